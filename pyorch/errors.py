@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every error a user can cause; anything else that is raised is a bug and keeps its traceback.
+
+PyorchError
+├── SpecError        a scenario file, a `--set`, a quantity with its unit
+├── PluginError      a topology, workload, metric ... that does not exist
+├── BuildError       the C++ modules
+├── SimulationError  a run that ended badly
+├── TraceError       a table that is incomplete or not what its contract says
+├── FigureError      a figure that cannot be drawn from what it needs
+└── TheoryError      a model asked outside of where it holds
+
+A message has four parts: where, what, what is allowed, what to do.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class PyorchError(Exception):
+    """Base of all our errors; the command line prints its message and exits with 1."""
+
+
+class SpecError(PyorchError):
+    """A scenario, or a value given on the command line, cannot be used as it stands."""
+
+
+class PluginError(PyorchError):
+    """A name that discovery does not find."""
+
+
+class BuildError(PyorchError):
+    """The C++ modules cannot be built or loaded."""
+
+
+class SimulationError(PyorchError):
+    """A simulation ended without a result that may be used."""
+
+
+class TraceError(PyorchError):
+    """A table breaks its contract: it is reported, never repaired."""
+
+
+class FigureError(PyorchError):
+    """A figure lacks what it needs."""
+
+
+class TheoryError(PyorchError):
+    """A model is asked for something outside of where it holds."""
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return `` Did you mean x?`` for the nearest known name, or nothing.
+
+    Parameters
+    ----------
+    name : object
+        What was written.
+    known : iterable of str
+        What would have been understood.
+    """
+    by_lower = {candidate.lower(): candidate for candidate in known}
+    near = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    return f" Did you mean {by_lower[near[0]]}?" if near else ""

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes text with a unit, leaves integers in the one unit that pyorch uses for each dimension.
+
+Decimal arithmetic throughout: 16.1 us is not a whole number of picoseconds in binary floating
+point. Sizes in MB are 10^6 bytes, in MiB 2^20 bytes.
+"""
+
+import re
+from decimal import Decimal
+from typing import NamedTuple
+
+from pyorch.errors import SpecError, did_you_mean
+
+
+class Dimension(NamedTuple):
+    """One physical dimension: its name, its unit inside pyorch, and what a user may write."""
+
+    name: str
+    unit: str
+    example: str
+    factors: dict[str, int]
+
+
+TIME = Dimension(
+    "time",
+    "ps",
+    "500 ns",
+    {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12},
+)
+RATE = Dimension(
+    "rate",
+    "bit/s",
+    "800 Gb/s",
+    {"bit/s": 1, "kb/s": 10**3, "Mb/s": 10**6, "Gb/s": 10**9, "Tb/s": 10**12},
+)
+SIZE = Dimension(
+    "size",
+    "B",
+    "97.4 MB",
+    {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+    | {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40},
+)  # fmt: skip
+
+#: The end of a key says which dimension its value has once it is an integer.
+BY_SUFFIX = {"_ps": TIME, "_bps": RATE, "_bytes": SIZE}
+
+_QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
+#: More than the age of the universe in ps; and int64 holds it.
+_LARGEST = 2**63 - 1
+
+
+def parse(text: object, dimension: Dimension) -> int:
+    """Return the quantity in the unit of its dimension.
+
+    Parameters
+    ----------
+    text : str
+        Number and unit, ``"500 ns"``; the space may be left out.
+    dimension : Dimension
+        TIME [ps], RATE [bit/s] or SIZE [B].
+
+    Raises
+    ------
+    SpecError
+        No unit, an unknown unit, a negative value, one that does not fit 64 bits, or a value
+        that is not a whole number of the smallest unit: rounding would change the question.
+    """
+    allowed = ", ".join(dimension.factors)
+    advice = f"Write a number and one of {allowed}, for example '{dimension.example}'."
+    match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
+    if match is None or not match[2]:
+        shown = text if isinstance(text, str) else repr(text)
+        raise SpecError(f"'{shown}' has no unit I can read as a {dimension.name}. {advice}")
+    number, unit = match.groups()
+    if unit not in dimension.factors:
+        hint = did_you_mean(unit, dimension.factors)
+        raise SpecError(
+            f"'{text}': '{unit}' is not a unit of {dimension.name} here.{hint} {advice}"
+        )
+    value = Decimal(number) * dimension.factors[unit]
+    if value < 0:
+        raise SpecError(f"'{text}' is negative; a {dimension.name} is 0 or more.")
+    if value > _LARGEST:
+        raise SpecError(f"'{text}' is more than {_LARGEST} {dimension.unit}, which 64 bits hold.")
+    if value != value.to_integral_value():
+        raise SpecError(
+            f"'{text}' is {value.normalize():f} {dimension.unit}, which is not a whole number."
+            f" Write a multiple of 1 {dimension.unit}."
+        )
+    return int(value)
+
+
+def parse_time_ps(text: object) -> int:
+    """Return a time [ps]: ``"500 ns"`` is 500000."""
+    return parse(text, TIME)
+
+
+def parse_rate_bps(text: object) -> int:
+    """Return a rate [bit/s]: ``"800 Gb/s"`` is 800000000000."""
+    return parse(text, RATE)
+
+
+def parse_size_bytes(text: object) -> int:
+    """Return a size [B]: ``"97.4 MB"`` is 97400000, ``"1 MiB"`` is 1048576."""
+    return parse(text, SIZE)
+
+
+def format_exact(value: int, dimension: Dimension) -> str:
+    """Return the shortest text that `parse` reads back as exactly `value`."""
+    candidates = [
+        f"{(Decimal(value) / factor).normalize():f} {unit}"
+        for unit, factor in dimension.factors.items()
+        if Decimal(value) / factor * factor == value
+    ]
+    return min(candidates, key=len)
+
+
+_PREFIXES = [
+    (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"), (1, ""),
+    (Decimal("1e-3"), "m"), (Decimal("1e-6"), "u"), (Decimal("1e-9"), "n"), (Decimal("1e-12"), "p"),
+]  # fmt: skip
+
+
+def format_si(value: int | float | Decimal, unit: str) -> str:
+    """Return `value` with four significant digits and an SI prefix: ``800 Gbit/s``.
+
+    Parameters
+    ----------
+    value : int, float or Decimal
+        In `unit`, without prefix.
+    unit : str
+        ``"bit/s"``, ``"B"``, ``"s"``, ...
+    """
+    number = Decimal(str(value))
+    for factor, prefix in _PREFIXES:
+        if abs(number) >= factor:
+            return f"{_four_digits(number / factor)} {prefix}{unit}"
+    return f"{_four_digits(number)} {unit}"
+
+
+def _four_digits(number: Decimal) -> str:
+    """Return four significant digits, without trailing zeros and without an exponent."""
+    if not number:
+        return "0"
+    digits = number.quantize(Decimal(1).scaleb(number.adjusted() - 3))
+    text = f"{digits:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
