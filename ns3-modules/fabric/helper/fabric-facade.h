@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_FACADE_H
+#define FABRIC_FACADE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief The door between Python and the packet engine: columns in, one run, columns out.
+ *
+ * This header includes nothing of ns-3, so a just-in-time compiler parses it in milliseconds.
+ * Every method that can fail throws std::runtime_error with one line that says what, where and
+ * what is allowed; a fatal error or failed assertion inside ns-3 arrives the same way.
+ *
+ * Order of use: Option, Factory/Attribute, Use/Transport, Column, Build, RunSlice until it returns
+ * true, Finish, then Rows/Data. One facade per process at a time.
+ */
+class Facade
+{
+  public:
+    Facade();  ///< Select picosecond time and FabricSimulatorImpl
+    ~Facade(); ///< Destroy the simulator
+    Facade(const Facade&) = delete;
+    Facade& operator=(const Facade&) = delete;
+
+    /// @return handle of a new ns-3 object factory for this TypeId
+    uint32_t Factory(const std::string& typeId);
+    /// Set an attribute of a factory; value in ns-3's own spelling, for example "4ms"
+    void Attribute(uint32_t factory, const std::string& name, const std::string& value);
+    /// Use a factory's object in a role: "queue", "flow_control" or "forwarding"
+    void Use(const std::string& role, uint32_t factory);
+    /// Add a transport. @return its index, the value of flows.transport
+    uint32_t Transport(uint32_t factory);
+    /// Set an engine option: "seed", "framing_bytes", "buffer_bytes", "switch_delay_ps",
+    /// "trace_arrivals"
+    void Option(const std::string& name, int64_t value);
+
+    /// Give one integer column of an input table ("nodes", "links", "flows", "drops")
+    void Column(const std::string& table,
+                const std::string& column,
+                const int64_t* values,
+                size_t rows);
+    /// Give one real column of an input table
+    void RealColumn(const std::string& table,
+                    const std::string& column,
+                    const double* values,
+                    size_t rows);
+
+    void Build(); ///< Check the tables and compile them into the engine's arrays
+    /**
+     * Run for about a given time of the wall clock.
+     * @param stopPs end of simulated time [ps]
+     * @param wallSeconds time after which to return to the caller [s]
+     * @return true when every flow is done, or the stop time is reached, or nothing is left to do
+     */
+    bool RunSlice(int64_t stopPs, double wallSeconds);
+    void Finish(); ///< Check the identities and fill the output tables
+
+    int64_t NowPs() const;        ///< Simulated time [ps]
+    uint64_t Events() const;      ///< Events executed
+    uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement
+    uint64_t FlowsTotal() const;  ///< Flows of the input table
+    uint64_t DataPackets() const; ///< Data packets accepted by receiving hosts
+
+    std::vector<std::string> Tables() const;                          ///< Output tables
+    std::vector<std::string> Columns(const std::string& table) const; ///< Columns of one
+    size_t Rows(const std::string& table) const;                      ///< Rows of one
+    /// @return the values of one output column; valid as long as the facade
+    const int64_t* Data(const std::string& table, const std::string& column) const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+/**
+ * Describe every TypeId that a scenario may name.
+ * @return JSON list of {name, contract, help, attributes: [{name, help, default, type, range}]}
+ */
+std::string DescribeTypeIds();
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_FACADE_H
