@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a scenario in YAML, leaves resolved run specs: plain JSON with every default settled."""
+
+from pyorch.spec.plan import Run, plan, read_spec, runs_by_id, write_spec
+from pyorch.spec.scenario import SCALES, ScenarioFile, read_scenario
+
+__all__ = [
+    "SCALES",
+    "Run",
+    "ScenarioFile",
+    "plan",
+    "read_scenario",
+    "read_spec",
+    "runs_by_id",
+    "write_spec",
+]

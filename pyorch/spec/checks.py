@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a resolved spec, refuses what can be known to be wrong before anything is simulated."""
+
+import numpy as np
+
+from pyorch.spec.fields import FieldError
+from pyorch.units import format_si
+
+#: A PFC frame [byte]; 802.3x minimum frame.
+PAUSE_FRAME_BYTES = 64
+
+
+def pfc_headroom_bytes(
+    rate_bps: int, delay_ps: int, frame_bytes: int, framing_bytes: int
+) -> int:  # fmt: skip
+    """Return the bytes that may still arrive after a switch has decided to send PAUSE.
+
+    Two propagation delays, the frame that the PAUSE waits behind, the frame that the other end
+    is serialising when PAUSE arrives, and the PAUSE frame itself; each with framing.
+
+    Parameters
+    ----------
+    rate_bps, delay_ps : int
+        Link rate [bit/s] and one-way delay [ps].
+    frame_bytes, framing_bytes : int
+        Largest frame; preamble and gap of each frame [byte].
+    """
+    in_flight = -(-2 * rate_bps * delay_ps // (8 * 10**12))
+    frames = 2 * (frame_bytes + framing_bytes) + PAUSE_FRAME_BYTES + framing_bytes
+    return in_flight + frames
+
+
+def largest_frame_bytes(transports: list[dict]) -> int:
+    """Return the largest frame [byte] of these transports: payload and all headers."""
+    return max(
+        sum(int(t["attributes"].get(key, 0)) for key in ("MtuBytes", "HeaderBytes", "RethBytes"))
+        for t in transports
+    )
+
+
+def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
+    """Raise FieldError unless every switch can hold threshold and headroom of all its ports.
+
+    For each switch: ports x lossless priorities x (xoff + headroom) <= buffer. Otherwise a frame
+    may be dropped although PFC is on, and the run would answer another question.
+    """
+    control = spec["switch"]["flow_control"]
+    if control is None or not {"XoffBytes", "HeadroomBytes"} <= set(control["attributes"]):
+        return
+    attributes = control["attributes"]
+    priorities = bin(int(attributes.get("Priorities", 1))).count("1")
+    frame, framing = largest_frame_bytes(spec["transport"]), spec["wire"]["framing_bytes"]
+    classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
+    headroom = int(attributes["HeadroomBytes"]) or max(
+        pfc_headroom_bytes(int(rate), int(delay), frame, framing) for rate, delay in classes
+    )
+    ends = np.concatenate([links["node_a"], links["node_b"]])
+    ports_of = np.bincount(ends, minlength=int(nodes["node"].max()) + 1)
+    switches = nodes["node"][nodes["is_switch"] == 1]
+    ports = int(ports_of[switches].max(initial=0))
+    xoff, buffer_bytes = int(attributes["XoffBytes"]), spec["switch"]["buffer_bytes"]
+    needed = ports * priorities * (xoff + headroom)
+    if needed > buffer_bytes:
+        raise FieldError(
+            "buffer",
+            f"{format_si(buffer_bytes, 'B')} is too small for PFC: {ports} ports x {priorities}"
+            f" lossless priorities x ({xoff} B XoffBytes + {headroom} B headroom) ="
+            f" {needed} B. Raise switch.buffer to at least that, or lower XoffBytes.",
+        )

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Field types that the schema and the parameters of plug-ins are made of.
+
+A field that carries a unit is called by its unit inside (``rate_bps``) and by its plain name in
+YAML (``rate``), so a resolved spec can only hold integers whose names say what they count.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from pyorch import units
+from pyorch.errors import SpecError
+
+Hosts = Annotated[int, Field(strict=True, ge=1, le=2**20)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class FieldError(SpecError):
+    """One key of a section cannot be used; `field` is the key as the user writes it."""
+
+    def __init__(self, field: str, message: str):
+        super().__init__(message)
+        self.field = field
+
+
+def _reader(dimension: units.Dimension):
+    """Return a validator that reads text with a unit of this dimension."""
+
+    def read(value: object) -> int:
+        try:
+            return units.parse(value, dimension)
+        except SpecError as error:
+            raise ValueError(str(error)) from None
+
+    return read
+
+
+TimePs = Annotated[int, BeforeValidator(_reader(units.TIME))]
+RateBps = Annotated[int, BeforeValidator(_reader(units.RATE)), Field(ge=1)]
+SizeBytes = Annotated[int, BeforeValidator(_reader(units.SIZE))]
+MessageBytes = Annotated[int, BeforeValidator(_reader(units.SIZE)), Field(ge=1)]
+
+
+class Closed(BaseModel):
+    """A section of the scenario: a key it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def restore(model: type[BaseModel], resolved: dict[str, Any]) -> Any:
+    """Return the parameters of a plug-in from a resolved spec, which was checked when made."""
+    names = model.model_fields
+    return model.model_construct(**{k: v for k, v in resolved.items() if k in names})

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes what pydantic found, leaves one sentence: what, what was allowed, what to do."""
+
+import types
+import typing
+
+from pydantic import BaseModel, ValidationError
+
+from pyorch.errors import did_you_mean
+from pyorch.spec.yaml_lines import Path, dotted
+
+_KINDS = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping of keys to values",
+    "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
+}
+_LIMITS = {
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
+    "less_than_equal": "at most {le}",
+    "less_than": "less than {lt}",
+}
+
+
+def first(error: ValidationError, model: type[BaseModel]) -> tuple[Path, str]:
+    """Return the path and the sentence of the first thing that is wrong."""
+    detail = error.errors(include_url=False)[0]
+    path = tuple(detail["loc"])
+    return path, _sentence(detail, path, model)
+
+
+def _sentence(detail: dict, path: Path, model: type[BaseModel]) -> str:
+    kind, context, given = detail["type"], detail.get("ctx", {}), detail.get("input")
+    if kind == "extra_forbidden":
+        known = keys(model_at(model, path[:-1]))
+        return f"there is no such key. Known here: {', '.join(known)}." + did_you_mean(
+            path[-1], known
+        )
+    if kind == "missing":
+        owner = dotted(path[:-1]) or "the scenario"
+        return f"this key is missing. {owner} needs it; add it."
+    if kind == "value_error":
+        return str(context["error"])
+    if kind in _LIMITS:
+        return f"{given} is out of range; it must be {_LIMITS[kind].format(**context)}."
+    if kind in _KINDS:
+        return f"{show(given)} is not {_KINDS[kind]}. Write {_KINDS[kind]}."
+    if kind == "string_pattern_mismatch":
+        return (
+            f"'{given}' is not a name here. Write lower-case letters, digits and _,"
+            " beginning with a letter."
+        )
+    return f"{show(given)}: {detail['msg']}."
+
+
+def show(value: object) -> str:
+    """Return a value as a message names it, with its kind."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return f"{str(value).lower()} (true/false)"
+    if isinstance(value, str):
+        return f"'{value}' (text)"
+    if isinstance(value, dict):
+        return "a mapping of keys to values"
+    return f"a list of {len(value)}" if isinstance(value, list) else f"{value}"
+
+
+def keys(model: type[BaseModel]) -> list[str]:
+    """Return the keys a user may write in this section."""
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def model_at(model: type[BaseModel], path: Path) -> type[BaseModel]:
+    """Return the section that a path inside a scenario leads to."""
+    for part in path:
+        if isinstance(part, int):
+            continue
+        for name, field in model.model_fields.items():
+            if part in (name, field.alias):
+                model = _model_in(field.annotation) or model
+    return model
+
+
+def _model_in(annotation: object) -> type[BaseModel] | None:
+    """Return the section inside ``X``, ``X | None`` or ``list[X]``."""
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return annotation if issubclass(annotation, BaseModel) else None
+    for inner in typing.get_args(annotation):
+        if found := _model_in(inner):
+            return found
+    return None

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes plain values and key paths, leaves changed copies; used by scales, variants and --set."""
+
+import yaml
+
+from pyorch.errors import SpecError
+from pyorch.spec.yaml_lines import Path, dotted
+
+#: Sections whose keys are themselves key paths, so that no dot below them separates.
+_PATH_KEYED = ("sweep",)
+
+
+def split(key: str) -> Path:
+    """Return the parts of a key path; digits are list indices: ``workload.0.message``."""
+    parts = key.split(".")
+    if parts[0] in _PATH_KEYED and len(parts) > 1:
+        parts = [parts[0], ".".join(parts[1:])]
+    return tuple(int(part) if part.isdigit() else part for part in parts)
+
+
+def replaced(tree: object, path: Path, value: object, done: Path = ()) -> object:
+    """Return `tree` with the value at `path` replaced; what is not on the path is shared.
+
+    Raises
+    ------
+    SpecError
+        The path leads through a value that has no keys, or through an index past the end.
+    """
+    if not path:
+        return value
+    head, rest = path[0], path[1:]
+    if isinstance(tree, list):
+        if not isinstance(head, int) or head >= len(tree):
+            raise SpecError(
+                f"{dotted((*done, head))}: {dotted(done)} is a list of {len(tree)};"
+                f" name an element, 0 to {len(tree) - 1}."
+            )
+        changed = list(tree)
+        changed[head] = replaced(tree[head], rest, value, (*done, head))
+        return changed
+    if tree is not None and not isinstance(tree, dict):
+        raise SpecError(
+            f"{dotted((*done, head))}: {dotted(done)} is '{tree}', which has no keys."
+            f" Set {dotted(done)} itself."
+        )
+    tree = tree or {}
+    key = str(head)
+    return {**tree, key: replaced(tree.get(key), rest, value, (*done, key))}
+
+
+def parse_assignment(text: str) -> tuple[str, object]:
+    """Return key path and value of ``key.path=value``; the value is read as YAML.
+
+    Raises
+    ------
+    SpecError
+        There is no ``=``, or the value is not YAML.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise SpecError(f"--set {text}: write key.path=value, for example link.rate='400 Gb/s'.")
+    try:
+        return key.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise SpecError(f"--set {text}: '{value}' is not a YAML value. Quote it.") from None

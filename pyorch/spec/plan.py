@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a scenario and a scale, leaves its runs: one resolved spec for each point, named by hash.
+
+A run's name comes from everything that decides its result and nothing else, so a comment in the
+YAML changes no name and one more seed adds only its own runs.
+"""
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyorch.errors import SpecError, did_you_mean
+from pyorch.spec import overrides, typeids
+from pyorch.spec.resolve import Resolver
+from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
+from pyorch.spec.schema import PLANNING_KEYS
+
+#: Only these belong to a variant beside its key paths.
+_VARIANT_WORDS = ("label",)
+TEMPLATES = Path("scenarios/templates")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation: its spec, its name, and which point of the scenario it is.
+
+    Attributes
+    ----------
+    id : str
+        ``s<seed>-<10 hex digits of the content hash>``.
+    spec : dict
+        Resolved spec: plain JSON, integers with their unit in the name.
+    variant, label : str
+        Name and label of the variant; both are empty without variants.
+    point : dict
+        Swept key path to its value; the seed is not among them.
+    """
+
+    id: str
+    spec: dict = field(repr=False)
+    scale: str
+    variant: str = ""
+    label: str = ""
+    point: dict = field(default_factory=dict)
+
+    @property
+    def scenario(self) -> str:
+        """Name of the scenario, which is the name of its folder of results."""
+        return self.spec["name"]
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run."""
+        return self.spec["seed"]
+
+    @property
+    def folder(self) -> str:
+        """Folder of the run below results/."""
+        return f"{self.scenario}/{self.id}"
+
+
+def plan(
+    scenario: ScenarioFile,
+    scale: str = DEFAULT_SCALE,
+    sets: Iterable[tuple[str, object]] = (),
+    *,
+    variant: str | None = None,
+    typeids_file: Path | str = typeids.TYPEIDS_FILE,
+    templates: Path | str = TEMPLATES,
+) -> list[Run]:
+    """Return all runs of a scenario at a scale, in the order of variants and sweep.
+
+    Overrides come in this order, later ones win: the file, the scale, the variant, the sweep,
+    `sets`. A key in `sets` is not swept.
+
+    Parameters
+    ----------
+    scenario : ScenarioFile
+        From `read_scenario`.
+    scale : str
+        ``smoke``, ``laptop`` or ``paper``.
+    sets : iterable of (key path, value)
+        From ``--set``.
+    variant : str, optional
+        Only this one.
+
+    Raises
+    ------
+    SpecError
+        Something in the scenario cannot be used; says where, what is allowed and what to do.
+    """
+    sets = list(sets)
+    base = scenario.at_scale(scale)
+    for key, value in sets:
+        if key.split(".")[0] in PLANNING_KEYS:
+            base = base.with_value(key, value, "--set")
+    sets = [(key, value) for key, value in sets if key.split(".")[0] not in PLANNING_KEYS]
+    fixed = {key for key, _ in sets}
+    sweep = {key: values for key, values in base.sweep().items() if key not in fixed}
+    resolver = Resolver(typeids.load(typeids_file))
+    digests: dict[str, str] = {}
+    runs = []
+    for name, content in _variants(base, variant).items():
+        of_variant = _with_variant(base, name, content)
+        for values in itertools.product(*sweep.values()):
+            point = dict(zip(sweep, values, strict=True))
+            settled = of_variant
+            for key, value in point.items():
+                settled = settled.with_value(key, value, base.place(("sweep", key)))
+            for key, value in sets:
+                settled = settled.with_value(key, value, "--set")
+            spec = resolver.resolve(settled)
+            template = spec["template"]
+            digest = digests.setdefault(template, template_digest(Path(templates), template))
+            point.pop("seed", None)
+            runs.append(
+                Run(
+                    id=run_id(spec, digest),
+                    spec=spec,
+                    scale=scale,
+                    variant=name,
+                    label=str(content.get("label", name)),
+                    point=point,
+                )
+            )
+    return runs
+
+
+def runs_by_id(runs: Iterable[Run]) -> dict[str, Run]:
+    """Return runs by name; points that turn out to be the same simulation share one."""
+    return {run.id: run for run in runs}
+
+
+def _variants(base: ScenarioFile, chosen: str | None) -> dict[str, dict]:
+    found = base.variants()
+    if chosen is None:
+        return found
+    if chosen not in found:
+        names = ", ".join(name for name in found if name) or "none"
+        raise SpecError(
+            f"{base.source}: no variant '{chosen}'. There are {names}.{did_you_mean(chosen, found)}"
+        )
+    return {chosen: found[chosen]}
+
+
+def _with_variant(base: ScenarioFile, name: str, content: dict) -> ScenarioFile:
+    result = base
+    for key, value in content.items():
+        if key not in _VARIANT_WORDS:
+            result = result.with_value(key, value, base.place(("variants", name, key)))
+    return result
+
+
+def canonical(spec: dict) -> str:
+    """Return the one JSON text of a spec: sorted keys, no spaces."""
+    return json.dumps(spec, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def run_id(spec: dict, digest: str) -> str:
+    """Return the name of a run: its seed, and a hash of its spec and of its template."""
+    content = hashlib.sha256(f"{canonical(spec)}\n{digest}".encode()).hexdigest()
+    return f"s{spec['seed']}-{content[:10]}"
+
+
+def template_digest(folder: Path, name: str) -> str:
+    """Return the sha256 of a main program's template and of the base it extends.
+
+    Raises
+    ------
+    SpecError
+        There is no such template.
+    """
+    known = sorted(path.name.removesuffix(".py.jinja") for path in folder.glob("*.py.jinja"))
+    if name not in known or name == "base":
+        offered = [other for other in known if other != "base"]
+        raise SpecError(
+            f"template: no template '{name}'. Found in {folder}: {', '.join(offered)}."
+            f"{did_you_mean(name, offered)}"
+        )
+    content = b"".join((folder / f"{part}.py.jinja").read_bytes() for part in ("base", name))
+    return hashlib.sha256(content).hexdigest()
+
+
+def write_spec(run: Run, path: Path | str) -> None:
+    """Write the resolved spec of a run as readable JSON."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(run.spec, indent=2, sort_keys=True) + "\n")
+
+
+def read_spec(path: Path | str) -> dict:
+    """Return a resolved spec.
+
+    Raises
+    ------
+    SpecError
+        No such file, or not JSON.
+    """
+    try:
+        return json.loads(Path(path).read_text())
+    except FileNotFoundError:
+        raise SpecError(f"{path}: no such file. Make it with: python -m pyorch spec") from None
+    except json.JSONDecodeError as error:
+        raise SpecError(f"{path}: not JSON ({error}). Make it again.") from None

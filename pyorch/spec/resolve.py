@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes one point of a scenario, leaves its resolved spec: checked, in integers, no defaults left.
+
+The parameters of topologies and workloads are checked by their own models, which are found by
+the name in `type`; attributes of ns-3 types are checked against what the modules registered.
+"""
+
+import json
+
+from pydantic import BaseModel, ValidationError
+
+from pyorch import plugins
+from pyorch.errors import PluginError, SpecError, did_you_mean
+from pyorch.spec import messages
+from pyorch.spec.checks import check_pfc
+from pyorch.spec.fields import FieldError, restore
+from pyorch.spec.scenario import ScenarioFile
+from pyorch.spec.schema import PLANNING_KEYS, Load, Plugin, Scenario, Typed
+from pyorch.spec.typeids import TypeIds
+from pyorch.spec.yaml_lines import Path
+
+
+class Resolver:
+    """Resolves many points of scenarios; what they share is computed once."""
+
+    def __init__(self, types: TypeIds):
+        self._types = types
+        self._shapes: dict[str, tuple[dict, dict, dict]] = {}
+
+    def resolve(self, scenario: ScenarioFile) -> dict:
+        """Return the resolved spec of a scenario whose overrides have all been applied.
+
+        Raises
+        ------
+        SpecError
+            With file, line, key path, what is wrong, what is allowed, what to do.
+        """
+        values = {k: v for k, v in scenario.values.items() if k not in PLANNING_KEYS}
+        try:
+            point = Scenario.model_validate(values)
+        except ValidationError as error:
+            raise scenario.error(*messages.first(error, Scenario)) from None
+        spec = point.model_dump(exclude={"topology", "workload"})
+        spec["topology"] = self._plugin(
+            scenario, "topology", point.topology, ("topology",), {"link": spec["link"]}
+        )
+        nodes, links, counts = self._shape(spec["topology"], spec["link"])
+        spec["transport"] = [
+            {"name": t.name, **self._typed(scenario, "transport", t, ("transport", i))}
+            for i, t in enumerate(point.transport)
+        ]
+        self._unique_names(scenario, spec["transport"])
+        spec["workload"] = [
+            self._load(scenario, load, ("workload", i), spec["transport"], counts)
+            for i, load in enumerate(point.workload)
+        ]
+        for role in ("queue", "flow_control", "forwarding"):
+            if typed := getattr(point.switch, role):
+                spec["switch"][role] = self._typed(scenario, role, typed, ("switch", role))
+        try:
+            check_pfc(spec, links, nodes)
+        except FieldError as error:
+            raise scenario.error(("switch", error.field), str(error)) from None
+        return spec
+
+    def _plugin(
+        self, scenario: ScenarioFile, kind: str, plugin: Plugin, path: Path, context: dict
+    ) -> dict:
+        """Return the parameters of a topology or workload, checked by its own model."""
+        try:
+            module = plugins.load(f"pyorch.{kind}", plugin.type)
+        except PluginError as error:
+            raise scenario.error((*path, "type"), str(error)) from None
+        given = plugin.model_extra or {}
+        try:
+            params = module.Params.model_validate(given, context=context)
+        except ValidationError as error:
+            inner, message = messages.first(error, module.Params)
+            raise scenario.error((*path, *inner), message) from None
+        except FieldError as error:
+            raise scenario.error((*path, error.field), str(error)) from None
+        return {"type": plugin.type, **params.model_dump()}
+
+    def _shape(self, topology: dict, link: dict) -> tuple[dict, dict, dict]:
+        """Return node table, link table and counts of a topology, computed once."""
+        key = json.dumps([topology, link], sort_keys=True)
+        if key not in self._shapes:
+            module = plugins.load("pyorch.topology", topology["type"])
+            params = restore(module.Params, topology)
+            tables = module.tables(params, link)
+            self._shapes[key] = (tables["nodes"], tables["links"], module.counts(params))
+        return self._shapes[key]
+
+    def _load(
+        self, scenario: ScenarioFile, load: Load, path: Path, transports: list[dict], counts: dict
+    ) -> dict:
+        """Return a workload with the index of its transport."""
+        names = [transport["name"] for transport in transports]
+        if load.transport is not None and load.transport not in names:
+            raise scenario.error(
+                (*path, "transport"),
+                f"no transport is called '{load.transport}'. There are {', '.join(names)}."
+                f"{did_you_mean(load.transport, names)}",
+            )
+        resolved = self._plugin(scenario, "workload", load, path, {})
+        module = plugins.load("pyorch.workload", load.type)
+        try:
+            module.check(restore(module.Params, resolved), counts)
+        except FieldError as error:
+            raise scenario.error((*path, error.field), str(error)) from None
+        resolved["transport"] = names.index(load.transport) if load.transport else 0
+        return resolved
+
+    def _unique_names(self, scenario: ScenarioFile, transports: list[dict]) -> None:
+        names = [transport["name"] for transport in transports]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise scenario.error(
+                    ("transport", index, "name"),
+                    f"'{name}' is the name of another transport too. Give each its own name.",
+                )
+
+    def _typed(self, scenario: ScenarioFile, role: str, typed: Typed, path: Path) -> dict:
+        """Return an ns-3 type with all its attributes."""
+        try:
+            self._types.check_type(role, typed.type)
+        except SpecError as error:
+            raise scenario.error((*path, "type"), str(error)) from None
+        try:
+            attributes = self._types.settle(typed.type, typed.attributes)
+        except FieldError as error:
+            where = (*path, "attributes", error.field)
+            raise scenario.error(where, str(error)) from None
+        return {"type": typed.type, "attributes": attributes}
+
+
+def parameters(module: object, resolved: dict) -> BaseModel:
+    """Return the parameters of a plug-in module from its section of a resolved spec."""
+    return restore(module.Params, resolved)

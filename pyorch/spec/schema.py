@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The sections of a scenario as closed pydantic models; plug-ins bring the rest of theirs."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pyorch.spec.fields import Closed, RateBps, Share, SizeBytes, TimePs
+
+Value = bool | int | float | str
+
+
+class Link(Closed):
+    """What every link of the topology has unless the topology says otherwise."""
+
+    rate_bps: RateBps = Field(alias="rate")
+    delay_ps: TimePs = Field(alias="delay")
+    loss_ratio: Share = Field(0.0, alias="loss")
+
+
+class Wire(Closed):
+    """What a frame occupies on the wire beyond its bytes: preamble, start delimiter, gap."""
+
+    framing_bytes: SizeBytes = Field(20, alias="framing")
+
+
+class Typed(Closed):
+    """An ns-3 TypeId and its attributes, in ns-3's own spelling."""
+
+    type: str
+    attributes: dict[str, Value] = {}
+
+
+class Transport(Typed):
+    """A transport; its name is what a workload refers to when there are several."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = "main"
+
+
+class Switch(Closed):
+    """Every switch: buffer, pipeline latency, and the three parts that plug in."""
+
+    buffer_bytes: SizeBytes = Field(alias="buffer")
+    latency_ps: TimePs = Field(0, alias="latency")
+    queue: Typed = Typed(type="ns3::DropTail")
+    flow_control: Typed | None = None
+    forwarding: Typed = Typed(type="ns3::EcmpHash")
+
+
+class Trace(Closed):
+    """Optional tables of a run."""
+
+    arrivals: bool = False
+
+
+class Plugin(BaseModel):
+    """A topology or workload: `type` names the file, its own model checks the other keys."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    type: str
+
+
+class Load(Plugin):
+    """A workload; `transport` names the transport that carries it (default: the first)."""
+
+    transport: str | None = None
+
+
+class Scenario(Closed):
+    """One point of a scenario: overrides applied, sweep and variants already chosen."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    template: str = "fabric"
+    topology: Plugin
+    link: Link
+    wire: Wire = Wire()
+    switch: Switch
+    workload: Annotated[list[Load], Field(min_length=1)]
+    transport: Annotated[list[Transport], Field(min_length=1)]
+    stop_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="stop")
+    trace: Trace = Trace()
+    seed: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = 1
+
+
+#: Keys of a scenario file that are settled before a `Scenario` exists.
+PLANNING_KEYS = ("sweep", "variants", "scales")

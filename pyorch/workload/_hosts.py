@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What workloads share: hosts, the leaf that each is under, and random streams by purpose."""
+
+import zlib
+
+import numpy as np
+
+
+def stream(seed: int, purpose: str) -> np.random.Generator:
+    """Return the random stream of one purpose: no other draw, before or after, changes it.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the run.
+    purpose : str
+        What the numbers are for: ``"permutation"``.
+    """
+    key = zlib.crc32(purpose.encode())
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, key])))
+
+
+def hosts(nodes: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the ids of all hosts, ascending."""
+    return np.sort(nodes["node"][nodes["is_switch"] == 0])
+
+
+def leaf_of(nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> np.ndarray:
+    """Return, for each host in ascending order, the lowest switch that it is connected to."""
+    ids = hosts(nodes)
+    is_host = np.zeros(int(nodes["node"].max()) + 1, dtype=bool)
+    is_host[ids] = True
+    ends = np.concatenate([links["node_a"], links["node_b"]])
+    others = np.concatenate([links["node_b"], links["node_a"]])
+    lowest = np.full(len(is_host), np.iinfo(np.int64).max)
+    from_host = is_host[ends]
+    np.minimum.at(lowest, ends[from_host], others[from_host])
+    return lowest[ids]
