@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The doors a user comes in by; `make help` lists them. Everything lands in .venv/ and build/.
+
+# Both may be given: make figures SCALE=smoke CORES=8
+SCALE ?= laptop
+CORES ?= all
+
+VENV := .venv
+IN_VENV := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+# The folder is part of the name: a copied or moved .venv still points at its old place.
+SPACE := $(subst ,, )
+PLACE := $(subst /,_,$(subst $(SPACE),_,$(CURDIR)))
+PACKAGES := $(VENV)/packages$(PLACE)
+EDITABLE := $(VENV)/editable$(PLACE)
+
+.PHONY: help setup figures test bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make setup     make .venv and build the C++ modules"
+	@echo "make figures   run every scenario and draw every figure [SCALE=smoke|laptop|paper] [CORES=n]"
+	@echo "make test      run all tests"
+	@echo "make bench     measure speed and memory, ours and stock ns-3's"
+	@echo "make clean     remove .venv and build; results and figures stay"
+
+setup: $(EDITABLE)
+	@$(VENV)/bin/python -m pyorch.simulate.build
+
+# Snakemake reads everything after --config as configuration, so the target comes first.
+figures: setup
+	@$(IN_VENV) snakemake all --cores $(CORES) --config scale=$(SCALE)
+
+test: setup
+	@$(IN_VENV) ruff check .
+	@$(IN_VENV) python -m pytest -n auto --maxprocesses 8
+
+bench: setup
+	@$(IN_VENV) python -m benchmarks
+
+clean:
+	@rm -rf $(VENV) build
+
+$(EDITABLE): $(PACKAGES) pyproject.toml
+	@$(VENV)/bin/pip install $(PIP_FLAGS) --no-deps --editable .
+	@touch $@
+
+$(PACKAGES): requirements.lock
+	@$(if $(MISSING),$(error $(MISSING)))
+	@test -e $@ || $(PYTHON) -m venv --clear $(VENV)
+	@echo "Installing packages into $(VENV) (once, about two minutes) ..."
+	@$(VENV)/bin/pip install $(PIP_FLAGS) --require-hashes --requirement requirements.lock
+	@touch $@
+
+PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517
+
+# ---- What pip cannot install: asked only when .venv has to be made, answered in one line ----
+
+IN_RANGE := import sys; print("yes" * ((3, 11) <= sys.version_info < (3, 14)))
+PYTHON ?= $(firstword $(foreach name,python3 python3.13 python3.12 python3.11,\
+	$(if $(shell $(name) -c '$(IN_RANGE)' 2>/dev/null),$(name))))
+
+HAS_VENV = $(shell $(PYTHON) -c 'import ensurepip, venv; print("yes")' 2>/dev/null)
+HEADER = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h
+LACKS = $(strip \
+	$(if $(PYTHON),\
+		$(if $(HAS_VENV),,$(notdir $(PYTHON))-venv) \
+		$(if $(wildcard $(HEADER)),,$(notdir $(PYTHON))-dev),\
+		python3 python3-venv python3-dev) \
+	$(if $(shell command -v g++),,g++))
+WRONG_MACHINE = $(if $(filter Linux-x86_64,$(subst $(SPACE),-,$(shell uname -sm))),,\
+	The ns3 package exists only for Linux on x86-64; this is $(shell uname -sm))
+MISSING = $(or $(strip $(WRONG_MACHINE)),$(if $(LACKS),$(strip \
+	This machine lacks $(LACKS)$(if $(PYTHON),, (Python 3.11 to 3.13)). \
+	Run: sudo apt-get install --yes $(LACKS))))
