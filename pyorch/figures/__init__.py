@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes small tables, leaves figures as PDF, SVG and PNG with a CSV of what is drawn.
+
+A figure is one file in plots/ with `NEEDS`, `draw` and ``figures.main(draw, NEEDS)`` at its end:
+
+``NEEDS``
+    Literal dict from a name to ``"<scenario>/<metric>.csv"``; the Snakefile reads it without
+    importing the file. Empty for a figure of theory alone.
+``draw(figure, **tables)`` or ``draw(ax, **tables)``
+    Draws on a matplotlib Figure (or on one Axes) and returns the DataFrame that it has drawn.
+
+Importing this package does not import matplotlib; drawing does.
+"""
+
+from pyorch.figures.command import main
+from pyorch.figures.needs import need_path, read_needs
+from pyorch.figures.save import ONE_COLUMN_INCHES, TWO_COLUMNS_INCHES, save
+from pyorch.figures.style import Style, style
+
+__all__ = [
+    "ONE_COLUMN_INCHES",
+    "TWO_COLUMNS_INCHES",
+    "Style",
+    "main",
+    "need_path",
+    "read_needs",
+    "save",
+    "style",
+]

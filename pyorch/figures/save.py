@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a figure and what it shows, leaves four files, byte-identical when drawn again."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+ONE_COLUMN_INCHES = 3.33  # text column of the ACM two-column format
+TWO_COLUMNS_INCHES = 7.0
+
+#: Dates, versions and random ids are left out of the files.
+_METADATA = {
+    "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": "pyorch"},
+    "svg": {"Date": None, "Creator": "pyorch"},
+    "png": {"Software": None},
+}
+RC_PARAMS = {
+    "svg.hashsalt": "pyorch",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "grid.linewidth": 0.4,
+    "grid.color": "#dddddd",
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+    "savefig.dpi": 300,
+}
+
+
+def save(
+    figure: "Figure", name: str, data: "pd.DataFrame", out: Path | str = "figures"
+) -> list[Path]:  # fmt: skip
+    """Write ``<out>/<name>.{pdf,svg,png,csv}`` and return their paths.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to write.
+    name : str
+        File name without suffix.
+    data : DataFrame
+        What is drawn; columns carry their unit in the name.
+    out : path
+        Folder, made if it is not there.
+    """
+    import matplotlib
+
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context(RC_PARAMS):
+        for suffix, metadata in _METADATA.items():
+            figure.savefig(out / f"{name}.{suffix}", metadata=metadata)
+    data.to_csv(out / f"{name}.csv", index=False, float_format="%.10g", lineterminator="\n")
+    return [out / f"{name}.{suffix}" for suffix in (*_METADATA, "csv")]
