@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a model, its number formats and a cluster, leaves who holds what and how often it fits.
+
+Source: [hotnets24] section 4. One rack is one scale-up domain; a tensor-parallel group lies in
+one rack, and every rack holds copies of the same pipeline stage.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyorch.errors import TheoryError
+from pyorch.theory._quantities import Real
+from pyorch.theory.architecture import Model
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Bytes that one parameter, or one element of an activation, takes in each of its copies."""
+
+    weight_bytes: float  #: working copy
+    master_bytes: float
+    gradient_bytes: float
+    optimizer_bytes: float  #: all moments together
+    activation_bytes: float  #: one element, as it is sent
+    activation_bytes_per_element: float  #: kept per layer, token and hidden element
+
+    @property
+    def model_bytes(self) -> float:
+        """Working and master copy [byte per parameter]."""
+        return self.weight_bytes + self.master_bytes
+
+    @property
+    def parameter_bytes(self) -> float:
+        """Everything that is kept for one parameter [byte per parameter]."""
+        return self.model_bytes + self.gradient_bytes + self.optimizer_bytes
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one pass works on."""
+
+    sequence_tokens: Real
+    micro_batch: Real = 1  #: sequences
+    recompute: bool = True  #: selective activation recomputation
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The machines."""
+
+    gpu_memory_bytes: Real
+    gpu_flop_per_s: Real  #: the rate at which layers are computed
+    rack_gpus: int
+    n_racks: int
+    datacenters: int = 1
+    usable_memory_share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the copies of a model lie.
+
+    Identity: replicas = rack_members * racks_per_stage, and each pipeline stage owns
+    `racks_per_stage` racks.
+    """
+
+    tensor: int  #: devices that share one layer
+    layers_per_stage: int
+    stages: int
+    rack_members: int  #: replicas of one stage inside one rack
+    racks_per_stage: int
+    racks_per_stage_and_datacenter: int  #: the peers of the scale-out all-reduce
+
+    @property
+    def replicas(self) -> int:
+        """Data-parallel copies of the model, in all data centres."""
+        return self.rack_members * self.racks_per_stage
+
+    @property
+    def gpus_per_replica(self) -> int:
+        """Devices of one copy of the model."""
+        return self.stages * self.tensor
+
+    @property
+    def gpus_used(self) -> int:
+        """Devices of all copies."""
+        return self.replicas * self.gpus_per_replica
+
+
+def activation_layer_bytes(model: Model, precision: Precision, job: Job) -> Real:
+    """Return what one layer keeps of one micro-batch for its backward pass [byte]: 10 s b h."""
+    elements = np.multiply(job.sequence_tokens, job.micro_batch) * model.hidden
+    return precision.activation_bytes_per_element * elements
+
+
+def layer_bytes(model: Model, precision: Precision, job: Job) -> Real:
+    """Return one layer with its training state and one micro-batch of activations [byte]."""
+    return precision.parameter_bytes * model.layer_parameters + activation_layer_bytes(
+        model, precision, job
+    )
+
+
+def device_bytes(model: Model, precision: Precision, job: Job, tensor: Real, layers: Real) -> Real:
+    """Return what one device holds of `layers` layers, embeddings left out [byte]."""
+    return layers * layer_bytes(model, precision, job) / np.asarray(tensor)
+
+
+def device_model_bytes(model: Model, precision: Precision, tensor: Real) -> Real:
+    """Return 4 N / (L t): the source's memory per device, one layer, embeddings spread [byte]."""
+    return precision.parameter_bytes * model.parameters / (model.layers * np.asarray(tensor))
+
+
+def smallest_tensor(stage_bytes: float, cluster: Cluster, *, must_divide_rack: bool = False) -> int:
+    """Return the smallest tensor-parallel degree whose share of a stage fits one device.
+
+    Parameters
+    ----------
+    stage_bytes : float
+        One pipeline stage with its activations [byte].
+    must_divide_rack : bool
+        Only degrees that leave no device of a rack idle. The printed 18 of the dense 100T model
+        needs this; the plain rule gives 16 (docs/theory.md).
+
+    Raises
+    ------
+    TheoryError
+        Not even a whole rack holds the stage.
+    """
+    usable_bytes = cluster.gpu_memory_bytes * cluster.usable_memory_share
+    for tensor in range(1, cluster.rack_gpus + 1):
+        divides = cluster.rack_gpus % tensor == 0
+        if stage_bytes / tensor <= usable_bytes and (divides or not must_divide_rack):
+            return tensor
+    raise TheoryError(
+        f"the model does not fit: one pipeline stage takes {stage_bytes / 1e9:,.1f} GB and a rack"
+        f" of {cluster.rack_gpus} GPUs offers {cluster.rack_gpus * usable_bytes / 1e9:,.1f} GB."
+        " Take fewer layers per stage, GPUs with more memory, or narrower number formats."
+    )
+
+
+def check_fit(
+    model: Model, precision: Precision, job: Job, cluster: Cluster, tensor: int, layers: int
+) -> None:
+    """Raise TheoryError if a tensor group of this size does not exist or its share does not fit."""
+    if tensor > cluster.rack_gpus:
+        raise TheoryError(
+            f"tensor-parallel degree {tensor} is larger than the rack of {cluster.rack_gpus} GPUs;"
+            f" a tensor group lies in one rack. Take 1 to {cluster.rack_gpus}."
+        )
+    usable_bytes = cluster.gpu_memory_bytes * cluster.usable_memory_share
+    held_bytes = float(device_bytes(model, precision, job, tensor, layers))
+    if held_bytes > usable_bytes:
+        raise TheoryError(
+            f"the model does not fit: {layers} layers over {tensor} devices take"
+            f" {held_bytes / 1e9:,.1f} GB per device, of which {usable_bytes / 1e9:,.1f} GB are"
+            " usable. Raise the tensor degree, or take fewer layers per stage."
+        )
+
+
+def place(model: Model, cluster: Cluster, tensor: int, layers_per_stage: int = 1) -> Placement:
+    """Return how often the model fits the cluster.
+
+    Raises
+    ------
+    TheoryError
+        Fewer racks than one copy per data centre needs: a fraction of a replica trains nothing.
+    """
+    stages = -(-model.layers // layers_per_stage)
+    racks_per_stage = cluster.n_racks // stages
+    if racks_per_stage < cluster.datacenters:
+        raise TheoryError(
+            f"{cluster.n_racks} racks in {cluster.datacenters} data centre(s) hold no whole copy"
+            f" per data centre: {stages} pipeline stages need {stages * cluster.datacenters}"
+            " racks. Add racks, or put more layers on a stage."
+        )
+    return Placement(
+        tensor=tensor,
+        layers_per_stage=layers_per_stage,
+        stages=stages,
+        rack_members=cluster.rack_gpus // tensor,
+        racks_per_stage=racks_per_stage,
+        racks_per_stage_and_datacenter=racks_per_stage // cluster.datacenters,
+    )

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The closed schema of model presets: every key a user may write, with its unit and its range."""
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from pyorch import units
+from pyorch.errors import SpecError, did_you_mean
+from pyorch.spec.fields import Closed, Count, RateBps, TimePs
+
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+POWER = units.Dimension(
+    "power", "W", "130 kW", {f"{p}W": f for p, f in _PREFIXES.items() if p not in ("T", "P")}
+)
+MONEY = units.Dimension(
+    "money", "USD", "3 MUSD", {f"{p}USD": f for p, f in _PREFIXES.items() if p not in ("T", "P")}
+)
+COMPUTE = units.Dimension(
+    "arithmetic rate", "FLOPS", "20 PFLOPS", {f"{p}FLOPS": f for p, f in _PREFIXES.items()}
+)
+
+#: Bytes of one number in each format.
+FORMAT_BYTES = {"FP4": 0.5, "FP8": 1.0, "BF16": 2.0, "FP16": 2.0, "FP32": 4.0}
+
+
+def _quantity(dimension: units.Dimension):
+    """Return a validator that reads text with a unit of this dimension."""
+
+    def read(value: object) -> int:
+        try:
+            return units.parse(value, dimension)
+        except SpecError as error:
+            raise ValueError(str(error)) from None
+
+    return read
+
+
+def _format_bytes(value: object) -> float:
+    """Return the bytes of a number format by its name."""
+    if value not in FORMAT_BYTES:
+        hint = did_you_mean(value, FORMAT_BYTES)
+        raise ValueError(
+            f"'{value}' is not a number format. Write one of {', '.join(FORMAT_BYTES)}.{hint}"
+        )
+    return FORMAT_BYTES[value]
+
+
+Watt = Annotated[int, BeforeValidator(_quantity(POWER)), Field(ge=1)]
+Usd = Annotated[int, BeforeValidator(_quantity(MONEY)), Field(ge=1)]
+FlopPerS = Annotated[int, BeforeValidator(_quantity(COMPUTE)), Field(ge=1)]
+MemoryBytes = Annotated[int, BeforeValidator(_quantity(units.SIZE)), Field(ge=1)]
+Format = Annotated[float, BeforeValidator(_format_bytes)]
+Positive = Annotated[float, Field(gt=0)]
+PositiveShare = Annotated[float, Field(gt=0, le=1)]
+AtLeastOne = Annotated[float, Field(ge=1)]
+
+
+class ModelSection(Closed):
+    """Shape of a transformer; what is left out is that of a plain one."""
+
+    layers: Count
+    hidden: Count
+    heads: Count
+    vocabulary: Count
+    kv_heads: Count | None = None
+    feed_forward: Count | None = None
+    feed_forward_matrices: Annotated[int, Field(strict=True, ge=2, le=3)] = 2
+    experts: Count = 1
+    active_experts: Count = 1
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> "ModelSection":
+        if self.active_experts > self.experts:
+            raise ValueError(
+                f"active_experts {self.active_experts} is more than experts {self.experts};"
+                " a token cannot visit more experts than there are. Lower active_experts."
+            )
+        if (self.kv_heads or 1) > self.heads:
+            raise ValueError(f"kv_heads {self.kv_heads} is more than heads {self.heads}. Lower it.")
+        return self
+
+
+class PrecisionSection(Closed):
+    """Number formats; see FORMAT_BYTES for their names."""
+
+    weight: Format
+    master: Format
+    gradient: Format
+    optimizer: list[Format]
+    activation: Format
+    activation_bytes_per_element: Positive
+
+
+class JobSection(Closed):
+    """What one pass works on."""
+
+    sequence_tokens: Count
+    micro_batch: Count = 1
+    recompute: bool = True
+
+
+class GpuSection(Closed):
+    """One accelerator."""
+
+    memory_bytes: MemoryBytes = Field(alias="memory")
+    compute_flop_per_s: FlopPerS = Field(alias="compute")
+    usable_memory_share: PositiveShare = 1.0
+
+
+class ClusterSection(Closed):
+    """Racks; one rack is one scale-up domain."""
+
+    rack_gpus: Count
+    racks: Count
+    datacenters: Count = 1
+
+
+class NetworkSection(Closed):
+    """Rates of one GPU."""
+
+    scale_up_bps: RateBps = Field(alias="scale_up")
+    scale_out_bps: RateBps = Field(alias="scale_out")
+    wan_bps: RateBps = Field(alias="wan")
+    wan_rtt_ps: TimePs = Field(alias="wan_rtt")
+
+
+class ParallelismSection(Closed):
+    """How the model is cut; `tensor` may be a rule that chooses the degree."""
+
+    tensor: Count | Literal["smallest", "smallest_divisor"]
+    layers_per_stage: Count = 1
+
+
+class TrafficSection(Closed):
+    """Inputs of the traffic volumes of one epoch."""
+
+    parameters: Positive
+    tokens: Positive
+    samples: Positive
+    batch_samples: Positive
+    mini_batches: Positive | None = None
+    group: Count
+    tensor: Count
+    pipeline: Count
+    data: Count
+    dataset_bytes: MemoryBytes = Field(alias="dataset")
+
+
+class TrainingFile(Closed):
+    """A model in training, on machines and a network."""
+
+    kind: Literal["training"]
+    title: str
+    model: ModelSection
+    precision: PrecisionSection
+    job: JobSection
+    gpu: GpuSection
+    cluster: ClusterSection
+    network: NetworkSection
+    parallelism: ParallelismSection
+    traffic: TrafficSection | None = None
+
+
+class InferenceFile(Closed):
+    """A model that serves users."""
+
+    kind: Literal["inference"]
+    title: str
+    parameters: Positive
+    users: Count
+    prompt_tokens: Count
+    output_tokens: Count
+    layers: Count
+    hidden: Count
+    tensor: Count
+    tokens_per_s: Positive
+    parallel_efficiency: Annotated[float, Field(ge=0, lt=1)]
+    kv_deadline_ps: TimePs = Field(alias="kv_deadline")
+
+
+class BudgetSection(Closed):
+    """Money, and what must be paid for beside the racks."""
+
+    total_usd: Usd = Field(alias="total")
+    compute_share: PositiveShare
+    overhead_share: Annotated[float, Field(ge=0)]
+    pue_low: AtLeastOne
+    pue_high: AtLeastOne
+
+
+class RackSection(Closed):
+    """One rack."""
+
+    gpus: Count
+    cost_usd: Usd = Field(alias="cost")
+    power_w: Watt = Field(alias="power")
+    sparse_flop_per_s: FlopPerS = Field(alias="sparse")
+
+
+class AuthoritySection(Closed):
+    """One balancing authority."""
+
+    name: str
+    region: str
+    spare_w: Watt = Field(alias="spare")
+
+
+class TopologySection(Closed):
+    """The scale-out network of one data centre, and its prices."""
+
+    hosts: Count
+    chip_bps: RateBps = Field(alias="chip")
+    lane_bps: RateBps = Field(alias="lane")
+    port_bps: RateBps = Field(alias="port")
+    planes: Count
+    rails: Count
+    rails_combined: Count
+    transceiver_usd: Usd = Field(alias="transceiver")
+    network_share: PositiveShare
+
+
+class SiteFile(Closed):
+    """A site: money, racks, power and network."""
+
+    kind: Literal["site"]
+    title: str
+    budget: BudgetSection
+    rack: RackSection
+    grid: list[AuthoritySection]
+    datacenters: Count
+    topology: TopologySection
