@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes the sources of the C++ modules, leaves libraries, headers and ``typeids.json`` in build/.
+
+``python -m pyorch.simulate.build`` is quiet when there is nothing to do, and shows the compiler's
+own words when something does not compile.
+"""
+
+import argparse
+import fcntl
+import os
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import cmake
+import ninja
+
+from pyorch.errors import BuildError, PyorchError
+from pyorch.simulate import loader, places
+
+CMAKE = Path(cmake.CMAKE_BIN_DIR) / "cmake"
+NINJA = Path(ninja.BIN_DIR) / "ninja"
+LOG = places.BUILD / "build.log"
+
+
+def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
+    """Bring the libraries and ``typeids.json`` up to date.
+
+    Parameters
+    ----------
+    targets : tuple of str
+        Programs to build besides the modules.
+    sanitize : str
+        Sanitizers of every target, ``"address,undefined"``.
+
+    Raises
+    ------
+    BuildError
+        With the first errors of the compiler, and where all of them are.
+    """
+    places.BUILD.mkdir(parents=True, exist_ok=True)
+    with _alone():
+        _configure(sanitize)
+        wanted = ("all", *targets)
+        if "no work to do" not in _call([NINJA, "-n", *wanted]):
+            print("Building the C++ modules ...", file=sys.stderr, flush=True)
+            _call([NINJA, *wanted])
+        _call([NINJA, "-t", "cleandead"])  # what folders that are gone once built
+        _write_typeids()
+
+
+@contextmanager
+def _alone():
+    """Let a second build in the same folder wait for the first."""
+    with (places.BUILD / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _configure(sanitize: str) -> None:
+    """Run CMake when there is no build yet or it was for another Python; Ninja does the rest."""
+    settings = {
+        "CMAKE_MAKE_PROGRAM": str(NINJA),
+        "Python3_EXECUTABLE": sys.executable,
+        "PYORCH_SANITIZE": sanitize,
+    }
+    stamp = places.BUILD / ".configured"
+    text = "".join(f"{name}={value}\n" for name, value in settings.items())
+    complete = (places.BUILD / "build.ninja").exists()
+    if complete and stamp.exists() and stamp.read_text() == text:
+        return
+    (places.BUILD / "CMakeCache.txt").unlink(missing_ok=True)
+    options = [f"-D{name}={value}" for name, value in settings.items()]
+    _call([CMAKE, "-S", places.MODULES, "-B", places.BUILD, "-G", "Ninja", *options])
+    stamp.write_text(text)
+
+
+def _call(command: list) -> str:
+    """Run CMake or Ninja in the build folder; return what it prints."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=places.BUILD,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
+    )
+    if done.returncode != 0:
+        LOG.write_text(done.stdout)
+        raise BuildError(
+            f"the C++ modules do not build:\n{errors_of(done.stdout)}\n"
+            f"All that was printed is in {places.shown(LOG)}."
+        )
+    return done.stdout
+
+
+def errors_of(output: str, max_lines: int = 30) -> str:
+    """Return the lines of a failed build that say what is wrong, with paths from the repository.
+
+    Parameters
+    ----------
+    output : str
+        What Ninja or CMake printed: progress, the command that failed, the compiler's messages.
+    max_lines : int
+        Lines to keep; the first error is what matters.
+    """
+    lines = output.replace(f"{places.REPOSITORY}/", "").splitlines()
+    telling = []
+    after_failed = False
+    for line in lines:
+        noise = after_failed or re.match(
+            r"\[\d+/\d+\] |FAILED: |ninja: |-- |In file included", line
+        )
+        if not noise and line.strip():
+            telling.append(line)
+        after_failed = line.startswith("FAILED: ")  # the next line is the whole command
+    first = next((n for n, line in enumerate(telling) if re.search(r"\berror\b", line, re.I)), 0)
+    return "\n".join(telling[max(0, first - 1) :][:max_lines])
+
+
+def _write_typeids() -> None:
+    """Ask the registry of the new libraries, in a process of its own, unless that is known."""
+    libraries = places.module_libraries()
+    engine = places.LIBRARIES / loader.ENGINE
+    if engine not in libraries:
+        raise BuildError(f"{places.shown(engine)} was not built: is ns3-modules/fabric there?")
+    stamp = places.BUILD / ".described"
+    text = "".join(f"{path.name} {path.stat().st_mtime_ns}\n" for path in libraries)
+    if places.TYPEIDS.exists() and stamp.exists() and stamp.read_text() == text:
+        return
+    done = subprocess.run(
+        [sys.executable, "-m", "pyorch.simulate.describe"],
+        cwd=places.REPOSITORY,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise BuildError(f"the built modules cannot be asked for their TypeIds:\n{done.stderr}")
+    temporary = places.TYPEIDS.with_suffix(".tmp")
+    temporary.write_text(done.stdout + "\n")
+    temporary.rename(places.TYPEIDS)
+    stamp.write_text(text)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build from the command line; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m pyorch.simulate.build", description=__doc__)
+    parser.add_argument("targets", nargs="*", help="programs to build besides the modules")
+    parser.add_argument("--sanitize", default="", help="for example address,undefined")
+    options = parser.parse_args(arguments)
+    try:
+        build(tuple(options.targets), options.sanitize)
+    except PyorchError as error:
+        print(f"{error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes what a scenario script says, leaves the C++ engine built from it and its columns."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pyorch.errors import SimulationError
+from pyorch.simulate import loader
+
+INPUT_TABLES = ("nodes", "links", "flows", "drops")
+ENDLESS_PS = 2**63 - 1
+DEFAULT_MTU_BYTES = 4096
+
+Attributes = Mapping[str, str | int | float | bool]
+
+
+class Fabric:
+    """A network with its flows: said here, built and run by the engine.
+
+    Nothing is loaded before `open`, so a mistake in a script costs no time.
+
+    Parameters
+    ----------
+    seed : int
+        Names every random stream of the run.
+    framing_bytes : int
+        Wire time of a frame that no buffer holds: preamble and gap [byte].
+    buffer_bytes : int
+        Packet memory of one switch [byte].
+    switch_delay_ps : int
+        From the last bit in to the earliest first bit out [ps].
+    trace_arrivals : bool
+        Also leave the table ``arrivals``: one row per data packet.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        framing_bytes: int | None = None,
+        buffer_bytes: int | None = None,
+        switch_delay_ps: int | None = None,
+        trace_arrivals: bool = False,
+    ):
+        options = {
+            "seed": seed,
+            "framing_bytes": framing_bytes,
+            "buffer_bytes": buffer_bytes,
+            "switch_delay_ps": switch_delay_ps,
+            "trace_arrivals": int(trace_arrivals),
+        }
+        self.seed = seed
+        self.stop_ps = ENDLESS_PS
+        self._options = {name: int(value) for name, value in options.items() if value is not None}
+        self._tables: dict[str, dict[str, np.ndarray]] = {}
+        self._roles: dict[str, tuple[str, dict[str, str]]] = {}
+        self._transports: list[tuple[str, dict[str, str]]] = []
+
+    def tables(self, path: str | Path) -> None:
+        """Read input tables from an ``.npz`` with keys ``<table>.<column>``.
+
+        A relative path counts from the folder of the script that calls.
+        """
+        path = Path(sys._getframe(1).f_globals.get("__file__", ".")).parent / path
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                columns = {key: archive[key] for key in archive.files}
+        except (OSError, ValueError) as error:
+            raise SimulationError(f"{path}: cannot be read as tables: {error}") from None
+        by_table: dict[str, dict[str, np.ndarray]] = {}
+        for key, values in columns.items():
+            table, _, column = key.partition(".")
+            by_table.setdefault(table, {})[column] = values
+        for table, its_columns in by_table.items():
+            self.table(table, its_columns)
+
+    def table(self, name: str, columns: Mapping[str, object]) -> None:
+        """Give one input table: ``nodes``, ``links``, ``flows`` or ``drops``.
+
+        Parameters
+        ----------
+        name : str
+            Of the table; giving it again replaces it.
+        columns : mapping of str to array_like
+            Equally long columns; whole numbers, except shares such as ``loss_ratio``.
+        """
+        if name not in INPUT_TABLES:
+            raise SimulationError(f"no input table '{name}'. There are {', '.join(INPUT_TABLES)}.")
+        arrays = {column: _column(name, column, values) for column, values in columns.items()}
+        rows = {len(array) for array in arrays.values()}
+        if len(rows) > 1:
+            lengths = ", ".join(f"{column} {len(array)}" for column, array in arrays.items())
+            raise SimulationError(f"{name}: columns differ in length: {lengths}.")
+        self._tables[name] = arrays
+
+    def forwarding(self, type_name: str, attributes: Attributes | None = None) -> None:
+        """Choose how a switch picks one of several equal paths."""
+        self._roles["forwarding"] = (type_name, _as_text(attributes))
+
+    def queue(self, type_name: str, attributes: Attributes | None = None) -> None:
+        """Choose what an egress queue admits and marks."""
+        self._roles["queue"] = (type_name, _as_text(attributes))
+
+    def flow_control(self, type_name: str, attributes: Attributes | None = None) -> None:
+        """Choose how a link keeps its sender from overrunning it."""
+        self._roles["flow_control"] = (type_name, _as_text(attributes))
+
+    def transport(self, type_name: str, attributes: Attributes | None = None) -> int:
+        """Add a transport; return its index, which ``flows.transport`` refers to."""
+        self._transports.append((type_name, _as_text(attributes)))
+        return len(self._transports) - 1
+
+    def data_packets(self) -> int:
+        """Return how many data packets the flows need when nothing is sent twice."""
+        flows = self._tables.get("flows", {})
+        if "bytes" not in flows:
+            return 0
+        mtus = [int(given.get("MtuBytes", DEFAULT_MTU_BYTES)) for _, given in self._transports]
+        index = flows.get("transport", np.zeros(len(flows["bytes"]), dtype=np.int64))
+        mtu_bytes = np.asarray(mtus or [DEFAULT_MTU_BYTES])[index.clip(0, max(len(mtus) - 1, 0))]
+        return int(np.sum(-(-flows["bytes"] // mtu_bytes)))
+
+    def open(self):
+        """Return the C++ facade with everything said so far, built and ready to run.
+
+        Raises
+        ------
+        BuildError, SimulationError
+            No such type or attribute, or tables that do not fit together.
+        """
+        namespace = loader.facade_of(self._type_names())
+        try:
+            facade = namespace.Facade()
+            self._fill(facade)
+            facade.Build()
+        except Exception as error:  # whatever C++ throws arrives as a class of cppyy's
+            raise SimulationError(cpp_message(error)) from None
+        return facade
+
+    def _type_names(self) -> list[str]:
+        """Return every TypeId named, also those that are the value of an attribute."""
+        named = [*self._roles.values(), *self._transports]
+        values = [value for _, attributes in named for value in attributes.values()]
+        index = loader.library_index()
+        return [type_name for type_name, _ in named] + [v for v in values if v in index]
+
+    def _fill(self, facade) -> None:
+        for option, value in self._options.items():
+            facade.Option(option, value)
+        for role, (type_name, attributes) in self._roles.items():
+            facade.Use(role, _factory(facade, type_name, attributes))
+        for type_name, attributes in self._transports:
+            facade.Transport(_factory(facade, type_name, attributes))
+        for table, columns in self._tables.items():
+            for column, values in columns.items():
+                give = facade.RealColumn if values.dtype.kind == "f" else facade.Column
+                give(table, column, values, len(values))
+
+
+def output_columns(facade) -> dict[str, dict[str, np.ndarray]]:
+    """Return copies of the engine's output tables, by name and then by column."""
+    tables = {}
+    for table in sorted(str(name) for name in facade.Tables()):
+        rows = int(facade.Rows(table))
+        tables[table] = {
+            str(column): _copied(facade.Data(table, column), rows)
+            for column in facade.Columns(table)
+        }
+    return tables
+
+
+def cpp_message(error: Exception) -> str:
+    """Return the text of a C++ exception: what is left without the signature that cppyy adds."""
+    text = str(error).strip()
+    return text.rpartition("\n")[2].split("=>", 1)[-1].partition(": ")[2] or text
+
+
+def _copied(view, rows: int) -> np.ndarray:
+    """Copy a C++ array, because it dies with the facade."""
+    if rows == 0:
+        return np.empty(0, dtype=np.int64)
+    return np.frombuffer(view, dtype=np.int64, count=rows).copy()
+
+
+def _factory(facade, type_name: str, attributes: dict[str, str]) -> int:
+    factory = facade.Factory(type_name)
+    for name, value in attributes.items():
+        facade.Attribute(factory, name, value)
+    return factory
+
+
+def _as_text(attributes: Attributes | None) -> dict[str, str]:
+    """Spell attribute values as ns-3 reads them."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in (attributes or {}).items()
+    }
+
+
+def _column(table: str, column: str, values: object) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "biuf":
+        raise SimulationError(f"{table}.{column}: must be a column of numbers.")
+    kind = np.float64 if array.dtype.kind == "f" else np.int64
+    return np.ascontiguousarray(array, dtype=kind)

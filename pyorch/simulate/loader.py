@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes names of TypeIds, leaves the facade of the engine with just their libraries loaded.
+
+``from ns import ns`` would load all of ns-3 and take seven seconds; a scenario needs two of its
+libraries and one header that includes nothing of ns-3.
+"""
+
+import ctypes
+import importlib.util
+import json
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from pyorch.errors import BuildError, did_you_mean
+from pyorch.simulate import places
+
+ENGINE = "libfabric.so"
+FACADE_HEADER = "ns3/fabric-facade.h"
+
+#: Libraries loaded so far, in order: the module's or the wheel's file by its name.
+loaded: dict[str, Path] = {}
+
+
+def facade_of(type_names: Iterable[str]):
+    """Return the C++ namespace ``ns3::fabric`` with the libraries of these types loaded.
+
+    Parameters
+    ----------
+    type_names : iterable of str
+        TypeIds that a scenario names, ``"ns3::RoceTransport"``.
+
+    Raises
+    ------
+    BuildError
+        The modules are not built, or no module registers one of the types.
+    """
+    index = library_index()
+    names = [ENGINE]
+    for name in type_names:
+        if name not in index:
+            raise BuildError(
+                f"no module in {places.shown(places.MODULES)} registers a TypeId '{name}'."
+                f"{did_you_mean(name, index) or ' Known: ' + ', '.join(sorted(index)) + '.'}"
+            )
+        names.append(index[name])
+    for name in dict.fromkeys(names):
+        load_library(places.LIBRARIES / name)
+    return facade_namespace()
+
+
+def library_index() -> dict[str, str]:
+    """Return the file name of the library that registers each TypeId."""
+    try:
+        entries = json.loads(places.TYPEIDS.read_text())
+    except FileNotFoundError:
+        raise BuildError(
+            f"{places.shown(places.TYPEIDS)} is not there: the C++ modules are not built."
+            " Run: make setup"
+        ) from None
+    return {entry["name"]: entry["library"] for entry in entries}
+
+
+def facade_namespace():
+    """Return ``ns3::fabric`` as Python sees it; the engine's library must be loaded."""
+    os.environ.setdefault("CPPYY_API_PATH", "none")  # not used; cppyy warns if it is not found
+    import cppyy  # takes half a second, so only where it is needed
+
+    cppyy.add_include_path(str(places.HEADERS))
+    cppyy.include(FACADE_HEADER)
+    return cppyy.gbl.ns3.fabric
+
+
+def load_library(path: Path) -> None:
+    """Load a shared library and, before it, whatever it needs of the wheel and of our modules.
+
+    Our libraries carry no search path (their bytes would depend on the machine), so the dynamic
+    linker names the first one it misses, we load that, and it tries again.
+    """
+    if path.name in loaded:
+        return
+    while True:
+        try:
+            ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        except OSError as error:
+            load_library(_needed(path, str(error)))
+        else:
+            loaded[path.name] = path
+            return
+
+
+def _needed(path: Path, error: str) -> Path:
+    """Return the library whose absence the dynamic linker reports."""
+    missing = re.match(r"(lib[^:/]+\.so[^:/]*): ", error)
+    for folder in (places.LIBRARIES, _wheel_libraries()):
+        if missing and missing[1] not in loaded and (folder / missing[1]).exists():
+            return folder / missing[1]
+    raise BuildError(
+        f"{places.shown(path)} cannot be loaded: {error}. Build it again: make clean setup"
+    )
+
+
+def _wheel_libraries() -> Path:
+    spec = importlib.util.find_spec("ns3")
+    if spec is None or not spec.submodule_search_locations:
+        raise BuildError("the Python package ns3 is not installed. Run: make setup")
+    return Path(spec.submodule_search_locations[0]) / "lib64"

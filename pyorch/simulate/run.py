@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a scenario's Fabric, leaves its run folder filled and an exit status.
+
+Exit status: 0 done, 1 the scenario is wrong, 3 the simulation aborted, 130 Ctrl-C, 143 SIGTERM.
+"""
+
+import argparse
+import resource
+import runpy
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from pyorch.errors import PyorchError, SimulationError
+from pyorch.simulate import fabric as fabrics
+from pyorch.simulate import places, provenance, results
+from pyorch.simulate.fabric import Fabric
+from pyorch.simulate.progress import Progress, State, time_text
+
+#: The engine returns to Python this often, for Ctrl-C and progress [s].
+SLICE_S = 0.2
+ABORTED = 3
+
+
+class Aborted(SimulationError):
+    """The engine gave up in the middle: its result may not be used."""
+
+
+class Terminated(BaseException):
+    """SIGTERM arrived."""
+
+
+def main(build: Callable[[], Fabric], arguments: list[str] | None = None) -> None:
+    """Run a scenario script from its command line; leaves the process.
+
+    Parameters
+    ----------
+    build : callable
+        Returns the Fabric to run.
+    arguments : list of str, optional
+        Instead of ``sys.argv[1:]``.
+    """
+    script = Path(build.__globals__.get("__file__", "scenario"))
+    parser = argparse.ArgumentParser(description=build.__globals__.get("__doc__"))
+    parser.add_argument(
+        "--out", type=Path, default=script.parent, help="folder for the result (this script's)"
+    )
+    options = parser.parse_args(arguments)
+    sys.exit(_guarded(build, options.out, places.shown(script.resolve())))
+
+
+def run_script(script: Path | str, out: Path | str) -> int:
+    """Run a scenario script as its own command line would; return the exit status."""
+    arguments = sys.argv
+    sys.argv = [str(script), "--out", str(out)]
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except PyorchError as error:
+        return _complain(f"{script}: {error}", 1)
+    finally:
+        sys.argv = arguments
+    return _complain(f"{script}: it does not call simulate.main(build), so nothing was run.", 1)
+
+
+def simulate(fabric: Fabric, out: Path, name: str) -> None:
+    """Run a fabric to its end and write raw columns, manifest and provenance to a folder.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        What to run, until every flow is done or `stop_ps`.
+    out : Path
+        Made if it is not there.
+    name : str
+        Of the run, for progress and warnings.
+
+    Raises
+    ------
+    PyorchError
+        Before the first event: the scenario is wrong. `Aborted`: afterwards.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    start_s = time.monotonic()
+    facade = fabric.open()
+    open_s = time.monotonic() - start_s
+    start_to_first_event_s = provenance.process_age_s()
+    cpu_before_s, start_s = _cpu_s(), time.monotonic()
+    _run(facade, fabric, name)
+    run_cpu_s, run_s = _cpu_s() - cpu_before_s, time.monotonic() - start_s
+
+    outcome = _outcome(facade, fabric.stop_ps)
+    results.save(out, fabrics.output_columns(facade), outcome)
+    facts = provenance.describe(
+        seed=fabric.seed,
+        events=int(facade.Events()),
+        data_packets=int(facade.DataPackets()),
+        simulated_ps=int(facade.NowPs()),
+        start_to_first_event_s=round(start_to_first_event_s, 6),
+        load_and_build_s=round(open_s, 6),
+        run_wall_s=round(run_s, 6),
+        run_cpu_s=round(run_cpu_s, 6),
+    )
+    results.save_json(out / "provenance.json", facts)
+    if outcome["flows_done"] < outcome["flows_total"]:
+        print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
+
+
+def _run(facade, fabric: Fabric, name: str) -> None:
+    """Run to the end in slices of wall time, showing progress between them."""
+    progress = Progress(name)
+    packets_total = fabric.data_packets()
+    start_s = time.monotonic()
+    try:
+        while not facade.RunSlice(fabric.stop_ps, SLICE_S):
+            progress.show(_state(facade, packets_total, time.monotonic() - start_s))
+        facade.Finish()
+    except Exception as error:  # whatever C++ throws arrives as a class of cppyy's
+        raise Aborted(
+            f"the simulation aborted at {time_text(int(facade.NowPs()))}:"
+            f" {fabrics.cpp_message(error)}"
+        ) from None
+    finally:
+        progress.close()
+
+
+def _state(facade, packets_total: int, wall_s: float) -> State:
+    return State(
+        now_ps=int(facade.NowPs()),
+        flows_done=int(facade.FlowsDone()),
+        flows_total=int(facade.FlowsTotal()),
+        packets_done=int(facade.DataPackets()),
+        packets_total=packets_total,
+        events=int(facade.Events()),
+        wall_s=wall_s,
+    )
+
+
+def _outcome(facade, stop_ps: int) -> dict[str, object]:
+    done, total = int(facade.FlowsDone()), int(facade.FlowsTotal())
+    if done == total:
+        reason = "all flows done"
+    else:
+        reason = "stop time" if int(facade.NowPs()) >= stop_ps else "no events left"
+    return {
+        "stop_reason": reason,
+        "now_ps": int(facade.NowPs()),
+        "stop_ps": stop_ps,
+        "flows_total": total,
+        "flows_done": done,
+    }
+
+
+def _unfinished(outcome: dict[str, object]) -> str:
+    left = outcome["flows_total"] - outcome["flows_done"]
+    who = f"{left} of {outcome['flows_total']} flows did not finish"
+    if outcome["stop_reason"] == "stop time":
+        return f"{who} by the stop time, {time_text(outcome['stop_ps'])}; raise stop."
+    return (
+        f"{who}: nothing was left to happen at {time_text(outcome['now_ps'])}."
+        " Raising stop will not help; this is a deadlock, or a transport lost its timer."
+    )
+
+
+def _guarded(build: Callable[[], Fabric], out: Path, name: str) -> int:
+    """Run; turn everything that may end a run early into one line and an exit status."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        fabric = build()
+        simulate(fabric, out, name)
+    except Aborted as error:
+        return _complain(f"{name}: {error}", ABORTED)
+    except PyorchError as error:
+        return _complain(f"{name}: {error}", 1)
+    except KeyboardInterrupt:
+        return _complain(f"{name}: stopped by Ctrl-C; no result was written.", 130)
+    except Terminated:
+        return _complain(f"{name}: stopped by SIGTERM; no result was written.", 143)
+    return 0
+
+
+def _terminate(_signal, _frame) -> None:
+    raise Terminated
+
+
+def _complain(message: str, status: int) -> int:
+    print(message, file=sys.stderr, flush=True)
+    return status
+
+
+def _cpu_s() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime
