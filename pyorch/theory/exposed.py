@@ -148,6 +148,8 @@ def expose_setup(
     if wan_model is not None:
         if wan_model not in WAN_MODELS:
             raise TheoryError(f"no wide-area model '{wan_model}'. Known: {', '.join(WAN_MODELS)}.")
+        if setup.cluster.datacenters < 2:
+            raise TheoryError("one data centre has no wide-area stage; give it 2, or no model.")
         crossing_ps = inflation.wan * wan_ps(
             times.wan_pair_bytes, setup.network.wan_bps, setup.network.wan_rtt_ps,
             WAN_MODELS[wan_model], retransmission_rtts,
@@ -162,9 +164,18 @@ def with_rates(
     scale_out_bps: Real | None = None,
     wan_bps: Real | None = None,
 ) -> Setup:
-    """Return the same set-up on another network; what is None stays."""
+    """Return the same set-up on another network; what is None stays.
+
+    Raises
+    ------
+    TheoryError
+        A rate is not positive: nothing would ever arrive.
+    """
     given = {"scale_up_bps": scale_up_bps, "scale_out_bps": scale_out_bps, "wan_bps": wan_bps}
     changed = {name: rate for name, rate in given.items() if rate is not None}
+    for name, rate in changed.items():
+        if not np.all(np.asarray(rate, float) > 0):
+            raise TheoryError(f"{name} {rate}: a rate must be more than 0. Give, say, 800 Gb/s.")
     return replace(setup, network=replace(setup.network, **changed))
 
 

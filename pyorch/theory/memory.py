@@ -152,7 +152,7 @@ def check_fit(
     held_bytes = float(device_bytes(model, precision, job, tensor, layers))
     if held_bytes > usable_bytes:
         raise TheoryError(
-            f"the model does not fit: {layers} layers over {tensor} devices take"
+            f"the model does not fit: {layers} layer(s) over {tensor} devices take"
             f" {held_bytes / 1e9:,.1f} GB per device, of which {usable_bytes / 1e9:,.1f} GB are"
             " usable. Raise the tensor degree, or take fewer layers per stage."
         )

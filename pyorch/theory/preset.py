@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from pyorch.errors import SpecError, did_you_mean
 from pyorch.spec import messages, overrides, yaml_lines
+from pyorch.spec.yaml_lines import Path as KeyPath
 from pyorch.theory import preset_schema as schema
 from pyorch.theory.architecture import Model
 from pyorch.theory.inference import Service
@@ -88,8 +89,9 @@ def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> BaseM
     values, lines = yaml_lines.parse(path.read_text(encoding="utf-8"), shown)
     if not isinstance(values, dict):
         raise SpecError(f"{shown}: a preset is a mapping of keys to values; begin with kind:.")
-    for key, value in sets:
-        values = overrides.replaced(values, overrides.split(key), value)
+    changed = [(overrides.split(key), value) for key, value in sets]
+    for key, value in changed:
+        values = overrides.replaced(values, key, value)
     if values.get("kind") != kind:
         raise SpecError(
             f"{shown}: kind: this is '{values.get('kind')}', and '{kind}' is needed here."
@@ -98,10 +100,18 @@ def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> BaseM
     try:
         return _FILES[kind].model_validate(values)
     except ValidationError as error:
-        where, sentence = messages.first(error, _FILES[kind])
-        where = tuple(part for part in where if part not in ("int", "literal"))
-        line = next((lines[where[:n]] for n in range(len(where), 0, -1) if where[:n] in lines), 1)
-        raise SpecError(f"{shown}:{line}: {yaml_lines.dotted(where)}: {sentence}") from None
+        at, sentence = messages.first(error, _FILES[kind])
+        where = _where(shown, at, lines, [key for key, _ in changed])
+        key = f"{yaml_lines.dotted(at)}: " if at else ""
+        raise SpecError(f"{where}: {key}{sentence}") from None
+
+
+def _where(shown: str, at: KeyPath, lines: dict[KeyPath, int], changed: list[KeyPath]) -> str:
+    """Return who wrote the value at a path: ``--set``, or a line of the file."""
+    if any(at[: len(key)] == key or key[: len(at)] == at for key in changed):
+        return f"{shown} with --set"
+    line = next((lines[at[:n]] for n in range(len(at), 0, -1) if at[:n] in lines), 1)
+    return f"{shown}:{line}"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The closed schema of model presets: every key a user may write, with its unit and its range."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -22,6 +22,8 @@ COMPUTE = units.Dimension(
 
 #: Bytes of one number in each format.
 FORMAT_BYTES = {"FP4": 0.5, "FP8": 1.0, "BF16": 2.0, "FP16": 2.0, "FP32": 4.0}
+#: Rules that choose the tensor-parallel degree.
+TENSOR_RULES = ("smallest", "smallest_divisor")
 
 
 def _quantity(dimension: units.Dimension):
@@ -34,6 +36,17 @@ def _quantity(dimension: units.Dimension):
             raise ValueError(str(error)) from None
 
     return read
+
+
+def _tensor_degree(value: object) -> object:
+    """Return a tensor-parallel degree, or the rule that chooses it."""
+    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    if whole or value in TENSOR_RULES:
+        return value
+    raise ValueError(
+        f"'{value}' is not a tensor-parallel degree. Write a whole number of at least 1, or one of"
+        f" {', '.join(TENSOR_RULES)}.{did_you_mean(value, TENSOR_RULES)}"
+    )
 
 
 def _format_bytes(value: object) -> float:
@@ -51,6 +64,9 @@ Usd = Annotated[int, BeforeValidator(_quantity(MONEY)), Field(ge=1)]
 FlopPerS = Annotated[int, BeforeValidator(_quantity(COMPUTE)), Field(ge=1)]
 MemoryBytes = Annotated[int, BeforeValidator(_quantity(units.SIZE)), Field(ge=1)]
 Format = Annotated[float, BeforeValidator(_format_bytes)]
+Degree = Annotated[Any, BeforeValidator(_tensor_degree)]
+#: The model of the wide-area exchange is one between pairs of twins.
+Datacenters = Annotated[int, Field(strict=True, ge=1, le=2)]
 Positive = Annotated[float, Field(gt=0)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
 AtLeastOne = Annotated[float, Field(ge=1)]
@@ -113,7 +129,7 @@ class ClusterSection(Closed):
 
     rack_gpus: Count
     racks: Count
-    datacenters: Count = 1
+    datacenters: Datacenters = 1
 
 
 class NetworkSection(Closed):
@@ -128,7 +144,7 @@ class NetworkSection(Closed):
 class ParallelismSection(Closed):
     """How the model is cut; `tensor` may be a rule that chooses the degree."""
 
-    tensor: Count | Literal["smallest", "smallest_divisor"]
+    tensor: Degree
     layers_per_stage: Count = 1
 
 
@@ -228,5 +244,5 @@ class SiteFile(Closed):
     budget: BudgetSection
     rack: RackSection
     grid: list[AuthoritySection]
-    datacenters: Count
+    datacenters: Datacenters
     topology: TopologySection

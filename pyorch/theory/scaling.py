@@ -17,6 +17,10 @@ FLOP_PER_PARAMETER_TOKEN = 6
 #: One PF-day [FLOP], the unit of compute in [kaplan20].
 PF_DAY_FLOP = 1e15 * SECONDS_PER_DAY
 
+#: Training time of the 103.8T model [day]: 48 months of 30 days. Inferred, not stated: with
+#: approach 2 at the dense rate it gives 103.78T (docs/theory.md).
+INFERRED_TRAINING_DAYS = 1440
+
 #: [hoffmann22] tables 3 and A3: parameters, then compute [FLOP] by approaches 1, 2 and 3.
 #: The 175e9 row of approach 3 is misprinted there as 1.26e24; tokens times 6 N give 1.26e25.
 HOFFMANN_ROWS = np.array([

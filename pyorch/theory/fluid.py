@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes hosts and a seed, leaves the max-min fluid slowdown of a hashed permutation.
+
+Source: [hotnets24] section 6.3, figure 5: two tiers of full bisection, one path per flow. The
+answer is the luck of the hash alone; no transport is modelled.
+"""
+
+import math
+
+import numpy as np
+
+from pyorch.errors import TheoryError
+from pyorch.theory import ecmp, paths
+from pyorch.topology import leaf_spine
+from pyorch.workload import permutation
+
+#: Rate, delay and size cancel out of a slowdown; any values do.
+_LINK = {"rate_bps": 10**12, "delay_ps": 0, "loss_ratio": 0.0}
+_MESSAGE = "1 MB"
+
+
+def square_leaf_spine(hosts: int) -> dict[str, dict[str, np.ndarray]]:
+    """Return the two-tier fabric of full bisection with as many hosts per leaf as spines.
+
+    Raises
+    ------
+    TheoryError
+        2 sqrt(hosts / 2) is not the whole number of leaves that such a fabric has.
+    """
+    per_leaf = math.isqrt(hosts // 2)
+    if 2 * per_leaf**2 != hosts:
+        raise TheoryError(
+            f"{hosts} hosts make no two-tier fabric of full bisection from one kind of switch;"
+            f" that takes 2 k^2 hosts, for example {2 * per_leaf**2} or {2 * (per_leaf + 1) ** 2}."
+        )
+    numbers = {"leaves": 2 * per_leaf, "hosts_per_leaf": per_leaf, "spines": per_leaf}
+    params = leaf_spine.Params.model_validate(numbers, context={"link": _LINK})
+    return leaf_spine.tables(params, _LINK)
+
+
+def slowdown_of_permutation(hosts: int, seed: int) -> np.ndarray:
+    """Return the fluid completion time over the ideal one of each flow [1], 1 is ideal.
+
+    Parameters
+    ----------
+    hosts : int
+        2 k^2 hosts, all of which send one message to a host below another leaf.
+    seed : int
+        Decides the permutation and the path of each flow.
+    """
+    tables = square_leaf_spine(hosts)
+    message = permutation.Params.model_validate({"message": _MESSAGE})
+    flows = permutation.flows(message, tables["nodes"], tables["links"], seed)
+    network = paths.Network(tables["nodes"], tables["links"])
+    hash_draw = np.random.default_rng([seed, hosts])
+    routes = network.routes(flows["src"], flows["dst"], paths.random_choice(hash_draw))
+    took_ps = ecmp.fluid_fct_ps(routes, flows["bytes"], flows["start_ps"], network.rate_bps)
+    return took_ps / (flows["bytes"] * 8e12 / _LINK["rate_bps"])
+
+
+def slowest_of_permutation(hosts: int, seed: int) -> float:
+    """Return the slowdown of the slowest flow [1]."""
+    return float(slowdown_of_permutation(hosts, seed).max())
