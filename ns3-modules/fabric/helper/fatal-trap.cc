@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fatal-trap.h"
+
+#include "ns3/fatal-impl.h"
+
+#include <iostream>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+
+namespace ns3
+{
+namespace fabric
+{
+
+namespace
+{
+
+/// The part of what ns-3 prints that its author wrote: msg="...", or the failed condition.
+std::string
+MessageOf(const std::string& printed)
+{
+    std::smatch found;
+    if (std::regex_search(printed, found, std::regex("msg=\"([\\s\\S]*?)\"(, \\+|, file=)")))
+    {
+        const std::string message = found[1];
+        std::smatch condition;
+        if (printed.find("NS_ASSERT failed") != std::string::npos &&
+            std::regex_search(printed, condition, std::regex("file=([^,]*), line=([0-9]+)")))
+        {
+            return message + " (assertion at " + condition[1].str() + ":" + condition[2].str() +
+                   ")";
+        }
+        return message;
+    }
+    return printed;
+}
+
+/// Stream buffer that throws what was printed to std::cerr when ns-3 flushes it before the end.
+class ThrowingBuffer final : public std::streambuf
+{
+  public:
+    explicit ThrowingBuffer(const std::ostringstream& printed)
+        : m_printed(printed)
+    {
+    }
+
+  private:
+    int sync() override
+    {
+        throw std::runtime_error(MessageOf(m_printed.str()));
+    }
+
+    const std::ostringstream& m_printed;
+};
+
+} // namespace
+
+/// What is in force while a guard is alive.
+struct FatalGuard::State
+{
+    std::ostringstream printed;
+    ThrowingBuffer throwing{printed};
+    std::ostream stream{&throwing};
+    std::streambuf* cerrBuffer{nullptr};
+};
+
+FatalGuard::FatalGuard()
+    : m_state(new State)
+{
+    m_state->stream.exceptions(std::ios::badbit); // or the exception ends in the stream's state
+    m_state->cerrBuffer = std::cerr.rdbuf(m_state->printed.rdbuf());
+    FatalImpl::RegisterStream(&m_state->stream);
+}
+
+FatalGuard::~FatalGuard()
+{
+    FatalImpl::UnregisterStream(&m_state->stream);
+    std::cerr.rdbuf(m_state->cerrBuffer);
+    delete m_state;
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_TABLES_H
+#define FABRIC_TABLES_H
+
+#include <cstdint>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// One row of the input table "nodes".
+struct NodeRow
+{
+    int64_t id;    ///< Unique
+    bool isSwitch; ///< Otherwise a host
+    int64_t tier;  ///< 0 for hosts, 1 for the switches next to them, and so on
+    int64_t plane; ///< Plane of a switch
+};
+
+/// One row of the input table "links": both directions of a cable.
+struct LinkRow
+{
+    int64_t nodeA;
+    int64_t nodeB;
+    int64_t parallel;  ///< Index among the links between the same two nodes
+    int64_t rateBps;   ///< [bit/s]
+    int64_t delayPs;   ///< Propagation [ps]
+    double lossRatio;  ///< Probability that a frame is lost on the wire [1]
+};
+
+/// One row of the input table "flows".
+struct FlowRow
+{
+    int64_t id;        ///< Unique
+    int64_t src;       ///< Node id of a host
+    int64_t dst;       ///< Node id of a host
+    int64_t bytes;     ///< Payload [byte]
+    int64_t startPs;   ///< [ps]
+    int64_t transport; ///< Index of the transport
+};
+
+/// One row of the input table "drops": a loss that a test or a user scripts.
+struct DropRow
+{
+    int64_t node;     ///< Sending end of the direction
+    int64_t peer;     ///< Receiving end
+    int64_t parallel; ///< Index among parallel links
+    int64_t ordinal;  ///< Which data frame of this direction is lost, from 1
+};
+
+/// The experiment as plain rows.
+struct FabricTables
+{
+    std::vector<NodeRow> nodes;
+    std::vector<LinkRow> links;
+    std::vector<FlowRow> flows;
+    std::vector<DropRow> drops;
+
+    /**
+     * Put every table in the order of its ids, so that the order of listing decides nothing.
+     * Aborts with one line on the first row that cannot be: duplicate or unknown ids, a rate,
+     * delay, size or probability out of range.
+     */
+    void SortAndCheck();
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_TABLES_H

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_H
+#define FABRIC_H
+
+#include "congestion-control.h"
+#include "event-queue.h"
+#include "fabric-random.h"
+#include "fabric-tables.h"
+#include "forwarding-policy.h"
+#include "frame.h"
+#include "link-flow-control.h"
+#include "queue-discipline.h"
+#include "routing.h"
+#include "transport.h"
+
+#include "ns3/object-factory.h"
+
+#include <chrono>
+#include <unordered_map>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// What the user chose for a run, beside the tables.
+struct FabricOptions
+{
+    uint64_t seed{1};          ///< Root of every random stream
+    uint64_t framingBytes{20}; ///< Preamble, delimiter and gap: on the wire, not in buffers [byte]
+    uint64_t bufferBytes{0};   ///< Buffer of each switch, 0 = unlimited [byte]
+    uint64_t switchDelayPs{0}; ///< From the last bit in to the queue of the egress port [ps]
+    bool traceArrivals{false}; ///< Record every data packet at its destination host
+    ObjectFactory forwarding;
+    ObjectFactory queue;
+    ObjectFactory flowControl;             ///< No TypeId set: none
+    std::vector<ObjectFactory> transports; ///< In the order of flows.transport
+};
+
+/// Frames waiting at one priority of a port.
+struct PortQueue
+{
+    FrameId head{NO_FRAME};
+    FrameId tail{NO_FRAME};
+    uint32_t bytes{0}; ///< Waiting, the frame on the wire excluded [byte]
+};
+
+/**
+ * @brief One end of a link: its egress, and counters of what came in.
+ *
+ * Identities, checked at the end of a run:
+ * - sentFrames here = receivedFrames + lostFrames at the peer + frames on the wire
+ * - per switch: frames in = frames out + dropped + queued + in transmission
+ */
+struct alignas(64) Port
+{
+    PortId peer{NO_PORT};
+    uint32_t node{0};            ///< Owner (dense index)
+    FrameId current{NO_FRAME};   ///< Frame being put on the wire
+    uint16_t queued{0};          ///< Bit per class with waiting frames
+    uint16_t paused{0};          ///< Bit per class that link flow control holds back
+    uint8_t rate{0};             ///< Index into the rate classes
+    uint8_t lane{0};             ///< Event lane of the propagation delay
+    bool isHost{false};          ///< Owner is a host
+    bool lossy{false};           ///< Frames that come in here may be lost on the wire
+    uint32_t queuedBytes{0};     ///< Waiting in all queues [byte]
+    uint32_t maxQueuedBytes{0};  ///< Largest value of queuedBytes [byte]
+    uint32_t host{0};            ///< Dense host index of the owner, if it is a host
+    uint64_t sentFrames{0};      ///< Put on the wire, link control included
+    uint64_t sentBytes{0};       ///< Without framing [byte]
+    uint64_t receivedFrames{0};  ///< Came in from the wire, not counting lost ones
+    uint64_t delayPs{0};         ///< Propagation delay [ps]
+    uint64_t sentData{0};        ///< Data frames put on the wire
+    PortQueue queue[NUM_PRIORITIES + 1];
+};
+
+/// What happens rarely at a port.
+struct PortCounters
+{
+    uint64_t lostFrames{0};         ///< Lost on the wire into this port
+    uint64_t droppedBuffer{0};      ///< Came in here, dropped: egress queue or switch buffer full
+    uint64_t droppedHeadroom{0};    ///< Came in here, dropped: PFC headroom full
+    uint64_t droppedNoRoute{0};     ///< Came in here, dropped: destination not reachable
+    uint64_t marked{0};             ///< ECN marks set at this egress
+    uint64_t trimmed{0};            ///< Frames trimmed at this egress
+    uint64_t linkControlSent{0};    ///< PAUSE and RESUME frames sent
+    uint64_t linkControlReceived{0};///< PAUSE and RESUME frames received
+    uint64_t pausedSincePs{0};      ///< Start of the pause now in force [ps]
+    uint64_t pausedPs{0};           ///< Time with any class paused, up to pausedSincePs [ps]
+    uint64_t draws{0};              ///< Random numbers used so far at this port
+};
+
+/// A message: one row of "flows", and what became of it.
+struct alignas(64) Message
+{
+    uint64_t bytes;                     ///< Payload [byte]
+    uint32_t src, dst;                  ///< Dense host indices
+    uint32_t srcEndpoint, dstEndpoint;  ///< Indices into the endpoints
+    uint32_t senderSlot{0xffffffff};    ///< Free for the transport: its state at the source
+    uint32_t receiverSlot{0xffffffff};  ///< Free for the transport: its state at the destination
+    uint32_t tuple;                     ///< Hash of its header fields, as switches see them
+    uint32_t transport;                 ///< Index of its transport
+    int64_t id;                         ///< Of the flows table
+    uint64_t startPs;                   ///< [ps]
+    // ---- second cache line: counters
+    int64_t receiverEndPs{-1};          ///< Last payload byte in order at the destination [ps]
+    int64_t senderEndPs{-1};            ///< Last acknowledgement at the source [ps]
+    uint64_t sentPackets{0};            ///< Data packets sent, all copies
+    uint64_t retransmittedPackets{0};   ///< Of these, not the first copy
+    uint64_t trimmedPackets{0};         ///< Arrived without their payload
+    uint64_t markedPackets{0};          ///< Arrived with an ECN mark
+    uint32_t timeouts{0};               ///< Retransmission timeouts
+    uint32_t naks{0};                   ///< Negative acknowledgements sent
+    uint32_t outOfOrderPeak{0};         ///< Most packets held behind a hole
+};
+
+/// One node.
+struct NodeState
+{
+    int64_t id{0};
+    PortId firstPort{0}; ///< Its ports are contiguous, in order of (peer id, parallel)
+    uint32_t ports{0};
+    uint32_t host{0};    ///< Dense index if a host
+    uint32_t tier{0};
+    uint32_t plane{0};
+    bool isSwitch{false};
+    uint64_t usedBytes{0};    ///< Buffer of a switch in use [byte]
+    uint64_t maxUsedBytes{0}; ///< Largest value of usedBytes [byte]
+    uint64_t draws{0};        ///< Random numbers used so far at this node
+    uint64_t salt{0};         ///< Hash seed of a switch
+};
+
+/// A data packet seen by its destination host.
+struct Arrival
+{
+    uint64_t timePs;
+    uint32_t message;
+    uint32_t packet;
+    uint32_t node;
+};
+
+/**
+ * @ingroup fabric
+ * @brief The packet engine: flat arrays of ports, frames and events, and the loop over them.
+ *
+ * Two events per hop (end of transmission, arrival), strict priorities, store and forward. All
+ * events of one instant are executed in the order (type, index, payload), whatever order they
+ * were scheduled in.
+ *
+ * Source: the structure is our own; Ethernet framing IEEE 802.3, priorities IEEE 802.1Q.
+ * Not modelled: host processing time, cable lengths beyond a delay, cut-through.
+ */
+class Fabric
+{
+  public:
+    Fabric(FabricTables tables, const FabricOptions& options);
+    ~Fabric();
+    Fabric(const Fabric&) = delete;
+    Fabric& operator=(const Fabric&) = delete;
+
+    // ---- for FabricSimulatorImpl
+    /// @return time of the next event, NEVER_PS if there is none or all flows are done [ps]
+    uint64_t NextPs() const;
+    /// Execute all events up to and including a time [ps], or until the wall clock's deadline.
+    void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline);
+    /// Stop RunUntil after the instant at `limitPs`: an event of stock ns-3 lies there [ps].
+    void LimitTo(uint64_t limitPs);
+
+    // ---- for transports, policies and flow control
+    uint64_t NowPs() const
+    {
+        return m_nowPs;
+    }
+
+    FramePool& Frames()
+    {
+        return m_frames;
+    }
+
+    Message& GetMessage(uint32_t message)
+    {
+        return m_messages[message];
+    }
+
+    CounterRandom Stream(RandomUse use, uint64_t key) const
+    {
+        return CounterRandom(m_options.seed, use, key);
+    }
+
+    /// @return free random number of a port's own stream, in [0, 1)
+    double PortReal(PortId port, RandomUse use);
+
+    const Port& GetPort(PortId port) const
+    {
+        return m_ports[port];
+    }
+
+    PortId NumPorts() const
+    {
+        return static_cast<PortId>(m_ports.size());
+    }
+
+    NodeState& GetNode(uint32_t node)
+    {
+        return m_nodes[node];
+    }
+
+    uint32_t NumHosts() const
+    {
+        return static_cast<uint32_t>(m_hosts.size());
+    }
+
+    uint32_t NumNodes() const
+    {
+        return static_cast<uint32_t>(m_nodes.size());
+    }
+
+    const Routing& Routes() const
+    {
+        return *m_routing;
+    }
+
+    const FabricOptions& Options() const
+    {
+        return m_options;
+    }
+
+    void SetTimer(uint32_t endpoint, uint64_t atPs, uint32_t token);
+    void Enqueue(PortId port, FrameId frame);    ///< Put a frame into a port's queue
+    void Kick(uint32_t host);                    ///< Let idle ports of a host ask again
+    void SetPaused(PortId port, uint16_t mask);  ///< Hold back classes of an egress
+    void SendLinkControl(PortId port, uint32_t aux, uint32_t bytes); ///< To the other end
+    void CountMark(PortId port);                 ///< An ECN mark was set at this egress
+    void MessageDelivered(uint32_t message);     ///< Every payload byte is at the destination
+    void MessageAcknowledged(uint32_t message);  ///< The source knows it
+
+    /// @return largest frame that a transport of the scenario sends all the time [byte]
+    uint32_t LargestFrameBytes() const
+    {
+        return m_largestFrameBytes;
+    }
+
+    /// @return time to put a frame on the wire of this port [ps]
+    uint64_t SerialisationPs(PortId port, uint32_t frameBytes) const;
+    /// @return rate of this port's link [bit/s]
+    uint64_t RateBps(PortId port) const;
+    /// @return propagation delay of this port's link [ps]
+    uint64_t DelayPs(PortId port) const;
+    /// @return port of the source host by which a message leaves if it keeps to one path
+    PortId PortOfMessage(uint32_t message) const;
+    /// @return ports of a host: first, number
+    std::pair<PortId, uint32_t> PortsOfHost(uint32_t host) const;
+    /// @return unloaded round trip of a data frame and its acknowledgement [ps]
+    uint64_t BaseRttPs(uint32_t message, uint32_t dataBytes, uint32_t ackBytes);
+    /// @return ways out of the source's first switch towards the message's destination
+    uint32_t PathsOfMessage(uint32_t message) const;
+
+    // ---- results
+    uint64_t Events() const
+    {
+        return m_events;
+    }
+
+    uint32_t FlowsDone() const
+    {
+        return m_flowsDone;
+    }
+
+    const std::vector<Message>& Messages() const
+    {
+        return m_messages;
+    }
+
+    const PortCounters& Counters(PortId port) const
+    {
+        return m_counters[port];
+    }
+
+    const std::vector<Arrival>& Arrivals() const
+    {
+        return m_arrivals;
+    }
+
+    uint64_t DataPackets() const
+    {
+        return m_dataPackets;
+    }
+
+    uint64_t BuildNs() const
+    {
+        return m_buildNs;
+    }
+
+    /// @return time this egress was held back so far [ps]
+    uint64_t PausedPs(PortId port) const;
+    /// @return node id at the other end, and index among parallel links
+    std::pair<int64_t, uint32_t> PeerOf(PortId port) const;
+    /// @return most bytes that flow control ever accounted to this ingress [byte]
+    uint32_t IngressPeakBytes(PortId port) const;
+    /// @return egress ports of the links that a single-path message crosses; empty if sprayed
+    std::vector<PortId> PathOf(uint32_t message);
+    /// @return memory of the engine's arrays [byte]
+    uint64_t MemoryBytes() const;
+    /// Abort naming the first identity that does not hold.
+    void CheckIdentities() const;
+
+  private:
+    /// Serialisation times of one link rate.
+    struct RateClass
+    {
+        uint64_t rateBps;
+        uint64_t psPerByte; ///< 0 when not a whole number [ps]
+        uint32_t laneBytes[3]{0, 0, 0};
+        uint64_t lanePs[3]{0, 0, 0};
+        uint8_t lane[3]{0, 0, 0};
+        uint32_t lanes{0};
+
+        uint64_t Ps(uint64_t wireBytes) const;
+    };
+
+    // fabric-build.cc
+    void BuildPorts();
+    void BuildEndpoints();
+    void BuildLanes();
+    void BuildDrops();
+    PortId FindPort(int64_t node, int64_t peer, int64_t parallel) const;
+
+    // fabric.cc: the hot path
+    void GatherInstant();
+    void OrderInstant();
+    void Execute(uint64_t key);
+    void TransmissionDone(PortId portId);
+    void Arrive(PortId portId, FrameId frameId);
+    void ArriveAtSwitch(PortId portId, FrameId frameId);
+    void ArriveAtHost(PortId portId, FrameId frameId);
+    bool IsLost(PortId portId, const Frame& frame);
+    void Forward(PortId ingressId, PortId egressId, FrameId frameId);
+    PortId Route(uint32_t node, const Frame& frame);
+    void SelectNext(PortId portId);
+    FrameId PullFromHost(PortId portId);
+    FrameId PopQueue(Port& port, uint32_t queueClass);
+    void Transmit(PortId portId, FrameId frameId);
+    void StartMessage(uint32_t message);
+
+    FabricOptions m_options;
+    FabricTables m_tables;
+    uint64_t m_nowPs{0};
+    uint64_t m_limitPs{0};
+    uint64_t m_events{0};
+    uint64_t m_dataPackets{0};
+    uint32_t m_flowsDone{0};
+    uint64_t m_buildNs{0};
+    uint32_t m_largestFrameBytes{MIN_FRAME_BYTES};
+    EventQueue m_queue;
+    FramePool m_frames;
+    std::vector<Port> m_ports;
+    std::vector<PortCounters> m_counters;
+    std::vector<NodeState> m_nodes;
+    std::vector<RateClass> m_rates;
+    std::vector<Message> m_messages;
+    std::vector<Arrival> m_arrivals;
+    std::unique_ptr<Routing> m_routing;
+    Ptr<ForwardingPolicy> m_forwardingPolicy;
+    Ptr<QueueDiscipline> m_queueDiscipline;
+    Ptr<LinkFlowControl> m_flowControl;
+    ForwardingPolicy* m_forwarding{nullptr};     ///< Plain pointers for the hot path
+    QueueDiscipline* m_discipline{nullptr};
+    LinkFlowControl* m_control{nullptr};
+    uint32_t m_losslessMask{0};                  ///< Bit per lossless priority
+
+    /// One transport object at one host.
+    struct Endpoint
+    {
+        Transport* transport;
+        uint8_t priority; ///< Of its data
+    };
+
+    /// The endpoints and the node of one host.
+    struct HostState
+    {
+        uint32_t node;
+        uint32_t firstEndpoint{0};
+        uint32_t endpoints{0};
+        uint32_t turn{0}; ///< Endpoint that is asked first next time
+    };
+
+    std::vector<Ptr<Transport>> m_transports; ///< Owns what the endpoints point to
+    std::vector<Endpoint> m_endpoints;
+    std::vector<HostState> m_hosts;
+
+    // the instant being executed
+    std::vector<uint64_t> m_batch;        ///< target << 32 | payload
+    std::vector<uint64_t> m_present;      ///< Bit per (TX_DONE or ARRIVE, port)
+    std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use
+    std::vector<FrameId> m_arriving;      ///< Frame that arrives at each port
+    std::vector<uint64_t> m_scratch;
+
+    /// Scripted losses of one direction, by the receiving port.
+    struct DropScript
+    {
+        uint64_t seen{0};               ///< Data frames so far
+        std::vector<uint64_t> ordinals; ///< Ascending
+    };
+
+    std::unordered_map<PortId, DropScript> m_drops;
+    std::unordered_map<PortId, double> m_lossRatio; ///< By receiving port [1]
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_H

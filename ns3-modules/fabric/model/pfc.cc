@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "pfc.h"
+
+#include "fabric.h"
+
+#include "ns3/abort.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_OBJECT_ENSURE_REGISTERED(Pfc);
+
+namespace
+{
+
+constexpr uint32_t PAUSE_FRAME_BYTES = 64; ///< IEEE 802.1Qbb figure 36-2 [byte]
+constexpr uint32_t RESUME = 1U << 8;       ///< Beside the class vector: pause time zero
+
+} // namespace
+
+TypeId
+Pfc::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::Pfc")
+            .SetParent<LinkFlowControl>()
+            .SetGroupName("Fabric")
+            .AddConstructor<Pfc>()
+            .AddAttribute("XoffBytes",
+                          "Bytes of one ingress port and priority above which PAUSE is sent [byte]",
+                          UintegerValue(200'000),
+                          MakeUintegerAccessor(&Pfc::m_xoffBytes),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("XonOffsetBytes",
+                          "RESUME is sent at XoffBytes minus this [byte]",
+                          UintegerValue(12'000),
+                          MakeUintegerAccessor(&Pfc::m_xonOffsetBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("HeadroomBytes",
+                          "Bytes accepted beyond XoffBytes [byte], 0 = what rate and delay of the "
+                          "link need",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&Pfc::m_headroomBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("MtuFrameBytes",
+                          "Largest frame on the links, for the headroom [byte], 0 = the largest "
+                          "that a transport of the scenario sends",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&Pfc::m_mtuFrameBytes),
+                          MakeUintegerChecker<uint32_t>(0, 65535))
+            .AddAttribute("Priorities",
+                          "Lossless priorities as a bit mask [1], 8 is priority 3",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&Pfc::m_priorities),
+                          MakeUintegerChecker<uint32_t>(1, 255));
+    return tid;
+}
+
+uint64_t
+Pfc::HeadroomOf(const Fabric& fabric, PortId ingress) const
+{
+    // What the other end may still put on the wire after the decision to pause: the time until
+    // it stops, in bytes, plus the frame it has begun by then.
+    const uint64_t waitPs = fabric.SerialisationPs(ingress, m_mtuFrameBytes) +
+                            fabric.SerialisationPs(ingress, PAUSE_FRAME_BYTES) +
+                            2 * fabric.DelayPs(ingress) + fabric.Options().switchDelayPs;
+    const double bytes = static_cast<double>(waitPs) * 1e-12 *
+                         static_cast<double>(fabric.RateBps(ingress)) / 8;
+    return static_cast<uint64_t>(bytes) + 1 + m_mtuFrameBytes;
+}
+
+void
+Pfc::Attach(Fabric& fabric)
+{
+    NS_ABORT_MSG_IF(m_xonOffsetBytes > m_xoffBytes,
+                    "ns3::Pfc: XonOffsetBytes is " << m_xonOffsetBytes << ", more than XoffBytes "
+                                                   << m_xoffBytes);
+    m_fabric = &fabric;
+    if (m_mtuFrameBytes == 0)
+    {
+        m_mtuFrameBytes = fabric.LargestFrameBytes();
+    }
+    m_ingress.resize(fabric.NumPorts());
+    for (PortId port = 0; port < fabric.NumPorts(); port++)
+    {
+        m_ingress[port].limitBytes =
+            m_xoffBytes + (m_headroomBytes ? m_headroomBytes : HeadroomOf(fabric, port));
+    }
+    const auto lossless = static_cast<uint64_t>(__builtin_popcount(m_priorities));
+    for (uint32_t node = 0; node < fabric.NumNodes(); node++)
+    {
+        const NodeState& state = fabric.GetNode(node);
+        uint64_t bytes = 0;
+        for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+        {
+            bytes += lossless * m_ingress[port].limitBytes;
+        }
+        const uint64_t buffer = fabric.Options().bufferBytes;
+        NS_ABORT_MSG_IF(state.isSwitch && buffer && bytes > buffer,
+                        "ns3::Pfc: switch " << state.id << " needs " << bytes
+                                            << " bytes for XoffBytes and headroom of "
+                                            << state.ports << " ports, its buffer has " << buffer
+                                            << "; enlarge the buffer or lower XoffBytes");
+    }
+}
+
+bool
+Pfc::IsLossless(uint8_t priority) const
+{
+    return (m_priorities >> priority) & 1;
+}
+
+bool
+Pfc::OnArrival(PortId ingress, const Frame& frame)
+{
+    Ingress& account = m_ingress[ingress];
+    uint32_t& used = account.usedBytes[frame.priority];
+    if (!IsLossless(frame.priority))
+    {
+        used += frame.bytes;
+        return true;
+    }
+    if (used + frame.bytes > account.limitBytes)
+    {
+        return false;
+    }
+    used += frame.bytes;
+    account.peakBytes = std::max(account.peakBytes, used);
+    const auto bit = static_cast<uint8_t>(1U << frame.priority);
+    if (used > m_xoffBytes && !(account.paused & bit))
+    {
+        account.paused |= bit;
+        m_fabric->SendLinkControl(ingress, bit, PAUSE_FRAME_BYTES);
+    }
+    return true;
+}
+
+void
+Pfc::OnDeparture(PortId ingress, const Frame& frame)
+{
+    Ingress& account = m_ingress[ingress];
+    uint32_t& used = account.usedBytes[frame.priority];
+    used -= frame.bytes;
+    const auto bit = static_cast<uint8_t>(1U << frame.priority);
+    if ((account.paused & bit) && used + m_xonOffsetBytes <= m_xoffBytes)
+    {
+        account.paused &= ~bit;
+        m_fabric->SendLinkControl(ingress, RESUME | bit, PAUSE_FRAME_BYTES);
+    }
+}
+
+void
+Pfc::OnLinkControl(PortId port, const Frame& frame)
+{
+    const auto mask = static_cast<uint16_t>(frame.aux & 0xff);
+    const uint16_t paused = m_fabric->GetPort(port).paused;
+    m_fabric->SetPaused(port, (frame.aux & RESUME) ? paused & ~mask : paused | mask);
+}
+
+uint64_t
+Pfc::ReservedBytes(PortId ingress) const
+{
+    return m_ingress[ingress].limitBytes;
+}
+
+uint32_t
+Pfc::PeakBytes(PortId ingress) const
+{
+    return m_ingress[ingress].peakBytes;
+}
+
+uint64_t
+Pfc::HeldBytes(PortId ingress) const
+{
+    uint64_t held = 0;
+    for (const auto bytes : m_ingress[ingress].usedBytes)
+    {
+        held += bytes;
+    }
+    return held;
+}
+
+} // namespace ns3

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_PFC_H
+#define FABRIC_PFC_H
+
+#include "link-flow-control.h"
+
+#include <array>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup fabric
+ * @brief Priority flow control: PAUSE and RESUME frames per ingress port and priority.
+ *
+ * A switch counts the bytes it holds by the port and priority they came in by. Above XoffBytes it
+ * sends PAUSE; what is still under way goes to the headroom; at XoffBytes - XonOffsetBytes or
+ * below it sends RESUME. PAUSE frames take wire time, wait behind the frame in flight, and are
+ * never paused themselves.
+ *
+ * Source: IEEE 802.1Qbb; headroom as worked out in annex O of IEEE 802.1Q: two propagation times,
+ * a full frame of the reverse direction in front of the PAUSE, the PAUSE, and a full frame that
+ * the other end has just begun.
+ * Deviations: a pause holds until RESUME and does not expire; the other end reacts at once.
+ */
+class Pfc final : public fabric::LinkFlowControl
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::Fabric& fabric) override;
+    bool IsLossless(uint8_t priority) const override;
+    bool OnArrival(fabric::PortId ingress, const fabric::Frame& frame) override;
+    void OnDeparture(fabric::PortId ingress, const fabric::Frame& frame) override;
+    void OnLinkControl(fabric::PortId port, const fabric::Frame& frame) override;
+    uint64_t ReservedBytes(fabric::PortId ingress) const override;
+    uint32_t PeakBytes(fabric::PortId ingress) const override;
+    uint64_t HeldBytes(fabric::PortId ingress) const override;
+
+  private:
+    /// Account of one ingress port.
+    struct Ingress
+    {
+        std::array<uint32_t, fabric::NUM_PRIORITIES> usedBytes{}; ///< Held, by priority [byte]
+        uint64_t limitBytes{0}; ///< XoffBytes and headroom together [byte]
+        uint32_t peakBytes{0};  ///< Largest value in usedBytes [byte]
+        uint8_t paused{0};      ///< Bit per priority for which the other end was told to stop
+    };
+
+    uint64_t HeadroomOf(const fabric::Fabric& fabric, fabric::PortId ingress) const;
+
+    fabric::Fabric* m_fabric{nullptr};
+    std::vector<Ingress> m_ingress; ///< Per port
+    uint64_t m_xoffBytes{0};
+    uint64_t m_xonOffsetBytes{0};
+    uint64_t m_headroomBytes{0};
+    uint32_t m_mtuFrameBytes{0};
+    uint32_t m_priorities{0};
+};
+
+} // namespace ns3
+
+#endif // FABRIC_PFC_H

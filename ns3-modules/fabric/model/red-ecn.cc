@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "red-ecn.h"
+
+#include "fabric.h"
+
+#include "ns3/abort.h"
+#include "ns3/double.h"
+#include "ns3/uinteger.h"
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_OBJECT_ENSURE_REGISTERED(RedEcn);
+
+TypeId
+RedEcn::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RedEcn")
+            .SetParent<QueueDiscipline>()
+            .SetGroupName("Fabric")
+            .AddConstructor<RedEcn>()
+            .AddAttribute("LimitBytes",
+                          "Most bytes waiting per port and priority [byte], 0 = no limit; a "
+                          "lossless priority has none",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RedEcn::m_limitBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("KminBytes",
+                          "Queue up to which nothing is marked [byte]",
+                          UintegerValue(400'000),
+                          MakeUintegerAccessor(&RedEcn::m_kminBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("KmaxBytes",
+                          "Queue above which everything is marked [byte]",
+                          UintegerValue(1'600'000),
+                          MakeUintegerAccessor(&RedEcn::m_kmaxBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("Pmax",
+                          "Probability of a mark at KmaxBytes [1]",
+                          DoubleValue(0.2),
+                          MakeDoubleAccessor(&RedEcn::m_pmax),
+                          MakeDoubleChecker<double>(0.0, 1.0));
+    return tid;
+}
+
+void
+RedEcn::Attach(Fabric& fabric)
+{
+    NS_ABORT_MSG_IF(m_kminBytes > m_kmaxBytes,
+                    "ns3::RedEcn: KminBytes is " << m_kminBytes << ", more than KmaxBytes "
+                                                 << m_kmaxBytes);
+    m_fabric = &fabric;
+}
+
+QueueDiscipline::Verdict
+RedEcn::Admit(PortId, Frame& frame, uint32_t queuedBytes)
+{
+    return m_limitBytes && queuedBytes + frame.bytes > m_limitBytes ? Verdict::DROP
+                                                                    : Verdict::ADMIT;
+}
+
+void
+RedEcn::Depart(PortId port, Frame& frame, uint32_t queuedBytes)
+{
+    if (queuedBytes <= m_kminBytes || !(frame.flags & frame_flag::ECN_CAPABLE))
+    {
+        return;
+    }
+    if (queuedBytes <= m_kmaxBytes)
+    {
+        const double chance = m_pmax * static_cast<double>(queuedBytes - m_kminBytes) /
+                              static_cast<double>(m_kmaxBytes - m_kminBytes);
+        if (m_fabric->PortReal(port, RandomUse::ECN_MARK) >= chance)
+        {
+            return;
+        }
+    }
+    frame.flags |= frame_flag::ECN_MARKED;
+    m_fabric->CountMark(port);
+}
+
+} // namespace ns3

@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "roce-transport.h"
+
+#include "ns3/boolean.h"
+#include "ns3/enum.h"
+#include "ns3/fabric.h"
+#include "ns3/string.h"
+#include "ns3/type-reference.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_OBJECT_ENSURE_REGISTERED(RoceTransport);
+
+namespace
+{
+
+constexpr uint8_t ACK = frame_kind::CONTROL;
+constexpr uint8_t NAK = frame_kind::CONTROL + 1;
+constexpr uint32_t PACE_TOKEN = 1U << 31; ///< Timer token: pacing of the slot below
+constexpr uint32_t NO_HOLE = 0xffffffff;
+
+} // namespace
+
+TypeId
+RoceTransport::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RoceTransport")
+            .SetParent<Transport>()
+            .SetGroupName("Roce")
+            .AddConstructor<RoceTransport>()
+            .AddAttribute("MtuBytes",
+                          "Payload of a full packet [byte]",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&RoceTransport::m_mtuBytes),
+                          MakeUintegerChecker<uint32_t>(1, 32768))
+            .AddAttribute("HeaderBytes",
+                          "Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4 of each data "
+                          "packet [byte]",
+                          UintegerValue(62),
+                          MakeUintegerAccessor(&RoceTransport::m_headerBytes),
+                          MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("RethBytes",
+                          "RETH in the first packet of a message [byte]",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&RoceTransport::m_rethBytes),
+                          MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute("AckBytes",
+                          "Acknowledgement frame: headers and AETH 4 [byte]",
+                          UintegerValue(66),
+                          MakeUintegerAccessor(&RoceTransport::m_ackBytes),
+                          MakeUintegerChecker<uint32_t>(64, 1024))
+            .AddAttribute("AckInterval",
+                          "In-order packets per acknowledgement [packet]; the last packet of a "
+                          "message is always acknowledged",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&RoceTransport::m_ackInterval),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Recovery",
+                          "What is sent again after a loss",
+                          EnumValue(Recovery::GO_BACK_N),
+                          MakeEnumAccessor<Recovery>(&RoceTransport::m_recovery),
+                          MakeEnumChecker(Recovery::GO_BACK_N,
+                                          "GoBackN",
+                                          Recovery::SELECTIVE_REPEAT,
+                                          "SelectiveRepeat"))
+            .AddAttribute("WindowBytes",
+                          "Most payload in flight [byte], 0 = no limit with GoBackN, one "
+                          "bandwidth-delay product with SelectiveRepeat (BDP-FC of IRN)",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RoceTransport::m_windowBytes),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("ReorderPackets",
+                          "SelectiveRepeat: a hole is lost when a packet this far behind it has "
+                          "arrived [packet]; 1 = IRN",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&RoceTransport::m_reorderPackets),
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("Rto",
+                          "Retransmission timeout",
+                          TimeValue(MilliSeconds(4)),
+                          MakeTimeAccessor(&RoceTransport::m_rto),
+                          MakeTimeChecker(PicoSeconds(1)))
+            .AddAttribute("RtoLow",
+                          "SelectiveRepeat: timeout while at most RtoLowPackets are in flight",
+                          TimeValue(MicroSeconds(100)),
+                          MakeTimeAccessor(&RoceTransport::m_rtoLow),
+                          MakeTimeChecker(PicoSeconds(1)))
+            .AddAttribute("RtoLowPackets",
+                          "SelectiveRepeat: see RtoLow [packet]",
+                          UintegerValue(3),
+                          MakeUintegerAccessor(&RoceTransport::m_rtoLowPackets),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("MaxBackoff",
+                          "Timeouts in a row double the timeout at most this often [1]",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&RoceTransport::m_maxBackoff),
+                          MakeUintegerChecker<uint32_t>(0, 20))
+            .AddAttribute("NakInterval",
+                          "GoBackN: a NAK for the same gap is repeated after this time",
+                          TimeValue(MicroSeconds(500)),
+                          MakeTimeAccessor(&RoceTransport::m_nakInterval),
+                          MakeTimeChecker(PicoSeconds(1)))
+            .AddAttribute("Priority",
+                          "Priority of data",
+                          UintegerValue(3),
+                          MakeUintegerAccessor(&RoceTransport::m_priority),
+                          MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
+            .AddAttribute("ControlPriority",
+                          "Priority of acknowledgements",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&RoceTransport::m_controlPriority),
+                          MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
+            .AddAttribute("EcnCapable",
+                          "Data may be ECN-marked",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&RoceTransport::m_ecnCapable),
+                          MakeBooleanChecker())
+            .AddAttribute("Entropy",
+                          "Path selector, for example ns3::FlowEntropy",
+                          StringValue("ns3::FlowEntropy"),
+                          MakeStringAccessor(&RoceTransport::m_entropyType),
+                          MakeStringChecker())
+            .AddAttribute("CongestionControl",
+                          "Congestion control of each flow, empty = none",
+                          StringValue(""),
+                          MakeStringAccessor(&RoceTransport::m_controlType),
+                          MakeStringChecker());
+    return tid;
+}
+
+void
+RoceTransport::NotifyConstructionCompleted()
+{
+    Transport::NotifyConstructionCompleted();
+    m_entropy = CreateReferenced<PathSelector>(m_entropyType, "ns3::RoceTransport: Entropy");
+}
+
+std::vector<uint32_t>
+RoceTransport::CommonFrameBytes() const
+{
+    return {std::max(MIN_FRAME_BYTES, m_mtuBytes + m_headerBytes),
+            m_ackBytes,
+            std::max(MIN_FRAME_BYTES, m_mtuBytes + m_headerBytes + m_rethBytes)};
+}
+
+uint8_t
+RoceTransport::DataPriority() const
+{
+    return m_priority;
+}
+
+int32_t
+RoceTransport::SinglePathEntropy(uint32_t message)
+{
+    return m_entropy->Constant(Net(), message);
+}
+
+uint32_t
+RoceTransport::PacketsOf(uint64_t bytes) const
+{
+    return static_cast<uint32_t>((bytes + m_mtuBytes - 1) / m_mtuBytes);
+}
+
+uint32_t
+RoceTransport::FrameBytes(const Message& message, uint32_t packet) const
+{
+    const uint64_t before = uint64_t{packet} * m_mtuBytes;
+    const auto payload =
+        static_cast<uint32_t>(std::min<uint64_t>(m_mtuBytes, message.bytes - before));
+    return std::max(MIN_FRAME_BYTES, payload + m_headerBytes + (packet == 0 ? m_rethBytes : 0));
+}
+
+// ---- source -----------------------------------------------------------------------------------
+
+ReadyList&
+RoceTransport::ReadyOf(const Sender& sender)
+{
+    const auto [first, ports] = Net().PortsOfHost(Host());
+    m_ready.resize(ports);
+    return m_ready[sender.port - first];
+}
+
+void
+RoceTransport::StartMessage(uint32_t messageIndex)
+{
+    const uint32_t slot = m_senders.Open();
+    Message& message = Net().GetMessage(messageIndex);
+    message.senderSlot = slot;
+    Sender& sender = m_senders[slot];
+    sender.message = messageIndex;
+    sender.packets = PacketsOf(message.bytes);
+    sender.port = Net().PortOfMessage(messageIndex);
+    const uint64_t rttPs =
+        Net().BaseRttPs(messageIndex, m_mtuBytes + m_headerBytes, m_ackBytes);
+    const uint64_t packetPs = Net().SerialisationPs(sender.port, m_mtuBytes + m_headerBytes);
+    if (m_windowBytes > 0)
+    {
+        sender.windowPackets = PacketsOf(m_windowBytes);
+    }
+    else if (m_recovery == Recovery::SELECTIVE_REPEAT)
+    {
+        sender.windowPackets = static_cast<uint32_t>((rttPs + packetPs - 1) / packetPs);
+    }
+    else
+    {
+        sender.windowPackets = sender.packets;
+    }
+    if (!m_controlType.empty())
+    {
+        sender.control = CreateReferenced<CongestionControl>(
+            m_controlType,
+            "ns3::RoceTransport: CongestionControl");
+        sender.control->Start(Net().NowPs(), {Net().RateBps(sender.port), rttPs, m_mtuBytes});
+    }
+    m_entropy->Open(Net(), slot, messageIndex);
+    Wake(slot);
+}
+
+uint32_t
+RoceTransport::Window(const Sender& sender) const
+{
+    if (!sender.control)
+    {
+        return sender.windowPackets;
+    }
+    // A window of less than one packet still lets one go, or nothing would ever move.
+    return std::min<uint64_t>(sender.windowPackets,
+                              std::max<uint64_t>(1, sender.control->WindowBytes() / m_mtuBytes));
+}
+
+/// @return first packet known to be lost and not yet sent again, NO_HOLE if there is none
+uint32_t
+RoceTransport::NextHole(Sender& sender) const
+{
+    if (m_recovery == Recovery::GO_BACK_N)
+    {
+        return NO_HOLE;
+    }
+    sender.repair = std::max(sender.repair, sender.unacked);
+    while (sender.repair < sender.repairEnd)
+    {
+        if (!sender.sacked.Contains(sender.repair))
+        {
+            return sender.repair;
+        }
+        sender.repair++;
+    }
+    return NO_HOLE;
+}
+
+bool
+RoceTransport::CanSend(uint32_t slot)
+{
+    Sender& sender = m_senders[slot];
+    if (sender.control && Net().NowPs() < sender.paceUntilPs)
+    {
+        return false;
+    }
+    return NextHole(sender) != NO_HOLE || (sender.next < sender.packets &&
+                                           sender.next - sender.unacked < Window(sender));
+}
+
+void
+RoceTransport::Wake(uint32_t slot)
+{
+    if (CanSend(slot))
+    {
+        ReadyOf(m_senders[slot]).Push(slot);
+        Kick();
+    }
+}
+
+FrameId
+RoceTransport::NextFrame(PortId port, uint32_t pausedPriorities)
+{
+    if ((pausedPriorities >> m_priority) & 1)
+    {
+        return NO_FRAME;
+    }
+    const uint32_t local = port - Net().PortsOfHost(Host()).first;
+    if (local >= m_ready.size())
+    {
+        return NO_FRAME;
+    }
+    for (uint32_t slot = m_ready[local].Pop(); slot != NO_SLOT; slot = m_ready[local].Pop())
+    {
+        if (!CanSend(slot))
+        {
+            continue;
+        }
+        Sender& sender = m_senders[slot];
+        const uint32_t hole = NextHole(sender);
+        uint32_t packet;
+        if (hole != NO_HOLE)
+        {
+            packet = hole;
+            sender.repair++;
+        }
+        else
+        {
+            packet = sender.next++;
+        }
+        const FrameId frame = MakeData(slot, packet);
+        Pace(slot, Net().Frames()[frame].bytes);
+        if (CanSend(slot))
+        {
+            m_ready[local].Push(slot);
+        }
+        return frame;
+    }
+    return NO_FRAME;
+}
+
+FrameId
+RoceTransport::MakeData(uint32_t slot, uint32_t packet)
+{
+    Sender& sender = m_senders[slot];
+    Message& message = Net().GetMessage(sender.message);
+    const FrameId id = Net().Frames().Allocate();
+    Frame& frame = Net().Frames()[id];
+    frame.message = sender.message;
+    frame.dst = message.dst;
+    frame.packet = packet;
+    frame.entropy = m_entropy->Next(slot);
+    frame.bytes = static_cast<uint16_t>(FrameBytes(message, packet));
+    frame.kind = frame_kind::DATA;
+    frame.priority = m_priority;
+    frame.flags = m_ecnCapable ? frame_flag::ECN_CAPABLE : 0;
+    message.sentPackets++;
+    if (packet < sender.highest)
+    {
+        frame.flags |= frame_flag::RETRANSMITTED;
+        message.retransmittedPackets++;
+    }
+    sender.highest = std::max(sender.highest, packet + 1);
+    if (sender.control)
+    {
+        Net().Frames().StampPs(id) = Net().NowPs();
+        sender.control->OnSent(Net().NowPs(), frame.bytes);
+    }
+    ArmTimeout(slot);
+    return id;
+}
+
+void
+RoceTransport::Pace(uint32_t slot, uint32_t frameBytes)
+{
+    Sender& sender = m_senders[slot];
+    if (!sender.control || sender.control->RateBps() >= Net().RateBps(sender.port))
+    {
+        return;
+    }
+    const double wireBits = 8.0 * static_cast<double>(frameBytes + Net().Options().framingBytes);
+    const auto gapPs = static_cast<uint64_t>(wireBits * 1e12 /
+                                             static_cast<double>(sender.control->RateBps()));
+    sender.paceUntilPs = Net().NowPs() + gapPs;
+    if (const uint64_t atPs = sender.pace.Move(sender.paceUntilPs); atPs != NEVER_PS)
+    {
+        SetTimer(atPs, slot | PACE_TOKEN);
+    }
+}
+
+/// Start the timeout anew if it does not run.
+void
+RoceTransport::ArmTimeout(uint32_t slot)
+{
+    Sender& sender = m_senders[slot];
+    if (sender.timeout.IsSet())
+    {
+        return;
+    }
+    const bool few = m_recovery == Recovery::SELECTIVE_REPEAT &&
+                     sender.next - sender.unacked <= m_rtoLowPackets;
+    const auto rtoPs =
+        static_cast<uint64_t>((few ? m_rtoLow : m_rto).GetPicoSeconds()) << sender.backoff;
+    if (const uint64_t atPs = sender.timeout.Move(Net().NowPs() + rtoPs); atPs != NEVER_PS)
+    {
+        SetTimer(atPs, slot);
+    }
+}
+
+void
+RoceTransport::OnTimer(uint32_t token)
+{
+    const uint32_t slot = token & ~PACE_TOKEN;
+    LazyDeadline& deadline =
+        (token & PACE_TOKEN) ? m_senders[slot].pace : m_senders[slot].timeout;
+    const auto [reached, againPs] = deadline.Fire(Net().NowPs());
+    if (againPs != NEVER_PS)
+    {
+        SetTimer(againPs, token);
+    }
+    if (reached)
+    {
+        if (token & PACE_TOKEN)
+        {
+            Wake(slot);
+        }
+        else
+        {
+            OnTimeout(slot);
+        }
+    }
+}
+
+void
+RoceTransport::OnTimeout(uint32_t slot)
+{
+    Sender& sender = m_senders[slot];
+    Net().GetMessage(sender.message).timeouts++;
+    sender.backoff = std::min(sender.backoff + 1, m_maxBackoff);
+    if (m_recovery == Recovery::GO_BACK_N)
+    {
+        sender.next = sender.unacked;
+    }
+    else
+    {
+        sender.repair = sender.unacked;
+        sender.repairEnd = sender.next;
+    }
+    if (sender.control)
+    {
+        sender.control->OnLoss(Net().NowPs(), true);
+    }
+    ArmTimeout(slot);
+    Wake(slot);
+}
+
+void
+RoceTransport::Acknowledge(uint32_t slot, uint32_t cumulative)
+{
+    Sender& sender = m_senders[slot];
+    sender.unacked = cumulative;
+    sender.next = std::max(sender.next, cumulative);
+    sender.backoff = 0;
+    sender.timeout.Clear();
+    if (m_recovery == Recovery::SELECTIVE_REPEAT)
+    {
+        sender.sacked.AdvanceTo(cumulative);
+    }
+    if (cumulative == sender.packets)
+    {
+        m_entropy->Close(slot);
+        Net().MessageAcknowledged(sender.message);
+    }
+    else if (sender.highest > cumulative)
+    {
+        ArmTimeout(slot);
+    }
+}
+
+void
+RoceTransport::OnAck(const Frame& frame, uint64_t sentPs)
+{
+    const Message& message = Net().GetMessage(frame.message);
+    if (message.senderEndPs >= 0)
+    {
+        return; // an old acknowledgement of a message that is done
+    }
+    const uint32_t slot = message.senderSlot;
+    Sender& sender = m_senders[slot];
+    const uint32_t before = sender.unacked;
+    const bool advanced = frame.aux > before;
+    if (advanced)
+    {
+        Acknowledge(slot, frame.aux);
+    }
+    if (m_recovery == Recovery::SELECTIVE_REPEAT && frame.packet >= sender.unacked)
+    {
+        sender.sacked.Add(frame.packet);
+        if (sender.sacked.End() > m_reorderPackets)
+        {
+            sender.repairEnd =
+                std::max(sender.repairEnd, sender.sacked.End() - m_reorderPackets);
+        }
+    }
+    if (frame.kind == NAK && m_recovery == Recovery::GO_BACK_N && frame.aux >= before)
+    {
+        sender.next = frame.aux; // go back N
+    }
+    if (sender.control)
+    {
+        if (frame.kind == NAK)
+        {
+            sender.control->OnLoss(Net().NowPs(), false);
+        }
+        sender.control->OnAck({Net().NowPs(),
+                               Net().NowPs() - sentPs,
+                               uint64_t{advanced ? frame.aux - before : 0} * m_mtuBytes,
+                               frame.packet,
+                               (frame.flags & frame_flag::ECN_ECHO) != 0});
+    }
+    if (sender.unacked == sender.packets)
+    {
+        m_senders.Close(slot);
+        return;
+    }
+    Wake(slot);
+}
+
+// ---- destination ------------------------------------------------------------------------------
+
+void
+RoceTransport::Receive(FrameId id, PortId port)
+{
+    const Frame& frame = Net().Frames()[id];
+    if (frame.kind == frame_kind::DATA)
+    {
+        OnData(id, port);
+        return;
+    }
+    const uint64_t sentPs = m_controlType.empty() ? 0 : Net().Frames().StampPs(id);
+    OnAck(frame, sentPs);
+    Net().Frames().Free(id);
+}
+
+void
+RoceTransport::Answer(FrameId id, PortId port, uint8_t kind, uint32_t cumulative)
+{
+    // The data frame becomes its own answer: same message, packet, entropy and time stamp.
+    Frame& frame = Net().Frames()[id];
+    frame.kind = kind;
+    frame.aux = cumulative;
+    frame.dst = Net().GetMessage(frame.message).src;
+    frame.bytes = static_cast<uint16_t>(m_ackBytes);
+    frame.priority = m_controlPriority;
+    frame.flags = frame_flag::REVERSE |
+                  ((frame.flags & frame_flag::ECN_MARKED) ? frame_flag::ECN_ECHO : 0);
+    SendControl(id, port);
+}
+
+void
+RoceTransport::OnData(FrameId id, PortId port)
+{
+    const Frame& frame = Net().Frames()[id];
+    Message& message = Net().GetMessage(frame.message);
+    if (message.receiverEndPs >= 0)
+    {
+        Answer(id, port, ACK, PacketsOf(message.bytes)); // the acknowledgement was lost
+        return;
+    }
+    if (message.receiverSlot == NO_SLOT)
+    {
+        message.receiverSlot = m_receivers.Open();
+        m_receivers[message.receiverSlot].message = frame.message;
+        m_receivers[message.receiverSlot].packets = PacketsOf(message.bytes);
+    }
+    Receiver& receiver = m_receivers[message.receiverSlot];
+    const uint32_t expected = receiver.received.Base();
+    if (frame.packet < expected) // a copy of what is here already
+    {
+        Answer(id, port, ACK, expected);
+        return;
+    }
+    if (frame.packet > expected)
+    {
+        bool answer = true;
+        if (m_recovery == Recovery::GO_BACK_N)
+        {
+            answer = !receiver.nakSent ||
+                     Net().NowPs() - receiver.nakPs >=
+                         static_cast<uint64_t>(m_nakInterval.GetPicoSeconds());
+        }
+        else
+        {
+            receiver.received.Add(frame.packet);
+            message.outOfOrderPeak = std::max(message.outOfOrderPeak, receiver.received.Held());
+        }
+        if (!answer)
+        {
+            Net().Frames().Free(id);
+            return;
+        }
+        receiver.nakSent = true;
+        receiver.nakPs = Net().NowPs();
+        message.naks++;
+        Answer(id, port, NAK, expected);
+        return;
+    }
+    receiver.received.Add(frame.packet);
+    receiver.nakSent = false;
+    receiver.sinceAck++;
+    const uint32_t cumulative = receiver.received.Base();
+    const bool done = cumulative == receiver.packets;
+    if (done)
+    {
+        Net().MessageDelivered(frame.message);
+        m_receivers.Close(message.receiverSlot);
+    }
+    if (done || receiver.sinceAck >= m_ackInterval || cumulative > expected + 1)
+    {
+        receiver.sinceAck = 0;
+        Answer(id, port, ACK, cumulative);
+        return;
+    }
+    Net().Frames().Free(id);
+}
+
+} // namespace ns3
