@@ -78,7 +78,7 @@ class Network:
     ) -> np.ndarray:
         """Return the next link of flows that are all at one node."""
         out = self.out_links(node)
-        if len(out) == 1:
+        if len(out) == 1 and hop == 0:
             return np.full(len(flows), out[0])
         far = self._distance(self.head[out], dst)  # one row per link, one column per flow
         nearest = far.min(axis=0)
