@@ -43,10 +43,7 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
     places.BUILD.mkdir(parents=True, exist_ok=True)
     with _alone():
         _configure(sanitize)
-        wanted = ("all", *targets)
-        if "no work to do" not in _call([NINJA, "-n", *wanted]):
-            print("Building the C++ modules ...", file=sys.stderr, flush=True)
-            _call([NINJA, *wanted])
+        _call([NINJA, "all", *targets], notice="Building the C++ modules ...")
         _call([NINJA, "-t", "cleandead"])  # what folders that are gone once built
         _write_typeids()
 
@@ -77,23 +74,36 @@ def _configure(sanitize: str) -> None:
     stamp.write_text(text)
 
 
-def _call(command: list) -> str:
-    """Run CMake or Ninja in the build folder; return what it prints."""
-    done = subprocess.run(
+def _call(command: list, notice: str = "") -> None:
+    """Run CMake or Ninja in the build folder, quietly unless it fails.
+
+    Parameters
+    ----------
+    command : list
+        Program and arguments.
+    notice : str
+        Said once, when the first file is compiled.
+    """
+    output = []
+    with subprocess.Popen(
         [str(part) for part in command],
         cwd=places.BUILD,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         env=os.environ | {"NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
-    )
-    if done.returncode != 0:
-        LOG.write_text(done.stdout)
+    ) as process:
+        for line in process.stdout:
+            output.append(line)
+            if notice and "Building CXX" in line:
+                print(notice, file=sys.stderr, flush=True)
+                notice = ""
+    if process.returncode != 0:
+        LOG.write_text("".join(output))
         raise BuildError(
-            f"the C++ modules do not build:\n{errors_of(done.stdout)}\n"
+            f"the C++ modules do not build:\n{errors_of(''.join(output))}\n"
             f"All that was printed is in {places.shown(LOG)}."
         )
-    return done.stdout
 
 
 def errors_of(output: str, max_lines: int = 30) -> str:
