@@ -11,12 +11,12 @@ PAUSE_FRAME_BYTES = 64
 
 
 def pfc_headroom_bytes(
-    rate_bps: int, delay_ps: int, frame_bytes: int, framing_bytes: int
-) -> int:  # fmt: skip
+    rate_bps: int, delay_ps: int, frame_bytes: int, framing_bytes: int, switch_delay_ps: int = 0
+) -> int:
     """Return the bytes that may still arrive after a switch has decided to send PAUSE.
 
-    Two propagation delays, the frame that the PAUSE waits behind, the frame that the other end
-    is serialising when PAUSE arrives, and the PAUSE frame itself; each with framing.
+    PAUSE waits behind one frame and is sent, travels, and stops the other end after the frame
+    that it has begun; what that end sent until then is still on its way: two propagation delays.
 
     Parameters
     ----------
@@ -24,10 +24,12 @@ def pfc_headroom_bytes(
         Link rate [bit/s] and one-way delay [ps].
     frame_bytes, framing_bytes : int
         Largest frame; preamble and gap of each frame [byte].
+    switch_delay_ps : int
+        From the last bit in to the first bit out [ps].
     """
-    in_flight = -(-2 * rate_bps * delay_ps // (8 * 10**12))
-    frames = 2 * (frame_bytes + framing_bytes) + PAUSE_FRAME_BYTES + framing_bytes
-    return in_flight + frames
+    wait_ps = 2 * delay_ps + switch_delay_ps
+    waiting_bytes = frame_bytes + PAUSE_FRAME_BYTES + 2 * framing_bytes
+    return rate_bps * wait_ps // (8 * 10**12) + waiting_bytes + 1 + frame_bytes
 
 
 def largest_frame_bytes(transports: list[dict]) -> int:
@@ -49,10 +51,12 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
         return
     attributes = control["attributes"]
     priorities = bin(int(attributes.get("Priorities", 1))).count("1")
-    frame, framing = largest_frame_bytes(spec["transport"]), spec["wire"]["framing_bytes"]
+    frame = int(attributes.get("MtuFrameBytes", 0)) or largest_frame_bytes(spec["transport"])
+    framing, latency_ps = spec["wire"]["framing_bytes"], spec["switch"]["latency_ps"]
     classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
     headroom = int(attributes["HeadroomBytes"]) or max(
-        pfc_headroom_bytes(int(rate), int(delay), frame, framing) for rate, delay in classes
+        pfc_headroom_bytes(int(rate), int(delay), frame, framing, latency_ps)
+        for rate, delay in classes
     )
     ends = np.concatenate([links["node_a"], links["node_b"]])
     ports_of = np.bincount(ends, minlength=int(nodes["node"].max()) + 1)

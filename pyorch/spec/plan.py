@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyorch.errors import SpecError, did_you_mean
-from pyorch.spec import overrides, typeids
+from pyorch.spec import typeids
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
 from pyorch.spec.schema import PLANNING_KEYS
 
 #: Only these belong to a variant beside its key paths.
 _VARIANT_WORDS = ("label",)
-TEMPLATES = Path("scenarios/templates")
+TEMPLATES = Path(__file__).resolve().parents[2] / "scenarios" / "templates"
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def template_digest(folder: Path, name: str) -> str:
     if name not in known or name == "base":
         offered = [other for other in known if other != "base"]
         raise SpecError(
-            f"template: no template '{name}'. Found in {folder}: {', '.join(offered)}."
+            f"template: no template '{name}'. Found in scenarios/templates: {', '.join(offered)}."
             f"{did_you_mean(name, offered)}"
         )
     content = b"".join((folder / f"{part}.py.jinja").read_bytes() for part in ("base", name))

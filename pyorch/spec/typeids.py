@@ -7,6 +7,7 @@ ns-3's own registry, so neither names nor ranges are listed here.
 
 import json
 import math
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -15,15 +16,11 @@ from pyorch import units
 from pyorch.errors import SpecError, did_you_mean
 from pyorch.spec.fields import FieldError
 
-TYPEIDS_FILE = Path("build/typeids.json")
+#: Where the build is; another one can be chosen for a process.
+BUILD = Path(os.environ.get("PYORCH_BUILD", Path(__file__).resolve().parents[2] / "build"))
+TYPEIDS_FILE = BUILD / "typeids.json"
+ENGINE = "libfabric.so"
 
-#: The contract that each part of a scenario derives from.
-ROLES = {
-    "transport": "ns3::FabricTransport",
-    "queue": "ns3::FabricQueueDiscipline",
-    "flow_control": "ns3::FabricLinkFlowControl",
-    "forwarding": "ns3::FabricForwardingPolicy",
-}
 
 Attributes = dict[str, bool | int | float | str]
 
@@ -35,12 +32,8 @@ class TypeIds:
         self._by_name = {entry["name"]: entry for entry in entries}
 
     def choices(self, role: str) -> list[str]:
-        """Return the types that can take a role, sorted."""
-        return sorted(
-            name
-            for name, entry in self._by_name.items()
-            if not entry.get("abstract") and ROLES[role] in self._ancestors(name)
-        )
+        """Return the types that fulfil a contract, sorted: transport, queue, forwarding ..."""
+        return sorted(n for n, entry in self._by_name.items() if entry["contract"] == role)
 
     def check_type(self, role: str, name: str) -> None:
         """Raise SpecError unless the type exists and derives from the contract of its role."""
@@ -78,38 +71,33 @@ class TypeIds:
         for key, attribute in known.items():
             try:
                 settled[key] = (
-                    check_value(attribute, given[key])
-                    if key in given
-                    else default_of(attribute)
+                    self._checked(attribute, given[key]) if key in given else default_of(attribute)
                 )
             except ValueError as error:
                 raise FieldError(key, f"{name}: {key}: {error}") from None
         return settled
 
+    def _checked(self, attribute: dict, value: object) -> bool | int | float | str:
+        """Return a value as the attribute takes it; the name of a type must be known."""
+        value = check_value(attribute, value)
+        if isinstance(value, str) and value.startswith("ns3::") and value not in self._by_name:
+            hint = did_you_mean(value, self._by_name)
+            raise ValueError(f"no type '{value}'. There are {', '.join(self._by_name)}.{hint}")
+        return value
+
     def attributes(self, name: str) -> dict[str, dict]:
-        """Return the attributes of a type, those of its ancestors first."""
-        lineage = [*reversed(self._ancestors(name)), name]
-        return {
-            attribute["name"]: attribute
-            for type_name in lineage
-            for attribute in self._by_name.get(type_name, {}).get("attributes", [])
-        }
+        """Return the attributes of a type by name."""
+        return {attribute["name"]: attribute for attribute in self._by_name[name]["attributes"]}
 
-    def library(self, name: str) -> str | None:
-        """Return the library that registers a type, if the build noted it."""
-        return self._by_name.get(name, {}).get("library")
-
-    def _ancestors(self, name: str) -> list[str]:
-        """Return the types a type derives from, nearest first."""
-        found, parent = [], self._parent(name)
-        while parent and parent not in found:
-            found.append(parent)
-            parent = self._parent(parent)
-        return found
-
-    def _parent(self, name: str) -> str | None:
-        entry = self._by_name.get(name, {})
-        return entry.get("parent") or entry.get("contract")
+    def libraries(self, spec: dict) -> list[str]:
+        """Return the file names of the libraries that a run loads, sorted."""
+        typed = [*spec["transport"], spec["switch"]["queue"], spec["switch"]["forwarding"]]
+        if spec["switch"]["flow_control"]:
+            typed.append(spec["switch"]["flow_control"])
+        named = [part["type"] for part in typed]
+        named += [v for part in typed for v in part["attributes"].values() if isinstance(v, str)]
+        found = {self._by_name[name]["library"] for name in named if name in self._by_name}
+        return sorted(found | {ENGINE})
 
 
 def load(path: Path | str = TYPEIDS_FILE) -> TypeIds:
@@ -125,9 +113,15 @@ def load(path: Path | str = TYPEIDS_FILE) -> TypeIds:
         return _load(str(path.resolve()), path.stat().st_mtime_ns)
     except FileNotFoundError:
         raise SpecError(
-            f"{path}: not there, so I cannot know the transports and their attributes:"
+            f"{_shown_path(path)}: not there, so I cannot know the transports and their attributes:"
             " the C++ modules are not built. Run: make setup"
         ) from None
+
+
+def _shown_path(path: Path) -> str:
+    """Return a path as seen from here, if it lies below."""
+    path = path.resolve()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 @lru_cache(maxsize=4)
@@ -153,14 +147,12 @@ def check_value(attribute: dict, value: object) -> bool | int | float | str:
     ValueError
         Wrong kind or out of range; the text says what is allowed.
     """
-    kind = attribute["type"].removeprefix("ns3::").removesuffix("Value")
-    reader = _READERS.get(kind, _read_text)
-    return reader(attribute, value)
+    return _READERS.get(_kind(attribute), _read_text)(attribute, value)
 
 
 def default_of(attribute: dict) -> bool | int | float | str:
     """Return the default of an attribute in the same form as a value that was given."""
-    kind, text = attribute["type"].removeprefix("ns3::").removesuffix("Value"), attribute["default"]
+    kind, text = _kind(attribute), attribute["default"]
     if kind in ("Uinteger", "Integer"):
         return int(text)
     if kind == "Double":
@@ -170,6 +162,11 @@ def default_of(attribute: dict) -> bool | int | float | str:
     if kind == "Time":
         return _time_text(units.parse_time_ps(text.lstrip("+")))
     return text
+
+
+def _kind(attribute: dict) -> str:
+    """Return ``Uinteger`` for ``ns3::UintegerValue``, ``Enum`` for ``ns3::EnumValue<...>``."""
+    return attribute["type"].partition("<")[0].removeprefix("ns3::").removesuffix("Value")
 
 
 def _read_integer(attribute: dict, value: object) -> int:
