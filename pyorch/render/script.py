@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a resolved spec, leaves the text of a scenario script that a person can read and edit."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import jinja2
+
+from pyorch.errors import SpecError
+from pyorch.units import format_si
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "scenarios" / "templates"
+
+#: Suffix of a name to the unit a reader sees and how many of ours make one.
+_UNITS = {"_ps": ("s", 1e-12), "_bps": ("bit/s", 1), "_bytes": ("B", 1)}
+
+
+def render_script(spec: dict, templates: Path | str = TEMPLATES) -> str:
+    """Return the scenario script of a run.
+
+    Parameters
+    ----------
+    spec : dict
+        Resolved spec.
+    templates : path
+        Folder of the templates.
+
+    Raises
+    ------
+    SpecError
+        The template names something that the spec does not have.
+    """
+    name = f"{spec['template']}.py.jinja"
+    try:
+        return _environment(str(templates)).get_template(name).render(run=spec)
+    except jinja2.TemplateNotFound as error:
+        raise SpecError(f"{templates}: no template '{error.name}'.") from None
+    except jinja2.UndefinedError as error:
+        raise SpecError(f"{templates}/{name}: {error.message}; a resolved spec has it not.") from None
+
+
+@lru_cache(maxsize=4)
+def _environment(folder: str) -> jinja2.Environment:
+    """Return the one environment: values only, and a missing name is an error."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    environment.filters |= {"readable": readable, "python": python_literal}
+    return environment
+
+
+def readable(value: int | float, name: str) -> str:
+    """Return a number as a reader sees it, by the suffix of its name: ``# 800 Gbit/s``."""
+    for suffix, (unit, factor) in _UNITS.items():
+        if name.endswith(suffix):
+            return format_si(value * factor if factor != 1 else value, unit)
+    return "[1]"
+
+
+def python_literal(value: object) -> str:
+    """Return a value as a Python literal with double quotes."""
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 10_000:
+        return f"{value:_}"
+    return repr(value)

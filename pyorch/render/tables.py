@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a resolved spec, leaves the node, link and flow tables that the engine reads."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pyorch import plugins
+from pyorch.spec.fields import restore
+
+Tables = dict[str, dict[str, np.ndarray]]
+
+
+def input_tables(spec: dict, seed: int | None = None) -> Tables:
+    """Return the input tables of a run, by table and column.
+
+    Parameters
+    ----------
+    spec : dict
+        Resolved spec.
+    seed : int, optional
+        Seed of the workloads instead of that of the run: another draw of the same question.
+    """
+    seed = spec["seed"] if seed is None else seed
+    topology = plugins.load("pyorch.topology", spec["topology"]["type"])
+    tables = topology.tables(restore(topology.Params, spec["topology"]), spec["link"])
+    parts = [
+        _flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])
+    ]  # fmt: skip
+    flows = {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
+    flows = {"flow": np.arange(len(flows["src"]), dtype=np.int64), **flows}
+    return {"nodes": tables["nodes"], "links": tables["links"], "flows": flows}
+
+
+def _flows_of(load: dict, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:
+    """Return the flows of one workload; the n-th of several has random streams of its own."""
+    module = plugins.load("pyorch.workload", load["type"])
+    own_seed = seed + (index << 64)
+    flows = module.flows(restore(module.Params, load), tables["nodes"], tables["links"], own_seed)
+    return {**flows, "transport": np.full(len(flows["src"]), load["transport"], dtype=np.int64)}
+
+
+def write_tables(tables: Tables, path: Path | str) -> None:
+    """Write tables as ``.npz`` with keys ``<table>.<column>``; equal tables give equal bytes."""
+    columns = {f"{t}.{c}": values for t, cs in tables.items() for c, values in cs.items()}
+    with Path(path).open("wb") as file:
+        np.savez(file, **columns)
