@@ -35,7 +35,8 @@ test: setup
 	@$(IN_VENV) python -m pytest -n auto --maxprocesses 8
 
 bench: setup
-	@$(IN_VENV) python -m benchmarks
+	@$(IN_VENV) python benchmarks/engine.py --hosts 128 1024
+	@$(IN_VENV) python benchmarks/start.py
 
 clean:
 	@rm -rf $(VENV) build

@@ -121,7 +121,7 @@ def errors_of(output: str, max_lines: int = 30) -> str:
     after_failed = False
     for line in lines:
         noise = after_failed or re.match(
-            r"\[\d+/\d+\] |FAILED: |ninja: |-- |In file included", line
+            r"\[\d+/\d+\] |FAILED: |ninja: (?!error)|-- |In file included", line
         )
         if not noise and line.strip():
             telling.append(line)
