@@ -159,6 +159,8 @@ def exposed(
     from pyorch.theory import exposed as model
     from pyorch.theory import preset as presets
 
+    if retransmissions < 0:
+        raise TheoryError(f"--retransmissions {retransmissions:g}: 0 or more round trips are lost.")
     training = presets.training(preset, _sets(sets))
     chosen = None if wan_model == "none" else wan_model
     if wan and chosen is None:
@@ -425,6 +427,8 @@ def permutation(
 
     from pyorch.theory import fluid
 
+    if seeds < 1:
+        raise TheoryError(f"--seeds {seeds}: draw at least 1.")
     rows = []
     for seed in range(1, seeds + 1):
         slowdown = fluid.slowdown_of_permutation(hosts, seed)

@@ -106,7 +106,7 @@ def throughput_bps(service: Service, *, kv_tokens: Real | None = None) -> Real:
 
 
 def users_per_switch(service: Service, switch_bps: Real, needed_bps: Real) -> Real:
-    """Return the whole users that a switch of `switch_bps` serves if all users need `needed_bps`."""
+    """Return the whole users that a switch serves if all users together need `needed_bps`."""
     return np.floor(switch_bps / (needed_bps / service.users))
 
 

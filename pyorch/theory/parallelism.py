@@ -102,7 +102,7 @@ def tensor_volume_bytes(setup: Setup) -> Real:
 
 
 def wan_pair_bytes(setup: Setup) -> Real:
-    """Return what one device exchanges with its twin in the other data centre [byte]: g / (t m n)."""
+    """Return what a device exchanges with its twin in the other data centre [byte]: g / (t m n)."""
     placement = setup.placement
     per_device = gradient_bytes(setup) / (placement.tensor * placement.rack_members)
     return per_device / placement.racks_per_stage_and_datacenter

@@ -103,6 +103,7 @@ def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> BaseM
         at, sentence = messages.first(error, _FILES[kind])
         where = _where(shown, at, lines, [key for key, _ in changed])
         key = f"{yaml_lines.dotted(at)}: " if at else ""
+        sentence = sentence.replace("the scenario needs", "a preset needs")
         raise SpecError(f"{where}: {key}{sentence}") from None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes hosts and a switch chip, leaves the tiers, chips, cables, optics and money of a folded Clos.
+"""Takes hosts and a switch chip, leaves the tiers, chips, cables and money of a folded Clos.
 
 Source: [hotnets24] section 6.1. With k ports, n tiers give 2 (k/2)^n hosts full bisection.
 Splitting a port over p planes multiplies k by p; splitting the hosts over r rails divides them.
@@ -138,7 +138,7 @@ def optics_usd(clos: Clos, transceiver_usd: float) -> float:
 
 
 def network_w(clos: Clos, chip_w: float, transceiver_w: float) -> float:
-    """Return the power of chips and transceivers [W]; the source prints neither, so both are asked."""
+    """Return the power of chips and transceivers [W]; the source prints neither, so give both."""
     return clos.chips * chip_w + clos.optics * transceiver_w
 
 

@@ -19,7 +19,7 @@ from pyorch.theory.golden import (
     topology,
     transport,
 )
-from pyorch.theory.golden.claims import Claim, claims
+from pyorch.theory.golden.claims import Claim, read_claims
 
 _TOPICS = (
     infrastructure, scaling, materialization, stages, exposed, transport, topology,
@@ -49,9 +49,9 @@ def rows() -> list[Row]:
     computed: dict[str, float] = {}
     for topic in _TOPICS:
         computed |= topic.rows()
-    if unknown := computed.keys() - claims().keys():
+    if unknown := computed.keys() - read_claims().keys():
         raise KeyError(f"rows that no document has: {', '.join(sorted(unknown))}")
-    return [_row(claim, computed) for claim in claims().values()]
+    return [_row(claim, computed) for claim in read_claims().values()]
 
 
 def _row(claim: Claim, computed: dict[str, float]) -> Row:

@@ -51,7 +51,7 @@ class Claim:
 
 
 @cache
-def claims() -> dict[str, Claim]:
+def read_claims() -> dict[str, Claim]:
     """Return every row by its id, in the order of the file."""
     with FILE.open(encoding="utf-8", newline="") as lines:
         return {row["id"]: _claim(row) for row in csv.DictReader(lines)}
@@ -66,7 +66,7 @@ def _claim(row: dict[str, str]) -> Claim:
 
 def printed(claim_id: str) -> float:
     """Return the value that a document prints, for rows that compute with it."""
-    value = claims()[claim_id].document_value
+    value = read_claims()[claim_id].document_value
     if value is None:
         raise KeyError(f"the document prints no value for {claim_id}")
     return value

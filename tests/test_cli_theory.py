@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One question on one line: the answers of ``pyorch theory`` in each format, and its refusals."""
+
+import csv
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from pyorch import cli_theory
+from pyorch.errors import PyorchError
+
+
+def ask(*words):
+    result = CliRunner().invoke(cli_theory.app, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def rows(*words):
+    return list(csv.DictReader(ask(*words, "--format", "csv").splitlines()))
+
+
+def test_the_question_of_the_readme():
+    # TP 2 * 8.201 ms, PP 2 * 2.171 / 2 at twice the rate; nothing of the all-reduce, which takes
+    # 49 ms against a backward pass of 266: 18.573 / (398.403 + 18.573).
+    (row,) = rows("exposed", "--preset", "dense-100t", "--scale-out", "1600Gb/s")
+
+    assert float(row["scale_out_gbps"]) == 1600
+    assert float(row["exposed_ms"]) == pytest.approx(18.5731, rel=1e-5)
+    assert float(row["exposed_percent"]) == pytest.approx(100 * 18.57308 / 416.97576, rel=1e-5)
+
+
+def test_several_rates_are_a_sweep():
+    found = rows("exposed", "--scale-out", "400 Gb/s", "--scale-out", "1.6 Tb/s",
+                 "--scale-up", "14.4 Tb/s", "--scale-up", "7.2 Tb/s")  # fmt: skip
+
+    assert [(row["scale_up_gbps"], row["scale_out_gbps"]) for row in found] == [
+        ("14400", "400"), ("14400", "1600"), ("7200", "400"), ("7200", "1600"),
+    ]  # fmt: skip
+
+
+def test_a_wan_rate_brings_the_default_model_and_losses_count():
+    # W2 at 20 Gb/s: 2 * 57.85 MB * 8 / 20 Gb/s = 46.3 ms, 30 ms of propagation, 60 ms of one lost
+    # round trip: 136.3 ms, 45.9 more than the backward pass (90.4).
+    (row,) = rows("exposed", "--preset", "moe-100t", "--wan", "20 Gb/s", "--retransmissions", "1")
+
+    assert row["wan_model"] == "W2"
+    assert float(row["data_ms"]) == pytest.approx(45.92185, rel=1e-6)
+
+
+def test_measured_slowdown_goes_in_by_kind():
+    # 7 times 0.974 ms is 6.818 ms per pass, 13.635 ms in both.
+    (row,) = rows("exposed", "--preset", "moe-100t", "--inflate", "pipeline=7")
+
+    assert float(row["pipeline_ms"]) == pytest.approx(13.6351, rel=1e-5)
+
+
+def test_json_and_table_say_the_same_as_csv():
+    (from_csv,) = rows("memory", "--preset", "moe-100t")
+    (from_json,) = json.loads(ask("memory", "--preset", "moe-100t", "--format", "json"))
+    table = ask("memory", "--preset", "moe-100t")
+
+    assert from_json["replicas"] == 788 == int(from_csv["replicas"])
+    assert re.search(r"replicas\s+788\b", table)
+
+
+def test_other_questions_have_answers():
+    assert [row["activity"] for row in rows("stages")][:3] == ["forward", "backward", "tensor"]
+    assert float(rows("topology", "--planes", "4", "--rails", "72")[0]["chips"]) == 37500
+    assert float(rows("site")[0]["gpus"]) == 1_680_000
+    assert len(rows("scaling", "--days", "30", "--days", "60")) == 10
+    assert {row["parallelism"] for row in rows("traffic")} == {"DP", "FSDP", "TP", "PP", "3D"}
+    assert float(rows("inference")[0]["total_tb"]) == pytest.approx(24.0753, rel=1e-6)
+    assert ask("presets").split() == [
+        "dense-100t", "inference-120b", "llama3-70b", "moe-100t", "site-100b-usd",
+    ]  # fmt: skip
+    assert "kind: training" in ask("presets", "dense-100t")
+
+
+def test_the_fluid_permutation_is_one_row_per_draw():
+    found = rows("permutation", "--hosts", "128", "--seeds", "2")
+
+    assert [row["seed"] for row in found] == ["1", "2"]
+    assert float(found[0]["slowdown_p100"]) >= float(found[0]["slowdown_p50"]) >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["exposed", "--scale-out=-1 Gb/s"], "'-1 Gb/s' is negative"),
+        (["exposed", "--scale-out", "0 Gb/s"], "scale_out_bps 0.0: a rate must be more than 0"),
+        (["exposed", "--scale-out", "800"], "'800' has no unit I can read as a rate"),
+        (["exposed", "--preset", "moe"], "no preset 'moe'"),
+        (["exposed", "--inflate", "pipeline=0.5"], "a ratio of 1 (ideal) or more"),
+        (["exposed", "--inflate", "pipe=2"], "Kinds: tensor, pipeline, scale_up, scale_out, wan"),
+        (["exposed", "--retransmissions", "-1"], "--retransmissions -1: 0 or more"),
+        (["scaling", "--days", "0"], "a training time is more than 0 days"),
+        (["topology", "--planes", "0"], "there is at least 1 of each"),
+        (["topology", "--radix", "2"], "a switch of 2 ports builds no Clos"),
+        (["traffic", "--preset", "dense-100t"], "has no section traffic"),
+        (["permutation", "--seeds", "0"], "--seeds 0: draw at least 1"),
+        (["inference", "--port", "0 Gb/s"], "--port 0 Gb/s: a rate must be more than 0"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_refused(words, message):
+    with pytest.raises(PyorchError, match=re.escape(message)):
+        CliRunner().invoke(cli_theory.app, words, catch_exceptions=False)
