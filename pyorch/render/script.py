@@ -36,7 +36,9 @@ def render_script(spec: dict, templates: Path | str = TEMPLATES) -> str:
     except jinja2.TemplateNotFound as error:
         raise SpecError(f"{templates}: no template '{error.name}'.") from None
     except jinja2.UndefinedError as error:
-        raise SpecError(f"{templates}/{name}: {error.message}; a resolved spec has it not.") from None
+        raise SpecError(
+            f"{templates}/{name}: {error.message}; a resolved spec has it not."
+        ) from None
 
 
 @lru_cache(maxsize=4)

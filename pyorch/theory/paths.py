@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes node, link and flow tables, leaves the directed links that each flow crosses.
 
-Shortest paths by hops, as the engine forwards. Directed link 2 i leads from node_a to node_b of
-row i of the link table, 2 i + 1 back. The members of a group are in order of peer and parallel
-index, as in the engine, so the column path_hash_port of a run is an index into them.
+Shortest paths by hops, as the engine forwards; or the very paths that a run has recorded.
+Directed link 2 i leads from node_a to node_b of row i of the link table, 2 i + 1 back.
 """
 
 from collections.abc import Callable
@@ -30,6 +29,7 @@ class Network:
         self.rate_bps = np.repeat(links["rate_bps"], 2)
         self.delay_ps = np.repeat(links["delay_ps"], 2)
         parallel = np.repeat(links["parallel"], 2)
+        self.parallel = parallel
         self._out = np.lexsort((parallel, self.head, self.tail))
         self._first = np.searchsorted(self.tail[self._out], np.arange(self.n_nodes + 1))
         self._switch_row = np.cumsum(self.is_switch) - 1
@@ -112,31 +112,52 @@ class Network:
         peers = self.head[self.out_links(host)]
         return self._switch_row[peers[self.is_switch[peers]]]
 
+    def recorded_routes(self, flow: np.ndarray, paths: dict[str, np.ndarray]) -> np.ndarray:
+        """Return the directed links of each flow as a run has recorded them, padded with -1.
+
+        Parameters
+        ----------
+        flow : ndarray, n_flows
+            Ids of the flows.
+        paths : dict of ndarray
+            Columns flow, hop, node, peer and parallel of the run.
+
+        Raises
+        ------
+        TheoryError
+            A flow has no recorded path (it was sprayed), or a link that the topology has not.
+        """
+        if len(without := np.setdiff1d(flow, paths["flow"])):
+            raise TheoryError(
+                f"{len(without)} of {len(flow)} flows, flow {without[0]} among them, keep to no"
+                " single path; only flows that do have a fluid value."
+            )
+        chosen = np.isin(paths["flow"], flow)
+        order = np.argsort(flow, kind="stable")
+        row = order[np.searchsorted(flow[order], paths["flow"][chosen])]
+        routes = np.full((len(flow), int(paths["hop"][chosen].max(initial=-1)) + 1), -1)
+        routes[row, paths["hop"][chosen]] = self._links_of(
+            paths["node"][chosen], paths["peer"][chosen], paths["parallel"][chosen]
+        )
+        return routes
+
+    def _links_of(self, tail: np.ndarray, head: np.ndarray, parallel: np.ndarray) -> np.ndarray:
+        """Return the directed links with these ends."""
+        keys = self._keys(self.tail, self.head, self.parallel)
+        order = np.argsort(keys)
+        wanted = self._keys(tail, head, parallel)
+        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+        found = order[place]
+        if (wrong := keys[found] != wanted).any():
+            at = int(np.argmax(wrong))
+            raise TheoryError(f"the topology has no link from node {tail[at]} to {head[at]}.")
+        return found
+
+    def _keys(self, tail: np.ndarray, head: np.ndarray, parallel: np.ndarray) -> np.ndarray:
+        widest = int(self.parallel.max(initial=0)) + 1
+        return (tail * self.n_nodes + head) * widest + np.minimum(parallel, widest - 1)
+
 
 def random_choice(random: np.random.Generator) -> Choose:
     """Return a choice that is uniform and independent for each flow and group: ideal hashing."""
     return lambda hop, flows, n_members: random.integers(n_members)
-
-
-def first_switch_choice(path_hash_port: np.ndarray) -> Choose:
-    """Return the choice that a run has made, from the column path_hash_port of its flows.
-
-    Raises
-    ------
-    TheoryError
-        When a flow had to choose anywhere else than at its first switch: not recorded.
-    """
-
-    def choose(hop: int, flows: np.ndarray, n_members: np.ndarray) -> np.ndarray:
-        if hop != 1:
-            raise TheoryError(
-                f"flow row {int(flows[0])} chooses at hop {hop} too, but path_hash_port holds"
-                " only the choice at the first switch; fluid values of a run need one choice."
-            )
-        ports = path_hash_port[flows]
-        if (ports < 0).any() or (ports >= n_members).any():
-            row = int(flows[np.flatnonzero((ports < 0) | (ports >= n_members))[0]])
-            raise TheoryError(f"flow row {row} has no single path: it was sprayed.")
-        return ports
-
-    return choose

@@ -159,13 +159,40 @@ def test_no_flow_beats_the_most_loaded_link_of_the_whole_fabric():
 def test_routes_take_four_links_and_the_member_that_was_chosen():
     tables = fabric(4, 2, 3)  # hosts 0-7, leaves 8-11, spines 12-14
     network = paths.Network(tables["nodes"], tables["links"])
-    choose = paths.first_switch_choice(np.array([2, 0, 1]))
+    chosen = np.array([2, 0, 1])
 
-    routes = network.routes(np.array([0, 1, 7]), np.array([6, 0, 3]), choose)
+    routes = network.routes(
+        np.array([0, 1, 7]), np.array([6, 0, 3]), lambda hop, flows, n_members: chosen[flows]
+    )
 
     visited = [[int(network.head[link]) for link in route if link >= 0] for route in routes]
     # 0 -> 6 by the third spine; 1 -> 0 stays below leaf 8; 7 -> 3 by the second spine.
     assert visited == [[8, 14, 11, 6], [8, 0], [11, 13, 9, 3]]
+
+
+def recorded(*rows):
+    columns = np.array(rows).T
+    return dict(zip(("flow", "hop", "node", "peer", "parallel"), columns, strict=True))
+
+
+def test_recorded_paths_become_the_same_routes_in_any_order():
+    tables = fabric(4, 2, 3)
+    network = paths.Network(tables["nodes"], tables["links"])
+    # flow 9: host 0 - leaf 8 - host 1; flow 4: host 0 - 8 - spine 14 - leaf 11 - host 6
+    rows = [(9, 0, 0, 8, 0), (9, 1, 8, 1, 0), (4, 3, 11, 6, 0), (4, 1, 8, 14, 0), (4, 0, 0, 8, 0),
+            (4, 2, 14, 11, 0)]  # fmt: skip
+
+    routes = network.recorded_routes(np.array([9, 4]), recorded(*rows))
+
+    ends = [[(int(network.tail[x]), int(network.head[x])) for x in r if x >= 0] for r in routes]
+    assert ends == [[(0, 8), (8, 1)], [(0, 8), (8, 14), (14, 11), (11, 6)]]
+
+
+def test_a_recorded_link_that_is_not_there_is_refused():
+    tables = fabric(4, 2, 3)
+    network = paths.Network(tables["nodes"], tables["links"])
+    with pytest.raises(TheoryError, match="the topology has no link from node 0 to 9"):
+        network.recorded_routes(np.array([1]), recorded((1, 0, 0, 9, 0)))
 
 
 def test_every_plane_of_a_multi_plane_fabric_is_a_way():
@@ -196,6 +223,5 @@ def test_a_host_nobody_can_reach_is_named():
 def test_a_sprayed_flow_has_no_fluid_value_of_its_own():
     tables = fabric(4, 2, 3)
     network = paths.Network(tables["nodes"], tables["links"])
-    choose = paths.first_switch_choice(np.array([-1]))
-    with pytest.raises(TheoryError, match="flow row 0 has no single path: it was sprayed"):
-        network.routes(np.array([0]), np.array([6]), choose)
+    with pytest.raises(TheoryError, match="1 of 2 flows, flow 7 among them, keep to no single"):
+        network.recorded_routes(np.array([1, 7]), recorded((1, 0, 0, 8, 0)))

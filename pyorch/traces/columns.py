@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The contract of every table of a run: its columns, what they count, and what may be missing.
+
+docs/definitions.md is checked against this file; so is what the engine leaves.
+"""
+
+from typing import NamedTuple
+
+
+class Column(NamedTuple):
+    """One int64 column; `may_be_missing`: what never happened is <NA>, -1 in the raw columns."""
+
+    meaning: str
+    may_be_missing: bool = False
+
+
+FLOWS = {
+    "flow": Column("Id of the message, unique"),
+    "src": Column("Sending host"),
+    "dst": Column("Receiving host"),
+    "bytes": Column("Payload of the message [byte]"),
+    "transport": Column("Index into the transports of the scenario, from 0"),
+    "start_ps": Column("When the sender may begin [ps]"),
+    "receiver_end_ps": Column("Last payload byte in order at the receiver [ps]", True),
+    "sender_end_ps": Column("Last acknowledgement processed by the sender [ps]", True),
+    "sent_data_packets": Column("Data packets that left the sender, retransmissions included"),
+    "retransmitted_packets": Column("Data packets sent again"),
+    "trimmed_packets": Column("Data packets of which only the header arrived"),
+    "ecn_marked_packets": Column("Data packets that arrived with a congestion mark"),
+    "timeouts": Column("Retransmission timers that expired"),
+    "naks": Column("Negative acknowledgements that the sender processed"),
+    "out_of_order_peak_packets": Column("Most packets ever held behind a gap at the receiver"),
+}
+PORTS = {
+    "node": Column("Node that sends"),
+    "peer": Column("Node at the other end"),
+    "parallel": Column("Which of the links of this pair, from 0"),
+    "rate_bps": Column("Rate of the link [bit/s]"),
+    "sent_frames": Column("Frames sent, of any kind"),
+    "sent_bytes": Column("Bytes sent, with framing [byte]"),
+    "sent_data_packets": Column("Data packets sent"),
+    "received_frames": Column("Frames received on the other direction of the link"),
+    "dropped_buffer_frames": Column("Frames that the egress queue or the buffer did not take"),
+    "dropped_headroom_frames": Column("Frames of a lossless priority that overran the headroom"),
+    "dropped_loss_frames": Column("Frames lost on the link"),
+    "dropped_no_route_frames": Column("Frames without a way to their target"),
+    "ecn_marked_packets": Column("Data packets marked at this egress"),
+    "trimmed_packets": Column("Data packets cut to their header at this egress"),
+    "pause_frames_sent": Column("PAUSE and RESUME frames sent"),
+    "pause_frames_received": Column("PAUSE and RESUME frames received"),
+    "paused_ps": Column("Time during which any priority of this egress was paused [ps]"),
+    "max_queue_bytes": Column("Longest egress queue [byte]"),
+    "max_ingress_bytes": Column("Most bytes held of one ingress and priority (PFC account) [byte]"),
+}
+PATHS = {
+    "flow": Column("Id of a message that keeps to one path"),
+    "hop": Column("Place of the link on the path, 0 at the sending host"),
+    "node": Column("Node that sends on this link"),
+    "peer": Column("Node at its other end"),
+    "parallel": Column("Which of the links of this pair, from 0"),
+}
+ARRIVALS = {
+    "flow": Column("Id of the message"),
+    "packet": Column("Number of the packet in its message, from 0"),
+    "time_ps": Column("Last bit at the receiving host [ps]"),
+    "node": Column("Receiving host"),
+}
+SUMMARY = {
+    "now_ps": Column("Simulated time at the end of the run [ps]"),
+    "events": Column("Events executed"),
+    "data_packets_delivered": Column("Data packets that receiving hosts accepted"),
+    "frames_allocated_peak": Column("Most frames alive at once"),
+    "flows_total": Column("Flows of the run"),
+    "flows_done": Column("Flows whose sender has every acknowledgement"),
+    "build_ns": Column("Wall time to compile the tables into the engine's arrays [ns]"),
+    "memory_bytes": Column("Arrays of the engine [byte]"),
+}
+
+#: All tables by name.
+CONTRACTS = {
+    "flows": FLOWS,
+    "ports": PORTS,
+    "paths": PATHS,
+    "summary": SUMMARY,
+    "arrivals": ARRIVALS,
+}
+#: Those that every run leaves; the others are there only when the scenario asks for them.
+ALWAYS = ("flows", "ports", "paths", "summary")

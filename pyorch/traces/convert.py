@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes raw.npz and its manifest, checks both, leaves one Parquet file per table."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyorch.errors import TraceError
+from pyorch.traces.columns import CONTRACTS, Column
+
+Columns = dict[str, np.ndarray]
+
+
+def convert(folder: Path | str, out: Path | str | None = None) -> list[Path]:
+    """Write the tables of a run as Parquet and return their paths.
+
+    Parameters
+    ----------
+    folder : path
+        Has ``raw.npz`` and ``manifest.json``.
+    out : path, optional
+        Where to write; `folder` by default.
+
+    Raises
+    ------
+    TraceError
+        A file is missing or was changed, or a table breaks its contract.
+    """
+    folder, out = Path(folder), Path(out or folder)
+    tables = read_raw(folder)
+    for name, columns in tables.items():
+        check(name, columns, f"{folder}/raw.npz")
+    out.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, columns in tables.items():
+        path = out / f"{name}.parquet"
+        pq.write_table(to_arrow(name, columns), path, compression="zstd")
+        written.append(path)
+    return written
+
+
+def read_raw(folder: Path) -> dict[str, Columns]:
+    """Return the raw tables of a run by name, after comparing them with their manifest."""
+    raw, manifest_path = folder / "raw.npz", folder / "manifest.json"
+    again = f"Run it again: python -m pyorch simulate {folder}/scenario.py --out {folder}"
+    try:
+        content, manifest = raw.read_bytes(), json.loads(manifest_path.read_text())
+    except FileNotFoundError as error:
+        raise TraceError(f"{error.filename}: not there; the run left no result. {again}") from None
+    except json.JSONDecodeError:
+        raise TraceError(f"{manifest_path}: not JSON; it was cut short. {again}") from None
+    if hashlib.sha256(content).hexdigest() != manifest["raw_sha256"]:
+        raise TraceError(f"{raw}: not the file that {manifest_path.name} describes. {again}")
+    tables: dict[str, Columns] = {name: {} for name in manifest["tables"]}
+    with np.load(raw, allow_pickle=False) as archive:
+        for key in archive.files:
+            table, _, column = key.partition(".")
+            tables.setdefault(table, {})[column] = archive[key]
+    return tables
+
+
+def check(name: str, columns: Columns, source: str) -> None:
+    """Raise TraceError unless a raw table keeps its contract.
+
+    Its columns are just those of the contract, equally long, int64, and only what may be missing
+    is negative; flows end after they start and at the sender not before the receiver.
+    """
+    contract = CONTRACTS.get(name)
+    if contract is None:
+        raise TraceError(
+            f"{source}: no contract for table '{name}'. There are {_names(CONTRACTS)}."
+        )
+    missing, unknown = contract.keys() - columns.keys(), columns.keys() - contract.keys()
+    if missing or unknown:
+        raise TraceError(
+            f"{source}: table {name}: missing {_names(missing)}; not in its contract"
+            f" {_names(unknown)}. Engine and pyorch/traces/columns.py must be of one version."
+        )
+    if len({len(values) for values in columns.values()}) > 1:
+        raise TraceError(f"{source}: table {name}: columns differ in length.")
+    for column, values in columns.items():
+        _check_column(f"{source}: {name}.{column}", contract[column], values)
+    if name == "flows":
+        _check_flows(columns, source)
+
+
+def _check_column(where: str, column: Column, values: np.ndarray) -> None:
+    if values.dtype != np.int64:
+        raise TraceError(f"{where}: is {values.dtype}, not int64.")
+    lowest = -1 if column.may_be_missing else 0
+    if values.min(initial=0) < lowest:
+        row = int(np.argmin(values))
+        raise TraceError(f"{where}: row {row} is {values[row]}; the least is {lowest}.")
+
+
+def _check_flows(flows: Columns, source: str) -> None:
+    if len(np.unique(flows["flow"])) != len(flows["flow"]):
+        raise TraceError(f"{source}: flows.flow: an id stands twice.")
+    received, acknowledged = flows["receiver_end_ps"], flows["sender_end_ps"]
+    wrong = (received >= 0) & (received < flows["start_ps"])
+    wrong |= (acknowledged >= 0) & (acknowledged < received)
+    wrong |= (acknowledged >= 0) & (received < 0)
+    if wrong.any():
+        flow = int(flows["flow"][np.argmax(wrong)])
+        raise TraceError(
+            f"{source}: flow {flow} ends before it starts, or at the sender before the receiver."
+        )
+
+
+def to_arrow(name: str, columns: Columns) -> pa.Table:
+    """Return a table in the order of its contract; what never happened is null."""
+    arrays, fields = [], []
+    for column, rule in CONTRACTS[name].items():
+        values = columns[column]
+        mask = values < 0 if rule.may_be_missing else None
+        arrays.append(pa.array(values, mask=mask))
+        meaning = {b"meaning": rule.meaning.encode()}
+        fields.append(pa.field(column, pa.int64(), nullable=rule.may_be_missing, metadata=meaning))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _names(names) -> str:
+    return ", ".join(sorted(names)) or "nothing"

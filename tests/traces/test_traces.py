@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Raw columns become Parquet unchanged, or are refused with what is wrong; never repaired."""
+
+import hashlib
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pyorch import traces
+from pyorch.errors import TraceError
+
+
+def table(name, rows=2, **changed):
+    columns = {column: np.zeros(rows, dtype=np.int64) for column in traces.CONTRACTS[name]}
+    if name == "flows":
+        columns["flow"] = np.arange(rows, dtype=np.int64)
+    return columns | {key: np.array(values) for key, values in changed.items()}
+
+
+def write_run(folder, **tables):
+    given = {name: table(name) for name in traces.ALWAYS} | tables
+    columns = {f"{t}.{c}": values for t, cs in given.items() for c, values in cs.items()}
+    np.savez(folder / "raw.npz", **columns)
+    digest = hashlib.sha256((folder / "raw.npz").read_bytes()).hexdigest()
+    manifest = {"raw_sha256": digest, "tables": {name: {} for name in given}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def test_values_come_back_unchanged_and_never_is_na(tmp_path):
+    flows = table("flows", start_ps=[5, 7], receiver_end_ps=[9, -1], sender_end_ps=[11, -1])
+    traces.convert(write_run(tmp_path, flows=flows))
+
+    got = traces.read_table(tmp_path, "flows")
+
+    assert list(got.columns) == list(traces.CONTRACTS["flows"])
+    assert got["start_ps"].tolist() == [5, 7]
+    assert got["receiver_end_ps"].tolist() == [9, pd.NA]
+    assert set(map(str, got.dtypes)) == {"Int64"}
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path):
+    write_run(tmp_path)
+    first = [path.read_bytes() for path in traces.convert(tmp_path)]
+
+    assert first == [path.read_bytes() for path in traces.convert(tmp_path, tmp_path / "again")]
+
+
+@pytest.mark.parametrize(
+    ("flows", "message"),
+    [
+        (table("flows", flow=[3, 3]), "flows.flow: an id stands twice"),
+        (table("flows", bytes=[1, -1]), "flows.bytes: row 1 is -1; the least is 0"),
+        (table("flows", bytes=[1.0, 2.0]), "flows.bytes: is float64, not int64"),
+        (table("flows", start_ps=[9, 9], receiver_end_ps=[8, 10], sender_end_ps=[20, 20]),
+         "flow 0 ends before it starts"),
+        (table("flows", receiver_end_ps=[8, 9], sender_end_ps=[9, 8]), "flow 1 ends before"),
+        (table("flows", receiver_end_ps=[-1, 9], sender_end_ps=[9, 9]), "flow 0 ends before"),
+        (table("flows") | {"surprise": np.zeros(2, dtype=np.int64)},
+         "table flows: missing nothing; not in its contract surprise"),
+        ({"flow": np.arange(2)}, "table flows: missing bytes, dst"),
+    ],
+)  # fmt: skip
+def test_a_broken_table_is_refused(tmp_path, flows, message):
+    with pytest.raises(TraceError, match=re.escape(message)):
+        traces.convert(write_run(tmp_path, flows=flows))
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_columns_of_different_length_are_refused(tmp_path):
+    flows = table("flows") | {"naks": np.zeros(3, dtype=np.int64)}
+    with pytest.raises(TraceError, match="table flows: columns differ in length"):
+        traces.convert(write_run(tmp_path, flows=flows))
+
+
+def test_a_changed_file_is_refused_with_the_command_to_run_it_again(tmp_path):
+    write_run(tmp_path)
+    (tmp_path / "raw.npz").write_bytes(b"cut short")
+    with pytest.raises(TraceError, match="not the file that manifest.json describes. Run it again"):
+        traces.convert(tmp_path)
+
+
+def test_a_run_without_result_is_named(tmp_path):
+    with pytest.raises(TraceError, match="raw.npz: not there; the run left no result"):
+        traces.convert(tmp_path)
+
+
+def test_a_table_that_was_not_made_says_how_to_make_it(tmp_path):
+    with pytest.raises(TraceError, match="no such table. Make it with: python -m pyorch traces"):
+        traces.read_table(tmp_path, "flows")
