@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a metric and the runs of a scenario, leaves one table: which run, then what it measured."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from pyorch import plugins
+from pyorch.errors import PyorchError
+from pyorch.metrics._run import RunTables
+from pyorch.spec import Run
+
+
+def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFrame:
+    """Return the rows of all runs, in their order.
+
+    Parameters
+    ----------
+    metric : str
+        Name of a module of this package.
+    runs : iterable of Run
+        From `pyorch.spec.plan`.
+    results : path
+        Folder of the results.
+
+    Raises
+    ------
+    PyorchError
+        A run's tables are missing or incomplete, with the name of the run.
+    """
+    module = plugins.load("pyorch.metrics", metric)
+    parts = []
+    for run in runs:
+        folder = Path(results) / run.folder
+        try:
+            measured = module.measure(RunTables(run.spec, folder))
+        except PyorchError as error:
+            raise type(error)(f"{metric}: run {run.id} of {run.scenario}: {error}") from None
+        about = {
+            "scenario": run.scenario, "scale": run.scale, "variant": run.variant,
+            "label": run.label, "seed": run.seed, "run": run.id, **run.point,
+        }  # fmt: skip
+        parts.append(measured.assign(**about)[[*about, *measured.columns]])
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def write_csv(table: pd.DataFrame, path: Path | str) -> None:
+    """Write a small table: ten significant digits, empty cells for what does not exist."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")

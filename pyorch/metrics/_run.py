@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tables of one finished run, and what several metrics ask of them."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pyorch import traces
+from pyorch.errors import TraceError
+from pyorch.render import input_tables
+from pyorch.theory.fct import Framing, reverse_ack_ps, unloaded_fct_ps
+from pyorch.theory.paths import Network
+from pyorch.units import TIME, format_exact
+
+
+class RunTables:
+    """One run: its resolved spec and its tables, read when they are asked for.
+
+    Parameters
+    ----------
+    spec : dict
+        Resolved spec.
+    folder : path
+        Where the Parquet tables are.
+    tables : mapping of str to DataFrame, optional
+        Tables that need no reading.
+    """
+
+    def __init__(
+        self,
+        spec: dict,
+        folder: Path | str,
+        tables: Mapping[str, pd.DataFrame] | None = None,
+    ):
+        self.spec = spec
+        self.folder = Path(folder)
+        self._tables = dict(tables or {})
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a table of the run."""
+        if name not in self._tables:
+            self._tables[name] = traces.read_table(self.folder, name)
+        return self._tables[name]
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """The flows, all finished, as plain int64 columns.
+
+        Raises
+        ------
+        TraceError
+            A flow did not finish: leaving it out would make the tail look better than it is.
+        """
+        flows = self.table("flows")
+        if unfinished := int(flows["receiver_end_ps"].isna().sum()):
+            stop = format_exact(self.spec["stop_ps"], TIME)
+            raise TraceError(
+                f"{self.folder}/flows.parquet: {unfinished} of {len(flows)} flows did not finish;"
+                f" raise 'stop' (now {stop})."
+            )
+        return flows.drop(columns="sender_end_ps").astype("int64")
+
+    @property
+    def fct_ps(self) -> np.ndarray:
+        """Flow completion time at the receiver [ps]."""
+        return (self.flows["receiver_end_ps"] - self.flows["start_ps"]).to_numpy()
+
+    @cached_property
+    def network(self) -> Network:
+        """The directed links of the run's topology."""
+        tables = input_tables(self.spec)
+        return Network(tables["nodes"], tables["links"])
+
+    @cached_property
+    def idle_ps(self) -> pd.DataFrame:
+        """What each flow would need alone: columns unloaded_fct_ps, reverse_ack_ps, wire_bytes.
+
+        On the first of the shortest paths; those of one flow are alike in all our topologies.
+        """
+        return idle_times(self.spec, self.network, self.flows)
+
+
+def framing_of(spec: dict, transport: int) -> Framing:
+    """Return how a transport of a run cuts messages into frames."""
+    attributes = spec["transport"][transport]["attributes"]
+    return Framing(
+        mtu_bytes=attributes["MtuBytes"],
+        header_bytes=attributes["HeaderBytes"],
+        first_header_bytes=attributes.get("RethBytes", 0),
+        framing_bytes=spec["wire"]["framing_bytes"],
+    )
+
+
+def idle_times(spec: dict, network: Network, flows: Mapping[str, np.ndarray]) -> pd.DataFrame:
+    """Return, for each flow, its exact unloaded FCT and what the ACKs of an equal flow cost.
+
+    Parameters
+    ----------
+    spec : dict
+        Resolved spec.
+    network : Network
+        Links of the topology.
+    flows : mapping of arrays
+        Columns src, dst, bytes and transport.
+    """
+    columns = {key: np.asarray(flows[key]) for key in ("src", "dst", "bytes", "transport")}
+    routes = network.routes(
+        columns["src"], columns["dst"], lambda hop, rows, n: np.zeros_like(rows)
+    )
+    rates = np.where(routes >= 0, network.rate_bps[routes], 0)
+    delays = np.where(routes >= 0, network.delay_ps[routes], -1)
+    cases = np.column_stack([columns["bytes"], columns["transport"], rates, delays])
+    unique, index = np.unique(cases, axis=0, return_inverse=True)
+    n_hops = routes.shape[1]
+    values = np.array([_idle(spec, case, n_hops) for case in unique.tolist()], dtype=np.int64)
+    names = ["unloaded_fct_ps", "reverse_ack_ps", "wire_bytes", "slowest_bps"]
+    return pd.DataFrame(values[index.ravel()], columns=names)
+
+
+def _idle(spec: dict, case: list[int], n_hops: int) -> tuple[int, int, int, int]:
+    size, transport, *hops = case
+    rates = [rate for rate in hops[:n_hops] if rate > 0]
+    delays = [delay for delay in hops[n_hops:] if delay >= 0]
+    framing = framing_of(spec, transport)
+    attributes = spec["transport"][transport]["attributes"]
+    return (
+        unloaded_fct_ps(size, rates, delays, framing, spec["switch"]["latency_ps"]),
+        reverse_ack_ps(
+            size, min(rates), framing, attributes["AckBytes"], attributes.get("AckInterval", 1)
+        ),
+        framing.message_wire_bytes(size),
+        min(rates),
+    )

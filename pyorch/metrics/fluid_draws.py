@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How much of a single-path tail is the luck of the draw: max-min fluid on many random draws?"""
+
+import numpy as np
+import pandas as pd
+
+from pyorch.metrics._run import RunTables, idle_times
+from pyorch.metrics.fluid import fluid_fct_ps
+from pyorch.render import input_tables
+from pyorch.theory.paths import random_choice
+
+DRAWS = 20
+COLUMNS = ("draw", "fluid_mean_ps", "fluid_p50_ps", "fluid_p99_ps", "fluid_p100_ps")
+
+
+def measure(run: RunTables) -> pd.DataFrame:
+    """Return one row per draw of workload and paths; none for a run that sprays.
+
+    Draws depend on the seed of the run and on the number of the draw, not on the transport.
+
+    Returns
+    -------
+    DataFrame
+        ``draw`` from 1; ``fluid_{mean,p50,p99,p100}_ps``: FCT under max-min fair rates [ps].
+    """
+    if run.table("paths").empty:
+        return pd.DataFrame(columns=list(COLUMNS))
+    return pd.DataFrame(
+        [_draw(run, number) for number in range(1, DRAWS + 1)], columns=list(COLUMNS)
+    )
+
+
+def _draw(run: RunTables, number: int) -> list[float]:
+    """Return the row of one draw."""
+    streams = np.random.SeedSequence([run.spec["seed"], number]).spawn(2)
+    workload_seed = int(streams[0].generate_state(1, np.uint64)[0])
+    flows = input_tables(run.spec, workload_seed)["flows"]
+    choose = random_choice(np.random.Generator(np.random.Philox(streams[1])))
+    routes = run.network.routes(flows["src"], flows["dst"], choose)
+    idle = idle_times(run.spec, run.network, flows)
+    fct_ps = fluid_fct_ps(routes, flows["start_ps"], run.network.rate_bps, idle)
+    quantiles = np.quantile(fct_ps, [0.5, 0.99, 1.0], method="inverted_cdf")
+    return [number, fct_ps.mean(), *quantiles]
