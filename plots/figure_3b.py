@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Exposed networking by scale-out rate, dense and MoE, at 14.4 Tb/s scale-up.
+
+[hotnets24] figure 3b. Modelled: everything but the slowdown of pipeline transfers, which is that
+of the slowest flow of the simulated permutation. Open symbols: what the paper's text
+says; triangles point to where an inequality leads.
+"""
+
+import numpy as np
+import pandas as pd
+
+from pyorch import figures
+from pyorch.theory import exposed, preset, transports
+
+NEEDS = {"slowdown": "figure_5/slowdown.csv"}
+
+#: Printed below the panels.
+NOTE = "measured: slowest simulated transfer, applied to the pipeline; modelled: all else"
+
+PRESETS = ("dense-100t", "moe-100t")
+RATES_GBPS = np.geomspace(100, 3200, 241)
+TICKS_GBPS = [100, 200, 400, 800, 1600, 3200]
+#: Rate, percent and symbol of what the text says: o about, ^ more than, v less than.
+TEXT = {
+    "dense-100t": [(100, 55, "o"), (800, 5, "o")],
+    "moe-100t": [(100, 85, "o"), (800, 20, "o"), (1600, 5, "v")],
+}
+
+
+def curves(slowdown):
+    """Return the exposed share by model, transport and rate."""
+    kinds = {"optimal": ("Optimal", exposed.Inflation()), **transports.inflations(slowdown)}
+    tables = []
+    for name in PRESETS:
+        setup = exposed.with_rates(preset.training(name).setup, scale_out_bps=RATES_GBPS * 1e9)
+        for kind, (label, inflation) in kinds.items():
+            share = exposed.expose_setup(setup, inflation=inflation).share
+            tables.append(
+                pd.DataFrame(
+                    {
+                        "preset": name, "transport": kind, "label": label,
+                        "pipeline_slowdown": inflation.pipeline, "scale_out_gbps": RATES_GBPS,
+                        "exposed_percent": 100 * share,
+                    }
+                )
+            )  # fmt: skip
+    return pd.concat(tables, ignore_index=True)
+
+
+def draw(figure, slowdown):
+    """Draw one panel per model, one curve per transport."""
+    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 2.4)
+    data = curves(slowdown)
+    axes = figure.subplots(1, len(PRESETS), sharey=True)
+    for ax, name in zip(axes, PRESETS, strict=True):
+        for kind, curve in data[data["preset"] == name].groupby("transport", sort=False):
+            look = figures.style(kind, curve["label"].iloc[0])
+            ideal = kind == "optimal"
+            ax.plot(
+                curve["scale_out_gbps"], curve["exposed_percent"], label=look.label,
+                color="#bbbbbb" if ideal else look.color, lw=4 if ideal else 1.1,
+                marker=look.marker, markevery=40, ms=3.5,
+            )  # fmt: skip
+        for rate, percent, symbol in TEXT[name]:
+            ax.plot(rate, percent, symbol, mfc="white", color="black", ms=4.5, zorder=5)
+        ax.set_title(preset.training(name).title, loc="left")
+        ax.set_xscale("log")
+        ax.set_xticks(TICKS_GBPS, TICKS_GBPS)
+        ax.minorticks_off()
+        ax.set(xlabel="scale-out rate per GPU [Gb/s]", ylim=(0, 100))
+        ax.grid(True)
+    axes[0].set_ylabel("exposed networking [% of the step]")
+    axes[0].plot([], [], "o", mfc="white", color="black", ms=4.5, label="stated in the paper")
+    axes[0].legend(loc="upper right")
+    figure.text(0.002, 0.004, NOTE, va="bottom", fontsize=5, color="#777")
+    return data
+
+
+if __name__ == "__main__":
+    figures.main(draw, NEEDS)
