@@ -20,7 +20,7 @@ Attributes = Mapping[str, str | int | float | bool]
 class Fabric:
     """A network with its flows: said here, built and run by the engine.
 
-    Nothing is loaded before `open`, so a mistake in a script costs no time.
+    Nothing is loaded before `load`, so a mistake in a script costs no time.
 
     Parameters
     ----------
@@ -123,15 +123,29 @@ class Fabric:
         mtu_bytes = np.asarray(mtus or [DEFAULT_MTU_BYTES])[index.clip(0, max(len(mtus) - 1, 0))]
         return int(np.sum(-(-flows["bytes"] // mtu_bytes)))
 
-    def open(self):
-        """Return the C++ facade with everything said so far, built and ready to run.
+    def load(self):
+        """Return the C++ namespace of the facade, with the libraries of the types named loaded.
 
         Raises
         ------
-        BuildError, SimulationError
-            No such type or attribute, or tables that do not fit together.
+        BuildError
+            The modules are not built, or none registers a type.
         """
-        namespace = loader.facade_of(self._type_names())
+        return loader.facade_of(self._type_names())
+
+    def build(self, namespace):
+        """Return a C++ facade with everything said so far, ready to run.
+
+        Parameters
+        ----------
+        namespace
+            From `load`.
+
+        Raises
+        ------
+        SimulationError
+            An attribute or a value that the engine refuses, or tables that do not fit together.
+        """
         try:
             facade = namespace.Facade()
             self._fill(facade)

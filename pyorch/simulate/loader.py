@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import re
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pyorch.simulate import places
 
 ENGINE = "libfabric.so"
 FACADE_HEADER = "ns3/fabric-facade.h"
+CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 
 #: Libraries loaded so far, in order: the module's or the wheel's file by its name.
 loaded: dict[str, Path] = {}
@@ -67,6 +69,8 @@ def facade_namespace():
     os.environ.setdefault("CPPYY_API_PATH", "none")  # not used; cppyy warns if it is not found
     import cppyy  # takes half a second, so only where it is needed
 
+    for number in CRASHES:  # cppyy's handler would print a hundred lines of its own frames
+        signal.signal(number, signal.SIG_DFL)
     cppyy.add_include_path(str(places.HEADERS))
     cppyy.include(FACADE_HEADER)
     return cppyy.gbl.ns3.fabric

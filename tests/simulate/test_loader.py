@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What cannot be loaded is said before anything is loaded."""
+
+import json
+
+import pytest
+
+from pyorch.errors import BuildError
+from pyorch.simulate import loader, places
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """Pretend a build in which one library registers one type."""
+    monkeypatch.setattr(places, "BUILD", tmp_path)
+    monkeypatch.setattr(places, "LIBRARIES", tmp_path / "lib")
+    monkeypatch.setattr(places, "TYPEIDS", tmp_path / "typeids.json")
+    (tmp_path / "typeids.json").write_text(
+        json.dumps([{"name": "ns3::RoceTransport", "library": "libroce.so"}])
+    )
+    return tmp_path
+
+
+def test_a_type_that_no_module_registers_is_refused_with_the_nearest(built):
+    with pytest.raises(BuildError, match="'ns3::RoseTransport'. Did you mean ns3::RoceTransport?"):
+        loader.facade_of(["ns3::RoseTransport"])
+
+
+def test_a_type_unlike_any_is_refused_with_all_there_are(built):
+    with pytest.raises(BuildError, match="'x'. Known: ns3::RoceTransport."):
+        loader.facade_of(["x"])
+
+
+def test_modules_that_are_not_built_are_named_with_what_to_do(built):
+    (built / "typeids.json").unlink()
+
+    with pytest.raises(BuildError, match="typeids.json is not there.*Run: make setup"):
+        loader.facade_of([])
+
+
+def test_a_library_that_is_no_library_is_named_with_what_to_do(built):
+    (built / "lib").mkdir()
+    (built / "lib" / "libfabric.so").write_text("not a library")
+
+    with pytest.raises(BuildError, match="libfabric.so cannot be loaded: .*make clean setup"):
+        loader.load_library(built / "lib" / "libfabric.so")
+
+
+def test_a_library_that_is_missing_is_named(built):
+    with pytest.raises(BuildError, match="libfabric.so cannot be loaded"):
+        loader.load_library(built / "lib" / "libfabric.so")

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One run is one process: what it leaves, and how it ends when something is wrong."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from pyorch.errors import SimulationError
+from pyorch.simulate import Fabric, run_script
+from pyorch.simulate.run import Aborted, main, simulate
+
+ENDLESS = {"size_bytes": 10**12, "stop_ps": 10**15}
+
+
+@pytest.mark.ns3
+def test_a_run_leaves_columns_manifest_and_provenance(script, run, tmp_path):
+    done = run(script())
+
+    assert (done.returncode, done.stderr) == (0, "")
+    # Oracle: one frame of 4096 + 62 + 16 bytes and 20 bytes of framing lasts 4194 * 10 ps at
+    # 800 Gb/s; it is stored and forwarded over two links of 500 ns.
+    flows = np.load(tmp_path / "out/raw.npz")
+    assert flows["flows.receiver_end_ps"].tolist() == [2 * (41_940 + 500_000)]
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert manifest["stop_reason"] == "all flows done"
+    assert manifest["tables"]["flows"]["rows"] == 1
+    provenance = json.loads((tmp_path / "out/provenance.json").read_text())
+    assert provenance["data_packets"] == 1
+    assert provenance["start_to_first_event_s"] > 0
+
+
+@pytest.mark.ns3
+def test_the_same_seed_gives_the_same_columns(script, run, tmp_path):
+    path = script(size_bytes=10**6)
+
+    assert [run(path, out).returncode for out in ("a", "b")] == [0, 0]
+
+    first, second = (dict(np.load(tmp_path / out / "raw.npz")) for out in ("a", "b"))
+    # summary.build_ns is the wall time of the build: a cost, not a result.
+    assert [column.pop("summary.build_ns").dtype for column in (first, second)] == [np.int64] * 2
+    assert list(first) == list(second)
+    assert all(first[key].tobytes() == second[key].tobytes() for key in first)
+
+
+@pytest.mark.ns3
+def test_only_libraries_of_the_types_named_are_loaded(script, run, tmp_path):
+    run(script())
+
+    libraries = json.loads((tmp_path / "out/provenance.json").read_text())["libraries_sha256"]
+    ours = [name for name in libraries if not name.startswith("libns3")]
+    assert ours == ["libfabric.so", "libroce.so"]
+
+
+@pytest.mark.ns3
+def test_a_run_imports_nothing_of_the_analysis(script, tmp_path):
+    code = (
+        "import sys; from pyorch.simulate import run_script;"
+        f"assert run_script({str(script())!r}, {str(tmp_path / 'out')!r}) == 0;"
+        "print({'pandas', 'pyarrow', 'pydantic', 'matplotlib'} & set(sys.modules))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert (done.stdout, done.stderr) == ("set()\n", "")
+
+
+@pytest.mark.ns3
+def test_flows_left_at_the_stop_time_are_written_and_warned_of(script, run, tmp_path):
+    done = run(script(stop_ps=1_000_000))
+
+    assert done.returncode == 0
+    assert "1 of 1 flows did not finish by the stop time, 1 us; raise stop." in done.stderr
+    assert np.load(tmp_path / "out/raw.npz")["flows.receiver_end_ps"].tolist() == [-1]
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"transport": "ns3::RoceTransprt"},
+            "scenario.py: no module in ns3-modules registers a TypeId 'ns3::RoceTransprt'."
+            " Did you mean ns3::RoceTransport?",
+        ),
+        ({"attributes": "{'Gian': 1}"}, "ns3::RoceTransport has no attribute 'Gian'"),
+        ({"attributes": "{'Recovery': 'GoBackM'}"}, "GoBackM"),
+        ({"attributes": "{'MtuBytes': 0}"}, "MtuBytes"),
+    ],
+)
+def test_a_wrong_scenario_ends_with_one_line_and_status_1(script, run, changes, message):
+    done = run(script(**changes))
+
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize(
+    ("number", "status", "reason"),
+    [(signal.SIGINT, 130, "stopped by Ctrl-C"), (signal.SIGTERM, 143, "stopped by SIGTERM")],
+)
+def test_a_signal_ends_a_run_cleanly(script, tmp_path, number, status, reason):
+    out = tmp_path / "out"
+    command = [sys.executable, script(**ENDLESS), "--out", out]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not out.exists():  # made just before the libraries are loaded
+            time.sleep(0.05)
+        time.sleep(1.5)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=20)
+
+    assert process.returncode == status
+    assert reason in errors
+    assert len(errors.splitlines()) == 1
+    assert list(out.iterdir()) == []
+
+
+@pytest.mark.ns3
+def test_a_crash_in_cpp_ends_by_its_signal_without_pages_of_frames():
+    code = (
+        "import os, signal; from pyorch.simulate import loader;"
+        "loader.facade_of([]); os.kill(os.getpid(), signal.SIGSEGV)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert (done.returncode, done.stderr) == (-signal.SIGSEGV, "")
+
+
+def test_a_script_that_runs_nothing_is_an_error(tmp_path, capsys):
+    path = tmp_path / "scenario.py"
+    path.write_text("def build(): ...\n")
+
+    assert run_script(path, tmp_path) == 1
+    assert "does not call simulate.main(build)" in capsys.readouterr().err
+
+
+class FakeFacade:
+    """An engine with two flows that does what a test says when it is run."""
+
+    def __init__(self, slices=(True,), flows_done=2, now_ps=5):
+        self.slices, self.flows_done, self.now_ps = list(slices), flows_done, now_ps
+
+    def RunSlice(self, stop_ps, wall_s):  # noqa: N802 (the engine's own names)
+        result = self.slices.pop(0) if self.slices else True
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def Finish(self): ...  # noqa: N802
+    def Tables(self):
+        return []  # noqa: N802, E704
+
+    def NowPs(self):
+        return self.now_ps  # noqa: N802, E704
+
+    def Events(self):
+        return 1  # noqa: N802, E704
+
+    def DataPackets(self):
+        return 1  # noqa: N802, E704
+
+    def FlowsTotal(self):
+        return 2  # noqa: N802, E704
+
+    def FlowsDone(self):
+        return self.flows_done  # noqa: N802, E704
+
+
+class FakeFabric(Fabric):
+    def __init__(self, facade):
+        super().__init__(seed=1)
+        self.facade = facade
+
+    def load(self): ...
+
+    def build(self, namespace):
+        return self.facade
+
+
+def test_a_broken_identity_aborts_with_the_engines_own_words_and_no_result(tmp_path):
+    # This is how cppyy shows a std::runtime_error: signature, arrow, class, text.
+    thrown = RuntimeError(
+        "bool ns3::fabric::Facade::RunSlice(int64_t, double) =>\n"
+        "    runtime_error: port 3: sent = delivered + dropped does not hold: 5 != 4 + 0"
+    )
+
+    with pytest.raises(Aborted) as caught:
+        simulate(FakeFabric(FakeFacade([False, thrown], now_ps=1_234_000)), tmp_path, "run")
+
+    assert str(caught.value) == (
+        "the simulation aborted at 1.234 us:"
+        " port 3: sent = delivered + dropped does not hold: 5 != 4 + 0"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_abort_leaves_with_status_3(tmp_path, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(lambda: FakeFabric(FakeFacade([RuntimeError("x => y: z")])), ["--out", str(tmp_path)])
+
+    assert caught.value.code == 3
+    assert "the simulation aborted at 5 ps" in capsys.readouterr().err
+
+
+def test_a_deadlock_is_told_from_a_stop_time(tmp_path, capsys):
+    simulate(FakeFabric(FakeFacade(flows_done=1)), tmp_path, "run")
+
+    warned = capsys.readouterr().err
+    assert "1 of 2 flows did not finish: nothing was left to happen at 5 ps" in warned
+    assert json.loads((tmp_path / "manifest.json").read_text())["stop_reason"] == "no events left"
+
+
+def test_tables_of_different_length_are_refused():
+    with pytest.raises(SimulationError, match="nodes: columns differ in length: node 2, tier 1"):
+        Fabric(seed=1).table("nodes", {"node": [0, 1], "tier": [0]})
+
+
+def test_an_unknown_table_is_refused_with_those_there_are():
+    with pytest.raises(SimulationError, match="no input table 'node'. There are nodes, links"):
+        Fabric(seed=1).table("node", {})
+
+
+def test_data_packets_count_the_last_short_packet_and_each_transports_mtu():
+    fabric = Fabric(seed=1)
+    fabric.transport("ns3::A", {"MtuBytes": 1000})
+    fabric.transport("ns3::B", {"MtuBytes": 4096})
+    fabric.table("flows", {"bytes": [1, 1000, 1001, 8193], "transport": [0, 0, 0, 1]})
+
+    # By hand: 1 + 1 + 2 + 3.
+    assert fabric.data_packets() == 7

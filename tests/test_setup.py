@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A fresh machine gets the same packages by every way in, and is told what it lacks."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LOCK = (ROOT / "requirements.lock").read_text()
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
+
+
+def conda_packages():
+    """Return the version specifier of each conda package by name."""
+    plain = (entry for entry in CONDA["dependencies"] if isinstance(entry, str))
+    return {name: spec.strip() for name, _, spec in (entry.partition(" ") for entry in plain)}
+
+
+def test_conda_takes_the_packages_of_pyproject():
+    assert {"pip": ["-e .[test]"]} in CONDA["dependencies"]
+
+
+def test_conda_takes_the_same_python():
+    assert SpecifierSet(conda_packages()["python"]) == SpecifierSet(PROJECT["requires-python"])
+
+
+def test_what_conda_names_too_has_the_same_versions():
+    named = {Requirement(one).name: Requirement(one).specifier for one in PROJECT["dependencies"]}
+
+    for name, specifier in conda_packages().items():
+        if name in named:
+            assert SpecifierSet(specifier) == named[name], name
+
+
+def locked():
+    """Return (name, version, marker) of each pin, as this Python sees it."""
+    pins = re.findall(r"^(\S+)==(\S+)(?: ; (.*?))? \\$", LOCK, re.MULTILINE)
+    return {canonicalize_name(name): version for name, version, marker in pins if holds(marker)}
+
+
+def holds(marker):
+    return not marker or Requirement(f"x ; {marker}").marker.evaluate(default_environment())
+
+
+@pytest.mark.parametrize(
+    "text", [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]
+)
+def test_the_lock_satisfies_every_requirement(text):
+    requirement = Requirement(text)
+
+    version = locked()[canonicalize_name(requirement.name)]
+    assert requirement.specifier.contains(version)
+
+
+def test_every_pin_has_a_hash():
+    pins = len(re.findall(r"^\S+==\S+", LOCK, re.MULTILINE))
+    blocks = re.findall(r"^\S+==.*\\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", LOCK, re.M)
+
+    assert pins == len(blocks) > 50
+
+
+def test_the_lock_names_no_host_and_no_folder():
+    assert not re.search(r"://|file:|--(extra-)?index|--find-links|--trusted", LOCK)
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """Return a function that runs `make setup` on a machine that has just these programs."""
+
+    def make(*programs, **variables):
+        tools = tmp_path / "bin"
+        tools.mkdir()
+        for name in ("make", "uname"):
+            (tools / name).symlink_to(f"/usr/bin/{name}")
+        for name, target in programs:
+            (tools / name).symlink_to(target)
+        settings = [f"VENV={tmp_path / 'venv'}", *(f"{k}={v}" for k, v in variables.items())]
+        return subprocess.run(
+            ["make", "setup", *settings],
+            cwd=ROOT,
+            env={"PATH": str(tools), "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+
+    return make
+
+
+PYTHON = ("python3", os.path.realpath(sys.executable))
+
+
+def test_a_machine_without_a_compiler_is_told_in_one_line(bare):
+    done = bare(PYTHON)
+
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert "This machine lacks g++. Run: sudo apt-get install --yes g++." in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_machine_without_python_is_told_in_one_line(bare):
+    done = bare(("g++", "/bin/true"))
+
+    assert "lacks python3 python3-venv python3-dev (Python 3.11 to 3.13)." in done.stderr
+    assert "Run: sudo apt-get install --yes python3 python3-venv python3-dev." in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_python_out_of_range_counts_as_none(bare, tmp_path):
+    old = tmp_path / "python3.9"
+    old.write_text("#!/bin/sh\nexit 0\n")  # prints no "yes"
+    old.chmod(0o755)
+
+    done = bare(("python3", old), ("g++", "/bin/true"))
+
+    assert "lacks python3 python3-venv python3-dev" in done.stderr
+
+
+def test_a_python_without_headers_or_venv_is_told_the_packages(bare, tmp_path):
+    # Says yes to the range, nothing to ensurepip, and a folder without Python.h.
+    bare_python = tmp_path / "python"
+    bare_python.write_text(
+        '#!/bin/sh\ncase "$2" in *version_info*) echo yes;; *ensurepip*) exit 1;;'
+        " *) echo /nowhere;; esac\n"
+    )
+    bare_python.chmod(0o755)
+
+    done = bare(("python3", bare_python), ("g++", "/bin/true"))
+
+    assert "lacks python3-venv python3-dev. Run: sudo apt-get install" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
