@@ -89,6 +89,10 @@ class TypeIds:
         """Return the attributes of a type by name."""
         return {attribute["name"]: attribute for attribute in self._by_name[name]["attributes"]}
 
+    def help(self, name: str) -> str:
+        """Return the attributes of a type in one line, for a list."""
+        return ", ".join(f"{a['name']}={a['default']}" for a in self._by_name[name]["attributes"])
+
     def libraries(self, spec: dict) -> list[str]:
         """Return the file names of the libraries that a run loads, sorted."""
         typed = [*spec["transport"], spec["switch"]["queue"], spec["switch"]["forwarding"]]

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One scenario without Snakemake: all steps for one run, then a summary on the screen."""
+
+import json
+from pathlib import Path
+
+import typer
+
+from pyorch import cli_process, cli_steps, metrics, traces
+from pyorch import spec as specs
+from pyorch.metrics import RunTables
+from pyorch.plugins import load
+from pyorch.spec.overrides import parse_assignment
+from pyorch.units import format_si
+
+
+def run(
+    scenario: Path,
+    sets: list[str],
+    seed: int | None,
+    variant: str | None,
+    scale: str,
+    out: Path | None,
+) -> int:
+    """Run one point of a scenario; return the exit status."""
+    assignments = [parse_assignment(text) for text in sets]
+    if seed is not None:
+        assignments.append(("seed", seed))
+    runs = specs.plan(specs.read_scenario(scenario), scale, assignments, variant=variant)
+    chosen = runs[0]
+    if len(runs) > 1:
+        typer.echo(
+            f"{scenario} has {len(runs)} runs at scale {scale}; this is {_named(chosen)}."
+            " Choose with --variant, --seed and --set; all: snakemake --cores all",
+            err=True,
+        )
+    folder = out or Path("results") / chosen.folder
+    specs.write_spec(chosen, folder / "spec.json")
+    cli_steps.render(folder / "spec.json", folder)
+    status = cli_process.simulate(folder / "scenario.py", folder)
+    if status:
+        return status
+    traces.convert(folder)
+    tables = RunTables(chosen.spec, folder)
+    show(chosen, tables, folder)
+    return 0
+
+
+def show(chosen: specs.Run, tables: metrics.RunTables, folder: Path) -> None:
+    """Print a summary table of a finished run."""
+    from rich.console import Console
+    from rich.table import Table
+
+    row = load("pyorch.metrics", "slowdown").measure(tables).iloc[0]
+    facts = json.loads((folder / "provenance.json").read_text())
+    table = Table(title=f"{chosen.scenario} {_named(chosen)}, scale {chosen.scale}: {chosen.id}")
+    table.add_column("quantity")
+    table.add_column("value", justify="right")
+    quantity = {
+        "flows": str(len(tables.flows)),
+        "slowest flow": format_si(row["slowest_fct_ps"] * 1e-12, "s"),
+        "optimal (headers and ACKs counted)": format_si(row["optimal_fct_ps"] * 1e-12, "s"),
+        "slowest over optimal": f"{row['over_optimal_p100']:.3f}",
+        "slowdown mean / p50 / p99": " / ".join(
+            f"{row[f'slowdown_{name}']:.3f}" for name in ("mean", "p50", "p99")
+        ),
+        "retransmitted packets": str(row["retransmitted_packets"]),
+        "dropped frames": str(row["dropped_frames"]),
+        "PAUSE and RESUME frames": str(row["pause_frames"]),
+        "events": format_si(facts["events"], ""),
+        "simulation CPU": format_si(facts["run_cpu_s"], "s"),
+        "peak memory": format_si(facts["peak_memory_bytes"], "B"),
+    }
+    for name, value in quantity.items():
+        table.add_row(name, value.removesuffix(".0"))
+    Console(width=100).print(table)
+    typer.echo(f"Tables: {folder}/flows.parquet, ports.parquet, paths.parquet")
+
+
+def _named(chosen: specs.Run) -> str:
+    """Return which point a run is."""
+    parts = [f"variant {chosen.variant}"] if chosen.variant else []
+    parts += [f"{key}={value}" for key, value in chosen.point.items()]
+    return ", ".join([*parts, f"seed {chosen.seed}"])
