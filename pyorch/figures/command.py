@@ -52,7 +52,7 @@ def drawn(draw: Callable, tables: dict, scale: str) -> tuple:
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(RC_PARAMS):
-        figure = Figure(figsize=(TWO_COLUMNS_INCHES, 2.6), layout="constrained")
+        figure = Figure(figsize=(TWO_COLUMNS_INCHES, 2.5), layout="constrained")
         first = next(iter(inspect.signature(draw).parameters))
         data = draw(figure.subplots() if first == "ax" else figure, **tables)
         if tables:

@@ -42,7 +42,8 @@ def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFra
             "label": run.label, "seed": run.seed, "run": run.id, **run.point,
         }  # fmt: skip
         parts.append(measured.assign(**about)[[*about, *measured.columns]])
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else parts[0]
 
 
 def write_csv(table: pd.DataFrame, path: Path | str) -> None:

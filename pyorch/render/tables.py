@@ -44,4 +44,4 @@ def write_tables(tables: Tables, path: Path | str) -> None:
     """Write tables as ``.npz`` with keys ``<table>.<column>``; equal tables give equal bytes."""
     columns = {f"{t}.{c}": values for t, cs in tables.items() for c, values in cs.items()}
     with Path(path).open("wb") as file:
-        np.savez(file, **columns)
+        np.savez_compressed(file, **columns)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The floor plan: one rule per arrow. Scenarios, runs, metrics and figures are found, not listed.
+
+    snakemake --cores all all
+    snakemake --cores all all --config scale=smoke
+"""
+
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from pyorch import cli_workflow
+from pyorch.errors import PyorchError
+from pyorch.figures import need_path
+
+scale = config.get("scale", "laptop")
+try:
+    found = cli_workflow.read(scale)
+except PyorchError as error:
+    raise WorkflowError(str(error)) from None
+
+# Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
+if "mem_mb" not in workflow.global_resources:
+    workflow.register_resource("mem_mb", cli_workflow.available_mb())
+if cli_workflow.release_dead_locks():
+    logger.info("Removed the lock of a Snakemake that was killed; unfinished runs are run again.")
+
+FORMATS = ["pdf", "svg", "png", "csv"]
+SOURCES = [
+    str(path)
+    for path in sorted(Path("ns3-modules").rglob("*"))
+    if path.suffix in {".cc", ".h", ".txt", ".cmake"} and "test" not in path.parts
+]
+LIBRARIES = [f"build/lib/lib{path.parent.name}.so" for path in Path("ns3-modules").glob("*/model")]
+
+
+def code(*folders):
+    """The Python files of rooms: Snakemake sees no edit in an imported module by itself."""
+    return sorted(str(path) for folder in folders for path in Path("pyorch", folder).glob("*.py"))
+
+
+wildcard_constraints:
+    scenario="[a-z][a-z0-9_]*",
+    run=r"s\d+-[0-9a-f]{10}",
+    metric="[a-z][a-z0-9_]*",
+    figure="[a-z][a-z0-9_]*",
+
+
+localrules:
+    all,
+
+
+rule all:
+    """Every figure."""
+    default_target: True
+    input:
+        expand("figures/{figure}.{format}", figure=found.figures, format=FORMATS),
+
+
+rule modules:
+    """The C++ modules; does nothing but look where nothing has changed."""
+    input:
+        SOURCES,
+    output:
+        "build/typeids.json",
+        sorted(LIBRARIES),
+    log:
+        "logs/modules.log",
+    conda:
+        "environment.yml"
+    message:
+        "Building the C++ modules"
+    shell:
+        "python -m pyorch.simulate.build > {log} 2>&1"
+
+
+rule spec:
+    """One resolved spec; the run is named by its content, so the YAML is no input."""
+    output:
+        "results/{scenario}/{run}/spec.json",
+    log:
+        "logs/spec/{scenario}/{run}.log",
+    params:
+        file=lambda wildcards: found.files[wildcards.scenario],
+    conda:
+        "environment.yml"
+    message:
+        "Resolving {wildcards.scenario} {wildcards.run}"
+    shell:
+        "python -m pyorch spec {params.file} --run {wildcards.run} --out {output} > {log} 2>&1"
+
+
+rule render:
+    """A readable scenario script and the tables it reads."""
+    input:
+        spec="results/{scenario}/{run}/spec.json",
+        plugins=lambda wildcards: found.plugin_files(wildcards.scenario, wildcards.run),
+        room=code("render"),
+    output:
+        script="results/{scenario}/{run}/scenario.py",
+        tables="results/{scenario}/{run}/tables.npz",
+    log:
+        "logs/render/{scenario}/{run}.log",
+    params:
+        folder=subpath(output.script, parent=True),
+    conda:
+        "environment.yml"
+    message:
+        "Rendering {wildcards.scenario} {wildcards.run}"
+    shell:
+        "python -m pyorch render {input.spec} --out {params.folder} > {log} 2>&1"
+
+
+rule simulate:
+    """One run, one process, one folder; only its log lies elsewhere."""
+    input:
+        script="results/{scenario}/{run}/scenario.py",
+        tables="results/{scenario}/{run}/tables.npz",
+        libraries=lambda wildcards: found.libraries(wildcards.scenario, wildcards.run),
+    output:
+        raw="results/{scenario}/{run}/raw.npz",
+        manifest="results/{scenario}/{run}/manifest.json",
+        provenance="results/{scenario}/{run}/provenance.json",
+    log:
+        "logs/simulate/{scenario}/{run}.log",
+    benchmark:
+        "logs/simulate/{scenario}/{run}.tsv"
+    params:
+        folder=subpath(output.raw, parent=True),
+    threads: 1  # the engine is single-threaded; --cores runs many of these side by side
+    resources:
+        mem_mb=lambda wildcards: found.memory_mb(wildcards.scenario, wildcards.run),
+    conda:
+        "environment.yml"
+    message:
+        "Simulating {wildcards.scenario} {wildcards.run}"
+    shell:
+        "python -m pyorch simulate {input.script} --out {params.folder} --log {log}"
+
+
+rule traces:
+    """Raw columns checked and written as Parquet."""
+    input:
+        raw="results/{scenario}/{run}/raw.npz",
+        manifest="results/{scenario}/{run}/manifest.json",
+        room=code("traces"),
+    output:
+        expand(
+            "results/{{scenario}}/{{run}}/{table}.parquet",
+            table=["flows", "ports", "paths", "summary"],
+        ),
+    log:
+        "logs/traces/{scenario}/{run}.log",
+    params:
+        folder=subpath(input.raw, parent=True),
+    resources:
+        mem_mb=600,
+    conda:
+        "environment.yml"
+    message:
+        "Checking {wildcards.scenario} {wildcards.run}"
+    shell:
+        "python -m pyorch traces {params.folder} > {log} 2>&1"
+
+
+rule metrics:
+    """One small table: one question, asked of all runs of a scenario."""
+    input:
+        flows=lambda wildcards: found.tables(wildcards.scenario, "flows"),
+        ports=lambda wildcards: found.tables(wildcards.scenario, "ports"),
+        paths=lambda wildcards: found.tables(wildcards.scenario, "paths"),
+        metric="pyorch/metrics/{metric}.py",
+        shared=["pyorch/metrics/_run.py", "pyorch/metrics/_collect.py"],
+        theory=[f"pyorch/theory/{name}.py" for name in ("ecmp", "fct", "paths")],
+    output:
+        f"results/{{scenario}}/{scale}/{{metric}}.csv",
+    log:
+        f"logs/metrics/{{scenario}}/{scale}/{{metric}}.log",
+    params:
+        file=lambda wildcards: found.files[wildcards.scenario],
+        # One more seed is one more input; a new label is not.
+        labels=lambda wildcards: [run.label for run in found.runs[wildcards.scenario].values()],
+    resources:
+        mem_mb=1500,
+    conda:
+        "environment.yml"
+    message:
+        "Measuring {wildcards.metric} of {wildcards.scenario}"
+    shell:
+        "python -m pyorch metrics {wildcards.metric} {params.file} --scale {scale}"
+        " --out {output} > {log} 2>&1"
+
+
+rule figure:
+    """One figure as PDF, SVG, PNG and the CSV of what is drawn."""
+    input:
+        tables=lambda wildcards: [
+            need_path(need, "results", scale) for need in found.figures[wildcards.figure].values()
+        ],
+        plot="plots/{figure}.py",
+        room=code("figures"),
+        style="pyorch/figures/style.yaml",
+        theory=lambda wildcards: [] if found.figures[wildcards.figure] else code("theory"),
+    output:
+        multiext("figures/{figure}", ".pdf", ".svg", ".png", ".csv"),
+    log:
+        "logs/figure/{figure}.log",
+    resources:
+        mem_mb=1000,
+    conda:
+        "environment.yml"
+    message:
+        "Drawing {wildcards.figure}"
+    shell:
+        "python {input.plot} --scale {scale} > {log} 2>&1"

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Completion time of synchronised point-to-point transfers, by transport.
+
+Compare with [hotnets24] figure 5: same quantity; the paper has 8192 hosts and prints 1 ms
+(optimal), 9 ms (RoCEv2), 7 ms (single path, best effort) and at most 5 % above optimal (sprayed).
+Most of a single-path tail is the draw of the paths, so the slowest flow of every run stands beside
+the max-min fluid value of its own paths, and the fluid value of many random draws is below.
+"""
+
+import numpy as np
+import pandas as pd
+
+from pyorch import figures
+
+#: Read by the Snakefile with ast.literal_eval, so importing this file draws nothing.
+NEEDS = {
+    "fct": "figure_5/fct.csv",
+    "slowdown": "figure_5/slowdown.csv",
+    "fluid": "figure_5/fluid.csv",
+    "draws": "figure_5/fluid_draws.csv",
+}
+PS_PER_MS, PS_PER_US = 1e9, 1e6
+#: Fluid draws are counted in classes of this width, in units of the optimum [1].
+CLASS_WIDTH = 0.25
+
+
+def draw(figure, fct, slowdown, fluid, draws):
+    """Draw the distribution on the left, the slowest flows and their fluid values on the right."""
+    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 2.35)
+    left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
+    optimal_ps = slowdown["optimal_fct_ps"].max()
+    unit, unit_ps = ("ms", PS_PER_MS) if optimal_ps >= PS_PER_MS / 2 else ("us", PS_PER_US)
+    optimal = optimal_ps / unit_ps
+    drawn = [
+        draw_distribution(left, fct, unit_ps),
+        draw_slowest(right, slowdown, fluid, unit_ps, optimal),
+        draw_draws(right, draws, unit_ps, optimal, row=slowdown["variant"].nunique()),
+        pd.DataFrame([{"series": "optimal", "fct_ps": optimal_ps}]),
+    ]
+    look = figures.style("optimal")
+    for ax in (left, right):
+        ax.axvline(
+            optimal, color="black", linestyle=":", linewidth=1, zorder=0,
+            label=f"{look.label} ({optimal:.3g} {unit}, headers and ACKs counted)",
+        )  # fmt: skip
+        ax.set(xlabel=f"flow completion time [{unit}]", xlim=(0, None))
+        ax.grid(axis="x")
+    left.set_title("(a) all flows, one line per seed", loc="left")
+    right.set_title("(b) slowest flow of each seed", loc="left")
+    entries = {}
+    for ax in (left, right):
+        handles, labels = ax.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    figure.legend(
+        entries.values(), entries.keys(), loc="outside lower center", ncols=3, columnspacing=1.5
+    )
+    return pd.concat(drawn, ignore_index=True)
+
+
+def draw_distribution(ax, fct, unit_ps):
+    """Draw the share of flows that are done, one line per seed; return what is drawn."""
+    table = fct.assign(series="distribution")
+    for variant, label in variants(table):
+        style = figures.style(variant, label)
+        runs = table[table["variant"] == variant].groupby("seed")
+        for number, (_, run) in enumerate(runs):
+            ax.step(
+                [0, *run["fct_ps"] / unit_ps], [0, *run["quantile_share"]], where="post",
+                color=style.color, linewidth=1, alpha=0.85, label=None if number else style.label,
+            )  # fmt: skip
+    ax.set(ylabel="share of flows completed [1]", ylim=(0, 1.01))
+    return table[["series", "variant", "seed", "fct_ps", "quantile_share"]]
+
+
+def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
+    """Draw the slowest flow of each run, and the fluid value of its paths; return both."""
+    measured = slowdown.assign(series="slowest", fct_ps=slowdown["slowest_fct_ps"])
+    ideal = fluid.assign(series="slowest, fluid", fct_ps=fluid["fluid_p100_ps"])
+    cross = figures.style("fluid")
+    rows = variants(measured)
+    for row, (variant, label) in enumerate(rows):
+        style = figures.style(variant, label)
+        runs = measured[measured["variant"] == variant]
+        own = ideal[ideal["variant"] == variant]
+        fct = runs["fct_ps"] / unit_ps
+        ax.plot(fct, row + spread(runs["seed"]), style.marker, color=style.color)
+        ax.plot(
+            own["fct_ps"] / unit_ps, row + spread(own["seed"]), cross.marker, color=cross.color,
+            markersize=4, label=None if row else cross.label,
+        )  # fmt: skip
+        ax.annotate(
+            f"mean {fct.mean() / optimal:.2f}x optimal", (max(fct.max(), optimal), row),
+            xytext=(8, 0), textcoords="offset points", va="center", fontsize=6.5, color=style.color,
+        )  # fmt: skip
+    names = [figures.style(variant, label).label.replace(" (", "\n(") for variant, label in rows]
+    ax.set_yticks([*range(len(rows)), len(rows)], [*names, "Max-min fluid,\nrandom draws"])
+    ax.set_ylim(len(rows) + 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    columns = ["series", "variant", "seed", "fct_ps"]
+    return pd.concat([measured[columns], ideal[columns]], ignore_index=True)
+
+
+def draw_draws(ax, draws, unit_ps, optimal, row):
+    """Draw how often random paths give which fluid value of the slowest flow; return it."""
+    unique = draws.drop_duplicates(["seed", "draw"])
+    classes = np.round(unique["fluid_p100_ps"] / unit_ps / optimal / CLASS_WIDTH) * CLASS_WIDTH
+    table = classes.value_counts(normalize=True).sort_index()
+    style = figures.style("fluid_draws")
+    foot, heights = row + 0.45, 0.6 * table.to_numpy() / table.max()
+    ax.bar(
+        table.index * optimal, -heights, bottom=foot, color=style.color,
+        width=0.8 * CLASS_WIDTH * optimal,
+    )  # fmt: skip
+    for ratio, share, height in zip(table.index, table, heights, strict=True):
+        ax.annotate(
+            f"{share:.0%}", (ratio * optimal, foot - height), xytext=(0, 1), ha="center",
+            textcoords="offset points", fontsize=5.5, color="#555555",
+        )  # fmt: skip
+    ax.annotate(
+        f"{len(unique)} draws", (0.1 * optimal, row), va="center", fontsize=6.5, color="#555555"
+    )
+    return pd.DataFrame(
+        {
+            "series": "fluid draws",
+            "fct_ps": table.index * optimal * unit_ps,
+            "share_of_draws": table.to_numpy(),
+        }
+    )
+
+
+def variants(table):
+    """Return name and label of the variants, in the order of the scenario."""
+    return list(table[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None))
+
+
+def spread(seeds):
+    """Return small distinct heights for the seeds of one row, without any randomness."""
+    ranks = seeds.rank(method="dense") - 1
+    return (ranks - ranks.mean()) * 0.22
+
+
+if __name__ == "__main__":
+    figures.main(draw, NEEDS)

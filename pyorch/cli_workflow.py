@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the Snakefile asks when it is read: which runs there are, and what this machine holds."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyorch import spec as specs
+from pyorch.cli_list import scenario_files
+from pyorch.errors import SpecError, did_you_mean
+from pyorch.figures.needs import read_needs, split_need
+from pyorch.plugins import names
+from pyorch.spec import typeids
+
+#: What Linux and other programs keep [1].
+_SHARE_FOR_RUNS = 0.9
+
+
+@dataclass(frozen=True)
+class Workflow:
+    """Every run of every scenario at one scale, and every figure.
+
+    Attributes
+    ----------
+    scale : str
+        Of all runs.
+    files : dict
+        Scenario file by name of the scenario.
+    runs : dict
+        Runs by scenario and id.
+    figures : dict
+        NEEDS by name of the figure.
+    """
+
+    scale: str
+    files: dict[str, Path]
+    runs: dict[str, dict[str, specs.Run]]
+    figures: dict[str, dict[str, str]]
+
+    def spec(self, scenario: str, run: str) -> dict:
+        """Return the resolved spec of a run; names without one belong to an earlier state."""
+        known = self.runs.get(scenario, {})
+        if run not in known:
+            raise SpecError(f"no run {scenario}/{run} at scale {self.scale}.")
+        return known[run].spec
+
+    def libraries(self, scenario: str, run: str) -> list[str]:
+        """Return the shared libraries that a run loads."""
+        loaded = typeids.load().libraries(self.spec(scenario, run))
+        return [f"build/lib/{name}" for name in loaded]
+
+    def plugin_files(self, scenario: str, run: str) -> list[str]:
+        """Return the files of the topology and the workloads of a run."""
+        spec = self.spec(scenario, run)
+        loads = sorted({load["type"] for load in spec["workload"]})
+        topology = f"pyorch/topology/{spec['topology']['type']}.py"
+        return [topology, *(f"pyorch/workload/{name}.py" for name in loads)]
+
+    def memory_mb(self, scenario: str, run: str) -> int:
+        """Return the memory that a run is given [MB].
+
+        Measured: 200 MB for Python, cppyy and ns-3; the engine takes below 16 KB for each host.
+        """
+        return 300 + self._hosts(self.spec(scenario, run)) * 32 // 1000
+
+    def tables(self, scenario: str, name: str) -> list[str]:
+        """Return one table of each run of a scenario."""
+        return [f"results/{scenario}/{run}/{name}.parquet" for run in self.runs[scenario]]
+
+    def _hosts(self, spec: dict) -> int:
+        from pyorch import plugins
+        from pyorch.spec.fields import restore
+
+        module = plugins.load("pyorch.topology", spec["topology"]["type"])
+        return module.counts(restore(module.Params, spec["topology"]))["hosts"]
+
+
+def read(scale: str, scenarios: str = "scenarios", plots: str = "plots") -> Workflow:
+    """Return the workflow of all scenarios and figures that are there.
+
+    Raises
+    ------
+    PyorchError
+        A scenario or a figure cannot be used; nothing has been started then.
+    """
+    files, runs = {}, {}
+    for path in scenario_files(scenarios):
+        planned = specs.plan(specs.read_scenario(path), scale)
+        name = planned[0].scenario
+        if name in files:
+            raise SpecError(f"{path}: name: '{name}' is the name of {files[name]} too.")
+        files[name], runs[name] = path, specs.runs_by_id(planned)
+    figures = {path.stem: read_needs(path) for path in sorted(Path(plots).glob("[!_]*.py"))}
+    for figure, needs in figures.items():
+        for need in needs.values():
+            _check_need(f"{plots}/{figure}.py", need, files)
+    return Workflow(scale, files, runs, figures)
+
+
+def _check_need(source: str, need: str, files: dict[str, Path]) -> None:
+    scenario, metric = split_need(need, source)
+    for kind, name, known in (("scenario", scenario, files), ("metric", metric, _metrics())):
+        if name not in known:
+            raise SpecError(
+                f"{source}: NEEDS: no {kind} '{name}'. There are {', '.join(sorted(known))}."
+                f"{did_you_mean(name, known)}"
+            )
+
+
+def _metrics() -> list[str]:
+    return names("pyorch.metrics")
+
+
+def available_mb() -> int:
+    """Return the memory that runs may take together on this machine [MB]."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(int(line.split()[1]) * 1024 / 1e6 * _SHARE_FOR_RUNS)
+    return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6 * _SHARE_FOR_RUNS)
+
+
+def release_dead_locks(folder: Path | str = ".snakemake/locks") -> bool:
+    """Remove the locks of a Snakemake that was killed; return whether there were any.
+
+    Snakemake writes no process id into its locks, so they are dead if no other Snakemake process
+    has its working directory here.
+    """
+    locks = sorted(Path(folder).glob("*.lock"))
+    if not locks or _another_snakemake_is_here():
+        return False
+    for lock in locks:
+        lock.unlink(missing_ok=True)
+    return True
+
+
+def _another_snakemake_is_here() -> bool:
+    ours, here = _ancestors(), Path.cwd()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            foreign = b"snakemake" in command and process.name not in ours
+            if foreign and (process / "cwd").resolve() == here:
+                return True
+        except OSError:  # it has ended meanwhile, or is another user's
+            continue
+    return False
+
+
+def _ancestors() -> set[str]:
+    """Return this process and all above it."""
+    found, pid = set(), str(os.getpid())
+    while pid not in ("0", ""):
+        found.add(pid)
+        try:
+            pid = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            break
+    return found
