@@ -89,8 +89,9 @@ def draw(figure, slowdown):
     )
     axes[0].invert_yaxis()
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(handles))
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(handles))
     figure.text(0.002, 0.004, NOTE, va="bottom", fontsize=5, color="#777")
+    figure.get_layout_engine().set(rect=(0, 0.05, 1, 0.95))  # leaves the note its line
     return data
 
 

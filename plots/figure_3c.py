@@ -53,7 +53,7 @@ def curves(slowdown):
 
 def draw(figure, slowdown):
     """Draw one panel per model."""
-    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 2.8)
+    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 3.1)
     data = curves(slowdown)
     axes = figure.subplots(1, len(PRESETS), sharey=True)
     for ax, name in zip(axes, PRESETS, strict=True):
@@ -83,8 +83,9 @@ def draw(figure, slowdown):
         ax.grid(True)
     axes[0].set_ylabel("exposed networking [% of the step]")
     handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=-(-len(labels) // len(LOST)))
+    figure.legend(handles, labels, loc="outside upper center", ncols=-(-len(labels) // len(LOST)))
     figure.text(0.002, 0.004, NOTE, va="bottom", fontsize=5, color="#777")
+    figure.get_layout_engine().set(rect=(0, 0.05, 1, 0.95))  # leaves the note its line
     return data
 
 
