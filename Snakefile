@@ -39,6 +39,19 @@ def code(*folders):
     return sorted(str(path) for folder in folders for path in Path("pyorch", folder).glob("*.py"))
 
 
+#: What a number of the analytical model can depend on: formulas, presets, printed claims.
+THEORY = sorted(
+    str(path)
+    for path in Path("pyorch/theory").rglob("*")
+    if path.suffix in {".py", ".yaml", ".csv"}
+)
+
+
+def uses_theory(figure):
+    """Whether a figure computes with the analytical model."""
+    return "from pyorch.theory import" in Path(f"plots/{figure}.py").read_text()
+
+
 wildcard_constraints:
     scenario="[a-z][a-z0-9_]*",
     run=r"s\d+-[0-9a-f]{10}",
@@ -51,10 +64,12 @@ localrules:
 
 
 rule all:
-    """Every figure."""
+    """Every figure, and the report of what of the source documents is reproduced."""
     default_target: True
     input:
         expand("figures/{figure}.{format}", figure=found.figures, format=FORMATS),
+        "figures/reproduction.html",
+        "figures/reproduction.md",
 
 
 rule modules:
@@ -200,7 +215,7 @@ rule figure:
         plot="plots/{figure}.py",
         room=code("figures"),
         style="pyorch/figures/style.yaml",
-        theory=lambda wildcards: [] if found.figures[wildcards.figure] else code("theory"),
+        theory=lambda wildcards: THEORY if uses_theory(wildcards.figure) else [],
     output:
         multiext("figures/{figure}", ".pdf", ".svg", ".png", ".csv"),
     log:
@@ -213,3 +228,21 @@ rule figure:
         "Drawing {wildcards.figure}"
     shell:
         "python {input.plot} --scale {scale} > {log} 2>&1"
+
+
+rule reproduction:
+    """Every number of the source documents beside ours, with a status; figures are linked."""
+    input:
+        theory=THEORY,
+        captions=[f"plots/{figure}.py" for figure in found.figures],
+    output:
+        "figures/reproduction.html",
+        "figures/reproduction.md",
+    log:
+        "logs/reproduction.log",
+    resources:
+        mem_mb=1000,
+    conda:
+        "environment.yml"
+    shell:
+        "python -m pyorch theory report --out figures > {log} 2>&1"
