@@ -68,11 +68,13 @@ def measure_stock(
     return Measurement(facts["run_cpu_s"], facts["peak_memory_bytes"], facts["simulated_ps"])
 
 
-def measure(hosts: int, packets: int | None, repeats: int) -> dict[str, list[Measurement]]:
-    """Return `repeats` measurements of every engine, taken in turns."""
+def measure(
+    hosts: int, packets: int | None, repeats: int, engines: list[str]
+) -> dict[str, list[Measurement]]:
+    """Return `repeats` measurements of each of the engines, taken in turns."""
     shape = permutation.SHAPES[hosts]
     packets = packets or shape.packets
-    found: dict[str, list[Measurement]] = {engine: [] for engine in (*OURS, *STOCK)}
+    found: dict[str, list[Measurement]] = {engine: [] for engine in engines}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         permutation.save(folder, permutation.tables(shape, packets))
@@ -106,8 +108,8 @@ def rows(hosts: int, packets: int, found: dict[str, list[Measurement]]) -> list[
 def ratios(hosts: int, found: dict[str, list[Measurement]]) -> list[str]:
     """Return how many times less CPU each of ours takes than each stock, best and median."""
     lines = []
-    for ours in OURS:
-        for stock in STOCK:
+    for ours in [engine for engine in OURS if engine in found]:
+        for stock in [engine for engine in STOCK if engine in found]:
             times = [
                 pick(one.cpu_s for one in found[stock]) / pick(one.cpu_s for one in found[ours])
                 for pick in (min, statistics.median)
@@ -132,6 +134,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, nargs="+", choices=permutation.SHAPES, default=[128])
     parser.add_argument("--packets", type=int, help="data packets of each message")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", choices=("ours", "stock"), help="leave the other out")
     parser.add_argument("--csv", action="store_true", help="print rows as CSV")
     options = parser.parse_args()
     try:
@@ -139,9 +142,10 @@ def main() -> None:
     except PyorchError as error:
         raise SystemExit(f"{error}") from None
 
+    engines = {"ours": [*OURS], "stock": [*STOCK], None: [*OURS, *STOCK]}[options.only]
     table, notes = [], []
     for hosts in options.hosts:
-        found = measure(hosts, options.packets, options.repeats)
+        found = measure(hosts, options.packets, options.repeats, engines)
         table += rows(hosts, options.packets or permutation.SHAPES[hosts].packets, found)
         notes += ratios(hosts, found)
         notes += [

@@ -45,7 +45,8 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
         _configure(sanitize)
         _call([NINJA, "all", *targets], notice="Building the C++ modules ...")
         _call([NINJA, "-t", "cleandead"])  # what folders that are gone once built
-        _write_typeids()
+        if not sanitize:  # Python cannot load a library that wants the sanitizer loaded first
+            _write_typeids()
 
 
 @contextmanager
@@ -160,6 +161,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("targets", nargs="*", help="programs to build besides the modules")
     parser.add_argument("--sanitize", default="", help="for example address,undefined")
     options = parser.parse_args(arguments)
+    if options.sanitize and "PYORCH_BUILD" not in os.environ:
+        parser.error(
+            "--sanitize is for bin/test-runner, not for Python; give it a folder of its own,"
+            " for example PYORCH_BUILD=build/sanitized"
+        )
     try:
         build(tuple(options.targets), options.sanitize)
     except PyorchError as error:
