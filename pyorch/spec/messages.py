@@ -32,8 +32,12 @@ _LIMITS = {
 
 
 def first(error: ValidationError, model: type[BaseModel]) -> tuple[Path, str]:
-    """Return the path and the sentence of the first thing that is wrong."""
-    detail = error.errors(include_url=False)[0]
+    """Return the path and the sentence of the first thing that is wrong.
+
+    A misspelt key comes before the missing one that it stands for.
+    """
+    details = error.errors(include_url=False)
+    detail = min(details, key=lambda found: found["type"] != "extra_forbidden")
     path = tuple(detail["loc"])
     return path, _sentence(detail, path, model)
 

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Whatever is wrong in a scenario is said once: where, what, what is allowed, what to do."""
+
+import re
+
+import pytest
+
+from pyorch import spec
+from pyorch.errors import SpecError
+from pyorch.spec.overrides import parse_assignment
+
+CHANGES = {
+    "a key that nobody knows": (
+        "stop: 20 ms", "stopp: 20 ms",
+        "small.yaml:8: stopp: there is no such key. Known here: name, template, topology, link,"
+        " wire, switch, workload, transport, stop, trace, seed. Did you mean stop?",
+    ),
+    "an inner key that nobody knows": (
+        "rate: 800 Gb/s", "rat: 800 Gb/s",
+        "small.yaml:4: link.rat: there is no such key. Known here: rate, delay, loss."
+        " Did you mean rate?",
+    ),
+    "a key that is missing": (
+        ", delay: 500 ns", "", "small.yaml:4: link.delay: this key is missing. link needs it",
+    ),
+    "a number without unit": (
+        "800 Gb/s", "800",
+        "small.yaml:4: link.rate: '800' has no unit I can read as a rate. Write a number and one"
+        " of bit/s, kb/s, Mb/s, Gb/s, Tb/s, for example '800 Gb/s'.",
+    ),
+    "a unit of another dimension": (
+        "500 ns", "500 kB", "small.yaml:4: link.delay: '500 kB': 'kB' is not a unit of time here",
+    ),
+    "text for a number": (
+        "leaves: 4", "leaves: four",
+        "small.yaml:3: topology.leaves: 'four' (text) is not a whole number. Write a whole number.",
+    ),
+    "a fraction for a count": (
+        "leaves: 4", "leaves: 4.5", "small.yaml:3: topology.leaves: 4.5 is not a whole number.",
+    ),
+    "zero hosts": (
+        "hosts_per_leaf: 2", "hosts_per_leaf: 0",
+        "small.yaml:3: topology.hosts_per_leaf: 0 is out of range; it must be at least 1.",
+    ),
+    "an unknown topology": (
+        "leaf_spine", "leafspine",
+        "small.yaml:3: topology.type: no topology 'leafspine'. Found in pyorch/topology:",
+    ),
+    "an unknown workload": (
+        "permutation", "permutations",
+        "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload: incast,"
+        " permutation, single. Did you mean permutation?",
+    ),
+    "an unknown transport": (
+        "ns3::RoceTransport", "ns3::RocTransport",
+        "small.yaml:7: transport.type: no transport 'ns3::RocTransport'. There are"
+        " ns3::RoceTransport, ns3::SprayTransport. Did you mean ns3::RoceTransport?",
+    ),
+    "an unknown attribute": (
+        "XoffBytes: 50", "XofBytes: 50",
+        "small.yaml:14: variants.lossless: switch.flow_control.attributes.XofBytes: ns3::Pfc has no"
+        " attribute 'XofBytes'. It has XoffBytes,",
+    ),
+    "an attribute out of range": (
+        "type: ns3::RoceTransport}", "type: ns3::RoceTransport, attributes: {Priority: 9}}",
+        "small.yaml:7: transport.attributes.Priority: ns3::RoceTransport: Priority: 9 is out of"
+        " range; it must be 0 to 7.",
+    ),
+    "an attribute of the wrong kind": (
+        "type: ns3::RoceTransport}", "type: ns3::RoceTransport, attributes: {Recovery: 3}}",
+        "transport.attributes.Recovery: ns3::RoceTransport: Recovery: 3 is not one of GoBackN,"
+        " SelectiveRepeat.",
+    ),
+    "an attribute that names an unknown type": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::FlowEntrop'}}",
+        "Entropy: no type 'ns3::FlowEntrop'.",
+    ),
+    "a time attribute without unit": (
+        "Rto: 320 us", "Rto: 320", "Rto: '320' has no unit I can read as a time.",
+    ),
+    "headroom larger than the buffer": (
+        "buffer: 8 MB", "buffer: 0.5 MB",
+        "small.yaml:5: switch.buffer: 500 kB is too small for PFC: 4 ports x 1 lossless priorities"
+        " x (50000 B XoffBytes + ",
+    ),
+    "a permutation below one leaf": (
+        "leaves: 4", "leaves: 1",
+        "small.yaml:6: workload.inter_leaf: with 2 of 2 hosts below one leaf some message must",
+    ),
+    "a key that stands twice": (
+        "stop: 20 ms", "stop: 20 ms\nstop: 30 ms",
+        "small.yaml:9: stop stands twice, first in line 8. Keep one of them.",
+    ),
+    "a sweep that is no list": ("[1, 2]", "3", "small.yaml:10: sweep.seed: write a list of at"),
+    "a sweep of a key that is not there": (
+        "seed: [1, 2]", "transport.attribute.Rto: [1 ms]",
+        "small.yaml:10: sweep.transport.attribute.Rto: transport.attribute: there is no such key.",
+    ),
+    "an unknown scale in the file": (
+        "smoke:", "tiny:", "small.yaml:17: scales.tiny: there is smoke, laptop, paper here.",
+    ),
+    "a variant that is no mapping": (
+        "windowed: {transport.attributes.WindowBytes: 430 kB, transport.attributes.Rto: 320 us}",
+        "windowed: 3", "variants.windowed: write label and key paths with values below it.",
+    ),
+    "an unknown template": (
+        "name: small", "name: small\ntemplate: fabrik",
+        "template: no template 'fabrik'. Found in scenarios/templates: fabric. Did you mean",
+    ),
+    "a message of no bytes": (
+        "message: 1 MB", "message: 0 B",
+        "small.yaml:6: workload.message: 0 B is out of range; it must be at least 1.",
+    ),
+    "a name that is no name": ("name: small", "name: Small one", "'Small one' is not a name here."),
+    "no workload": ("{type: permutation, message: 1 MB}", "[]", "small.yaml:6: workload: "),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "message"), CHANGES.values(), ids=CHANGES)
+def test_the_message_says_where_and_what(small, old, new, message):
+    assert old in small.text
+    with pytest.raises(SpecError, match=re.escape(message)):
+        small.plan(small.text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        ([("link.rate", 800)], "--set: link.rate: '800' has no unit"),
+        ([("link.rate.x", 1)], "--set: link.rate.x: link.rate is '800 Gb/s', which has no keys."),
+        ([("workload.3.message", 1)], "workload.3: workload is a list of 1; name an element, 0"),
+        ([("transport.attributes.WindowBytez", 1)], "ns3::RoceTransport has no attribute"),
+    ],
+)
+def test_a_wrong_set_is_named_as_such(small, sets, message):
+    with pytest.raises(SpecError, match=re.escape(message)):
+        small.plan(sets=sets, variant="windowed")
+
+
+def test_an_unknown_scale_or_variant_is_answered_with_the_known_ones(small):
+    with pytest.raises(SpecError, match="scale 'papper': there are smoke, laptop, paper. Did you"):
+        small.plan(scale="papper")
+    with pytest.raises(SpecError, match="no variant 'loss'. There are lossless, windowed"):
+        small.plan(variant="loss")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [1, 2", "small.yaml:2: this is not YAML: "),
+        ("- 1", "small.yaml: a scenario is a mapping of keys to values; begin with name:."),
+        ("", "small.yaml: a scenario is a mapping of keys to values; begin with name:."),
+        ("a: 1\nb:\n\t- 2", "small.yaml:3: this is not YAML: "),
+    ],
+)
+def test_what_is_no_scenario_is_refused(small, text, message):
+    with pytest.raises(SpecError, match=re.escape(message)):
+        small.plan(text)
+
+
+def test_a_file_that_is_not_there_is_answered_with_those_that_are(tmp_path):
+    (tmp_path / "incast.yaml").touch()
+    with pytest.raises(SpecError, match="incest.yaml: cannot be read .* Did you mean incast.yaml"):
+        spec.read_scenario(tmp_path / "incest.yaml")
+
+
+def test_modules_that_are_not_built_are_one_sentence(tmp_path):
+    from pyorch.spec import typeids
+
+    with pytest.raises(SpecError, match="the C\\+\\+ modules are not built. Run: make setup"):
+        typeids.load(tmp_path / "typeids.json")
+
+
+def test_an_assignment_without_equals_is_refused():
+    with pytest.raises(SpecError, match="write key.path=value, for example link.rate="):
+        parse_assignment("link.rate")

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A scenario becomes runs that are named by what decides their result, and by nothing else."""
+
+import json
+import time
+
+import pytest
+
+
+def test_runs_are_the_product_of_variants_and_sweep_in_the_order_of_the_file(small):
+    runs = small.plan()
+
+    assert [(run.variant, run.label, run.seed) for run in runs] == [
+        ("lossless", "With PFC", 1), ("lossless", "With PFC", 2),
+        ("windowed", "windowed", 1), ("windowed", "windowed", 2),
+    ]  # fmt: skip
+    assert all(run.id.startswith(f"s{run.seed}-") and len(run.id) == 13 for run in runs)
+
+
+def test_a_comment_or_another_label_changes_no_name(small):
+    changed = small.text.replace("# Question", "# Another question").replace("With PFC", "Lossless")
+
+    assert small.ids(changed) == small.ids()
+
+
+def test_one_more_seed_adds_only_its_own_runs(small):
+    more = small.ids(small.text.replace("[1, 2]", "[1, 2, 3]"))
+
+    assert set(small.ids()) < set(more)
+    assert sorted(set(more) - set(small.ids()))[0].startswith("s3-")
+    assert len(more) == len(small.ids()) + 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("800 Gb/s", "400 Gb/s"), ("500 ns", "501 ns"), ("leaves: 4", "leaves: 5"),
+     ("8 MB", "9 MB"), ("20 ms", "21 ms"), ("message: 1 MB", "message: 2 MB")],
+)  # fmt: skip
+def test_whatever_decides_the_result_changes_every_name(small, old, new):
+    assert not set(small.ids(small.text.replace(old, new))) & set(small.ids())
+
+
+def test_the_same_quantity_in_another_unit_is_the_same_run(small):
+    assert (
+        small.ids(small.text.replace("1 MB", "1000 kB").replace("500 ns", "0.5 us")) == small.ids()
+    )
+
+
+def test_the_template_is_part_of_the_name(small, tmp_path):
+    for name in ("base", "fabric"):
+        (tmp_path / f"{name}.py.jinja").write_text("x")
+    assert not set(small.ids(templates=tmp_path)) & set(small.ids())
+
+
+def test_a_resolved_spec_is_json_of_integers_with_units_and_no_gaps(small):
+    run = small.plan()[2]
+
+    assert json.loads(json.dumps(run.spec)) == run.spec
+    assert run.spec["link"] == {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0}
+    assert run.spec["wire"] == {"framing_bytes": 20}
+    assert run.spec["topology"]["uplink_rate_bps"] == 800 * 10**9
+    attributes = run.spec["transport"][0]["attributes"]
+    assert (attributes["WindowBytes"], attributes["Rto"]) == (430_000, "320us")
+    assert attributes["MtuBytes"] == 4096  # the default of ns-3's registry is settled too
+
+
+def test_overrides_win_in_the_order_scale_variant_sweep_set(small):
+    smoke = small.plan(scale="smoke")
+    assert [run.seed for run in smoke] == [1, 1]
+    assert smoke[0].spec["workload"][0]["message_bytes"] == 10_000
+    assert small.plan(scale="paper")[0].spec["topology"]["leaves"] == 16
+    fixed = small.plan(sets=[("seed", 9), ("workload.message", "3 kB")])
+    assert [run.seed for run in fixed] == [9, 9]
+    assert fixed[0].spec["workload"][0]["message_bytes"] == 3_000
+
+
+def test_flow_control_none_is_none(small):
+    assert (
+        small.plan(sets=[("switch.flow_control", "none")])[0].spec["switch"]["flow_control"] is None
+    )
+    text = small.text.replace("{buffer: 8 MB}", "{buffer: 8 MB, flow_control: none}")
+    assert small.plan(text)[2].spec["switch"]["flow_control"] is None
+
+
+def test_several_workloads_and_transports_refer_to_each_other_by_name(small):
+    text = small.text.partition("variants:")[0].replace(
+        "workload: {type: permutation, message: 1 MB}",
+        "workload:\n  - {type: permutation, message: 1 MB, transport: bulk}\n"
+        "  - {type: single, message: 1 kB, transport: small}",
+    ).replace(
+        "transport: {type: ns3::RoceTransport}",
+        "transport:\n  - {name: small, type: ns3::RoceTransport}\n"
+        "  - {name: bulk, type: ns3::SprayTransport}",
+    )  # fmt: skip
+    run = small.plan(text)[0]
+
+    assert [load["transport"] for load in run.spec["workload"]] == [1, 0]
+
+
+def test_a_thousand_runs_are_resolved_in_less_than_five_seconds(small):
+    started = time.process_time()
+
+    runs = small.plan(sets=[("sweep.seed", list(range(1, 501)))])
+
+    assert len({run.id for run in runs}) == 1000
+    assert time.process_time() - started < 5
