@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A rendered script is a readable program that says every type, attribute and number."""
+
+import ast
+import io
+import tokenize
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyorch import render, spec
+from pyorch.errors import SpecError
+
+ROOT = Path(__file__).parents[2]
+TYPEIDS = ROOT / "tests" / "data" / "typeids.json"
+
+
+@pytest.fixture(scope="module")
+def runs():
+    file = spec.read_scenario(ROOT / "scenarios" / "figure_5.yaml")
+    return {run.variant: run for run in spec.plan(file, "smoke", typeids_file=TYPEIDS)}
+
+
+def test_every_variant_is_a_program_that_compiles_and_ends_in_main(runs):
+    for run in runs.values():
+        text = render.render_script(run.spec)
+        tree = ast.parse(text)
+        assert ast.unparse(tree.body[-1]).endswith("simulate.main(build)")
+        assert text.endswith("simulate.main(build)\n") and "\t" not in text
+
+
+def test_the_program_says_every_attribute_literally(runs):
+    run = runs["rocev2"]
+    text = render.render_script(run.spec)
+    calls = {
+        node.func.attr: [ast.literal_eval(argument) for argument in node.args]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in
+        ("transport", "queue", "flow_control", "forwarding")
+    }  # fmt: skip
+    switch = run.spec["switch"]
+    assert calls["transport"] == [*_typed(run.spec["transport"][0])]
+    for role in ("queue", "flow_control", "forwarding"):
+        assert calls[role] == [*_typed(switch[role])]
+
+
+def _typed(part):
+    return part["type"], part["attributes"]
+
+
+def test_every_constant_has_a_comment_with_its_unit_or_use(runs):
+    text = render.render_script(runs["rocev2"].spec)
+    comments = {
+        token.start[0]: token.string
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT
+    }
+    constants = [node for node in ast.parse(text).body if isinstance(node, ast.Assign)]
+
+    assert len(constants) == 5
+    assert all(node.lineno in comments for node in constants)
+    assert "STOP_PS = 200_000_000_000  # 200 ms" in text
+
+
+def test_no_flow_control_is_no_call(runs):
+    assert "flow_control(" not in render.render_script(runs["sprayed"].spec)
+
+
+def test_a_name_that_the_spec_has_not_is_an_error(runs, tmp_path):
+    (tmp_path / "fabric.py.jinja").write_text("{{ run.no_such_thing }}")
+    with pytest.raises(SpecError, match="has no attribute 'no_such_thing'; a resolved spec has it"):
+        render.render_script(runs["rocev2"].spec, tmp_path)
+
+
+def test_equal_tables_give_equal_bytes(runs, tmp_path):
+    for name in ("a", "b"):
+        render.write_tables(render.input_tables(runs["rocev2"].spec), tmp_path / name)
+
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_tables_are_what_the_engine_reads(runs, tmp_path):
+    render.write_tables(render.input_tables(runs["rocev2"].spec), tmp_path / "tables.npz")
+
+    with np.load(tmp_path / "tables.npz") as archive:
+        tables = {key: archive[key] for key in archive.files}
+    assert {key for key in tables if key.startswith("flows.")} == {
+        "flows.flow", "flows.src", "flows.dst", "flows.bytes", "flows.start_ps", "flows.transport"
+    }  # fmt: skip
+    assert tables["flows.flow"].tolist() == list(range(128))
+
+
+def test_variants_of_one_seed_see_the_same_flows(runs):
+    first, second = (
+        render.input_tables(runs[v].spec)["flows"] for v in ("rocev2", "sprayed")
+    )  # fmt: skip
+    assert all((first[column] == second[column]).all() for column in first)
