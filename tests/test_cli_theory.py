@@ -79,6 +79,17 @@ def test_other_questions_have_answers():
     assert "kind: training" in ask("presets", "dense-100t")
 
 
+def test_power_and_the_all_reduce_may_be_asked_for():
+    # 37,500 chips of 500 W and 1.6 million transceivers of 10 W; a ring sends a quarter of 1395.52
+    # PB among eight devices.
+    (power,) = rows("topology", "--planes", "4", "--rails", "72", "--chip-w", "500",
+                    "--transceiver-w", "10")  # fmt: skip
+    traffic = {row["parallelism"]: row for row in rows("traffic", "--all-reduce", "ring")}
+
+    assert float(power["power_w"]) == 37500 * 500 + 1.6e6 * 10
+    assert float(traffic["DP"]["total_pb"]) == pytest.approx(348.88)
+
+
 def test_the_fluid_permutation_is_one_row_per_draw():
     found = rows("permutation", "--hosts", "128", "--seeds", "2")
 
@@ -98,6 +109,8 @@ def test_the_fluid_permutation_is_one_row_per_draw():
         (["exposed", "--retransmissions", "-1"], "--retransmissions -1: 0 or more"),
         (["scaling", "--days", "0"], "a training time is more than 0 days"),
         (["topology", "--planes", "0"], "there is at least 1 of each"),
+        (["topology", "--chip-w", "500"], "power needs both --chip-w and --transceiver-w"),
+        (["traffic", "--all-reduce", "rng"], "no all-reduce 'rng'. Known: ring, tree, direct"),
         (["topology", "--radix", "2"], "a switch of 2 ports builds no Clos"),
         (["traffic", "--preset", "dense-100t"], "has no section traffic"),
         (["permutation", "--seeds", "0"], "--seeds 0: draw at least 1"),
