@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every metric against hand-computed tables; and no number where a flow is missing."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pyorch import metrics, plugins, spec, traces
+from pyorch.errors import TraceError
+from pyorch.spec.scenario import parse_scenario
+
+TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
+#: 2 leaves x 2 hosts x 2 spines: hosts 0-3, leaves 4 and 5, spines 6 and 7.
+TEXT = """\
+name: hand
+topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 2}
+link: {rate: 800 Gb/s, delay: 500 ns}
+switch: {buffer: 8 MB}
+workload: {type: permutation, message: 40 kB}
+transport: {type: ns3::RoceTransport, attributes: {MtuBytes: 1000, HeaderBytes: 64, RethBytes: 0}}
+stop: 20 ms
+"""
+#: 40 packets of 1000 + 64 + 20 B at 10 ps/B: 10 840 ps each.
+PACKET_PS, N_PACKETS = 10_840, 40
+TRANSFER_PS = N_PACKETS * PACKET_PS
+#: Four links of 500 ns, and three more packet times of store-and-forward.
+UNLOADED_PS = TRANSFER_PS + 3 * PACKET_PS + 4 * 500_000
+#: 40 ACKs of 66 + 20 B.
+ACKS_PS = N_PACKETS * 860
+
+
+def run_of(ends_ps, paths=()):
+    """Four flows i -> (i + 2) % 4 that end as given; `paths` are rows of the paths table."""
+    resolved = spec.plan(parse_scenario(TEXT, "hand.yaml"), typeids_file=TYPEIDS)[0].spec
+    flows = {name: [0] * 4 for name in traces.CONTRACTS["flows"]} | {
+        "flow": [0, 1, 2, 3], "src": [0, 1, 2, 3], "dst": [2, 3, 0, 1], "bytes": [40_000] * 4,
+        "receiver_end_ps": ends_ps,
+    }  # fmt: skip
+    ports = {name: [0] for name in traces.CONTRACTS["ports"]} | {
+        "dropped_buffer_frames": [2], "dropped_loss_frames": [3], "pause_frames_sent": [5]
+    }  # fmt: skip
+    rows = pd.DataFrame(list(paths), columns=list(traces.CONTRACTS["paths"]))
+    tables = {"flows": flows, "ports": ports, "paths": rows}
+    frames = {name: pd.DataFrame(table).astype("Int64") for name, table in tables.items()}
+    return metrics.RunTables(resolved, "results/hand/s1", frames)
+
+
+def measure(name, run):
+    return plugins.load("pyorch.metrics", name).measure(run)
+
+
+def through(flow, spine):
+    """The path of flow i -> (i + 2) % 4 by a spine."""
+    src, dst = flow, (flow + 2) % 4
+    stops = [src, 4 + src // 2, spine, 4 + dst // 2, dst]
+    return [(flow, hop, a, b, 0) for hop, (a, b) in enumerate(zip(stops, stops[1:], strict=False))]
+
+
+def test_fct_quantiles_are_values_of_flows():
+    table = measure("fct", run_of([40, 10, 30, 20])).set_index("quantile_share")["fct_ps"]
+
+    assert (table[0.0], table[0.25], table[0.26], table[0.5], table[1.0]) == (10, 10, 20, 20, 40)
+
+
+def test_slowdown_is_one_for_a_flow_that_takes_as_long_as_alone():
+    row = measure("slowdown", run_of([UNLOADED_PS] * 3 + [3 * UNLOADED_PS])).iloc[0]
+
+    assert row["unloaded_fct_ps"] == UNLOADED_PS
+    assert row["optimal_fct_ps"] == UNLOADED_PS + ACKS_PS
+    assert (row["slowdown_p50"], row["slowdown_p100"], row["slowdown_mean"]) == (1.0, 3.0, 1.5)
+    assert row["over_optimal_p100"] == 3 * UNLOADED_PS / (UNLOADED_PS + ACKS_PS)
+    assert (row["dropped_frames"], row["pause_frames"]) == (5, 5)
+
+
+def test_a_fluid_flow_alone_takes_exactly_the_unloaded_time():
+    # Up by different spines from each leaf, so no link carries two flows.
+    paths = [*through(0, 6), *through(1, 7), *through(2, 6), *through(3, 7)]
+    row = measure("fluid", run_of([2 * UNLOADED_PS] * 4, paths)).iloc[0]
+
+    assert row["fluid_p100_ps"] == pytest.approx(UNLOADED_PS, abs=1)
+    assert row["most_flows_on_link"] == 1
+    assert row["most_loaded_link_ps"] == TRANSFER_PS
+    assert row["over_fluid_p100"] == pytest.approx(2.0)
+
+
+def test_two_fluid_flows_on_one_uplink_take_one_transfer_longer():
+    # 0 and 1 share leaf 4 -> spine 6 -> leaf 5; 2 and 3 are alone.
+    paths = [*through(0, 6), *through(1, 6), *through(2, 6), *through(3, 7)]
+    row = measure("fluid", run_of([UNLOADED_PS] * 4, paths)).iloc[0]
+
+    assert row["fluid_p100_ps"] == pytest.approx(UNLOADED_PS + TRANSFER_PS, abs=1)
+    assert row["fluid_p50_ps"] == pytest.approx(UNLOADED_PS, abs=1)
+    assert row["most_flows_on_link"] == 2
+
+
+def test_a_sprayed_run_has_no_fluid_rows():
+    assert measure("fluid", run_of([1] * 4)).empty
+    assert measure("fluid_draws", run_of([1] * 4)).empty
+
+
+def test_fluid_draws_are_the_two_possible_cases_and_repeatable():
+    # Two flows of a leaf share an uplink (or a downlink) or they do not: the slowest takes one or
+    # two transfers.
+    run = run_of([1] * 4, through(0, 6))
+    table = measure("fluid_draws", run)
+
+    assert len(table) >= 20
+    transfers = (table["fluid_p100_ps"] - UNLOADED_PS) / TRANSFER_PS
+    assert set(np.round(transfers, 6)) == {0.0, 1.0}
+    pd.testing.assert_frame_equal(table, measure("fluid_draws", run))
+
+
+@pytest.mark.parametrize("name", plugins.names("pyorch.metrics"))
+def test_an_unfinished_flow_is_an_error_not_a_gap(name):
+    message = "1 of 4 flows did not finish; raise 'stop' (now 20 ms)"
+    if name == "fluid_draws":
+        pytest.skip("asks nothing of what was measured")
+    with pytest.raises(TraceError, match=re.escape(message)):
+        measure(name, run_of([1, 2, 3, None], through(0, 6)))
+
+
+def test_a_collected_table_says_which_run_each_row_is_of(tmp_path):
+    runs = spec.plan(
+        parse_scenario(TEXT + "sweep: {seed: [1, 2], link.delay: [1 ns]}", "hand.yaml"),
+        typeids_file=TYPEIDS,
+    )
+    for run in runs:
+        folder = tmp_path / run.folder
+        folder.mkdir(parents=True)
+        for name in ("flows", "ports", "paths"):
+            table = run_of([9] * 4).table(name)
+            table.to_parquet(folder / f"{name}.parquet")
+
+    table = metrics.collect("fct", runs, tmp_path)
+    metrics.write_csv(table, tmp_path / "fct.csv")
+
+    assert list(table.columns) == [
+        "scenario", "scale", "variant", "label", "seed", "run", "link.delay", "quantile_share",
+        "fct_ps",
+    ]  # fmt: skip
+    assert table["run"].unique().tolist() == [run.id for run in runs]
+    assert (tmp_path / "fct.csv").read_text().splitlines()[1].endswith(",0,9")
+
+
+def test_a_missing_table_names_its_run(tmp_path):
+    runs = spec.plan(parse_scenario(TEXT, "hand.yaml"), typeids_file=TYPEIDS)
+    with pytest.raises(TraceError, match=f"fct: run {runs[0].id} of hand: .*no such table"):
+        metrics.collect("fct", runs, tmp_path)
