@@ -437,7 +437,11 @@ Facade::State::MakePorts()
     add("sent_bytes", [framing](Id, const Port& p, const C&) {
         return p.sentBytes + framing * p.sentFrames;
     });
-    add("sent_data_packets", [](Id, const Port& p, const C&) { return p.sentData; });
+    add("sent_data_packets", [](Id, const Port& p, const C& c) {
+        const bool carriesData = p.current != NO_FRAME && p.currentKind == frame_kind::DATA;
+        const bool carriesControl = p.current != NO_FRAME && !carriesData;
+        return p.sentFrames - c.sentControl - carriesControl;
+    });
     add("received_frames", [](Id, const Port& p, const C&) { return p.receivedFrames; });
     add("dropped_buffer_frames", [](Id, const Port&, const C& c) { return c.droppedBuffer; });
     add("dropped_headroom_frames", [](Id, const Port&, const C& c) { return c.droppedHeadroom; });

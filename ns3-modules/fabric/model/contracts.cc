@@ -27,6 +27,12 @@ ForwardingPolicy::GetTypeId()
     return tid;
 }
 
+bool
+ForwardingPolicy::LooksAtQueues() const
+{
+    return false;
+}
+
 TypeId
 QueueDiscipline::GetTypeId()
 {
@@ -53,6 +59,11 @@ LinkFlowControl::GetTypeId()
     static TypeId tid =
         TypeId("ns3::FabricLinkFlowControl").SetParent<Object>().SetGroupName("Fabric");
     return tid;
+}
+
+void
+LinkFlowControl::Fetch(PortId) const
+{
 }
 
 TypeId

@@ -47,6 +47,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     if (m_forwarding)
     {
         m_forwarding->Attach(*this);
+        m_routeEarly = !m_forwarding->LooksAtQueues();
     }
     if (m_discipline)
     {
@@ -66,10 +67,8 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
                         "forwarding: a switch has several ways to a destination, so a "
                         "forwarding policy is needed, for example ns3::EcmpHash");
     }
-    const auto bits = m_ports.size() * 2;
-    m_present.assign(bits / 64 + 1, 0);
-    m_presentWords.assign(bits / 4096 + 1, 0);
-    m_arriving.assign(m_ports.size(), NO_FRAME);
+    m_present.assign(m_ports.size() / 64 + 1, 0);
+    m_presentWords.assign(m_ports.size() / 4096 + 1, 0);
     for (uint32_t message = 0; message < m_messages.size(); message++)
     {
         m_queue.Push(0,
@@ -127,6 +126,12 @@ Fabric::BuildPorts()
                         "links: node " << m_nodes[node].id << " has more than 65535 links");
         m_nodes[node].firstPort = static_cast<PortId>(m_ports.size());
         m_nodes[node].ports = static_cast<uint32_t>(linksOf[node].size());
+        if (!m_nodes[node].isSwitch)
+        {
+            HostState& host = m_hosts[m_nodes[node].host];
+            host.firstPort = m_nodes[node].firstPort;
+            host.ports = m_nodes[node].ports;
+        }
         for (const auto& [link, isB] : linksOf[node])
         {
             const auto& row = m_tables.links[link];
@@ -145,9 +150,9 @@ Fabric::BuildPorts()
                 m_rates.push_back({rate, PS % rate == 0 ? PS / rate : 0});
             }
             port.rate = found->second;
-            port.delayPs = static_cast<uint64_t>(row.delayPs);
             m_ports.push_back(port);
             m_counters.emplace_back();
+            m_counters.back().delayPs = static_cast<uint64_t>(row.delayPs);
             if (row.lossRatio > 0)
             {
                 m_ports.back().lossy = true;
@@ -241,9 +246,9 @@ Fabric::BuildLanes()
     // The delays that most events wait for get lanes: propagation first, then full frames and
     // acknowledgements. What finds no lane goes through the wheel.
     std::map<uint64_t, size_t> uses;
-    for (const auto& port : m_ports)
+    for (const auto& counters : m_counters)
     {
-        uses[port.delayPs]++;
+        uses[counters.delayPs]++;
     }
     std::vector<std::pair<size_t, uint64_t>> delays;
     for (const auto& [delayPs, n] : uses)
@@ -257,10 +262,10 @@ Fabric::BuildLanes()
     {
         laneOf[delays[i].second] = m_queue.LaneFor(delays[i].second);
     }
-    for (auto& port : m_ports)
+    for (PortId port = 0; port < m_ports.size(); port++)
     {
-        const auto lane = laneOf.find(port.delayPs);
-        port.lane = lane == laneOf.end() ? EventQueue::NO_LANE : lane->second;
+        const auto lane = laneOf.find(m_counters[port].delayPs);
+        m_ports[port].lane = lane == laneOf.end() ? EventQueue::NO_LANE : lane->second;
     }
     std::vector<uint32_t> sizes;
     for (const auto& transport : m_options.transports)
@@ -369,7 +374,7 @@ Fabric::CheckIdentities() const
         uint64_t portBytes = 0;
         for (uint32_t c = 0; c <= NUM_PRIORITIES; c++)
         {
-            const PortQueue& queue = port.queue[c];
+            const PortQueue& queue = port.Queue(c);
             const bool isQueued = (port.queued >> c) & 1;
             uint64_t bytes = 0;
             for (FrameId f = isQueued ? queue.head : NO_FRAME; f != NO_FRAME; f = m_frames[f].next)
@@ -417,7 +422,7 @@ Fabric::CheckIdentities() const
             out += port.sentFrames - counters.linkControlSent;
             for (uint32_t c = 0; c <= NUM_PRIORITIES; c++)
             {
-                for (FrameId f = ((port.queued >> c) & 1) ? port.queue[c].head : NO_FRAME;
+                for (FrameId f = ((port.queued >> c) & 1) ? port.Queue(c).head : NO_FRAME;
                      f != NO_FRAME;
                      f = m_frames[f].next)
                 {

@@ -70,22 +70,8 @@ Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadlin
         m_nowPs = next;
         GatherInstant();
         OrderInstant();
-        const size_t n = m_batch.size();
-        for (size_t i = 0; i < n; i++)
-        {
-            if (i + FETCH_AHEAD < n)
-            {
-                const uint64_t soon = m_batch[i + FETCH_AHEAD];
-                const auto index = static_cast<uint32_t>(soon >> 32) & EVENT_INDEX_MASK;
-                if (index < m_ports.size())
-                {
-                    __builtin_prefetch(&m_ports[index]);
-                    __builtin_prefetch(&m_ports[index].queue[3]);
-                }
-            }
-            Execute(m_batch[i]);
-        }
-        m_events += n;
+        ExecuteInstant();
+        m_events += m_transmitted.size() + m_arrived.size() + m_others.size();
         if (m_events >= nextCheck)
         {
             if (std::chrono::steady_clock::now() >= deadline)
@@ -100,10 +86,29 @@ Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadlin
 void
 Fabric::GatherInstant()
 {
-    m_batch.clear();
+    m_transmitted.clear();
+    m_arrived.clear();
+    m_others.clear();
+    m_arrivedLane = EventQueue::NO_LANE;
     m_queue.PopInstant(
         m_nowPs,
-        [this](const Event& event) { m_batch.push_back(BatchKey(event)); },
+        [this](const Event& event, uint8_t lane) {
+            const auto type = static_cast<EventType>(event.target >> EVENT_INDEX_BITS);
+            if (type == EventType::TX_DONE)
+            {
+                m_transmitted.push_back(BatchKey(event));
+            }
+            else if (type == EventType::ARRIVE)
+            {
+                m_arrivedLane = m_arrived.empty() || m_arrivedLane == lane ? lane
+                                                                           : EventQueue::NO_LANE;
+                m_arrived.push_back(BatchKey(event));
+            }
+            else
+            {
+                m_others.push_back(BatchKey(event));
+            }
+        },
         [this](const Event& event) {
             if (event.target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::ARRIVE))
             {
@@ -113,119 +118,202 @@ Fabric::GatherInstant()
 }
 
 /**
- * Put the events of this instant in the order (type, index, payload).
+ * Put the events of this instant in an order in which those of one node follow (type, port).
  *
- * At most one transmission ends and one frame arrives per port and instant, so a bit per port
- * sorts a large instant in linear time; everything else is rare and sorted by comparison.
+ * Ends of transmission are sorted by port. Arrivals from one lane need no sorting: they were
+ * pushed at one earlier instant in the order of their sending ports, and the ports of a node lie
+ * in the order of their peers.
  */
 void
 Fabric::OrderInstant()
 {
-    const size_t n = m_batch.size();
-    if (n < SMALL_INSTANT)
+    SortTransmissions();
+    if (m_arrivedLane == EventQueue::NO_LANE)
     {
-        for (size_t i = 1; i < n; i++)
-        {
-            const uint64_t key = m_batch[i];
-            size_t j = i;
-            for (; j > 0 && m_batch[j - 1] > key; j--)
-            {
-                m_batch[j] = m_batch[j - 1];
-            }
-            m_batch[j] = key;
-        }
+        std::sort(m_arrived.begin(), m_arrived.end());
+    }
+    std::sort(m_others.begin(), m_others.end());
+}
+
+/// Sort by port. A port ends one transmission at a time, so a bit per port does it.
+void
+Fabric::SortTransmissions()
+{
+    if (m_transmitted.size() < SMALL_INSTANT)
+    {
+        std::sort(m_transmitted.begin(), m_transmitted.end());
         return;
     }
-    constexpr auto TX_DONE = static_cast<uint32_t>(EventType::TX_DONE);
-    constexpr auto ARRIVE = static_cast<uint32_t>(EventType::ARRIVE);
-    const auto ports = static_cast<uint32_t>(m_ports.size());
-    m_scratch.clear();
-    bool repeated = false;
-    for (const uint64_t key : m_batch)
+    for (const uint64_t key : m_transmitted)
     {
-        const auto target = static_cast<uint32_t>(key >> 32);
-        const uint32_t type = target >> EVENT_INDEX_BITS;
-        if (type != TX_DONE && type != ARRIVE)
-        {
-            m_scratch.push_back(key);
-            continue;
-        }
-        const uint32_t port = target & EVENT_INDEX_MASK;
-        const uint32_t bit = type == ARRIVE ? ports + port : port;
-        if (type == ARRIVE)
-        {
-            m_arriving[port] = static_cast<FrameId>(key);
-        }
-        uint64_t& word = m_present[bit / 64];
-        repeated |= (word >> (bit % 64)) & 1;
-        word |= uint64_t{1} << (bit % 64);
-        m_presentWords[bit / 4096] |= uint64_t{1} << (bit / 64 % 64);
+        const auto port = static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
+        m_present[port / 64] |= uint64_t{1} << (port % 64);
+        m_presentWords[port / 4096] |= uint64_t{1} << (port / 64 % 64);
     }
-    if (repeated) // two frames on one wire at once, as after a link has become shorter
-    {
-        std::fill(m_present.begin(), m_present.end(), 0);
-        std::fill(m_presentWords.begin(), m_presentWords.end(), 0);
-        std::sort(m_batch.begin(), m_batch.end());
-        return;
-    }
-    std::sort(m_scratch.begin(), m_scratch.end());
-    size_t out = 0;
-    size_t rest = 0;
-    constexpr uint64_t FIRST_TX_DONE = uint64_t{EventTarget(EventType::TX_DONE, 0)} << 32;
-    for (; rest < m_scratch.size() && m_scratch[rest] < FIRST_TX_DONE; rest++)
-    {
-        m_batch[out++] = m_scratch[rest];
-    }
+    uint64_t* out = m_transmitted.data();
     for (size_t group = 0; group < m_presentWords.size(); group++)
     {
         for (uint64_t words = m_presentWords[group]; words != 0; words &= words - 1)
         {
-            const size_t wordIndex = group * 64 + std::countr_zero(words);
-            for (uint64_t bits = m_present[wordIndex]; bits != 0; bits &= bits - 1)
+            const size_t word = group * 64 + std::countr_zero(words);
+            for (uint64_t bits = m_present[word]; bits != 0; bits &= bits - 1)
             {
-                const auto bit = static_cast<uint32_t>(wordIndex * 64 + std::countr_zero(bits));
-                if (bit < ports)
-                {
-                    m_batch[out++] = uint64_t{EventTarget(EventType::TX_DONE, bit)} << 32;
-                }
-                else
-                {
-                    const uint32_t port = bit - ports;
-                    m_batch[out++] = (uint64_t{EventTarget(EventType::ARRIVE, port)} << 32) |
-                                     m_arriving[port];
-                }
+                const auto port = static_cast<uint32_t>(word * 64 + std::countr_zero(bits));
+                *out++ = uint64_t{EventTarget(EventType::TX_DONE, port)} << 32;
             }
-            m_present[wordIndex] = 0;
+            m_present[word] = 0;
         }
         m_presentWords[group] = 0;
     }
-    for (; rest < m_scratch.size(); rest++)
-    {
-        m_batch[out++] = m_scratch[rest];
-    }
-    NS_ASSERT_MSG(out == n, "ordering loses no event");
+    NS_ASSERT_MSG(out == m_transmitted.data() + m_transmitted.size(), "no port ends two at once");
 }
 
+/// Ask for the memory of a port well before its event is executed.
 void
-Fabric::Execute(uint64_t key)
+Fabric::FetchPort(uint64_t key) const
 {
-    const auto target = static_cast<uint32_t>(key >> 32);
-    const auto payload = static_cast<uint32_t>(key);
-    const uint32_t index = target & EVENT_INDEX_MASK;
-    switch (static_cast<EventType>(target >> EVENT_INDEX_BITS))
+    const Port& port = m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK];
+    __builtin_prefetch(&port);
+    __builtin_prefetch(&port.Queue(NUM_PRIORITIES / 2));
+}
+
+/// Ask for the next frame of a port and the account of the one that leaves.
+void
+Fabric::FetchForTransmissionDone(uint64_t key) const
+{
+    const Port& port = m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK];
+    if (port.queued != 0)
     {
-    case EventType::CONTROL:
-        StartMessage(payload);
-        break;
-    case EventType::TX_DONE:
-        TransmissionDone(index);
-        break;
-    case EventType::ARRIVE:
-        Arrive(index, payload);
-        break;
-    case EventType::TIMER:
-        m_endpoints[index].transport->OnTimer(payload);
-        break;
+        __builtin_prefetch(&m_frames[port.Queue(std::bit_width(port.queued) - 1).head]);
+    }
+    if (m_control && !port.isHost)
+    {
+        m_control->Fetch(m_nodes[port.node].firstPort + port.currentIngress);
+    }
+}
+
+/// Find the way of a frame at a switch, and ask for what lies there.
+void
+Fabric::FetchForArrival(size_t i)
+{
+    const uint64_t key = m_arrived[i];
+    const PortId portId = static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
+    const Port& port = m_ports[portId];
+    const Frame& frame = m_frames[static_cast<FrameId>(key)];
+    if (frame.kind == frame_kind::LINK_CONTROL)
+    {
+        return;
+    }
+    if (port.isHost)
+    {
+        __builtin_prefetch(&m_messages[frame.message]);
+        return;
+    }
+    if (m_control)
+    {
+        m_control->Fetch(portId);
+    }
+    if (m_routeEarly)
+    {
+        m_egress[i] = Route(port.node, frame);
+        if (m_egress[i] != NO_PORT)
+        {
+            const Port& egress = m_ports[m_egress[i]];
+            __builtin_prefetch(&egress);
+            __builtin_prefetch(&egress.Queue(frame.priority));
+        }
+    }
+}
+
+/// Ask for the transport object that a frame will reach.
+void
+Fabric::FetchTransport(uint64_t key) const
+{
+    if (!m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK].isHost)
+    {
+        return;
+    }
+    const Frame& frame = m_frames[static_cast<FrameId>(key)];
+    if (frame.kind != frame_kind::LINK_CONTROL)
+    {
+        const Message& message = m_messages[frame.message];
+        const bool reverse = frame.flags & frame_flag::REVERSE;
+        const auto* object = reinterpret_cast<const char*>(
+            m_endpoints[reverse ? message.srcEndpoint : message.dstEndpoint].transport);
+        for (size_t line = 0; line < 4; line++)
+        {
+            __builtin_prefetch(object + 64 * line);
+        }
+    }
+}
+
+/**
+ * Execute the events of this instant, with the memory of the next ones on its way.
+ *
+ * Events look at their port, then at what lies behind it, then at the transport; each is fetched
+ * a few events before. What changes the network (CONTROL) comes before any frame is routed.
+ */
+void
+Fabric::ExecuteInstant()
+{
+    constexpr uint64_t FIRST_TX_DONE = uint64_t{EventTarget(EventType::TX_DONE, 0)} << 32;
+    const auto timers = static_cast<size_t>(
+        std::lower_bound(m_others.begin(), m_others.end(), FIRST_TX_DONE) - m_others.begin());
+    ExecuteOthers(0, timers);
+
+    size_t n = m_transmitted.size();
+    for (size_t i = 0; i < n; i++)
+    {
+        if (i + 2 * FETCH_AHEAD < n)
+        {
+            FetchPort(m_transmitted[i + 2 * FETCH_AHEAD]);
+            FetchForTransmissionDone(m_transmitted[i + FETCH_AHEAD]);
+        }
+        TransmissionDone(static_cast<uint32_t>(m_transmitted[i] >> 32) & EVENT_INDEX_MASK);
+    }
+
+    n = m_arrived.size();
+    m_egress.resize(std::max(m_egress.size(), n));
+    for (size_t i = 0; i < std::min(n, FETCH_AHEAD); i++)
+    {
+        FetchForArrival(i);
+    }
+    for (size_t i = 0; i < n; i++)
+    {
+        if (i + 2 * FETCH_AHEAD < n)
+        {
+            FetchPort(m_arrived[i + 2 * FETCH_AHEAD]);
+        }
+        if (i + FETCH_AHEAD < n)
+        {
+            FetchForArrival(i + FETCH_AHEAD);
+            FetchTransport(m_arrived[i + FETCH_AHEAD / 2]);
+        }
+        const uint64_t key = m_arrived[i];
+        Arrive(static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK,
+               static_cast<FrameId>(key),
+               m_egress[i]);
+    }
+
+    ExecuteOthers(timers, m_others.size());
+}
+
+/// Execute starts of messages and timers.
+void
+Fabric::ExecuteOthers(size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+    {
+        const auto target = static_cast<uint32_t>(m_others[i] >> 32);
+        const auto payload = static_cast<uint32_t>(m_others[i]);
+        if (target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::CONTROL))
+        {
+            StartMessage(payload);
+        }
+        else
+        {
+            m_endpoints[target & EVENT_INDEX_MASK].transport->OnTimer(payload);
+        }
     }
 }
 
@@ -249,6 +337,10 @@ Fabric::Transmit(PortId portId, FrameId frameId)
     Port& port = m_ports[portId];
     Frame& frame = m_frames[frameId];
     port.current = frameId;
+    port.currentBytes = frame.bytes;
+    port.currentIngress = frame.ingress;
+    port.currentPriority = frame.priority;
+    port.currentKind = frame.kind;
     port.sentFrames++;
     port.sentBytes += frame.bytes;
     const RateClass& rate = m_rates[port.rate];
@@ -270,32 +362,33 @@ Fabric::TransmissionDone(PortId portId)
 {
     Port& port = m_ports[portId];
     const FrameId frameId = port.current;
-    const Frame& frame = m_frames[frameId];
-    if (frame.kind == frame_kind::DATA)
+    const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
+    if (port.currentKind != frame_kind::DATA)
     {
-        port.sentData++;
+        m_counters[portId].sentControl++;
     }
-    if (!port.isHost && frame.kind != frame_kind::LINK_CONTROL)
+    if (!port.isHost && !isLinkControl)
     {
         NodeState& node = m_nodes[port.node];
-        node.usedBytes -= frame.bytes;
+        node.usedBytes -= port.currentBytes;
         if (m_control)
         {
-            m_control->OnDeparture(node.firstPort + frame.ingress, frame);
+            m_control->OnDeparture(node.firstPort + port.currentIngress,
+                                   port.currentPriority,
+                                   port.currentBytes);
         }
     }
     const uint32_t target = EventTarget(EventType::ARRIVE, port.peer);
     const bool throughSwitch =
-        m_options.switchDelayPs != 0 && !m_ports[port.peer].isHost &&
-        frame.kind != frame_kind::LINK_CONTROL;
+        m_options.switchDelayPs != 0 && !isLinkControl && !m_ports[port.peer].isHost;
     if (port.lane != EventQueue::NO_LANE && !throughSwitch)
     {
-        m_queue.PushLane(port.lane, {m_nowPs + port.delayPs, target, frameId});
+        m_queue.PushLane(port.lane, {m_nowPs + m_queue.LaneDelayPs(port.lane), target, frameId});
     }
     else
     {
         const uint64_t delayPs =
-            port.delayPs + (throughSwitch ? m_options.switchDelayPs : 0);
+            m_counters[portId].delayPs + (throughSwitch ? m_options.switchDelayPs : 0);
         m_queue.Push(m_nowPs, {m_nowPs + delayPs, target, frameId});
     }
     port.current = NO_FRAME;
@@ -305,7 +398,7 @@ Fabric::TransmissionDone(PortId portId)
 FrameId
 Fabric::PopQueue(Port& port, uint32_t queueClass)
 {
-    PortQueue& queue = port.queue[queueClass];
+    PortQueue& queue = port.Queue(queueClass);
     const FrameId frameId = queue.head;
     const Frame& frame = m_frames[frameId];
     queue.head = frame.next;
@@ -350,7 +443,7 @@ Fabric::SelectNext(PortId portId)
     const FrameId frameId = PopQueue(port, queueClass);
     if (m_discipline && !port.isHost && queueClass != LINK_CONTROL_CLASS)
     {
-        m_discipline->Depart(portId, m_frames[frameId], port.queue[queueClass].bytes);
+        m_discipline->Depart(portId, m_frames[frameId], port.Queue(queueClass).bytes);
     }
     Transmit(portId, frameId);
 }
@@ -404,7 +497,7 @@ Fabric::Enqueue(PortId portId, FrameId frameId)
         Transmit(portId, frameId);
         return;
     }
-    PortQueue& queue = port.queue[queueClass];
+    PortQueue& queue = port.Queue(queueClass);
     frame.next = NO_FRAME;
     if ((port.queued >> queueClass) & 1)
     {
@@ -456,7 +549,7 @@ Fabric::SendLinkControl(PortId port, uint32_t aux, uint32_t bytes)
 // ---- ingress ----------------------------------------------------------------------------------
 
 void
-Fabric::Arrive(PortId portId, FrameId frameId)
+Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
 {
     Port& port = m_ports[portId];
     const Frame& frame = m_frames[frameId];
@@ -479,7 +572,7 @@ Fabric::Arrive(PortId portId, FrameId frameId)
     }
     else
     {
-        ArriveAtSwitch(portId, frameId);
+        ArriveAtSwitch(portId, frameId, egress);
     }
 }
 
@@ -543,13 +636,16 @@ Fabric::Route(uint32_t node, const Frame& frame)
 }
 
 void
-Fabric::ArriveAtSwitch(PortId portId, FrameId frameId)
+Fabric::ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress)
 {
     Frame& frame = m_frames[frameId];
     const uint32_t node = m_ports[portId].node;
     frame.ingress = static_cast<uint16_t>(portId - m_nodes[node].firstPort);
     frame.hops++;
-    const PortId egress = Route(node, frame);
+    if (!m_routeEarly)
+    {
+        egress = Route(node, frame);
+    }
     if (egress == NO_PORT)
     {
         m_counters[portId].droppedNoRoute++;
@@ -568,14 +664,14 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
     bool dropped = false;
     if (m_discipline)
     {
-        auto verdict = m_discipline->Admit(egressId, frame, egress.queue[frame.priority].bytes);
+        auto verdict = m_discipline->Admit(egressId, frame, egress.Queue(frame.priority).bytes);
         if (verdict == QueueDiscipline::Verdict::TRIM)
         {
             frame.bytes = static_cast<uint16_t>(m_discipline->TrimBytes());
             frame.flags |= frame_flag::TRIMMED;
             frame.priority = m_discipline->TrimPriority();
             m_counters[egressId].trimmed++;
-            verdict = m_discipline->Admit(egressId, frame, egress.queue[frame.priority].bytes);
+            verdict = m_discipline->Admit(egressId, frame, egress.Queue(frame.priority).bytes);
         }
         // A lossless class is bounded where it comes in, not where it goes out.
         dropped = verdict == QueueDiscipline::Verdict::DROP &&
@@ -645,14 +741,7 @@ Fabric::RateBps(PortId port) const
 uint64_t
 Fabric::DelayPs(PortId port) const
 {
-    return m_ports[port].delayPs;
-}
-
-std::pair<PortId, uint32_t>
-Fabric::PortsOfHost(uint32_t host) const
-{
-    const NodeState& node = m_nodes[m_hosts[host].node];
-    return {node.firstPort, node.ports};
+    return m_counters[port].delayPs;
 }
 
 PortId
@@ -678,7 +767,7 @@ Fabric::BaseRttPs(uint32_t message, uint32_t dataBytes, uint32_t ackBytes)
     while (true)
     {
         rttPs += SerialisationPs(port, dataBytes) + SerialisationPs(port, ackBytes) +
-                 2 * m_ports[port].delayPs;
+                 2 * m_counters[port].delayPs;
         const Port& peer = m_ports[m_ports[port].peer];
         if (peer.isHost)
         {

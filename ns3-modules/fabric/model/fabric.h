@@ -58,6 +58,10 @@ struct alignas(64) Port
     PortId peer{NO_PORT};
     uint32_t node{0};            ///< Owner (dense index)
     FrameId current{NO_FRAME};   ///< Frame being put on the wire
+    uint16_t currentBytes{0};    ///< Its size [byte]; here, so that its end needs no look at it
+    uint16_t currentIngress{0};  ///< Its port of entry into this switch
+    uint8_t currentPriority{0};  ///< Its priority
+    uint8_t currentKind{0};      ///< Its kind
     uint16_t queued{0};          ///< Bit per class with waiting frames
     uint16_t paused{0};          ///< Bit per class that link flow control holds back
     uint8_t rate{0};             ///< Index into the rate classes
@@ -70,14 +74,29 @@ struct alignas(64) Port
     uint64_t sentFrames{0};      ///< Put on the wire, link control included
     uint64_t sentBytes{0};       ///< Without framing [byte]
     uint64_t receivedFrames{0};  ///< Came in from the wire, not counting lost ones
-    uint64_t delayPs{0};         ///< Propagation delay [ps]
-    uint64_t sentData{0};        ///< Data frames put on the wire
-    PortQueue queue[NUM_PRIORITIES + 1];
+
+    /// @return the queue of a class; the usual priorities 2 to 6 share a cache line
+    PortQueue& Queue(uint32_t queueClass)
+    {
+        return m_queues[queueClass < 2 ? queueClass + 7 : queueClass - 2];
+    }
+
+    const PortQueue& Queue(uint32_t queueClass) const
+    {
+        return m_queues[queueClass < 2 ? queueClass + 7 : queueClass - 2];
+    }
+
+  private:
+    PortQueue m_queues[NUM_PRIORITIES + 1];
 };
+
+static_assert(sizeof(Port) == 192, "state of the egress, queues in use, queues hardly used");
 
 /// What happens rarely at a port.
 struct PortCounters
 {
+    uint64_t delayPs{0};            ///< Propagation delay [ps]
+    uint64_t sentControl{0};        ///< Frames put on the wire that carry no data
     uint64_t lostFrames{0};         ///< Lost on the wire into this port
     uint64_t droppedBuffer{0};      ///< Came in here, dropped: egress queue or switch buffer full
     uint64_t droppedHeadroom{0};    ///< Came in here, dropped: PFC headroom full
@@ -100,19 +119,19 @@ struct alignas(64) Message
     uint32_t senderSlot{0xffffffff};    ///< Free for the transport: its state at the source
     uint32_t receiverSlot{0xffffffff};  ///< Free for the transport: its state at the destination
     uint32_t tuple;                     ///< Hash of its header fields, as switches see them
-    uint32_t transport;                 ///< Index of its transport
+    uint32_t outOfOrderPeak{0};         ///< Most packets held behind a hole
     int64_t id;                         ///< Of the flows table
     uint64_t startPs;                   ///< [ps]
-    // ---- second cache line: counters
+    uint64_t sentPackets{0};            ///< Data packets sent, all copies
+    // ---- second cache line: what is rarely touched
     int64_t receiverEndPs{-1};          ///< Last payload byte in order at the destination [ps]
     int64_t senderEndPs{-1};            ///< Last acknowledgement at the source [ps]
-    uint64_t sentPackets{0};            ///< Data packets sent, all copies
-    uint64_t retransmittedPackets{0};   ///< Of these, not the first copy
+    uint64_t retransmittedPackets{0};   ///< Of the packets sent, not the first copy
     uint64_t trimmedPackets{0};         ///< Arrived without their payload
     uint64_t markedPackets{0};          ///< Arrived with an ECN mark
     uint32_t timeouts{0};               ///< Retransmission timeouts
     uint32_t naks{0};                   ///< Negative acknowledgements sent
-    uint32_t outOfOrderPeak{0};         ///< Most packets held behind a hole
+    uint32_t transport;                 ///< Index of its transport
 };
 
 /// One node.
@@ -250,7 +269,11 @@ class Fabric
     /// @return port of the source host by which a message leaves if it keeps to one path
     PortId PortOfMessage(uint32_t message) const;
     /// @return ports of a host: first, number
-    std::pair<PortId, uint32_t> PortsOfHost(uint32_t host) const;
+    std::pair<PortId, uint32_t> PortsOfHost(uint32_t host) const
+    {
+        return {m_hosts[host].firstPort, m_hosts[host].ports};
+    }
+
     /// @return unloaded round trip of a data frame and its acknowledgement [ps]
     uint64_t BaseRttPs(uint32_t message, uint32_t dataBytes, uint32_t ackBytes);
     /// @return ways out of the source's first switch towards the message's destination
@@ -329,10 +352,16 @@ class Fabric
     // fabric.cc: the hot path
     void GatherInstant();
     void OrderInstant();
-    void Execute(uint64_t key);
+    void SortTransmissions();
+    void ExecuteInstant();
+    void ExecuteOthers(size_t first, size_t end);
+    void FetchPort(uint64_t key) const;
+    void FetchForTransmissionDone(uint64_t key) const;
+    void FetchForArrival(size_t i);
+    void FetchTransport(uint64_t key) const;
     void TransmissionDone(PortId portId);
-    void Arrive(PortId portId, FrameId frameId);
-    void ArriveAtSwitch(PortId portId, FrameId frameId);
+    void Arrive(PortId portId, FrameId frameId, PortId egress);
+    void ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress);
     void ArriveAtHost(PortId portId, FrameId frameId);
     bool IsLost(PortId portId, const Frame& frame);
     void Forward(PortId ingressId, PortId egressId, FrameId frameId);
@@ -367,6 +396,7 @@ class Fabric
     ForwardingPolicy* m_forwarding{nullptr};     ///< Plain pointers for the hot path
     QueueDiscipline* m_discipline{nullptr};
     LinkFlowControl* m_control{nullptr};
+    bool m_routeEarly{true};                     ///< No policy needs to see the queues
     uint32_t m_losslessMask{0};                  ///< Bit per lossless priority
 
     /// One transport object at one host.
@@ -383,18 +413,22 @@ class Fabric
         uint32_t firstEndpoint{0};
         uint32_t endpoints{0};
         uint32_t turn{0}; ///< Endpoint that is asked first next time
+        PortId firstPort{NO_PORT};
+        uint32_t ports{0};
     };
 
     std::vector<Ptr<Transport>> m_transports; ///< Owns what the endpoints point to
     std::vector<Endpoint> m_endpoints;
     std::vector<HostState> m_hosts;
 
-    // the instant being executed
-    std::vector<uint64_t> m_batch;        ///< target << 32 | payload
-    std::vector<uint64_t> m_present;      ///< Bit per (TX_DONE or ARRIVE, port)
+    // The instant being executed, in parts of one type. A key is target << 32 | payload.
+    std::vector<uint64_t> m_transmitted;  ///< TX_DONE
+    std::vector<uint64_t> m_arrived;      ///< ARRIVE
+    std::vector<uint64_t> m_others;       ///< CONTROL and TIMER
+    uint8_t m_arrivedLane{0};             ///< Lane that all of m_arrived waited in, or NO_LANE
+    std::vector<PortId> m_egress;         ///< Of each frame in m_arrived that is at a switch
+    std::vector<uint64_t> m_present;      ///< Bit per port of a TX_DONE
     std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use
-    std::vector<FrameId> m_arriving;      ///< Frame that arrives at each port
-    std::vector<uint64_t> m_scratch;
 
     /// Scripted losses of one direction, by the receiving port.
     struct DropScript

@@ -14,7 +14,8 @@ namespace ns3
 namespace fabric
 {
 
-constexpr uint32_t NO_SLOT = 0xffffffff;
+constexpr uint32_t NO_SLOT = 0xffffffff;   ///< The flow has not begun at this end
+constexpr uint32_t DONE_SLOT = 0xfffffffd; ///< The flow is complete at this end
 
 /**
  * @brief States of the flows of one endpoint, addressed by slots that are used again.

@@ -44,6 +44,10 @@ class ForwardingPolicy : public Object
                             const PortId* members,
                             uint32_t n) = 0;
 
+    /// @return whether the choice depends on queues, so that it must be made when the frame is
+    /// forwarded and not a few events earlier, while its memory is fetched
+    virtual bool LooksAtQueues() const;
+
     /// @return whether frames of one message and entropy always take the same way
     virtual bool KeepsFlowOnOnePath() const = 0;
 };

@@ -39,11 +39,14 @@ class LinkFlowControl : public Object
      */
     virtual bool OnArrival(PortId ingress, const Frame& frame) = 0;
 
-    /// A frame that OnArrival accepted has left the switch, or was dropped at its egress.
-    virtual void OnDeparture(PortId ingress, const Frame& frame) = 0;
+    /// A frame that OnArrival accepted has left the switch.
+    virtual void OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes) = 0;
 
     /// A frame sent by SendLinkControl at the other end has arrived at `port`.
     virtual void OnLinkControl(PortId port, const Frame& frame) = 0;
+
+    /// OnArrival or OnDeparture will soon be called for this port: fetch its memory.
+    virtual void Fetch(PortId ingress) const;
 
     /// @return buffer that one ingress port may fill beyond which frames are dropped [byte]
     virtual uint64_t ReservedBytes(PortId ingress) const = 0;

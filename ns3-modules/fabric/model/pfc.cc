@@ -65,14 +65,14 @@ Pfc::GetTypeId()
 uint64_t
 Pfc::HeadroomOf(const Fabric& fabric, PortId ingress) const
 {
-    // What the other end may still put on the wire after the decision to pause: the time until
-    // it stops, in bytes, plus the frame it has begun by then.
+    // What comes beyond XoffBytes: the frame that crosses it, what the other end puts on the wire
+    // until it hears of it, and the frame it has begun by then.
     const uint64_t waitPs = fabric.SerialisationPs(ingress, m_mtuFrameBytes) +
                             fabric.SerialisationPs(ingress, PAUSE_FRAME_BYTES) +
                             2 * fabric.DelayPs(ingress) + fabric.Options().switchDelayPs;
     const double bytes = static_cast<double>(waitPs) * 1e-12 *
                          static_cast<double>(fabric.RateBps(ingress)) / 8;
-    return static_cast<uint64_t>(bytes) + 1 + m_mtuFrameBytes;
+    return static_cast<uint64_t>(bytes) + 1 + 2 * uint64_t{m_mtuFrameBytes};
 }
 
 void
@@ -142,12 +142,12 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
 }
 
 void
-Pfc::OnDeparture(PortId ingress, const Frame& frame)
+Pfc::OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes)
 {
     Ingress& account = m_ingress[ingress];
-    uint32_t& used = account.usedBytes[frame.priority];
-    used -= frame.bytes;
-    const auto bit = static_cast<uint8_t>(1U << frame.priority);
+    uint32_t& used = account.usedBytes[priority];
+    used -= bytes;
+    const auto bit = static_cast<uint8_t>(1U << priority);
     if ((account.paused & bit) && used + m_xonOffsetBytes <= m_xoffBytes)
     {
         account.paused &= ~bit;
@@ -161,6 +161,12 @@ Pfc::OnLinkControl(PortId port, const Frame& frame)
     const auto mask = static_cast<uint16_t>(frame.aux & 0xff);
     const uint16_t paused = m_fabric->GetPort(port).paused;
     m_fabric->SetPaused(port, (frame.aux & RESUME) ? paused & ~mask : paused | mask);
+}
+
+void
+Pfc::Fetch(PortId ingress) const
+{
+    __builtin_prefetch(&m_ingress[ingress], 1);
 }
 
 uint64_t

@@ -20,9 +20,9 @@ namespace ns3
  * below it sends RESUME. PAUSE frames take wire time, wait behind the frame in flight, and are
  * never paused themselves.
  *
- * Source: IEEE 802.1Qbb; headroom as worked out in annex O of IEEE 802.1Q: two propagation times,
- * a full frame of the reverse direction in front of the PAUSE, the PAUSE, and a full frame that
- * the other end has just begun.
+ * Source: IEEE 802.1Qbb; headroom as worked out in annex O of IEEE 802.1Q: the frame that crosses
+ * XoffBytes, two propagation times, a full frame of the reverse direction in front of the PAUSE,
+ * the PAUSE, and a full frame that the other end has just begun.
  * Deviations: a pause holds until RESUME and does not expire; the other end reacts at once.
  */
 class Pfc final : public fabric::LinkFlowControl
@@ -32,15 +32,16 @@ class Pfc final : public fabric::LinkFlowControl
     void Attach(fabric::Fabric& fabric) override;
     bool IsLossless(uint8_t priority) const override;
     bool OnArrival(fabric::PortId ingress, const fabric::Frame& frame) override;
-    void OnDeparture(fabric::PortId ingress, const fabric::Frame& frame) override;
+    void OnDeparture(fabric::PortId ingress, uint8_t priority, uint32_t bytes) override;
     void OnLinkControl(fabric::PortId port, const fabric::Frame& frame) override;
+    void Fetch(fabric::PortId ingress) const override;
     uint64_t ReservedBytes(fabric::PortId ingress) const override;
     uint32_t PeakBytes(fabric::PortId ingress) const override;
     uint64_t HeldBytes(fabric::PortId ingress) const override;
 
   private:
-    /// Account of one ingress port.
-    struct Ingress
+    /// Account of one ingress port: one cache line.
+    struct alignas(64) Ingress
     {
         std::array<uint32_t, fabric::NUM_PRIORITIES> usedBytes{}; ///< Held, by priority [byte]
         uint64_t limitBytes{0}; ///< XoffBytes and headroom together [byte]

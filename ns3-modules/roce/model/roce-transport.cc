@@ -141,6 +141,7 @@ RoceTransport::NotifyConstructionCompleted()
 {
     Transport::NotifyConstructionCompleted();
     m_entropy = CreateReferenced<PathSelector>(m_entropyType, "ns3::RoceTransport: Entropy");
+    m_hasControl = !m_controlType.empty();
 }
 
 std::vector<uint32_t>
@@ -184,7 +185,10 @@ ReadyList&
 RoceTransport::ReadyOf(const Sender& sender)
 {
     const auto [first, ports] = Net().PortsOfHost(Host());
-    m_ready.resize(ports);
+    if (m_ready.empty())
+    {
+        m_ready.resize(ports);
+    }
     return m_ready[sender.port - first];
 }
 
@@ -213,7 +217,7 @@ RoceTransport::StartMessage(uint32_t messageIndex)
     {
         sender.windowPackets = sender.packets;
     }
-    if (!m_controlType.empty())
+    if (m_hasControl)
     {
         sender.control = CreateReferenced<CongestionControl>(
             m_controlType,
@@ -221,6 +225,7 @@ RoceTransport::StartMessage(uint32_t messageIndex)
         sender.control->Start(Net().NowPs(), {Net().RateBps(sender.port), rttPs, m_mtuBytes});
     }
     m_entropy->Open(Net(), slot, messageIndex);
+    sender.entropy = m_entropy->Constant(Net(), messageIndex);
     Wake(slot);
 }
 
@@ -329,7 +334,8 @@ RoceTransport::MakeData(uint32_t slot, uint32_t packet)
     frame.message = sender.message;
     frame.dst = message.dst;
     frame.packet = packet;
-    frame.entropy = m_entropy->Next(slot);
+    frame.entropy = sender.entropy >= 0 ? static_cast<uint16_t>(sender.entropy)
+                                        : m_entropy->Next(slot);
     frame.bytes = static_cast<uint16_t>(FrameBytes(message, packet));
     frame.kind = frame_kind::DATA;
     frame.priority = m_priority;
@@ -460,8 +466,8 @@ RoceTransport::Acknowledge(uint32_t slot, uint32_t cumulative)
 void
 RoceTransport::OnAck(const Frame& frame, uint64_t sentPs)
 {
-    const Message& message = Net().GetMessage(frame.message);
-    if (message.senderEndPs >= 0)
+    Message& message = Net().GetMessage(frame.message);
+    if (message.senderSlot == DONE_SLOT)
     {
         return; // an old acknowledgement of a message that is done
     }
@@ -500,6 +506,7 @@ RoceTransport::OnAck(const Frame& frame, uint64_t sentPs)
     }
     if (sender.unacked == sender.packets)
     {
+        message.senderSlot = DONE_SLOT;
         m_senders.Close(slot);
         return;
     }
@@ -517,7 +524,7 @@ RoceTransport::Receive(FrameId id, PortId port)
         OnData(id, port);
         return;
     }
-    const uint64_t sentPs = m_controlType.empty() ? 0 : Net().Frames().StampPs(id);
+    const uint64_t sentPs = m_hasControl ? Net().Frames().StampPs(id) : 0;
     OnAck(frame, sentPs);
     Net().Frames().Free(id);
 }
@@ -542,7 +549,7 @@ RoceTransport::OnData(FrameId id, PortId port)
 {
     const Frame& frame = Net().Frames()[id];
     Message& message = Net().GetMessage(frame.message);
-    if (message.receiverEndPs >= 0)
+    if (message.receiverSlot == DONE_SLOT)
     {
         Answer(id, port, ACK, PacketsOf(message.bytes)); // the acknowledgement was lost
         return;
@@ -594,6 +601,7 @@ RoceTransport::OnData(FrameId id, PortId port)
     {
         Net().MessageDelivered(frame.message);
         m_receivers.Close(message.receiverSlot);
+        message.receiverSlot = DONE_SLOT;
     }
     if (done || receiver.sinceAck >= m_ackInterval || cumulative > expected + 1)
     {

@@ -63,6 +63,7 @@ class RoceTransport final : public fabric::Transport
         uint32_t backoff{0};        ///< Timeouts in a row
         uint32_t repair{0};         ///< Selective repeat: next hole to look at
         uint32_t repairEnd{0};      ///< Selective repeat: holes below this are lost
+        int32_t entropy{-1};        ///< Of a flow that keeps to one path
         fabric::PortId port{0};     ///< Port of this host that the message leaves by
         uint64_t paceUntilPs{0};    ///< No packet before this time [ps]
         fabric::LazyDeadline timeout;
@@ -98,29 +99,30 @@ class RoceTransport final : public fabric::Transport
     void OnData(fabric::FrameId frame, fabric::PortId port);
     void Answer(fabric::FrameId frame, fabric::PortId port, uint8_t kind, uint32_t cumulative);
 
+    // in order of how often they are needed
     uint32_t m_mtuBytes{0};
     uint32_t m_headerBytes{0};
     uint32_t m_rethBytes{0};
     uint32_t m_ackBytes{0};
     uint32_t m_ackInterval{0};
-    Recovery m_recovery{Recovery::GO_BACK_N};
-    uint64_t m_windowBytes{0};
     uint32_t m_reorderPackets{0};
-    Time m_rto;
-    Time m_rtoLow;
     uint32_t m_rtoLowPackets{0};
-    uint32_t m_maxBackoff{0};
-    Time m_nakInterval;
+    Recovery m_recovery{Recovery::GO_BACK_N};
     uint8_t m_priority{0};
     uint8_t m_controlPriority{0};
     bool m_ecnCapable{true};
-    std::string m_entropyType;
-    std::string m_controlType;
-
-    Ptr<fabric::PathSelector> m_entropy;
+    bool m_hasControl{false};
     fabric::FlowSlots<Sender> m_senders;
     fabric::FlowSlots<Receiver> m_receivers;
     std::vector<fabric::ReadyList> m_ready; ///< Per port of this host
+    Ptr<fabric::PathSelector> m_entropy;
+    Time m_rto;
+    Time m_rtoLow;
+    Time m_nakInterval;
+    uint64_t m_windowBytes{0};
+    uint32_t m_maxBackoff{0};
+    std::string m_entropyType;
+    std::string m_controlType;
 };
 
 } // namespace ns3

@@ -281,8 +281,8 @@ SprayTransport::OnTimer(uint32_t slot)
 void
 SprayTransport::OnAck(const Frame& frame)
 {
-    const Message& message = Net().GetMessage(frame.message);
-    if (message.senderEndPs >= 0)
+    Message& message = Net().GetMessage(frame.message);
+    if (message.senderSlot == DONE_SLOT)
     {
         return; // an old acknowledgement of a message that is done
     }
@@ -301,6 +301,7 @@ SprayTransport::OnAck(const Frame& frame)
     {
         m_entropy->Close(slot);
         Net().MessageAcknowledged(frame.message);
+        message.senderSlot = DONE_SLOT;
         m_senders.Close(slot);
         return;
     }
@@ -331,7 +332,7 @@ SprayTransport::OnData(FrameId id, PortId port)
     Frame& frame = Net().Frames()[id];
     Message& message = Net().GetMessage(frame.message);
     uint32_t cumulative = PacketsOf(message.bytes);
-    if (message.receiverEndPs < 0)
+    if (message.receiverSlot != DONE_SLOT)
     {
         if (message.receiverSlot == NO_SLOT)
         {
@@ -344,6 +345,7 @@ SprayTransport::OnData(FrameId id, PortId port)
         {
             Net().MessageDelivered(frame.message);
             m_receivers.Close(message.receiverSlot);
+            message.receiverSlot = DONE_SLOT;
         }
         else
         {
