@@ -76,7 +76,10 @@ def draw(figure, slowdown):
                 label = "printed in the paper" if row == 0 else None
                 ax.plot([printed] * 2, ends, color="black", lw=1.2, label=label)
         ax.set_title(preset.training(name).title, loc="left")
-        ax.set(xlabel="exposed networking [% of the step]", xlim=(0, start.max() * 1.18))
+        ax.set(
+            xlabel="exposed networking [% of the step]",
+            xlim=(0, 1.18 * max(*start, *PRINTED[name].values())),
+        )
         ax.grid(True, axis="x")
         ax.tick_params(axis="y", length=0)
     first = data[data["preset"] == data["preset"].iloc[0]]
