@@ -76,6 +76,9 @@ SUMMARY = {
     "memory_bytes": Column("Arrays of the engine [byte]"),
 }
 
+#: Wall time is no result: it would make two equal runs unequal. Provenance has it too.
+NOT_KEPT = ("build_ns",)
+
 #: All tables by name.
 CONTRACTS = {
     "flows": FLOWS,
@@ -86,3 +89,8 @@ CONTRACTS = {
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
 ALWAYS = ("flows", "ports", "paths", "summary")
+
+
+def kept(table: str) -> dict[str, Column]:
+    """Return the columns of a table that its Parquet file has."""
+    return {name: rule for name, rule in CONTRACTS[table].items() if name not in NOT_KEPT}

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The command line: one message without a traceback, and one scenario from YAML to a table."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pyorch import traces
+from pyorch.cli_process import failure
+
+ROOT = Path(__file__).parents[1]
+SMALL = """\
+name: small
+topology: {type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}
+link: {rate: 800 Gb/s, delay: 500 ns}
+switch: {buffer: 8 MB}
+workload: {type: permutation, message: 1 MB}
+transport: {type: ns3::SprayTransport, attributes: {WindowBdp: 1.25}}
+stop: 20 ms
+sweep: {seed: [1, 2]}
+"""
+
+
+def pyorch(*arguments, cwd=ROOT, timeout=120):
+    return subprocess.run(
+        [sys.executable, "-m", "pyorch", *map(str, arguments)],
+        cwd=cwd, capture_output=True, text=True, timeout=timeout,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("topologies", ["leaf_spine"]),
+        ("workloads", ["incast", "permutation", "single"]),
+        ("metrics", ["fct", "fluid", "slowdown"]),
+        ("scenarios", ["scenarios/figure_5.yaml"]),
+        ("transports", ["ns3::RoceTransport", "ns3::SprayTransport"]),
+    ],
+)
+def test_everything_that_can_be_chosen_is_listed(kind, names):
+    done = pyorch("list", kind)
+
+    listed = [line.split()[0] for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and set(names) <= set(listed)
+    assert all(len(line.split()) > 1 for line in done.stdout.splitlines())
+
+
+def test_a_list_starts_quickly():
+    started = time.monotonic()
+    pyorch("list", "topologies")
+
+    assert time.monotonic() - started < 3  # 0.4 s on an idle machine
+
+
+def test_a_mistake_is_one_message_without_a_traceback(scenario):
+    done = pyorch("run", scenario, "--set", "link.rate=800")
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        "--set: link.rate: '800' has no unit I can read as a rate. Write a number and one of"
+        " bit/s, kb/s, Mb/s, Gb/s, Tb/s, for example '800 Gb/s'.\n"
+    )
+
+
+def test_an_unknown_metric_is_answered_with_the_known_ones(scenario, tmp_path):
+    done = pyorch("metrics", "fctt", scenario, "--out", tmp_path / "x.csv")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no metrics 'fctt'. Found in pyorch/metrics: fct," in done.stderr
+
+
+@pytest.mark.ns3
+def test_one_scenario_runs_to_its_tables_and_a_summary(scenario, tmp_path):
+    done = pyorch("run", scenario, "--seed", 5, "--out", tmp_path / "out")
+
+    assert done.returncode == 0, done.stderr
+    flows = pd.read_parquet(tmp_path / "out" / "flows.parquet")
+    assert len(flows) == 8 and flows["receiver_end_ps"].notna().all()
+    assert len(pd.read_parquet(tmp_path / "out" / "ports.parquet")) == 2 * (8 + 8)
+    assert json.loads((tmp_path / "out" / "provenance.json").read_text())["seed"] == 5
+    assert "slowest over optimal" in done.stdout
+
+
+@pytest.mark.ns3
+def test_the_steps_by_hand_give_what_run_gives(scenario, tmp_path):
+    by_hand, out = tmp_path / "hand", tmp_path / "run"
+    pyorch("run", scenario, "--seed", 2, "--out", out)
+    run_id = pyorch("spec", scenario).stdout.split()[1]
+    for step in (
+        ("spec", scenario, "--run", run_id, "--out", by_hand / "spec.json"),
+        ("render", by_hand / "spec.json", "--out", by_hand),
+        ("simulate", by_hand / "scenario.py", "--out", by_hand),
+        ("traces", by_hand),
+    ):
+        assert pyorch(*step).returncode == 0, step
+
+    made = ["spec.json", "scenario.py", "tables.npz"]
+    for name in [*made, *(f"{table}.parquet" for table in traces.ALWAYS)]:
+        assert (by_hand / name).read_bytes() == (out / name).read_bytes(), name
+
+
+@pytest.mark.ns3
+def test_an_unfinished_run_is_named_with_what_to_do(scenario, tmp_path):
+    done = pyorch("run", scenario, "--set", "stop=5 us", "--out", tmp_path)
+
+    assert done.returncode == 1
+    assert "8 of 8 flows did not finish; raise 'stop' (now 5 us)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.ns3
+def test_a_script_that_fails_is_explained_in_one_line(tmp_path):
+    script = tmp_path / "s1-0123456789" / "scenario.py"
+    script.parent.mkdir()
+    script.write_text("import os\nprint('port 3 is on fire', flush=True)\nos.abort()\n")
+    done = pyorch("simulate", script, "--log", tmp_path / "log")
+
+    assert done.returncode == 1
+    assert "Run s1-0123456789 was killed by SIGABRT after" in done.stderr
+    assert f'Last line: "port 3 is on fire". Alone: python -m pyorch simulate {script}' in (
+        done.stderr
+    )
+
+
+def test_the_explanation_has_run_status_last_words_and_command():
+    assert failure(Path("r/s1-ab/scenario.py"), Path("r/s1-ab"), 3, 4.21, "port 3") == (
+        'Run s1-ab ended with status 3 after 4.2 s. Last line: "port 3".'
+        " Alone: python -m pyorch simulate r/s1-ab/scenario.py --out r/s1-ab"
+    )
+
+
+@pytest.mark.ns3
+def test_ctrl_c_ends_a_run_with_one_line_and_status_130(scenario, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pyorch", "run", str(scenario), "--set", "workload.message=2 GB",
+         "--set", "stop=1 s", "--out", str(tmp_path / "out")],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(5)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert "stopped by Ctrl-C; no result was written." in errors
+    assert "Traceback" not in errors
+    assert not (tmp_path / "out" / "raw.npz").exists()
+
+
+def test_stale_folders_are_those_that_no_scenario_names(tmp_path):
+    for name in ("s1-0000000000", "s2-1111111111"):
+        (tmp_path / "figure_5" / name).mkdir(parents=True)
+        (tmp_path / "figure_5" / name / "spec.json").touch()
+    named = pyorch("spec", "scenarios/figure_5.yaml", "--scale", "smoke").stdout.split()[0]
+    (tmp_path / "figure_5" / named).mkdir()
+    (tmp_path / "figure_5" / named / "spec.json").touch()
+
+    done = pyorch("stale", "--results", tmp_path)
+
+    assert [Path(line).name for line in done.stdout.split()] == ["s1-0000000000", "s2-1111111111"]
