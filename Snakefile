@@ -91,6 +91,8 @@ rule modules:
 
 rule spec:
     """One resolved spec; the run is named by its content, so the YAML is no input."""
+    input:
+        "build/typeids.json",
     output:
         "results/{scenario}/{run}/spec.json",
     log:

@@ -45,7 +45,8 @@ def draw(figure, fct, slowdown, fluid, draws):
         )  # fmt: skip
         ax.set(xlabel=f"flow completion time [{unit}]", xlim=(0, None))
         ax.grid(axis="x")
-    left.set_title("(a) all flows, one line per seed", loc="left")
+    hosts, size_mb = slowdown["n_flows"].max(), slowdown["largest_message_bytes"].max() / 1e6
+    left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB, one line per seed", loc="left")
     right.set_title("(b) slowest flow of each seed", loc="left")
     entries = {}
     for ax in (left, right):
@@ -103,27 +104,25 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
 def draw_draws(ax, draws, unit_ps, optimal, row):
     """Draw how often random paths give which fluid value of the slowest flow; return it."""
     unique = draws.drop_duplicates(["seed", "draw"])
-    classes = np.round(unique["fluid_p100_ps"] / unit_ps / optimal / CLASS_WIDTH) * CLASS_WIDTH
-    table = classes.value_counts(normalize=True).sort_index()
+    classes = np.round(unique["fluid_p100_ps"] / unit_ps / optimal / CLASS_WIDTH)
+    grouped = unique["fluid_p100_ps"].groupby(classes)
+    fct, shares = grouped.mean() / unit_ps, grouped.size() / len(unique)
     style = figures.style("fluid_draws")
-    foot, heights = row + 0.45, 0.6 * table.to_numpy() / table.max()
-    ax.bar(
-        table.index * optimal, -heights, bottom=foot, color=style.color,
-        width=0.8 * CLASS_WIDTH * optimal,
-    )  # fmt: skip
-    for ratio, share, height in zip(table.index, table, heights, strict=True):
+    foot, heights = row + 0.45, 0.6 * shares / shares.max()
+    ax.bar(fct, -heights, bottom=foot, color=style.color, width=0.8 * CLASS_WIDTH * optimal)
+    for where, share, height in zip(fct, shares, heights, strict=True):
         ax.annotate(
-            f"{share:.0%}", (ratio * optimal, foot - height), xytext=(0, 1), ha="center",
+            f"{share:.0%}", (where, foot - height), xytext=(0, 1), ha="center",
             textcoords="offset points", fontsize=5.5, color="#555555",
         )  # fmt: skip
-    ax.annotate(
-        f"{len(unique)} draws", (0.1 * optimal, row), va="center", fontsize=6.5, color="#555555"
-    )
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    names[row] = f"Max-min fluid,\n{len(unique)} random draws"
+    ax.set_yticks(range(len(names)), names)
     return pd.DataFrame(
         {
             "series": "fluid draws",
-            "fct_ps": table.index * optimal * unit_ps,
-            "share_of_draws": table.to_numpy(),
+            "fct_ps": fct.to_numpy() * unit_ps,
+            "share_of_draws": shares.to_numpy(),
         }
     )
 

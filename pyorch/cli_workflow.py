@@ -30,12 +30,15 @@ class Workflow:
         Runs by scenario and id.
     figures : dict
         NEEDS by name of the figure.
+    types : TypeIds
+        Of the modules as they are now; a job may be building them anew later.
     """
 
     scale: str
     files: dict[str, Path]
     runs: dict[str, dict[str, specs.Run]]
     figures: dict[str, dict[str, str]]
+    types: typeids.TypeIds
 
     def spec(self, scenario: str, run: str) -> dict:
         """Return the resolved spec of a run; names without one belong to an earlier state."""
@@ -46,7 +49,7 @@ class Workflow:
 
     def libraries(self, scenario: str, run: str) -> list[str]:
         """Return the shared libraries that a run loads."""
-        loaded = typeids.load().libraries(self.spec(scenario, run))
+        loaded = self.types.libraries(self.spec(scenario, run))
         return [f"build/lib/{name}" for name in loaded]
 
     def plugin_files(self, scenario: str, run: str) -> list[str]:
@@ -94,7 +97,7 @@ def read(scale: str, scenarios: str = "scenarios", plots: str = "plots") -> Work
     for figure, needs in figures.items():
         for need in needs.values():
             _check_need(f"{plots}/{figure}.py", need, files)
-    return Workflow(scale, files, runs, figures)
+    return Workflow(scale, files, runs, figures, typeids.load())
 
 
 def _check_need(source: str, need: str, files: dict[str, Path]) -> None:

@@ -13,6 +13,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     Returns
     -------
     DataFrame
+        ``n_flows``, ``largest_message_bytes``: what ran;
         ``slowdown_{mean,p50,p99,p100}``: FCT over exact unloaded FCT [1], 1 is ideal;
         ``unloaded_fct_ps``: the largest of the flows, headers and framing counted;
         ``optimal_fct_ps``: the same plus the ACKs of an equal flow in the other direction, which
@@ -28,6 +29,8 @@ def measure(run: RunTables) -> pd.DataFrame:
     ports, flows = run.table("ports"), run.flows
     dropped = [name for name in ports.columns if name.startswith("dropped_")]
     row = {
+        "n_flows": len(flows),
+        "largest_message_bytes": int(flows["bytes"].max()),
         "slowdown_mean": slowdown.mean(),
         "slowdown_p50": np.quantile(slowdown, 0.5, method="inverted_cdf"),
         "slowdown_p99": np.quantile(slowdown, 0.99, method="inverted_cdf"),

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The workflow runs what has to be run, no more, and survives failures and kill -9."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from pyorch import cli_workflow
+
+pytestmark = pytest.mark.ns3  # the names of runs hold the attributes of the built modules
+
+
+def test_a_fresh_project_runs_each_step_once_per_run(project):
+    assert project.jobs() == {
+        "all": 1, "figure": 1, "metrics": 1, "traces": 2, "simulate": 2, "render": 2, "spec": 2,
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_one_more_seed_adds_only_its_own_runs(project):
+    done = project.snakemake("--cores", "2", "all")
+    assert done.returncode == 0, done.stdout
+    assert (project.folder / "figures" / "tiny.pdf").stat().st_size > 1000
+    assert project.jobs() == {}  # nothing to be done
+
+    project.scenario.write_text("# a comment\n" + project.scenario.read_text())
+    assert project.jobs() == {}
+
+    text = project.scenario.read_text()
+    project.scenario.write_text(text.replace("[1, 2]", "[1, 2, 3]"))
+    assert project.jobs() == {
+        "all": 1, "figure": 1, "metrics": 1, "traces": 1, "simulate": 1, "render": 1, "spec": 1,
+    }  # fmt: skip
+
+
+def test_a_new_scenario_and_a_new_figure_are_found_without_an_edit(project):
+    text = project.scenario.read_text().replace("tiny", "other").replace("[1, 2]", "[7]")
+    (project.folder / "scenarios" / "other.yaml").write_text(text)
+    plot = (project.folder / "plots" / "tiny.py").read_text()
+    (project.folder / "plots" / "other.py").write_text(plot.replace("tiny/", "other/"))
+
+    jobs = project.jobs()
+
+    assert (jobs["figure"], jobs["simulate"]) == (2, 3)
+
+
+def test_64_cores_are_bounded_by_the_memory_of_the_machine(project):
+    done = project.snakemake("-n", "--cores", "64", "all")
+
+    assert done.returncode == 0
+    assert cli_workflow.available_mb() > 1000
+    # 300 MB at least for each run: 64 of them fit into less than 20 GB.
+    workflow = cli_workflow.read("smoke", project.folder / "scenarios", project.folder / "plots")
+    assert {workflow.memory_mb("tiny", run) for run in workflow.runs["tiny"]} == {300}
+
+
+def test_the_dry_run_of_a_thousand_runs_takes_less_than_ten_seconds(project):
+    seeds = list(range(1, 1001))
+    project.scenario.write_text(project.scenario.read_text().replace("[1, 2]", str(seeds)))
+    before = os.times()
+
+    jobs = project.jobs()
+
+    after = os.times()
+    assert jobs["simulate"] == 1000
+    spent = after.children_user + after.children_system
+    assert spent - before.children_user - before.children_system < 10
+
+
+def test_a_wrong_scenario_is_one_message_before_anything_runs(project):
+    project.scenario.write_text(project.scenario.read_text().replace("800 Gb/s", "800"))
+    done = project.snakemake("--cores", "2", "all")
+
+    assert done.returncode == 1
+    assert "scenarios/tiny.yaml:4: link.rate: '800' has no unit" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert not (project.folder / "results").exists()
+
+
+def test_an_unknown_scale_is_answered_with_the_known_ones(project):
+    done = project.snakemake("-n", "all", "--cores", "1", "--config", "scale=huge")
+
+    assert done.returncode == 1
+    assert "scale 'huge': there are smoke, laptop, paper." in done.stdout
+
+
+def test_a_figure_that_needs_an_unknown_metric_is_named(project):
+    plot = project.folder / "plots" / "tiny.py"
+    plot.write_text(plot.read_text().replace("tiny/fct", "tiny/fcd"))
+    done = project.snakemake("-n", "--cores", "1", "all")
+
+    assert "plots/tiny.py: NEEDS: no metric 'fcd'. There are" in done.stdout
+
+
+@pytest.mark.slow
+def test_one_failed_run_is_named_and_leaves_the_others_alone(project):
+    # A message that cannot finish within stop is no failure; a queue without a byte is not either:
+    # the script of one run is broken by hand, as a C++ abort would end it.
+    runs = sorted(cli_workflow.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
+    project.snakemake("--cores", "2", *(f"results/tiny/{run}/scenario.py" for run in runs))
+    broken = project.folder / "results" / "tiny" / runs[0] / "scenario.py"
+    broken.write_text("import os\nprint('port 3 is on fire', flush=True)\nos.abort()\n")
+
+    done = project.snakemake(
+        "--cores", "2", "--rerun-triggers", "mtime",
+        *(f"results/tiny/{run}/flows.parquet" for run in runs),
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert f"Run {runs[0]} was killed by SIGABRT" in done.stdout
+    assert 'Last line: "port 3 is on fire". Alone: python -m pyorch simulate' in done.stdout
+    assert (project.folder / "results" / "tiny" / runs[1] / "flows.parquet").exists()
+
+
+@pytest.mark.slow
+def test_after_kill_9_the_next_start_works(project):
+    text = project.scenario.read_text().replace("100 kB", "500 MB").replace("20 ms", "1 s")
+    project.scenario.write_text(text)
+    process = subprocess.Popen(
+        project.command("--cores", "2", "all"), cwd=project.folder, env=project.environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    locks = project.folder / ".snakemake" / "locks"
+    for _ in range(100):
+        if list(project.folder.glob("logs/simulate/tiny/*.log")):
+            break
+        time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert list(locks.glob("*.lock"))
+
+    project.scenario.write_text(text.replace("500 MB", "100 kB"))
+    done = project.snakemake("--cores", "2", "all")
+
+    assert done.returncode == 0, done.stdout
+    assert "Removed the lock of a Snakemake that was killed" in done.stdout
+
+
+def test_a_lock_is_kept_while_its_snakemake_is_alive(project, monkeypatch):
+    monkeypatch.chdir(project.folder)
+    locks = project.folder / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.input.lock").touch()
+    other = subprocess.Popen(["bash", "-c", "exec -a snakemake sleep 60"])
+    try:
+        time.sleep(0.5)
+        assert not cli_workflow.release_dead_locks()
+    finally:
+        other.kill()
+        other.wait()
+    assert cli_workflow.release_dead_locks()
+    assert not list(locks.iterdir())
