@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Small networks written by hand, and the engine run on them; no oracle lives here."""
 
-import gc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -210,9 +209,7 @@ def run_tables(
         facade.Finish()
         return Outcome(output_columns(facade))
     finally:
-        facade.__destruct__()
-        del facade
-        gc.collect()
+        facade.__destruct__()  # now, not when the garbage collector comes by
 
 
 def _columns(rows: Sequence[tuple], names: Sequence[str]) -> Columns:

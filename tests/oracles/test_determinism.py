@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A run is a function of its seed and of what is in its tables, not of how they are listed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle_network import GBPS, MS_PS, Flows, leaf_spine, run, run_tables
+
+pytestmark = pytest.mark.ns3
+
+RATE = 100 * GBPS
+NOT_OF_THE_NETWORK = {"build_ns"}  # wall clock
+RANDOM_EVERYWHERE = {
+    "queue": ("ns3::RedEcn", {"KminBytes": 10_000, "KmaxBytes": 200_000, "LimitBytes": 300_000}),
+    "trace_arrivals": True,
+    "stop_ps": 20 * MS_PS,
+}
+
+
+def network(loss=1e-3):
+    made = leaf_spine(3, 3, 2, RATE, 500_000)
+    made.links = [(*link[:5], loss) for link in made.links]
+    return made
+
+
+def some_flows(rng, n=14):
+    flows = Flows()
+    while len(flows.rows) < n:
+        src, dst = rng.integers(0, 9, 2)
+        if src != dst:
+            start = int(rng.integers(0, 3)) * 10_000_000  # many start together
+            size = int(rng.integers(1, 200_000))
+            transport = int(rng.integers(0, 2))
+            flows.add(int(src), int(dst), size, start, transport=transport, flow=len(flows.rows))
+    return flows
+
+
+TRANSPORTS = [
+    ("ns3::RoceTransport", {"Rto": "200us"}),
+    ("ns3::SprayTransport", {"Rto": "200us", "Entropy": "ns3::RandomEntropy", "Priority": 2}),
+]
+FORWARDING = ["ns3::EcmpHash", "ns3::EntropyModulo", "ns3::RandomSpray", "ns3::RoundRobinSpray"]
+FLOW_CONTROL = [None, {"XoffBytes": 30_000, "XonOffsetBytes": 10_000, "Priorities": 0b1100}]
+
+
+def bytes_of(got):
+    """Return every table and column of a run as bytes."""
+    return {
+        f"{table}.{name}": values.tobytes()
+        for table, columns in got.tables.items()
+        for name, values in columns.items()
+        if name not in NOT_OF_THE_NETWORK
+    }
+
+
+@pytest.mark.parametrize("pfc", FLOW_CONTROL)
+@pytest.mark.parametrize("forwarding", FORWARDING)
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_does_not(forwarding, pfc):
+    flows = some_flows(np.random.default_rng(5))
+
+    def outcome(seed):
+        options = {**RANDOM_EVERYWHERE, "forwarding": forwarding, "pfc": pfc, "seed": seed}
+        return bytes_of(run(network(), flows, TRANSPORTS, **options))
+
+    first = outcome(1)
+    outcome(2)  # what a process ran before does not matter
+    assert outcome(1) == first
+    assert outcome(2) != first
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 2**63 - 1),
+    draw=st.integers(0, 2**32 - 1),
+    forwarding=st.sampled_from(FORWARDING),
+    pfc=st.sampled_from(FLOW_CONTROL),
+    loss=st.sampled_from([0.0, 1e-3, 1e-2]),
+)
+def test_the_order_of_rows_changes_no_result(seed, draw, forwarding, pfc, loss):
+    rng = np.random.default_rng(draw)
+    made, flows = network(loss), some_flows(rng)
+    tables = made.nodes_table(), made.links_table(), flows.table()
+    options = {
+        **RANDOM_EVERYWHERE,
+        "forwarding": forwarding,
+        "pfc": pfc,
+        "drops": (),
+        "seed": seed,
+    }
+    plain = run_tables(*tables, TRANSPORTS, **options)
+
+    shuffled = []
+    for table in tables:
+        order = rng.permutation(len(next(iter(table.values()))))
+        shuffled.append({name: values[order] for name, values in table.items()})
+    swap = rng.random(len(shuffled[1]["node_a"])) < 0.5
+    ends = shuffled[1]["node_a"], shuffled[1]["node_b"]
+    shuffled[1]["node_a"] = np.where(swap, ends[1], ends[0])
+    shuffled[1]["node_b"] = np.where(swap, ends[0], ends[1])
+    other = run_tables(*shuffled, TRANSPORTS, **options)
+
+    assert bytes_of(other) == bytes_of(plain)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**31, 2**32, 2**53 + 1, 2**63 - 1])
+def test_every_seed_runs(seed):
+    got = run(
+        network(), some_flows(np.random.default_rng(1)), TRANSPORTS, seed=seed, **RANDOM_EVERYWHERE
+    )
+    assert (got["flows"]["receiver_end_ps"] > 0).all()
+
+
+def test_one_more_flow_elsewhere_changes_nothing_for_those_it_does_not_meet():
+    # Streams are keyed by flow id and port, so a flow between other leaves, which shares no link
+    # with the first, leaves its losses, paths and times as they are.
+    flows = Flows()
+    flows.add(0, 1, 3_000_000, flow=7)  # both below leaf 0
+    alone = run(network(), flows, TRANSPORTS, seed=3).flow(7)
+    assert alone["retransmitted_packets"] > 0, "this run should have random losses"
+    flows.add(3, 4, 3_000_000, flow=1)  # both below leaf 1, listed and sorted before it
+    assert run(network(), flows, TRANSPORTS, seed=3).flow(7) == alone
+
+
+def test_wall_clock_slices_change_nothing():
+    # The driver runs 60 s of wall time at once; here slices of no time at all.
+    from pyorch.simulate.fabric import Fabric, output_columns
+
+    flows = some_flows(np.random.default_rng(2))
+    made = network()
+    whole = run(made, flows, TRANSPORTS)
+    fabric = Fabric(seed=1)
+    for name in ("nodes", "links"):
+        fabric.table(name, getattr(made, f"{name}_table")())
+    fabric.table("flows", flows.table())
+    fabric.forwarding("ns3::EcmpHash")
+    for transport in TRANSPORTS:
+        fabric.transport(*transport)
+    facade = fabric.build(fabric.load())
+    slices = 1
+    while not facade.RunSlice(10**12, 0.0):
+        slices += 1
+    facade.Finish()
+    sliced = output_columns(facade)
+    facade.__destruct__()
+    assert slices >= 1
+    for table, columns in whole.tables.items():
+        for name, values in columns.items():
+            if name not in NOT_OF_THE_NETWORK:
+                assert (values == sliced[table][name]).all(), f"{table}.{name}"

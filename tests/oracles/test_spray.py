@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Packets over many paths: counts per path, what is left to the optimum, and reordering."""
+
+import numpy as np
+import pytest
+from oracle_network import (
+    GBPS,
+    US_PS,
+    Flows,
+    Network,
+    inter_leaf_permutation,
+    leaf_spine,
+    one_flow,
+    run,
+)
+from scipy import stats
+
+pytestmark = pytest.mark.ns3
+
+RATE = 800 * GBPS
+BYTE_PS = 10
+MTU = 4096
+DATA_PS = (MTU + 62 + 20) * BYTE_PS
+ACK_PS = (66 + 20) * BYTE_PS
+DELAY_PS = 500_000
+UNLIKELY = 1e-4  # false alarm of each chi-square test; seeds are fixed
+SPRAY = "ns3::SprayTransport"
+
+
+def data_per_uplink(got, leaf, spines):
+    return np.array([got.port(leaf, 20_000 + s)["sent_data_packets"] for s in range(spines)])
+
+
+def crossing(spines, packets, transport, *, sources=1, **options):
+    """Send from the hosts of one leaf to those of another; return the outcome."""
+    flows = Flows()
+    for host in range(sources):
+        flows.add(host, 8 + host, packets * MTU)
+    network = leaf_spine(2, 8, spines, RATE, DELAY_PS)
+    return run(network, flows, [transport], **options)
+
+
+@pytest.mark.parametrize(("packets", "sources"), [(1, 1), (15, 1), (1003, 1), (501, 3)])
+def test_round_robin_at_the_switch_differs_by_at_most_one(packets, sources):
+    got = crossing(8, packets, (SPRAY, {}), sources=sources, forwarding="ns3::RoundRobinSpray")
+    counts = data_per_uplink(got, 10_000, 8)
+    assert counts.sum() == packets * sources
+    assert counts.max() - counts.min() <= 1
+
+
+@pytest.mark.parametrize("packets", [1, 15, 1003])
+def test_permuted_entropy_of_one_flow_differs_by_at_most_one(packets):
+    got = crossing(8, packets, (SPRAY, {}), forwarding="ns3::EntropyModulo")
+    counts = data_per_uplink(got, 10_000, 8)
+    assert counts.sum() == packets
+    assert counts.max() - counts.min() <= 1
+
+
+@pytest.mark.parametrize(
+    ("forwarding", "entropy"),
+    [
+        ("ns3::RandomSpray", "ns3::PermutedEntropy"),
+        ("ns3::EntropyModulo", "ns3::RandomEntropy"),
+        # A hash of 65536 entropies favours some of 8 paths by 1 % of their share at random;
+        # against the 4.5 % of 500 counts that raises chi-square by 6 %: not seen.
+        ("ns3::EcmpHash", "ns3::RandomEntropy"),
+    ],
+)
+def test_random_choice_per_packet_is_binomial(forwarding, entropy):
+    pvalues = []
+    for seed in range(20):
+        got = crossing(8, 4000, (SPRAY, {"Entropy": entropy}), forwarding=forwarding, seed=seed)
+        counts = data_per_uplink(got, 10_000, 8)
+        assert counts.sum() == 4000
+        pvalues.append(stats.chisquare(counts).pvalue)
+    assert min(pvalues) > UNLIKELY
+    # Nor too even: 20 p-values are uniform (round robin would give 1 each time).
+    assert stats.kstest(pvalues, "uniform").pvalue > UNLIKELY
+
+
+def optimum_ps(packets, delay_ps=DELAY_PS):
+    """Return the time that no scheme of a permutation beats.
+
+    Each host sends its message and the ACKs for the message it receives over its one link, so
+    per packet 4096 + 62 + 20 B and 66 + 20 B. The last packet then crosses three more links and
+    four delays. (Headers, framing and ACKs are 3.9 % of it: 4096 B of 4264.)
+    """
+    return packets * (DATA_PS + ACK_PS) + 3 * DATA_PS + 4 * delay_ps
+
+
+def permutation(leaves, per_leaf, spines, size_bytes, transport, forwarding, **options):
+    """Return slowest FCT over the optimum."""
+    delay_ps = options.pop("delay_ps", DELAY_PS)
+    seed = options.get("seed", 1)
+    flows = Flows()
+    destinations = inter_leaf_permutation(leaves, per_leaf, np.random.default_rng(seed))
+    for src, dst in enumerate(destinations):
+        flows.add(src, int(dst), size_bytes)
+    network = leaf_spine(leaves, per_leaf, spines, RATE, delay_ps)
+    got = run(network, flows, [transport], forwarding=forwarding, **options)
+    assert got["flows"]["retransmitted_packets"].sum() == 0, "a late packet is not a lost one"
+    return got.fcts_ps().max() / optimum_ps(-(-size_bytes // MTU), delay_ps)
+
+
+def even(window_bdp):
+    return (SPRAY, {"WindowBdp": window_bdp, "Entropy": "ns3::PermutedEntropy"})
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_sprayed_permutation_of_128_hosts_is_within_five_percent_of_the_optimum(seed):
+    # Measured: 0.7 % (window 1.25 of the unloaded product or more).
+    slowest = permutation(8, 16, 16, 8_000_000, even(1.5), "ns3::EntropyModulo", seed=seed)
+    assert 1 - 1e-3 <= slowest <= 1.05
+
+
+def test_a_window_of_one_unloaded_round_trip_is_too_small_by_what_packets_wait():
+    # W packets per loaded round trip: with W = RTT / d the rate is RTT / (RTT + wait). In an
+    # even spray a packet meets those of other hosts at each of three switches, a few d = 42 ns
+    # each; the unloaded RTT is 104 d, so each 6 packets of waiting cost 6 %. Links four times
+    # as long have the same wait in four times the RTT: the loss must fall to about a quarter.
+    def loss(window_bdp, delay_ps):
+        transport = even(window_bdp)
+        args = (8, 16, 16, 8_000_000, transport, "ns3::EntropyModulo")
+        return permutation(*args, delay_ps=delay_ps) - 1
+
+    short, long = loss(1.0, DELAY_PS), loss(1.0, 4 * DELAY_PS)
+    assert 0.03 < short < 0.12
+    assert long < short / 2.5
+    assert loss(1.5, DELAY_PS) < short / 2.5
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_hashed_random_entropy_loses_about_ten_percent_to_the_optimum(seed):
+    # Random choice makes queues of tens of packets at some links, which a window of one round
+    # trip turns into lost rate. Other simulators show 1.08 to 1.17 for this.
+    transport = (SPRAY, {"Entropy": "ns3::RandomEntropy"})
+    slowest = permutation(8, 16, 16, 8_000_000, transport, "ns3::EcmpHash", seed=seed)
+    assert 1.08 <= slowest <= 1.17
+
+
+@pytest.mark.slow
+def test_a_sprayed_permutation_of_1024_hosts_is_within_five_percent_of_the_optimum(capsys):
+    size_bytes = 8_000_000
+    slowest = permutation(32, 32, 32, size_bytes, even(1.5), "ns3::EntropyModulo")
+    random = permutation(
+        32, 32, 32, size_bytes, (SPRAY, {"Entropy": "ns3::RandomEntropy"}), "ns3::EcmpHash"
+    )
+    with capsys.disabled():
+        print(f"\n1024 hosts, slowest / optimum: even {slowest:.4f}, hashed random {random:.4f}")
+    assert 1 - 1e-3 <= slowest <= 1.05
+    assert 1.05 <= random <= 1.20
+
+
+def two_paths(delays_ps):
+    """Return host 0 and host 1 with a leaf each and one spine per delay between the leaves."""
+    network = Network(hosts=[0, 1], switches=[(10_000, 1), (10_001, 1)])
+    network.link(0, 10_000, RATE, DELAY_PS)
+    network.link(1, 10_001, RATE, DELAY_PS)
+    for i, delay_ps in enumerate(delays_ps):
+        network.switches.append((20_000 + i, 2))
+        network.link(10_000, 20_000 + i, RATE, delay_ps)
+        network.link(10_001, 20_000 + i, RATE, delay_ps)
+    return network
+
+
+PACKETS = 2000
+ROCE = ("ns3::RoceTransport", {"RethBytes": 0})
+
+
+def over_two_paths(delays_ps, transport):
+    got = run(
+        two_paths(delays_ps),
+        one_flow(0, 1, PACKETS * MTU),
+        [transport],
+        forwarding="ns3::RoundRobinSpray",
+    )
+    # The source's own link is the bottleneck: all packets, three more links, the longer way.
+    best_ps = PACKETS * DATA_PS + 3 * DATA_PS + 2 * DELAY_PS + 2 * max(delays_ps)
+    return got, got.fct_ps() / best_ps
+
+
+def test_over_two_equal_paths_go_back_n_keeps_the_order_and_its_rate():
+    got, slowdown = over_two_paths([DELAY_PS, DELAY_PS], ROCE)
+    assert slowdown == 1
+    assert got.flow(0)["naks"] == 0
+
+
+def test_over_two_unequal_paths_go_back_n_collapses():
+    # The short way is 9 us = 215 packets ahead. A NAK sends back to the first missing packet,
+    # whose copy half of the time takes the long way again.
+    got, slowdown = over_two_paths([DELAY_PS, 5 * US_PS], ROCE)
+    flow = got.flow(0)
+    assert slowdown > 3
+    assert flow["retransmitted_packets"] > PACKETS
+    assert got["ports"]["dropped_loss_frames"].sum() == 0, "nothing was lost at all"
+
+
+def test_over_two_unequal_paths_selective_repeat_does_not_collapse():
+    # A window for the longer round trip: 22 us against 4 us of the shorter one.
+    transport = (SPRAY, {"WindowBdp": 12})
+    got, slowdown = over_two_paths([DELAY_PS, 5 * US_PS], transport)
+    assert slowdown <= 1.02
+    assert got.flow(0)["retransmitted_packets"] == 0
+    # What came by the short way waited for what came by the long one: half of 2 * 4.5 us.
+    early = 2 * (5 * US_PS - DELAY_PS) / DATA_PS
+    assert got.flow(0)["out_of_order_peak_packets"] == pytest.approx(early / 2, abs=3)
