@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the documentation says exists, exists; every column of every table is defined."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pyorch import plugins, spec
+from pyorch.spec import schema
+from pyorch.spec.scenario import parse_scenario
+from pyorch.traces.columns import CONTRACTS, kept
+
+ROOT = Path(__file__).parents[1]
+DEFINITIONS = (ROOT / "docs" / "definitions.md").read_text()
+
+
+@pytest.mark.parametrize("table", CONTRACTS)
+def test_every_column_is_defined_in_the_words_of_its_contract(table):
+    section = DEFINITIONS.partition(f"## `{table}.parquet`")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?)(?:; <NA>: never)? \|$", section, re.MULTILINE))
+
+    assert rows == {name: rule.meaning for name, rule in kept(table).items()}
+
+
+def test_every_metric_is_defined():
+    for name in plugins.names("pyorch.metrics"):
+        assert f"\n| {name} | `" in DEFINITIONS, name
+
+
+def test_every_key_of_a_scenario_is_documented():
+    text = (ROOT / "docs" / "scenarios.md").read_text()
+    keys = [field.alias or name for name, field in schema.Scenario.model_fields.items()]
+
+    assert [k for k in (*keys, *schema.PLANNING_KEYS) if f"| `{k}` |" not in text] == []
+
+
+def test_the_scenario_of_the_readme_resolves():
+    text = (ROOT / "README.md").read_text().partition("```yaml\n")[2].partition("```")[0]
+    runs = spec.plan(
+        parse_scenario(text, "README.md"), typeids_file=ROOT / "tests" / "data" / "typeids.json"
+    )
+    assert len(runs) == 6
+
+
+@pytest.mark.parametrize("page", [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"], ids=str)
+def test_links_between_pages_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
