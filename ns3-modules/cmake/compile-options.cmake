@@ -34,6 +34,9 @@ if(PYORCH_SANITIZE)
   # The wheel is not instrumented, so the dynamic type of its objects cannot be checked.
   add_compile_options(-g -fno-omit-frame-pointer -fsanitize=${PYORCH_SANITIZE} -fno-sanitize=vptr)
   add_link_options(-fsanitize=${PYORCH_SANITIZE})
+else()
+  # A function that was declared and never written fails here, not when a run loads the library.
+  add_link_options(LINKER:--no-undefined)
 endif()
 
 # Let a program find the wheel's libraries and ours. DT_RPATH rather than DT_RUNPATH, because only

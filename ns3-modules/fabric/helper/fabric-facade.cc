@@ -56,6 +56,13 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
 };
 
+/// Columns that hold shares; all others hold whole numbers.
+bool
+IsReal(const std::string& column)
+{
+    return column == "loss_ratio";
+}
+
 std::string
 Join(const std::vector<std::string>& words)
 {
@@ -272,6 +279,11 @@ Facade::Column(const std::string& table,
                size_t rows)
 {
     m_state->CheckColumn(table, column, rows, m_state->inputs);
+    if (IsReal(column))
+    {
+        m_state->inputReals[table][column].assign(values, values + rows);
+        return;
+    }
     m_state->inputs[table][column].assign(values, values + rows);
 }
 
@@ -282,6 +294,11 @@ Facade::RealColumn(const std::string& table,
                    size_t rows)
 {
     m_state->CheckColumn(table, column, rows, m_state->inputs);
+    if (!IsReal(column))
+    {
+        Fail("table " + table + ": column " + column +
+             " must be whole numbers (int64), not real numbers");
+    }
     m_state->inputReals[table][column].assign(values, values + rows);
 }
 
@@ -319,6 +336,11 @@ Facade::State::MakeTables()
     FabricTables tables;
     const auto& reals = inputReals["links"];
     const auto loss = reals.find("loss_ratio");
+    if (loss != reals.end() && loss->second.size() != InputRows("links"))
+    {
+        Fail("table links: column loss_ratio has " + std::to_string(loss->second.size()) +
+             " rows, the others have " + std::to_string(InputRows("links")));
+    }
     for (size_t i = 0; i < InputRows("nodes"); i++)
     {
         tables.nodes.push_back({Cell("nodes", "node", i, 0),

@@ -61,9 +61,11 @@ class ThrowingBuffer final : public std::streambuf
 struct FatalGuard::State
 {
     std::ostringstream printed;
+    std::ostringstream prefixes;
     ThrowingBuffer throwing{printed};
     std::ostream stream{&throwing};
     std::streambuf* cerrBuffer{nullptr};
+    std::streambuf* clogBuffer{nullptr};
 };
 
 FatalGuard::FatalGuard()
@@ -71,6 +73,7 @@ FatalGuard::FatalGuard()
 {
     m_state->stream.exceptions(std::ios::badbit); // or the exception ends in the stream's state
     m_state->cerrBuffer = std::cerr.rdbuf(m_state->printed.rdbuf());
+    m_state->clogBuffer = std::clog.rdbuf(m_state->prefixes.rdbuf()); // time and node, before the text
     FatalImpl::RegisterStream(&m_state->stream);
 }
 
@@ -78,6 +81,7 @@ FatalGuard::~FatalGuard()
 {
     FatalImpl::UnregisterStream(&m_state->stream);
     std::cerr.rdbuf(m_state->cerrBuffer);
+    std::clog.rdbuf(m_state->clogBuffer);
     delete m_state;
 }
 

@@ -70,20 +70,31 @@ class EventLane
         m_ring[m_tail++ & m_mask] = event;
     }
 
-    bool Empty() const
+    /**
+     * Pop all events at one time, of which there is at least one.
+     * @param timePs time of the first event [ps]
+     * @param sink called with each
+     * @param soon called with an event that comes LOOK_AHEAD later, or, past the end, any old one
+     * @return time of the next event, NEVER_PS if there is none [ps]
+     */
+    template <typename Sink, typename Soon>
+    uint64_t PopTime(uint64_t timePs, Sink&& sink, Soon&& soon)
     {
-        return m_head == m_tail;
-    }
-
-    /// @return event `ahead` places behind the head; past the end it is any old event
-    const Event& Peek(uint64_t ahead = 0) const
-    {
-        return m_ring[(m_head + ahead) & m_mask];
-    }
-
-    void Pop()
-    {
-        m_head++;
+        // Copies, because the compiler must assume that `sink` writes to the members.
+        const Event* ring = m_ring.get();
+        const uint64_t mask = m_mask;
+        const uint64_t tail = m_tail;
+        uint64_t head = m_head;
+        uint64_t nextPs;
+        do
+        {
+            sink(ring[head & mask]);
+            soon(ring[(head + LOOK_AHEAD) & mask]);
+            head++;
+            nextPs = head == tail ? NEVER_PS : ring[head & mask].timePs;
+        } while (nextPs == timePs);
+        m_head = head;
+        return nextPs;
     }
 
     size_t MemoryBytes() const
@@ -92,6 +103,8 @@ class EventLane
     }
 
   private:
+    static constexpr uint64_t LOOK_AHEAD = 8;
+
     void Grow()
     {
         const uint64_t mask = 2 * m_mask + 1;
@@ -336,14 +349,10 @@ class EventQueue
             {
                 continue;
             }
-            EventLane& lane = m_lanes[i];
-            do
-            {
-                sink(lane.Peek(), i);
-                soon(lane.Peek(LOOK_AHEAD));
-                lane.Pop();
-            } while (!lane.Empty() && lane.Peek().timePs == timePs);
-            m_nextPs[i] = lane.Empty() ? NEVER_PS : lane.Peek().timePs;
+            m_nextPs[i] = m_lanes[i].PopTime(
+                timePs,
+                [&sink, i](const Event& event) { sink(event, i); },
+                soon);
         }
         if (m_nextPs[WHEEL] == timePs)
         {
@@ -374,8 +383,6 @@ class EventQueue
   private:
     static constexpr uint32_t WHEEL = MAX_LANES;
     static constexpr uint32_t HEAP = MAX_LANES + 1;
-    static constexpr uint64_t LOOK_AHEAD = 8;
-
     struct Later
     {
         bool operator()(const Event& a, const Event& b) const

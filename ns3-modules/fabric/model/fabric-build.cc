@@ -179,7 +179,7 @@ Fabric::BuildEndpoints()
             hostOf[node.id] = node.host;
         }
     }
-    // Endpoints of a host are contiguous, in order of the transport's index.
+    // Endpoints of a host are contiguous, the most urgent first.
     std::vector<std::vector<bool>> uses(m_hosts.size(),
                                         std::vector<bool>(m_options.transports.size()));
     for (const auto& row : m_tables.flows)
@@ -195,10 +195,17 @@ Fabric::BuildEndpoints()
     std::vector<std::vector<uint32_t>> endpointOf(
         m_hosts.size(),
         std::vector<uint32_t>(m_options.transports.size()));
+    std::vector<std::pair<int, size_t>> order; // (-priority, index) of each transport
+    for (size_t transport = 0; transport < m_options.transports.size(); transport++)
+    {
+        const auto sample = m_options.transports[transport].Create<Transport>();
+        order.emplace_back(-int{sample->DataPriority()}, transport);
+    }
+    std::sort(order.begin(), order.end());
     for (uint32_t host = 0; host < m_hosts.size(); host++)
     {
         m_hosts[host].firstEndpoint = static_cast<uint32_t>(m_endpoints.size());
-        for (size_t transport = 0; transport < m_options.transports.size(); transport++)
+        for (const auto& [priority, transport] : order)
         {
             if (!uses[host][transport])
             {

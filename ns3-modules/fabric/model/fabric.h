@@ -150,6 +150,51 @@ struct NodeState
     uint64_t salt{0};         ///< Hash seed of a switch
 };
 
+/// Keys of events; like a vector, but with an append of three instructions.
+class KeyList
+{
+  public:
+    void Clear()
+    {
+        m_end = m_keys.data();
+    }
+
+    void Push(uint64_t key)
+    {
+        if (m_end == m_keys.data() + m_keys.size())
+        {
+            const size_t size = Size();
+            m_keys.resize(std::max<size_t>(64, 2 * size));
+            m_end = m_keys.data() + size;
+        }
+        *m_end++ = key;
+    }
+
+    size_t Size() const
+    {
+        return m_end - m_keys.data();
+    }
+
+    uint64_t* begin()
+    {
+        return m_keys.data();
+    }
+
+    uint64_t* end()
+    {
+        return m_end;
+    }
+
+    uint64_t operator[](size_t i) const
+    {
+        return m_keys[i];
+    }
+
+  private:
+    std::vector<uint64_t> m_keys;
+    uint64_t* m_end{m_keys.data()};
+};
+
 /// A data packet seen by its destination host.
 struct Arrival
 {
@@ -349,7 +394,7 @@ class Fabric
     void BuildDrops();
     PortId FindPort(int64_t node, int64_t peer, int64_t parallel) const;
 
-    // fabric.cc: the hot path
+    // fabric.cc and fabric-data-path.h: the hot path
     void GatherInstant();
     void OrderInstant();
     void SortTransmissions();
@@ -359,6 +404,7 @@ class Fabric
     void FetchForTransmissionDone(uint64_t key) const;
     void FetchForArrival(size_t i);
     void FetchTransport(uint64_t key) const;
+    void EnqueueHot(PortId portId, FrameId frameId);
     void TransmissionDone(PortId portId);
     void Arrive(PortId portId, FrameId frameId, PortId egress);
     void ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress);
@@ -367,7 +413,7 @@ class Fabric
     void Forward(PortId ingressId, PortId egressId, FrameId frameId);
     PortId Route(uint32_t node, const Frame& frame);
     void SelectNext(PortId portId);
-    FrameId PullFromHost(PortId portId);
+    FrameId PullFromHost(PortId portId, uint32_t ready);
     FrameId PopQueue(Port& port, uint32_t queueClass);
     void Transmit(PortId portId, FrameId frameId);
     void StartMessage(uint32_t message);
@@ -412,7 +458,7 @@ class Fabric
         uint32_t node;
         uint32_t firstEndpoint{0};
         uint32_t endpoints{0};
-        uint32_t turn{0}; ///< Endpoint that is asked first next time
+        uint32_t turn{0}; ///< Which of equally urgent endpoints is asked first
         PortId firstPort{NO_PORT};
         uint32_t ports{0};
     };
@@ -422,10 +468,10 @@ class Fabric
     std::vector<HostState> m_hosts;
 
     // The instant being executed, in parts of one type. A key is target << 32 | payload.
-    std::vector<uint64_t> m_transmitted;  ///< TX_DONE
-    std::vector<uint64_t> m_arrived;      ///< ARRIVE
+    KeyList m_transmitted;                ///< TX_DONE
+    KeyList m_arrived;                    ///< ARRIVE
     std::vector<uint64_t> m_others;       ///< CONTROL and TIMER
-    uint8_t m_arrivedLane{0};             ///< Lane that all of m_arrived waited in, or NO_LANE
+    bool m_arrivedInOrder{false};         ///< All of m_arrived waited in one lane
     std::vector<PortId> m_egress;         ///< Of each frame in m_arrived that is at a switch
     std::vector<uint64_t> m_present;      ///< Bit per port of a TX_DONE
     std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use

@@ -297,7 +297,8 @@ RoceTransport::NextFrame(PortId port, uint32_t pausedPriorities)
     }
     for (uint32_t slot = m_ready[local].Pop(); slot != NO_SLOT; slot = m_ready[local].Pop())
     {
-        if (!CanSend(slot))
+        // A slot may have ended and begun again, for a message that leaves by another port.
+        if (m_senders[slot].port != port || !CanSend(slot))
         {
             continue;
         }
