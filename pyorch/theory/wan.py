@@ -55,4 +55,4 @@ def hiding_rate_bps(
     left_ps = np.asarray(hidden_under_ps - waits * rtt_ps, float)
     bits = np.multiply(pair_bytes, model.volume_factor) * BITS_PER_BYTE
     with np.errstate(divide="ignore"):
-        return np.where(left_ps > 0, bits * PS_PER_S / np.maximum(left_ps, 0), np.inf)
+        return bits * PS_PER_S / np.maximum(left_ps, 0)

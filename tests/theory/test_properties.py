@@ -84,14 +84,22 @@ def test_no_slower_transfer_exposes_less(setup, kind, ratio):
     assert slow.compute_ps == ideal.compute_ps
 
 
-@settings(max_examples=100, deadline=None)
-@given(setup=setups(), ratio=st.floats(1, 100))
-def test_a_transfer_that_is_slower_is_the_same_as_a_network_that_is(setup, ratio):
-    # Scale-out carries the pipeline and stages 2 and 4; all times are bytes over rate.
-    slower_net = exposed.with_rates(setup, scale_out_bps=setup.network.scale_out_bps / ratio)
-    slower_flows = exposed.expose_setup(setup, inflation=Inflation(pipeline=ratio, scale_out=ratio))
+@settings(max_examples=200, deadline=None)
+@given(
+    setup=setups(), ratio=st.floats(1, 100), pooling=st.sampled_from(sorted(exposed.POOLINGS)),
+    network=st.sampled_from(["scale_up", "scale_out"]),
+)  # fmt: skip
+def test_a_transfer_that_is_slower_is_the_same_as_a_network_that_is(setup, ratio, pooling, network):
+    # Scale-up carries tensor parallelism and stages 1 and 5, scale-out the pipeline and stages 2
+    # and 4; all times are bytes over rate.
+    rate, other = f"{network}_bps", {"scale_up": "tensor", "scale_out": "pipeline"}[network]
+    slower_net = exposed.with_rates(setup, **{rate: getattr(setup.network, rate) / ratio})
+    inflation = Inflation(**{network: ratio, other: ratio})
+    slower_flows = exposed.expose_setup(setup, pooling=pooling, inflation=inflation)
 
-    assert exposed.expose_setup(slower_net).share == pytest.approx(slower_flows.share)
+    got = exposed.expose_setup(slower_net, pooling=pooling)
+
+    assert got.share == pytest.approx(slower_flows.share)
 
 
 @settings(max_examples=100, deadline=None)
@@ -178,6 +186,14 @@ def test_the_fluid_prediction_for_8192_hosts_takes_seconds_not_minutes():
     assert time.process_time() - start < 5
     # An independent program found 6 to 8 in twenty draws; 5 and 9 are the next lattice values.
     assert 5 <= slowest <= 9
+
+
+@pytest.mark.parametrize("hosts", [8, 128, 512])
+def test_every_host_of_the_square_fabric_sends_one_flow(hosts):
+    slowdown = fluid.slowdown_of_permutation(hosts, 1)
+
+    assert len(slowdown) == hosts
+    assert slowdown.min() >= 1 - 1e-9
 
 
 def test_a_fabric_that_cannot_be_square_is_refused():
