@@ -112,7 +112,7 @@ rule render:
     input:
         spec="results/{scenario}/{run}/spec.json",
         plugins=lambda wildcards: found.plugin_files(wildcards.scenario, wildcards.run),
-        room=code("render"),
+        room=["pyorch/render/script.py", "pyorch/render/tables.py"],
     output:
         script="results/{scenario}/{run}/scenario.py",
         tables="results/{scenario}/{run}/tables.npz",
@@ -160,7 +160,7 @@ rule traces:
     input:
         raw="results/{scenario}/{run}/raw.npz",
         manifest="results/{scenario}/{run}/manifest.json",
-        room=code("traces"),
+        room=["pyorch/traces/columns.py", "pyorch/traces/convert.py"],
     output:
         expand(
             "results/{{scenario}}/{{run}}/{table}.parquet",
@@ -183,9 +183,8 @@ rule traces:
 rule metrics:
     """One small table: one question, asked of all runs of a scenario."""
     input:
+        # The other tables of a run are made by the same job.
         flows=lambda wildcards: found.tables(wildcards.scenario, "flows"),
-        ports=lambda wildcards: found.tables(wildcards.scenario, "ports"),
-        paths=lambda wildcards: found.tables(wildcards.scenario, "paths"),
         metric="pyorch/metrics/{metric}.py",
         shared=["pyorch/metrics/_run.py", "pyorch/metrics/_collect.py"],
         theory=[f"pyorch/theory/{name}.py" for name in ("ecmp", "fct", "paths")],

@@ -9,8 +9,9 @@ from pyorch import spec as specs
 from pyorch.cli_list import scenario_files
 from pyorch.errors import SpecError, did_you_mean
 from pyorch.figures.needs import read_needs, split_need
-from pyorch.plugins import names
+from pyorch.plugins import load, names
 from pyorch.spec import typeids
+from pyorch.spec.fields import restore
 
 #: What Linux and other programs keep [1].
 _SHARE_FOR_RUNS = 0.9
@@ -64,18 +65,17 @@ class Workflow:
 
         Measured: 200 MB for Python, cppyy and ns-3; the engine takes below 16 KB for each host.
         """
-        return 300 + self._hosts(self.spec(scenario, run)) * 32 // 1000
+        return 300 + _hosts(self.spec(scenario, run)) * 32 // 1000
 
     def tables(self, scenario: str, name: str) -> list[str]:
         """Return one table of each run of a scenario."""
         return [f"results/{scenario}/{run}/{name}.parquet" for run in self.runs[scenario]]
 
-    def _hosts(self, spec: dict) -> int:
-        from pyorch import plugins
-        from pyorch.spec.fields import restore
 
-        module = plugins.load("pyorch.topology", spec["topology"]["type"])
-        return module.counts(restore(module.Params, spec["topology"]))["hosts"]
+def _hosts(spec: dict) -> int:
+    """Return the number of hosts of a run, in closed form."""
+    module = load("pyorch.topology", spec["topology"]["type"])
+    return module.counts(restore(module.Params, spec["topology"]))["hosts"]
 
 
 def read(scale: str, scenarios: str = "scenarios", plots: str = "plots") -> Workflow:

@@ -3,6 +3,7 @@
 
 import importlib
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -36,6 +37,9 @@ def load(package: str, name: object) -> ModuleType:
     PluginError
         The folder has no file of that name.
     """
+    module = sys.modules.get(f"{package}.{name}")
+    if module is not None and not str(name).startswith("_"):
+        return module
     known = names(package)
     if name not in known:
         kind = package.rpartition(".")[2]

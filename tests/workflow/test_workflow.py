@@ -16,6 +16,7 @@ pytestmark = pytest.mark.ns3  # the names of runs hold the attributes of the bui
 def test_a_fresh_project_runs_each_step_once_per_run(project):
     assert project.jobs() == {
         "all": 1, "figure": 1, "metrics": 1, "traces": 2, "simulate": 2, "render": 2, "spec": 2,
+        "reproduction": 1,
     }  # fmt: skip
 
 
@@ -105,8 +106,8 @@ def test_one_failed_run_is_named_and_leaves_the_others_alone(project):
     broken.write_text("import os\nprint('port 3 is on fire', flush=True)\nos.abort()\n")
 
     done = project.snakemake(
-        "--cores", "2", "--rerun-triggers", "mtime",
         *(f"results/tiny/{run}/flows.parquet" for run in runs),
+        "--cores", "2", "--rerun-triggers", "mtime",
     )  # fmt: skip
 
     assert done.returncode == 1
