@@ -15,6 +15,9 @@ from pyorch.figures import need_path
 
 scale = config.get("scale", "laptop")
 try:
+    # Not a rule: the names of runs hold the attributes of the modules, so these are needed here;
+    # and a rule would re-run everything behind it, also where the bytes come out the same.
+    cli_workflow.build_modules()
     found = cli_workflow.read(scale)
 except PyorchError as error:
     raise WorkflowError(str(error)) from None
@@ -26,12 +29,6 @@ if cli_workflow.release_dead_locks():
     logger.info("Removed the lock of a Snakemake that was killed; unfinished runs are run again.")
 
 FORMATS = ["pdf", "svg", "png", "csv"]
-SOURCES = [
-    str(path)
-    for path in sorted(Path("ns3-modules").rglob("*"))
-    if path.suffix in {".cc", ".h", ".txt", ".cmake"} and "test" not in path.parts
-]
-LIBRARIES = [f"build/lib/lib{path.parent.name}.so" for path in Path("ns3-modules").glob("*/model")]
 
 
 def code(*folders):
@@ -72,27 +69,8 @@ rule all:
         "figures/reproduction.md",
 
 
-rule modules:
-    """The C++ modules; does nothing but look where nothing has changed."""
-    input:
-        SOURCES,
-    output:
-        "build/typeids.json",
-        sorted(LIBRARIES),
-    log:
-        "logs/modules.log",
-    conda:
-        "environment.yml"
-    message:
-        "Building the C++ modules"
-    shell:
-        "python -m pyorch.simulate.build > {log} 2>&1"
-
-
 rule spec:
     """One resolved spec; the run is named by its content, so the YAML is no input."""
-    input:
-        "build/typeids.json",
     output:
         "results/{scenario}/{run}/spec.json",
     log:
@@ -193,6 +171,7 @@ rule metrics:
     log:
         f"logs/metrics/{{scenario}}/{scale}/{{metric}}.log",
     params:
+        scale=scale,
         file=lambda wildcards: found.files[wildcards.scenario],
         # One more seed is one more input; a new label is not.
         labels=lambda wildcards: [run.label for run in found.runs[wildcards.scenario].values()],
@@ -203,7 +182,7 @@ rule metrics:
     message:
         "Measuring {wildcards.metric} of {wildcards.scenario}"
     shell:
-        "python -m pyorch metrics {wildcards.metric} {params.file} --scale {scale}"
+        "python -m pyorch metrics {wildcards.metric} {params.file} --scale {params.scale}"
         " --out {output} > {log} 2>&1"
 
 
@@ -221,6 +200,8 @@ rule figure:
         multiext("figures/{figure}", ".pdf", ".svg", ".png", ".csv"),
     log:
         "logs/figure/{figure}.log",
+    params:
+        scale=lambda wildcards: scale if found.figures[wildcards.figure] else "laptop",
     resources:
         mem_mb=1000,
     conda:
@@ -228,7 +209,7 @@ rule figure:
     message:
         "Drawing {wildcards.figure}"
     shell:
-        "python {input.plot} --scale {scale} > {log} 2>&1"
+        "python {input.plot} --scale {params.scale} > {log} 2>&1"
 
 
 rule reproduction:

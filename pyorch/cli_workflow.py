@@ -2,12 +2,14 @@
 """What the Snakefile asks when it is read: which runs there are, and what this machine holds."""
 
 import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyorch import spec as specs
 from pyorch.cli_list import scenario_files
-from pyorch.errors import SpecError, did_you_mean
+from pyorch.errors import BuildError, SpecError, did_you_mean
 from pyorch.figures.needs import read_needs, split_need
 from pyorch.plugins import load, names
 from pyorch.spec import typeids
@@ -76,6 +78,20 @@ def _hosts(spec: dict) -> int:
     """Return the number of hosts of a run, in closed form."""
     module = load("pyorch.topology", spec["topology"]["type"])
     return module.counts(restore(module.Params, spec["topology"]))["hosts"]
+
+
+def build_modules(sources: Path | str = "ns3-modules") -> None:
+    """Bring the C++ modules up to date; takes a quarter of a second if they are.
+
+    Raises
+    ------
+    BuildError
+        They do not build; the compiler has said why.
+    """
+    if any(Path(sources).glob("*/model/*.cc")):
+        done = subprocess.run([sys.executable, "-m", "pyorch.simulate.build"])
+        if done.returncode:
+            raise BuildError("the C++ modules do not build; see above. Alone: make setup")
 
 
 def read(scale: str, scenarios: str = "scenarios", plots: str = "plots") -> Workflow:

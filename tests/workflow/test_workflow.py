@@ -21,7 +21,7 @@ def test_a_fresh_project_runs_each_step_once_per_run(project):
 
 
 @pytest.mark.slow
-def test_one_more_seed_adds_only_its_own_runs(project):
+def test_only_what_has_changed_is_run_again(project):
     done = project.snakemake("--cores", "2", "all")
     assert done.returncode == 0, done.stdout
     assert (project.folder / "figures" / "tiny.pdf").stat().st_size > 1000
@@ -30,11 +30,20 @@ def test_one_more_seed_adds_only_its_own_runs(project):
     project.scenario.write_text("# a comment\n" + project.scenario.read_text())
     assert project.jobs() == {}
 
+    library = project.folder / "build" / "lib" / "libspray.so"
+    library.write_bytes(library.read_bytes() + b"another transport")
+    (project.folder / "build" / "lib" / "libroce.so").touch()  # built again, the same bytes
+    assert project.jobs() == {}
+
     text = project.scenario.read_text()
     project.scenario.write_text(text.replace("[1, 2]", "[1, 2, 3]"))
     assert project.jobs() == {
         "all": 1, "figure": 1, "metrics": 1, "traces": 1, "simulate": 1, "render": 1, "spec": 1,
     }  # fmt: skip
+
+    library = project.folder / "build" / "lib" / "libroce.so"
+    library.write_bytes(library.read_bytes() + b"changed")
+    assert project.jobs()["simulate"] == 3
 
 
 def test_a_new_scenario_and_a_new_figure_are_found_without_an_edit(project):
