@@ -132,6 +132,11 @@ CASES = {
         "ns3::RoceTransport has no attribute 'Gian'. It has MtuBytes, HeaderBytes",
     ),
     "attribute out of range": (roce(MtuBytes=0), "ns3::RoceTransport: MtuBytes cannot be '0'"),
+    "negative window": (
+        roce(WindowBytes=-1),
+        "ns3::RoceTransport: WindowBytes cannot be '-1'",
+    ),
+    "negative threshold": (set_to(pfc={"XoffBytes": -5}), "ns3::Pfc: XoffBytes cannot be '-5'"),
     "attribute of another kind": (roce(Rto="soon"), "ns3::RoceTransport: Rto cannot be 'soon'"),
     "attribute not in the list": (
         roce(Recovery="Maybe"),

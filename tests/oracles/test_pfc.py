@@ -125,6 +125,36 @@ def test_each_port_of_a_fan_in_is_paused_the_right_share_of_time(n, share):
     assert sent == pytest.approx(6 * MS_PS / FRAME_PS / n, rel=0.02)
 
 
+@pytest.mark.parametrize("offset", [50_000, 150_000])
+def test_the_account_swings_between_resume_and_pause(offset):
+    # 2:1. An ingress gains and loses at half the rate, offset / (C / 2) each way. A PAUSE works
+    # after its own time, the delay, half a frame on average and the delay of what is under way;
+    # a RESUME likewise, and then a whole frame must come. What has come or gone meanwhile at
+    # half the rate takes as long to undo.
+    up_ps = 2 * US_PS + PAUSE_PS + FRAME_PS / 2
+    down_ps = 2 * US_PS + PAUSE_PS + FRAME_PS
+    period_ps = 2 * (offset * BYTE_PS * 2) + 2 * up_ps + 2 * down_ps
+    xoff = 200_000
+    got = run(
+        star(3, RATE, US_PS),
+        incast(2, 100_000_000),
+        [ROCE],
+        pfc={"XoffBytes": xoff, "XonOffsetBytes": offset},
+        stop_ps=6 * MS_PS,
+    )
+    periods = (6 * MS_PS - xoff * BYTE_PS * 2) / period_ps
+    for host in (1, 2):
+        switch = got.port(1000, host)
+        # One PAUSE and one RESUME per period.
+        assert switch["pause_frames_sent"] == pytest.approx(2 * periods, rel=0.03)
+        assert got.port(host, 1000)["pause_frames_received"] in (
+            switch["pause_frames_sent"],
+            switch["pause_frames_sent"] - 1,
+        )
+        peak = xoff + (up_ps + FRAME_PS / 2) / BYTE_PS / 2
+        assert switch["max_ingress_bytes"] == pytest.approx(peak, abs=FRAME)
+
+
 def victim_fabric():
     """Return two switches; 0 and 1 sit on the left, receivers 2, 3 and senders 4..10 right."""
     network = Network(hosts=list(range(11)), switches=[(1000, 1), (1001, 1)])
