@@ -20,6 +20,7 @@ def networks(draw):
     """Return a leaf-spine with rates, delays, losses and parallel links of its own."""
     leaves, spines = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     per_leaf, parallel = draw(st.integers(1, 3)), draw(st.integers(1, 2))
+    planes = draw(st.integers(1, 2))
     loss = draw(st.sampled_from([0.0, 0.0, 1e-3, 2e-2]))
     rate, delay_ps = st.sampled_from(RATES), st.integers(1, 2_000_000)
     network = Network(hosts=list(range(max(2, leaves * per_leaf))))
@@ -28,6 +29,12 @@ def networks(draw):
     for host in network.hosts:
         leaf = min(host // per_leaf, leaves - 1)
         network.link(host, 100 + leaf, draw(rate), draw(delay_ps), loss=loss)
+        if planes == 2:  # a second port, to the next leaf or once more to the only one
+            other = (leaf + 1) % leaves
+            parallel_index = int(other == leaf)
+            network.link(
+                host, 100 + other, draw(rate), draw(delay_ps), parallel=parallel_index, loss=loss
+            )
     for leaf in range(leaves):
         for spine in range(spines):
             for k in range(parallel):
