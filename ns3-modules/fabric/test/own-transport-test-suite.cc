@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/fabric-facade.h"
+#include "ns3/fabric.h"
+#include "ns3/test.h"
+#include "ns3/transport.h"
+#include "ns3/uinteger.h"
+
+#include <map>
+#include <stdexcept>
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+/**
+ * @brief A user's own transport, made for this test of the contract alone: one packet per gap.
+ *
+ * Not modelled: losses; the acknowledgement is of the last packet only.
+ */
+class PacedDatagrams final : public Transport
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::PacedDatagrams")
+                                .SetParent<Transport>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<PacedDatagrams>()
+                                .AddAttribute("GapPs",
+                                              "Time from one packet to the next [ps]",
+                                              UintegerValue(1'000'000),
+                                              MakeUintegerAccessor(&PacedDatagrams::m_gapPs),
+                                              MakeUintegerChecker<uint64_t>());
+        return tid;
+    }
+
+    static constexpr uint32_t PACKET_BYTES = 1000;
+
+    void StartMessage(uint32_t message) override
+    {
+        m_sent[message] = 0;
+        OnTimer(message);
+    }
+
+    void OnTimer(uint32_t message) override
+    {
+        m_due.push_back(message);
+        Kick();
+    }
+
+    FrameId NextFrame(PortId, uint32_t pausedPriorities) override
+    {
+        if (m_due.empty() || ((pausedPriorities >> DataPriority()) & 1))
+        {
+            return NO_FRAME;
+        }
+        const uint32_t message = m_due.back();
+        m_due.pop_back();
+        const FrameId id = Net().Frames().Allocate();
+        Frame& frame = Net().Frames()[id];
+        frame.message = message;
+        frame.dst = Net().GetMessage(message).dst;
+        frame.packet = m_sent[message]++;
+        frame.bytes = PACKET_BYTES;
+        frame.kind = frame_kind::DATA;
+        frame.priority = DataPriority();
+        Net().GetMessage(message).sentPackets++;
+        if (m_sent[message] < Packets(message))
+        {
+            SetTimer(Net().NowPs() + m_gapPs, message);
+        }
+        return id;
+    }
+
+    void Receive(FrameId id, PortId port) override
+    {
+        Frame& frame = Net().Frames()[id];
+        if (frame.kind != frame_kind::DATA)
+        {
+            Net().MessageAcknowledged(frame.message);
+            Net().Frames().Free(id);
+            return;
+        }
+        if (++m_received[frame.message] < Packets(frame.message))
+        {
+            Net().Frames().Free(id);
+            return;
+        }
+        Net().MessageDelivered(frame.message);
+        frame.kind = frame_kind::CONTROL;
+        frame.dst = Net().GetMessage(frame.message).src;
+        frame.bytes = MIN_FRAME_BYTES;
+        frame.priority = 6;
+        frame.flags = frame_flag::REVERSE;
+        SendControl(id, port);
+    }
+
+    std::vector<uint32_t> CommonFrameBytes() const override
+    {
+        return {PACKET_BYTES};
+    }
+
+    uint8_t DataPriority() const override
+    {
+        return 3;
+    }
+
+    int32_t SinglePathEntropy(uint32_t) override
+    {
+        return 0;
+    }
+
+  private:
+    uint32_t Packets(uint32_t message) const
+    {
+        return static_cast<uint32_t>(Net().GetMessage(message).bytes / PACKET_BYTES);
+    }
+
+    uint64_t m_gapPs{0};
+    std::vector<uint32_t> m_due;           ///< Messages whose gap is over
+    std::map<uint32_t, uint32_t> m_sent;     ///< Packets, by message
+    std::map<uint32_t, uint32_t> m_received; ///< Packets, by message
+};
+
+NS_OBJECT_ENSURE_REGISTERED(PacedDatagrams);
+
+namespace
+{
+
+/// Two hosts, two switches, three links of 100 Gb/s (80 ps per byte) and 1 us.
+void
+Fill(Facade& facade, int64_t bytes, const std::string& gapPs)
+{
+    const auto column = [&facade](const char* table, const char* name, std::vector<int64_t> values) {
+        facade.Column(table, name, values.data(), values.size());
+    };
+    column("nodes", "node", {0, 1, 10, 11});
+    column("nodes", "is_switch", {0, 0, 1, 1});
+    column("nodes", "tier", {0, 0, 1, 1});
+    column("links", "node_a", {0, 10, 11});
+    column("links", "node_b", {10, 11, 1});
+    column("links", "rate_bps", {100'000'000'000, 100'000'000'000, 100'000'000'000});
+    column("links", "delay_ps", {1'000'000, 1'000'000, 1'000'000});
+    column("flows", "flow", {5});
+    column("flows", "src", {0});
+    column("flows", "dst", {1});
+    column("flows", "bytes", {bytes});
+    column("flows", "start_ps", {777});
+    const auto transport = facade.Factory("ns3::tests::PacedDatagrams");
+    facade.Attribute(transport, "GapPs", gapPs);
+    facade.Transport(transport);
+}
+
+constexpr int64_t DATA_PS = 1020 * 80;
+constexpr int64_t ACK_PS = 84 * 80;
+
+} // namespace
+
+/// Oracle: n packets, one per gap, cross three links: 777 + (n - 1) gap + 3 (d + 1 us), and back.
+class OwnTransportKeepsTime : public TestCase
+{
+  public:
+    OwnTransportKeepsTime(int64_t packets, int64_t gapPs)
+        : TestCase(std::to_string(packets) + " packets, one per " + std::to_string(gapPs) + " ps"),
+          m_packets(packets),
+          m_gapPs(gapPs)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Facade facade;
+        Fill(facade, m_packets * PacedDatagrams::PACKET_BYTES, std::to_string(m_gapPs));
+        facade.Build();
+        while (!facade.RunSlice(1'000'000'000'000, 1))
+        {
+        }
+        facade.Finish();
+        // A gap shorter than the packet is stretched to it: the timer's frame waits for the wire.
+        const int64_t stepPs = std::max(m_gapPs, DATA_PS);
+        const int64_t endPs = 777 + (m_packets - 1) * stepPs + 3 * (DATA_PS + 1'000'000);
+        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "receiver_end_ps")[0], endPs, "receiver");
+        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "sender_end_ps")[0],
+                              endPs + 3 * (ACK_PS + 1'000'000),
+                              "sender");
+        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "sent_data_packets")[0], m_packets, "packets");
+        NS_TEST_EXPECT_MSG_EQ(facade.DataPackets(), m_packets, "delivered");
+        NS_TEST_EXPECT_MSG_EQ(facade.FlowsDone(), 1, "done");
+    }
+
+    int64_t m_packets;
+    int64_t m_gapPs;
+};
+
+/// A transport found by its TypeId is described with its attributes, for the scenario's checks.
+class OwnTransportIsDescribed : public TestCase
+{
+  public:
+    OwnTransportIsDescribed()
+        : TestCase("a transport of one's own is listed, and its attributes are checked")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const auto text = DescribeTypeIds();
+        NS_TEST_EXPECT_MSG_NE(text.find("ns3::tests::PacedDatagrams"), std::string::npos, "listed");
+        NS_TEST_EXPECT_MSG_NE(text.find("GapPs"), std::string::npos, "with its attribute");
+        Facade facade;
+        const auto factory = facade.Factory("ns3::tests::PacedDatagrams");
+        std::string said;
+        try
+        {
+            facade.Attribute(factory, "GapPs", "-1");
+        }
+        catch (const std::runtime_error& error)
+        {
+            said = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(said.find("GapPs cannot be '-1'"), std::string::npos, said);
+    }
+};
+
+class FabricOwnTransportTestSuite : public TestSuite
+{
+  public:
+    FabricOwnTransportTestSuite()
+        : TestSuite("fabric-own-transport", Type::SYSTEM)
+    {
+        for (const int64_t gapPs : {1, 80'000, 81'600, 81'601, 3'000'000, 50'000'000})
+        {
+            AddTestCase(new OwnTransportKeepsTime(1, gapPs), Duration::QUICK);
+            AddTestCase(new OwnTransportKeepsTime(100, gapPs), Duration::QUICK);
+        }
+        AddTestCase(new OwnTransportIsDescribed, Duration::QUICK);
+    }
+};
+
+static FabricOwnTransportTestSuite g_fabricOwnTransportTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3
