@@ -43,6 +43,7 @@ PORTS = {
     "dropped_buffer_frames": Column("Frames that the egress queue or the buffer did not take"),
     "dropped_headroom_frames": Column("Frames of a lossless priority that overran the headroom"),
     "dropped_loss_frames": Column("Frames lost on the link"),
+    "dropped_link_down_frames": Column("Frames that a cut link took with it"),
     "dropped_no_route_frames": Column("Frames without a way to their target"),
     "ecn_marked_packets": Column("Data packets marked at this egress"),
     "trimmed_packets": Column("Data packets cut to their header at this egress"),
