@@ -18,6 +18,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 namespace ns3
 {
@@ -104,15 +105,20 @@ class StockEchoIsUnchanged : public TestCase
     }
 
   private:
+    /// A file of this process: two runners started in one second share their temporary folder.
+    std::string OwnFile(const std::string& name)
+    {
+        return CreateTempDirFilename(std::to_string(getpid()) + "-" + name);
+    }
+
     void DoRun() override
     {
         if (Time::GetResolution() != Time::PS)
         {
             Time::SetResolution(Time::PS); // as in every run of the engine
         }
-        const auto stock =
-            RunEcho("ns3::DefaultSimulatorImpl", CreateTempDirFilename("default.pcap"));
-        const auto ours = RunEcho("ns3::FabricSimulatorImpl", CreateTempDirFilename("ours.pcap"));
+        const auto stock = RunEcho("ns3::DefaultSimulatorImpl", OwnFile("default.pcap"));
+        const auto ours = RunEcho("ns3::FabricSimulatorImpl", OwnFile("ours.pcap"));
         NS_TEST_ASSERT_MSG_GT(stock.events, 400, "the reference run does something");
         NS_TEST_ASSERT_MSG_GT(stock.pcap.size(), 20'000, "the reference run wrote packets");
         NS_TEST_EXPECT_MSG_NE(stock.ascii.find("\nd "), std::string::npos, "and dropped some");
