@@ -190,6 +190,21 @@ def test_equal_flows_of_one_host_take_turns_packet_by_packet():
         assert got.fct_ps(i) == on_wire * DATA_PS + 2 * DATA_PS + 3 * DELAY_PS
 
 
+def test_a_host_sends_the_more_urgent_of_its_messages_first():
+    # The low one starts at 0, the high one in the middle of the low one's packet number 10. It
+    # waits for its end, half a packet, and then has the wire to itself; so has the switch. The
+    # low one ends after all packets of both.
+    low_packets, high_packets = 50, 20
+    flows = Flows()
+    flows.add(0, 2, low_packets * MTU)
+    flows.add(0, 3, high_packets * MTU, start_ps=10 * DATA_PS + DATA_PS // 2, transport=1)
+    urgent = ("ns3::RoceTransport", {"RethBytes": 0, "Priority": 5})
+    got = run(one_uplink(2), flows, [ROCE, urgent])
+    beyond_ps = 2 * DATA_PS + 3 * DELAY_PS
+    assert got.fct_ps(1) == DATA_PS // 2 + high_packets * DATA_PS + beyond_ps
+    assert got.fct_ps(0) == (low_packets + high_packets) * DATA_PS + beyond_ps
+
+
 def test_equal_flows_on_one_link_end_together_under_flow_control_too():
     n, packets = 5, 500
     flows = Flows()
