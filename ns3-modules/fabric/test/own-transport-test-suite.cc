@@ -2,6 +2,7 @@
 
 #include "ns3/fabric-facade.h"
 #include "ns3/fabric.h"
+#include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/transport.h"
 #include "ns3/uinteger.h"
@@ -197,6 +198,50 @@ class OwnTransportKeepsTime : public TestCase
     int64_t m_gapPs;
 };
 
+/// Oracle: the same times as without the other; one clock for stock events and the engine's.
+class StockEventsRunBesideTheEngine : public TestCase
+{
+  public:
+    StockEventsRunBesideTheEngine()
+        : TestCase("events of stock ns-3 between those of the engine")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 50;
+        constexpr int64_t GAP_PS = 100'000;
+        constexpr int64_t END_PS = 777 + (PACKETS - 1) * GAP_PS + 3 * (DATA_PS + 1'000'000);
+        Facade facade;
+        Fill(facade, PACKETS * PacedDatagrams::PACKET_BYTES, std::to_string(GAP_PS));
+        facade.Build();
+        std::vector<int64_t> expected;
+        std::vector<int64_t> seen;
+        uint64_t deliveredBefore = 0;
+        uint64_t deliveredAt = 0;
+        for (int64_t i = 0; i < 100; i++)
+        {
+            expected.push_back(i * 77'777);
+            Simulator::Schedule(PicoSeconds(i * 77'777), [&seen] {
+                seen.push_back(Simulator::Now().GetPicoSeconds());
+            });
+        }
+        // The last packet arrives at END_PS; at one instant the engine comes first.
+        Simulator::Schedule(PicoSeconds(END_PS - 1),
+                            [&] { deliveredBefore = facade.DataPackets(); });
+        Simulator::Schedule(PicoSeconds(END_PS), [&] { deliveredAt = facade.DataPackets(); });
+        while (!facade.RunSlice(100'000'000, 1))
+        {
+        }
+        facade.Finish();
+        NS_TEST_EXPECT_MSG_EQ((seen == expected), true, "stock events at their times");
+        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "receiver_end_ps")[0], END_PS, "the flow");
+        NS_TEST_EXPECT_MSG_EQ(deliveredBefore, PACKETS - 1, "one picosecond before the last");
+        NS_TEST_EXPECT_MSG_EQ(deliveredAt, PACKETS, "at the last");
+    }
+};
+
 /// A transport found by its TypeId is described with its attributes, for the scenario's checks.
 class OwnTransportIsDescribed : public TestCase
 {
@@ -238,6 +283,7 @@ class FabricOwnTransportTestSuite : public TestSuite
             AddTestCase(new OwnTransportKeepsTime(1, gapPs), Duration::QUICK);
             AddTestCase(new OwnTransportKeepsTime(100, gapPs), Duration::QUICK);
         }
+        AddTestCase(new StockEventsRunBesideTheEngine, Duration::QUICK);
         AddTestCase(new OwnTransportIsDescribed, Duration::QUICK);
     }
 };
