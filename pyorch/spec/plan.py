@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pyorch.errors import SpecError, did_you_mean
 from pyorch.spec import typeids
+from pyorch.spec.files import without_paths
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
 from pyorch.spec.schema import PLANNING_KEYS
@@ -160,8 +161,12 @@ def canonical(spec: dict) -> str:
 
 
 def run_id(spec: dict, digest: str) -> str:
-    """Return the name of a run: its seed, and a hash of its spec and of its template."""
-    content = hashlib.sha256(f"{canonical(spec)}\n{digest}".encode()).hexdigest()
+    """Return the name of a run: its seed, and a hash of its spec and of its template.
+
+    Of a file that the scenario names it counts what it holds, not where it lies.
+    """
+    text = canonical(without_paths(spec))
+    content = hashlib.sha256(f"{text}\n{digest}".encode()).hexdigest()
     return f"s{spec['seed']}-{content[:10]}"
 
 

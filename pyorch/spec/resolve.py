@@ -6,8 +6,9 @@ the name in `type`; attributes of ns-3 types are checked against what the module
 """
 
 import json
+from pathlib import Path as FilePath
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean
@@ -18,6 +19,7 @@ from pyorch.spec.scenario import ScenarioFile
 from pyorch.spec.schema import PLANNING_KEYS, Load, Plugin, Scenario, Typed
 from pyorch.spec.typeids import TypeIds
 from pyorch.spec.yaml_lines import Path
+from pyorch.units import TIME, format_exact
 
 
 class Resolver:
@@ -44,16 +46,18 @@ class Resolver:
         spec["topology"] = self._plugin(
             scenario, "topology", point.topology, ("topology",), {"link": spec["link"]}
         )
-        nodes, links, counts = self._shape(spec["topology"], spec["link"])
+        nodes, links, counts = self._shape(scenario, spec["topology"], spec["link"])
         spec["transport"] = [
             {"name": t.name, **self._typed(scenario, "transport", t, ("transport", i))}
             for i, t in enumerate(point.transport)
         ]
         self._unique_names(scenario, spec["transport"])
         spec["workload"] = [
-            self._load(scenario, load, ("workload", i), spec["transport"], counts)
+            self._load(scenario, load, ("workload", i), spec["transport"])
             for i, load in enumerate(point.workload)
         ]
+        for i, load in enumerate(spec["workload"]):
+            self._check_load(scenario, load, ("workload", i), nodes, counts, spec["stop_ps"])
         for role in ("queue", "flow_control", "forwarding"):
             if typed := getattr(point.switch, role):
                 spec["switch"][role] = self._typed(scenario, role, typed, ("switch", role))
@@ -72,6 +76,7 @@ class Resolver:
         except PluginError as error:
             raise scenario.error((*path, "type"), str(error)) from None
         given = plugin.model_extra or {}
+        context["folder"] = FilePath(scenario.source).parent
         try:
             params = module.Params.model_validate(given, context=context)
         except ValidationError as error:
@@ -81,18 +86,23 @@ class Resolver:
             raise scenario.error((*path, error.field), str(error)) from None
         return {"type": plugin.type, **params.model_dump()}
 
-    def _shape(self, topology: dict, link: dict) -> tuple[dict, dict, dict]:
+    def _shape(
+        self, scenario: ScenarioFile, topology: dict, link: dict
+    ) -> tuple[dict, dict, dict]:
         """Return node table, link table and counts of a topology, computed once."""
         key = json.dumps([topology, link], sort_keys=True)
         if key not in self._shapes:
             module = plugins.load("pyorch.topology", topology["type"])
             params = restore(module.Params, topology)
-            tables = module.tables(params, link)
+            try:
+                tables = module.tables(params, link)
+            except FieldError as error:
+                raise scenario.error(("topology", error.field), str(error)) from None
             self._shapes[key] = (tables["nodes"], tables["links"], module.counts(params))
         return self._shapes[key]
 
     def _load(
-        self, scenario: ScenarioFile, load: Load, path: Path, transports: list[dict], counts: dict
+        self, scenario: ScenarioFile, load: Load, path: Path, transports: list[dict]
     ) -> dict:
         """Return a workload with the index of its transport."""
         names = [transport["name"] for transport in transports]
@@ -103,13 +113,30 @@ class Resolver:
                 f"{did_you_mean(load.transport, names)}",
             )
         resolved = self._plugin(scenario, "workload", load, path, {})
-        module = plugins.load("pyorch.workload", load.type)
-        try:
-            module.check(restore(module.Params, resolved), counts)
-        except FieldError as error:
-            raise scenario.error((*path, error.field), str(error)) from None
         resolved["transport"] = names.index(load.transport) if load.transport else 0
         return resolved
+
+    def _check_load(
+        self,
+        scenario: ScenarioFile,
+        load: dict,
+        path: Path,
+        nodes: dict,
+        counts: dict,
+        stop_ps: int,
+    ) -> None:
+        """Refuse a workload that does not fit the topology, or begins when the run has ended."""
+        module = plugins.load("pyorch.workload", load["type"])
+        params = restore(module.Params, load)
+        try:
+            module.check(params, counts)
+            if hasattr(module, "check_flows"):
+                module.check_flows(params, nodes, stop_ps)
+            elif load.get("start_ps", 0) >= stop_ps:
+                start, stop = (format_exact(t, TIME) for t in (load["start_ps"], stop_ps))
+                raise FieldError("start", f"{start} is not before stop, {stop}. Raise stop.")
+        except FieldError as error:
+            raise scenario.error((*path, error.field), str(error)) from None
 
     def _unique_names(self, scenario: ScenarioFile, transports: list[dict]) -> None:
         names = [transport["name"] for transport in transports]
@@ -132,8 +159,3 @@ class Resolver:
             where = (*path, "attributes", error.field)
             raise scenario.error(where, str(error)) from None
         return {"type": typed.type, "attributes": attributes}
-
-
-def parameters(module: object, resolved: dict) -> BaseModel:
-    """Return the parameters of a plug-in module from its section of a resolved spec."""
-    return restore(module.Params, resolved)
