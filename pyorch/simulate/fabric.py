@@ -10,7 +10,7 @@ import numpy as np
 from pyorch.errors import SimulationError
 from pyorch.simulate import loader
 
-INPUT_TABLES = ("nodes", "links", "flows", "drops")
+INPUT_TABLES = ("nodes", "links", "flows", "drops", "link_events")
 ENDLESS_PS = 2**63 - 1
 DEFAULT_MTU_BYTES = 4096
 

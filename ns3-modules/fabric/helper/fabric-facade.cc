@@ -54,6 +54,7 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
     {"links", {{"node_a", "node_b", "rate_bps", "delay_ps"}, {"parallel", "loss_ratio"}}},
     {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
+    {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
 };
 
 /// Columns that hold shares; all others hold whole numbers.
@@ -160,10 +161,17 @@ Facade::Attribute(uint32_t factory, const std::string& name, const std::string& 
         }
         Fail(tid.GetName() + " has no attribute '" + name + "'. It has " + Join(names) + ".");
     }
+    const std::string range = info.checker->HasUnderlyingTypeInformation()
+                                  ? info.checker->GetUnderlyingTypeInformation()
+                                  : info.checker->GetValueTypeName();
     Ptr<AttributeValue> parsed;
+    // A C++ stream reads "-1" into an unsigned number as a huge one.
+    const bool wrapsRound = range.starts_with("uint") && value.starts_with("-");
     try
     {
-        TrapFatal([&] { parsed = info.checker->CreateValidValue(StringValue(value)); });
+        TrapFatal([&] {
+            parsed = wrapsRound ? nullptr : info.checker->CreateValidValue(StringValue(value));
+        });
     }
     catch (const std::runtime_error&)
     {
@@ -171,9 +179,6 @@ Facade::Attribute(uint32_t factory, const std::string& name, const std::string& 
     }
     if (!parsed)
     {
-        const std::string range = info.checker->HasUnderlyingTypeInformation()
-                                      ? info.checker->GetUnderlyingTypeInformation()
-                                      : info.checker->GetValueTypeName();
         Fail(tid.GetName() + ": " + name + " cannot be '" + value + "'; allowed is " + range +
              " (" + info.help + ")");
     }
@@ -224,6 +229,8 @@ Facade::Option(const std::string& name, int64_t value)
         {"framing_bytes", [&](uint64_t v) { options.framingBytes = v; }},
         {"buffer_bytes", [&](uint64_t v) { options.bufferBytes = v; }},
         {"switch_delay_ps", [&](uint64_t v) { options.switchDelayPs = v; }},
+        {"cut_through_bytes", [&](uint64_t v) { options.cutThroughBytes = v; }},
+        {"convergence_ps", [&](uint64_t v) { options.convergencePs = v; }},
         {"trace_arrivals", [&](uint64_t v) { options.traceArrivals = v != 0; }},
     };
     const auto found = setters.find(name);
@@ -253,7 +260,7 @@ Facade::State::CheckColumn(const std::string& table,
     const auto shape = INPUT_SHAPES.find(table);
     if (shape == INPUT_SHAPES.end())
     {
-        Fail("there is no input table '" + table + "'. Allowed: drops, flows, links, nodes.");
+        Fail("there is no input table '" + table + "'. Allowed: drops, flows, link_events, links, nodes.");
     }
     std::vector<std::string> allowed = shape->second.required;
     allowed.insert(allowed.end(), shape->second.optional.begin(), shape->second.optional.end());
@@ -373,6 +380,14 @@ Facade::State::MakeTables()
                                 Cell("drops", "parallel", i, 0),
                                 Cell("drops", "ordinal", i, 0)});
     }
+    for (size_t i = 0; i < InputRows("link_events"); i++)
+    {
+        tables.linkEvents.push_back({Cell("link_events", "time_ps", i, 0),
+                                     Cell("link_events", "node_a", i, 0),
+                                     Cell("link_events", "node_b", i, 0),
+                                     Cell("link_events", "parallel", i, 0),
+                                     Cell("link_events", "rate_bps", i, 0)});
+    }
     return tables;
 }
 
@@ -469,6 +484,7 @@ Facade::State::MakePorts()
     add("dropped_headroom_frames", [](Id, const Port&, const C& c) { return c.droppedHeadroom; });
     add("dropped_loss_frames", [](Id, const Port&, const C& c) { return c.lostFrames; });
     add("dropped_no_route_frames", [](Id, const Port&, const C& c) { return c.droppedNoRoute; });
+    add("dropped_link_down_frames", [](Id, const Port&, const C& c) { return c.droppedDown; });
     add("ecn_marked_packets", [](Id, const Port&, const C& c) { return c.marked; });
     add("trimmed_packets", [](Id, const Port&, const C& c) { return c.trimmed; });
     add("pause_frames_sent", [](Id, const Port&, const C& c) { return c.linkControlSent; });

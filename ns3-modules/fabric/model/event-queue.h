@@ -22,10 +22,18 @@ namespace fabric
 /// Kinds of event, in the order in which they are executed at one instant.
 enum class EventType : uint32_t
 {
-    CONTROL = 0, ///< A message starts; a link changes
+    CONTROL = 0, ///< A link or the routes change, a message starts: see ControlIndex
     TX_DONE = 1, ///< A port has put the last bit of a frame on its wire
     ARRIVE = 2,  ///< The last bit of a frame has reached a port
     TIMER = 3,   ///< A transport's timer has run out
+};
+
+/// What an event of type CONTROL does, in the order in which they are executed at one instant.
+enum ControlIndex : uint32_t
+{
+    CONTROL_LINK = 0,    ///< Row `payload` of link_events comes into force
+    CONTROL_REROUTE = 1, ///< Routes follow the links
+    CONTROL_MESSAGE = 2, ///< Message `payload` starts
 };
 
 constexpr uint32_t EVENT_INDEX_BITS = 30;

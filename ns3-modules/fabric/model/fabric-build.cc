@@ -34,8 +34,14 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     const auto started = std::chrono::steady_clock::now();
     m_tables.SortAndCheck();
     BuildPorts();
-    m_routing = std::make_unique<Routing>(m_nodes, m_ports);
+    m_nominalRouting = std::make_unique<Routing>(m_nodes, m_ports);
+    m_routing = m_nominalRouting.get();
     BuildEndpoints();
+    BuildLinkEvents();
+    for (uint32_t node = 0; node < m_nodes.size(); node++)
+    {
+        DecideCutThrough(node);
+    }
     BuildLanes();
     BuildDrops();
     m_forwardingPolicy = Make<ForwardingPolicy>(m_options.forwarding);
@@ -69,12 +75,29 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     }
     m_present.assign(m_ports.size() / 64 + 1, 0);
     m_presentWords.assign(m_ports.size() / 4096 + 1, 0);
+    ScheduleControl();
+    m_buildNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - started).count();
+}
+
+void
+Fabric::ScheduleControl()
+{
+    for (uint32_t event = 0; event < m_tables.linkEvents.size(); event++)
+    {
+        const auto timePs = static_cast<uint64_t>(m_tables.linkEvents[event].timePs);
+        m_queue.Push(0, {timePs, EventTarget(EventType::CONTROL, CONTROL_LINK), event});
+        m_queue.Push(0,
+                     {timePs + m_options.convergencePs,
+                      EventTarget(EventType::CONTROL, CONTROL_REROUTE),
+                      event});
+    }
     for (uint32_t message = 0; message < m_messages.size(); message++)
     {
         m_queue.Push(0,
-                     {m_messages[message].startPs, EventTarget(EventType::CONTROL, 0), message});
+                     {m_messages[message].startPs,
+                      EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
+                      message});
     }
-    m_buildNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - started).count();
 }
 
 Fabric::~Fabric()
@@ -117,7 +140,6 @@ Fabric::BuildPorts()
         }
     }
     std::vector<std::pair<PortId, PortId>> endsOf(m_tables.links.size(), {NO_PORT, NO_PORT});
-    std::map<uint64_t, uint8_t> rates;
     for (uint32_t node = 0; node < m_nodes.size(); node++)
     {
         NS_ABORT_MSG_IF(linksOf[node].empty() && !m_nodes[node].isSwitch,
@@ -141,15 +163,7 @@ Fabric::BuildPorts()
             port.node = node;
             port.isHost = !m_nodes[node].isSwitch;
             port.host = m_nodes[node].host;
-            const auto rate = static_cast<uint64_t>(row.rateBps);
-            const auto [found, isNew] = rates.emplace(rate, static_cast<uint8_t>(m_rates.size()));
-            if (isNew)
-            {
-                NS_ABORT_MSG_IF(m_rates.size() == 255, "links: more than 255 different rates");
-                constexpr uint64_t PS = 8'000'000'000'000;
-                m_rates.push_back({rate, PS % rate == 0 ? PS / rate : 0});
-            }
-            port.rate = found->second;
+            port.rate = RateIndex(static_cast<uint64_t>(row.rateBps));
             m_ports.push_back(port);
             m_counters.emplace_back();
             m_counters.back().delayPs = static_cast<uint64_t>(row.delayPs);
@@ -165,6 +179,40 @@ Fabric::BuildPorts()
     {
         m_ports[a].peer = b;
         m_ports[b].peer = a;
+    }
+}
+
+uint8_t
+Fabric::RateIndex(uint64_t rateBps)
+{
+    for (size_t i = 0; i < m_rates.size(); i++)
+    {
+        if (m_rates[i].rateBps == rateBps)
+        {
+            return static_cast<uint8_t>(i);
+        }
+    }
+    NS_ABORT_MSG_IF(m_rates.size() == 255, "links: more than 255 different rates");
+    constexpr uint64_t PS_PER_SECOND_AND_BYTE = 8'000'000'000'000;
+    m_rates.push_back(
+        {rateBps, PS_PER_SECOND_AND_BYTE % rateBps == 0 ? PS_PER_SECOND_AND_BYTE / rateBps : 0});
+    return static_cast<uint8_t>(m_rates.size() - 1);
+}
+
+void
+Fabric::BuildLinkEvents()
+{
+    for (const auto& row : m_tables.linkEvents)
+    {
+        const PortId port = FindPort(row.nodeA, row.nodeB, row.parallel);
+        NS_ABORT_MSG_IF(port == NO_PORT,
+                        "link_events: there is no link " << row.nodeA << "-" << row.nodeB
+                                                         << " (parallel " << row.parallel << ")");
+        m_linkEventPort.push_back(port);
+        if (row.rateBps > 0)
+        {
+            RateIndex(static_cast<uint64_t>(row.rateBps));
+        }
     }
 }
 
@@ -253,9 +301,13 @@ Fabric::BuildLanes()
     // The delays that most events wait for get lanes: propagation first, then full frames and
     // acknowledgements. What finds no lane goes through the wheel.
     std::map<uint64_t, size_t> uses;
-    for (const auto& counters : m_counters)
+    const auto dataDelayPs = [this](PortId port) {
+        const bool toSwitch = !m_ports[m_ports[port].peer].isHost;
+        return m_counters[port].delayPs + (toSwitch ? m_options.switchDelayPs : 0);
+    };
+    for (PortId port = 0; port < m_ports.size(); port++)
     {
-        uses[counters.delayPs]++;
+        uses[dataDelayPs(port)]++;
     }
     std::vector<std::pair<size_t, uint64_t>> delays;
     for (const auto& [delayPs, n] : uses)
@@ -271,7 +323,7 @@ Fabric::BuildLanes()
     }
     for (PortId port = 0; port < m_ports.size(); port++)
     {
-        const auto lane = laneOf.find(m_counters[port].delayPs);
+        const auto lane = laneOf.find(dataDelayPs(port));
         m_ports[port].lane = lane == laneOf.end() ? EventQueue::NO_LANE : lane->second;
     }
     std::vector<uint32_t> sizes;
@@ -359,104 +411,6 @@ Fabric::PeerOf(PortId port) const
         parallel++;
     }
     return {m_nodes[peerNode].id, parallel};
-}
-
-void
-Fabric::CheckIdentities() const
-{
-    std::vector<uint64_t> onWire(m_ports.size(), 0);
-    uint64_t queued = 0;
-    uint64_t sent = 0;
-    uint64_t received = 0;
-    uint64_t lost = 0;
-    uint64_t transmitting = 0;
-    for (PortId id = 0; id < m_ports.size(); id++)
-    {
-        const Port& port = m_ports[id];
-        const PortCounters& counters = m_counters[id];
-        sent += port.sentFrames;
-        received += port.receivedFrames;
-        lost += counters.lostFrames;
-        transmitting += port.current != NO_FRAME;
-        uint64_t portBytes = 0;
-        for (uint32_t c = 0; c <= NUM_PRIORITIES; c++)
-        {
-            const PortQueue& queue = port.Queue(c);
-            const bool isQueued = (port.queued >> c) & 1;
-            uint64_t bytes = 0;
-            for (FrameId f = isQueued ? queue.head : NO_FRAME; f != NO_FRAME; f = m_frames[f].next)
-            {
-                bytes += m_frames[f].bytes;
-                queued++;
-            }
-            NS_ABORT_MSG_IF(bytes != queue.bytes,
-                            "identity: bytes in queue " << c << " of port " << id << " are "
-                                                        << bytes << ", counted " << queue.bytes);
-            portBytes += bytes;
-        }
-        NS_ABORT_MSG_IF(portBytes != port.queuedBytes,
-                        "identity: bytes queued at port " << id << " are " << portBytes
-                                                          << ", counted " << port.queuedBytes);
-        const Port& peer = m_ports[port.peer];
-        const uint64_t arrived = peer.receivedFrames + m_counters[port.peer].lostFrames;
-        NS_ABORT_MSG_IF(port.sentFrames < arrived,
-                        "identity: port " << id << " sent " << port.sentFrames << " frames, its "
-                                          << "peer saw " << arrived);
-    }
-    // frames on wires = sent - received - lost - still being serialised
-    const uint64_t flying = sent - received - lost - transmitting;
-    NS_ABORT_MSG_IF(m_frames.Allocated() != queued + transmitting + flying,
-                    "identity: " << m_frames.Allocated() << " frames allocated, but " << queued
-                                 << " queued + " << transmitting << " in transmission + " << flying
-                                 << " on wires");
-    for (const auto& node : m_nodes)
-    {
-        if (!node.isSwitch)
-        {
-            continue;
-        }
-        uint64_t in = 0;
-        uint64_t out = 0;
-        uint64_t held = 0;
-        uint64_t heldBytes = 0;
-        uint64_t accountedBytes = 0;
-        for (PortId id = node.firstPort; id < node.firstPort + node.ports; id++)
-        {
-            const Port& port = m_ports[id];
-            const PortCounters& counters = m_counters[id];
-            in += port.receivedFrames - counters.linkControlReceived - counters.droppedBuffer -
-                  counters.droppedHeadroom - counters.droppedNoRoute;
-            out += port.sentFrames - counters.linkControlSent;
-            for (uint32_t c = 0; c <= NUM_PRIORITIES; c++)
-            {
-                for (FrameId f = ((port.queued >> c) & 1) ? port.Queue(c).head : NO_FRAME;
-                     f != NO_FRAME;
-                     f = m_frames[f].next)
-                {
-                    const bool counts = c != LINK_CONTROL_CLASS;
-                    held += counts;
-                    out += !counts; // counted as sent link control, but not yet sent
-                    heldBytes += counts ? m_frames[f].bytes : 0;
-                }
-            }
-            if (port.current != NO_FRAME &&
-                m_frames[port.current].kind != frame_kind::LINK_CONTROL)
-            {
-                heldBytes += m_frames[port.current].bytes;
-            }
-            accountedBytes += m_control ? m_control->HeldBytes(id) : 0;
-        }
-        NS_ABORT_MSG_IF(in != out + held,
-                        "identity: switch " << node.id << " took in " << in << " frames, but "
-                                            << out << " left and " << held << " are queued");
-        NS_ABORT_MSG_IF(heldBytes != node.usedBytes,
-                        "identity: switch " << node.id << " holds " << heldBytes
-                                            << " bytes, counted " << node.usedBytes);
-        NS_ABORT_MSG_IF(m_control && accountedBytes != node.usedBytes,
-                        "identity: flow control of switch " << node.id << " accounts for "
-                                                            << accountedBytes << " bytes of "
-                                                            << node.usedBytes);
-    }
 }
 
 } // namespace fabric

@@ -34,6 +34,15 @@ Fabric::Transmit(PortId portId, FrameId frameId)
     port.sentFrames++;
     port.sentBytes += frame.bytes;
     const RateClass& rate = m_rates[port.rate];
+    if (port.cutsThrough && frame.kind != frame_kind::LINK_CONTROL)
+    {
+        const uint64_t headPs = rate.Ps(
+            m_options.framingBytes + std::min<uint64_t>(m_options.cutThroughBytes, frame.bytes));
+        m_queue.Push(m_nowPs,
+                     {m_nowPs + headPs + m_counters[portId].delayPs + m_options.switchDelayPs,
+                      EventTarget(EventType::ARRIVE, port.peer),
+                      frameId});
+    }
     const uint32_t target = EventTarget(EventType::TX_DONE, portId);
     for (uint32_t i = 0; i < rate.lanes; i++)
     {
@@ -179,18 +188,26 @@ Fabric::TransmissionDone(PortId portId)
                                    port.currentBytes);
         }
     }
-    const uint32_t target = EventTarget(EventType::ARRIVE, port.peer);
-    const bool throughSwitch =
-        m_options.switchDelayPs != 0 && !isLinkControl && !m_ports[port.peer].isHost;
-    if (port.lane != EventQueue::NO_LANE && !throughSwitch)
+    if (!port.cutsThrough || isLinkControl)
     {
-        m_queue.PushLane(port.lane, {m_nowPs + m_queue.LaneDelayPs(port.lane), target, frameId});
-    }
-    else
-    {
-        const uint64_t delayPs =
-            m_counters[portId].delayPs + (throughSwitch ? m_options.switchDelayPs : 0);
-        m_queue.Push(m_nowPs, {m_nowPs + delayPs, target, frameId});
+        const uint32_t target = EventTarget(EventType::ARRIVE, port.peer);
+        if (port.down) // cut while the frame was under way
+        {
+            m_counters[port.peer].lostFrames++;
+            m_frames.Free(frameId);
+        }
+        else if (port.lane != EventQueue::NO_LANE && !(isLinkControl && m_options.switchDelayPs))
+        {
+            m_queue.PushLane(port.lane,
+                             {m_nowPs + m_queue.LaneDelayPs(port.lane), target, frameId});
+        }
+        else
+        {
+            const bool throughSwitch = !isLinkControl && !m_ports[port.peer].isHost;
+            const uint64_t delayPs =
+                m_counters[portId].delayPs + (throughSwitch ? m_options.switchDelayPs : 0);
+            m_queue.Push(m_nowPs, {m_nowPs + delayPs, target, frameId});
+        }
     }
     port.current = NO_FRAME;
     SelectNext(portId);
@@ -220,6 +237,12 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
     Port& egress = m_ports[egressId];
     NodeState& node = m_nodes[egress.node];
     bool dropped = false;
+    if (egress.down)
+    {
+        m_counters[egressId].droppedDown++;
+        m_frames.Free(frameId);
+        return;
+    }
     if (m_discipline)
     {
         auto verdict = m_discipline->Admit(egressId, frame, egress.Queue(frame.priority).bytes);

@@ -80,8 +80,8 @@ uint32_t
 Fabric::PathsOfMessage(uint32_t message) const
 {
     const uint32_t node = m_ports[m_ports[PortOfMessage(message)].peer].node;
-    const uint32_t group = m_routing->GroupTo(node, m_messages[message].dst);
-    return group == Routing::NO_GROUP ? 1 : m_routing->GetGroup(group).size;
+    const uint32_t group = m_nominalRouting->GroupTo(node, m_messages[message].dst);
+    return group == Routing::NO_GROUP ? 1 : m_nominalRouting->GetGroup(group).size;
 }
 
 uint64_t
@@ -99,10 +99,10 @@ Fabric::BaseRttPs(uint32_t message, uint32_t dataBytes, uint32_t ackBytes)
             return rttPs;
         }
         rttPs += 2 * m_options.switchDelayPs;
-        const uint32_t group = m_routing->GroupTo(peer.node, m_messages[message].dst);
+        const uint32_t group = m_nominalRouting->GroupTo(peer.node, m_messages[message].dst);
         NS_ABORT_MSG_IF(group == Routing::NO_GROUP,
                         "flows: flow " << m_messages[message].id << " has no path");
-        port = m_routing->Members(m_routing->GetGroup(group))[0];
+        port = m_nominalRouting->Members(m_nominalRouting->GetGroup(group))[0];
     }
 }
 
@@ -110,7 +110,7 @@ uint64_t
 Fabric::PausedPs(PortId port) const
 {
     const PortCounters& counters = m_counters[port];
-    return counters.pausedPs + (m_ports[port].paused ? m_nowPs - counters.pausedSincePs : 0);
+    return counters.pausedPs + (m_ports[port].paused && !m_ports[port].down ? m_nowPs - counters.pausedSincePs : 0);
 }
 
 uint32_t

@@ -157,7 +157,7 @@ FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
 Scheduler::Event
 FabricSimulatorImpl::Insert(uint32_t context, const Time& delay, EventImpl* event)
 {
-    NS_ASSERT_MSG(!delay.IsNegative(), "an event lies in the past");
+    NS_ASSERT_MSG(delay.IsPositive(), "an event lies in the past");
     Scheduler::Event entry;
     entry.impl = event;
     entry.key.m_ts = static_cast<uint64_t>((Now() + delay).GetTimeStep());

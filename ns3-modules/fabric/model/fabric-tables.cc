@@ -74,6 +74,27 @@ CheckFlows(const std::vector<FlowRow>& flows, const NodeById& nodes)
     }
 }
 
+void
+CheckLinkEvents(const std::vector<LinkEventRow>& events)
+{
+    const LinkEventRow* before = nullptr;
+    for (const auto& event : events)
+    {
+        const auto name = "link_events: link " + std::to_string(event.nodeA) + "-" +
+                          std::to_string(event.nodeB) + " (parallel " +
+                          std::to_string(event.parallel) + ") at " +
+                          std::to_string(event.timePs) + " ps";
+        NS_ABORT_MSG_IF(event.timePs < 0, name << ": time_ps is not >= 0");
+        NS_ABORT_MSG_IF(event.rateBps < 0,
+                        name << ": rate_bps is " << event.rateBps << ", not >= 0 (0 cuts the link)");
+        NS_ABORT_MSG_IF(before && before->timePs == event.timePs &&
+                            before->nodeA == event.nodeA && before->nodeB == event.nodeB &&
+                            before->parallel == event.parallel,
+                        name << ": two events at the same time; which one holds?");
+        before = &event;
+    }
+}
+
 } // namespace
 
 void
@@ -87,6 +108,13 @@ FabricTables::SortAndCheck()
             std::swap(link.nodeA, link.nodeB);
         }
     }
+    for (auto& event : linkEvents)
+    {
+        if (event.nodeA > event.nodeB)
+        {
+            std::swap(event.nodeA, event.nodeB);
+        }
+    }
     std::sort(nodes.begin(), nodes.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
     std::sort(links.begin(), links.end(), [](const auto& x, const auto& y) {
         return std::tie(x.nodeA, x.nodeB, x.parallel) < std::tie(y.nodeA, y.nodeB, y.parallel);
@@ -96,6 +124,10 @@ FabricTables::SortAndCheck()
         return std::tie(x.node, x.peer, x.parallel, x.ordinal) <
                std::tie(y.node, y.peer, y.parallel, y.ordinal);
     });
+    std::sort(linkEvents.begin(), linkEvents.end(), [](const auto& x, const auto& y) {
+        return std::tie(x.timePs, x.nodeA, x.nodeB, x.parallel) <
+               std::tie(y.timePs, y.nodeA, y.nodeB, y.parallel);
+    });
     NodeById byId;
     for (const auto& node : nodes)
     {
@@ -104,6 +136,7 @@ FabricTables::SortAndCheck()
     }
     CheckLinks(links, byId);
     CheckFlows(flows, byId);
+    CheckLinkEvents(linkEvents);
 }
 
 } // namespace fabric

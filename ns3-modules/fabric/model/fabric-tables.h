@@ -51,6 +51,16 @@ struct DropRow
     int64_t ordinal;  ///< Which data frame of this direction is lost, from 1
 };
 
+/// One row of the input table "link_events": a cable gets another rate, both directions.
+struct LinkEventRow
+{
+    int64_t timePs;   ///< [ps]
+    int64_t nodeA;    ///< One end
+    int64_t nodeB;    ///< Other end
+    int64_t parallel; ///< Index among parallel links
+    int64_t rateBps;  ///< New rate, 0 = cut [bit/s]
+};
+
 /// The experiment as plain rows.
 struct FabricTables
 {
@@ -58,6 +68,7 @@ struct FabricTables
     std::vector<LinkRow> links;
     std::vector<FlowRow> flows;
     std::vector<DropRow> drops;
+    std::vector<LinkEventRow> linkEvents;
 
     /**
      * Put every table in the order of its ids, so that the order of listing decides nothing.

@@ -207,7 +207,7 @@ Fabric::ExecuteInstant()
     ExecuteOthers(timers, m_others.size());
 }
 
-/// Execute starts of messages and timers.
+/// Execute changes of links and routes, starts of messages, and timers.
 void
 Fabric::ExecuteOthers(size_t first, size_t end)
 {
@@ -215,13 +215,22 @@ Fabric::ExecuteOthers(size_t first, size_t end)
     {
         const auto target = static_cast<uint32_t>(m_others[i] >> 32);
         const auto payload = static_cast<uint32_t>(m_others[i]);
-        if (target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::CONTROL))
+        const uint32_t index = target & EVENT_INDEX_MASK;
+        if (target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::TIMER))
+        {
+            m_endpoints[index].transport->OnTimer(payload);
+        }
+        else if (index == CONTROL_MESSAGE)
         {
             StartMessage(payload);
         }
+        else if (index == CONTROL_LINK)
+        {
+            ChangeLink(payload);
+        }
         else
         {
-            m_endpoints[target & EVENT_INDEX_MASK].transport->OnTimer(payload);
+            Reroute();
         }
     }
 }
@@ -264,6 +273,10 @@ Fabric::SetPaused(PortId portId, uint16_t mask)
 {
     Port& port = m_ports[portId];
     PortCounters& counters = m_counters[portId];
+    if (port.down)
+    {
+        return;
+    }
     if (port.paused == 0 && mask != 0)
     {
         counters.pausedSincePs = m_nowPs;
@@ -294,6 +307,10 @@ Fabric::SendLinkControl(PortId port, uint32_t aux, uint32_t bytes)
 bool
 Fabric::IsLost(PortId portId, const Frame& frame)
 {
+    if (m_ports[portId].down)
+    {
+        return true;
+    }
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
         return false; // see docs/limitations.md: PAUSE frames do not expire, so they are not lost

@@ -31,6 +31,8 @@ struct FabricOptions
     uint64_t framingBytes{20}; ///< Preamble, delimiter and gap: on the wire, not in buffers [byte]
     uint64_t bufferBytes{0};   ///< Buffer of each switch, 0 = unlimited [byte]
     uint64_t switchDelayPs{0}; ///< From the last bit in to the queue of the egress port [ps]
+    uint64_t cutThroughBytes{0}; ///< Forward once this much is in, 0 = store and forward [byte]
+    uint64_t convergencePs{0};   ///< From a link's failure or return to new routes [ps]
     bool traceArrivals{false}; ///< Record every data packet at its destination host
     ObjectFactory forwarding;
     ObjectFactory queue;
@@ -68,6 +70,8 @@ struct alignas(64) Port
     uint8_t lane{0};             ///< Event lane of the propagation delay
     bool isHost{false};          ///< Owner is a host
     bool lossy{false};           ///< Frames that come in here may be lost on the wire
+    bool down{false};            ///< The link is cut
+    bool cutsThrough{false};     ///< The peer forwards what is sent here before its end is in
     uint32_t queuedBytes{0};     ///< Waiting in all queues [byte]
     uint32_t maxQueuedBytes{0};  ///< Largest value of queuedBytes [byte]
     uint32_t host{0};            ///< Dense host index of the owner, if it is a host
@@ -100,6 +104,7 @@ struct PortCounters
     uint64_t lostFrames{0};         ///< Lost on the wire into this port
     uint64_t droppedBuffer{0};      ///< Came in here, dropped: egress queue or switch buffer full
     uint64_t droppedHeadroom{0};    ///< Came in here, dropped: PFC headroom full
+    uint64_t droppedDown{0};        ///< Wanted to leave here, dropped: the link is cut
     uint64_t droppedNoRoute{0};     ///< Came in here, dropped: destination not reachable
     uint64_t marked{0};             ///< ECN marks set at this egress
     uint64_t trimmed{0};            ///< Frames trimmed at this egress
@@ -213,7 +218,7 @@ struct Arrival
  * were scheduled in.
  *
  * Source: the structure is our own; Ethernet framing IEEE 802.3, priorities IEEE 802.1Q.
- * Not modelled: host processing time, cable lengths beyond a delay, cut-through.
+ * Not modelled: host processing time, cable lengths beyond a delay.
  */
 class Fabric
 {
@@ -392,6 +397,8 @@ class Fabric
     void BuildEndpoints();
     void BuildLanes();
     void BuildDrops();
+    void BuildLinkEvents();
+    void ScheduleControl();
     PortId FindPort(int64_t node, int64_t peer, int64_t parallel) const;
 
     // fabric.cc and fabric-data-path.h: the hot path
@@ -418,8 +425,18 @@ class Fabric
     void Transmit(PortId portId, FrameId frameId);
     void StartMessage(uint32_t message);
 
+    // fabric-links.cc: links that change
+    void ChangeLink(uint32_t event);
+    void CutPort(PortId portId);
+    void RestorePort(PortId portId);
+    void FlushQueues(PortId portId);
+    void DecideCutThrough(uint32_t node);
+    void Reroute();
+    uint8_t RateIndex(uint64_t rateBps);
+
     FabricOptions m_options;
     FabricTables m_tables;
+    std::vector<PortId> m_linkEventPort; ///< One port of the link of each row of link_events
     uint64_t m_nowPs{0};
     uint64_t m_limitPs{0};
     uint64_t m_events{0};
@@ -435,7 +452,9 @@ class Fabric
     std::vector<RateClass> m_rates;
     std::vector<Message> m_messages;
     std::vector<Arrival> m_arrivals;
-    std::unique_ptr<Routing> m_routing;
+    std::unique_ptr<Routing> m_nominalRouting; ///< Of the network as built
+    std::unique_ptr<Routing> m_newRouting;     ///< Of the network as it is, after a change
+    const Routing* m_routing{nullptr};         ///< The one in force
     Ptr<ForwardingPolicy> m_forwardingPolicy;
     Ptr<QueueDiscipline> m_queueDiscipline;
     Ptr<LinkFlowControl> m_flowControl;

@@ -32,6 +32,8 @@ EcmpHash::GetTypeId()
 void
 EcmpHash::Attach(Fabric& fabric)
 {
+    m_salt.clear();
+    m_tuples.clear();
     for (uint32_t node = 0; node < fabric.NumNodes(); node++)
     {
         m_salt.push_back(fabric.GetNode(node).salt);
@@ -88,6 +90,7 @@ EntropyModulo::Attach(Fabric& fabric)
             }
         }
     }
+    m_divisor.clear();
     std::vector<uint32_t> divisor(members.size(), 1);
     for (size_t tier = 1; tier < members.size(); tier++)
     {
@@ -159,7 +162,7 @@ void
 RoundRobinSpray::Attach(Fabric& fabric)
 {
     m_fabric = &fabric;
-    m_rounds.resize(fabric.Routes().NumGroups());
+    m_rounds.assign(fabric.Routes().NumGroups(), {});
 }
 
 uint32_t

@@ -26,7 +26,7 @@ class ForwardingPolicy : public Object
   public:
     static TypeId GetTypeId();
 
-    /// Called once when nodes, ports and groups exist.
+    /// Called when nodes, ports and groups exist, and again whenever the groups have changed.
     virtual void Attach(Fabric& fabric) = 0;
 
     /**

@@ -45,6 +45,9 @@ class LinkFlowControl : public Object
     /// A frame sent by SendLinkControl at the other end has arrived at `port`.
     virtual void OnLinkControl(PortId port, const Frame& frame) = 0;
 
+    /// The link of this port is cut: neither end remembers what it told the other.
+    virtual void OnLinkDown(PortId port) = 0;
+
     /// OnArrival or OnDeparture will soon be called for this port: fetch its memory.
     virtual void Fetch(PortId ingress) const;
 

@@ -3,7 +3,9 @@
 #ifndef FABRIC_PACKET_WINDOW_H
 #define FABRIC_PACKET_WINDOW_H
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -164,6 +164,12 @@ Pfc::OnLinkControl(PortId port, const Frame& frame)
 }
 
 void
+Pfc::OnLinkDown(PortId port)
+{
+    m_ingress[port].paused = 0;
+}
+
+void
 Pfc::Fetch(PortId ingress) const
 {
     __builtin_prefetch(&m_ingress[ingress], 1);

@@ -34,6 +34,7 @@ class Pfc final : public fabric::LinkFlowControl
     bool OnArrival(fabric::PortId ingress, const fabric::Frame& frame) override;
     void OnDeparture(fabric::PortId ingress, uint8_t priority, uint32_t bytes) override;
     void OnLinkControl(fabric::PortId port, const fabric::Frame& frame) override;
+    void OnLinkDown(fabric::PortId port) override;
     void Fetch(fabric::PortId ingress) const override;
     uint64_t ReservedBytes(fabric::PortId ingress) const override;
     uint32_t PeakBytes(fabric::PortId ingress) const override;

@@ -40,6 +40,10 @@ Routing::BuildClasses(const std::vector<NodeState>& nodes, const std::vector<Por
         std::map<uint32_t, std::vector<PortId>> down; // ports of each neighbour switch
         for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
         {
+            if (ports[port].down)
+            {
+                continue;
+            }
             down[ports[ports[port].peer].node].push_back(ports[port].peer);
         }
         std::vector<uint32_t> switches;
@@ -94,7 +98,7 @@ Routing::BuildRoutes(const std::vector<NodeState>& nodes, const std::vector<Port
             for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
             {
                 const uint32_t neighbour = ports[ports[port].peer].node;
-                if (!nodes[neighbour].isSwitch)
+                if (!nodes[neighbour].isSwitch || ports[port].down)
                 {
                     continue;
                 }

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric.h"
+
+#include "ns3/abort.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+namespace
+{
+
+constexpr uint16_t ALL_CLASSES = (1U << (NUM_PRIORITIES + 1)) - 1;
+
+} // namespace
+
+/**
+ * A row of link_events comes into force: both directions of a cable change.
+ *
+ * What is on the wire of a cut link is lost, what waits for it at a switch is dropped; hosts see
+ * their own link go down at once and send nothing. Switches go on sending to a link that is cut
+ * elsewhere, and drop what they send to their own, until the routes follow.
+ */
+void
+Fabric::ChangeLink(uint32_t event)
+{
+    const PortId end = m_linkEventPort[event];
+    const auto rateBps = static_cast<uint64_t>(m_tables.linkEvents[event].rateBps);
+    for (const PortId port : {end, m_ports[end].peer})
+    {
+        if (rateBps == 0)
+        {
+            CutPort(port);
+        }
+        else
+        {
+            m_ports[port].rate = RateIndex(rateBps);
+            RestorePort(port);
+        }
+    }
+    DecideCutThrough(m_ports[end].node);
+    DecideCutThrough(m_ports[m_ports[end].peer].node);
+}
+
+void
+Fabric::CutPort(PortId portId)
+{
+    Port& port = m_ports[portId];
+    if (port.down)
+    {
+        return;
+    }
+    m_counters[portId].pausedPs = PausedPs(portId);
+    port.down = true;
+    port.lossy = true;
+    port.paused = ALL_CLASSES;
+    if (m_control)
+    {
+        m_control->OnLinkDown(portId);
+    }
+    FlushQueues(portId);
+}
+
+void
+Fabric::FlushQueues(PortId portId)
+{
+    Port& port = m_ports[portId];
+    for (uint32_t queueClass = 0; queueClass <= NUM_PRIORITIES; queueClass++)
+    {
+        if (!((port.queued >> queueClass) & 1) ||
+            (port.isHost && queueClass != LINK_CONTROL_CLASS))
+        {
+            continue; // a host keeps its acknowledgements until the link is back
+        }
+        PortQueue& queue = port.Queue(queueClass);
+        while (queue.head != NO_FRAME)
+        {
+            const FrameId frameId = queue.head;
+            const Frame& frame = m_frames[frameId];
+            queue.head = frame.next;
+            port.queuedBytes -= frame.bytes;
+            if (queueClass == LINK_CONTROL_CLASS)
+            {
+                m_counters[portId].linkControlSent--; // it never was
+            }
+            else
+            {
+                NodeState& node = m_nodes[port.node];
+                node.usedBytes -= frame.bytes;
+                m_counters[portId].droppedDown++;
+                if (m_control)
+                {
+                    m_control->OnDeparture(node.firstPort + frame.ingress,
+                                           frame.priority,
+                                           frame.bytes);
+                }
+            }
+            m_frames.Free(frameId);
+        }
+        queue = PortQueue{};
+        port.queued &= ~(1U << queueClass);
+    }
+}
+
+void
+Fabric::RestorePort(PortId portId)
+{
+    Port& port = m_ports[portId];
+    if (!port.down)
+    {
+        return;
+    }
+    port.down = false;
+    port.lossy = m_lossRatio.contains(portId) || m_drops.contains(portId);
+    port.paused = 0;
+    if (port.isHost)
+    {
+        Kick(port.host);
+    }
+}
+
+/// Frames cut through a switch only where no port of it is faster than the one they come in by.
+void
+Fabric::DecideCutThrough(uint32_t node)
+{
+    const NodeState& state = m_nodes[node];
+    if (m_options.cutThroughBytes == 0 || !state.isSwitch)
+    {
+        return;
+    }
+    uint64_t fastestBps = 0;
+    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    {
+        fastestBps = std::max(fastestBps, RateBps(port));
+    }
+    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    {
+        Port& sender = m_ports[m_ports[port].peer];
+        if (sender.current == NO_FRAME) // a frame under way ends as it began
+        {
+            sender.cutsThrough = RateBps(port) == fastestBps;
+        }
+    }
+}
+
+void
+Fabric::Reroute()
+{
+    m_newRouting = std::make_unique<Routing>(m_nodes, m_ports);
+    m_routing = m_newRouting.get();
+    if (m_forwarding)
+    {
+        m_forwarding->Attach(*this);
+    }
+}
+
+} // namespace fabric
+} // namespace ns3
