@@ -15,6 +15,7 @@ def built(tmp_path, monkeypatch):
     monkeypatch.setattr(places, "BUILD", tmp_path)
     monkeypatch.setattr(places, "LIBRARIES", tmp_path / "lib")
     monkeypatch.setattr(places, "TYPEIDS", tmp_path / "typeids.json")
+    monkeypatch.setattr(loader, "loaded", {})  # another test of this process may have loaded some
     (tmp_path / "typeids.json").write_text(
         json.dumps([{"name": "ns3::RoceTransport", "library": "libroce.so"}])
     )
