@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from oracle_network import GBPS, MS_PS, US_PS, Flows, Network, run, star
 
+from pyorch.errors import PyorchError
+
 pytestmark = pytest.mark.ns3
 
 RATE = 100 * GBPS
@@ -80,6 +82,17 @@ def test_headroom_below_the_worst_phase_loses_frames():
     assert got["ports"]["dropped_headroom_frames"].sum() > 0
     enough = worst_phase(32, {"HeadroomBytes": WORST_FRAMES * FRAME})
     assert enough.drops() == 0
+
+
+def test_the_headroom_is_the_formula_and_no_more():
+    # The engine refuses a buffer that does not hold Xoff and headroom of each port (3 here), so
+    # the least buffer it takes tells the headroom, to the byte per port that it rounds up.
+    needed = 3 * (XOFF + headroom_by_standard())
+    flows = incast(2, MTU)
+    network = star(3, RATE, DELAY_PS)
+    run(network, flows, [ROCE], pfc={"XoffBytes": XOFF}, buffer_bytes=int(needed) + 6)
+    with pytest.raises(PyorchError, match="switch 1000 needs .* bytes for XoffBytes and headroom"):
+        run(network, flows, [ROCE], pfc={"XoffBytes": XOFF}, buffer_bytes=int(needed) - 6)
 
 
 def worst_phase(n, attributes=None):
