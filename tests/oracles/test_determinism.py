@@ -140,15 +140,27 @@ def test_every_seed_runs(seed):
     assert (got["flows"]["receiver_end_ps"] > 0).all()
 
 
-def test_one_more_flow_elsewhere_changes_nothing_for_those_it_does_not_meet():
-    # Streams are keyed by flow id and port, so a flow between other leaves, which shares no link
-    # with the first, leaves its losses, paths and times as they are.
-    flows = Flows()
-    flows.add(0, 1, 3_000_000, flow=7)  # both below leaf 0
-    alone = run(network(), flows, TRANSPORTS, seed=3).flow(7)
-    assert alone["retransmitted_packets"] > 0, "this run should have random losses"
-    flows.add(3, 4, 3_000_000, flow=1)  # both below leaf 1, listed and sorted before it
-    assert run(network(), flows, TRANSPORTS, seed=3).flow(7) == alone
+@pytest.mark.parametrize("transport", [0, 1])
+def test_flows_elsewhere_change_nothing_for_those_they_do_not_meet(transport):
+    # Streams are keyed by flow id, node and port. Flows from leaf 2 to leaf 3 share no link with
+    # those from leaf 0 to leaf 1, so they leave their paths, losses and times as they are, also
+    # when they are listed and sorted before them.
+    made = leaf_spine(4, 4, 8, RATE, 500_000)
+    made.links = [(*link[:5], 2e-3) for link in made.links]
+
+    def outcome(others):
+        flows = Flows()
+        for i in range(others):
+            flows.add(8 + i, 12 + i, 2_000_000, flow=i, transport=transport)
+        for i in range(4):
+            flows.add(i, 4 + i, 2_000_000, flow=10 + i, transport=transport)
+        got = run(made, flows, TRANSPORTS, seed=3)
+        return [got.flow(10 + i) for i in range(4)], [got.paths().get(10 + i) for i in range(4)]
+
+    alone, paths = outcome(0)
+    assert sum(flow["retransmitted_packets"] for flow in alone) > 0, "random losses"
+    assert all(path is None for path in paths) == (transport == 1)
+    assert outcome(4) == (alone, paths)
 
 
 def test_wall_clock_slices_change_nothing():
