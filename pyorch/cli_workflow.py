@@ -56,11 +56,13 @@ class Workflow:
         return [f"build/lib/{name}" for name in loaded]
 
     def plugin_files(self, scenario: str, run: str) -> list[str]:
-        """Return the files of the topology and the workloads of a run."""
+        """Return the files of the topology and the workloads of a run, and what these share."""
         spec = self.spec(scenario, run)
         loads = sorted({load["type"] for load in spec["workload"]})
         topology = f"pyorch/topology/{spec['topology']['type']}.py"
-        return [topology, *(f"pyorch/workload/{name}.py" for name in loads)]
+        shared = sorted(map(str, Path("pyorch").glob("topology/_[!_]*.py")))
+        shared += sorted(map(str, Path("pyorch").glob("workload/_[!_]*.py")))
+        return [topology, *(f"pyorch/workload/{name}.py" for name in loads), *shared]
 
     def memory_mb(self, scenario: str, run: str) -> int:
         """Return the memory that a run is given [MB].

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from pyorch import plugins
+from pyorch.errors import SpecError
 from pyorch.spec.fields import restore
 
 Tables = dict[str, dict[str, np.ndarray]]
@@ -27,8 +28,13 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     parts = [
         _flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])
     ]  # fmt: skip
-    flows = {column: np.concatenate([part[column] for part in parts]) for column in parts[0]}
-    flows = {"flow": np.arange(len(flows["src"]), dtype=np.int64), **flows}
+    ids = _flow_ids(parts)
+    flows = {
+        column: np.concatenate([part[column] for part in parts])
+        for column in parts[0]
+        if column != "flow"
+    }
+    flows = {"flow": ids, **flows}
     return {"nodes": tables["nodes"], "links": tables["links"], "flows": flows}
 
 
@@ -38,6 +44,30 @@ def _flows_of(load: dict, index: int, tables: Tables, seed: int) -> dict[str, np
     own_seed = seed + (index << 64)
     flows = module.flows(restore(module.Params, load), tables["nodes"], tables["links"], own_seed)
     return {**flows, "transport": np.full(len(flows["src"]), load["transport"], dtype=np.int64)}
+
+
+def _flow_ids(parts: list[dict[str, np.ndarray]]) -> np.ndarray:
+    """Return the id of each flow: its own where a file gives it, else the next free number.
+
+    Raises
+    ------
+    SpecError
+        Two workloads have the same id.
+    """
+    own = np.concatenate([part["flow"] for part in parts if "flow" in part] or [[]])
+    ids, repeats = np.unique(own, return_counts=True)
+    if len(ids) and repeats.max() > 1:
+        raise SpecError(
+            f"workload: flow {int(ids[np.argmax(repeats)])} is in two workloads. Give the flows of"
+            " one of the files other ids, or none."
+        )
+    following = int(ids[-1]) + 1 if len(ids) else 0
+    found = []
+    for part in parts:
+        n_flows = len(part["src"])
+        found.append(part.get("flow", np.arange(following, following + n_flows)))
+        following += 0 if "flow" in part else n_flows
+    return np.concatenate(found).astype(np.int64)
 
 
 def write_tables(tables: Tables, path: Path | str) -> None:

@@ -76,7 +76,7 @@ class Resolver:
         except PluginError as error:
             raise scenario.error((*path, "type"), str(error)) from None
         given = plugin.model_extra or {}
-        context["folder"] = FilePath(scenario.source).parent
+        context = {**context, "folder": FilePath(scenario.source).parent}
         try:
             params = module.Params.model_validate(given, context=context)
         except ValidationError as error:
@@ -86,9 +86,7 @@ class Resolver:
             raise scenario.error((*path, error.field), str(error)) from None
         return {"type": plugin.type, **params.model_dump()}
 
-    def _shape(
-        self, scenario: ScenarioFile, topology: dict, link: dict
-    ) -> tuple[dict, dict, dict]:
+    def _shape(self, scenario: ScenarioFile, topology: dict, link: dict) -> tuple[dict, dict, dict]:
         """Return node table, link table and counts of a topology, computed once."""
         key = json.dumps([topology, link], sort_keys=True)
         if key not in self._shapes:
@@ -101,9 +99,7 @@ class Resolver:
             self._shapes[key] = (tables["nodes"], tables["links"], module.counts(params))
         return self._shapes[key]
 
-    def _load(
-        self, scenario: ScenarioFile, load: Load, path: Path, transports: list[dict]
-    ) -> dict:
+    def _load(self, scenario: ScenarioFile, load: Load, path: Path, transports: list[dict]) -> dict:
         """Return a workload with the index of its transport."""
         names = [transport["name"] for transport in transports]
         if load.transport is not None and load.transport not in names:

@@ -88,14 +88,20 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
 
 
 def counts(params: Params) -> dict[str, int]:
-    """Return the closed-form numbers of hosts, switches and links, and of hosts below one leaf."""
+    """Return the closed-form numbers of hosts, switches, switch ports in use and cables."""
+    access_links = params.leaves * params.hosts_per_leaf * params.planes
+    fabric_links = params.leaves * params.spines * params.parallel * params.planes
+    uplinks = params.spines * params.parallel
+    ports_of_plane = params.leaves * (params.hosts_per_leaf + uplinks) + uplinks * params.leaves
     return {
         "hosts": params.leaves * params.hosts_per_leaf,
         "leaves": params.leaves * params.planes,
         "spines": params.spines * params.planes,
         "switches": (params.leaves + params.spines) * params.planes,
-        "access_links": params.leaves * params.hosts_per_leaf * params.planes,
-        "fabric_links": params.leaves * params.spines * params.parallel * params.planes,
+        "ports": ports_of_plane * params.planes,
+        "access_links": access_links,
+        "fabric_links": fabric_links,
+        "cables": access_links + fabric_links,
         "hosts_per_leaf": params.hosts_per_leaf,
     }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What workloads share: hosts, the leaf that each is under, and random streams by purpose."""
+"""What workloads share: hosts, their leaves and rates, and random streams by purpose."""
 
 import zlib
 
@@ -36,3 +36,21 @@ def leaf_of(nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> np.nd
     from_host = is_host[ends]
     np.minimum.at(lowest, ends[from_host], others[from_host])
     return lowest[ids]
+
+
+def access_rate_bps(nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> np.ndarray:
+    """Return, for each host in ascending order, the rate of all its links together [bit/s]."""
+    total = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
+    for end in ("node_a", "node_b"):
+        np.add.at(total, links[end], links["rate_bps"])
+    return total[hosts(nodes)]
+
+
+def alike(src: np.ndarray, dst: np.ndarray, message_bytes: int, start_ps: int) -> dict:
+    """Return the columns of messages that have one size and one start."""
+    return {
+        "src": src,
+        "dst": dst,
+        "bytes": np.full(len(src), message_bytes, dtype=np.int64),
+        "start_ps": np.full(len(src), start_ps, dtype=np.int64),
+    }

@@ -1,26 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every host sends one message to one other host and receives one: a random permutation.
+"""Every active host sends one message to one other and receives one: a random permutation.
 
-With `inter_leaf` no message stays below one leaf, so each crosses the spines.
+With `inter_leaf` no message stays below one leaf, so each crosses the spines. Which hosts are
+active is drawn at random; those at a smaller share are among those at a larger one.
 """
 
 import numpy as np
 from pydantic import Field
 
-from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
-from pyorch.workload._hosts import hosts, leaf_of, stream
+from pyorch.spec.fields import Closed, FieldError, MessageBytes, Share, TimePs
+from pyorch.workload._hosts import alike, hosts, leaf_of, stream
 
 
 class Params(Closed):
-    """One message for each host, all started at once."""
+    """One message for each of the `active` share of the hosts, all started at once."""
 
     message_bytes: MessageBytes = Field(alias="message")
     start_ps: TimePs = Field(0, alias="start")
     inter_leaf: bool = True
+    active: Share = 1.0
 
 
 #: Swaps per host; a few times ln(8192), after which a random transposition shuffle has mixed.
 _MIXING_SWAPS = 10
+#: Draws of active hosts. One is enough unless nearly all of very few fall below one leaf.
+_ATTEMPTS = 1000
 
 
 def check(params: Params, counts: dict[str, int]) -> None:
@@ -33,21 +37,48 @@ def check(params: Params, counts: dict[str, int]) -> None:
             f"with {counts['hosts_per_leaf']} of {counts['hosts']} hosts below one leaf some"
             " message must stay below its leaf. Add leaves, or set inter_leaf: false.",
         )
+    if n_active(params, counts["hosts"]) < 2:
+        raise FieldError(
+            "active",
+            f"{params.active:g} of {counts['hosts']} hosts is {n_active(params, counts['hosts'])};"
+            f" a permutation needs 2. Write at least {2 / counts['hosts']:g}.",
+        )
+
+
+def n_active(params: Params, n_hosts: int) -> int:
+    """Return the number of active hosts, rounded to the nearest whole number, half up."""
+    return int(np.floor(params.active * n_hosts + 0.5))
 
 
 def flows(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:
-    """Return one flow for each host, by source."""
+    """Return one flow for each active host, by source."""
     ids = hosts(nodes)
     group = leaf_of(nodes, links) if params.inter_leaf else ids
-    dst = ids[derangement(group, stream(seed, "permutation"))]
-    return {
-        "src": ids,
-        "dst": dst,
-        "bytes": np.full(len(ids), params.message_bytes, dtype=np.int64),
-        "start_ps": np.full(len(ids), params.start_ps, dtype=np.int64),
-    }
+    active = _active(group, n_active(params, len(ids)), seed)
+    target = derangement(group[active], stream(seed, "permutation"))
+    return alike(ids[active], ids[active][target], params.message_bytes, params.start_ps)
+
+
+def _active(group: np.ndarray, n: int, seed: int) -> np.ndarray:
+    """Return which hosts are active, ascending: no group has more than half of them.
+
+    Raises
+    ------
+    FieldError
+        Nearly every draw puts most of them into one group.
+    """
+    if n == len(group):
+        return np.arange(n)
+    random = stream(seed, "permutation active")
+    for _ in range(_ATTEMPTS):
+        chosen = np.sort(random.permutation(len(group))[:n])
+        if 2 * np.unique(group[chosen], return_counts=True)[1].max() <= n:
+            return chosen
+    raise FieldError(
+        "active", f"{n} active hosts nearly always have most of them below one leaf. Raise it."
+    )
 
 
 def derangement(group: np.ndarray, random: np.random.Generator) -> np.ndarray:

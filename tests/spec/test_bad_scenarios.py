@@ -48,8 +48,9 @@ CHANGES = {
     ),
     "an unknown workload": (
         "permutation", "permutations",
-        "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload: incast,"
-        " permutation, single. Did you mean permutation?",
+        "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload:"
+        " all_to_all, flow_table, hpcc_flows, htsim_cm, incast, outcast_incast, permutation,"
+        " poisson, single, stride. Did you mean permutation?",
     ),
     "an unknown transport": (
         "ns3::RoceTransport", "ns3::RocTransport",
@@ -87,6 +88,26 @@ CHANGES = {
     "a permutation below one leaf": (
         "leaves: 4", "leaves: 1",
         "small.yaml:6: workload.inter_leaf: with 2 of 2 hosts below one leaf some message must",
+    ),
+    "flows that begin after the end": (
+        "message: 1 MB}", "message: 1 MB, start: 20 ms}",
+        "small.yaml:6: workload.start: 20 ms is not before stop, 20 ms. Raise stop.",
+    ),
+    "a file that is not there": (
+        "{type: permutation, message: 1 MB}", "{type: htsim_cm, file: none.cm}",
+        "small.yaml:6: workload.file: 'none.cm': none.cm cannot be read (No such file or"
+        " directory). The name is relative to the folder of the scenario.",
+    ),
+    "an odd radix": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: fat_tree, tiers: 3, radix: 5}",
+        "small.yaml:3: topology.radix: 5 is odd: half the ports of a switch lead down and half up."
+        " Write an even number, for example 6.",
+    ),
+    "too many tiers": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: fat_tree, tiers: 5, radix: 4}",
+        "small.yaml:3: topology.tiers: 5 is out of range; it must be at most 4.",
     ),
     "a key that stands twice": (
         "stop: 20 ms", "stop: 20 ms\nstop: 30 ms",

@@ -12,13 +12,25 @@ from scipy.stats import chi2
 from pyorch import plugins
 from pyorch.spec.fields import FieldError
 from pyorch.topology import leaf_spine
-from pyorch.workload import incast, permutation, single
+from pyorch.workload import all_to_all, incast, outcast_incast, permutation, single, stride
 
 LINK = {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0}
 EXAMPLES = {
     "permutation": {"message": "1 MB", "start": "5 ns"},
     "incast": {"senders": 3, "message": "1 MB", "start": "5 ns", "random_senders": True},
     "single": {"message": "1 MB", "start": "5 ns"},
+    "all_to_all": {"message": "1 MB", "start": "5 ns", "hosts": 5, "spacing": 2},
+    "stride": {"message": "1 MB", "start": "5 ns", "stride": 5},
+    "outcast_incast": {"targets": 3, "senders": 4, "message": "1 MB", "start": "5 ns"},
+    "poisson": {"load": 0.5, "duration": "1 ms", "sizes": "websearch", "start": "5 ns"},
+    "flow_table": {"file": "flows.csv"},
+    "htsim_cm": {"file": "flows.cm"},
+    "hpcc_flows": {"file": "flow.txt"},
+}
+FILES = {
+    "flows.csv": "flow,src,dst,bytes,start_ps\n7,0,11,1000000,5000\n3,4,2,1000000,5000\n",
+    "flows.cm": "Nodes 12\nConnections 1\n0->11 id 7 start 5000 size 1000000\n",
+    "flow.txt": "1\n0 11 3 100 1000000 0.000000005\n",
 }
 
 
@@ -34,22 +46,28 @@ def flows(module, tables, seed=1, **given_):
 
 
 @pytest.mark.parametrize("name", plugins.names("pyorch.workload"))
-def test_the_contract_of_every_workload(name):
+def test_the_contract_of_every_workload(name, tmp_path):
     assert name in EXAMPLES, f"give {name} an example here"
+    for file, text in FILES.items():
+        (tmp_path / file).write_text(text)
     module, (tables, counts) = plugins.load("pyorch.workload", name), fabric()
-    params = module.Params.model_validate(EXAMPLES[name])
+    params = module.Params.model_validate(EXAMPLES[name], context={"folder": tmp_path})
     module.check(params, counts)
+    if hasattr(module, "check_flows"):
+        module.check_flows(params, tables["nodes"], 10**12)
 
     got = module.flows(params, tables["nodes"], tables["links"], 7)
     again = module.flows(params, tables["nodes"], tables["links"], 7)
 
-    assert set(got) == {"src", "dst", "bytes", "start_ps"}
+    assert set(got) - {"flow"} == {"src", "dst", "bytes", "start_ps"}
     assert len({len(column) for column in got.values()}) == 1
     assert all(column.dtype == np.int64 for column in got.values())
     assert all((got[column] == again[column]).all() for column in got)
     assert set(got["src"]) | set(got["dst"]) <= set(range(12))
     assert (got["src"] != got["dst"]).all()
-    assert set(got["bytes"]) == {10**6} and set(got["start_ps"]) == {5000}
+    assert got["bytes"].min() >= 1 and got["start_ps"].min() >= 5000
+    if name != "poisson":
+        assert set(got["bytes"]) == {10**6} and set(got["start_ps"]) == {5000}
 
 
 @settings(max_examples=50, deadline=None)
@@ -81,6 +99,67 @@ def test_another_seed_is_another_permutation():
     assert (first != second).any()
 
 
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(1, 10**6), few=st.floats(0.1, 0.5), more=st.floats(0.5, 1))
+def test_active_hosts_permute_among_themselves_and_stay_active_at_a_larger_share(seed, few, more):
+    # 128 hosts in leaves of 8; half of the active ones below one leaf is out of the question.
+    tables, _ = fabric(16, 8)
+    small, large = (flows(permutation, tables, seed, message="1 B", active=s) for s in (few, more))
+
+    for got, share in ((small, few), (large, more)):
+        assert len(got["src"]) == int(share * 128 + 0.5)
+        assert sorted(got["dst"]) == sorted(got["src"])
+        assert (got["src"] // 8 != got["dst"] // 8).all()
+    assert set(small["src"]) <= set(large["src"])
+
+
+def test_every_host_is_equally_often_active():
+    # 16 of 64 hosts in 400 seeds: each host is active Binomial(400, 1/4) times, mean 100 and
+    # standard deviation 8.66; beyond 5 of these for any of 64 hosts: once in 3 * 10^4.
+    tables, _ = fabric(16, 4)
+    seen = Counter(
+        host for seed in range(400)
+        for host in flows(permutation, tables, seed, message="1 B", active=0.25)["src"].tolist()
+    )  # fmt: skip
+
+    assert len(seen) == 64 and all(abs(count - 100) < 5 * 8.66 for count in seen.values())
+
+
+def test_a_permutation_of_two_active_hosts_of_different_leaves_is_found():
+    # 8 hosts in 2 leaves: 3 of 7 draws of 2 hosts lie below one leaf and are drawn again.
+    tables, _ = fabric(2, 4)
+    for seed in range(30):
+        got = flows(permutation, tables, seed, message="1 B", active=0.25)
+        assert (got["src"] // 4 != got["dst"] // 4).all() and len(got["src"]) == 2
+
+
+def test_stride_goes_around():
+    tables, _ = fabric()
+    got = flows(stride, tables, message="1 B", stride=5)
+
+    assert got["dst"].tolist() == [(host + 5) % 12 for host in range(12)]
+
+
+def test_all_to_all_has_every_ordered_pair_once():
+    tables, _ = fabric()
+    got = flows(all_to_all, tables, message="1 B", hosts=3, spacing=4)
+
+    pairs = sorted(zip(got["src"].tolist(), got["dst"].tolist(), strict=True))
+    assert pairs == [(0, 4), (0, 8), (4, 0), (4, 8), (8, 0), (8, 4)]
+
+
+@pytest.mark.parametrize("random_hosts", [False, True])
+def test_outcast_and_incast_share_exactly_one_message(random_hosts):
+    tables, _ = fabric()
+    got = flows(outcast_incast, tables, message="1 B", targets=3, senders=4,
+                random_hosts=random_hosts)  # fmt: skip
+    sender, receiver = got["src"][0], got["dst"][0]
+
+    assert (got["src"] == sender).sum() == 3 and (got["dst"] == receiver).sum() == 4
+    assert ((got["src"] == sender) & (got["dst"] == receiver)).sum() == 1
+    assert len(set(got["src"]) | set(got["dst"])) == 7
+
+
 def test_incast_takes_the_hosts_after_the_receiver():
     tables, _ = fabric()
     got = flows(incast, tables, message="1 B", senders=3, receiver=10)
@@ -110,6 +189,10 @@ def test_single_goes_from_the_first_to_the_last_host():
         (incast, {"senders": 1, "receiver": 12, "message": "1 B"}, "12: hosts are counted from 0"),
         (single, {"source": 12, "message": "1 B"}, "12: hosts are counted from 0 to 11"),
         (single, {"source": 11, "message": "1 B"}, "source and target are the same host"),
+        (permutation, {"active": 0.1, "message": "1 B"}, "0.1 of 12 hosts is 1; a permutation"),
+        (stride, {"stride": 24, "message": "1 B"}, "24: with 12 hosts each would send to itself"),
+        (all_to_all, {"hosts": 4, "spacing": 5, "message": "1 B"}, "4 hosts of 3 .every 5. of 12"),
+        (outcast_incast, {"targets": 6, "senders": 7, "message": "1 B"}, "are 13 different hosts"),
     ],
 )
 def test_what_does_not_fit_the_topology_is_refused(module, given_, message):

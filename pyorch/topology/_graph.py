@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes node and link tables that somebody else has made, refuses what is no network of hosts.
+
+Tiers and planes that a file does not give are found here: a switch's tier is its least distance
+from a host, and planes are the parts into which the switches fall without the hosts.
+"""
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from pyorch.spec.fields import FieldError
+
+Columns = dict[str, np.ndarray]
+#: Arrays are as long as the largest id.
+LARGEST_NODE = 10**7
+
+
+def check_links(is_switch: dict[int, bool], links: Columns, where: str, key: str) -> None:
+    """Raise FieldError for a link that cannot be: its ends, its numbers, or twice the same.
+
+    Parameters
+    ----------
+    is_switch : dict
+        Of every node.
+    links : dict of ndarray
+        The link table.
+    where, key : str
+        File and key of the scenario, for messages.
+    """
+    seen = set()
+    for row, (a, b, parallel, rate_bps, delay_ps, loss) in enumerate(
+        zip(*(links[name].tolist() for name in
+              ("node_a", "node_b", "parallel", "rate_bps", "delay_ps", "loss_ratio")), strict=True)
+    ):  # fmt: skip
+        link = f"{where}: link {row + 1} ({a} to {b})"
+        for node in (a, b):
+            if node not in is_switch:
+                raise FieldError(key, f"{link}: there is no node {node}. Add it, or the link goes.")
+        if a == b:
+            raise FieldError(key, f"{link}: both ends are the same node.")
+        if not is_switch[a] and not is_switch[b]:
+            raise FieldError(key, f"{link}: both are hosts, which do not forward. Add a switch.")
+        if (min(a, b), max(a, b), parallel) in seen or parallel < 0:
+            raise FieldError(
+                key, f"{link}: parallel {parallel} stands twice for this pair, or is negative."
+                " Count the links of a pair 0, 1, ....",
+            )  # fmt: skip
+        seen.add((min(a, b), max(a, b), parallel))
+        if rate_bps < 1 or delay_ps < 0 or not 0 <= loss <= 1:
+            raise FieldError(
+                key, f"{link}: rate {rate_bps} bit/s, delay {delay_ps} ps, loss {loss}: a rate is"
+                " at least 1, a delay at least 0 and a loss 0 to 1.",
+            )  # fmt: skip
+
+
+def check_connected(nodes: Columns, links: Columns, where: str, key: str) -> None:
+    """Raise FieldError unless every host reaches every other one over switches alone."""
+    is_switch = _is_switch(nodes)
+    hosts = nodes["node"][nodes["is_switch"] == 0]
+    if len(hosts) == 0:
+        raise FieldError(key, f"{where}: there is no host, only switches. Add hosts.")
+    component = _components(nodes, links)
+    ends = np.concatenate([links["node_a"], links["node_b"]])
+    others = np.concatenate([links["node_b"], links["node_a"]])
+    access = ~is_switch[ends]
+    reaches: dict[int, set[int]] = {int(host): set() for host in hosts}
+    for host, switch in zip(ends[access].tolist(), others[access].tolist(), strict=True):
+        reaches[host].add(int(component[switch]))
+    first = int(hosts.min())
+    for host, parts in sorted(reaches.items()):
+        if not parts:
+            raise FieldError(key, f"{where}: host {host} has no link. Add one, or the host goes.")
+        if not parts & reaches[first]:
+            raise FieldError(
+                key, f"{where}: no way leads from host {first} to host {host}: the network has"
+                " separate parts. Add a link between them.",
+            )  # fmt: skip
+
+
+def with_tiers(nodes: Columns, links: Columns) -> Columns:
+    """Return the node table with the tiers and planes that it does not have."""
+    found = {"tier": lambda: _tiers(nodes, links), "plane": lambda: _planes(nodes, links)}
+    return {**nodes, **{name: of() for name, of in found.items() if name not in nodes}}
+
+
+def hosts_per_leaf(nodes: Columns, links: Columns) -> int:
+    """Return the most hosts whose lowest switch is the same."""
+    is_switch = _is_switch(nodes)
+    ends = np.concatenate([links["node_a"], links["node_b"]])
+    others = np.concatenate([links["node_b"], links["node_a"]])
+    access = ~is_switch[ends]
+    lowest = np.full(len(is_switch), len(is_switch))
+    np.minimum.at(lowest, ends[access], others[access])
+    hosts = nodes["node"][nodes["is_switch"] == 0]
+    return int(np.unique(lowest[hosts], return_counts=True)[1].max())
+
+
+def _is_switch(nodes: Columns) -> np.ndarray:
+    is_switch = np.zeros(int(nodes["node"].max()) + 1, dtype=bool)
+    is_switch[nodes["node"]] = nodes["is_switch"] == 1
+    return is_switch
+
+
+def _between_switches(nodes: Columns, links: Columns) -> csr_array:
+    is_switch = _is_switch(nodes)
+    chosen = is_switch[links["node_a"]] & is_switch[links["node_b"]]
+    ends = links["node_a"][chosen], links["node_b"][chosen]
+    return csr_array((np.ones(len(ends[0])), ends), shape=(len(is_switch),) * 2)
+
+
+def _components(nodes: Columns, links: Columns) -> np.ndarray:
+    return connected_components(_between_switches(nodes, links), directed=False)[1]
+
+
+def _planes(nodes: Columns, links: Columns) -> np.ndarray:
+    """Return the part of each switch, from 0 in the order of the lowest switch; 0 for hosts."""
+    part = _components(nodes, links)[nodes["node"]]
+    switch = nodes["is_switch"] == 1
+    order = np.argsort(nodes["node"][switch])
+    found, first = np.unique(part[switch][order], return_index=True)
+    rank = dict(zip(found[np.argsort(first)].tolist(), range(len(found)), strict=True))
+    return np.array(
+        [rank[p] if s else 0 for p, s in zip(part.tolist(), switch.tolist(), strict=True)],
+        dtype=np.int64,
+    )
+
+
+def _tiers(nodes: Columns, links: Columns) -> np.ndarray:
+    """Return the least number of links from a host, 0 for hosts."""
+    n = int(nodes["node"].max()) + 1
+    graph = csr_array((np.ones(len(links["node_a"])), (links["node_a"], links["node_b"])), (n, n))
+    hosts = nodes["node"][nodes["is_switch"] == 0]
+    far = dijkstra(graph, directed=False, indices=hosts, unweighted=True, min_only=True)
+    return np.where(np.isfinite(far[nodes["node"]]), far[nodes["node"]], 1).astype(np.int64)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads topology.txt of the HPCC simulator and of those that have inherited its format.
+
+Line 1: nodes, switches and links; line 2: ids of the switches; then one line for each link: its
+two ends, rate, delay and the probability of an error. All other nodes are hosts.
+"""
+
+import re
+
+import numpy as np
+
+from pyorch import units
+from pyorch.errors import SpecError
+from pyorch.spec.fields import FieldError
+from pyorch.spec.files import FileRef, numbered_lines
+
+KEY = "file"
+
+
+def read(file: FileRef) -> dict[str, dict[str, np.ndarray]]:
+    """Return node and link tables without tiers and planes.
+
+    Raises
+    ------
+    FieldError
+        With file and line: what stands there and what belongs there.
+    """
+    lines = numbered_lines(file, KEY)
+    where = file["path"]
+    if len(lines) < 2 or len(lines[0][1]) != 3:
+        raise FieldError(
+            KEY, f"{where}: is no HPCC topology: the first line has the numbers of nodes, switches"
+            " and links, the second the ids of the switches.",
+        )  # fmt: skip
+    n_nodes, n_switches, n_links = _whole(lines[0], where)
+    switches = _whole(lines[1], where) if n_switches else []
+    rows = lines[2:] if n_switches else lines[1:]
+    if len(set(switches)) != n_switches or not all(0 <= s < n_nodes for s in switches):
+        raise FieldError(
+            KEY, f"{where}:{lines[1][0]}: {len(set(switches))} ids of switches, but line 1 says"
+            f" {n_switches} of {n_nodes} nodes; ids are 0 to {n_nodes - 1}.",
+        )  # fmt: skip
+    if len(rows) != n_links:
+        raise FieldError(
+            KEY, f"{where}: {len(rows)} links, but line 1 says {n_links}. Is the file cut off?"
+        )
+    is_switch = np.isin(np.arange(n_nodes), switches).astype(np.int64)
+    links = [_link(row, where, n_nodes) for row in rows]
+    seen: dict[tuple[int, int], int] = {}
+    parallel = []
+    for a, b, *_ in links:
+        pair = (min(a, b), max(a, b))
+        parallel.append(seen.get(pair, 0))
+        seen[pair] = parallel[-1] + 1
+    ends = np.array([link[:4] for link in links], dtype=np.int64).reshape(-1, 4)
+    return {
+        "nodes": {"node": np.arange(n_nodes, dtype=np.int64), "is_switch": is_switch},
+        "links": {
+            "node_a": ends[:, 0], "node_b": ends[:, 1],
+            "parallel": np.array(parallel, dtype=np.int64),
+            "rate_bps": ends[:, 2], "delay_ps": ends[:, 3],
+            "loss_ratio": np.array([link[4] for link in links], dtype=np.float64),
+        },
+    }  # fmt: skip
+
+
+def _whole(line: tuple[int, list[str]], where: str) -> list[int]:
+    number, words = line
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        raise FieldError(
+            KEY, f"{where}:{number}: '{' '.join(words)}': write whole numbers only."
+        ) from None
+
+
+def _link(
+    line: tuple[int, list[str]], where: str, n_nodes: int
+) -> tuple[int, int, int, int, float]:
+    number, words = line
+    try:
+        if len(words) not in (4, 5):
+            raise ValueError(f"{len(words)} words")
+        a, b = int(words[0]), int(words[1])
+        for node in (a, b):
+            if not 0 <= node < n_nodes:
+                raise ValueError(f"there is no node {node}; ids are 0 to {n_nodes - 1}")
+        rate_bps = units.parse_rate_bps(_ns3_unit(words[2]))
+        return a, b, rate_bps, units.parse_time_ps(words[3]), float(words[4:] and words[4] or 0)
+    except (ValueError, SpecError) as error:
+        raise FieldError(
+            KEY, f"{where}:{number}: '{' '.join(words)}' is no link ({error}). Write two node ids,"
+            " rate, delay and error rate, for example: 0 8 100Gbps 0.001ms 0",
+        ) from None  # fmt: skip
+
+
+def _ns3_unit(text: str) -> str:
+    """Return a rate in our spelling: ns-3 writes 100Gbps, Kbps, bps."""
+    match = re.fullmatch(r"(.*?)([kKMGT]?)(?:bps|b/s)", text)
+    if not match:
+        return text
+    prefix = match[2].replace("K", "k")
+    return f"{match[1]} {prefix}b/s" if prefix else f"{match[1]} bit/s"

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each of the first n hosts sends one message to each of the others, all at the same time.
+
+Flow ids go round: first everybody's message to the next host, then to the one after it.
+"""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
+from pyorch.workload._hosts import alike, hosts
+
+
+class Params(Closed):
+    """`hosts` take part (0: all), every `spacing`-th host from the first."""
+
+    message_bytes: MessageBytes = Field(alias="message")
+    hosts: Annotated[int, Field(strict=True, ge=0)] = 0
+    spacing: Annotated[int, Field(strict=True, ge=1)] = 1
+    start_ps: TimePs = Field(0, alias="start")
+
+
+def check(params: Params, counts: dict[str, int]) -> None:
+    """Raise FieldError if there are not that many hosts, or only one."""
+    available = -(-counts["hosts"] // params.spacing)
+    if params.hosts > available or (params.hosts or available) < 2:
+        raise FieldError(
+            "hosts",
+            f"{params.hosts or available} hosts of {available} (every {params.spacing}. of"
+            f" {counts['hosts']}); write 2 to {available}, or 0 for all.",
+        )
+
+
+def flows(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """Return n (n - 1) flows."""
+    ids = hosts(nodes)[:: params.spacing]
+    ids = ids[: params.hosts] if params.hosts else ids
+    n = len(ids)
+    src = np.tile(ids, n - 1)
+    dst = np.concatenate([np.roll(ids, -distance) for distance in range(1, n)])
+    return alike(src, dst, params.message_bytes, params.start_ps)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Messages listed in a CSV or Parquet file: src, dst, bytes, and maybe flow and start_ps.
+
+src and dst are node ids of the topology. Flows keep the ids that the file gives them.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from pyorch.spec.fields import Closed
+from pyorch.spec.files import InputFile, columns
+from pyorch.workload._hosts import hosts
+from pyorch.workload._listed import check_listed
+
+REQUIRED = {"src": int, "dst": int, "bytes": int}
+OPTIONAL = {"start_ps": int, "flow": int}
+
+
+class Params(Closed):
+    """The file, relative to the scenario."""
+
+    file: InputFile
+
+
+def check(params: Params, counts: dict[str, int]) -> None:
+    """Nothing to check without the file; see `check_flows`."""
+
+
+def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+    """Raise FieldError for the first flow that cannot be sent."""
+    table = _read(params.file["path"], params.file["sha256"])
+    rows = [f"{params.file['path']}: row {row + 1}" for row in range(len(table["src"]))]
+    known = hosts(nodes)
+    check_listed(table, rows, known, stop_ps, f"hosts are the nodes {known[0]} to {known[-1]}")
+
+
+def flows(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """Return the flows in the order of the file."""
+    return dict(_read(params.file["path"], params.file["sha256"]))
+
+
+@lru_cache(maxsize=4)
+def _read(path: str, sha256: str) -> dict[str, np.ndarray]:
+    table = columns({"path": path, "sha256": sha256}, "file", REQUIRED, OPTIONAL)
+    return {"start_ps": np.zeros(len(table["src"]), dtype=np.int64), **table}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A flow file of the HPCC simulator: the number of flows, then a line for each.
+
+A line is: source and destination (node ids), priority group, destination port, size [byte], start
+[s]. Ports are not modelled. The priority of a flow is that of its transport, so a file with
+several groups is imported once for each, with `priority_group`.
+"""
+
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from pyorch.spec.fields import Closed, FieldError
+from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.workload._hosts import hosts
+from pyorch.workload._listed import check_listed
+
+KEY = "file"
+PS_PER_S = 10**12
+
+
+class Params(Closed):
+    """The file, relative to the scenario; only the flows of `priority_group` if it is given."""
+
+    file: InputFile
+    priority_group: Annotated[int, Field(strict=True, ge=0)] | None = None
+
+
+def check(params: Params, counts: dict[str, int]) -> None:
+    """Raise FieldError if flows of several priority groups are taken, or none."""
+    groups = _read(params.file["path"], params.file["sha256"])[1]
+    found = ", ".join(str(group) for group in np.unique(groups))
+    if params.priority_group is None and len(np.unique(groups)) > 1:
+        raise FieldError(
+            KEY, f"{params.file['path']}: has the priority groups {found}. Import it once for each:"
+            " priority_group, with a transport of that priority.",
+        )  # fmt: skip
+    if params.priority_group is not None and params.priority_group not in groups:
+        raise FieldError(
+            "priority_group", f"{params.priority_group}: {params.file['path']} has {found}."
+        )
+
+
+def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+    """Raise FieldError for the first flow that cannot be sent."""
+    table, _, rows = _read(params.file["path"], params.file["sha256"])
+    known = hosts(nodes)
+    hint = f"hosts are the nodes {known[0]} to {known[-1]}"
+    check_listed(table, list(rows), known, stop_ps, hint)
+
+
+def flows(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """Return the flows in the order of the file."""
+    table, groups, _ = _read(params.file["path"], params.file["sha256"])
+    if params.priority_group is None:
+        return dict(table)
+    return {name: column[groups == params.priority_group] for name, column in table.items()}
+
+
+@lru_cache(maxsize=4)
+def _read(path: str, sha256: str) -> tuple[dict[str, np.ndarray], np.ndarray, tuple[str, ...]]:
+    """Return the flows, their priority groups, and where each stands."""
+    lines = numbered_lines({"path": path, "sha256": sha256}, KEY)
+    if not lines or len(lines[0][1]) != 1 or not lines[0][1][0].isdigit():
+        raise FieldError(KEY, f"{path}: the first line must be the number of flows.")
+    flows_, n_flows = lines[1:], int(lines[0][1][0])
+    if len(flows_) != n_flows:
+        raise FieldError(
+            KEY, f"{path}: {len(flows_)} flows, but the first line says {n_flows}. Is the file cut"
+            " off?"
+        )  # fmt: skip
+    rows = [_row(words, f"{path}:{number}") for number, words in flows_]
+    src, dst, group, size, start = np.array(rows, dtype=np.int64).reshape(-1, 5).T
+    table = {"src": src, "dst": dst, "bytes": size, "start_ps": start}
+    return table, group, tuple(f"{path}:{number}" for number, _ in flows_)
+
+
+def _row(words: list[str], where: str) -> tuple[int, ...]:
+    """Return source, destination, priority group, size and start [ps] of a line."""
+    try:
+        if len(words) != 6:
+            raise ValueError(f"{len(words)} words")
+        src, dst, group, _port, size = (int(word) for word in words[:5])
+        start = Decimal(words[5]) * PS_PER_S
+        if start != start.to_integral_value() or not abs(start) < 2**63 or abs(size) >= 2**63:
+            raise ValueError("the start is no whole number of ps, or out of range")
+        return src, dst, group, size, int(start)
+    except (ValueError, InvalidOperation) as error:
+        raise FieldError(
+            KEY, f"{where}: '{' '.join(words)}' is no flow ({error or 'not a number'}). Write"
+            " source, destination, priority group, port, bytes, seconds: 0 1 3 100 1000000 2.0",
+        ) from None  # fmt: skip

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A connection matrix of htsim (.cm): src->dst with id, start [ps] and size [byte].
+
+Hosts are counted from 0 as in htsim. A start may be written with decimals; it must come out as
+whole picoseconds. Flows keep their ids. A flow that waits for a trigger has no start that is known
+before the run, so it is refused; triggers that no flow waits for change nothing.
+"""
+
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+
+import numpy as np
+
+from pyorch.errors import did_you_mean
+from pyorch.spec.fields import Closed, FieldError
+from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.workload._hosts import hosts
+from pyorch.workload._listed import check_listed
+
+KEY = "file"
+HEADER = ("Nodes", "Connections", "Triggers", "Failures")
+#: Words of a connection that are followed by a number.
+WORDS = ("id", "start", "size", "trigger", "send_done_trigger", "recv_done_trigger", "prio")
+
+
+class Params(Closed):
+    """The file, relative to the scenario."""
+
+    file: InputFile
+
+
+def check(params: Params, counts: dict[str, int]) -> None:
+    """Raise FieldError if the matrix is for another number of hosts."""
+    nodes, _, _ = _read(params.file["path"], params.file["sha256"])
+    if nodes > counts["hosts"]:
+        raise FieldError(
+            KEY, f"{params.file['path']}: Nodes {nodes}, but the topology has {counts['hosts']}"
+            " hosts. Take another file or a larger topology.",
+        )  # fmt: skip
+
+
+def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+    """Raise FieldError for the first flow that cannot be sent."""
+    n_nodes, table, rows = _read(params.file["path"], params.file["sha256"])
+    hint = f"Nodes {n_nodes}, so hosts are 0 to {n_nodes - 1}"
+    check_listed(table, list(rows), np.arange(n_nodes), stop_ps, hint)
+
+
+def flows(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """Return the flows in the order of the file."""
+    _, table, _ = _read(params.file["path"], params.file["sha256"])
+    ids = hosts(nodes)
+    return {**table, "src": ids[table["src"]], "dst": ids[table["dst"]]}
+
+
+@lru_cache(maxsize=4)
+def _read(path: str, sha256: str) -> tuple[int, dict[str, np.ndarray], tuple[str, ...]]:
+    """Return the number of nodes, the flows, and where each stands."""
+    header: dict[str, int] = {}
+    found, rows = [], []
+    triggers = 0
+    for number, words in numbered_lines({"path": path, "sha256": sha256}, KEY):
+        where = f"{path}:{number}"
+        if words[0] in HEADER:
+            header[words[0]] = _number(words[1:2], where, f"{words[0]} and a whole number")
+        elif "->" in words[0]:
+            found.append(_connection(words, where))
+            rows.append(where)
+        elif words[0] == "trigger":
+            triggers += 1
+        elif words[0] == "failure":
+            raise FieldError(
+                KEY,
+                f"{where}: failures of links are no part of a workload here. Take the line out.",
+            )
+        else:
+            raise FieldError(
+                KEY, f"{where}: '{words[0]}' does not belong here. A line is Nodes n, Connections"
+                f" n, or a flow: 0->13 id 1 start 0 size 2000000."
+                f"{did_you_mean(words[0], HEADER)}",
+            )  # fmt: skip
+    for name, there in (("Connections", len(found)), ("Triggers", triggers)):
+        if header.get(name, 0 if name == "Triggers" else -1) != there:
+            raise FieldError(
+                KEY, f"{path}: {there} {name.lower()}, but the header says"
+                f" {name} {header.get(name, 'nothing')}. Is the file cut off?",
+            )  # fmt: skip
+    if "Nodes" not in header:
+        raise FieldError(KEY, f"{path}: the header has no Nodes n.")
+    return header["Nodes"], _columns(found, rows), tuple(rows)
+
+
+def _columns(found: list[dict[str, int]], rows: list[str]) -> dict[str, np.ndarray]:
+    """Return the columns of the flows; ids only if all flows have one."""
+    with_id = [row for row, flow in zip(rows, found, strict=True) if "id" in flow]
+    if with_id and len(with_id) < len(found):
+        raise FieldError(KEY, f"{with_id[0]}: has an id, but not every flow has. Give all or none.")
+    names = {"src": "src", "dst": "dst", "bytes": "size", "start_ps": "start"}
+    names |= {"flow": "id"} if with_id else {}
+    return {
+        column: np.array([flow[name] for flow in found], dtype=np.int64)
+        for column, name in names.items()
+    }
+
+
+def _connection(words: list[str], where: str) -> dict[str, int]:
+    """Return what a line says of one flow."""
+    src, _, dst = words[0].partition("->")
+    flow = {"src": _number([src], where, "0->13"), "dst": _number([dst], where, "0->13")}
+    rest = iter(words[1:])
+    for word in rest:
+        if word not in WORDS:
+            raise FieldError(
+                KEY, f"{where}: '{word}' is no word of a flow. There are {', '.join(WORDS)}."
+                f"{did_you_mean(word, WORDS)}",
+            )  # fmt: skip
+        if word in flow:
+            raise FieldError(KEY, f"{where}: {word} stands twice. Keep one.")
+        flow[word] = _number([next(rest, "")], where, f"{word} and a whole number")
+    if "trigger" in flow:
+        raise FieldError(
+            KEY, f"{where}: waits for trigger {flow['trigger']}, so its start depends on the run;"
+            " flows here start at given times. Write start instead.",
+        )  # fmt: skip
+    for word in ("start", "size"):
+        if word not in flow:
+            raise FieldError(KEY, f"{where}: has no {word}. Is the line cut off?")
+    if flow.get("id") == 0:
+        raise FieldError(KEY, f"{where}: id 0 is not allowed by htsim. Count from 1.")
+    return flow
+
+
+def _number(words: list[str], where: str, wanted: str) -> int:
+    """Return a whole number that fits 64 bits; decimals may be zeros."""
+    try:
+        value = Decimal(words[0]) if words else Decimal("NaN")
+        if value == value.to_integral_value() and abs(value) < 2**63:
+            return int(value)
+    except InvalidOperation:
+        pass
+    raise FieldError(KEY, f"{where}: '{' '.join(words)}': write {wanted}.")

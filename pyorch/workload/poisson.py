@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Messages that arrive at random: Poisson in time, random pairs, sizes from a distribution.
+
+Every host sends to every other with the same probability. The mean rate of payload that a host
+sends is `load` times the rate of its links.
+"""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from pyorch.spec.fields import Closed, FieldError, TimePs
+from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.workload import _size_cdf
+from pyorch.workload._hosts import access_rate_bps, hosts, stream
+
+#: Beyond this a table of flows does not fit a laptop.
+MOST_FLOWS = 20_000_000
+
+
+class Params(Closed):
+    """`sizes` names a distribution that comes with pyorch, `sizes_file` one of the user's.
+
+    Such a file has a line for each point: size in bytes, and percentage of messages not larger.
+    """
+
+    load: Annotated[float, Field(gt=0, le=1)]
+    duration_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="duration")
+    sizes: str | None = None
+    sizes_file: InputFile | None = None
+    points: list[list[float]]
+    start_ps: TimePs = Field(0, alias="start")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_distribution(cls, given: object) -> object:
+        """Put the points themselves into the spec, so that they are part of the run's name."""
+        if not isinstance(given, dict):
+            return given
+        if "points" in given:
+            raise FieldError("points", "the points come from sizes or sizes_file. Leave it out.")
+        if ("sizes" in given) == ("sizes_file" in given):
+            raise FieldError(
+                "sizes", f"write either sizes ({', '.join(_size_cdf.known())}) or sizes_file."
+            )
+        return {**given, "points": []}
+
+    @model_validator(mode="after")
+    def _read_points(self) -> "Params":
+        if self.sizes_file:
+            rows = [words for _, words in numbered_lines(self.sizes_file, "sizes_file")]
+            found = _size_cdf.points(rows, self.sizes_file["path"], "sizes_file")
+        else:
+            found = _size_cdf.points(_size_cdf.shipped(self.sizes), self.sizes, "sizes")
+        self.points.extend(found)
+        return self
+
+
+def check(params: Params, counts: dict[str, int]) -> None:
+    """Raise FieldError if there is nobody to send to."""
+    if counts["hosts"] < 2:
+        raise FieldError("type", "random pairs need at least 2 hosts; the topology has 1.")
+
+
+def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+    """Raise FieldError if messages may begin after the run has ended."""
+    if params.start_ps + params.duration_ps > stop_ps:
+        raise FieldError(
+            "duration",
+            f"messages begin until {params.start_ps + params.duration_ps} ps, but the run stops at"
+            f" {stop_ps} ps. Shorten duration, or raise stop.",
+        )
+
+
+def flows(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """Return the messages in the order of their start.
+
+    Raises
+    ------
+    FieldError
+        So many messages that no machine holds them.
+    """
+    ids, random = hosts(nodes), stream(seed, "poisson")
+    offered_bps = params.load * access_rate_bps(nodes, links).sum()
+    mean_bits = 8 * _size_cdf.mean_bytes(params.points)
+    expected = offered_bps * params.duration_ps / 1e12 / mean_bits
+    if expected > MOST_FLOWS:
+        raise FieldError("duration", f"{expected:.3g} messages; at most {MOST_FLOWS}. Shorten it.")
+    n = int(random.poisson(expected))
+    start = np.sort(random.integers(0, params.duration_ps, size=n))
+    share = access_rate_bps(nodes, links) / access_rate_bps(nodes, links).sum()
+    src = random.choice(len(ids), size=n, p=share)
+    dst = (src + 1 + random.integers(0, len(ids) - 1, size=n)) % len(ids)
+    return {
+        "src": ids[src],
+        "dst": ids[dst],
+        "bytes": _size_cdf.draw(params.points, random.random(n)),
+        "start_ps": params.start_ps + start,
+    }

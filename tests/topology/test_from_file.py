@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Networks from files: equal to what they describe, and refused with file, line and reason."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyorch import spec
+from pyorch.errors import SpecError
+from pyorch.spec.fields import FieldError
+from pyorch.spec.scenario import parse_scenario
+from pyorch.topology import fat_tree, from_file, leaf_spine
+
+LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+DATA = Path(__file__).parents[1] / "data"
+HPCC = """\
+5 2 5
+3 4
+0 3 100Gbps 0.001ms 0
+1 3 100Gbps 1us 0.25
+2 4 25000000000bps 1us 0
+3 4 400Gbps 5ns 0
+3 4 400Gbps 5ns 0
+"""
+
+
+def read(folder, link=LINK, **given_):
+    params = from_file.Params.model_validate(given_, context={"folder": folder})
+    return from_file.tables(params, link), from_file.counts(params)
+
+
+def columns(tables, *names):
+    return [tables[name].tolist() for name in names]
+
+
+def test_an_hpcc_topology_by_hand(tmp_path):
+    (tmp_path / "topology.txt").write_text(HPCC)
+    tables, counts = read(tmp_path, file="topology.txt")
+
+    assert columns(tables["nodes"], "node", "is_switch", "tier", "plane") == [
+        [0, 1, 2, 3, 4], [0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0] * 5
+    ]  # fmt: skip
+    assert columns(tables["links"], "node_a", "node_b", "parallel") == [
+        [0, 1, 2, 3, 3], [3, 3, 4, 4, 4], [0, 0, 0, 0, 1]
+    ]  # fmt: skip
+    assert tables["links"]["rate_bps"].tolist() == [10**11] * 2 + [25 * 10**9] + [4 * 10**11] * 2
+    assert tables["links"]["delay_ps"].tolist() == [10**6] * 3 + [5000] * 2
+    assert tables["links"]["loss_ratio"].tolist() == [0, 0.25, 0, 0, 0]
+    assert counts == {
+        "hosts": 3, "hosts_per_leaf": 2, "switches": 2, "ports": 7, "access_links": 3,
+        "fabric_links": 2, "cables": 5,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "numbers"),
+    [
+        ("ls128_100", leaf_spine, {"leaves": 16, "hosts_per_leaf": 8, "spines": 8}),
+        ("ft128_100", fat_tree, {"tiers": 3, "radix": 8}),
+    ],
+)
+def test_an_htsim_topology_is_the_fabric_that_it_describes(name, module, numbers):
+    got, counts = read(DATA / "htsim", file=f"{name}.topo")
+    params = module.Params.model_validate(numbers, context={"link": LINK})
+    expected = module.tables(params, LINK)
+
+    for table in ("nodes", "links"):
+        order = [np.lexsort(list(t[table].values())[:3]) for t in (got, expected)]
+        for column in expected[table]:
+            assert (got[table][column][order[0]] == expected[table][column][order[1]]).all()
+    assert counts["hosts"] == 128
+    assert {k: v for k, v in module.counts(params).items() if k in counts} == counts
+
+
+@settings(max_examples=25, deadline=None)
+@given(tiers=st.integers(2, 3), radix=st.sampled_from([2, 4, 8]), suffix=st.sampled_from(
+    ["csv", "parquet"]), planes=st.integers(1, 3))  # fmt: skip
+def test_our_tables_come_back_and_tiers_and_planes_are_found(tmp_path_factory, tiers, radix,
+                                                             suffix, planes):  # fmt: skip
+    folder = tmp_path_factory.mktemp("tables")
+    params = fat_tree.Params.model_validate(
+        {"tiers": tiers, "radix": radix, "planes": planes}, context={"link": LINK}
+    )
+    tables = fat_tree.tables(params, LINK)
+    for table, kept in (("nodes", ["node", "is_switch"]), ("links", list(tables["links"]))):
+        frame = pd.DataFrame({name: tables[table][name] for name in kept})
+        write = frame.to_csv if suffix == "csv" else frame.to_parquet
+        write(folder / f"{table}.{suffix}", index=False)
+
+    got, counts = read(folder, nodes=f"nodes.{suffix}", links=f"links.{suffix}")
+
+    for table in ("nodes", "links"):
+        assert set(got[table]) == set(tables[table])
+        for column in tables[table]:
+            assert (got[table][column] == tables[table][column]).all(), column
+    closed = fat_tree.counts(params)
+    assert counts == {name: closed[name] for name in counts}
+
+
+TOPO = (DATA / "htsim" / "ls128_100.topo").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("t.txt", "", "is no HPCC topology"),
+        ("t.txt", HPCC.rpartition("3 4 400")[0], "4 links, but line 1 says 5. Is the file cut off"),
+        ("t.txt", HPCC.replace("100Gbps 1us", "100 1us"), ":4: '1 3 100 1us 0.25' is no link"),
+        ("t.txt", HPCC.replace("0 3 ", "0 9 "), ":3: .*there is no node 9; ids are 0 to 4"),
+        ("t.txt", HPCC.replace("0 3 ", "0 1 "), "link 1 .0 to 1.: both are hosts"),
+        ("t.txt", HPCC.replace("0 3 ", "3 3 "), "link 1 .3 to 3.: both ends are the same node"),
+        ("t.txt", HPCC.replace("0 3 ", "1 3 "), "host 0 has no link"),
+        ("t.txt", HPCC.replace("3 4 400Gbps", "1 3 400Gbps"), "no way leads from host 0 to host 2"),
+        ("t.txt", HPCC.replace("3 4\n", "3 x\n"), ":2: '3 x': write whole numbers only"),
+        ("t.txt", HPCC.replace("3 4\n", "3 3\n"), ":2: 1 ids of switches, but line 1 says 2"),
+        ("t.txt", HPCC.replace(" 0.25", " 1.25"), "a rate is at least 1, .* a loss 0 to 1"),
+        ("t.topo", TOPO.partition("Tier 1")[0], "Tiers 2, and 1 sections Tier: .* cut off"),
+        ("t.topo", TOPO.rpartition("Radix_Down")[0], "Tier 1 has no radix_down. Is the file cut"),
+        ("t.topo", TOPO.replace("Radix_Down 16", "Radix_Down 15"), "Nodes 128, but the radices .*"
+         "give 120"),
+        ("t.topo", TOPO.replace("Radix_Up", "Radix_Upp"), ":8: 'Radix_Upp' does not belong here.*"
+         "Did you mean radix_up"),
+        ("t.topo", TOPO.replace("Radix_Up 8", "Radix_Up eight"), ":8: 'Radix_Up eight': write"),
+        ("t.topo", TOPO.replace("Switch_Latency_ns 0", "Switch_Latency_ns 5"), "is switch.latency"),
+        ("t.topo", TOPO + "Bundle 3\n", "Tier 1: Radix_Down over Bundle: 16 / 3 is no whole"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_is_refused_with_its_line(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FieldError, match=message) as caught:
+        read(tmp_path, file=name)
+    assert caught.value.field == "file" and name in str(caught.value)
+
+
+NODES = "node,is_switch\n0,0\n1,0\n2,1\n"
+LINKS = "node_a,node_b,rate_bps,delay_ps\n0,2,100,1\n1,2,100,1\n"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "links", "key", "message"),
+    [
+        (NODES.replace("is_switch", "switch"), LINKS, "nodes", "has no column 'is_switch'.*mean"),
+        (NODES + "2,1\n", LINKS, "nodes", "each node has its own id"),
+        (NODES.replace("2,1", "2,2"), LINKS, "nodes", "is_switch: write 0 for a host and 1"),
+        (NODES.replace("1,0", "1.5,0"), LINKS, "nodes", "node: row 2: '1.5' is not a whole number"),
+        (NODES, LINKS.replace("delay_ps", "delay"), "links", "has no column 'delay_ps'"),
+        (NODES, LINKS.replace("1,2,100,1", "1,2,,1"), "links", "rate_bps: row 2: 'nan' is not"),
+        (NODES, LINKS.replace("1,2", "1,7"), "links", "link 2 .1 to 7.: there is no node 7"),
+        (NODES, LINKS + "2,0,100,1\n", "links", "parallel 0 stands twice for this pair"),
+        (NODES, "", "links", "is no readable .csv table"),
+    ],
+)  # fmt: skip
+def test_broken_tables_are_refused_with_row_and_column(tmp_path, nodes, links, key, message):
+    (tmp_path / "nodes.csv").write_text(nodes)
+    (tmp_path / "links.csv").write_text(links)
+    with pytest.raises(FieldError, match=message) as caught:
+        read(tmp_path, nodes="nodes.csv", links="links.csv")
+    assert caught.value.field == key
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_damaged_file_is_read_or_refused_never_a_bug(tmp_path_factory, data):
+    name = data.draw(st.sampled_from(["t.txt", "t.topo"]))
+    text = list(HPCC if name == "t.txt" else TOPO)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text[at] = data.draw(st.sampled_from(["", "\n", " ", "-", "0", "9", "x", "\x00"]))
+    cut = data.draw(st.integers(1, len(text)))
+    folder = tmp_path_factory.mktemp("damaged")
+    (folder / name).write_text("".join(text[:cut]))
+    try:
+        tables, counts = read(folder, file=name)
+    except FieldError as error:
+        assert name in str(error)
+    else:
+        assert counts["cables"] == len(tables["links"]["node_a"])
+
+
+SCENARIO = """\
+name: filed
+topology: {type: from_file, file: net.topo}
+link: {rate: 100 Gb/s, delay: 1 us}
+switch: {buffer: 8 MB}
+workload: {type: htsim_cm, file: one.cm}
+transport: {type: ns3::RoceTransport}
+stop: 20 ms
+"""
+
+
+@pytest.fixture
+def filed(tmp_path):
+    """Return a function that plans a scenario whose files lie in a folder."""
+
+    def plan(folder=tmp_path, **texts):
+        folder.mkdir(exist_ok=True)
+        texts = {
+            "net.topo": TOPO,
+            "one.cm": "Nodes 2\nConnections 1\n0->1 start 0 size 9\n",
+        } | texts
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+        file = parse_scenario(SCENARIO, str(folder / "filed.yaml"))
+        return spec.plan(file, typeids_file=DATA / "typeids.json")[0]
+
+    return plan
+
+
+def test_what_files_hold_is_in_the_name_of_a_run_and_where_they_lie_is_not(filed, tmp_path):
+    first, moved = filed(), filed(tmp_path / "elsewhere")
+    other_topo = filed(**{"net.topo": TOPO.replace("1000", "900")})
+    other_flow = filed(**{"one.cm": "Nodes 2\nConnections 1\n0->1 start 0 size 8\n"})
+
+    assert first.id == moved.id
+    assert len({first.id, other_topo.id, other_flow.id}) == 3
+
+
+def test_a_file_that_has_changed_since_the_run_was_named_is_not_used(filed, tmp_path):
+    from pyorch.render import input_tables
+
+    run = filed()
+    (tmp_path / "one.cm").write_text("Nodes 3\nConnections 1\n0->2 start 0 size 9\n")
+    from pyorch.spec import files
+    from pyorch.workload import htsim_cm
+
+    files._content.cache_clear()
+    htsim_cm._read.cache_clear()
+    with pytest.raises(SpecError, match="one.cm: its content has changed since this run was named"):
+        input_tables(run.spec)
+
+
+def test_a_broken_file_is_an_error_of_the_scenario_before_anything_runs(filed):
+    with pytest.raises(SpecError, match=r"filed.yaml:2: topology.file: .*net.topo: Tiers 2, and 1"):
+        filed(**{"net.topo": TOPO.partition("Tier 1")[0]})

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Flows from files: equal to what stands there, and refused with file, line and reason."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pyorch.errors import SpecError
+from pyorch.render import input_tables
+from pyorch.spec.fields import FieldError
+from pyorch.topology import leaf_spine
+from pyorch.workload import flow_table, hpcc_flows, htsim_cm
+
+DATA = Path(__file__).parents[1] / "data" / "htsim"
+LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+PARAMS = leaf_spine.Params.model_validate(
+    {"leaves": 16, "hosts_per_leaf": 8, "spines": 8}, context={"link": LINK}
+)
+TABLES, COUNTS = leaf_spine.tables(PARAMS, LINK), leaf_spine.counts(PARAMS)
+STOP_PS = 10**12
+
+
+def read(module, folder, **given_):
+    params = module.Params.model_validate(given_, context={"folder": folder})
+    module.check(params, COUNTS)
+    module.check_flows(params, TABLES["nodes"], STOP_PS)
+    return module.flows(params, TABLES["nodes"], TABLES["links"], 1)
+
+
+def test_a_matrix_of_htsim_is_read_as_a_person_reads_it():
+    got = read(htsim_cm, DATA, file="perm_128_2000000_1_1.0_0.cm")
+
+    # Lines 3 and 4 of the file: 39->74 id 1 start 0 size 2000000, 41->62 id 2 ...
+    assert [got[name][:2].tolist() for name in ("src", "dst", "flow")] == [
+        [39, 41], [74, 62], [1, 2]
+    ]  # fmt: skip
+    assert sorted(got["src"]) == sorted(got["dst"]) == list(range(128))
+    assert set(got["bytes"]) == {2_000_000} and set(got["start_ps"]) == {0}
+    assert sorted(got["flow"]) == list(range(1, 129))
+
+
+def test_starts_of_a_matrix_are_picoseconds_and_unused_triggers_change_nothing(tmp_path):
+    (tmp_path / "a.cm").write_text(
+        "# comment\nNodes 4\nConnections 2\nTriggers 1\n"
+        "0->1 start 1500.0 size 10 send_done_trigger 1 prio 3\n\n2->3 start 0 size 5\n"
+        "trigger id 1 oneshot\n"
+    )
+    got = read(htsim_cm, tmp_path, file="a.cm")
+
+    assert got["start_ps"].tolist() == [1500, 0] and "flow" not in got
+
+
+def test_a_flow_file_of_hpcc_by_hand(tmp_path):
+    (tmp_path / "flow.txt").write_text("3\n0 1 3 100 10 2.0e-6\n2 3 3 101 20 0\n4 5 2 100 30 0.5\n")
+    got = read(hpcc_flows, tmp_path, file="flow.txt", priority_group=3)
+
+    assert got["src"].tolist() == [0, 2] and got["bytes"].tolist() == [10, 20]
+    assert got["start_ps"].tolist() == [2_000_000, 0]
+    assert read(hpcc_flows, tmp_path, file="flow.txt", priority_group=2)["dst"].tolist() == [5]
+
+
+FLOWS = st.lists(
+    st.tuples(st.integers(0, 127), st.integers(0, 127), st.integers(1, 2**40),
+              st.integers(0, STOP_PS - 1)).filter(lambda row: row[0] != row[1]),
+    min_size=1, max_size=20,
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(FLOWS, st.sampled_from(["cm", "txt", "csv", "parquet"]), st.booleans())
+def test_what_is_written_is_read_again(tmp_path_factory, rows, kind, with_ids):
+    folder = tmp_path_factory.mktemp("flows")
+    path = folder / f"flows.{kind}"
+    if kind == "cm":
+        module = htsim_cm
+        lines = [f"{s}->{d} " + f"id {i + 5} " * with_ids + f"start {t} size {b}"
+                 for i, (s, d, b, t) in enumerate(rows)]  # fmt: skip
+        path.write_text("\n".join(["Nodes 128", f"Connections {len(rows)}", *lines, ""]))
+    elif kind == "txt":
+        module = hpcc_flows
+        lines = [f"{s} {d} 3 100 {b} {t // 10**12}.{t % 10**12:012d}" for s, d, b, t in rows]
+        path.write_text("\n".join([str(len(rows)), *lines, ""]))
+    else:
+        module = flow_table
+        frame = pd.DataFrame(rows, columns=["src", "dst", "bytes", "start_ps"])
+        frame = frame.assign(flow=frame.index + 5) if with_ids else frame
+        write = frame.to_csv if kind == "csv" else frame.to_parquet
+        write(path, index=False)
+    got = read(module, folder, file=path.name)
+
+    names = ("src", "dst", "bytes", "start_ps")
+    assert list(zip(*(got[name].tolist() for name in names), strict=True)) == rows
+    if with_ids and kind != "txt":
+        assert got["flow"].tolist() == [i + 5 for i in range(len(rows))]
+
+
+CM = "Nodes 4\nConnections 2\n0->1 id 1 start 0 size 10\n2->3 id 2 start 7 size 20\n"
+HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "text", "message"),
+    [
+        (htsim_cm, "", "nothing|no Nodes|cut off"),
+        (htsim_cm, CM.rpartition("2->3")[0], "1 connections, but the header says Connections 2. Is "
+         "the file cut off"),
+        (htsim_cm, CM.rpartition(" size")[0], ":4: has no size. Is the line cut off"),
+        (htsim_cm, CM.replace("Nodes 4\n", ""), "the header has no Nodes n"),
+        (htsim_cm, CM.replace("Nodes 4", "Nodes 129"), "Nodes 129, but the topology has 128 hosts"),
+        (htsim_cm, CM.replace("2->3", "2->4"), ":4: there is no host 4; Nodes 4, so hosts are 0 to "
+         "3"),
+        (htsim_cm, CM.replace("2->3", "2->2"), ":4: host 2 sends to itself"),
+        (htsim_cm, CM.replace("id 2", "id 1"), ":4: flow 1 stands twice"),
+        (htsim_cm, CM.replace("id 2", "id 0"), ":4: id 0 is not allowed"),
+        (htsim_cm, CM.replace("id 2 ", ""), ":3: has an id, but not every flow has"),
+        (htsim_cm, CM.replace("start 7", "start 1000000000000"), ":4: starts at 1 s, not before "
+         "stop, 1 s. Raise stop"),
+        (htsim_cm, CM.replace("start 7", "start 7.5"), ":4: '7.5': write start and a whole number"),
+        (htsim_cm, CM.replace("start 7", "trigger 1"), ":4: waits for trigger 1, so its start "
+         "depends on the run"),
+        (htsim_cm, CM.replace("size 20", "sizes 20"), ":4: 'sizes' is no word of a flow.*size"),
+        (htsim_cm, CM + "trigger id 1 oneshot\n", "1 triggers, but the header says Triggers no"),
+        (htsim_cm, CM + "failure switch_type TOR\n", ":5: failures of links are no part"),
+        (htsim_cm, CM + "nodes 4\n", ":5: 'nodes' does not belong here.*mean Nodes"),
+        (htsim_cm, CM.replace("size 20", "size 0"), ":4: 0 bytes; a message has at least 1"),
+        (hpcc_flows, "", "the first line must be the number of flows"),
+        (hpcc_flows, HPCC.rpartition("2 3")[0], "1 flows, but the first line says 2. Is the file"),
+        (hpcc_flows, HPCC.rpartition(" 0.5")[0], ":3: '2 3 3 100 20' is no flow .5 words."),
+        (hpcc_flows, HPCC.replace("2 3 3", "2 3 4"), "has the priority groups 3, 4. Import it"),
+        (hpcc_flows, HPCC.replace("2 3 3", "2 128 3"), ":3: there is no host 128; hosts are the "
+         "nodes 0 to 127"),
+        (hpcc_flows, HPCC.replace("0.5", "1.5"), ":3: starts at 1.5 s, not before stop, 1 s"),
+        (hpcc_flows, HPCC.replace("0.5", "1e-13"), ":3: .*the start is no whole number of ps"),
+        (flow_table, "src,dst,bytes\n0,1,10\n0,128,10\n", "row 2: there is no host 128"),
+        (flow_table, "src,dst\n0,1\n", "has no column 'bytes'"),
+        (flow_table, "src,dst,bytes,when\n0,1,1,0\n", "column 'when' is not one of src, dst"),
+        (flow_table, "src,dst,bytes\n0,1,ten\n", "bytes: row 1: 'ten' is not a whole number"),
+        (flow_table, "src,dst,bytes\n", "there is no flow in it"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_is_refused_with_its_line(tmp_path, module, text, message):
+    name = {htsim_cm: "a.cm", hpcc_flows: "a.txt", flow_table: "a.csv"}[module]
+    (tmp_path / name).write_text(text)
+    with pytest.raises(FieldError, match=message) as caught:
+        read(module, tmp_path, file=name)
+    assert name in str(caught.value) or text == "src,dst,bytes\n"
+
+
+def test_a_binary_file_is_no_matrix(tmp_path):
+    (tmp_path / "a.cm").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(FieldError, match="a.cm: is not a text file"):
+        read(htsim_cm, tmp_path, file="a.cm")
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_a_damaged_file_is_read_or_refused_never_a_bug(tmp_path_factory, data):
+    module, name, text = data.draw(
+        st.sampled_from([(htsim_cm, "a.cm", CM), (hpcc_flows, "a.txt", HPCC),
+                         (flow_table, "a.csv", "src,dst,bytes,flow\n0,1,10,1\n2,3,20,2\n")])
+    )  # fmt: skip
+    text = list(text)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text[at] = data.draw(st.sampled_from(
+            ["", "\n", " ", "-", "0", "9" * 20, "x", ".", "e", ",", "->", "NaN"]))  # fmt: skip
+    cut = data.draw(st.integers(0, len(text)))
+    folder = tmp_path_factory.mktemp("damaged")
+    (folder / name).write_text("".join(text[:cut]))
+    try:
+        got = read(module, folder, file=name)
+    except FieldError:
+        return
+    assert (got["bytes"] >= 1).all() and (got["start_ps"] < STOP_PS).all()
+    assert got["src"].max() < 128 and (got["src"] != got["dst"]).all()
+
+
+def resolved(folder, *loads):
+    """Return a spec with these workloads on the 128 hosts."""
+    sections = []
+    for module, given_ in loads:
+        params = module.Params.model_validate(given_, context={"folder": folder})
+        name = module.__name__.rpartition(".")[2]
+        sections.append({"type": name, "transport": 0, **params.model_dump()})
+    topology = {"type": "leaf_spine", **PARAMS.model_dump()}
+    return {"topology": topology, "link": LINK, "workload": sections, "seed": 1}
+
+
+def test_flows_keep_the_ids_of_their_file_and_others_get_the_next_free_ones(tmp_path):
+    (tmp_path / "a.cm").write_text(CM)
+    (tmp_path / "b.csv").write_text("src,dst,bytes\n5,6,1\n7,8,1\n")
+    (tmp_path / "c.csv").write_text("flow,src,dst,bytes\n9,5,6,1\n")
+    loads = [(flow_table, {"file": "b.csv"}), (htsim_cm, {"file": "a.cm"}),
+             (flow_table, {"file": "c.csv"})]  # fmt: skip
+
+    assert input_tables(resolved(tmp_path, *loads))["flows"]["flow"].tolist() == [10, 11, 1, 2, 9]
+
+
+def test_one_id_in_two_files_is_refused(tmp_path):
+    (tmp_path / "a.cm").write_text(CM)
+    (tmp_path / "c.csv").write_text("flow,src,dst,bytes\n2,5,6,1\n")
+    spec = resolved(tmp_path, (htsim_cm, {"file": "a.cm"}), (flow_table, {"file": "c.csv"}))
+
+    with pytest.raises(SpecError, match="flow 2 is in two workloads"):
+        input_tables(spec)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Random arrivals: their load, their sizes and their pairs, within a stated chance."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from pyorch.spec.fields import FieldError
+from pyorch.topology import leaf_spine
+from pyorch.workload import _size_cdf, poisson
+
+LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+
+
+def fabric(planes=1):
+    params = leaf_spine.Params.model_validate(
+        {"leaves": 4, "hosts_per_leaf": 4, "spines": 4, "planes": planes}, context={"link": LINK}
+    )
+    return leaf_spine.tables(params, LINK)
+
+
+def flows(seed=1, planes=1, folder=".", **given_):
+    params = poisson.Params.model_validate(given_, context={"folder": folder})
+    tables = fabric(planes)
+    return poisson.flows(params, tables["nodes"], tables["links"], seed)
+
+
+def test_means_of_the_distributions_that_come_with_it():
+    # By hand, sum of probability times midpoint. AliStorage2019: 0.2293*2000 + 0.4628*6000 +
+    # 0.114*12000 + 0.0986*24000 + 0.0306*48000 + 0.0324*96000 + 0.0076*192000 + 0.0247*1128000
+    # = 458.6 + 2776.8 + 1368 + 2366.4 + 1468.8 + 3110.4 + 1459.2 + 27861.6 = 40869.8 bytes.
+    cdf = _size_cdf.points(_size_cdf.shipped("ali_storage_2019"), "", "sizes")
+    assert _size_cdf.mean_bytes(cdf) == pytest.approx(40869.8, rel=1e-9)
+    # WebSearch is known for 1.6 to 1.7 MB: 0.15*5000 + 0.05*15000 + 0.1*25000 + 0.1*40000 +
+    # 0.13*65000 + 0.07*140000 + 0.1*600000 + 0.1*1500000 + 0.1*3500000 + 0.07*7500000 +
+    # 0.03*20000000 = 1711250 bytes.
+    cdf = _size_cdf.points(_size_cdf.shipped("websearch"), "", "sizes")
+    assert _size_cdf.mean_bytes(cdf) == pytest.approx(1_711_250, rel=1e-9)
+
+
+@pytest.mark.parametrize("planes", [1, 2])
+def test_the_offered_load_is_the_load_asked_for(tmp_path, planes):
+    # Uniform sizes on [0, 2000]: mean 1000 bytes. 16 hosts of planes x 100 Gb/s at 0.4 for 100 us:
+    # 8000 x planes messages expected. Poisson: standard deviation sqrt(8000 planes), and of the
+    # bytes sqrt(n E[s^2]) with E[s^2] = 4/3 10^6. Beyond 5 deviations: once in 1.7 million.
+    (tmp_path / "u.txt").write_text("0 0\n2000 100\n")
+    got = flows(planes=planes, folder=tmp_path, load=0.4, duration="100 us", sizes_file="u.txt")
+
+    expected = 0.4 * 16 * planes * 1e11 * 100e-6 / (8 * 1000)
+    assert abs(len(got["src"]) - expected) < 5 * expected**0.5
+    assert abs(got["bytes"].sum() - expected * 1000) < 5 * (expected * 4e6 / 3) ** 0.5
+    assert (np.diff(got["start_ps"]) >= 0).all() and got["start_ps"].max() < 10**8
+
+
+def test_all_pairs_are_equally_likely():
+    # 16 hosts have 240 ordered pairs; chi-square with 239 degrees, false alarm once in 10^4.
+    got = flows(load=1.0, duration="2 ms", sizes="fb_hdp")
+    pairs = np.bincount(got["src"] * 16 + got["dst"], minlength=256).reshape(16, 16)
+    assert (np.diag(pairs) == 0).all()
+    seen = pairs[~np.eye(16, dtype=bool)]
+    expected = seen.sum() / 240
+
+    assert expected > 5
+    assert ((seen - expected) ** 2 / expected).sum() < chi2.ppf(1 - 1e-4, 239)
+
+
+def test_sizes_follow_their_distribution(tmp_path):
+    # Kolmogorov-Smirnov by hand: at each point of the file the empirical share is within
+    # 5 / (2 sqrt(n)) of the given one, as a share's standard deviation is at most 1/2 over sqrt(n).
+    got = flows(load=1.0, duration="400 us", sizes="fb_hdp")["bytes"]
+    for size, share in _size_cdf.points(_size_cdf.shipped("fb_hdp"), "", "sizes"):
+        assert abs((got <= size).mean() - share) < 2.5 / len(got) ** 0.5 + 0.01
+
+
+@pytest.mark.parametrize(
+    ("given_", "key", "message"),
+    [
+        ({"sizes": "web"}, "sizes", "no distribution 'web'. There are .*websearch; or name a file"),
+        ({}, "sizes", "write either sizes .* or sizes_file"),
+        ({"sizes_file": "bad.txt"}, "sizes_file", "bad.txt: sizes must ascend, .* are 2 points"),
+        ({"sizes_file": "words.txt"}, "sizes_file", "words.txt: each line has a size in bytes"),
+    ],
+)
+def test_a_distribution_that_is_none_is_refused(tmp_path, given_, key, message):
+    (tmp_path / "bad.txt").write_text("0 0\n100 90\n")
+    (tmp_path / "words.txt").write_text("0 0\nten 100\n")
+    with pytest.raises(FieldError, match=message) as caught:
+        flows(folder=tmp_path, load=0.5, duration="1 us", **given_)
+    assert caught.value.field == key
+
+
+def test_messages_must_begin_before_the_end_and_fit_the_machine():
+    params = poisson.Params.model_validate({"load": 1, "duration": "1 ms", "sizes": "fb_hdp"})
+    with pytest.raises(FieldError, match="until 1000000000 ps, but the run stops at 1000 ps"):
+        poisson.check_flows(params, {}, 1000)
+    with pytest.raises(FieldError, match="at most 20000000. Shorten it"):
+        flows(load=1, duration="1000 s", sizes="fb_hdp")
