@@ -73,12 +73,8 @@ SUMMARY = {
     "frames_allocated_peak": Column("Most frames alive at once"),
     "flows_total": Column("Flows of the run"),
     "flows_done": Column("Flows whose sender has every acknowledgement"),
-    "build_ns": Column("Wall time to compile the tables into the engine's arrays [ns]"),
     "memory_bytes": Column("Arrays of the engine [byte]"),
 }
-
-#: Wall time is no result: it would make two equal runs unequal. Provenance has it too.
-NOT_KEPT = ("build_ns",)
 
 #: All tables by name.
 CONTRACTS = {
@@ -90,8 +86,3 @@ CONTRACTS = {
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
 ALWAYS = ("flows", "ports", "paths", "summary")
-
-
-def kept(table: str) -> dict[str, Column]:
-    """Return the columns of a table that its Parquet file has."""
-    return {name: rule for name, rule in CONTRACTS[table].items() if name not in NOT_KEPT}

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyorch.errors import TraceError
-from pyorch.traces.columns import CONTRACTS, Column, kept
+from pyorch.traces.columns import CONTRACTS, Column
 
 Columns = dict[str, np.ndarray]
 
@@ -114,7 +114,7 @@ def _check_flows(flows: Columns, source: str) -> None:
 def to_arrow(name: str, columns: Columns) -> pa.Table:
     """Return a table in the order of its contract; what never happened is null."""
     arrays, fields = [], []
-    for column, rule in kept(name).items():
+    for column, rule in CONTRACTS[name].items():
         values = columns[column]
         mask = values < 0 if rule.may_be_missing else None
         arrays.append(pa.array(values, mask=mask))

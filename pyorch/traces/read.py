@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyorch.errors import TraceError
-from pyorch.traces.columns import kept
+from pyorch.traces.columns import CONTRACTS
 
 
 def read_table(folder: Path | str, name: str) -> pd.DataFrame:
@@ -28,9 +28,9 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
         ) from None
     except pa.ArrowInvalid as error:
         raise TraceError(f"{path}: cannot be read ({error}). Make it again.") from None
-    if table.column_names != list(kept(name)):
+    if table.column_names != list(CONTRACTS[name]):
         raise TraceError(
             f"{path}: has columns {', '.join(table.column_names)}; its contract is"
-            f" {', '.join(kept(name))}. Make it again: python -m pyorch traces {folder}"
+            f" {', '.join(CONTRACTS[name])}. Make it again: python -m pyorch traces {folder}"
         )
     return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)

@@ -536,7 +536,6 @@ Facade::State::MakeSummary()
     add("frames_allocated_peak", fabric->Frames().Peak());
     add("flows_total", fabric->Messages().size());
     add("flows_done", fabric->FlowsDone());
-    add("build_ns", fabric->BuildNs());
     add("memory_bytes", fabric->MemoryBytes());
     if (!options.traceArrivals)
     {

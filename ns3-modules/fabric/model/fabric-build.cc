@@ -31,7 +31,6 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     : m_options(options),
       m_tables(std::move(tables))
 {
-    const auto started = std::chrono::steady_clock::now();
     m_tables.SortAndCheck();
     BuildPorts();
     m_nominalRouting = std::make_unique<Routing>(m_nodes, m_ports);
@@ -76,7 +75,6 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     m_present.assign(m_ports.size() / 64 + 1, 0);
     m_presentWords.assign(m_ports.size() / 4096 + 1, 0);
     ScheduleControl();
-    m_buildNs = std::chrono::nanoseconds(std::chrono::steady_clock::now() - started).count();
 }
 
 void

@@ -360,11 +360,6 @@ class Fabric
         return m_dataPackets;
     }
 
-    uint64_t BuildNs() const
-    {
-        return m_buildNs;
-    }
-
     /// @return time this egress was held back so far [ps]
     uint64_t PausedPs(PortId port) const;
     /// @return node id at the other end, and index among parallel links
@@ -442,7 +437,6 @@ class Fabric
     uint64_t m_events{0};
     uint64_t m_dataPackets{0};
     uint32_t m_flowsDone{0};
-    uint64_t m_buildNs{0};
     uint32_t m_largestFrameBytes{MIN_FRAME_BYTES};
     EventQueue m_queue;
     FramePool m_frames;

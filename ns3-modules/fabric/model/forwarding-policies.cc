@@ -4,6 +4,8 @@
 
 #include "fabric.h"
 
+#include "ns3/uinteger.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -12,10 +14,27 @@ namespace ns3
 
 using namespace fabric;
 
+namespace
+{
+
+/// Hash of what a switch sees of a frame: header fields and entropy, salted by the switch.
+uint64_t
+HashOf(uint32_t tuple, const Frame& frame, uint64_t salt)
+{
+    const uint64_t header = (uint64_t{tuple} << 32) | (uint64_t{frame.entropy} << 8) |
+                            (frame.flags & frame_flag::REVERSE);
+    return Mix64(Mix64(header) ^ salt);
+}
+
+} // namespace
+
 NS_OBJECT_ENSURE_REGISTERED(EcmpHash);
 NS_OBJECT_ENSURE_REGISTERED(EntropyModulo);
 NS_OBJECT_ENSURE_REGISTERED(RandomSpray);
 NS_OBJECT_ENSURE_REGISTERED(RoundRobinSpray);
+NS_OBJECT_ENSURE_REGISTERED(LeastLoaded);
+NS_OBJECT_ENSURE_REGISTERED(Flowlet);
+NS_OBJECT_ENSURE_REGISTERED(WeightedHash);
 
 // ---- EcmpHash
 
@@ -47,9 +66,7 @@ EcmpHash::Attach(Fabric& fabric)
 uint32_t
 EcmpHash::Select(uint32_t node, uint32_t, const Frame& frame, const PortId*, uint32_t n)
 {
-    const uint64_t header = (uint64_t{m_tuples[frame.message]} << 32) | (uint64_t{frame.entropy} << 8) |
-                            (frame.flags & frame_flag::REVERSE);
-    const uint64_t hash = Mix64(Mix64(header) ^ m_salt[node]);
+    const uint64_t hash = HashOf(m_tuples[frame.message], frame, m_salt[node]);
     return static_cast<uint32_t>(((hash >> 32) * n) >> 32);
 }
 
@@ -189,6 +206,172 @@ bool
 RoundRobinSpray::KeepsFlowOnOnePath() const
 {
     return false;
+}
+
+// ---- LeastLoaded
+
+TypeId
+LeastLoaded::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::LeastLoaded")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("Fabric")
+                            .AddConstructor<LeastLoaded>()
+                            .AddAttribute("Choices",
+                                          "Random members to compare [1], 0 = all members",
+                                          UintegerValue(2),
+                                          MakeUintegerAccessor(&LeastLoaded::m_choices),
+                                          MakeUintegerChecker<uint32_t>(0, 256));
+    return tid;
+}
+
+void
+LeastLoaded::Attach(Fabric& fabric)
+{
+    m_fabric = &fabric;
+}
+
+uint32_t
+LeastLoaded::Select(uint32_t node, uint32_t, const Frame&, const PortId* members, uint32_t n)
+{
+    NodeState& state = m_fabric->GetNode(node);
+    const auto stream =
+        m_fabric->Stream(RandomUse::SWITCH_SPRAY, static_cast<uint64_t>(state.id));
+    const auto load = [this, members](uint32_t member) {
+        const Port& port = m_fabric->GetPort(members[member]);
+        return port.queuedBytes + (port.current == NO_FRAME ? 0U : port.currentBytes);
+    };
+    // All members: start at a random one, so that ties are spread.
+    const bool all = m_choices == 0 || m_choices >= n;
+    uint32_t best = stream.Below(state.draws++, n);
+    const uint32_t first = best;
+    for (uint32_t i = 1; i < (all ? n : m_choices); i++)
+    {
+        const uint32_t other = all ? (first + i) % n : stream.Below(state.draws++, n);
+        if (load(other) < load(best))
+        {
+            best = other;
+        }
+    }
+    return best;
+}
+
+bool
+LeastLoaded::KeepsFlowOnOnePath() const
+{
+    return false;
+}
+
+bool
+LeastLoaded::LooksAtQueues() const
+{
+    return true;
+}
+
+// ---- Flowlet
+
+TypeId
+Flowlet::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::Flowlet")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("Fabric")
+                            .AddConstructor<Flowlet>()
+                            .AddAttribute("Gap",
+                                          "Silence after which a flow may take another way",
+                                          TimeValue(MicroSeconds(100)),
+                                          MakeTimeAccessor(&Flowlet::m_gap),
+                                          MakeTimeChecker(PicoSeconds(1)));
+    return tid;
+}
+
+void
+Flowlet::Attach(Fabric& fabric)
+{
+    m_fabric = &fabric;
+    m_last.assign(fabric.NumNodes(), {});
+}
+
+uint32_t
+Flowlet::Select(uint32_t node, uint32_t, const Frame& frame, const PortId*, uint32_t n)
+{
+    const bool reverse = frame.flags & frame_flag::REVERSE;
+    const auto [found, isNew] = m_last[node].try_emplace(uint64_t{frame.message} * 2 + reverse);
+    Last& last = found->second;
+    const uint64_t nowPs = m_fabric->NowPs();
+    if (isNew || last.member >= n ||
+        nowPs - last.timePs > static_cast<uint64_t>(m_gap.GetPicoSeconds()))
+    {
+        NodeState& state = m_fabric->GetNode(node);
+        last.member = m_fabric->Stream(RandomUse::SWITCH_SPRAY, static_cast<uint64_t>(state.id))
+                          .Below(state.draws++, n);
+    }
+    last.timePs = nowPs;
+    return last.member;
+}
+
+bool
+Flowlet::KeepsFlowOnOnePath() const
+{
+    return false;
+}
+
+bool
+Flowlet::LooksAtQueues() const
+{
+    return false;
+}
+
+// ---- WeightedHash
+
+TypeId
+WeightedHash::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::WeightedHash")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("Fabric")
+                            .AddConstructor<WeightedHash>();
+    return tid;
+}
+
+void
+WeightedHash::Attach(Fabric& fabric)
+{
+    m_fabric = &fabric;
+    m_cumulative.clear();
+    for (uint32_t i = 0; i < fabric.Routes().NumGroups(); i++)
+    {
+        const auto group = fabric.Routes().GetGroup(i);
+        auto& shares = m_cumulative.emplace_back();
+        double sum = 0;
+        for (uint32_t member = 0; member < group.size; member++)
+        {
+            sum += static_cast<double>(fabric.RateBps(fabric.Routes().Members(group)[member]));
+            shares.push_back(sum);
+        }
+        for (auto& share : shares)
+        {
+            share /= sum;
+        }
+    }
+}
+
+uint32_t
+WeightedHash::Select(uint32_t node, uint32_t group, const Frame& frame, const PortId*, uint32_t n)
+{
+    const uint64_t hash = HashOf(m_fabric->GetMessage(frame.message).tuple,
+                                 frame,
+                                 m_fabric->GetNode(node).salt);
+    const double point = static_cast<double>(hash >> 11) * 0x1.0p-53;
+    const auto& shares = m_cumulative[group];
+    const auto member = std::upper_bound(shares.begin(), shares.end(), point) - shares.begin();
+    return std::min(static_cast<uint32_t>(member), n - 1);
+}
+
+bool
+WeightedHash::KeepsFlowOnOnePath() const
+{
+    return true;
 }
 
 } // namespace ns3

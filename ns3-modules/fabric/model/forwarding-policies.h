@@ -5,6 +5,9 @@
 
 #include "forwarding-policy.h"
 
+#include "ns3/nstime.h"
+
+#include <unordered_map>
 #include <vector>
 
 namespace ns3
@@ -104,6 +107,87 @@ class RoundRobinSpray final : public fabric::ForwardingPolicy
 
     fabric::Fabric* m_fabric{nullptr};
     std::vector<Round> m_rounds; ///< Per group
+};
+
+/**
+ * @ingroup fabric
+ * @brief Per-packet choice of the emptiest of a few random members ("power of two choices").
+ *
+ * Source: DRILL (Ghorbani et al., SIGCOMM 2017) section 3.2 with m = 0, no remembered port; ties
+ * go to the member drawn first. Choices = 0 looks at all members, as adaptive routing does.
+ */
+class LeastLoaded final : public fabric::ForwardingPolicy
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::Fabric& fabric) override;
+    uint32_t Select(uint32_t node,
+                    uint32_t group,
+                    const fabric::Frame& frame,
+                    const fabric::PortId* members,
+                    uint32_t n) override;
+    bool KeepsFlowOnOnePath() const override;
+    bool LooksAtQueues() const override;
+
+  private:
+    fabric::Fabric* m_fabric{nullptr};
+    uint32_t m_choices{2};
+};
+
+/**
+ * @ingroup fabric
+ * @brief A flow takes a new random member whenever it was silent for longer than Gap.
+ *
+ * Source: LetFlow (Vanini et al., NSDI 2017) section 3.
+ */
+class Flowlet final : public fabric::ForwardingPolicy
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::Fabric& fabric) override;
+    uint32_t Select(uint32_t node,
+                    uint32_t group,
+                    const fabric::Frame& frame,
+                    const fabric::PortId* members,
+                    uint32_t n) override;
+    bool KeepsFlowOnOnePath() const override;
+    bool LooksAtQueues() const override;
+
+  private:
+    /// Where a flow went last, and when.
+    struct Last
+    {
+        uint64_t timePs{0};
+        uint32_t member{0};
+    };
+
+    fabric::Fabric* m_fabric{nullptr};
+    Time m_gap;
+    std::vector<std::unordered_map<uint64_t, Last>> m_last; ///< Per node, by message and direction
+};
+
+/**
+ * @ingroup fabric
+ * @brief Equal-cost multipath with weights in proportion to the rates of the members' links.
+ *
+ * Source: WCMP (Zhou et al., EuroSys 2014) section 3, with exact weights. The rates are those at
+ * the time of the last change of routes.
+ */
+class WeightedHash final : public fabric::ForwardingPolicy
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::Fabric& fabric) override;
+    uint32_t Select(uint32_t node,
+                    uint32_t group,
+                    const fabric::Frame& frame,
+                    const fabric::PortId* members,
+                    uint32_t n) override;
+    bool KeepsFlowOnOnePath() const override;
+
+  private:
+    fabric::Fabric* m_fabric{nullptr};
+    std::vector<std::vector<double>> m_cumulative; ///< Per group: shares up to each member [1]
 };
 
 } // namespace ns3

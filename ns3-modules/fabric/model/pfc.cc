@@ -5,6 +5,7 @@
 #include "fabric.h"
 
 #include "ns3/abort.h"
+#include "ns3/double.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -37,6 +38,12 @@ Pfc::GetTypeId()
                           UintegerValue(200'000),
                           MakeUintegerAccessor(&Pfc::m_xoffBytes),
                           MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("Alpha",
+                          "Dynamic threshold instead of XoffBytes, as a multiple of the free "
+                          "shared buffer [1], 0 = XoffBytes holds",
+                          DoubleValue(0.0),
+                          MakeDoubleAccessor(&Pfc::m_alpha),
+                          MakeDoubleChecker<double>(0.0, 128.0))
             .AddAttribute("XonOffsetBytes",
                           "RESUME is sent at XoffBytes minus this [byte]",
                           UintegerValue(12'000),
@@ -78,7 +85,7 @@ Pfc::HeadroomOf(const Fabric& fabric, PortId ingress) const
 void
 Pfc::Attach(Fabric& fabric)
 {
-    NS_ABORT_MSG_IF(m_xonOffsetBytes > m_xoffBytes,
+    NS_ABORT_MSG_IF(m_alpha == 0 && m_xonOffsetBytes > m_xoffBytes,
                     "ns3::Pfc: XonOffsetBytes is " << m_xonOffsetBytes << ", more than XoffBytes "
                                                    << m_xoffBytes);
     m_fabric = &fabric;
@@ -89,9 +96,12 @@ Pfc::Attach(Fabric& fabric)
     m_ingress.resize(fabric.NumPorts());
     for (PortId port = 0; port < fabric.NumPorts(); port++)
     {
-        m_ingress[port].limitBytes =
-            m_xoffBytes + (m_headroomBytes ? m_headroomBytes : HeadroomOf(fabric, port));
+        m_ingress[port].headroomBytes =
+            m_headroomBytes ? m_headroomBytes : HeadroomOf(fabric, port);
     }
+    NS_ABORT_MSG_IF(m_alpha > 0 && fabric.Options().bufferBytes == 0,
+                    "ns3::Pfc: Alpha is a multiple of the free buffer, so the switches need a "
+                    "buffer size");
     const auto lossless = static_cast<uint64_t>(__builtin_popcount(m_priorities));
     for (uint32_t node = 0; node < fabric.NumNodes(); node++)
     {
@@ -99,7 +109,7 @@ Pfc::Attach(Fabric& fabric)
         uint64_t bytes = 0;
         for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
         {
-            bytes += lossless * m_ingress[port].limitBytes;
+            bytes += lossless * (m_ingress[port].headroomBytes + (m_alpha > 0 ? 0 : m_xoffBytes));
         }
         const uint64_t buffer = fabric.Options().bufferBytes;
         NS_ABORT_MSG_IF(state.isSwitch && buffer && bytes > buffer,
@@ -107,7 +117,21 @@ Pfc::Attach(Fabric& fabric)
                                             << " bytes for XoffBytes and headroom of "
                                             << state.ports << " ports, its buffer has " << buffer
                                             << "; enlarge the buffer or lower XoffBytes");
+        m_sharedBytes.push_back(buffer > bytes ? buffer - bytes : 0);
     }
+}
+
+/// @return threshold of every port and priority of a switch at this moment [byte]
+uint64_t
+Pfc::XoffBytesOf(uint32_t node) const
+{
+    if (m_alpha == 0)
+    {
+        return m_xoffBytes;
+    }
+    const uint64_t used = m_fabric->GetNode(node).usedBytes;
+    const uint64_t shared = m_sharedBytes[node];
+    return static_cast<uint64_t>(m_alpha * static_cast<double>(shared - std::min(shared, used)));
 }
 
 bool
@@ -126,16 +150,21 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
         used += frame.bytes;
         return true;
     }
-    if (used + frame.bytes > account.limitBytes)
+    const auto bit = static_cast<uint8_t>(1U << frame.priority);
+    const uint64_t xoffBytes = XoffBytesOf(m_fabric->GetPort(ingress).node);
+    // The threshold at which a port was paused stays its own, also when it has fallen since.
+    const uint64_t baseBytes =
+        std::max<uint64_t>(xoffBytes, (account.paused & bit) ? account.pausedAtBytes : 0);
+    if (used + frame.bytes > baseBytes + account.headroomBytes)
     {
         return false;
     }
     used += frame.bytes;
     account.peakBytes = std::max(account.peakBytes, used);
-    const auto bit = static_cast<uint8_t>(1U << frame.priority);
-    if (used > m_xoffBytes && !(account.paused & bit))
+    if (used > xoffBytes && !(account.paused & bit))
     {
         account.paused |= bit;
+        account.pausedAtBytes = static_cast<uint32_t>(xoffBytes);
         m_fabric->SendLinkControl(ingress, bit, PAUSE_FRAME_BYTES);
     }
     return true;
@@ -148,7 +177,9 @@ Pfc::OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes)
     uint32_t& used = account.usedBytes[priority];
     used -= bytes;
     const auto bit = static_cast<uint8_t>(1U << priority);
-    if ((account.paused & bit) && used + m_xonOffsetBytes <= m_xoffBytes)
+    // An empty account resumes in any case: nothing else would ever look at it again.
+    if ((account.paused & bit) &&
+        (used == 0 || used + m_xonOffsetBytes <= XoffBytesOf(m_fabric->GetPort(ingress).node)))
     {
         account.paused &= ~bit;
         m_fabric->SendLinkControl(ingress, RESUME | bit, PAUSE_FRAME_BYTES);
@@ -178,7 +209,7 @@ Pfc::Fetch(PortId ingress) const
 uint64_t
 Pfc::ReservedBytes(PortId ingress) const
 {
-    return m_ingress[ingress].limitBytes;
+    return XoffBytesOf(m_fabric->GetPort(ingress).node) + m_ingress[ingress].headroomBytes;
 }
 
 uint32_t

@@ -20,6 +20,9 @@ namespace ns3
  * below it sends RESUME. PAUSE frames take wire time, wait behind the frame in flight, and are
  * never paused themselves.
  *
+ * With Alpha the threshold is dynamic: Alpha times the free part of what the buffer holds beside
+ * the headroom of all ports (Choudhury and Hahne 1998, section III, applied at the ingress).
+ *
  * Source: IEEE 802.1Qbb; headroom as worked out in annex O of IEEE 802.1Q: the frame that crosses
  * XoffBytes, two propagation times, a full frame of the reverse direction in front of the PAUSE,
  * the PAUSE, and a full frame that the other end has just begun.
@@ -45,8 +48,9 @@ class Pfc final : public fabric::LinkFlowControl
     struct alignas(64) Ingress
     {
         std::array<uint32_t, fabric::NUM_PRIORITIES> usedBytes{}; ///< Held, by priority [byte]
-        uint64_t limitBytes{0}; ///< XoffBytes and headroom together [byte]
-        uint32_t peakBytes{0};  ///< Largest value in usedBytes [byte]
+        uint64_t headroomBytes{0};  ///< Accepted beyond the threshold [byte]
+        uint32_t pausedAtBytes{0};  ///< Threshold when PAUSE was last sent [byte]
+        uint32_t peakBytes{0};      ///< Largest value in usedBytes [byte]
         uint8_t paused{0};      ///< Bit per priority for which the other end was told to stop
     };
 
@@ -54,7 +58,11 @@ class Pfc final : public fabric::LinkFlowControl
 
     fabric::Fabric* m_fabric{nullptr};
     std::vector<Ingress> m_ingress; ///< Per port
+    uint64_t XoffBytesOf(uint32_t node) const;
+
     uint64_t m_xoffBytes{0};
+    double m_alpha{0};
+    std::vector<uint64_t> m_sharedBytes; ///< Buffer of each switch without headroom [byte]
     uint64_t m_xonOffsetBytes{0};
     uint64_t m_headroomBytes{0};
     uint32_t m_mtuFrameBytes{0};

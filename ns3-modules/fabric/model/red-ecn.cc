@@ -20,15 +20,9 @@ RedEcn::GetTypeId()
 {
     static TypeId tid =
         TypeId("ns3::RedEcn")
-            .SetParent<QueueDiscipline>()
+            .SetParent<DropTail>()
             .SetGroupName("Fabric")
             .AddConstructor<RedEcn>()
-            .AddAttribute("LimitBytes",
-                          "Most bytes waiting per port and priority [byte], 0 = no limit; a "
-                          "lossless priority has none",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&RedEcn::m_limitBytes),
-                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("KminBytes",
                           "Queue up to which nothing is marked [byte]",
                           UintegerValue(400'000),
@@ -53,14 +47,7 @@ RedEcn::Attach(Fabric& fabric)
     NS_ABORT_MSG_IF(m_kminBytes > m_kmaxBytes,
                     "ns3::RedEcn: KminBytes is " << m_kminBytes << ", more than KmaxBytes "
                                                  << m_kmaxBytes);
-    m_fabric = &fabric;
-}
-
-QueueDiscipline::Verdict
-RedEcn::Admit(PortId, Frame& frame, uint32_t queuedBytes)
-{
-    return m_limitBytes && queuedBytes + frame.bytes > m_limitBytes ? Verdict::DROP
-                                                                    : Verdict::ADMIT;
+    DropTail::Attach(fabric);
 }
 
 void

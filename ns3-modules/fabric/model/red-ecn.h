@@ -3,7 +3,7 @@
 #ifndef FABRIC_RED_ECN_H
 #define FABRIC_RED_ECN_H
 
-#include "queue-discipline.h"
+#include "drop-tail.h"
 
 namespace ns3
 {
@@ -17,17 +17,14 @@ namespace ns3
  * Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (DCQCN), SIGCOMM 2015,
  * section 3.1 and figure 5. Deviation: marks at departure, as the HPCC simulator does.
  */
-class RedEcn final : public fabric::QueueDiscipline
+class RedEcn final : public DropTail
 {
   public:
     static TypeId GetTypeId();
     void Attach(fabric::Fabric& fabric) override;
-    Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes) override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes) override;
 
   private:
-    fabric::Fabric* m_fabric{nullptr};
-    uint64_t m_limitBytes{0}; ///< Per port and priority, 0 = none [byte]
     uint64_t m_kminBytes{0};  ///< No mark up to here [byte]
     uint64_t m_kmaxBytes{0};  ///< Always a mark above [byte]
     double m_pmax{0};         ///< Probability of a mark just below Kmax [1]
