@@ -78,12 +78,34 @@ class TypeIds:
         return settled
 
     def _checked(self, attribute: dict, value: object) -> bool | int | float | str:
-        """Return a value as the attribute takes it; the name of a type must be known."""
+        """Return a value as the attribute takes it; a type that it names must be known.
+
+        Such a type may have attributes of its own, in ns-3's notation: ``ns3::X[A=1|B=2]``.
+        """
         value = check_value(attribute, value)
-        if isinstance(value, str) and value.startswith("ns3::") and value not in self._by_name:
-            hint = did_you_mean(value, self._by_name)
-            raise ValueError(f"no type '{value}'. There are {', '.join(self._by_name)}.{hint}")
+        if isinstance(value, str) and value.startswith("ns3::"):
+            name, bracket, inner = value.partition("[")
+            if name not in self._by_name:
+                hint = did_you_mean(name, self._by_name)
+                raise ValueError(f"no type '{name}'. There are {', '.join(self._by_name)}.{hint}")
+            if bracket:
+                self._check_inner(name, inner)
         return value
+
+    def _check_inner(self, name: str, text: str) -> None:
+        """Refuse attributes in brackets that their type has not, or cannot take."""
+        known = self.attributes(name)
+        pairs = [pair.partition("=") for pair in text.removesuffix("]").split("|")]
+        if not text.endswith("]") or not all(equals for _, equals, _ in pairs):
+            raise ValueError(f"'{name}[{text}' is not of the form {name}[Name=value|Name=value].")
+        for key, _, given in pairs:
+            if key not in known:
+                raise ValueError(
+                    f"{name} has no attribute '{key}'. It has {', '.join(known) or 'none'}."
+                    f"{did_you_mean(key, known)}"
+                )
+            if _kind(known[key]) in ("Uinteger", "Integer"):
+                check_value(known[key], int(given) if given.isdigit() else given)
 
     def attributes(self, name: str) -> dict[str, dict]:
         """Return the attributes of a type by name."""
@@ -99,7 +121,8 @@ class TypeIds:
         if spec["switch"]["flow_control"]:
             typed.append(spec["switch"]["flow_control"])
         named = [part["type"] for part in typed]
-        named += [v for part in typed for v in part["attributes"].values() if isinstance(v, str)]
+        values = [v for part in typed for v in part["attributes"].values()]
+        named += [value.partition("[")[0] for value in values if isinstance(value, str)]
         found = {self._by_name[name]["library"] for name in named if name in self._by_name}
         return sorted(found | {ENGINE})
 

@@ -77,6 +77,21 @@ CHANGES = {
         "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::FlowEntrop'}}",
         "Entropy: no type 'ns3::FlowEntrop'.",
     ),
+    "an unknown attribute of a type in an attribute": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Path=3]'}}",
+        "Entropy: ns3::RandomEntropy has no attribute 'Path'. It has Paths. Did you mean Paths?",
+    ),
+    "an attribute of a type in an attribute out of range": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=70000]'}}",
+        "Entropy: 70000 is out of range; it must be 0 to 65536.",
+    ),
+    "attributes in brackets that are none": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[3'}}",
+        "is not of the form ns3::RandomEntropy[Name=value|Name=value].",
+    ),
     "a time attribute without unit": (
         "Rto: 320 us", "Rto: 320", "Rto: '320' has no unit I can read as a time.",
     ),
