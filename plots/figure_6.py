@@ -39,9 +39,9 @@ def draw(figure, slowdown, fluid):
     size_mb = slowdown["largest_message_bytes"].max() / 1e6
     hosts = round(n_hosts["n_flows"] / n_hosts[ACTIVE])
     left.set(ylabel="slowest flow [us]", ylim=(0, None))
-    left.set_title(f"(a) {size_mb:.4g} MB flows, {hosts} hosts", loc="left")
+    left.set_title(f"(a) {size_mb:.4g} MB flows, {hosts} hosts; lines: mean of seeds", loc="left")
     right.set(ylabel="slowest flow / fluid [1]")
-    right.set_ylim(min(0.95, right.get_ylim()[0]), None)
+    right.set_ylim(min(0.98, right.get_ylim()[0]), None)
     right.set_title("(b) slowest flow over fluid, same paths", loc="left")
     for ax in (left, right):
         ax.set(xlabel="hosts that send and receive [%]", xlim=(0, 104))

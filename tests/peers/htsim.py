@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs the cases of htsim on our engine and holds them against its results.
+
+As a program it prints the tables of docs/validation.md: python tests/peers/htsim.py [draws]
+
+htsim's routes depend on its own hash, so the same matrix takes other paths here. What can be
+compared is the completion over the max-min fluid value of the paths that each simulator has drawn,
+and its distribution over many draws. htsim sends the last packet of a message at full size; the
+messages here are whole numbers of packets for that reason.
+"""
+
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from pyorch import render, spec, traces
+from pyorch.metrics import RunTables
+from pyorch.spec.scenario import parse_scenario
+from pyorch.theory import ecmp
+
+DATA = Path(__file__).parents[1] / "data" / "htsim"
+MTU_BYTES, PACKET_BYTES = 4096, 4160
+PFC = {"15/12": (15, 3), "120/96": (120, 24), "none": (10_000, 1)}
+LINK_DELAY_US = 1.0
+
+
+def peers() -> pd.DataFrame:
+    """Return htsim's results with the fluid values of htsim's own paths."""
+    table = pd.read_csv(DATA / "peer.csv")
+    norms = normalised(
+        table["topo"], table["flow_bytes"], table["fct_mean_us"], table["fct_max_us"],
+        table["fluid_mean"], table["fluid_p100"],
+    )  # fmt: skip
+    return table.assign(**norms)
+
+
+def normalised(topo, flow_bytes, mean_us, max_us, fluid_mean, fluid_p100) -> dict:
+    """Return mean and slowest completion over their fluid values [1].
+
+    The round trip is taken off first, so that 1 means: as the fluid, but for headers and ACKs. The
+    fluid values are in units of a flow alone, payload only.
+    """
+    topo = pd.Series(topo)
+    gbps = topo.str.rpartition("_")[2].astype(float)
+    links = topo.str.startswith("ft").map({True: 6, False: 4})
+    alone_us = flow_bytes * 8 / gbps / 1e3
+    trip_us = 2 * links * LINK_DELAY_US
+    return {
+        "mean_over_fluid": (mean_us - trip_us) / alone_us / fluid_mean,
+        "tail_over_fluid": (max_us - trip_us) / alone_us / fluid_p100,
+    }
+
+
+@cache
+def workspace() -> Path:
+    """Return a folder with our scenario, the topologies and matrices of whole packets."""
+    folder = Path(tempfile.mkdtemp(prefix="htsim-"))
+    for path in DATA.glob("*.topo"):
+        (folder / path.name).write_text(path.read_text())
+    return folder
+
+
+def whole_packets(matrix: str, flow_bytes: int) -> Path:
+    """Write a matrix with messages of whole packets and return where."""
+    n_packets = -(-flow_bytes // MTU_BYTES)
+    source = DATA / matrix.replace(str(flow_bytes), "2000000")
+    path = workspace() / f"{flow_bytes}_{matrix}"
+    path.write_text(source.read_text().replace("size 2000000", f"size {n_packets * MTU_BYTES}"))
+    return path
+
+
+def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int = 1) -> dict:
+    """Return completion times [us] and fluid values [1] of one run on our engine."""
+    xoff, xon_offset = PFC[pfc]
+    sets = [
+        ("topology.file", f"{topo}.topo"),
+        ("workload.file", whole_packets(matrix, flow_bytes).name),
+        ("link.rate", f"{topo.rpartition('_')[2]} Gb/s"),
+        ("switch.flow_control.attributes.XoffBytes", xoff * PACKET_BYTES),
+        ("switch.flow_control.attributes.XonOffsetBytes", xon_offset * PACKET_BYTES),
+        ("switch.buffer", "1 TB" if pfc == "none" else "1 GB"),
+        ("seed", seed),
+    ]
+    scenario = parse_scenario((DATA / "htsim.yaml").read_text(), str(workspace() / "htsim.yaml"))
+    (planned,) = spec.plan(scenario, sets=sets)
+    folder = workspace() / planned.id
+    folder.mkdir(exist_ok=True)
+    (folder / "scenario.py").write_text(render.render_script(planned.spec))
+    render.write_tables(render.input_tables(planned.spec), folder / "tables.npz")
+    done = subprocess.run(
+        [sys.executable, folder / "scenario.py", "--out", folder], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    traces.convert(folder)
+    tables = RunTables(planned.spec, folder)
+    flows, paths = tables.flows, tables.table("paths")
+    fct_us = (tables.table("flows")["sender_end_ps"] - flows["start_ps"]).to_numpy(float) / 1e6
+    columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}
+    routes = tables.network.recorded_routes(flows["flow"].to_numpy(), columns)
+    size = np.full(len(flows), float(flow_bytes))
+    rate_bps = tables.network.rate_bps
+    alone_ps = flow_bytes * 8e12 / rate_bps[0]
+    fluid = ecmp.fluid_fct_ps(routes, size, np.zeros(len(flows)), rate_bps) / alone_ps
+    assert int(tables.table("ports")["dropped_buffer_frames"].sum()) == 0
+    result = {
+        "topo": topo, "matrix": matrix, "pfc_packets": pfc, "seed": seed,
+        "fct_min_us": fct_us.min(), "fct_p50_us": float(np.median(fct_us)),
+        "fct_mean_us": fct_us.mean(), "fct_max_us": fct_us.max(),
+        "fluid_mean": fluid.mean(), "fluid_p100": fluid.max(),
+    }  # fmt: skip
+    names = ("fct_mean_us", "fct_max_us", "fluid_mean", "fluid_p100")
+    norms = normalised([topo], flow_bytes, *(result[name] for name in names))
+    return result | {name: float(value.iloc[0]) for name, value in norms.items()}
+
+
+def draws(topo: str, matrix: str, flow_bytes: int, pfc: str, n: int) -> pd.DataFrame:
+    """Return one row for each of the first n seeds of the hash."""
+    return pd.DataFrame([run(topo, matrix, flow_bytes, pfc, seed) for seed in range(1, n + 1)])
+
+
+def report(n: int) -> None:
+    """Print a table: htsim, our median over the draws, and where htsim lies among them."""
+    print("| case | FCT p50 [us] | ratio | mean / fluid | ratio | slowest / fluid | ratio | rank |")
+    print("|---|---|---|---|---|---|---|---|")
+    for peer in peers().itertuples():
+        fixed = not peer.matrix.startswith("perm")
+        ours = draws(peer.topo, peer.matrix, peer.flow_bytes, peer.pfc_packets, 1 if fixed else n)
+        cells = [f"{peer.topo} {peer.matrix.rpartition('_')[0].removesuffix('_1.0')}"
+                 f" {peer.pfc_packets}"]  # fmt: skip
+        names = ["fct_p50_us", "mean_over_fluid", "tail_over_fluid"]
+        for name in ["fct_max_us"] if fixed else names:
+            theirs, own = getattr(peer, name), ours[name].median()
+            cells += [f"{own:.6g} ({theirs:.6g})", f"{own / theirs:.3f}"]
+        cells.append(f"{(ours['tail_over_fluid'] < peer.tail_over_fluid).mean():.0%}")
+        print(f"| {' | '.join(cells)} |".replace("nan (nan) | nan", "- | -"), flush=True)
+
+
+if __name__ == "__main__":
+    report(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
