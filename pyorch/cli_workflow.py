@@ -60,9 +60,13 @@ class Workflow:
         spec = self.spec(scenario, run)
         loads = sorted({load["type"] for load in spec["workload"]})
         topology = f"pyorch/topology/{spec['topology']['type']}.py"
+        failures = sorted({failure["type"] for failure in spec["failures"]})
+        loads = [f"pyorch/workload/{name}.py" for name in loads]
+        loads += [f"pyorch/failure/{name}.py" for name in failures]
         shared = sorted(map(str, Path("pyorch").glob("topology/_[!_]*.py")))
+        shared += ["pyorch/failure/_outage.py"] if failures else []
         shared += sorted(map(str, Path("pyorch").glob("workload/_[!_]*.py")))
-        return [topology, *(f"pyorch/workload/{name}.py" for name in loads), *shared]
+        return [topology, *loads, *shared]
 
     def memory_mb(self, scenario: str, run: str) -> int:
         """Return the memory that a run is given [MB].

@@ -7,6 +7,7 @@ import numpy as np
 
 from pyorch import plugins
 from pyorch.errors import SpecError
+from pyorch.failure._outage import link_events, together
 from pyorch.spec.fields import restore
 
 Tables = dict[str, dict[str, np.ndarray]]
@@ -35,7 +36,22 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         if column != "flow"
     }
     flows = {"flow": ids, **flows}
-    return {"nodes": tables["nodes"], "links": tables["links"], "flows": flows}
+    tables = {"nodes": tables["nodes"], "links": tables["links"], "flows": flows}
+    if spec["failures"]:
+        tables["link_events"] = _link_events(spec, tables, seed)
+    return tables
+
+
+def _link_events(spec: dict, tables: Tables, seed: int) -> dict[str, np.ndarray]:
+    """Return when links change, from all kinds of trouble together."""
+    parts = []
+    for failure in spec["failures"]:
+        module = plugins.load("pyorch.failure", failure["type"])
+        params = restore(module.Params, failure)
+        parts.append(
+            module.outages(params, tables["nodes"], tables["links"], seed, spec["stop_ps"])
+        )
+    return link_events(together(parts), tables["links"])
 
 
 def _flows_of(load: dict, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:

@@ -32,6 +32,10 @@ class Fabric:
         Packet memory of one switch [byte].
     switch_delay_ps : int
         From the last bit in to the earliest first bit out [ps].
+    cut_through_bytes : int
+        A frame is forwarded once this much of it is in; none: once all of it is in [byte].
+    convergence_ps : int
+        From the failure or return of a link to routes that know of it [ps].
     trace_arrivals : bool
         Also leave the table ``arrivals``: one row per data packet.
     """
@@ -43,6 +47,8 @@ class Fabric:
         framing_bytes: int | None = None,
         buffer_bytes: int | None = None,
         switch_delay_ps: int | None = None,
+        cut_through_bytes: int | None = None,
+        convergence_ps: int | None = None,
         trace_arrivals: bool = False,
     ):
         options = {
@@ -50,6 +56,8 @@ class Fabric:
             "framing_bytes": framing_bytes,
             "buffer_bytes": buffer_bytes,
             "switch_delay_ps": switch_delay_ps,
+            "cut_through_bytes": cut_through_bytes,
+            "convergence_ps": convergence_ps,
             "trace_arrivals": int(trace_arrivals),
         }
         self.seed = seed

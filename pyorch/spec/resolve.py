@@ -42,7 +42,7 @@ class Resolver:
             point = Scenario.model_validate(values)
         except ValidationError as error:
             raise scenario.error(*messages.first(error, Scenario)) from None
-        spec = point.model_dump(exclude={"topology", "workload"})
+        spec = point.model_dump(exclude={"topology", "workload", "failures"})
         spec["topology"] = self._plugin(
             scenario, "topology", point.topology, ("topology",), {"link": spec["link"]}
         )
@@ -58,6 +58,10 @@ class Resolver:
         ]
         for i, load in enumerate(spec["workload"]):
             self._check_load(scenario, load, ("workload", i), nodes, counts, spec["stop_ps"])
+        spec["failures"] = [
+            self._failure(scenario, failure, ("failures", i), nodes, links, spec["stop_ps"])
+            for i, failure in enumerate(point.failures)
+        ]
         for role in ("queue", "flow_control", "forwarding"):
             if typed := getattr(point.switch, role):
                 spec["switch"][role] = self._typed(scenario, role, typed, ("switch", role))
@@ -110,6 +114,24 @@ class Resolver:
             )
         resolved = self._plugin(scenario, "workload", load, path, {})
         resolved["transport"] = names.index(load.transport) if load.transport else 0
+        return resolved
+
+    def _failure(
+        self,
+        scenario: ScenarioFile,
+        failure: Plugin,
+        path: Path,
+        nodes: dict,
+        links: dict,
+        stop_ps: int,
+    ) -> dict:
+        """Return a kind of trouble that fits the network."""
+        resolved = self._plugin(scenario, "failure", failure, path, {})
+        module = plugins.load("pyorch.failure", resolved["type"])
+        try:
+            module.check(restore(module.Params, resolved), nodes, links, stop_ps)
+        except FieldError as error:
+            raise scenario.error((*path, error.field), str(error)) from None
         return resolved
 
     def _check_load(

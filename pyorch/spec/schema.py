@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pyorch.spec.fields import Closed, RateBps, Share, SizeBytes, TimePs
+from pyorch.spec.fields import Closed, MessageBytes, RateBps, Share, SizeBytes, TimePs
 
 Value = bool | int | float | str
 
@@ -38,10 +38,16 @@ class Transport(Typed):
 
 
 class Switch(Closed):
-    """Every switch: buffer, pipeline latency, and the three parts that plug in."""
+    """Every switch: buffer, pipeline latency, and the three parts that plug in.
+
+    With `cut_through` a frame is forwarded as soon as that much of it is in; `convergence` is the
+    time from the failure or return of a link to routes that know of it.
+    """
 
     buffer_bytes: SizeBytes = Field(alias="buffer")
     latency_ps: TimePs = Field(0, alias="latency")
+    cut_through_bytes: MessageBytes | None = Field(None, alias="cut_through")
+    convergence_ps: TimePs = Field(0, alias="convergence")
     queue: Typed = Typed(type="ns3::DropTail")
     flow_control: Typed | None = None
     forwarding: Typed = Typed(type="ns3::EcmpHash")
@@ -78,6 +84,7 @@ class Scenario(Closed):
     switch: Switch
     workload: Annotated[list[Load], Field(min_length=1)]
     transport: Annotated[list[Transport], Field(min_length=1)]
+    failures: list[Plugin] = []
     stop_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="stop")
     trace: Trace = Trace()
     seed: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = 1

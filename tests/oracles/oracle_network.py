@@ -150,10 +150,11 @@ def run(
     flows: Flows,
     transports: Sequence[tuple[str, Mapping]] = (("ns3::RoceTransport", {}),),
     *,
-    forwarding: str | None = "ns3::EcmpHash",
+    forwarding: str | tuple[str, Mapping] | None = "ns3::EcmpHash",
     queue: tuple[str, Mapping] | None = None,
     pfc: Mapping | None = None,
     drops: Sequence[tuple[int, int, int]] = (),
+    link_events: Sequence[tuple[int, int, int, int]] = (),
     seed: int = 1,
     stop_ps: int = 10**12,
     **options,
@@ -166,6 +167,8 @@ def run(
         Attributes of ns3::Pfc; None is a network without flow control.
     drops : sequence of (node, peer, ordinal)
         Scripted losses.
+    link_events : sequence of (time_ps, node_a, node_b, rate_bps)
+        New rates of links; 0 is a cut.
     options
         Of `Fabric`: ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
     """
@@ -178,6 +181,7 @@ def run(
         queue=queue,
         pfc=pfc,
         drops=drops,
+        link_events=link_events,
         seed=seed,
         stop_ps=stop_ps,
         **options,
@@ -185,8 +189,9 @@ def run(
 
 
 def run_tables(
-    nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps, **options
-) -> Outcome:
+    nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
+    link_events=(), **options,
+) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
     fabric.table("nodes", nodes)
@@ -194,8 +199,11 @@ def run_tables(
     fabric.table("flows", flows)
     if drops:
         fabric.table("drops", _columns(drops, ("node", "peer", "ordinal")))
+    if link_events:
+        names = ("time_ps", "node_a", "node_b", "rate_bps")
+        fabric.table("link_events", _columns(link_events, names))
     if forwarding:
-        fabric.forwarding(forwarding)
+        fabric.forwarding(*([forwarding] if isinstance(forwarding, str) else forwarding))
     if queue:
         fabric.queue(*queue)
     if pfc is not None:

@@ -13,7 +13,7 @@ CHANGES = {
     "a key that nobody knows": (
         "stop: 20 ms", "stopp: 20 ms",
         "small.yaml:8: stopp: there is no such key. Known here: name, template, topology, link,"
-        " wire, switch, workload, transport, stop, trace, seed. Did you mean stop?",
+        " wire, switch, workload, transport, failures, stop, trace, seed. Did you mean stop?",
     ),
     "an inner key that nobody knows": (
         "rate: 800 Gb/s", "rat: 800 Gb/s",

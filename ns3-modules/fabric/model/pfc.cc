@@ -152,7 +152,7 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
     }
     const auto bit = static_cast<uint8_t>(1U << frame.priority);
     const uint64_t xoffBytes = XoffBytesOf(m_fabric->GetPort(ingress).node);
-    // The threshold at which a port was paused stays its own, also when it has fallen since.
+    // What a port held when it was paused stays its own, also when the threshold falls below.
     const uint64_t baseBytes =
         std::max<uint64_t>(xoffBytes, (account.paused & bit) ? account.pausedAtBytes : 0);
     if (used + frame.bytes > baseBytes + account.headroomBytes)
@@ -164,7 +164,8 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
     if (used > xoffBytes && !(account.paused & bit))
     {
         account.paused |= bit;
-        account.pausedAtBytes = static_cast<uint32_t>(xoffBytes);
+        account.pausedAtBytes =
+            std::max(static_cast<uint32_t>(xoffBytes), used - frame.bytes);
         m_fabric->SendLinkControl(ingress, bit, PAUSE_FRAME_BYTES);
     }
     return true;

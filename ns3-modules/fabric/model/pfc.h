@@ -49,7 +49,7 @@ class Pfc final : public fabric::LinkFlowControl
     {
         std::array<uint32_t, fabric::NUM_PRIORITIES> usedBytes{}; ///< Held, by priority [byte]
         uint64_t headroomBytes{0};  ///< Accepted beyond the threshold [byte]
-        uint32_t pausedAtBytes{0};  ///< Threshold when PAUSE was last sent [byte]
+        uint32_t pausedAtBytes{0};  ///< Held when PAUSE was sent, the frame that crossed not counted [byte]
         uint32_t peakBytes{0};      ///< Largest value in usedBytes [byte]
         uint8_t paused{0};      ///< Bit per priority for which the other end was told to stop
     };

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What kinds of trouble share: outages of links, which links they hit, and what they add up to."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+#: End of an outage that outlasts every run [ps].
+NEVER_PS = 2**62
+
+
+@dataclass(frozen=True)
+class Outages:
+    """Links that are cut or slower for a while, one row each.
+
+    Attributes
+    ----------
+    link : int64, n_outages
+        Row in the link table.
+    start_ps, end_ps : int64, n_outages
+        First moment of the outage and first moment after it [ps].
+    rate_bps : int64, n_outages
+        Rate during the outage; 0 is a cut [bit/s].
+    """
+
+    link: np.ndarray
+    start_ps: np.ndarray
+    end_ps: np.ndarray
+    rate_bps: np.ndarray
+
+
+def together(parts: list[Outages]) -> Outages:
+    """Return the outages of several causes as one."""
+    return Outages(
+        *(
+            np.concatenate([getattr(part, name) for part in parts]).astype(np.int64)
+            for name in ("link", "start_ps", "end_ps", "rate_bps")
+        )
+    )
+
+
+def link_events(outages: Outages, links: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the moments at which links change, as the engine's table ``link_events``.
+
+    Where outages of one link overlap, the slowest holds; where none holds, the link has the rate
+    of the link table.
+
+    Parameters
+    ----------
+    outages : Outages
+        From any number of causes.
+    links : dict of int64 arrays
+        Link table.
+
+    Returns
+    -------
+    dict of int64 arrays
+        ``time_ps, node_a, node_b, parallel, rate_bps``, by link and then by time; a row only
+        where the rate differs from what it was.
+    """
+    rows = []
+    for link in np.unique(outages.link):
+        hit = outages.link == link
+        start_ps, end_ps = outages.start_ps[hit], outages.end_ps[hit]
+        rate_bps = np.minimum(outages.rate_bps[hit], links["rate_bps"][link])
+        before_bps = int(links["rate_bps"][link])
+        for time_ps in np.unique(np.concatenate([start_ps, end_ps])):
+            holds = (start_ps <= time_ps) & (time_ps < end_ps)
+            now_bps = int(rate_bps[holds].min()) if holds.any() else int(links["rate_bps"][link])
+            if now_bps != before_bps and time_ps < NEVER_PS:
+                rows.append((int(time_ps), int(link), now_bps))
+            before_bps = now_bps
+    table = np.asarray(rows, dtype=np.int64).reshape(-1, 3)
+    link = table[:, 1]
+    parallel = links.get("parallel", np.zeros(len(links["node_a"]), dtype=np.int64))
+    return {
+        "time_ps": table[:, 0],
+        "node_a": links["node_a"][link],
+        "node_b": links["node_b"][link],
+        "parallel": parallel[link],
+        "rate_bps": table[:, 2],
+    }
+
+
+def links_between(links: dict[str, np.ndarray], a: int, b: int) -> np.ndarray:
+    """Return the rows of all parallel links between two nodes."""
+    ends = np.sort(np.stack([links["node_a"], links["node_b"]]), axis=0)
+    return np.flatnonzero((ends[0] == min(a, b)) & (ends[1] == max(a, b)))
+
+
+def links_of(links: dict[str, np.ndarray], nodes: np.ndarray) -> np.ndarray:
+    """Return the rows of all links that end at any of some nodes."""
+    return np.flatnonzero(np.isin(links["node_a"], nodes) | np.isin(links["node_b"], nodes))

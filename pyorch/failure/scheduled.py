@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Links, switches or planes that fail or slow down at given times, once or again and again."""
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from pyorch.failure._outage import NEVER_PS, Outages, links_between, links_of
+from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs
+
+Node = Annotated[int, Field(strict=True, ge=0)]
+Period = Annotated[TimePs, Field(ge=1)]
+
+
+class Params(Closed):
+    """What fails (`links` as pairs of node ids, `switches`, `planes`), when, and how badly.
+
+    From `at` on for `duration` (default: for good) the links are cut, or run at `rate`. With
+    `times` and `every` the same happens again: a link that flaps.
+    """
+
+    links: tuple[tuple[Node, Node], ...] = ()
+    switches: tuple[Node, ...] = ()
+    planes: tuple[Node, ...] = ()
+    at_ps: TimePs = Field(alias="at")
+    duration_ps: Period | None = Field(None, alias="duration")
+    rate_bps: RateBps | None = Field(None, alias="rate")
+    times: Count = 1
+    every_ps: Period | None = Field(None, alias="every")
+
+
+def check(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], stop_ps: int
+) -> None:
+    """Raise FieldError if what fails does not exist, or the times contradict each other."""
+    if not (params.links or params.switches or params.planes):
+        raise FieldError("links", "nothing fails. Name links, switches or planes.")
+    for a, b in params.links:
+        if not len(links_between(links, a, b)):
+            raise FieldError("links", f"there is no link between nodes {a} and {b}.")
+    switches = set(nodes["node"][nodes["is_switch"] == 1].tolist())
+    if missing := sorted(set(params.switches) - switches):
+        raise FieldError(
+            "switches", f"node {missing[0]} is no switch. Switches: {min(switches)} to"
+            f" {max(switches)}.",
+        )  # fmt: skip
+    planes = set(_planes(nodes).tolist())
+    if missing := sorted(set(params.planes) - planes):
+        raise FieldError("planes", f"there is no plane {missing[0]}. Planes: {sorted(planes)}.")
+    if params.at_ps >= stop_ps:
+        raise FieldError("at", f"{params.at_ps} ps is not before stop, {stop_ps} ps. Raise stop.")
+    if params.times > 1 and (params.every_ps is None or params.duration_ps is None):
+        raise FieldError("times", "what fails again needs `duration` and `every`.")
+    if params.times > 1 and params.every_ps <= params.duration_ps:
+        raise FieldError("every", "must be longer than `duration`, or the link never comes back.")
+
+
+def outages(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int,
+    stop_ps: int,
+) -> Outages:  # fmt: skip
+    """Return the outages; the seed decides nothing here."""
+    down = set(params.switches)
+    in_plane = np.isin(_planes(nodes), params.planes) & (nodes["is_switch"] == 1)
+    down.update(nodes["node"][in_plane].tolist())
+    hit = [links_between(links, a, b) for a, b in params.links]
+    hit.append(links_of(links, np.asarray(sorted(down), dtype=np.int64)))
+    link = np.unique(np.concatenate(hit))
+    start_ps = params.at_ps + np.arange(params.times) * (params.every_ps or 0)
+    end_ps = np.full(len(start_ps), NEVER_PS)
+    if params.duration_ps is not None:
+        end_ps = start_ps + params.duration_ps
+    return Outages(
+        link=np.repeat(link, len(start_ps)),
+        start_ps=np.tile(start_ps, len(link)),
+        end_ps=np.tile(end_ps, len(link)),
+        rate_bps=np.full(len(link) * len(start_ps), params.rate_bps or 0),
+    )
+
+
+def _planes(nodes: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the plane of each node, 0 where the topology has but one."""
+    return nodes.get("plane", np.zeros(len(nodes["node"]), dtype=np.int64))

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Links that are cut, slowed down and restored, against what a hand count gives."""
+
+import numpy as np
+import pytest
+from oracle_network import GBPS, MS_PS, NS_PS, US_PS, Flows, Network, line, one_flow, run
+
+pytestmark = pytest.mark.ns3
+
+PLAIN = {"RethBytes": 0, "MtuBytes": 4096, "HeaderBytes": 62}
+FRAME_BYTES = 4096 + 62
+FRAMING_BYTES = 20
+
+
+def test_a_slower_middle_link_is_slow_from_its_time_on_to_the_picosecond():
+    # Oracle: each packet leaves the middle link one serialisation after the later of its arrival
+    # and the packet before; the rate is that at the moment it begins.
+    rate, slow, change_ps, delay_ps = 100 * GBPS, 25 * GBPS, 100 * US_PS, 700 * NS_PS
+    packets = 500
+    wire_bits = (FRAME_BYTES + FRAMING_BYTES) * 8
+    at_ps = {bps: wire_bits * 10**12 // bps for bps in (rate, slow)}
+    middle_free = last_free = 0
+    for i in range(packets):
+        arrives = (i + 1) * at_ps[rate] + delay_ps
+        begins = max(arrives, middle_free)
+        middle_free = begins + at_ps[slow if begins >= change_ps else rate]
+        last_free = max(middle_free + delay_ps, last_free) + at_ps[rate]
+    expected = last_free + delay_ps
+
+    got = run(
+        line([rate] * 3, [delay_ps] * 3),
+        one_flow(0, 1, packets * 4096),
+        [("ns3::RoceTransport", PLAIN)],
+        link_events=[(change_ps, 10, 11, slow)],
+    )
+
+    assert got.fct_ps() == expected
+
+
+def test_what_is_sent_into_a_cut_link_is_lost_and_nothing_else():
+    # Oracle: host 0 sends at line rate through one switch. The far link is cut from T to T + D.
+    # Lost are the frames that were on the far wire at T (delay / serialisation), the one being
+    # sent, and those that came to the switch until T + D; all of it is counted somewhere.
+    rate, delay_ps, cut_ps, down_ps = 100 * GBPS, 2 * US_PS, 50 * US_PS, 20 * US_PS
+    packet_ps = (FRAME_BYTES + FRAMING_BYTES) * 80
+    expected = delay_ps / packet_ps + down_ps / packet_ps
+
+    got = run(
+        line([rate, rate], [delay_ps, delay_ps]),
+        one_flow(0, 1, 4_000_000),
+        [("ns3::RoceTransport", {**PLAIN, "Recovery": "SelectiveRepeat", "WindowBytes": 10**7})],
+        link_events=[(cut_ps, 10, 1, 0), (cut_ps + down_ps, 10, 1, rate)],
+        convergence_ps=MS_PS,  # after all is over: the switch goes on sending into the dead link
+    )
+
+    lost = got.port(1, 10)["dropped_loss_frames"] + got.port(10, 1)["dropped_link_down_frames"]
+    assert abs(lost - expected) <= 2
+    assert got.flow(0)["retransmitted_packets"] >= lost
+    assert got.fct_ps() > cut_ps + down_ps
+
+
+@pytest.mark.parametrize("transport", ["ns3::RoceTransport", "ns3::SprayTransport"])
+def test_a_link_that_never_comes_back_ends_at_the_stop_time_with_every_frame_accounted(transport):
+    got = run(
+        line([GBPS * 100] * 2, [US_PS] * 2),
+        one_flow(0, 1, 10**6),
+        [(transport, {})],
+        link_events=[(20 * US_PS, 10, 1, 0)],
+        stop_ps=50 * MS_PS,
+    )
+
+    assert got.flow(0)["receiver_end_ps"] == -1
+    assert got.flow(0)["timeouts"] > 0
+    assert got.drops() > 0
+
+
+def two_spines(rate_bps: int, delay_ps: int) -> Network:
+    network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1), (20, 2), (21, 2)])
+    network.link(0, 10, rate_bps, delay_ps)
+    network.link(1, 11, rate_bps, delay_ps)
+    for leaf in (10, 11):
+        for spine in (20, 21):
+            network.link(leaf, spine, rate_bps, delay_ps)
+    return network
+
+
+@pytest.mark.parametrize("convergence_us", [5, 20])
+def test_until_routes_follow_the_share_of_the_dead_path_is_lost(convergence_us):
+    # Oracle: every second packet goes to the dead spine, so between the cut and the new routes
+    # the leaf drops one frame per two packet times; one frame may be on the wire or in flight.
+    rate, delay_ps, cut_ps = 100 * GBPS, 500 * NS_PS, 40 * US_PS
+    packet_ps = (FRAME_BYTES + FRAMING_BYTES) * 80
+    expected = convergence_us * US_PS / packet_ps / 2
+
+    got = run(
+        two_spines(rate, delay_ps),
+        one_flow(0, 1, 3_000_000),
+        [("ns3::SprayTransport", {"WindowBdp": 50})],  # never held back by its window
+        forwarding="ns3::EntropyModulo",
+        link_events=[(cut_ps, 10, 20, 0)],
+        convergence_ps=convergence_us * US_PS,
+    )
+
+    assert abs(got.port(10, 20)["dropped_link_down_frames"] - expected) <= 2
+    assert got.port(10, 20)["sent_frames"] < got.port(10, 21)["sent_frames"]
+
+
+def test_a_lost_plane_costs_its_share_and_nobody_stalls():
+    # Oracle: two planes of 100 Gb/s each carry half; from T on one carries all. With S bytes on
+    # the wire the transfer ends at T + (S * 8 - 200 Gb/s * T) / 100 Gb/s, plus latency.
+    rate, delay_ps, cut_ps, packets = 100 * GBPS, 500 * NS_PS, 100 * US_PS, 2000
+    network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1)])
+    for switch in (10, 11):
+        for host in (0, 1):
+            network.link(host, switch, rate, delay_ps)
+    wire_bits = packets * (FRAME_BYTES + FRAMING_BYTES) * 8
+    expected = cut_ps + (wire_bits * 1e12 - 2 * rate * cut_ps) / rate
+
+    got = run(
+        network,
+        one_flow(0, 1, packets * 4096),
+        [("ns3::SprayTransport", {"WindowBdp": 2})],
+        forwarding="ns3::EntropyModulo",
+        link_events=[(cut_ps, 0, 11, 0), (cut_ps, 1, 11, 0)],
+    )
+
+    assert got.fct_ps() == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_cuts_and_degradations_break_no_identity(seed):
+    # The engine checks its identities at the end of the run and aborts if one does not hold.
+    rng = np.random.default_rng(seed)
+    network = two_spines(100 * GBPS, 500 * NS_PS)
+    flows = Flows()
+    for _ in range(6):
+        src = int(rng.integers(0, 2))
+        flows.add(src, 1 - src, int(rng.integers(1, 2_000_000)), int(rng.integers(0, 50 * US_PS)))
+    events = {}
+    for _ in range(12):
+        a, b = network.links[rng.integers(0, len(network.links))][:2]
+        time_ps = int(rng.integers(0, 200 * US_PS))
+        events[time_ps, a, b] = int(rng.choice([0, 10, 25, 100])) * GBPS
+    for a, b, *_ in network.links:  # in the end all is well again
+        events[300 * US_PS, a, b] = 100 * GBPS
+
+    got = run(
+        network,
+        flows,
+        [(("ns3::RoceTransport", "ns3::SprayTransport")[seed % 2], {})],
+        pfc={} if seed % 3 else None,
+        queue=("ns3::DropTail", {"LimitBytes": 200_000}),
+        link_events=[(*key, rate) for key, rate in events.items()],
+        convergence_ps=int(rng.integers(0, 30 * US_PS)),
+        cut_through_bytes=64 if seed % 4 == 0 else None,
+        switch_delay_ps=int(rng.integers(0, 2)) * 300_000,
+    )
+
+    assert (got["flows"]["receiver_end_ps"] >= 0).all()
