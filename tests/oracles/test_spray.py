@@ -204,3 +204,24 @@ def test_over_two_unequal_paths_selective_repeat_does_not_collapse():
     # What came by the short way waited for what came by the long one: half of 2 * 4.5 us.
     early = 2 * (5 * US_PS - DELAY_PS) / DATA_PS
     assert got.flow(0)["out_of_order_peak_packets"] == pytest.approx(early / 2, abs=3)
+
+
+@pytest.mark.parametrize("loss", [0.0, 1e-2])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_message_ends_with_the_packet_that_comes_last_whatever_its_number(seed, loss):
+    # Oracle: the trace. Over two unequal paths the last number often overtakes those before it.
+    network = two_paths([DELAY_PS, 5 * US_PS])
+    network.links = [(*link[:5], loss) for link in network.links]
+    got = run(
+        network,
+        one_flow(0, 1, 300 * MTU),
+        [(SPRAY, {"WindowBdp": 12, "Rto": "200us"})],
+        forwarding="ns3::RandomSpray",
+        seed=seed,
+        trace_arrivals=True,
+    )
+    first: dict[int, int] = {}
+    for packet, time_ps in zip(got["arrivals"]["packet"], got["arrivals"]["time_ps"], strict=True):
+        first.setdefault(int(packet), int(time_ps))
+    assert sorted(first) == list(range(300))
+    assert got.flow(0)["receiver_end_ps"] == max(first.values())
