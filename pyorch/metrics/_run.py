@@ -78,9 +78,13 @@ class RunTables:
     def idle_ps(self) -> pd.DataFrame:
         """What each flow would need alone: columns unloaded_fct_ps, reverse_ack_ps, wire_bytes.
 
-        On the first of the shortest paths; those of one flow are alike in all our topologies.
+        On the first of the shortest paths; those of one flow are alike in all our topologies. A
+        sprayed flow of a host with several ports (planes) deals its packets out over all of them.
         """
-        return idle_times(self.spec, self.network, self.flows)
+        flows, network = self.flows, self.network
+        single = np.isin(flows["flow"], self.table("paths")["flow"])
+        ports = np.bincount(network.tail, minlength=network.n_nodes)[flows["src"]]
+        return idle_times(self.spec, network, flows, np.where(single, 1, ports))
 
 
 def framing_of(spec: dict, transport: int) -> Framing:
@@ -94,7 +98,12 @@ def framing_of(spec: dict, transport: int) -> Framing:
     )
 
 
-def idle_times(spec: dict, network: Network, flows: Mapping[str, np.ndarray]) -> pd.DataFrame:
+def idle_times(
+    spec: dict,
+    network: Network,
+    flows: Mapping[str, np.ndarray],
+    n_ports: np.ndarray | int = 1,
+) -> pd.DataFrame:
     """Return, for each flow, its exact unloaded FCT and what the ACKs of an equal flow cost.
 
     Parameters
@@ -105,6 +114,8 @@ def idle_times(spec: dict, network: Network, flows: Mapping[str, np.ndarray]) ->
         Links of the topology.
     flows : mapping of arrays
         Columns src, dst, bytes and transport.
+    n_ports : ndarray or int
+        Over how many ports of its host each flow is sprayed.
     """
     columns = {key: np.asarray(flows[key]) for key in ("src", "dst", "bytes", "transport")}
     routes = network.routes(
@@ -112,7 +123,8 @@ def idle_times(spec: dict, network: Network, flows: Mapping[str, np.ndarray]) ->
     )
     rates = np.where(routes >= 0, network.rate_bps[routes], 0)
     delays = np.where(routes >= 0, network.delay_ps[routes], -1)
-    cases = np.column_stack([columns["bytes"], columns["transport"], rates, delays])
+    planes = np.broadcast_to(n_ports, len(columns["bytes"]))
+    cases = np.column_stack([columns["bytes"], columns["transport"], planes, rates, delays])
     unique, index = np.unique(cases, axis=0, return_inverse=True)
     n_hops = routes.shape[1]
     values = np.array([_idle(spec, case, n_hops) for case in unique.tolist()], dtype=np.int64)
@@ -121,16 +133,26 @@ def idle_times(spec: dict, network: Network, flows: Mapping[str, np.ndarray]) ->
 
 
 def _idle(spec: dict, case: list[int], n_hops: int) -> tuple[int, int, int, int]:
-    size, transport, *hops = case
+    size, transport, n_ports, *hops = case
     rates = [rate for rate in hops[:n_hops] if rate > 0]
     delays = [delay for delay in hops[n_hops:] if delay >= 0]
     framing = framing_of(spec, transport)
     attributes = spec["transport"][transport]["attributes"]
+    busiest = busiest_port_bytes(size, framing.mtu_bytes, n_ports)
     return (
-        unloaded_fct_ps(size, rates, delays, framing, spec["switch"]["latency_ps"]),
+        unloaded_fct_ps(busiest, rates, delays, framing, spec["switch"]["latency_ps"]),
         reverse_ack_ps(
-            size, min(rates), framing, attributes["AckBytes"], attributes.get("AckInterval", 1)
+            busiest, min(rates), framing, attributes["AckBytes"], attributes.get("AckInterval", 1)
         ),
         framing.message_wire_bytes(size),
         min(rates),
     )
+
+
+def busiest_port_bytes(message_bytes: int, mtu_bytes: int, n_ports: int) -> int:
+    """Return the payload of the port that ends last when packets are dealt out in turn [byte]."""
+    n_packets = -(-message_bytes // mtu_bytes)
+    rounds = -(-n_packets // n_ports)
+    last_alone = n_packets % n_ports == 1 or n_ports == 1
+    last_bytes = message_bytes - (n_packets - 1) * mtu_bytes
+    return (rounds - 1) * mtu_bytes + (last_bytes if last_alone else mtu_bytes)

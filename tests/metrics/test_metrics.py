@@ -149,3 +149,14 @@ def test_a_missing_table_names_its_run(tmp_path):
     runs = spec.plan(parse_scenario(TEXT, "hand.yaml"), typeids_file=TYPEIDS)
     with pytest.raises(TraceError, match=f"fct: run {runs[0].id} of hand: .*no such table"):
         metrics.collect("fct", runs, tmp_path)
+
+
+def test_a_message_dealt_out_over_planes_is_done_when_its_busiest_port_is():
+    # 10 packets of 100 bytes, the last of 1 byte. Over 3 ports: 4 rounds, the last round has only
+    # packet 10, of 1 byte: 301. Over 4: rounds of 4, 4, 2 with a full packet in the last: 300.
+    from pyorch.metrics._run import busiest_port_bytes
+
+    assert [busiest_port_bytes(901, 100, ports) for ports in (1, 3, 4, 10, 20)] == [
+        901, 301, 300, 100, 100
+    ]  # fmt: skip
+    assert busiest_port_bytes(7, 100, 4) == 7

@@ -170,3 +170,36 @@ stop: 50 ms
     # The bulk waits for it: 8 MB and 1 MB share one link.
     bulk_ps = 2 * (977 * 82 + 4_000_000 + 16) * 80
     assert flows.loc[[10, 11], "receiver_end_ps"].max() > bulk_ps + 245 * 4178 * 70
+
+
+@pytest.mark.xfail(reason="all ACKs of a message return over one plane", strict=False)
+def test_four_planes_of_a_quarter_of_the_rate_are_as_fast_as_one(run):
+    # 8 leaves of 4 hosts; 40 MB are 400 us at 800 Gb/s, so the longer serialisation of a packet at
+    # 200 Gb/s (3 * 125 ns more) and what the planes do not share evenly stay far below 2 %.
+    shape = "type: leaf_spine, leaves: 8, hosts_per_leaf: 4, spines: 4"
+    took = {}
+    for planes, rate in ((1, 800), (4, 200)):
+        text = SCENARIO.format(
+            topology=f"{{{shape}, planes: {planes}}}", latency="0 ns",
+            forwarding="ns3::EntropyModulo", transport=SPRAY.format(4),
+            workload="{type: stride, message: 40 MB, stride: 4}",
+        ).replace("rate: 100 Gb/s", f"rate: {rate} Gb/s")  # fmt: skip
+        flows, _ = run(text)
+        took[planes] = flows["receiver_end_ps"].max()
+
+    assert took[4] / took[1] == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("planes", [2, 4])
+def test_a_single_path_gets_one_plane(run, planes):
+    # One message alone: 2 MB at 100 Gb/s over 4 links, whatever the number of planes. 489 packets:
+    # 4194 B the first (RETH), 487 of 4178 B, 1234 B the last; 80 ps each byte. The first goes
+    # through all links, the others follow it without a gap on the last one.
+    flows, _ = run(
+        topology=f"{{type: leaf_spine, leaves: 2, hosts_per_leaf: 1, spines: 2, planes: {planes}}}",
+        workload="{type: single, message: 2 MB}", forwarding="ns3::EcmpHash",
+        transport="{type: ns3::RoceTransport}",
+    )  # fmt: skip
+    expected = (4 * 4194 + 487 * 4178 + 1234) * 80 + 4 * 500_000
+
+    assert flows["receiver_end_ps"].tolist() == [expected]
