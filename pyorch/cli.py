@@ -6,7 +6,7 @@ Rooms are imported by the command that needs them, so that every command starts 
 
 import sys
 from enum import StrEnum
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -127,6 +127,15 @@ def metrics(
 
 
 @app.command()
+def attributes() -> None:
+    """Write the tables of attributes in the README.md of each C++ module, from the build."""
+    from pyorch import cli_attributes
+
+    for path in cli_attributes.write_readmes():
+        typer.echo(path)
+
+
+@app.command()
 def stale(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
 ) -> None:
@@ -140,10 +149,9 @@ def stale(
 def main() -> None:
     """Run the command line; an error of the user is one message and status 1."""
     first = next(iter(sys.argv[1:]), "--help")
-    if first in ("theory", "--help") and find_spec("pyorch.cli_theory"):
-        from pyorch import cli_theory
-
-        app.add_typer(cli_theory.app, name="theory")
+    for name in ("new", "theory"):  # imported only when asked for
+        if first in (name, "--help"):
+            app.add_typer(import_module(f"pyorch.cli_{name}").app, name=name)
     try:
         app(prog_name="python -m pyorch")
     except PyorchError as error:

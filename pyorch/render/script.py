@@ -32,7 +32,7 @@ def render_script(spec: dict, templates: Path | str = TEMPLATES) -> str:
     """
     name = f"{spec['template']}.py.jinja"
     try:
-        return _environment(str(templates)).get_template(name).render(run=spec)
+        return environment(str(templates)).get_template(name).render(run=spec)
     except jinja2.TemplateNotFound as error:
         raise SpecError(f"{templates}: no template '{error.name}'.") from None
     except jinja2.UndefinedError as error:
@@ -42,9 +42,9 @@ def render_script(spec: dict, templates: Path | str = TEMPLATES) -> str:
 
 
 @lru_cache(maxsize=4)
-def _environment(folder: str) -> jinja2.Environment:
-    """Return the one environment: values only, and a missing name is an error."""
-    environment = jinja2.Environment(
+def environment(folder: str) -> jinja2.Environment:
+    """Return the environment of all templates: values only, and a missing name is an error."""
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -52,8 +52,8 @@ def _environment(folder: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters |= {"readable": readable, "python": python_literal}
-    return environment
+    made.filters |= {"readable": readable, "python": python_literal}
+    return made
 
 
 def readable(value: int | float, name: str) -> str:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes what the build registers, leaves it as tables in the README.md of each C++ module."""
+
+import json
+import re
+from pathlib import Path
+
+from pyorch.errors import PluginError
+from pyorch.simulate import places
+from pyorch.spec import typeids
+
+BEGIN = "<!-- generated: python -m pyorch attributes -->"
+END = "<!-- end -->"
+_HEAD = ["| attribute | default | allowed | meaning |", "|---|---|---|---|"]
+#: Upper ends of the ranges of integers, and of the longest time: no limit to a reader.
+_UNLIMITED = {"4294967295", "18446744073709551615", "+9.22337e+18ns"}
+
+
+def write_readmes(modules: Path = places.MODULES) -> list[Path]:
+    """Bring the tables of all modules up to date; return the files that have changed.
+
+    Raises
+    ------
+    PluginError
+        The modules are not built, or a README.md has no place for its table.
+    """
+    entries = registered()
+    changed = []
+    for path in sorted(modules.glob("*/README.md")):
+        before = path.read_text()
+        after = with_tables(before, tables(entries, path.parent.name), places.shown(path))
+        if after != before:
+            path.write_text(after)
+            changed.append(path)
+    return changed
+
+
+def registered(path: Path = places.TYPEIDS) -> list[dict]:
+    """Return all TypeIds of the build."""
+    if not path.exists():
+        raise PluginError(f"{places.shown(path)}: not there. Run: python -m pyorch.simulate.build")
+    return json.loads(path.read_text())
+
+
+def with_tables(text: str, generated: str, where: str) -> str:
+    """Return a page with the part between its two marks replaced."""
+    before, begin, rest = text.partition(f"{BEGIN}\n")
+    _, end, after = rest.partition(f"{END}\n")
+    if not (begin and end):
+        raise PluginError(f"{where}: no lines '{BEGIN}' and '{END}'. Put them where the table goes.")
+    return f"{before}{begin}\n{generated}\n{end}{after}"
+
+
+def tables(entries: list[dict], module: str) -> str:
+    """Return a table for each TypeId that the library of a module registers, sorted by name."""
+    own = [entry for entry in entries if entry["library"] == f"lib{module}.so"]
+    parts = []
+    for entry in sorted(own, key=lambda entry: (entry["contract"], entry["name"])):
+        rows = [_row(attribute) for attribute in entry["attributes"]]
+        lines = [f"### {entry['name']} ({entry['contract'].replace('_', ' ')})", ""]
+        lines += [*_HEAD, *rows] if rows else ["No attributes."]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _row(attribute: dict) -> str:
+    default = typeids.default_of(attribute)
+    default = str(default).lower() if isinstance(default, bool) else str(default)
+    cells = (
+        f"`{attribute['name']}`",
+        f"`{default}`" if default else "",
+        allowed(attribute),
+        attribute["help"].replace("|", "\\|"),
+    )
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+
+def allowed(attribute: dict) -> str:
+    """Return the range of an attribute in words; nothing if it has no limits to tell."""
+    text = attribute["range"]
+    if attribute["type"].startswith("ns3::EnumValue"):
+        return text.replace("|", ", ")
+    if attribute["type"] == "ns3::BooleanValue":
+        return "true, false"
+    match = re.fullmatch(r"\S+ ([^:\s]+):([^:\s]+)", text)
+    if not match:
+        return ""
+    low, high = (end.lstrip("+") if end not in _UNLIMITED else "" for end in match.groups())
+    return f"{low} to {high}" if high else f"from {low}"
