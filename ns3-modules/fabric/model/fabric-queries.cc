@@ -5,6 +5,8 @@
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 namespace fabric
@@ -79,9 +81,21 @@ Fabric::PortOfMessage(uint32_t message) const
 uint32_t
 Fabric::PathsOfMessage(uint32_t message) const
 {
-    const uint32_t node = m_ports[m_ports[PortOfMessage(message)].peer].node;
-    const uint32_t group = m_nominalRouting->GroupTo(node, m_messages[message].dst);
-    return group == Routing::NO_GROUP ? 1 : m_nominalRouting->GetGroup(group).size;
+    uint32_t paths = 1;
+    PortId port = PortOfMessage(message);
+    while (!m_ports[m_ports[port].peer].isHost)
+    {
+        const uint32_t node = m_ports[m_ports[port].peer].node;
+        const uint32_t index = m_nominalRouting->GroupTo(node, m_messages[message].dst);
+        if (index == Routing::NO_GROUP)
+        {
+            break;
+        }
+        const Routing::Group group = m_nominalRouting->GetGroup(index);
+        paths = std::min<uint32_t>(paths * group.size, 65535);
+        port = m_nominalRouting->Members(group)[0];
+    }
+    return paths;
 }
 
 uint64_t

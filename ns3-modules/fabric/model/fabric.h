@@ -326,7 +326,7 @@ class Fabric
 
     /// @return unloaded round trip of a data frame and its acknowledgement [ps]
     uint64_t BaseRttPs(uint32_t message, uint32_t dataBytes, uint32_t ackBytes);
-    /// @return ways out of the source's first switch towards the message's destination
+    /// @return number of paths of a message: product of the choices on the way, at most 65535
     uint32_t PathsOfMessage(uint32_t message) const;
 
     // ---- results

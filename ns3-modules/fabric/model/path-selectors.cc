@@ -114,7 +114,7 @@ PermutedEntropy::GetTypeId()
             .SetGroupName("Fabric")
             .AddConstructor<PermutedEntropy>()
             .AddAttribute("Paths",
-                          "Number of entropies in a round [1], 0 = ways out of the first switch",
+                          "Number of entropies in a round [1], 0 = number of paths",
                           UintegerValue(0),
                           MakeUintegerAccessor(&PermutedEntropy::m_paths),
                           MakeUintegerChecker<uint32_t>(0, 65535));

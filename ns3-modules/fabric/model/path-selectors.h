@@ -74,7 +74,7 @@ class PermutedEntropy final : public fabric::PathSelector
         std::vector<uint16_t> order;
     };
 
-    uint32_t m_paths{0};       ///< Number of entropies, 0 = ways out of the first switch
+    uint32_t m_paths{0};       ///< Number of entropies, 0 = number of paths
     std::vector<Flow> m_flows; ///< Per slot
 };
 
