@@ -62,9 +62,13 @@ def test_a_permutation_takes_as_much_longer_than_its_fluid_value(topo):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("topo", ["ft128_100", "ft128_800"])
-def test_a_permutation_on_three_tiers_has_the_same_median(topo):
-    matrices = [f"perm_128_2000000_{i}_1.0_0.cm" for i in (1, 2, 3)]
-    theirs = pd.DataFrame([peer(topo, matrix) for matrix in matrices])
-    ours = pd.concat([htsim.draws(topo, matrix, 2_000_000, "15/12", 10) for matrix in matrices])
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_on_three_tiers_htsim_is_one_of_our_draws(topo, number):
+    # Fluid values of htsim's paths are not known here, so its completion times themselves must lie
+    # within those of 10 draws of ours, with 3 % beyond the outermost.
+    matrix = f"perm_128_2000000_{number}_1.0_0.cm"
+    theirs = peer(topo, matrix)
+    ours = htsim.draws(topo, matrix, 2_000_000, "15/12", 10)
 
-    assert ours["fct_p50_us"].median() == pytest.approx(theirs["fct_p50_us"].median(), rel=0.1)
+    for name in ("fct_p50_us", "fct_mean_us", "fct_max_us"):
+        assert ours[name].min() * 0.97 <= theirs[name] <= ours[name].max() * 1.03, name
