@@ -12,8 +12,8 @@ from pyorch.spec import typeids
 BEGIN = "<!-- generated: python -m pyorch attributes -->"
 END = "<!-- end -->"
 _HEAD = ["| attribute | default | allowed | meaning |", "|---|---|---|---|"]
-#: Upper ends of the ranges of integers, and of the longest time: no limit to a reader.
-_UNLIMITED = {"4294967295", "18446744073709551615", "+9.22337e+18ns"}
+#: Upper ends of the ranges of integers: no limit to a reader.
+_UNLIMITED = {"4294967295", "18446744073709551615"}
 
 
 def write_readmes(modules: Path = places.MODULES) -> list[Path]:
@@ -47,7 +47,9 @@ def with_tables(text: str, generated: str, where: str) -> str:
     before, begin, rest = text.partition(f"{BEGIN}\n")
     _, end, after = rest.partition(f"{END}\n")
     if not (begin and end):
-        raise PluginError(f"{where}: no lines '{BEGIN}' and '{END}'. Put them where the table goes.")
+        raise PluginError(
+            f"{where}: no lines '{BEGIN}' and '{END}'. Put them where the tables go."
+        )
     return f"{before}{begin}\n{generated}\n{end}{after}"
 
 
@@ -82,8 +84,10 @@ def allowed(attribute: dict) -> str:
         return text.replace("|", ", ")
     if attribute["type"] == "ns3::BooleanValue":
         return "true, false"
+    if attribute["type"] == "ns3::TimeValue":  # ns-3 prints limits below 1 ns as 0 ns
+        return "a time"
     match = re.fullmatch(r"\S+ ([^:\s]+):([^:\s]+)", text)
     if not match:
         return ""
-    low, high = (end.lstrip("+") if end not in _UNLIMITED else "" for end in match.groups())
-    return f"{low} to {high}" if high else f"from {low}"
+    low, high = match.groups()
+    return f"from {low}" if high in _UNLIMITED else f"{low} to {high}"

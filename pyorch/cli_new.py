@@ -124,7 +124,7 @@ def _owner_of_header(file: str, modules: Path) -> str | None:
 
 
 def _owner_of_class(name: str, modules: Path) -> str | None:
-    """Return where a class of this name is declared, or which library registers its TypeId."""
+    """Return where a class of this name is declared, or which built module registers its TypeId."""
     declared = re.compile(rf"^\s*(?:class|struct)\s+{name}\b".encode(), re.MULTILINE)
     for path in _headers(modules):
         text = path.read_bytes()
@@ -132,6 +132,7 @@ def _owner_of_class(name: str, modules: Path) -> str | None:
             return places.shown(path)
     if places.TYPEIDS.exists():
         for entry in json.loads(places.TYPEIDS.read_text()):
-            if entry["name"] == f"ns3::{name}":
-                return entry["library"]
+            module = entry["library"].removeprefix("lib").removesuffix(".so")
+            if entry["name"] == f"ns3::{name}" and (modules / module).exists():
+                return places.shown(modules / module)
     return None
