@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "facade-inputs.h"
+
+#include "facade-error.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+namespace
+{
+
+/// Which columns an input table must and may have.
+struct InputShape
+{
+    std::vector<std::string> required;
+    std::vector<std::string> optional;
+};
+
+const std::map<std::string, InputShape> INPUT_SHAPES{
+    {"nodes", {{"node", "is_switch", "tier"}, {"plane"}}},
+    {"links", {{"node_a", "node_b", "rate_bps", "delay_ps"}, {"parallel", "loss_ratio"}}},
+    {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport"}}},
+    {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
+    {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
+};
+
+/// Columns that hold shares; all others hold whole numbers.
+bool
+IsReal(const std::string& column)
+{
+    return column == "loss_ratio";
+}
+
+} // namespace
+
+void
+FacadeInputs::CheckColumn(const std::string& table, const std::string& column, size_t rows) const
+{
+    const auto shape = INPUT_SHAPES.find(table);
+    if (shape == INPUT_SHAPES.end())
+    {
+        std::vector<std::string> names;
+        for (const auto& [known, columns] : INPUT_SHAPES)
+        {
+            names.push_back(known);
+        }
+        Refuse("there is no input table '" + table + "'. Allowed: " + Join(names) + ".");
+    }
+    std::vector<std::string> allowed = shape->second.required;
+    allowed.insert(allowed.end(), shape->second.optional.begin(), shape->second.optional.end());
+    if (std::find(allowed.begin(), allowed.end(), column) == allowed.end())
+    {
+        Refuse("table " + table + " has no column '" + column + "'. Allowed: " + Join(allowed) +
+               ".");
+    }
+    const auto given = m_whole.find(table);
+    if (given == m_whole.end())
+    {
+        return;
+    }
+    for (const auto& [other, values] : given->second)
+    {
+        if (values.size() != rows)
+        {
+            Refuse("table " + table + ": column " + column + " has " + std::to_string(rows) +
+                   " rows, column " + other + " has " + std::to_string(values.size()));
+        }
+    }
+}
+
+void
+FacadeInputs::Add(const std::string& table,
+                  const std::string& column,
+                  const int64_t* values,
+                  size_t rows)
+{
+    CheckColumn(table, column, rows);
+    if (IsReal(column))
+    {
+        m_real[table][column].assign(values, values + rows);
+        return;
+    }
+    m_whole[table][column].assign(values, values + rows);
+}
+
+void
+FacadeInputs::AddReal(const std::string& table,
+                      const std::string& column,
+                      const double* values,
+                      size_t rows)
+{
+    CheckColumn(table, column, rows);
+    if (!IsReal(column))
+    {
+        Refuse("table " + table + ": column " + column +
+               " must be whole numbers (int64), not real numbers");
+    }
+    m_real[table][column].assign(values, values + rows);
+}
+
+size_t
+FacadeInputs::Rows(const std::string& table) const
+{
+    const auto given = m_whole.find(table);
+    if (given == m_whole.end())
+    {
+        return 0;
+    }
+    for (const auto& name : INPUT_SHAPES.at(table).required)
+    {
+        if (!given->second.contains(name))
+        {
+            Refuse("table " + table + " lacks column " + name);
+        }
+    }
+    return given->second.begin()->second.size();
+}
+
+int64_t
+FacadeInputs::Cell(const std::string& table,
+                   const std::string& column,
+                   size_t row,
+                   int64_t missing) const
+{
+    const auto& columns = m_whole.at(table);
+    const auto found = columns.find(column);
+    return found == columns.end() ? missing : found->second[row];
+}
+
+FabricTables
+FacadeInputs::Tables() const
+{
+    FabricTables tables;
+    const auto links = m_real.find("links");
+    const std::vector<double>* loss =
+        links == m_real.end() ? nullptr : &links->second.at("loss_ratio");
+    if (loss && loss->size() != Rows("links"))
+    {
+        Refuse("table links: column loss_ratio has " + std::to_string(loss->size()) +
+             " rows, the others have " + std::to_string(Rows("links")));
+    }
+    for (size_t i = 0; i < Rows("nodes"); i++)
+    {
+        tables.nodes.push_back({Cell("nodes", "node", i, 0),
+                                Cell("nodes", "is_switch", i, 0) != 0,
+                                Cell("nodes", "tier", i, 0),
+                                Cell("nodes", "plane", i, 0)});
+    }
+    for (size_t i = 0; i < Rows("links"); i++)
+    {
+        tables.links.push_back({Cell("links", "node_a", i, 0),
+                                Cell("links", "node_b", i, 0),
+                                Cell("links", "parallel", i, 0),
+                                Cell("links", "rate_bps", i, 0),
+                                Cell("links", "delay_ps", i, 0),
+                                loss ? loss->at(i) : 0.0});
+    }
+    for (size_t i = 0; i < Rows("flows"); i++)
+    {
+        tables.flows.push_back({Cell("flows", "flow", i, 0),
+                                Cell("flows", "src", i, 0),
+                                Cell("flows", "dst", i, 0),
+                                Cell("flows", "bytes", i, 0),
+                                Cell("flows", "start_ps", i, 0),
+                                Cell("flows", "transport", i, 0)});
+    }
+    for (size_t i = 0; i < Rows("drops"); i++)
+    {
+        tables.drops.push_back({Cell("drops", "node", i, 0),
+                                Cell("drops", "peer", i, 0),
+                                Cell("drops", "parallel", i, 0),
+                                Cell("drops", "ordinal", i, 0)});
+    }
+    for (size_t i = 0; i < Rows("link_events"); i++)
+    {
+        tables.linkEvents.push_back({Cell("link_events", "time_ps", i, 0),
+                                     Cell("link_events", "node_a", i, 0),
+                                     Cell("link_events", "node_b", i, 0),
+                                     Cell("link_events", "parallel", i, 0),
+                                     Cell("link_events", "rate_bps", i, 0)});
+    }
+    return tables;
+}
+
+} // namespace fabric
+} // namespace ns3
