@@ -186,7 +186,10 @@ def resolved(folder, *loads):
         name = module.__name__.rpartition(".")[2]
         sections.append({"type": name, "transport": 0, **params.model_dump()})
     topology = {"type": "leaf_spine", **PARAMS.model_dump()}
-    return {"topology": topology, "link": LINK, "workload": sections, "seed": 1}
+    return {
+        "topology": topology, "link": LINK, "workload": sections, "failures": [], "seed": 1,
+        "stop_ps": STOP_PS,
+    }  # fmt: skip
 
 
 def test_flows_keep_the_ids_of_their_file_and_others_get_the_next_free_ones(tmp_path):
