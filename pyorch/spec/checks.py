@@ -13,10 +13,11 @@ PAUSE_FRAME_BYTES = 64
 def pfc_headroom_bytes(
     rate_bps: int, delay_ps: int, frame_bytes: int, framing_bytes: int, switch_delay_ps: int = 0
 ) -> int:
-    """Return the bytes that may still arrive after a switch has decided to send PAUSE.
+    """Return the bytes that a port may hold beyond its threshold, as the engine reserves them.
 
-    PAUSE waits behind one frame and is sent, travels, and stops the other end after the frame
-    that it has begun; what that end sent until then is still on its way: two propagation delays.
+    One frame crosses the threshold; PAUSE waits behind one frame and is sent, travels, and stops
+    the other end after the frame that it has begun; what that end sent until then is still on its
+    way: two propagation delays.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def pfc_headroom_bytes(
     """
     wait_ps = 2 * delay_ps + switch_delay_ps
     waiting_bytes = frame_bytes + PAUSE_FRAME_BYTES + 2 * framing_bytes
-    return rate_bps * wait_ps // (8 * 10**12) + waiting_bytes + 1 + frame_bytes
+    return rate_bps * wait_ps // (8 * 10**12) + waiting_bytes + 1 + 2 * frame_bytes
 
 
 def largest_frame_bytes(transports: list[dict]) -> int:
@@ -62,7 +63,9 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     ports_of = np.bincount(ends, minlength=int(nodes["node"].max()) + 1)
     switches = nodes["node"][nodes["is_switch"] == 1]
     ports = int(ports_of[switches].max(initial=0))
-    xoff, buffer_bytes = int(attributes["XoffBytes"]), spec["switch"]["buffer_bytes"]
+    buffer_bytes = spec["switch"]["buffer_bytes"]
+    # A dynamic threshold is a share of what the headroom of all ports leaves over.
+    xoff = 0 if float(attributes.get("Alpha", 0)) > 0 else int(attributes["XoffBytes"])
     needed = ports * priorities * (xoff + headroom)
     if needed > buffer_bytes:
         raise FieldError(
