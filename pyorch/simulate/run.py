@@ -177,6 +177,8 @@ def _outcome(facade, stop_ps: int) -> dict[str, object]:
 
 def _stop_reason(facade) -> str:
     """Return why flows are unfinished: the engine keeps no time of its own after the last event."""
+    if cycle := [int(node) for node in facade.DeadlockCycle()]:
+        return "deadlock: " + " -> ".join(map(str, [*cycle, cycle[0]]))
     events = int(facade.Events())
     with contextlib.suppress(Exception):  # an event that fails is an event that was left
         facade.RunSlice(fabrics.ENDLESS_PS, 0.0)
@@ -188,6 +190,11 @@ def _unfinished(outcome: dict[str, object]) -> str:
     who = f"{left} of {outcome['flows_total']} flows did not finish"
     if outcome["stop_reason"] == "stop time":
         return f"{who} by the stop time, {time_text(outcome['stop_ps'])}; raise stop."
+    if outcome["stop_reason"].startswith("deadlock"):
+        return (
+            f"{who}: PFC {outcome['stop_reason']}. Each of these switches waits for buffer of the"
+            " next. Raising stop will not help; break the cycle of routes, or use no PFC."
+        )
     return (
         f"{who}: nothing was left to happen at {time_text(outcome['now_ps'])}."
         " Raising stop will not help; this is a deadlock, or a transport lost its timer."

@@ -224,6 +224,17 @@ Facade::Finish()
     });
 }
 
+std::vector<int64_t>
+Facade::DeadlockCycle() const
+{
+    std::vector<int64_t> ids;
+    for (const auto node : m_state->fabric->DeadlockCycle())
+    {
+        ids.push_back(m_state->fabric->GetNode(node).id);
+    }
+    return ids;
+}
+
 int64_t
 Facade::NowPs() const
 {

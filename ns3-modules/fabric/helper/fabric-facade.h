@@ -66,6 +66,9 @@ class Facade
     bool RunSlice(int64_t stopPs, double wallSeconds);
     void Finish(); ///< Check the identities and fill the output tables
 
+    /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
+    std::vector<int64_t> DeadlockCycle() const;
+
     int64_t NowPs() const;        ///< Simulated time [ps]
     uint64_t Events() const;      ///< Events executed
     uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement

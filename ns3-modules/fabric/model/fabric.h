@@ -370,6 +370,8 @@ class Fabric
     std::vector<PortId> PathOf(uint32_t message);
     /// @return memory of the engine's arrays [byte]
     uint64_t MemoryBytes() const;
+    /// @return nodes (dense indices) that wait for each other's buffers for ever; empty if none do
+    std::vector<uint32_t> DeadlockCycle() const;
     /// Abort naming the first identity that does not hold.
     void CheckIdentities() const;
 

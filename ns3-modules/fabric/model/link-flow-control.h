@@ -51,6 +51,9 @@ class LinkFlowControl : public Object
     /// OnArrival or OnDeparture will soon be called for this port: fetch its memory.
     virtual void Fetch(PortId ingress) const;
 
+    /// @return whether the other end of this ingress was told to stop and not yet to go on
+    virtual bool HoldsBack(PortId ingress, uint8_t priority) const = 0;
+
     /// @return buffer that one ingress port may fill beyond which frames are dropped [byte]
     virtual uint64_t ReservedBytes(PortId ingress) const = 0;
 

@@ -207,6 +207,12 @@ Pfc::Fetch(PortId ingress) const
     __builtin_prefetch(&m_ingress[ingress], 1);
 }
 
+bool
+Pfc::HoldsBack(PortId ingress, uint8_t priority) const
+{
+    return (m_ingress[ingress].paused >> priority) & 1;
+}
+
 uint64_t
 Pfc::ReservedBytes(PortId ingress) const
 {

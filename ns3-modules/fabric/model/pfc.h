@@ -39,6 +39,7 @@ class Pfc final : public fabric::LinkFlowControl
     void OnLinkControl(fabric::PortId port, const fabric::Frame& frame) override;
     void OnLinkDown(fabric::PortId port) override;
     void Fetch(fabric::PortId ingress) const override;
+    bool HoldsBack(fabric::PortId ingress, uint8_t priority) const override;
     uint64_t ReservedBytes(fabric::PortId ingress) const override;
     uint32_t PeakBytes(fabric::PortId ingress) const override;
     uint64_t HeldBytes(fabric::PortId ingress) const override;
