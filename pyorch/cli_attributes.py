@@ -74,7 +74,7 @@ def _row(attribute: dict) -> str:
         allowed(attribute),
         attribute["help"].replace("|", "\\|"),
     )
-    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
 
 
 def allowed(attribute: dict) -> str:

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Each module says what it models, in five headings; its attributes are those of the build."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pyorch import cli_attributes
+from pyorch.errors import PluginError
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted(path.parent for path in (ROOT / "ns3-modules").glob("*/CMakeLists.txt"))
+TEMPLATE = ROOT / "ns3-modules" / "templates" / "transport" / "README.md.jinja"
+EXAMPLES = sorted((ROOT / "docs" / "extending" / "ns3-modules").glob("*/README.md"))
+PAGES = [*(module / "README.md" for module in MODULES), *EXAMPLES, TEMPLATE]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.parent.name)
+def test_a_module_has_the_five_headings_with_something_below_each(page):
+    parts = re.split(r"^## (.*)$", page.read_text(), flags=re.MULTILINE)[1:]
+
+    assert parts[::2] == ["Models", "Does not model", "Source", "Attributes", "Oracle"]
+    assert all(len(text.split()) > 3 for text in parts[1::2])
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name)
+def test_the_tables_are_what_the_build_registers(module):
+    text = (module / "README.md").read_text()
+    entries = cli_attributes.registered()
+    tables = cli_attributes.tables(entries, module.name)
+
+    assert tables
+    assert cli_attributes.with_tables(text, tables, module.name) == text, (
+        f"{module.name}/README.md is not up to date. Run: python -m pyorch attributes"
+    )
+
+
+def attribute(kind, text, default="1"):
+    return {"name": "X", "help": "a | b", "type": f"ns3::{kind}", "range": text, "default": default}
+
+
+@pytest.mark.parametrize(
+    ("given", "row"),
+    [
+        (attribute("UintegerValue", "uint32_t 1:4294967295"), "| `X` | `1` | from 1 | a \\| b |"),
+        (attribute("DoubleValue", "double 0:1"), "| `X` | `1.0` | 0 to 1 | a \\| b |"),
+        (attribute("BooleanValue", "bool", "true"), "| `X` | `true` | true, false | a \\| b |"),
+        (attribute("EnumValue<A>", "B|C", "B"), "| `X` | `B` | B, C | a \\| b |"),
+        (attribute("StringValue", "std::string", ""), "| `X` | | | a \\| b |"),
+        (attribute("TimeValue", "Time +0ns:+9e18ns", "+4ms"), "| `X` | `4ms` | a time | a \\| b |"),
+    ],
+    ids=lambda value: value["type"] if isinstance(value, dict) else "",
+)  # fmt: skip
+def test_a_row_has_default_and_range_in_words(given, row):
+    entry = {"name": "ns3::T", "contract": "queue", "library": "libm.so", "attributes": [given]}
+
+    assert cli_attributes.tables([entry], "m").splitlines()[-1] == row
+
+
+def test_a_page_without_a_place_for_its_table_is_an_error():
+    with pytest.raises(PluginError, match="x/README.md: no lines '<!-- generated: .*Put them"):
+        cli_attributes.with_tables("# x\n", "", "x/README.md")
