@@ -49,6 +49,9 @@ class RoceTransport final : public fabric::Transport
     int32_t SinglePathEntropy(uint32_t message) override;
 
   private:
+    static constexpr uint8_t ACK = fabric::frame_kind::CONTROL;
+    static constexpr uint8_t NAK = fabric::frame_kind::CONTROL + 1;
+
     void NotifyConstructionCompleted() override;
 
     /// A message at its source.
