@@ -5,7 +5,6 @@ import difflib
 
 import pandas as pd
 import pytest
-
 from project_copy import EXAMPLE, blocks
 
 from pyorch import cli_new
