@@ -4,8 +4,8 @@
 
 # build_lib(LIBNAME name SOURCE_FILES ... HEADER_FILES ... LIBRARIES_TO_LINK ... TEST_SOURCES ...)
 #
-# Makes lib<name>.so, lib<name>-test.so if there are TEST_SOURCES, and "ns3/<header>.h" for each
-# header.
+# Makes lib<name>.so, lib<name>-test.so if there are TEST_SOURCES (its target is ${test<name>}), and
+# "ns3/<header>.h" for each header.
 function(build_lib)
   cmake_parse_arguments(
     LIB "" "LIBNAME" "SOURCE_FILES;HEADER_FILES;LIBRARIES_TO_LINK;TEST_SOURCES" ${ARGN}
@@ -26,7 +26,9 @@ function(build_lib)
 
   if(LIB_TEST_SOURCES)
     add_library(${LIB_LIBNAME}-test SHARED ${LIB_TEST_SOURCES})
-    target_link_libraries(${LIB_LIBNAME}-test PRIVATE ${LIB_LIBNAME})
+    # Without a keyword, as in ns-3: whoever adds to it must not use one either.
+    target_link_libraries(${LIB_LIBNAME}-test ${LIB_LIBNAME})
+    set(test${LIB_LIBNAME} ${LIB_LIBNAME}-test PARENT_SCOPE)
     set_property(GLOBAL APPEND PROPERTY TEST_LIBRARIES ${LIB_LIBNAME}-test)
   endif()
 endfunction()
