@@ -3,6 +3,8 @@
 #ifndef FABRIC_PATH_SELECTOR_H
 #define FABRIC_PATH_SELECTOR_H
 
+#include "frame.h"
+
 #include "ns3/object.h"
 
 #include <cstdint>
@@ -29,8 +31,8 @@ class PathSelector : public Object
     virtual void Open(Fabric& fabric, uint32_t slot, uint32_t message) = 0;
     /// A flow has ended.
     virtual void Close(uint32_t slot);
-    /// @return entropy of the next packet to send
-    virtual uint16_t Next(uint32_t slot) = 0;
+    /// @return entropy of the next packet to send, by this port of the host
+    virtual uint16_t Next(uint32_t slot, PortId port) = 0;
     /// The fate of a packet sent with this entropy is known.
     virtual void Feedback(uint32_t slot, uint16_t entropy, bool congested, bool lost);
     /// @return entropy of a flow that keeps to one path, -1 otherwise; needs no Open

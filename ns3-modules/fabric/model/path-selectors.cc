@@ -62,7 +62,7 @@ FlowEntropy::Open(Fabric& fabric, uint32_t slot, uint32_t message)
 }
 
 uint16_t
-FlowEntropy::Next(uint32_t slot)
+FlowEntropy::Next(uint32_t slot, PortId)
 {
     return m_entropy[slot];
 }
@@ -97,7 +97,7 @@ RandomEntropy::Open(Fabric& fabric, uint32_t slot, uint32_t message)
 }
 
 uint16_t
-RandomEntropy::Next(uint32_t slot)
+RandomEntropy::Next(uint32_t slot, PortId)
 {
     Flow& flow = m_flows[slot];
     return static_cast<uint16_t>(flow.stream.Below(flow.draws++, m_paths ? m_paths : 65536));
@@ -125,24 +125,38 @@ void
 PermutedEntropy::Open(Fabric& fabric, uint32_t slot, uint32_t message)
 {
     const uint32_t paths = m_paths ? m_paths : fabric.PathsOfMessage(message);
-    Flow flow{EntropyStream(fabric, message), 0, paths, std::vector<uint16_t>(paths)};
-    std::iota(flow.order.begin(), flow.order.end(), 0);
-    Assign(m_flows, slot, std::move(flow));
+    Assign(m_flows, slot, Flow{EntropyStream(fabric, message), 0, paths, {}});
+}
+
+PermutedEntropy::Round&
+PermutedEntropy::RoundOf(Flow& flow, PortId port)
+{
+    for (auto& round : flow.rounds)
+    {
+        if (round.port == port)
+        {
+            return round;
+        }
+    }
+    Round round{port, flow.paths, std::vector<uint16_t>(flow.paths)};
+    std::iota(round.order.begin(), round.order.end(), 0);
+    return flow.rounds.emplace_back(std::move(round));
 }
 
 uint16_t
-PermutedEntropy::Next(uint32_t slot)
+PermutedEntropy::Next(uint32_t slot, PortId port)
 {
     Flow& flow = m_flows[slot];
-    if (flow.next == flow.order.size())
+    Round& round = RoundOf(flow, port);
+    if (round.next == round.order.size())
     {
-        for (auto i = static_cast<uint32_t>(flow.order.size()) - 1; i > 0; i--)
+        for (auto i = static_cast<uint32_t>(round.order.size()) - 1; i > 0; i--)
         {
-            std::swap(flow.order[i], flow.order[flow.stream.Below(flow.draws++, i + 1)]);
+            std::swap(round.order[i], round.order[flow.stream.Below(flow.draws++, i + 1)]);
         }
-        flow.next = 0;
+        round.next = 0;
     }
-    return flow.order[flow.next++];
+    return round.order[round.next++];
 }
 
 } // namespace ns3

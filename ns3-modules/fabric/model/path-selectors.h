@@ -20,7 +20,7 @@ class FlowEntropy final : public fabric::PathSelector
   public:
     static TypeId GetTypeId();
     void Open(fabric::Fabric& fabric, uint32_t slot, uint32_t message) override;
-    uint16_t Next(uint32_t slot) override;
+    uint16_t Next(uint32_t slot, fabric::PortId port) override;
     int32_t Constant(fabric::Fabric& fabric, uint32_t message) const override;
 
   private:
@@ -36,7 +36,7 @@ class RandomEntropy final : public fabric::PathSelector
   public:
     static TypeId GetTypeId();
     void Open(fabric::Fabric& fabric, uint32_t slot, uint32_t message) override;
-    uint16_t Next(uint32_t slot) override;
+    uint16_t Next(uint32_t slot, fabric::PortId port) override;
 
   private:
     /// Random stream of one flow.
@@ -62,17 +62,27 @@ class PermutedEntropy final : public fabric::PathSelector
   public:
     static TypeId GetTypeId();
     void Open(fabric::Fabric& fabric, uint32_t slot, uint32_t message) override;
-    uint16_t Next(uint32_t slot) override;
+    uint16_t Next(uint32_t slot, fabric::PortId port) override;
 
   private:
-    /// Order of one flow's round.
+    /// Order of the packets that leave by one port, so that each plane is used evenly.
+    struct Round
+    {
+        fabric::PortId port;
+        uint32_t next;
+        std::vector<uint16_t> order;
+    };
+
+    /// Rounds of one flow.
     struct Flow
     {
         fabric::CounterRandom stream;
         uint64_t draws;
-        uint32_t next;
-        std::vector<uint16_t> order;
+        uint32_t paths;
+        std::vector<Round> rounds;
     };
+
+    static Round& RoundOf(Flow& flow, fabric::PortId port);
 
     uint32_t m_paths{0};       ///< Number of entropies, 0 = number of paths
     std::vector<Flow> m_flows; ///< Per slot

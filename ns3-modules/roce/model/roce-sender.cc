@@ -177,7 +177,7 @@ RoceTransport::MakeData(uint32_t slot, uint32_t packet)
     frame.dst = message.dst;
     frame.packet = packet;
     frame.entropy = sender.entropy >= 0 ? static_cast<uint16_t>(sender.entropy)
-                                        : m_entropy->Next(slot);
+                                        : m_entropy->Next(slot, sender.port);
     frame.bytes = static_cast<uint16_t>(FrameBytes(message, packet));
     frame.kind = frame_kind::DATA;
     frame.priority = m_priority;

@@ -151,7 +151,7 @@ SprayTransport::CanSend(const Sender& sender) const
 }
 
 FrameId
-SprayTransport::NextFrame(PortId, uint32_t pausedPriorities)
+SprayTransport::NextFrame(PortId port, uint32_t pausedPriorities)
 {
     if ((pausedPriorities >> m_priority) & 1)
     {
@@ -172,7 +172,7 @@ SprayTransport::NextFrame(PortId, uint32_t pausedPriorities)
         frame.message = sender.message;
         frame.dst = message.dst;
         frame.packet = packet;
-        frame.entropy = m_entropy->Next(slot);
+        frame.entropy = m_entropy->Next(slot, port);
         const uint64_t before = uint64_t{packet} * m_mtuBytes;
         const auto payload =
             static_cast<uint32_t>(std::min<uint64_t>(m_mtuBytes, message.bytes - before));

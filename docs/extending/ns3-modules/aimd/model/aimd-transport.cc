@@ -197,7 +197,7 @@ AimdTransport::MakeData(uint32_t slot)
     frame.message = sender.message;
     frame.dst = message.dst;
     frame.packet = again ? *sender.lost.begin() : sender.next++;
-    frame.entropy = m_entropy->Next(slot);
+    frame.entropy = m_entropy->Next(slot, sender.port);
     const uint64_t before = uint64_t{frame.packet} * m_mtuBytes;
     const auto payload =
         static_cast<uint32_t>(std::min<uint64_t>(m_mtuBytes, message.bytes - before));
