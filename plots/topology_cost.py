@@ -64,8 +64,8 @@ def draw(figure):
         ax.grid(True, axis="x")
         ax.tick_params(axis="y", length=0)
     axes[0].invert_yaxis()
-    handles = axes[0].get_legend_handles_labels()
-    axes[-1].legend(*handles, loc="lower right")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center")
     return data.drop(columns="label")
 
 

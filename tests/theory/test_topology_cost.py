@@ -11,7 +11,7 @@ import pytest
 from pyorch.errors import TheoryError
 from pyorch.theory import topology_cost
 from pyorch.theory.topology_cost import Clos
-from pyorch.topology import leaf_spine
+from pyorch.topology import fat_tree, leaf_spine
 
 
 def folded_clos(radix, tiers):
@@ -88,6 +88,31 @@ def test_the_leaf_spine_that_pyorch_builds_has_the_counted_chips_and_cables(radi
     # The links of all planes share a cable.
     assert clos.cables == between / planes
     assert clos.hosts_per_leaf == ports // 2
+
+
+@pytest.mark.parametrize(
+    ("radix", "tiers"), [(4, 2), (4, 3), (4, 4), (6, 3), (8, 2), (8, 3), (10, 2), (12, 2), (16, 2)]
+)
+@pytest.mark.parametrize("planes", [1, 2, 4])
+def test_the_fat_tree_that_pyorch_builds_has_the_counted_chips_and_cables(radix, tiers, planes):
+    # `radix` counts ports at the rate of one plane; a chip has radix / planes at the NIC's rate.
+    link = {"rate_bps": 10**11, "delay_ps": 1, "loss_ratio": 0.0}
+    given = {"tiers": tiers, "radix": radix, "planes": planes}
+    params = fat_tree.Params.model_validate(given, context={"link": link})
+    tables = fat_tree.tables(params, link)
+    switches = tables["nodes"]["is_switch"] == 1
+    id_is_switch = np.zeros(int(tables["nodes"]["node"].max()) + 1, bool)
+    id_is_switch[tables["nodes"]["node"]] = switches
+    links = tables["links"]
+    between = (id_is_switch[links["node_a"]] & id_is_switch[links["node_b"]]).sum()
+    hosts = int((~switches).sum())
+
+    clos = Clos(hosts, radix / planes, planes)
+
+    assert topology_cost.capacity(radix, tiers) == hosts
+    assert clos.tiers == tiers
+    assert clos.chips == pytest.approx(switches.sum())
+    assert clos.cables == between / planes  # the links of all planes share one
 
 
 @pytest.mark.parametrize("planes", [2, 4])
