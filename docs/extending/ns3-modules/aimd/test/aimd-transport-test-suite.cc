@@ -166,7 +166,7 @@ class MarksHoldTheQueue : public TestCase
 {
   public:
     MarksHoldTheQueue()
-        : TestCase("multiplicative decrease")
+        : TestCase("two flows at a link that marks")
     {
     }
 
@@ -219,6 +219,51 @@ class MarksHoldTheQueue : public TestCase
     }
 };
 
+/**
+ * One sender, a link of half the rate behind the switch, and a mark as soon as three packets wait.
+ * Oracle: without a queue to live on, a window that is halved at W and grows by one per round trip
+ * is 3/4 W on average, and W fills the link; so the link is busy 3/4 of the time.
+ */
+class OneMarkedWindowIsHalvedOnce : public TestCase
+{
+  public:
+    OneMarkedWindowIsHalvedOnce()
+        : TestCase("share of a link without a queue")
+    {
+    }
+
+  private:
+    static constexpr int64_t PACKETS = 40'000;
+
+    void DoRun() override
+    {
+        fabric::Facade facade;
+        Give(facade, "nodes", "node", {0, 1, 10});
+        Give(facade, "nodes", "is_switch", {0, 0, 1});
+        Give(facade, "nodes", "tier", {0, 0, 1});
+        Give(facade, "links", "node_a", {0, 1});
+        Give(facade, "links", "node_b", {10, 10});
+        Give(facade, "links", "rate_bps", {100'000'000'000, 50'000'000'000});
+        Give(facade, "links", "delay_ps", Column(2, 10 * DELAY_PS));
+        Give(facade, "flows", "flow", {0});
+        Give(facade, "flows", "src", {0});
+        Give(facade, "flows", "dst", {1});
+        Give(facade, "flows", "bytes", {PACKETS * 4096});
+        Give(facade, "flows", "start_ps", {0});
+        const auto queue = facade.Factory("ns3::RedEcn");
+        facade.Attribute(queue, "KminBytes", std::to_string(2 * 4158));
+        facade.Attribute(queue, "KmaxBytes", std::to_string(2 * 4158));
+        facade.Use("queue", queue);
+        const auto transport = facade.Factory("ns3::AimdTransport");
+        facade.Attribute(transport, "InitialPackets", "60"); // about the product: no slow beginning
+        facade.Transport(transport);
+        RunToTheEnd(facade);
+        const double share = static_cast<double>(PACKETS * 2 * DATA_PS) /
+                             static_cast<double>(facade.Data("flows", "receiver_end_ps")[0]);
+        NS_TEST_EXPECT_MSG_EQ_TOL(share, 0.75, 0.05, "busy share of the slower link");
+    }
+};
+
 class AimdTransportTestSuite : public TestSuite
 {
   public:
@@ -229,6 +274,7 @@ class AimdTransportTestSuite : public TestSuite
         AddTestCase(new WindowGrowsByOnePerRoundTrip, Duration::QUICK);
         AddTestCase(new WindowHoldsTheMessage, Duration::QUICK);
         AddTestCase(new MarksHoldTheQueue, Duration::QUICK);
+        AddTestCase(new OneMarkedWindowIsHalvedOnce, Duration::QUICK);
         AddTestCase(new EachLossIsRepairedOnce("nothing", {}, 0), Duration::QUICK);
         AddTestCase(new EachLossIsRepairedOnce("a few", {7, 40, 41, 60}, 0), Duration::QUICK);
         // Behind the last packet nothing comes that could overtake it, and the first is alone.
