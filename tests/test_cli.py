@@ -147,11 +147,13 @@ def test_the_explanation_has_run_status_last_words_and_command():
 @pytest.mark.ns3
 def test_ctrl_c_ends_a_run_with_one_line_and_status_130(scenario, tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "pyorch", "run", str(scenario), "--set", "workload.message=2 GB",
-         "--set", "stop=1 s", "--out", str(tmp_path / "out")],
+        [sys.executable, "-m", "pyorch", "run", str(scenario), "--set", "workload.message=2 TB",
+         "--set", "stop=1000 s", "--out", str(tmp_path / "out")],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    time.sleep(5)
+    while not (tmp_path / "out" / "tables.npz").exists() and process.poll() is None:
+        time.sleep(0.2)
+    time.sleep(4)  # until the engine runs; 2 TB keep it busy for minutes
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=30)
 

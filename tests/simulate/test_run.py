@@ -143,14 +143,18 @@ def test_a_script_that_runs_nothing_is_an_error(tmp_path, capsys):
 class FakeFacade:
     """An engine with two flows that does what a test says when it is run."""
 
-    def __init__(self, slices=(True,), flows_done=2, now_ps=5):
+    def __init__(self, slices=(True,), flows_done=2, now_ps=5, cycle=()):
         self.slices, self.flows_done, self.now_ps = list(slices), flows_done, now_ps
+        self.cycle = cycle
 
     def RunSlice(self, stop_ps, wall_s):  # noqa: N802 (the engine's own names)
         result = self.slices.pop(0) if self.slices else True
         if isinstance(result, Exception):
             raise result
         return result
+
+    def DeadlockCycle(self):
+        return self.cycle  # noqa: N802, E704
 
     def Finish(self): ...  # noqa: N802
     def Tables(self):
@@ -214,6 +218,15 @@ def test_a_deadlock_is_told_from_a_stop_time(tmp_path, capsys):
     warned = capsys.readouterr().err
     assert "1 of 2 flows did not finish: nothing was left to happen at 5 ps" in warned
     assert json.loads((tmp_path / "manifest.json").read_text())["stop_reason"] == "no events left"
+
+
+def test_a_pfc_deadlock_is_told_with_its_switches(tmp_path, capsys):
+    simulate(FakeFabric(FakeFacade(flows_done=1, cycle=(7, 8, 9))), tmp_path, "run")
+
+    warned = capsys.readouterr().err
+    assert "1 of 2 flows did not finish: PFC deadlock: 7 -> 8 -> 9 -> 7." in warned
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["stop_reason"] == "deadlock: 7 -> 8 -> 9 -> 7"
 
 
 def test_tables_of_different_length_are_refused():
