@@ -30,16 +30,52 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         _flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])
     ]  # fmt: skip
     ids = _flow_ids(parts)
+    waits = _dependencies(spec["workload"], parts, ids)
     flows = {
         column: np.concatenate([part[column] for part in parts])
         for column in parts[0]
         if column != "flow"
     }
     flows = {"flow": ids, **flows}
-    tables = {"nodes": tables["nodes"], "links": tables["links"], "flows": flows}
+    tables = {"nodes": tables["nodes"], "links": dict(tables["links"]), "flows": flows}
+    if ratio := spec["link"]["bit_error_ratio"]:  # a table of links may have its own
+        n_links = len(tables["links"]["node_a"])
+        tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
+    if waits := [wait for wait in waits if wait is not None]:
+        tables["dependencies"] = {
+            column: np.concatenate([wait[column] for wait in waits]) for column in waits[0]
+        }
+    if spec["trace"]["nodes"]:
+        tables["sampled"] = {"node": np.array(sorted(set(spec["trace"]["nodes"])), dtype=np.int64)}
     if spec["failures"]:
         tables["link_events"] = _link_events(spec, tables, seed)
     return tables
+
+
+def _dependencies(
+    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray
+) -> list[dict[str, np.ndarray] | None]:
+    """Return for each workload which of its flows wait for which, by their ids; None if none do."""
+    found = []
+    first = 0
+    for load, part in zip(loads, parts, strict=True):
+        module = plugins.load("pyorch.workload", load["type"])
+        own = ids[first : first + len(part["src"])]
+        first += len(part["src"])
+        if not hasattr(module, "dependencies"):
+            found.append(None)
+            continue
+        rows = module.dependencies(restore(module.Params, load))
+        found.append(
+            {
+                "flow": own[rows["flow"]],
+                "after": own[rows["after"]],
+                "at_sender": rows["at_sender"].astype(np.int64),
+            }
+            if len(rows["flow"])
+            else None
+        )
+    return found
 
 
 def _link_events(spec: dict, tables: Tables, seed: int) -> dict[str, np.ndarray]:

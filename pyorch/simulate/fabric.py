@@ -10,7 +10,9 @@ import numpy as np
 from pyorch.errors import SimulationError
 from pyorch.simulate import loader
 
-INPUT_TABLES = ("nodes", "links", "flows", "drops", "link_events")
+INPUT_TABLES = (
+    "nodes", "links", "flows", "drops", "link_events", "dependencies", "sampled",
+)  # fmt: skip
 ENDLESS_PS = 2**63 - 1
 DEFAULT_MTU_BYTES = 4096
 
@@ -38,6 +40,11 @@ class Fabric:
         From the failure or return of a link to routes that know of it [ps].
     trace_arrivals : bool
         Also leave the table ``arrivals``: one row per data packet.
+    trace_pauses : bool
+        Also leave the table ``pauses``: one row per pause of a priority of an egress.
+    sample_ps : int
+        Also leave ``port_samples`` and ``flow_samples`` with this period [ps]; the input table
+        ``sampled`` limits the ports to those of some nodes.
     """
 
     def __init__(
@@ -50,6 +57,8 @@ class Fabric:
         cut_through_bytes: int | None = None,
         convergence_ps: int | None = None,
         trace_arrivals: bool = False,
+        trace_pauses: bool = False,
+        sample_ps: int | None = None,
     ):
         options = {
             "seed": seed,
@@ -59,6 +68,8 @@ class Fabric:
             "cut_through_bytes": cut_through_bytes,
             "convergence_ps": convergence_ps,
             "trace_arrivals": int(trace_arrivals),
+            "trace_pauses": int(trace_pauses),
+            "sample_ps": sample_ps,
         }
         self.seed = seed
         self.stop_ps = ENDLESS_PS
@@ -86,7 +97,7 @@ class Fabric:
             self.table(table, its_columns)
 
     def table(self, name: str, columns: Mapping[str, object]) -> None:
-        """Give one input table: ``nodes``, ``links``, ``flows`` or ``drops``.
+        """Give one input table: ``nodes``, ``links``, ``flows``, ``drops``, ``link_events``, ...
 
         Parameters
         ----------

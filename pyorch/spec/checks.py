@@ -41,6 +41,19 @@ def largest_frame_bytes(transports: list[dict]) -> int:
     )
 
 
+def check_trace(trace: dict, nodes: dict[str, np.ndarray]) -> None:
+    """Raise FieldError unless the nodes to be sampled are there and there is a period."""
+    if trace["nodes"] and trace["sample_ps"] is None:
+        raise FieldError("nodes", "these are sampled, so give a period too, sample: 10 us.")
+    unknown = sorted(set(trace["nodes"]) - set(nodes["node"].tolist()))
+    if unknown:
+        raise FieldError(
+            "nodes",
+            f"the topology has no node {unknown[0]}; its nodes are {nodes['node'].min()} to"
+            f" {nodes['node'].max()}.",
+        )
+
+
 def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless every switch can hold threshold and headroom of all its ports.
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean
 from pyorch.spec import messages
-from pyorch.spec.checks import check_pfc
+from pyorch.spec.checks import check_pfc, check_trace
 from pyorch.spec.fields import FieldError, restore
 from pyorch.spec.scenario import ScenarioFile
 from pyorch.spec.schema import PLANNING_KEYS, Load, Plugin, Scenario, Typed
@@ -47,6 +47,10 @@ class Resolver:
             scenario, "topology", point.topology, ("topology",), {"link": spec["link"]}
         )
         nodes, links, counts = self._shape(scenario, spec["topology"], spec["link"])
+        try:
+            check_trace(spec["trace"], nodes)
+        except FieldError as error:
+            raise scenario.error(("trace", error.field), str(error)) from None
         spec["transport"] = [
             {"name": t.name, **self._typed(scenario, "transport", t, ("transport", i))}
             for i, t in enumerate(point.transport)

@@ -16,6 +16,7 @@ class Link(Closed):
     rate_bps: RateBps = Field(alias="rate")
     delay_ps: TimePs = Field(alias="delay")
     loss_ratio: Share = Field(0.0, alias="loss")
+    bit_error_ratio: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 
 class Wire(Closed):
@@ -54,9 +55,16 @@ class Switch(Closed):
 
 
 class Trace(Closed):
-    """Optional tables of a run."""
+    """Optional tables of a run.
+
+    `sample` is the period of the samples of ports and flows; of the ports of `nodes` only, if
+    these are given.
+    """
 
     arrivals: bool = False
+    pauses: bool = False
+    sample_ps: Annotated[TimePs, Field(ge=1)] | None = Field(None, alias="sample")
+    nodes: list[Annotated[int, Field(strict=True, ge=0)]] = []
 
 
 class Plugin(BaseModel):

@@ -18,7 +18,7 @@ from pyorch.topology import _graph, _hpcc, _htsim
 NODES = {"node": int, "is_switch": int}, {"tier": int, "plane": int}
 LINKS = (
     {"node_a": int, "node_b": int, "rate_bps": int, "delay_ps": int},
-    {"parallel": int, "loss_ratio": float},
+    {"parallel": int, "loss_ratio": float, "bit_error_ratio": float},
 )
 
 

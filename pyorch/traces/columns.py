@@ -20,7 +20,9 @@ FLOWS = {
     "dst": Column("Receiving host"),
     "bytes": Column("Payload of the message [byte]"),
     "transport": Column("Index into the transports of the scenario, from 0"),
-    "start_ps": Column("When the sender may begin [ps]"),
+    "start_ps": Column(
+        "When the sender may begin; of a flow that waited for others, when it began [ps]"
+    ),
     "receiver_end_ps": Column("Last payload byte in order at the receiver [ps]", True),
     "sender_end_ps": Column("Last acknowledgement processed by the sender [ps]", True),
     "sent_data_packets": Column("Data packets that left the sender, retransmissions included"),
@@ -43,6 +45,7 @@ PORTS = {
     "dropped_buffer_frames": Column("Frames that the egress queue or the buffer did not take"),
     "dropped_headroom_frames": Column("Frames of a lossless priority that overran the headroom"),
     "dropped_loss_frames": Column("Frames lost on the link"),
+    "dropped_corrupt_frames": Column("Frames with a bit error from the link"),
     "dropped_no_route_frames": Column("Frames without a way to their target"),
     "dropped_link_down_frames": Column("Frames that wanted to leave by this link while it was cut"),
     "ecn_marked_packets": Column("Data packets marked at this egress"),
@@ -66,6 +69,31 @@ ARRIVALS = {
     "time_ps": Column("Last bit at the receiving host [ps]"),
     "node": Column("Receiving host"),
 }
+PORT_SAMPLES = {
+    "time_ps": Column("All events up to this time are counted [ps]"),
+    "node": Column("Node that sends"),
+    "peer": Column("Node at the other end"),
+    "parallel": Column("Which of the links of this pair, from 0"),
+    "queue_bytes": Column("Waiting at this egress at that time [byte]"),
+    "sent_bytes": Column("Of frames begun since the sample before, with framing [byte]"),
+    "paused_ps": Column("With any priority paused since the sample before [ps]"),
+}
+FLOW_SAMPLES = {
+    "time_ps": Column("All events up to this time are counted [ps]"),
+    "flow": Column("Id of the message"),
+    "arrived_packets": Column("Data packets at the receiver since the sample before, all copies"),
+    "arrived_bytes": Column("Of these, with headers, without framing [byte]"),
+}
+PAUSES = {
+    "start_ps": Column("When PAUSE came to the sender [ps]"),
+    "end_ps": Column("When RESUME came, or the link was cut [ps]", True),
+    "node": Column("Node that is held back"),
+    "peer": Column("Node that holds it back"),
+    "parallel": Column("Which of the links of this pair, from 0"),
+    "priority": Column("Priority that is held back"),
+    "toward": Column("Where the frame that was one too many was to go from the peer"),
+    "toward_parallel": Column("Which of the links of the peer and that node, from 0"),
+}
 SUMMARY = {
     "now_ps": Column("Simulated time at the end of the run [ps]"),
     "events": Column("Events executed"),
@@ -83,6 +111,9 @@ CONTRACTS = {
     "paths": PATHS,
     "summary": SUMMARY,
     "arrivals": ARRIVALS,
+    "port_samples": PORT_SAMPLES,
+    "flow_samples": FLOW_SAMPLES,
+    "pauses": PAUSES,
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
 ALWAYS = ("flows", "ports", "paths", "summary")

@@ -23,10 +23,11 @@ class Network:
 
     hosts: list[int] = field(default_factory=list)
     switches: list[tuple[int, int]] = field(default_factory=list)  # (id, tier)
-    links: list[tuple] = field(default_factory=list)  # (a, b, parallel, rate_bps, delay_ps, loss)
+    #: (a, b, parallel, rate_bps, delay_ps, loss, bit error ratio)
+    links: list[tuple] = field(default_factory=list)
 
-    def link(self, a, b, rate_bps, delay_ps, *, parallel=0, loss=0.0):
-        self.links.append((a, b, parallel, rate_bps, delay_ps, loss))
+    def link(self, a, b, rate_bps, delay_ps, *, parallel=0, loss=0.0, bit_errors=0.0):
+        self.links.append((a, b, parallel, rate_bps, delay_ps, loss, bit_errors))
 
     def nodes_table(self) -> Columns:
         rows = [(host, 0, 0) for host in self.hosts]
@@ -37,6 +38,7 @@ class Network:
         names = ("node_a", "node_b", "parallel", "rate_bps", "delay_ps", "loss_ratio")
         table = _columns(self.links, names)
         table["loss_ratio"] = np.array([row[5] for row in self.links], dtype=np.float64)
+        table["bit_error_ratio"] = np.array([row[6] for row in self.links], dtype=np.float64)
         return table
 
 
@@ -155,6 +157,8 @@ def run(
     pfc: Mapping | None = None,
     drops: Sequence[tuple[int, int, int]] = (),
     link_events: Sequence[tuple[int, int, int, int]] = (),
+    dependencies: Sequence[tuple[int, int, int]] = (),
+    sampled: Sequence[int] = (),
     seed: int = 1,
     stop_ps: int = 10**12,
     **options,
@@ -169,6 +173,10 @@ def run(
         Scripted losses.
     link_events : sequence of (time_ps, node_a, node_b, rate_bps)
         New rates of links; 0 is a cut.
+    dependencies : sequence of (flow, after, at_sender)
+        Flows that wait for others.
+    sampled : sequence of int
+        Nodes whose ports are sampled; none: all.
     options
         Of `Fabric`: ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
     """
@@ -182,6 +190,8 @@ def run(
         pfc=pfc,
         drops=drops,
         link_events=link_events,
+        dependencies=dependencies,
+        sampled=sampled,
         seed=seed,
         stop_ps=stop_ps,
         **options,
@@ -190,7 +200,7 @@ def run(
 
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
-    link_events=(), **options,
+    link_events=(), dependencies=(), sampled=(), **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
@@ -202,6 +212,10 @@ def run_tables(
     if link_events:
         names = ("time_ps", "node_a", "node_b", "rate_bps")
         fabric.table("link_events", _columns(link_events, names))
+    if dependencies:
+        fabric.table("dependencies", _columns(dependencies, ("flow", "after", "at_sender")))
+    if sampled:
+        fabric.table("sampled", {"node": np.array(sampled, dtype=np.int64)})
     if forwarding:
         fabric.forwarding(*([forwarding] if isinstance(forwarding, str) else forwarding))
     if queue:

@@ -17,8 +17,16 @@ CHANGES = {
     ),
     "an inner key that nobody knows": (
         "rate: 800 Gb/s", "rat: 800 Gb/s",
-        "small.yaml:4: link.rat: there is no such key. Known here: rate, delay, loss."
-        " Did you mean rate?",
+        "small.yaml:4: link.rat: there is no such key. Known here: rate, delay, loss,"
+        " bit_error_ratio. Did you mean rate?",
+    ),
+    "a sampled node that is not there": (
+        "stop:", "trace: {sample: 1 us, nodes: [999]}\nstop:",
+        "trace.nodes: the topology has no node 999; its nodes are 0 to ",
+    ),
+    "sampled nodes without a period": (
+        "stop:", "trace: {nodes: [0]}\nstop:",
+        "trace.nodes: these are sampled, so give a period too, sample: 10 us.",
     ),
     "a key that is missing": (
         ", delay: 500 ns", "", "small.yaml:4: link.delay: this key is missing. link needs it",

@@ -161,6 +161,8 @@ Facade::Option(const std::string& name, int64_t value)
         {"cut_through_bytes", [&](uint64_t v) { options.cutThroughBytes = v; }},
         {"convergence_ps", [&](uint64_t v) { options.convergencePs = v; }},
         {"trace_arrivals", [&](uint64_t v) { options.traceArrivals = v != 0; }},
+        {"trace_pauses", [&](uint64_t v) { options.tracePauses = v != 0; }},
+        {"sample_ps", [&](uint64_t v) { options.samplePs = v; }},
     };
     const auto found = setters.find(name);
     if (found == setters.end())
@@ -219,7 +221,7 @@ void
 Facade::Finish()
 {
     TrapFatal([this] {
-        m_state->fabric->CheckIdentities();
+        m_state->fabric->Finish();
         m_state->outputs = MakeOutputs(*m_state->fabric);
     });
 }

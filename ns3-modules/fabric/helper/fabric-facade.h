@@ -42,10 +42,11 @@ class Facade
     /// Add a transport. @return its index, the value of flows.transport
     uint32_t Transport(uint32_t factory);
     /// Set an engine option: "seed", "framing_bytes", "buffer_bytes", "switch_delay_ps",
-    /// "cut_through_bytes", "convergence_ps", "trace_arrivals"
+    /// "cut_through_bytes", "convergence_ps", "trace_arrivals", "trace_pauses", "sample_ps"
     void Option(const std::string& name, int64_t value);
 
-    /// Give one integer column of an input table ("nodes", "links", "flows", "drops", "link_events")
+    /// Give one integer column of an input table ("nodes", "links", "flows", "drops",
+    /// "link_events", "dependencies", "sampled")
     void Column(const std::string& table,
                 const std::string& column,
                 const int64_t* values,

@@ -23,17 +23,19 @@ struct InputShape
 
 const std::map<std::string, InputShape> INPUT_SHAPES{
     {"nodes", {{"node", "is_switch", "tier"}, {"plane"}}},
-    {"links", {{"node_a", "node_b", "rate_bps", "delay_ps"}, {"parallel", "loss_ratio"}}},
+    {"links", {{"node_a", "node_b", "rate_bps", "delay_ps"}, {"parallel", "loss_ratio", "bit_error_ratio"}}},
     {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
+    {"dependencies", {{"flow", "after"}, {"at_sender"}}},
+    {"sampled", {{"node"}, {}}},
 };
 
 /// Columns that hold shares; all others hold whole numbers.
 bool
 IsReal(const std::string& column)
 {
-    return column == "loss_ratio";
+    return column == "loss_ratio" || column == "bit_error_ratio";
 }
 
 } // namespace
@@ -132,18 +134,28 @@ FacadeInputs::Cell(const std::string& table,
     return found == columns.end() ? missing : found->second[row];
 }
 
+/// @return a real number, 0 where its column was not given
+double
+FacadeInputs::RealCell(const std::string& table, const std::string& column, size_t row) const
+{
+    const auto columns = m_real.find(table);
+    if (columns == m_real.end() || !columns->second.contains(column))
+    {
+        return 0;
+    }
+    const auto& values = columns->second.at(column);
+    if (values.size() != Rows(table))
+    {
+        Refuse("table " + table + ": column " + column + " has " + std::to_string(values.size()) +
+               " rows, the others have " + std::to_string(Rows(table)));
+    }
+    return values[row];
+}
+
 FabricTables
 FacadeInputs::Tables() const
 {
     FabricTables tables;
-    const auto links = m_real.find("links");
-    const std::vector<double>* loss =
-        links == m_real.end() ? nullptr : &links->second.at("loss_ratio");
-    if (loss && loss->size() != Rows("links"))
-    {
-        Refuse("table links: column loss_ratio has " + std::to_string(loss->size()) +
-             " rows, the others have " + std::to_string(Rows("links")));
-    }
     for (size_t i = 0; i < Rows("nodes"); i++)
     {
         tables.nodes.push_back({Cell("nodes", "node", i, 0),
@@ -158,7 +170,8 @@ FacadeInputs::Tables() const
                                 Cell("links", "parallel", i, 0),
                                 Cell("links", "rate_bps", i, 0),
                                 Cell("links", "delay_ps", i, 0),
-                                loss ? loss->at(i) : 0.0});
+                                RealCell("links", "loss_ratio", i),
+                                RealCell("links", "bit_error_ratio", i)});
     }
     for (size_t i = 0; i < Rows("flows"); i++)
     {
@@ -183,6 +196,16 @@ FacadeInputs::Tables() const
                                      Cell("link_events", "node_b", i, 0),
                                      Cell("link_events", "parallel", i, 0),
                                      Cell("link_events", "rate_bps", i, 0)});
+    }
+    for (size_t i = 0; i < Rows("dependencies"); i++)
+    {
+        tables.dependencies.push_back({Cell("dependencies", "flow", i, 0),
+                                       Cell("dependencies", "after", i, 0),
+                                       Cell("dependencies", "at_sender", i, 0) != 0});
+    }
+    for (size_t i = 0; i < Rows("sampled"); i++)
+    {
+        tables.sampled.push_back({Cell("sampled", "node", i, 0)});
     }
     return tables;
 }

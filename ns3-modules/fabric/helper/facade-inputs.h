@@ -40,6 +40,7 @@ class FacadeInputs
                  const std::string& column,
                  size_t row,
                  int64_t missing) const;
+    double RealCell(const std::string& table, const std::string& column, size_t row) const;
     size_t Rows(const std::string& table) const;
 
     std::map<std::string, std::map<std::string, std::vector<int64_t>>> m_whole;

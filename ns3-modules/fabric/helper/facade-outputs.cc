@@ -74,6 +74,7 @@ MakePorts(Fabric& fabric)
     add("dropped_buffer_frames", [](Id, const Port&, const C& c) { return c.droppedBuffer; });
     add("dropped_headroom_frames", [](Id, const Port&, const C& c) { return c.droppedHeadroom; });
     add("dropped_loss_frames", [](Id, const Port&, const C& c) { return c.lostFrames; });
+    add("dropped_corrupt_frames", [](Id, const Port&, const C& c) { return c.corruptFrames; });
     add("dropped_no_route_frames", [](Id, const Port&, const C& c) { return c.droppedNoRoute; });
     add("dropped_link_down_frames", [](Id, const Port&, const C& c) { return c.droppedDown; });
     add("ecn_marked_packets", [](Id, const Port&, const C& c) { return c.marked; });
@@ -134,7 +135,7 @@ MakeSummary(Fabric& fabric)
 OutputTable
 MakeArrivals(Fabric& fabric)
 {
-    const auto& seen = fabric.Arrivals();
+    const auto& seen = fabric.GetTelemetry()->Arrivals();
     OutputTable table;
     table.Add("flow", seen.size(), [&](size_t i) {
         return fabric.GetMessage(seen[i].message).id;
@@ -142,6 +143,61 @@ MakeArrivals(Fabric& fabric)
     table.Add("packet", seen.size(), [&](size_t i) { return seen[i].packet; });
     table.Add("time_ps", seen.size(), [&](size_t i) { return seen[i].timePs; });
     table.Add("node", seen.size(), [&](size_t i) { return fabric.GetNode(seen[i].node).id; });
+    return table;
+}
+
+/// Name the links that rows are about: node, peer and index among parallel links.
+template <typename Port>
+void
+AddLink(OutputTable& table, Fabric& fabric, size_t rows, Port&& port)
+{
+    table.Add("node", rows, [&](size_t i) {
+        return fabric.GetNode(fabric.GetPort(port(i)).node).id;
+    });
+    table.Add("peer", rows, [&](size_t i) { return fabric.PeerOf(port(i)).first; });
+    table.Add("parallel", rows, [&](size_t i) { return fabric.PeerOf(port(i)).second; });
+}
+
+OutputTable
+MakePortSamples(Fabric& fabric)
+{
+    const auto& rows = fabric.GetTelemetry()->PortSamples();
+    OutputTable table;
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    AddLink(table, fabric, rows.size(), [&](size_t i) { return rows[i].port; });
+    table.Add("queue_bytes", rows.size(), [&](size_t i) { return rows[i].queuedBytes; });
+    table.Add("sent_bytes", rows.size(), [&](size_t i) { return rows[i].sentBytes; });
+    table.Add("paused_ps", rows.size(), [&](size_t i) { return rows[i].pausedPs; });
+    return table;
+}
+
+OutputTable
+MakeFlowSamples(Fabric& fabric)
+{
+    const auto& rows = fabric.GetTelemetry()->FlowSamples();
+    OutputTable table;
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    table.Add("flow", rows.size(), [&](size_t i) {
+        return fabric.GetMessage(rows[i].message).id;
+    });
+    table.Add("arrived_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
+    table.Add("arrived_bytes", rows.size(), [&](size_t i) { return rows[i].bytes; });
+    return table;
+}
+
+OutputTable
+MakePauses(Fabric& fabric)
+{
+    const auto& rows = fabric.GetTelemetry()->Pauses();
+    OutputTable table;
+    table.Add("start_ps", rows.size(), [&](size_t i) { return rows[i].startPs; });
+    table.Add("end_ps", rows.size(), [&](size_t i) { return rows[i].endPs; });
+    AddLink(table, fabric, rows.size(), [&](size_t i) { return rows[i].port; });
+    table.Add("priority", rows.size(), [&](size_t i) { return rows[i].priority; });
+    table.Add("toward", rows.size(), [&](size_t i) { return fabric.PeerOf(rows[i].toward).first; });
+    table.Add("toward_parallel", rows.size(), [&](size_t i) {
+        return fabric.PeerOf(rows[i].toward).second;
+    });
     return table;
 }
 
@@ -155,9 +211,19 @@ MakeOutputs(Fabric& fabric)
     tables["ports"] = MakePorts(fabric);
     tables["paths"] = MakePaths(fabric);
     tables["summary"] = MakeSummary(fabric);
-    if (fabric.Options().traceArrivals)
+    const Telemetry* telemetry = fabric.GetTelemetry();
+    if (telemetry && telemetry->LogsArrivals())
     {
         tables["arrivals"] = MakeArrivals(fabric);
+    }
+    if (telemetry && telemetry->LogsPauses())
+    {
+        tables["pauses"] = MakePauses(fabric);
+    }
+    if (telemetry && telemetry->Samples())
+    {
+        tables["port_samples"] = MakePortSamples(fabric);
+        tables["flow_samples"] = MakeFlowSamples(fabric);
     }
     return tables;
 }

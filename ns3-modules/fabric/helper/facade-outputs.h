@@ -35,7 +35,7 @@ struct OutputTable
     }
 };
 
-/// @return what became of a run: tables flows, ports, paths, summary and, if traced, arrivals
+/// @return what became of a run: tables flows, ports, paths, summary, and what was to be recorded
 std::map<std::string, OutputTable> MakeOutputs(Fabric& fabric);
 
 } // namespace fabric

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -74,7 +75,41 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     }
     m_present.assign(m_ports.size() / 64 + 1, 0);
     m_presentWords.assign(m_ports.size() / 4096 + 1, 0);
+    BuildDependencies();
     ScheduleControl();
+    BuildTelemetry();
+}
+
+void
+Fabric::BuildTelemetry()
+{
+    std::set<int64_t> ids;
+    for (const auto& row : m_tables.sampled)
+    {
+        ids.insert(row.node);
+    }
+    std::vector<PortId> sampled;
+    for (PortId port = 0; port < m_ports.size() && m_options.samplePs; port++)
+    {
+        if (ids.empty() || ids.contains(m_nodes[m_ports[port].node].id))
+        {
+            sampled.push_back(port);
+        }
+    }
+    if (m_options.samplePs || m_options.traceArrivals || m_options.tracePauses)
+    {
+        m_telemetry = std::make_unique<Telemetry>(*this,
+                                                  m_options.samplePs,
+                                                  std::move(sampled),
+                                                  m_options.traceArrivals,
+                                                  m_options.tracePauses);
+        m_watchPs = m_telemetry->NextSamplePs();
+    }
+    if (m_control)
+    {
+        m_deadlockCheckPs = 0;
+        m_watchPs = 0;
+    }
 }
 
 void
@@ -91,10 +126,13 @@ Fabric::ScheduleControl()
     }
     for (uint32_t message = 0; message < m_messages.size(); message++)
     {
-        m_queue.Push(0,
-                     {m_messages[message].startPs,
-                      EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
-                      message});
+        if (!m_waitsFor.contains(message))
+        {
+            m_queue.Push(0,
+                         {m_messages[message].startPs,
+                          EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
+                          message});
+        }
     }
 }
 
@@ -169,6 +207,11 @@ Fabric::BuildPorts()
             {
                 m_ports.back().lossy = true;
                 m_lossRatio[id] = row.lossRatio;
+            }
+            if (row.bitErrorRatio > 0)
+            {
+                m_ports.back().lossy = true;
+                m_bitErrorRatio[id] = row.bitErrorRatio;
             }
         }
     }

@@ -265,11 +265,15 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
         m_frames.Free(frameId);
         return;
     }
-    if (m_control && !m_control->OnArrival(ingressId, frame))
+    if (m_control)
     {
-        m_counters[ingressId].droppedHeadroom++;
-        m_frames.Free(frameId);
-        return;
+        m_forwardingTo = egressId;
+        if (!m_control->OnArrival(ingressId, frame))
+        {
+            m_counters[ingressId].droppedHeadroom++;
+            m_frames.Free(frameId);
+            return;
+        }
     }
     node.usedBytes += frame.bytes;
     node.maxUsedBytes = std::max(node.maxUsedBytes, node.usedBytes);
@@ -309,9 +313,9 @@ Fabric::ArriveAtHost(PortId portId, FrameId frameId)
             message.markedPackets += (frame.flags & frame_flag::ECN_MARKED) != 0;
             message.trimmedPackets += (frame.flags & frame_flag::TRIMMED) != 0;
         }
-        if (m_options.traceArrivals)
+        if (m_telemetry)
         {
-            m_arrivals.push_back({m_nowPs, frame.message, frame.packet, m_ports[portId].node});
+            m_telemetry->DataArrived(frame, m_ports[portId].node);
         }
     }
     const uint32_t endpoint =
@@ -324,9 +328,8 @@ Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
 {
     Port& port = m_ports[portId];
     const Frame& frame = m_frames[frameId];
-    if (port.lossy && IsLost(portId, frame))
+    if (port.lossy && LoseOnWire(portId, frame))
     {
-        m_counters[portId].lostFrames++;
         m_frames.Free(frameId);
         return;
     }
@@ -334,6 +337,7 @@ Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
         m_counters[portId].linkControlReceived++;
+        m_pausedToward = frame.packet;
         m_control->OnLinkControl(portId, frame);
         m_frames.Free(frameId);
     }

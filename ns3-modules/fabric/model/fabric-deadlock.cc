@@ -63,13 +63,16 @@ Fabric::DeadlockCycle() const
             {
                 continue;
             }
-            auto& waitsFor = graph[{port, c}];
+            std::set<Waiting> waitsFor;
+            bool goesOn = false;
             for (PortId egress = node.firstPort; egress < node.firstPort + node.ports; egress++)
             {
                 const Port& queued = m_ports[egress];
-                bool holds = queued.current != NO_FRAME && queued.currentPriority == c &&
-                             queued.currentIngress == ingressIndex &&
-                             queued.currentKind != frame_kind::LINK_CONTROL;
+                // A frame on its way out will be gone, whatever holds back those behind it.
+                goesOn |= queued.current != NO_FRAME && queued.currentPriority == c &&
+                          queued.currentIngress == ingressIndex &&
+                          queued.currentKind != frame_kind::LINK_CONTROL;
+                bool holds = false;
                 for (FrameId f = ((queued.queued >> c) & 1) ? queued.Queue(c).head : NO_FRAME;
                      f != NO_FRAME && !holds;
                      f = m_frames[f].next)
@@ -80,6 +83,10 @@ Fabric::DeadlockCycle() const
                 {
                     waitsFor.insert({egress, c});
                 }
+            }
+            if (!goesOn)
+            {
+                graph[{port, c}] = std::move(waitsFor);
             }
         }
     }

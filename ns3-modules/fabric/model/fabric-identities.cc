@@ -24,7 +24,7 @@ Fabric::CheckIdentities() const
         const PortCounters& counters = m_counters[id];
         sent += port.sentFrames;
         received += port.receivedFrames;
-        lost += counters.lostFrames;
+        lost += counters.lostFrames + counters.corruptFrames;
         transmitting += port.current != NO_FRAME;
         uint64_t portBytes = 0;
         for (uint32_t c = 0; c <= NUM_PRIORITIES; c++)
@@ -46,7 +46,9 @@ Fabric::CheckIdentities() const
                         "identity: bytes queued at port " << id << " are " << portBytes
                                                           << ", counted " << port.queuedBytes);
         const Port& peer = m_ports[port.peer];
-        const uint64_t arrived = peer.receivedFrames + m_counters[port.peer].lostFrames;
+        const PortCounters& peerCounters = m_counters[port.peer];
+        const uint64_t arrived =
+            peer.receivedFrames + peerCounters.lostFrames + peerCounters.corruptFrames;
         NS_ABORT_MSG_IF(port.sentFrames < arrived,
                         "identity: port " << id << " sent " << port.sentFrames << " frames, its "
                                           << "peer saw " << arrived);

@@ -55,6 +55,10 @@ Fabric::CutPort(PortId portId)
         return;
     }
     m_counters[portId].pausedPs = PausedPs(portId);
+    if (m_telemetry)
+    {
+        m_telemetry->PauseChanged(portId, port.paused, 0, NO_PORT);
+    }
     port.down = true;
     port.lossy = true;
     port.paused = ALL_CLASSES;
@@ -115,7 +119,8 @@ Fabric::RestorePort(PortId portId)
         return;
     }
     port.down = false;
-    port.lossy = m_lossRatio.contains(portId) || m_drops.contains(portId);
+    port.lossy = m_lossRatio.contains(portId) || m_bitErrorRatio.contains(portId) ||
+                 m_drops.contains(portId);
     port.paused = 0;
     if (port.isHost)
     {

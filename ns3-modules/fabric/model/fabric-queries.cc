@@ -3,7 +3,6 @@
 #include "fabric.h"
 
 #include "ns3/abort.h"
-#include "ns3/assert.h"
 
 #include <algorithm>
 
@@ -36,21 +35,6 @@ void
 Fabric::CountMark(PortId port)
 {
     m_counters[port].marked++;
-}
-
-void
-Fabric::MessageDelivered(uint32_t message)
-{
-    m_messages[message].receiverEndPs = static_cast<int64_t>(m_nowPs);
-}
-
-void
-Fabric::MessageAcknowledged(uint32_t message)
-{
-    NS_ASSERT_MSG(m_messages[message].receiverEndPs >= 0,
-                  "a message is acknowledged only after it is delivered");
-    m_messages[message].senderEndPs = static_cast<int64_t>(m_nowPs);
-    m_flowsDone++;
 }
 
 uint64_t
@@ -123,8 +107,15 @@ Fabric::BaseRttPs(uint32_t message, uint32_t dataBytes, uint32_t ackBytes)
 uint64_t
 Fabric::PausedPs(PortId port) const
 {
+    return PausedPs(port, m_nowPs);
+}
+
+uint64_t
+Fabric::PausedPs(PortId port, uint64_t atPs) const
+{
     const PortCounters& counters = m_counters[port];
-    return counters.pausedPs + (m_ports[port].paused && !m_ports[port].down ? m_nowPs - counters.pausedSincePs : 0);
+    const bool isPaused = m_ports[port].paused != 0 && !m_ports[port].down;
+    return counters.pausedPs + (isPaused ? atPs - counters.pausedSincePs : 0);
 }
 
 uint32_t
@@ -139,7 +130,7 @@ Fabric::MemoryBytes() const
     return m_ports.size() * (sizeof(Port) + sizeof(PortCounters)) +
            m_nodes.size() * sizeof(NodeState) + m_messages.size() * sizeof(Message) +
            m_routing->MemoryBytes() + uint64_t{m_frames.Peak()} * sizeof(Frame) +
-           m_queue.MemoryBytes();
+           m_queue.MemoryBytes() + (m_telemetry ? m_telemetry->MemoryBytes() : 0);
 }
 
 } // namespace fabric

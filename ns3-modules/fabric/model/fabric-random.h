@@ -20,6 +20,7 @@ enum class RandomUse : uint64_t
     ECN_MARK = 5,      ///< Marking decision at one port
     FRAME_LOSS = 6,    ///< Loss on one direction of a link
     TRANSPORT = 7,     ///< Free use of a transport
+    BIT_ERROR = 8,     ///< Corruption on one direction of a link
 };
 
 /// Finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose output bits look random.

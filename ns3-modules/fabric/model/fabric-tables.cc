@@ -47,6 +47,8 @@ CheckLinks(const std::vector<LinkRow>& links, const NodeById& nodes)
                         name << ": delay_ps is " << link.delayPs << ", not > 0");
         NS_ABORT_MSG_IF(!(link.lossRatio >= 0 && link.lossRatio < 1),
                         name << ": loss_ratio is " << link.lossRatio << ", not in [0, 1)");
+        NS_ABORT_MSG_IF(!(link.bitErrorRatio >= 0 && link.bitErrorRatio < 1),
+                        name << ": bit_error_ratio is " << link.bitErrorRatio << ", not in [0, 1)");
         NS_ABORT_MSG_IF(before && before->nodeA == link.nodeA && before->nodeB == link.nodeB &&
                             before->parallel == link.parallel,
                         name << " is listed twice");
@@ -95,6 +97,61 @@ CheckLinkEvents(const std::vector<LinkEventRow>& events)
     }
 }
 
+/// Refuse flows that wait for each other, directly or by way of others.
+void
+CheckDependencies(const std::vector<DependencyRow>& dependencies,
+                  const std::vector<FlowRow>& flows)
+{
+    std::unordered_map<int64_t, uint32_t> waitsFor;
+    for (const auto& flow : flows)
+    {
+        waitsFor[flow.id] = 0;
+    }
+    std::unordered_map<int64_t, std::vector<int64_t>> followers;
+    const DependencyRow* before = nullptr;
+    for (const auto& row : dependencies)
+    {
+        for (const auto id : {row.flow, row.after})
+        {
+            NS_ABORT_MSG_IF(!waitsFor.contains(id),
+                            "dependencies: flow " << row.flow << " after flow " << row.after
+                                                  << ": there is no flow " << id);
+        }
+        NS_ABORT_MSG_IF(before && before->flow == row.flow && before->after == row.after &&
+                            before->atSender == row.atSender,
+                        "dependencies: flow " << row.flow << " after flow " << row.after
+                                              << " is listed twice");
+        waitsFor[row.flow]++;
+        followers[row.after].push_back(row.flow);
+        before = &row;
+    }
+    std::vector<int64_t> mayStart;
+    for (const auto& [id, n] : waitsFor)
+    {
+        if (n == 0)
+        {
+            mayStart.push_back(id);
+        }
+    }
+    for (size_t i = 0; i < mayStart.size(); i++)
+    {
+        for (const auto id : followers[mayStart[i]])
+        {
+            if (--waitsFor[id] == 0)
+            {
+                mayStart.push_back(id);
+            }
+        }
+    }
+    for (const auto& row : dependencies)
+    {
+        NS_ABORT_MSG_IF(waitsFor[row.flow] != 0 && waitsFor[row.after] != 0,
+                        "dependencies: flow " << row.flow << " can never start: it waits for flow "
+                                              << row.after << ", and that for it or for others "
+                                              << "that wait for each other");
+    }
+}
+
 } // namespace
 
 void
@@ -128,6 +185,9 @@ FabricTables::SortAndCheck()
         return std::tie(x.timePs, x.nodeA, x.nodeB, x.parallel) <
                std::tie(y.timePs, y.nodeA, y.nodeB, y.parallel);
     });
+    std::sort(dependencies.begin(), dependencies.end(), [](const auto& x, const auto& y) {
+        return std::tie(x.flow, x.after, x.atSender) < std::tie(y.flow, y.after, y.atSender);
+    });
     NodeById byId;
     for (const auto& node : nodes)
     {
@@ -137,6 +197,11 @@ FabricTables::SortAndCheck()
     CheckLinks(links, byId);
     CheckFlows(flows, byId);
     CheckLinkEvents(linkEvents);
+    CheckDependencies(dependencies, flows);
+    for (const auto& row : sampled)
+    {
+        Find(byId, row.node, "sampled");
+    }
 }
 
 } // namespace fabric

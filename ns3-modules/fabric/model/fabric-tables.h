@@ -29,6 +29,7 @@ struct LinkRow
     int64_t rateBps;   ///< [bit/s]
     int64_t delayPs;   ///< Propagation [ps]
     double lossRatio;  ///< Probability that a frame is lost on the wire [1]
+    double bitErrorRatio; ///< Probability that a bit is wrong on the wire [1]
 };
 
 /// One row of the input table "flows".
@@ -61,6 +62,20 @@ struct LinkEventRow
     int64_t rateBps;  ///< New rate, 0 = cut [bit/s]
 };
 
+/// One row of the input table "dependencies": a flow starts when another has ended.
+struct DependencyRow
+{
+    int64_t flow;  ///< Id of the flow that waits; it starts when all its rows are fulfilled
+    int64_t after; ///< Id of the flow it waits for
+    bool atSender; ///< Until the sender has every acknowledgement, not until the last byte is there
+};
+
+/// One row of the input table "sampled": a node whose ports are sampled; no row: all of them.
+struct SampledRow
+{
+    int64_t node;
+};
+
 /// The experiment as plain rows.
 struct FabricTables
 {
@@ -69,11 +84,13 @@ struct FabricTables
     std::vector<FlowRow> flows;
     std::vector<DropRow> drops;
     std::vector<LinkEventRow> linkEvents;
+    std::vector<DependencyRow> dependencies;
+    std::vector<SampledRow> sampled;
 
     /**
      * Put every table in the order of its ids, so that the order of listing decides nothing.
      * Aborts with one line on the first row that cannot be: duplicate or unknown ids, a rate,
-     * delay, size or probability out of range.
+     * delay, size or probability out of range, flows that wait for each other.
      */
     void SortAndCheck();
 };

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace ns3
 {
@@ -21,6 +22,9 @@ constexpr uint64_t EVENTS_PER_CLOCK_CHECK = 1 << 16;
 
 /// Instants with fewer events than this are sorted by comparison.
 constexpr size_t SMALL_INSTANT = 24;
+
+/// How often a network with link flow control is searched for a deadlock [ps].
+constexpr uint64_t DEADLOCK_CHECK_PS = 1'000'000'000;
 
 /// How many events ahead of the current one their memory is fetched.
 constexpr size_t FETCH_AHEAD = 6;
@@ -38,7 +42,7 @@ BatchKey(const Event& event)
 uint64_t
 Fabric::NextPs() const
 {
-    return m_flowsDone == m_messages.size() ? NEVER_PS : m_queue.NextPs();
+    return m_flowsDone == m_messages.size() || m_deadlocked ? NEVER_PS : m_queue.NextPs();
 }
 
 void
@@ -54,6 +58,14 @@ Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadlin
     uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
     for (uint64_t next = NextPs(); next <= m_limitPs && next != NEVER_PS; next = NextPs())
     {
+        if (next > m_watchPs)
+        {
+            Watch(next);
+            if (m_deadlocked)
+            {
+                return;
+            }
+        }
         m_nowPs = next;
         GatherInstant();
         OrderInstant();
@@ -67,6 +79,39 @@ Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadlin
             }
             nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
         }
+    }
+}
+
+/**
+ * Look at the network before the next event: find a deadlock, and take samples.
+ *
+ * Not an event: it changes nothing, and a run in which nothing else is left must end.
+ */
+void
+Fabric::Watch(uint64_t nextPs)
+{
+    if (nextPs > m_deadlockCheckPs)
+    {
+        m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
+        // A link that is cut empties queues, so only what is left to itself is dead for ever.
+        const bool leftToItself = m_tables.linkEvents.empty() ||
+                                  m_tables.linkEvents.back().timePs < static_cast<int64_t>(nextPs);
+        m_deadlocked = leftToItself && !DeadlockCycle().empty();
+    }
+    if (m_telemetry && !m_deadlocked && nextPs > m_telemetry->NextSamplePs())
+    {
+        m_telemetry->SampleBefore(nextPs);
+    }
+    m_watchPs = std::min(m_deadlockCheckPs, m_telemetry ? m_telemetry->NextSamplePs() : NEVER_PS);
+}
+
+void
+Fabric::Finish()
+{
+    CheckIdentities();
+    if (m_telemetry)
+    {
+        m_telemetry->Finish();
     }
 }
 
@@ -236,12 +281,6 @@ Fabric::ExecuteOthers(size_t first, size_t end)
 }
 
 void
-Fabric::StartMessage(uint32_t message)
-{
-    m_endpoints[m_messages[message].srcEndpoint].transport->StartMessage(message);
-}
-
-void
 Fabric::SetTimer(uint32_t endpoint, uint64_t atPs, uint32_t token)
 {
     m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, endpoint), token});
@@ -277,6 +316,10 @@ Fabric::SetPaused(PortId portId, uint16_t mask)
     {
         return;
     }
+    if (m_telemetry)
+    {
+        m_telemetry->PauseChanged(portId, port.paused, mask, m_pausedToward);
+    }
     if (port.paused == 0 && mask != 0)
     {
         counters.pausedSincePs = m_nowPs;
@@ -300,15 +343,19 @@ Fabric::SendLinkControl(PortId port, uint32_t aux, uint32_t bytes)
     frame.kind = frame_kind::LINK_CONTROL;
     frame.bytes = static_cast<uint16_t>(bytes);
     frame.aux = aux;
+    frame.packet = m_forwardingTo;
     m_counters[port].linkControlSent++;
     Enqueue(port, frameId);
 }
 
+/// Decide whether a frame does not come in by this port, and count it by its reason.
 bool
-Fabric::IsLost(PortId portId, const Frame& frame)
+Fabric::LoseOnWire(PortId portId, const Frame& frame)
 {
+    PortCounters& counters = m_counters[portId];
     if (m_ports[portId].down)
     {
+        counters.lostFrames++;
         return true;
     }
     if (frame.kind == frame_kind::LINK_CONTROL)
@@ -322,11 +369,27 @@ Fabric::IsLost(PortId portId, const Frame& frame)
         const auto& ordinals = script->second.ordinals;
         if (std::binary_search(ordinals.begin(), ordinals.end(), script->second.seen))
         {
+            counters.lostFrames++;
             return true;
         }
     }
-    const auto ratio = m_lossRatio.find(portId);
-    return ratio != m_lossRatio.end() && PortReal(portId, RandomUse::FRAME_LOSS) < ratio->second;
+    const auto loss = m_lossRatio.find(portId);
+    if (loss != m_lossRatio.end() && PortReal(portId, RandomUse::FRAME_LOSS) < loss->second)
+    {
+        counters.lostFrames++;
+        return true;
+    }
+    if (const auto errors = m_bitErrorRatio.find(portId); errors != m_bitErrorRatio.end())
+    {
+        // 1 - (1 - ratio)^bits, without losing the digits of a small ratio
+        const double corrupt = -std::expm1(8.0 * frame.bytes * std::log1p(-errors->second));
+        if (PortReal(portId, RandomUse::BIT_ERROR) < corrupt)
+        {
+            counters.corruptFrames++;
+            return true;
+        }
+    }
+    return false;
 }
 
 std::vector<PortId>

@@ -6,17 +6,21 @@
 #include "congestion-control.h"
 #include "event-queue.h"
 #include "fabric-random.h"
+#include "fabric-state.h"
 #include "fabric-tables.h"
 #include "forwarding-policy.h"
 #include "frame.h"
+#include "key-list.h"
 #include "link-flow-control.h"
 #include "queue-discipline.h"
 #include "routing.h"
+#include "telemetry.h"
 #include "transport.h"
 
 #include "ns3/object-factory.h"
 
 #include <chrono>
+#include <memory>
 #include <unordered_map>
 
 namespace ns3
@@ -33,180 +37,13 @@ struct FabricOptions
     uint64_t switchDelayPs{0}; ///< From the last bit in to the queue of the egress port [ps]
     uint64_t cutThroughBytes{0}; ///< Forward once this much is in, 0 = store and forward [byte]
     uint64_t convergencePs{0};   ///< From a link's failure or return to new routes [ps]
-    bool traceArrivals{false}; ///< Record every data packet at its destination host
+    bool traceArrivals{false};   ///< Record every data packet at its destination host
+    bool tracePauses{false};     ///< Record every pause of an egress
+    uint64_t samplePs{0};        ///< Period of samples of ports and flows, 0 = none [ps]
     ObjectFactory forwarding;
     ObjectFactory queue;
     ObjectFactory flowControl;             ///< No TypeId set: none
     std::vector<ObjectFactory> transports; ///< In the order of flows.transport
-};
-
-/// Frames waiting at one priority of a port.
-struct PortQueue
-{
-    FrameId head{NO_FRAME};
-    FrameId tail{NO_FRAME};
-    uint32_t bytes{0}; ///< Waiting, the frame on the wire excluded [byte]
-};
-
-/**
- * @brief One end of a link: its egress, and counters of what came in.
- *
- * Identities, checked at the end of a run:
- * - sentFrames here = receivedFrames + lostFrames at the peer + frames on the wire
- * - per switch: frames in = frames out + dropped + queued + in transmission
- */
-struct alignas(64) Port
-{
-    PortId peer{NO_PORT};
-    uint32_t node{0};            ///< Owner (dense index)
-    FrameId current{NO_FRAME};   ///< Frame being put on the wire
-    uint16_t currentBytes{0};    ///< Its size [byte]; here, so that its end needs no look at it
-    uint16_t currentIngress{0};  ///< Its port of entry into this switch
-    uint8_t currentPriority{0};  ///< Its priority
-    uint8_t currentKind{0};      ///< Its kind
-    uint16_t queued{0};          ///< Bit per class with waiting frames
-    uint16_t paused{0};          ///< Bit per class that link flow control holds back
-    uint8_t rate{0};             ///< Index into the rate classes
-    uint8_t lane{0};             ///< Event lane of the propagation delay
-    bool isHost{false};          ///< Owner is a host
-    bool lossy{false};           ///< Frames that come in here may be lost on the wire
-    bool down{false};            ///< The link is cut
-    bool cutsThrough{false};     ///< The peer forwards what is sent here before its end is in
-    uint32_t queuedBytes{0};     ///< Waiting in all queues [byte]
-    uint32_t maxQueuedBytes{0};  ///< Largest value of queuedBytes [byte]
-    uint32_t host{0};            ///< Dense host index of the owner, if it is a host
-    uint64_t sentFrames{0};      ///< Put on the wire, link control included
-    uint64_t sentBytes{0};       ///< Without framing [byte]
-    uint64_t receivedFrames{0};  ///< Came in from the wire, not counting lost ones
-
-    /// @return the queue of a class; the usual priorities 2 to 6 share a cache line
-    PortQueue& Queue(uint32_t queueClass)
-    {
-        return m_queues[queueClass < 2 ? queueClass + 7 : queueClass - 2];
-    }
-
-    const PortQueue& Queue(uint32_t queueClass) const
-    {
-        return m_queues[queueClass < 2 ? queueClass + 7 : queueClass - 2];
-    }
-
-  private:
-    PortQueue m_queues[NUM_PRIORITIES + 1];
-};
-
-static_assert(sizeof(Port) == 192, "state of the egress, queues in use, queues hardly used");
-
-/// What happens rarely at a port.
-struct PortCounters
-{
-    uint64_t delayPs{0};            ///< Propagation delay [ps]
-    uint64_t sentControl{0};        ///< Frames put on the wire that carry no data
-    uint64_t lostFrames{0};         ///< Lost on the wire into this port
-    uint64_t droppedBuffer{0};      ///< Came in here, dropped: egress queue or switch buffer full
-    uint64_t droppedHeadroom{0};    ///< Came in here, dropped: PFC headroom full
-    uint64_t droppedDown{0};        ///< Wanted to leave here, dropped: the link is cut
-    uint64_t droppedNoRoute{0};     ///< Came in here, dropped: destination not reachable
-    uint64_t marked{0};             ///< ECN marks set at this egress
-    uint64_t trimmed{0};            ///< Frames trimmed at this egress
-    uint64_t linkControlSent{0};    ///< PAUSE and RESUME frames sent
-    uint64_t linkControlReceived{0};///< PAUSE and RESUME frames received
-    uint64_t pausedSincePs{0};      ///< Start of the pause now in force [ps]
-    uint64_t pausedPs{0};           ///< Time with any class paused, up to pausedSincePs [ps]
-    uint64_t draws{0};              ///< Random numbers used so far at this port
-};
-
-/// A message: one row of "flows", and what became of it.
-struct alignas(64) Message
-{
-    uint64_t bytes;                     ///< Payload [byte]
-    uint32_t src, dst;                  ///< Dense host indices
-    uint32_t srcEndpoint, dstEndpoint;  ///< Indices into the endpoints
-    uint32_t senderSlot{0xffffffff};    ///< Free for the transport: its state at the source
-    uint32_t receiverSlot{0xffffffff};  ///< Free for the transport: its state at the destination
-    uint32_t tuple;                     ///< Hash of its header fields, as switches see them
-    uint32_t outOfOrderPeak{0};         ///< Most packets held behind a hole
-    int64_t id;                         ///< Of the flows table
-    uint64_t startPs;                   ///< [ps]
-    uint64_t sentPackets{0};            ///< Data packets sent, all copies
-    // ---- second cache line: what is rarely touched
-    int64_t receiverEndPs{-1};          ///< Last payload byte in order at the destination [ps]
-    int64_t senderEndPs{-1};            ///< Last acknowledgement at the source [ps]
-    uint64_t retransmittedPackets{0};   ///< Of the packets sent, not the first copy
-    uint64_t trimmedPackets{0};         ///< Arrived without their payload
-    uint64_t markedPackets{0};          ///< Arrived with an ECN mark
-    uint32_t timeouts{0};               ///< Retransmission timeouts
-    uint32_t naks{0};                   ///< Negative acknowledgements sent
-    uint32_t transport;                 ///< Index of its transport
-};
-
-/// One node.
-struct NodeState
-{
-    int64_t id{0};
-    PortId firstPort{0}; ///< Its ports are contiguous, in order of (peer id, parallel)
-    uint32_t ports{0};
-    uint32_t host{0};    ///< Dense index if a host
-    uint32_t tier{0};
-    uint32_t plane{0};
-    bool isSwitch{false};
-    uint64_t usedBytes{0};    ///< Buffer of a switch in use [byte]
-    uint64_t maxUsedBytes{0}; ///< Largest value of usedBytes [byte]
-    uint64_t draws{0};        ///< Random numbers used so far at this node
-    uint64_t salt{0};         ///< Hash seed of a switch
-};
-
-/// Keys of events; like a vector, but with an append of three instructions.
-class KeyList
-{
-  public:
-    void Clear()
-    {
-        m_end = m_keys.data();
-    }
-
-    void Push(uint64_t key)
-    {
-        if (m_end == m_keys.data() + m_keys.size())
-        {
-            const size_t size = Size();
-            m_keys.resize(std::max<size_t>(64, 2 * size));
-            m_end = m_keys.data() + size;
-        }
-        *m_end++ = key;
-    }
-
-    size_t Size() const
-    {
-        return m_end - m_keys.data();
-    }
-
-    uint64_t* begin()
-    {
-        return m_keys.data();
-    }
-
-    uint64_t* end()
-    {
-        return m_end;
-    }
-
-    uint64_t operator[](size_t i) const
-    {
-        return m_keys[i];
-    }
-
-  private:
-    std::vector<uint64_t> m_keys;
-    uint64_t* m_end{m_keys.data()};
-};
-
-/// A data packet seen by its destination host.
-struct Arrival
-{
-    uint64_t timePs;
-    uint32_t message;
-    uint32_t packet;
-    uint32_t node;
 };
 
 /**
@@ -350,9 +187,10 @@ class Fabric
         return m_counters[port];
     }
 
-    const std::vector<Arrival>& Arrivals() const
+    /// @return series and logs, null if nobody asked for any
+    const Telemetry* GetTelemetry() const
     {
-        return m_arrivals;
+        return m_telemetry.get();
     }
 
     uint64_t DataPackets() const
@@ -362,6 +200,8 @@ class Fabric
 
     /// @return time this egress was held back so far [ps]
     uint64_t PausedPs(PortId port) const;
+    /// @return the same at a time before the next event [ps]
+    uint64_t PausedPs(PortId port, uint64_t atPs) const;
     /// @return node id at the other end, and index among parallel links
     std::pair<int64_t, uint32_t> PeerOf(PortId port) const;
     /// @return most bytes that flow control ever accounted to this ingress [byte]
@@ -374,6 +214,8 @@ class Fabric
     std::vector<uint32_t> DeadlockCycle() const;
     /// Abort naming the first identity that does not hold.
     void CheckIdentities() const;
+    /// Nothing more will be executed: close what is recorded.
+    void Finish();
 
   private:
     /// Serialisation times of one link rate.
@@ -395,6 +237,8 @@ class Fabric
     void BuildLanes();
     void BuildDrops();
     void BuildLinkEvents();
+    void BuildDependencies();
+    void BuildTelemetry();
     void ScheduleControl();
     PortId FindPort(int64_t node, int64_t peer, int64_t parallel) const;
 
@@ -413,7 +257,7 @@ class Fabric
     void Arrive(PortId portId, FrameId frameId, PortId egress);
     void ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress);
     void ArriveAtHost(PortId portId, FrameId frameId);
-    bool IsLost(PortId portId, const Frame& frame);
+    bool LoseOnWire(PortId portId, const Frame& frame);
     void Forward(PortId ingressId, PortId egressId, FrameId frameId);
     PortId Route(uint32_t node, const Frame& frame);
     void SelectNext(PortId portId);
@@ -421,6 +265,8 @@ class Fabric
     FrameId PopQueue(Port& port, uint32_t queueClass);
     void Transmit(PortId portId, FrameId frameId);
     void StartMessage(uint32_t message);
+    void Watch(uint64_t nextPs);
+    void Release(const std::vector<uint32_t>& messages);
 
     // fabric-links.cc: links that change
     void ChangeLink(uint32_t event);
@@ -436,6 +282,9 @@ class Fabric
     std::vector<PortId> m_linkEventPort; ///< One port of the link of each row of link_events
     uint64_t m_nowPs{0};
     uint64_t m_limitPs{0};
+    uint64_t m_watchPs{NEVER_PS};         ///< Watch() is due before the first event after this [ps]
+    uint64_t m_deadlockCheckPs{NEVER_PS}; ///< Next look for a deadlock [ps]
+    bool m_deadlocked{false};             ///< Nothing more will be executed
     uint64_t m_events{0};
     uint64_t m_dataPackets{0};
     uint32_t m_flowsDone{0};
@@ -447,7 +296,6 @@ class Fabric
     std::vector<NodeState> m_nodes;
     std::vector<RateClass> m_rates;
     std::vector<Message> m_messages;
-    std::vector<Arrival> m_arrivals;
     std::unique_ptr<Routing> m_nominalRouting; ///< Of the network as built
     std::unique_ptr<Routing> m_newRouting;     ///< Of the network as it is, after a change
     const Routing* m_routing{nullptr};         ///< The one in force
@@ -499,7 +347,22 @@ class Fabric
     };
 
     std::unordered_map<PortId, DropScript> m_drops;
-    std::unordered_map<PortId, double> m_lossRatio; ///< By receiving port [1]
+    std::unordered_map<PortId, double> m_lossRatio;     ///< By receiving port [1]
+    std::unordered_map<PortId, double> m_bitErrorRatio; ///< By receiving port [1]
+
+    /// What waits for a message.
+    struct Followers
+    {
+        std::vector<uint32_t> ofReceiver; ///< Released when it is complete at its destination
+        std::vector<uint32_t> ofSender;   ///< Released when its source knows that
+    };
+
+    std::unordered_map<uint32_t, Followers> m_followers; ///< By message
+    std::unordered_map<uint32_t, uint32_t> m_waitsFor;   ///< Dependencies left of each message
+
+    std::unique_ptr<Telemetry> m_telemetry;
+    PortId m_forwardingTo{NO_PORT}; ///< Egress of the frame that flow control is asked about
+    PortId m_pausedToward{NO_PORT}; ///< Egress, at the other end, that a PAUSE came from
 };
 
 } // namespace fabric

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "telemetry.h"
+
+#include "fabric.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+Telemetry::Telemetry(const Fabric& fabric,
+                     uint64_t samplePs,
+                     std::vector<PortId> sampled,
+                     bool arrivals,
+                     bool pauses)
+    : m_fabric(fabric),
+      m_samplePs(samplePs),
+      m_nextSamplePs(samplePs ? samplePs : NEVER_PS),
+      m_logsArrivals(arrivals),
+      m_logsPauses(pauses),
+      m_sampled(std::move(sampled)),
+      m_before(m_sampled.size()),
+      m_arrived(samplePs ? fabric.Messages().size() : 0)
+{
+}
+
+void
+Telemetry::DataArrived(const Frame& frame, uint32_t node)
+{
+    if (m_logsArrivals)
+    {
+        m_arrivals.push_back({m_fabric.NowPs(), frame.message, frame.packet, node});
+    }
+    if (m_samplePs)
+    {
+        Arrived& arrived = m_arrived[frame.message];
+        if (arrived.packets == 0)
+        {
+            m_receiving.push_back(frame.message);
+        }
+        arrived.packets++;
+        arrived.bytes += frame.bytes;
+    }
+}
+
+void
+Telemetry::PauseChanged(PortId port, uint16_t before, uint16_t after, PortId toward)
+{
+    if (!m_logsPauses)
+    {
+        return;
+    }
+    const uint64_t nowPs = m_fabric.NowPs();
+    for (uint32_t priority = 0; priority < NUM_PRIORITIES; priority++)
+    {
+        const bool was = (before >> priority) & 1;
+        const bool is = (after >> priority) & 1;
+        if (is && !was)
+        {
+            m_open[{port, priority}] = m_pauses.size();
+            m_pauses.push_back({nowPs, -1, port, priority, toward});
+        }
+        else if (was && !is)
+        {
+            const auto open = m_open.find({port, priority});
+            m_pauses[open->second].endPs = static_cast<int64_t>(nowPs);
+            m_open.erase(open);
+        }
+    }
+}
+
+void
+Telemetry::SampleBefore(uint64_t nextPs)
+{
+    Sample(m_nextSamplePs);
+    m_nextSamplePs += m_samplePs;
+    // Nothing happens until the next event: what is held stays, and nothing else has a row.
+    for (; m_nextSamplePs < nextPs && !m_holding.empty(); m_nextSamplePs += m_samplePs)
+    {
+        for (const size_t index : m_holding)
+        {
+            SamplePort(index, m_nextSamplePs);
+        }
+    }
+    if (m_nextSamplePs < nextPs)
+    {
+        m_nextSamplePs += (nextPs - m_nextSamplePs + m_samplePs - 1) / m_samplePs * m_samplePs;
+    }
+}
+
+void
+Telemetry::Sample(uint64_t timePs)
+{
+    m_holding.clear();
+    for (size_t index = 0; index < m_sampled.size(); index++)
+    {
+        SamplePort(index, timePs);
+        const Port& port = m_fabric.GetPort(m_sampled[index]);
+        if (port.queuedBytes != 0 || (port.paused != 0 && !port.down))
+        {
+            m_holding.push_back(index);
+        }
+    }
+    std::sort(m_receiving.begin(), m_receiving.end());
+    for (const uint32_t message : m_receiving)
+    {
+        Arrived& arrived = m_arrived[message];
+        m_flowSamples.push_back({timePs, message, arrived.packets, arrived.bytes});
+        arrived = Arrived{};
+    }
+    m_receiving.clear();
+}
+
+void
+Telemetry::SamplePort(size_t index, uint64_t timePs)
+{
+    const PortId id = m_sampled[index];
+    const Port& port = m_fabric.GetPort(id);
+    const Before now{port.sentBytes + m_fabric.Options().framingBytes * port.sentFrames,
+                     m_fabric.PausedPs(id, timePs)};
+    Before& before = m_before[index];
+    const PortSample sample{timePs,
+                            id,
+                            port.queuedBytes,
+                            now.sentBytes - before.sentBytes,
+                            now.pausedPs - before.pausedPs};
+    before = now;
+    if (sample.queuedBytes != 0 || sample.sentBytes != 0 || sample.pausedPs != 0)
+    {
+        m_portSamples.push_back(sample);
+    }
+}
+
+void
+Telemetry::Finish()
+{
+    if (m_samplePs)
+    {
+        Sample(m_fabric.NowPs());
+    }
+}
+
+uint64_t
+Telemetry::MemoryBytes() const
+{
+    return m_arrivals.capacity() * sizeof(Arrival) + m_portSamples.capacity() * sizeof(PortSample) +
+           m_flowSamples.capacity() * sizeof(FlowSample) + m_pauses.capacity() * sizeof(Pause);
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_TELEMETRY_H
+#define FABRIC_TELEMETRY_H
+
+#include "frame.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+class Fabric;
+
+/// A data packet seen by its destination host.
+struct Arrival
+{
+    uint64_t timePs;
+    uint32_t message;
+    uint32_t packet;
+    uint32_t node;
+};
+
+/// What an egress holds at one time, and what it did since the sample before.
+struct PortSample
+{
+    uint64_t timePs;
+    PortId port;
+    uint32_t queuedBytes; ///< Waiting, the frame on the wire excluded [byte]
+    uint64_t sentBytes;   ///< Of frames begun, with framing [byte]
+    uint64_t pausedPs;    ///< With any priority paused [ps]
+};
+
+/// What the destination of a message got since the sample before.
+struct FlowSample
+{
+    uint64_t timePs;
+    uint32_t message;
+    uint32_t packets; ///< Data packets, all copies
+    uint64_t bytes;   ///< Of these, with headers, without framing [byte]
+};
+
+/// A time during which the other end held back one priority of an egress.
+struct Pause
+{
+    uint64_t startPs;
+    int64_t endPs; ///< -1 if it lasted to the end of the run
+    PortId port;
+    uint32_t priority;
+    PortId toward; ///< Egress, at the other end, of the frame that was one too many
+};
+
+/**
+ * @ingroup fabric
+ * @brief Series and logs of a run, for those who ask; the engine has none of this otherwise.
+ *
+ * A sample holds the state after all events of its instant, and only what is not zero: a port or
+ * message without a row neither held nor did anything. The last sample lies at the end of the run,
+ * so sums over all samples are the totals of the run.
+ */
+class Telemetry
+{
+  public:
+    /**
+     * @param fabric lives longer than this
+     * @param samplePs period of the samples, 0 for none [ps]
+     * @param sampled ports that are sampled
+     * @param arrivals whether every data packet is recorded
+     * @param pauses whether every pause is
+     */
+    Telemetry(const Fabric& fabric,
+              uint64_t samplePs,
+              std::vector<PortId> sampled,
+              bool arrivals,
+              bool pauses);
+
+    /// A data packet has come to its destination.
+    void DataArrived(const Frame& frame, uint32_t node);
+    /// Other priorities (bit masks) of an egress are held back than before.
+    void PauseChanged(PortId port, uint16_t before, uint16_t after, PortId toward);
+    /// Take the samples that lie before the next event.
+    void SampleBefore(uint64_t nextPs);
+    /// Take the last sample.
+    void Finish();
+
+    /// @return time of the next sample, NEVER_PS if there is none [ps]
+    uint64_t NextSamplePs() const
+    {
+        return m_nextSamplePs;
+    }
+
+    bool Samples() const
+    {
+        return m_samplePs != 0;
+    }
+
+    bool LogsArrivals() const
+    {
+        return m_logsArrivals;
+    }
+
+    bool LogsPauses() const
+    {
+        return m_logsPauses;
+    }
+
+    const std::vector<Arrival>& Arrivals() const
+    {
+        return m_arrivals;
+    }
+
+    const std::vector<PortSample>& PortSamples() const
+    {
+        return m_portSamples;
+    }
+
+    const std::vector<FlowSample>& FlowSamples() const
+    {
+        return m_flowSamples;
+    }
+
+    const std::vector<Pause>& Pauses() const
+    {
+        return m_pauses;
+    }
+
+    /// @return memory of the rows so far [byte]
+    uint64_t MemoryBytes() const;
+
+  private:
+    void Sample(uint64_t timePs);
+    void SamplePort(size_t index, uint64_t timePs);
+
+    /// Totals of a port when it was last sampled.
+    struct Before
+    {
+        uint64_t sentBytes{0};
+        uint64_t pausedPs{0};
+    };
+
+    /// What has come in for a message since the last sample.
+    struct Arrived
+    {
+        uint32_t packets{0};
+        uint64_t bytes{0};
+    };
+
+    const Fabric& m_fabric;
+    uint64_t m_samplePs;
+    uint64_t m_nextSamplePs;
+    bool m_logsArrivals;
+    bool m_logsPauses;
+    std::vector<PortId> m_sampled;
+    std::vector<Before> m_before;      ///< Of each sampled port
+    std::vector<size_t> m_holding;     ///< Sampled ports that held or were held back at the last sample
+    std::vector<Arrived> m_arrived;    ///< Of each message
+    std::vector<uint32_t> m_receiving; ///< Messages with anything in m_arrived
+    std::map<std::pair<PortId, uint32_t>, size_t> m_open; ///< Row of each pause in force
+    std::vector<Arrival> m_arrivals;
+    std::vector<PortSample> m_portSamples;
+    std::vector<FlowSample> m_flowSamples;
+    std::vector<Pause> m_pauses;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_TELEMETRY_H
