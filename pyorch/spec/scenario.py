@@ -83,7 +83,10 @@ class ScenarioFile:
         return dotted(path)
 
     def at_scale(self, scale: str) -> "ScenarioFile":
-        """Return the scenario with the overrides of one scale; without ``scales`` it is itself."""
+        """Return the scenario with the overrides of one scale; without ``scales`` it is itself.
+
+        A list of names for ``variants`` leaves only these, in the order of the file.
+        """
         if scale not in SCALES:
             raise SpecError(
                 f"scale '{scale}': there are {', '.join(SCALES)}.{did_you_mean(scale, SCALES)}"
@@ -93,8 +96,20 @@ class ScenarioFile:
             raise self.error(("scales", scale), "write key paths and values below it, or {}.")
         result = self
         for key, value in chosen.items():
+            if key == "variants" and isinstance(value, list):
+                value = self._chosen_variants(value, ("scales", scale, key))
             result = result.with_value(key, value, self.place(("scales", scale, key)))
         return result
+
+    def _chosen_variants(self, names: list, path: Path) -> dict[str, dict]:
+        """Return those of the variants that have these names."""
+        found = self.variants()
+        for name in names:
+            if name not in found:
+                known = ", ".join(found)
+                hint = did_you_mean(str(name), found)
+                raise self.error(path, f"no variant '{name}'. There are {known}.{hint}")
+        return {name: content for name, content in found.items() if name in names}
 
     def variants(self) -> dict[str, dict]:
         """Return the named joint overrides; without any, one that has no name and no overrides."""

@@ -13,10 +13,11 @@ from pyorch.workload._hosts import alike, hosts, leaf_of, stream
 
 
 class Params(Closed):
-    """One message for each of the `active` share of the hosts, all started at once."""
+    """One message for each of the `active` share of the hosts, started within `jitter`."""
 
     message_bytes: MessageBytes = Field(alias="message")
     start_ps: TimePs = Field(0, alias="start")
+    jitter_ps: TimePs = Field(0, alias="jitter")
     inter_leaf: bool = True
     active: Share = 1.0
 
@@ -53,12 +54,17 @@ def n_active(params: Params, n_hosts: int) -> int:
 def flows(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:
-    """Return one flow for each active host, by source."""
+    """Return one flow for each active host, by source; each starts uniformly within `jitter`."""
     ids = hosts(nodes)
     group = leaf_of(nodes, links) if params.inter_leaf else ids
     active = _active(group, n_active(params, len(ids)), seed)
     target = derangement(group[active], stream(seed, "permutation"))
-    return alike(ids[active], ids[active][target], params.message_bytes, params.start_ps)
+    table = alike(ids[active], ids[active][target], params.message_bytes, params.start_ps)
+    if params.jitter_ps:
+        # Drawn for all hosts, so that a host starts at one time whatever share is active.
+        late = stream(seed, "permutation jitter").integers(params.jitter_ps + 1, size=len(ids))
+        table["start_ps"] += late[active]
+    return table
 
 
 def _active(group: np.ndarray, n: int, seed: int) -> np.ndarray:

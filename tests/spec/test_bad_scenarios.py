@@ -148,6 +148,15 @@ CHANGES = {
         "windowed: {transport.attributes.WindowBytes: 430 kB, transport.attributes.Rto: 320 us}",
         "windowed: 3", "variants.windowed: write label and key paths with values below it.",
     ),
+    "a scale with a variant that is not there": (
+        "paper: {topology.leaves: 16}", "laptop: {variants: [windows]}",
+        "small.yaml:18: scales.laptop.variants: no variant 'windows'. There are lossless,"
+        " windowed. Did you mean windowed?",
+    ),
+    "a start that jitter may push beyond the end": (
+        "message: 1 MB", "message: 1 MB, start: 19 ms, jitter: 1 ms",
+        "small.yaml:6: workload.start: 20 ms is not before stop, 20 ms. Raise stop.",
+    ),
     "an unknown template": (
         "name: small", "name: small\ntemplate: fabrik",
         "template: no template 'fabrik'. Found in scenarios/templates: fabric. Did you mean",

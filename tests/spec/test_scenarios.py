@@ -75,6 +75,14 @@ def test_overrides_win_in_the_order_scale_variant_sweep_set(small):
     assert fixed[0].spec["workload"][0]["message_bytes"] == 3_000
 
 
+def test_a_scale_may_leave_only_some_variants(small):
+    text = small.text.replace("smoke: {", "smoke: {variants: [windowed], ")
+
+    assert [run.variant for run in small.plan(text, "smoke")] == ["windowed"]
+    assert small.ids(text, "smoke") == small.ids(scale="smoke")[1:]
+    assert small.ids(text) == small.ids()
+
+
 def test_flow_control_none_is_none(small):
     assert (
         small.plan(sets=[("switch.flow_control", "none")])[0].spec["switch"]["flow_control"] is None

@@ -133,6 +133,30 @@ def test_a_permutation_of_two_active_hosts_of_different_leaves_is_found():
         assert (got["src"] // 4 != got["dst"] // 4).all() and len(got["src"]) == 2
 
 
+def test_jitter_spreads_the_starts_evenly_and_moves_nothing_else():
+    tables, _ = fabric(leaves=100, hosts_per_leaf=10)
+    given_ = {"message": "1 MB", "start": "5 ns"}
+    spread = flows(permutation, tables, **given_, jitter="10 ns")
+    late_ps = spread["start_ps"] - 5000
+
+    assert (spread["dst"] == flows(permutation, tables, **given_)["dst"]).all()
+    assert late_ps.min() >= 0
+    assert late_ps.max() <= 10_000
+    # Ten classes of equal chance, 1000 draws: chi-squared with 9 degrees, false alarm 1e-6.
+    counts = np.bincount(np.minimum(late_ps // 1000, 9), minlength=10)
+    assert ((counts - 100) ** 2 / 100).sum() < chi2.ppf(1 - 1e-6, 9)
+
+
+def test_a_host_starts_at_one_time_whatever_share_is_active():
+    tables, _ = fabric(leaves=20, hosts_per_leaf=5)
+    few = flows(permutation, tables, message="1 MB", active=0.2, jitter="1 ms")
+    most = flows(permutation, tables, message="1 MB", active=0.8, jitter="1 ms")
+    at = dict(zip(most["src"].tolist(), most["start_ps"].tolist(), strict=True))
+
+    assert len(few["src"]) == 20
+    assert [at[host] for host in few["src"].tolist()] == few["start_ps"].tolist()
+
+
 def test_stride_goes_around():
     tables, _ = fabric()
     got = flows(stride, tables, message="1 B", stride=5)
