@@ -28,6 +28,7 @@ for command in (
     cli_theory_site.site,
     cli_theory_site.topology,
     cli_theory_site.permutation,
+    cli_theory_site.collisions,
     cli_theory_traffic.traffic,
     cli_theory_traffic.inference,
 ):

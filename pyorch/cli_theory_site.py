@@ -122,3 +122,17 @@ def permutation(
             }
         )  # fmt: skip
     emit(rows, form)
+
+
+def collisions(
+    leaves: Annotated[int, typer.Option(min=2, help="Leaves.")] = 128,
+    hosts_per_leaf: Annotated[int, typer.Option(min=1, help="Hosts below each leaf.")] = 64,
+    spines: Annotated[int, typer.Option(min=1, help="Spines.")] = 64,
+    form: FormatOption = Format.csv,
+) -> None:
+    """Chance that the fullest link of a hashed permutation carries so many flows."""
+    from pyorch.theory.collisions import chance_in_leaf_spine
+
+    chances = chance_in_leaf_spine(leaves, hosts_per_leaf, spines)
+    found = [(most, float(chance)) for most, chance in enumerate(chances) if chance > 1e-9]
+    emit([{"most_flows_on_link": most, "chance": chance} for most, chance in found], form)

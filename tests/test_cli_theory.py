@@ -97,6 +97,12 @@ def test_the_fluid_permutation_is_one_row_per_draw():
     assert float(found[0]["slowdown_p100"]) >= float(found[0]["slowdown_p50"]) >= 1
 
 
+def test_collisions_on_one_spine_are_all_flows_of_a_leaf():
+    found = rows("collisions", "--leaves", "4", "--hosts-per-leaf", "3", "--spines", "1")
+
+    assert [(row["most_flows_on_link"], float(row["chance"])) for row in found] == [("3", 1)]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
