@@ -69,10 +69,14 @@ class RunTables:
         return (self.flows["receiver_end_ps"] - self.flows["start_ps"]).to_numpy()
 
     @cached_property
+    def inputs(self) -> dict[str, dict[str, np.ndarray]]:
+        """The tables that the run was given: nodes, links, flows and so on."""
+        return input_tables(self.spec)
+
+    @cached_property
     def network(self) -> Network:
         """The directed links of the run's topology."""
-        tables = input_tables(self.spec)
-        return Network(tables["nodes"], tables["links"])
+        return Network(self.inputs["nodes"], self.inputs["links"])
 
     @cached_property
     def idle_ps(self) -> pd.DataFrame:

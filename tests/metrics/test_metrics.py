@@ -116,8 +116,8 @@ def test_fluid_draws_are_the_two_possible_cases_and_repeatable():
 @pytest.mark.parametrize("name", plugins.names("pyorch.metrics"))
 def test_an_unfinished_flow_is_an_error_not_a_gap(name):
     message = "1 of 4 flows did not finish; raise 'stop' (now 20 ms)"
-    if name == "fluid_draws":
-        pytest.skip("asks nothing of what was measured")
+    if name in ("fluid_draws", "pause_trees"):
+        pytest.skip("asks nothing of the times of flows")
     with pytest.raises(TraceError, match=re.escape(message)):
         measure(name, run_of([1, 2, 3, None], through(0, 6)))
 
@@ -160,3 +160,43 @@ def test_a_message_dealt_out_over_planes_is_done_when_its_busiest_port_is():
         901, 301, 300, 100, 100
     ]  # fmt: skip
     assert busiest_port_bytes(7, 100, 4) == 7
+
+
+def test_pauses_go_back_to_the_link_that_was_merely_busy():
+    # Spine 6 cannot get rid of frames for leaf 5, pauses leaf 4, which pauses its hosts. Later
+    # leaf 5 is full because of host 2, at another priority; and host 0 is paused once more, after
+    # the pause of its uplink has ended, so for the uplink itself.
+    rows = [
+        # sent, start, end, node, peer, parallel, priority, toward, toward_parallel
+        (100, 110, 200, 4, 6, 0, 3, 5, 0),
+        (120, 130, 180, 0, 4, 0, 3, 6, 0),
+        (200, 210, pd.NA, 1, 4, 0, 3, 6, 0),  # the very ps at which the pause of the uplink ends
+        (150, 160, 190, 6, 5, 0, 5, 2, 0),
+        (199, 230, 240, 0, 4, 0, 3, 6, 0),
+        (150, 170, 175, 0, 4, 0, 5, 6, 0),  # not held back at this priority
+    ]
+    run = run_of([1000] * 4)
+    run.spec["trace"]["pauses"] = True
+    run._tables["pauses"] = pd.DataFrame(rows, columns=list(traces.CONTRACTS["pauses"])).astype(
+        "Int64"
+    )
+    run._tables["summary"] = pd.DataFrame({"now_ps": [500]})
+
+    found = measure("pause_trees", run).to_dict("records")
+
+    names = ("priority", "node", "peer", "parallel", "pauses", "direct_pauses", "depth", "links",
+             "hosts", "paused_ps")  # fmt: skip
+    assert found == [
+        dict(zip(names, row, strict=True))
+        for row in [
+            (3, 4, 6, 0, 1, 1, 1, 1, 1, 290),
+            (3, 6, 5, 0, 3, 1, 2, 2, 1, 90 + 50 + 10),
+            (5, 5, 2, 0, 1, 1, 1, 1, 0, 30),
+            (5, 4, 6, 0, 1, 1, 1, 1, 1, 5),
+        ]
+    ]
+
+
+def test_pause_trees_need_a_log():
+    with pytest.raises(TraceError, match=re.escape("Write trace: {pauses: true}")):
+        measure("pause_trees", run_of([1000] * 4))

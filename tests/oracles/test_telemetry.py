@@ -2,8 +2,11 @@
 """Samples and pause logs say what the closed forms say, and watching changes nothing."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from oracle_network import GBPS, MS_PS, NEVER, US_PS, Flows, Network, leaf_spine, run, star
+
+from pyorch.metrics import RunTables, pause_trees
 
 pytestmark = pytest.mark.ns3
 
@@ -175,6 +178,7 @@ def test_a_pause_names_where_the_frames_could_not_go():
 
     links = set(zip(*(pauses[name].tolist() for name in ("node", "peer", "toward")), strict=True))
     assert links == {(100, 101, 0), (1, 100, 101), (2, 100, 101), (3, 100, 101)}
+    assert (pauses["sent_ps"] < pauses["start_ps"]).all()
     first = {peer: pauses["start_ps"][pauses["peer"] == peer].min() for peer in (100, 101)}
     assert first[101] < first[100]
 
@@ -199,3 +203,27 @@ def test_a_cut_ends_the_pause_of_its_link():
     assert held["start_ps"][-1] < cut_ps and held["end_ps"][-1] == cut_ps
     assert (got["pauses"]["end_ps"] != NEVER).all()
     assert got.port(100, 101)["paused_ps"] == (held["end_ps"] - held["start_ps"]).sum()
+
+
+def test_a_chain_of_pauses_leads_back_to_the_busy_link():
+    # As above: everything goes back to the link from 101 to 0, over 100 - 101, to three hosts.
+    network = Network(hosts=[0, 1, 2, 3], switches=[(100, 1), (101, 1)])
+    for host in (1, 2, 3):
+        network.link(host, 100, RATE, DELAY_PS)
+    network.link(100, 101, RATE, DELAY_PS)
+    network.link(0, 101, RATE // 10, DELAY_PS)
+    flows = Flows()
+    for host in (1, 2, 3):
+        flows.add(host, 0, 200 * MTU)
+    got = run(network, flows, [ROCE], pfc={"XoffBytes": 30_000}, trace_pauses=True)
+    frames = {name: pd.DataFrame(got[name]) for name in ("pauses", "summary")}
+    tables = RunTables({"trace": {"pauses": True}}, "", frames)
+    tables.inputs = {"nodes": network.nodes_table()}
+
+    trees = pause_trees.measure(tables).set_index(["node", "peer"])
+
+    busy = trees.loc[(101, 0)]
+    assert (busy["depth"], busy["links"], busy["hosts"]) == (2, 4, 3)
+    # Three hosts at full rate fill what is left of the link 100 - 101 too, when it is not held.
+    assert set(trees.index) <= {(101, 0), (100, 101)}
+    assert trees["paused_ps"].sum() == got["ports"]["paused_ps"].sum()

@@ -190,13 +190,16 @@ MakePauses(Fabric& fabric)
 {
     const auto& rows = fabric.GetTelemetry()->Pauses();
     OutputTable table;
+    table.Add("sent_ps", rows.size(), [&](size_t i) { return rows[i].reason.sentPs; });
     table.Add("start_ps", rows.size(), [&](size_t i) { return rows[i].startPs; });
     table.Add("end_ps", rows.size(), [&](size_t i) { return rows[i].endPs; });
     AddLink(table, fabric, rows.size(), [&](size_t i) { return rows[i].port; });
     table.Add("priority", rows.size(), [&](size_t i) { return rows[i].priority; });
-    table.Add("toward", rows.size(), [&](size_t i) { return fabric.PeerOf(rows[i].toward).first; });
+    table.Add("toward", rows.size(), [&](size_t i) {
+        return fabric.PeerOf(rows[i].reason.toward).first;
+    });
     table.Add("toward_parallel", rows.size(), [&](size_t i) {
-        return fabric.PeerOf(rows[i].toward).second;
+        return fabric.PeerOf(rows[i].reason.toward).second;
     });
     return table;
 }

@@ -337,7 +337,10 @@ Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
         m_counters[portId].linkControlReceived++;
-        m_pausedToward = frame.packet;
+        if (m_telemetry && m_telemetry->LogsPauses())
+        {
+            m_pauseReason = {m_frames.StampPs(frameId), frame.packet};
+        }
         m_control->OnLinkControl(portId, frame);
         m_frames.Free(frameId);
     }

@@ -55,9 +55,9 @@ Fabric::CutPort(PortId portId)
         return;
     }
     m_counters[portId].pausedPs = PausedPs(portId);
-    if (m_telemetry)
+    if (m_telemetry && m_telemetry->LogsPauses())
     {
-        m_telemetry->PauseChanged(portId, port.paused, 0, NO_PORT);
+        m_telemetry->PauseChanged(portId, port.paused, 0, {});
     }
     port.down = true;
     port.lossy = true;

@@ -316,9 +316,9 @@ Fabric::SetPaused(PortId portId, uint16_t mask)
     {
         return;
     }
-    if (m_telemetry)
+    if (m_telemetry && m_telemetry->LogsPauses())
     {
-        m_telemetry->PauseChanged(portId, port.paused, mask, m_pausedToward);
+        m_telemetry->PauseChanged(portId, port.paused, mask, m_pauseReason);
     }
     if (port.paused == 0 && mask != 0)
     {
@@ -344,6 +344,10 @@ Fabric::SendLinkControl(PortId port, uint32_t aux, uint32_t bytes)
     frame.bytes = static_cast<uint16_t>(bytes);
     frame.aux = aux;
     frame.packet = m_forwardingTo;
+    if (m_telemetry && m_telemetry->LogsPauses())
+    {
+        m_frames.StampPs(frameId) = m_nowPs;
+    }
     m_counters[port].linkControlSent++;
     Enqueue(port, frameId);
 }

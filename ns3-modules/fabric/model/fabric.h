@@ -362,7 +362,7 @@ class Fabric
 
     std::unique_ptr<Telemetry> m_telemetry;
     PortId m_forwardingTo{NO_PORT}; ///< Egress of the frame that flow control is asked about
-    PortId m_pausedToward{NO_PORT}; ///< Egress, at the other end, that a PAUSE came from
+    PauseReason m_pauseReason;      ///< Of the PAUSE or RESUME that has just arrived
 };
 
 } // namespace fabric

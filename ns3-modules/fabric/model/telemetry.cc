@@ -47,12 +47,11 @@ Telemetry::DataArrived(const Frame& frame, uint32_t node)
 }
 
 void
-Telemetry::PauseChanged(PortId port, uint16_t before, uint16_t after, PortId toward)
+Telemetry::PauseChanged(PortId port,
+                        uint16_t before,
+                        uint16_t after,
+                        const PauseReason& reason)
 {
-    if (!m_logsPauses)
-    {
-        return;
-    }
     const uint64_t nowPs = m_fabric.NowPs();
     for (uint32_t priority = 0; priority < NUM_PRIORITIES; priority++)
     {
@@ -61,7 +60,7 @@ Telemetry::PauseChanged(PortId port, uint16_t before, uint16_t after, PortId tow
         if (is && !was)
         {
             m_open[{port, priority}] = m_pauses.size();
-            m_pauses.push_back({nowPs, -1, port, priority, toward});
+            m_pauses.push_back({nowPs, -1, port, priority, reason});
         }
         else if (was && !is)
         {

@@ -45,6 +45,13 @@ struct FlowSample
     uint64_t bytes;   ///< Of these, with headers, without framing [byte]
 };
 
+/// Why the other end of a link sent PAUSE.
+struct PauseReason
+{
+    uint64_t sentPs{0};     ///< When it decided to [ps]
+    PortId toward{NO_PORT}; ///< Egress, there, of the frame that was one too many
+};
+
 /// A time during which the other end held back one priority of an egress.
 struct Pause
 {
@@ -52,7 +59,7 @@ struct Pause
     int64_t endPs; ///< -1 if it lasted to the end of the run
     PortId port;
     uint32_t priority;
-    PortId toward; ///< Egress, at the other end, of the frame that was one too many
+    PauseReason reason;
 };
 
 /**
@@ -82,7 +89,7 @@ class Telemetry
     /// A data packet has come to its destination.
     void DataArrived(const Frame& frame, uint32_t node);
     /// Other priorities (bit masks) of an egress are held back than before.
-    void PauseChanged(PortId port, uint16_t before, uint16_t after, PortId toward);
+    void PauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason);
     /// Take the samples that lie before the next event.
     void SampleBefore(uint64_t nextPs);
     /// Take the last sample.
