@@ -79,6 +79,13 @@ class RunTables:
         return Network(self.inputs["nodes"], self.inputs["links"])
 
     @cached_property
+    def routes(self) -> np.ndarray:
+        """Directed links of each flow as recorded, n_flows x n_hops, padded with -1."""
+        paths = self.table("paths")
+        columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}
+        return self.network.recorded_routes(self.flows["flow"].to_numpy(), columns)
+
+    @cached_property
     def idle_ps(self) -> pd.DataFrame:
         """What each flow would need alone: columns unloaded_fct_ps, reverse_ack_ps, wire_bytes.
 

@@ -9,7 +9,7 @@ from pyorch.theory import ecmp
 
 COLUMNS = (
     "fluid_p50_ps", "fluid_p99_ps", "fluid_p100_ps", "most_loaded_link_ps", "most_flows_on_link",
-    "slowest_fct_ps", "over_fluid_p100",
+    "slowest_fct_ps", "over_fluid_p100", "over_fluid_mean",
 )  # fmt: skip
 
 
@@ -22,16 +22,14 @@ def measure(run: RunTables) -> pd.DataFrame:
         ``fluid_{p50,p99,p100}_ps``: FCT under max-min fair rates of the data on the run's own
         paths; ``most_loaded_link_ps``: bytes on that link over its rate, a strict bound of the
         slowest flow when all start together; ``most_flows_on_link`` [1]; ``slowest_fct_ps``:
-        measured; ``over_fluid_p100``: measured over fluid, slowest flow [1].
+        measured; ``over_fluid_p100``, ``over_fluid_mean``: measured over fluid, slowest flow and
+        mean of all flows [1].
     """
-    paths = run.table("paths")
-    if paths.empty:
+    if run.table("paths").empty:
         return pd.DataFrame(columns=list(COLUMNS))
-    flows, network, idle = run.flows, run.network, run.idle_ps
-    columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}
-    routes = network.recorded_routes(flows["flow"].to_numpy(), columns)
-    fct_ps = fluid_fct_ps(routes, flows["start_ps"].to_numpy(), network.rate_bps, idle)
-    load = ecmp.link_load_ps(routes, idle["wire_bytes"].to_numpy(), network.rate_bps)
+    network, routes = run.network, run.routes
+    fct_ps = own_fluid_fct_ps(run)
+    load = ecmp.link_load_ps(routes, run.idle_ps["wire_bytes"].to_numpy(), network.rate_bps)
     slowest = int(run.fct_ps.max())
     row = [
         *np.quantile(fct_ps, [0.5, 0.99, 1.0], method="inverted_cdf"),
@@ -39,8 +37,15 @@ def measure(run: RunTables) -> pd.DataFrame:
         int(ecmp.flows_per_link(routes, len(network.rate_bps)).max()),
         slowest,
         slowest / fct_ps.max(),
+        run.fct_ps.mean() / fct_ps.mean(),
     ]
     return pd.DataFrame([row], columns=list(COLUMNS))
+
+
+def own_fluid_fct_ps(run: RunTables) -> np.ndarray:
+    """Return the fluid FCT of each flow of a run on the path that it took [ps]."""
+    start_ps = run.flows["start_ps"].to_numpy()
+    return fluid_fct_ps(run.routes, start_ps, run.network.rate_bps, run.idle_ps)
 
 
 def fluid_fct_ps(

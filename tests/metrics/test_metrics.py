@@ -32,16 +32,18 @@ UNLOADED_PS = TRANSFER_PS + 3 * PACKET_PS + 4 * 500_000
 ACKS_PS = N_PACKETS * 860
 
 
-def run_of(ends_ps, paths=()):
+def run_of(ends_ps, paths=(), ports=None):
     """Four flows i -> (i + 2) % 4 that end as given; `paths` are rows of the paths table."""
     resolved = spec.plan(parse_scenario(TEXT, "hand.yaml"), typeids_file=TYPEIDS)[0].spec
     flows = {name: [0] * 4 for name in traces.CONTRACTS["flows"]} | {
         "flow": [0, 1, 2, 3], "src": [0, 1, 2, 3], "dst": [2, 3, 0, 1], "bytes": [40_000] * 4,
         "receiver_end_ps": ends_ps,
     }  # fmt: skip
-    ports = {name: [0] for name in traces.CONTRACTS["ports"]} | {
+    given = ports or {
         "dropped_buffer_frames": [2], "dropped_loss_frames": [3], "pause_frames_sent": [5]
     }  # fmt: skip
+    n_ports = len(next(iter(given.values())))
+    ports = {name: [0] * n_ports for name in traces.CONTRACTS["ports"]} | given
     rows = pd.DataFrame(list(paths), columns=list(traces.CONTRACTS["paths"]))
     tables = {"flows": flows, "ports": ports, "paths": rows}
     frames = {name: pd.DataFrame(table).astype("Int64") for name, table in tables.items()}
@@ -89,16 +91,41 @@ def test_a_fluid_flow_alone_takes_exactly_the_unloaded_time():
 def test_two_fluid_flows_on_one_uplink_take_one_transfer_longer():
     # 0 and 1 share leaf 4 -> spine 6 -> leaf 5; 2 and 3 are alone.
     paths = [*through(0, 6), *through(1, 6), *through(2, 6), *through(3, 7)]
-    row = measure("fluid", run_of([UNLOADED_PS] * 4, paths)).iloc[0]
+    row = measure("fluid", run_of([UNLOADED_PS] * 3 + [3 * UNLOADED_PS], paths)).iloc[0]
 
     assert row["fluid_p100_ps"] == pytest.approx(UNLOADED_PS + TRANSFER_PS, abs=1)
     assert row["fluid_p50_ps"] == pytest.approx(UNLOADED_PS, abs=1)
     assert row["most_flows_on_link"] == 2
+    # Measured: three as if alone, one three times that. Two of the fluid ones: one transfer more.
+    fluid_mean_ps = UNLOADED_PS + TRANSFER_PS / 2
+    assert row["over_fluid_mean"] == pytest.approx(1.5 * UNLOADED_PS / fluid_mean_ps)
+
+
+def test_the_slowest_flow_waited_for_bytes_for_pauses_or_for_nothing():
+    # Flow 1 is last, after 2 us. Of its links only those it shares with flow 0 carry two flows:
+    # leaf 4 -> spine 6 is the first. It sent 40 000 B at 10 ps/B, was paused for 1 us, and had
+    # nothing to send for the rest. Links between switches: paused for 1, 0, 0.2 us; hosts' do
+    # not count, nor does the other direction of the link.
+    paths = [*through(0, 6), *through(1, 6), *through(2, 6), *through(3, 7)]
+    ports = {
+        "node": [4, 6, 4, 1], "peer": [6, 4, 7, 4], "rate_bps": [800 * 10**9] * 4,
+        "sent_bytes": [40_000, 7, 7, 7], "paused_ps": [1_000_000, 0, 200_000, 900_000],
+    }  # fmt: skip
+    run = run_of([500_000, 2_000_000, 300_000, 300_000], paths, ports)
+    row = measure("slowest", run).iloc[0]
+
+    assert (row["flow"], row["fct_ps"], row["link_hop"], row["link_flows"]) == (1, 2_000_000, 1, 2)
+    assert row["fluid_ps"] == pytest.approx(UNLOADED_PS + TRANSFER_PS, abs=1)
+    assert row["link_load_ps"] == 2 * TRANSFER_PS
+    shares = row[["busy_share", "paused_share", "starved_share"]].tolist()
+    assert shares == pytest.approx([0.2, 0.5, 0.3])
+    assert row["fabric_paused_share"] == pytest.approx(0.2)
 
 
 def test_a_sprayed_run_has_no_fluid_rows():
     assert measure("fluid", run_of([1] * 4)).empty
     assert measure("fluid_draws", run_of([1] * 4)).empty
+    assert measure("slowest", run_of([1] * 4)).empty
 
 
 def test_fluid_draws_are_the_two_possible_cases_and_repeatable():
