@@ -13,6 +13,7 @@ Importing this package does not import matplotlib; drawing does.
 """
 
 from pyorch.figures.command import main
+from pyorch.figures.interval import mean_interval
 from pyorch.figures.needs import need_path, read_needs
 from pyorch.figures.save import ONE_COLUMN_INCHES, TWO_COLUMNS_INCHES, save
 from pyorch.figures.style import Style, style
@@ -22,6 +23,7 @@ __all__ = [
     "TWO_COLUMNS_INCHES",
     "Style",
     "main",
+    "mean_interval",
     "need_path",
     "read_needs",
     "save",
