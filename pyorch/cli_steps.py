@@ -8,6 +8,7 @@ import typer
 from pyorch import spec as specs
 from pyorch.errors import SpecError, did_you_mean
 from pyorch.spec.overrides import parse_assignment
+from pyorch.writing import make_folder, write_text
 
 
 def spec(
@@ -51,8 +52,8 @@ def render(spec_file: Path, out: Path) -> None:
     from pyorch import render as room
 
     resolved = specs.read_spec(spec_file)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "scenario.py").write_text(room.render_script(resolved))
+    make_folder(out)
+    write_text(out / "scenario.py", room.render_script(resolved))
     room.write_tables(room.input_tables(resolved), out / "tables.npz")
 
 

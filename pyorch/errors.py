@@ -7,6 +7,7 @@ PyorchError
 ├── BuildError       the C++ modules
 ├── SimulationError  a run that ended badly
 ├── TraceError       a table that is incomplete or not what its contract says
+├── OutputError      a file that cannot be written: a full disk, no permission
 ├── FigureError      a figure that cannot be drawn from what it needs
 └── TheoryError      a model asked outside of where it holds
 
@@ -39,6 +40,10 @@ class SimulationError(PyorchError):
 
 class TraceError(PyorchError):
     """A table breaks its contract: it is reported, never repaired."""
+
+
+class OutputError(PyorchError):
+    """A file cannot be written; what stood there before is as it was."""
 
 
 class FigureError(PyorchError):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
-ROOMS = ["errors", "units", "plugins", "spec", "topology", "workload", "failure", "theory",
-         "render", "simulate", "traces", "metrics", "figures", "cli"]  # fmt: skip
+ROOMS = ["errors", "units", "plugins", "writing", "spec", "topology", "workload", "failure",
+         "theory", "render", "simulate", "traces", "metrics", "figures", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 
 

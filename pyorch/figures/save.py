@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a figure and what it shows, leaves four files, byte-identical when drawn again."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pyorch.writing import make_folder, write_atomically, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,9 +64,11 @@ def save(
     import matplotlib
 
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     with matplotlib.rc_context(RC_PARAMS):
         for suffix, metadata in _METADATA.items():
-            figure.savefig(out / f"{name}.{suffix}", metadata=metadata)
-    data.to_csv(out / f"{name}.csv", index=False, float_format="%.10g", lineterminator="\n")
+            draw = partial(figure.savefig, format=suffix, metadata=metadata)
+            write_atomically(out / f"{name}.{suffix}", draw)
+    text = data.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+    write_text(out / f"{name}.csv", text)
     return [out / f"{name}.{suffix}" for suffix in (*_METADATA, "csv")]

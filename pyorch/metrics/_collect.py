@@ -10,6 +10,7 @@ from pyorch import plugins
 from pyorch.errors import PyorchError
 from pyorch.metrics._run import RunTables
 from pyorch.spec import Run
+from pyorch.writing import make_folder, write_text
 
 
 def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFrame:
@@ -49,5 +50,5 @@ def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFra
 def write_csv(table: pd.DataFrame, path: Path | str) -> None:
     """Write a small table: ten significant digits, empty cells for what does not exist."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+    make_folder(path.parent)
+    write_text(path, table.to_csv(index=False, float_format="%.10g", lineterminator="\n"))

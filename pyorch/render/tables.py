@@ -9,6 +9,7 @@ from pyorch import plugins
 from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, together
 from pyorch.spec.fields import restore
+from pyorch.writing import write_atomically
 
 Tables = dict[str, dict[str, np.ndarray]]
 
@@ -125,5 +126,4 @@ def _flow_ids(parts: list[dict[str, np.ndarray]]) -> np.ndarray:
 def write_tables(tables: Tables, path: Path | str) -> None:
     """Write tables as ``.npz`` with keys ``<table>.<column>``; equal tables give equal bytes."""
     columns = {f"{t}.{c}": values for t, cs in tables.items() for c, values in cs.items()}
-    with Path(path).open("wb") as file:
-        np.savez_compressed(file, **columns)
+    write_atomically(path, lambda file: np.savez_compressed(file, **columns))

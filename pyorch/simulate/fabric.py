@@ -115,6 +115,14 @@ class Fabric:
             raise SimulationError(f"{name}: columns differ in length: {lengths}.")
         self._tables[name] = arrays
 
+    def least_result_bytes(self) -> int:
+        """Return the least a run leaves: ten columns of its flows and of its ports [byte]."""
+        n_flows, n_links = (
+            max(map(len, self._tables.get(name, {}).values()), default=0)
+            for name in ("flows", "links")
+        )
+        return 10 * 8 * (n_flows + 2 * n_links)
+
     def forwarding(self, type_name: str, attributes: Attributes | None = None) -> None:
         """Choose how a switch picks one of several equal paths."""
         self._roles["forwarding"] = (type_name, _as_text(attributes))

@@ -3,12 +3,12 @@
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
+
+from pyorch.writing import write_atomically, write_text
 
 Tables = Mapping[str, Mapping[str, np.ndarray]]
 
@@ -43,19 +43,7 @@ def save(folder: Path, tables: Tables, outcome: Mapping[str, object]) -> None:
 
 def save_json(path: Path, content: Mapping[str, object]) -> None:
     """Write a mapping as readable JSON."""
-    text = json.dumps(content, indent=2) + "\n"
-    write_atomically(path, lambda file: file.write(text.encode()))
-
-
-def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then give it its name."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            write(file)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(path, json.dumps(content, indent=2) + "\n")
 
 
 def sha256(path: Path) -> str:

@@ -19,6 +19,7 @@ from pyorch.simulate import fabric as fabrics
 from pyorch.simulate import places, provenance, results
 from pyorch.simulate.fabric import Fabric
 from pyorch.simulate.progress import Progress, State, time_text
+from pyorch.writing import expect_room, make_folder
 
 #: The engine returns to Python this often, for Ctrl-C and progress [s].
 SLICE_S = 0.2
@@ -102,7 +103,8 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     PyorchError
         Before the first event: the scenario is wrong. `Aborted`: afterwards.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
+    expect_room(out, fabric.least_result_bytes())
     clock = _Clock()
     namespace = fabric.load()
     load_s, _ = clock.lap()

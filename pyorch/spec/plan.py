@@ -18,6 +18,7 @@ from pyorch.spec.files import without_paths
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
 from pyorch.spec.schema import PLANNING_KEYS
+from pyorch.writing import make_folder, write_text
 
 #: Only these belong to a variant beside its key paths.
 _VARIANT_WORDS = ("label",)
@@ -192,8 +193,8 @@ def template_digest(folder: Path, name: str) -> str:
 def write_spec(run: Run, path: Path | str) -> None:
     """Write the resolved spec of a run as readable JSON."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(run.spec, indent=2, sort_keys=True) + "\n")
+    make_folder(path.parent)
+    write_text(path, json.dumps(run.spec, indent=2, sort_keys=True) + "\n")
 
 
 def read_spec(path: Path | str) -> dict:

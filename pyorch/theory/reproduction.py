@@ -13,6 +13,7 @@ import yaml
 
 from pyorch.theory import golden, reproduction_html
 from pyorch.theory.golden import Row, status
+from pyorch.writing import make_folder, write_text
 
 CONTRADICTIONS = Path(golden.__file__).with_name("contradictions.yaml")
 
@@ -194,7 +195,7 @@ def _table(head: list[str], body: list[list[str]]) -> list[str]:
 def write(out: Path | str, plots: Path | str = "plots") -> list[Path]:
     """Write ``reproduction.md`` and ``reproduction.html`` and return their paths."""
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     rows, shown = golden.rows(), figures(Path(plots))
     pages = {
         "reproduction.md": markdown(rows, shown),
@@ -208,5 +209,5 @@ def write(out: Path | str, plots: Path | str = "plots") -> list[Path]:
         ),
     }  # fmt: skip
     for name, text in pages.items():
-        (out / name).write_text(text, encoding="utf-8")
+        write_text(out / name, text)
     return [out / name for name in pages]

@@ -2,7 +2,7 @@
 """Takes the raw columns of a run, leaves Parquet tables that keep their contract."""
 
 from pyorch.traces.columns import ALWAYS, CONTRACTS, Column
-from pyorch.traces.convert import convert
+from pyorch.traces.convert import convert, write_table
 from pyorch.traces.read import read_table
 
-__all__ = ["ALWAYS", "CONTRACTS", "Column", "convert", "read_table"]
+__all__ = ["ALWAYS", "CONTRACTS", "Column", "convert", "read_table", "write_table"]

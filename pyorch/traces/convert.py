@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 
 from pyorch.errors import TraceError
 from pyorch.traces.columns import CONTRACTS, Column
+from pyorch.writing import make_folder, write_atomically
 
 Columns = dict[str, np.ndarray]
 
@@ -34,13 +36,16 @@ def convert(folder: Path | str, out: Path | str | None = None) -> list[Path]:
     tables = read_raw(folder)
     for name, columns in tables.items():
         check(name, columns, f"{folder}/raw.npz")
-    out.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, columns in tables.items():
-        path = out / f"{name}.parquet"
-        pq.write_table(to_arrow(name, columns), path, compression="zstd")
-        written.append(path)
-    return written
+    make_folder(out)
+    return [write_table(out, name, columns) for name, columns in tables.items()]
+
+
+def write_table(folder: Path, name: str, columns: Columns) -> Path:
+    """Write one raw table as Parquet and return its path."""
+    path = folder / f"{name}.parquet"
+    table = to_arrow(name, columns)
+    write_atomically(path, lambda file: pq.write_table(table, file, compression="zstd"))
+    return path
 
 
 def read_raw(folder: Path) -> dict[str, Columns]:
@@ -112,7 +117,10 @@ def _check_flows(flows: Columns, source: str) -> None:
 
 
 def to_arrow(name: str, columns: Columns) -> pa.Table:
-    """Return a table in the order of its contract; what never happened is null."""
+    """Return a table in the order of its contract; what never happened is null.
+
+    Its metadata hold the digest of its values, because Parquet's own checksums spare the footer.
+    """
     arrays, fields = [], []
     for column, rule in CONTRACTS[name].items():
         values = columns[column]
@@ -120,7 +128,16 @@ def to_arrow(name: str, columns: Columns) -> pa.Table:
         arrays.append(pa.array(values, mask=mask))
         meaning = {b"meaning": rule.meaning.encode()}
         fields.append(pa.field(column, pa.int64(), nullable=rule.may_be_missing, metadata=meaning))
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+    digest = {b"sha256": digest_of(columns[column] for column in CONTRACTS[name])}
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, digest))
+
+
+def digest_of(columns: Iterable[np.ndarray]) -> str:
+    """Return the SHA-256 of int64 columns, -1 for what never happened, in hexadecimal."""
+    digest = hashlib.sha256()
+    for values in columns:
+        digest.update(np.ascontiguousarray(values, dtype="<i8"))
+    return digest.hexdigest()
 
 
 def _names(names) -> str:

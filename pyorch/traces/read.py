@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from pyorch.errors import TraceError
 from pyorch.traces.columns import CONTRACTS
+from pyorch.traces.convert import digest_of
 
 
 def read_table(folder: Path | str, name: str) -> pd.DataFrame:
@@ -17,20 +18,32 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
     Raises
     ------
     TraceError
-        It is not there, cannot be read, or has other columns than its contract.
+        It is not there, is damaged, or has other columns than its contract.
     """
     path = Path(folder) / f"{name}.parquet"
+    again = f"Make it again: python -m pyorch traces {folder}"
     try:
         table = pq.read_table(path)
+        found = table.column_names
     except FileNotFoundError:
         raise TraceError(
             f"{path}: no such table. Make it with: python -m pyorch traces {folder}"
         ) from None
-    except pa.ArrowInvalid as error:
-        raise TraceError(f"{path}: cannot be read ({error}). Make it again.") from None
-    if table.column_names != list(CONTRACTS[name]):
+    except Exception as error:  # damaged bytes fail in many ways; all mean the same to a user
+        why = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise TraceError(f"{path}: is damaged or no Parquet file ({why}). {again}") from None
+    if found != list(CONTRACTS[name]):
         raise TraceError(
-            f"{path}: has columns {', '.join(table.column_names)}; its contract is"
-            f" {', '.join(CONTRACTS[name])}. Make it again: python -m pyorch traces {folder}"
+            f"{path}: has columns {', '.join(found)}; its contract is"
+            f" {', '.join(CONTRACTS[name])}. {again}"
         )
+    if _digest(table) != (table.schema.metadata or {}).get(b"sha256", b"").decode("latin-1"):
+        raise TraceError(f"{path}: is damaged: it does not hold what was written. {again}")
     return table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+
+
+def _digest(table: pa.Table) -> str:
+    """Return the digest of what was read, or nothing if it cannot be what was written."""
+    if any(column.type != pa.int64() for column in table.columns):
+        return "no int64"
+    return digest_of(column.fill_null(-1).to_numpy() for column in table.columns)

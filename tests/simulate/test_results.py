@@ -41,21 +41,6 @@ def test_the_same_columns_are_the_same_bytes_on_another_day(tmp_path, monkeypatc
     assert (tmp_path / "raw.npz").read_bytes() == first
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
-    path = tmp_path / "raw.npz"
-    path.write_bytes(b"old")
-
-    def fail(file):
-        file.write(b"half")
-        raise OSError("disk full")
-
-    with pytest.raises(OSError, match="disk full"):
-        results.write_atomically(path, fail)
-
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_an_old_manifest_never_stands_beside_new_columns(tmp_path, monkeypatch):
     results.save(tmp_path, TABLES, {})
 

@@ -8,6 +8,8 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pyorch import traces
 from pyorch.errors import TraceError
@@ -86,6 +88,63 @@ def test_a_changed_file_is_refused_with_the_command_to_run_it_again(tmp_path):
 def test_a_run_without_result_is_named(tmp_path):
     with pytest.raises(TraceError, match="raw.npz: not there; the run left no result"):
         traces.convert(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory):
+    """Return the folder, the bytes and the values of a table of random numbers."""
+    folder, rng = tmp_path_factory.mktemp("run"), np.random.default_rng(1)
+    columns = {name: rng.integers(0, 10**12, 50) for name in traces.CONTRACTS["ports"]}
+    traces.convert(write_run(folder, ports=columns))
+    return folder, (folder / "ports.parquet").read_bytes(), traces.read_table(folder, "ports")
+
+
+def read_damaged(parquet, content):
+    """Return what is read from damaged bytes, None if they are refused with what to do."""
+    folder, _, _ = parquet
+    (folder / "ports.parquet").write_bytes(content)
+    try:
+        return traces.read_table(folder, "ports")
+    except TraceError as error:
+        said = str(error)
+        assert said.startswith(f"{folder}/ports.parquet: ") and "\n" not in said
+        assert said.endswith(f". Make it again: python -m pyorch traces {folder}")
+        return None
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.floats(0, 1, exclude_max=True), st.integers(0, 7), st.booleans())
+def test_a_flipped_bit_is_refused_or_changes_no_value(parquet, place, bit, in_footer):
+    _, good, values = parquet
+    footer = int.from_bytes(good[-8:-4], "little") + 8 if in_footer else len(good)
+    damaged = bytearray(good)
+    damaged[len(good) - 1 - int(place * footer)] ^= 1 << bit
+
+    got = read_damaged(parquet, damaged)
+
+    assert got is None or got.equals(values)
+
+
+def test_every_flipped_bit_of_a_value_is_refused(parquet):
+    # The pages of data begin behind the four bytes of the mark; these are within the first column.
+    _, good, _ = parquet
+    for place in range(40, 240, 7):
+        damaged = bytearray(good)
+        damaged[place] ^= 16
+        assert read_damaged(parquet, damaged) is None, place
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.3, 0.9, 0.999])
+def test_a_table_that_was_cut_short_is_refused(parquet, share):
+    _, good, _ = parquet
+    assert read_damaged(parquet, good[: int(share * len(good))]) is None
+
+
+def test_a_table_of_someone_else_is_refused(parquet):
+    folder, good, values = parquet
+    values.to_parquet(folder / "ports.parquet", index=False)
+    with pytest.raises(TraceError, match="it does not hold what was written"):
+        traces.read_table(folder, "ports")
 
 
 def test_a_table_that_was_not_made_says_how_to_make_it(tmp_path):
