@@ -72,3 +72,31 @@ def test_a_dynamic_pfc_threshold_pauses_at_its_share_and_loses_nothing(n):
     for i in range(n):
         held = got.port(1000, i)["max_ingress_bytes"]
         assert threshold - 2 * FRAME_BYTES <= held <= threshold + headroom(100 * GBPS)
+
+
+def test_a_threshold_that_falls_below_what_an_idle_port_holds_costs_it_no_headroom():
+    # Host 0 leaves 1 MB in a switch that hardly drains, well below its threshold of half the
+    # buffer, and falls silent. Eight others then fill the rest: with alpha 1 each holds a ninth of
+    # what is left, about 0.3 MB, and the threshold is as low. When host 0 sends again it holds
+    # more than threshold and headroom together, but was never paused: it has its headroom yet.
+    network, _ = pairs(9, 10**6)
+    flows = Flows()
+    flows.add(0, 9, 1_000_000)
+    for i in range(1, 9):
+        flows.add(i, 9 + i, 8_000_000, start_ps=MS_PS)
+    flows.add(0, 9, 1_000_000, start_ps=2 * MS_PS)
+
+    got = run(
+        network,
+        flows,
+        [("ns3::RoceTransport", {"RethBytes": 0, "Rto": "1s"})],
+        pfc={"Alpha": 1, "XonOffsetBytes": 10_000},
+        buffer_bytes=BUFFER_BYTES,
+        stop_ps=3 * MS_PS,
+    )
+
+    port = got.port(1000, 0)
+    assert got.port(1000, 1)["max_ingress_bytes"] < 400_000
+    assert port["pause_frames_sent"] == 1
+    assert 1_000_000 < port["max_ingress_bytes"] < 1_100_000
+    assert got.drops() == 0

@@ -152,9 +152,10 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
     }
     const auto bit = static_cast<uint8_t>(1U << frame.priority);
     const uint64_t xoffBytes = XoffBytesOf(m_fabric->GetPort(ingress).node);
-    // What a port held when it was paused stays its own, also when the threshold falls below.
+    // What a port held when it was paused, or holds while it is not, stays its own when the
+    // threshold falls below: all of the headroom is for what comes after the PAUSE.
     const uint64_t baseBytes =
-        std::max<uint64_t>(xoffBytes, (account.paused & bit) ? account.pausedAtBytes : 0);
+        std::max<uint64_t>(xoffBytes, (account.paused & bit) ? account.pausedAtBytes : used);
     if (used + frame.bytes > baseBytes + account.headroomBytes)
     {
         return false;
