@@ -4,7 +4,8 @@
 [hotnets24] section 6.3. Measured: how much longer than optimal the slowest flow of the simulated
 permutation takes (its ratio is on the axis). Modelled: everything else, with pipeline transfers
 slowed by that ratio and all collectives ideal. The paper prints about 5 and 20 % at the optimum,
-8 and 25 % for single-path best effort whose slowest transfer takes 7 ms.
+8 and 25 % for single-path best effort whose slowest transfer takes 7 ms. Thin bars: the share at
+the ends of the 95 % confidence interval (Student's t over seeds) of the measured ratio.
 """
 
 import numpy as np
@@ -34,6 +35,7 @@ PRINTED = {
 def breakdown(slowdown):
     """Return the parts of the step that are exposed, by model and transport."""
     kinds = {"optimal": ("Optimal", exposed.Inflation()), **transports.inflations(slowdown)}
+    seeds = figures.over_seeds(slowdown, ["variant"], "slowdown_p100").set_index("variant")
     rows = []
     for name in PRESETS:
         setup = preset.training(name).setup
@@ -47,9 +49,23 @@ def breakdown(slowdown):
                     "pipeline_percent": 100 * step.pipeline_ps / step.step_ps,
                     "data_percent": 100 * step.data_ps / step.step_ps,
                     "exposed_percent": 100 * step.share,
+                    **ends(setup, seeds.loc[kind] if kind in seeds.index else None),
                 }
             )  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def ends(setup, seeds):
+    """Return the number of seeds and the shares at the ends of the interval of the slowdown."""
+    if seeds is None:
+        return {}
+    found = {"n_seeds": seeds["n_seeds"]}
+    for end in ("low", "high"):
+        ratio = seeds[f"slowdown_p100_{end}"]
+        step = exposed.expose_setup(setup, inflation=exposed.Inflation(pipeline=max(1.0, ratio)))
+        found[f"pipeline_slowdown_{end}"] = ratio
+        found[f"exposed_percent_{end}"] = 100 * step.share if np.isfinite(ratio) else np.nan
+    return found
 
 
 def draw(figure, slowdown):
@@ -67,8 +83,11 @@ def draw(figure, slowdown):
             start += width
         for row, line in shown.iterrows():
             printed = PRINTED[name].get(line["transport"], 0)
+            low, high = line["exposed_percent_low"], line["exposed_percent_high"]
+            ax.plot([low, high], [row, row], color="#333333", lw=0.8)
             ax.annotate(
-                f"{line['exposed_percent']:.1f}", (max(line["exposed_percent"], printed), row),
+                f"{line['exposed_percent']:.1f}",
+                (np.nanmax([line["exposed_percent"], printed, high]), row),
                 xytext=(4, 0), textcoords="offset points", va="center_baseline", fontsize=7,
             )  # fmt: skip
             if printed:
@@ -78,7 +97,10 @@ def draw(figure, slowdown):
         ax.set_title(preset.training(name).title, loc="left")
         ax.set(
             xlabel="exposed networking [% of the step]",
-            xlim=(0, 1.18 * max(*start, *PRINTED[name].values())),
+            xlim=(
+                0,
+                1.18 * np.nanmax([*start, *shown["exposed_percent_high"], *PRINTED[name].values()]),
+            ),
         )
         ax.grid(True, axis="x")
         ax.tick_params(axis="y", length=0)

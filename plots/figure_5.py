@@ -4,7 +4,8 @@
 Compare with [hotnets24] figure 5: same quantity; the paper has 8192 hosts and prints 1 ms
 (optimal), 9 ms (RoCEv2), 7 ms (single path, best effort) and at most 5 % above optimal (sprayed).
 Most of a single-path tail is the draw of the paths, so the slowest flow of every run stands beside
-the max-min fluid value of its own paths, and the fluid value of many random draws is below.
+the max-min fluid value of its own paths, and the fluid value of many random draws is below. Bars:
+mean over seeds and its 95 % confidence interval (Student's t).
 """
 
 import numpy as np
@@ -47,7 +48,7 @@ def draw(figure, fct, slowdown, fluid, draws):
         ax.grid(axis="x")
     hosts, size_mb = slowdown["n_flows"].max(), slowdown["largest_message_bytes"].max() / 1e6
     left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB, one line per seed", loc="left")
-    right.set_title("(b) slowest flow of each seed", loc="left")
+    right.set_title("(b) slowest flow of each seed; bars: mean, 95 % CI", loc="left")
     entries = {}
     for ax in (left, right):
         handles, labels = ax.get_legend_handles_labels()
@@ -89,8 +90,14 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
             own["fct_ps"] / unit_ps, row + spread(own["seed"]), cross.marker, color=cross.color,
             markersize=4, label=None if row else cross.label,
         )  # fmt: skip
+        mean, half = figures.mean_interval(fct)
+        within = "" if np.isnan(half) else f" ± {half / optimal:.2f}"
+        ax.errorbar(
+            mean, row + 0.4, xerr=half, fmt="|", color=style.color, markersize=6, linewidth=0.8,
+            capsize=1.5,
+        )  # fmt: skip
         ax.annotate(
-            f"mean {fct.mean() / optimal:.2f}x optimal", (max(fct.max(), optimal), row),
+            f"mean {mean / optimal:.2f}{within} x optimal", (max(fct.max(), optimal), row),
             xytext=(8, 0), textcoords="offset points", va="center", fontsize=6.5, color=style.color,
         )  # fmt: skip
     names = [figures.style(variant, label).label.replace(" (", "\n(") for variant, label in rows]
@@ -98,7 +105,9 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
     ax.set_ylim(len(rows) + 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     columns = ["series", "variant", "seed", "fct_ps"]
-    return pd.concat([measured[columns], ideal[columns]], ignore_index=True)
+    parts = [measured, ideal]
+    means = [figures.over_seeds(part, ["series", "variant"], "fct_ps") for part in parts]
+    return pd.concat([part[columns] for part in parts] + means, ignore_index=True)
 
 
 def draw_draws(ax, draws, unit_ps, optimal, row):

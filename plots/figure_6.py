@@ -3,7 +3,8 @@
 
 Compare with [hotnets24] figure 6: same quantity; the paper has 8192 hosts at 100 Gb/s and prints no
 numbers in its text. On one path per flow the tail is the collisions of the draw at any load: the
-max-min fluid value of each run's own paths stands beside it, and their ratio on the right.
+max-min fluid value of each run's own paths stands beside it, and their ratio on the right. Lines:
+mean over seeds; bars: its 95 % confidence interval (Student's t).
 """
 
 import pandas as pd
@@ -39,7 +40,10 @@ def draw(figure, slowdown, fluid):
     size_mb = slowdown["largest_message_bytes"].max() / 1e6
     hosts = round(n_hosts["n_flows"] / n_hosts[ACTIVE])
     left.set(ylabel="slowest flow [us]", ylim=(0, None))
-    left.set_title(f"(a) {size_mb:.4g} MB flows, {hosts} hosts; lines: mean of seeds", loc="left")
+    seeds = measured["seed"].nunique()
+    left.set_title(
+        f"(a) {size_mb:.4g} MB flows, {hosts} hosts; mean and 95 % CI, n = {seeds}", loc="left"
+    )
     right.set(ylabel="slowest flow / fluid [1]")
     right.set_ylim(min(0.98, right.get_ylim()[0]), None)
     right.set_title("(b) slowest flow over fluid, same paths", loc="left")
@@ -53,16 +57,18 @@ def draw(figure, slowdown, fluid):
 
 
 def draw_seeds(ax, runs, column, look, place):
-    """Draw every seed as a small marker and the mean of each share as a line."""
+    """Draw every seed as a small marker, and the mean of each share as a line with its interval."""
     percent = 100 * runs[ACTIVE]
     ax.plot(
         percent + aside(place), runs[column], look.marker, color=look.color, markersize=2.5,
         alpha=0.5, markeredgewidth=0,
     )  # fmt: skip
-    mean = runs.groupby(ACTIVE)[column].mean()
-    ax.plot(
-        100 * mean.index + aside(place), mean, "-", marker=look.marker, color=look.color,
-        linewidth=1.2, markersize=4, label=look.label,
+    points = figures.over_seeds(runs, [ACTIVE], column)
+    mean = points[f"{column}_mean"]
+    ax.errorbar(
+        100 * points[ACTIVE] + aside(place), mean, yerr=mean - points[f"{column}_low"],
+        fmt="-", marker=look.marker, color=look.color, linewidth=1.2, markersize=4,
+        elinewidth=0.6, capsize=1.5, label=look.label,
     )  # fmt: skip
 
 
@@ -77,11 +83,16 @@ def draw_fluid(ax, runs):
 
 
 def table_of(measured, ideal):
-    """Return what is drawn, one row per run and value."""
+    """Return what is drawn, one row per run and value, then one per point with its interval."""
     columns = ["variant", "seed", ACTIVE]
+    measured, ideal = measured.assign(series="slowest"), ideal.assign(series="slowest, fluid")
+    point = ["series", "variant", ACTIVE]
     parts = [
-        measured[[*columns, "fct_us"]].assign(series="slowest"),
-        ideal[[*columns, "fct_us", "over_fluid_p100"]].assign(series="slowest, fluid"),
+        measured[["series", *columns, "fct_us"]],
+        ideal[["series", *columns, "fct_us", "over_fluid_p100"]],
+        figures.over_seeds(measured, point, "fct_us"),
+        figures.over_seeds(ideal, point, "fct_us"),
+        figures.over_seeds(ideal, point, "over_fluid_p100"),
     ]
     return pd.concat(parts, ignore_index=True).rename(columns={ACTIVE: "active_share"})
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes one value per seed, leaves their mean and how far it can be from that of all seeds."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyorch.errors import FigureError
+
 if TYPE_CHECKING:
+    import pandas as pd
     from numpy.typing import ArrayLike
 
 
@@ -35,3 +39,39 @@ def mean_interval(values: "ArrayLike", level: float = 0.95) -> tuple[float, floa
         return float(values.mean()), float("nan")
     half = t.ppf((1 + level) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n)
     return float(values.mean()), float(half)
+
+
+def over_seeds(table: "pd.DataFrame", by: Sequence[str], column: str) -> "pd.DataFrame":
+    """Return the mean of a column over the seeds of each point, with its 95 % interval.
+
+    Parameters
+    ----------
+    table : DataFrame, one row per run
+        Has `column`, ``seed`` and the columns `by`.
+    by : sequence of str
+        What makes a point; the order of the table is kept.
+    column : str
+        What is averaged.
+
+    Returns
+    -------
+    DataFrame, one row per point
+        Columns `by`, ``n_seeds``, and `column` with ``_mean``, ``_low`` and ``_high``; without an
+        interval (NaN) where there is one seed.
+
+    Raises
+    ------
+    FigureError
+        A point has one seed twice: these would be counted as independent.
+    """
+    import pandas as pd
+
+    rows = []
+    for point, runs in table.groupby(list(by), sort=False):
+        if runs["seed"].duplicated().any():
+            where = ", ".join(f"{key} {value}" for key, value in zip(by, point, strict=True))
+            raise FigureError(f"{column}: more than one row for a seed at {where}.")
+        mean, half = mean_interval(runs[column])
+        rows.append([*point, len(runs), mean, mean - half, mean + half])
+    names = [f"{column}_{end}" for end in ("mean", "low", "high")]
+    return pd.DataFrame(rows, columns=[*by, "n_seeds", *names])

@@ -4,9 +4,14 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pyorch.figures import mean_interval
+from pyorch.errors import FigureError
+from pyorch.figures import mean_interval, over_seeds
 
 
 def test_three_seeds_by_hand():
@@ -31,3 +36,34 @@ def test_nine_in_ten_intervals_hold_the_true_mean():
     inside = [abs(m - 5) <= half for m, half in (mean_interval(s, 0.9) for s in samples)]
 
     assert np.mean(inside) == pytest.approx(0.9, abs=0.025)
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20).filter(lambda v: np.std(v) > 1e-3))
+def test_the_interval_is_that_of_a_t_test(values):
+    # Another way to the same limits: the means that a two-sided t-test at 5 % does not refuse.
+    theirs = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    mean, half = mean_interval(values)
+
+    assert (mean - half, mean + half) == pytest.approx(tuple(theirs), rel=1e-9, abs=1e-6)
+
+
+def test_points_keep_their_order_and_carry_their_interval():
+    table = pd.DataFrame(
+        {"variant": list("bbbaac"), "seed": [1, 2, 3, 1, 2, 1], "x": [1, 2, 6, 4, 4, 7.0]}
+    )
+    got = over_seeds(table, ["variant"], "x")
+
+    assert list(got.columns) == ["variant", "n_seeds", "x_mean", "x_low", "x_high"]
+    assert got["variant"].tolist() == ["b", "a", "c"]
+    assert got["n_seeds"].tolist() == [3, 2, 1]
+    # b by hand, as above; a: no spread; c: one seed has no interval.
+    half = 4.3027 * math.sqrt(7 / 3)
+    assert got["x_low"][:2].tolist() == pytest.approx([3 - half, 4], abs=1e-4)
+    assert got["x_high"][:2].tolist() == pytest.approx([3 + half, 4], abs=1e-4)
+    assert got.loc[2, ["x_low", "x_high"]].isna().all()
+
+
+def test_a_seed_that_stands_twice_is_not_counted_as_two():
+    table = pd.DataFrame({"variant": ["a", "a"], "seed": [1, 1], "x": [1.0, 2.0]})
+    with pytest.raises(FigureError, match="x: more than one row for a seed at variant a"):
+        over_seeds(table, ["variant"], "x")
