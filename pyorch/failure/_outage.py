@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What kinds of trouble share: outages of links, which links they hit, and what they add up to."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,6 +89,23 @@ def links_between(links: dict[str, np.ndarray], a: int, b: int) -> np.ndarray:
     return np.flatnonzero((ends[0] == min(a, b)) & (ends[1] == max(a, b)))
 
 
-def links_of(links: dict[str, np.ndarray], nodes: np.ndarray) -> np.ndarray:
+def links_of(links: dict[str, np.ndarray], ids: Iterable[int]) -> np.ndarray:
     """Return the rows of all links that end at any of some nodes."""
+    nodes = np.asarray(sorted(ids), dtype=np.int64)
     return np.flatnonzero(np.isin(links["node_a"], nodes) | np.isin(links["node_b"], nodes))
+
+
+def switches_of(nodes: dict[str, np.ndarray], plane: int | None = None) -> np.ndarray:
+    """Return the ids of all switches, or of those in one plane, in the order of the table."""
+    here = nodes["is_switch"] == 1
+    return nodes["node"][here if plane is None else here & (_plane(nodes) == plane)]
+
+
+def planes(nodes: dict[str, np.ndarray]) -> list[int]:
+    """Return the planes that have a switch, ascending."""
+    return np.unique(_plane(nodes)[nodes["is_switch"] == 1]).tolist()
+
+
+def _plane(nodes: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the plane of each node, 0 where the topology has but one."""
+    return nodes.get("plane", np.zeros(len(nodes["node"]), dtype=np.int64))

@@ -6,7 +6,14 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from pyorch.failure._outage import NEVER_PS, Outages, links_between, links_of
+from pyorch.failure._outage import (
+    NEVER_PS,
+    Outages,
+    links_between,
+    links_of,
+    planes,
+    switches_of,
+)
 from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs
 
 Node = Annotated[int, Field(strict=True, ge=0)]
@@ -39,15 +46,15 @@ def check(
     for a, b in params.links:
         if not len(links_between(links, a, b)):
             raise FieldError("links", f"there is no link between nodes {a} and {b}.")
-    switches = set(nodes["node"][nodes["is_switch"] == 1].tolist())
+    switches = set(switches_of(nodes).tolist())
     if missing := sorted(set(params.switches) - switches):
         raise FieldError(
             "switches", f"node {missing[0]} is no switch. Switches: {min(switches)} to"
             f" {max(switches)}.",
         )  # fmt: skip
-    planes = set(_planes(nodes).tolist())
-    if missing := sorted(set(params.planes) - planes):
-        raise FieldError("planes", f"there is no plane {missing[0]}. Planes: {sorted(planes)}.")
+    known = planes(nodes)
+    if missing := sorted(set(params.planes) - set(known)):
+        raise FieldError("planes", f"there is no plane {missing[0]}. Planes: {known}.")
     if params.at_ps >= stop_ps:
         raise FieldError("at", f"{params.at_ps} ps is not before stop, {stop_ps} ps. Raise stop.")
     if params.times > 1 and (params.every_ps is None or params.duration_ps is None):
@@ -62,10 +69,10 @@ def outages(
 ) -> Outages:  # fmt: skip
     """Return the outages; the seed decides nothing here."""
     down = set(params.switches)
-    in_plane = np.isin(_planes(nodes), params.planes) & (nodes["is_switch"] == 1)
-    down.update(nodes["node"][in_plane].tolist())
+    for plane in params.planes:
+        down.update(switches_of(nodes, plane).tolist())
     hit = [links_between(links, a, b) for a, b in params.links]
-    hit.append(links_of(links, np.asarray(sorted(down), dtype=np.int64)))
+    hit.append(links_of(links, down))
     link = np.unique(np.concatenate(hit))
     start_ps = params.at_ps + np.arange(params.times) * (params.every_ps or 0)
     end_ps = np.full(len(start_ps), NEVER_PS)
@@ -77,8 +84,3 @@ def outages(
         end_ps=np.tile(end_ps, len(link)),
         rate_bps=np.full(len(link) * len(start_ps), params.rate_bps or 0),
     )
-
-
-def _planes(nodes: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the plane of each node, 0 where the topology has but one."""
-    return nodes.get("plane", np.zeros(len(nodes["node"]), dtype=np.int64))

@@ -80,13 +80,13 @@ def _dependencies(
 
 
 def _link_events(spec: dict, tables: Tables, seed: int) -> dict[str, np.ndarray]:
-    """Return when links change, from all kinds of trouble together."""
+    """Return when links change; the n-th kind of trouble has random streams of its own."""
     parts = []
-    for failure in spec["failures"]:
+    for index, failure in enumerate(spec["failures"]):
         module = plugins.load("pyorch.failure", failure["type"])
-        params = restore(module.Params, failure)
+        params, own_seed = restore(module.Params, failure), seed + (index << 64)
         parts.append(
-            module.outages(params, tables["nodes"], tables["links"], seed, spec["stop_ps"])
+            module.outages(params, tables["nodes"], tables["links"], own_seed, spec["stop_ps"])
         )
     return link_events(together(parts), tables["links"])
 

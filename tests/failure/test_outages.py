@@ -1,14 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What kinds of trouble add up to, counted moment by moment, and what they refuse."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pyorch.failure import random_links, scheduled
+from pyorch import spec
+from pyorch.failure import random, scheduled
 from pyorch.failure._outage import NEVER_PS, Outages, link_events, together
+from pyorch.render import input_tables
 from pyorch.spec.fields import FieldError
+from pyorch.spec.scenario import parse_scenario
+
+TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
+SCENARIO = """\
+name: twice
+topology: {{type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 4}}
+link: {{rate: 800 Gb/s, delay: 500 ns}}
+switch: {{buffer: 8 MB}}
+workload: {{type: permutation, message: 40 kB}}
+transport: {{type: ns3::RoceTransport}}
+failures: [{failures}]
+stop: 20 ms
+"""
 
 #: Two hosts under two leaves (10, 11), two spines (20, 21) in planes 0 and 1; a double link.
 NODES = {
@@ -97,34 +114,113 @@ def test_a_flapping_link_fails_as_often_as_it_is_told():
     assert table["rate_bps"].tolist() == [0, 100] * 3
 
 
-def test_links_fail_for_the_share_of_time_that_mtbf_and_mttr_say():
-    # Oracle: an alternating renewal process is down for mttr / (mtbf + mttr) of the time. Each of
-    # 5 links has about 10^4 / 110 * 10 = 900 cycles; the share 1/11 then has sigma of about
-    # sqrt(2 / 4500) * (1/11) * (10/11) = 0.0018; 5 sigma: a false alarm of 6e-7.
-    stop_ps = 100_000_000
-    params = random_links.Params.model_validate({"mtbf": "100 ns", "mttr": "10 ns"})
-    got = random_links.outages(params, NODES, LINKS, 7, stop_ps)
-
-    assert set(got.link.tolist()) == {2, 3, 4, 5, 6}  # hosts keep theirs
-    down = (np.minimum(got.end_ps, stop_ps) - got.start_ps).sum() / (5 * stop_ps)
-    assert abs(down - 1 / 11) < 0.009
+def random_outages(what, seed, stop_ps, links=LINKS, nodes=NODES, **more):
+    params = random.Params.model_validate({"what": what, "mtbf": "100 ns", "mttr": "10 ns", **more})
+    random.check(params, nodes, links, stop_ps)
+    return random.outages(params, nodes, links, seed, stop_ps)
 
 
-def test_another_link_changes_nothing_for_the_others():
-    params = random_links.Params.model_validate({"mtbf": "100 ns", "mttr": "10 ns"})
-    fewer = {name: values[:-1] for name, values in LINKS.items()}
+def rows_of(outages, link):
+    hit = outages.link == link
+    return list(zip(outages.start_ps[hit].tolist(), outages.end_ps[hit].tolist(), strict=True))
 
-    all_links = random_links.outages(params, NODES, LINKS, 3, 10**6)
-    some = random_links.outages(params, NODES, fewer, 3, 10**6)
-    assert all_links.start_ps[all_links.link < 6].tolist() == some.start_ps.tolist()
-    other_seed = random_links.outages(params, NODES, LINKS, 4, 10**6)
-    assert other_seed.start_ps.tolist() != all_links.start_ps.tolist()
+
+@pytest.mark.parametrize(
+    ("what", "links_per_element"),
+    [
+        ("links", [1] * 7),
+        ("fabric_links", [1] * 5),  # hosts keep theirs
+        ("switches", [3, 4, 2, 3]),  # 10, 11, 20, 21
+        ("planes", [7, 3]),  # 10, 11, 20; 21
+    ],
+)
+def test_each_element_fails_for_the_share_of_time_that_mtbf_and_mttr_say(what, links_per_element):
+    # Oracle: an alternating renewal process is down for mttr / (mtbf + mttr) = 1/11 of the time. In
+    # 10^9 ps an element has about 9000 cycles, so its share has sigma sqrt(2 / 9000) * (1/11) *
+    # (10/11) = 0.0012. Each counts once per link; 5 sigma of the sum: a false alarm of 6e-7.
+    stop_ps = 10**9
+    weights = np.array(links_per_element)
+    sigma = np.sqrt(2 / 9000) * (1 / 11) * (10 / 11) * np.sqrt((weights**2).sum()) / weights.sum()
+    got = random_outages(what, 7, stop_ps)
+
+    assert len(set(got.link.tolist())) == (5 if what == "fabric_links" else 7)
+    down = (np.minimum(got.end_ps, stop_ps) - got.start_ps).sum() / (weights.sum() * stop_ps)
+    assert abs(down - 1 / 11) < 5 * sigma
+
+
+@pytest.mark.parametrize("what", ["links", "switches", "planes"])
+def test_another_element_changes_nothing_for_the_others(what):
+    # Without link 3 and the host links nothing is left of switch 10 but link 2, and of plane 1 but
+    # the double link, rows 5 and 6.
+    some_links = {name: values[[2, 4, 5, 6]] for name, values in LINKS.items()}
+
+    everything = random_outages(what, 3, 10**7)
+    some = random_outages(what, 3, 10**7, some_links)
+
+    for row, link in enumerate([2, 4, 5, 6]):
+        assert len(rows_of(some, row)) > 50
+        assert rows_of(some, row) == rows_of(everything, link)
+    assert random_outages(what, 4, 10**7).start_ps.tolist() != everything.start_ps.tolist()
+
+
+def test_a_plane_takes_the_links_of_its_switches_and_is_not_the_switch_of_its_number():
+    # Planes 10 (of 10 and 20) and 11 (of 11 and 21): link 0 ends in the first alone, 1 in the
+    # second alone, as also with the switches 10 and 11.
+    nodes = NODES | {"plane": np.array([10, 10, 10, 11, 10, 11])}
+
+    by_plane = random_outages("planes", 3, 10**6, nodes=nodes)
+    by_switch = random_outages("switches", 3, 10**6, nodes=nodes)
+
+    assert rows_of(by_plane, 2) == rows_of(by_plane, 0)  # 10 and 20
+    assert rows_of(by_plane, 5) == rows_of(by_plane, 1)  # 11 and 21
+    assert sorted(rows_of(by_plane, 3)) == sorted(rows_of(by_plane, 0) + rows_of(by_plane, 1))
+    assert rows_of(by_plane, 0) != rows_of(by_switch, 0)
+
+
+def test_a_link_is_slow_while_any_of_its_switches_or_planes_fails():
+    # Oracle: look at every ns. Link 0 (host 0) fails with switch 10 alone, link 2 with 10 and 20.
+    # Of 20 alone we learn by a link to it from a host.
+    stop_ps = 2 * 10**6
+    only_20 = {name: values[:1] for name, values in LINKS.items()} | {"node_b": np.array([20])}
+    by_10 = rows_of(random_outages("switches", 5, stop_ps), 0)
+    by_20 = rows_of(random_outages("switches", 5, stop_ps, only_20), 0)
+    table = link_events(random_outages("switches", 5, stop_ps, rate="25 bit/s"), LINKS)
+    mine = (table["node_a"] == 10) & (table["node_b"] == 20)
+
+    slow = 0
+    for moment in range(0, stop_ps, 1000):
+        fails = any(start <= moment < end for start, end in by_10 + by_20)
+        before = table["rate_bps"][mine & (table["time_ps"] <= moment)]
+        assert (before[-1] if len(before) else 100) == (25 if fails else 100)
+        slow += fails
+    assert slow > 100
+
+
+def test_two_random_kinds_of_trouble_of_one_scenario_do_not_fail_together():
+    # The same thing said twice: with the same random numbers the second would add nothing.
+    def failing(*failures):
+        scenario = parse_scenario(SCENARIO.format(failures=", ".join(failures)), "twice.yaml")
+        table = input_tables(spec.plan(scenario, typeids_file=TYPEIDS)[0].spec)["link_events"]
+        return set(table["time_ps"][table["rate_bps"] == 0].tolist())
+
+    kind = "{type: random, what: fabric_links, mtbf: 1 ms, mttr: 1 us}"
+    once, twice = failing(kind), failing(kind, kind)
+
+    # 2 x 4 cables for 20 ms: 160 failures each, a few of the second while a link is down.
+    assert len(once) > 100
+    assert len(twice - once) > 100
 
 
 def test_no_trouble_at_all_is_an_empty_table():
-    params = random_links.Params.model_validate({"mtbf": "1 s", "mttr": "1 ns"})
-    got = together([random_links.outages(params, NODES, LINKS, 1, 10)])
+    got = together([random_outages("links", 1, 10, mtbf="1 s")])
     assert len(link_events(got, LINKS)["time_ps"]) == 0
+
+
+def test_links_between_switches_can_fail_only_where_there_are_any():
+    at_hosts = {name: values[:2] for name, values in LINKS.items()}
+    with pytest.raises(FieldError, match="no link joins two switches here") as caught:
+        random_outages("fabric_links", 1, 10, at_hosts)
+    assert caught.value.field == "what"
 
 
 @pytest.mark.parametrize(

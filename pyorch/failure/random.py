@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Links, switches or planes that fail and are repaired at random, each by itself."""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from pyorch.failure._outage import Outages, links_of, planes, switches_of
+from pyorch.spec.fields import Closed, FieldError, RateBps, TimePs
+from pyorch.workload._hosts import stream
+
+
+class Params(Closed):
+    """Each of `what` works for `mtbf` and fails for `mttr` on average, exponentially distributed.
+
+    ``fabric_links`` spares the links of hosts. A switch or a plane takes all its links with it.
+    During an outage a link is cut, or has `rate`.
+    """
+
+    what: Literal["links", "fabric_links", "switches", "planes"]
+    mtbf_ps: TimePs = Field(alias="mtbf", ge=1)
+    mttr_ps: TimePs = Field(alias="mttr", ge=1)
+    rate_bps: RateBps | None = Field(None, alias="rate")
+
+
+def check(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], stop_ps: int
+) -> None:
+    """Raise FieldError if nothing can fail."""
+    if not _elements(params.what, nodes, links):
+        raise FieldError("what", "no link joins two switches here, so none can fail. Say links.")
+
+
+def outages(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int,
+    stop_ps: int,
+) -> Outages:  # fmt: skip
+    """Return all outages that begin before the run stops.
+
+    Each element has a random stream of its own, named by its ids, so one element more changes
+    nothing for the others.
+    """
+    rows = []
+    for name, hit in _elements(params.what, nodes, links).items():
+        numbers = stream(seed, f"random failures of {name}")
+        time_ps = _draw(numbers, params.mtbf_ps)
+        while time_ps < stop_ps:
+            end_ps = time_ps + _draw(numbers, params.mttr_ps)
+            rows += [(link, time_ps, end_ps, params.rate_bps or 0) for link in hit]
+            time_ps = end_ps + _draw(numbers, params.mtbf_ps)
+    table = np.asarray(rows, dtype=np.int64).reshape(-1, 4)
+    return Outages(*table.T)
+
+
+def _elements(
+    what: str, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return what may fail: the name of each element, and the rows of the links it takes along."""
+    if what == "switches":
+        return {f"switch {i}": links_of(links, [i]) for i in switches_of(nodes)}
+    if what == "planes":
+        return {
+            f"plane {plane}": links_of(links, switches_of(nodes, plane)) for plane in planes(nodes)
+        }
+    joins_switches = np.isin([links["node_a"], links["node_b"]], switches_of(nodes)).all(axis=0)
+    parallel = links.get("parallel", np.zeros(len(links["node_a"]), dtype=np.int64))
+    return {
+        f"link {links['node_a'][row]}-{links['node_b'][row]}-{parallel[row]}": [row]
+        for row in np.flatnonzero(joins_switches | (what == "links"))
+    }
+
+
+def _draw(numbers: np.random.Generator, mean_ps: int) -> int:
+    """Return an exponential time, at least a picosecond."""
+    return max(1, int(numbers.exponential(mean_ps)))
