@@ -36,6 +36,7 @@ test: setup
 
 bench: setup
 	@$(IN_VENV) python benchmarks/engine.py --hosts 128 1024
+	@$(IN_VENV) python benchmarks/features.py
 	@$(IN_VENV) python benchmarks/start.py
 
 clean:

@@ -94,6 +94,7 @@ Pfc::Attach(Fabric& fabric)
         m_mtuFrameBytes = fabric.LargestFrameBytes();
     }
     m_ingress.resize(fabric.NumPorts());
+    m_pausedAtBytes.resize(fabric.NumPorts());
     for (PortId port = 0; port < fabric.NumPorts(); port++)
     {
         m_ingress[port].headroomBytes =
@@ -154,8 +155,9 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
     const uint64_t xoffBytes = XoffBytesOf(m_fabric->GetPort(ingress).node);
     // What a port held when it was paused, or holds while it is not, stays its own when the
     // threshold falls below: all of the headroom is for what comes after the PAUSE.
+    uint32_t& pausedAtBytes = m_pausedAtBytes[ingress][frame.priority];
     const uint64_t baseBytes =
-        std::max<uint64_t>(xoffBytes, (account.paused & bit) ? account.pausedAtBytes : used);
+        std::max<uint64_t>(xoffBytes, (account.paused & bit) ? pausedAtBytes : used);
     if (used + frame.bytes > baseBytes + account.headroomBytes)
     {
         return false;
@@ -165,8 +167,7 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
     if (used > xoffBytes && !(account.paused & bit))
     {
         account.paused |= bit;
-        account.pausedAtBytes =
-            std::max(static_cast<uint32_t>(xoffBytes), used - frame.bytes);
+        pausedAtBytes = std::max(static_cast<uint32_t>(xoffBytes), used - frame.bytes);
         m_fabric->SendLinkControl(ingress, bit, PAUSE_FRAME_BYTES);
     }
     return true;

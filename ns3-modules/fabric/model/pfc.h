@@ -50,16 +50,17 @@ class Pfc final : public fabric::LinkFlowControl
     {
         std::array<uint32_t, fabric::NUM_PRIORITIES> usedBytes{}; ///< Held, by priority [byte]
         uint64_t headroomBytes{0};  ///< Accepted beyond the threshold [byte]
-        uint32_t pausedAtBytes{0};  ///< Held when PAUSE was sent, the frame that crossed not counted [byte]
         uint32_t peakBytes{0};      ///< Largest value in usedBytes [byte]
         uint8_t paused{0};      ///< Bit per priority for which the other end was told to stop
     };
 
     uint64_t HeadroomOf(const fabric::Fabric& fabric, fabric::PortId ingress) const;
+    uint64_t XoffBytesOf(uint32_t node) const;
 
     fabric::Fabric* m_fabric{nullptr};
     std::vector<Ingress> m_ingress; ///< Per port
-    uint64_t XoffBytesOf(uint32_t node) const;
+    /// Held when PAUSE was sent, without the frame that crossed; per port and priority [byte]
+    std::vector<std::array<uint32_t, fabric::NUM_PRIORITIES>> m_pausedAtBytes;
 
     uint64_t m_xoffBytes{0};
     double m_alpha{0};

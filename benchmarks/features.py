@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What each feature costs where it is on: CPU per data packet beside the same run without it.
+
+``python benchmarks/features.py [--hosts 128] [--repeats 5] [--only NAME ...]``. The permutation of
+engine.py, RoCE go-back-N over ECMP. A feature and what it is compared with take turns, each run in
+a process of its own; the row is the median of the ratios of neighbours.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import permutation
+from ours import WINDOW_BYTES
+from rich.console import Console
+from rich.table import Table
+
+from pyorch.simulate import Fabric
+from pyorch.simulate.run import simulate
+
+PLAIN = "nothing on"
+PFC = "PFC, static threshold"
+CONTROL = ("ns3::Pfc", {"XoffBytes": 200_000})
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What one row of the table switches on, beside what it is compared with.
+
+    `options` are those of `Fabric`, `roles` its methods with their arguments, `links` and `tables`
+    columns to add; in `roles` a policy, discipline or flow control replaces the plain one.
+    """
+
+    options: dict[str, object] = field(default_factory=dict)
+    roles: dict[str, tuple] = field(default_factory=dict)
+    links: dict[str, float] = field(default_factory=dict)
+    tables: dict[str, dict[str, list]] = field(default_factory=dict)
+    transport: dict[str, object] = field(default_factory=dict)
+    beside: str = PLAIN
+
+
+#: A cut of the first link long after the end of the run: what being able to fail costs.
+LATE_CUT = {"time_ps": [10**15], "node_a": [0], "node_b": [permutation.SHAPES[128].hosts],
+            "rate_bps": [0]}  # fmt: skip
+
+FEATURES = {
+    PLAIN: Feature(),
+    PFC: Feature(roles={"flow_control": CONTROL}),
+    "PFC, dynamic threshold": Feature(roles={"flow_control": ("ns3::Pfc", {"Alpha": 0.125})}),
+    "egress limit, dynamic": Feature(roles={"queue": ("ns3::DropTail", {"Alpha": 1})}),
+    "RED/ECN": Feature(roles={"queue": ("ns3::RedEcn", {"KminBytes": 400_000,
+                                                        "KmaxBytes": 1_600_000})}),
+    "weighted hash": Feature(roles={"forwarding": ("ns3::WeightedHash",)}),
+    "flowlets": Feature(roles={"forwarding": ("ns3::Flowlet",)}),
+    "least loaded port": Feature(roles={"forwarding": ("ns3::LeastLoaded",)}),
+    "random spray, selective repeat": Feature(
+        roles={"forwarding": ("ns3::RandomSpray",)},
+        transport={"Recovery": "SelectiveRepeat", "ReorderPackets": 256},
+    ),
+    "cut-through": Feature(options={"cut_through_bytes": 64}),
+    "switch latency": Feature(options={"switch_delay_ps": 300_000}),
+    "a link that may be cut": Feature(tables={"link_events": LATE_CUT}),
+    "frame loss, 10^-9": Feature(links={"loss_ratio": 1e-9}),
+    "bit errors, 10^-15": Feature(links={"bit_error_ratio": 1e-15}),
+    "samples every 10 us": Feature(options={"sample_ps": 10_000_000}),
+    "samples every 1 us": Feature(options={"sample_ps": 1_000_000}),
+    "arrival of every packet": Feature(options={"trace_arrivals": True}),
+    "log of PFC pauses": Feature(
+        options={"trace_pauses": True}, roles={"flow_control": CONTROL}, beside=PFC
+    ),
+}  # fmt: skip
+
+
+def fabric(feature: Feature, tables: Path) -> Fabric:
+    """Return the network of the benchmark with one feature on."""
+    options = {"seed": 1, "framing_bytes": 0, "buffer_bytes": 64_000_000, **feature.options}
+    network = Fabric(**options)
+    with np.load(tables) as archive:
+        columns = {key: archive[key] for key in archive.files}
+    for table in ("nodes", "links", "flows"):
+        given = {key.partition(".")[2]: values for key, values in columns.items()
+                 if key.startswith(f"{table}.")}  # fmt: skip
+        if table == "links":
+            n_links = len(given["node_a"])
+            given |= {name: np.full(n_links, ratio) for name, ratio in feature.links.items()}
+        network.table(table, given)
+    for table, given in feature.tables.items():
+        network.table(table, given)
+    for role, arguments in ({"forwarding": ("ns3::EcmpHash",)} | feature.roles).items():
+        getattr(network, role)(*arguments)
+    network.transport(
+        "ns3::RoceTransport",
+        {"MtuBytes": 4096, "HeaderBytes": 64, "RethBytes": 0, "AckBytes": 64,
+         "Recovery": "GoBackN", "WindowBytes": WINDOW_BYTES} | feature.transport,
+    )  # fmt: skip
+    return network
+
+
+def cpu_s(name: str, tables: Path) -> float:
+    """Return the user CPU of the run phase with a feature on, in a process of its own [s]."""
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, __file__, "--run", name, str(tables), out]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{name}: ended with status {done.returncode}:\n{done.stderr}")
+        return json.loads((Path(out) / "provenance.json").read_text())["run_cpu_s"]
+
+
+def ratios(name: str, tables: Path, repeats: int) -> list[float]:
+    """Return CPU with a feature over CPU without it, of runs that follow each other."""
+    found = []
+    for repeat in range(repeats):
+        print(f"{name}, {repeat + 1}/{repeats} ...", file=sys.stderr)
+        without = cpu_s(FEATURES[name].beside, tables)
+        found.append(cpu_s(name, tables) / without)
+    return found
+
+
+def main() -> None:
+    """Measure and print one row per feature; or, as a child of that, run one of them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hosts", type=int, choices=permutation.SHAPES, default=128)
+    parser.add_argument("--packets", type=int, help="data packets of each message")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--only", nargs="+", choices=FEATURES, default=list(FEATURES))
+    parser.add_argument("--run", nargs=3, metavar=("FEATURE", "TABLES", "OUT"))
+    options = parser.parse_args()
+    if options.run:
+        name, tables, out = options.run
+        simulate(fabric(FEATURES[name], Path(tables)), Path(out), name)
+        return
+    shape = permutation.SHAPES[options.hosts]
+    table = Table("feature", "beside", "CPU with it, times", "least", "most")
+    with tempfile.TemporaryDirectory() as folder:
+        permutation.save(
+            Path(folder), permutation.tables(shape, options.packets or shape.packets)
+        )
+        for name in options.only:
+            found = ratios(name, Path(folder) / "tables.npz", options.repeats)
+            numbers = (statistics.median(found), min(found), max(found))
+            table.add_row(name, FEATURES[name].beside, *(f"{number:.2f}" for number in numbers))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
