@@ -15,20 +15,30 @@ from pyorch.figures import need_path
 
 scale = config.get("scale", "laptop")
 try:
+    # A job on another machine uses what this one has built; it may not build beside other jobs.
     # Not a rule: the names of runs hold the attributes of the modules, so these are needed here;
     # and a rule would re-run everything behind it, also where the bytes come out the same.
-    cli_workflow.build_modules()
+    if workflow.is_main_process:
+        cli_workflow.build_modules()
     found = cli_workflow.read(scale)
 except PyorchError as error:
     raise WorkflowError(str(error)) from None
 
 # Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
-if "mem_mb" not in workflow.global_resources:
+if "mem_mb" not in workflow.global_resources and workflow.local_exec:
     workflow.register_resource("mem_mb", cli_workflow.available_mb())
-if cli_workflow.release_dead_locks():
+if workflow.is_main_process and cli_workflow.release_dead_locks():
     logger.info("Removed the lock of a Snakemake that was killed; unfinished runs are run again.")
 
 FORMATS = ["pdf", "svg", "png", "csv"]
+# What report/caption.rst shows: for a figure its own docstring, for a table what is written here.
+config["captions"] = {name: cli_workflow.escape(text) for name, text in found.captions.items()} | {
+    "reproduction": "Every number of the source documents beside ours, with a status.",
+    "benchmarks": "Time, memory and events of every run; columns: docs/definitions.md.",
+}
+
+
+report: "report/workflow.rst"
 
 
 def code(*folders):
@@ -61,12 +71,13 @@ localrules:
 
 
 rule all:
-    """Every figure, and the report of what of the source documents is reproduced."""
+    """Every figure, what of the source documents is reproduced, and what the runs have cost."""
     default_target: True
     input:
         expand("figures/{figure}.{format}", figure=found.figures, format=FORMATS),
         "figures/reproduction.html",
         "figures/reproduction.md",
+        f"results/benchmarks_{scale}.csv",
 
 
 rule spec:
@@ -124,7 +135,10 @@ rule simulate:
         folder=subpath(output.raw, parent=True),
     threads: 1  # the engine is single-threaded; --cores runs many of these side by side
     resources:
-        mem_mb=lambda wildcards: found.memory_mb(wildcards.scenario, wildcards.run),
+        # On a cluster Snakemake runs once more beside each job.
+        mem_mb=lambda wildcards: found.memory_mb(wildcards.scenario, wildcards.run)
+        + (0 if workflow.local_exec else 300),
+        runtime=lambda wildcards: found.runtime_min(wildcards.scenario, wildcards.run),
     conda:
         "environment.yml"
     message:
@@ -197,7 +211,16 @@ rule figure:
         style="pyorch/figures/style.yaml",
         theory=lambda wildcards: THEORY if uses_theory(wildcards.figure) else [],
     output:
-        multiext("figures/{figure}", ".pdf", ".svg", ".png", ".csv"),
+        multiext("figures/{figure}", ".pdf", ".png", ".csv"),
+        svg=report(
+            "figures/{figure}.svg",
+            caption="report/caption.rst",
+            category="Figures",
+            labels=lambda wildcards: {
+                "figure": wildcards.figure,
+                "shows": found.captions[wildcards.figure].partition(". ")[0],
+            },
+        ),
     log:
         "logs/figure/{figure}.log",
     params:
@@ -213,13 +236,19 @@ rule figure:
 
 
 rule reproduction:
-    """Every number of the source documents beside ours, with a status; figures are linked."""
+    """Every number of the source documents beside ours, with a status; the page holds the figures."""
     input:
         theory=THEORY,
         captions=[f"plots/{figure}.py" for figure in found.figures],
+        figures=expand("figures/{figure}.png", figure=found.figures),
     output:
-        "figures/reproduction.html",
         "figures/reproduction.md",
+        html=report(
+            "figures/reproduction.html",
+            caption="report/caption.rst",
+            category="Reproduction",
+            labels={"table": "reproduction of the source documents"},
+        ),
     log:
         "logs/reproduction.log",
     resources:
@@ -228,3 +257,36 @@ rule reproduction:
         "environment.yml"
     shell:
         "python -m pyorch theory report --out figures > {log} 2>&1"
+
+
+rule benchmarks:
+    """Time, memory and events of every run; no input of anything, because they differ every time."""
+    input:
+        provenance=found.simulated("provenance.json"),
+    output:
+        csv=report(
+            f"results/benchmarks_{scale}.csv",
+            caption="report/caption.rst",
+            category="Cost of the runs",
+            labels={"table": "all columns, CSV"},
+        ),
+        html=report(
+            f"results/benchmarks_{scale}.html",
+            caption="report/caption.rst",
+            category="Cost of the runs",
+            labels={"table": "overview"},
+        ),
+    log:
+        f"logs/benchmarks/{scale}.log",
+    params:
+        scale=scale,
+        files=[found.files[scenario] for scenario in found.needed],
+    resources:
+        mem_mb=1000,
+    conda:
+        "environment.yml"
+    message:
+        "Adding up what the runs have cost"
+    shell:
+        "python -m pyorch benchmarks {params.files} --scale {params.scale} --out {output.csv}"
+        " > {log} 2>&1"

@@ -41,9 +41,8 @@ def draw(figure, slowdown, fluid):
     hosts = round(n_hosts["n_flows"] / n_hosts[ACTIVE])
     left.set(ylabel="slowest flow [us]", ylim=(0, None))
     seeds = measured["seed"].nunique()
-    left.set_title(
-        f"(a) {size_mb:.4g} MB flows, {hosts} hosts; mean and 95 % CI, n = {seeds}", loc="left"
-    )
+    shown = f"mean and 95 % CI, n = {seeds}" if seeds > 1 else "one seed"
+    left.set_title(f"(a) {size_mb:.4g} MB flows, {hosts} hosts; {shown}", loc="left")
     right.set(ylabel="slowest flow / fluid [1]")
     right.set_ylim(min(0.98, right.get_ylim()[0]), None)
     right.set_title("(b) slowest flow over fluid, same paths", loc="left")

@@ -127,6 +127,25 @@ def metrics(
 
 
 @app.command()
+def benchmarks(
+    out: OutFile,
+    scenarios: Annotated[
+        list[Path] | None, typer.Argument(help="scenarios/NAME.yaml ...; all there are.")
+    ] = None,
+    scale: ScaleOption = "laptop",
+    results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+    logs: Annotated[Path, typer.Option(help="Folder of the logs.")] = Path("logs"),
+) -> None:
+    """Write time, memory and events of the finished runs as CSV, and as HTML beside it."""
+    from pyorch import cli_benchmarks, cli_list
+
+    files = scenarios or cli_list.scenario_files()
+    table = cli_benchmarks.collect(files, scale, results, logs)
+    cli_benchmarks.write(table, out)
+    typer.echo(cli_benchmarks.summary(table))
+
+
+@app.command()
 def attributes() -> None:
     """Write the tables of attributes in the README.md of each C++ module, from the build."""
     from pyorch import cli_attributes

@@ -47,9 +47,7 @@ def with_tables(text: str, generated: str, where: str) -> str:
     before, begin, rest = text.partition(f"{BEGIN}\n")
     _, end, after = rest.partition(f"{END}\n")
     if not (begin and end):
-        raise PluginError(
-            f"{where}: no lines '{BEGIN}' and '{END}'. Put them where the tables go."
-        )
+        raise PluginError(f"{where}: no lines '{BEGIN}' and '{END}'. Put them where the tables go.")
     return f"{before}{begin}\n{generated}\n{end}{after}"
 
 

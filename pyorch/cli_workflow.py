@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the Snakefile asks when it is read: which runs there are, and what this machine holds."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+
+import numpy as np
 
 from pyorch import spec as specs
 from pyorch.cli_list import scenario_files
 from pyorch.errors import BuildError, SpecError, did_you_mean
-from pyorch.figures.needs import read_needs, split_need
+from pyorch.figures.needs import read_caption, read_needs, split_need
 from pyorch.plugins import load, names
+from pyorch.render import input_tables
 from pyorch.spec import typeids
 from pyorch.spec.fields import restore
 
@@ -33,6 +39,8 @@ class Workflow:
         Runs by scenario and id.
     figures : dict
         NEEDS by name of the figure.
+    captions : dict
+        Docstring by name of the figure.
     types : TypeIds
         Of the modules as they are now; a job may be building them anew later.
     """
@@ -41,6 +49,7 @@ class Workflow:
     files: dict[str, Path]
     runs: dict[str, dict[str, specs.Run]]
     figures: dict[str, dict[str, str]]
+    captions: dict[str, str]
     types: typeids.TypeIds
 
     def spec(self, scenario: str, run: str) -> dict:
@@ -75,15 +84,53 @@ class Workflow:
         """
         return 300 + _hosts(self.spec(scenario, run)) * 32 // 1000
 
+    def runtime_min(self, scenario: str, run: str) -> int:
+        """Return the time that a run is given [minute].
+
+        Measured: 1 to 3 us of CPU for each data packet, up to 8192 hosts; ten times that is left
+        for slower machines and for what is sent again, five minutes for the start.
+        """
+        packets = _data_packets(json.dumps(self.spec(scenario, run) | {"seed": 1, "failures": []}))
+        return 5 + packets * 30 // 60_000_000
+
     def tables(self, scenario: str, name: str) -> list[str]:
         """Return one table of each run of a scenario."""
         return [f"results/{scenario}/{run}/{name}.parquet" for run in self.runs[scenario]]
+
+    def simulated(self, name: str) -> list[str]:
+        """Return one file of each run that a figure needs."""
+        return [
+            f"results/{scenario}/{run}/{name}" for scenario in self.needed
+            for run in self.runs[scenario]
+        ]  # fmt: skip
+
+    @property
+    def needed(self) -> list[str]:
+        """The scenarios that a figure needs."""
+        needs = [need for named in self.figures.values() for need in named.values()]
+        return sorted({split_need(need, "NEEDS")[0] for need in needs})
+
+
+def escape(text: str) -> str:
+    """Return text with what is special in reStructuredText escaped."""
+    return re.sub(r"([\\*`|_])", r"\\\1", text)
 
 
 def _hosts(spec: dict) -> int:
     """Return the number of hosts of a run, in closed form."""
     module = load("pyorch.topology", spec["topology"]["type"])
     return module.counts(restore(module.Params, spec["topology"]))["hosts"]
+
+
+@lru_cache(maxsize=1024)
+def _data_packets(spec: str) -> int:
+    """Return how many data packets a run sends, without what is sent again."""
+    resolved = json.loads(spec)
+    flows = input_tables(resolved)["flows"]
+    mtu_bytes = np.array(
+        [each["attributes"].get("MtuBytes", 4096) for each in resolved["transport"]]
+    )
+    return int((-(-flows["bytes"] // mtu_bytes[flows["transport"]])).sum())
 
 
 def build_modules(sources: Path | str = "ns3-modules") -> None:
@@ -115,11 +162,13 @@ def read(scale: str, scenarios: str = "scenarios", plots: str = "plots") -> Work
         if name in files:
             raise SpecError(f"{path}: name: '{name}' is the name of {files[name]} too.")
         files[name], runs[name] = path, specs.runs_by_id(planned)
-    figures = {path.stem: read_needs(path) for path in sorted(Path(plots).glob("[!_]*.py"))}
+    drawn = sorted(Path(plots).glob("[!_]*.py"))
+    figures = {path.stem: read_needs(path) for path in drawn}
+    captions = {path.stem: read_caption(path) for path in drawn}
     for figure, needs in figures.items():
         for need in needs.values():
             _check_need(f"{plots}/{figure}.py", need, files)
-    return Workflow(scale, files, runs, figures, typeids.load())
+    return Workflow(scale, files, runs, figures, captions, typeids.load())
 
 
 def _check_need(source: str, need: str, files: dict[str, Path]) -> None:

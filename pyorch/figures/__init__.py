@@ -14,7 +14,7 @@ Importing this package does not import matplotlib; drawing does.
 
 from pyorch.figures.command import main
 from pyorch.figures.interval import mean_interval, over_seeds
-from pyorch.figures.needs import need_path, read_needs
+from pyorch.figures.needs import need_path, read_caption, read_needs
 from pyorch.figures.save import ONE_COLUMN_INCHES, TWO_COLUMNS_INCHES, save
 from pyorch.figures.style import Style, style
 
@@ -26,6 +26,7 @@ __all__ = [
     "mean_interval",
     "need_path",
     "over_seeds",
+    "read_caption",
     "read_needs",
     "save",
     "style",

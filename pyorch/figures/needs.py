@@ -29,6 +29,11 @@ def read_needs(path: Path | str) -> dict[str, str]:
     raise FigureError(f"{path}: there is no NEEDS. Write NEEDS = {{}} if it needs no table.")
 
 
+def read_caption(path: Path | str) -> str:
+    """Return the caption of a figure, its docstring, as one paragraph."""
+    return " ".join((ast.get_docstring(ast.parse(Path(path).read_text())) or "").split())
+
+
 def split_need(need: str, source: Path | str) -> tuple[str, str]:
     """Return scenario and metric of ``<scenario>/<metric>.csv``."""
     scenario, slash, file = need.partition("/")

@@ -2,6 +2,7 @@
 """Takes the rows of both documents, leaves the reproduction report: one page, Markdown and HTML."""
 
 import ast
+import io
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -40,6 +41,10 @@ GROUPS = {
         "ckpt": "Checkpoint", "c": "Conclusion", "sw": "Switch",
     },
 }  # fmt: skip
+
+
+#: Twice the width at which the page shows a figure.
+PREVIEW_PIXELS = 760
 
 
 @dataclass(frozen=True)
@@ -192,8 +197,23 @@ def _table(head: list[str], body: list[list[str]]) -> list[str]:
     return [*("| " + " | ".join(row) + " |" for row in escaped), ""]
 
 
+def preview(path: Path) -> bytes:
+    """Return a small copy of a PNG: a page within another page may not be larger than 2 MB."""
+    from PIL import Image
+
+    small = io.BytesIO()
+    with Image.open(path) as image:
+        shown = image.convert("RGB")
+    shown.thumbnail((PREVIEW_PIXELS, PREVIEW_PIXELS))
+    shown.quantize(64).save(small, "PNG", optimize=True)
+    return small.getvalue()
+
+
 def write(out: Path | str, plots: Path | str = "plots") -> list[Path]:
-    """Write ``reproduction.md`` and ``reproduction.html`` and return their paths."""
+    """Write ``reproduction.md`` and ``reproduction.html`` and return their paths.
+
+    The page holds previews of the figures that are drawn in `out` already.
+    """
     out = Path(out)
     make_folder(out)
     rows, shown = golden.rows(), figures(Path(plots))
@@ -206,6 +226,7 @@ def write(out: Path | str, plots: Path | str = "plots") -> list[Path]:
                 for group in groups(rows)
             ],
             list(DOCUMENTS), HEAD,
+            {f.name: preview(png) for f in shown if (png := out / f"{f.name}.png").exists()},
         ),
     }  # fmt: skip
     for name, text in pages.items():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes the parts of the reproduction report, leaves one page of HTML that needs nothing else."""
 
+from base64 import b64encode
 from html import escape
 
 #: Colours by what a status says; the word stands beside the colour everywhere.
@@ -31,7 +32,7 @@ nav a { margin-right: 1rem; }
 """
 
 
-def page(verdict, status_rows, figures, contradictions, groups, documents, head) -> str:
+def page(verdict, status_rows, figures, contradictions, groups, documents, head, images) -> str:
     """Return the page.
 
     Parameters
@@ -41,13 +42,15 @@ def page(verdict, status_rows, figures, contradictions, groups, documents, head)
     status_rows : list of list of str
         Status, meaning, and how often it occurs in each of `documents`.
     figures : list of Figure
-        Shown with their captions; the files lie beside the page.
+        Shown with their captions; links lead to the files beside the page.
     contradictions : list of Contradiction
         In words.
     groups : list of (document, title, list of (Row, cells))
         The tables.
     documents, head : list of str
         Column headings.
+    images : dict of str to bytes
+        PNG by name of the figure; one that is not drawn yet is a link.
     """
     body = [
         "<h1>Reproduction of the two source documents</h1>",
@@ -56,7 +59,7 @@ def page(verdict, status_rows, figures, contradictions, groups, documents, head)
         ' agree on</a><a href="#rows">All rows</a></nav>',
         _status_table(status_rows, documents),
         '<h2 id="figures">Figures</h2>',
-        *(_figure(figure) for figure in figures),
+        *(_figure(figure, images.get(figure.name)) for figure in figures),
         '<h2 id="contradictions">What the documents do not agree on</h2>',
         "<dl>",
         *(_contradiction(entry) for entry in contradictions),
@@ -88,11 +91,12 @@ def _status_table(rows, documents) -> str:
     return f"<table><tr><th>status</th><th>meaning</th>{heads}</tr>{''.join(lines)}</table>"
 
 
-def _figure(figure) -> str:
+def _figure(figure, png: bytes | None) -> str:
     caption = escape(" ".join(figure.caption.split()))
     name = escape(figure.name)
+    source = f"data:image/png;base64,{b64encode(png).decode()}" if png else f"{name}.png"
     return (
-        f'<figure><a href="{name}.pdf"><img loading="lazy" src="{name}.png" alt="{name}"></a>'
+        f'<figure><a href="{name}.pdf"><img src="{source}" alt="{name}"></a>'
         f"<figcaption><b>{name}.</b> {caption} (<a href='{name}.csv'>data</a>)</figcaption>"
         "</figure>"
     )

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The reproduction report: complete, honest, and readable beside the documents."""
 
+import base64
+import io
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from pyorch.theory import golden, reproduction
 from pyorch.theory.golden.claims import read_claims
@@ -82,6 +85,17 @@ def test_every_figure_is_shown_with_its_caption(tags, pages):
 
     assert sorted(tags.images) == sorted(f"{name}.png" for name in names)
     assert "The paper does not print the time behind its 103.8T" in pages[".html"]
+
+
+def test_figures_that_are_drawn_are_part_of_the_page(tmp_path):
+    Image.new("RGB", (2100, 700), (0, 114, 178)).save(tmp_path / "figure_1.png")
+    page = next(p for p in reproduction.write(tmp_path, PLOTS) if p.suffix == ".html").read_text()
+
+    data = re.search(r'<img src="data:image/png;base64,([^"]*)" alt="figure_1">', page)[1]
+    preview = Image.open(io.BytesIO(base64.b64decode(data)))
+    assert preview.size == (760, 253)
+    assert preview.convert("RGB").getpixel((300, 100)) == (0, 114, 178)
+    assert '<img src="figure_2.png" alt="figure_2">' in page
 
 
 def test_the_summary_counts_no_inference_as_reproduced(pages):

@@ -23,7 +23,7 @@ sweep: {seed: [1, 2]}
 """
 PLOT = '''\
 # SPDX-License-Identifier: GPL-2.0-only
-"""A figure for tests."""
+"""A figure for tests: 3 * x_ and |y| < `z`."""
 from pyorch import figures
 
 NEEDS = {"fct": "tiny/fct.csv"}
@@ -44,7 +44,7 @@ class Project:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        for name in ("Snakefile", "profiles", "pyorch", "environment.yml"):
+        for name in ("Snakefile", "profiles", "pyorch", "environment.yml", "report"):
             (folder / name).symlink_to(ROOT / name)
         # No sources of modules: nothing here may ever be built anew, or removed for that.
         (folder / "ns3-modules").mkdir()
@@ -83,6 +83,16 @@ class Project:
         lines = done.stdout.partition("Job stats:")[2].partition("total")[0].splitlines()
         rows = [line.split() for line in lines if len(line.split()) == 2]
         return {rule: int(count) for rule, count in rows if count.isdigit()}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A project of which everything is made, with its report."""
+    project = Project(tmp_path_factory.mktemp("finished"))
+    for arguments in (["--cores", "2", "all"], ["all", "--report", "report.html"]):
+        done = project.snakemake(*arguments)
+        assert done.returncode == 0, done.stdout
+    return project
 
 
 @pytest.fixture

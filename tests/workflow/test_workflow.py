@@ -16,7 +16,7 @@ pytestmark = pytest.mark.ns3  # the names of runs hold the attributes of the bui
 def test_a_fresh_project_runs_each_step_once_per_run(project):
     assert project.jobs() == {
         "all": 1, "figure": 1, "metrics": 1, "traces": 2, "simulate": 2, "render": 2, "spec": 2,
-        "reproduction": 1,
+        "reproduction": 1, "benchmarks": 1,
     }  # fmt: skip
 
 
@@ -39,6 +39,7 @@ def test_only_what_has_changed_is_run_again(project):
     project.scenario.write_text(text.replace("[1, 2]", "[1, 2, 3]"))
     assert project.jobs() == {
         "all": 1, "figure": 1, "metrics": 1, "traces": 1, "simulate": 1, "render": 1, "spec": 1,
+        "reproduction": 1, "benchmarks": 1,
     }  # fmt: skip
 
     library = project.folder / "build" / "lib" / "libroce.so"

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the runs of scenarios have cost: one table from the provenance of each and Snakemake's log.
+
+Times differ from machine to machine and from day to day, so no figure is drawn from this table.
+"""
+
+import csv
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from pyorch import spec as specs
+from pyorch.errors import TraceError
+from pyorch.metrics import write_csv
+from pyorch.units import format_si
+from pyorch.writing import write_text
+
+COLUMNS = (
+    "scenario", "scale", "variant", "label", "seed", "run", "wall_s", "cpu_s", "engine_cpu_s",
+    "peak_memory_bytes", "events", "data_packets", "events_per_cpu_s", "simulated_ps",
+    "job_wall_s", "job_peak_memory_bytes",
+)  # fmt: skip
+#: What the page shows: heading, factor to the unit, unit, by column.
+_SHOWN = {
+    "wall_s": ("wall", 1, "s"), "cpu_s": ("CPU", 1, "s"), "engine_cpu_s": ("engine CPU", 1, "s"),
+    "peak_memory_bytes": ("peak memory", 1, "B"), "events": ("events", 1, ""),
+    "data_packets": ("data packets", 1, ""), "events_per_cpu_s": ("events per CPU s", 1, ""),
+    "simulated_ps": ("simulated", 1e-12, "s"),
+}  # fmt: skip
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Cost of the runs</title><style>
+body {{ font: 14px/1.4 system-ui, sans-serif; color: #222; margin: 1rem; }}
+table {{ border-collapse: collapse; }}
+td, th {{ padding: .2rem .6rem; text-align: right; white-space: nowrap; }}
+th {{ border-bottom: 1.5px solid #444; position: sticky; top: 0; background: #fff; }}
+td {{ border-bottom: 1px solid #e5e5e5; font-variant-numeric: tabular-nums; }}
+td:nth-child(-n+3), th:nth-child(-n+3) {{ text-align: left; }}
+</style></head><body><p>{summary}</p>
+{table}
+</body></html>
+"""
+
+
+def collect(files: list[Path], scale: str, results: Path, logs: Path) -> pd.DataFrame:
+    """Return one row for each finished run; columns as in docs/definitions.md.
+
+    Parameters
+    ----------
+    files : list of path
+        Scenarios.
+    scale : str
+        Of the runs.
+    results, logs : path
+        Folders of the workflow.
+
+    Raises
+    ------
+    TraceError
+        What a run left about itself cannot be read.
+    """
+    rows = []
+    for file in files:
+        for run in specs.plan(specs.read_scenario(file), scale):
+            path = results / run.folder / "provenance.json"
+            if path.exists():
+                rows.append(_row(run, path, logs / "simulate" / f"{run.folder}.tsv"))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _row(run: specs.Run, path: Path, log: Path) -> dict[str, object]:
+    """Return what one run has cost."""
+    try:
+        facts = json.loads(path.read_text())
+        cost = {
+            "wall_s": facts["wall_s"],
+            "cpu_s": facts["cpu_user_s"] + facts["cpu_system_s"],
+            "engine_cpu_s": facts["run_cpu_s"],
+            "peak_memory_bytes": facts["peak_memory_bytes"],
+            "events": facts["events"],
+            "data_packets": facts["data_packets"],
+            "events_per_cpu_s": facts["events"] / max(facts["run_cpu_s"], 1e-6),
+            "simulated_ps": facts["simulated_ps"],
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise TraceError(
+            f"{path}: is damaged ({type(error).__name__}: {error}). Make it again: python -m pyorch"
+            f" simulate {path.parent}/scenario.py"
+        ) from None
+    about = {
+        "scenario": run.scenario, "scale": run.scale, "variant": run.variant, "label": run.label,
+        "seed": run.seed, "run": run.id,
+    }  # fmt: skip
+    return about | cost | _job(log)
+
+
+def _job(log: Path) -> dict[str, object]:
+    """Return what Snakemake has seen of the job: nothing where it was run by hand."""
+    try:
+        job = next(csv.DictReader(log.read_text().splitlines(), delimiter="\t"))
+        return {
+            "job_wall_s": float(job["s"]),
+            "job_peak_memory_bytes": round(float(job["max_rss"]) * 2**20),
+        }
+    except (OSError, StopIteration, KeyError, ValueError):  # too short a job has no memory: "NA"
+        return {"job_wall_s": None, "job_peak_memory_bytes": None}
+
+
+def write(table: pd.DataFrame, out: Path) -> list[Path]:
+    """Write the table as CSV, and as a page to read beside it; return both paths."""
+    write_csv(table, out)
+    page = out.with_suffix(".html")
+    write_text(page, _PAGE.format(summary=summary(table), table=_readable(table)))
+    return [out, page]
+
+
+def summary(table: pd.DataFrame) -> str:
+    """Return the sum of all runs in one sentence."""
+    if table.empty:
+        return "No run is finished."
+    return (
+        f"{len(table)} runs: {format_si(table['cpu_s'].sum(), 's')} of CPU,"
+        f" {format_si(table['data_packets'].sum(), '')} data packets,"
+        f" {format_si(table['events'].sum(), '')} events; at most"
+        f" {format_si(table['peak_memory_bytes'].max(), 'B')} of memory for one run; median"
+        f" {format_si(table['events_per_cpu_s'].median(), '')} events per second of engine CPU."
+    )
+
+
+def _readable(table: pd.DataFrame) -> str:
+    """Return the table as HTML, with units of the size of each value."""
+    shown = table[["scenario", "variant", "run", "seed"]].copy()
+    for name, (heading, factor, unit) in _SHOWN.items():
+        shown[heading] = [format_si(value * factor, unit) for value in table[name]]
+    return shown.to_html(index=False, border=0, na_rep="")
