@@ -20,7 +20,7 @@ RANDOM_EVERYWHERE = {
 
 def network(loss=1e-3):
     made = leaf_spine(3, 3, 2, RATE, 500_000)
-    made.links = [(*link[:5], loss) for link in made.links]
+    made.links = [(*link[:5], loss, 0.0) for link in made.links]
     return made
 
 
@@ -146,7 +146,7 @@ def test_flows_elsewhere_change_nothing_for_those_they_do_not_meet(transport):
     # those from leaf 0 to leaf 1, so they leave their paths, losses and times as they are, also
     # when they are listed and sorted before them.
     made = leaf_spine(4, 4, 8, RATE, 500_000)
-    made.links = [(*link[:5], 2e-3) for link in made.links]
+    made.links = [(*link[:5], 2e-3, 0.0) for link in made.links]
 
     def outcome(others):
         flows = Flows()

@@ -111,7 +111,7 @@ def test_a_lost_acknowledgement_is_asked_for_again_after_one_timeout():
     # 1 + 2 + ... = 2^k - 1 timeouts (MaxBackoff 7). Whatever is lost, the receiver's end lies at
     # the j-th copy and the sender's at the k-th, j <= k:
     network = line([RATE, RATE], [DELAY_PS, DELAY_PS])
-    network.links[1] = (*network.links[1][:5], 0.5)
+    network.links[1] = (*network.links[1][:5], 0.5, 0.0)
     copies = []
     for seed in range(60):
         flow = run(
@@ -145,7 +145,7 @@ def random_loss(n, ratio, attributes, seed, per_rtt=PER_RTT):
     fixed_ps = 3 * SMALL_PS + 2 * ACK_PS  # next packet, two links out, two ACK times back
     delay_ps = ((per_rtt * SMALL_PS - SMALL_PS // 2) - fixed_ps) // 4
     network = line([RATE, RATE], [delay_ps, delay_ps])
-    network.links[1] = (*network.links[1][:5], ratio)
+    network.links[1] = (*network.links[1][:5], ratio, 0.0)
     rtt_ps = per_rtt * SMALL_PS
     transport = {
         "RethBytes": 0,

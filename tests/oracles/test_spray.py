@@ -211,7 +211,7 @@ def test_over_two_unequal_paths_selective_repeat_does_not_collapse():
 def test_a_message_ends_with_the_packet_that_comes_last_whatever_its_number(seed, loss):
     # Oracle: the trace. Over two unequal paths the last number often overtakes those before it.
     network = two_paths([DELAY_PS, 5 * US_PS])
-    network.links = [(*link[:5], loss) for link in network.links]
+    network.links = [(*link[:5], loss, 0.0) for link in network.links]
     got = run(
         network,
         one_flow(0, 1, 300 * MTU),
