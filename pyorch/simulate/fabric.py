@@ -198,7 +198,9 @@ class Fabric:
         for table, columns in self._tables.items():
             for column, values in columns.items():
                 give = facade.RealColumn if values.dtype.kind == "f" else facade.Column
-                give(table, column, values, len(values))
+                # cppyy takes no array without elements; none of this one is read.
+                memory = values if len(values) else np.zeros(1, dtype=values.dtype)
+                give(table, column, memory, len(values))
 
 
 def output_columns(facade) -> dict[str, dict[str, np.ndarray]]:

@@ -212,3 +212,16 @@ def test_a_rate_in_real_numbers_is_said_to_be_one():
     arguments["links"]["rate_bps"] = arguments["links"]["rate_bps"].astype(float)
     with pytest.raises(PyorchError, match="links.*rate_bps.*whole"):
         run_tables(**arguments)
+
+
+def test_tables_without_rows_are_no_mistake():
+    # Random loads may draw no message, and random failures none before the end.
+    none = np.zeros(0, dtype=np.int64)
+    arguments = good()
+    arguments["flows"] = dict.fromkeys(arguments["flows"], none)
+    arguments["drops"] = ()
+
+    got = run_tables(**arguments)
+
+    assert got["summary"]["flows_total"].tolist() == [0]
+    assert got["ports"]["sent_frames"].sum() == 0
