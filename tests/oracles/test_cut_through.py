@@ -2,7 +2,7 @@
 """Cut-through switches, against a recursion over packets and hops."""
 
 import pytest
-from oracle_network import GBPS, NS_PS, line, one_flow, run
+from oracle_network import GBPS, NS_PS, US_PS, line, one_flow, run
 
 pytestmark = pytest.mark.ns3
 
@@ -47,3 +47,27 @@ def test_an_unloaded_transfer_takes_what_the_recursion_says(size_bytes, latency_
     )
 
     assert got.fct_ps() == expected_ps(sizes, rates, 500 * NS_PS, latency_ps, 128)
+
+
+def test_a_link_that_slows_down_under_load_is_stored_from_its_next_frame_on():
+    # Oracle: the same recursion. The host's link has 100 Gb/s until it is cut to 10 Gb/s in the
+    # middle of a frame; a frame that began before ends as it began, later ones are stored first.
+    fast, slow, change_ps, delay_ps, packets = 100 * GBPS, 10 * GBPS, 10 * US_PS, US_PS, 100
+    frame, head = 4096 + 62, 64
+    free = [0, 0]
+    for _ in range(packets):
+        rate = slow if free[0] >= change_ps else fast
+        begin, seen = free[0], head if rate == fast else frame
+        free[0] += (frame + FRAMING_BYTES) * 8 * 10**12 // rate
+        ready = begin + (seen + FRAMING_BYTES) * 8 * 10**12 // rate + delay_ps
+        free[1] = max(free[1], ready) + (frame + FRAMING_BYTES) * 8 * 10**12 // fast
+
+    got = run(
+        line([fast, fast], [delay_ps, delay_ps]),
+        one_flow(0, 1, packets * 4096),
+        [("ns3::RoceTransport", {"RethBytes": 0})],
+        cut_through_bytes=head,
+        link_events=[(change_ps, 0, 10, slow)],
+    )
+
+    assert got.fct_ps() == free[1] + delay_ps

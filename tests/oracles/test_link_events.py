@@ -157,3 +157,55 @@ def test_random_cuts_and_degradations_break_no_identity(seed):
     )
 
     assert (got["flows"]["receiver_end_ps"] >= 0).all()
+
+
+def test_spray_leaves_a_plane_that_lost_its_destination_far_away():
+    # Oracle: counting. Host 1 has lost its link to plane 0 for good; host 0 sees nothing of that,
+    # and the one packet of its message goes by plane 0 unless routes say otherwise. It is sent a
+    # second time when the timeout finds it lost, by then on plane 1.
+    rate, delay_ps = 100 * GBPS, 500 * NS_PS
+    network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1)])
+    for switch in (10, 11):
+        for host in (0, 1):
+            network.link(host, switch, rate, delay_ps)
+    flows = Flows()
+    flows.add(0, 1, 100, 1)  # before routes know
+    flows.add(0, 1, 100, MS_PS // 2)  # when they do
+
+    got = run(
+        network,
+        flows,
+        [("ns3::SprayTransport", {"Rto": "100us"})],
+        forwarding="ns3::EntropyModulo",
+        link_events=[(0, 1, 10, 0)],
+        convergence_ps=50 * US_PS,
+        stop_ps=100 * MS_PS,
+    )
+
+    assert got["flows"]["sent_data_packets"].tolist() == [2, 1]
+    assert got["flows"]["timeouts"].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("flap_us", np.arange(0, 20, 0.5).tolist())
+def test_a_pause_from_before_a_cut_does_not_hold_after_it(flap_us):
+    # A PAUSE takes 5 us to the host. The link is cut and back within 100 ns in the meantime: the
+    # switch has forgotten its PAUSE and never sends RESUME, so the host must not obey it.
+    network = Network(hosts=[0, 1, 2], switches=[(1000, 1)])
+    for host, rate in ((0, 100), (1, 100), (2, 10)):
+        network.link(host, 1000, rate * GBPS, 5 * US_PS)
+    flows = Flows()
+    flows.add(0, 2, 8 * 4096)
+    flows.add(1, 2, 8 * 4096)
+    flows.add(0, 2, 1000, MS_PS)
+    cut_ps = int(flap_us * US_PS)
+
+    got = run(
+        network,
+        flows,
+        [("ns3::RoceTransport", {"Rto": "300us"})],
+        pfc={"XoffBytes": 20_000},
+        link_events=[(cut_ps, 0, 1000, 0), (cut_ps + 100 * NS_PS, 0, 1000, 100 * GBPS)],
+        stop_ps=100 * MS_PS,
+    )
+
+    assert (got["flows"]["sender_end_ps"] >= 0).all()

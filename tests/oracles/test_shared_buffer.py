@@ -100,3 +100,25 @@ def test_a_threshold_that_falls_below_what_an_idle_port_holds_costs_it_no_headro
     assert port["pause_frames_sent"] == 1
     assert 1_000_000 < port["max_ingress_bytes"] < 1_100_000
     assert got.drops() == 0
+
+
+def test_a_threshold_that_falls_takes_headroom_from_none_of_two_priorities():
+    # Four pairs begin one after the other, of two lossless priorities: the first fill the buffer
+    # far above the share that the last leave them. What they hold is no reason to drop what comes.
+    network, flows = pairs(4, GBPS)
+    flows.rows = [
+        (flow, src, dst, 2_000_000, flow * 20 * 10**6, flow % 2)
+        for flow, src, dst, *_ in flows.rows
+    ]  # fmt: skip
+
+    got = run(
+        network,
+        flows,
+        [("ns3::RoceTransport", {"Rto": "1s", "Priority": priority}) for priority in (3, 4)],
+        pfc={"Alpha": 8, "XonOffsetBytes": 0, "Priorities": 0b11000},
+        buffer_bytes=800_000,
+        stop_ps=200 * MS_PS,
+    )
+
+    assert got.drops() == 0
+    assert (got["flows"]["receiver_end_ps"] >= 0).all()

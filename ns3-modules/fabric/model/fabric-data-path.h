@@ -36,6 +36,7 @@ Fabric::Transmit(PortId portId, FrameId frameId)
     const RateClass& rate = m_rates[port.rate];
     if (port.cutsThrough && frame.kind != frame_kind::LINK_CONTROL)
     {
+        port.currentCutsThrough = true;
         const uint64_t headPs = rate.Ps(
             m_options.framingBytes + std::min<uint64_t>(m_options.cutThroughBytes, frame.bytes));
         m_queue.Push(m_nowPs,
@@ -188,7 +189,11 @@ Fabric::TransmissionDone(PortId portId)
                                    port.currentBytes);
         }
     }
-    if (!port.cutsThrough || isLinkControl)
+    if (port.currentCutsThrough)
+    {
+        port.currentCutsThrough = false; // its arrival was scheduled when it began
+    }
+    else
     {
         const uint32_t target = EventTarget(EventType::ARRIVE, port.peer);
         if (port.down) // cut while the frame was under way

@@ -144,11 +144,7 @@ Fabric::DecideCutThrough(uint32_t node)
     }
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
-        Port& sender = m_ports[m_ports[port].peer];
-        if (sender.current == NO_FRAME) // a frame under way ends as it began
-        {
-            sender.cutsThrough = RateBps(port) == fastestBps;
-        }
+        m_ports[m_ports[port].peer].cutsThrough = RateBps(port) == fastestBps;
     }
 }
 
@@ -161,6 +157,29 @@ Fabric::Reroute()
     {
         m_forwarding->Attach(*this);
     }
+}
+
+/// @return whether a port of a host leads nowhere, but one of the host's other ports does not
+bool
+Fabric::OthersLead(PortId port, uint32_t dst) const
+{
+    const auto leads = [this, dst](PortId own) {
+        return !m_ports[own].down &&
+               m_routing->GroupTo(m_ports[m_ports[own].peer].node, dst) != Routing::NO_GROUP;
+    };
+    if (leads(port))
+    {
+        return false;
+    }
+    const auto [first, n] = PortsOfHost(m_ports[port].host);
+    for (PortId other = first; other < first + n; other++)
+    {
+        if (leads(other))
+        {
+            return true;
+        }
+    }
+    return false;
 }
 
 } // namespace fabric

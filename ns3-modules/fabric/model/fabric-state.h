@@ -43,7 +43,8 @@ struct alignas(64) Port
     bool isHost{false};          ///< Owner is a host
     bool lossy{false};           ///< Frames that come in here may be lost on the wire
     bool down{false};            ///< The link is cut
-    bool cutsThrough{false};     ///< The peer forwards what is sent here before its end is in
+    bool cutsThrough : 1 {false};        ///< The peer forwards a frame before its end is in
+    bool currentCutsThrough : 1 {false}; ///< It does so with the frame on the wire
     uint32_t queuedBytes{0};     ///< Waiting in all queues [byte]
     uint32_t maxQueuedBytes{0};  ///< Largest value of queuedBytes [byte]
     uint32_t host{0};            ///< Dense host index of the owner, if it is a host

@@ -161,6 +161,12 @@ class Fabric
         return {m_hosts[host].firstPort, m_hosts[host].ports};
     }
 
+    /// @return whether a host reaches another, as far as routes know, only by its other ports
+    bool LeadsNowhere(PortId port, uint32_t dst) const
+    {
+        return m_newRouting && OthersLead(port, dst);
+    }
+
     /// @return unloaded round trip of a data frame and its acknowledgement [ps]
     uint64_t BaseRttPs(uint32_t message, uint32_t dataBytes, uint32_t ackBytes);
     /// @return number of paths of a message: product of the choices on the way, at most 65535
@@ -275,6 +281,7 @@ class Fabric
     void FlushQueues(PortId portId);
     void DecideCutThrough(uint32_t node);
     void Reroute();
+    bool OthersLead(PortId port, uint32_t dst) const;
     uint8_t RateIndex(uint64_t rateBps);
 
     FabricOptions m_options;

@@ -22,6 +22,7 @@ namespace
 
 constexpr uint32_t PAUSE_FRAME_BYTES = 64; ///< IEEE 802.1Qbb figure 36-2 [byte]
 constexpr uint32_t RESUME = 1U << 8;       ///< Beside the class vector: pause time zero
+constexpr uint32_t CUTS_SHIFT = 16;        ///< Above: how often the link was cut
 
 } // namespace
 
@@ -94,12 +95,12 @@ Pfc::Attach(Fabric& fabric)
         m_mtuFrameBytes = fabric.LargestFrameBytes();
     }
     m_ingress.resize(fabric.NumPorts());
-    m_pausedAtBytes.resize(fabric.NumPorts());
     for (PortId port = 0; port < fabric.NumPorts(); port++)
     {
         m_ingress[port].headroomBytes =
             m_headroomBytes ? m_headroomBytes : HeadroomOf(fabric, port);
     }
+    m_pausedAtBytes.resize(m_alpha > 0 ? fabric.NumPorts() : 0);
     NS_ABORT_MSG_IF(m_alpha > 0 && fabric.Options().bufferBytes == 0,
                     "ns3::Pfc: Alpha is a multiple of the free buffer, so the switches need a "
                     "buffer size");
@@ -153,23 +154,32 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
     }
     const auto bit = static_cast<uint8_t>(1U << frame.priority);
     const uint64_t xoffBytes = XoffBytesOf(m_fabric->GetPort(ingress).node);
-    // What a port held when it was paused, or holds while it is not, stays its own when the
-    // threshold falls below: all of the headroom is for what comes after the PAUSE.
-    uint32_t& pausedAtBytes = m_pausedAtBytes[ingress][frame.priority];
-    const uint64_t baseBytes =
-        std::max<uint64_t>(xoffBytes, (account.paused & bit) ? pausedAtBytes : used);
-    if (used + frame.bytes > baseBytes + account.headroomBytes)
+    const bool isPaused = account.paused & bit;
+    uint64_t baseBytes = xoffBytes;
+    if (m_alpha > 0)
+    {
+        // What a port held when it was paused, or holds while it is not, stays its own when the
+        // threshold falls below: all of the headroom is for what comes after the PAUSE.
+        const uint32_t own = isPaused ? m_pausedAtBytes[ingress][frame.priority] : used;
+        baseBytes = std::max<uint64_t>(baseBytes, own);
+    }
+    const bool fits = used + frame.bytes <= baseBytes + account.headroomBytes;
+    // Who holds nothing is not paused: only what leaves calls for RESUME.
+    if (used + frame.bytes > xoffBytes && !isPaused && (fits || used > 0))
+    {
+        account.paused |= bit;
+        if (m_alpha > 0)
+        {
+            m_pausedAtBytes[ingress][frame.priority] = used;
+        }
+        SendPause(ingress, bit);
+    }
+    if (!fits)
     {
         return false;
     }
     used += frame.bytes;
     account.peakBytes = std::max(account.peakBytes, used);
-    if (used > xoffBytes && !(account.paused & bit))
-    {
-        account.paused |= bit;
-        pausedAtBytes = std::max(static_cast<uint32_t>(xoffBytes), used - frame.bytes);
-        m_fabric->SendLinkControl(ingress, bit, PAUSE_FRAME_BYTES);
-    }
     return true;
 }
 
@@ -185,13 +195,25 @@ Pfc::OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes)
         (used == 0 || used + m_xonOffsetBytes <= XoffBytesOf(m_fabric->GetPort(ingress).node)))
     {
         account.paused &= ~bit;
-        m_fabric->SendLinkControl(ingress, RESUME | bit, PAUSE_FRAME_BYTES);
+        SendPause(ingress, RESUME | bit);
     }
+}
+
+/// Send a PAUSE or RESUME, with the number of cuts that this link has seen.
+void
+Pfc::SendPause(PortId ingress, uint32_t what)
+{
+    const uint32_t cuts = m_ingress[ingress].cuts;
+    m_fabric->SendLinkControl(ingress, what | cuts << CUTS_SHIFT, PAUSE_FRAME_BYTES);
 }
 
 void
 Pfc::OnLinkControl(PortId port, const Frame& frame)
 {
+    if (frame.aux >> CUTS_SHIFT != m_ingress[port].cuts)
+    {
+        return; // it was on the wire when the link was cut, and who sent it has forgotten it
+    }
     const auto mask = static_cast<uint16_t>(frame.aux & 0xff);
     const uint16_t paused = m_fabric->GetPort(port).paused;
     m_fabric->SetPaused(port, (frame.aux & RESUME) ? paused & ~mask : paused | mask);
@@ -201,6 +223,7 @@ void
 Pfc::OnLinkDown(PortId port)
 {
     m_ingress[port].paused = 0;
+    m_ingress[port].cuts++;
 }
 
 void

@@ -157,40 +157,57 @@ SprayTransport::NextFrame(PortId port, uint32_t pausedPriorities)
     {
         return NO_FRAME;
     }
+    FrameId found = NO_FRAME;
     for (uint32_t slot = m_ready.Pop(); slot != NO_SLOT; slot = m_ready.Pop())
     {
-        Sender& sender = m_senders[slot];
+        const Sender& sender = m_senders[slot];
         if (!CanSend(sender))
         {
             continue;
         }
-        const bool again = sender.resent < sender.lost.size();
-        const uint32_t packet = again ? sender.lost[sender.resent++] : sender.next++;
-        Message& message = Net().GetMessage(sender.message);
-        const FrameId id = Net().Frames().Allocate();
-        Frame& frame = Net().Frames()[id];
-        frame.message = sender.message;
-        frame.dst = message.dst;
-        frame.packet = packet;
-        frame.entropy = m_entropy->Next(slot, port);
-        const uint64_t before = uint64_t{packet} * m_mtuBytes;
-        const auto payload =
-            static_cast<uint32_t>(std::min<uint64_t>(m_mtuBytes, message.bytes - before));
-        frame.bytes =
-            static_cast<uint16_t>(std::max(MIN_FRAME_BYTES, payload + m_headerBytes));
-        frame.kind = frame_kind::DATA;
-        frame.priority = m_priority;
-        frame.flags = frame_flag::ECN_CAPABLE | (again ? frame_flag::RETRANSMITTED : 0);
-        message.sentPackets++;
-        message.retransmittedPackets += again;
-        ArmTimeout(slot);
+        if (Net().LeadsNowhere(port, Net().GetMessage(sender.message).dst))
+        {
+            m_elsewhere.push_back(slot);
+            continue;
+        }
+        found = MakeData(slot, port);
         if (CanSend(sender))
         {
             m_ready.Push(slot);
         }
-        return id;
+        break;
     }
-    return NO_FRAME;
+    for (; !m_elsewhere.empty(); m_elsewhere.pop_back())
+    {
+        m_ready.Push(m_elsewhere.back());
+    }
+    return found;
+}
+
+FrameId
+SprayTransport::MakeData(uint32_t slot, PortId port)
+{
+    Sender& sender = m_senders[slot];
+    const bool again = sender.resent < sender.lost.size();
+    const uint32_t packet = again ? sender.lost[sender.resent++] : sender.next++;
+    Message& message = Net().GetMessage(sender.message);
+    const FrameId id = Net().Frames().Allocate();
+    Frame& frame = Net().Frames()[id];
+    frame.message = sender.message;
+    frame.dst = message.dst;
+    frame.packet = packet;
+    frame.entropy = m_entropy->Next(slot, port);
+    const uint64_t before = uint64_t{packet} * m_mtuBytes;
+    const auto payload =
+        static_cast<uint32_t>(std::min<uint64_t>(m_mtuBytes, message.bytes - before));
+    frame.bytes = static_cast<uint16_t>(std::max(MIN_FRAME_BYTES, payload + m_headerBytes));
+    frame.kind = frame_kind::DATA;
+    frame.priority = m_priority;
+    frame.flags = frame_flag::ECN_CAPABLE | (again ? frame_flag::RETRANSMITTED : 0);
+    message.sentPackets++;
+    message.retransmittedPackets += again;
+    ArmTimeout(slot);
+    return id;
 }
 
 /// Strike packets off the list of losses that were only late.

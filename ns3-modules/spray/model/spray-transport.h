@@ -63,6 +63,7 @@ class SprayTransport final : public fabric::Transport
 
     uint32_t PacketsOf(uint64_t bytes) const;
     bool CanSend(const Sender& sender) const;
+    fabric::FrameId MakeData(uint32_t slot, fabric::PortId port);
     void ForgetArrived(Sender& sender);
     void JudgeLosses(Sender& sender);
     void ArmTimeout(uint32_t slot);
@@ -83,6 +84,7 @@ class SprayTransport final : public fabric::Transport
     fabric::FlowSlots<Sender> m_senders;
     fabric::FlowSlots<fabric::PacketWindow> m_receivers;
     fabric::ReadyList m_ready;
+    std::vector<uint32_t> m_elsewhere; ///< Empty; slots that wait for another port, while one asks
 };
 
 } // namespace ns3
