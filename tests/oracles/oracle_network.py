@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pyorch.simulate import run as running
 from pyorch.simulate.fabric import Fabric, output_columns
 
 GBPS = 10**9
@@ -108,9 +109,11 @@ def inter_leaf_permutation(leaves: int, hosts_per_leaf: int, rng) -> np.ndarray:
 
 @dataclass
 class Outcome:
-    """Output tables of one run."""
+    """Output tables of one run; why it ended, as its user is told, if flows are unfinished."""
 
     tables: dict[str, Columns]
+    cycle: list[int] = field(default_factory=list)  # switches of a PFC deadlock
+    stop_reason: str = ""
 
     def __getitem__(self, table: str) -> Columns:
         return self.tables[table]
@@ -224,12 +227,20 @@ def run_tables(
         fabric.flow_control("ns3::Pfc", pfc)
     for type_name, attributes in transports:
         fabric.transport(type_name, attributes)
+    return run_fabric(fabric, stop_ps)
+
+
+def run_fabric(fabric: Fabric, stop_ps: int) -> Outcome:
     facade = fabric.build(fabric.load())
     try:
         while not facade.RunSlice(stop_ps, 60.0):
             pass
         facade.Finish()
-        return Outcome(output_columns(facade))
+        got = Outcome(output_columns(facade))
+        if facade.FlowsDone() < facade.FlowsTotal():
+            got.cycle = [int(node) for node in facade.DeadlockCycle()]
+            got.stop_reason = running._stop_reason(facade)
+        return got
     finally:
         facade.__destruct__()  # now, not when the garbage collector comes by
 
