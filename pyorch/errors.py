@@ -17,6 +17,8 @@ A message has four parts: where, what, what is allowed, what to do.
 import difflib
 from collections.abc import Iterable
 
+_LONGEST_QUOTE = 80
+
 
 class PyorchError(Exception):
     """Base of all our errors; the command line prints its message and exits with 1."""
@@ -54,6 +56,12 @@ class TheoryError(PyorchError):
     """A model is asked for something outside of where it holds."""
 
 
+def quoted(value: object) -> str:
+    """Return what a user has written as a message shows it: on one line, in quotes, cut if long."""
+    text = repr(value if isinstance(value, str) else repr(value))[1:-1]
+    return f"'{text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + '...'}'"
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return `` Did you mean x?`` for the nearest known name, or nothing.
 
@@ -66,4 +74,4 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     """
     by_lower = {candidate.lower(): candidate for candidate in known}
     near = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
-    return f" Did you mean {by_lower[near[0]]}?" if near else ""
+    return f" Did you mean {quoted(by_lower[near[0]])[1:-1]}?" if near else ""

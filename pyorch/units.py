@@ -6,10 +6,10 @@ point. Sizes in MB are 10^6 bytes, in MiB 2^20 bytes.
 """
 
 import re
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import NamedTuple
 
-from pyorch.errors import SpecError, did_you_mean
+from pyorch.errors import SpecError, did_you_mean, quoted
 
 
 class Dimension(NamedTuple):
@@ -44,9 +44,13 @@ SIZE = Dimension(
 #: The end of a key says which dimension its value has once it is an integer.
 BY_SUFFIX = {"_ps": TIME, "_bps": RATE, "_bytes": SIZE}
 
-_QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*")
-#: More than the age of the universe in ps; and int64 holds it.
-_LARGEST = 2**63 - 1
+#: An exponent of more than nine digits is none: no number here is that large or small.
+_DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?"
+_NUMBER = re.compile(_DECIMAL)
+#: The number is atomic, or thousands of digits without a unit would be split in every way.
+_QUANTITY = re.compile(rf"\s*((?>{_DECIMAL}))\s*(\S*)\s*")
+#: 106 days in ps; and int64 holds it.
+LARGEST = 2**63 - 1
 
 
 def parse(text: object, dimension: Dimension) -> int:
@@ -67,27 +71,69 @@ def parse(text: object, dimension: Dimension) -> int:
     """
     allowed = ", ".join(dimension.factors)
     advice = f"Write a number and one of {allowed}, for example '{dimension.example}'."
+    shown = quoted(text)
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if match is None or not match[2]:
-        shown = text if isinstance(text, str) else repr(text)
-        raise SpecError(f"'{shown}' has no unit I can read as a {dimension.name}. {advice}")
+        raise SpecError(f"{shown} has no unit I can read as a {dimension.name}. {advice}")
     number, unit = match.groups()
     if unit not in dimension.factors:
         hint = did_you_mean(unit, dimension.factors)
         raise SpecError(
-            f"'{text}': '{unit}' is not a unit of {dimension.name} here.{hint} {advice}"
+            f"{shown}: {quoted(unit)} is not a unit of {dimension.name} here.{hint} {advice}"
         )
-    value = Decimal(number) * dimension.factors[unit]
+    value = _times(number, dimension.factors[unit])
     if value < 0:
-        raise SpecError(f"'{text}' is negative; a {dimension.name} is 0 or more.")
-    if value > _LARGEST:
-        raise SpecError(f"'{text}' is more than {_LARGEST} {dimension.unit}, which 64 bits hold.")
+        raise SpecError(f"{shown} is negative; a {dimension.name} is 0 or more.")
+    if value > LARGEST:
+        raise SpecError(f"{shown} is more than {LARGEST} {dimension.unit}, which 64 bits hold.")
     if value != value.to_integral_value():
+        is_short = value.adjusted() > -20 and len(number) < 40
         raise SpecError(
-            f"'{text}' is {value.normalize():f} {dimension.unit}, which is not a whole number."
-            f" Write a multiple of 1 {dimension.unit}."
+            f"{shown} is {f'{value.normalize():f}' if is_short else f'{value:.3g}'}"
+            f" {dimension.unit}, which is not a whole number. Write a multiple of 1"
+            f" {dimension.unit}."
         )
     return int(value)
+
+
+def parse_whole(word: str, factor: int = 1) -> int:
+    """Return a decimal number of a file times a factor: ``"2.0e-6"`` s are 2000000 ps.
+
+    Raises
+    ------
+    ValueError
+        No number, not a whole one after the multiplication, or one that does not fit 64 bits; the
+        text says which.
+    """
+    if len(word) < 19 and factor == 1 and word.isascii() and word.isdigit():
+        return int(word)
+    if not _NUMBER.fullmatch(word):
+        raise ValueError(f"{quoted(word)} is no number")
+    value = _times(word, factor)
+    if not -LARGEST - 1 <= value <= LARGEST:
+        raise ValueError(f"{quoted(word)} does not fit 64 bits")
+    if value != value.to_integral_value():
+        raise ValueError(f"{quoted(word)} is no whole number")
+    return int(value)
+
+
+def parse_float(word: str) -> float:
+    """Return a decimal number of a file as the nearest float.
+
+    Raises
+    ------
+    ValueError
+        No number: infinities and NaN are none.
+    """
+    if not _NUMBER.fullmatch(word):
+        raise ValueError(f"{quoted(word)} is no number")
+    return float(word)
+
+
+def _times(number: str, factor: int) -> Decimal:
+    """Return the exact product: no digit is rounded away, however long the number is."""
+    exact = Context(prec=len(number) + 40, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    return exact.multiply(Decimal(number), Decimal(factor))
 
 
 def parse_time_ps(text: object) -> int:

@@ -65,6 +65,13 @@ def test_a_decimal_fraction_means_what_it_says(mantissa, decimals):
         ("800 Gbps", "'800 Gbps': 'Gbps' is not a unit of rate here. Did you mean Gb/s? Write a"),
         ("-1 Gb/s", "'-1 Gb/s' is negative; a rate is 0 or more."),
         ("0.5 bit/s", "'0.5 bit/s' is 0.5 bit/s, which is not a whole number."),
+        ("1." + "0" * 30 + "1 bit/s", "which is not a whole number."),
+        ("1e-999999999 bit/s", "'1e-999999999 bit/s' is 1e-999999999 bit/s, which is not a whole"),
+        ("1e999999999 bit/s", "is more than 9223372036854775807 bit/s, which 64 bits hold"),
+        ("1e9999999999 bit/s", "no unit I can read"),
+        ("\u0663 bit/s", "no unit I can read"),
+        ("1_0 bit/s", "no unit I can read"),
+        ("9" * 9000 + " 0", "'999999"),
         ("1e9 Tb/s", "is more than 9223372036854775807 bit/s, which 64 bits hold"),
     ],
 )

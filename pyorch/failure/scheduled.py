@@ -57,6 +57,12 @@ def check(
         raise FieldError("planes", f"there is no plane {missing[0]}. Planes: {known}.")
     if params.at_ps >= stop_ps:
         raise FieldError("at", f"{params.at_ps} ps is not before stop, {stop_ps} ps. Raise stop.")
+    last_ps = params.at_ps + (params.times - 1) * (params.every_ps or 0)
+    if last_ps + (params.duration_ps or 0) >= NEVER_PS:
+        raise FieldError(
+            "at", f"the last outage would end later than {NEVER_PS} ps. Leave `duration` out for an"
+            " outage for good, or make `times` or `every` less.",
+        )  # fmt: skip
     if params.times > 1 and (params.every_ps is None or params.duration_ps is None):
         raise FieldError("times", "what fails again needs `duration` and `every`.")
     if params.times > 1 and params.every_ps <= params.duration_ps:

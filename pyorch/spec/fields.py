@@ -12,8 +12,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pyorch import units
 from pyorch.errors import SpecError
 
+#: Beyond this a network does not fit a laptop.
+MOST_LINKS = 2**24
+
 Hosts = Annotated[int, Field(strict=True, ge=1, le=2**20)]
-Count = Annotated[int, Field(strict=True, ge=1)]
+Count = Annotated[int, Field(strict=True, ge=1, le=2**20)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -8,6 +8,7 @@ that it is found again, and its SHA-256, so that a run is never made from anothe
 import hashlib
 import io
 import os
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -16,12 +17,16 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, ValidationInfo
 
-from pyorch.errors import SpecError, did_you_mean
+from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec.fields import FieldError
+from pyorch.units import parse_float, parse_whole
 
 _KEYS = {"path", "sha256"}
 FileRef = dict[str, str]
 TABLE_SUFFIXES = (".csv", ".parquet")
+#: Beyond this a table does not fit a laptop.
+MOST_ROWS = 20_000_000
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def _settle(value: object, info: ValidationInfo) -> FileRef:
@@ -94,10 +99,11 @@ def numbered_lines(file: FileRef, key: str) -> list[tuple[int, list[str]]]:
         Key of the scenario that names the file, for messages.
     """
     try:
-        text = content(file).decode("utf-8")
+        text = content(file).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise FieldError(key, f"{file['path']}: is not a text file. Name one.") from None
-    lines = ((number, line.split()) for number, line in enumerate(text.splitlines(), 1))
+    # Not splitlines(), which also breaks a line, and with it a comment, at form feeds and others.
+    lines = ((number, line.split()) for number, line in enumerate(_LINE_END.split(text), 1))
     return [(number, words) for number, words in lines if words and words[0][0] != "#"]
 
 
@@ -120,44 +126,84 @@ def columns(
     FieldError
         Not such a file, a column too few or too many, a cell that is empty or no such number.
     """
-    import pandas as pd
-
     path, known = file["path"], {**required, **optional}
-    raw, suffix = io.BytesIO(content(file)), Path(path).suffix.lower()
+    suffix = Path(path).suffix.lower()
     if suffix not in TABLE_SUFFIXES:
         raise FieldError(key, f"{path}: is neither {' nor '.join(TABLE_SUFFIXES)}. Convert it.")
     try:
-        table = pd.read_csv(raw) if suffix == ".csv" else pd.read_parquet(raw)
+        table = (_csv if suffix == ".csv" else _parquet)(io.BytesIO(content(file)))
     except Exception as error:  # each parser has its own; all mean the same to a user
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FieldError(key, f"{path}: is no readable {suffix} table: {why}") from None
+    names = table.column_names
     for name in required:
-        if name not in table.columns:
+        if name not in names:
             raise FieldError(
                 key, f"{path}: has no column '{name}'. It needs {', '.join(required)}."
-                f"{did_you_mean(name, map(str, table.columns))}",
+                f"{did_you_mean(name, names)}",
             )  # fmt: skip
-    for name in table.columns:
+    for name in names:
         if name not in known:
             raise FieldError(
-                key, f"{path}: column '{name}' is not one of {', '.join(known)}."
+                key, f"{path}: column {quoted(name)} is not one of {', '.join(known)}."
                 f"{did_you_mean(name, known)}",
             )  # fmt: skip
-    return {name: _numbers(table[name], known[name], f"{path}: {name}", key) for name in table}
+        if names.count(name) > 1:
+            raise FieldError(key, f"{path}: column '{name}' stands twice. Keep one.")
+    return {
+        name: _numbers(table[name], known[name], f"{path}: {name}", key, suffix == ".csv")
+        for name in names
+    }
 
 
-def _numbers(column: Any, kind: type, where: str, key: str) -> np.ndarray:
-    """Return a column as int64 or float64; nothing is rounded and nothing is left out."""
-    import pandas as pd
+def _csv(raw: io.BytesIO) -> Any:
+    """Return an Arrow table of text: no cell is guessed to be a number, a date or missing."""
+    from pyarrow import csv, string
 
-    numbers = pd.to_numeric(column, errors="coerce")
-    wrong = numbers.isna().to_numpy()
-    if kind is int:
-        as_float = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-        with np.errstate(invalid="ignore"):
-            wrong = wrong | (as_float != np.floor(as_float)) | (np.abs(as_float) >= 2.0**63)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        what = "a whole number" if kind is int else "a number"
-        raise FieldError(key, f"{where}: row {row + 1}: '{column.iloc[row]}' is not {what}.")
-    return numbers.to_numpy(dtype=np.int64 if kind is int else np.float64)
+    names = csv.open_csv(raw).schema.names
+    return csv.read_csv(
+        io.BytesIO(raw.getvalue()),
+        csv.ReadOptions(use_threads=False),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(names, string()), strings_can_be_null=False
+        ),
+    )
+
+
+def _parquet(raw: io.BytesIO) -> Any:
+    """Return an Arrow table without the index that pandas may have added."""
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(raw)
+    if file.metadata.num_rows > MOST_ROWS:
+        raise ValueError(f"{file.metadata.num_rows} rows; at most {MOST_ROWS}")
+    names = file.schema_arrow.names
+    return file.read([name for name in names if not name.startswith("__index_level_")])
+
+
+def _numbers(column: Any, kind: type, where: str, key: str, is_text: bool) -> np.ndarray:
+    """Return an Arrow column as int64 or float64; nothing is rounded and nothing is left out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    dtype = np.int64 if kind is int else np.float64
+    if is_text:
+        column = pc.utf8_trim(column, " \t")
+        if kind is int and pc.all(pc.match_substring_regex(column, "^-?[0-9]{1,18}$")).as_py():
+            return column.cast(pa.int64()).to_numpy()
+    elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise FieldError(key, f"{where}: holds {quoted(str(column.type))}, not numbers.")
+    elif pa.types.is_integer(column.type) and column.type != pa.uint64() and not column.null_count:
+        return column.cast(pa.int64()).to_numpy().astype(dtype)
+    numbers = np.empty(len(column), dtype=dtype)
+    for row, cell in enumerate(column.to_pylist()):
+        try:
+            # The shortest text of a float reads back as that float.
+            word = cell if is_text else repr(cell)
+            numbers[row] = parse_whole(word) if kind is int else parse_float(word)
+        except ValueError:
+            what = "a whole number of 64 bits" if kind is int else "a number"
+            raise FieldError(
+                key, f"{where}: row {row + 1}: {quoted(cell)} is not {what}."
+            ) from None
+    return numbers

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes plain values and key paths, leaves changed copies; used by scales, variants and --set."""
 
-import yaml
+import re
 
 from pyorch.errors import SpecError
-from pyorch.spec.yaml_lines import Path, dotted
+from pyorch.spec.yaml_lines import Path, dotted, parse
 
+_INDEX = re.compile("[0-9]{1,9}")
 #: Sections whose keys are themselves key paths, so that no dot below them separates.
 _PATH_KEYED = ("sweep",)
 
@@ -15,7 +16,7 @@ def split(key: str) -> Path:
     parts = key.split(".")
     if parts[0] in _PATH_KEYED and len(parts) > 1:
         parts = [parts[0], ".".join(parts[1:])]
-    return tuple(int(part) if part.isdigit() else part for part in parts)
+    return tuple(int(part) if _INDEX.fullmatch(part) else part for part in parts)
 
 
 def replaced(tree: object, path: Path, value: object, done: Path = ()) -> object:
@@ -60,6 +61,6 @@ def parse_assignment(text: str) -> tuple[str, object]:
     if not equals or not key.strip():
         raise SpecError(f"--set {text}: write key.path=value, for example link.rate='400 Gb/s'.")
     try:
-        return key.strip(), yaml.safe_load(value)
-    except yaml.YAMLError:
+        return key.strip(), parse(value, "--set")[0]
+    except SpecError:
         raise SpecError(f"--set {text}: '{value}' is not a YAML value. Quote it.") from None

@@ -14,7 +14,7 @@ from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean
 from pyorch.spec import messages
 from pyorch.spec.checks import check_pfc, check_trace
-from pyorch.spec.fields import FieldError, restore
+from pyorch.spec.fields import MOST_LINKS, FieldError, restore
 from pyorch.spec.scenario import ScenarioFile
 from pyorch.spec.schema import PLANNING_KEYS, Load, Plugin, Scenario, Typed
 from pyorch.spec.typeids import TypeIds
@@ -101,10 +101,16 @@ class Resolver:
             module = plugins.load("pyorch.topology", topology["type"])
             params = restore(module.Params, topology)
             try:
+                counts = module.counts(params)
+                if counts.get("cables", 0) > MOST_LINKS:
+                    raise FieldError(
+                        "type", f"{counts['cables']} links in all; there may be {MOST_LINKS}."
+                        " Lower the numbers of the topology.",
+                    )  # fmt: skip
                 tables = module.tables(params, link)
             except FieldError as error:
                 raise scenario.error(("topology", error.field), str(error)) from None
-            self._shapes[key] = (tables["nodes"], tables["links"], module.counts(params))
+            self._shapes[key] = (tables["nodes"], tables["links"], counts)
         return self._shapes[key]
 
     def _load(self, scenario: ScenarioFile, load: Load, path: Path, transports: list[dict]) -> dict:

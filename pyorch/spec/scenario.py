@@ -4,7 +4,7 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 
-from pyorch.errors import SpecError, did_you_mean
+from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec import overrides, yaml_lines
 from pyorch.spec.yaml_lines import Path, dotted
 
@@ -105,10 +105,10 @@ class ScenarioFile:
         """Return those of the variants that have these names."""
         found = self.variants()
         for name in names:
-            if name not in found:
+            if not isinstance(name, str) or name not in found:
                 known = ", ".join(found)
                 hint = did_you_mean(str(name), found)
-                raise self.error(path, f"no variant '{name}'. There are {known}.{hint}")
+                raise self.error(path, f"no variant {quoted(name)}. There are {known}.{hint}")
         return {name: content for name, content in found.items() if name in names}
 
     def variants(self) -> dict[str, dict]:
@@ -169,7 +169,9 @@ def read_scenario(path: FilePath | str) -> ScenarioFile:
     """
     path = FilePath(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise SpecError(f"{path}: is not a text file in UTF-8. Name a scenario.") from None
     except OSError as error:
         beside = sorted(p.name for p in path.parent.glob("*.yaml")) if path.parent.is_dir() else []
         known = f" In {path.parent}: {', '.join(beside)}." if beside else ""

@@ -105,7 +105,7 @@ class TypeIds:
                     f"{did_you_mean(key, known)}"
                 )
             if _kind(known[key]) in ("Uinteger", "Integer"):
-                check_value(known[key], int(given) if given.isdigit() else given)
+                check_value(known[key], int(given) if _DIGITS.fullmatch(given) else given)
 
     def attributes(self, name: str) -> dict[str, dict]:
         """Return the attributes of a type by name."""
@@ -156,6 +156,7 @@ def _load(path: str, _mtime_ns: int) -> TypeIds:
     return TypeIds(json.loads(Path(path).read_text()))
 
 
+_DIGITS = re.compile("[0-9]{1,20}")
 _RANGE = re.compile(r"(?:(\S+)\s+)?([^:\s]+):([^:\s]+)")
 
 

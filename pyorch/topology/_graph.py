@@ -64,13 +64,13 @@ def check_connected(nodes: Columns, links: Columns, where: str, key: str) -> Non
     ends = np.concatenate([links["node_a"], links["node_b"]])
     others = np.concatenate([links["node_b"], links["node_a"]])
     access = ~is_switch[ends]
-    reaches: dict[int, set[int]] = {int(host): set() for host in hosts}
+    if (alone := np.setdiff1d(hosts, ends[access])).size:
+        raise FieldError(key, f"{where}: host {alone[0]} has no link. Add one, or the host goes.")
+    reaches: dict[int, set[int]] = {}
     for host, switch in zip(ends[access].tolist(), others[access].tolist(), strict=True):
-        reaches[host].add(int(component[switch]))
+        reaches.setdefault(host, set()).add(int(component[switch]))
     first = int(hosts.min())
     for host, parts in sorted(reaches.items()):
-        if not parts:
-            raise FieldError(key, f"{where}: host {host} has no link. Add one, or the host goes.")
         if not parts & reaches[first]:
             raise FieldError(
                 key, f"{where}: no way leads from host {first} to host {host}: the network has"

@@ -10,9 +10,11 @@ import re
 import numpy as np
 
 from pyorch import units
-from pyorch.errors import SpecError
+from pyorch.errors import SpecError, quoted
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import FileRef, numbered_lines
+from pyorch.topology._graph import LARGEST_NODE
+from pyorch.units import parse_whole
 
 KEY = "file"
 
@@ -33,12 +35,15 @@ def read(file: FileRef) -> dict[str, dict[str, np.ndarray]]:
             " and links, the second the ids of the switches.",
         )  # fmt: skip
     n_nodes, n_switches, n_links = _whole(lines[0], where)
+    if not 0 < n_nodes <= LARGEST_NODE:
+        raise FieldError(KEY, f"{where}: {n_nodes} nodes; there may be 1 to {LARGEST_NODE}.")
     switches = _whole(lines[1], where) if n_switches else []
     rows = lines[2:] if n_switches else lines[1:]
-    if len(set(switches)) != n_switches or not all(0 <= s < n_nodes for s in switches):
+    found = {switch for switch in switches if 0 <= switch < n_nodes}
+    if not len(found) == len(switches) == n_switches:
         raise FieldError(
-            KEY, f"{where}:{lines[1][0]}: {len(set(switches))} ids of switches, but line 1 says"
-            f" {n_switches} of {n_nodes} nodes; ids are 0 to {n_nodes - 1}.",
+            KEY, f"{where}:{lines[1][0]}: {len(found)} ids of switches, but line 1 says"
+            f" {n_switches} of {n_nodes} nodes; ids are 0 to {n_nodes - 1}, each once.",
         )  # fmt: skip
     if len(rows) != n_links:
         raise FieldError(
@@ -67,10 +72,10 @@ def read(file: FileRef) -> dict[str, dict[str, np.ndarray]]:
 def _whole(line: tuple[int, list[str]], where: str) -> list[int]:
     number, words = line
     try:
-        return [int(word) for word in words]
+        return [parse_whole(word) for word in words]
     except ValueError:
         raise FieldError(
-            KEY, f"{where}:{number}: '{' '.join(words)}': write whole numbers only."
+            KEY, f"{where}:{number}: {quoted(' '.join(words))}: write whole numbers only."
         ) from None
 
 
@@ -81,16 +86,17 @@ def _link(
     try:
         if len(words) not in (4, 5):
             raise ValueError(f"{len(words)} words")
-        a, b = int(words[0]), int(words[1])
+        a, b = parse_whole(words[0]), parse_whole(words[1])
         for node in (a, b):
             if not 0 <= node < n_nodes:
                 raise ValueError(f"there is no node {node}; ids are 0 to {n_nodes - 1}")
         rate_bps = units.parse_rate_bps(_ns3_unit(words[2]))
-        return a, b, rate_bps, units.parse_time_ps(words[3]), float(words[4:] and words[4] or 0)
+        loss = units.parse_float(words[4]) if len(words) == 5 else 0.0
+        return a, b, rate_bps, units.parse_time_ps(words[3]), loss
     except (ValueError, SpecError) as error:
         raise FieldError(
-            KEY, f"{where}:{number}: '{' '.join(words)}' is no link ({error}). Write two node ids,"
-            " rate, delay and error rate, for example: 0 8 100Gbps 0.001ms 0",
+            KEY, f"{where}:{number}: {quoted(' '.join(words))} is no link ({error}). Write two"
+            " node ids, rate, delay and error rate, for example: 0 8 100Gbps 0.001ms 0",
         ) from None  # fmt: skip
 
 

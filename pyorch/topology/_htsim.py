@@ -10,16 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from pyorch.errors import did_you_mean
-from pyorch.spec.fields import FieldError
+from pyorch.errors import did_you_mean, quoted
+from pyorch.spec.fields import MOST_LINKS, FieldError
 from pyorch.spec.files import FileRef, numbered_lines
 from pyorch.topology import _clos
+from pyorch.units import LARGEST, parse_whole
 
 KEY = "file"
 HEADER = ("nodes", "tiers", "podsize")
 NEEDED = ("downlink_speed_gbps", "radix_down", "downlink_latency_ns")
 OPTIONAL = ("radix_up", "switch_latency_ns", "bundle", "oversubscribed",
             "queue_down", "queue_up")  # fmt: skip
+
+#: Factors to bit/s and ps.
+UNITS = {"downlink_speed_gbps": 10**9, "downlink_latency_ns": 1000}
 
 
 def read(file: FileRef, loss_ratio: float) -> dict[str, dict[str, np.ndarray]]:
@@ -35,8 +39,7 @@ def read(file: FileRef, loss_ratio: float) -> dict[str, dict[str, np.ndarray]]:
     clos = _shape(header, tiers, where)
     return _clos.tables(
         clos,
-        [tier["downlink_speed_gbps"] * 10**9 for tier in tiers],
-        [tier["downlink_latency_ns"] * 1000 for tier in tiers],
+        *([tier[name] * factor for tier in tiers] for name, factor in UNITS.items()),
         loss_ratio,
     )
 
@@ -52,15 +55,15 @@ def _sections(
         name = words[0].lower()
         if name not in known:
             raise FieldError(
-                KEY, f"{where}:{number}: '{words[0]}' does not belong here. Known here:"
+                KEY, f"{where}:{number}: {quoted(words[0])} does not belong here. Known here:"
                 f" {', '.join(known)}.{did_you_mean(name, known)}",
             )  # fmt: skip
-        if len(words) != 2 or not words[1].isdigit():
+        value = _number(words[1:])
+        if value is None:
             raise FieldError(
-                KEY,
-                f"{where}:{number}: '{' '.join(words)}': write {words[0]} and one whole number.",
-            )
-        value = int(words[1])
+                KEY, f"{where}:{number}: {quoted(' '.join(words))}: write {words[0]} and one whole"
+                " number.",
+            )  # fmt: skip
         if name == "tier":
             if value != len(tiers):
                 raise FieldError(
@@ -83,6 +86,16 @@ def _sections(
     return header, [tiers[index] for index in range(len(tiers))]
 
 
+def _number(words: list[str]) -> int | None:
+    """Return the one whole number, 0 or more, or None."""
+    try:
+        (word,) = words
+        value = parse_whole(word)
+    except ValueError:
+        return None
+    return value if value >= 0 else None
+
+
 def _shape(header: dict[str, int], tiers: list[dict[str, int]], where: str) -> _clos.Clos:
     """Return the folded Clos that the file describes."""
     for index, tier in enumerate(tiers):
@@ -103,6 +116,8 @@ def _shape(header: dict[str, int], tiers: list[dict[str, int]], where: str) -> _
             raise FieldError(
                 KEY, f"{where}: {name} {there}, but the radices of the tiers give {follows}."
             )
+    if (cables := _clos.counts(clos)["cables"]) > MOST_LINKS:
+        raise FieldError(KEY, f"{where}: {cables} links; there may be {MOST_LINKS}.")
     return clos
 
 
@@ -110,6 +125,11 @@ def _check_tier(index: int, tier: dict[str, int], is_top: bool, where: str) -> N
     for name in (*NEEDED, *(() if is_top else ("radix_up",))):
         if name not in tier or (tier[name] == 0 and not name.endswith("_ns")):
             raise FieldError(KEY, f"{where}: Tier {index} has no {name}. Is the file cut off?")
+    for name, factor in UNITS.items():
+        if tier[name] * factor > LARGEST:
+            raise FieldError(
+                KEY, f"{where}: Tier {index}: {name} {tier[name]} does not fit 64 bits."
+            )
     if is_top and tier.get("radix_up"):
         raise FieldError(KEY, f"{where}: Tier {index} is the top, so it has no Radix_Up.")
     if index == 0 and tier.get("bundle", 1) != 1:

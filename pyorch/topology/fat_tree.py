@@ -28,7 +28,7 @@ class Params(Closed):
     """
 
     tiers: Annotated[int, Field(strict=True, ge=2, le=4)]
-    radix: Annotated[int, Field(strict=True, ge=2)]
+    radix: Annotated[int, Field(strict=True, ge=2, le=2**20)]
     oversubscription: list[Annotated[float, Field(ge=1)]]
     parallel: list[Count]
     pods: Count

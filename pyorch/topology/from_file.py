@@ -107,7 +107,18 @@ def _own(nodes_file: FileRef, links_file: FileRef) -> dict[str, dict[str, np.nda
         )
     if not np.isin(nodes["is_switch"], (0, 1)).all():
         raise FieldError("nodes", f"{where}: is_switch: write 0 for a host and 1 for a switch.")
+    is_host = nodes["is_switch"] == 0
+    for name, of_switch in (("tier", "1 or more"), ("plane", "0 or more")):
+        given = nodes.get(name, nodes["is_switch"])
+        if (given[is_host] != 0).any() or (given[~is_host] < int(of_switch[0])).any():
+            raise FieldError("nodes", f"{where}: {name}: 0 for a host, {of_switch} for a switch.")
     links = columns(links_file, "links", *LINKS)
+    ratio = links.get("bit_error_ratio", np.zeros(0))
+    if (wrong := np.flatnonzero((ratio < 0) | (ratio >= 1))).size:
+        raise FieldError(
+            "links", f"{links_file['path']}: bit_error_ratio: row {wrong[0] + 1}:"
+            f" {ratio[wrong[0]]}; write 0 or more and less than 1.",
+        )  # fmt: skip
     n_links = len(links["node_a"])
     links = {
         "parallel": np.zeros(n_links, dtype=np.int64), "loss_ratio": np.zeros(n_links), **links

@@ -8,6 +8,7 @@ from pyorch.units import TIME, format_exact
 
 
 def check_listed(
+    where: str,
     flows: dict[str, np.ndarray],
     rows: list[str],
     hosts: np.ndarray,
@@ -18,6 +19,8 @@ def check_listed(
 
     Parameters
     ----------
+    where : str
+        The file.
     flows : dict of ndarray
         Columns src, dst, bytes, start_ps and maybe flow.
     rows : list of str
@@ -30,7 +33,7 @@ def check_listed(
         What src and dst are, for the message.
     """
     if not rows:
-        raise FieldError("file", "there is no flow in it. Name another file.")
+        raise FieldError("file", f"{where}: there is no flow in it. Name another file.")
     ids, first = np.unique(flows.get("flow", np.arange(len(rows))), return_index=True)
     if len(ids) < len(rows):
         again = int(np.setdiff1d(np.arange(len(rows)), first)[0])

@@ -7,9 +7,12 @@ import numpy as np
 
 from pyorch.errors import did_you_mean
 from pyorch.spec.fields import FieldError
+from pyorch.units import parse_float, parse_whole
 
 FOLDER = Path(__file__).parent / "cdf"
 KEY = "sizes"
+#: Whole numbers to this one are float64 as well.
+LARGEST_BYTES = 2**53
 
 
 def known() -> list[str]:
@@ -39,10 +42,8 @@ def points(rows: list[list[str]], where: str, key: str) -> list[list[float]]:
         File and key of the scenario, for messages.
     """
     try:
-        found = [[int(float(size)), float(percent) / 100] for size, percent in rows]
-        if any(float(size) != int(float(size)) for size, _ in rows):
-            raise ValueError
-    except (ValueError, OverflowError):
+        found = [[parse_whole(size), parse_float(percent) / 100] for size, percent in rows]
+    except ValueError:
         raise FieldError(
             key, f"{where}: each line has a size in bytes and the percentage of messages that are"
             " not larger, for example: 10000 15",
@@ -54,6 +55,11 @@ def points(rows: list[list[str]], where: str, key: str) -> list[list[float]]:
         raise FieldError(
             key, f"{where}: sizes must ascend, and percentages must do so from 0 to 100; there are"
             f" {len(found)} points.",
+        )  # fmt: skip
+    if sizes[-1] > LARGEST_BYTES:
+        raise FieldError(
+            key, f"{where}: {sizes[-1]} bytes: between points sizes are exact only to"
+            f" {LARGEST_BYTES}. Write less.",
         )  # fmt: skip
     return found
 

@@ -32,7 +32,8 @@ def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> N
     table = _read(params.file["path"], params.file["sha256"])
     rows = [f"{params.file['path']}: row {row + 1}" for row in range(len(table["src"]))]
     known = hosts(nodes)
-    check_listed(table, rows, known, stop_ps, f"hosts are the nodes {known[0]} to {known[-1]}")
+    hint = f"hosts are the nodes {known[0]} to {known[-1]}"
+    check_listed(params.file["path"], table, rows, known, stop_ps, hint)
 
 
 def flows(

@@ -6,15 +6,16 @@ A line is: source and destination (node ids), priority group, destination port, 
 several groups is imported once for each, with `priority_group`.
 """
 
-from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
+from pyorch.errors import quoted
 from pyorch.spec.fields import Closed, FieldError
 from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.units import parse_whole
 from pyorch.workload._hosts import hosts
 from pyorch.workload._listed import check_listed
 
@@ -49,7 +50,7 @@ def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> N
     table, _, rows = _read(params.file["path"], params.file["sha256"])
     known = hosts(nodes)
     hint = f"hosts are the nodes {known[0]} to {known[-1]}"
-    check_listed(table, list(rows), known, stop_ps, hint)
+    check_listed(params.file["path"], table, list(rows), known, stop_ps, hint)
 
 
 def flows(
@@ -66,9 +67,11 @@ def flows(
 def _read(path: str, sha256: str) -> tuple[dict[str, np.ndarray], np.ndarray, tuple[str, ...]]:
     """Return the flows, their priority groups, and where each stands."""
     lines = numbered_lines({"path": path, "sha256": sha256}, KEY)
-    if not lines or len(lines[0][1]) != 1 or not lines[0][1][0].isdigit():
-        raise FieldError(KEY, f"{path}: the first line must be the number of flows.")
-    flows_, n_flows = lines[1:], int(lines[0][1][0])
+    try:
+        (n_flows,) = map(parse_whole, lines[0][1])
+    except (ValueError, IndexError):
+        raise FieldError(KEY, f"{path}: the first line must be the number of flows.") from None
+    flows_ = lines[1:]
     if len(flows_) != n_flows:
         raise FieldError(
             KEY, f"{path}: {len(flows_)} flows, but the first line says {n_flows}. Is the file cut"
@@ -85,13 +88,17 @@ def _row(words: list[str], where: str) -> tuple[int, ...]:
     try:
         if len(words) != 6:
             raise ValueError(f"{len(words)} words")
-        src, dst, group, _port, size = (int(word) for word in words[:5])
-        start = Decimal(words[5]) * PS_PER_S
-        if start != start.to_integral_value() or not abs(start) < 2**63 or abs(size) >= 2**63:
-            raise ValueError("the start is no whole number of ps, or out of range")
-        return src, dst, group, size, int(start)
-    except (ValueError, InvalidOperation) as error:
+        src, dst, group, _port, size = map(parse_whole, words[:5])
+        return src, dst, group, size, _start_ps(words[5])
+    except ValueError as error:
         raise FieldError(
-            KEY, f"{where}: '{' '.join(words)}' is no flow ({error or 'not a number'}). Write"
+            KEY, f"{where}: {quoted(' '.join(words))} is no flow ({error}). Write"
             " source, destination, priority group, port, bytes, seconds: 0 1 3 100 1000000 2.0",
         ) from None  # fmt: skip
+
+
+def _start_ps(word: str) -> int:
+    try:
+        return parse_whole(word, PS_PER_S)
+    except ValueError as error:
+        raise ValueError(f"the start {error} in ps") from None

@@ -6,14 +6,14 @@ whole picoseconds. Flows keep their ids. A flow that waits for a trigger has no 
 before the run, so it is refused; triggers that no flow waits for change nothing.
 """
 
-from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 import numpy as np
 
-from pyorch.errors import did_you_mean
+from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import Closed, FieldError
 from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.units import parse_whole
 from pyorch.workload._hosts import hosts
 from pyorch.workload._listed import check_listed
 
@@ -43,7 +43,7 @@ def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> N
     """Raise FieldError for the first flow that cannot be sent."""
     n_nodes, table, rows = _read(params.file["path"], params.file["sha256"])
     hint = f"Nodes {n_nodes}, so hosts are 0 to {n_nodes - 1}"
-    check_listed(table, list(rows), np.arange(n_nodes), stop_ps, hint)
+    check_listed(params.file["path"], table, list(rows), np.arange(n_nodes), stop_ps, hint)
 
 
 def flows(
@@ -63,8 +63,10 @@ def _read(path: str, sha256: str) -> tuple[int, dict[str, np.ndarray], tuple[str
     triggers = 0
     for number, words in numbered_lines({"path": path, "sha256": sha256}, KEY):
         where = f"{path}:{number}"
+        if words[0] in header:
+            raise FieldError(KEY, f"{where}: {words[0]} stands twice. Keep one.")
         if words[0] in HEADER:
-            header[words[0]] = _number(words[1:2], where, f"{words[0]} and a whole number")
+            header[words[0]] = _number(words[1:], where, f"{words[0]} and a whole number")
         elif "->" in words[0]:
             found.append(_connection(words, where))
             rows.append(where)
@@ -77,12 +79,12 @@ def _read(path: str, sha256: str) -> tuple[int, dict[str, np.ndarray], tuple[str
             )
         else:
             raise FieldError(
-                KEY, f"{where}: '{words[0]}' does not belong here. A line is Nodes n, Connections"
-                f" n, or a flow: 0->13 id 1 start 0 size 2000000."
+                KEY, f"{where}: {quoted(words[0])} does not belong here. A line is Nodes n,"
+                " Connections n, or a flow: 0->13 id 1 start 0 size 2000000."
                 f"{did_you_mean(words[0], HEADER)}",
             )  # fmt: skip
-    for name, there in (("Connections", len(found)), ("Triggers", triggers)):
-        if header.get(name, 0 if name == "Triggers" else -1) != there:
+    for name, there in (("Connections", len(found)), ("Triggers", triggers), ("Failures", 0)):
+        if header.get(name, -1 if name == "Connections" else 0) != there:
             raise FieldError(
                 KEY, f"{path}: {there} {name.lower()}, but the header says"
                 f" {name} {header.get(name, 'nothing')}. Is the file cut off?",
@@ -113,7 +115,7 @@ def _connection(words: list[str], where: str) -> dict[str, int]:
     for word in rest:
         if word not in WORDS:
             raise FieldError(
-                KEY, f"{where}: '{word}' is no word of a flow. There are {', '.join(WORDS)}."
+                KEY, f"{where}: {quoted(word)} is no word of a flow. There are {', '.join(WORDS)}."
                 f"{did_you_mean(word, WORDS)}",
             )  # fmt: skip
         if word in flow:
@@ -127,17 +129,15 @@ def _connection(words: list[str], where: str) -> dict[str, int]:
     for word in ("start", "size"):
         if word not in flow:
             raise FieldError(KEY, f"{where}: has no {word}. Is the line cut off?")
-    if flow.get("id") == 0:
-        raise FieldError(KEY, f"{where}: id 0 is not allowed by htsim. Count from 1.")
+    if flow.get("id", 1) < 1:
+        raise FieldError(KEY, f"{where}: id {flow['id']} is not allowed by htsim. Count from 1.")
     return flow
 
 
 def _number(words: list[str], where: str, wanted: str) -> int:
     """Return a whole number that fits 64 bits; decimals may be zeros."""
     try:
-        value = Decimal(words[0]) if words else Decimal("NaN")
-        if value == value.to_integral_value() and abs(value) < 2**63:
-            return int(value)
-    except InvalidOperation:
-        pass
-    raise FieldError(KEY, f"{where}: '{' '.join(words)}': write {wanted}.")
+        (word,) = words
+        return parse_whole(word)
+    except ValueError:
+        raise FieldError(KEY, f"{where}: {quoted(' '.join(words))}: write {wanted}.") from None

@@ -153,6 +153,44 @@ CHANGES = {
         "small.yaml:18: scales.laptop.variants: no variant 'windows'. There are lossless,"
         " windowed. Did you mean windowed?",
     ),
+    "a scale with a list for a variant": (
+        "paper: {topology.leaves: 16}", "laptop: {variants: [[windowed]]}",
+        "small.yaml:18: scales.laptop.variants: no variant '['windowed']'. There are lossless,",
+    ),
+    "a network beyond any memory": (
+        "leaves: 4, hosts_per_leaf: 2", "leaves: 1000000, hosts_per_leaf: 1000000",
+        "small.yaml:3: topology.type: 1000002000000 links in all; there may be 16777216.",
+    ),
+    "links without number": (
+        "spines: 2}", "spines: 2, parallel: 100000000000}",
+        "small.yaml:3: topology.parallel: 100000000000 is out of range; it must be at most",
+    ),
+    "a radix without end": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: fat_tree, tiers: 3, radix: 100000000000, oversubscription: [3, 3]}",
+        "small.yaml:3: topology.radix: 100000000000 is out of range; it must be at most",
+    ),
+    "a key path with a digit that is none": (
+        "paper: {topology.leaves: 16}", "laptop: {workload.\u00b2: 10 kB}",
+        "scales.laptop: workload.\u00b2: there is no such key",
+    ),
+    "a digit that is none in brackets": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=\u00b2]'}}",
+        "Entropy: '\u00b2' is not a whole number",
+    ),
+    "a number that 64 bits do not hold": (
+        "seed: [1, 2]", "seed: [0x1ffffffffffffffff]",
+        "small.yaml:10: sweep.seed.0: '0x1ffffffffffffffff' does not fit 64 bits.",
+    ),
+    "a date that is none": (
+        "name: small", "name: 2020-13-45", "small.yaml:2: name: '2020-13-45' is no timestamp.",
+    ),
+    "a key that is a list": ("seed: [1, 2]", "[a, b]: [1, 2]", "small.yaml:10: a key is a list or"),
+    "a list that is a set": (
+        "seed: [1, 2]", "seed: !!set {1, 2}",
+        "small.yaml:10: sweep.seed: 'tag:yaml.org,2002:set' is no plain list or mapping.",
+    ),
     "a start that jitter may push beyond the end": (
         "message: 1 MB", "message: 1 MB, start: 19 ms, jitter: 1 ms",
         "small.yaml:6: workload.start: 20 ms is not before stop, 20 ms. Raise stop.",
@@ -198,6 +236,12 @@ def test_an_unknown_scale_or_variant_is_answered_with_the_known_ones(small):
         small.plan(variant="loss")
 
 
+#: Ten lines, of which each means nine of the one before.
+BILLION = "l0: &l0 [x]\n" + "".join(
+    f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" for n in range(1, 10)
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -205,11 +249,30 @@ def test_an_unknown_scale_or_variant_is_answered_with_the_known_ones(small):
         ("- 1", "small.yaml: a scenario is a mapping of keys to values; begin with name:."),
         ("", "small.yaml: a scenario is a mapping of keys to values; begin with name:."),
         ("a: 1\nb:\n\t- 2", "small.yaml:3: this is not YAML: "),
+        ("a: \x01", "small.yaml: this is not YAML: character 0x0001 at position 3. Take it out."),
+        ("a: !!int x", "small.yaml:1: a: 'x' is no int. Quote it."),
+        ("a: " + "9" * 5000, "small.yaml:1: a: '999999"),
+        ("a: &a [*a]", "small.yaml:1: nested more than 40 deep"),
+        ("a: " + "[" * 50_000 + "]" * 50_000, "small.yaml:1: nested more than 40 deep"),
+        ("a: " + "{a: " * 50_000 + "}" * 50_000, "small.yaml:1: nested more than 40 deep"),
+        (BILLION, "or more than 100000 values with all aliases written out. Write less."),
     ],
 )
 def test_what_is_no_scenario_is_refused(small, text, message):
     with pytest.raises(SpecError, match=re.escape(message)):
         small.plan(text)
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path):
+    (tmp_path / "a.yaml").write_bytes("name: k\u00f6ln".encode("latin-1"))
+    with pytest.raises(SpecError, match="a.yaml: is not a text file in UTF-8"):
+        spec.read_scenario(tmp_path / "a.yaml")
+
+
+def test_a_mark_at_the_beginning_of_a_file_is_no_part_of_it(tmp_path, small):
+    (tmp_path / "a.yaml").write_text(small.text, encoding="utf-8-sig")
+
+    assert "name" in spec.read_scenario(tmp_path / "a.yaml").values
 
 
 def test_a_file_that_is_not_there_is_answered_with_those_that_are(tmp_path):

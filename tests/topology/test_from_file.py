@@ -104,6 +104,13 @@ def test_our_tables_come_back_and_tiers_and_planes_are_found(tmp_path_factory, t
 TOPO = (DATA / "htsim" / "ls128_100.topo").read_text()
 
 
+HUGE_TOPO = """\
+Nodes 16000000\nTiers 2\nPodsize 16000000
+Tier 0\nDownlink_speed_Gbps 1\nDownlink_Latency_ns 1\nRadix_Up 4000\nRadix_Down 4000
+Tier 1\nDownlink_speed_Gbps 1\nDownlink_Latency_ns 1\nRadix_Down 4000
+"""
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -118,6 +125,13 @@ TOPO = (DATA / "htsim" / "ls128_100.topo").read_text()
         ("t.txt", HPCC.replace("3 4\n", "3 x\n"), ":2: '3 x': write whole numbers only"),
         ("t.txt", HPCC.replace("3 4\n", "3 3\n"), ":2: 1 ids of switches, but line 1 says 2"),
         ("t.txt", HPCC.replace(" 0.25", " 1.25"), "a rate is at least 1, .* a loss 0 to 1"),
+        ("t.txt", HPCC.replace(" 0.25", " nan"), ":4: .*is no link .'nan' is no number"),
+        ("t.txt", HPCC.replace("1us 0.25", "1e-999999999us 0.25"), ":4: .*not a whole number"),
+        ("t.txt", HPCC.replace("100Gbps 1us", "1e999999999bps 1us"), ":4: .*which 64 bits hold"),
+        ("t.txt", HPCC.replace("100Gbps 1us", "9" * 9000 + " 1us"), ":4: .*no unit I can read"),
+        ("t.txt", HPCC.replace("5 2 5\n3 4", "5 1 5\n3 3"), ":2: 1 ids of switches.* each once"),
+        ("t.txt", HPCC.replace("5 2 5", f"{10**12} 2 5"), "1000000000000 nodes; there may be 1 to"),
+        ("t.txt", HPCC.replace("5 2 5", f"{10**7} 2 5"), "host 5 has no link"),
         ("t.topo", TOPO.partition("Tier 1")[0], "Tiers 2, and 1 sections Tier: .* cut off"),
         ("t.topo", TOPO.rpartition("Radix_Down")[0], "Tier 1 has no radix_down. Is the file cut"),
         ("t.topo", TOPO.replace("Radix_Down 16", "Radix_Down 15"), "Nodes 128, but the radices .*"
@@ -126,6 +140,10 @@ TOPO = (DATA / "htsim" / "ls128_100.topo").read_text()
          "Did you mean radix_up"),
         ("t.topo", TOPO.replace("Radix_Up 8", "Radix_Up eight"), ":8: 'Radix_Up eight': write"),
         ("t.topo", TOPO.replace("Switch_Latency_ns 0", "Switch_Latency_ns 5"), "is switch.latency"),
+        ("t.topo", TOPO.replace("Radix_Up 8", "Radix_Up \u00b2"), ":8: 'Radix_Up \u00b2': write"),
+        ("t.topo", TOPO.replace("Gbps 100", "Gbps 9999999999", 1), "Tier 0: downlink_speed_gbps "
+         "9999999999 does not fit 64 bits"),
+        ("t.topo", HUGE_TOPO, "32000000 links; there may be 16777216"),
         ("t.topo", TOPO + "Bundle 3\n", "Tier 1: Radix_Down over Bundle: 16 / 3 is no whole"),
     ],
 )  # fmt: skip
@@ -148,10 +166,15 @@ LINKS = "node_a,node_b,rate_bps,delay_ps\n0,2,100,1\n1,2,100,1\n"
         (NODES.replace("2,1", "2,2"), LINKS, "nodes", "is_switch: write 0 for a host and 1"),
         (NODES.replace("1,0", "1.5,0"), LINKS, "nodes", "node: row 2: '1.5' is not a whole number"),
         (NODES, LINKS.replace("delay_ps", "delay"), "links", "has no column 'delay_ps'"),
-        (NODES, LINKS.replace("1,2,100,1", "1,2,,1"), "links", "rate_bps: row 2: 'nan' is not"),
+        (NODES, LINKS.replace("1,2,100,1", "1,2,,1"), "links", "rate_bps: row 2: '' is not"),
         (NODES, LINKS.replace("1,2", "1,7"), "links", "link 2 .1 to 7.: there is no node 7"),
         (NODES, LINKS + "2,0,100,1\n", "links", "parallel 0 stands twice for this pair"),
         (NODES, "", "links", "is no readable .csv table"),
+        ("node,is_switch,tier\n0,0,1\n1,0,0\n2,1,1\n", LINKS, "nodes", "tier: 0 for a host, 1 or"),
+        ("node,is_switch,tier\n0,0,0\n1,0,0\n2,1,0\n", LINKS, "nodes", "tier: 0 for a host, 1 or"),
+        ("node,is_switch,plane\n0,0,0\n1,0,0\n2,1,-1\n", LINKS, "nodes", "plane: 0 for a host, 0"),
+        (NODES, LINKS.replace("ps\n", "ps,bit_error_ratio\n").replace(",1\n", ",1,1\n"), "links",
+         "bit_error_ratio: row 1: 1.0; write 0 or more and less than 1"),
     ],
 )  # fmt: skip
 def test_broken_tables_are_refused_with_row_and_column(tmp_path, nodes, links, key, message):

@@ -15,7 +15,7 @@ from pyorch.topology import leaf_spine
 from pyorch.workload import flow_table, hpcc_flows, htsim_cm
 
 DATA = Path(__file__).parents[1] / "data" / "htsim"
-LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0, "bit_error_ratio": 0.0}
 PARAMS = leaf_spine.Params.model_validate(
     {"leaves": 16, "hosts_per_leaf": 8, "spines": 8}, context={"link": LINK}
 )
@@ -126,6 +126,15 @@ HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
         (htsim_cm, CM + "failure switch_type TOR\n", ":5: failures of links are no part"),
         (htsim_cm, CM + "nodes 4\n", ":5: 'nodes' does not belong here.*mean Nodes"),
         (htsim_cm, CM.replace("size 20", "size 0"), ":4: 0 bytes; a message has at least 1"),
+        (htsim_cm, CM.replace("size 20", "size 1e999999999"), ":4: '1e999999999': write size and"),
+        (htsim_cm, CM.replace("size 20", "size 1_000"), ":4: '1_000': write size and a whole"),
+        (htsim_cm, CM.replace("size 20", "size \u0663"), "write size and a whole number"),
+        (htsim_cm, CM.replace("Nodes 4", "Nodes 4 5"), ":1: '4 5': write Nodes and a whole number"),
+        (htsim_cm, "Nodes 9\n" + CM, ":2: Nodes stands twice"),
+        (htsim_cm, "Failures 2\n" + CM, "0 failures, but the header says Failures 2"),
+        (htsim_cm, CM.replace("id 2", "id -2"), ":4: id -2 is not allowed"),
+        (htsim_cm, "Nodes 4\nConnections 0\n", "a.cm: there is no flow in it"),
+        (htsim_cm, CM.replace("\n2->3", " \x0c 2->3"), ":3: '2->3' is no word of a flow"),
         (hpcc_flows, "", "the first line must be the number of flows"),
         (hpcc_flows, HPCC.rpartition("2 3")[0], "1 flows, but the first line says 2. Is the file"),
         (hpcc_flows, HPCC.rpartition(" 0.5")[0], ":3: '2 3 3 100 20' is no flow .5 words."),
@@ -133,12 +142,21 @@ HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
         (hpcc_flows, HPCC.replace("2 3 3", "2 128 3"), ":3: there is no host 128; hosts are the "
          "nodes 0 to 127"),
         (hpcc_flows, HPCC.replace("0.5", "1.5"), ":3: starts at 1.5 s, not before stop, 1 s"),
-        (hpcc_flows, HPCC.replace("0.5", "1e-13"), ":3: .*the start is no whole number of ps"),
+        (hpcc_flows, HPCC.replace("2\n0", "\u00b2\n0"), "the first line must be the number of"),
+        (hpcc_flows, HPCC.replace("2 3 3", f"{2**63} 3 3"), ":3: .*does not fit 64 bits"),
+        (hpcc_flows, HPCC.replace("0.5", "1e99999"), ":3: .*the start '1e99999' does not fit 64"),
+        (hpcc_flows, HPCC.replace("0.5", "0.5" + "0" * 30 + "1"), ":3: .*no whole number in ps"),
+        (hpcc_flows, HPCC.replace("0.5", "1e-13"), ":3: .*start '1e-13' is no whole number in ps"),
         (flow_table, "src,dst,bytes\n0,1,10\n0,128,10\n", "row 2: there is no host 128"),
         (flow_table, "src,dst\n0,1\n", "has no column 'bytes'"),
         (flow_table, "src,dst,bytes,when\n0,1,1,0\n", "column 'when' is not one of src, dst"),
         (flow_table, "src,dst,bytes\n0,1,ten\n", "bytes: row 1: 'ten' is not a whole number"),
         (flow_table, "src,dst,bytes\n", "there is no flow in it"),
+        (flow_table, "src,dst,bytes\n0,1,10,20\n", "no readable .csv table: .*2 columns|got 4"),
+        (flow_table, "src,dst,bytes,bytes\n0,1,10,20\n", "column 'bytes' stands twice"),
+        (flow_table, "src,dst,bytes\n0,1,True\n", "bytes: row 1: 'True' is not a whole number"),
+        (flow_table, "src,dst,bytes\n0,1,1\x002\n", "row 1: '1.x002' is not a whole number"),
+        (flow_table, 'src,dst,"by\ntes"\n', "a.csv: (is no readable|has no column 'bytes')"),
     ],
 )  # fmt: skip
 def test_a_broken_file_is_refused_with_its_line(tmp_path, module, text, message):
@@ -146,7 +164,54 @@ def test_a_broken_file_is_refused_with_its_line(tmp_path, module, text, message)
     (tmp_path / name).write_text(text)
     with pytest.raises(FieldError, match=message) as caught:
         read(module, tmp_path, file=name)
-    assert name in str(caught.value) or text == "src,dst,bytes\n"
+    assert name in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("n", [2**53 + 1, 2**62 + 1, 2**63 - 1])
+@pytest.mark.parametrize("other", ["1.0", "1e3"])
+def test_a_large_number_keeps_its_last_digit_beside_one_with_decimals(tmp_path, n, other):
+    # float64 holds whole numbers to 2^53; a column guessed to be float would round this one.
+    (tmp_path / "a.csv").write_text(f"src,dst,bytes\n0,1,{n}\n2,3,{other}\n")
+
+    assert read(flow_table, tmp_path, file="a.csv")["bytes"].tolist() == [n, int(float(other))]
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (pd.Series([True, False]), "bytes: holds 'bool', not numbers"),
+        (pd.to_datetime(pd.Series([7, 8])), "bytes: holds 'timestamp.*', not numbers"),
+        (pd.Series(["7", "8"]), "bytes: holds '.*string', not numbers"),
+        (pd.Series([[7], [8]]), "bytes: holds 'list.*', not numbers"),
+        (pd.Series([7, None], dtype="Int64"), "bytes: row 2: 'None' is not a whole number"),
+        (pd.Series([7, 2**63], dtype="uint64"), "bytes: row 2: '9223372036854775808' is not"),
+        (pd.Series([7.0, 8.5]), "bytes: row 2: '8.5' is not a whole number"),
+    ],
+)
+def test_a_column_that_holds_no_whole_numbers_is_refused(tmp_path, column, message):
+    frame = pd.DataFrame({"src": [0, 2], "dst": [1, 3], "bytes": column})
+    frame.to_parquet(tmp_path / "a.parquet")
+
+    with pytest.raises(FieldError, match=message):
+        read(flow_table, tmp_path, file="a.parquet")
+
+
+def test_an_index_that_pandas_has_written_is_no_column(tmp_path):
+    frame = pd.DataFrame({"src": [9, 0], "dst": [8, 1], "bytes": [1, 2]})
+    frame[frame["bytes"] > 1].to_parquet(tmp_path / "a.parquet")
+
+    assert read(flow_table, tmp_path, file="a.parquet")["src"].tolist() == [0]
+
+
+def test_a_table_beyond_any_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    from pyorch.spec import files
+
+    monkeypatch.setattr(files, "MOST_ROWS", 2)
+    frame = pd.DataFrame({"src": [0] * 3, "dst": [1] * 3, "bytes": [1] * 3})
+    frame.to_parquet(tmp_path / "a.parquet")
+
+    with pytest.raises(FieldError, match="3 rows; at most 2"):
+        read(flow_table, tmp_path, file="a.parquet")
 
 
 def test_a_binary_file_is_no_matrix(tmp_path):
@@ -188,7 +253,7 @@ def resolved(folder, *loads):
     topology = {"type": "leaf_spine", **PARAMS.model_dump()}
     return {
         "topology": topology, "link": LINK, "workload": sections, "failures": [], "seed": 1,
-        "stop_ps": STOP_PS,
+        "stop_ps": STOP_PS, "trace": {"nodes": []},
     }  # fmt: skip
 
 

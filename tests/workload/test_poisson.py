@@ -79,11 +79,15 @@ def test_sizes_follow_their_distribution(tmp_path):
         ({}, "sizes", "write either sizes .* or sizes_file"),
         ({"sizes_file": "bad.txt"}, "sizes_file", "bad.txt: sizes must ascend, .* are 2 points"),
         ({"sizes_file": "words.txt"}, "sizes_file", "words.txt: each line has a size in bytes"),
+        ({"sizes_file": "huge.txt"}, "sizes_file", "huge.txt: 9007199254740993 bytes: .* exact"),
+        ({"sizes_file": "nan.txt"}, "sizes_file", "nan.txt: each line has a size in bytes"),
     ],
 )
 def test_a_distribution_that_is_none_is_refused(tmp_path, given_, key, message):
     (tmp_path / "bad.txt").write_text("0 0\n100 90\n")
     (tmp_path / "words.txt").write_text("0 0\nten 100\n")
+    (tmp_path / "huge.txt").write_text("0 0\n9007199254740993 100\n")
+    (tmp_path / "nan.txt").write_text("0 0\n9 nan\n10 100\n")
     with pytest.raises(FieldError, match=message) as caught:
         flows(folder=tmp_path, load=0.5, duration="1 us", **given_)
     assert caught.value.field == key
