@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Checks of scenario files: their plain values, and every run of every scale."""
+
+import ast
+import json
+import math
+from pathlib import Path
+
+import naive
+import yaml
+from compare import agree, check_refusal
+
+from pyorch import render, spec
+from pyorch.errors import PyorchError, SpecError
+from pyorch.spec import yaml_lines
+from pyorch.spec.scenario import DEFAULT_SCALE, SCALES, read_scenario
+
+TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
+
+
+def check_scenario(data: bytes, folder: Path) -> bool:
+    """A scenario: its plain values, then every run of every scale."""
+    path = folder / "s.yaml"
+    path.write_bytes(data)
+    try:
+        scenario = read_scenario(path)
+    except SpecError as error:
+        check_refusal(error, path.name)
+        return False
+    agree_on_yaml(data)
+    planned = False
+    for scale in SCALES:
+        try:
+            runs = spec.plan(scenario, scale, typeids_file=TYPEIDS)
+        except PyorchError as error:
+            assert str(error), "an empty message"
+            continue
+        planned = True
+        plan_is_sound(scenario, scale, runs)
+    return planned
+
+
+def agree_on_yaml(data: bytes) -> None:
+    """Raise unless PyYAML's own loader finds the same values."""
+    ours, lines = yaml_lines.parse(data.decode("utf-8-sig"), "s.yaml")
+    try:
+        theirs = yaml.load(data.decode("utf-8-sig"), yaml.SafeLoader)
+    except yaml.YAMLError:  # its two parsers differ in tabs and the like; the faster one read it
+        theirs = yaml.load(data.decode("utf-8-sig"), yaml.CSafeLoader)
+    assert same(ours, theirs), f"values: {str(ours)[:500]} is not {str(theirs)[:500]}"
+    last = data.decode("utf-8-sig").count("\n") + 2
+    assert all(1 <= line <= last for line in lines.values()), "a line beyond the end"
+
+
+def same(ours, theirs) -> bool:
+    """Tell whether two YAML values are one; what is no text as a key is text in ours."""
+    if isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    if not isinstance(theirs, dict):
+        return repr(ours) == repr(theirs)
+    if not all(isinstance(key, str) for key in theirs):
+        return len(ours) >= len(theirs)
+    return ours.keys() == theirs.keys() and all(same(ours[key], theirs[key]) for key in theirs)
+
+
+def plan_is_sound(scenario, scale: str, runs: list) -> None:
+    """Raise unless the runs are as many as asked for, whole, and the same the second time."""
+    settled = scenario.at_scale(scale)
+    swept = math.prod(len(values) for values in settled.sweep().values())
+    assert len(runs) == swept * len(settled.variants()), "another number of runs"
+    by_id = {}
+    for run in runs:
+        text = json.dumps(run.spec, sort_keys=True, allow_nan=False)
+        assert by_id.setdefault(run.id, text) == text, "one name for two specs"
+        units_hold(run.spec)
+    ast.parse(render.render_script(runs[0].spec))
+    plain = settled.values
+    if not (plain.get("sweep") or plain.get("variants") or plain.get("scales")):
+        got = runs[0].spec
+        for found, text, kind in (
+            (got["link"]["rate_bps"], plain["link"]["rate"], "rate"),
+            (got["link"]["delay_ps"], plain["link"]["delay"], "time"),
+            (got["stop_ps"], plain["stop"], "time"),
+            (got["switch"]["buffer_bytes"], plain["switch"]["buffer"], "size"),
+        ):
+            agree(found, naive.quantity(text, kind))
+    if scale == DEFAULT_SCALE:
+        again = spec.plan(scenario, scale, typeids_file=TYPEIDS)
+        agree([run.id for run in again], [run.id for run in runs])
+
+
+def units_hold(value, key="") -> None:
+    """Raise unless every quantity is a whole number that 64 bits hold."""
+    if isinstance(value, dict):
+        for inner, part in value.items():
+            units_hold(part, inner)
+    elif isinstance(value, list):
+        for part in value:
+            units_hold(part, key)
+    elif key.endswith(("_ps", "_bps", "_bytes")) and value is not None:
+        assert isinstance(value, int) and 0 <= value < 2**63, f"{key}: {value!r}"
+    elif isinstance(value, float):
+        assert math.isfinite(value), f"{key}: {value!r}"

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The readers under test, by name: what must hold, files to begin with, words of the format."""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import flows
+import networks
+import valid
+
+import scenarios
+from pyorch.workload import htsim_cm
+
+
+class Target(NamedTuple):
+    """A reader under test.
+
+    Attributes
+    ----------
+    check : callable
+        Bytes and a folder to True if they were read, False if they were refused; raises if the
+        reader is wrong.
+    draw : callable
+        ``random.Random`` to a valid file.
+    words : str
+        Words of the format.
+    """
+
+    check: Callable[[bytes, Path], bool]
+    draw: Callable[[Random], bytes]
+    words: str = ""
+
+
+OF_CM = " ".join((*htsim_cm.HEADER, *htsim_cm.WORDS, "trigger oneshot 0->1 3->2 failure #"))
+OF_TOPO = (
+    "Nodes Tiers Podsize Tier Downlink_speed_Gbps Radix_Down Radix_Up Downlink_Latency_ns"
+    " Switch_Latency_ns Bundle Oversubscribed Queue_Down"
+)
+OF_SCENARIO = (
+    "topology link switch workload transport stop sweep variants scales seed failures trace wire"
+    " loss latency cut_through convergence queue forwarding flow_control none type fat_tree"
+    " dumbbell tiers radix planes parallel incast poisson load duration sizes websearch ns3::Pfc"
+    " attributes ns3::SprayTransport ns3::PermutedEntropy[Paths=4] label name null ~ .nan .inf"
+    " !!binary !!int !!set !!python/name:os.system {} [] [[]] sample pauses nodes bit_error_ratio"
+)
+TARGETS = {
+    "htsim_cm": Target(flows.check_htsim_cm, valid.htsim_cm, OF_CM),
+    "hpcc_flows": Target(flows.check_hpcc_flows, valid.hpcc_flows),
+    "flow_table": Target(flows.check_flow_table, valid.flow_table, "src dst bytes start_ps flow"),
+    "parquet": Target(flows.check_parquet, valid.parquet),
+    "size_cdf": Target(flows.check_size_cdf, valid.size_cdf),
+    "node_table": Target(networks.check_node_table, valid.node_table, "node is_switch tier plane"),
+    "link_table": Target(
+        networks.check_link_table, valid.link_table, "node_a node_b rate_bps delay_ps parallel"
+    ),
+    "hpcc_topology": Target(
+        networks.check_hpcc_topology, valid.hpcc_topology, "bps Gbps Kbps b/s 1us 0.5ms"
+    ),
+    "htsim_topo": Target(networks.check_htsim_topo, valid.htsim_topo, OF_TOPO),
+    "scenario": Target(scenarios.check_scenario, valid.scenario, OF_SCENARIO),
+}
