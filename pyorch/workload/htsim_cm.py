@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A connection matrix of htsim (.cm): src->dst with id, start [ps] and size [byte].
+"""A connection matrix of htsim (.cm): src->dst with id, start [ps] or trigger, and size [byte].
 
 Hosts are counted from 0 as in htsim. A start may be written with decimals; it must come out as
-whole picoseconds. Flows keep their ids. A flow that waits for a trigger has no start that is known
-before the run, so it is refused; triggers that no flow waits for change nothing.
+whole picoseconds. Flows keep their ids. What waits for a trigger starts, without any delay, when
+the flows that activate it have ended (`_triggers`). Priorities (prio) are read by NDP of htsim
+alone and change nothing here.
 """
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import Closed, FieldError
 from pyorch.spec.files import InputFile, numbered_lines
 from pyorch.units import parse_whole
+from pyorch.workload import _triggers
 from pyorch.workload._hosts import hosts
 from pyorch.workload._listed import check_listed
 
@@ -29,9 +32,30 @@ class Params(Closed):
     file: InputFile
 
 
+class Matrix(NamedTuple):
+    """What a file says.
+
+    Attributes
+    ----------
+    nodes : int
+        Number of hosts.
+    flows : dict of int64 arrays, n_flows rows
+        src, dst, bytes, start_ps, and flow if they have ids.
+    rows : tuple of str, n_flows rows
+        Where each flow stands.
+    waits : dict of int64 arrays
+        Rows of flows: flow, after; and at_sender 0 or 1.
+    """
+
+    nodes: int
+    flows: dict[str, np.ndarray]
+    rows: tuple[str, ...]
+    waits: dict[str, np.ndarray]
+
+
 def check(params: Params, counts: dict[str, int]) -> None:
     """Raise FieldError if the matrix is for another number of hosts."""
-    nodes, _, _ = _read(params.file["path"], params.file["sha256"])
+    nodes = _read(params.file["path"], params.file["sha256"]).nodes
     if nodes > counts["hosts"]:
         raise FieldError(
             KEY, f"{params.file['path']}: Nodes {nodes}, but the topology has {counts['hosts']}"
@@ -41,26 +65,31 @@ def check(params: Params, counts: dict[str, int]) -> None:
 
 def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
     """Raise FieldError for the first flow that cannot be sent."""
-    n_nodes, table, rows = _read(params.file["path"], params.file["sha256"])
-    hint = f"Nodes {n_nodes}, so hosts are 0 to {n_nodes - 1}"
-    check_listed(params.file["path"], table, list(rows), np.arange(n_nodes), stop_ps, hint)
+    matrix = _read(params.file["path"], params.file["sha256"])
+    hint = f"Nodes {matrix.nodes}, so hosts are 0 to {matrix.nodes - 1}"
+    known = np.arange(matrix.nodes)
+    check_listed(params.file["path"], matrix.flows, list(matrix.rows), known, stop_ps, hint)
 
 
 def flows(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:
-    """Return the flows in the order of the file."""
-    _, table, _ = _read(params.file["path"], params.file["sha256"])
+    """Return the flows in the order of the file; one that waits may begin at 0."""
+    table = _read(params.file["path"], params.file["sha256"]).flows
     ids = hosts(nodes)
     return {**table, "src": ids[table["src"]], "dst": ids[table["dst"]]}
 
 
+def dependencies(params: Params) -> dict[str, np.ndarray]:
+    """Return which rows of `flows` wait for which: flow, after, at_sender."""
+    return _read(params.file["path"], params.file["sha256"]).waits
+
+
 @lru_cache(maxsize=4)
-def _read(path: str, sha256: str) -> tuple[int, dict[str, np.ndarray], tuple[str, ...]]:
-    """Return the number of nodes, the flows, and where each stands."""
+def _read(path: str, sha256: str) -> Matrix:
     header: dict[str, int] = {}
     found, rows = [], []
-    triggers = 0
+    triggers: dict[int, _triggers.Trigger] = {}
     for number, words in numbered_lines({"path": path, "sha256": sha256}, KEY):
         where = f"{path}:{number}"
         if words[0] in header:
@@ -71,7 +100,10 @@ def _read(path: str, sha256: str) -> tuple[int, dict[str, np.ndarray], tuple[str
             found.append(_connection(words, where))
             rows.append(where)
         elif words[0] == "trigger":
-            triggers += 1
+            trigger = _triggers.parse(words, where)
+            if trigger.id in triggers:
+                raise FieldError(KEY, f"{where}: trigger {trigger.id} stands twice. Keep one.")
+            triggers[trigger.id] = trigger
         elif words[0] == "failure":
             raise FieldError(
                 KEY,
@@ -80,10 +112,11 @@ def _read(path: str, sha256: str) -> tuple[int, dict[str, np.ndarray], tuple[str
         else:
             raise FieldError(
                 KEY, f"{where}: {quoted(words[0])} does not belong here. A line is Nodes n,"
-                " Connections n, or a flow: 0->13 id 1 start 0 size 2000000."
+                " Connections n, a trigger, or a flow: 0->13 id 1 start 0 size 2000000."
                 f"{did_you_mean(words[0], HEADER)}",
             )  # fmt: skip
-    for name, there in (("Connections", len(found)), ("Triggers", triggers), ("Failures", 0)):
+    counted = (("Connections", len(found)), ("Triggers", len(triggers)), ("Failures", 0))
+    for name, there in counted:
         if header.get(name, -1 if name == "Connections" else 0) != there:
             raise FieldError(
                 KEY, f"{path}: {there} {name.lower()}, but the header says"
@@ -91,7 +124,8 @@ def _read(path: str, sha256: str) -> tuple[int, dict[str, np.ndarray], tuple[str
             )  # fmt: skip
     if "Nodes" not in header:
         raise FieldError(KEY, f"{path}: the header has no Nodes n.")
-    return header["Nodes"], _columns(found, rows), tuple(rows)
+    waits = _triggers.waits(found, triggers, rows)
+    return Matrix(header["Nodes"], _columns(found, rows), tuple(rows), waits)
 
 
 def _columns(found: list[dict[str, int]], rows: list[str]) -> dict[str, np.ndarray]:
@@ -108,7 +142,7 @@ def _columns(found: list[dict[str, int]], rows: list[str]) -> dict[str, np.ndarr
 
 
 def _connection(words: list[str], where: str) -> dict[str, int]:
-    """Return what a line says of one flow."""
+    """Return what a line says of one flow; one that waits may begin at 0."""
     src, _, dst = words[0].partition("->")
     flow = {"src": _number([src], where, "0->13"), "dst": _number([dst], where, "0->13")}
     rest = iter(words[1:])
@@ -122,10 +156,11 @@ def _connection(words: list[str], where: str) -> dict[str, int]:
             raise FieldError(KEY, f"{where}: {word} stands twice. Keep one.")
         flow[word] = _number([next(rest, "")], where, f"{word} and a whole number")
     if "trigger" in flow:
-        raise FieldError(
-            KEY, f"{where}: waits for trigger {flow['trigger']}, so its start depends on the run;"
-            " flows here start at given times. Write start instead.",
-        )  # fmt: skip
+        if "start" in flow:
+            raise FieldError(KEY, f"{where}: has a start and waits for a trigger. Keep one.")
+        if "id" not in flow:
+            raise FieldError(KEY, f"{where}: waits for a trigger, so htsim asks for its id.")
+        flow["start"] = 0
     for word in ("start", "size"):
         if word not in flow:
             raise FieldError(KEY, f"{where}: has no {word}. Is the line cut off?")

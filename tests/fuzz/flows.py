@@ -4,6 +4,7 @@
 import io
 import math
 from pathlib import Path
+from random import Random
 
 import naive
 import numpy as np
@@ -50,14 +51,41 @@ def check_htsim_cm(data: bytes, folder: Path) -> bool:
     path = folder / "f.cm"
     path.write_bytes(data)
 
-    def second():
-        nodes, flows = naive.cm(data)
-        naive.need(nodes <= N_HOSTS, "nodes")
-        can_be_sent([(s, d, size, start) for s, d, _, start, size in flows], nodes)
-        columns = transposed(flows, "src", "dst", "flow", "start_ps", "bytes")
-        return columns if columns["flow"][0] is not None else without(columns, "flow")
+    def ours():
+        found = load_flows(htsim_cm, path)
+        params = htsim_cm.Params.model_validate({"file": path.name}, context={"folder": folder})
+        waits = htsim_cm.dependencies(params)
+        rows = list(zip(*(waits[n].tolist() for n in ("flow", "after", "at_sender")), strict=True))
+        return found, after_all(found["start_ps"], rows, lasts(len(found["src"])))
 
-    return both(lambda: load_flows(htsim_cm, path), second, path.name)
+    def second():
+        nodes, flows, triggers = naive.cm(data)
+        naive.need(nodes <= N_HOSTS, "nodes")
+        names = {"src": "src", "dst": "dst", "bytes": "size", "start_ps": "start", "flow": "id"}
+        columns = {
+            name: [flow.get(word, 0) for flow in flows]
+            for name, word in names.items()
+            if name != "flow" or "id" in flows[0]
+        }
+        can_be_sent(rows_of(columns), nodes)
+        return columns, naive.cm_starts(flows, triggers, lasts(len(flows)))
+
+    return both(ours, second, path.name)
+
+
+def lasts(n_flows: int) -> list[tuple[int, int]]:
+    """Return for each flow how long it takes to the end at its receiver, and at its sender."""
+    draw = Random(n_flows)
+    return [(draw.randrange(1000), draw.randrange(1000)) for _ in range(n_flows)]
+
+
+def after_all(starts: list[int], waits: list[tuple], lasts: list[tuple[int, int]]) -> list[int]:
+    """Return when flows start that wait for all of their rows (flow, after, at_sender)."""
+    starts = list(starts)
+    for _ in starts:
+        for flow, after, at_sender in waits:
+            starts[flow] = max(starts[flow], starts[after] + lasts[after][at_sender])
+    return starts
 
 
 def transposed(rows: list[tuple], *names: str) -> dict[str, list]:

@@ -86,31 +86,80 @@ def lines(data):
 
 
 def cm(data):
-    """Return the number of nodes and src, dst, id, start, size of each flow."""
-    header, flows, triggers = {}, [], 0
+    """Return the number of nodes; what is said of each flow; kind and count of each trigger."""
+    header, flows, triggers = {}, [], {}
     for row in lines(data):
         if row[0] in ("Nodes", "Connections", "Triggers", "Failures"):
             need(len(row) == 2 and row[0] not in header, f"header {row}")
             header[row[0]] = whole(row[1])
         elif row[0] == "trigger":
-            triggers += 1
+            kinds = [word for word in row if word in ("oneshot", "barrier", "multishot")]
+            numbers = [word for word in row[1:] if word not in kinds]
+            need(len(kinds) == 1 and len(numbers) % 2 == 0, f"trigger {row}")
+            said = dict(zip(numbers[::2], map(whole, numbers[1::2]), strict=True))
+            need(len(said) == len(numbers) // 2, f"twice {row}")
+            need("id" in said and set(said) <= {"id", "count"}, f"trigger {row}")
+            need(min(said.values()) > 0 and said["id"] not in triggers, f"trigger {row}")
+            triggers[said["id"]] = kinds[0], said.get("count", 0)
         else:
             ends = row[0].split("->")
             need(len(ends) == 2 and len(row) % 2 == 1, f"line {row}")
             said = dict(zip(row[1::2], row[2::2], strict=True))
             need(len(said) == len(row) // 2, "twice")
-            allowed = {"id", "start", "size", "send_done_trigger", "recv_done_trigger", "prio"}
-            need(set(said) <= allowed and {"start", "size"} <= set(said), f"words {row}")
+            known = {"id", "start", "trigger", "size", "send_done_trigger", "recv_done_trigger"}
+            need(set(said) <= known | {"prio"} and "size" in said, f"words {row}")
+            need(("start" in said) != ("trigger" in said), f"start of {row}")
+            need("trigger" not in said or "id" in said, f"id of {row}")
             said = {word: whole(value) for word, value in said.items()}
-            flows.append((*map(whole, ends), said.get("id"), said["start"], said["size"]))
+            flows.append({"src": whole(ends[0]), "dst": whole(ends[1]), **said})
     need(header.get("Connections") == len(flows), "connections")
-    need(header.get("Triggers", 0) == triggers, "triggers")
+    need(header.get("Triggers", 0) == len(triggers), "triggers")
     need(header.get("Failures", 0) == 0, "failures")
     need("Nodes" in header, "nodes")
-    ids = [flow[2] for flow in flows]
-    need(all(i is None for i in ids) or all(i is not None and i > 0 for i in ids), "ids")
-    need(len(set(ids)) == len(ids) or ids[0] is None, "twice the same id")
-    return header["Nodes"], flows
+    ids = [flow["id"] for flow in flows if "id" in flow]
+    need(len(ids) in (0, len(flows)) and all(i > 0 for i in ids), "ids")
+    need(len(set(ids)) == len(ids), "twice the same id")
+    return header["Nodes"], flows, triggers
+
+
+def cm_starts(flows, triggers, lasts):
+    """Return when each flow of a matrix starts, by doing what htsim does event by event.
+
+    `lasts` has for each flow how long after its start its sink and its source are done.
+    """
+    starts = {}
+    events = []
+    fired, left = set(), {id_: count for id_, (_, count) in triggers.items()}
+
+    def start(flow, time):
+        starts[flow] = time
+        for word, after in zip(
+            ("recv_done_trigger", "send_done_trigger"), lasts[flow], strict=True
+        ):
+            if word in flows[flow]:
+                need(flows[flow][word] in triggers, "no such trigger")
+                events.append((time + after, flows[flow][word]))
+
+    for flow, said in enumerate(flows):
+        need(said.get("trigger", None) in (None, *triggers), "no such trigger")
+        if "start" in said:
+            start(flow, said["start"])
+    while events:
+        events.sort()
+        time, trigger = events.pop(0)
+        waiting = [i for i, said in enumerate(flows) if said.get("trigger") == trigger]
+        kind = triggers[trigger][0]
+        left[trigger] -= 1
+        if not waiting or (kind == "barrier" and left[trigger] > 0):
+            continue
+        need(trigger not in fired, "htsim aborts")
+        need(kind != "barrier" or left[trigger] == 0, "htsim aborts")
+        need(kind != "multishot" or len(waiting) == 1, "depends on the order")
+        fired.add(trigger)
+        for flow in waiting:
+            start(flow, time)
+    need(len(starts) == len(flows), "a flow that never starts")
+    return [starts[flow] for flow in range(len(flows))]
 
 
 def hpcc_flows(data):

@@ -33,7 +33,7 @@ class Target(NamedTuple):
     words: str = ""
 
 
-OF_CM = " ".join((*htsim_cm.HEADER, *htsim_cm.WORDS, "trigger oneshot 0->1 3->2 failure #"))
+OF_CM = " ".join((*htsim_cm.HEADER, *htsim_cm.WORDS, "oneshot barrier multishot count 0->1 #"))
 OF_TOPO = (
     "Nodes Tiers Podsize Tier Downlink_speed_Gbps Radix_Down Radix_Up Downlink_Latency_ns"
     " Switch_Latency_ns Bundle Oversubscribed Queue_Down"

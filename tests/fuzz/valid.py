@@ -19,15 +19,40 @@ def pair(draw, n):
 def htsim_cm(draw):
     n_nodes, n_flows = draw.choice([2, 16, 128]), draw.randint(1, 6)
     with_ids = draw.random() < 0.6
+    starts = [f"start {draw.choice(TIMES)}" for _ in range(n_flows)]
+    triggers, activates = triggers_of(draw, starts) if with_ids else ([], [[]] * n_flows)
     lines = []
     for number in range(n_flows):
         src, dst = pair(draw, n_nodes)
-        words = [f"start {draw.choice(TIMES)}", f"size {draw.choice(SIZES)}"]
+        words = [starts[number], f"size {draw.choice(SIZES)}", *activates[number]]
         words += [f"prio {draw.randrange(9)}"] * draw.randrange(2)
         draw.shuffle(words)
         words = [f"id {number * 3 + 1}"] * with_ids + words
         lines.append(" ".join([f"{src}->{dst}", *words]))
-    return "\n".join([f"Nodes {n_nodes}", f"Connections {n_flows}", *lines, ""]).encode()
+    lines += triggers
+    draw.shuffle(lines)
+    header = [f"Nodes {n_nodes}", f"Connections {n_flows}"]
+    header += [f"Triggers {len(triggers)}"] * (bool(triggers) or draw.random() < 0.2)
+    return "\n".join([*header, *lines, ""]).encode()
+
+
+def triggers_of(draw, starts):
+    """Return lines of triggers and words of flows; flows that wait have no start any more."""
+    lines, activates = [], [[] for _ in starts]
+    for number in range(1, len(starts)):
+        free = [(word, i) for i in range(number)
+                for word in ("send_done_trigger", "recv_done_trigger")
+                if word not in " ".join(activates[i])]  # fmt: skip
+        if not free or draw.random() < 0.5:
+            continue
+        id_ = 7 * number
+        chosen = draw.sample(free, draw.randint(1, min(len(free), 3)))
+        for word, i in chosen:
+            activates[i].append(f"{word} {id_}")
+        kinds = [f"barrier count {len(chosen)}"] + ["oneshot", "multishot"] * (len(chosen) == 1)
+        lines.append(f"trigger id {id_} {draw.choice(kinds)}")
+        starts[number] = f"trigger {id_}"
+    return lines, activates
 
 
 def hpcc_flows(draw):

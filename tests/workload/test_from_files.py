@@ -97,6 +97,82 @@ def test_what_is_written_is_read_again(tmp_path_factory, rows, kind, with_ids):
         assert got["flow"].tolist() == [i + 5 for i in range(len(rows))]
 
 
+#: Who waits for whom, in htsim's words; {} is where a trigger is changed.
+WAITING = """\
+Nodes 8
+Connections 5
+Triggers 2
+0->1 id 1 start 0 size 10 send_done_trigger 9
+1->2 id 2 start 5 size 10 recv_done_trigger 9 send_done_trigger 8
+2->3 id 3 trigger 9 size 10
+3->4 id 4 trigger 8 size 10
+4->5 id 5 trigger 9 size 10
+trigger id 9 {}
+trigger id 8 {}
+"""
+RIGHT = WAITING.format("barrier count 2", "oneshot")
+
+
+def waits_of(folder, text):
+    (folder / "w.cm").write_text(text)
+    found = read(htsim_cm, folder, file="w.cm")
+    params = htsim_cm.Params.model_validate({"file": "w.cm"}, context={"folder": folder})
+    rows = htsim_cm.dependencies(params)
+    ids = found["flow"]
+    waits = zip(ids[rows["flow"]], ids[rows["after"]], rows["at_sender"], strict=True)
+    return found, sorted(tuple(map(int, row)) for row in waits)
+
+
+@pytest.mark.parametrize("kind", ["oneshot", "multishot", "barrier count 1"])
+def test_flows_wait_for_all_that_activate_their_trigger(tmp_path, kind):
+    found, waits = waits_of(tmp_path, WAITING.format("barrier count 2", kind))
+
+    # Trigger 9 is activated by the source of 1 and the sink of 2, trigger 8 by the source of 2.
+    assert waits == [(3, 1, 1), (3, 2, 0), (4, 2, 1), (5, 1, 1), (5, 2, 0)]
+    assert found["start_ps"].tolist() == [0, 5, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (WAITING.format("oneshot", "oneshot"), ":9: trigger 9 is activated 2 times, but oneshot "
+         "allows one; .* Write barrier count 2"),
+        (WAITING.format("barrier count 3", "oneshot"), ":9: .*2 times, but its count is 3: with "
+         "fewer it never fires"),
+        (WAITING.format("barrier", "oneshot"), "2 times, but its count is 0"),
+        (WAITING.format("multishot", "oneshot"), "2 times and 2 flows wait for it; which of them"),
+        (WAITING.format("barrier count 2", "oneshot count"), ":10: '': write count and a whole"),
+        (WAITING.format("barrier count 2", "twoshot"), ":10: 'twoshot' is no word of a trigger.*"
+         "Did you mean oneshot"),
+        (WAITING.format("barrier count 2", "oneshot barrier"), "a trigger has an id and is one of"),
+        (RIGHT.replace("id 8", "id 9"), ":10: trigger 9 stands twice"),
+        (RIGHT.replace("id 8", "id 0"), ":10: '0': write id and a whole number from 1"),
+        (RIGHT.replace("done_trigger 8", "done_trigger 7"), ":5: there is no trigger 7"),
+        (RIGHT.replace(" send_done_trigger 8", ""), ":7: waits for trigger 8, which no flow"),
+        (RIGHT.replace("trigger 8 size", "trigger 8 start 0 size"), ":7: has a start and waits"),
+        (RIGHT.replace("id 4 ", ""), ":7: waits for a trigger, so htsim asks for its id"),
+        (RIGHT.replace("start 5", "trigger 8"), ":5: flows wait for each other, .*: lines 5"),
+        (RIGHT.replace("start 0", "trigger 8").replace("start 5", "trigger 9"),
+         "flows wait for each other, .*: lines (4, 5|5, 4|5)"),
+    ],
+)  # fmt: skip
+def test_a_trigger_that_is_no_dependency_is_refused(tmp_path, text, message):
+    with pytest.raises(FieldError, match=message):
+        waits_of(tmp_path, text)
+
+
+def test_waiting_flows_of_a_file_are_named_by_their_ids_in_the_tables(tmp_path):
+    (tmp_path / "w.cm").write_text(RIGHT)
+    (tmp_path / "b.csv").write_text("src,dst,bytes\n5,6,1\n7,8,1\n")
+    loads = [(flow_table, {"file": "b.csv"}), (htsim_cm, {"file": "w.cm"})]
+
+    rows = input_tables(resolved(tmp_path, *loads))["dependencies"]
+
+    assert list(zip(*(rows[n].tolist() for n in ("flow", "after", "at_sender")), strict=True)) == [
+        (3, 1, 1), (3, 2, 0), (5, 1, 1), (5, 2, 0), (4, 2, 1)
+    ]  # fmt: skip
+
+
 CM = "Nodes 4\nConnections 2\n0->1 id 1 start 0 size 10\n2->3 id 2 start 7 size 20\n"
 HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
 
@@ -119,8 +195,7 @@ HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
         (htsim_cm, CM.replace("start 7", "start 1000000000000"), ":4: starts at 1 s, not before "
          "stop, 1 s. Raise stop"),
         (htsim_cm, CM.replace("start 7", "start 7.5"), ":4: '7.5': write start and a whole number"),
-        (htsim_cm, CM.replace("start 7", "trigger 1"), ":4: waits for trigger 1, so its start "
-         "depends on the run"),
+        (htsim_cm, CM.replace("start 7", "trigger 1"), ":4: there is no trigger 1. Add a line"),
         (htsim_cm, CM.replace("size 20", "sizes 20"), ":4: 'sizes' is no word of a flow.*size"),
         (htsim_cm, CM + "trigger id 1 oneshot\n", "1 triggers, but the header says Triggers no"),
         (htsim_cm, CM + "failure switch_type TOR\n", ":5: failures of links are no part"),
