@@ -17,10 +17,12 @@ from pyorch.units import format_si
 from pyorch.writing import write_text
 
 COLUMNS = (
-    "scenario", "scale", "variant", "label", "seed", "run", "wall_s", "cpu_s", "engine_cpu_s",
-    "peak_memory_bytes", "events", "data_packets", "events_per_cpu_s", "simulated_ps",
-    "job_wall_s", "job_peak_memory_bytes",
+    "scenario", "scale", "variant", "label", "point", "seed", "run", "wall_s", "cpu_s",
+    "engine_cpu_s", "peak_memory_bytes", "events", "data_packets", "events_per_cpu_s", "simulated_ps",
+    "job_wall_s", "job_peak_memory_bytes", "git_commit", "versions", "libraries_sha256",
 )  # fmt: skip
+#: Digits of a hash that are enough to tell two libraries apart.
+_HASH_DIGITS = 16
 #: What the page shows: heading, factor to the unit, unit, by column.
 _SHOWN = {
     "wall_s": ("wall", 1, "s"), "cpu_s": ("CPU", 1, "s"), "engine_cpu_s": ("engine CPU", 1, "s"),
@@ -82,16 +84,28 @@ def _row(run: specs.Run, path: Path, log: Path) -> dict[str, object]:
             "events_per_cpu_s": facts["events"] / max(facts["run_cpu_s"], 1e-6),
             "simulated_ps": facts["simulated_ps"],
         }
-    except (ValueError, KeyError, TypeError) as error:
+        made_by = {
+            "git_commit": facts["git_commit"],
+            "versions": _pairs(facts["versions"]),
+            "libraries_sha256": _pairs(
+                {name: value[:_HASH_DIGITS] for name, value in facts["libraries_sha256"].items()}
+            ),
+        }
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TraceError(
             f"{path}: is damaged ({type(error).__name__}: {error}). Make it again: python -m pyorch"
             f" simulate {path.parent}/scenario.py"
         ) from None
     about = {
         "scenario": run.scenario, "scale": run.scale, "variant": run.variant, "label": run.label,
-        "seed": run.seed, "run": run.id,
+        "point": _pairs(run.point), "seed": run.seed, "run": run.id,
     }  # fmt: skip
-    return about | cost | _job(log)
+    return about | cost | _job(log) | made_by
+
+
+def _pairs(values: dict[str, object]) -> str:
+    """Return a mapping as text for one cell of a table."""
+    return " ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _job(log: Path) -> dict[str, object]:

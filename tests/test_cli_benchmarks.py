@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One row per finished run, from what the run has said about itself."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pyorch import cli_benchmarks, spec
+from pyorch.errors import TraceError
+
+SCENARIO = Path(__file__).parents[1] / "scenarios" / "figure_6.yaml"
+FACTS = {
+    "wall_s": 9.0, "cpu_user_s": 5.0, "cpu_system_s": 1.0, "run_cpu_s": 4.0, "events": 80,
+    "peak_memory_bytes": 7, "data_packets": 6, "simulated_ps": 3, "git_commit": "0123abc-dirty",
+    "versions": {"pyorch": "1", "ns3": "3.44"},
+    "libraries_sha256": {"libfabric.so": "a" * 64, "libroce.so": "b" * 64},
+}  # fmt: skip
+
+
+@pytest.fixture
+def one_finished(tmp_path):
+    """Return a folder of results where only one run of figure 6 has ended, and that run."""
+    run = next(r for r in planned() if r.point["workload.active"] == 0.5)
+    (tmp_path / run.folder).mkdir(parents=True)
+    (tmp_path / run.folder / "provenance.json").write_text(json.dumps(FACTS))
+    return tmp_path, run
+
+
+def planned():
+    return spec.plan(spec.read_scenario(SCENARIO), "smoke")
+
+
+def collect(folder):
+    return cli_benchmarks.collect([SCENARIO], "smoke", folder, folder)
+
+
+@pytest.mark.ns3
+def test_a_row_says_what_ran_what_it_cost_and_what_made_it(one_finished):
+    folder, run = one_finished
+    (row,) = collect(folder).to_dict("records")
+
+    assert (row["run"], row["seed"], row["point"]) == (run.id, 1, "workload.active=0.5")
+    assert (row["cpu_s"], row["events_per_cpu_s"], row["job_wall_s"]) == (6, 20, None)
+    assert row["git_commit"] == "0123abc-dirty"
+    assert row["versions"] == "pyorch=1 ns3=3.44"
+    assert row["libraries_sha256"] == f"libfabric.so={'a' * 16} libroce.so={'b' * 16}"
+
+
+@pytest.mark.ns3
+def test_a_damaged_provenance_is_named(one_finished):
+    folder, run = one_finished
+    path = folder / run.folder / "provenance.json"
+    path.write_text(json.dumps(FACTS | {"libraries_sha256": None}))
+
+    with pytest.raises(TraceError, match=re.escape(f"{path}: is damaged (AttributeError")):
+        collect(folder)
