@@ -18,8 +18,9 @@ from pyorch.writing import write_text
 
 COLUMNS = (
     "scenario", "scale", "variant", "label", "point", "seed", "run", "wall_s", "cpu_s",
-    "engine_cpu_s", "peak_memory_bytes", "events", "data_packets", "events_per_cpu_s", "simulated_ps",
-    "job_wall_s", "job_peak_memory_bytes", "git_commit", "versions", "libraries_sha256",
+    "engine_cpu_s", "peak_memory_bytes", "events", "data_packets", "events_per_cpu_s",
+    "simulated_ps", "job_wall_s", "job_peak_memory_bytes", "git_commit", "versions",
+    "libraries_sha256",
 )  # fmt: skip
 #: Digits of a hash that are enough to tell two libraries apart.
 _HASH_DIGITS = 16
