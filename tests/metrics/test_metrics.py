@@ -32,9 +32,9 @@ UNLOADED_PS = TRANSFER_PS + 3 * PACKET_PS + 4 * 500_000
 ACKS_PS = N_PACKETS * 860
 
 
-def run_of(ends_ps, paths=(), ports=None):
+def run_of(ends_ps, paths=(), ports=None, more=""):
     """Four flows i -> (i + 2) % 4 that end as given; `paths` are rows of the paths table."""
-    resolved = spec.plan(parse_scenario(TEXT, "hand.yaml"), typeids_file=TYPEIDS)[0].spec
+    resolved = spec.plan(parse_scenario(TEXT + more, "hand.yaml"), typeids_file=TYPEIDS)[0].spec
     flows = {name: [0] * 4 for name in traces.CONTRACTS["flows"]} | {
         "flow": [0, 1, 2, 3], "src": [0, 1, 2, 3], "dst": [2, 3, 0, 1], "bytes": [40_000] * 4,
         "receiver_end_ps": ends_ps,
@@ -143,8 +143,8 @@ def test_fluid_draws_are_the_two_possible_cases_and_repeatable():
 @pytest.mark.parametrize("name", plugins.names("pyorch.metrics"))
 def test_an_unfinished_flow_is_an_error_not_a_gap(name):
     message = "1 of 4 flows did not finish; raise 'stop' (now 20 ms)"
-    if name in ("fluid_draws", "pause_trees"):
-        pytest.skip("asks nothing of the times of flows")
+    if name in ("fluid_draws", "pause_trees", "recovery"):
+        pytest.skip("needs no flow to finish")
     with pytest.raises(TraceError, match=re.escape(message)):
         measure(name, run_of([1, 2, 3, None], through(0, 6)))
 
@@ -228,3 +228,80 @@ def test_pauses_go_back_to_the_link_that_was_merely_busy():
 def test_pause_trees_need_a_log():
     with pytest.raises(TraceError, match=re.escape("Write trace: {pauses: true}")):
         measure("pause_trees", run_of([1000] * 4))
+
+
+FAILURES = """
+trace: {sample: 10 ns}
+failures:
+  - {type: scheduled, links: [[4, 7]], at: 3 ns, duration: 1 ns}
+  - {type: scheduled, links: [[6, 4]], at: 145 ns, duration: 20 ns, every: 60 ns, times: 2}
+  - {type: scheduled, links: [[5, 7]], at: 145 ns, duration: 15 ns, rate: 400 Gb/s}
+  - {type: scheduled, switches: [6], at: 300 ns, rate: 1 Gb/s}
+"""
+
+
+def test_recovery_is_read_off_the_samples_of_all_flows_together():
+    # Bytes of all flows in each sample of 10 ns. The first 10 ns of the run are before any whole
+    # sample; the three after that are more than ten samples before the failure at 145 ns.
+    arrived = [0, 1000, 1000, 1000, *[100] * 10]
+    # 145 ns: two links; the worst sample has 40 of 100, and after 89 it is 95 that is back, 190 ns.
+    arrived += [100, 91, 40, 89, 95, 100]
+    # 205 ns: from 165 ns on (89 + 95 + 100) / 3 = 94.7; nothing comes, then 85, which is 89.8 %.
+    arrived += [100, 0, 50, *[85] * 7]
+    # 300 ns: two links of the spine, at 4 and 5, get slower, and nothing is missed. The first flow
+    # ends at 325 ns, so what follows is no dip.
+    arrived += [85, 85, 10, 0]
+    samples = [
+        (10_000 * (k + 1), flow, 1, amount)
+        for k, total in enumerate(arrived)
+        for flow, amount in ((0, total // 3), (2, total - total // 3))
+        if amount
+    ]
+    samples.append((344_000, 0, 1, 5000))  # the last of the run, and no whole one
+    ports = {
+        "node": [4, 6, 5, 4, 7], "peer": [6, 4, 7, 7, 4],
+        "dropped_loss_frames": [3, 5, 0, 20, 0], "dropped_link_down_frames": [4, 0, 1, 0, 30],
+        "dropped_buffer_frames": [99] * 5,
+    }  # fmt: skip
+    run = run_of([325_000, 340_000, None, 330_000], ports=ports, more=FAILURES)
+    run._tables["flow_samples"] = pd.DataFrame(
+        samples, columns=list(traces.CONTRACTS["flow_samples"])
+    ).astype("Int64")
+    run._tables["summary"] = pd.DataFrame({"now_ps": [344_000]})
+
+    table = measure("recovery", run)
+
+    per_byte_bps = 8e12 / 10_000
+    assert table["failed_ps"].tolist() == [3_000, 145_000, 205_000, 300_000]
+    assert table["failed_links"].tolist() == [1, 2, 1, 2]
+    assert table["lost_frames"].tolist() == [50, 13, 12, 12]
+    before = np.array([np.nan, 100, 284 / 3, 85]) * per_byte_bps
+    assert table["before_bps"].tolist() == pytest.approx(before.tolist(), nan_ok=True)
+    assert table["dip_share"].tolist() == pytest.approx([np.nan, 0.6, 1, 0], nan_ok=True)
+    assert table["recovery_ps"].tolist() == [pd.NA, 45_000, pd.NA, 0]
+
+
+def test_the_load_lasts_until_the_last_flow_has_started():
+    # As long as flows start nobody can tell by the end of one that there is less to do.
+    run = run_of([40_000, None, None, None], more=FAILURES.replace("3 ns", "50 ns"))
+    run._tables["flows"]["start_ps"] = [0, 0, 0, 80_000]
+    rows = [(10_000 * k, 0, 1, 100) for k in range(1, 6)] + [(80_000, 0, 1, 100)]
+    run._tables["flow_samples"] = pd.DataFrame(
+        rows, columns=list(traces.CONTRACTS["flow_samples"])
+    ).astype("Int64")
+    run._tables["summary"] = pd.DataFrame({"now_ps": [90_000]})
+
+    row = measure("recovery", run).iloc[0]
+
+    assert (row["failed_ps"], row["dip_share"], row["recovery_ps"]) == (50_000, 1, 30_000)
+
+
+def test_recovery_needs_samples_and_a_run_without_failures_has_no_rows():
+    with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 10 us}")):
+        measure("recovery", run_of([1000] * 4))
+    run = run_of([1000] * 4, more="trace: {sample: 10 us}")
+    run._tables["flow_samples"] = pd.DataFrame(
+        [(10**7, 0, 1, 100)], columns=list(traces.CONTRACTS["flow_samples"])
+    )
+    run._tables["summary"] = pd.DataFrame({"now_ps": [10**7]})
+    assert measure("recovery", run).empty
