@@ -4,6 +4,7 @@
 import ast
 import json
 import math
+import re
 from pathlib import Path
 
 import naive
@@ -15,6 +16,8 @@ from pyorch.errors import PyorchError, SpecError
 from pyorch.spec import yaml_lines
 from pyorch.spec.scenario import DEFAULT_SCALE, SCALES, read_scenario
 
+#: What YAML 1.1 takes for the end of a line.
+LINE_ENDS = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
 
 
@@ -48,7 +51,7 @@ def agree_on_yaml(data: bytes) -> None:
     except yaml.YAMLError:  # its two parsers differ in tabs and the like; the faster one read it
         theirs = yaml.load(data.decode("utf-8-sig"), yaml.CSafeLoader)
     assert same(ours, theirs), f"values: {str(ours)[:500]} is not {str(theirs)[:500]}"
-    last = data.decode("utf-8-sig").count("\n") + 2
+    last = len(LINE_ENDS.findall(data.decode("utf-8-sig"))) + 2
     assert all(1 <= line <= last for line in lines.values()), "a line beyond the end"
 
 
