@@ -26,6 +26,8 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY.PATH=VALUE", help="Change a key; may be repeated."),
 ]
+SeedOption = Annotated[int | None, typer.Option(help="Seed; the first of the scenario.")]
+VariantOption = Annotated[str | None, typer.Option(help="Variant; the first.")]
 OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 OutFile = Annotated[Path, typer.Option("--out", help="File to write.")]
 
@@ -37,6 +39,7 @@ class Kind(StrEnum):
     topologies = "topologies"
     workloads = "workloads"
     metrics = "metrics"
+    exports = "exports"
     scenarios = "scenarios"
 
 
@@ -44,8 +47,8 @@ class Kind(StrEnum):
 def run(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     sets: SetOption = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; the first of the scenario.")] = None,
-    variant: Annotated[str | None, typer.Option(help="Variant; the first.")] = None,
+    seed: SeedOption = None,
+    variant: VariantOption = None,
     scale: ScaleOption = "laptop",
     out: Annotated[Path | None, typer.Option(help="Folder; results/SCENARIO/RUN.")] = None,
 ) -> None:
@@ -53,6 +56,23 @@ def run(
     from pyorch import cli_run
 
     raise typer.Exit(cli_run.run(scenario, sets or [], seed, variant, scale, out))
+
+
+@app.command()
+def export(
+    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="See: list exports")],
+    scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
+    out: OutFolder,
+    sets: SetOption = None,
+    seed: SeedOption = None,
+    variant: VariantOption = None,
+    scale: ScaleOption = "laptop",
+) -> None:
+    """Write the network and the flows of one run as files of another simulator."""
+    from pyorch import cli_run
+
+    for path in cli_run.export(format_, scenario, sets or [], seed, variant, scale, out):
+        typer.echo(path)
 
 
 @app.command(name="list")

@@ -13,6 +13,7 @@ _PACKAGES = {
     "topologies": "pyorch.topology",
     "workloads": "pyorch.workload",
     "metrics": "pyorch.metrics",
+    "exports": "pyorch.export",
 }
 
 

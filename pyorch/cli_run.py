@@ -10,8 +10,10 @@ from pyorch import cli_process, cli_steps, metrics, traces
 from pyorch import spec as specs
 from pyorch.metrics import RunTables
 from pyorch.plugins import load
+from pyorch.render import input_tables
 from pyorch.spec.overrides import parse_assignment
 from pyorch.units import format_si
+from pyorch.writing import make_folder, write_text
 
 
 def run(
@@ -23,17 +25,7 @@ def run(
     out: Path | None,
 ) -> int:
     """Run one point of a scenario; return the exit status."""
-    assignments = [parse_assignment(text) for text in sets]
-    if seed is not None:
-        assignments.append(("seed", seed))
-    runs = specs.plan(specs.read_scenario(scenario), scale, assignments, variant=variant)
-    chosen = runs[0]
-    if len(runs) > 1:
-        typer.echo(
-            f"{scenario} has {len(runs)} runs at scale {scale}; this is {_named(chosen)}."
-            " Choose with --variant, --seed and --set; all: snakemake --cores all",
-            err=True,
-        )
+    chosen = choose(scenario, sets, seed, variant, scale)
     folder = out or Path("results") / chosen.folder
     specs.write_spec(chosen, folder / "spec.json")
     cli_steps.render(folder / "spec.json", folder)
@@ -44,6 +36,42 @@ def run(
     tables = RunTables(chosen.spec, folder)
     show(chosen, tables, folder)
     return 0
+
+
+def choose(
+    scenario: Path, sets: list[str], seed: int | None, variant: str | None, scale: str
+) -> specs.Run:
+    """Return the first run that these options leave, and say so if there are more."""
+    assignments = [parse_assignment(text) for text in sets]
+    if seed is not None:
+        assignments.append(("seed", seed))
+    runs = specs.plan(specs.read_scenario(scenario), scale, assignments, variant=variant)
+    if len(runs) > 1:
+        typer.echo(
+            f"{scenario} has {len(runs)} runs at scale {scale}; this is {_named(runs[0])}."
+            " Choose with --variant, --seed and --set; all: snakemake --cores all",
+            err=True,
+        )
+    return runs[0]
+
+
+def export(
+    format_: str,
+    scenario: Path,
+    sets: list[str],
+    seed: int | None,
+    variant: str | None,
+    scale: str,
+    out: Path,
+) -> list[Path]:
+    """Write the network and the flows of one run for another simulator; return where."""
+    module = load("pyorch.export", format_)
+    chosen = choose(scenario, sets, seed, variant, scale)
+    texts = module.files(chosen.spec, input_tables(chosen.spec))
+    make_folder(out)
+    for name, text in texts.items():
+        write_text(out / name, text)
+    return [out / name for name in texts]
 
 
 def show(chosen: specs.Run, tables: metrics.RunTables, folder: Path) -> None:

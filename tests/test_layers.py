@@ -8,7 +8,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
 ROOMS = ["errors", "units", "plugins", "writing", "spec", "topology", "workload", "failure",
-         "theory", "render", "simulate", "traces", "metrics", "figures", "cli"]  # fmt: skip
+         "theory", "render", "export", "simulate", "traces", "metrics", "figures",
+         "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 
 

@@ -27,8 +27,11 @@ def read(file: FileRef) -> dict[str, dict[str, np.ndarray]]:
     FieldError
         With file and line: what stands there and what belongs there.
     """
-    lines = numbered_lines(file, KEY)
-    where = file["path"]
+    return parse(numbered_lines(file, KEY), file["path"])
+
+
+def parse(lines: list[tuple[int, list[str]]], where: str) -> dict[str, dict[str, np.ndarray]]:
+    """Return the tables of numbered lines of words; `where` is the file for messages."""
     if len(lines) < 2 or len(lines[0][1]) != 3:
         raise FieldError(
             KEY, f"{where}: is no HPCC topology: the first line has the numbers of nodes, switches"

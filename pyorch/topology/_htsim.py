@@ -34,8 +34,14 @@ def read(file: FileRef, loss_ratio: float) -> dict[str, dict[str, np.ndarray]]:
     FieldError
         With file and line: what stands there and what belongs there.
     """
-    where = file["path"]
-    header, tiers = _sections(numbered_lines(file, KEY), where)
+    return parse(numbered_lines(file, KEY), file["path"], loss_ratio)
+
+
+def parse(
+    lines: list[tuple[int, list[str]]], where: str, loss_ratio: float
+) -> dict[str, dict[str, np.ndarray]]:
+    """Return the tables of numbered lines of words; `where` is the file for messages."""
+    header, tiers = _sections(lines, where)
     clos = _shape(header, tiers, where)
     return _clos.tables(
         clos,

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What no format can say, and whether a file says what it should."""
+
+import numpy as np
+
+from pyorch.errors import SpecError
+
+Columns = dict[str, np.ndarray]
+Tables = dict[str, Columns]
+
+
+def refuse(holds: bool, what: str, advice: str) -> None:
+    """Raise SpecError if something holds that cannot be written."""
+    if holds:
+        raise SpecError(f"{what}. {advice}")
+
+
+def refuse_trouble(tables: Tables, name: str) -> None:
+    """Raise SpecError for links that fail during the run or have bit errors, and without flows."""
+    refuse(
+        not len(tables["flows"]["flow"]), "workload: there is no flow", "Take another seed or load."
+    )
+    refuse(
+        len(tables.get("link_events", {}).get("time_ps", ())) > 0,
+        f"failures: files of {name} have none", "Leave failures out.",
+    )  # fmt: skip
+    refuse(
+        bool(np.any(tables["links"].get("bit_error_ratio", 0))),
+        f"link.bit_error_ratio: files of {name} have no bit errors", "Leave it out.",
+    )  # fmt: skip
+
+
+def refuse_difference(tables: Tables, read: Tables, name: str) -> None:
+    """Raise SpecError unless the file of a network, read again, is that network."""
+    for table in ("nodes", "links"):
+        ours, theirs = _sorted(tables[table]), _sorted(read[table])
+        for column in read[table]:
+            same = np.array_equal(ours[column], theirs[column])
+            refuse(
+                not same, f"topology: {table}: {column}: a file of {name} would say another one",
+                f"Only what {name} builds from such a file can be written.",
+            )  # fmt: skip
+
+
+def _sorted(columns: Columns) -> Columns:
+    """Return a table with its rows in one order, and both ends of a link too."""
+    if "node_a" in columns:
+        ends = np.sort([columns["node_a"], columns["node_b"]], axis=0)
+        columns = {**columns, "node_a": ends[0], "node_b": ends[1]}
+        order = np.lexsort([columns["parallel"], ends[1], ends[0]])
+    else:
+        order = np.argsort(columns["node"])
+    return {name: values[order] for name, values in columns.items()}

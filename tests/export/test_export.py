@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is exported and imported again is the same network and the same flows, or is refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from pyorch import plugins, spec
+from pyorch.cli import app
+from pyorch.errors import SpecError
+from pyorch.export import hpcc, htsim
+from pyorch.render import input_tables
+from pyorch.spec.scenario import parse_scenario
+
+TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
+SCENARIO = """\
+name: small
+topology: {type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}
+link: {rate: 100 Gb/s, delay: 500 ns}
+switch: {buffer: 8 MB}
+workload: {type: permutation, message: 1 MB}
+transport: {type: ns3::RoceTransport}
+stop: 20 ms
+"""
+AGAIN = {
+    "hpcc": ("topology.txt", {"type": "hpcc_flows", "file": "flow.txt", "priority_group": 3}),
+    "htsim": ("fabric.topo", {"type": "htsim_cm", "file": "flows.cm"}),
+}
+
+
+def planned(folder=".", **changes):
+    """Return the spec of the small scenario and its tables."""
+    scenario = parse_scenario(SCENARIO, f"{folder}/small.yaml")
+    (run,) = spec.plan(scenario, sets=list(changes.items()), typeids_file=TYPEIDS)
+    return run.spec, input_tables(run.spec)
+
+
+def exported(format_, folder, **changes):
+    """Return the tables before, and after they were written and read again."""
+    before = planned(folder, **changes)
+    texts = plugins.load("pyorch.export", format_).files(*before)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    network, flows = AGAIN[format_]
+    after = planned(folder, topology={"type": "from_file", "file": network}, workload=flows)
+    return before[1], after[1]
+
+
+def sorted_links(links):
+    ends = np.sort([links["node_a"], links["node_b"]], axis=0)
+    names = sorted(set(links) - {"node_a", "node_b"})
+    return sorted(zip(*ends.tolist(), *(links[n].tolist() for n in names), strict=True))
+
+
+def same_network(before, after):
+    assert {n: c.tolist() for n, c in before["nodes"].items()} == {
+        n: c.tolist() for n, c in after["nodes"].items()
+    }
+    assert sorted_links(before["links"]) == sorted_links(after["links"])
+
+
+RATES = st.sampled_from(["1 Gb/s", "100 Gb/s", "400 Gb/s"])
+DELAYS = st.sampled_from(["0 s", "1 ns", "1.5 us"])
+NETWORKS = st.one_of(
+    st.fixed_dictionaries({
+        "type": st.just("leaf_spine"), "leaves": st.integers(2, 4), "spines": st.integers(1, 3),
+        "hosts_per_leaf": st.integers(1, 3), "parallel": st.integers(1, 2),
+        "planes": st.integers(1, 2), "uplink_rate": RATES, "uplink_delay": DELAYS,
+    }),
+    st.fixed_dictionaries({
+        "type": st.just("fat_tree"), "tiers": st.integers(2, 4), "radix": st.sampled_from([2, 4]),
+        "planes": st.integers(1, 2),
+    }),
+    st.fixed_dictionaries({
+        "type": st.just("dumbbell"), "left": st.integers(1, 4), "right": st.integers(1, 4),
+        "bottleneck_rate": RATES,
+    }),
+)  # fmt: skip
+LOADS = st.sampled_from([
+    {"type": "permutation", "message": "97.4 MB", "inter_leaf": False, "start": "1.5 us"},
+    {"type": "poisson", "load": 0.3, "duration": "10 us", "sizes": "fb_hdp"},
+    {"type": "all_to_all", "message": "1 B"},
+])  # fmt: skip
+
+
+@pytest.mark.parametrize("format_", AGAIN)
+@settings(max_examples=60, deadline=None)
+@given(topology=NETWORKS, workload=LOADS, rate=RATES, delay=DELAYS, seed=st.integers(1, 99))
+def test_what_is_written_is_read_again(
+    tmp_path_factory, format_, topology, workload, rate, delay, seed
+):
+    # Told apart by hand: HPCC has no parallel links; htsim has neither planes nor 4 tiers, and a
+    # dumbbell has no second tier.
+    one_plane = topology.get("planes", 1) == 1
+    is_tree = topology["type"] == "leaf_spine" or topology.get("tiers", 4) < 4
+    can = topology.get("parallel", 1) == 1 if format_ == "hpcc" else one_plane and is_tree
+    changes = {"topology": topology, "workload": workload, "seed": seed,
+               "link": {"rate": rate, "delay": delay}}  # fmt: skip
+    if not can:
+        with pytest.raises(SpecError):
+            exported(format_, tmp_path_factory.mktemp("refused"), **changes)
+        return
+    n_flows = len(planned(**changes)[1]["flows"]["src"])
+    assume(n_flows)
+    before, after = exported(format_, tmp_path_factory.mktemp("again"), **changes)
+
+    same_network(before, after)
+    flows = before["flows"]
+    order = np.lexsort([flows["flow"], flows["start_ps"]]) if format_ == "hpcc" else slice(None)
+    for name in ("src", "dst", "bytes", "start_ps"):
+        assert flows[name][order].tolist() == after["flows"][name].tolist()
+    assert after["flows"]["flow"].tolist() == list(range(n_flows))
+
+
+def test_files_of_hpcc_by_hand():
+    topology = {"type": "dumbbell", "left": 1, "right": 1, "bottleneck_rate": "1.5 Gb/s"}
+    changes = {"topology": topology, "link.loss": 0.25, "link.delay": "1.5 ns",
+               "workload": {"type": "single", "message": "9 B", "start": "2 us"},
+               "transport.attributes.Priority": 5}  # fmt: skip
+
+    assert hpcc.files(*planned(**changes)) == {
+        "topology.txt": "4 2 3\n2 3\n0 2 100Gbps 1500ps 0.25\n1 3 100Gbps 1500ps 0.25\n"
+        "2 3 1500000000bps 1500ps 0.25\n",
+        "flow.txt": "1\n0 1 5 100 9 0.000002\n",
+    }
+
+
+def test_files_of_htsim_by_hand():
+    topology = {"type": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 1, "parallel": 2}
+    changes = {"topology": topology, "switch.latency": "7 ns",
+               "workload": {"type": "stride", "stride": 2, "message": "9 B"}}  # fmt: skip
+    got = htsim.files(*planned(**changes))
+
+    assert got["fabric.topo"].splitlines() == [
+        "Nodes 4", "Tiers 2", "Podsize 4",
+        "Tier 0", "Downlink_speed_Gbps 100", "Downlink_Latency_ns 500", "Switch_Latency_ns 7",
+        "Radix_Down 2", "Bundle 1", "Radix_Up 2",
+        "Tier 1", "Downlink_speed_Gbps 100", "Downlink_Latency_ns 500", "Switch_Latency_ns 7",
+        "Radix_Down 4", "Bundle 2",
+    ]  # fmt: skip
+    assert got["flows.cm"] == (
+        "Nodes 4\nConnections 4\n0->2 start 0 size 9\n1->3 start 0 size 9\n"
+        "2->0 start 0 size 9\n3->1 start 0 size 9\n"
+    )
+
+
+def table_of(folder, ids):
+    rows = [f"{i},{n},{n + 1},5" for n, i in enumerate(ids)]
+    (folder / "t.csv").write_text("\n".join(["flow,src,dst,bytes", *rows, ""]))
+    return {"type": "flow_table", "file": "t.csv"}
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_flows_that_wait_become_triggers_and_wait_again(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("waits")
+    ids = data.draw(st.lists(st.integers(0, 99), min_size=2, max_size=6, unique=True))
+    spec_, before = planned(folder, workload=table_of(folder, ids))
+    ends = [(i, at) for i in ids for at in (0, 1)]
+    waits = set()
+    for place, flow in enumerate(ids[1:], 1):
+        free = [e for e in ends if e[0] in ids[:place] and e not in {w[1:] for w in waits}]
+        if free:
+            waits |= {(flow, *end) for end in data.draw(st.sets(st.sampled_from(free)))}
+    assume(waits)
+    columns = np.array(sorted(waits), dtype=np.int64).T
+    before["dependencies"] = dict(zip(("flow", "after", "at_sender"), columns, strict=True))
+    for name, text in htsim.files(spec_, before).items():
+        (folder / name).write_text(text)
+    _, after = planned(folder, workload=AGAIN["htsim"][1])
+
+    shift = int(min(ids) == 0)  # htsim has no flow 0
+    assert after["flows"]["flow"].tolist() == [i + shift for i in ids]
+    rows = (after["dependencies"][name].tolist() for name in ("flow", "after", "at_sender"))
+    assert {(f - shift, a - shift, at) for f, a, at in zip(*rows, strict=True)} == waits
+
+
+FAIL = [{"type": "scheduled", "links": [[0, 8]], "at": "1 us"}]
+TWO = [{"type": "stride", "stride": 1, "message": "1 B", "transport": name} for name in "ab"]
+
+
+def transports(**attributes):
+    both = [{"name": "a"}, {"name": "b", "attributes": attributes}]
+    return [{"type": "ns3::RoceTransport", **one} for one in both]
+
+
+@pytest.mark.parametrize(
+    ("format_", "changes", "message"),
+    [
+        (hpcc, {"failures": FAIL}, "failures: files of HPCC have none"),
+        (htsim, {"failures": FAIL}, "failures: files of htsim have none"),
+        (hpcc, {"link.bit_error_ratio": 1e-9}, "files of HPCC have no bit errors"),
+        (htsim, {"link.bit_error_ratio": 1e-9}, "files of htsim have no bit errors"),
+        (hpcc, {"topology.parallel": 2}, "parallel links: HPCC uses one link of each pair"),
+        (hpcc, {"switch.latency": "1 ns"}, "switch.latency: HPCC has none"),
+        (hpcc, {"workload": TWO, "transport": transports(MtuBytes=1000)}, "all flows of HPCC have"),
+        (htsim, {"workload": TWO, "transport": transports()}, "all flows of htsim have the same"),
+        (htsim, {"link.loss": 0.1}, "files of htsim have no losses"),
+        (htsim, {"topology.planes": 2}, "htsim has one plane. Write planes: 1"),
+        (htsim, {"topology": {"type": "fat_tree", "tiers": 4, "radix": 2}}, "4 tiers; htsim has 2"),
+        (htsim, {"link.rate": "1.5 Gb/s"}, "rate below tier 1: files of htsim count in 1 Gb/s"),
+        (htsim, {"link.delay": "1.5 ns"}, "delay: files of htsim count in 1 ns"),
+        (htsim, {"switch.latency": "1.5 ns"}, "switch.latency: files of htsim count in 1 ns"),
+        (htsim, {"workload.message": "3 GB"}, "a message of 3000000000 bytes; htsim reads up to"),
+    ],
+)
+def test_what_a_format_cannot_say_is_refused(format_, changes, message):
+    with pytest.raises(SpecError, match=message):
+        format_.files(*planned(**changes))
+
+
+@pytest.mark.parametrize("format_", [hpcc, htsim])
+def test_a_workload_that_has_drawn_no_flow_is_refused(format_):
+    load = {"type": "poisson", "load": 1e-9, "duration": "1 ns", "sizes": "fb_hdp"}
+
+    with pytest.raises(SpecError, match="workload: there is no flow"):
+        format_.files(*planned(workload=load))
+
+
+def test_priorities_of_transports_become_priority_groups():
+    groups = hpcc.files(*planned(workload=TWO, transport=transports(Priority=5)))["flow.txt"]
+
+    assert sorted({line.split()[2] for line in groups.splitlines()[1:]}) == ["3", "5"]
+
+
+def test_a_network_that_is_no_fat_tree_is_refused(tmp_path):
+    # Two leaves, two spines; host 0 has a slower link. And a square of switches in place of spines.
+    (tmp_path / "n.csv").write_text("node,is_switch\n0,0\n1,0\n2,1\n3,1\n4,1\n")
+    links = "node_a,node_b,rate_bps,delay_ps\n0,2,{},1000\n1,3,1000000000,1000\n"
+    links += "2,4,1000000000,1000\n3,4,1000000000,1000\n"
+    tables = {"type": "from_file", "nodes": "n.csv", "links": "l.csv"}
+    for rate, more, message in (
+        (5 * 10**9, "", "rates and delays below tier 1 differ"),
+        (10**9, "2,3,1000000000,1000\n", "a file of htsim would say another one|differ"),
+    ):
+        (tmp_path / "l.csv").write_text(links.format(rate) + more)
+        with pytest.raises(SpecError, match=message):
+            htsim.files(*planned(tmp_path, topology=tables, workload=table_of(tmp_path, [7])))
+
+
+def test_waits_that_need_two_triggers_for_one_end_are_refused(tmp_path):
+    spec_, tables = planned(tmp_path, workload=table_of(tmp_path, [1, 2, 3, 4]))
+    waits = {"flow": [3, 3, 4], "after": [1, 2, 1], "at_sender": [1, 1, 1]}
+    tables["dependencies"] = {name: np.array(column) for name, column in waits.items()}
+
+    with pytest.raises(SpecError, match="the end of flow 1 starts flows that wait for different"):
+        htsim.files(spec_, tables)
+    with pytest.raises(SpecError, match="HPCC cannot let a flow wait for another"):
+        hpcc.files(spec_, tables)
+
+
+def test_the_command_writes_the_files_of_one_run(tmp_path):
+    (tmp_path / "small.yaml").write_text(SCENARIO)
+    command = ["export", "hpcc", str(tmp_path / "small.yaml"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, command, catch_exceptions=False)
+
+    assert done.output.split() == [str(tmp_path / "out" / n) for n in ("topology.txt", "flow.txt")]
+    assert (tmp_path / "out" / "flow.txt").read_text().startswith("8\n")
