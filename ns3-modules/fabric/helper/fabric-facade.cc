@@ -200,6 +200,12 @@ Facade::RealColumn(const std::string& table,
 }
 
 void
+Facade::Capture(int64_t host, const std::string& path, uint32_t snaplenBytes)
+{
+    m_state->options.captures.push_back({host, path, snaplenBytes});
+}
+
+void
 Facade::Build()
 {
     m_state->fabric.reset();
@@ -223,6 +229,7 @@ Facade::Finish()
     TrapFatal([this] {
         m_state->fabric->Finish();
         m_state->outputs = MakeOutputs(*m_state->fabric);
+        m_state->fabric->CompleteCaptures();
     });
 }
 

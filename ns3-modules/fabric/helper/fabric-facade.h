@@ -57,6 +57,14 @@ class Facade
                     const double* values,
                     size_t rows);
 
+    /**
+     * Write what a host sends and receives to a pcap file, which gets its name in Finish.
+     * @param host node id
+     * @param path of the file
+     * @param snaplenBytes most bytes that are kept of a frame [byte]
+     */
+    void Capture(int64_t host, const std::string& path, uint32_t snaplenBytes);
+
     void Build(); ///< Check the tables and compile them into the engine's arrays
     /**
      * Run for about a given time of the wall clock.
@@ -65,7 +73,7 @@ class Facade
      * @return true when every flow is done, or the stop time is reached, or nothing is left to do
      */
     bool RunSlice(int64_t stopPs, double wallSeconds);
-    void Finish(); ///< Check the identities and fill the output tables
+    void Finish(); ///< Check the identities, fill the output tables and complete the captures
 
     /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
     std::vector<int64_t> DeadlockCycle() const;

@@ -66,6 +66,12 @@ LinkFlowControl::Fetch(PortId) const
 {
 }
 
+WireBytes
+LinkFlowControl::MacControl(const Frame&) const
+{
+    return {};
+}
+
 TypeId
 PathSelector::GetTypeId()
 {

@@ -73,6 +73,10 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
                         "forwarding: a switch has several ways to a destination, so a "
                         "forwarding policy is needed, for example ns3::EcmpHash");
     }
+    if (!m_options.captures.empty())
+    {
+        m_capture = std::make_unique<PacketCapture>(*this);
+    }
     m_present.assign(m_ports.size() / 64 + 1, 0);
     m_presentWords.assign(m_ports.size() / 4096 + 1, 0);
     BuildDependencies();

@@ -33,6 +33,10 @@ Fabric::Transmit(PortId portId, FrameId frameId)
     port.currentKind = frame.kind;
     port.sentFrames++;
     port.sentBytes += frame.bytes;
+    if (m_capture) [[unlikely]]
+    {
+        m_capture->Sent(portId, frame);
+    }
     const RateClass& rate = m_rates[port.rate];
     if (port.cutsThrough && frame.kind != frame_kind::LINK_CONTROL)
     {
@@ -309,6 +313,10 @@ FABRIC_HOT void
 Fabric::ArriveAtHost(PortId portId, FrameId frameId)
 {
     const Frame& frame = m_frames[frameId];
+    if (m_capture) [[unlikely]]
+    {
+        m_capture->Received(portId, frame);
+    }
     Message& message = m_messages[frame.message];
     if (frame.kind == frame_kind::DATA)
     {
@@ -342,6 +350,10 @@ Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
         m_counters[portId].linkControlReceived++;
+        if (m_capture)
+        {
+            m_capture->Received(portId, frame);
+        }
         if (m_telemetry && m_telemetry->LogsPauses())
         {
             m_pauseReason = {m_frames.StampPs(frameId), frame.packet};

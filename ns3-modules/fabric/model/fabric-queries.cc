@@ -31,6 +31,31 @@ Fabric::PortReal(PortId port, RandomUse use)
     return Stream(use, key).Real(m_counters[port].draws++);
 }
 
+Datagram
+Fabric::DescribeFrame(const Frame& frame) const
+{
+    const Message& message = m_messages[frame.message];
+    const bool reverse = frame.flags & frame_flag::REVERSE;
+    return m_endpoints[reverse ? message.dstEndpoint : message.srcEndpoint].transport->Describe(
+        frame);
+}
+
+WireBytes
+Fabric::MacControlOf(const Frame& frame) const
+{
+    return m_control->MacControl(frame);
+}
+
+void
+Fabric::CompleteCaptures()
+{
+    if (m_capture)
+    {
+        m_capture->Complete();
+        m_capture.reset();
+    }
+}
+
 void
 Fabric::CountMark(PortId port)
 {

@@ -12,6 +12,7 @@
 #include "frame.h"
 #include "key-list.h"
 #include "link-flow-control.h"
+#include "packet-capture.h"
 #include "queue-discipline.h"
 #include "routing.h"
 #include "telemetry.h"
@@ -40,6 +41,7 @@ struct FabricOptions
     bool traceArrivals{false};   ///< Record every data packet at its destination host
     bool tracePauses{false};     ///< Record every pause of an egress
     uint64_t samplePs{0};        ///< Period of samples of ports and flows, 0 = none [ps]
+    std::vector<CaptureOptions> captures; ///< Hosts whose frames go to files
     ObjectFactory forwarding;
     ObjectFactory queue;
     ObjectFactory flowControl;             ///< No TypeId set: none
@@ -214,6 +216,11 @@ class Fabric
     uint32_t IngressPeakBytes(PortId port) const;
     /// @return egress ports of the links that a single-path message crosses; empty if sprayed
     std::vector<PortId> PathOf(uint32_t message);
+    /// @return what a frame looks like behind its UDP header
+    Datagram DescribeFrame(const Frame& frame) const;
+    /// @return what a frame of link control looks like behind its EtherType
+    WireBytes MacControlOf(const Frame& frame) const;
+    void CompleteCaptures(); ///< Nothing more is captured; the files are whole
     /// @return memory of the engine's arrays [byte]
     uint64_t MemoryBytes() const;
     /// @return nodes (dense indices) that wait for each other's buffers for ever; empty if none do
@@ -312,6 +319,7 @@ class Fabric
     ForwardingPolicy* m_forwarding{nullptr};     ///< Plain pointers for the hot path
     QueueDiscipline* m_discipline{nullptr};
     LinkFlowControl* m_control{nullptr};
+    std::unique_ptr<PacketCapture> m_capture;    ///< Null unless a host is captured
     bool m_routeEarly{true};                     ///< No policy needs to see the queues
     uint32_t m_losslessMask{0};                  ///< Bit per lossless priority
 

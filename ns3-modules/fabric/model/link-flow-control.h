@@ -4,6 +4,7 @@
 #define FABRIC_LINK_FLOW_CONTROL_H
 
 #include "frame.h"
+#include "wire-format.h"
 
 #include "ns3/object.h"
 
@@ -44,6 +45,13 @@ class LinkFlowControl : public Object
 
     /// A frame sent by SendLinkControl at the other end has arrived at `port`.
     virtual void OnLinkControl(PortId port, const Frame& frame) = 0;
+
+    /**
+     * Say how a frame sent by SendLinkControl looks. Only packet captures ask.
+     * @return what follows the EtherType of MAC control (IEEE 802.3 annex 31A), by default nothing:
+     *         then the frame has an EtherType for experiments
+     */
+    virtual WireBytes MacControl(const Frame& frame) const;
 
     /// The link of this port is cut: neither end remembers what it told the other.
     virtual void OnLinkDown(PortId port) = 0;

@@ -219,6 +219,23 @@ Pfc::OnLinkControl(PortId port, const Frame& frame)
     m_fabric->SetPaused(port, (frame.aux & RESUME) ? paused & ~mask : paused | mask);
 }
 
+WireBytes
+Pfc::MacControl(const Frame& frame) const
+{
+    // IEEE 802.1Qbb figure 36-2. A pause holds until RESUME, so its time is the longest there is.
+    constexpr uint16_t OPCODE = 0x0101;
+    constexpr uint16_t LONGEST_QUANTA = 0xffff;
+    WireBytes bytes;
+    bytes.Put(OPCODE, 2);
+    bytes.Put(frame.aux & 0xff, 2);
+    for (uint32_t priority = 0; priority < NUM_PRIORITIES; priority++)
+    {
+        const bool pauses = ((frame.aux >> priority) & 1) && !(frame.aux & RESUME);
+        bytes.Put(pauses ? LONGEST_QUANTA : 0, 2);
+    }
+    return bytes;
+}
+
 void
 Pfc::OnLinkDown(PortId port)
 {

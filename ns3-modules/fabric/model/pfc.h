@@ -37,6 +37,7 @@ class Pfc final : public fabric::LinkFlowControl
     bool OnArrival(fabric::PortId ingress, const fabric::Frame& frame) override;
     void OnDeparture(fabric::PortId ingress, uint8_t priority, uint32_t bytes) override;
     void OnLinkControl(fabric::PortId port, const fabric::Frame& frame) override;
+    fabric::WireBytes MacControl(const fabric::Frame& frame) const override;
     void OnLinkDown(fabric::PortId port) override;
     void Fetch(fabric::PortId ingress) const override;
     bool HoldsBack(fabric::PortId ingress, uint8_t priority) const override;

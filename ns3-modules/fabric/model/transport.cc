@@ -19,6 +19,12 @@ Transport::GetTypeId()
     return tid;
 }
 
+Datagram
+Transport::Describe(const Frame&) const
+{
+    return {};
+}
+
 void
 Transport::Attach(Fabric* fabric, uint32_t endpoint, uint32_t host)
 {
@@ -36,6 +42,7 @@ Transport::SetTimer(uint64_t atPs, uint32_t token)
 void
 Transport::SendControl(FrameId frame, PortId port)
 {
+    m_fabric->Frames()[frame].hops = 0; // it may have been the frame that it answers
     m_fabric->Enqueue(port, frame);
 }
 

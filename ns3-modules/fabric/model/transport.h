@@ -4,6 +4,7 @@
 #define FABRIC_TRANSPORT_H
 
 #include "frame.h"
+#include "wire-format.h"
 
 #include "ns3/object.h"
 
@@ -64,6 +65,13 @@ class Transport : public Object
 
     /// @return entropy of the data frames of a message that keeps to one path, -1 if it does not
     virtual int32_t SinglePathEntropy(uint32_t message) = 0;
+
+    /**
+     * Say how a frame that was sent looks behind its UDP header. Only packet captures ask.
+     * @param frame a frame of this transport, at either end and at any time after it was sent
+     * @return the beginning of its datagram; without an override nothing is known
+     */
+    virtual Datagram Describe(const Frame& frame) const;
 
     /// Called once, before anything else.
     void Attach(Fabric* fabric, uint32_t endpoint, uint32_t host);

@@ -2,6 +2,7 @@
 
 #include "ns3/fabric-facade.h"
 #include "ns3/fabric.h"
+#include "ns3/pcap-file.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/transport.h"
@@ -272,6 +273,61 @@ class OwnTransportIsDescribed : public TestCase
     }
 };
 
+/// Oracle: stock ns-3 reads the capture; each frame is a datagram of its size to port 1021.
+class OwnTransportIsCapturedAsDatagrams : public TestCase
+{
+  public:
+    OwnTransportIsCapturedAsDatagrams()
+        : TestCase("a transport that does not describe its frames in a capture")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 3;
+        constexpr int64_t GAP_PS = 3'000'000;
+        const std::string path = CreateTempDirFilename("host_1.pcap");
+        Facade facade;
+        Fill(facade, PACKETS * PacedDatagrams::PACKET_BYTES, std::to_string(GAP_PS));
+        facade.Capture(1, path, 65535);
+        facade.Build();
+        while (!facade.RunSlice(1'000'000'000'000, 1))
+        {
+        }
+        facade.Finish();
+        PcapFile file;
+        file.Open(path, std::ios::in);
+        NS_TEST_ASSERT_MSG_EQ(file.Fail(), false, "read");
+        NS_TEST_EXPECT_MSG_EQ(file.IsNanoSecMode(), true, "nanoseconds");
+        NS_TEST_EXPECT_MSG_EQ(file.GetDataLinkType(), 1, "Ethernet");
+        for (int64_t i = 0; i <= PACKETS; i++)
+        {
+            uint8_t data[2000];
+            uint32_t seconds;
+            uint32_t nanoseconds;
+            uint32_t captured;
+            uint32_t frameBytes;
+            uint32_t read;
+            file.Read(data, sizeof(data), seconds, nanoseconds, captured, frameBytes, read);
+            NS_TEST_ASSERT_MSG_EQ(file.Fail(), false, "record " << i);
+            const bool isAnswer = i == PACKETS; // it leaves when the last packet is in
+            const int64_t packet = isAnswer ? PACKETS - 1 : i;
+            const int64_t timePs = 777 + packet * GAP_PS + 3 * (DATA_PS + 1'000'000);
+            const uint32_t bytes = isAnswer ? MIN_FRAME_BYTES : PacedDatagrams::PACKET_BYTES;
+            NS_TEST_EXPECT_MSG_EQ(nanoseconds, timePs / 1000, "time " << i);
+            NS_TEST_EXPECT_MSG_EQ(frameBytes, bytes, "size " << i);
+            NS_TEST_EXPECT_MSG_EQ(captured, bytes - 4, "no FCS " << i);
+            NS_TEST_EXPECT_MSG_EQ((data[36] << 8) + data[37], 1021, "port " << i);
+            NS_TEST_EXPECT_MSG_EQ((data[38] << 8) + data[39], bytes - 38, "datagram " << i);
+        }
+        uint8_t beyond;
+        uint32_t unused[5];
+        file.Read(&beyond, 1, unused[0], unused[1], unused[2], unused[3], unused[4]);
+        NS_TEST_EXPECT_MSG_EQ(file.Eof(), true, "nothing else");
+    }
+};
+
 class FabricOwnTransportTestSuite : public TestSuite
 {
   public:
@@ -285,6 +341,7 @@ class FabricOwnTransportTestSuite : public TestSuite
         }
         AddTestCase(new StockEventsRunBesideTheEngine, Duration::QUICK);
         AddTestCase(new OwnTransportIsDescribed, Duration::QUICK);
+        AddTestCase(new OwnTransportIsCapturedAsDatagrams, Duration::QUICK);
     }
 };
 

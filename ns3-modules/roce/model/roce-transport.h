@@ -47,6 +47,7 @@ class RoceTransport final : public fabric::Transport
     std::vector<uint32_t> CommonFrameBytes() const override;
     uint8_t DataPriority() const override;
     int32_t SinglePathEntropy(uint32_t message) override;
+    fabric::Datagram Describe(const fabric::Frame& frame) const override;
 
   private:
     static constexpr uint8_t ACK = fabric::frame_kind::CONTROL;
@@ -86,6 +87,7 @@ class RoceTransport final : public fabric::Transport
         fabric::PacketWindow received; ///< Its base is the expected PSN
     };
 
+    void DescribeData(const fabric::Frame& frame, fabric::Datagram& datagram) const;
     uint32_t PacketsOf(uint64_t bytes) const;
     uint32_t FrameBytes(const fabric::Message& message, uint32_t packet) const;
     fabric::ReadyList& ReadyOf(const Sender& sender);

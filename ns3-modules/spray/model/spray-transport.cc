@@ -115,6 +115,29 @@ SprayTransport::PacketsOf(uint64_t bytes) const
     return static_cast<uint32_t>((bytes + m_mtuBytes - 1) / m_mtuBytes);
 }
 
+Datagram
+SprayTransport::Describe(const Frame& frame) const
+{
+    // Of no standard; README.md has the layout.
+    constexpr uint16_t EXPERIMENT_PORT = 1022; // RFC 4727 section 6
+    constexpr uint8_t ECHO = 1;
+    constexpr uint8_t AGAIN = 2;
+    Datagram datagram;
+    datagram.destinationPort = EXPERIMENT_PORT;
+    datagram.headers.Put(frame.kind, 1);
+    datagram.headers.Put(((frame.flags & frame_flag::ECN_ECHO) ? ECHO : 0) |
+                             ((frame.flags & frame_flag::RETRANSMITTED) ? AGAIN : 0),
+                         1);
+    datagram.headers.Put(0, 2);
+    datagram.headers.Put(static_cast<uint64_t>(Net().GetMessage(frame.message).id), 4);
+    datagram.headers.Put(frame.packet, 4);
+    if (frame.kind == ACK)
+    {
+        datagram.headers.Put(frame.aux, 4);
+    }
+    return datagram;
+}
+
 // ---- source -----------------------------------------------------------------------------------
 
 void

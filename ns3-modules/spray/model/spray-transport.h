@@ -41,6 +41,7 @@ class SprayTransport final : public fabric::Transport
     std::vector<uint32_t> CommonFrameBytes() const override;
     uint8_t DataPriority() const override;
     int32_t SinglePathEntropy(uint32_t message) override;
+    fabric::Datagram Describe(const fabric::Frame& frame) const override;
 
   private:
     void NotifyConstructionCompleted() override;

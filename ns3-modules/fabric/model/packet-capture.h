@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_PACKET_CAPTURE_H
+#define FABRIC_PACKET_CAPTURE_H
+
+#include "frame.h"
+#include "wire-format.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+class Fabric;
+class PcapWriter;
+
+/// A host whose frames go to a file.
+struct CaptureOptions
+{
+    int64_t host;          ///< Node id
+    std::string path;      ///< Of the pcap file
+    uint32_t snaplenBytes; ///< Most bytes that are kept of a frame [byte]
+};
+
+/**
+ * @ingroup fabric
+ * @brief What chosen hosts send and receive, as Ethernet, IPv4 and UDP in pcap files.
+ *
+ * Lengths are those of the frame: `bytes` with its frame check sequence, which is not in the file.
+ * What follows UDP is said by the transport (Transport::Describe), what a PAUSE holds by the flow
+ * control (LinkFlowControl::MacControl). Payload is zeros. Addresses are made of node ids: MAC
+ * 02:<port>:<id, 4 bytes> of both ends of the link, as between routers, and IPv4 10.<id, 3 bytes>.
+ * The entropy is the Identification; the UDP source port is its last 14 bits in the dynamic range,
+ * as annex A17 of the InfiniBand Architecture Specification asks for.
+ *
+ * Source: IEEE 802.3; RFC 791, 768, 2474 (DSCP: class selector of the priority), 3168 (ECN).
+ * Not modelled: VLAN tags, UDP checksums (zero, as in RoCEv2).
+ */
+class PacketCapture
+{
+  public:
+    explicit PacketCapture(Fabric& fabric); ///< Of the hosts that its options name
+    ~PacketCapture();
+
+    void Sent(PortId port, const Frame& frame);     ///< Its first bit leaves by this port now
+    void Received(PortId port, const Frame& frame); ///< Its last bit came in by this port now
+    void Complete();                                ///< Give the files their names
+
+  private:
+    void Record(PcapWriter& file, PortId from, PortId to, const Frame& frame);
+    void PutMacAddress(PortId port);
+    void PutMacControl(PortId from, const Frame& frame);
+    void PutPacket(PortId from, PortId to, const Frame& frame, uint32_t snaplenBytes);
+    void PutIpv4(const Frame& frame, size_t totalBytes);
+    void PutInvariantCrc();
+    void FillUpTo(size_t bytes); ///< Append zeros until the frame is this long [byte]
+    uint32_t Ipv4Address(uint32_t host) const;
+
+    Fabric& m_fabric;
+    std::vector<std::unique_ptr<PcapWriter>> m_files;
+    std::vector<PcapWriter*> m_fileOf; ///< By port; null: not captured
+    WireBytes m_bytes;                 ///< The frame at hand
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_PACKET_CAPTURE_H
