@@ -15,6 +15,7 @@ INPUT_TABLES = (
 )  # fmt: skip
 ENDLESS_PS = 2**63 - 1
 DEFAULT_MTU_BYTES = 4096
+WHOLE_FRAME_BYTES = 65535
 
 Attributes = Mapping[str, str | int | float | bool]
 
@@ -77,6 +78,7 @@ class Fabric:
         self._tables: dict[str, dict[str, np.ndarray]] = {}
         self._roles: dict[str, tuple[str, dict[str, str]]] = {}
         self._transports: list[tuple[str, dict[str, str]]] = []
+        self._captures: list[tuple[int, int]] = []
 
     def tables(self, path: str | Path) -> None:
         """Read input tables from an ``.npz`` with keys ``<table>.<column>``.
@@ -140,6 +142,18 @@ class Fabric:
         self._transports.append((type_name, _as_text(attributes)))
         return len(self._transports) - 1
 
+    def capture(self, host: int, snaplen_bytes: int = WHOLE_FRAME_BYTES) -> None:
+        """Write what a host sends and receives to ``host_<host>.pcap`` beside the result.
+
+        Parameters
+        ----------
+        host : int
+            Node id.
+        snaplen_bytes : int
+            What is kept of each frame, from its Ethernet header on [byte].
+        """
+        self._captures.append((int(host), int(snaplen_bytes)))
+
     def data_packets(self) -> int:
         """Return how many data packets the flows need when nothing is sent twice."""
         flows = self._tables.get("flows", {})
@@ -160,13 +174,15 @@ class Fabric:
         """
         return loader.facade_of(self._type_names())
 
-    def build(self, namespace):
+    def build(self, namespace, out: Path = Path()):
         """Return a C++ facade with everything said so far, ready to run.
 
         Parameters
         ----------
         namespace
             From `load`.
+        out : Path
+            Folder for the captures.
 
         Raises
         ------
@@ -176,6 +192,8 @@ class Fabric:
         try:
             facade = namespace.Facade()
             self._fill(facade)
+            for host, snaplen_bytes in self._captures:
+                facade.Capture(host, str(out / f"host_{host}.pcap"), snaplen_bytes)
             facade.Build()
         except Exception as error:  # whatever C++ throws arrives as a class of cppyy's
             raise SimulationError(cpp_message(error)) from None

@@ -108,7 +108,7 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     clock = _Clock()
     namespace = fabric.load()
     load_s, _ = clock.lap()
-    facade = fabric.build(namespace)
+    facade = fabric.build(namespace, out)
     build_s, _ = clock.lap()
     start_to_first_event_s = provenance.process_age_s()
     clock.lap()

@@ -42,7 +42,7 @@ def largest_frame_bytes(transports: list[dict]) -> int:
 
 
 def check_trace(trace: dict, nodes: dict[str, np.ndarray]) -> None:
-    """Raise FieldError unless the nodes to be sampled are there and there is a period."""
+    """Raise FieldError unless what is sampled is there and has a period, and hosts are captured."""
     if trace["nodes"] and trace["sample_ps"] is None:
         raise FieldError("nodes", "these are sampled, so give a period too, sample: 10 us.")
     unknown = sorted(set(trace["nodes"]) - set(nodes["node"].tolist()))
@@ -52,6 +52,13 @@ def check_trace(trace: dict, nodes: dict[str, np.ndarray]) -> None:
             f"the topology has no node {unknown[0]}; its nodes are {nodes['node'].min()} to"
             f" {nodes['node'].max()}.",
         )
+    hosts = nodes["node"][nodes["is_switch"] == 0]
+    for i, node in enumerate(trace["pcap"]):
+        if node in trace["pcap"][:i]:
+            raise FieldError("pcap", f"host {node} is there twice. Name it once.")
+        if node not in hosts:
+            what = "is a switch, not a host" if node in nodes["node"] else "is no node"
+            raise FieldError("pcap", f"{node} {what}. The {len(hosts)} hosts are {_ranges(hosts)}.")
 
 
 def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
@@ -87,3 +94,12 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
             f" lossless priorities x ({xoff} B XoffBytes + {headroom} B headroom) ="
             f" {needed} B. Raise switch.buffer to at least that, or lower XoffBytes.",
         )
+
+
+def _ranges(ids: np.ndarray) -> str:
+    """Return ids as text, neighbours as one range; of many ranges the first ones."""
+    shown = 8
+    ids = np.sort(ids)
+    runs = np.split(ids, np.flatnonzero(np.diff(ids) > 1) + 1)
+    texts = [f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs[:shown]]
+    return ", ".join(texts) + (", ..." if len(runs) > shown else "")

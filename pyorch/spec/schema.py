@@ -55,16 +55,18 @@ class Switch(Closed):
 
 
 class Trace(Closed):
-    """Optional tables of a run.
+    """Optional tables of a run, and hosts whose frames go to pcap files.
 
     `sample` is the period of the samples of ports and flows; of the ports of `nodes` only, if
-    these are given.
+    these are given. `snaplen` is what a pcap file keeps of each frame.
     """
 
     arrivals: bool = False
     pauses: bool = False
     sample_ps: Annotated[TimePs, Field(ge=1)] | None = Field(None, alias="sample")
     nodes: list[Annotated[int, Field(strict=True, ge=0)]] = []
+    pcap: list[Annotated[int, Field(strict=True)]] = []
+    snaplen_bytes: Annotated[MessageBytes, Field(le=65535)] = Field(65535, alias="snaplen")
 
 
 class Plugin(BaseModel):

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -108,6 +109,15 @@ def inter_leaf_permutation(leaves: int, hosts_per_leaf: int, rng) -> np.ndarray:
 
 
 @dataclass
+class Captures:
+    """Hosts whose frames go to ``host_<id>.pcap`` in a folder."""
+
+    folder: Path
+    hosts: Sequence[int]
+    snaplen_bytes: int = 65535
+
+
+@dataclass
 class Outcome:
     """Output tables of one run; why it ended, as its user is told, if flows are unfinished."""
 
@@ -162,6 +172,7 @@ def run(
     link_events: Sequence[tuple[int, int, int, int]] = (),
     dependencies: Sequence[tuple[int, int, int]] = (),
     sampled: Sequence[int] = (),
+    captures: Captures | None = None,
     seed: int = 1,
     stop_ps: int = 10**12,
     **options,
@@ -180,6 +191,8 @@ def run(
         Flows that wait for others.
     sampled : sequence of int
         Nodes whose ports are sampled; none: all.
+    captures : Captures, optional
+        Hosts whose frames go to pcap files.
     options
         Of `Fabric`: ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
     """
@@ -195,6 +208,7 @@ def run(
         link_events=link_events,
         dependencies=dependencies,
         sampled=sampled,
+        captures=captures,
         seed=seed,
         stop_ps=stop_ps,
         **options,
@@ -203,7 +217,7 @@ def run(
 
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
-    link_events=(), dependencies=(), sampled=(), **options,
+    link_events=(), dependencies=(), sampled=(), captures=None, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
@@ -227,11 +241,13 @@ def run_tables(
         fabric.flow_control("ns3::Pfc", pfc)
     for type_name, attributes in transports:
         fabric.transport(type_name, attributes)
-    return run_fabric(fabric, stop_ps)
+    for host in captures.hosts if captures else ():
+        fabric.capture(host, captures.snaplen_bytes)
+    return run_fabric(fabric, stop_ps, captures.folder if captures else Path())
 
 
-def run_fabric(fabric: Fabric, stop_ps: int) -> Outcome:
-    facade = fabric.build(fabric.load())
+def run_fabric(fabric: Fabric, stop_ps: int, out: Path = Path()) -> Outcome:
+    facade = fabric.build(fabric.load(), out)
     try:
         while not facade.RunSlice(stop_ps, 60.0):
             pass

@@ -49,6 +49,21 @@ def _typed(part):
     return part["type"], part["attributes"]
 
 
+def test_captures_are_said(runs):
+    spec_of = dict(runs["rocev2"].spec)
+    trace = spec_of["trace"]
+    assert "capture" not in render.render_script(spec_of)
+
+    spec_of["trace"] = trace | {"pcap": [3, 70]}
+    assert "    fabric.capture(3)  # host_3.pcap\n    fabric.capture(70)  # host_70.pcap\n" in (
+        render.render_script(spec_of)
+    )
+    spec_of["trace"] = trace | {"pcap": [3], "snaplen_bytes": 128}
+    assert "    fabric.capture(3, snaplen_bytes=128)  # host_3.pcap\n" in (
+        render.render_script(spec_of)
+    )
+
+
 def test_every_constant_has_a_comment_with_its_unit_or_use(runs):
     text = render.render_script(runs["rocev2"].spec)
     comments = {

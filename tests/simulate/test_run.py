@@ -183,7 +183,7 @@ class FakeFabric(Fabric):
 
     def load(self): ...
 
-    def build(self, namespace):
+    def build(self, namespace, out):
         return self.facade
 
 

@@ -108,6 +108,22 @@ CHANGES = {
         "small.yaml:5: switch.buffer: 500 kB is too small for PFC: 4 ports x 1 lossless priorities"
         " x (50000 B XoffBytes + ",
     ),
+    "a capture of a switch": (
+        "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [0, 8]}",
+        "small.yaml:9: trace.pcap: 8 is a switch, not a host. The 8 hosts are 0 to 7.",
+    ),
+    "a capture of nothing": (
+        "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [99]}",
+        "small.yaml:9: trace.pcap: 99 is no node. The 8 hosts are 0 to 7.",
+    ),
+    "a capture twice": (
+        "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [3, 5, 3]}",
+        "small.yaml:9: trace.pcap: host 3 is there twice. Name it once.",
+    ),
+    "a snaplen of nothing": (
+        "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [3], snaplen: 0 B}",
+        "small.yaml:9: trace.snaplen: 0 B is out of range; it must be at least 1.",
+    ),
     "a permutation below one leaf": (
         "leaves: 4", "leaves: 1",
         "small.yaml:6: workload.inter_leaf: with 2 of 2 hosts below one leaf some message must",
