@@ -43,7 +43,7 @@ def test_the_scenario_of_the_readme_resolves():
     assert len(runs) == 6
 
 
-@pytest.mark.parametrize("page", [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"], ids=str)
+@pytest.mark.parametrize("page", [*(ROOT / "docs").glob("**/*.md"), ROOT / "README.md"], ids=str)
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), target
