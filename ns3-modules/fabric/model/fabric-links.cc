@@ -21,9 +21,9 @@ constexpr uint16_t ALL_CLASSES = (1U << (NUM_PRIORITIES + 1)) - 1;
 /**
  * A row of link_events comes into force: both directions of a cable change.
  *
- * What is on the wire of a cut link is lost, what waits for it at a switch is dropped; hosts see
- * their own link go down at once and send nothing. Switches go on sending to a link that is cut
- * elsewhere, and drop what they send to their own, until the routes follow.
+ * What is on the wire of a cut link is lost, however soon it is back; what waits for it at a switch
+ * is dropped; hosts see their own link go down at once and send nothing. Switches go on sending to
+ * a link that is cut elsewhere, and drop what they send to their own, until the routes follow.
  */
 void
 Fabric::ChangeLink(uint32_t event)
@@ -60,13 +60,41 @@ Fabric::CutPort(PortId portId)
         m_telemetry->PauseChanged(portId, port.paused, 0, {});
     }
     port.down = true;
-    port.lossy = true;
     port.paused = ALL_CLASSES;
     if (m_control)
     {
         m_control->OnLinkDown(portId);
     }
     FlushQueues(portId);
+    m_sentBeforeCut[port.peer] = port.sentFrames;
+    m_ports[port.peer].lossy = true;
+}
+
+/**
+ * Whether the frame that comes now was under way when its link was cut; the link may be back.
+ *
+ * Identity: sent before the cut = received + lost + corrupt, once the last of these has come.
+ * Frames keep their order, but for link control, which switches do not delay; of that, PFC sends
+ * nothing into a link that is back before a new frame has come.
+ */
+bool
+Fabric::LostByCut(PortId portId)
+{
+    const auto sent = m_sentBeforeCut.find(portId);
+    if (sent == m_sentBeforeCut.end())
+    {
+        return false;
+    }
+    Port& port = m_ports[portId];
+    const PortCounters& counters = m_counters[portId];
+    if (port.receivedFrames + counters.lostFrames + counters.corruptFrames < sent->second)
+    {
+        return true;
+    }
+    m_sentBeforeCut.erase(sent);
+    port.lossy = m_lossRatio.contains(portId) || m_bitErrorRatio.contains(portId) ||
+                 m_drops.contains(portId);
+    return false;
 }
 
 void
@@ -119,8 +147,6 @@ Fabric::RestorePort(PortId portId)
         return;
     }
     port.down = false;
-    port.lossy = m_lossRatio.contains(portId) || m_bitErrorRatio.contains(portId) ||
-                 m_drops.contains(portId);
     port.paused = 0;
     if (port.isHost)
     {

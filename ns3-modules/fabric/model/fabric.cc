@@ -357,7 +357,7 @@ bool
 Fabric::LoseOnWire(PortId portId, const Frame& frame)
 {
     PortCounters& counters = m_counters[portId];
-    if (m_ports[portId].down)
+    if (LostByCut(portId))
     {
         counters.lostFrames++;
         return true;

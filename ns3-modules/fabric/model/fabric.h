@@ -271,6 +271,7 @@ class Fabric
     void ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress);
     void ArriveAtHost(PortId portId, FrameId frameId);
     bool LoseOnWire(PortId portId, const Frame& frame);
+    bool LostByCut(PortId portId);
     void Forward(PortId ingressId, PortId egressId, FrameId frameId);
     PortId Route(uint32_t node, const Frame& frame);
     void SelectNext(PortId portId);
@@ -353,6 +354,9 @@ class Fabric
     std::vector<PortId> m_egress;         ///< Of each frame in m_arrived that is at a switch
     std::vector<uint64_t> m_present;      ///< Bit per port of a TX_DONE
     std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use
+
+    /// By receiving port: frames ever sent to it when its link was last cut, until all are lost
+    std::unordered_map<PortId, uint64_t> m_sentBeforeCut;
 
     /// Scripted losses of one direction, by the receiving port.
     struct DropScript

@@ -22,7 +22,6 @@ namespace
 
 constexpr uint32_t PAUSE_FRAME_BYTES = 64; ///< IEEE 802.1Qbb figure 36-2 [byte]
 constexpr uint32_t RESUME = 1U << 8;       ///< Beside the class vector: pause time zero
-constexpr uint32_t CUTS_SHIFT = 16;        ///< Above: how often the link was cut
 
 } // namespace
 
@@ -172,7 +171,7 @@ Pfc::OnArrival(PortId ingress, const Frame& frame)
         {
             m_pausedAtBytes[ingress][frame.priority] = used;
         }
-        SendPause(ingress, bit);
+        m_fabric->SendLinkControl(ingress, bit, PAUSE_FRAME_BYTES);
     }
     if (!fits)
     {
@@ -195,25 +194,13 @@ Pfc::OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes)
         (used == 0 || used + m_xonOffsetBytes <= XoffBytesOf(m_fabric->GetPort(ingress).node)))
     {
         account.paused &= ~bit;
-        SendPause(ingress, RESUME | bit);
+        m_fabric->SendLinkControl(ingress, RESUME | bit, PAUSE_FRAME_BYTES);
     }
-}
-
-/// Send a PAUSE or RESUME, with the number of cuts that this link has seen.
-void
-Pfc::SendPause(PortId ingress, uint32_t what)
-{
-    const uint32_t cuts = m_ingress[ingress].cuts;
-    m_fabric->SendLinkControl(ingress, what | cuts << CUTS_SHIFT, PAUSE_FRAME_BYTES);
 }
 
 void
 Pfc::OnLinkControl(PortId port, const Frame& frame)
 {
-    if (frame.aux >> CUTS_SHIFT != m_ingress[port].cuts)
-    {
-        return; // it was on the wire when the link was cut, and who sent it has forgotten it
-    }
     const auto mask = static_cast<uint16_t>(frame.aux & 0xff);
     const uint16_t paused = m_fabric->GetPort(port).paused;
     m_fabric->SetPaused(port, (frame.aux & RESUME) ? paused & ~mask : paused | mask);
@@ -240,7 +227,6 @@ void
 Pfc::OnLinkDown(PortId port)
 {
     m_ingress[port].paused = 0;
-    m_ingress[port].cuts++;
 }
 
 void

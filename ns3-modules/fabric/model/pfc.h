@@ -52,13 +52,11 @@ class Pfc final : public fabric::LinkFlowControl
         std::array<uint32_t, fabric::NUM_PRIORITIES> usedBytes{}; ///< Held, by priority [byte]
         uint64_t headroomBytes{0};  ///< Accepted beyond the threshold [byte]
         uint32_t peakBytes{0};      ///< Largest value in usedBytes [byte]
-        uint16_t cuts{0};           ///< How often the link was cut; the same at both ends
         uint8_t paused{0};      ///< Bit per priority for which the other end was told to stop
     };
 
     uint64_t HeadroomOf(const fabric::Fabric& fabric, fabric::PortId ingress) const;
     uint64_t XoffBytesOf(uint32_t node) const;
-    void SendPause(fabric::PortId ingress, uint32_t what);
 
     fabric::Fabric* m_fabric{nullptr};
     std::vector<Ingress> m_ingress; ///< Per port
