@@ -4,8 +4,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +25,8 @@ from pyorch.spec.fields import restore
 
 #: What Linux and other programs keep [1].
 _SHARE_FOR_RUNS = 0.9
+#: What only the process that a simulate job starts has in its command line.
+_SIMULATE_JOB = b"--log\0logs/simulate/"
 
 
 @dataclass(frozen=True)
@@ -72,9 +76,8 @@ class Workflow:
         failures = sorted({failure["type"] for failure in spec["failures"]})
         loads = [f"pyorch/workload/{name}.py" for name in loads]
         loads += [f"pyorch/failure/{name}.py" for name in failures]
-        shared = sorted(map(str, Path("pyorch").glob("topology/_[!_]*.py")))
+        shared = [*_shared("topology"), *_shared("workload")]
         shared += ["pyorch/failure/_outage.py"] if failures else []
-        shared += sorted(map(str, Path("pyorch").glob("workload/_[!_]*.py")))
         return [topology, *loads, *shared]
 
     def memory_mb(self, scenario: str, run: str) -> int:
@@ -109,6 +112,12 @@ class Workflow:
         """The scenarios that a figure needs."""
         needs = [need for named in self.figures.values() for need in named.values()]
         return sorted({split_need(need, "NEEDS")[0] for need in needs})
+
+
+@lru_cache(maxsize=8)
+def _shared(kind: str) -> list[str]:
+    """Return the files that all plug-ins of a kind share."""
+    return sorted(map(str, Path("pyorch", kind).glob("_[!_]*.py")))
 
 
 def escape(text: str) -> str:
@@ -197,27 +206,32 @@ def release_dead_locks(folder: Path | str = ".snakemake/locks") -> bool:
     """Remove the locks of a Snakemake that was killed; return whether there were any.
 
     Snakemake writes no process id into its locks, so they are dead if no other Snakemake process
-    has its working directory here.
+    has its working directory here. Runs that it has left behind are ended: they would take cores
+    and memory beside the same runs, which are started again.
     """
     locks = sorted(Path(folder).glob("*.lock"))
-    if not locks or _another_snakemake_is_here():
+    if not locks or _processes_here(b"snakemake"):
         return False
+    for run in _processes_here(_SIMULATE_JOB):
+        with suppress(ProcessLookupError):
+            os.kill(run, signal.SIGTERM)
     for lock in locks:
         lock.unlink(missing_ok=True)
     return True
 
 
-def _another_snakemake_is_here() -> bool:
-    ours, here = _ancestors(), Path.cwd()
+def _processes_here(words: bytes) -> list[int]:
+    """Return the processes with these words in their command line that work in this folder."""
+    ours, here, found = _ancestors(), Path.cwd(), []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes()
-            foreign = b"snakemake" in command and process.name not in ours
+            foreign = words in command and process.name not in ours
             if foreign and (process / "cwd").resolve() == here:
-                return True
+                found.append(int(process.name))
         except OSError:  # it has ended meanwhile, or is another user's
             continue
-    return False
+    return found
 
 
 def _ancestors() -> set[str]:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The workflow runs what has to be run, no more, and survives failures and kill -9."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -126,28 +128,67 @@ def test_one_failed_run_is_named_and_leaves_the_others_alone(project):
     assert (project.folder / "results" / "tiny" / runs[1] / "flows.parquet").exists()
 
 
+def wait_for(condition, seconds=60):
+    """Return what a condition gives as soon as it is true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.05)
+    return found
+
+
+def engines(folder):
+    """Return the processes that simulate in a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (
+                b"scenario.py\0--out" in (process / "cmdline").read_bytes()
+                and (process / "cwd").resolve() == folder.resolve()
+            ):
+                found.append(int(process.name))
+    return found
+
+
 @pytest.mark.slow
-def test_after_kill_9_the_next_start_works(project):
-    text = project.scenario.read_text().replace("100 kB", "500 MB").replace("20 ms", "1 s")
-    project.scenario.write_text(text)
-    process = subprocess.Popen(
-        project.command("--cores", "2", "all"), cwd=project.folder, env=project.environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+@pytest.mark.parametrize("with_its_jobs", [True, False])
+def test_after_kill_9_the_next_start_works_and_keeps_what_is_finished(project, with_its_jobs):
+    # Seed 1 is finished; seed 2 is slowed down by hand, so that it is simulating when the kill
+    # comes. What its script says is put right again before the second start.
+    runs = sorted(cli_workflow.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
+    done, killed = (project.folder / "results" / "tiny" / run for run in runs)
+    made = project.snakemake(
+        "--cores", "1",
+        f"results/tiny/{done.name}/flows.parquet", f"results/tiny/{killed.name}/scenario.py",
     )  # fmt: skip
-    locks = project.folder / ".snakemake" / "locks"
-    for _ in range(100):
-        if list(project.folder.glob("logs/simulate/tiny/*.log")):
-            break
-        time.sleep(0.2)
-    os.killpg(process.pid, signal.SIGKILL)
+    assert made.returncode == 0, made.stdout
+    script = (killed / "scenario.py").read_text()
+    asleep = "import time; open('asleep', 'w').close(); time.sleep(300)\n\nif True:"
+    (killed / "scenario.py").write_text(script.replace('if __name__ == "__main__":', asleep))
+    finished = {path: path.stat().st_mtime_ns for path in done.iterdir()}
+    process = subprocess.Popen(
+        project.command("--cores", "2", "all", "--rerun-triggers", "mtime"),
+        cwd=project.folder, env=project.environment, start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    wait_for((project.folder / "asleep").exists)
+    (os.killpg if with_its_jobs else os.kill)(process.pid, signal.SIGKILL)
     process.wait()
-    assert list(locks.glob("*.lock"))
+    assert list((project.folder / ".snakemake" / "locks").glob("*.lock"))
+    assert bool(engines(project.folder)) != with_its_jobs
+    (killed / "scenario.py").write_text(script)
 
-    project.scenario.write_text(text.replace("500 MB", "100 kB"))
-    done = project.snakemake("--cores", "2", "all")
+    again = project.snakemake("--cores", "2", "all")
 
-    assert done.returncode == 0, done.stdout
-    assert "Removed the lock of a Snakemake that was killed" in done.stdout
+    assert again.returncode == 0, again.stdout
+    assert "Removed the lock of a Snakemake that was killed" in again.stdout
+    assert not engines(project.folder), "no run is left behind"
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished, "nothing was run again"
+    # Differential: the same project that nobody has killed.
+    assert (killed / "flows.parquet").exists()
+    before = (killed / "raw.npz").read_bytes()
+    alone = project.snakemake("--cores", "1", "--force", f"results/tiny/{killed.name}/raw.npz")
+    assert alone.returncode == 0 and (killed / "raw.npz").read_bytes() == before
 
 
 def test_a_lock_is_kept_while_its_snakemake_is_alive(project, monkeypatch):
