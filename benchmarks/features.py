@@ -71,6 +71,7 @@ FEATURES = {
     "samples every 10 us": Feature(options={"sample_ps": 10_000_000}),
     "samples every 1 us": Feature(options={"sample_ps": 1_000_000}),
     "arrival of every packet": Feature(options={"trace_arrivals": True}),
+    "pcap of one host": Feature(roles={"capture": (0,)}),
     "log of PFC pauses": Feature(
         options={"trace_pauses": True}, roles={"flow_control": CONTROL}, beside=PFC
     ),
