@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes what is to be written, leaves a file that is there whole or not at all."""
 
+import contextlib
 import errno
 import os
 import shutil
@@ -37,7 +38,8 @@ def write_atomically(path: Path | str, write: Callable[[BinaryIO], object]) -> N
     except OSError as error:
         raise OutputError(_sentence(path, error)) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink()
 
 
 def write_text(path: Path | str, text: str) -> None:

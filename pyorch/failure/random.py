@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Links, switches or planes that fail and are repaired at random, each by itself."""
 
+import hashlib
 from typing import Literal
 
 import numpy as np
@@ -8,7 +9,6 @@ from pydantic import Field
 
 from pyorch.failure._outage import Outages, links_of, planes, switches_of
 from pyorch.spec.fields import Closed, FieldError, RateBps, TimePs
-from pyorch.workload._hosts import stream
 
 
 class Params(Closed):
@@ -43,7 +43,7 @@ def outages(
     """
     rows = []
     for name, hit in _elements(params.what, nodes, links).items():
-        numbers = stream(seed, f"random failures of {name}")
+        numbers = _stream(seed, name)
         time_ps = _draw(numbers, params.mtbf_ps)
         while time_ps < stop_ps:
             end_ps = time_ps + _draw(numbers, params.mttr_ps)
@@ -51,6 +51,13 @@ def outages(
             time_ps = end_ps + _draw(numbers, params.mtbf_ps)
     table = np.asarray(rows, dtype=np.int64).reshape(-1, 4)
     return Outages(*table.T)
+
+
+def _stream(seed: int, name: str) -> np.random.Generator:
+    """Return the random numbers of an element; two of many thousand never share them."""
+    digest = hashlib.sha256(f"random failures of {name}".encode()).digest()
+    key = [seed, int.from_bytes(digest[:16])]
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
 
 
 def _elements(

@@ -67,7 +67,7 @@ def over_seeds(table: "pd.DataFrame", by: Sequence[str], column: str) -> "pd.Dat
     import pandas as pd
 
     rows = []
-    for point, runs in table.groupby(list(by), sort=False):
+    for point, runs in table.groupby(list(by), sort=False, dropna=False):
         if runs["seed"].duplicated().any():
             where = ", ".join(f"{key} {value}" for key, value in zip(by, point, strict=True))
             raise FigureError(f"{column}: more than one row for a seed at {where}.")

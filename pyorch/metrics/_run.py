@@ -63,6 +63,14 @@ class RunTables:
             )
         return flows.drop(columns="sender_end_ps").astype("int64")
 
+    def refuse_changes_of_links(self) -> None:
+        """Raise TraceError if links change: then neither rates nor paths hold for the whole run."""
+        if "link_events" in self.inputs:
+            raise TraceError(
+                "links change during this run, so it has no fluid value. Ask for slowdown or"
+                " recovery instead."
+            )
+
     @property
     def fct_ps(self) -> np.ndarray:
         """Flow completion time at the receiver [ps]."""
@@ -75,7 +83,7 @@ class RunTables:
 
     @cached_property
     def network(self) -> Network:
-        """The directed links of the run's topology."""
+        """The directed links of the run's topology, at the rates they begin with."""
         return Network(self.inputs["nodes"], self.inputs["links"])
 
     @cached_property

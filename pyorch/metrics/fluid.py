@@ -43,7 +43,16 @@ def measure(run: RunTables) -> pd.DataFrame:
 
 
 def own_fluid_fct_ps(run: RunTables) -> np.ndarray:
-    """Return the fluid FCT of each flow of a run on the path that it took [ps]."""
+    """Return the fluid FCT of each flow of a run on the path that it took [ps].
+
+    A flow starts when it did in the run.
+
+    Raises
+    ------
+    TraceError
+        Links change during the run.
+    """
+    run.refuse_changes_of_links()
     start_ps = run.flows["start_ps"].to_numpy()
     return fluid_fct_ps(run.routes, start_ps, run.network.rate_bps, run.idle_ps)
 

@@ -4,6 +4,7 @@
 import numpy as np
 import pandas as pd
 
+from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables, idle_times
 from pyorch.metrics.fluid import fluid_fct_ps
 from pyorch.render import input_tables
@@ -22,7 +23,18 @@ def measure(run: RunTables) -> pd.DataFrame:
     -------
     DataFrame
         ``draw`` from 1; ``fluid_{mean,p50,p99,p100}_ps``: FCT under max-min fair rates [ps].
+
+    Raises
+    ------
+    TraceError
+        Links change, or flows wait for others: their starts are not known before a run.
     """
+    run.refuse_changes_of_links()
+    if "dependencies" in run.inputs:
+        raise TraceError(
+            "flows wait for others, so when they start is not known before a run. Ask for fluid"
+            " instead, which takes the starts from the run."
+        )
     if run.table("paths").empty:
         return pd.DataFrame(columns=list(COLUMNS))
     return pd.DataFrame(

@@ -23,19 +23,21 @@ def measure(run: RunTables) -> pd.DataFrame:
         ``flow``, ``fct_ps``, ``fluid_ps``: the slowest flow, measured, and its own fluid value;
         ``link_hop``, ``link_flows``, ``link_load_ps``: the link of its path with the most bytes,
         how many flows cross it, and those bytes over its rate. From the first start to the end of
-        that flow this link was sending for ``busy_share``, stopped by PAUSE for ``paused_share``,
-        and without a frame to send for ``starved_share``, the rest [1].
+        the run this link was sending for ``busy_share``, stopped by PAUSE for ``paused_share``,
+        and without a frame to send for ``starved_share``, the rest [1]; a frame that ends after
+        the PAUSE counts as both.
         ``fabric_paused_share``: mean of the paused share over all links between switches [1].
     """
     if run.table("paths").empty:
         return pd.DataFrame(columns=list(COLUMNS))
+    run.refuse_changes_of_links()
     flows, network, routes = run.flows, run.network, run.routes
     row = int(np.argmax(run.fct_ps))
     load_ps = ecmp.link_load_ps(routes, run.idle_ps["wire_bytes"].to_numpy(), network.rate_bps)
     path = routes[row][routes[row] >= 0]
     hop = int(np.argmax(load_ps[path]))
     link = path[hop]
-    elapsed_ps = int(flows["receiver_end_ps"].iloc[row] - flows["start_ps"].min())
+    elapsed_ps = int(run.table("summary")["now_ps"].iloc[0] - flows["start_ps"].min())
     ports = run.table("ports").set_index(["node", "peer", "parallel"])
     port = ports.loc[(network.tail[link], network.head[link], network.parallel[link])]
     busy = float(port["sent_bytes"]) * 8e12 / float(port["rate_bps"]) / elapsed_ps
@@ -49,7 +51,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         load_ps[link],
         busy,
         paused,
-        1 - busy - paused,
+        max(0.0, 1 - busy - paused),
         _fabric_paused_ps(run) / elapsed_ps,
     ]
     return pd.DataFrame([found], columns=list(COLUMNS))

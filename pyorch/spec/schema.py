@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pyorch.spec.fields import Closed, MessageBytes, RateBps, Share, SizeBytes, TimePs
+from pyorch.spec.fields import Closed, MessageBytes, RateBps, SizeBytes, TimePs
 
 Value = bool | int | float | str
 
@@ -15,7 +15,7 @@ class Link(Closed):
 
     rate_bps: RateBps = Field(alias="rate")
     delay_ps: TimePs = Field(alias="delay")
-    loss_ratio: Share = Field(0.0, alias="loss")
+    loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(0.0, alias="loss")
     bit_error_ratio: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 

@@ -92,12 +92,14 @@ def counts(params: Params) -> dict[str, int]:
 def _tables(kind: str, files: tuple, loss_ratio: float) -> dict[str, dict[str, np.ndarray]]:
     refs = [file and {"path": file[0], "sha256": file[1]} for file in files]
     if kind == "tables":
-        return _own(refs[1], refs[2])
+        return _own(refs[1], refs[2], loss_ratio)
     read = _hpcc.read(refs[0]) if kind == "hpcc" else _htsim.read(refs[0], loss_ratio)
     return _checked(read["nodes"], read["links"], refs[0]["path"], "file")
 
 
-def _own(nodes_file: FileRef, links_file: FileRef) -> dict[str, dict[str, np.ndarray]]:
+def _own(
+    nodes_file: FileRef, links_file: FileRef, loss_ratio: float
+) -> dict[str, dict[str, np.ndarray]]:
     nodes = columns(nodes_file, "nodes", *NODES)
     where = nodes_file["path"]
     ids, repeats = np.unique(nodes["node"], return_counts=True)
@@ -108,10 +110,12 @@ def _own(nodes_file: FileRef, links_file: FileRef) -> dict[str, dict[str, np.nda
     if not np.isin(nodes["is_switch"], (0, 1)).all():
         raise FieldError("nodes", f"{where}: is_switch: write 0 for a host and 1 for a switch.")
     is_host = nodes["is_switch"] == 0
-    for name, of_switch in (("tier", "1 or more"), ("plane", "0 or more")):
+    for name, least in (("tier", 1), ("plane", 0)):
         given = nodes.get(name, nodes["is_switch"])
-        if (given[is_host] != 0).any() or (given[~is_host] < int(of_switch[0])).any():
-            raise FieldError("nodes", f"{where}: {name}: 0 for a host, {of_switch} for a switch.")
+        if (given[is_host] != 0).any() or (given[~is_host] < least).any():
+            raise FieldError(
+                "nodes", f"{where}: {name}: 0 for a host, {least} or more for a switch."
+            )
     links = columns(links_file, "links", *LINKS)
     ratio = links.get("bit_error_ratio", np.zeros(0))
     if (wrong := np.flatnonzero((ratio < 0) | (ratio >= 1))).size:
@@ -121,8 +125,10 @@ def _own(nodes_file: FileRef, links_file: FileRef) -> dict[str, dict[str, np.nda
         )  # fmt: skip
     n_links = len(links["node_a"])
     links = {
-        "parallel": np.zeros(n_links, dtype=np.int64), "loss_ratio": np.zeros(n_links), **links
-    }  # fmt: skip
+        "parallel": np.zeros(n_links, dtype=np.int64),
+        "loss_ratio": np.full(n_links, loss_ratio),
+        **links,
+    }
     return _checked(nodes, links, links_file["path"], "links")
 
 

@@ -21,7 +21,7 @@ FLOWS = {
     "bytes": Column("Payload of the message [byte]"),
     "transport": Column("Index into the transports of the scenario, from 0"),
     "start_ps": Column(
-        "When the sender may begin; of a flow that waited for others, when it began [ps]"
+        "When the sender may begin; of a flow that waited for others, when it began [ps]", True
     ),
     "receiver_end_ps": Column("Last payload byte in order at the receiver [ps]", True),
     "sender_end_ps": Column("Last acknowledgement processed by the sender [ps]", True),
@@ -92,8 +92,8 @@ PAUSES = {
     "peer": Column("Node that holds it back"),
     "parallel": Column("Which of the links of this pair, from 0"),
     "priority": Column("Priority that is held back"),
-    "toward": Column("Where the frame that was one too many was to go from the peer"),
-    "toward_parallel": Column("Which of the links of the peer and that node, from 0"),
+    "toward": Column("Where the frame that was one too many was to go from the peer", True),
+    "toward_parallel": Column("Which of the links of the peer and that node, from 0", True),
 }
 SUMMARY = {
     "now_ps": Column("Simulated time at the end of the run [ps]"),

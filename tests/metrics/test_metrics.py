@@ -102,24 +102,25 @@ def test_two_fluid_flows_on_one_uplink_take_one_transfer_longer():
 
 
 def test_the_slowest_flow_waited_for_bytes_for_pauses_or_for_nothing():
-    # Flow 1 is last, after 2 us. Of its links only those it shares with flow 0 carry two flows:
-    # leaf 4 -> spine 6 is the first. It sent 40 000 B at 10 ps/B, was paused for 1 us, and had
-    # nothing to send for the rest. Links between switches: paused for 1, 0, 0.2 us; hosts' do
-    # not count, nor does the other direction of the link.
+    # Flow 1 is last, after 2 us, and the run ends after 2.5 us. Of its links only those it shares
+    # with flow 0 carry two flows: leaf 4 -> spine 6 is the first. It sent 40 000 B at 10 ps/B, was
+    # paused for 1 us, and had nothing to send for the rest. Links between switches: paused for 1,
+    # 0, 0.2 us; hosts' do not count, nor does the other direction of the link.
     paths = [*through(0, 6), *through(1, 6), *through(2, 6), *through(3, 7)]
     ports = {
         "node": [4, 6, 4, 1], "peer": [6, 4, 7, 4], "rate_bps": [800 * 10**9] * 4,
         "sent_bytes": [40_000, 7, 7, 7], "paused_ps": [1_000_000, 0, 200_000, 900_000],
     }  # fmt: skip
     run = run_of([500_000, 2_000_000, 300_000, 300_000], paths, ports)
+    run._tables["summary"] = pd.DataFrame({"now_ps": [2_500_000]})
     row = measure("slowest", run).iloc[0]
 
     assert (row["flow"], row["fct_ps"], row["link_hop"], row["link_flows"]) == (1, 2_000_000, 1, 2)
     assert row["fluid_ps"] == pytest.approx(UNLOADED_PS + TRANSFER_PS, abs=1)
     assert row["link_load_ps"] == 2 * TRANSFER_PS
     shares = row[["busy_share", "paused_share", "starved_share"]].tolist()
-    assert shares == pytest.approx([0.2, 0.5, 0.3])
-    assert row["fabric_paused_share"] == pytest.approx(0.2)
+    assert shares == pytest.approx([0.16, 0.4, 0.44])
+    assert row["fabric_paused_share"] == pytest.approx(0.16)
 
 
 def test_a_sprayed_run_has_no_fluid_rows():
@@ -305,3 +306,19 @@ def test_recovery_needs_samples_and_a_run_without_failures_has_no_rows():
     )
     run._tables["summary"] = pd.DataFrame({"now_ps": [10**7]})
     assert measure("recovery", run).empty
+
+
+@pytest.mark.parametrize("name", ["fluid", "fluid_draws", "slowest"])
+def test_links_that_change_leave_no_fluid_value(name):
+    run = run_of([1000] * 4, [*through(0, 6), *through(1, 6), *through(2, 6), *through(3, 7)])
+    run._tables["summary"] = pd.DataFrame({"now_ps": [2000]})
+    run.inputs["link_events"] = {"time_ps": np.array([1])}
+    with pytest.raises(TraceError, match="links change during this run"):
+        measure(name, run)
+
+
+def test_starts_that_only_a_run_decides_cannot_be_drawn():
+    run = run_of([1000] * 4, through(0, 6))
+    run.inputs["dependencies"] = {"flow": np.array([1])}
+    with pytest.raises(TraceError, match="flows wait for others"):
+        measure("fluid_draws", run)

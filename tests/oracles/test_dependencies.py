@@ -54,6 +54,7 @@ def test_who_waits_for_a_flow_that_never_ends_never_starts():
 
     assert got["flows"]["receiver_end_ps"].tolist() == [NEVER, NEVER]
     assert got.flow(1)["sent_data_packets"] == 0
+    assert got["flows"]["start_ps"].tolist() == [0, NEVER]
 
 
 @st.composite

@@ -124,7 +124,7 @@ Tier 1\nDownlink_speed_Gbps 1\nDownlink_Latency_ns 1\nRadix_Down 4000
         ("t.txt", HPCC.replace("3 4 400Gbps", "1 3 400Gbps"), "no way leads from host 0 to host 2"),
         ("t.txt", HPCC.replace("3 4\n", "3 x\n"), ":2: '3 x': write whole numbers only"),
         ("t.txt", HPCC.replace("3 4\n", "3 3\n"), ":2: 1 ids of switches, but line 1 says 2"),
-        ("t.txt", HPCC.replace(" 0.25", " 1.25"), "a rate is at least 1, .* a loss 0 to 1"),
+        ("t.txt", HPCC.replace(" 0.25", " 1.25"), ".* loss from 0 to below 1"),
         ("t.txt", HPCC.replace(" 0.25", " nan"), ":4: .*is no link .'nan' is no number"),
         ("t.txt", HPCC.replace("1us 0.25", "1e-999999999us 0.25"), ":4: .*not a whole number"),
         ("t.txt", HPCC.replace("100Gbps 1us", "1e999999999bps 1us"), ":4: .*which 64 bits hold"),
@@ -259,3 +259,12 @@ def test_a_file_that_has_changed_since_the_run_was_named_is_not_used(filed, tmp_
 def test_a_broken_file_is_an_error_of_the_scenario_before_anything_runs(filed):
     with pytest.raises(SpecError, match=r"filed.yaml:2: topology.file: .*net.topo: Tiers 2, and 1"):
         filed(**{"net.topo": TOPO.partition("Tier 1")[0]})
+
+
+def test_the_loss_of_link_holds_where_a_table_has_none(tmp_path):
+    (tmp_path / "nodes.csv").write_text("node,is_switch\n0,0\n1,0\n2,1\n")
+    (tmp_path / "links.csv").write_text("node_a,node_b,rate_bps,delay_ps\n0,2,1000,5\n1,2,1000,5\n")
+    link = {**LINK, "loss_ratio": 0.125}
+    tables, _ = read(tmp_path, link, nodes="nodes.csv", links="links.csv")
+
+    assert tables["links"]["loss_ratio"].tolist() == [0.125, 0.125]

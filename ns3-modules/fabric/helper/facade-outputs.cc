@@ -30,7 +30,11 @@ MakeFlows(Fabric& fabric)
     add("dst", [&](const Message& m) { return hostId(m.dst); });
     add("bytes", [](const Message& m) { return m.bytes; });
     add("transport", [](const Message& m) { return m.transport; });
-    add("start_ps", [](const Message& m) { return m.startPs; });
+    table.Add("start_ps", messages.size(), [&](size_t i) {
+        return fabric.WaitsForOthers(static_cast<uint32_t>(i))
+                   ? -1
+                   : static_cast<int64_t>(messages[i].startPs);
+    });
     add("receiver_end_ps", [](const Message& m) { return m.receiverEndPs; });
     add("sender_end_ps", [](const Message& m) { return m.senderEndPs; });
     add("sent_data_packets", [](const Message& m) { return m.sentPackets; });
@@ -195,12 +199,14 @@ MakePauses(Fabric& fabric)
     table.Add("end_ps", rows.size(), [&](size_t i) { return rows[i].endPs; });
     AddLink(table, fabric, rows.size(), [&](size_t i) { return rows[i].port; });
     table.Add("priority", rows.size(), [&](size_t i) { return rows[i].priority; });
-    table.Add("toward", rows.size(), [&](size_t i) {
-        return fabric.PeerOf(rows[i].reason.toward).first;
-    });
-    table.Add("toward_parallel", rows.size(), [&](size_t i) {
-        return fabric.PeerOf(rows[i].reason.toward).second;
-    });
+    // A flow control of one's own may pause for no frame in particular.
+    const auto toward = [&](size_t i) {
+        const PortId port = rows[i].reason.toward;
+        return port == NO_PORT ? std::pair<int64_t, int64_t>(-1, -1)
+                               : std::pair<int64_t, int64_t>(fabric.PeerOf(port));
+    };
+    table.Add("toward", rows.size(), [&](size_t i) { return toward(i).first; });
+    table.Add("toward_parallel", rows.size(), [&](size_t i) { return toward(i).second; });
     return table;
 }
 

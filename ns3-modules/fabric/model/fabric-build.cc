@@ -258,6 +258,10 @@ Fabric::BuildLinkEvents()
         {
             RateIndex(static_cast<uint64_t>(row.rateBps));
         }
+        else
+        {
+            m_lastCutPs = std::max(m_lastCutPs, static_cast<uint64_t>(row.timePs));
+        }
     }
 }
 

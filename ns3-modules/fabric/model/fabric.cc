@@ -93,10 +93,8 @@ Fabric::Watch(uint64_t nextPs)
     if (nextPs > m_deadlockCheckPs)
     {
         m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
-        // A link that is cut empties queues, so only what is left to itself is dead for ever.
-        const bool leftToItself = m_tables.linkEvents.empty() ||
-                                  m_tables.linkEvents.back().timePs < static_cast<int64_t>(nextPs);
-        m_deadlocked = leftToItself && !DeadlockCycle().empty();
+        // A link that is cut empties queues; before the last cut nothing is dead for ever.
+        m_deadlocked = m_lastCutPs < nextPs && !DeadlockCycle().empty();
     }
     if (m_telemetry && !m_deadlocked && nextPs > m_telemetry->NextSamplePs())
     {

@@ -201,6 +201,13 @@ class Fabric
         return m_telemetry.get();
     }
 
+    /// @return whether a message has not begun because of others that it waits for
+    bool WaitsForOthers(uint32_t message) const
+    {
+        const auto left = m_waitsFor.find(message);
+        return left != m_waitsFor.end() && left->second > 0;
+    }
+
     uint64_t DataPackets() const
     {
         return m_dataPackets;
@@ -299,6 +306,7 @@ class Fabric
     uint64_t m_limitPs{0};
     uint64_t m_watchPs{NEVER_PS};         ///< Watch() is due before the first event after this [ps]
     uint64_t m_deadlockCheckPs{NEVER_PS}; ///< Next look for a deadlock [ps]
+    uint64_t m_lastCutPs{0};              ///< Latest row of link_events that cuts [ps]
     bool m_deadlocked{false};             ///< Nothing more will be executed
     uint64_t m_events{0};
     uint64_t m_dataPackets{0};

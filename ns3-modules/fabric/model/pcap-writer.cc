@@ -104,12 +104,13 @@ PcapWriter::Put(const void* data, size_t bytes)
 void
 PcapWriter::Complete()
 {
-    if (std::fflush(m_file) != 0 || std::rename(m_unfinishedPath.c_str(), m_path.c_str()) != 0)
+    std::FILE* file = m_file;
+    m_file = nullptr;
+    // Some file systems say only now that there is no room.
+    if (std::fclose(file) != 0 || std::rename(m_unfinishedPath.c_str(), m_path.c_str()) != 0)
     {
         Fail();
     }
-    std::fclose(m_file);
-    m_file = nullptr;
 }
 
 void

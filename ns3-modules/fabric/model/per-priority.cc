@@ -75,13 +75,13 @@ PerPriority::Attach(Fabric& fabric)
 {
     for (uint32_t priority = 0; priority < NUM_PRIORITIES; priority++)
     {
-        const std::string& type = m_types[priority].empty() ? m_othersType : m_types[priority];
-        m_disciplines[priority] = CreateReferenced<QueueDiscipline>(
-            type,
-            "ns3::PerPriority: Priority" + std::to_string(priority));
+        const bool isOwn = !m_types[priority].empty();
+        const std::string where =
+            "ns3::PerPriority: " + (isOwn ? "Priority" + std::to_string(priority) : "Others");
+        m_disciplines[priority] =
+            CreateReferenced<QueueDiscipline>(isOwn ? m_types[priority] : m_othersType, where);
         NS_ABORT_MSG_IF(DynamicCast<PerPriority>(m_disciplines[priority]),
-                        "ns3::PerPriority: Priority" << priority
-                                                     << " cannot be ns3::PerPriority itself");
+                        where << " cannot be ns3::PerPriority itself");
         m_disciplines[priority]->Attach(fabric);
     }
 }
