@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pyorch.spec.fields import FieldError
+from pyorch.units import RATE, format_exact
+
 #: End of an outage that outlasts every run [ps].
 NEVER_PS = 2**62
 
@@ -81,6 +84,17 @@ def link_events(outages: Outages, links: dict[str, np.ndarray]) -> dict[str, np.
         "parallel": parallel[link],
         "rate_bps": table[:, 2],
     }
+
+
+def check_slower(rate_bps: int | None, links: dict[str, np.ndarray], rows: np.ndarray) -> None:
+    """Raise FieldError if links that fail to a rate would all be as fast as before, or faster."""
+    fastest_bps = int(links["rate_bps"][rows].max(initial=0))
+    if rate_bps is not None and rate_bps >= fastest_bps:
+        raise FieldError(
+            "rate",
+            f"{format_exact(rate_bps, RATE)} is not slower than these links,"
+            f" {format_exact(fastest_bps, RATE)}. Write less, or leave `rate` out for a cut.",
+        )
 
 
 def links_between(links: dict[str, np.ndarray], a: int, b: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from pyorch.failure._outage import Outages, links_of, planes, switches_of
+from pyorch.failure._outage import Outages, check_slower, links_of, planes, switches_of
 from pyorch.spec.fields import Closed, FieldError, RateBps, TimePs
 
 
@@ -27,9 +27,11 @@ class Params(Closed):
 def check(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], stop_ps: int
 ) -> None:
-    """Raise FieldError if nothing can fail."""
-    if not _elements(params.what, nodes, links):
+    """Raise FieldError if nothing can fail, or failing would change nothing."""
+    elements = _elements(params.what, nodes, links)
+    if not elements:
         raise FieldError("what", "no link joins two switches here, so none can fail. Say links.")
+    check_slower(params.rate_bps, links, np.concatenate(list(elements.values())))
 
 
 def outages(

@@ -9,12 +9,14 @@ from pydantic import Field
 from pyorch.failure._outage import (
     NEVER_PS,
     Outages,
+    check_slower,
     links_between,
     links_of,
     planes,
     switches_of,
 )
 from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs
+from pyorch.units import TIME, format_exact
 
 Node = Annotated[int, Field(strict=True, ge=0)]
 Period = Annotated[TimePs, Field(ge=1)]
@@ -45,7 +47,10 @@ def check(
         raise FieldError("links", "nothing fails. Name links, switches or planes.")
     for a, b in params.links:
         if not len(links_between(links, a, b)):
-            raise FieldError("links", f"there is no link between nodes {a} and {b}.")
+            raise FieldError(
+                "links",
+                f"there is no link between nodes {a} and {b}. {_neighbours(nodes, links, a)}",
+            )
     switches = set(switches_of(nodes).tolist())
     if missing := sorted(set(params.switches) - switches):
         raise FieldError(
@@ -56,7 +61,10 @@ def check(
     if missing := sorted(set(params.planes) - set(known)):
         raise FieldError("planes", f"there is no plane {missing[0]}. Planes: {known}.")
     if params.at_ps >= stop_ps:
-        raise FieldError("at", f"{params.at_ps} ps is not before stop, {stop_ps} ps. Raise stop.")
+        raise FieldError(
+            "at", f"{format_exact(params.at_ps, TIME)} is not before stop,"
+            f" {format_exact(stop_ps, TIME)}. Raise stop.",
+        )  # fmt: skip
     last_ps = params.at_ps + (params.times - 1) * (params.every_ps or 0)
     if last_ps + (params.duration_ps or 0) >= NEVER_PS:
         raise FieldError(
@@ -67,6 +75,33 @@ def check(
         raise FieldError("times", "what fails again needs `duration` and `every`.")
     if params.times > 1 and params.every_ps <= params.duration_ps:
         raise FieldError("every", "must be longer than `duration`, or the link never comes back.")
+    if last_ps >= stop_ps:
+        raise FieldError(
+            "times", f"the last of {params.times} outages would begin at"
+            f" {format_exact(last_ps, TIME)}, which is not before stop,"
+            f" {format_exact(stop_ps, TIME)}. Raise stop, or write less.",
+        )  # fmt: skip
+    check_slower(params.rate_bps, links, _hit(params, nodes, links))
+
+
+def _hit(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the rows of the links that fail, each once."""
+    down = set(params.switches)
+    for plane in params.planes:
+        down.update(switches_of(nodes, plane).tolist())
+    hit = [links_between(links, a, b) for a, b in params.links]
+    return np.unique(np.concatenate([*hit, links_of(links, down)]))
+
+
+def _neighbours(nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], node: int) -> str:
+    """Return what a node has links to, in words."""
+    if node not in nodes["node"]:
+        return f"There is no node {node}."
+    own = links_of(links, [node])
+    ends = np.unique([links["node_a"][own], links["node_b"][own]])
+    others = ends[ends != node].tolist()
+    shown = ", ".join(map(str, others[:8])) + (", ..." if len(others) > 8 else "")
+    return f"Node {node} has links to {shown}."
 
 
 def outages(
@@ -74,12 +109,7 @@ def outages(
     stop_ps: int,
 ) -> Outages:  # fmt: skip
     """Return the outages; the seed decides nothing here."""
-    down = set(params.switches)
-    for plane in params.planes:
-        down.update(switches_of(nodes, plane).tolist())
-    hit = [links_between(links, a, b) for a, b in params.links]
-    hit.append(links_of(links, down))
-    link = np.unique(np.concatenate(hit))
+    link = _hit(params, nodes, links)
     start_ps = params.at_ps + np.arange(params.times) * (params.every_ps or 0)
     end_ps = np.full(len(start_ps), NEVER_PS)
     if params.duration_ps is not None:

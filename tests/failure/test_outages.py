@@ -227,10 +227,25 @@ def test_links_between_switches_can_fail_only_where_there_are_any():
     ("given", "field", "message"),
     [
         ({"at": "1 ns"}, "links", "nothing fails"),
-        ({"at": "1 ns", "links": [[0, 11]]}, "links", "no link between nodes 0 and 11"),
+        (
+            {"at": "1 ns", "links": [[0, 11]]},
+            "links",
+            "no link between nodes 0 and 11. Node 0 has links to 10.",
+        ),
+        ({"at": "1 ns", "links": [[5, 11]]}, "links", "between nodes 5 and 11. There is no node 5"),
         ({"at": "1 ns", "switches": [1]}, "switches", "node 1 is no switch. Switches: 10 to 21"),
         ({"at": "1 ns", "planes": [7]}, "planes", "no plane 7"),
-        ({"at": "1 ms", "switches": [20]}, "at", "is not before stop"),
+        ({"at": "1 ms", "switches": [20]}, "at", "1 ms is not before stop, 1 ms. Raise stop"),
+        (
+            {"at": "0 ns", "switches": [20], "times": 3, "duration": "1 ns", "every": "500 us"},
+            "times",
+            "the last of 3 outages would begin at 1 ms, which is not before stop, 1 ms",
+        ),
+        (
+            {"at": "1 ns", "switches": [20], "rate": "100 bit/s"},
+            "rate",
+            "0.1 kb/s is not slower than these links, 0.1 kb/s. Write less, or leave `rate` out",
+        ),
         ({"at": "1 ns", "switches": [20], "times": 2}, "times", "needs `duration` and `every`"),
         (
             {"at": "1 ns", "switches": [20], "times": 2, "duration": "3 ns", "every": "2 ns"},
@@ -245,3 +260,14 @@ def test_an_impossible_schedule_names_the_key_and_why(given, field, message):
     with pytest.raises(FieldError, match=message) as caught:
         scheduled_outages(**given)
     assert caught.value.field == field
+
+
+def test_random_trouble_that_slows_nothing_down_is_refused():
+    with pytest.raises(FieldError, match="0.1 kb/s is not slower than these links") as caught:
+        random.check(
+            random.Params.model_validate(
+                {"what": "switches", "mtbf": "1 s", "mttr": "1 s", "rate": "100 bit/s"}
+            ),
+            NODES, LINKS, 10,
+        )  # fmt: skip
+    assert caught.value.field == "rate"

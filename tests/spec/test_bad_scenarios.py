@@ -137,6 +137,44 @@ CHANGES = {
         "small.yaml:6: workload.file: 'none.cm': none.cm cannot be read (No such file or"
         " directory). The name is relative to the folder of the scenario.",
     ),
+    "a failure of a link that is not there": (
+        "stop: 20 ms", "failures: [{type: scheduled, links: [[0, 1]], at: 1 us}]\nstop: 20 ms",
+        "small.yaml:8: failures.0.links: there is no link between nodes 0 and 1.",
+    ),
+    "a failure of a host as a switch": (
+        "stop: 20 ms", "failures: [{type: scheduled, switches: [0], at: 1 us}]\nstop: 20 ms",
+        "small.yaml:8: failures.0.switches: node 0 is no switch. Switches: ",
+    ),
+    "a failure after the end": (
+        "stop: 20 ms", "failures: [{type: scheduled, planes: [0], at: 20 ms}]\nstop: 20 ms",
+        "small.yaml:8: failures.0.at: 20 ms is not before stop, 20 ms. Raise stop.",
+    ),
+    "a restoration before the cut": (
+        "stop: 20 ms",
+        "failures: [{type: scheduled, planes: [0], at: 5 us, duration: -1 us}]\nstop: 20 ms",
+        "small.yaml:8: failures.0.duration: '-1 us' is negative; a time is 0 or more.",
+    ),
+    "a failure that lasts no time": (
+        "stop: 20 ms",
+        "failures: [{type: scheduled, planes: [0], at: 5 us, duration: 0 us}]\nstop: 20 ms",
+        "small.yaml:8: failures.0.duration: 0 us is out of range; it must be at least 1.",
+    ),
+    "a flap that overlaps itself": (
+        "stop: 20 ms",
+        "failures: [{type: scheduled, planes: [0], at: 5 us, duration: 2 us, every: 1 us,"
+        " times: 2}]\nstop: 20 ms",
+        "small.yaml:8: failures.0.every: must be longer than `duration`",
+    ),
+    "a failure that makes links faster": (
+        "stop: 20 ms",
+        "failures: [{type: random, what: links, mtbf: 1 ms, mttr: 1 ms, rate: 1 Tb/s}]\n"
+        "stop: 20 ms",
+        "small.yaml:8: failures.0.rate: 1 Tb/s is not slower than these links, 800 Gb/s.",
+    ),
+    "a flow to a host that does not exist": (
+        "{type: permutation, message: 1 MB}", "{type: single, message: 1 MB, target: 8}",
+        "small.yaml:6: workload.target: 8: hosts are counted from 0 to 7.",
+    ),
     "an odd radix": (
         "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
         "{type: fat_tree, tiers: 3, radix: 5}",
