@@ -196,7 +196,7 @@ def hpcc_topology(data, most_nodes):
         a, b = whole(row[0]), whole(row[1])
         rate, delay = quantity(row[2], "rate"), quantity(row[3], "time")
         loss = real(row[4]) if len(row) == 5 else 0.0
-        need(0 <= loss <= 1 and rate >= 1, f"link {row}")
+        need(0 <= loss < 1 and rate >= 1, f"link {row}")
         need(0 <= a < n_nodes and 0 <= b < n_nodes, f"ends {row}")
         links.append((a, b, rate, delay, loss))
     connected(range(n_nodes), switches, [link[:2] for link in links])
