@@ -162,6 +162,29 @@ def _write(path: Path, names: tuple, rows: list[tuple]) -> None:
         csv.writer(file).writerows([names, *rows])
 
 
+@st.composite
+def rings(draw) -> Net:
+    """Return switches in a ring with a host at each: what goes half round closes the circle."""
+    n, rate = draw(st.integers(4, 6)), draw(RATES)
+    link = {"rate_bps": rate, "delay_ps": draw(DELAYS_PS)}
+    nodes = {
+        "node": np.arange(2 * n),
+        "is_switch": np.repeat([0, 1], n),
+        "tier": np.repeat([0, 1], n),
+        "plane": np.zeros(2 * n, dtype=np.int64),
+    }
+    host, switch = np.arange(n), n + np.arange(n)
+    links = {
+        "node_a": np.concatenate([host, switch]),
+        "node_b": np.concatenate([switch, np.roll(switch, -1)]),
+        "parallel": np.zeros(2 * n, dtype=np.int64),
+        **{name: np.full(2 * n, value) for name, value in link.items()},
+        "loss_ratio": np.zeros(2 * n),
+        "bit_error_ratio": np.zeros(2 * n),
+    }
+    return Net(nodes, links, {"hosts": n, "hosts_per_leaf": 1})
+
+
 # ---- loads
 
 
@@ -494,6 +517,41 @@ def scripted_losses(draw, net: Net) -> Columns:
 
 
 # ---- all together
+
+
+@st.composite
+def circles(draw) -> Case:
+    """Return a ring with PFC in which every buffer may wait for the next one."""
+    net, given = draw(rings()), draw(st.fixed_dictionaries({**ROCE, "Priority": st.just(3)}))
+    n = len(net.hosts)
+    src = np.tile(net.hosts, draw(st.integers(1, 6)))
+    transports, options = [("ns3::RoceTransport", given)], draw(pipelines())
+    pfc, buffer_bytes = draw(flow_control(net, transports, options))
+    return Case(
+        nodes=net.nodes,
+        links=net.links,
+        flows={
+            "flow": np.arange(len(src)),
+            "src": src,
+            "dst": (src + 2) % n,
+            "bytes": np.full(len(src), draw(st.sampled_from([10_000, 100_000, 10**6]))),
+            "start_ps": np.zeros(len(src), dtype=np.int64),
+            "transport": np.zeros(len(src), dtype=np.int64),
+        },
+        link_events=draw(st.one_of(st.just({}), changes(net))),
+        drops={},
+        dependencies={},
+        transports=transports,
+        forwarding=("ns3::EcmpHash", {}),
+        options={
+            **options, "buffer_bytes": buffer_bytes, "trace_pauses": True, "sample_ps": 0
+        },
+        queue=None,
+        pfc=pfc,
+        seed=draw(st.integers(1, 1000)),
+        stop_ps=AMPLE_STOP_PS,
+        probe=False,
+    )  # fmt: skip
 
 
 @st.composite

@@ -182,6 +182,10 @@ class Times:
         for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
             between = (ports["node"] == a) & (ports["peer"] == b) & up
             assert (ports["paused_ps"][between] > 0).any(), f"{a} does not wait for {b}"
+            if self.case.options["trace_pauses"]:
+                pauses = self.got["pauses"]
+                of_link = (pauses["node"] == a) & (pauses["peer"] == b)
+                assert (pauses["end_ps"][of_link] == NEVER).any(), f"{a} may go on to {b}"
 
     def _is_cut_off(self, row: int) -> bool:
         """Whether the links that are left lead nowhere from a port that a flow may depend on.

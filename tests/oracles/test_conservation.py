@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from conservation_cases import cases
+from conservation_cases import cases, circles
 from conservation_ledger import Ledger
 from conservation_times import Times
 from hypothesis import HealthCheck, given, note, settings
@@ -42,6 +42,12 @@ def of_many(examples: int):
 @of_many(EXAMPLES)
 @given(case=cases())
 def test_all_is_accounted_for(case):
+    check(case)
+
+
+@of_many(EXAMPLES // 2)
+@given(case=circles())
+def test_buffers_in_a_circle_drain_or_are_a_deadlock_that_is_named(case):
     check(case)
 
 
