@@ -191,6 +191,21 @@ class Ledger:
         for limit in limits:
             assert (longest <= limit).all(), f"a queue of {longest.max()} bytes, limit {limit}"
 
+    def check_that_no_switch_drops_what_it_has_room_for(self):
+        queue = self.case.queue[1] if self.case.queue else {}
+        buffer_bytes = self.case.options["buffer_bytes"]
+        for node in self.of_nodes(is_switch=True):
+            longest = self.ports["max_queue_bytes"][self.ports["node"] == node]
+            if not self.of_node(node, "dropped_buffer_frames"):
+                continue
+            used = int(longest.sum()) + self.largest * len(longest)  # at most, at any time
+            longest_bytes = int(longest.max())
+            assert (
+                0 < buffer_bytes < used + self.largest
+                or 0 < queue.get("LimitBytes", 0) < longest_bytes + self.largest
+                or (queue.get("Alpha") and longest_bytes >= queue["Alpha"] * (buffer_bytes - used))
+            ), f"switch {node} drops frames, but was never full"
+
     # ---- flow control
 
     def check_pauses(self):

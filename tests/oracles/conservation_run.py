@@ -179,3 +179,15 @@ class Case:
                 and 0 < self.pfc["HeadroomBytes"] < frame - self.pfc["XoffBytes"]
             )
         )
+
+    @property
+    def starves(self) -> bool:
+        """Whether a queue holds so few frames that flows may stay in step.
+
+        Timers have no jitter: who has lost a frame to another then loses it again at every timeout.
+        """
+        queue, buffer = self.queue[1] if self.queue else {}, self.options["buffer_bytes"]
+        rooms = [buffer, queue.get("LimitBytes", 0)]
+        if alpha := queue.get("Alpha"):
+            rooms.append(buffer * alpha / (1 + alpha))
+        return any(0 < room < 4 * largest_frame_bytes(self.transports) for room in rooms)

@@ -163,16 +163,23 @@ class Times:
             self._check_cycle()
             return
         assert reason in ("stop time", "no events left")
-        for row in unfinished.tolist():
+        hopeless = [
+            row
+            for row in unfinished.tolist()
+            if self._is_cut_off(row) or self.case.never_fits(int(self.order[row]))
+        ]
+        # What can never end is sent again for ever, before all that is less urgent.
+        most_urgent = max((self._given(row).get("Priority", 3) for row in hopeless), default=-1)
+        for row in set(unfinished.tolist()) - set(hopeless):
             flow = int(self.flows["flow"][row])
             if NEVER in self._ends_of_those_before(flow):
-                continue  # for one that has a reason of its own
-            cut_off = self._is_cut_off(row)
-            if reason == "no events left":
-                assert cut_off, f"flow {flow} could go on, but nothing happens any more"
-            elif self.case.stop_ps >= LONG_PS:
-                never_fits = self.case.never_fits(int(self.order[row]))
-                assert cut_off or never_fits, f"flow {flow} has all it needs"
+                continue  # it waits for one that has a reason of its own
+            assert reason == "stop time", f"flow {flow} could go on, but nothing happens any more"
+            classes = (self._given(row).get(key, default) for key, default in CLASSES.items())
+            if self.case.stop_ps >= LONG_PS and min(classes) >= most_urgent:
+                dropped = self.got["ports"]["dropped_buffer_frames"].sum()
+                starved = self.case.starves and dropped >= self.flows["timeouts"][row] > 0
+                assert starved, f"flow {flow} has all it needs"
 
     def _check_cycle(self):
         """Each switch of a deadlock is held back on a link to the next one that is up."""
@@ -210,5 +217,7 @@ class Times:
         return not (any(leads) if name == "ns3::SprayTransport" else all(leads))
 
 
+#: Attributes of a transport that say what is urgent, and their defaults.
+CLASSES = {"Priority": 3, "ControlPriority": 6}
 #: A run that lasts as long as this is not cut short by its stop time.
 LONG_PS = 10**12
