@@ -312,17 +312,20 @@ def _scheduled(random: Random, net: Net, row: int) -> dict:
         given |= {"times": random.randint(2, 4), "every": f"{every_ps} ps"}
     elif again == "for good":
         del given["duration"]
-    return given | _maybe_slower(random)
+    return given | _maybe_slower(random, net)
 
 
 def _at_random(random: Random, net: Net) -> dict:
     kinds = ["links", "switches", "planes"] + ["fabric_links"] * (len(net.switches) > 1)
     mttr = f"{random.choice(LENGTHS_PS)} ps"
-    return {"what": random.choice(kinds), "mtbf": "200 us", "mttr": mttr} | _maybe_slower(random)
+    return {"what": random.choice(kinds), "mtbf": "200 us", "mttr": mttr} | _maybe_slower(
+        random, net
+    )
 
 
-def _maybe_slower(random: Random) -> dict:
-    return {"rate": _rate(random)} if random.random() < 0.3 else {}
+def _maybe_slower(random: Random, net: Net) -> dict:
+    rate_bps = int(net.links["rate_bps"].min()) // random.choice([2, 10])
+    return {"rate": f"{rate_bps} bit/s"} if random.random() < 0.3 else {}
 
 
 def changes(random: Random, net: Net, rows: list[int]) -> Columns:
