@@ -8,6 +8,7 @@ import typer
 
 from pyorch import cli_process, cli_steps, metrics, traces
 from pyorch import spec as specs
+from pyorch.errors import SpecError
 from pyorch.metrics import RunTables
 from pyorch.plugins import load
 from pyorch.render import input_tables
@@ -64,10 +65,28 @@ def export(
     scale: str,
     out: Path,
 ) -> list[Path]:
-    """Write the network and the flows of one run for another simulator; return where."""
+    """Write the network and the flows of one run for another simulator; return where.
+
+    Raises
+    ------
+    SpecError
+        With the scenario: what the format cannot say.
+    """
     module = load("pyorch.export", format_)
     chosen = choose(scenario, sets, seed, variant, scale)
-    texts = module.files(chosen.spec, input_tables(chosen.spec))
+    try:
+        tables = input_tables(chosen.spec)
+        texts = module.files(chosen.spec, tables)
+    except SpecError as error:
+        raise SpecError(f"{scenario}: {error}") from None
+    start_ps = tables["flows"]["start_ps"]
+    off_ps = abs(module.starts_there(start_ps) - start_ps)
+    if off_ps.any():
+        typer.echo(
+            f"{scenario}: workload: {module.NAME} reads {(off_ps > 0).sum()} of {len(off_ps)}"
+            f" starts with an error of up to {off_ps.max()} ps.",
+            err=True,
+        )
     make_folder(out)
     for name, text in texts.items():
         write_text(out / name, text)

@@ -9,22 +9,22 @@ Columns = dict[str, np.ndarray]
 Tables = dict[str, Columns]
 
 
-def refuse(holds: bool, what: str, advice: str) -> None:
+def refuse_if(holds: bool, what: str, advice: str) -> None:
     """Raise SpecError if something holds that cannot be written."""
     if holds:
         raise SpecError(f"{what}. {advice}")
 
 
-def refuse_trouble(tables: Tables, name: str) -> None:
-    """Raise SpecError for links that fail during the run or have bit errors, and without flows."""
-    refuse(
+def refuse_common(tables: Tables, name: str) -> None:
+    """Raise SpecError for what no format has: no flow at all, links that fail, bit errors."""
+    refuse_if(
         not len(tables["flows"]["flow"]), "workload: there is no flow", "Take another seed or load."
     )
-    refuse(
+    refuse_if(
         len(tables.get("link_events", {}).get("time_ps", ())) > 0,
         f"failures: files of {name} have none", "Leave failures out.",
     )  # fmt: skip
-    refuse(
+    refuse_if(
         bool(np.any(tables["links"].get("bit_error_ratio", 0))),
         f"link.bit_error_ratio: files of {name} have no bit errors", "Leave it out.",
     )  # fmt: skip
@@ -36,7 +36,7 @@ def refuse_difference(tables: Tables, read: Tables, name: str) -> None:
         ours, theirs = _sorted(tables[table]), _sorted(read[table])
         for column in read[table]:
             same = np.array_equal(ours[column], theirs[column])
-            refuse(
+            refuse_if(
                 not same, f"topology: {table}: {column}: a file of {name} would say another one",
                 f"Only what {name} builds from such a file can be written.",
             )  # fmt: skip

@@ -2,12 +2,12 @@
 """topology.txt and flow.txt of the HPCC simulator, and of those that have inherited its formats.
 
 Flows stand in the order of their start, because HPCC starts them one after the other; the priority
-group is the priority of the transport. HPCC itself counts time in nanoseconds.
+group is the priority of the transport.
 """
 
 import numpy as np
 
-from pyorch.export._refusals import Tables, refuse, refuse_difference, refuse_trouble
+from pyorch.export._refusals import Tables, refuse_common, refuse_difference, refuse_if
 from pyorch.topology import _graph, _hpcc
 
 NAME = "HPCC"
@@ -31,19 +31,24 @@ def files(spec: dict, tables: Tables) -> dict[str, str]:
     SpecError
         Something of the network or of its flows that HPCC cannot be told.
     """
-    refuse_trouble(tables, NAME)
-    refuse(spec["switch"]["latency_ps"] > 0, f"switch.latency: {NAME} has none", "Make it 0 s.")
+    refuse_common(tables, NAME)
+    refuse_if(spec["switch"]["latency_ps"] > 0, f"switch.latency: {NAME} has none", "Make it 0 s.")
     return {"topology.txt": _topology(tables), "flow.txt": _flows(spec, tables)}
+
+
+def starts_there(start_ps: np.ndarray) -> np.ndarray:
+    """Return starts as HPCC reads them [ps]: in whole nanoseconds."""
+    return start_ps - start_ps % PS_PER_NS
 
 
 def _topology(tables: Tables) -> str:
     nodes, links = tables["nodes"], tables["links"]
     ids = np.sort(nodes["node"])
-    refuse(
+    refuse_if(
         not np.array_equal(ids, np.arange(len(ids))),
         f"topology: {NAME} counts nodes from 0", "Give the nodes other ids, without a gap.",
     )  # fmt: skip
-    refuse(
+    refuse_if(
         bool(np.any(links["parallel"])),
         f"topology: parallel links: {NAME} uses one link of each pair", "Write parallel: 1.",
     )  # fmt: skip
@@ -61,12 +66,12 @@ def _topology(tables: Tables) -> str:
 
 def _flows(spec: dict, tables: Tables) -> str:
     flows = tables["flows"]
-    refuse(
+    refuse_if(
         "dependencies" in tables, f"workload: {NAME} cannot let a flow wait for another",
         "Take a workload of starts alone.",
     )  # fmt: skip
     used = [spec["transport"][index] for index in np.unique(flows["transport"])]
-    refuse(
+    refuse_if(
         len({str(_without_priority(transport)) for transport in used}) > 1,
         f"transport: all flows of {NAME} have the same", "Let them differ in Priority alone.",
     )  # fmt: skip

@@ -2,14 +2,14 @@
 """fabric.topo and flows.cm of htsim: a fat tree of 2 or 3 tiers, and a connection matrix.
 
 Ids are left out where they are the place in the file; else they are written, one more each if there
-is a 0. Dependencies become triggers. htsim reads starts as floats of 32 bits, in us in its RoCE.
+is a 0. Dependencies become triggers. Starts are in ps; the RoCE of htsim takes them for us.
 """
 
 from collections import Counter
 
 import numpy as np
 
-from pyorch.export._refusals import Tables, refuse, refuse_difference, refuse_trouble
+from pyorch.export._refusals import Tables, refuse_common, refuse_difference, refuse_if
 from pyorch.topology import _htsim
 from pyorch.workload._hosts import hosts
 from pyorch.workload._triggers import ACTIVATES
@@ -34,16 +34,21 @@ def files(spec: dict, tables: Tables) -> dict[str, str]:
     SpecError
         Something of the network or of its flows that htsim cannot be told.
     """
-    refuse_trouble(tables, NAME)
-    refuse(
+    refuse_common(tables, NAME)
+    refuse_if(
         bool(np.any(tables["links"]["loss_ratio"])), f"link.loss: files of {NAME} have no losses",
         "Leave it out.",
     )  # fmt: skip
-    refuse(
+    refuse_if(
         len(np.unique(tables["flows"]["transport"])) > 1,
         f"transport: all flows of {NAME} have the same", "Leave the other workloads out.",
     )  # fmt: skip
     return {"fabric.topo": _topology(spec, tables), "flows.cm": _matrix(tables)}
+
+
+def starts_there(start_ps: np.ndarray) -> np.ndarray:
+    """Return starts as htsim reads them [ps]: as floats of 32 bits."""
+    return start_ps.astype(np.float32).astype(np.int64)
 
 
 # ---- Network ---------------------------------------------------------------------------------
@@ -52,10 +57,10 @@ def files(spec: dict, tables: Tables) -> dict[str, str]:
 def _topology(spec: dict, tables: Tables) -> str:
     nodes, links = tables["nodes"], tables["links"]
     tiers = int(nodes["tier"].max())
-    refuse(
+    refuse_if(
         len(np.unique(nodes["plane"])) > 1, f"topology: {NAME} has one plane", "Write planes: 1."
     )
-    refuse(tiers not in (2, 3), f"topology: {tiers} tiers; {NAME} has 2 or 3", "Take another.")
+    refuse_if(tiers not in (2, 3), f"topology: {tiers} tiers; {NAME} has 2 or 3", "Take another.")
     shape = _shape(nodes, links, tiers)
     n_hosts = len(hosts(nodes))
     pod = n_hosts if tiers == 2 else shape[0]["Radix_Down"] * (
@@ -104,7 +109,7 @@ def _shape(nodes: dict, links: dict, tiers: int) -> list[dict[str, int]]:
 def _only(found: set, what: str):
     """Return the one value that all have."""
     values = ", ".join(map(str, sorted(found)[:5]))
-    refuse(
+    refuse_if(
         len(found) != 1, f"topology: {what} differ ({values}); in {NAME} all are alike",
         "Take a regular fat tree.",
     )  # fmt: skip
@@ -112,8 +117,8 @@ def _only(found: set, what: str):
 
 
 def _whole(value: int, unit: int, what: str, name: str) -> int:
-    refuse(
-        value % unit != 0, f"{what}: files of {NAME} count in {name}", "Take whole multiples of it"
+    refuse_if(
+        value % unit != 0, f"{what}: files of {NAME} count in {name}", "Take whole multiples of it."
     )
     return value // unit
 
@@ -128,12 +133,12 @@ def _matrix(tables: Tables) -> str:
     index[hosts(tables["nodes"])] = np.arange(len(hosts(tables["nodes"])))
     ids = flows["flow"]
     large = flows["bytes"] > LARGEST_SIZE
-    refuse(
+    refuse_if(
         bool(large.any()), f"workload: a message of {flows['bytes'].max()} bytes; {NAME} reads up"
         f" to {LARGEST_SIZE}", "Make messages smaller.",
     )  # fmt: skip
     late = np.isin(ids, waits["flow"]) & (flows["start_ps"] > 0)
-    refuse(
+    refuse_if(
         bool(late.any()), f"workload: a flow that waits has a start as well; {NAME} knows one"
         " of the two", "Make the start 0 s.",
     )  # fmt: skip
@@ -172,7 +177,7 @@ def _triggers(waits: dict[str, np.ndarray]) -> tuple[dict[int, list[str]], list[
         for flow in flows:
             words.setdefault(flow, []).insert(0, f"trigger {number}")
         for after, at_sender in sorted(of_all):
-            refuse(
+            refuse_if(
                 (after, at_sender) in activated, f"workload: the end of flow {after} starts flows"
                 f" that wait for different ones; in {NAME} it activates one trigger",
                 "Let them wait for the same flows.",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is exported and imported again is the same network and the same flows, or is refused."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,54 @@ def test_flows_that_wait_become_triggers_and_wait_again(tmp_path_factory, data):
     assert after["flows"]["flow"].tolist() == [i + shift for i in ids]
     rows = (after["dependencies"][name].tolist() for name in ("flow", "after", "at_sender"))
     assert {(f - shift, a - shift, at) for f, a, at in zip(*rows, strict=True)} == waits
+
+
+def test_a_switch_latency_is_read_from_the_scenario_and_no_file_of_htsim(tmp_path):
+    with pytest.raises(SpecError, match="switch.latency of the scenario. Write 0 here"):
+        exported("htsim", tmp_path, **{"switch.latency": "7 ns"})
+    written = (tmp_path / "fabric.topo").read_text()
+    (tmp_path / "fabric.topo").write_text(written.replace("Latency_ns 7", "Latency_ns 0"))
+
+    _, again = planned(tmp_path, topology={"type": "from_file", "file": "fabric.topo"})
+    same_network(planned()[1], again)
+
+
+@given(start_ps=st.integers(0, 2**62))
+def test_starts_are_rounded_as_the_other_simulator_rounds_them(start_ps):
+    # Oracles: the nanosecond that has begun; IEEE 754, 24 digits, ties to even.
+    (ns,) = hpcc.starts_there(np.array([start_ps]))
+    (single,) = htsim.starts_there(np.array([start_ps]))
+
+    assert ns == start_ps // 1000 * 1000
+    step = 2 ** max(start_ps.bit_length() - 24, 0)
+    assert single == round(Fraction(start_ps, step)) * step
+
+
+@pytest.mark.parametrize(
+    ("format_", "start", "said"),
+    [
+        ("htsim", "16777216 ps", ""),  # 2^24
+        ("htsim", "16777217 ps", "workload: htsim reads 8 of 8 starts with an error of up to 1 ps"),
+        ("hpcc", "3 ns", ""),
+        ("hpcc", "3.999 ns", "workload: HPCC reads 8 of 8 starts with an error of up to 999 ps"),
+    ],
+)
+def test_starts_that_will_be_rounded_are_counted(tmp_path, format_, start, said):
+    (tmp_path / "small.yaml").write_text(SCENARIO)
+    options = ["--set", f"workload.start={start}", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, ["export", format_, str(tmp_path / "small.yaml"), *options])
+
+    assert done.exit_code == 0
+    assert done.stderr == (f"{tmp_path}/small.yaml: {said}.\n" if said else "")
+
+
+def test_a_refused_export_names_the_scenario(tmp_path):
+    (tmp_path / "small.yaml").write_text(SCENARIO)
+    options = ["--set", "link.loss=0.5", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, ["export", "htsim", str(tmp_path / "small.yaml"), *options])
+
+    assert str(done.exception).startswith(f"{tmp_path}/small.yaml: link.loss: files of htsim have")
+    assert not (tmp_path / "out").exists()
 
 
 FAIL = [{"type": "scheduled", "links": [[0, 8]], "at": "1 us"}]
