@@ -13,13 +13,14 @@ PLACE := $(subst /,_,$(subst $(SPACE),_,$(CURDIR)))
 PACKAGES := $(VENV)/packages$(PLACE)
 EDITABLE := $(VENV)/editable$(PLACE)
 
-.PHONY: help setup figures test bench clean
+.PHONY: help setup figures test sanitize bench clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make setup     make .venv and build the C++ modules"
 	@echo "make figures   run every scenario and draw every figure [SCALE=smoke|laptop|paper] [CORES=n]"
 	@echo "make test      run all tests"
+	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
 	@echo "make clean     remove .venv and build; results and figures stay"
 
@@ -33,6 +34,21 @@ figures: setup
 test: setup
 	@$(IN_VENV) ruff check .
 	@$(IN_VENV) python -m pytest -n auto --maxprocesses 8
+
+# A report goes to the terminal past pytest's capture, for it ends the process that captures. Python
+# is not instrumented, so the sanitizer is loaded before it, and with it what throws exceptions; what
+# Python has not freed at its end is no leak of ours.
+sanitize: setup
+	@$(IN_VENV) $(SANITIZED) python -m pyorch.simulate.build --sanitize address,undefined
+	@$(IN_VENV) $(SANITIZED) $(WATCHED) python -m pyorch.simulate.describe > $(TYPEIDS)
+	@$(IN_VENV) $(SANITIZED) python -m pytest -n auto --maxprocesses 8 tests/test_cpp_suites.py
+	@$(IN_VENV) $(SANITIZED) $(WATCHED) \
+		python -m pytest -n auto --maxprocesses 8 --capture sys tests/oracles
+
+SANITIZED := PYORCH_BUILD=build/sanitized
+TYPEIDS := build/sanitized/typeids.json
+WATCHED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)"
 
 bench: setup
 	@$(IN_VENV) python benchmarks/engine.py --hosts 128 1024

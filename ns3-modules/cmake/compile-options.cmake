@@ -31,8 +31,14 @@ set(CMAKE_SKIP_RPATH ON)
 add_link_options(LINKER:--allow-shlib-undefined)
 
 if(PYORCH_SANITIZE)
-  # The wheel is not instrumented, so the dynamic type of its objects cannot be checked.
-  add_compile_options(-g -fno-omit-frame-pointer -fsanitize=${PYORCH_SANITIZE} -fno-sanitize=vptr)
+  # The wheel is not instrumented, so the dynamic type of its objects cannot be checked. What is found
+  # ends the process: a test would pass over a mere message. An index between the size and the
+  # capacity of a vector is the standard library's to find.
+  add_compile_options(
+    -O1 -g -fno-omit-frame-pointer -fsanitize=${PYORCH_SANITIZE} -fno-sanitize=vptr
+    -fno-sanitize-recover=all
+  )
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_link_options(-fsanitize=${PYORCH_SANITIZE})
 else()
   # A function that was declared and never written fails here, not when a run loads the library.

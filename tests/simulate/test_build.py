@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The build is quiet, repeatable, and shows the compiler's own words when it fails."""
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,40 @@ def test_a_module_that_is_gone_leaves_no_library(tiny):
 
     assert not (root / "build/lib/libother.so").exists()
     assert (root / "build/lib/libfabric.so").exists()
+
+
+#: What a test library does as it is loaded, by what is then said of it.
+FAULTS = {
+    "heap-buffer-overflow": "int* a = new int[n]; int got = a[n]; delete[] a; return got;",
+    "heap-use-after-free": "int* a = new int[n]; delete[] a; return a[0];",
+    "__n < this->size()": "std::vector<int> a(n); a.reserve(2 * n); return a[n];",
+    "signed integer overflow": "return n + 2147483647;",
+    "detected memory leaks": "return *new int(n) / 1000;",
+    "": "return n;",
+}
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_what_the_sanitizers_find_ends_the_test_runner(tiny):
+    root = tiny("faults", cmake=LIST[:-1] + " TEST_SOURCES faults.cc)")
+    cases = "".join(f"case {i}: {{ {body} }}\n" for i, body in enumerate(FAULTS.values()))
+    (root / "ns3-modules" / "fabric" / "faults.cc").write_text(
+        "#include <cstdlib>\n#include <vector>\n"
+        f"int Fault(int which, int n) {{ switch (which) {{ {cases} }} return 0; }}\n"
+        'int g_fault = Fault(std::atoi(std::getenv("FAULT")), 4);\n'
+    )
+    build.build(sanitize="address,undefined")
+
+    for i, said in enumerate(FAULTS):
+        done = subprocess.run(
+            [root / "build/bin/test-runner", "--list"],
+            env=os.environ | {"FAULT": str(i)},
+            capture_output=True,
+            text=True,
+        )
+        assert said in done.stderr
+        assert (done.returncode != 0) == bool(said), said
 
 
 @pytest.mark.ns3

@@ -88,7 +88,7 @@ Fabric::PullFromHost(PortId portId, uint32_t ready)
 {
     const uint32_t paused = m_ports[portId].paused;
     HostState& host = m_hosts[m_ports[portId].host];
-    const Endpoint* endpoint = &m_endpoints[host.firstEndpoint];
+    const Endpoint* endpoint = m_endpoints.data() + host.firstEndpoint; // may be its end
     const Endpoint* end = endpoint + host.endpoints;
     while (endpoint != end && ready >> endpoint->priority == 0)
     {
