@@ -138,6 +138,7 @@ rule simulate:
         # On a cluster Snakemake runs once more beside each job.
         mem_mb=lambda wildcards: found.memory_mb(wildcards.scenario, wildcards.run)
         + (0 if workflow.local_exec else 300),
+        disk_mb=lambda wildcards: found.disk_mb(wildcards.scenario, wildcards.run),
         runtime=lambda wildcards: found.runtime_min(wildcards.scenario, wildcards.run),
     conda:
         "environment.yml"
@@ -163,7 +164,7 @@ rule traces:
     params:
         folder=subpath(input.raw, parent=True),
     resources:
-        mem_mb=600,
+        mem_mb=lambda wildcards: 600 + found.logs_mb(wildcards.scenario, wildcards.run),
     conda:
         "environment.yml"
     message:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from pyorch.errors import BuildError, SpecError, did_you_mean
 from pyorch.figures.needs import read_caption, read_needs, split_need
 from pyorch.plugins import load, names
 from pyorch.render import input_tables
+from pyorch.simulate import sizes
 from pyorch.spec import typeids
 from pyorch.spec.fields import restore
 
@@ -85,7 +87,21 @@ class Workflow:
 
         Measured: 200 MB for Python, cppyy and ns-3; the engine takes below 16 KB for each host.
         """
-        return 300 + _hosts(self.spec(scenario, run)) * 32 // 1000
+        spec = self.spec(scenario, run)
+        return 300 + _hosts(spec) * 32 // 1000 + self.logs_mb(scenario, run)
+
+    def logs_mb(self, scenario: str, run: str) -> int:
+        """Return the memory for what a run records beside its results [MB].
+
+        Measured: 88 B for each row of the arrivals, 136 B for one of the samples; a growing array
+        may have twice the room of its rows, 24 to 40 B each. Samples may last until the stop.
+        """
+        return _size(self.spec(scenario, run)).log_rows * 160 // 1_000_000
+
+    def disk_mb(self, scenario: str, run: str) -> int:
+        """Return the disk that a run is given: raw columns and Parquet tables, captures [MB]."""
+        size = _size(self.spec(scenario, run))
+        return 1000 + 2 * (size.result_bytes + size.log_rows * 72) // 1_000_000
 
     def runtime_min(self, scenario: str, run: str) -> int:
         """Return the time that a run is given [minute].
@@ -93,8 +109,7 @@ class Workflow:
         Measured: 1 to 3 us of CPU for each data packet, up to 8192 hosts; ten times that is left
         for slower machines and for what is sent again, five minutes for the start.
         """
-        packets = _data_packets(json.dumps(self.spec(scenario, run) | {"seed": 1, "failures": []}))
-        return 5 + packets * 30 // 60_000_000
+        return 5 + _size(self.spec(scenario, run)).packets * 30 // 60_000_000
 
     def tables(self, scenario: str, name: str) -> list[str]:
         """Return one table of each run of a scenario."""
@@ -131,15 +146,39 @@ def _hosts(spec: dict) -> int:
     return module.counts(restore(module.Params, spec["topology"]))["hosts"]
 
 
+class _Size(NamedTuple):
+    """Data packets of a run, without what is sent again; rows of its logs; its other files."""
+
+    packets: int
+    log_rows: int
+    result_bytes: int
+
+
+def _size(spec: dict) -> _Size:
+    """Return the size of a run; all seeds are said to have that of the first.
+
+    That is exact but for sizes that are drawn (`poisson`) and for what single hosts send.
+    """
+    return _size_of(json.dumps(spec | {"seed": 1, "failures": []}))
+
+
 @lru_cache(maxsize=1024)
-def _data_packets(spec: str) -> int:
-    """Return how many data packets a run sends, without what is sent again."""
-    resolved = json.loads(spec)
-    flows = input_tables(resolved)["flows"]
-    mtu_bytes = np.array(
-        [each["attributes"].get("MtuBytes", 4096) for each in resolved["transport"]]
-    )
-    return int((-(-flows["bytes"] // mtu_bytes[flows["transport"]])).sum())
+def _size_of(resolved: str) -> _Size:
+    spec = json.loads(resolved)
+    trace, tables = spec["trace"], input_tables(spec)
+    flows, links = tables["flows"], tables["links"]
+    of_flow = sizes.data_packets(flows, [given["attributes"] for given in spec["transport"]])
+    packets = int(of_flow.sum())
+    rows = packets * trace["arrivals"]
+    rows += packets // 10 * trace["pauses"]  # measured: one for 40 packets
+    if period_ps := trace["sample_ps"]:
+        ports = np.concatenate([links["node_a"], links["node_b"]])
+        ports = ports[np.isin(ports, trace["nodes"])] if trace["nodes"] else ports
+        rows += (len(ports) + len(of_flow)) * (spec["stop_ps"] // period_ps + 1)
+    captures = [(host, trace["snaplen_bytes"]) for host in trace["pcap"]]
+    n_links = len(links["node_a"])
+    others = sizes.least_result_bytes(flows, n_links, of_flow, False, captures)
+    return _Size(packets, rows, others)
 
 
 def build_modules(sources: Path | str = "ns3-modules") -> None:

@@ -107,8 +107,19 @@ class RunTables:
 
 
 def framing_of(spec: dict, transport: int) -> Framing:
-    """Return how a transport of a run cuts messages into frames."""
+    """Return how a transport of a run cuts messages into frames.
+
+    Raises
+    ------
+    TraceError
+        It does not say so.
+    """
     attributes = spec["transport"][transport]["attributes"]
+    if missing := {"MtuBytes", "HeaderBytes", "AckBytes"} - attributes.keys():
+        raise TraceError(
+            f"{spec['transport'][transport]['type']} has no {' and no '.join(sorted(missing))}, so"
+            " its unloaded time is not known. Give it these attributes."
+        )
     return Framing(
         mtu_bytes=attributes["MtuBytes"],
         header_bytes=attributes["HeaderBytes"],

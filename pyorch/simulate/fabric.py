@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from pyorch.errors import SimulationError
-from pyorch.simulate import loader
+from pyorch.simulate import loader, sizes
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "drops", "link_events", "dependencies", "sampled",
 )  # fmt: skip
 ENDLESS_PS = 2**63 - 1
-DEFAULT_MTU_BYTES = 4096
 WHOLE_FRAME_BYTES = 65535
 
 Attributes = Mapping[str, str | int | float | bool]
@@ -118,12 +117,14 @@ class Fabric:
         self._tables[name] = arrays
 
     def least_result_bytes(self) -> int:
-        """Return the least a run leaves: ten columns of its flows and of its ports [byte]."""
-        n_flows, n_links = (
-            max(map(len, self._tables.get(name, {}).values()), default=0)
-            for name in ("flows", "links")
-        )
-        return 10 * 8 * (n_flows + 2 * n_links)
+        """Return the least a run leaves, as far as that is known before it [byte]."""
+        flows, links = (self._tables.get(name, {}) for name in ("flows", "links"))
+        if not {"src", "dst", "bytes"} <= flows.keys():  # the engine says what is wrong
+            return 0
+        n_links = max(map(len, links.values()), default=0)
+        arrivals = bool(self._options["trace_arrivals"])
+        packets = self._packets()
+        return sizes.least_result_bytes(flows, n_links, packets, arrivals, self._captures)
 
     def forwarding(self, type_name: str, attributes: Attributes | None = None) -> None:
         """Choose how a switch picks one of several equal paths."""
@@ -156,13 +157,11 @@ class Fabric:
 
     def data_packets(self) -> int:
         """Return how many data packets the flows need when nothing is sent twice."""
-        flows = self._tables.get("flows", {})
-        if "bytes" not in flows:
-            return 0
-        mtus = [int(given.get("MtuBytes", DEFAULT_MTU_BYTES)) for _, given in self._transports]
-        index = flows.get("transport", np.zeros(len(flows["bytes"]), dtype=np.int64))
-        mtu_bytes = np.asarray(mtus or [DEFAULT_MTU_BYTES])[index.clip(0, max(len(mtus) - 1, 0))]
-        return int(np.sum(-(-flows["bytes"] // mtu_bytes)))
+        return int(self._packets().sum())
+
+    def _packets(self) -> np.ndarray:
+        flows = {"bytes": np.zeros(0, dtype=np.int64), **self._tables.get("flows", {})}
+        return sizes.data_packets(flows, [given for _, given in self._transports])
 
     def load(self):
         """Return the C++ namespace of the facade, with the libraries of the types named loaded.

@@ -322,3 +322,11 @@ def test_starts_that_only_a_run_decides_cannot_be_drawn():
     run.inputs["dependencies"] = {"flow": np.array([1])}
     with pytest.raises(TraceError, match="flows wait for others"):
         measure("fluid_draws", run)
+
+
+def test_a_transport_without_the_attributes_of_its_frames_has_no_unloaded_time():
+    run = run_of([1] * 4)
+    del run.spec["transport"][0]["attributes"]["MtuBytes"]
+
+    with pytest.raises(TraceError, match="ns3::RoceTransport has no MtuBytes, so its unloaded"):
+        measure("slowdown", run)

@@ -70,6 +70,28 @@ def test_64_cores_are_bounded_by_the_memory_of_the_machine(project):
     assert {workflow.memory_mb("tiny", run) for run in workflow.runs["tiny"]} == {300}
 
 
+def test_runs_that_record_more_are_given_room_for_it(project):
+    # By hand: 4 messages of 250 packets of 4096 B; 8 links and so 16 ports.
+    def given(trace):
+        text = project.scenario.read_text().replace("100 kB", "1024 kB")
+        project.scenario.write_text(text.partition("trace:")[0] + f"trace: {trace}\n")
+        folder = project.folder
+        workflow = cli_workflow.read("smoke", folder / "scenarios", folder / "plots")
+        run = min(workflow.runs["tiny"])
+        names = ("memory_mb", "logs_mb", "disk_mb")
+        rows = cli_workflow._size(workflow.spec("tiny", run)).log_rows
+        return rows, *(getattr(workflow, name)("tiny", run) for name in names)
+
+    assert given("{}") == (0, 300, 0, 1000)
+    assert given("{arrivals: true, pauses: true}")[0] == 1000 + 100
+    # 20 ms: 20001 samples of 16 ports, or the 4 of a leaf, and 4 flows; 160 B and twice 72 B each.
+    rows = 20 * 20_001
+    assert given("{sample: 1 us}") == (rows, 300 + 64, 64, 1000 + 57)
+    assert given("{sample: 1 us, nodes: [4]}")[0] == (4 + 4) * 20_001
+    # Two flows of host 1, 1 MB each and 16 B for each packet; raw columns of 20 KB.
+    assert given("{pcap: [1]}") == (0, 300, 0, 1000 + 4)
+
+
 def test_the_dry_run_of_a_thousand_runs_takes_less_than_ten_seconds(project):
     seeds = list(range(1, 1001))
     project.scenario.write_text(project.scenario.read_text().replace("[1, 2]", str(seeds)))

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is said of a run before it begins is never more than what it then leaves."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pyorch.simulate import Fabric, sizes
+
+FLOWS = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(1, 20_000), st.integers(0, 1)),
+    min_size=1, max_size=5,
+)  # fmt: skip
+
+
+@given(flows=FLOWS, mtus=st.tuples(*[st.integers(99, 9000)] * 2), snaplen=st.integers(1, 65535))
+@example(flows=[(1, 2, 1001, 0)], mtus=(1000, 1000), snaplen=100)  # the last is short
+def test_packets_and_captures_against_a_list_of_all_frames(flows, mtus, snaplen):
+    names = ("src", "dst", "bytes", "transport")
+    table = dict(zip(names, np.array(flows).T, strict=True))
+    packets = sizes.data_packets(table, [{"MtuBytes": str(mtu)} for mtu in mtus])
+
+    def payloads(size, mtu):
+        return [min(mtu, size - at) for at in range(0, size, mtu)]
+
+    each = [payloads(size, mtus[t]) for _, _, size, t in flows]
+    assert packets.tolist() == [len(frames) for frames in each]
+
+    bare = sizes.least_result_bytes(table, 2, packets, False, [])
+    assert bare == 10 * 8 * (len(flows) + 4)
+    kept = sum(
+        16 + min(payload + 54, snaplen)  # Ethernet, IPv4, UDP and BTH; the FCS is not kept
+        for (src, dst, *_), frames in zip(flows, each, strict=True)
+        if 1 in (src, dst)
+        for payload in frames
+    )
+    short = kept - (sizes.least_result_bytes(table, 2, packets, False, [(1, snaplen)]) - bare)
+    # No more than there is, and less by the headers and one frame of each flow at most.
+    assert 0 <= short <= 54 * packets.sum() + len(flows) * snaplen
+
+
+def test_a_transport_that_does_not_say_it_has_packets_of_4096_bytes():
+    table = {"bytes": np.array([1, 4096, 4097])}
+
+    assert sizes.data_packets(table, [{}]).tolist() == [1, 1, 2]
+    assert sizes.data_packets(table, []).tolist() == [1, 1, 2]
+
+
+def test_flows_without_columns_are_left_to_the_engine():
+    fabric = Fabric(seed=1)
+    fabric.table("flows", {"bytes": [5]})
+
+    assert Fabric(seed=1).least_result_bytes() == fabric.least_result_bytes() == 0
+
+
+@pytest.mark.ns3
+def test_a_run_leaves_what_was_said_and_little_more(script, run, tmp_path):
+    path = script(size_bytes=4_096_000)
+    path.write_text(
+        path.read_text()
+        .replace("seed=1,", "seed=1, trace_arrivals=True,")
+        .replace("    return fabric", "    fabric.capture(1, 200)\n    return fabric")
+    )
+    assert run(path).returncode == 0
+
+    space: dict = {"__name__": "said"}
+    exec(path.read_text(), space)
+    said = space["build"]().least_result_bytes()
+    out = tmp_path / "out"
+    rows = json.loads((out / "manifest.json").read_text())["tables"]["arrivals"]["rows"]
+    raw, pcap = ((out / name).stat().st_size for name in ("raw.npz", "host_1.pcap"))
+    # 1000 packets; the ACKs of the captured host are what comes on top.
+    assert rows == 1000
+    assert 32 * 1000 + 216 * 999 < said <= raw + pcap < said + 110 * 1000
