@@ -186,6 +186,30 @@ def test_spray_leaves_a_plane_that_lost_its_destination_far_away():
     assert got["flows"]["timeouts"].tolist() == [1, 0]
 
 
+def test_flows_that_lost_a_plane_share_the_other_one_evenly_beside_a_flow_with_both():
+    # Oracle: max-min fairness of round robin at two ports of host 0. Hosts 1 and 2 have lost plane
+    # 0: their flows share plane 1 half and half, and the flow to host 3 has plane 0 for itself.
+    rate, delay_ps, packets = 100 * GBPS, 500 * NS_PS, 1000
+    network = Network(hosts=[0, 1, 2, 3], switches=[(10, 1), (11, 1)])
+    for switch in (10, 11):
+        for host in network.hosts:
+            network.link(host, switch, rate, delay_ps)
+    flows = Flows()
+    for dst in (1, 2, 3):
+        flows.add(0, dst, packets * 4096)
+
+    got = run(
+        network,
+        flows,
+        [("ns3::SprayTransport", {"WindowBdp": 2})],
+        forwarding="ns3::EntropyModulo",
+        link_events=[(0, 1, 10, 0), (0, 2, 10, 0)],
+    )
+
+    alone_ps = packets * (FRAME_BYTES + FRAMING_BYTES) * 80
+    assert got.fcts_ps() / alone_ps == pytest.approx([2, 2, 1], rel=0.02)
+
+
 @pytest.mark.parametrize("flap_us", np.arange(0, 20, 0.5).tolist())
 def test_a_pause_from_before_a_cut_does_not_hold_after_it(flap_us):
     # A PAUSE takes 5 us to the host. The link is cut and back within 100 ns in the meantime: the

@@ -79,17 +79,48 @@ class ReadyList
     /// @return the first slot, NO_SLOT if the list is empty
     uint32_t Pop()
     {
-        const uint32_t slot = m_head;
-        if (slot != NO_SLOT)
+        return PopFirst([](uint32_t) { return Verdict::TAKE; });
+    }
+
+    /// What becomes of a slot whose turn it is.
+    enum class Verdict
+    {
+        TAKE, ///< It is the one
+        KEEP, ///< It keeps its place
+        DROP, ///< It leaves the list: there is nothing to send
+    };
+
+    /**
+     * Ask one slot after the other until one is taken.
+     * @param judge called with a slot, returns a Verdict
+     * @return the slot taken, NO_SLOT if none is
+     */
+    template <typename Judge>
+    uint32_t PopFirst(Judge&& judge)
+    {
+        uint32_t before = NO_SLOT; // the last one that keeps its place
+        uint32_t slot = m_head;
+        while (slot != NO_SLOT)
         {
-            m_head = m_next[slot];
-            m_next[slot] = ABSENT;
-            if (m_head == NO_SLOT)
+            const uint32_t next = m_next[slot];
+            const Verdict verdict = judge(slot);
+            if (verdict == Verdict::KEEP)
             {
-                m_tail = NO_SLOT;
+                before = slot;
             }
+            else
+            {
+                m_next[slot] = ABSENT;
+                (before == NO_SLOT ? m_head : m_next[before]) = next;
+                m_tail = next == NO_SLOT ? before : m_tail;
+            }
+            if (verdict == Verdict::TAKE)
+            {
+                return slot;
+            }
+            slot = next;
         }
-        return slot;
+        return NO_SLOT;
     }
 
   private:

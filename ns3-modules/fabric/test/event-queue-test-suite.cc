@@ -284,6 +284,52 @@ class ReadyListIsFirstInFirstOut : public TestCase
     }
 };
 
+/// Oracle: a deque, and what is decided about each slot.
+class ReadyListKeepsWhoMustWait : public TestCase
+{
+  public:
+    ReadyListKeepsWhoMustWait()
+        : TestCase("a slot that is passed over keeps its place")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        using Verdict = ReadyList::Verdict;
+        std::mt19937 random(4);
+        ReadyList list;
+        std::deque<uint32_t> model;
+        for (int i = 0; i < 100'000; i++)
+        {
+            const uint32_t slot = random() % 12;
+            list.Push(slot);
+            if (std::find(model.begin(), model.end(), slot) == model.end())
+            {
+                model.push_back(slot);
+            }
+            std::vector<Verdict> verdicts;
+            for (uint32_t j = 0; j < 12; j++)
+            {
+                const uint32_t draw = random() % 8; // most are kept, so that the list is long
+                verdicts.push_back(draw == 0   ? Verdict::TAKE
+                                   : draw == 1 ? Verdict::DROP
+                                               : Verdict::KEEP);
+            }
+            uint32_t expected = NO_SLOT;
+            for (auto it = model.begin(); it != model.end() && expected == NO_SLOT;)
+            {
+                const Verdict verdict = verdicts[*it];
+                expected = verdict == Verdict::TAKE ? *it : NO_SLOT;
+                it = verdict == Verdict::KEEP ? it + 1 : model.erase(it);
+            }
+            const uint32_t found =
+                list.PopFirst([&verdicts](uint32_t waiting) { return verdicts[waiting]; });
+            NS_TEST_ASSERT_MSG_EQ(found, expected, "step " << i);
+        }
+    }
+};
+
 /// A slot that was closed comes back fresh.
 class FlowSlotsAreFresh : public TestCase
 {
@@ -325,6 +371,7 @@ class FabricEventQueueTestSuite : public TestSuite
         AddTestCase(new EventLaneLimits, Duration::QUICK);
         AddTestCase(new LazyDeadlineFollowsItsLastMove, Duration::QUICK);
         AddTestCase(new ReadyListIsFirstInFirstOut, Duration::QUICK);
+        AddTestCase(new ReadyListKeepsWhoMustWait, Duration::QUICK);
         AddTestCase(new FlowSlotsAreFresh, Duration::QUICK);
     }
 };

@@ -180,31 +180,27 @@ SprayTransport::NextFrame(PortId port, uint32_t pausedPriorities)
     {
         return NO_FRAME;
     }
-    FrameId found = NO_FRAME;
-    for (uint32_t slot = m_ready.Pop(); slot != NO_SLOT; slot = m_ready.Pop())
-    {
-        const Sender& sender = m_senders[slot];
+    using Verdict = ReadyList::Verdict;
+    const uint32_t slot = m_ready.PopFirst([this, port](uint32_t waiting) {
+        const Sender& sender = m_senders[waiting];
         if (!CanSend(sender))
         {
-            continue;
+            return Verdict::DROP;
         }
-        if (Net().LeadsNowhere(port, Net().GetMessage(sender.message).dst))
-        {
-            m_elsewhere.push_back(slot);
-            continue;
-        }
-        found = MakeData(slot, port);
-        if (CanSend(sender))
-        {
-            m_ready.Push(slot);
-        }
-        break;
-    }
-    for (; !m_elsewhere.empty(); m_elsewhere.pop_back())
+        // Who waits for another port is not overtaken by those that this one serves.
+        const uint32_t dst = Net().GetMessage(sender.message).dst;
+        return Net().LeadsNowhere(port, dst) ? Verdict::KEEP : Verdict::TAKE;
+    });
+    if (slot == NO_SLOT)
     {
-        m_ready.Push(m_elsewhere.back());
+        return NO_FRAME;
     }
-    return found;
+    const FrameId frame = MakeData(slot, port);
+    if (CanSend(m_senders[slot]))
+    {
+        m_ready.Push(slot);
+    }
+    return frame;
 }
 
 FrameId

@@ -85,7 +85,6 @@ class SprayTransport final : public fabric::Transport
     fabric::FlowSlots<Sender> m_senders;
     fabric::FlowSlots<fabric::PacketWindow> m_receivers;
     fabric::ReadyList m_ready;
-    std::vector<uint32_t> m_elsewhere; ///< Empty; slots that wait for another port, while one asks
 };
 
 } // namespace ns3
