@@ -105,6 +105,42 @@ def test_until_routes_follow_the_share_of_the_dead_path_is_lost(convergence_us):
     assert got.port(10, 20)["sent_frames"] < got.port(10, 21)["sent_frames"]
 
 
+def test_each_failure_has_its_own_time_until_routes_follow():
+    # Oracle: counting, as above, with three spines. The second link is cut half-way to the routes
+    # that know of the first: from then on it gets a third of the packets, then half of them, for
+    # as long as routes take after its own cut. The first is back and cut again in between: what is
+    # over before routes could follow is not noticed, and the second time counts.
+    rate, delay_ps, wait_ps = 100 * GBPS, 500 * NS_PS, 20 * US_PS
+    network = two_spines(rate, delay_ps)
+    network.switches.append((22, 2))
+    network.link(10, 22, rate, delay_ps)
+    network.link(11, 22, rate, delay_ps)
+    cut_ps, again_ps, second_ps = 40 * US_PS, 45 * US_PS, 55 * US_PS
+    packet_ps = (FRAME_BYTES + FRAMING_BYTES) * 80
+    knows_ps = again_ps + wait_ps
+    expected = [
+        (knows_ps - cut_ps) / packet_ps / 3,
+        (knows_ps - second_ps) / packet_ps / 3 + (second_ps + wait_ps - knows_ps) / packet_ps / 2,
+    ]
+
+    got = run(
+        network,
+        one_flow(0, 1, 3_000_000),
+        [("ns3::SprayTransport", {"WindowBdp": 50})],
+        forwarding="ns3::RoundRobinSpray",
+        link_events=[
+            (cut_ps, 10, 20, 0),
+            (again_ps - 1, 10, 20, rate),  # for one picosecond
+            (again_ps, 10, 20, 0),
+            (second_ps, 10, 21, 0),
+        ],
+        convergence_ps=wait_ps,
+    )
+
+    dropped = [got.port(10, spine)["dropped_link_down_frames"] for spine in (20, 21)]
+    assert dropped == pytest.approx(expected, abs=2)
+
+
 def test_a_lost_plane_costs_its_share_and_nobody_stalls():
     # Oracle: two planes of 100 Gb/s each carry half; from T on one carries all. With S bytes on
     # the wire the transfer ends at T + (S * 8 - 200 Gb/s * T) / 100 Gb/s, plus latency.

@@ -30,6 +30,10 @@ Fabric::ChangeLink(uint32_t event)
 {
     const PortId end = m_linkEventPort[event];
     const auto rateBps = static_cast<uint64_t>(m_tables.linkEvents[event].rateBps);
+    if (m_ports[end].down != (rateBps == 0))
+    {
+        m_lastFlip[end] = event;
+    }
     for (const PortId port : {end, m_ports[end].peer})
     {
         if (rateBps == 0)
@@ -171,6 +175,18 @@ Fabric::DecideCutThrough(uint32_t node)
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
         m_ports[m_ports[port].peer].cutsThrough = RateBps(port) == fastestBps;
+    }
+}
+
+/// Routes are to know of a row of link_events, unless its link has flipped again since.
+void
+Fabric::NoticeLink(uint32_t event)
+{
+    const PortId end = m_linkEventPort[event];
+    if (const auto flip = m_lastFlip.find(end); flip != m_lastFlip.end() && flip->second == event)
+    {
+        m_ports[end].avoided = m_ports[end].down;
+        m_ports[m_ports[end].peer].avoided = m_ports[end].down;
     }
 }
 

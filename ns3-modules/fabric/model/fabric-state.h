@@ -43,6 +43,8 @@ struct alignas(64) Port
     bool isHost{false};          ///< Owner is a host
     bool lossy{false};           ///< Frames that come in here may be lost on the wire
     bool down{false};            ///< The link is cut
+    // These share the last byte that the first cache line has left.
+    bool avoided : 1 {false};            ///< Routes know that the link is cut
     bool cutsThrough : 1 {false};        ///< The peer forwards a frame before its end is in
     bool currentCutsThrough : 1 {false}; ///< It does so with the frame on the wire
     uint32_t queuedBytes{0};     ///< Waiting in all queues [byte]

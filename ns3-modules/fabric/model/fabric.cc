@@ -273,7 +273,11 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         }
         else
         {
-            Reroute();
+            NoticeLink(payload);
+            if (i + 1 == end || static_cast<uint32_t>(m_others[i + 1] >> 32) != target)
+            {
+                Reroute(); // once for all links of this instant
+            }
         }
     }
 }

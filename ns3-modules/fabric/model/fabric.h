@@ -295,6 +295,7 @@ class Fabric
     void RestorePort(PortId portId);
     void FlushQueues(PortId portId);
     void DecideCutThrough(uint32_t node);
+    void NoticeLink(uint32_t event);
     void Reroute();
     bool OthersLead(PortId port, uint32_t dst) const;
     uint8_t RateIndex(uint64_t rateBps);
@@ -302,6 +303,7 @@ class Fabric
     FabricOptions m_options;
     FabricTables m_tables;
     std::vector<PortId> m_linkEventPort; ///< One port of the link of each row of link_events
+    std::unordered_map<PortId, uint32_t> m_lastFlip; ///< By such a port: last row to cut or restore
     uint64_t m_nowPs{0};
     uint64_t m_limitPs{0};
     uint64_t m_watchPs{NEVER_PS};         ///< Watch() is due before the first event after this [ps]

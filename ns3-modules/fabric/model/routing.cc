@@ -40,7 +40,7 @@ Routing::BuildClasses(const std::vector<NodeState>& nodes, const std::vector<Por
         std::map<uint32_t, std::vector<PortId>> down; // ports of each neighbour switch
         for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
         {
-            if (ports[port].down)
+            if (ports[port].avoided)
             {
                 continue;
             }
@@ -98,7 +98,7 @@ Routing::BuildRoutes(const std::vector<NodeState>& nodes, const std::vector<Port
             for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
             {
                 const uint32_t neighbour = ports[ports[port].peer].node;
-                if (!nodes[neighbour].isSwitch || ports[port].down)
+                if (!nodes[neighbour].isSwitch || ports[port].avoided)
                 {
                     continue;
                 }

@@ -21,7 +21,7 @@ struct Port;
  *
  * Hosts behind the same set of switches form one class, so the tables hold one entry per class
  * and not per host. A group is the set of ports one hop nearer, shared by all classes of a switch
- * for which it is the same. Hosts do not forward. Ports whose link is down do not count.
+ * for which it is the same. Hosts do not forward. Ports that are avoided do not count.
  */
 class Routing
 {
