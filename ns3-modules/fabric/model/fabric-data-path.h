@@ -87,8 +87,8 @@ FABRIC_HOT FrameId
 Fabric::PullFromHost(PortId portId, uint32_t ready)
 {
     const uint32_t paused = m_ports[portId].paused;
-    HostState& host = m_hosts[m_ports[portId].host];
-    const Endpoint* endpoint = m_endpoints.data() + host.firstEndpoint; // may be its end
+    const HostState& host = m_hosts[m_ports[portId].host];
+    Endpoint* endpoint = m_endpoints.data() + host.firstEndpoint; // may be its end
     const Endpoint* end = endpoint + host.endpoints;
     while (endpoint != end && ready >> endpoint->priority == 0)
     {
@@ -99,7 +99,7 @@ Fabric::PullFromHost(PortId portId, uint32_t ready)
         }
         for (uint32_t i = 0; i < equals; i++)
         {
-            const uint32_t turn = equals == 1 ? 0 : host.turn++ % equals;
+            const uint32_t turn = equals == 1 ? 0 : endpoint->turn++ % equals;
             const FrameId frame = endpoint[turn].transport->NextFrame(portId, paused);
             if (frame != NO_FRAME)
             {

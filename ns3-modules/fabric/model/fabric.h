@@ -339,6 +339,7 @@ class Fabric
     {
         Transport* transport;
         uint8_t priority; ///< Of its data
+        uint32_t turn{0}; ///< At the first of those that are equally urgent: who is asked first
     };
 
     /// The endpoints and the node of one host.
@@ -347,7 +348,6 @@ class Fabric
         uint32_t node;
         uint32_t firstEndpoint{0};
         uint32_t endpoints{0};
-        uint32_t turn{0}; ///< Which of equally urgent endpoints is asked first
         PortId firstPort{NO_PORT};
         uint32_t ports{0};
     };
