@@ -63,6 +63,25 @@ def sent_to(host, records):
     return [record for record in records if record.dst == address(host)]
 
 
+# ---- who -----------------------------------------------------------------------------------------
+
+
+def test_every_port_of_a_large_switch_has_a_mac_address_of_its_own(tmp_path):
+    # IEEE 802-2014 section 8.4: of the first byte 2 means locally administered, 1 a group.
+    hosts = [0, 255, 256, 257, 511, 512, 599]
+    flows = Flows()
+    for host in hosts:
+        flows.add(host, 1, MTU)
+
+    _, *captures = captured(tmp_path, hosts, star(600, RATE, DELAY_PS), flows, [ROCE])
+
+    macs = [{record.dst_mac for record in sent_by(host, records)}
+            for host, records in zip(hosts, captures, strict=True)]  # fmt: skip
+    assert [len(found) for found in macs] == [1] * len(hosts)
+    assert len(set.union(*macs)) == len(hosts)
+    assert {mac[0] & 3 for found in macs for mac in found} == {2}
+
+
 # ---- when ---------------------------------------------------------------------------------------
 
 

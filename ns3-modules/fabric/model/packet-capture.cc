@@ -29,7 +29,7 @@ constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr uint16_t ETHERTYPE_MAC_CONTROL = 0x8808;
 constexpr uint16_t ETHERTYPE_EXPERIMENT = 0x88b5;          ///< IEEE 802, local experiments
 constexpr uint64_t MAC_CONTROL_ADDRESS = 0x0180c2000001;   ///< IEEE 802.3 annex 31B
-constexpr uint64_t LOCAL_ADDRESS = uint64_t{0x02} << 40;   ///< Locally administered, one station
+constexpr uint8_t LOCAL_ADDRESS = 0x02; ///< First byte: locally administered, one station
 constexpr uint32_t TEN_NETWORK = 10U << 24;
 constexpr uint16_t DYNAMIC_PORTS = 0xc000;                 ///< RFC 6335: 49152 to 65535
 constexpr uint16_t DONT_FRAGMENT = 0x4000;
@@ -156,8 +156,10 @@ void
 PacketCapture::PutMacAddress(PortId port)
 {
     const NodeState& node = m_fabric.GetNode(m_fabric.GetPort(port).node);
-    const auto local = static_cast<uint8_t>(port - node.firstPort);
-    m_bytes.Put(LOCAL_ADDRESS | (uint64_t{local} << 32) | static_cast<uint32_t>(node.id), 6);
+    const uint64_t local = port - node.firstPort;
+    m_bytes.Put(LOCAL_ADDRESS | ((local >> 8) << 2), 1); // six of its bits are free
+    m_bytes.Put(local, 1);
+    m_bytes.Put(static_cast<uint32_t>(node.id), 4);
 }
 
 void
