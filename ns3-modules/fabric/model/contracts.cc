@@ -42,13 +42,13 @@ QueueDiscipline::GetTypeId()
 }
 
 uint32_t
-QueueDiscipline::TrimBytes() const
+QueueDiscipline::TrimBytes(uint8_t) const
 {
     return MIN_FRAME_BYTES;
 }
 
 uint8_t
-QueueDiscipline::TrimPriority() const
+QueueDiscipline::TrimPriority(uint8_t) const
 {
     return NUM_PRIORITIES - 1;
 }

@@ -257,9 +257,9 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
         auto verdict = m_discipline->Admit(egressId, frame, egress.Queue(frame.priority).bytes);
         if (verdict == QueueDiscipline::Verdict::TRIM)
         {
-            frame.bytes = static_cast<uint16_t>(m_discipline->TrimBytes());
+            frame.bytes = static_cast<uint16_t>(m_discipline->TrimBytes(frame.priority));
             frame.flags |= frame_flag::TRIMMED;
-            frame.priority = m_discipline->TrimPriority();
+            frame.priority = m_discipline->TrimPriority(frame.priority);
             m_counters[egressId].trimmed++;
             verdict = m_discipline->Admit(egressId, frame, egress.Queue(frame.priority).bytes);
         }
@@ -277,7 +277,9 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
     if (m_control)
     {
         m_forwardingTo = egressId;
-        if (!m_control->OnArrival(ingressId, frame))
+        const bool fits = m_control->OnArrival(ingressId, frame);
+        m_forwardingTo = NO_PORT;
+        if (!fits)
         {
             m_counters[ingressId].droppedHeadroom++;
             m_frames.Free(frameId);

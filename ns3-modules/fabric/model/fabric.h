@@ -52,9 +52,9 @@ struct FabricOptions
  * @ingroup fabric
  * @brief The packet engine: flat arrays of ports, frames and events, and the loop over them.
  *
- * Two events per hop (end of transmission, arrival), strict priorities, store and forward. All
- * events of one instant are executed in the order (type, index, payload), whatever order they
- * were scheduled in.
+ * Two events per hop (end of transmission, arrival), strict priorities, store and forward or cut
+ * through. All events of one instant are executed in the order (type, index, payload), whatever
+ * order they were scheduled in.
  *
  * Source: the structure is our own; Ethernet framing IEEE 802.3, priorities IEEE 802.1Q.
  * Not modelled: host processing time, cable lengths beyond a delay.
@@ -390,7 +390,7 @@ class Fabric
     std::unordered_map<uint32_t, uint32_t> m_waitsFor;   ///< Dependencies left of each message
 
     std::unique_ptr<Telemetry> m_telemetry;
-    PortId m_forwardingTo{NO_PORT}; ///< Egress of the frame that flow control is asked about
+    PortId m_forwardingTo{NO_PORT}; ///< Egress of the frame that flow control is just asked about
     PauseReason m_pauseReason;      ///< Of the PAUSE or RESUME that has just arrived
 };
 

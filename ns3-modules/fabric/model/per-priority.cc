@@ -98,4 +98,16 @@ PerPriority::Depart(PortId port, Frame& frame, uint32_t queuedBytes)
     m_disciplines[frame.priority]->Depart(port, frame, queuedBytes);
 }
 
+uint32_t
+PerPriority::TrimBytes(uint8_t priority) const
+{
+    return m_disciplines[priority]->TrimBytes(priority);
+}
+
+uint8_t
+PerPriority::TrimPriority(uint8_t priority) const
+{
+    return m_disciplines[priority]->TrimPriority(priority);
+}
+
 } // namespace ns3

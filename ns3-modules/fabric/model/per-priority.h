@@ -17,7 +17,6 @@ namespace ns3
  *
  * Each is named with its attributes, for example "ns3::RedEcn[KminBytes=100000|KmaxBytes=400000]".
  * Source: IEEE 802.1Q, section 8.6.6 (a queue per traffic class); the structure is our own.
- * What is trimmed gets size and priority of the contract's defaults.
  */
 class PerPriority final : public fabric::QueueDiscipline
 {
@@ -26,6 +25,8 @@ class PerPriority final : public fabric::QueueDiscipline
     void Attach(fabric::Fabric& fabric) override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes) override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes) override;
+    uint32_t TrimBytes(uint8_t priority) const override;
+    uint8_t TrimPriority(uint8_t priority) const override;
 
   private:
     template <uint32_t priority>

@@ -29,7 +29,7 @@ class QueueDiscipline : public Object
     {
         ADMIT,
         DROP,
-        TRIM, ///< Cut to TrimBytes(), set TRIMMED and ask again at TrimPriority()
+        TRIM, ///< Cut to TrimBytes, set TRIMMED and ask again at TrimPriority
     };
 
     static TypeId GetTypeId();
@@ -48,10 +48,10 @@ class QueueDiscipline : public Object
     /// A frame leaves its queue for the wire; `queuedBytes` stay behind [byte]. May mark it.
     virtual void Depart(PortId port, Frame& frame, uint32_t queuedBytes) = 0;
 
-    /// @return size of a trimmed frame [byte]
-    virtual uint32_t TrimBytes() const;
-    /// @return priority of a trimmed frame
-    virtual uint8_t TrimPriority() const;
+    /// @return size to which a frame of this priority is trimmed [byte]
+    virtual uint32_t TrimBytes(uint8_t priority) const;
+    /// @return new priority of a frame of this priority that is trimmed
+    virtual uint8_t TrimPriority(uint8_t priority) const;
 };
 
 } // namespace fabric

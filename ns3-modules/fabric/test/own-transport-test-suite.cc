@@ -2,7 +2,9 @@
 
 #include "ns3/fabric-facade.h"
 #include "ns3/fabric.h"
+#include "ns3/link-flow-control.h"
 #include "ns3/pcap-file.h"
+#include "ns3/queue-discipline.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 #include "ns3/transport.h"
@@ -36,7 +38,12 @@ class PacedDatagrams final : public Transport
                                               "Time from one packet to the next [ps]",
                                               UintegerValue(1'000'000),
                                               MakeUintegerAccessor(&PacedDatagrams::m_gapPs),
-                                              MakeUintegerChecker<uint64_t>());
+                                              MakeUintegerChecker<uint64_t>())
+                                .AddAttribute("Priority",
+                                              "Priority of data",
+                                              UintegerValue(3),
+                                              MakeUintegerAccessor(&PacedDatagrams::m_priority),
+                                              MakeUintegerChecker<uint8_t>(0, 7));
         return tid;
     }
 
@@ -108,7 +115,7 @@ class PacedDatagrams final : public Transport
 
     uint8_t DataPriority() const override
     {
-        return 3;
+        return m_priority;
     }
 
     int32_t SinglePathEntropy(uint32_t) override
@@ -123,6 +130,7 @@ class PacedDatagrams final : public Transport
     }
 
     uint64_t m_gapPs{0};
+    uint8_t m_priority{0};
     std::vector<uint32_t> m_due;           ///< Messages whose gap is over
     std::map<uint32_t, uint32_t> m_sent;     ///< Packets, by message
     std::map<uint32_t, uint32_t> m_received; ///< Packets, by message
@@ -130,16 +138,143 @@ class PacedDatagrams final : public Transport
 
 NS_OBJECT_ENSURE_REGISTERED(PacedDatagrams);
 
+/// A user's own queue: whatever is larger is trimmed to a size and a priority.
+class TrimAll final : public QueueDiscipline
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::TrimAll")
+                                .SetParent<QueueDiscipline>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<TrimAll>()
+                                .AddAttribute("Bytes",
+                                              "Size of what is left [byte]",
+                                              UintegerValue(64),
+                                              MakeUintegerAccessor(&TrimAll::m_bytes),
+                                              MakeUintegerChecker<uint32_t>())
+                                .AddAttribute("To",
+                                              "Its priority",
+                                              UintegerValue(7),
+                                              MakeUintegerAccessor(&TrimAll::m_priority),
+                                              MakeUintegerChecker<uint8_t>(0, 7));
+        return tid;
+    }
+
+    void Attach(Fabric&) override
+    {
+    }
+
+    Verdict Admit(PortId, Frame& frame, uint32_t) override
+    {
+        return frame.bytes > m_bytes ? Verdict::TRIM : Verdict::ADMIT;
+    }
+
+    void Depart(PortId, Frame&, uint32_t) override
+    {
+    }
+
+    uint32_t TrimBytes(uint8_t) const override
+    {
+        return m_bytes;
+    }
+
+    uint8_t TrimPriority(uint8_t) const override
+    {
+        return m_priority;
+    }
+
+  private:
+    uint32_t m_bytes{0};
+    uint8_t m_priority{0};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(TrimAll);
+
+/// A user's own flow control: each frame that leaves a switch stops its sender for a moment.
+class StopAndGo final : public LinkFlowControl
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::StopAndGo")
+                                .SetParent<LinkFlowControl>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<StopAndGo>();
+        return tid;
+    }
+
+    void Attach(Fabric& fabric) override
+    {
+        m_fabric = &fabric;
+    }
+
+    bool IsLossless(uint8_t) const override
+    {
+        return true;
+    }
+
+    bool OnArrival(PortId ingress, const Frame& frame) override
+    {
+        m_held[ingress] += frame.bytes;
+        return true;
+    }
+
+    void OnDeparture(PortId ingress, uint8_t, uint32_t bytes) override
+    {
+        m_held[ingress] -= bytes;
+        m_fabric->SendLinkControl(ingress, 1U << 3, MIN_FRAME_BYTES);
+        m_fabric->SendLinkControl(ingress, 0, MIN_FRAME_BYTES);
+    }
+
+    void OnLinkControl(PortId port, const Frame& frame) override
+    {
+        m_fabric->SetPaused(port, static_cast<uint16_t>(frame.aux));
+    }
+
+    void OnLinkDown(PortId) override
+    {
+    }
+
+    bool HoldsBack(PortId, uint8_t) const override
+    {
+        return false;
+    }
+
+    uint64_t ReservedBytes(PortId) const override
+    {
+        return 0;
+    }
+
+    uint32_t PeakBytes(PortId) const override
+    {
+        return 0;
+    }
+
+    uint64_t HeldBytes(PortId ingress) const override
+    {
+        const auto held = m_held.find(ingress);
+        return held == m_held.end() ? 0 : held->second;
+    }
+
+  private:
+    Fabric* m_fabric{nullptr};
+    std::map<PortId, uint64_t> m_held; ///< [byte]
+};
+
+NS_OBJECT_ENSURE_REGISTERED(StopAndGo);
+
 namespace
 {
 
 /// Two hosts, two switches, three links of 100 Gb/s (80 ps per byte) and 1 us.
 void
-Fill(Facade& facade, int64_t bytes, const std::string& gapPs)
+Fill(Facade& facade, int64_t bytes, const std::string& gapPs, uint32_t priority = 3)
 {
-    const auto column = [&facade](const char* table, const char* name, std::vector<int64_t> values) {
-        facade.Column(table, name, values.data(), values.size());
-    };
+    const auto column =
+        [&facade](const char* table, const char* name, std::vector<int64_t> values) {
+            facade.Column(table, name, values.data(), values.size());
+        };
     column("nodes", "node", {0, 1, 10, 11});
     column("nodes", "is_switch", {0, 0, 1, 1});
     column("nodes", "tier", {0, 0, 1, 1});
@@ -154,6 +289,7 @@ Fill(Facade& facade, int64_t bytes, const std::string& gapPs)
     column("flows", "start_ps", {777});
     const auto transport = facade.Factory("ns3::tests::PacedDatagrams");
     facade.Attribute(transport, "GapPs", gapPs);
+    facade.Attribute(transport, "Priority", std::to_string(priority));
     facade.Transport(transport);
 }
 
@@ -328,6 +464,87 @@ class OwnTransportIsCapturedAsDatagrams : public TestCase
     }
 };
 
+/// Oracle: of each priority what its own queue leaves of a frame, as stock ns-3 reads it.
+class OwnQueuesTrimTheirOwnPriority : public TestCase
+{
+  public:
+    OwnQueuesTrimTheirOwnPriority(uint32_t priority, uint32_t bytes, uint32_t to)
+        : TestCase("frames of priority " + std::to_string(priority) + " are trimmed to " +
+                   std::to_string(bytes) + " bytes of priority " + std::to_string(to)),
+          m_priority(priority),
+          m_bytes(bytes),
+          m_to(to)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string path = CreateTempDirFilename("host_1.pcap");
+        Facade facade;
+        Fill(facade, PacedDatagrams::PACKET_BYTES, "1", m_priority);
+        const auto queue = facade.Factory("ns3::PerPriority");
+        facade.Attribute(queue, "Priority3", "ns3::tests::TrimAll[Bytes=200|To=5]");
+        facade.Attribute(queue, "Priority4", "ns3::tests::TrimAll[Bytes=300|To=6]");
+        facade.Use("queue", queue);
+        facade.Capture(1, path, 65535);
+        facade.Build();
+        while (!facade.RunSlice(1'000'000'000'000, 1))
+        {
+        }
+        facade.Finish();
+        PcapFile file;
+        file.Open(path, std::ios::in);
+        uint8_t data[2000];
+        uint32_t seconds;
+        uint32_t nanoseconds;
+        uint32_t captured;
+        uint32_t frameBytes;
+        uint32_t read;
+        file.Read(data, sizeof(data), seconds, nanoseconds, captured, frameBytes, read);
+        NS_TEST_ASSERT_MSG_EQ(file.Fail(), false, "read");
+        NS_TEST_EXPECT_MSG_EQ(frameBytes, m_bytes, "size");
+        NS_TEST_EXPECT_MSG_EQ((data[15] >> 5), m_to, "class selector");
+        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "trimmed_packets")[0], 1, "trimmed once");
+    }
+
+    uint32_t m_priority;
+    uint32_t m_bytes;
+    uint32_t m_to;
+};
+
+/// A pause that a departure has caused is for the sake of no egress.
+class OwnFlowControlPausesForNobody : public TestCase
+{
+  public:
+    OwnFlowControlPausesForNobody()
+        : TestCase("pauses of a flow control of one's own that are for no frame in particular")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 5;
+        Facade facade;
+        Fill(facade, PACKETS * PacedDatagrams::PACKET_BYTES, "1");
+        facade.Use("flow_control", facade.Factory("ns3::tests::StopAndGo"));
+        facade.Option("trace_pauses", 1);
+        facade.Build();
+        while (!facade.RunSlice(1'000'000'000'000, 1))
+        {
+        }
+        facade.Finish();
+        // Two switches; each departure, of data and of the acknowledgement, pauses once. The last
+        // PAUSE is still under way when the acknowledgement has come and the run ends.
+        NS_TEST_ASSERT_MSG_EQ(facade.Rows("pauses"), 2 * (PACKETS + 1) - 1, "pauses");
+        for (size_t i = 0; i < facade.Rows("pauses"); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(facade.Data("pauses", "toward")[i], -1, "pause " << i);
+        }
+    }
+};
+
 class FabricOwnTransportTestSuite : public TestSuite
 {
   public:
@@ -342,6 +559,9 @@ class FabricOwnTransportTestSuite : public TestSuite
         AddTestCase(new StockEventsRunBesideTheEngine, Duration::QUICK);
         AddTestCase(new OwnTransportIsDescribed, Duration::QUICK);
         AddTestCase(new OwnTransportIsCapturedAsDatagrams, Duration::QUICK);
+        AddTestCase(new OwnQueuesTrimTheirOwnPriority(3, 200, 5), Duration::QUICK);
+        AddTestCase(new OwnQueuesTrimTheirOwnPriority(4, 300, 6), Duration::QUICK);
+        AddTestCase(new OwnFlowControlPausesForNobody, Duration::QUICK);
     }
 };
 
