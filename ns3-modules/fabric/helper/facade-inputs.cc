@@ -23,7 +23,8 @@ struct InputShape
 
 const std::map<std::string, InputShape> INPUT_SHAPES{
     {"nodes", {{"node", "is_switch", "tier"}, {"plane"}}},
-    {"links", {{"node_a", "node_b", "rate_bps", "delay_ps"}, {"parallel", "loss_ratio", "bit_error_ratio"}}},
+    {"links",
+     {{"node_a", "node_b", "rate_bps", "delay_ps"}, {"parallel", "loss_ratio", "bit_error_ratio"}}},
     {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},

@@ -73,7 +73,8 @@ FatalGuard::FatalGuard()
 {
     m_state->stream.exceptions(std::ios::badbit); // or the exception ends in the stream's state
     m_state->cerrBuffer = std::cerr.rdbuf(m_state->printed.rdbuf());
-    m_state->clogBuffer = std::clog.rdbuf(m_state->prefixes.rdbuf()); // time and node, before the text
+    // Time and node, which ns-3 prints before the text.
+    m_state->clogBuffer = std::clog.rdbuf(m_state->prefixes.rdbuf());
     FatalImpl::RegisterStream(&m_state->stream);
 }
 

@@ -102,11 +102,7 @@ Fabric::BuildTelemetry()
     }
     if (m_options.samplePs || m_options.traceArrivals || m_options.tracePauses)
     {
-        m_telemetry = std::make_unique<Telemetry>(*this,
-                                                  m_options.samplePs,
-                                                  std::move(sampled),
-                                                  m_options.traceArrivals,
-                                                  m_options.tracePauses);
+        m_telemetry = std::make_unique<Telemetry>(*this, std::move(sampled));
         m_watchPs = m_telemetry->NextSamplePs();
     }
     if (m_control)
@@ -328,7 +324,8 @@ Fabric::BuildEndpoints()
         message.dstEndpoint = endpointOf[message.dst][row.transport];
         message.id = row.id;
         message.startPs = static_cast<uint64_t>(row.startPs);
-        const uint64_t ends = Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);
+        const uint64_t ends =
+            Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);
         message.tuple = static_cast<uint32_t>(
             Stream(RandomUse::FLOW_TUPLE, Mix64(ends) ^ static_cast<uint64_t>(row.id)).Bits(0));
         m_messages.push_back(message);

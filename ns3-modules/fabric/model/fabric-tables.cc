@@ -69,7 +69,8 @@ CheckFlows(const std::vector<FlowRow>& flows, const NodeById& nodes)
             NS_ABORT_MSG_IF(Find(nodes, end, name).isSwitch,
                             name << ": node " << end << " is a switch, not a host");
         }
-        NS_ABORT_MSG_IF(flow.src == flow.dst, name << " goes from host " << flow.src << " to itself");
+        NS_ABORT_MSG_IF(flow.src == flow.dst,
+                        name << " goes from host " << flow.src << " to itself");
         NS_ABORT_MSG_IF(flow.bytes <= 0, name << ": bytes is " << flow.bytes << ", not > 0");
         NS_ABORT_MSG_IF(flow.startPs < 0, name << ": start_ps is " << flow.startPs << ", not >= 0");
         before = &flow;
@@ -88,7 +89,8 @@ CheckLinkEvents(const std::vector<LinkEventRow>& events)
                           std::to_string(event.timePs) + " ps";
         NS_ABORT_MSG_IF(event.timePs < 0, name << ": time_ps is not >= 0");
         NS_ABORT_MSG_IF(event.rateBps < 0,
-                        name << ": rate_bps is " << event.rateBps << ", not >= 0 (0 cuts the link)");
+                        name << ": rate_bps is " << event.rateBps
+                             << ", not >= 0 (0 cuts the link)");
         NS_ABORT_MSG_IF(before && before->timePs == event.timePs &&
                             before->nodeA == event.nodeA && before->nodeB == event.nodeB &&
                             before->parallel == event.parallel,

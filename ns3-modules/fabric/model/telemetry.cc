@@ -11,19 +11,15 @@ namespace ns3
 namespace fabric
 {
 
-Telemetry::Telemetry(const Fabric& fabric,
-                     uint64_t samplePs,
-                     std::vector<PortId> sampled,
-                     bool arrivals,
-                     bool pauses)
+Telemetry::Telemetry(const Fabric& fabric, std::vector<PortId> sampled)
     : m_fabric(fabric),
-      m_samplePs(samplePs),
-      m_nextSamplePs(samplePs ? samplePs : NEVER_PS),
-      m_logsArrivals(arrivals),
-      m_logsPauses(pauses),
+      m_samplePs(fabric.Options().samplePs),
+      m_nextSamplePs(m_samplePs ? m_samplePs : NEVER_PS),
+      m_logsArrivals(fabric.Options().traceArrivals),
+      m_logsPauses(fabric.Options().tracePauses),
       m_sampled(std::move(sampled)),
       m_before(m_sampled.size()),
-      m_arrived(samplePs ? fabric.Messages().size() : 0)
+      m_arrived(m_samplePs ? fabric.Messages().size() : 0)
 {
 }
 
@@ -47,10 +43,7 @@ Telemetry::DataArrived(const Frame& frame, uint32_t node)
 }
 
 void
-Telemetry::PauseChanged(PortId port,
-                        uint16_t before,
-                        uint16_t after,
-                        const PauseReason& reason)
+Telemetry::PauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason)
 {
     const uint64_t nowPs = m_fabric.NowPs();
     for (uint32_t priority = 0; priority < NUM_PRIORITIES; priority++)

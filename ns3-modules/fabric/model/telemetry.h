@@ -74,17 +74,10 @@ class Telemetry
 {
   public:
     /**
-     * @param fabric lives longer than this
-     * @param samplePs period of the samples, 0 for none [ps]
+     * @param fabric lives longer than this; its options say what is recorded
      * @param sampled ports that are sampled
-     * @param arrivals whether every data packet is recorded
-     * @param pauses whether every pause is
      */
-    Telemetry(const Fabric& fabric,
-              uint64_t samplePs,
-              std::vector<PortId> sampled,
-              bool arrivals,
-              bool pauses);
+    Telemetry(const Fabric& fabric, std::vector<PortId> sampled);
 
     /// A data packet has come to its destination.
     void DataArrived(const Frame& frame, uint32_t node);
@@ -164,7 +157,7 @@ class Telemetry
     bool m_logsPauses;
     std::vector<PortId> m_sampled;
     std::vector<Before> m_before;      ///< Of each sampled port
-    std::vector<size_t> m_holding;     ///< Sampled ports that held or were held back at the last sample
+    std::vector<size_t> m_holding;     ///< Sampled ports that held or were held back just then
     std::vector<Arrived> m_arrived;    ///< Of each message
     std::vector<uint32_t> m_receiving; ///< Messages with anything in m_arrived
     std::map<std::pair<PortId, uint32_t>, size_t> m_open; ///< Row of each pause in force

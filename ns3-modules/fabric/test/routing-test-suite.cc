@@ -27,7 +27,8 @@ struct Graph
     std::vector<Port> ports;
 
     /// @param isSwitch per node @param links pairs of node indices, repeated if parallel
-    Graph(const std::vector<bool>& isSwitch, const std::vector<std::pair<uint32_t, uint32_t>>& links)
+    Graph(const std::vector<bool>& isSwitch,
+          const std::vector<std::pair<uint32_t, uint32_t>>& links)
         : nodes(isSwitch.size())
     {
         std::vector<std::vector<std::pair<uint32_t, uint32_t>>> ends(isSwitch.size());

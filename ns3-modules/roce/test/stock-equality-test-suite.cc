@@ -106,7 +106,10 @@ RunFabric(const Case& given, uint32_t seed, Paths& paths)
         facade.Attribute(factory, "RethBytes", "0");
         facade.Transport(factory);
     }
-    const auto column = [&facade](const char* table, const char* name, const auto& rows, auto field) {
+    const auto column = [&facade](const char* table,
+                                  const char* name,
+                                  const auto& rows,
+                                  auto field) {
         std::vector<int64_t> values;
         for (const auto& row : rows)
         {

@@ -49,7 +49,10 @@ Fill(fabric::Facade& facade, const std::string& forwarding, const Rows& drops)
     }
     Give(facade, "nodes", {"node", "is_switch", "tier"}, nodes);
     Give(facade, "links", {"node_a", "node_b", "rate_bps", "delay_ps"}, links);
-    Give(facade, "flows", {"flow", "src", "dst", "bytes", "start_ps"}, {{0, 0, 1, PACKETS * 4096, 0}});
+    Give(facade,
+         "flows",
+         {"flow", "src", "dst", "bytes", "start_ps"},
+         {{0, 0, 1, PACKETS * 4096, 0}});
     Give(facade, "drops", {"node", "peer", "ordinal"}, drops);
     facade.Option("trace_arrivals", 1);
     facade.Use("forwarding", facade.Factory(forwarding));
@@ -116,7 +119,8 @@ class SprayRecoveryTestSuite : public TestSuite
         : TestSuite("spray-recovery", Type::SYSTEM)
     {
         SprayTransport::GetTypeId(); // the library that registers it must be linked
-        for (const char* forwarding : {"ns3::EntropyModulo", "ns3::RandomSpray", "ns3::RoundRobinSpray"})
+        for (const char* forwarding :
+             {"ns3::EntropyModulo", "ns3::RandomSpray", "ns3::RoundRobinSpray"})
         {
             AddTestCase(new EachLossIsRepairedOnce(forwarding), Duration::QUICK);
         }
