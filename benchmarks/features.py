@@ -26,6 +26,8 @@ from pyorch.simulate.run import simulate
 
 PLAIN = "nothing on"
 PFC = "PFC, static threshold"
+RED = "RED/ECN"
+MARKS = {"KminBytes": 400_000, "KmaxBytes": 1_600_000}
 CONTROL = ("ns3::Pfc", {"XoffBytes": 200_000})
 
 
@@ -34,7 +36,8 @@ class Feature:
     """What one row of the table switches on, beside what it is compared with.
 
     `options` are those of `Fabric`, `roles` its methods with their arguments, `links` and `tables`
-    columns to add; in `roles` a policy, discipline or flow control replaces the plain one.
+    columns to add; in `roles` a policy, discipline or flow control replaces the plain one. With
+    `may_fail` the first link is cut long after the end of the run.
     """
 
     options: dict[str, object] = field(default_factory=dict)
@@ -42,20 +45,25 @@ class Feature:
     links: dict[str, float] = field(default_factory=dict)
     tables: dict[str, dict[str, list]] = field(default_factory=dict)
     transport: dict[str, object] = field(default_factory=dict)
+    may_fail: bool = False
     beside: str = PLAIN
 
-
-#: A cut of the first link long after the end of the run: what being able to fail costs.
-LATE_CUT = {"time_ps": [10**15], "node_a": [0], "node_b": [permutation.SHAPES[128].hosts],
-            "rate_bps": [0]}  # fmt: skip
 
 FEATURES = {
     PLAIN: Feature(),
     PFC: Feature(roles={"flow_control": CONTROL}),
     "PFC, dynamic threshold": Feature(roles={"flow_control": ("ns3::Pfc", {"Alpha": 0.125})}),
     "egress limit, dynamic": Feature(roles={"queue": ("ns3::DropTail", {"Alpha": 1})}),
-    "RED/ECN": Feature(roles={"queue": ("ns3::RedEcn", {"KminBytes": 400_000,
-                                                        "KmaxBytes": 1_600_000})}),
+    RED: Feature(roles={"queue": ("ns3::RedEcn", MARKS)}),
+    "RED/ECN as one discipline per priority": Feature(
+        roles={
+            "queue": (
+                "ns3::PerPriority",
+                {"Priority3": "ns3::RedEcn[KminBytes=400000|KmaxBytes=1600000]"},
+            )
+        },
+        beside=RED,
+    ),
     "weighted hash": Feature(roles={"forwarding": ("ns3::WeightedHash",)}),
     "flowlets": Feature(roles={"forwarding": ("ns3::Flowlet",)}),
     "least loaded port": Feature(roles={"forwarding": ("ns3::LeastLoaded",)}),
@@ -65,7 +73,8 @@ FEATURES = {
     ),
     "cut-through": Feature(options={"cut_through_bytes": 64}),
     "switch latency": Feature(options={"switch_delay_ps": 300_000}),
-    "a link that may be cut": Feature(tables={"link_events": LATE_CUT}),
+    "a link that may be cut": Feature(may_fail=True),
+    "a flow that waits for another": Feature(tables={"dependencies": {"flow": [1], "after": [0]}}),
     "frame loss, 10^-9": Feature(links={"loss_ratio": 1e-9}),
     "bit errors, 10^-15": Feature(links={"bit_error_ratio": 1e-15}),
     "samples every 10 us": Feature(options={"sample_ps": 10_000_000}),
@@ -75,7 +84,7 @@ FEATURES = {
     "log of PFC pauses": Feature(
         options={"trace_pauses": True}, roles={"flow_control": CONTROL}, beside=PFC
     ),
-}  # fmt: skip
+}
 
 
 def fabric(feature: Feature, tables: Path) -> Fabric:
@@ -93,6 +102,9 @@ def fabric(feature: Feature, tables: Path) -> Fabric:
         network.table(table, given)
     for table, given in feature.tables.items():
         network.table(table, given)
+    if feature.may_fail:
+        first = {name: columns[f"links.{name}"][:1] for name in ("node_a", "node_b")}
+        network.table("link_events", first | {"time_ps": [10**15], "rate_bps": [0]})
     for role, arguments in ({"forwarding": ("ns3::EcmpHash",)} | feature.roles).items():
         getattr(network, role)(*arguments)
     network.transport(
@@ -139,9 +151,7 @@ def main() -> None:
     shape = permutation.SHAPES[options.hosts]
     table = Table("feature", "beside", "CPU with it, times", "least", "most")
     with tempfile.TemporaryDirectory() as folder:
-        permutation.save(
-            Path(folder), permutation.tables(shape, options.packets or shape.packets)
-        )
+        permutation.save(Path(folder), permutation.tables(shape, options.packets or shape.packets))
         for name in options.only:
             found = ratios(name, Path(folder) / "tables.npz", options.repeats)
             numbers = (statistics.median(found), min(found), max(found))
