@@ -31,7 +31,6 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         _flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])
     ]  # fmt: skip
     ids = _flow_ids(parts)
-    waits = _dependencies(spec["workload"], parts, ids)
     flows = {
         column: np.concatenate([part[column] for part in parts])
         for column in parts[0]
@@ -42,12 +41,10 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     if ratio := spec["link"]["bit_error_ratio"]:  # a table of links may have its own
         n_links = len(tables["links"]["node_a"])
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
-    if waits := [wait for wait in waits if wait is not None]:
-        tables["dependencies"] = {
-            column: np.concatenate([wait[column] for wait in waits]) for column in waits[0]
-        }
+    if waits := _dependencies(spec["workload"], parts, ids):
+        tables["dependencies"] = waits
     if spec["trace"]["nodes"]:
-        tables["sampled"] = {"node": np.array(sorted(set(spec["trace"]["nodes"])), dtype=np.int64)}
+        tables["sampled"] = {"node": np.array(spec["trace"]["nodes"], dtype=np.int64)}
     if spec["failures"]:
         tables["link_events"] = _link_events(spec, tables, seed)
     return tables
@@ -55,47 +52,42 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
 
 def _dependencies(
     loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray
-) -> list[dict[str, np.ndarray] | None]:
-    """Return for each workload which of its flows wait for which, by their ids; None if none do."""
+) -> dict[str, np.ndarray]:
+    """Return which flows wait for which, by their ids; no columns if none do."""
     found = []
-    first = 0
-    for load, part in zip(loads, parts, strict=True):
+    ends = np.cumsum([len(part["src"]) for part in parts])
+    for load, own in zip(loads, np.split(ids, ends[:-1]), strict=True):
         module = plugins.load("pyorch.workload", load["type"])
-        own = ids[first : first + len(part["src"])]
-        first += len(part["src"])
-        if not hasattr(module, "dependencies"):
-            found.append(None)
-            continue
-        rows = module.dependencies(restore(module.Params, load))
-        found.append(
-            {
-                "flow": own[rows["flow"]],
-                "after": own[rows["after"]],
-                "at_sender": rows["at_sender"].astype(np.int64),
-            }
-            if len(rows["flow"])
-            else None
-        )
-    return found
+        if hasattr(module, "dependencies"):
+            rows = module.dependencies(restore(module.Params, load))
+            found.append(rows | {name: own[rows[name]] for name in ("flow", "after")})
+    waits = {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
+    return waits if any(map(len, waits.values())) else {}
+
+
+def _seed_of(index: int, seed: int) -> int:
+    """Return the seed of the n-th entry of a list, whose streams no seed of a run has.
+
+    Those are below 2^64; the first entry has the streams of a scenario with one.
+    """
+    return seed + (index << 64)
 
 
 def _link_events(spec: dict, tables: Tables, seed: int) -> dict[str, np.ndarray]:
-    """Return when links change; the n-th kind of trouble has random streams of its own."""
-    parts = []
+    """Return when links change."""
+    nodes, links, parts = tables["nodes"], tables["links"], []
     for index, failure in enumerate(spec["failures"]):
         module = plugins.load("pyorch.failure", failure["type"])
-        params, own_seed = restore(module.Params, failure), seed + (index << 64)
-        parts.append(
-            module.outages(params, tables["nodes"], tables["links"], own_seed, spec["stop_ps"])
-        )
-    return link_events(together(parts), tables["links"])
+        params = restore(module.Params, failure)
+        parts.append(module.outages(params, nodes, links, _seed_of(index, seed), spec["stop_ps"]))
+    return link_events(together(parts), links)
 
 
 def _flows_of(load: dict, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:
-    """Return the flows of one workload; the n-th of several has random streams of its own."""
+    """Return the flows of one workload."""
     module = plugins.load("pyorch.workload", load["type"])
-    own_seed = seed + (index << 64)
-    flows = module.flows(restore(module.Params, load), tables["nodes"], tables["links"], own_seed)
+    params, seed = restore(module.Params, load), _seed_of(index, seed)
+    flows = module.flows(params, tables["nodes"], tables["links"], seed)
     return {**flows, "transport": np.full(len(flows["src"]), load["transport"], dtype=np.int64)}
 
 

@@ -52,10 +52,12 @@ def check_trace(trace: dict, nodes: dict[str, np.ndarray]) -> None:
             f"the topology has no node {unknown[0]}; its nodes are {nodes['node'].min()} to"
             f" {nodes['node'].max()}.",
         )
+    for key in ("nodes", "pcap"):
+        ids, repeats = np.unique(trace[key], return_counts=True)
+        if (repeats > 1).any():
+            raise FieldError(key, f"node {ids[repeats > 1][0]} is there twice. Name it once.")
     hosts = nodes["node"][nodes["is_switch"] == 0]
-    for i, node in enumerate(trace["pcap"]):
-        if node in trace["pcap"][:i]:
-            raise FieldError("pcap", f"host {node} is there twice. Name it once.")
+    for node in trace["pcap"]:
         if node not in hosts:
             what = "is a switch, not a host" if node in nodes["node"] else "is no node"
             raise FieldError("pcap", f"{node} {what}. The {len(hosts)} hosts are {_ranges(hosts)}.")

@@ -160,8 +160,8 @@ class Resolver:
             module.check(params, counts)
             if hasattr(module, "check_flows"):
                 module.check_flows(params, nodes, stop_ps)
-            elif (latest_ps := load.get("start_ps", 0) + load.get("jitter_ps", 0)) >= stop_ps:
-                start, stop = (format_exact(t, TIME) for t in (latest_ps, stop_ps))
+            if load.get("start_ps", 0) >= stop_ps:
+                start, stop = (format_exact(t, TIME) for t in (load["start_ps"], stop_ps))
                 raise FieldError("start", f"{start} is not before stop, {stop}. Raise stop.")
         except FieldError as error:
             raise scenario.error((*path, error.field), str(error)) from None

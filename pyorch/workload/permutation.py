@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, FieldError, MessageBytes, Share, TimePs
+from pyorch.units import TIME, format_exact
 from pyorch.workload._hosts import alike, hosts, leaf_of, stream
 
 
@@ -44,6 +45,16 @@ def check(params: Params, counts: dict[str, int]) -> None:
             f"{params.active:g} of {counts['hosts']} hosts is {n_active(params, counts['hosts'])};"
             f" a permutation needs 2. Write at least {2 / counts['hosts']:g}.",
         )
+
+
+def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+    """Raise FieldError if `jitter` may move a start beyond the end of the run."""
+    if params.start_ps < stop_ps <= (latest_ps := params.start_ps + params.jitter_ps):
+        latest, stop = (format_exact(t, TIME) for t in (latest_ps, stop_ps))
+        raise FieldError(
+            "jitter", f"with start a message may begin at {latest}, not before stop, {stop}. Raise"
+            " stop.",
+        )  # fmt: skip
 
 
 def n_active(params: Params, n_hosts: int) -> int:

@@ -118,7 +118,11 @@ CHANGES = {
     ),
     "a capture twice": (
         "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [3, 5, 3]}",
-        "small.yaml:9: trace.pcap: host 3 is there twice. Name it once.",
+        "small.yaml:9: trace.pcap: node 3 is there twice. Name it once.",
+    ),
+    "a node sampled twice": (
+        "stop: 20 ms", "stop: 20 ms\ntrace: {sample: 1 us, nodes: [8, 3, 8]}",
+        "small.yaml:9: trace.nodes: node 8 is there twice. Name it once.",
     ),
     "a snaplen of nothing": (
         "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [3], snaplen: 0 B}",
@@ -247,6 +251,10 @@ CHANGES = {
     ),
     "a start that jitter may push beyond the end": (
         "message: 1 MB", "message: 1 MB, start: 19 ms, jitter: 1 ms",
+        "small.yaml:6: workload.jitter: with start a message may begin at 20 ms, not before stop",
+    ),
+    "a start at the end": (
+        "message: 1 MB", "message: 1 MB, start: 20 ms, jitter: 1 ms",
         "small.yaml:6: workload.start: 20 ms is not before stop, 20 ms. Raise stop.",
     ),
     "an unknown template": (

@@ -164,8 +164,11 @@ def test_a_trigger_that_is_no_dependency_is_refused(tmp_path, text, message):
 def test_waiting_flows_of_a_file_are_named_by_their_ids_in_the_tables(tmp_path):
     (tmp_path / "w.cm").write_text(RIGHT)
     (tmp_path / "b.csv").write_text("src,dst,bytes\n5,6,1\n7,8,1\n")
-    loads = [(flow_table, {"file": "b.csv"}), (htsim_cm, {"file": "w.cm"})]
+    (tmp_path / "n.cm").write_text(CM.replace("id 1", "id 21").replace("id 2 ", "id 22 "))
+    files = [(flow_table, "b.csv"), (htsim_cm, "n.cm"), (htsim_cm, "w.cm")]
+    loads = [(module, {"file": name}) for module, name in files]
 
+    assert "dependencies" not in input_tables(resolved(tmp_path, *loads[:2]))
     rows = input_tables(resolved(tmp_path, *loads))["dependencies"]
 
     assert list(zip(*(rows[n].tolist() for n in ("flow", "after", "at_sender")), strict=True)) == [
