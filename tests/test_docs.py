@@ -47,3 +47,27 @@ def test_the_scenario_of_the_readme_resolves():
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+def prose(page):
+    """Yield the numbered lines of a page that can be broken: no tables, headings or code."""
+    is_code = False
+    for number, line in enumerate(page.read_text().split("\n"), 1):
+        is_code ^= line.strip().startswith("```")
+        if not is_code and not re.match(r"\s*(#|\||```)|    ", line):
+            yield number, line
+
+
+def test_no_line_of_prose_or_cpp_has_more_than_100_columns():
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("ns3-modules/*/*.md")]
+    sources = [*ROOT.glob("ns3-modules/**/*.h"), *ROOT.glob("ns3-modules/**/*.cc")]
+    lines = {page: prose(page) for page in [*pages, ROOT / "benchmarks" / "README.md"]}
+    lines |= {source: enumerate(source.read_text().split("\n"), 1) for source in sources}
+
+    assert sources
+    assert [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path, numbered in lines.items()
+        for number, line in numbered
+        if len(line) > 100
+    ] == []

@@ -35,8 +35,9 @@ struct CaptureOptions
  * What follows UDP is said by the transport (Transport::Describe), what a PAUSE holds by the flow
  * control (LinkFlowControl::MacControl). Payload is zeros. Addresses are made of node ids: MAC
  * 02:<port>:<id, 4 bytes> of both ends of the link, as between routers, and IPv4 10.<id, 3 bytes>;
- * bits 8 to 13 of the port are the first six of the MAC address. The entropy is the Identification; the UDP source port is its last 14 bits in the dynamic range,
- * as annex A17 of the InfiniBand Architecture Specification asks for.
+ * bits 8 to 13 of the port are the first six of the MAC address. The entropy is the Identification;
+ * the UDP source port is its last 14 bits in the dynamic range, as annex A17 of the InfiniBand
+ * Architecture Specification asks for.
  *
  * Source: IEEE 802.3; RFC 791, 768, 2474 (DSCP: class selector of the priority), 3168 (ECN).
  * Not modelled: VLAN tags, UDP checksums (zero, as in RoCEv2).
