@@ -17,7 +17,6 @@ MOST_LINKS = 2**24
 
 Hosts = Annotated[int, Field(strict=True, ge=1, le=2**20)]
 Count = Annotated[int, Field(strict=True, ge=1, le=2**20)]
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class FieldError(SpecError):
@@ -40,6 +39,18 @@ def _reader(dimension: units.Dimension):
     return read
 
 
+def _decimal(value: object) -> object:
+    """Return text that is a decimal number as the nearest float: YAML takes 1e-3 for text."""
+    try:
+        return units.parse_float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+#: A finite number; true and false are none.
+Number = Annotated[float, BeforeValidator(_decimal), Field(strict=True, allow_inf_nan=False)]
+Flag = Annotated[bool, Field(strict=True)]
+Share = Annotated[Number, Field(ge=0, le=1)]
 TimePs = Annotated[int, BeforeValidator(_reader(units.TIME))]
 RateBps = Annotated[int, BeforeValidator(_reader(units.RATE)), Field(ge=1)]
 SizeBytes = Annotated[int, BeforeValidator(_reader(units.SIZE))]

@@ -41,8 +41,8 @@ def _settle(value: object, info: ValidationInfo) -> FileRef:
     except OSError as error:
         beside = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
         raise ValueError(
-            f"'{value}': {path} cannot be read ({error.strerror}). The name is relative to the"
-            f" folder of the scenario.{did_you_mean(path.name, beside)}"
+            f"{quoted(value)}: {path} cannot be read ({error.strerror}). The name is relative to"
+            f" the folder of the scenario.{did_you_mean(path.name, beside)}"
         ) from None
 
 
@@ -149,7 +149,7 @@ def columns(
                 f"{did_you_mean(name, known)}",
             )  # fmt: skip
         if names.count(name) > 1:
-            raise FieldError(key, f"{path}: column '{name}' stands twice. Keep one.")
+            raise FieldError(key, f"{path}: column {quoted(name)} stands twice. Keep one.")
     return {
         name: _numbers(table[name], known[name], f"{path}: {name}", key, suffix == ".csv")
         for name in names

@@ -6,7 +6,7 @@ import typing
 
 from pydantic import BaseModel, ValidationError
 
-from pyorch.errors import did_you_mean
+from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.yaml_lines import Path, dotted
 
 _KINDS = {
@@ -15,6 +15,7 @@ _KINDS = {
     "int_parsing": "a whole number",
     "float_type": "a number",
     "float_parsing": "a number",
+    "finite_number": "a finite number",
     "string_type": "text",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
@@ -55,12 +56,14 @@ def _sentence(detail: dict, path: Path, model: type[BaseModel]) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind in _LIMITS:
-        return f"{given} is out of range; it must be {_LIMITS[kind].format(**context)}."
+        return (
+            f"{quoted(given)[1:-1]} is out of range; it must be {_LIMITS[kind].format(**context)}."
+        )
     if kind in _KINDS:
         return f"{show(given)} is not {_KINDS[kind]}. Write {_KINDS[kind]}."
     if kind == "string_pattern_mismatch":
         return (
-            f"'{given}' is not a name here. Write lower-case letters, digits and _,"
+            f"{quoted(given)} is not a name here. Write lower-case letters, digits and _,"
             " beginning with a letter."
         )
     return f"{show(given)}: {detail['msg']}."
@@ -73,10 +76,10 @@ def show(value: object) -> str:
     if isinstance(value, bool):
         return f"{str(value).lower()} (true/false)"
     if isinstance(value, str):
-        return f"'{value}' (text)"
+        return f"{quoted(value)} (text)"
     if isinstance(value, dict):
         return "a mapping of keys to values"
-    return f"a list of {len(value)}" if isinstance(value, list) else f"{value}"
+    return f"a list of {len(value)}" if isinstance(value, list) else quoted(value)[1:-1]
 
 
 def keys(model: type[BaseModel]) -> list[str]:

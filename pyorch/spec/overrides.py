@@ -3,7 +3,7 @@
 
 import re
 
-from pyorch.errors import SpecError
+from pyorch.errors import SpecError, quoted
 from pyorch.spec.yaml_lines import Path, dotted, parse
 
 _INDEX = re.compile("[0-9]{1,9}")
@@ -41,7 +41,7 @@ def replaced(tree: object, path: Path, value: object, done: Path = ()) -> object
         return changed
     if tree is not None and not isinstance(tree, dict):
         raise SpecError(
-            f"{dotted((*done, head))}: {dotted(done)} is '{tree}', which has no keys."
+            f"{dotted((*done, head))}: {dotted(done)} is {quoted(tree)}, which has no keys."
             f" Set {dotted(done)} itself."
         )
     tree = tree or {}
@@ -63,4 +63,4 @@ def parse_assignment(text: str) -> tuple[str, object]:
     try:
         return key.strip(), parse(value, "--set")[0]
     except SpecError:
-        raise SpecError(f"--set {text}: '{value}' is not a YAML value. Quote it.") from None
+        raise SpecError(f"--set {text}: {quoted(value)} is not a YAML value. Quote it.") from None

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyorch.errors import SpecError, did_you_mean
+from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec import typeids
 from pyorch.spec.files import without_paths
 from pyorch.spec.resolve import Resolver
@@ -183,8 +183,8 @@ def template_digest(folder: Path, name: str) -> str:
     if name not in known or name == "base":
         offered = [other for other in known if other != "base"]
         raise SpecError(
-            f"template: no template '{name}'. Found in scenarios/templates: {', '.join(offered)}."
-            f"{did_you_mean(name, offered)}"
+            f"template: no template {quoted(name)}. Found in scenarios/templates:"
+            f" {', '.join(offered)}.{did_you_mean(name, offered)}"
         )
     content = b"".join((folder / f"{part}.py.jinja").read_bytes() for part in ("base", name))
     return hashlib.sha256(content).hexdigest()

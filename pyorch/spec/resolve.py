@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from pydantic import ValidationError
 
 from pyorch import plugins
-from pyorch.errors import PluginError, SpecError, did_you_mean
+from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import messages
 from pyorch.spec.checks import check_pfc, check_trace
 from pyorch.spec.fields import MOST_LINKS, FieldError, restore
@@ -119,7 +119,7 @@ class Resolver:
         if load.transport is not None and load.transport not in names:
             raise scenario.error(
                 (*path, "transport"),
-                f"no transport is called '{load.transport}'. There are {', '.join(names)}."
+                f"no transport is called {quoted(load.transport)}. There are {', '.join(names)}."
                 f"{did_you_mean(load.transport, names)}",
             )
         resolved = self._plugin(scenario, "workload", load, path, {})
@@ -172,7 +172,7 @@ class Resolver:
             if name in names[:index]:
                 raise scenario.error(
                     ("transport", index, "name"),
-                    f"'{name}' is the name of another transport too. Give each its own name.",
+                    f"{quoted(name)} is the name of another transport too. Give each its own name.",
                 )
 
     def _typed(self, scenario: ScenarioFile, role: str, typed: Typed, path: Path) -> dict:

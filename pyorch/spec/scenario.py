@@ -66,21 +66,22 @@ class ScenarioFile:
 
     def error(self, path: Path, message: str) -> SpecError:
         """Return the error of a value: where it was written, its path, and what is wrong."""
-        shown = self._shown(path)
+        as_written = self._as_written(path)
+        shown = dotted(as_written)
         for target, where in reversed(self.origins):
             if path[: len(target)] == target or target[: len(path)] == path:
                 return SpecError(f"{where}: {shown}: {message}")
-        written = overrides.split(shown) if shown else ()
+        written = overrides.split(".".join(map(str, as_written))) if as_written else ()
         while written and written not in self.lines:
             written = written[:-1]
         line = f":{self.lines[written]}" if written in self.lines and written else ""
         return SpecError(f"{self.source}{line}: {shown}: {message}")
 
-    def _shown(self, path: Path) -> str:
+    def _as_written(self, path: Path) -> Path:
         """Return the key path as the user wrote it."""
         if len(path) > 1 and path[0] in self.listed and path[1] == 0:
-            path = (path[0], *path[2:])
-        return dotted(path)
+            return (path[0], *path[2:])
+        return path
 
     def at_scale(self, scale: str) -> "ScenarioFile":
         """Return the scenario with the overrides of one scale; without ``scales`` it is itself.

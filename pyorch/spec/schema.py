@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pyorch.spec.fields import Closed, MessageBytes, RateBps, SizeBytes, TimePs
+from pyorch.spec.fields import Closed, Flag, MessageBytes, Number, RateBps, SizeBytes, TimePs
 
 Value = bool | int | float | str
 
@@ -15,8 +15,8 @@ class Link(Closed):
 
     rate_bps: RateBps = Field(alias="rate")
     delay_ps: TimePs = Field(alias="delay")
-    loss_ratio: Annotated[float, Field(ge=0, lt=1)] = Field(0.0, alias="loss")
-    bit_error_ratio: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    loss_ratio: Annotated[Number, Field(ge=0, lt=1)] = Field(0.0, alias="loss")
+    bit_error_ratio: Annotated[Number, Field(ge=0, lt=1)] = 0.0
 
 
 class Wire(Closed):
@@ -61,8 +61,8 @@ class Trace(Closed):
     these are given. `snaplen` is what a pcap file keeps of each frame.
     """
 
-    arrivals: bool = False
-    pauses: bool = False
+    arrivals: Flag = False
+    pauses: Flag = False
     sample_ps: Annotated[TimePs, Field(ge=1)] | None = Field(None, alias="sample")
     nodes: list[Annotated[int, Field(strict=True, ge=0)]] = []
     pcap: list[Annotated[int, Field(strict=True)]] = []

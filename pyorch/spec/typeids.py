@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from pyorch import units
-from pyorch.errors import SpecError, did_you_mean
+from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec.fields import FieldError
 
 #: Where the build is; another one can be chosen for a process.
@@ -40,7 +40,7 @@ class TypeIds:
         known = self.choices(role)
         if name not in known:
             raise SpecError(
-                f"no {role.replace('_', ' ')} '{name}'. There are {', '.join(known)}."
+                f"no {role.replace('_', ' ')} {quoted(name)}. There are {', '.join(known)}."
                 f"{did_you_mean(name, known)}"
             )
 
@@ -64,7 +64,7 @@ class TypeIds:
             if key not in known:
                 names = ", ".join(known) or "no attributes"
                 raise FieldError(
-                    key, f"{name} has no attribute '{key}'. It has {names}."
+                    key, f"{name} has no attribute {quoted(key)}. It has {names}."
                     f"{did_you_mean(key, known)}",
                 )  # fmt: skip
         settled = {}
@@ -87,7 +87,9 @@ class TypeIds:
             name, bracket, inner = value.partition("[")
             if name not in self._by_name:
                 hint = did_you_mean(name, self._by_name)
-                raise ValueError(f"no type '{name}'. There are {', '.join(self._by_name)}.{hint}")
+                raise ValueError(
+                    f"no type {quoted(name)}. There are {', '.join(self._by_name)}.{hint}"
+                )
             if bracket:
                 self._check_inner(name, inner)
         return value
@@ -97,11 +99,13 @@ class TypeIds:
         known = self.attributes(name)
         pairs = [pair.partition("=") for pair in text.removesuffix("]").split("|")]
         if not text.endswith("]") or not all(equals for _, equals, _ in pairs):
-            raise ValueError(f"'{name}[{text}' is not of the form {name}[Name=value|Name=value].")
+            raise ValueError(
+                f"{quoted(f'{name}[{text}')} is not of the form {name}[Name=value|Name=value]."
+            )
         for key, _, given in pairs:
             if key not in known:
                 raise ValueError(
-                    f"{name} has no attribute '{key}'. It has {', '.join(known) or 'none'}."
+                    f"{name} has no attribute {quoted(key)}. It has {', '.join(known) or 'none'}."
                     f"{did_you_mean(key, known)}"
                 )
             if _kind(known[key]) in ("Uinteger", "Integer"):
@@ -282,4 +286,4 @@ def _time_text(time_ps: int) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return f"'{value}'" if isinstance(value, str) else f"{value}"
+    return quoted(value) if isinstance(value, str) else quoted(value)[1:-1]

@@ -133,5 +133,5 @@ def _refuse_twins(node, path: Path, source: str) -> None:
 
 
 def dotted(path: Path) -> str:
-    """Return a path as a user writes it: ``link.rate``."""
-    return ".".join(str(part) for part in path)
+    """Return a path as a user writes it: ``link.rate``; on one line, and long keys are cut."""
+    return ".".join(quoted(str(part))[1:-1] for part in path)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from pyorch.errors import SpecError, did_you_mean
+from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec import messages, overrides, yaml_lines
 from pyorch.spec.yaml_lines import Path as KeyPath
 from pyorch.theory import preset_schema as schema
@@ -86,7 +86,13 @@ def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> BaseM
     """
     path = find(name)
     shown = path.name if path.parent == FOLDER else str(path)
-    values, lines = yaml_lines.parse(path.read_text(encoding="utf-8"), shown)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise SpecError(f"{shown}: is not a text file in UTF-8. Name a preset.") from None
+    except OSError as error:
+        raise SpecError(f"{shown}: cannot be read ({error.strerror}).") from None
+    values, lines = yaml_lines.parse(text, shown)
     if not isinstance(values, dict):
         raise SpecError(f"{shown}: a preset is a mapping of keys to values; begin with kind:.")
     changed = [(overrides.split(key), value) for key, value in sets]
@@ -94,7 +100,7 @@ def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> BaseM
         values = overrides.replaced(values, key, value)
     if values.get("kind") != kind:
         raise SpecError(
-            f"{shown}: kind: this is '{values.get('kind')}', and '{kind}' is needed here."
+            f"{shown}: kind: this is {quoted(values.get('kind'))}, and '{kind}' is needed here."
             f" Presets of that kind: {', '.join(names(kind))}."
         )
     try:

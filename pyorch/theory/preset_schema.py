@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from pyorch import units
-from pyorch.errors import SpecError, did_you_mean
-from pyorch.spec.fields import Closed, Count, RateBps, TimePs
+from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.spec.fields import Closed, Count, Flag, Number, RateBps, TimePs
 
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 POWER = units.Dimension(
@@ -44,17 +44,17 @@ def _tensor_degree(value: object) -> object:
     if whole or value in TENSOR_RULES:
         return value
     raise ValueError(
-        f"'{value}' is not a tensor-parallel degree. Write a whole number of at least 1, or one of"
-        f" {', '.join(TENSOR_RULES)}.{did_you_mean(value, TENSOR_RULES)}"
+        f"{quoted(value)} is not a tensor-parallel degree. Write a whole number of at least 1, or"
+        f" one of {', '.join(TENSOR_RULES)}.{did_you_mean(value, TENSOR_RULES)}"
     )
 
 
 def _format_bytes(value: object) -> float:
     """Return the bytes of a number format by its name."""
-    if value not in FORMAT_BYTES:
+    if not isinstance(value, str) or value not in FORMAT_BYTES:
         hint = did_you_mean(value, FORMAT_BYTES)
         raise ValueError(
-            f"'{value}' is not a number format. Write one of {', '.join(FORMAT_BYTES)}.{hint}"
+            f"{quoted(value)} is not a number format. Write one of {', '.join(FORMAT_BYTES)}.{hint}"
         )
     return FORMAT_BYTES[value]
 
@@ -67,9 +67,9 @@ Format = Annotated[float, BeforeValidator(_format_bytes)]
 Degree = Annotated[Any, BeforeValidator(_tensor_degree)]
 #: The model of the wide-area exchange is one between pairs of twins.
 Datacenters = Annotated[int, Field(strict=True, ge=1, le=2)]
-Positive = Annotated[float, Field(gt=0)]
-PositiveShare = Annotated[float, Field(gt=0, le=1)]
-AtLeastOne = Annotated[float, Field(ge=1)]
+Positive = Annotated[Number, Field(gt=0)]
+PositiveShare = Annotated[Number, Field(gt=0, le=1)]
+AtLeastOne = Annotated[Number, Field(ge=1)]
 
 
 class ModelSection(Closed):
@@ -113,7 +113,7 @@ class JobSection(Closed):
 
     sequence_tokens: Count
     micro_batch: Count = 1
-    recompute: bool = True
+    recompute: Flag = True
 
 
 class GpuSection(Closed):
@@ -191,7 +191,7 @@ class InferenceFile(Closed):
     hidden: Count
     tensor: Count
     tokens_per_s: Positive
-    parallel_efficiency: Annotated[float, Field(ge=0, lt=1)]
+    parallel_efficiency: Annotated[Number, Field(ge=0, lt=1)]
     kv_deadline_ps: TimePs = Field(alias="kv_deadline")
 
 
@@ -200,7 +200,7 @@ class BudgetSection(Closed):
 
     total_usd: Usd = Field(alias="total")
     compute_share: PositiveShare
-    overhead_share: Annotated[float, Field(ge=0)]
+    overhead_share: Annotated[Number, Field(ge=0)]
     pue_low: AtLeastOne
     pue_high: AtLeastOne
 

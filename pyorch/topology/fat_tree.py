@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs
+from pyorch.spec.fields import Closed, Count, FieldError, Number, RateBps, TimePs
 from pyorch.topology import _clos
 
 MOST_HOSTS = 2**20
@@ -29,7 +29,7 @@ class Params(Closed):
 
     tiers: Annotated[int, Field(strict=True, ge=2, le=4)]
     radix: Annotated[int, Field(strict=True, ge=2, le=2**20)]
-    oversubscription: list[Annotated[float, Field(ge=1)]]
+    oversubscription: list[Annotated[Number, Field(ge=1)]]
     parallel: list[Count]
     pods: Count
     planes: Count = 1

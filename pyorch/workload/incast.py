@@ -4,7 +4,7 @@
 import numpy as np
 from pydantic import Field
 
-from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs
+from pyorch.spec.fields import Closed, Count, FieldError, Flag, MessageBytes, TimePs
 from pyorch.workload._hosts import hosts, stream
 
 
@@ -18,7 +18,7 @@ class Params(Closed):
     message_bytes: MessageBytes = Field(alias="message")
     receiver: int = Field(0, ge=0, strict=True)
     start_ps: TimePs = Field(0, alias="start")
-    random_senders: bool = False
+    random_senders: Flag = False
 
 
 def check(params: Params, counts: dict[str, int]) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
+from pyorch.spec.fields import Closed, FieldError, Flag, MessageBytes, TimePs
 from pyorch.workload._hosts import alike, hosts, stream
 
 Fan = Annotated[int, Field(strict=True, ge=1)]
@@ -27,7 +27,7 @@ class Params(Closed):
     targets: Fan
     senders: Fan
     message_bytes: MessageBytes = Field(alias="message")
-    random_hosts: bool = False
+    random_hosts: Flag = False
     start_ps: TimePs = Field(0, alias="start")
 
 

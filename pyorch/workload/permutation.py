@@ -8,7 +8,7 @@ active is drawn at random; those at a smaller share are among those at a larger 
 import numpy as np
 from pydantic import Field
 
-from pyorch.spec.fields import Closed, FieldError, MessageBytes, Share, TimePs
+from pyorch.spec.fields import Closed, FieldError, Flag, MessageBytes, Share, TimePs
 from pyorch.units import TIME, format_exact
 from pyorch.workload._hosts import alike, hosts, leaf_of, stream
 
@@ -19,7 +19,7 @@ class Params(Closed):
     message_bytes: MessageBytes = Field(alias="message")
     start_ps: TimePs = Field(0, alias="start")
     jitter_ps: TimePs = Field(0, alias="jitter")
-    inter_leaf: bool = True
+    inter_leaf: Flag = True
     active: Share = 1.0
 
 

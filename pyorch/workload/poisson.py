@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
-from pyorch.spec.fields import Closed, FieldError, TimePs
+from pyorch.spec.fields import Closed, FieldError, Number, TimePs
 from pyorch.spec.files import InputFile, numbered_lines
 from pyorch.workload import _size_cdf
 from pyorch.workload._hosts import access_rate_bps, hosts, stream
@@ -25,7 +25,7 @@ class Params(Closed):
     Such a file has a line for each point: size in bytes, and percentage of messages not larger.
     """
 
-    load: Annotated[float, Field(gt=0, le=1)]
+    load: Annotated[Number, Field(gt=0, le=1)]
     duration_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="duration")
     sizes: str | None = None
     sizes_file: InputFile | None = None

@@ -5,6 +5,7 @@ Each returns what stands in a file, or raises `Refused`. They are written from t
 both readers must find the same numbers, and what one refuses the other must refuse.
 """
 
+import contextlib
 import csv
 import io
 import re
@@ -19,7 +20,12 @@ FACTORS = {
     "time": {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12},
     "size": {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10,
              "MiB": 2**20, "GiB": 2**30, "TiB": 2**40},
+} | {
+    kind: {p + unit: 1000**i for i, p in enumerate(("", *prefixes))}
+    for kind, unit, prefixes in (("power", "W", "kMG"), ("money", "USD", "kMG"),
+                                 ("compute", "FLOPS", "kMGTP"))
 }  # fmt: skip
+FORMATS = {"FP4": 0.5, "FP8": 1, "FP16": 2, "BF16": 2, "FP32": 4}
 
 
 class Refused(Exception):
@@ -291,6 +297,19 @@ def real(word):
     """Return a decimal number as the nearest float."""
     need(NUMBER.fullmatch(word), f"number {word!r}")
     return float(word)
+
+
+def preset_number(word):
+    """Return what text in a preset counts: bytes of a format, a plain number, or a quantity."""
+    if word in FORMATS:
+        return FORMATS[word]
+    if NUMBER.fullmatch(word):
+        return float(word)
+    for kind, factors in FACTORS.items():
+        if word.rstrip().endswith(tuple(factors)):
+            with contextlib.suppress(Refused):
+                return quantity(word, kind)
+    raise Refused(f"number {word!r}")
 
 
 def cdf(data):

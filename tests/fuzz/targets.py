@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import flows
 import networks
+import presets
 import valid
 
 import scenarios
@@ -45,6 +46,10 @@ OF_SCENARIO = (
     " attributes ns3::SprayTransport ns3::PermutedEntropy[Paths=4] label name null ~ .nan .inf"
     " !!binary !!int !!set !!python/name:os.system {} [] [[]] sample pauses nodes bit_error_ratio"
 )
+OF_PRESET = (
+    "kind training inference site smallest FP4 FP64 [FP8] {} [] null ~ .nan .inf true off !!int"
+    " 1e999 -1 GUSD kW PFLOPS GB ms Gb/s mini_batches micro_batch layers_per_stage feed_forward"
+)
 TARGETS = {
     "htsim_cm": Target(flows.check_htsim_cm, valid.htsim_cm, OF_CM),
     "hpcc_flows": Target(flows.check_hpcc_flows, valid.hpcc_flows),
@@ -59,5 +64,6 @@ TARGETS = {
         networks.check_hpcc_topology, valid.hpcc_topology, "bps Gbps Kbps b/s 1us 0.5ms"
     ),
     "htsim_topo": Target(networks.check_htsim_topo, valid.htsim_topo, OF_TOPO),
+    "preset": Target(presets.check_preset, valid.preset, OF_PRESET),
     "scenario": Target(scenarios.check_scenario, valid.scenario, OF_SCENARIO),
 }

@@ -174,6 +174,38 @@ def size_cdf(draw):
     return "\n".join([*rows, ""]).encode()
 
 
+def preset(draw):
+    training = (
+        "kind: training\ntitle: drawn\nmodel: {layers: 20, hidden: 12288, heads: 96,"
+        f" vocabulary: 50000, {draw.choice(['kv_heads: 8', 'experts: 8, active_experts: 2'])}}}\n"
+        f"precision: {{weight: {draw.choice(['FP4', 'BF16'])}, master: FP32, gradient: FP16,"
+        " optimizer: [FP32, FP8], activation: FP8, activation_bytes_per_element: 34}\n"
+        f"job: {{sequence_tokens: 2048, recompute: {draw.choice(['true', 'false'])}}}\n"
+        f"gpu: {{memory: 192 GB, compute: 2.5 PFLOPS, usable_memory_share: {draw.random()}}}\n"
+        "cluster: {rack_gpus: 72, racks: 500, datacenters: 2}\n"
+        "network: {scale_up: 14.4 Tb/s, scale_out: 800 Gb/s, wan: 20 Gb/s, wan_rtt: 60 ms}\n"
+        f"parallelism: {{tensor: {draw.choice(['8', 'smallest', 'smallest_divisor'])}}}\n"
+    )
+    traffic = (
+        "traffic: {parameters: 175e9, tokens: 3e+11, samples: 1e6, batch_samples: 1536, group: 8,"
+        " tensor: 8, pipeline: 8, data: 4, dataset: 1.5 TB}\n"
+    )
+    inference = (
+        "kind: inference\ntitle: drawn\nparameters: 120e+9\nusers: 100\nprompt_tokens: 256\n"
+        "output_tokens: 4096\nlayers: 140\nhidden: 8192\ntensor: 4\ntokens_per_s: 99.5\n"
+        "parallel_efficiency: 0.9\nkv_deadline: 10 ms\n"
+    )
+    site = (
+        "kind: site\ntitle: drawn\nbudget: {total: 100 GUSD, compute_share: 1e-1,"
+        " overhead_share: 0.2, pue_low: 1.15, pue_high: 1.3}\n"
+        "rack: {gpus: 72, cost: 3 MUSD, power: 130 kW, sparse: 1440 PFLOPS}\n"
+        "grid:\n  - {name: P, region: M, spare: 9915 MW}\n  - {name: S, region: W, spare: 1 GW}\n"
+        "datacenters: 2\ntopology: {hosts: 8000, chip: 51.2 Tb/s, lane: 100 Gb/s, port: 800 Gb/s,"
+        " planes: 4, rails: 72, rails_combined: 76, transceiver: 1 kUSD, network_share: 0.1}\n"
+    )
+    return draw.choice([training, training + traffic, inference, site]).encode()
+
+
 def scenario(draw):
     topology = draw.choice([
         "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",

@@ -15,6 +15,10 @@ CHANGES = {
         "small.yaml:8: stopp: there is no such key. Known here: name, template, topology, link,"
         " wire, switch, workload, transport, failures, stop, trace, seed. Did you mean stop?",
     ),
+    "a key on two lines": (
+        "stop: 20 ms", 'stop: 20 ms\n"se\\ned": 1',
+        "small.yaml:9: se\\ned: there is no such key.",
+    ),
     "an inner key that nobody knows": (
         "rate: 800 Gb/s", "rat: 800 Gb/s",
         "small.yaml:4: link.rat: there is no such key. Known here: rate, delay, loss,"
@@ -42,6 +46,14 @@ CHANGES = {
     "text for a number": (
         "leaves: 4", "leaves: four",
         "small.yaml:3: topology.leaves: 'four' (text) is not a whole number. Write a whole number.",
+    ),
+    "true for a number": (
+        "message: 1 MB}", "message: 1 MB, active: true}",
+        "small.yaml:6: workload.active: true (true/false) is not a number. Write a number.",
+    ),
+    "text that Python alone would take for a number": (
+        "message: 1 MB}", "message: 1 MB, active: '0.2_5'}",
+        "small.yaml:6: workload.active: '0.2_5' (text) is not a number. Write a number.",
     ),
     "a fraction for a count": (
         "leaves: 4", "leaves: 4.5", "small.yaml:3: topology.leaves: 4.5 is not a whole number.",

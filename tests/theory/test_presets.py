@@ -57,6 +57,10 @@ BAD = [
     ("parallelism.tensor", "smalest", "Did you mean smallest?"),
     ("cluster.datacenters", 3, "cluster.datacenters: 3 is out of range; it must be at most 2."),
     ("model.active_experts", 9, "active_experts 9 is more than experts 1; a token cannot visit"),
+    ("gpu.usable_memory_share", True, "share: true (true/false) is not a number. Write a number."),
+    ("gpu.usable_memory_share", "1_0e-1", "'1_0e-1' (text) is not a number. Write a number."),
+    ("precision.activation_bytes_per_element", "1e400", "is not a finite number."),
+    ("precision.weight", ["FP4"], "'['FP4']' is not a number format."),
     ("model.kv_heads", 512, "kv_heads 512 is more than heads 256. Lower it."),
 ]
 
@@ -135,6 +139,20 @@ def test_a_model_that_does_not_fit_says_by_how_much(sets, message):
 def test_a_preset_that_is_not_there(name, message):
     with pytest.raises(PyorchError, match=re.escape(message)):
         preset.training(name)
+
+
+def test_a_file_that_is_no_text(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_bytes(b"kind: \xff")
+
+    with pytest.raises(SpecError, match="mine.yaml: is not a text file in UTF-8. Name a preset."):
+        preset.training(str(file))
+
+
+def test_a_number_that_yaml_takes_for_text_is_that_number():
+    assert preset.training("dense-100t", [("gpu.usable_memory_share", "97e-2")]) == (
+        preset.training("dense-100t", [("gpu.usable_memory_share", 0.97)])
+    )
 
 
 def test_a_file_that_is_no_mapping(tmp_path):
