@@ -13,6 +13,7 @@ import pandas as pd
 from pyorch import spec as specs
 from pyorch.errors import TraceError
 from pyorch.metrics import write_csv
+from pyorch.simulate.progress import time_text
 from pyorch.units import format_si
 from pyorch.writing import write_text
 
@@ -24,12 +25,11 @@ COLUMNS = (
 )  # fmt: skip
 #: Digits of a hash that are enough to tell two libraries apart.
 _HASH_DIGITS = 16
-#: What the page shows: heading, factor to the unit, unit, by column.
+#: What the page shows beside the simulated time: heading and unit by column.
 _SHOWN = {
-    "wall_s": ("wall", 1, "s"), "cpu_s": ("CPU", 1, "s"), "engine_cpu_s": ("engine CPU", 1, "s"),
-    "peak_memory_bytes": ("peak memory", 1, "B"), "events": ("events", 1, ""),
-    "data_packets": ("data packets", 1, ""), "events_per_cpu_s": ("events per CPU s", 1, ""),
-    "simulated_ps": ("simulated", 1e-12, "s"),
+    "wall_s": ("wall", "s"), "cpu_s": ("CPU", "s"), "engine_cpu_s": ("engine CPU", "s"),
+    "peak_memory_bytes": ("peak memory", "B"), "events": ("events", ""),
+    "data_packets": ("data packets", ""), "events_per_cpu_s": ("events per CPU s", ""),
 }  # fmt: skip
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>Cost of the runs</title><style>
@@ -145,6 +145,7 @@ def summary(table: pd.DataFrame) -> str:
 def _readable(table: pd.DataFrame) -> str:
     """Return the table as HTML, with units of the size of each value."""
     shown = table[["scenario", "variant", "run", "seed"]].copy()
-    for name, (heading, factor, unit) in _SHOWN.items():
-        shown[heading] = [format_si(value * factor, unit) for value in table[name]]
+    for name, (heading, unit) in _SHOWN.items():
+        shown[heading] = [format_si(value, unit) for value in table[name]]
+    shown["simulated"] = list(map(time_text, table["simulated_ps"]))
     return shown.to_html(index=False, border=0, na_rep="")

@@ -49,6 +49,26 @@ def test_a_row_says_what_ran_what_it_cost_and_what_made_it(one_finished):
 
 
 @pytest.mark.ns3
+def test_the_page_shows_every_value_with_its_unit(one_finished):
+    folder, _ = one_finished
+    facts = FACTS | {"simulated_ps": 7_424_071_640, "peak_memory_bytes": 273_055_744}
+    next(folder.glob("**/provenance.json")).write_text(json.dumps(facts))
+    _, page = cli_benchmarks.write(collect(folder), folder / "b.csv")
+
+    cells = re.findall(r"<td>(.*?)</td>", page.read_text())
+    assert cells[4:] == ["9 s", "6 s", "4 s", "273.1 MB", "80", "6", "20", "7.424 ms"]
+
+
+def test_the_columns_are_defined_in_their_order():
+    text = (SCENARIO.parents[1] / "docs" / "definitions.md").read_text()
+    section = text.partition("## What the runs have cost")[2].partition("\n## ")[0]
+    named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)))
+
+    of_every_small_table = {"scenario", "scale", "variant", "label", "seed", "run"}
+    assert named == [name for name in cli_benchmarks.COLUMNS if name not in of_every_small_table]
+
+
+@pytest.mark.ns3
 def test_a_damaged_provenance_is_named(one_finished):
     folder, run = one_finished
     path = folder / run.folder / "provenance.json"

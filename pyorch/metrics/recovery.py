@@ -27,7 +27,8 @@ def measure(run: RunTables) -> pd.DataFrame:
     -------
     DataFrame
         ``failed_ps``: when; ``failed_links``: how many; ``lost_frames``: on these links, both ways
-        and during the whole run, lost on the wire or dropped in front of it; ``before_bps``: mean
+        and during the whole run (so they do not add up where one fails twice), lost on the wire or
+        dropped in front of it; ``before_bps``: mean
         rate of the last samples, at most `BEFORE_SAMPLES`, between the change of links before and
         this failure; ``dip_share``: how much of that was missing in the worst sample up to the next
         failure [1]; ``recovery_ps``: from the failure to the end of the first sample with at least
@@ -54,7 +55,8 @@ def measure(run: RunTables) -> pd.DataFrame:
         first = max(-(-since_ps // period_ps), failed - BEFORE_SAMPLES)
         end = None if pd.isna(later_ps) else int(later_ps) // period_ps
         before_bps, dip_share, samples = _dip(rate_bps[first:failed], rate_bps[failed:end])
-        recovery_ps = (failed + samples) * period_ps - failed_ps if samples else samples
+        back_ps = None if samples is None else (failed + samples) * period_ps
+        recovery_ps = None if back_ps is None else max(0, back_ps - failed_ps)
         lost = _lost_frames(run, links)
         rows.append([failed_ps, len(links), lost, before_bps, dip_share, recovery_ps])
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"recovery_ps": "Int64"})
