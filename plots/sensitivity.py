@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What buffers, thresholds and windows each do to the slowest flow of a permutation.
+
+Ours, round [hotnets24] figure 5: one thing changed at a time, same seeds, so the same permutation
+and the same paths as the base. Over the max-min fluid value of these paths, so that seeds do not
+differ by the luck of the draw. Bars: mean of the seeds, 95 % confidence interval (Student's t).
+"""
+
+import pandas as pd
+from matplotlib.ticker import NullLocator, ScalarFormatter
+
+from pyorch import figures
+
+#: Read by the Snakefile with ast.literal_eval, so importing this file draws nothing.
+NEEDS = {"fluid": "sensitivity/fluid.csv"}
+#: Base of each group; the names of its variants begin with it.
+GROUPS = ("rocev2", "rocev2_irn")
+SLOWEST, MEAN, OVER_BASE = "over_fluid_p100", "over_fluid_mean", "over_base"
+ROW_INCHES = 0.155
+#: Where a logarithmic axis has numbers, by how far it reaches [1].
+TICKS = {1.7: (0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6), 1e9: (1, 1.3, 2, 3, 5, 10, 20, 50, 100)}
+
+
+def draw(figure, fluid):
+    """Draw one row per variant, RoCEv2 on the left, best effort on the right."""
+    fluid = with_base(fluid)
+    data = summary(fluid)
+    n_rows = data.groupby("group").size().max()
+    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 0.95 + ROW_INCHES * n_rows)
+    axes = figure.subplots(1, len(GROUPS), sharey=True)
+    for ax, group in zip(axes, GROUPS, strict=True):
+        rows = data[data["group"] == group].reset_index(drop=True)
+        draw_group(ax, rows, fluid, figures.style(group))
+    axes[0].set_ylim(n_rows - 0.4, -0.6)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, columnspacing=1.5)
+    return data
+
+
+def draw_group(ax, rows, fluid, look):
+    """Draw the rows of one group, a line through its base, and one where another thing changes."""
+    mean, low, high = (rows[f"{SLOWEST}_{end}"] for end in ("mean", "low", "high"))
+    ax.axvline(mean[0], color=look.color, linestyle=":", linewidth=0.8, zorder=0)
+    for row, line in rows.iterrows():
+        seeds = fluid.loc[fluid["variant"] == line["variant"], SLOWEST]
+        ax.plot(
+            seeds, [row] * len(seeds), look.marker, color=look.color, markersize=2.2, alpha=0.45,
+            markeredgewidth=0, label=None if row else "slowest flow, each seed",
+        )  # fmt: skip
+        if row and factor(line) != factor(rows.iloc[row - 1]):
+            ax.axhline(row - 0.5, color="#dddddd", linewidth=0.5, zorder=0)
+        ax.annotate(
+            line["label"], (0, row), xytext=(-4, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", va="center", fontsize=6.5,
+        )  # fmt: skip
+    # An interval may reach below any completion time; the axis does not.
+    ax.errorbar(
+        mean, rows.index, xerr=[(mean - low).clip(upper=mean - 0.9), high - mean], color=look.color,
+        fmt=look.marker, markersize=3.8, elinewidth=0.9, capsize=1.8,
+        label="slowest flow, mean of seeds and 95 % CI",
+    )  # fmt: skip
+    ax.plot(
+        rows[f"{MEAN}_mean"], rows.index, "|", color="black", markersize=5.5,
+        label="mean of all flows",
+    )  # fmt: skip
+    of_seeds = fluid.loc[fluid["group"] == rows["group"][0], SLOWEST]
+    most = 1.04 * pd.concat([high, of_seeds]).max()  # one seed has no interval
+    ax.set_xscale("log")
+    ax.set(xlabel="time / max-min fluid, same paths [1]", xlim=(0.9, most), yticks=[])
+    ticks = next(numbers for reach, numbers in TICKS.items() if most <= reach)
+    ax.set_xticks([tick for tick in ticks if tick <= most])
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set_title(look.label, loc="left")
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+
+
+def with_base(fluid):
+    """Return the table with the group of each run and its slowest flow over that of its base."""
+    group = fluid["variant"].map(lambda name: max(g for g in GROUPS if name.startswith(g)))
+    base = fluid.set_index(["variant", "seed"])["slowest_fct_ps"]
+    of_base = base.loc[list(zip(group, fluid["seed"], strict=True))].to_numpy()
+    return fluid.assign(group=group, **{OVER_BASE: fluid["slowest_fct_ps"] / of_base})
+
+
+def summary(fluid):
+    """Return one row per variant: means over the seeds and their intervals."""
+    by = ["group", "variant", "label"]
+    first, *more = (figures.over_seeds(fluid, by, column) for column in (SLOWEST, MEAN, OVER_BASE))
+    return pd.concat([first, *(part.drop(columns=[*by, "n_seeds"]) for part in more)], axis=1)
+
+
+def factor(line):
+    """Return what a variant changes: the first word after the name of its base."""
+    return line["variant"].removeprefix(line["group"]).split("_")[1:2]
+
+
+if __name__ == "__main__":
+    figures.main(draw, NEEDS)
