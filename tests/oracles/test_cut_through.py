@@ -71,3 +71,28 @@ def test_a_link_that_slows_down_under_load_is_stored_from_its_next_frame_on():
     )
 
     assert got.fct_ps() == free[1] + delay_ps
+
+
+@pytest.mark.parametrize("restored", [(0, 10), (10, 1)])
+def test_a_link_that_comes_back_slower_or_beside_a_faster_one_is_stored_from_its_first_frame_on(
+    restored,
+):
+    # Oracle: by hand. The host waits for its link; when it is back, its rate is a tenth of the
+    # other one's, because it has become slower or the other one faster at that very time.
+    slow, back_ps, delay_ps, frame = 10 * GBPS, 20 * US_PS, US_PS, 1000 + 62
+    fast = 100 * GBPS
+    before = fast if restored == (0, 10) else slow
+    changes = [(1, 0, 10, 0), (back_ps, 0, 10, slow)]
+    if restored == (10, 1):
+        changes.append((back_ps, 10, 1, fast))
+    expected = back_ps + sum((frame + FRAMING_BYTES) * 8 * 10**12 // rate for rate in (slow, fast))
+
+    got = run(
+        line([before, before], [delay_ps, delay_ps]),
+        one_flow(0, 1, 1000, start_ps=US_PS),
+        [("ns3::RoceTransport", {"RethBytes": 0})],
+        cut_through_bytes=64,
+        link_events=changes,
+    )
+
+    assert got.flow(0)["receiver_end_ps"] == expected + 2 * delay_ps

@@ -222,6 +222,28 @@ def test_spray_leaves_a_plane_that_lost_its_destination_far_away():
     assert got["flows"]["timeouts"].tolist() == [1, 0]
 
 
+def test_a_plane_that_leads_to_the_destination_again_is_used_at_once():
+    # Oracle: as above, the other way round. The first acknowledgement takes 400 us, and until then
+    # nothing but the change of routes tells the idle port that it may send.
+    rate, delay_ps, back_ps, packets = 100 * GBPS, 100 * US_PS, 50 * US_PS, 1000
+    network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1)])
+    for switch in (10, 11):
+        for host in (0, 1):
+            network.link(host, switch, rate, delay_ps)
+    wire_ps = packets * (FRAME_BYTES + FRAMING_BYTES) * 80
+    expected = back_ps + (wire_ps - back_ps) / 2 + 2 * delay_ps
+
+    got = run(
+        network,
+        one_flow(0, 1, packets * 4096),
+        [("ns3::SprayTransport", {"WindowBdp": 2, "Rto": "10ms"})],
+        forwarding="ns3::EntropyModulo",
+        link_events=[(0, 1, 10, 0), (back_ps, 1, 10, rate)],
+    )
+
+    assert got.fct_ps() == pytest.approx(expected, rel=0.01)
+
+
 def test_flows_that_lost_a_plane_share_the_other_one_evenly_beside_a_flow_with_both():
     # Oracle: max-min fairness of round robin at two ports of host 0. Hosts 1 and 2 have lost plane
     # 0: their flows share plane 1 half and half, and the flow to host 3 has plane 0 for itself.

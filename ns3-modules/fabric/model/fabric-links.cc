@@ -152,10 +152,6 @@ Fabric::RestorePort(PortId portId)
     }
     port.down = false;
     port.paused = 0;
-    if (port.isHost)
-    {
-        Kick(port.host);
-    }
 }
 
 /// Frames cut through a switch only where no port of it is faster than the one they come in by.

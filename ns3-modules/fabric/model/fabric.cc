@@ -267,18 +267,35 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         {
             StartMessage(payload);
         }
-        else if (index == CONTROL_LINK)
-        {
-            ChangeLink(payload);
-        }
         else
         {
-            NoticeLink(payload);
-            if (i + 1 == end || static_cast<uint32_t>(m_others[i + 1] >> 32) != target)
-            {
-                Reroute(); // once for all links of this instant
-            }
+            // What follows from changes follows once, from all of this instant together.
+            const bool isLast =
+                i + 1 == end || static_cast<uint32_t>(m_others[i + 1] >> 32) != target;
+            ExecuteChange(index, payload, isLast);
         }
+    }
+}
+
+/// A link changes, or routes take notice of that.
+void
+Fabric::ExecuteChange(uint32_t index, uint32_t event, bool isLast)
+{
+    if (index == CONTROL_LINK)
+    {
+        ChangeLink(event);
+    }
+    else
+    {
+        NoticeLink(event);
+        if (isLast)
+        {
+            Reroute();
+        }
+    }
+    for (uint32_t host = 0; isLast && host < m_hosts.size(); host++)
+    {
+        Kick(host); // a port may be back, or lead somewhere again
     }
 }
 

@@ -268,6 +268,7 @@ class Fabric
     void SortTransmissions();
     void ExecuteInstant();
     void ExecuteOthers(size_t first, size_t end);
+    void ExecuteChange(uint32_t index, uint32_t event, bool isLast);
     void FetchPort(uint64_t key) const;
     void FetchForTransmissionDone(uint64_t key) const;
     void FetchForArrival(size_t i);
