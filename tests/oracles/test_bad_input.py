@@ -85,6 +85,10 @@ def roce(**attributes):
 CASES = {
     # who and where, what is wrong, what is allowed
     "node twice": (repeat_first_row("nodes"), "nodes: node 0 is listed twice"),
+    "tier below the hosts": (
+        put("nodes", "tier", 3, -1),
+        "nodes: node 1000: tier is -1, not 0 to 4294967295",
+    ),
     "link twice": (
         repeat_first_row("links"),
         "links: 0-1000 (parallel 0) is listed twice",

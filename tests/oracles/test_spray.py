@@ -56,6 +56,29 @@ def test_permuted_entropy_of_one_flow_differs_by_at_most_one(packets):
     assert counts.max() - counts.min() <= 1
 
 
+@pytest.mark.parametrize("spine_tier", [3, 10**9, 2**32 - 1])
+def test_only_the_order_of_tiers_counts(spine_tier):
+    network = leaf_spine(2, 8, 8, RATE, DELAY_PS)
+    network.switches = [
+        (node, tier if tier == 1 else spine_tier) for node, tier in network.switches
+    ]
+    got = run(network, one_flow(0, 8, 801 * MTU), [(SPRAY, {})], forwarding="ns3::EntropyModulo")
+    assert sorted(data_per_uplink(got, 10_000, 8)) == [100] * 7 + [101]
+
+
+def test_more_paths_than_entropies_are_no_mistake():
+    # 256 links in each of four tiers: 2^32 paths, of which an entropy tells 2^16 apart.
+    network = Network(hosts=[0, 1], switches=[(10 + tier, tier) for tier in range(1, 6)])
+    network.link(0, 11, RATE, DELAY_PS)
+    network.link(1, 15, RATE, DELAY_PS)
+    for below in range(11, 15):
+        for parallel in range(256):
+            network.link(below, below + 1, RATE, DELAY_PS, parallel=parallel)
+    got = run(network, one_flow(0, 1, 512 * MTU), [(SPRAY, {})], forwarding="ns3::EntropyModulo")
+    counts = [got.port(11, 12, parallel)["sent_data_packets"] for parallel in range(256)]
+    assert sum(counts) == 512 and len(set(counts)) > 1  # a random part of all entropies
+
+
 @pytest.mark.parametrize(
     ("forwarding", "entropy"),
     [

@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <unordered_map>
 
@@ -195,6 +196,9 @@ FabricTables::SortAndCheck()
     {
         NS_ABORT_MSG_IF(!byId.emplace(node.id, &node).second,
                         "nodes: node " << node.id << " is listed twice");
+        NS_ABORT_MSG_IF(node.tier < 0 || node.tier > std::numeric_limits<uint32_t>::max(),
+                        "nodes: node " << node.id << ": tier is " << node.tier
+                                       << ", not 0 to 4294967295");
     }
     CheckLinks(links, byId);
     CheckFlows(flows, byId);

@@ -7,6 +7,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace ns3
@@ -92,30 +93,33 @@ void
 EntropyModulo::Attach(Fabric& fabric)
 {
     // Members per tier: the largest group that a switch of this tier has.
-    std::vector<uint32_t> members;
+    std::map<uint32_t, uint32_t> members;
     for (uint32_t node = 0; node < fabric.NumNodes(); node++)
     {
         const auto& state = fabric.GetNode(node);
-        members.resize(std::max<size_t>(members.size(), state.tier + 1), 1);
         for (uint32_t host = 0; state.isSwitch && host < fabric.NumHosts(); host++)
         {
             const uint32_t group = fabric.Routes().GroupTo(node, host);
             if (group != Routing::NO_GROUP)
             {
-                members[state.tier] =
-                    std::max(members[state.tier], fabric.Routes().GetGroup(group).size);
+                uint32_t& most = members[state.tier];
+                most = std::max(most, fabric.Routes().GetGroup(group).size);
             }
         }
     }
-    m_divisor.clear();
-    std::vector<uint32_t> divisor(members.size(), 1);
-    for (size_t tier = 1; tier < members.size(); tier++)
+    constexpr uint32_t ENTROPIES = 1U << 16; // no divisor need be larger
+    std::map<uint32_t, uint32_t> divisors;
+    uint32_t divisor = 1;
+    for (const auto& [tier, most] : members)
     {
-        divisor[tier] = divisor[tier - 1] * members[tier - 1];
+        divisors[tier] = divisor;
+        divisor = std::min(divisor * most, ENTROPIES);
     }
+    m_divisor.clear();
     for (uint32_t node = 0; node < fabric.NumNodes(); node++)
     {
-        m_divisor.push_back(divisor[fabric.GetNode(node).tier]);
+        const auto found = divisors.find(fabric.GetNode(node).tier);
+        m_divisor.push_back(found == divisors.end() ? 1 : found->second);
     }
 }
 
