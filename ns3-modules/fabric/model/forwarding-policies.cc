@@ -293,22 +293,31 @@ void
 Flowlet::Attach(Fabric& fabric)
 {
     m_fabric = &fabric;
-    m_last.assign(fabric.NumNodes(), {});
+    m_last.resize(fabric.NumNodes());
 }
 
 uint32_t
-Flowlet::Select(uint32_t node, uint32_t, const Frame& frame, const PortId*, uint32_t n)
+Flowlet::Select(uint32_t node,
+                uint32_t,
+                const Frame& frame,
+                const PortId* members,
+                uint32_t n)
 {
     const bool reverse = frame.flags & frame_flag::REVERSE;
-    const auto [found, isNew] = m_last[node].try_emplace(uint64_t{frame.message} * 2 + reverse);
-    Last& last = found->second;
+    Last& last = m_last[node][uint64_t{frame.message} * 2 + reverse];
     const uint64_t nowPs = m_fabric->NowPs();
-    if (isNew || last.member >= n ||
-        nowPs - last.timePs > static_cast<uint64_t>(m_gap.GetPicoSeconds()))
+    const bool wasSilent = nowPs - last.timePs > static_cast<uint64_t>(m_gap.GetPicoSeconds());
+    if (last.member >= n || members[last.member] != last.port) // a new flow, or new routes
+    {
+        last.member =
+            static_cast<uint32_t>(std::find(members, members + n, last.port) - members);
+    }
+    if (wasSilent || last.member == n)
     {
         NodeState& state = m_fabric->GetNode(node);
         last.member = m_fabric->Stream(RandomUse::SWITCH_SPRAY, static_cast<uint64_t>(state.id))
                           .Below(state.draws++, n);
+        last.port = members[last.member];
     }
     last.timePs = nowPs;
     return last.member;

@@ -138,7 +138,8 @@ class LeastLoaded final : public fabric::ForwardingPolicy
  * @ingroup fabric
  * @brief A flow takes a new random member whenever it was silent for longer than Gap.
  *
- * Source: LetFlow (Vanini et al., NSDI 2017) section 3.
+ * Source: LetFlow (Vanini et al., NSDI 2017) section 3. When routes change, a flow whose way is
+ * still among them keeps it.
  */
 class Flowlet final : public fabric::ForwardingPolicy
 {
@@ -158,7 +159,8 @@ class Flowlet final : public fabric::ForwardingPolicy
     struct Last
     {
         uint64_t timePs{0};
-        uint32_t member{0};
+        fabric::PortId port{fabric::NO_PORT};
+        uint32_t member{0}; ///< Where that port was among the members
     };
 
     fabric::Fabric* m_fabric{nullptr};
