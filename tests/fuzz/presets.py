@@ -55,7 +55,7 @@ def as_it_stands(ours, theirs, key="") -> None:
     elif isinstance(theirs, str) and not isinstance(ours, str | bool):
         assert ours == naive.preset_number(theirs), f"{key}: {ours!r} is not {theirs!r}"
     else:
-        assert ours == theirs, f"{key}: {ours!r} is not {theirs!r}"
-        if isinstance(ours, bool) != isinstance(theirs, bool):
-            raise AssertionError(f"{key}: {ours!r} is not {theirs!r}")
+        nearest = float(theirs) if isinstance(ours, float) else theirs
+        alike = isinstance(ours, bool) == isinstance(theirs, bool)
+        assert ours == nearest and alike, f"{key}: {ours!r} is not {theirs!r}"
         assert not isinstance(ours, float) or math.isfinite(ours), f"{key}: {ours!r}"

@@ -18,6 +18,8 @@ from pyorch.spec.scenario import DEFAULT_SCALE, SCALES, read_scenario
 
 #: What YAML 1.1 takes for the end of a line.
 LINE_ENDS = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+#: Ends of keys of a spec, and what their values are.
+KINDS = {"_ps": "time", "_bps": "rate", "_bytes": "size", "Bytes": "size"}
 TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
 
 
@@ -79,17 +81,31 @@ def plan_is_sound(scenario, scale: str, runs: list) -> None:
     ast.parse(render.render_script(runs[0].spec))
     plain = settled.values
     if not (plain.get("sweep") or plain.get("variants") or plain.get("scales")):
-        got = runs[0].spec
-        for found, text, kind in (
-            (got["link"]["rate_bps"], plain["link"]["rate"], "rate"),
-            (got["link"]["delay_ps"], plain["link"]["delay"], "time"),
-            (got["stop_ps"], plain["stop"], "time"),
-            (got["switch"]["buffer_bytes"], plain["switch"]["buffer"], "size"),
-        ):
-            agree(found, naive.quantity(text, kind))
+        says_the_same(runs[0].spec, plain)
     if scale == DEFAULT_SCALE:
         again = spec.plan(scenario, scale, typeids_file=TYPEIDS)
         agree([run.id for run in again], [run.id for run in runs])
+
+
+def says_the_same(found, written, key="") -> None:
+    """Raise unless whatever stands in a scenario stands in the spec, in the unit of its key."""
+    if isinstance(written, dict) and isinstance(found, dict):
+        for name, value in written.items():
+            names = {name, *(name + suffix for suffix in KINDS), name + "_ratio"} & found.keys()
+            assert names or value in (None, {}, []), f"{key}: {name} is left out of {list(found)}"
+            for known in names:
+                says_the_same(found[known], value, known)
+    elif isinstance(written, list) and isinstance(found, list):
+        for mine, its in zip(found, written, strict=True):
+            says_the_same(mine, its, key)
+    elif isinstance(found, int | float) and not isinstance(found, bool):
+        kind = next((kind for suffix, kind in KINDS.items() if key.endswith(suffix)), None)
+        if isinstance(written, str):
+            written = naive.quantity(written, kind) if kind else naive.real(written)
+        nearest = float(written) if isinstance(found, float) else written
+        assert not isinstance(written, bool) and found == nearest, f"{key}: {found}, {written}"
+    elif isinstance(found, bool | str):
+        assert type(found) is type(written) and found == written, f"{key}: {found}, {written}"
 
 
 def units_hold(value, key="") -> None:

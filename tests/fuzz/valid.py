@@ -233,7 +233,8 @@ def scenario(draw):
         f"  rate: {draw.choice(['800 Gb/s', '1.5Tb/s', '10e9 bit/s'])}\n"
         f"  delay: {draw.choice(['500 ns', '0 s', '.5us', '1000 ps'])}\n"
         f"switch: {{buffer: {draw.choice(['8 MB', '1 GiB'])}}}\nworkload: {workload}\n"
-        f"transport: {{type: {draw.choice(['ns3::RoceTransport', 'ns3::SprayTransport'])}}}\n"
+        f"transport: {{type: {draw.choice(['ns3::RoceTransport', 'ns3::SprayTransport'])},"
+        f" attributes: {{{draw.choice(['', 'Rto: 1ms', 'MtuBytes: 4 KiB', 'Priority: 5'])}}}}}\n"
         f"{failures}{more}stop: 20 ms\n"
     )
     return text.encode()
