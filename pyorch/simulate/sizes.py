@@ -23,10 +23,15 @@ def data_packets(
     transports : sequence of mappings
         Attributes of each.
     """
-    mtus = [int(given.get("MtuBytes", DEFAULT_MTU_BYTES)) for given in transports]
+    mtus = [_mtu_bytes(str(given.get("MtuBytes", ""))) for given in transports]
     index = flows.get("transport", np.zeros_like(flows["bytes"]))
     mtu_bytes = np.array(mtus or [DEFAULT_MTU_BYTES])[index.clip(0, max(len(mtus) - 1, 0))]
     return -(-flows["bytes"] // mtu_bytes)
+
+
+def _mtu_bytes(text: str) -> int:
+    """Return the payload of a packet; what cannot be one is refused by the engine."""
+    return int(text) if text.isdecimal() and int(text) > 0 else DEFAULT_MTU_BYTES
 
 
 def least_result_bytes(

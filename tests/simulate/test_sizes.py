@@ -45,7 +45,8 @@ def test_packets_and_captures_against_a_list_of_all_frames(flows, mtus, snaplen)
 def test_a_transport_that_does_not_say_it_has_packets_of_4096_bytes():
     table = {"bytes": np.array([1, 4096, 4097])}
 
-    assert sizes.data_packets(table, [{}]).tolist() == [1, 1, 2]
+    for attributes in ({}, {"MtuBytes": 0}, {"MtuBytes": "-1"}, {"MtuBytes": "4 kB"}):
+        assert sizes.data_packets(table, [attributes]).tolist() == [1, 1, 2]
     assert sizes.data_packets(table, []).tolist() == [1, 1, 2]
 
 
