@@ -22,6 +22,10 @@ from pyorch import render, spec, traces
 from pyorch.metrics import RunTables
 from pyorch.spec.scenario import parse_scenario
 from pyorch.theory import ecmp
+from pyorch.theory.paths import Network, random_choice
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
+import oracle_network
 
 DATA = Path(__file__).parents[1] / "data" / "htsim"
 MTU_BYTES, PACKET_BYTES = 4096, 4160
@@ -74,8 +78,8 @@ def whole_packets(matrix: str, flow_bytes: int) -> Path:
     return path
 
 
-def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int = 1) -> dict:
-    """Return completion times [us] and fluid values [1] of one run on our engine."""
+def plan(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int = 1):
+    """Return one of htsim's cases, resolved for our engine."""
     xoff, xon_offset = PFC[pfc]
     sets = [
         ("topology.file", f"{topo}.topo"),
@@ -88,6 +92,12 @@ def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int =
     ]
     scenario = parse_scenario((DATA / "htsim.yaml").read_text(), str(workspace() / "htsim.yaml"))
     (planned,) = spec.plan(scenario, sets=sets)
+    return planned
+
+
+def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int = 1) -> dict:
+    """Return completion times [us] and fluid values [1] of one run on our engine."""
+    planned = plan(topo, matrix, flow_bytes, pfc, seed)
     folder = workspace() / planned.id
     folder.mkdir(exist_ok=True)
     (folder / "scenario.py").write_text(render.render_script(planned.spec))
@@ -103,10 +113,7 @@ def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int =
     fct_us = (tables.table("flows")["sender_end_ps"] - flows["start_ps"]).to_numpy(float) / 1e6
     columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}
     routes = tables.network.recorded_routes(flows["flow"].to_numpy(), columns)
-    size = np.full(len(flows), float(flow_bytes))
-    rate_bps = tables.network.rate_bps
-    alone_ps = flow_bytes * 8e12 / rate_bps[0]
-    fluid = ecmp.fluid_fct_ps(routes, size, np.zeros(len(flows)), rate_bps) / alone_ps
+    fluid = fluid_slowdown(routes, tables.network.rate_bps)
     assert int(tables.table("ports")["dropped_buffer_frames"].sum()) == 0
     result = {
         "topo": topo, "matrix": matrix, "pfc_packets": pfc, "seed": seed,
@@ -122,6 +129,41 @@ def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int =
 def draws(topo: str, matrix: str, flow_bytes: int, pfc: str, n: int) -> pd.DataFrame:
     """Return one row for each of the first n seeds of the hash."""
     return pd.DataFrame([run(topo, matrix, flow_bytes, pfc, seed) for seed in range(1, n + 1)])
+
+
+def fluid_slowdown(routes: np.ndarray, rate_bps: np.ndarray) -> np.ndarray:
+    """Return the max-min fluid completion of each flow [1]; a flow alone is 1."""
+    n, start_ps = len(routes), np.zeros(len(routes))
+    return ecmp.fluid_fct_ps(routes, np.full(n, rate_bps[0] / 8e12), start_ps, rate_bps)
+
+
+def fluid_draws(topo: str, matrix: str, seeds, ideal: bool = False) -> np.ndarray:
+    """Return the fluid value of the slowest flow [1] for each seed; nothing is sent.
+
+    The paths are those of the engine's hash, or of an ideal one: uniform and independent.
+    """
+    tables = render.input_tables(plan(topo, matrix, 2_000_000).spec)
+    nodes, links, flows = (tables[name] for name in ("nodes", "links", "flows"))
+    network, slowest = Network(nodes, links), []
+    for seed in seeds:
+        if ideal:
+            choose = random_choice(np.random.default_rng(seed))
+            routes = network.routes(flows["src"], flows["dst"], choose)
+        else:
+            drawn = oracle_network.run_tables(
+                nodes, links, flows, [("ns3::RoceTransport", {})], forwarding="ns3::EcmpHash",
+                queue=None, pfc=None, drops=(), seed=seed, stop_ps=0,
+            )["paths"]  # fmt: skip
+            routes = network.recorded_routes(flows["flow"], drawn)
+        slowest.append(fluid_slowdown(routes, network.rate_bps).max())
+    return np.array(slowest)
+
+
+def draws_alike(topo: str, matrix: str, fluid: float, seeds) -> pd.DataFrame:
+    """Return one row for each of the seeds whose slowest flow has this fluid value."""
+    alike = np.isclose(fluid_draws(topo, matrix, seeds), fluid)
+    chosen = np.array(seeds)[alike].tolist()
+    return pd.DataFrame([run(topo, matrix, 2_000_000, seed=seed) for seed in chosen])
 
 
 def report(n: int) -> None:
