@@ -77,11 +77,14 @@ def draw_group(ax, rows, fluid, look):
 
 
 def with_base(fluid):
-    """Return the table with the group of each run and its slowest flow over that of its base."""
+    """Return the table with the group of each run, and the slowest flow beside that of its base.
+
+    Both are over the fluid value, which knows of headers and of the length of a message.
+    """
     group = fluid["variant"].map(lambda name: max(g for g in GROUPS if name.startswith(g)))
-    base = fluid.set_index(["variant", "seed"])["slowest_fct_ps"]
+    base = fluid.set_index(["variant", "seed"])[SLOWEST]
     of_base = base.loc[list(zip(group, fluid["seed"], strict=True))].to_numpy()
-    return fluid.assign(group=group, **{OVER_BASE: fluid["slowest_fct_ps"] / of_base})
+    return fluid.assign(group=group, **{OVER_BASE: fluid[SLOWEST] / of_base})
 
 
 def summary(fluid):
