@@ -2,7 +2,6 @@
 """A scenario becomes runs that are named by what decides their result, and by nothing else."""
 
 import json
-import time
 
 import pytest
 
@@ -106,10 +105,7 @@ def test_several_workloads_and_transports_refer_to_each_other_by_name(small):
     assert [load["transport"] for load in run.spec["workload"]] == [1, 0]
 
 
-def test_a_thousand_runs_are_resolved_in_less_than_five_seconds(small):
-    started = time.process_time()
-
+def test_a_thousand_runs_have_a_thousand_names(small):
     runs = small.plan(sets=[("sweep.seed", list(range(1, 501)))])
 
     assert len({run.id for run in runs}) == 1000
-    assert time.process_time() - started < 5
