@@ -8,6 +8,7 @@
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from pyorch import cli_workflow
 from pyorch.errors import PyorchError
@@ -29,6 +30,7 @@ if "mem_mb" not in workflow.global_resources and workflow.local_exec:
     workflow.register_resource("mem_mb", cli_workflow.available_mb())
 if workflow.is_main_process and cli_workflow.release_dead_locks():
     logger.info("Removed the lock of a Snakemake that was killed; unfinished runs are run again.")
+cli_workflow.keep_one_timer(JobScheduler)
 
 FORMATS = ["pdf", "svg", "png", "csv"]
 # What report/caption.rst shows: for a figure its own docstring, for a table what is written here.

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -257,6 +258,29 @@ def release_dead_locks(folder: Path | str = ".snakemake/locks") -> bool:
     for lock in locks:
         lock.unlink(missing_ok=True)
     return True
+
+
+def keep_one_timer(scheduler: type) -> None:
+    """Let Snakemake's scheduler wait for one timer at a time, in place of one per finished job.
+
+    Its rounds go over all jobs that are ready. Each starts a timer for another round in a second,
+    and each finished job starts a round, so with n finished jobs there are n rounds a second: the
+    CPU time of a workflow grows with the square of its jobs. Seen in Snakemake 9.27; of 300 jobs of
+    0.3 s this takes away half of all CPU time. Without that method nothing is changed.
+    """
+    if not hasattr(scheduler, "_schedule_reevalutation"):
+        return
+
+    def look_again_after(self, delay_s: float) -> None:
+        def look_again() -> None:
+            self.waits_for_timer = False
+            self._open_jobs.release()
+
+        if not getattr(self, "waits_for_timer", False):
+            self.waits_for_timer = True
+            threading.Timer(delay_s, look_again).start()
+
+    scheduler._schedule_reevalutation = look_again_after
 
 
 def _processes_here(words: bytes) -> list[int]:

@@ -2,13 +2,16 @@
 """The workflow runs what has to be run, no more, and survives failures and kill -9."""
 
 import contextlib
+import inspect
 import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
 import pytest
+from snakemake.scheduling.job_scheduler import JobScheduler
 
 from pyorch import cli_workflow
 
@@ -97,6 +100,32 @@ def test_the_dry_run_plans_hundreds_of_runs(project):
     project.scenario.write_text(project.scenario.read_text().replace("[1, 2]", str(seeds)))
 
     assert project.jobs()["simulate"] == 300
+
+
+def test_finished_jobs_do_not_add_up_to_timers():
+    class Scheduler:
+        def __init__(self):
+            self._open_jobs = threading.Semaphore(0)
+
+        def _schedule_reevalutation(self, delay_s):
+            threading.Timer(delay_s, self._open_jobs.release).start()
+
+    def rounds(scheduler):
+        for _ in range(5):
+            scheduler._schedule_reevalutation(0.05)
+        count = 0
+        while scheduler._open_jobs.acquire(timeout=1):
+            count += 1
+        return count
+
+    assert rounds(Scheduler()) == 5
+    cli_workflow.keep_one_timer(Scheduler)
+    kept = Scheduler()
+    assert rounds(kept) == 1
+    assert rounds(kept) == 1  # a timer that has fired is followed by another
+    assert inspect.signature(JobScheduler._schedule_reevalutation).parameters.keys() == {
+        "self", "delay",
+    }  # fmt: skip
 
 
 def test_a_wrong_scenario_is_one_message_before_anything_runs(project):
