@@ -3,6 +3,7 @@
 
 import re
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +18,7 @@ RESULTS = ROOT / "docs" / "results"
 PAGE = (RESULTS / "README.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["figure_5", "figure_6"])
+@pytest.mark.parametrize("name", ["figure_5", "figure_6", "sensitivity"])
 def test_every_figure_is_what_its_tables_give(name):
     found = spec_from_file_location(name, ROOT / "plots" / f"{name}.py")
     plot = module_from_spec(found)
@@ -71,6 +72,28 @@ def test_the_table_of_figure_5_shows_what_was_measured(row, column):
         assert fluid["fluid_p100_ps"].equals(of("fluid", "rocev2")["fluid_p100_ps"])
     else:
         assert shown == ("" if fluid.empty and "fluid" in column else value)
+
+
+SENSITIVITY = [
+    re.split(r" ?\| ?", line)[1:-1]
+    for line in re.findall(
+        r"^\|.* ± .*\|$", PAGE.partition("## What decides the tail")[2], re.MULTILINE
+    )
+]
+GROUPS = {"RoCEv2": "rocev2", "best effort": "rocev2_irn"}
+
+
+@pytest.mark.parametrize("shown", SENSITIVITY, ids=lambda cells: ", ".join(cells[:2]))
+def test_the_table_of_what_decides_the_tail_shows_what_was_measured(shown):
+    data = pd.read_csv(RESULTS / "sensitivity.csv").set_index(["group", "label"])
+    row = data.loc[GROUPS[shown[0]], shown[1]]
+
+    def with_interval(name):
+        mean = row[f"{name}_mean"]
+        return f"{mean:.3f} ± {row[f'{name}_high'] - mean:.3f}"
+
+    mean_flow = f"{row['over_fluid_mean_mean']:.3f}"
+    assert shown[2:] == [with_interval("over_fluid_p100"), mean_flow, with_interval("over_base")]
 
 
 def claims():
@@ -136,6 +159,45 @@ def claims():
         f" {spread:.2f} %."
     )
     yield from claims_of_figure_6()
+    yield from claims_of_sensitivity(runs[runs["scenario"] == "sensitivity"])
+
+
+def claims_of_sensitivity(runs):
+    def found(variant):
+        return of("fluid", variant, "sensitivity")
+
+    def above(variant, column="over_fluid_p100"):
+        return 100 * (found(variant)[column].mean() - 1)
+
+    yield f"{len(runs)} runs, {runs['cpu_s'].sum() / 60:.0f} CPU-minutes"
+    yield f"go-back-N is {above('rocev2_no_pfc'):.1f} % above fluid"
+    xoff = [above(f"rocev2{of_}") for of_ in ("_xoff_400kb", "_xoff_200kb", "", "_xoff_50kb",
+                                              "_xoff_25kb")]  # fmt: skip
+    steps = [100 * ((100 + b) / (100 + a) - 1) for a, b in pairwise(xoff)]
+    yield f"each halving costs {min(steps):.0f} to {max(steps):.0f} %"
+    yield f"the mean flow is {above('rocev2_xoff_25kb', 'over_fluid_mean'):.0f} % above fluid"
+    for buffer in ("rocev2_buffer_16mb", "rocev2_buffer_128mb"):
+        assert found(buffer)["slowest_fct_ps"].equals(found("rocev2")["slowest_fct_ps"])
+    slow = above("rocev2_message_97mb_alpha_8th")
+    yield f"have time to fill them, the slowest flow is {slow:.0f} % above fluid"
+    for variant in ("window_430kb", "mtu_1024", "mtu_9000", "ack_4", "ack_16"):
+        to_base = found(f"rocev2_{variant}")["over_fluid_p100"] / found("rocev2")["over_fluid_p100"]
+        mean, half = mean_interval(to_base)
+        assert mean - half < 1 < mean + half
+    to_base = found("rocev2_delay_2us")["over_fluid_p100"] / found("rocev2")["over_fluid_p100"]
+    yield f"links of 2 us cost {100 * (to_base.mean() - 1):.0f} %"
+    most = (
+        100 * (found(variant)["over_fluid_p100"].max() - 1)
+        for variant in ("rocev2", "rocev2_xoff_25kb")
+    )
+    yield "five seeds is {:.0f} % above fluid with our thresholds, and {:.0f} % with".format(*most)
+    loses = ("rocev2_irn_window_860kb", "rocev2_irn_limit_500kb")
+    assert all(100 < above(variant) < 200 for variant in loses)
+    yield "the mean flow {:.0f} and {:.0f} % longer".format(
+        *(above(variant, "over_fluid_mean") for variant in loses)
+    )
+    for variant in ("rocev2_irn_limit_8mb", "rocev2_irn_rto_80us"):
+        assert abs(above(variant)) < 3 and abs(above(variant, "over_fluid_mean")) < 3
 
 
 def claims_of_figure_6():
