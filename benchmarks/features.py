@@ -29,6 +29,8 @@ PLAIN = "nothing on"
 PFC = "PFC, static threshold"
 RED = "RED/ECN"
 MARKS = {"KminBytes": 400_000, "KmaxBytes": 1_600_000}
+#: For what moves packets of a message past each other.
+REORDERED = {"Recovery": "SelectiveRepeat", "ReorderPackets": 256}
 CONTROL = ("ns3::Pfc", {"XoffBytes": 200_000})
 
 
@@ -67,10 +69,11 @@ FEATURES = {
     ),
     "weighted hash": Feature(roles={"forwarding": ("ns3::WeightedHash",)}),
     "flowlets": Feature(roles={"forwarding": ("ns3::Flowlet",)}),
-    "least loaded port": Feature(roles={"forwarding": ("ns3::LeastLoaded",)}),
     "random spray, selective repeat": Feature(
-        roles={"forwarding": ("ns3::RandomSpray",)},
-        transport={"Recovery": "SelectiveRepeat", "ReorderPackets": 256},
+        roles={"forwarding": ("ns3::RandomSpray",)}, transport=REORDERED
+    ),
+    "least loaded port, selective repeat": Feature(
+        roles={"forwarding": ("ns3::LeastLoaded",)}, transport=REORDERED
     ),
     "cut-through": Feature(options={"cut_through_bytes": 64}),
     "switch latency": Feature(options={"switch_delay_ps": 300_000}),
