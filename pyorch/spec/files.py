@@ -160,6 +160,8 @@ def _csv(raw: io.BytesIO) -> Any:
     """Return an Arrow table of text: no cell is guessed to be a number, a date or missing."""
     from pyarrow import csv, string
 
+    if raw.getvalue().count(b'"') % 2:  # Arrow would take the end of the file for the quote
+        raise ValueError("a quoted cell does not end; is the file cut off?")
     names = csv.open_csv(raw).schema.names
     return csv.read_csv(
         io.BytesIO(raw.getvalue()),
