@@ -235,7 +235,7 @@ HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
         (flow_table, "src,dst,bytes\n0,1,True\n", "bytes: row 1: 'True' is not a whole number"),
         (flow_table, "src,dst,bytes\n0,1,1\x002\n", "row 1: '1.x002' is not a whole number"),
         (flow_table, 'src,dst,"by\ntes"\n', "a.csv: (is no readable|has no column 'bytes')"),
-        (flow_table, 'src,dst,bytes\n0,1,"10', "no readable .csv table: a quoted cell does not end"),
+        (flow_table, 'src,dst,bytes\n0,1,"10', "no readable .csv table: a quoted cell does not"),
     ],
 )  # fmt: skip
 def test_a_broken_file_is_refused_with_its_line(tmp_path, module, text, message):
