@@ -69,7 +69,9 @@ struct Datagram
 {
     uint16_t destinationPort{1021}; ///< UDP
     WireBytes headers;              ///< Between the UDP header and the payload
-    bool invariantCrc{false};       ///< The ICRC of RoCEv2 (InfiniBand annex A17) ends it
+    /// Makes the last bytes of the datagram from the packet before them, its IP header first
+    WireBytes (*seal)(const uint8_t* packet, size_t bytes){nullptr};
+    uint32_t sealBytes{0};          ///< How many these are [byte]
     uint32_t paddingBytes{0};       ///< Of the frame, up to the least that Ethernet takes [byte]
 };
 

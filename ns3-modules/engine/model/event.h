@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_EVENT_H
+#define FABRIC_EVENT_H
+
+#include <cstdint>
+#include <limits>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// Kinds of event, in the order in which they are executed at one instant.
+enum class EventType : uint32_t
+{
+    CONTROL = 0, ///< A link or the routes change, a message starts: see ControlIndex
+    TX_DONE = 1, ///< A port has put the last bit of a frame on its wire
+    ARRIVE = 2,  ///< The last bit of a frame has reached a port
+    TIMER = 3,   ///< A timer of a transport, a port, a link or a switch program has run out
+};
+
+/// What an event of type CONTROL does, in the order in which they are executed at one instant.
+enum ControlIndex : uint32_t
+{
+    CONTROL_LINK = 0,    ///< Row `payload` of link_events comes into force
+    CONTROL_REROUTE = 1, ///< Routes follow the links
+    CONTROL_MESSAGE = 2, ///< Message `payload` starts
+};
+
+constexpr uint32_t EVENT_INDEX_BITS = 30;
+constexpr uint32_t EVENT_INDEX_MASK = (1U << EVENT_INDEX_BITS) - 1;
+constexpr uint64_t NEVER_PS = std::numeric_limits<uint64_t>::max();
+
+/// One pending event, without code or pointers.
+struct Event
+{
+    uint64_t timePs;  ///< When [ps]
+    uint32_t target;  ///< EventType in the top two bits, index of port or timer below
+    uint32_t payload; ///< Frame, token or message
+};
+
+/// @return the `target` of an event
+constexpr uint32_t
+EventTarget(EventType type, uint32_t index)
+{
+    return (static_cast<uint32_t>(type) << EVENT_INDEX_BITS) | index;
+}
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_EVENT_H

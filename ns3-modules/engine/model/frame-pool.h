@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_FRAME_POOL_H
+#define FABRIC_FRAME_POOL_H
+
+#include "frame.h"
+#include "reserved-array.h"
+
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @brief Pool of frames behind one stretch of reserved address space.
+ *
+ * Pages are touched only when used and a frame never moves, so references stay valid.
+ * Identity: Allocated() = in queues + being sent + on wires + held by hosts + held by programs.
+ */
+class FramePool
+{
+  public:
+    FramePool();
+
+    FrameId Allocate(); ///< A frame with every field zero and no successor
+
+    void Free(FrameId id)
+    {
+        if (m_frames[id].noted) [[unlikely]]
+        {
+            FreeNote(id);
+        }
+        m_frames[id].next = m_free;
+        m_free = id;
+        m_allocated--;
+    }
+
+    Frame& operator[](FrameId id)
+    {
+        return m_frames[id];
+    }
+
+    const Frame& operator[](FrameId id) const
+    {
+        return m_frames[id];
+    }
+
+    /// @return the note of a frame, empty when it is first asked for
+    FrameNote& Note(FrameId id)
+    {
+        if (!m_frames[id].noted)
+        {
+            m_frames[id].noted = true;
+            m_notes[id] = FrameNote{.stampPs = 0, .words = {}, .switchWord = 0, .firstHop = NO_HOP};
+        }
+        return m_notes[id];
+    }
+
+    /// @return the note of a frame that has one, null otherwise
+    const FrameNote* FindNote(FrameId id) const
+    {
+        return m_frames[id].noted ? &m_notes[id] : nullptr;
+    }
+
+    void AddHop(FrameId id, const IntHop& hop); ///< Append to the hops of a frame
+    /// @return the hops of a frame in the order of the switches, valid until the next call
+    const std::vector<IntHop>& Hops(FrameId id) const;
+    void SwapContents(FrameId a, FrameId b); ///< All but their places in queues
+
+    /// @return frames in use
+    uint32_t Allocated() const
+    {
+        return m_allocated;
+    }
+
+    /// @return most frames ever in use at once
+    uint32_t Peak() const
+    {
+        return m_touched;
+    }
+
+  private:
+    /// One hop of a list; those of all frames share one pool.
+    struct ListedHop
+    {
+        IntHop hop;
+        uint32_t next;
+    };
+
+    void FailFull() const; ///< Abort with the limit and what to do
+    void FreeNote(FrameId id);
+
+    static constexpr uint32_t CAPACITY = 1U << 26; ///< 2 GiB of address space for frames
+    ReservedArray<Frame> m_frames;
+    ReservedArray<FrameNote> m_notes;
+    std::vector<ListedHop> m_hops;
+    uint32_t m_freeHop{NO_HOP};
+    mutable std::vector<IntHop> m_answer; ///< Of Hops
+    FrameId m_free{NO_FRAME};             ///< Head of the list of free frames
+    uint32_t m_touched{0};                ///< Frames ever handed out
+    uint32_t m_allocated{0};              ///< Frames in use
+};
+
+inline FrameId
+FramePool::Allocate()
+{
+    FrameId id = m_free;
+    if (id != NO_FRAME)
+    {
+        m_free = m_frames[id].next;
+    }
+    else
+    {
+        if (m_touched == CAPACITY)
+        {
+            FailFull();
+        }
+        id = m_touched++;
+    }
+    m_allocated++;
+    m_frames[id] = Frame{};
+    m_frames[id].next = NO_FRAME;
+    return id;
+}
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_FRAME_POOL_H

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// What a contract means to one who overrides nothing but what is pure.
+
+#include "congestion-control.h"
+#include "egress-scheduler.h"
+#include "forwarding-policy.h"
+#include "link-flow-control.h"
+#include "path-selector.h"
+#include "queue-discipline.h"
+#include "switch-program.h"
+#include "wire-loss.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+NS_OBJECT_ENSURE_REGISTERED(CongestionControl);
+NS_OBJECT_ENSURE_REGISTERED(EgressScheduler);
+NS_OBJECT_ENSURE_REGISTERED(ForwardingPolicy);
+NS_OBJECT_ENSURE_REGISTERED(LinkFlowControl);
+NS_OBJECT_ENSURE_REGISTERED(PathSelector);
+NS_OBJECT_ENSURE_REGISTERED(QueueDiscipline);
+NS_OBJECT_ENSURE_REGISTERED(SwitchProgram);
+NS_OBJECT_ENSURE_REGISTERED(WireLoss);
+
+namespace
+{
+
+/// @return TypeId of a contract, which has no constructor
+TypeId
+ContractId(const char* name)
+{
+    return TypeId(name).SetParent<Object>().SetGroupName("Fabric");
+}
+
+} // namespace
+
+// ---- ForwardingPolicy
+
+TypeId
+ForwardingPolicy::GetTypeId()
+{
+    static TypeId tid = ContractId("ns3::fabric::ForwardingPolicy");
+    return tid;
+}
+
+void
+ForwardingPolicy::OnRoutesChanged()
+{
+}
+
+bool
+ForwardingPolicy::HasOwnRoutes() const
+{
+    return false;
+}
+
+PortId
+ForwardingPolicy::Route(uint32_t, const Frame&)
+{
+    return NO_PORT;
+}
+
+// ---- QueueDiscipline
+
+TypeId
+QueueDiscipline::GetTypeId()
+{
+    static TypeId tid = ContractId("ns3::fabric::QueueDiscipline");
+    return tid;
+}
+
+QueueDiscipline::QuietBytes
+QueueDiscipline::Quiet(uint8_t) const
+{
+    return {0, 0};
+}
+
+void
+QueueDiscipline::Depart(PortId, Frame&, uint64_t)
+{
+}
+
+uint32_t
+QueueDiscipline::TrimBytes(uint8_t) const
+{
+    return MIN_FRAME_BYTES;
+}
+
+uint8_t
+QueueDiscipline::TrimPriority(uint8_t) const
+{
+    return NUM_PRIORITIES - 1;
+}
+
+// ---- EgressScheduler
+
+TypeId
+EgressScheduler::GetTypeId()
+{
+    static TypeId tid = ContractId("ns3::fabric::EgressScheduler");
+    return tid;
+}
+
+// ---- WireLoss
+
+TypeId
+WireLoss::GetTypeId()
+{
+    static TypeId tid = ContractId("ns3::fabric::WireLoss");
+    return tid;
+}
+
+// ---- LinkFlowControl
+
+TypeId
+LinkFlowControl::GetTypeId()
+{
+    static TypeId tid = ContractId("ns3::fabric::LinkFlowControl");
+    return tid;
+}
+
+uint32_t
+LinkFlowControl::NumClasses() const
+{
+    return NUM_PRIORITIES;
+}
+
+bool
+LinkFlowControl::WatchesSenders() const
+{
+    return false;
+}
+
+void
+LinkFlowControl::OnTransmit(PortId, const Frame&)
+{
+}
+
+void
+LinkFlowControl::OnTimer(PortId)
+{
+}
+
+WireBytes
+LinkFlowControl::MacControl(uint32_t) const
+{
+    return {};
+}
+
+void
+LinkFlowControl::OnLinkUp(PortId)
+{
+}
+
+void
+LinkFlowControl::Fetch(PortId) const
+{
+}
+
+// ---- SwitchProgram
+
+TypeId
+SwitchProgram::GetTypeId()
+{
+    static TypeId tid = ContractId("ns3::fabric::SwitchProgram");
+    return tid;
+}
+
+SwitchProgram::Action
+SwitchProgram::OnArrival(uint32_t, PortId, FrameId)
+{
+    return Action::FORWARD;
+}
+
+void
+SwitchProgram::OnDeparture(PortId, FrameId, uint64_t)
+{
+}
+
+void
+SwitchProgram::OnTimer(uint32_t)
+{
+}
+
+// ---- PathSelector
+
+TypeId
+PathSelector::GetTypeId()
+{
+    static TypeId tid = ContractId("ns3::fabric::PathSelector");
+    return tid;
+}
+
+void
+PathSelector::Attach(HostPort& host)
+{
+    m_host = &host;
+}
+
+void
+PathSelector::Close(uint32_t)
+{
+}
+
+void
+PathSelector::Report(uint32_t, const PathReport&)
+{
+}
+
+std::optional<uint16_t>
+PathSelector::Constant(uint32_t) const
+{
+    return std::nullopt;
+}
+
+// ---- CongestionControl
+
+TypeId
+CongestionControl::GetTypeId()
+{
+    static TypeId tid = ContractId("ns3::fabric::CongestionControl");
+    return tid;
+}
+
+void
+CongestionControl::Attach(HostPort& host)
+{
+    m_host = &host;
+}
+
+void
+CongestionControl::Close(uint32_t)
+{
+}
+
+void
+CongestionControl::OnSent(uint32_t, uint32_t, uint32_t)
+{
+}
+
+void
+CongestionControl::OnNotification(uint32_t)
+{
+}
+
+void
+CongestionControl::OnLoss(uint32_t, Loss)
+{
+}
+
+uint64_t
+CongestionControl::NextUpdatePs(uint32_t) const
+{
+    return NEVER_PS;
+}
+
+void
+CongestionControl::OnUpdate(uint32_t)
+{
+}
+
+uint64_t
+CongestionControl::WindowBytes(uint32_t) const
+{
+    return NO_LIMIT;
+}
+
+uint64_t
+CongestionControl::RateBps(uint32_t) const
+{
+    return NO_LIMIT;
+}
+
+bool
+CongestionControl::NeedsIntHops() const
+{
+    return false;
+}
+
+bool
+CongestionControl::NeedsNotifications() const
+{
+    return false;
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_FORWARDING_POLICY_H
+#define FABRIC_FORWARDING_POLICY_H
+
+#include "switch-view.h"
+
+#include "ns3/object.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// What a switch decides on: one frame and the ports that lead nearer to its destination.
+struct ForwardingChoice
+{
+    uint32_t node;         ///< Switch that forwards
+    uint32_t group;        ///< Index of the group, unique over all switches and until routes change
+    const PortId* members; ///< Ports of the group, in order of peer and parallel index
+    uint32_t n;            ///< Number of members, at least 2
+};
+
+/**
+ * @ingroup fabric
+ * @brief Contract: which of several equally short ways a switch takes.
+ *
+ * One object serves all switches of a class; state per switch or group lies in arrays of its own.
+ * It is asked only where a group has at least two members, unless it has routes of its own.
+ */
+class ForwardingPolicy : public Object
+{
+  public:
+    /// What a choice depends on, beside the routes.
+    enum class Sees
+    {
+        FRAME,  ///< The frame alone: the choice may be made at any time before
+        TURN,   ///< Also the frames that were forwarded before it
+        QUEUES, ///< Also queues or the clock: it must be made when the frame is forwarded
+    };
+
+    static TypeId GetTypeId();
+
+    virtual void Attach(SwitchView& view) = 0; ///< Called once, when ports and routes exist
+    virtual void OnRoutesChanged();            ///< Groups have been numbered anew
+
+    /// @return index into `choice.members`
+    virtual uint32_t Select(const ForwardingChoice& choice, const Frame& frame) = 0;
+
+    virtual Sees LooksAt() const = 0;
+
+    /// @return whether frames of one message and entropy always take the same way
+    virtual bool KeepsFlowOnOnePath() const = 0;
+
+    /// @return whether Route is to be asked first, for every frame
+    virtual bool HasOwnRoutes() const;
+
+    /// @return egress of a frame whatever the shortest ways are; NO_PORT: choose among these
+    virtual PortId Route(uint32_t node, const Frame& frame);
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_FORWARDING_POLICY_H

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_HOST_PORT_H
+#define FABRIC_HOST_PORT_H
+
+#include "ns3/event.h"
+#include "ns3/fabric-state.h"
+#include "ns3/frame-pool.h"
+#include "ns3/random-cursor.h"
+
+#include <utility>
+
+namespace ns3
+{
+namespace fabric
+{
+
+class Fabric;
+
+/**
+ * @ingroup fabric
+ * @brief What a transport may know of and do at its host: one door for each endpoint.
+ *
+ * Frames are allocated and freed here, so that the engine knows how many hosts hold.
+ */
+class HostPort
+{
+  public:
+    /**
+     * @param fabric the engine
+     * @param endpoint index of the transport's endpoint
+     * @param host dense index
+     */
+    HostPort(Fabric& fabric, uint32_t endpoint, uint32_t host);
+
+    uint64_t NowPs() const
+    {
+        return *m_nowPs;
+    }
+
+    /// @return this host's dense index
+    uint32_t Host() const
+    {
+        return m_host;
+    }
+
+    /// @return node id of this host
+    int64_t HostId() const;
+
+    // ---- frames
+    FrameId AllocateFrame()
+    {
+        ++*m_heldFrames;
+        return m_frames->Allocate();
+    }
+
+    void FreeFrame(FrameId frame)
+    {
+        --*m_heldFrames;
+        m_frames->Free(frame);
+    }
+
+    Frame& GetFrame(FrameId frame)
+    {
+        return (*m_frames)[frame];
+    }
+
+    /// @return the note of a frame, empty when it is first asked for
+    FrameNote& Note(FrameId frame)
+    {
+        return m_frames->Note(frame);
+    }
+
+    /// @return the note of a frame that has one, null otherwise
+    const FrameNote* FindNote(FrameId frame) const
+    {
+        return m_frames->FindNote(frame);
+    }
+
+    /// @return what switches wrote into a frame, valid until the next call
+    const std::vector<IntHop>& Hops(FrameId frame) const
+    {
+        return m_frames->Hops(frame);
+    }
+
+    // ---- messages
+    /// @return a message; slots, outOfOrderPeak, timeouts and naks are the transport's to write
+    Message& GetMessage(uint32_t message)
+    {
+        return m_messages[message];
+    }
+
+    const Message& GetMessage(uint32_t message) const
+    {
+        return m_messages[message];
+    }
+
+    /**
+     * Make a message from this host with the same transport; StartMessage is called at its time.
+     * @param dst dense index of another host
+     * @param bytes payload, > 0 [byte]
+     * @param startPs not before now [ps]
+     * @return its index
+     */
+    uint32_t CreateMessage(uint32_t dst, uint64_t bytes, uint64_t startPs);
+    void Delivered(uint32_t message);    ///< Every payload byte is at the destination
+    void Acknowledged(uint32_t message); ///< The source knows it; Delivered came before
+
+    // ---- ports of this host
+    PortId FirstPort() const
+    {
+        return m_firstPort;
+    }
+
+    uint32_t NumPorts() const
+    {
+        return m_numPorts;
+    }
+
+    uint64_t RateBps(PortId port) const;                                ///< Of its link [bit/s]
+    uint64_t SerialisationPs(PortId port, uint32_t frameBytes) const;   ///< With framing [ps]
+    uint64_t FramingBytes() const;                                      ///< Of each frame [byte]
+    bool IsDown(PortId port) const;                                     ///< Its link is cut
+
+    /// @return whether a port is among the nearest to a destination, by the routes in force
+    bool Serves(PortId port, uint32_t dst) const
+    {
+        return !*m_reachDiffers || ServesByRoutes(port, dst);
+    }
+
+    /// @return how many ports are among the nearest to a destination in the network as built
+    uint32_t NumServing(uint32_t dst) const;
+    /// @return the port by which a message of this host leaves if it keeps to one
+    PortId PortOf(uint32_t message) const;
+    /// @return unloaded round trip of a data frame and its acknowledgement by one port [ps]
+    uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
+    /// @return number of paths from a port: product of the choices on the way, at most 65535
+    uint32_t NumPaths(uint32_t message, PortId port) const;
+    /// @return links on the shortest way from this host to the destination of a message
+    uint32_t NumLinks(uint32_t message) const;
+
+    // ---- what it may do
+    void SetTimer(uint64_t atPs, uint32_t token); ///< Call OnTimer(token) at that time [ps]
+    void SendControl(FrameId frame, PortId port); ///< Queue a control frame at a port of this host
+    void Kick();                                  ///< NextFrame may now return a frame
+
+    /// @return stream keyed by what it is for: a flow's id, this host's node id
+    CounterRandom Stream(RandomUse use, uint64_t key) const;
+
+  private:
+    bool ServesByRoutes(PortId port, uint32_t dst) const;
+
+    Fabric* m_fabric;
+    const uint64_t* m_nowPs;
+    FramePool* m_frames;
+    Message* m_messages;
+    uint64_t* m_heldFrames;
+    const bool* m_reachDiffers;
+    PortId m_firstPort;
+    uint32_t m_numPorts;
+    uint32_t m_endpoint;
+    uint32_t m_host;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_HOST_PORT_H

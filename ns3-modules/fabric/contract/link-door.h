@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_LINK_DOOR_H
+#define FABRIC_LINK_DOOR_H
+
+#include "switch-view.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief What link flow control may do, beside looking: hold back an egress, talk to its peer.
+ */
+class LinkDoor : public SwitchView
+{
+  public:
+    /**
+     * @param fabric the engine
+     * @param firstTimer index of the timer of port 0
+     */
+    LinkDoor(Fabric& fabric, uint32_t firstTimer);
+
+    /// Hold back these classes of an egress, and no others.
+    void SetPaused(PortId port, uint16_t classes);
+
+    /**
+     * Send a frame of link control to the other end of a link, ahead of all other frames.
+     * @param port this end
+     * @param word what it says
+     * @param bytes its size, at least MIN_FRAME_BYTES on Ethernet [byte]
+     * @param cause egress, here, of the frame that gave rise to it; NO_PORT if none did
+     */
+    void Send(PortId port, uint32_t word, uint32_t bytes, PortId cause = NO_PORT);
+
+    /// Call OnTimer(port) at that time [ps]. There is no cancel.
+    void SetTimer(PortId port, uint64_t atPs);
+
+    /// @return whether the link of this port is of the class that this flow control serves
+    bool Serves(PortId port) const;
+
+  private:
+    uint32_t m_firstTimer;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_LINK_DOOR_H

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_PROGRAM_DOOR_H
+#define FABRIC_PROGRAM_DOOR_H
+
+#include "switch-view.h"
+
+#include "ns3/frame-pool.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief What a switch program may do, beside looking: hold frames back, make and send them.
+ */
+class ProgramDoor : public SwitchView
+{
+  public:
+    /**
+     * @param fabric the engine
+     * @param firstTimer index of the timer of node 0
+     */
+    ProgramDoor(Fabric& fabric, uint32_t firstTimer);
+
+    Frame& GetFrame(FrameId frame);
+    FrameNote& Note(FrameId frame);                 ///< Empty when it is first asked for
+    void AddHop(FrameId frame, const IntHop& hop);  ///< Append to its in-band telemetry
+
+    /// @return a copy of a frame, which the program holds at this switch like one it has taken
+    FrameId Copy(uint32_t node, FrameId frame);
+    /// Route a frame that the program holds at this switch, by its `dst`.
+    void Inject(uint32_t node, FrameId frame);
+    /// Drop a frame that the program holds; it is counted nowhere.
+    void Discard(uint32_t node, FrameId frame);
+
+    /// Call OnTimer(node) at that time [ps]. There is no cancel.
+    void SetTimer(uint32_t node, uint64_t atPs);
+
+  private:
+    uint32_t m_firstTimer;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_PROGRAM_DOOR_H

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_QUEUE_DISCIPLINE_H
+#define FABRIC_QUEUE_DISCIPLINE_H
+
+#include "switch-view.h"
+
+#include "ns3/object.h"
+
+#include <limits>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief Contract: what a switch port does with a frame that wants into its queue or out of it.
+ *
+ * One object serves all ports of the switches of a class; state per port lies in arrays of its
+ * own. The queue itself (one per class, first in first out) belongs to the fabric, and so does the
+ * count of what is marked, trimmed, bounced or dropped.
+ *
+ * Only TRIMMABLE data that is larger than TrimBytes, outside lossless classes, is ever trimmed or
+ * bounced: for other frames these verdicts mean DROP. In a lossless class DROP means ADMIT: such a
+ * class is bounded where it comes in, not where it goes out.
+ */
+class QueueDiscipline : public Object
+{
+  public:
+    /// What to do with an arriving frame.
+    enum class Verdict
+    {
+        ADMIT,
+        DROP,
+        TRIM,      ///< Cut to TrimBytes, set TRIMMED and ask again at TrimPriority; then TRIM: DROP
+        TRIM_TAIL, ///< The same with the last frame of the queue, whose place this one takes
+        BOUNCE,    ///< Cut to TrimBytes, set BOUNCED and send it back to its source
+    };
+
+    /// Queues up to these sizes need no calls.
+    struct QuietBytes
+    {
+        uint64_t admit;  ///< Admit says ADMIT as long as no more than this waits, the frame included
+        uint64_t depart; ///< Depart does nothing as long as no more than this stays behind
+    };
+
+    static constexpr uint64_t ALWAYS = std::numeric_limits<uint64_t>::max();
+
+    static TypeId GetTypeId();
+
+    virtual void Attach(SwitchView& view) = 0; ///< Called once, when the ports exist
+
+    /// @return when this class of any port needs no calls; {0, 0}: it always needs them [byte]
+    virtual QuietBytes Quiet(uint8_t priority) const;
+
+    /**
+     * Decide on an arriving frame; may set ECN_MARKED.
+     * @param port egress port
+     * @param frame the frame
+     * @param queuedBytes bytes waiting in this class of the port, without this frame [byte]
+     */
+    virtual Verdict Admit(PortId port, Frame& frame, uint64_t queuedBytes) = 0;
+
+    /// A frame leaves its queue for the wire; `queuedBytes` stay behind [byte]. May set ECN_MARKED.
+    virtual void Depart(PortId port, Frame& frame, uint64_t queuedBytes);
+
+    /// @return size to which a frame of this priority is trimmed [byte]
+    virtual uint32_t TrimBytes(uint8_t priority) const;
+    /// @return new priority of a frame of this priority that is trimmed or bounced
+    virtual uint8_t TrimPriority(uint8_t priority) const;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_QUEUE_DISCIPLINE_H

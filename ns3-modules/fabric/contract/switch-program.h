@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_SWITCH_PROGRAM_H
+#define FABRIC_SWITCH_PROGRAM_H
+
+#include "program-door.h"
+
+#include "ns3/object.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief Contract: what a switch does with frames beside queueing them.
+ *
+ * In-band telemetry, congestion-aware load balancing, reordering, in-network reduction. One object
+ * serves all switches of a class; state per switch or port lies in arrays of its own. Several
+ * programs are called in the order in which the scenario lists them; who takes a frame ends that.
+ */
+class SwitchProgram : public Object
+{
+  public:
+    /// Which calls it wants: a hook that nobody wants costs one branch.
+    enum Hook : uint32_t
+    {
+        ARRIVAL = 1,
+        DEPARTURE = 2,
+    };
+
+    enum class Action
+    {
+        FORWARD,
+        TAKE, ///< The program owns the frame, until it injects or discards it; buffer stays in use
+    };
+
+    static TypeId GetTypeId();
+
+    virtual void Attach(ProgramDoor& door) = 0; ///< Called once, when ports and routes exist
+    virtual uint32_t Hooks() const = 0;
+
+    /// A frame has come in and was not yet routed; may change it, but not its size.
+    virtual Action OnArrival(uint32_t node, PortId ingress, FrameId frame);
+
+    /**
+     * A frame begins to leave by an egress; may change it, and make it longer.
+     * @param egress port of a switch
+     * @param frame the frame
+     * @param queuedBytes bytes that stay behind in its class [byte]
+     */
+    virtual void OnDeparture(PortId egress, FrameId frame, uint64_t queuedBytes);
+
+    /// A timer set with ProgramDoor::SetTimer has run out.
+    virtual void OnTimer(uint32_t node);
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_SWITCH_PROGRAM_H

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_SWITCH_VIEW_H
+#define FABRIC_SWITCH_VIEW_H
+
+#include "ns3/fabric-state.h"
+#include "ns3/random-cursor.h"
+#include "ns3/routing.h"
+
+#include <utility>
+
+namespace ns3
+{
+namespace fabric
+{
+
+class Fabric;
+
+/**
+ * @ingroup fabric
+ * @brief What plug-ins of switches and links may know: clock, ports, queues, routes, draws.
+ *
+ * Nothing can be changed through it. It lives as long as the run.
+ */
+class SwitchView
+{
+  public:
+    explicit SwitchView(Fabric& fabric);
+
+    uint64_t NowPs() const
+    {
+        return *m_nowPs;
+    }
+
+    const Port& GetPort(PortId port) const
+    {
+        return m_ports[port];
+    }
+
+    const NodeState& GetNode(uint32_t node) const
+    {
+        return m_nodes[node];
+    }
+
+    uint32_t NumNodes() const;
+    uint32_t NumHosts() const;
+    PortId NumPorts() const;
+    /// @return routes in force; another object after a change
+    const Routing& Routes() const;
+    /// @return hash of the header fields of a message, as switches see them
+    uint32_t TupleOf(uint32_t message) const;
+
+    /// @return bytes waiting in one class of an egress [byte]
+    uint64_t QueuedBytes(PortId port, uint32_t queueClass) const;
+    /// @return size of the frame that leaves a class of an egress next, 0 if there is none [byte]
+    uint32_t HeadBytes(PortId port, uint32_t queueClass) const;
+    /// @return buffer of the switch, none if it is unlimited [byte]
+    std::optional<uint64_t> BufferBytes(uint32_t node) const;
+    /// @return buffer of the switch that is free; it has one [byte]
+    uint64_t FreeBytes(uint32_t node) const;
+
+    /// @return rate of this port's link now [bit/s]
+    uint64_t RateBps(PortId port) const;
+    /// @return propagation delay of this port's link [ps]
+    uint64_t DelayPs(PortId port) const;
+    /// @return time from the last bit in to the egress queue at the owner of a port [ps]
+    uint64_t LatencyPs(PortId port) const;
+    /// @return time to put a frame on the wire of this port [ps]
+    uint64_t SerialisationPs(PortId port, uint32_t frameBytes) const;
+    /// @return what a frame takes of the wire beyond its size [byte]
+    uint64_t FramingBytes() const;
+    /// @return largest frame that a transport of the scenario sends all the time [byte]
+    uint32_t LargestFrameBytes() const;
+    /// @return node id at the other end, and index among parallel links
+    std::pair<int64_t, uint32_t> PeerOf(PortId port) const;
+
+    /// @return least of the rates on the way from a port to a destination, by the routes in force;
+    /// ways that run side by side add up [bit/s]
+    double CapacityBps(PortId port, uint32_t dst) const;
+    /// @return egress that the table "routes" names for a message (or its answers) at a node,
+    /// NO_PORT if it names none
+    PortId ListedRoute(uint32_t message, bool reverse, uint32_t node) const;
+
+    RandomCursor CursorOfNode(uint32_t node, RandomUse use) const; ///< From the first draw on
+    RandomCursor CursorOfPort(PortId port, RandomUse use) const;   ///< From the first draw on
+
+  protected:
+    Fabric& m_fabric;
+
+  private:
+    const uint64_t* m_nowPs;
+    const Port* m_ports;
+    const NodeState* m_nodes;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_SWITCH_VIEW_H

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "transport.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Transport);
+
+TypeId
+Transport::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::fabric::Transport").SetParent<Object>().SetGroupName("Fabric");
+    return tid;
+}
+
+void
+Transport::Attach(const HostPort& host)
+{
+    m_host.emplace(host);
+    DoAttach();
+}
+
+void
+Transport::DoAttach()
+{
+}
+
+std::optional<uint8_t>
+Transport::Urgency(PortId) const
+{
+    return DataPriority();
+}
+
+bool
+Transport::VariesUrgency() const
+{
+    return false;
+}
+
+bool
+Transport::IsAcknowledged() const
+{
+    return true;
+}
+
+Datagram
+Transport::Describe(const Frame&) const
+{
+    return {};
+}
+
+} // namespace fabric
+} // namespace ns3

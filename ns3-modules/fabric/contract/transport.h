@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_TRANSPORT_H
+#define FABRIC_TRANSPORT_H
+
+#include "host-port.h"
+#include "wire-format.h"
+
+#include "ns3/object.h"
+
+#include <optional>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// What a network interface that asks for a frame can take.
+struct NicState
+{
+    uint32_t pausedClasses; ///< Bit per class that link flow control holds back
+    uint32_t leastPriority; ///< A frame that waits already goes before anything less urgent
+};
+
+/// How a transport cuts messages into frames, for those who compute unloaded times.
+struct WireProfile
+{
+    uint32_t mtuBytes;         ///< Payload of a full packet [byte]
+    uint32_t headerBytes;      ///< Headers and checksums of each data packet [byte]
+    uint32_t firstHeaderBytes; ///< More in the first packet of a message [byte]
+    uint32_t ackBytes;         ///< Acknowledgement frame [byte]
+    uint32_t ackInterval;      ///< In-order packets per acknowledgement
+};
+
+/**
+ * @ingroup fabric
+ * @brief Contract of a transport: the end of all its messages at one host.
+ *
+ * One object per host and transport of the scenario. The fabric calls it when a message may
+ * start, when a frame has arrived, when a timer has run out, and when the network interface is
+ * free and asks for the next frame. Data is pulled: a transport never queues data in the
+ * interface, so pacing, windows and any order of messages are its own decision at the last
+ * possible moment. Control frames are handed to the interface with SendControl and wait there.
+ *
+ * Ownership: a frame passed to Receive belongs to the transport, which frees it or sends it on;
+ * a frame returned by NextFrame or given to SendControl belongs to the fabric. The fabric counts
+ * what it sees: packets sent, copies, marks, trims.
+ *
+ * Most transports derive from MessageTransport, which does all that is not protocol.
+ */
+class Transport : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    void Attach(const HostPort& host); ///< Called once, before anything else
+
+    /// A message of this host may start now (its start time has come).
+    virtual void StartMessage(uint32_t message) = 0;
+
+    /// A frame for this host has arrived from the wire of `port`.
+    virtual void Receive(FrameId frame, PortId port) = 0;
+
+    /**
+     * The interface is free and asks for the next data frame.
+     * @param port port of this host that would send it
+     * @param nic what may go now
+     * @return a frame, or NO_FRAME; then the transport calls Kick() when that changes
+     */
+    virtual FrameId NextFrame(PortId port, const NicState& nic) = 0;
+
+    /// A timer set with SetTimer has run out. There is no cancel: the transport looks whether
+    /// the reason still holds.
+    virtual void OnTimer(uint32_t token) = 0;
+
+    /// @return sizes of its frames; full packets and acknowledgements get the fastest events
+    virtual WireProfile Wire() const = 0;
+
+    /// @return highest priority of the data frames that NextFrame returns
+    virtual uint8_t DataPriority() const = 0;
+
+    /**
+     * Of several transports of a host the most urgent is asked first.
+     * @return priority of the frame that NextFrame would return, none if it would return none
+     */
+    virtual std::optional<uint8_t> Urgency(PortId port) const;
+
+    /// @return whether Urgency may differ from DataPriority
+    virtual bool VariesUrgency() const;
+
+    /// @return whether the source learns that a message has arrived; if not, Delivered ends it
+    virtual bool IsAcknowledged() const;
+
+    /// @return entropy of the data frames of a message that keeps to one path, none otherwise
+    virtual std::optional<uint16_t> SinglePathEntropy(uint32_t message) const = 0;
+
+    /**
+     * Say how a frame that was sent looks behind its UDP header. Only packet captures ask.
+     * @param frame a frame of this transport, at either end and at any time after it was sent
+     * @return the beginning of its datagram; without an override nothing is known
+     */
+    virtual Datagram Describe(const Frame& frame) const;
+
+  protected:
+    virtual void DoAttach(); ///< The host is there: make what needs it
+
+    HostPort& Host()
+    {
+        return *m_host;
+    }
+
+    const HostPort& Host() const
+    {
+        return *m_host;
+    }
+
+  private:
+    std::optional<HostPort> m_host;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_TRANSPORT_H

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_STATE_H
+#define FABRIC_STATE_H
+
+#include "ns3/frame.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// Frames waiting in one class of a port.
+struct PortQueue
+{
+    FrameId head{NO_FRAME};
+    FrameId tail{NO_FRAME};
+    uint64_t bytes{0}; ///< Waiting, the frame on the wire excluded [byte]
+};
+
+/**
+ * @brief One end of a link: its egress, and counters of what came in.
+ *
+ * Identities, checked at the end of a run:
+ * - sentFrames here = receivedFrames + lostFrames + corruptFrames at the peer + on the wire
+ * - per switch: frames in + made there = frames out + dropped + queued + in transmission + held
+ */
+struct alignas(64) Port
+{
+    PortId peer{NO_PORT};
+    uint32_t node{0};             ///< Owner (dense index)
+    uint32_t host{0};             ///< Dense host index of the owner, if it is a host
+    FrameId current{NO_FRAME};    ///< Frame being put on the wire
+    uint16_t currentBytes{0};     ///< Its size [byte]; here, so that its end needs no look at it
+    uint16_t currentHeldBytes{0}; ///< What it took of the buffer; a program may make it grow [byte]
+    uint16_t currentIngress{0};   ///< Its port of entry into this switch
+    uint8_t currentPriority{0};   ///< Its class
+    uint8_t currentKind{0};       ///< Its kind
+    uint32_t queued{0};           ///< Bit per class with waiting frames
+    uint16_t paused{0};           ///< Bit per class that link flow control holds back
+    uint8_t rate{0};              ///< Index into the rate classes
+    uint8_t lane{0};              ///< Event lane of the propagation delay
+    uint8_t linkClass{0};         ///< Class of its link
+    uint8_t nodeClass{0};         ///< Class of its owner
+    bool isHost{false};           ///< Owner is a host
+    bool lossy{false};            ///< Frames that come in here may be lost on the wire
+    bool down{false};             ///< The link is cut
+    bool avoided : 1 {false};     ///< Routes know that the link is cut
+    bool cutsThrough : 1 {false}; ///< The peer forwards a frame before its end is in
+    bool currentCutsThrough : 1 {false}; ///< It does so with the frame on the wire
+    uint64_t sentFrames{0};       ///< Put on the wire, link control included
+    uint64_t sentBytes{0};        ///< Without framing [byte]
+    uint64_t receivedFrames{0};   ///< Came in from the wire, not counting lost ones
+
+    // ---- second cache line, with the queues of data and acknowledgements
+    uint64_t queuedBytes{0};      ///< Waiting in all queues [byte]
+    uint64_t maxQueuedBytes{0};   ///< Largest value of queuedBytes [byte]
+    uint64_t sentControl{0};      ///< Of those that were sent whole, the ones that carry no data
+
+    /// @return the queue of a class below NUM_PRIORITIES or of link control; 3 and 6, which
+    /// transports use if they are not told otherwise, lie beside the counters that they change
+    PortQueue& Queue(uint32_t queueClass)
+    {
+        return m_queues[queueClass == LINK_CONTROL_CLASS ? 8 : (3 * queueClass + 7) & 7];
+    }
+
+    const PortQueue& Queue(uint32_t queueClass) const
+    {
+        return m_queues[queueClass == LINK_CONTROL_CLASS ? 8 : (3 * queueClass + 7) & 7];
+    }
+
+  private:
+    PortQueue m_queues[NUM_PRIORITIES + 1];
+};
+
+static_assert(sizeof(Port) == 256, "state of the egress, queues in use, queues hardly used");
+
+/// What happens rarely at a port.
+struct PortCounters
+{
+    uint64_t delayPs{0};             ///< Propagation delay [ps]
+    uint64_t lostFrames{0};          ///< Lost on the wire into this port
+    uint64_t corruptFrames{0};       ///< Came to this port with a bit error, and went no further
+    uint64_t droppedBuffer{0};       ///< Wanted to leave here, dropped: queue or buffer full
+    uint64_t droppedHeadroom{0};     ///< Came in here, dropped: what this port may hold is full
+    uint64_t droppedDown{0};         ///< Wanted to leave here, dropped: the link is cut
+    uint64_t droppedNoRoute{0};      ///< Came in here, dropped: destination not reachable
+    uint64_t marked{0};              ///< ECN marks set at this egress
+    uint64_t trimmed{0};             ///< Frames trimmed at this egress
+    uint64_t bounced{0};             ///< Frames sent back to their source that were to leave here
+    uint64_t linkControlSent{0};     ///< Frames of link flow control queued here
+    uint64_t linkControlReceived{0}; ///< Frames of link flow control received
+    uint64_t pausedSincePs{0};       ///< Start of the pause now in force [ps]
+    uint64_t pausedPs{0};            ///< Time with any class held back, up to pausedSincePs [ps]
+};
+
+constexpr uint32_t NO_MESSAGE = 0xffffffff;
+
+/// A message: one row of "flows" or one made at run time, and what became of it.
+struct alignas(64) Message
+{
+    uint64_t bytes;                    ///< Payload [byte]
+    uint32_t src, dst;                 ///< Dense host indices
+    uint32_t srcEndpoint, dstEndpoint; ///< Indices into the endpoints
+    uint32_t senderSlot;               ///< Free for the transport: its state at the source
+    uint32_t receiverSlot;             ///< Free for the transport: its state at the destination
+    uint32_t tuple;                    ///< Hash of its header fields, as switches see them
+    uint32_t outOfOrderPeak;           ///< Most packets held behind a hole
+    uint64_t sentPackets;              ///< Data packets sent, all copies
+    uint64_t startPs;                  ///< [ps]
+    int64_t id;                        ///< Of the flows table; made at run time: above all of these
+    // ---- second cache line: what is rarely touched
+    std::optional<uint64_t> receiverEndPs; ///< Last payload byte in order at the destination [ps]
+    std::optional<uint64_t> senderEndPs;   ///< Last acknowledgement at the source [ps]
+    uint32_t retransmittedPackets;     ///< Of the packets sent, not the first copy
+    uint32_t trimmedPackets;           ///< Arrived without their payload
+    uint32_t markedPackets;            ///< Arrived with an ECN mark
+    uint32_t timeouts;                 ///< Retransmission timeouts
+    uint32_t naks;                     ///< Negative acknowledgements sent
+    uint32_t transport;                ///< Index of its transport
+};
+
+static_assert(sizeof(Message) == 128, "what every packet changes, and the rest");
+
+/// One node.
+struct NodeState
+{
+    int64_t id{0};
+    PortId firstPort{0}; ///< Its ports are contiguous, in order of (peer id, parallel)
+    uint32_t ports{0};
+    uint32_t host{0};    ///< Dense index if a host
+    uint32_t tier{0};
+    uint32_t plane{0};
+    uint8_t nodeClass{0};
+    bool isSwitch{false};
+    uint64_t usedBytes{0};      ///< Buffer of a switch in use [byte]
+    uint64_t maxUsedBytes{0};   ///< Largest value of usedBytes [byte]
+    uint64_t salt{0};           ///< Hash seed of a switch
+    uint64_t takenFrames{0};    ///< Taken from the data path by a program
+    uint64_t injectedFrames{0}; ///< Given back to it, or made, by a program
+    uint64_t heldBytes{0};      ///< Of usedBytes: held by programs [byte]
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_STATE_H
