@@ -2,10 +2,9 @@
 
 #include "pfc.h"
 
-#include "fabric.h"
-
 #include "ns3/abort.h"
 #include "ns3/double.h"
+#include "ns3/log.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -15,12 +14,14 @@ namespace ns3
 
 using namespace fabric;
 
+NS_LOG_COMPONENT_DEFINE("Pfc");
 NS_OBJECT_ENSURE_REGISTERED(Pfc);
 
 namespace
 {
 
 constexpr uint32_t PAUSE_FRAME_BYTES = 64; ///< IEEE 802.1Qbb figure 36-2 [byte]
+constexpr uint32_t PRIORITY_MASK = 0xff;   ///< Class vector in the word of a PAUSE
 constexpr uint32_t RESUME = 1U << 8;       ///< Beside the class vector: pause time zero
 
 } // namespace
@@ -31,7 +32,7 @@ Pfc::GetTypeId()
     static TypeId tid =
         TypeId("ns3::Pfc")
             .SetParent<LinkFlowControl>()
-            .SetGroupName("Fabric")
+            .SetGroupName("Flowcontrol")
             .AddConstructor<Pfc>()
             .AddAttribute("XoffBytes",
                           "Bytes of one ingress port and priority above which PAUSE is sent [byte]",
@@ -45,7 +46,7 @@ Pfc::GetTypeId()
                           MakeDoubleAccessor(&Pfc::m_alpha),
                           MakeDoubleChecker<double>(0.0, 128.0))
             .AddAttribute("XonOffsetBytes",
-                          "RESUME is sent at XoffBytes minus this [byte]",
+                          "RESUME is sent once XoffBytes minus this or less is held [byte]",
                           UintegerValue(12'000),
                           MakeUintegerAccessor(&Pfc::m_xonOffsetBytes),
                           MakeUintegerChecker<uint64_t>())
@@ -70,154 +71,186 @@ Pfc::GetTypeId()
 }
 
 uint64_t
-Pfc::HeadroomOf(const Fabric& fabric, PortId ingress) const
+Pfc::HeadroomOf(PortId ingress) const
 {
     // What comes beyond XoffBytes: the frame that crosses it, what the other end puts on the wire
     // until it hears of it, and the frame it has begun by then.
-    const uint64_t waitPs = fabric.SerialisationPs(ingress, m_mtuFrameBytes) +
-                            fabric.SerialisationPs(ingress, PAUSE_FRAME_BYTES) +
-                            2 * fabric.DelayPs(ingress) + fabric.Options().switchDelayPs;
+    const uint64_t waitPs = m_door->SerialisationPs(ingress, m_mtuFrameBytes) +
+                            m_losslessCount * m_door->SerialisationPs(ingress, PAUSE_FRAME_BYTES) +
+                            2 * m_door->DelayPs(ingress) + m_door->LatencyPs(ingress);
     const double bytes = static_cast<double>(waitPs) * 1e-12 *
-                         static_cast<double>(fabric.RateBps(ingress)) / 8;
+                         static_cast<double>(m_door->RateBps(ingress)) / 8;
     return static_cast<uint64_t>(bytes) + 1 + 2 * uint64_t{m_mtuFrameBytes};
 }
 
 void
-Pfc::Attach(Fabric& fabric)
+Pfc::Attach(LinkDoor& door)
 {
+    NS_LOG_FUNCTION(this);
     NS_ABORT_MSG_IF(m_alpha == 0 && m_xonOffsetBytes > m_xoffBytes,
                     "ns3::Pfc: XonOffsetBytes is " << m_xonOffsetBytes << ", more than XoffBytes "
                                                    << m_xoffBytes);
-    m_fabric = &fabric;
+    m_door = &door;
     if (m_mtuFrameBytes == 0)
     {
-        m_mtuFrameBytes = fabric.LargestFrameBytes();
+        m_mtuFrameBytes = door.LargestFrameBytes();
     }
-    m_ingress.resize(fabric.NumPorts());
-    for (PortId port = 0; port < fabric.NumPorts(); port++)
+    m_losslessCount = 0;
+    for (uint8_t priority = 0; priority < NUM_PRIORITIES; priority++)
     {
-        m_ingress[port].headroomBytes =
-            m_headroomBytes ? m_headroomBytes : HeadroomOf(fabric, port);
+        m_index[priority] = static_cast<uint8_t>(m_losslessCount);
+        m_losslessCount += IsLossless(priority);
     }
-    m_pausedAtBytes.resize(m_alpha > 0 ? fabric.NumPorts() : 0);
-    NS_ABORT_MSG_IF(m_alpha > 0 && fabric.Options().bufferBytes == 0,
-                    "ns3::Pfc: Alpha is a multiple of the free buffer, so the switches need a "
-                    "buffer size");
-    const auto lossless = static_cast<uint64_t>(__builtin_popcount(m_priorities));
-    for (uint32_t node = 0; node < fabric.NumNodes(); node++)
+    m_others.assign(door.NumPorts(), {});
+    m_lossless.assign(size_t{door.NumPorts()} * m_losslessCount, {});
+    m_sharedBytes.assign(door.NumNodes(), 0);
+    for (uint32_t node = 0; node < door.NumNodes(); node++)
     {
-        const NodeState& state = fabric.GetNode(node);
-        uint64_t bytes = 0;
-        for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+        if (door.GetNode(node).isSwitch)
         {
-            bytes += lossless * (m_ingress[port].headroomBytes + (m_alpha > 0 ? 0 : m_xoffBytes));
+            Reserve(node);
         }
-        const uint64_t buffer = fabric.Options().bufferBytes;
-        NS_ABORT_MSG_IF(state.isSwitch && buffer && bytes > buffer,
-                        "ns3::Pfc: switch " << state.id << " needs " << bytes
-                                            << " bytes for XoffBytes and headroom of "
-                                            << state.ports << " ports, its buffer has " << buffer
-                                            << "; enlarge the buffer or lower XoffBytes");
-        m_sharedBytes.push_back(buffer > bytes ? buffer - bytes : 0);
     }
 }
 
-/// @return threshold of every port and priority of a switch at this moment [byte]
+/// Set headroom aside for the ports of a switch, if its buffer holds that.
+void
+Pfc::Reserve(uint32_t node)
+{
+    const NodeState& state = m_door->GetNode(node);
+    uint64_t neededBytes = 0;
+    uint32_t ports = 0;
+    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    {
+        const uint64_t headroomBytes = m_headroomBytes ? m_headroomBytes : HeadroomOf(port);
+        for (uint32_t i = 0; i < m_losslessCount; i++)
+        {
+            m_lossless[size_t{port} * m_losslessCount + i].headroomBytes = headroomBytes;
+        }
+        if (m_door->Serves(port))
+        {
+            neededBytes += m_losslessCount * (headroomBytes + (m_alpha > 0 ? 0 : m_xoffBytes));
+            ports++;
+        }
+    }
+    const auto bufferBytes = m_door->BufferBytes(node);
+    NS_LOG_LOGIC("switch " << state.id << " sets " << neededBytes << " bytes aside");
+    NS_ABORT_MSG_IF(m_alpha > 0 && ports > 0 && !bufferBytes,
+                    "ns3::Pfc: Alpha is a multiple of the free buffer, so the switches need a "
+                    "buffer size; switch "
+                        << state.id << " has none");
+    NS_ABORT_MSG_IF(bufferBytes && neededBytes > *bufferBytes,
+                    "ns3::Pfc: switch " << state.id << " needs " << neededBytes
+                                        << " bytes for XoffBytes and headroom of " << ports
+                                        << " ports, its buffer has " << *bufferBytes
+                                        << "; enlarge the buffer or lower XoffBytes");
+    m_sharedBytes[node] = bufferBytes.value_or(neededBytes) - neededBytes;
+}
+
+/// @return threshold of every port and priority of its switch at this moment [byte]
 uint64_t
-Pfc::XoffBytesOf(uint32_t node) const
+Pfc::XoffBytesOf(PortId ingress) const
 {
     if (m_alpha == 0)
     {
         return m_xoffBytes;
     }
-    const uint64_t used = m_fabric->GetNode(node).usedBytes;
+    const uint32_t node = m_door->GetPort(ingress).node;
+    const uint64_t used = m_door->GetNode(node).usedBytes;
     const uint64_t shared = m_sharedBytes[node];
     return static_cast<uint64_t>(m_alpha * static_cast<double>(shared - std::min(shared, used)));
 }
 
-bool
-Pfc::IsLossless(uint8_t priority) const
+uint32_t
+Pfc::LosslessClasses() const
 {
-    return (m_priorities >> priority) & 1;
+    return m_priorities;
+}
+
+void
+Pfc::Pause(PortId ingress, PortId egress, uint8_t priority)
+{
+    NS_LOG_LOGIC("PAUSE of priority " << +priority << " from port " << ingress);
+    Lossless& account = AccountOf(ingress, priority);
+    account.isPaused = true;
+    account.pausedAtBytes = account.heldBytes;
+    m_door->Send(ingress, 1U << priority, PAUSE_FRAME_BYTES, egress);
 }
 
 bool
-Pfc::OnArrival(PortId ingress, const Frame& frame)
+Pfc::OnArrival(PortId ingress, PortId egress, const Frame& frame)
 {
-    Ingress& account = m_ingress[ingress];
-    uint32_t& used = account.usedBytes[frame.priority];
     if (!IsLossless(frame.priority))
     {
-        used += frame.bytes;
+        m_others[ingress][frame.priority] += frame.bytes;
         return true;
     }
-    const auto bit = static_cast<uint8_t>(1U << frame.priority);
-    const uint64_t xoffBytes = XoffBytesOf(m_fabric->GetPort(ingress).node);
-    const bool isPaused = account.paused & bit;
+    Lossless& account = AccountOf(ingress, frame.priority);
+    const uint64_t xoffBytes = XoffBytesOf(ingress);
     uint64_t baseBytes = xoffBytes;
     if (m_alpha > 0)
     {
         // What a port held when it was paused, or holds while it is not, stays its own when the
         // threshold falls below: all of the headroom is for what comes after the PAUSE.
-        const uint32_t own = isPaused ? m_pausedAtBytes[ingress][frame.priority] : used;
-        baseBytes = std::max<uint64_t>(baseBytes, own);
+        baseBytes = std::max(baseBytes, account.isPaused ? account.pausedAtBytes
+                                                         : account.heldBytes);
     }
-    const bool fits = used + frame.bytes <= baseBytes + account.headroomBytes;
+    const uint64_t wantedBytes = account.heldBytes + frame.bytes;
+    const bool fits = wantedBytes <= baseBytes + account.headroomBytes;
     // Who holds nothing is not paused: only what leaves calls for RESUME.
-    if (used + frame.bytes > xoffBytes && !isPaused && (fits || used > 0))
+    if (wantedBytes > xoffBytes && !account.isPaused && (fits || account.heldBytes > 0))
     {
-        account.paused |= bit;
-        if (m_alpha > 0)
-        {
-            m_pausedAtBytes[ingress][frame.priority] = used;
-        }
-        m_fabric->SendLinkControl(ingress, bit, PAUSE_FRAME_BYTES);
+        Pause(ingress, egress, frame.priority);
     }
     if (!fits)
     {
         return false;
     }
-    used += frame.bytes;
-    account.peakBytes = std::max(account.peakBytes, used);
+    account.heldBytes = wantedBytes;
+    account.peakBytes = std::max(account.peakBytes, wantedBytes);
     return true;
 }
 
 void
 Pfc::OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes)
 {
-    Ingress& account = m_ingress[ingress];
-    uint32_t& used = account.usedBytes[priority];
-    used -= bytes;
-    const auto bit = static_cast<uint8_t>(1U << priority);
-    // An empty account resumes in any case: nothing else would ever look at it again.
-    if ((account.paused & bit) &&
-        (used == 0 || used + m_xonOffsetBytes <= XoffBytesOf(m_fabric->GetPort(ingress).node)))
+    if (!IsLossless(priority))
     {
-        account.paused &= ~bit;
-        m_fabric->SendLinkControl(ingress, RESUME | bit, PAUSE_FRAME_BYTES);
+        m_others[ingress][priority] -= bytes;
+        return;
+    }
+    Lossless& account = AccountOf(ingress, priority);
+    account.heldBytes -= bytes;
+    // An empty account resumes in any case: nothing else would ever look at it again.
+    if (account.isPaused && (account.heldBytes == 0 ||
+                             account.heldBytes + m_xonOffsetBytes <= XoffBytesOf(ingress)))
+    {
+        NS_LOG_LOGIC("RESUME of priority " << +priority << " from port " << ingress);
+        account.isPaused = false;
+        m_door->Send(ingress, RESUME | (1U << priority), PAUSE_FRAME_BYTES);
     }
 }
 
 void
-Pfc::OnLinkControl(PortId port, const Frame& frame)
+Pfc::OnLinkControl(PortId port, const LinkMessage& message)
 {
-    const auto mask = static_cast<uint16_t>(frame.aux & 0xff);
-    const uint16_t paused = m_fabric->GetPort(port).paused;
-    m_fabric->SetPaused(port, (frame.aux & RESUME) ? paused & ~mask : paused | mask);
+    const auto mask = static_cast<uint16_t>(message.word & PRIORITY_MASK);
+    const uint16_t paused = m_door->GetPort(port).paused;
+    m_door->SetPaused(port, (message.word & RESUME) ? paused & ~mask : paused | mask, message);
 }
 
 WireBytes
-Pfc::MacControl(const Frame& frame) const
+Pfc::MacControl(uint32_t word) const
 {
     // IEEE 802.1Qbb figure 36-2. A pause holds until RESUME, so its time is the longest there is.
     constexpr uint16_t OPCODE = 0x0101;
     constexpr uint16_t LONGEST_QUANTA = 0xffff;
     WireBytes bytes;
     bytes.Put(OPCODE, 2);
-    bytes.Put(frame.aux & 0xff, 2);
+    bytes.Put(word & PRIORITY_MASK, 2);
     for (uint32_t priority = 0; priority < NUM_PRIORITIES; priority++)
     {
-        const bool pauses = ((frame.aux >> priority) & 1) && !(frame.aux & RESUME);
+        const bool pauses = ((word >> priority) & 1) && !(word & RESUME);
         bytes.Put(pauses ? LONGEST_QUANTA : 0, 2);
     }
     return bytes;
@@ -226,42 +259,34 @@ Pfc::MacControl(const Frame& frame) const
 void
 Pfc::OnLinkDown(PortId port)
 {
-    m_ingress[port].paused = 0;
+    NS_LOG_FUNCTION(this << port);
+    for (uint32_t i = 0; i < m_losslessCount; i++)
+    {
+        m_lossless[size_t{port} * m_losslessCount + i].isPaused = false;
+    }
 }
 
 void
 Pfc::Fetch(PortId ingress) const
 {
-    __builtin_prefetch(&m_ingress[ingress], 1);
+    __builtin_prefetch(&m_lossless[size_t{ingress} * m_losslessCount], 1);
 }
 
-bool
-Pfc::HoldsBack(PortId ingress, uint8_t priority) const
+LinkFlowControl::Account
+Pfc::GetAccount(PortId ingress, uint8_t priority) const
 {
-    return (m_ingress[ingress].paused >> priority) & 1;
-}
-
-uint64_t
-Pfc::ReservedBytes(PortId ingress) const
-{
-    return XoffBytesOf(m_fabric->GetPort(ingress).node) + m_ingress[ingress].headroomBytes;
-}
-
-uint32_t
-Pfc::PeakBytes(PortId ingress) const
-{
-    return m_ingress[ingress].peakBytes;
-}
-
-uint64_t
-Pfc::HeldBytes(PortId ingress) const
-{
-    uint64_t held = 0;
-    for (const auto bytes : m_ingress[ingress].usedBytes)
+    if (!IsLossless(priority))
     {
-        held += bytes;
+        return {.heldBytes = m_others[ingress][priority],
+                .peakBytes = 0,
+                .reservedBytes = 0,
+                .holdsBack = false};
     }
-    return held;
+    const Lossless& account = m_lossless[size_t{ingress} * m_losslessCount + m_index[priority]];
+    return {.heldBytes = account.heldBytes,
+            .peakBytes = account.peakBytes,
+            .reservedBytes = XoffBytesOf(ingress) + account.headroomBytes,
+            .holdsBack = account.isPaused};
 }
 
 } // namespace ns3

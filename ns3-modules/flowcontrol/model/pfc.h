@@ -1,71 +1,96 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FABRIC_PFC_H
-#define FABRIC_PFC_H
+#ifndef PFC_H
+#define PFC_H
 
-#include "link-flow-control.h"
+#include "ns3/link-flow-control.h"
 
 #include <array>
 #include <vector>
+
+/**
+ * @defgroup flowcontrol Link flow control
+ * @brief How the two ends of a link keep a buffer from overflowing.
+ */
 
 namespace ns3
 {
 
 /**
- * @ingroup fabric
+ * @ingroup flowcontrol
  * @brief Priority flow control: PAUSE and RESUME frames per ingress port and priority.
  *
  * A switch counts the bytes it holds by the port and priority they came in by. Above XoffBytes it
- * sends PAUSE; what is still under way goes to the headroom; at XoffBytes - XonOffsetBytes or
- * below it sends RESUME. PAUSE frames take wire time, wait behind the frame in flight, and are
- * never paused themselves.
+ * sends PAUSE; what is still under way goes to the headroom; once it holds XoffBytes -
+ * XonOffsetBytes or less it sends RESUME. PAUSE frames take wire time, wait behind the frame in
+ * flight, and are never paused themselves.
  *
  * With Alpha the threshold is dynamic: Alpha times the free part of what the buffer holds beside
  * the headroom of all ports (Choudhury and Hahne 1998, section III, applied at the ingress).
  *
- * Source: IEEE 802.1Qbb; headroom as worked out in annex O of IEEE 802.1Q: the frame that crosses
- * XoffBytes, two propagation times, a full frame of the reverse direction in front of the PAUSE,
- * the PAUSE, and a full frame that the other end has just begun.
- * Deviations: a pause holds until RESUME and does not expire; the other end reacts at once.
+ * **Source**: IEEE 802.1Qbb; headroom as worked out in annex O of IEEE 802.1Q: the frame that
+ * crosses XoffBytes, two propagation times, a full frame of the reverse direction in front of the
+ * PAUSE, the PAUSE, and a full frame that the other end has just begun; with several lossless
+ * priorities also a PAUSE or RESUME of each other one in front of it.
+ *
+ * **Not modelled**: pauses that expire (one holds until RESUME); time to react at the other end;
+ * several priorities in one PAUSE.
  */
 class Pfc final : public fabric::LinkFlowControl
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::Fabric& fabric) override;
-    bool IsLossless(uint8_t priority) const override;
-    bool OnArrival(fabric::PortId ingress, const fabric::Frame& frame) override;
+    void Attach(fabric::LinkDoor& door) override;
+    uint32_t LosslessClasses() const override;
+    bool OnArrival(fabric::PortId ingress,
+                   fabric::PortId egress,
+                   const fabric::Frame& frame) override;
     void OnDeparture(fabric::PortId ingress, uint8_t priority, uint32_t bytes) override;
-    void OnLinkControl(fabric::PortId port, const fabric::Frame& frame) override;
-    fabric::WireBytes MacControl(const fabric::Frame& frame) const override;
+    void OnLinkControl(fabric::PortId port, const fabric::LinkMessage& message) override;
+    fabric::WireBytes MacControl(uint32_t word) const override;
     void OnLinkDown(fabric::PortId port) override;
     void Fetch(fabric::PortId ingress) const override;
-    bool HoldsBack(fabric::PortId ingress, uint8_t priority) const override;
-    uint64_t ReservedBytes(fabric::PortId ingress) const override;
-    uint32_t PeakBytes(fabric::PortId ingress) const override;
-    uint64_t HeldBytes(fabric::PortId ingress) const override;
+    Account GetAccount(fabric::PortId ingress, uint8_t priority) const override;
 
   private:
-    /// Account of one ingress port: one cache line.
-    struct alignas(64) Ingress
+    /// Account of one ingress port and lossless priority: one cache line.
+    struct alignas(64) Lossless
     {
-        std::array<uint32_t, fabric::NUM_PRIORITIES> usedBytes{}; ///< Held, by priority [byte]
-        uint64_t headroomBytes{0};  ///< Accepted beyond the threshold [byte]
-        uint32_t peakBytes{0};      ///< Largest value in usedBytes [byte]
-        uint8_t paused{0};      ///< Bit per priority for which the other end was told to stop
+        uint64_t heldBytes{0};     ///< [byte]
+        uint64_t peakBytes{0};     ///< Largest value of heldBytes [byte]
+        uint64_t headroomBytes{0}; ///< Accepted beyond the threshold [byte]
+        uint64_t pausedAtBytes{0}; ///< Held when PAUSE was sent, without the frame that crossed a
+                                   ///< dynamic threshold [byte]
+        bool isPaused{false};      ///< The other end was told to stop
     };
 
-    uint64_t HeadroomOf(const fabric::Fabric& fabric, fabric::PortId ingress) const;
-    uint64_t XoffBytesOf(uint32_t node) const;
+    /// What one ingress port holds of the other priorities, which nothing depends on: [byte]
+    using Others = std::array<uint64_t, fabric::NUM_PRIORITIES>;
 
-    fabric::Fabric* m_fabric{nullptr};
-    std::vector<Ingress> m_ingress; ///< Per port
-    /// Held when PAUSE was sent, without the frame that crossed a dynamic threshold; per port and
-    /// priority [byte]
-    std::vector<std::array<uint32_t, fabric::NUM_PRIORITIES>> m_pausedAtBytes;
+    bool IsLossless(uint8_t priority) const
+    {
+        return (m_priorities >> priority) & 1;
+    }
+
+    /// @return account of a lossless priority
+    Lossless& AccountOf(fabric::PortId ingress, uint8_t priority)
+    {
+        return m_lossless[size_t{ingress} * m_losslessCount + m_index[priority]];
+    }
+
+    uint64_t HeadroomOf(fabric::PortId ingress) const;
+    uint64_t XoffBytesOf(fabric::PortId ingress) const;
+    void Reserve(uint32_t node);
+    void Pause(fabric::PortId ingress, fabric::PortId egress, uint8_t priority);
+
+    fabric::LinkDoor* m_door{nullptr};
+    std::vector<Lossless> m_lossless;    ///< Per port and lossless priority
+    std::vector<Others> m_others;        ///< Per port
+    std::vector<uint64_t> m_sharedBytes; ///< Buffer of each switch without headroom [byte]
+    std::array<uint8_t, fabric::NUM_PRIORITIES> m_index{}; ///< Of each lossless priority
+    uint32_t m_losslessCount{0};                           ///< Lossless priorities
     uint64_t m_xoffBytes{0};
     double m_alpha{0};
-    std::vector<uint64_t> m_sharedBytes; ///< Buffer of each switch without headroom [byte]
     uint64_t m_xonOffsetBytes{0};
     uint64_t m_headroomBytes{0};
     uint32_t m_mtuFrameBytes{0};
@@ -74,4 +99,4 @@ class Pfc final : public fabric::LinkFlowControl
 
 } // namespace ns3
 
-#endif // FABRIC_PFC_H
+#endif // PFC_H

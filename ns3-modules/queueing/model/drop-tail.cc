@@ -2,23 +2,25 @@
 
 #include "drop-tail.h"
 
-#include "fabric.h"
-
 #include "ns3/abort.h"
 #include "ns3/double.h"
+#include "ns3/log.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
 {
 
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("DropTail");
 NS_OBJECT_ENSURE_REGISTERED(DropTail);
 
 TypeId
 DropTail::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::DropTail")
-                            .SetParent<fabric::QueueDiscipline>()
-                            .SetGroupName("Fabric")
+                            .SetParent<QueueDiscipline>()
+                            .SetGroupName("Queueing")
                             .AddConstructor<DropTail>()
                             .AddAttribute("LimitBytes",
                                           "Most bytes waiting per port and priority [byte], "
@@ -36,17 +38,32 @@ DropTail::GetTypeId()
 }
 
 void
-DropTail::Attach(fabric::Fabric& fabric)
+DropTail::Attach(SwitchView& view)
 {
-    NS_ABORT_MSG_IF(m_alpha > 0 && fabric.Options().bufferBytes == 0,
-                    GetInstanceTypeId().GetName()
-                        << ": Alpha is a multiple of the free buffer, so the switches need a "
-                           "buffer size");
-    m_fabric = &fabric;
+    NS_LOG_FUNCTION(this);
+    m_view = &view;
+    for (uint32_t node = 0; node < view.NumNodes(); node++)
+    {
+        NS_ABORT_MSG_IF(m_alpha > 0 && view.GetNode(node).isSwitch && !view.BufferBytes(node),
+                        GetInstanceTypeId().GetName()
+                            << ": Alpha is a multiple of the free buffer, so the switches need a "
+                               "buffer size; switch "
+                            << view.GetNode(node).id << " has none");
+    }
 }
 
-fabric::QueueDiscipline::Verdict
-DropTail::Admit(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes)
+QueueDiscipline::QuietBytes
+DropTail::Quiet(uint8_t) const
+{
+    if (m_alpha > 0)
+    {
+        return {0, ALWAYS};
+    }
+    return {m_limitBytes ? m_limitBytes : ALWAYS, ALWAYS};
+}
+
+QueueDiscipline::Verdict
+DropTail::Admit(PortId port, Frame& frame, uint64_t queuedBytes)
 {
     if (m_limitBytes && queuedBytes + frame.bytes > m_limitBytes)
     {
@@ -54,20 +71,13 @@ DropTail::Admit(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes)
     }
     if (m_alpha > 0)
     {
-        const auto& node = m_fabric->GetNode(m_fabric->GetPort(port).node);
-        const auto freeBytes =
-            static_cast<double>(m_fabric->Options().bufferBytes - node.usedBytes);
+        const auto freeBytes = static_cast<double>(m_view->FreeBytes(m_view->GetPort(port).node));
         if (static_cast<double>(queuedBytes) >= m_alpha * freeBytes)
         {
             return Verdict::DROP;
         }
     }
     return Verdict::ADMIT;
-}
-
-void
-DropTail::Depart(fabric::PortId, fabric::Frame&, uint32_t)
-{
 }
 
 } // namespace ns3

@@ -1,37 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FABRIC_DROP_TAIL_H
-#define FABRIC_DROP_TAIL_H
+#ifndef DROP_TAIL_H
+#define DROP_TAIL_H
 
-#include "queue-discipline.h"
+#include "ns3/queue-discipline.h"
+
+/**
+ * @defgroup queueing Queues
+ * @brief What the egress of a switch admits and marks, and which of its classes goes next.
+ */
 
 namespace ns3
 {
 
 /**
- * @ingroup fabric
- * @brief Admits a frame while its priority's queue stays within a limit, fixed or dynamic.
+ * @ingroup queueing
+ * @brief Admits a frame while the queue of its priority stays within a limit, fixed or dynamic.
  *
  * The dynamic limit is Alpha times the free buffer of the switch, so n full queues hold
- * Alpha B / (1 + n Alpha) each: Choudhury and Hahne, "Dynamic Queue Length Thresholds for
- * Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking 6(2), 1998, section III.
+ * Alpha B / (1 + n Alpha) each.
+ *
+ * **Source**: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
+ * Switches", IEEE/ACM Transactions on Networking 6(2), 1998, section III.
+ *
+ * **Not modelled**: cells; a buffer that is reserved for one port.
  */
 class DropTail : public fabric::QueueDiscipline
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::Fabric& fabric) override;
-    Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes) override;
-    void Depart(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes) override;
-
-  protected:
-    fabric::Fabric* m_fabric{nullptr};
+    void Attach(fabric::SwitchView& view) override;
+    QuietBytes Quiet(uint8_t priority) const override;
+    Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
 
   private:
+    const fabric::SwitchView* m_view{nullptr};
     uint64_t m_limitBytes{0}; ///< Per port and priority, 0 = none [byte]
     double m_alpha{0};        ///< Share of the free buffer, 0 = no dynamic limit [1]
 };
 
 } // namespace ns3
 
-#endif // FABRIC_DROP_TAIL_H
+#endif // DROP_TAIL_H

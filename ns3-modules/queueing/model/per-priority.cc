@@ -2,98 +2,98 @@
 
 #include "per-priority.h"
 
-#include "type-reference.h"
-
 #include "ns3/abort.h"
-#include "ns3/string.h"
+#include "ns3/log.h"
+
+#include <map>
+#include <string>
 
 namespace ns3
 {
 
 using namespace fabric;
 
+NS_LOG_COMPONENT_DEFINE("PerPriority");
 NS_OBJECT_ENSURE_REGISTERED(PerPriority);
+
+template <size_t... PRIORITIES>
+TypeId
+PerPriority::AddChoices(TypeId tid, std::index_sequence<PRIORITIES...>)
+{
+    (tid.AddAttribute("Priority" + std::to_string(PRIORITIES),
+                      "Discipline of priority " + std::to_string(PRIORITIES) +
+                          ", empty: that of Others",
+                      TypeChoiceValue(),
+                      MakeTypeChoiceAccessor(&PerPriority::SetChoice<PRIORITIES>,
+                                             &PerPriority::GetChoice<PRIORITIES>),
+                      MakeTypeChoiceChecker<QueueDiscipline>()),
+     ...);
+    return tid;
+}
 
 TypeId
 PerPriority::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::PerPriority")
-            .SetParent<QueueDiscipline>()
-            .SetGroupName("Fabric")
-            .AddConstructor<PerPriority>()
-            .AddAttribute("Others",
-                          "Discipline of the priorities that have none of their own",
-                          StringValue("ns3::DropTail"),
-                          MakeStringAccessor(&PerPriority::m_othersType),
-                          MakeStringChecker())
-            .AddAttribute("Priority0",
-                          "Discipline of priority 0, empty: that of Others",
-                          StringValue(""),
-                          MakeStringAccessor(&PerPriority::SetType<0>),
-                          MakeStringChecker())
-            .AddAttribute("Priority1",
-                          "Discipline of priority 1, empty: that of Others",
-                          StringValue(""),
-                          MakeStringAccessor(&PerPriority::SetType<1>),
-                          MakeStringChecker())
-            .AddAttribute("Priority2",
-                          "Discipline of priority 2, empty: that of Others",
-                          StringValue(""),
-                          MakeStringAccessor(&PerPriority::SetType<2>),
-                          MakeStringChecker())
-            .AddAttribute("Priority3",
-                          "Discipline of priority 3, empty: that of Others",
-                          StringValue(""),
-                          MakeStringAccessor(&PerPriority::SetType<3>),
-                          MakeStringChecker())
-            .AddAttribute("Priority4",
-                          "Discipline of priority 4, empty: that of Others",
-                          StringValue(""),
-                          MakeStringAccessor(&PerPriority::SetType<4>),
-                          MakeStringChecker())
-            .AddAttribute("Priority5",
-                          "Discipline of priority 5, empty: that of Others",
-                          StringValue(""),
-                          MakeStringAccessor(&PerPriority::SetType<5>),
-                          MakeStringChecker())
-            .AddAttribute("Priority6",
-                          "Discipline of priority 6, empty: that of Others",
-                          StringValue(""),
-                          MakeStringAccessor(&PerPriority::SetType<6>),
-                          MakeStringChecker())
-            .AddAttribute("Priority7",
-                          "Discipline of priority 7, empty: that of Others",
-                          StringValue(""),
-                          MakeStringAccessor(&PerPriority::SetType<7>),
-                          MakeStringChecker());
+        AddChoices(TypeId("ns3::PerPriority")
+                       .SetParent<QueueDiscipline>()
+                       .SetGroupName("Queueing")
+                       .AddConstructor<PerPriority>()
+                       .AddAttribute("Others",
+                                     "Discipline of the priorities that have none of their own",
+                                     TypeChoiceValue(TypeChoice("ns3::DropTail")),
+                                     MakeTypeChoiceAccessor(&PerPriority::m_others),
+                                     MakeTypeChoiceChecker<QueueDiscipline>()),
+                   std::make_index_sequence<NUM_PRIORITIES>());
     return tid;
 }
 
-void
-PerPriority::Attach(Fabric& fabric)
+Ptr<QueueDiscipline>
+PerPriority::Make(const TypeChoice& choice, const std::string& where) const
 {
-    for (uint32_t priority = 0; priority < NUM_PRIORITIES; priority++)
+    auto discipline = choice.Create<QueueDiscipline>(where);
+    NS_ABORT_MSG_IF(DynamicCast<PerPriority>(discipline),
+                    where << " cannot be ns3::PerPriority itself");
+    return discipline;
+}
+
+void
+PerPriority::Attach(SwitchView& view)
+{
+    NS_LOG_FUNCTION(this);
+    std::map<std::string, Ptr<QueueDiscipline>> made;
+    for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
     {
-        const bool isOwn = !m_types[priority].empty();
-        const std::string where =
-            "ns3::PerPriority: " + (isOwn ? "Priority" + std::to_string(priority) : "Others");
-        m_disciplines[priority] =
-            CreateReferenced<QueueDiscipline>(isOwn ? m_types[priority] : m_othersType, where);
-        NS_ABORT_MSG_IF(DynamicCast<PerPriority>(m_disciplines[priority]),
-                        where << " cannot be ns3::PerPriority itself");
-        m_disciplines[priority]->Attach(fabric);
+        const bool isOwn = priority < NUM_PRIORITIES && m_choices[priority].IsSet();
+        const TypeChoice& choice = isOwn ? m_choices[priority] : m_others;
+        Ptr<QueueDiscipline>& discipline = made[choice.Text()];
+        if (!discipline)
+        {
+            discipline =
+                Make(choice,
+                     "ns3::PerPriority: " +
+                         (isOwn ? "Priority" + std::to_string(priority) : std::string("Others")));
+            discipline->Attach(view);
+        }
+        m_disciplines[priority] = discipline;
+        NS_LOG_LOGIC("priority " << priority << ": " << choice);
     }
 }
 
+QueueDiscipline::QuietBytes
+PerPriority::Quiet(uint8_t priority) const
+{
+    return m_disciplines[priority]->Quiet(priority);
+}
+
 QueueDiscipline::Verdict
-PerPriority::Admit(PortId port, Frame& frame, uint32_t queuedBytes)
+PerPriority::Admit(PortId port, Frame& frame, uint64_t queuedBytes)
 {
     return m_disciplines[frame.priority]->Admit(port, frame, queuedBytes);
 }
 
 void
-PerPriority::Depart(PortId port, Frame& frame, uint32_t queuedBytes)
+PerPriority::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
 {
     m_disciplines[frame.priority]->Depart(port, frame, queuedBytes);
 }

@@ -1,45 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FABRIC_PER_PRIORITY_H
-#define FABRIC_PER_PRIORITY_H
+#ifndef PER_PRIORITY_H
+#define PER_PRIORITY_H
 
-#include "queue-discipline.h"
+#include "ns3/queue-discipline.h"
+#include "ns3/type-choice.h"
 
 #include <array>
-#include <string>
+#include <utility>
 
 namespace ns3
 {
 
 /**
- * @ingroup fabric
+ * @ingroup queueing
  * @brief A queue discipline for each priority: limits and ECN profiles of their own.
  *
  * Each is named with its attributes, for example "ns3::RedEcn[KminBytes=100000|KmaxBytes=400000]".
- * Source: IEEE 802.1Q, section 8.6.6 (a queue per traffic class); the structure is our own.
+ * Priorities with equal choices share one object.
+ *
+ * **Source**: IEEE 802.1Q, section 8.6.6 (a queue per traffic class); the structure is our own.
+ *
+ * **Not modelled**: choices of their own for classes above priority 7; they have that of Others.
  */
 class PerPriority final : public fabric::QueueDiscipline
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::Fabric& fabric) override;
-    Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes) override;
-    void Depart(fabric::PortId port, fabric::Frame& frame, uint32_t queuedBytes) override;
+    void Attach(fabric::SwitchView& view) override;
+    QuietBytes Quiet(uint8_t priority) const override;
+    Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
+    void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
     uint32_t TrimBytes(uint8_t priority) const override;
     uint8_t TrimPriority(uint8_t priority) const override;
 
   private:
-    template <uint32_t priority>
-    void SetType(std::string type)
+    /// Add an attribute for each priority.
+    template <size_t... PRIORITIES>
+    static TypeId AddChoices(TypeId tid, std::index_sequence<PRIORITIES...>);
+
+    template <size_t PRIORITY>
+    void SetChoice(TypeChoice choice)
     {
-        m_types[priority] = type;
+        m_choices[PRIORITY] = choice;
     }
 
-    std::string m_othersType; ///< Of the priorities that have none of their own
-    std::array<std::string, fabric::NUM_PRIORITIES> m_types;
-    std::array<Ptr<fabric::QueueDiscipline>, fabric::NUM_PRIORITIES> m_disciplines;
+    template <size_t PRIORITY>
+    TypeChoice GetChoice() const
+    {
+        return m_choices[PRIORITY];
+    }
+
+    Ptr<fabric::QueueDiscipline> Make(const TypeChoice& choice, const std::string& where) const;
+
+    TypeChoice m_others; ///< Of the priorities that have none of their own
+    std::array<TypeChoice, fabric::NUM_PRIORITIES> m_choices;
+    std::array<Ptr<fabric::QueueDiscipline>, fabric::MAX_CLASSES> m_disciplines;
 };
 
 } // namespace ns3
 
-#endif // FABRIC_PER_PRIORITY_H
+#endif // PER_PRIORITY_H

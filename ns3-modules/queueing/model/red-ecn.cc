@@ -2,10 +2,9 @@
 
 #include "red-ecn.h"
 
-#include "fabric.h"
-
 #include "ns3/abort.h"
 #include "ns3/double.h"
+#include "ns3/log.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
@@ -13,6 +12,7 @@ namespace ns3
 
 using namespace fabric;
 
+NS_LOG_COMPONENT_DEFINE("RedEcn");
 NS_OBJECT_ENSURE_REGISTERED(RedEcn);
 
 TypeId
@@ -21,7 +21,7 @@ RedEcn::GetTypeId()
     static TypeId tid =
         TypeId("ns3::RedEcn")
             .SetParent<DropTail>()
-            .SetGroupName("Fabric")
+            .SetGroupName("Queueing")
             .AddConstructor<RedEcn>()
             .AddAttribute("KminBytes",
                           "Queue up to which nothing is marked [byte]",
@@ -42,16 +42,28 @@ RedEcn::GetTypeId()
 }
 
 void
-RedEcn::Attach(Fabric& fabric)
+RedEcn::Attach(SwitchView& view)
 {
+    NS_LOG_FUNCTION(this);
     NS_ABORT_MSG_IF(m_kminBytes > m_kmaxBytes,
                     "ns3::RedEcn: KminBytes is " << m_kminBytes << ", more than KmaxBytes "
                                                  << m_kmaxBytes);
-    DropTail::Attach(fabric);
+    DropTail::Attach(view);
+    m_draws.clear();
+    for (PortId port = 0; port < view.NumPorts(); port++)
+    {
+        m_draws.push_back(view.CursorOfPort(port, RandomUse::ECN_MARK));
+    }
+}
+
+QueueDiscipline::QuietBytes
+RedEcn::Quiet(uint8_t priority) const
+{
+    return {DropTail::Quiet(priority).admit, m_kminBytes};
 }
 
 void
-RedEcn::Depart(PortId port, Frame& frame, uint32_t queuedBytes)
+RedEcn::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
 {
     if (queuedBytes <= m_kminBytes || !(frame.flags & frame_flag::ECN_CAPABLE))
     {
@@ -61,13 +73,12 @@ RedEcn::Depart(PortId port, Frame& frame, uint32_t queuedBytes)
     {
         const double chance = m_pmax * static_cast<double>(queuedBytes - m_kminBytes) /
                               static_cast<double>(m_kmaxBytes - m_kminBytes);
-        if (m_fabric->PortReal(port, RandomUse::ECN_MARK) >= chance)
+        if (m_draws[port].Real() >= chance)
         {
             return;
         }
     }
     frame.flags |= frame_flag::ECN_MARKED;
-    m_fabric->CountMark(port);
 }
 
 } // namespace ns3

@@ -20,14 +20,20 @@ DestinationModulo::GetTypeId()
 }
 
 void
-DestinationModulo::Attach(Fabric&)
+DestinationModulo::Attach(SwitchView&)
 {
 }
 
 uint32_t
-DestinationModulo::Select(uint32_t, uint32_t, const Frame& frame, const PortId*, uint32_t n)
+DestinationModulo::Select(const ForwardingChoice& choice, const Frame& frame)
 {
-    return frame.dst % n;
+    return frame.dst % choice.n;
+}
+
+ForwardingPolicy::Sees
+DestinationModulo::LooksAt() const
+{
+    return Sees::FRAME;
 }
 
 bool

@@ -5,6 +5,11 @@
 
 #include "ns3/forwarding-policy.h"
 
+/**
+ * @defgroup dmodk Routing by destination
+ * @brief Static routes that the number of the destination decides.
+ */
+
 namespace ns3
 {
 
@@ -12,18 +17,17 @@ namespace ns3
  * @ingroup dmodk
  * @brief All frames to one host take the same of equally short ways: destination modulo ways.
  *
- * Source: D-mod-k (Zahavi, Journal of Parallel and Distributed Computing 72, 2012), first tier.
+ * **Source**: D-mod-k (Zahavi, Journal of Parallel and Distributed Computing 72, 2012), first tier.
+ *
+ * **Not modelled**: the division by the ways of the tiers below.
  */
 class DestinationModulo final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::Fabric& fabric) override;
-    uint32_t Select(uint32_t node,
-                    uint32_t group,
-                    const fabric::Frame& frame,
-                    const fabric::PortId* members,
-                    uint32_t n) override;
+    void Attach(fabric::SwitchView& view) override;
+    uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
+    Sees LooksAt() const override;
     bool KeepsFlowOnOnePath() const override;
 };
 

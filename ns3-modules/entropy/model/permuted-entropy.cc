@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "permuted-entropy.h"
+
+#include "ns3/log.h"
+#include "ns3/uinteger.h"
+
+#include <utility>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("PermutedEntropy");
+NS_OBJECT_ENSURE_REGISTERED(PermutedEntropy);
+
+namespace
+{
+
+constexpr uint32_t ENTROPIES = 1U << 16;
+
+} // namespace
+
+TypeId
+PermutedEntropy::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::PermutedEntropy")
+            .SetParent<PathSelector>()
+            .SetGroupName("Entropy")
+            .AddConstructor<PermutedEntropy>()
+            .AddAttribute("Paths",
+                          "Number of entropies in a round [1], 0 = number of paths",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&PermutedEntropy::m_paths),
+                          MakeUintegerChecker<uint32_t>(0, ENTROPIES));
+    return tid;
+}
+
+void
+PermutedEntropy::Open(uint32_t slot, uint32_t message)
+{
+    NS_LOG_FUNCTION(this << slot << message);
+    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
+    m_flows.Open(slot,
+                 Flow{RandomCursor(Host().Stream(RandomUse::PATH_ENTROPY, id)), message, {}});
+}
+
+void
+PermutedEntropy::Close(uint32_t slot)
+{
+    m_flows.Close(slot);
+}
+
+PermutedEntropy::PortOrder&
+PermutedEntropy::OrderOf(Flow& flow, PortId port) const
+{
+    for (auto& order : flow.orders)
+    {
+        if (order.port == port)
+        {
+            return order;
+        }
+    }
+    const uint32_t paths = m_paths ? m_paths : Host().NumPaths(flow.message, port);
+    const uint32_t shifts = m_paths ? 1 : ENTROPIES / paths;
+    return flow.orders.emplace_back(PortOrder{port, paths, shifts, EntropyOrder(paths)});
+}
+
+uint16_t
+PermutedEntropy::Next(uint32_t slot, PortId port)
+{
+    Flow& flow = m_flows[slot];
+    PortOrder& order = OrderOf(flow, port);
+    const uint32_t entropy = order.order.Next(flow.draws);
+    return static_cast<uint16_t>(entropy + order.paths * (order.order.Rounds() % order.shifts));
+}
+
+} // namespace ns3

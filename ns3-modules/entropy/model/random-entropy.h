@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef RANDOM_ENTROPY_H
+#define RANDOM_ENTROPY_H
+
+#include "slot-states.h"
+
+#include "ns3/path-selector.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup entropy
+ * @brief A fresh uniform entropy for every packet ("oblivious spraying").
+ *
+ * **Source**: Dixit et al., INFOCOM 2013, section IV, at the host.
+ *
+ * **Not modelled**: reaction to what becomes of packets.
+ */
+class RandomEntropy final : public fabric::PathSelector
+{
+  public:
+    static TypeId GetTypeId();
+    void Open(uint32_t slot, uint32_t message) override;
+    void Close(uint32_t slot) override;
+    uint16_t Next(uint32_t slot, fabric::PortId port) override;
+
+  private:
+    uint32_t m_paths{0}; ///< Number of entropies, 0 = all 65536
+    SlotStates<fabric::RandomCursor> m_draws;
+};
+
+} // namespace ns3
+
+#endif // RANDOM_ENTROPY_H

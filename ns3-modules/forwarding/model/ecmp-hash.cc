@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ecmp-hash.h"
+
+#include "ns3/log.h"
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("EcmpHash");
+NS_OBJECT_ENSURE_REGISTERED(EcmpHash);
+
+TypeId
+EcmpHash::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::EcmpHash")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("Forwarding")
+                            .AddConstructor<EcmpHash>();
+    return tid;
+}
+
+void
+EcmpHash::Attach(SwitchView& view)
+{
+    NS_LOG_FUNCTION(this);
+    m_hash.Attach(view);
+}
+
+uint32_t
+EcmpHash::Select(const ForwardingChoice& choice, const Frame& frame)
+{
+    return static_cast<uint32_t>(((m_hash.Of(choice.node, frame) >> 32) * choice.n) >> 32);
+}
+
+ForwardingPolicy::Sees
+EcmpHash::LooksAt() const
+{
+    return Sees::FRAME;
+}
+
+bool
+EcmpHash::KeepsFlowOnOnePath() const
+{
+    return true;
+}
+
+} // namespace ns3

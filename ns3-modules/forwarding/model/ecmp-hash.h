@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef ECMP_HASH_H
+#define ECMP_HASH_H
+
+#include "flow-hash.h"
+
+#include "ns3/forwarding-policy.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup forwarding
+ * @brief Equal-cost multipath: hash of the flow's header fields and entropy, salted per switch.
+ *
+ * **Source**: RFC 2992 (hash-threshold).
+ *
+ * **Not modelled**: the hash functions of real switches, which are weaker.
+ */
+class EcmpHash : public fabric::ForwardingPolicy
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::SwitchView& view) override;
+    uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
+    Sees LooksAt() const override;
+    bool KeepsFlowOnOnePath() const override;
+
+  private:
+    FlowHash m_hash;
+};
+
+} // namespace ns3
+
+#endif // ECMP_HASH_H

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "entropy-modulo.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("EntropyModulo");
+NS_OBJECT_ENSURE_REGISTERED(EntropyModulo);
+
+namespace
+{
+
+/// @return size of the largest group of the switches of each tier
+std::map<uint32_t, uint32_t>
+MembersByTier(const SwitchView& view)
+{
+    std::map<uint32_t, uint32_t> members;
+    const Routing& routes = view.Routes();
+    for (uint32_t node = 0; node < view.NumNodes(); node++)
+    {
+        const NodeState& state = view.GetNode(node);
+        for (uint32_t host = 0; state.isSwitch && host < view.NumHosts(); host++)
+        {
+            const uint32_t way = routes.WayTo(node, host);
+            if (way != Routing::NO_GROUP)
+            {
+                uint32_t& most = members[state.tier];
+                most = std::max(most, routes.GroupOf(way).size);
+            }
+        }
+    }
+    return members;
+}
+
+} // namespace
+
+TypeId
+EntropyModulo::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::EntropyModulo")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("Forwarding")
+                            .AddConstructor<EntropyModulo>();
+    return tid;
+}
+
+void
+EntropyModulo::Attach(SwitchView& view)
+{
+    NS_LOG_FUNCTION(this);
+    constexpr uint32_t ENTROPIES = 1U << 16; // no divisor need be larger
+    std::map<uint32_t, uint32_t> divisors;
+    uint32_t divisor = 1;
+    for (const auto& [tier, most] : MembersByTier(view))
+    {
+        NS_LOG_LOGIC("tier " << tier << ": entropy / " << divisor << " % " << most);
+        divisors[tier] = divisor;
+        divisor = std::min(divisor * most, ENTROPIES);
+    }
+    m_divisor.clear();
+    for (uint32_t node = 0; node < view.NumNodes(); node++)
+    {
+        const auto found = divisors.find(view.GetNode(node).tier);
+        m_divisor.push_back(found == divisors.end() ? 1 : found->second);
+    }
+}
+
+uint32_t
+EntropyModulo::Select(const ForwardingChoice& choice, const Frame& frame)
+{
+    return frame.entropy / m_divisor[choice.node] % choice.n;
+}
+
+ForwardingPolicy::Sees
+EntropyModulo::LooksAt() const
+{
+    return Sees::FRAME;
+}
+
+bool
+EntropyModulo::KeepsFlowOnOnePath() const
+{
+    return true;
+}
+
+} // namespace ns3

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "flowlet.h"
+
+#include "spray-cursors.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("Flowlet");
+NS_OBJECT_ENSURE_REGISTERED(Flowlet);
+
+TypeId
+Flowlet::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::Flowlet")
+            .SetParent<ForwardingPolicy>()
+            .SetGroupName("Forwarding")
+            .AddConstructor<Flowlet>()
+            .AddAttribute("Gap",
+                          "Silence after which a flow may take another way, > 0",
+                          TimeValue(MicroSeconds(100)),
+                          MakeTimeAccessor(&Flowlet::m_gap),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("Entries",
+                          "Entries in the table of each switch [1]",
+                          UintegerValue(8192),
+                          MakeUintegerAccessor(&Flowlet::m_entries),
+                          MakeUintegerChecker<uint32_t>(1, 1U << 24));
+    return tid;
+}
+
+void
+Flowlet::Attach(SwitchView& view)
+{
+    NS_LOG_FUNCTION(this);
+    NS_ABORT_MSG_IF(!m_gap.IsStrictlyPositive(), "ns3::Flowlet: Gap is " << m_gap << ", not > 0");
+    m_gapPs = static_cast<uint64_t>(m_gap.GetPicoSeconds());
+    m_view = &view;
+    m_hash.Attach(view);
+    m_tables.assign(view.NumNodes(), {});
+    m_draws = SprayCursors(view);
+}
+
+Flowlet::Last&
+Flowlet::EntryOf(uint32_t node, const Frame& frame)
+{
+    auto& table = m_tables[node];
+    if (table.empty())
+    {
+        table.resize(m_entries);
+    }
+    return table[((m_hash.Of(node, frame) >> 32) * m_entries) >> 32];
+}
+
+uint32_t
+Flowlet::Select(const ForwardingChoice& choice, const Frame& frame)
+{
+    Last& last = EntryOf(choice.node, frame);
+    const uint64_t nowPs = m_view->NowPs();
+    const bool wasSilent = nowPs - last.timePs > m_gapPs;
+    const PortId* end = choice.members + choice.n;
+    if (last.member >= choice.n || choice.members[last.member] != last.port)
+    {
+        // a new flow, or new routes
+        last.member =
+            static_cast<uint32_t>(std::find(choice.members, end, last.port) - choice.members);
+    }
+    if (wasSilent || last.member == choice.n)
+    {
+        last.member = m_draws[choice.node].Below(choice.n);
+        last.port = choice.members[last.member];
+    }
+    last.timePs = nowPs;
+    return last.member;
+}
+
+ForwardingPolicy::Sees
+Flowlet::LooksAt() const
+{
+    return Sees::QUEUES; // the clock
+}
+
+bool
+Flowlet::KeepsFlowOnOnePath() const
+{
+    return false;
+}
+
+} // namespace ns3

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "random-spray.h"
+
+#include "spray-cursors.h"
+
+#include "ns3/log.h"
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("RandomSpray");
+NS_OBJECT_ENSURE_REGISTERED(RandomSpray);
+
+TypeId
+RandomSpray::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::RandomSpray")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("Forwarding")
+                            .AddConstructor<RandomSpray>();
+    return tid;
+}
+
+void
+RandomSpray::Attach(SwitchView& view)
+{
+    NS_LOG_FUNCTION(this);
+    m_draws = SprayCursors(view);
+}
+
+uint32_t
+RandomSpray::Select(const ForwardingChoice& choice, const Frame&)
+{
+    return m_draws[choice.node].Below(choice.n);
+}
+
+ForwardingPolicy::Sees
+RandomSpray::LooksAt() const
+{
+    return Sees::TURN;
+}
+
+bool
+RandomSpray::KeepsFlowOnOnePath() const
+{
+    return false;
+}
+
+} // namespace ns3

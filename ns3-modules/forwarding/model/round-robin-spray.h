@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef ROUND_ROBIN_SPRAY_H
+#define ROUND_ROBIN_SPRAY_H
+
+#include "ns3/forwarding-policy.h"
+
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup forwarding
+ * @brief Per-packet round robin at the switch, over a permutation drawn anew for each round.
+ *
+ * Counts of any two members of a group differ by at most one, until routes change.
+ *
+ * **Source**: Dixit et al., INFOCOM 2013, section IV (round robin); the permutation is as NDP's
+ * senders have it (Handley et al., SIGCOMM 2017, section 3.1).
+ *
+ * **Not modelled**: weights of links.
+ */
+class RoundRobinSpray final : public fabric::ForwardingPolicy
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::SwitchView& view) override;
+    void OnRoutesChanged() override;
+    uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
+    Sees LooksAt() const override;
+    bool KeepsFlowOnOnePath() const override;
+
+  private:
+    /// Position of one group in its round.
+    struct Round
+    {
+        std::vector<uint16_t> order;
+        uint32_t next{0};
+    };
+
+    const fabric::SwitchView* m_view{nullptr};
+    std::vector<Round> m_rounds;               ///< Per group
+    std::vector<fabric::RandomCursor> m_draws; ///< Per node
+};
+
+} // namespace ns3
+
+#endif // ROUND_ROBIN_SPRAY_H

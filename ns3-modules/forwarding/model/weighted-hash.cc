@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "weighted-hash.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("WeightedHash");
+NS_OBJECT_ENSURE_REGISTERED(WeightedHash);
+
+TypeId
+WeightedHash::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::WeightedHash")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("Forwarding")
+                            .AddConstructor<WeightedHash>();
+    return tid;
+}
+
+void
+WeightedHash::Attach(SwitchView& view)
+{
+    NS_LOG_FUNCTION(this);
+    m_view = &view;
+    m_hash.Attach(view);
+    OnRoutesChanged();
+}
+
+/// @return shares of the members of a group up to each of them [1]
+std::vector<double>
+WeightedHash::SharesOf(Routing::Group group, uint32_t dst) const
+{
+    const PortId* members = m_view->Routes().Members(group);
+    std::vector<double> shares;
+    double sum = 0;
+    for (uint32_t member = 0; member < group.size; member++)
+    {
+        sum += m_view->CapacityBps(members[member], dst);
+        shares.push_back(sum);
+    }
+    for (auto& share : shares)
+    {
+        share /= sum;
+    }
+    return shares;
+}
+
+/// @return index of the shares of a group, which most classes have in common
+uint32_t
+WeightedHash::IndexOf(const std::vector<double>& shares)
+{
+    const auto [found, isNew] = m_indexOf.emplace(shares, static_cast<uint32_t>(m_shares.size()));
+    if (isNew)
+    {
+        m_shares.push_back(shares);
+    }
+    return found->second;
+}
+
+void
+WeightedHash::OnRoutesChanged()
+{
+    NS_LOG_FUNCTION(this);
+    const Routing& routes = m_view->Routes();
+    m_classes = routes.NumClasses();
+    m_shares.clear();
+    m_indexOf.clear();
+    m_ofClass.assign(size_t{m_view->NumNodes()} * m_classes, 0);
+    m_ofLastHop.assign(routes.NumGroups(), NONE);
+    std::vector<bool> seen(m_classes);
+    for (uint32_t dst = 0; dst < m_view->NumHosts(); dst++)
+    {
+        const bool isNew = !seen[routes.ClassOf(dst)];
+        seen[routes.ClassOf(dst)] = true;
+        for (uint32_t node = 0; node < m_view->NumNodes() && isNew; node++)
+        {
+            if (const auto group = ChoiceAt(node, dst))
+            {
+                m_ofClass[size_t{node} * m_classes + routes.ClassOf(dst)] =
+                    IndexOf(SharesOf(*group, dst));
+            }
+        }
+    }
+    for (uint32_t i = 0; i < routes.NumGroups(); i++)
+    {
+        const Routing::Group group = routes.GetGroup(i);
+        const Port& peer = m_view->GetPort(m_view->GetPort(*routes.Members(group)).peer);
+        if (group.size > 1 && peer.isHost)
+        {
+            m_ofLastHop[i] = IndexOf(SharesOf(group, peer.host));
+        }
+    }
+}
+
+/// @return group of a switch that has a choice on the way to a host
+std::optional<Routing::Group>
+WeightedHash::ChoiceAt(uint32_t node, uint32_t dst) const
+{
+    const Routing& routes = m_view->Routes();
+    const uint32_t way =
+        m_view->GetNode(node).isSwitch ? routes.WayTo(node, dst) : Routing::NO_GROUP;
+    if (way == Routing::NO_GROUP || routes.GroupOf(way).size < 2)
+    {
+        return std::nullopt;
+    }
+    return routes.GroupOf(way);
+}
+
+uint32_t
+WeightedHash::Select(const ForwardingChoice& choice, const Frame& frame)
+{
+    uint32_t index = m_ofLastHop[choice.group];
+    if (index == NONE)
+    {
+        const uint32_t hostClass = m_view->Routes().ClassOf(frame.dst);
+        index = m_ofClass[size_t{choice.node} * m_classes + hostClass];
+    }
+    const auto& shares = m_shares[index];
+    const double point = static_cast<double>(m_hash.Of(choice.node, frame) >> 11) * 0x1.0p-53;
+    const auto member = std::upper_bound(shares.begin(), shares.end(), point) - shares.begin();
+    return std::min(static_cast<uint32_t>(member), choice.n - 1);
+}
+
+ForwardingPolicy::Sees
+WeightedHash::LooksAt() const
+{
+    return Sees::FRAME;
+}
+
+bool
+WeightedHash::KeepsFlowOnOnePath() const
+{
+    return true;
+}
+
+} // namespace ns3

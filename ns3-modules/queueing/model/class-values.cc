@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "class-values.h"
+
+#include "ns3/abort.h"
+
+#include <charconv>
+#include <istream>
+#include <optional>
+
+namespace ns3
+{
+
+ATTRIBUTE_HELPER_CPP(ClassValues);
+
+namespace
+{
+
+/// @return a whole number that is all of a text, none otherwise
+std::optional<uint64_t>
+WholeNumber(const std::string& text)
+{
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+    {
+        return std::nullopt;
+    }
+    return number;
+}
+
+/// @return "class:value" as an entry, none if it is something else
+std::optional<ClassValues::Entry>
+EntryOf(const std::string& text)
+{
+    const size_t colon = text.find(':');
+    if (colon == std::string::npos)
+    {
+        return std::nullopt;
+    }
+    const auto queueClass = WholeNumber(text.substr(0, colon));
+    const auto value = WholeNumber(text.substr(colon + 1));
+    if (!queueClass || *queueClass >= fabric::MAX_CLASSES || !value)
+    {
+        return std::nullopt;
+    }
+    return ClassValues::Entry{static_cast<uint32_t>(*queueClass), *value};
+}
+
+} // namespace
+
+std::array<uint64_t, fabric::MAX_CLASSES>
+ClassValues::PerClass(uint64_t others, uint64_t least, const std::string& where) const
+{
+    std::array<uint64_t, fabric::MAX_CLASSES> values;
+    values.fill(others);
+    uint32_t seen = 0;
+    for (const auto& [queueClass, value] : m_entries)
+    {
+        NS_ABORT_MSG_IF((seen >> queueClass) & 1,
+                        where << ": class " << queueClass << " has two values");
+        NS_ABORT_MSG_IF(value < least,
+                        where << ": class " << queueClass << " has " << value
+                              << ", the least is " << least);
+        seen |= 1U << queueClass;
+        values[queueClass] = value;
+    }
+    return values;
+}
+
+std::ostream&
+operator<<(std::ostream& out, const ClassValues& values)
+{
+    const char* separator = "";
+    for (const auto& [queueClass, value] : values.Entries())
+    {
+        out << separator << queueClass << ":" << value;
+        separator = ",";
+    }
+    return out;
+}
+
+std::istream&
+operator>>(std::istream& in, ClassValues& values)
+{
+    values.m_entries.clear();
+    bool isList = true;
+    for (std::string pair; std::getline(in, pair, ',');)
+    {
+        const auto entry = EntryOf(pair);
+        isList &= entry.has_value();
+        values.m_entries.push_back(entry.value_or(ClassValues::Entry{}));
+    }
+    in.clear(isList ? std::ios::eofbit : std::ios::eofbit | std::ios::failbit);
+    return in;
+}
+
+} // namespace ns3
