@@ -21,6 +21,7 @@ enum class RandomUse : uint64_t
     FRAME_LOSS = 6,    ///< Loss on one direction of a link
     TRANSPORT = 7,     ///< Free use of a transport
     BIT_ERROR = 8,     ///< Corruption on one direction of a link
+    LOSS_MODEL = 9,    ///< Losses on one direction of a link of a class
 };
 
 /// Finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose output bits look random.

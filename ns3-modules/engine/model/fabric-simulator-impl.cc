@@ -2,12 +2,13 @@
 
 #include "fabric-simulator-impl.h"
 
-#include "fabric.h"
+#include "packet-loop.h"
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
@@ -66,12 +67,12 @@ FabricSimulatorImpl::Destroy()
 }
 
 void
-FabricSimulatorImpl::SetFabric(fabric::Fabric* fabric)
+FabricSimulatorImpl::SetLoop(fabric::PacketLoop* loop)
 {
-    NS_ABORT_MSG_IF(fabric && Time::GetResolution() != Time::PS,
+    NS_ABORT_MSG_IF(loop && Time::GetResolution() != Time::PS,
                     "The packet engine counts picoseconds: call Time::SetResolution(Time::PS) "
                     "before the first event");
-    m_fabric = fabric;
+    m_loop = loop;
 }
 
 void
@@ -107,6 +108,10 @@ FabricSimulatorImpl::RunStockEvent()
     m_currentTs = next.key.m_ts;
     m_currentContext = next.key.m_context;
     m_currentUid = next.key.m_uid;
+    if (m_loop)
+    {
+        m_loop->AdvanceTo(m_currentTs);
+    }
     next.impl->Invoke();
     next.impl->Unref();
 }
@@ -128,7 +133,7 @@ FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
                                                std::chrono::duration<double>(wallSeconds));
     while (!m_stop)
     {
-        const uint64_t engineTs = m_fabric ? m_fabric->NextPs() : NEVER;
+        const uint64_t engineTs = m_loop ? m_loop->NextPs() : NEVER;
         const uint64_t stockTs = NextStockTs();
         if (std::min(engineTs, stockTs) > stopPs)
         {
@@ -137,10 +142,10 @@ FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
         if (engineTs <= stockTs)
         {
             m_currentContext = Simulator::NO_CONTEXT;
-            m_inFabric = true;
-            m_fabric->RunUntil(std::min(stockTs, stopPs), deadline);
-            m_inFabric = false;
-            m_currentTs = m_fabric->NowPs();
+            m_inLoop = true;
+            m_loop->RunUntil(std::min(stockTs, stopPs), deadline);
+            m_inLoop = false;
+            m_currentTs = std::max(m_currentTs, m_loop->NowPs());
         }
         else
         {
@@ -164,9 +169,9 @@ FabricSimulatorImpl::Insert(uint32_t context, const Time& delay, EventImpl* even
     entry.key.m_context = context;
     entry.key.m_uid = m_uid++;
     m_events->Insert(entry);
-    if (m_inFabric)
+    if (m_inLoop)
     {
-        m_fabric->LimitTo(entry.key.m_ts);
+        m_loop->LimitTo(entry.key.m_ts);
     }
     return entry;
 }
@@ -214,7 +219,7 @@ FabricSimulatorImpl::Stop(const Time& delay)
 Time
 FabricSimulatorImpl::Now() const
 {
-    return TimeStep(m_inFabric ? m_fabric->NowPs() : m_currentTs);
+    return TimeStep(m_inLoop ? m_loop->NowPs() : m_currentTs);
 }
 
 Time
@@ -277,7 +282,7 @@ bool
 FabricSimulatorImpl::IsFinished() const
 {
     return m_stop || (m_events->IsEmpty() &&
-                      (!m_fabric || m_fabric->NextPs() == NEVER));
+                      (!m_loop || m_loop->NextPs() == NEVER));
 }
 
 Time
@@ -295,7 +300,7 @@ FabricSimulatorImpl::GetContext() const
 uint64_t
 FabricSimulatorImpl::GetEventCount() const
 {
-    return m_eventCount + (m_fabric ? m_fabric->Events() : 0);
+    return m_eventCount + (m_loop ? m_loop->Events() : 0);
 }
 
 } // namespace ns3

@@ -13,7 +13,7 @@ namespace ns3
 {
 namespace fabric
 {
-class Fabric;
+class PacketLoop;
 } // namespace fabric
 
 /**
@@ -31,7 +31,7 @@ class FabricSimulatorImpl final : public SimulatorImpl
     FabricSimulatorImpl();
     ~FabricSimulatorImpl() override;
 
-    void SetFabric(fabric::Fabric* fabric); ///< Not owned; null detaches
+    void SetLoop(fabric::PacketLoop* loop); ///< Not owned; null detaches
     /**
      * Run for about a given time of the wall clock.
      * @param stopPs last instant to execute [ps]
@@ -68,8 +68,8 @@ class FabricSimulatorImpl final : public SimulatorImpl
 
     Ptr<Scheduler> m_events;
     std::list<EventId> m_destroyEvents;
-    fabric::Fabric* m_fabric{nullptr};
-    bool m_inFabric{false}; ///< The engine is executing: its clock is the current one
+    fabric::PacketLoop* m_loop{nullptr};
+    bool m_inLoop{false}; ///< The engine is executing: its clock is the current one
     bool m_stop{false};
     uint32_t m_uid;
     uint32_t m_currentUid{0};

@@ -15,6 +15,7 @@ using PortId = uint32_t;  ///< Index into the flat array of ports
 
 constexpr FrameId NO_FRAME = 0xffffffff;
 constexpr PortId NO_PORT = 0xffffffff;
+constexpr uint16_t NO_INGRESS = 0xffff;  ///< In place of an ingress: made at this switch
 constexpr uint32_t MIN_FRAME_BYTES = 64; ///< IEEE 802.3 minFrameSize [byte]
 constexpr uint32_t NUM_PRIORITIES = 8;   ///< IEEE 802.1Q priorities; 7 is the most urgent
 constexpr uint32_t MAX_CLASSES = 16;     ///< Classes of a link: priorities, or virtual lanes

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/event-queue.h"
-#include "ns3/flow-slots.h"
 #include "ns3/test.h"
 
 #include <algorithm>
-#include <deque>
+#include <array>
 #include <random>
 #include <tuple>
 #include <vector>
@@ -26,11 +25,17 @@ constexpr uint64_t BUCKET_PS = uint64_t{1} << EventWheel::WIDTH_BITS;
 
 /// Pop one instant into rows, whatever else the queue passes to the sink.
 std::vector<Row>
-PopInstant(EventQueue& queue, uint64_t timePs)
+PopInstant(EventQueue& queue)
 {
     std::vector<Row> rows;
+    const EventQueue::Due due = queue.FindNext();
+    if (queue.IsAlone(due))
+    {
+        const Event event = queue.PopAlone(due, [](const Event&) {});
+        return {{event.timePs, event.target, event.payload}};
+    }
     queue.PopInstant(
-        timePs,
+        due,
         [&rows](const Event& event, auto&&...) {
             rows.emplace_back(event.timePs, event.target, event.payload);
         },
@@ -46,7 +51,7 @@ class EventQueueAgainstSort : public TestCase
 {
   public:
     EventQueueAgainstSort(uint32_t seed, uint32_t lanes)
-        : TestCase("lanes, wheel and heap against a sorted list, seed " + std::to_string(seed) +
+        : TestCase("lanes, wires, wheel and heap against a sorted list, seed " + std::to_string(seed) +
                    ", " + std::to_string(lanes) + " lanes"),
           m_random(seed),
           m_lanes(lanes)
@@ -91,7 +96,14 @@ class EventQueueAgainstSort : public TestCase
             const auto target = static_cast<uint32_t>(Draw(0, 0xffffffff));
             const auto payload = static_cast<uint32_t>(Draw(0, 3));
             uint64_t timePs;
-            if (!m_laneDelayPs.empty() && Draw(0, 1))
+            if (Draw(0, 3) == 0) // a wire: never before what was pushed there last
+            {
+                uint64_t& lastPs = m_lastOnWirePs[Draw(0, WIRES - 1)];
+                timePs = lastPs = std::max(lastPs, nowPs + Draw(0, 3)) + DrawDelay(nowPs) / 4;
+                const auto wire = static_cast<uint32_t>(&lastPs - m_lastOnWirePs.data());
+                m_queue.PushWire(wire, {timePs, target, payload});
+            }
+            else if (!m_laneDelayPs.empty() && Draw(0, 1))
             {
                 const auto lane = Draw(0, m_laneDelayPs.size() - 1);
                 timePs = nowPs + m_laneDelayPs[lane];
@@ -109,6 +121,7 @@ class EventQueueAgainstSort : public TestCase
 
     void DoRun() override
     {
+        m_queue.SetWires(WIRES);
         for (uint32_t i = 0; i < m_lanes; i++)
         {
             const uint64_t delayPs = i == 0 ? 1 : Draw(1, 2'000'000);
@@ -130,7 +143,7 @@ class EventQueueAgainstSort : public TestCase
             });
             const std::vector<Row> expected(m_model.begin(), end);
             m_model.erase(m_model.begin(), end);
-            NS_TEST_ASSERT_MSG_EQ((PopInstant(m_queue, nowPs) == expected),
+            NS_TEST_ASSERT_MSG_EQ((PopInstant(m_queue) == expected),
                                   true,
                                   "events at " << nowPs << ", round " << round);
             // Keep some hundred events pending; sometimes let it run nearly dry.
@@ -139,8 +152,7 @@ class EventQueueAgainstSort : public TestCase
         }
         while (!m_model.empty())
         {
-            const uint64_t nowPs = m_queue.NextPs();
-            for (const auto& row : PopInstant(m_queue, nowPs))
+            for (const auto& row : PopInstant(m_queue))
             {
                 NS_TEST_ASSERT_MSG_EQ((row == m_model.front()), true, "the rest in order");
                 m_model.pop_front();
@@ -151,6 +163,8 @@ class EventQueueAgainstSort : public TestCase
 
     std::mt19937_64 m_random;
     uint32_t m_lanes;
+    static constexpr uint32_t WIRES = 5;
+    std::array<uint64_t, WIRES> m_lastOnWirePs{};
     EventQueue m_queue;
     std::vector<uint64_t> m_laneDelayPs;
     std::deque<Row> m_model;
@@ -181,177 +195,9 @@ class EventLaneLimits : public TestCase
         for (uint32_t i = 0; i < 2500; i++)
         {
             const std::vector<Row> expected{{100 + i, 2 * i, 0}, {100 + i, 2 * i + 1, 0}};
-            NS_TEST_ASSERT_MSG_EQ((PopInstant(queue, 100 + i) == expected), true, "pair " << i);
+            NS_TEST_ASSERT_MSG_EQ((PopInstant(queue) == expected), true, "pair " << i);
         }
         NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty");
-    }
-};
-
-/// Oracle: a deadline by hand; timers are kept in a list as the engine would.
-class LazyDeadlineFollowsItsLastMove : public TestCase
-{
-  public:
-    LazyDeadlineFollowsItsLastMove()
-        : TestCase("a deadline is reached once, at its last value, whatever timers are out")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937 random(7);
-        for (int trial = 0; trial < 2000; trial++)
-        {
-            LazyDeadline deadline;
-            std::vector<uint64_t> timers;
-            uint64_t duePs = NEVER_PS; // the model: no more than this number
-            uint64_t nowPs = 0;
-            for (int step = 0; step < 200; step++)
-            {
-                nowPs += random() % 8;
-                // Timers that are due come first, in order, as the engine's events would.
-                while (!timers.empty() && *std::min_element(timers.begin(), timers.end()) <= nowPs)
-                {
-                    const auto next = std::min_element(timers.begin(), timers.end());
-                    const uint64_t atPs = *next;
-                    timers.erase(next);
-                    const auto [reached, againPs] = deadline.Fire(atPs);
-                    NS_TEST_ASSERT_MSG_EQ(reached, (atPs == duePs), "reached at its time only");
-                    duePs = reached ? NEVER_PS : duePs;
-                    Keep(timers, againPs);
-                }
-                NS_TEST_ASSERT_MSG_EQ((duePs > nowPs), true, "no deadline is missed");
-                if (random() % 3 == 0) // earlier or later than before
-                {
-                    duePs = nowPs + 1 + random() % 50;
-                    Keep(timers, deadline.Move(duePs));
-                }
-                else if (random() % 8 == 0)
-                {
-                    duePs = NEVER_PS;
-                    deadline.Clear();
-                }
-                NS_TEST_ASSERT_MSG_EQ(deadline.IsSet(), (duePs != NEVER_PS), "IsSet");
-                // At most one timer per value that came earlier than all before it.
-                NS_TEST_ASSERT_MSG_LT(timers.size(), 60, "timers do not pile up");
-            }
-        }
-    }
-
-    static void Keep(std::vector<uint64_t>& timers, uint64_t atPs)
-    {
-        if (atPs != NEVER_PS)
-        {
-            timers.push_back(atPs);
-        }
-    }
-};
-
-/// Oracle: a deque without duplicates.
-class ReadyListIsFirstInFirstOut : public TestCase
-{
-  public:
-    ReadyListIsFirstInFirstOut()
-        : TestCase("each slot is in the list at most once, and leaves in order")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937 random(3);
-        ReadyList list;
-        std::deque<uint32_t> model;
-        for (int i = 0; i < 100'000; i++)
-        {
-            if (random() % 2)
-            {
-                const uint32_t slot = random() % 40;
-                list.Push(slot);
-                if (std::find(model.begin(), model.end(), slot) == model.end())
-                {
-                    model.push_back(slot);
-                }
-                continue;
-            }
-            const uint32_t expected = model.empty() ? NO_SLOT : model.front();
-            NS_TEST_ASSERT_MSG_EQ(list.Pop(), expected, "step " << i);
-            if (!model.empty())
-            {
-                model.pop_front();
-            }
-        }
-    }
-};
-
-/// Oracle: a deque, and what is decided about each slot.
-class ReadyListKeepsWhoMustWait : public TestCase
-{
-  public:
-    ReadyListKeepsWhoMustWait()
-        : TestCase("a slot that is passed over keeps its place")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        using Verdict = ReadyList::Verdict;
-        std::mt19937 random(4);
-        ReadyList list;
-        std::deque<uint32_t> model;
-        for (int i = 0; i < 100'000; i++)
-        {
-            const uint32_t slot = random() % 12;
-            list.Push(slot);
-            if (std::find(model.begin(), model.end(), slot) == model.end())
-            {
-                model.push_back(slot);
-            }
-            std::vector<Verdict> verdicts;
-            for (uint32_t j = 0; j < 12; j++)
-            {
-                const uint32_t draw = random() % 8; // most are kept, so that the list is long
-                verdicts.push_back(draw == 0   ? Verdict::TAKE
-                                   : draw == 1 ? Verdict::DROP
-                                               : Verdict::KEEP);
-            }
-            uint32_t expected = NO_SLOT;
-            for (auto it = model.begin(); it != model.end() && expected == NO_SLOT;)
-            {
-                const Verdict verdict = verdicts[*it];
-                expected = verdict == Verdict::TAKE ? *it : NO_SLOT;
-                it = verdict == Verdict::KEEP ? it + 1 : model.erase(it);
-            }
-            const uint32_t found =
-                list.PopFirst([&verdicts](uint32_t waiting) { return verdicts[waiting]; });
-            NS_TEST_ASSERT_MSG_EQ(found, expected, "step " << i);
-        }
-    }
-};
-
-/// A slot that was closed comes back fresh.
-class FlowSlotsAreFresh : public TestCase
-{
-  public:
-    FlowSlotsAreFresh()
-        : TestCase("slots are used again, and then hold a fresh state")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        FlowSlots<int> slots;
-        const uint32_t a = slots.Open();
-        const uint32_t b = slots.Open();
-        NS_TEST_EXPECT_MSG_NE(a, b, "two slots");
-        slots[a] = 5;
-        slots[b] = 6;
-        slots.Close(a);
-        NS_TEST_EXPECT_MSG_EQ(slots.Open(), a, "used again");
-        NS_TEST_EXPECT_MSG_EQ(slots[a], 0, "fresh");
-        NS_TEST_EXPECT_MSG_EQ(slots[b], 6, "the other untouched");
     }
 };
 
@@ -369,10 +215,6 @@ class FabricEventQueueTestSuite : public TestSuite
             }
         }
         AddTestCase(new EventLaneLimits, Duration::QUICK);
-        AddTestCase(new LazyDeadlineFollowsItsLastMove, Duration::QUICK);
-        AddTestCase(new ReadyListIsFirstInFirstOut, Duration::QUICK);
-        AddTestCase(new ReadyListKeepsWhoMustWait, Duration::QUICK);
-        AddTestCase(new FlowSlotsAreFresh, Duration::QUICK);
     }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "ns3/fabric-random.h"
+#include "ns3/counter-random.h"
 #include "ns3/test.h"
 
 #include <cmath>

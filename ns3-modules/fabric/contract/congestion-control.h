@@ -43,6 +43,7 @@ class CongestionControl : public Object
         uint64_t rttPs;         ///< Age of the packet it answers [ps]
         uint64_t arrivedBytes;  ///< Payload that this answer is the first to report [byte]
         uint64_t markedBytes;   ///< Of these, in packets known to be ECN-marked [byte]
+        uint64_t lostBytes;     ///< Payload that this answer shows to be lost [byte]
         uint64_t inFlightBytes; ///< Left after this answer [byte]
         uint32_t packet;        ///< Packet that caused it
         uint32_t nextPacket;    ///< First packet that was never sent

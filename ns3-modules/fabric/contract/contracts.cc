@@ -210,6 +210,12 @@ PathSelector::Report(uint32_t, const PathReport&)
 {
 }
 
+bool
+PathSelector::NeedsReports() const
+{
+    return false;
+}
+
 std::optional<uint16_t>
 PathSelector::Constant(uint32_t) const
 {

@@ -10,6 +10,14 @@ namespace ns3
 namespace fabric
 {
 
+/// A frame of link control as its receiver reads it.
+struct LinkMessage
+{
+    uint32_t word{0};      ///< What it says
+    uint64_t sentPs{0};    ///< When it was decided on, if the run records pauses [ps]
+    PortId cause{NO_PORT}; ///< Egress, there, of the frame that gave rise to it, likewise
+};
+
 /**
  * @ingroup fabric
  * @brief What link flow control may do, beside looking: hold back an egress, talk to its peer.
@@ -20,11 +28,12 @@ class LinkDoor : public SwitchView
     /**
      * @param fabric the engine
      * @param firstTimer index of the timer of port 0
+     * @param linkClass class of the links that it serves
      */
-    LinkDoor(Fabric& fabric, uint32_t firstTimer);
+    LinkDoor(Fabric& fabric, uint32_t firstTimer, uint8_t linkClass);
 
-    /// Hold back these classes of an egress, and no others.
-    void SetPaused(PortId port, uint16_t classes);
+    /// Hold back these classes of an egress, and no others, because of what the other end said.
+    void SetPaused(PortId port, uint16_t classes, const LinkMessage& reason = {});
 
     /**
      * Send a frame of link control to the other end of a link, ahead of all other frames.
@@ -43,6 +52,7 @@ class LinkDoor : public SwitchView
 
   private:
     uint32_t m_firstTimer;
+    uint8_t m_linkClass;
 };
 
 } // namespace fabric

@@ -61,7 +61,7 @@ class LinkFlowControl : public Object
     virtual void OnTransmit(PortId egress, const Frame& frame);
 
     /// What LinkDoor::Send sent at the other end has arrived at `port`.
-    virtual void OnLinkControl(PortId port, uint32_t word) = 0;
+    virtual void OnLinkControl(PortId port, const LinkMessage& message) = 0;
 
     /// A timer set with LinkDoor::SetTimer has run out.
     virtual void OnTimer(PortId port);

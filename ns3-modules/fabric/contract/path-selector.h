@@ -52,6 +52,7 @@ class PathSelector : public Object
     /// @return entropy of the next packet to send, by this port of the host
     virtual uint16_t Next(uint32_t slot, PortId port) = 0;
     virtual void Report(uint32_t slot, const PathReport& report); ///< See PathReport
+    virtual bool NeedsReports() const; ///< Report is called; it costs the memory of each path
     /// @return entropy of a flow that keeps to one path, none otherwise; needs no Open
     virtual std::optional<uint16_t> Constant(uint32_t message) const;
 

@@ -48,7 +48,11 @@ class SwitchView
     /// @return routes in force; another object after a change
     const Routing& Routes() const;
     /// @return hash of the header fields of a message, as switches see them
-    uint32_t TupleOf(uint32_t message) const;
+    uint32_t TupleOf(uint32_t message) const
+    {
+        return m_tuples[message];
+    }
+
 
     /// @return bytes waiting in one class of an egress [byte]
     uint64_t QueuedBytes(PortId port, uint32_t queueClass) const;
@@ -91,6 +95,7 @@ class SwitchView
     const uint64_t* m_nowPs;
     const Port* m_ports;
     const NodeState* m_nodes;
+    const uint32_t* m_tuples;
 };
 
 } // namespace fabric

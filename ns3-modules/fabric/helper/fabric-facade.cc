@@ -51,7 +51,7 @@ Facade::Facade()
 
 Facade::~Facade()
 {
-    m_state->simulator->SetFabric(nullptr);
+    m_state->simulator->SetLoop(nullptr);
     m_state->fabric.reset();
     m_state->simulator = nullptr;
     Simulator::Destroy();
@@ -114,26 +114,53 @@ Facade::Attribute(uint32_t factory, const std::string& name, const std::string& 
     m_state->factories[factory].Set(name, *parsed);
 }
 
+/// @return class of an index, made with all before it if it is new
+template <typename Class>
+static Class&
+ClassAt(std::vector<Class>& classes, uint32_t index)
+{
+    if (index > 255)
+    {
+        Refuse("class " + std::to_string(index) + "; there may be 0 to 255");
+    }
+    classes.resize(std::max<size_t>(classes.size(), index + 1));
+    return classes[index];
+}
+
 void
-Facade::Use(const std::string& role, uint32_t factory)
+Facade::Use(const std::string& role, uint32_t factory, uint32_t index)
 {
     const TypeId tid = m_state->factoryTypes.at(factory);
+    auto& nodes = ClassAt(m_state->options.nodeClasses, role == "flow_control" || role == "loss" ? 0 : index);
+    auto& links = ClassAt(m_state->options.linkClasses, role == "flow_control" || role == "loss" ? index : 0);
     const std::map<std::string, std::pair<ObjectFactory*, TypeId>> roles{
-        {"forwarding", {&m_state->options.forwarding, ForwardingPolicy::GetTypeId()}},
-        {"queue", {&m_state->options.queue, QueueDiscipline::GetTypeId()}},
-        {"flow_control", {&m_state->options.flowControl, LinkFlowControl::GetTypeId()}},
+        {"forwarding", {&nodes.forwarding, ForwardingPolicy::GetTypeId()}},
+        {"queue", {&nodes.queue, QueueDiscipline::GetTypeId()}},
+        {"scheduler", {&nodes.scheduler, EgressScheduler::GetTypeId()}},
+        {"program", {nullptr, SwitchProgram::GetTypeId()}},
+        {"flow_control", {&links.flowControl, LinkFlowControl::GetTypeId()}},
+        {"loss", {&links.loss, WireLoss::GetTypeId()}},
     };
     const auto found = roles.find(role);
     if (found == roles.end())
     {
-        Refuse("there is no role '" + role + "'. Allowed: flow_control, forwarding, queue.");
+        Refuse("there is no role '" + role +
+               "'. Allowed: flow_control, forwarding, loss, program, queue, scheduler.");
     }
-    if (!tid.IsChildOf(found->second.second))
+    const auto& [place, contract] = found->second;
+    if (!tid.IsChildOf(contract))
     {
         Refuse(tid.GetName() + " cannot be used as " + role + ": it is not a " +
-             found->second.second.GetName());
+               contract.GetName());
     }
-    *found->second.first = m_state->factories[factory];
+    if (place)
+    {
+        *place = m_state->factories[factory];
+    }
+    else
+    {
+        nodes.programs.push_back(m_state->factories[factory]);
+    }
 }
 
 uint32_t
@@ -150,15 +177,16 @@ Facade::Transport(uint32_t factory)
 }
 
 void
-Facade::Option(const std::string& name, int64_t value)
+Facade::Option(const std::string& name, int64_t value, uint32_t index)
 {
     auto& options = m_state->options;
+    auto& nodes = ClassAt(options.nodeClasses, index);
     const std::map<std::string, std::function<void(uint64_t)>> setters{
         {"seed", [&](uint64_t v) { options.seed = v; }},
         {"framing_bytes", [&](uint64_t v) { options.framingBytes = v; }},
-        {"buffer_bytes", [&](uint64_t v) { options.bufferBytes = v; }},
-        {"switch_delay_ps", [&](uint64_t v) { options.switchDelayPs = v; }},
-        {"cut_through_bytes", [&](uint64_t v) { options.cutThroughBytes = v; }},
+        {"buffer_bytes", [&](uint64_t v) { nodes.bufferBytes = v; }},
+        {"switch_delay_ps", [&](uint64_t v) { nodes.latencyPs = v; }},
+        {"cut_through_bytes", [&](uint64_t v) { nodes.cutThroughBytes = v; }},
         {"convergence_ps", [&](uint64_t v) { options.convergencePs = v; }},
         {"trace_arrivals", [&](uint64_t v) { options.traceArrivals = v != 0; }},
         {"trace_pauses", [&](uint64_t v) { options.tracePauses = v != 0; }},
@@ -211,7 +239,7 @@ Facade::Build()
     m_state->fabric.reset();
     m_state->fabric = TrapFatal(
         [this] { return std::make_unique<Fabric>(m_state->inputs.Tables(), m_state->options); });
-    m_state->simulator->SetFabric(m_state->fabric.get());
+    m_state->simulator->SetLoop(m_state->fabric.get());
     m_state->inputs = {};
 }
 
@@ -237,9 +265,9 @@ std::vector<int64_t>
 Facade::DeadlockCycle() const
 {
     std::vector<int64_t> ids;
-    for (const auto node : m_state->fabric->DeadlockCycle())
+    for (const auto node : FindDeadlock(*m_state->fabric))
     {
-        ids.push_back(m_state->fabric->GetNode(node).id);
+        ids.push_back(m_state->fabric->Network().nodes[node].id);
     }
     return ids;
 }
@@ -259,13 +287,13 @@ Facade::Events() const
 uint64_t
 Facade::FlowsDone() const
 {
-    return m_state->fabric ? m_state->fabric->FlowsDone() : 0;
+    return m_state->fabric ? m_state->fabric->Messages().Done() : 0;
 }
 
 uint64_t
 Facade::FlowsTotal() const
 {
-    return m_state->fabric ? m_state->fabric->Messages().size() : 0;
+    return m_state->fabric ? m_state->fabric->Messages().Size() : 0;
 }
 
 uint64_t

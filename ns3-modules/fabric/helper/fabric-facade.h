@@ -37,16 +37,28 @@ class Facade
     uint32_t Factory(const std::string& typeId);
     /// Set an attribute of a factory; value in ns-3's own spelling, for example "4ms"
     void Attribute(uint32_t factory, const std::string& name, const std::string& value);
-    /// Use a factory's object in a role: "queue", "flow_control" or "forwarding"
-    void Use(const std::string& role, uint32_t factory);
+    /**
+     * Use a factory's object in a role.
+     * @param role of a class of nodes: "queue", "scheduler", "forwarding", "program" (several are
+     *        called in this order); of a class of links: "flow_control", "loss"
+     * @param factory handle
+     * @param index of the class, nodes.class or links.class
+     */
+    void Use(const std::string& role, uint32_t factory, uint32_t index = 0);
     /// Add a transport. @return its index, the value of flows.transport
     uint32_t Transport(uint32_t factory);
-    /// Set an engine option: "seed", "framing_bytes", "buffer_bytes", "switch_delay_ps",
-    /// "cut_through_bytes", "convergence_ps", "trace_arrivals", "trace_pauses", "sample_ps"
-    void Option(const std::string& name, int64_t value);
+    /**
+     * Set an engine option.
+     * @param name "seed", "framing_bytes", "convergence_ps", "trace_arrivals", "trace_pauses",
+     *        "sample_ps"; of a class of nodes: "buffer_bytes", "switch_delay_ps",
+     *        "cut_through_bytes"
+     * @param value at least 0
+     * @param index of the class, nodes.class
+     */
+    void Option(const std::string& name, int64_t value, uint32_t index = 0);
 
     /// Give one integer column of an input table ("nodes", "links", "flows", "drops",
-    /// "link_events", "dependencies", "sampled")
+    /// "link_events", "dependencies", "sampled", "routes")
     void Column(const std::string& table,
                 const std::string& column,
                 const int64_t* values,

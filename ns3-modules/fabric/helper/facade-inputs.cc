@@ -22,14 +22,16 @@ struct InputShape
 };
 
 const std::map<std::string, InputShape> INPUT_SHAPES{
-    {"nodes", {{"node", "is_switch", "tier"}, {"plane"}}},
+    {"nodes", {{"node", "is_switch", "tier"}, {"plane", "class"}}},
     {"links",
-     {{"node_a", "node_b", "rate_bps", "delay_ps"}, {"parallel", "loss_ratio", "bit_error_ratio"}}},
+     {{"node_a", "node_b", "rate_bps", "delay_ps"},
+      {"parallel", "loss_ratio", "bit_error_ratio", "class"}}},
     {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
-    {"dependencies", {{"flow", "after"}, {"at_sender"}}},
+    {"dependencies", {{"flow", "after"}, {"at_sender", "delay_ps"}}},
     {"sampled", {{"node"}, {}}},
+    {"routes", {{"flow", "node", "peer"}, {"hop", "parallel", "reverse"}}},
 };
 
 /// Columns that hold shares; all others hold whole numbers.
@@ -162,7 +164,8 @@ FacadeInputs::Tables() const
         tables.nodes.push_back({Cell("nodes", "node", i, 0),
                                 Cell("nodes", "is_switch", i, 0) != 0,
                                 Cell("nodes", "tier", i, 0),
-                                Cell("nodes", "plane", i, 0)});
+                                Cell("nodes", "plane", i, 0),
+                                Cell("nodes", "class", i, 0)});
     }
     for (size_t i = 0; i < Rows("links"); i++)
     {
@@ -172,7 +175,8 @@ FacadeInputs::Tables() const
                                 Cell("links", "rate_bps", i, 0),
                                 Cell("links", "delay_ps", i, 0),
                                 RealCell("links", "loss_ratio", i),
-                                RealCell("links", "bit_error_ratio", i)});
+                                RealCell("links", "bit_error_ratio", i),
+                                Cell("links", "class", i, 0)});
     }
     for (size_t i = 0; i < Rows("flows"); i++)
     {
@@ -202,11 +206,20 @@ FacadeInputs::Tables() const
     {
         tables.dependencies.push_back({Cell("dependencies", "flow", i, 0),
                                        Cell("dependencies", "after", i, 0),
-                                       Cell("dependencies", "at_sender", i, 0) != 0});
+                                       Cell("dependencies", "at_sender", i, 0) != 0,
+                                       Cell("dependencies", "delay_ps", i, 0)});
     }
     for (size_t i = 0; i < Rows("sampled"); i++)
     {
         tables.sampled.push_back({Cell("sampled", "node", i, 0)});
+    }
+    for (size_t i = 0; i < Rows("routes"); i++)
+    {
+        tables.routes.push_back({Cell("routes", "flow", i, 0),
+                                 Cell("routes", "node", i, 0),
+                                 Cell("routes", "peer", i, 0),
+                                 Cell("routes", "parallel", i, 0),
+                                 Cell("routes", "reverse", i, 0) != 0});
     }
     return tables;
 }

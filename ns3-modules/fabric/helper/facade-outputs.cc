@@ -4,7 +4,9 @@
 
 #include "ns3/fabric.h"
 
+#include <algorithm>
 #include <array>
+#include <optional>
 
 namespace ns3
 {
@@ -14,29 +16,45 @@ namespace fabric
 namespace
 {
 
-OutputTable
-MakeFlows(Fabric& fabric)
+/// A time, or -1 for one that has not come.
+int64_t
+TimeOrNone(const std::optional<uint64_t>& timePs)
 {
-    const auto& messages = fabric.Messages();
+    return timePs ? static_cast<int64_t>(*timePs) : -1;
+}
+
+int64_t
+HostId(const Fabric& fabric, uint32_t host)
+{
+    return fabric.Network().nodes[fabric.Network().hosts[host].node].id;
+}
+
+int64_t
+NodeIdOf(const Fabric& fabric, PortId port)
+{
+    return fabric.Network().nodes[fabric.Network().ports[port].node].id;
+}
+
+OutputTable
+MakeFlows(const Fabric& fabric)
+{
+    const MessageBook& messages = fabric.Messages();
     OutputTable table;
     const auto add = [&](const std::string& name, auto field) {
-        table.Add(name, messages.size(), [&](size_t i) { return field(messages[i]); });
-    };
-    const auto hostId = [&fabric](uint32_t host) {
-        return fabric.GetNode(fabric.GetPort(fabric.PortsOfHost(host).first).node).id;
+        table.Add(name, messages.Size(), [&](size_t i) { return field(messages[i]); });
     };
     add("flow", [](const Message& m) { return m.id; });
-    add("src", [&](const Message& m) { return hostId(m.src); });
-    add("dst", [&](const Message& m) { return hostId(m.dst); });
+    add("src", [&](const Message& m) { return HostId(fabric, m.src); });
+    add("dst", [&](const Message& m) { return HostId(fabric, m.dst); });
     add("bytes", [](const Message& m) { return m.bytes; });
     add("transport", [](const Message& m) { return m.transport; });
-    table.Add("start_ps", messages.size(), [&](size_t i) {
-        return fabric.WaitsForOthers(static_cast<uint32_t>(i))
+    table.Add("start_ps", messages.Size(), [&](size_t i) {
+        return messages.WaitsForOthers(static_cast<uint32_t>(i))
                    ? -1
                    : static_cast<int64_t>(messages[i].startPs);
     });
-    add("receiver_end_ps", [](const Message& m) { return m.receiverEndPs; });
-    add("sender_end_ps", [](const Message& m) { return m.senderEndPs; });
+    add("receiver_end_ps", [](const Message& m) { return TimeOrNone(m.receiverEndPs); });
+    add("sender_end_ps", [](const Message& m) { return TimeOrNone(m.senderEndPs); });
     add("sent_data_packets", [](const Message& m) { return m.sentPackets; });
     add("retransmitted_packets", [](const Message& m) { return m.retransmittedPackets; });
     add("trimmed_packets", [](const Message& m) { return m.trimmedPackets; });
@@ -47,32 +65,44 @@ MakeFlows(Fabric& fabric)
     return table;
 }
 
-OutputTable
-MakePorts(Fabric& fabric)
+/// @return most bytes that flow control ever accounted to one class of an ingress [byte]
+uint64_t
+IngressPeakBytes(const Fabric& fabric, PortId port)
 {
-    const size_t n = fabric.NumPorts();
+    const LinkFlowControl* control = fabric.ControlOf(port);
+    uint64_t peak = 0;
+    for (uint8_t c = 0; control && c < control->NumClasses(); c++)
+    {
+        peak = std::max(peak, control->GetAccount(port, c).peakBytes);
+    }
+    return peak;
+}
+
+OutputTable
+MakePorts(const Fabric& fabric)
+{
+    const FabricNetwork& network = fabric.Network();
     OutputTable table;
     const auto add = [&](const std::string& name, auto field) {
-        table.Add(name, n, [&](size_t i) {
+        table.Add(name, network.NumPorts(), [&](size_t i) {
             const auto port = static_cast<PortId>(i);
-            return field(port, fabric.GetPort(port), fabric.Counters(port));
+            return field(port, network.ports[port], network.counters[port]);
         });
     };
     using Id = PortId;
     using C = PortCounters;
     const uint64_t framing = fabric.Options().framingBytes;
-    add("node", [&fabric](Id, const Port& p, const C&) { return fabric.GetNode(p.node).id; });
-    add("peer", [&fabric](Id id, const Port&, const C&) { return fabric.PeerOf(id).first; });
-    add("parallel", [&fabric](Id id, const Port&, const C&) { return fabric.PeerOf(id).second; });
-    add("rate_bps", [&fabric](Id id, const Port&, const C&) { return fabric.RateBps(id); });
+    add("node", [&](Id id, const Port&, const C&) { return NodeIdOf(fabric, id); });
+    add("peer", [&](Id id, const Port&, const C&) { return network.PeerOf(id).first; });
+    add("parallel", [&](Id id, const Port&, const C&) { return network.PeerOf(id).second; });
+    add("rate_bps", [&](Id id, const Port&, const C&) { return network.RateBps(id); });
     add("sent_frames", [](Id, const Port& p, const C&) { return p.sentFrames; });
     add("sent_bytes", [framing](Id, const Port& p, const C&) {
         return p.sentBytes + framing * p.sentFrames;
     });
-    add("sent_data_packets", [](Id, const Port& p, const C& c) {
-        const bool carriesData = p.current != NO_FRAME && p.currentKind == frame_kind::DATA;
-        const bool carriesControl = p.current != NO_FRAME && !carriesData;
-        return p.sentFrames - c.sentControl - carriesControl;
+    add("sent_data_packets", [](Id, const Port& p, const C&) {
+        const bool carriesControl = p.current != NO_FRAME && p.currentKind != frame_kind::DATA;
+        return p.sentFrames - p.sentControl - carriesControl;
     });
     add("received_frames", [](Id, const Port& p, const C&) { return p.receivedFrames; });
     add("dropped_buffer_frames", [](Id, const Port&, const C& c) { return c.droppedBuffer; });
@@ -83,31 +113,35 @@ MakePorts(Fabric& fabric)
     add("dropped_link_down_frames", [](Id, const Port&, const C& c) { return c.droppedDown; });
     add("ecn_marked_packets", [](Id, const Port&, const C& c) { return c.marked; });
     add("trimmed_packets", [](Id, const Port&, const C& c) { return c.trimmed; });
+    add("bounced_packets", [](Id, const Port&, const C& c) { return c.bounced; });
     add("pause_frames_sent", [](Id, const Port&, const C& c) { return c.linkControlSent; });
     add("pause_frames_received", [](Id, const Port&, const C& c) { return c.linkControlReceived; });
-    add("paused_ps", [&fabric](Id id, const Port&, const C&) { return fabric.PausedPs(id); });
+    add("paused_ps", [&](Id id, const Port&, const C&) {
+        return fabric.PausedPs(id, fabric.NowPs());
+    });
     add("max_queue_bytes", [](Id, const Port& p, const C&) { return p.maxQueuedBytes; });
-    add("max_ingress_bytes",
-        [&fabric](Id id, const Port&, const C&) { return fabric.IngressPeakBytes(id); });
+    add("max_ingress_bytes", [&](Id id, const Port&, const C&) {
+        return IngressPeakBytes(fabric, id);
+    });
     return table;
 }
 
 OutputTable
-MakePaths(Fabric& fabric)
+MakePaths(const Fabric& fabric)
 {
     OutputTable table;
     table.names = {"flow", "hop", "node", "peer", "parallel"};
     table.columns.resize(table.names.size());
-    const auto& messages = fabric.Messages();
-    for (uint32_t message = 0; message < messages.size(); message++)
+    const MessageBook& messages = fabric.Messages();
+    for (uint32_t message = 0; message < messages.Size(); message++)
     {
         int64_t hop = 0;
         for (const PortId port : fabric.PathOf(message))
         {
-            const auto [peer, parallel] = fabric.PeerOf(port);
+            const auto [peer, parallel] = fabric.Network().PeerOf(port);
             const std::array<int64_t, 5> row{messages[message].id,
                                              hop++,
-                                             fabric.GetNode(fabric.GetPort(port).node).id,
+                                             NodeIdOf(fabric, port),
                                              peer,
                                              parallel};
             for (size_t column = 0; column < row.size(); column++)
@@ -119,8 +153,28 @@ MakePaths(Fabric& fabric)
     return table;
 }
 
+/// How each transport cuts messages into frames.
 OutputTable
-MakeSummary(Fabric& fabric)
+MakeTransports(const Fabric& fabric)
+{
+    OutputTable table;
+    const size_t n = fabric.Options().transports.size();
+    const auto add = [&](const std::string& name, uint32_t WireProfile::*field) {
+        table.Add(name, n, [&](size_t i) {
+            return fabric.WireOf(static_cast<uint32_t>(i)).*field;
+        });
+    };
+    table.Add("transport", n, [](size_t i) { return i; });
+    add("mtu_bytes", &WireProfile::mtuBytes);
+    add("header_bytes", &WireProfile::headerBytes);
+    add("first_header_bytes", &WireProfile::firstHeaderBytes);
+    add("ack_bytes", &WireProfile::ackBytes);
+    add("ack_interval_packets", &WireProfile::ackInterval);
+    return table;
+}
+
+OutputTable
+MakeSummary(const Fabric& fabric)
 {
     OutputTable table;
     const auto add = [&table](const std::string& name, uint64_t value) {
@@ -130,40 +184,38 @@ MakeSummary(Fabric& fabric)
     add("events", fabric.Events());
     add("data_packets_delivered", fabric.DataPackets());
     add("frames_allocated_peak", fabric.Frames().Peak());
-    add("flows_total", fabric.Messages().size());
-    add("flows_done", fabric.FlowsDone());
+    add("flows_total", fabric.Messages().Size());
+    add("flows_done", fabric.Messages().Done());
     add("memory_bytes", fabric.MemoryBytes());
     return table;
 }
 
 OutputTable
-MakeArrivals(Fabric& fabric)
+MakeArrivals(const Fabric& fabric)
 {
     const auto& seen = fabric.GetTelemetry()->Arrivals();
     OutputTable table;
     table.Add("flow", seen.size(), [&](size_t i) {
-        return fabric.GetMessage(seen[i].message).id;
+        return fabric.Messages()[seen[i].message].id;
     });
     table.Add("packet", seen.size(), [&](size_t i) { return seen[i].packet; });
     table.Add("time_ps", seen.size(), [&](size_t i) { return seen[i].timePs; });
-    table.Add("node", seen.size(), [&](size_t i) { return fabric.GetNode(seen[i].node).id; });
+    table.Add("node", seen.size(), [&](size_t i) { return fabric.Network().nodes[seen[i].node].id; });
     return table;
 }
 
 /// Name the links that rows are about: node, peer and index among parallel links.
 template <typename Port>
 void
-AddLink(OutputTable& table, Fabric& fabric, size_t rows, Port&& port)
+AddLink(OutputTable& table, const Fabric& fabric, size_t rows, Port&& port)
 {
-    table.Add("node", rows, [&](size_t i) {
-        return fabric.GetNode(fabric.GetPort(port(i)).node).id;
-    });
-    table.Add("peer", rows, [&](size_t i) { return fabric.PeerOf(port(i)).first; });
-    table.Add("parallel", rows, [&](size_t i) { return fabric.PeerOf(port(i)).second; });
+    table.Add("node", rows, [&](size_t i) { return NodeIdOf(fabric, port(i)); });
+    table.Add("peer", rows, [&](size_t i) { return fabric.Network().PeerOf(port(i)).first; });
+    table.Add("parallel", rows, [&](size_t i) { return fabric.Network().PeerOf(port(i)).second; });
 }
 
 OutputTable
-MakePortSamples(Fabric& fabric)
+MakePortSamples(const Fabric& fabric)
 {
     const auto& rows = fabric.GetTelemetry()->PortSamples();
     OutputTable table;
@@ -176,13 +228,13 @@ MakePortSamples(Fabric& fabric)
 }
 
 OutputTable
-MakeFlowSamples(Fabric& fabric)
+MakeFlowSamples(const Fabric& fabric)
 {
     const auto& rows = fabric.GetTelemetry()->FlowSamples();
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
     table.Add("flow", rows.size(), [&](size_t i) {
-        return fabric.GetMessage(rows[i].message).id;
+        return fabric.Messages()[rows[i].message].id;
     });
     table.Add("arrived_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
     table.Add("arrived_bytes", rows.size(), [&](size_t i) { return rows[i].bytes; });
@@ -190,20 +242,20 @@ MakeFlowSamples(Fabric& fabric)
 }
 
 OutputTable
-MakePauses(Fabric& fabric)
+MakePauses(const Fabric& fabric)
 {
     const auto& rows = fabric.GetTelemetry()->Pauses();
     OutputTable table;
     table.Add("sent_ps", rows.size(), [&](size_t i) { return rows[i].reason.sentPs; });
     table.Add("start_ps", rows.size(), [&](size_t i) { return rows[i].startPs; });
-    table.Add("end_ps", rows.size(), [&](size_t i) { return rows[i].endPs; });
+    table.Add("end_ps", rows.size(), [&](size_t i) { return TimeOrNone(rows[i].endPs); });
     AddLink(table, fabric, rows.size(), [&](size_t i) { return rows[i].port; });
     table.Add("priority", rows.size(), [&](size_t i) { return rows[i].priority; });
     // A flow control of one's own may pause for no frame in particular.
     const auto toward = [&](size_t i) {
         const PortId port = rows[i].reason.toward;
         return port == NO_PORT ? std::pair<int64_t, int64_t>(-1, -1)
-                               : std::pair<int64_t, int64_t>(fabric.PeerOf(port));
+                               : std::pair<int64_t, int64_t>(fabric.Network().PeerOf(port));
     };
     table.Add("toward", rows.size(), [&](size_t i) { return toward(i).first; });
     table.Add("toward_parallel", rows.size(), [&](size_t i) { return toward(i).second; });
@@ -213,13 +265,14 @@ MakePauses(Fabric& fabric)
 } // namespace
 
 std::map<std::string, OutputTable>
-MakeOutputs(Fabric& fabric)
+MakeOutputs(const Fabric& fabric)
 {
     std::map<std::string, OutputTable> tables;
     tables["flows"] = MakeFlows(fabric);
     tables["ports"] = MakePorts(fabric);
     tables["paths"] = MakePaths(fabric);
     tables["summary"] = MakeSummary(fabric);
+    tables["transports"] = MakeTransports(fabric);
     const Telemetry* telemetry = fabric.GetTelemetry();
     if (telemetry && telemetry->LogsArrivals())
     {

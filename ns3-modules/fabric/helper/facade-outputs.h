@@ -36,7 +36,7 @@ struct OutputTable
 };
 
 /// @return what became of a run: tables flows, ports, paths, summary, and what was to be recorded
-std::map<std::string, OutputTable> MakeOutputs(Fabric& fabric);
+std::map<std::string, OutputTable> MakeOutputs(const Fabric& fabric);
 
 } // namespace fabric
 } // namespace ns3

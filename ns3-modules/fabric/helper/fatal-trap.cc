@@ -4,6 +4,7 @@
 
 #include "ns3/fatal-impl.h"
 
+#include <csignal>
 #include <iostream>
 #include <regex>
 #include <sstream>
@@ -66,6 +67,7 @@ struct FatalGuard::State
     std::ostream stream{&throwing};
     std::streambuf* cerrBuffer{nullptr};
     std::streambuf* clogBuffer{nullptr};
+    struct sigaction onSegfault; ///< ns-3 replaces it while it flushes, and is left by a throw
 };
 
 FatalGuard::FatalGuard()
@@ -75,12 +77,14 @@ FatalGuard::FatalGuard()
     m_state->cerrBuffer = std::cerr.rdbuf(m_state->printed.rdbuf());
     // Time and node, which ns-3 prints before the text.
     m_state->clogBuffer = std::clog.rdbuf(m_state->prefixes.rdbuf());
+    sigaction(SIGSEGV, nullptr, &m_state->onSegfault);
     FatalImpl::RegisterStream(&m_state->stream);
 }
 
 FatalGuard::~FatalGuard()
 {
     FatalImpl::UnregisterStream(&m_state->stream);
+    sigaction(SIGSEGV, &m_state->onSegfault, nullptr);
     std::cerr.rdbuf(m_state->cerrBuffer);
     std::clog.rdbuf(m_state->clogBuffer);
     delete m_state;

@@ -3,11 +3,14 @@
 #include "fabric-facade.h"
 
 #include "ns3/congestion-control.h"
+#include "ns3/egress-scheduler.h"
 #include "ns3/forwarding-policy.h"
 #include "ns3/link-flow-control.h"
 #include "ns3/path-selector.h"
 #include "ns3/queue-discipline.h"
+#include "ns3/switch-program.h"
 #include "ns3/transport.h"
+#include "ns3/wire-loss.h"
 
 #include <iomanip>
 #include <sstream>
@@ -45,17 +48,49 @@ Quoted(const std::string& text)
     return out.str();
 }
 
+/// The contracts, by the role in which a scenario names a type.
+const std::vector<std::pair<std::string, TypeId>>&
+Contracts()
+{
+    static const std::vector<std::pair<std::string, TypeId>> contracts{
+        {"transport", Transport::GetTypeId()},
+        {"forwarding", ForwardingPolicy::GetTypeId()},
+        {"queue", QueueDiscipline::GetTypeId()},
+        {"scheduler", EgressScheduler::GetTypeId()},
+        {"program", SwitchProgram::GetTypeId()},
+        {"flow_control", LinkFlowControl::GetTypeId()},
+        {"loss", WireLoss::GetTypeId()},
+        {"path_selector", PathSelector::GetTypeId()},
+        {"congestion_control", CongestionControl::GetTypeId()},
+    };
+    return contracts;
+}
+
+/// @return role of the contract of which an attribute names a type, empty if it names none
+std::string
+RoleOf(const std::string& contract)
+{
+    for (const auto& [role, tid] : Contracts())
+    {
+        if (tid.GetName() == contract)
+        {
+            return role;
+        }
+    }
+    return "";
+}
+
 void
 DescribeAttribute(std::ostream& out, const TypeId::AttributeInformation& info)
 {
     const auto& checker = info.checker;
+    const std::string range = checker->HasUnderlyingTypeInformation()
+                                  ? checker->GetUnderlyingTypeInformation()
+                                  : "";
     out << "{\"name\": " << Quoted(info.name) << ", \"help\": " << Quoted(info.help)
         << ", \"default\": " << Quoted(info.initialValue->SerializeToString(checker))
-        << ", \"type\": " << Quoted(checker->GetValueTypeName()) << ", \"range\": "
-        << Quoted(checker->HasUnderlyingTypeInformation()
-                      ? checker->GetUnderlyingTypeInformation()
-                      : "")
-        << "}";
+        << ", \"type\": " << Quoted(checker->GetValueTypeName())
+        << ", \"range\": " << Quoted(range) << ", \"contract\": " << Quoted(RoleOf(range)) << "}";
 }
 
 } // namespace
@@ -63,21 +98,13 @@ DescribeAttribute(std::ostream& out, const TypeId::AttributeInformation& info)
 std::string
 DescribeTypeIds()
 {
-    const std::vector<std::pair<std::string, TypeId>> contracts{
-        {"transport", Transport::GetTypeId()},
-        {"forwarding", ForwardingPolicy::GetTypeId()},
-        {"queue", QueueDiscipline::GetTypeId()},
-        {"flow_control", LinkFlowControl::GetTypeId()},
-        {"path_selector", PathSelector::GetTypeId()},
-        {"congestion_control", CongestionControl::GetTypeId()},
-    };
     std::ostringstream out;
     out << "[";
     const char* comma = "";
     for (uint16_t i = 0; i < TypeId::GetRegisteredN(); i++)
     {
         const TypeId tid = TypeId::GetRegistered(i);
-        for (const auto& [contract, parent] : contracts)
+        for (const auto& [contract, parent] : Contracts())
         {
             if (!tid.HasConstructor() || !tid.IsChildOf(parent))
             {

@@ -3,15 +3,20 @@
 #include "fabric.h"
 
 #include "ns3/abort.h"
+#include "ns3/link-door.h"
+#include "ns3/log.h"
+#include "ns3/packet-capture.h"
+#include "ns3/program-door.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
-#include <unordered_map>
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("FabricBuild");
+
 namespace fabric
 {
 
@@ -20,340 +25,373 @@ namespace
 
 /// Make an object of a factory, or null when the user chose none.
 template <typename T>
-Ptr<T>
-Make(const ObjectFactory& factory)
+T*
+Make(const ObjectFactory& factory, std::vector<Ptr<Object>>& owner)
 {
-    return factory.IsTypeIdSet() ? factory.Create<T>() : nullptr;
+    if (!factory.IsTypeIdSet())
+    {
+        return nullptr;
+    }
+    const auto object = factory.Create<T>();
+    owner.push_back(object);
+    return PeekPointer(object);
+}
+
+/// @return least size with which a discipline that is quiet up to `quietBytes` must be called
+uint64_t
+CallAt(uint64_t quietBytes)
+{
+    return quietBytes == 0 || quietBytes == QueueDiscipline::ALWAYS ? quietBytes : quietBytes + 1;
 }
 
 } // namespace
 
 Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     : m_options(options),
-      m_tables(std::move(tables))
+      m_network((tables.SortAndCheck(), tables), options.seed),
+      m_ports(m_network.ports.Data()),
+      m_messages(m_network, m_queue, options.seed),
+      m_routes(m_network),
+      m_routing(&m_routes.InForce()),
+      m_changes(m_network),
+      m_losses(m_network)
 {
-    m_tables.SortAndCheck();
-    BuildPorts();
-    m_nominalRouting = std::make_unique<Routing>(m_nodes, m_ports);
-    m_routing = m_nominalRouting.get();
+    CheckClasses();
+    m_messages.Build(tables);
     BuildEndpoints();
-    BuildLinkEvents();
-    for (uint32_t node = 0; node < m_nodes.size(); node++)
-    {
-        DecideCutThrough(node);
-    }
+    m_changes.Build(tables.linkEvents, m_options.convergencePs, m_queue);
+    m_routes.List(tables.routes, m_messages.Ids());
+    m_losses.Build(tables);
+    BuildReach();
+    BuildClasses();
     BuildLanes();
-    BuildDrops();
-    m_forwardingPolicy = Make<ForwardingPolicy>(m_options.forwarding);
-    m_queueDiscipline = Make<QueueDiscipline>(m_options.queue);
-    m_flowControl = Make<LinkFlowControl>(m_options.flowControl);
-    m_forwarding = PeekPointer(m_forwardingPolicy);
-    m_discipline = PeekPointer(m_queueDiscipline);
-    m_control = PeekPointer(m_flowControl);
-    if (m_forwarding)
-    {
-        m_forwarding->Attach(*this);
-        m_routeEarly = !m_forwarding->LooksAtQueues();
-    }
-    if (m_discipline)
-    {
-        m_discipline->Attach(*this);
-    }
-    if (m_control)
-    {
-        m_control->Attach(*this);
-        for (uint8_t priority = 0; priority < NUM_PRIORITIES; priority++)
-        {
-            m_losslessMask |= uint32_t{m_control->IsLossless(priority)} << priority;
-        }
-    }
-    for (uint32_t group = 0; group < m_routing->NumGroups() && !m_forwarding; group++)
-    {
-        NS_ABORT_MSG_IF(m_routing->GetGroup(group).size > 1,
-                        "forwarding: a switch has several ways to a destination, so a "
-                        "forwarding policy is needed, for example ns3::EcmpHash");
-    }
+    AttachPlugins();
     if (!m_options.captures.empty())
     {
         m_capture = std::make_unique<PacketCapture>(*this);
     }
-    m_present.assign(m_ports.size() / 64 + 1, 0);
-    m_presentWords.assign(m_ports.size() / 4096 + 1, 0);
-    BuildDependencies();
-    ScheduleControl();
-    BuildTelemetry();
-}
-
-void
-Fabric::BuildTelemetry()
-{
-    std::set<int64_t> ids;
-    for (const auto& row : m_tables.sampled)
-    {
-        ids.insert(row.node);
-    }
-    std::vector<PortId> sampled;
-    for (PortId port = 0; port < m_ports.size() && m_options.samplePs; port++)
-    {
-        if (ids.empty() || ids.contains(m_nodes[m_ports[port].node].id))
-        {
-            sampled.push_back(port);
-        }
-    }
-    if (m_options.samplePs || m_options.traceArrivals || m_options.tracePauses)
-    {
-        m_telemetry = std::make_unique<Telemetry>(*this, std::move(sampled));
-        m_watchPs = m_telemetry->NextSamplePs();
-    }
-    if (m_control)
-    {
-        m_deadlockCheckPs = 0;
-        m_watchPs = 0;
-    }
-}
-
-void
-Fabric::ScheduleControl()
-{
-    for (uint32_t event = 0; event < m_tables.linkEvents.size(); event++)
-    {
-        const auto timePs = static_cast<uint64_t>(m_tables.linkEvents[event].timePs);
-        m_queue.Push(0, {timePs, EventTarget(EventType::CONTROL, CONTROL_LINK), event});
-        m_queue.Push(0,
-                     {timePs + m_options.convergencePs,
-                      EventTarget(EventType::CONTROL, CONTROL_REROUTE),
-                      event});
-    }
-    for (uint32_t message = 0; message < m_messages.size(); message++)
-    {
-        if (!m_waitsFor.contains(message))
-        {
-            m_queue.Push(0,
-                         {m_messages[message].startPs,
-                          EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
-                          message});
-        }
-    }
+    m_present.assign(m_network.NumPorts() / 64 + 1, 0);
+    m_presentWords.assign(m_network.NumPorts() / 4096 + 1, 0);
+    BuildTelemetry(tables.sampled);
+    NS_LOG_INFO(m_network.nodes.size() << " nodes, " << m_network.NumPorts() << " ports, "
+                                       << m_messages.Size() << " messages");
 }
 
 Fabric::~Fabric()
 {
-    for (auto& transport : m_transports)
+    for (auto& plugin : m_plugins)
     {
-        transport->Dispose();
+        plugin->Dispose();
+    }
+}
+
+/// Every class that a row names must be described.
+void
+Fabric::CheckClasses() const
+{
+    for (const auto& node : m_network.nodes)
+    {
+        NS_ABORT_MSG_IF(node.nodeClass >= m_options.nodeClasses.size(),
+                        "nodes: node " << node.id << ": class is " << int{node.nodeClass}
+                                       << ", but there are " << m_options.nodeClasses.size()
+                                       << " classes of nodes, counted from 0");
+    }
+    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    {
+        NS_ABORT_MSG_IF(m_ports[port].linkClass >= m_options.linkClasses.size(),
+                        "links: class is " << int{m_ports[port].linkClass} << ", but there are "
+                                           << m_options.linkClasses.size()
+                                           << " classes of links, counted from 0");
+    }
+}
+
+// ---- plug-ins of switches and links -----------------------------------------------------------
+
+void
+Fabric::BuildClasses()
+{
+    m_linkClasses.resize(m_options.linkClasses.size());
+    for (size_t i = 0; i < m_options.linkClasses.size(); i++)
+    {
+        BuildLinkClass(m_options.linkClasses[i], static_cast<uint8_t>(i));
+    }
+    for (const auto& options : m_options.nodeClasses)
+    {
+        BuildNodeClass(options);
+    }
+    for (uint32_t node = 0; node < m_network.nodes.size(); node++)
+    {
+        DecideCutThrough(node);
+    }
+}
+
+/// Doors know sizes, buffers and latencies of everything, so plug-ins are attached only now.
+void
+Fabric::AttachPlugins()
+{
+    for (auto& attach : m_attach)
+    {
+        attach();
+    }
+    m_attach.clear();
+    for (auto& link : m_linkClasses)
+    {
+        link.losslessMask = link.control ? link.control->LosslessClasses() : 0;
+    }
+    for (size_t i = 0; i < m_nodeClasses.size(); i++)
+    {
+        NodeClass& owner = m_nodeClasses[i];
+        for (uint8_t c = 0; c < MAX_CLASSES; c++)
+        {
+            const auto quiet = owner.discipline ? owner.discipline->Quiet(c)
+                                                : QueueDiscipline::QuietBytes{
+                                                      QueueDiscipline::ALWAYS,
+                                                      QueueDiscipline::ALWAYS};
+            owner.callAdmitAt[c] = CallAt(quiet.admit);
+            owner.callDepartAt[c] =
+                owner.onDeparture.empty() && !owner.scheduler ? CallAt(quiet.depart) : 0;
+        }
     }
 }
 
 void
-Fabric::BuildPorts()
+Fabric::BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass)
 {
-    std::unordered_map<int64_t, uint32_t> indexOf;
-    std::vector<std::vector<std::pair<size_t, bool>>> linksOf(m_tables.nodes.size());
-    for (const auto& row : m_tables.nodes)
+    LinkClass& link = m_linkClasses[linkClass];
+    if (auto* loss = Make<WireLoss>(options.loss, m_plugins))
     {
-        NodeState node;
-        node.id = row.id;
-        node.isSwitch = row.isSwitch;
-        node.tier = static_cast<uint32_t>(row.tier);
-        node.plane = static_cast<uint32_t>(row.plane);
-        if (!row.isSwitch)
-        {
-            node.host = static_cast<uint32_t>(m_hosts.size());
-            m_hosts.push_back({static_cast<uint32_t>(m_nodes.size())});
-        }
-        node.salt = Stream(RandomUse::SWITCH_SALT, static_cast<uint64_t>(row.id)).Bits(0);
-        indexOf[row.id] = static_cast<uint32_t>(m_nodes.size());
-        m_nodes.push_back(node);
+        m_losses.UseModel(linkClass, loss);
+        m_attach.push_back([this, loss] { loss->Attach(m_view); });
     }
-    // Links are sorted by (a, b, parallel) and nodes by id, so appending a link first to b and
-    // then to a leaves each node's links in order of (peer, parallel).
-    for (const bool toB : {true, false})
+    link.control = Make<LinkFlowControl>(options.flowControl, m_plugins);
+    if (!link.control)
     {
-        for (size_t link = 0; link < m_tables.links.size(); link++)
-        {
-            const auto& row = m_tables.links[link];
-            linksOf[indexOf[toB ? row.nodeB : row.nodeA]].emplace_back(link, toB);
-        }
+        return;
     }
-    std::vector<std::pair<PortId, PortId>> endsOf(m_tables.links.size(), {NO_PORT, NO_PORT});
-    for (uint32_t node = 0; node < m_nodes.size(); node++)
+    const uint32_t first = AddTimers(nullptr, link.control, m_network.NumPorts());
+    m_linkDoors.push_back(std::make_unique<LinkDoor>(*this, first, linkClass));
+    m_attach.push_back(
+        [control = link.control, door = m_linkDoors.back().get()] { control->Attach(*door); });
+    link.watchesSenders = link.control->WatchesSenders();
+    const uint32_t classes = link.control->NumClasses();
+    NS_ABORT_MSG_IF(classes > MAX_CLASSES,
+                    link.control->GetInstanceTypeId().GetName()
+                        << " has " << classes << " classes; at most " << MAX_CLASSES);
+    if (classes > NUM_PRIORITIES)
     {
-        NS_ABORT_MSG_IF(linksOf[node].empty() && !m_nodes[node].isSwitch,
-                        "links: host " << m_nodes[node].id << " has no link");
-        NS_ABORT_MSG_IF(linksOf[node].size() > 65535,
-                        "links: node " << m_nodes[node].id << " has more than 65535 links");
-        m_nodes[node].firstPort = static_cast<PortId>(m_ports.size());
-        m_nodes[node].ports = static_cast<uint32_t>(linksOf[node].size());
-        if (!m_nodes[node].isSwitch)
-        {
-            HostState& host = m_hosts[m_nodes[node].host];
-            host.firstPort = m_nodes[node].firstPort;
-            host.ports = m_nodes[node].ports;
-        }
-        for (const auto& [link, isB] : linksOf[node])
-        {
-            const auto& row = m_tables.links[link];
-            const auto id = static_cast<PortId>(m_ports.size());
-            (isB ? endsOf[link].second : endsOf[link].first) = id;
-            Port port;
-            port.node = node;
-            port.isHost = !m_nodes[node].isSwitch;
-            port.host = m_nodes[node].host;
-            port.rate = RateIndex(static_cast<uint64_t>(row.rateBps));
-            m_ports.push_back(port);
-            m_counters.emplace_back();
-            m_counters.back().delayPs = static_cast<uint64_t>(row.delayPs);
-            if (row.lossRatio > 0)
-            {
-                m_ports.back().lossy = true;
-                m_lossRatio[id] = row.lossRatio;
-            }
-            if (row.bitErrorRatio > 0)
-            {
-                m_ports.back().lossy = true;
-                m_bitErrorRatio[id] = row.bitErrorRatio;
-            }
-        }
+        m_laneQueues.resize(size_t{m_network.NumPorts()} * NUM_PRIORITIES);
     }
-    NS_ABORT_MSG_IF(m_ports.size() > EVENT_INDEX_MASK, "links: more than 2^29 links");
-    for (const auto& [a, b] : endsOf)
-    {
-        m_ports[a].peer = b;
-        m_ports[b].peer = a;
-    }
-}
-
-uint8_t
-Fabric::RateIndex(uint64_t rateBps)
-{
-    for (size_t i = 0; i < m_rates.size(); i++)
-    {
-        if (m_rates[i].rateBps == rateBps)
-        {
-            return static_cast<uint8_t>(i);
-        }
-    }
-    NS_ABORT_MSG_IF(m_rates.size() == 255, "links: more than 255 different rates");
-    constexpr uint64_t PS_PER_SECOND_AND_BYTE = 8'000'000'000'000;
-    m_rates.push_back(
-        {rateBps, PS_PER_SECOND_AND_BYTE % rateBps == 0 ? PS_PER_SECOND_AND_BYTE / rateBps : 0});
-    return static_cast<uint8_t>(m_rates.size() - 1);
 }
 
 void
-Fabric::BuildLinkEvents()
+Fabric::BuildNodeClass(const NodeClassOptions& options)
 {
-    for (const auto& row : m_tables.linkEvents)
+    NodeClass& owner = m_nodeClasses.emplace_back();
+    NS_ABORT_MSG_IF(options.bufferBytes && *options.bufferBytes == 0,
+                    "a switch with a buffer of 0 bytes forwards nothing; leave it out for a "
+                    "buffer without limit");
+    owner.bufferBytes = options.bufferBytes.value_or(0);
+    owner.latencyPs = options.latencyPs;
+    owner.cutThroughBytes = options.cutThroughBytes;
+    owner.forwarding = Make<ForwardingPolicy>(options.forwarding, m_plugins);
+    owner.discipline = Make<QueueDiscipline>(options.queue, m_plugins);
+    owner.scheduler = Make<EgressScheduler>(options.scheduler, m_plugins);
+    for (const auto& factory : options.programs)
     {
-        const PortId port = FindPort(row.nodeA, row.nodeB, row.parallel);
-        NS_ABORT_MSG_IF(port == NO_PORT,
-                        "link_events: there is no link " << row.nodeA << "-" << row.nodeB
-                                                         << " (parallel " << row.parallel << ")");
-        m_linkEventPort.push_back(port);
-        if (row.rateBps > 0)
+        auto* program = Make<SwitchProgram>(factory, m_plugins);
+        const auto nodes = static_cast<uint32_t>(m_network.nodes.size());
+        const uint32_t first = AddTimers(program, nullptr, nodes);
+        m_programDoors.push_back(std::make_unique<ProgramDoor>(*this, first));
+        m_attach.push_back(
+            [program, door = m_programDoors.back().get()] { program->Attach(*door); });
+        if (program->Hooks() & SwitchProgram::ARRIVAL)
         {
-            RateIndex(static_cast<uint64_t>(row.rateBps));
+            owner.onArrival.push_back(program);
         }
-        else
+        if (program->Hooks() & SwitchProgram::DEPARTURE)
         {
-            m_lastCutPs = std::max(m_lastCutPs, static_cast<uint64_t>(row.timePs));
+            owner.onDeparture.push_back(program);
         }
     }
+    if (auto* policy = owner.forwarding)
+    {
+        m_attach.push_back([this, policy] { policy->Attach(m_view); });
+        owner.hasOwnRoutes = policy->HasOwnRoutes();
+        // A turn is taken by what is forwarded, so not before it is sure that a frame will be.
+        const bool mayVanish = m_losses.Any() || m_changes.Any() || !owner.onArrival.empty();
+        owner.routesEarly = policy->LooksAt() == ForwardingPolicy::Sees::FRAME ||
+                            (policy->LooksAt() == ForwardingPolicy::Sees::TURN && !mayVanish);
+    }
+    owner.routesEarly = owner.routesEarly && owner.onArrival.empty();
+    if (auto* discipline = owner.discipline)
+    {
+        m_attach.push_back([this, discipline] { discipline->Attach(m_view); });
+    }
+    if (auto* scheduler = owner.scheduler)
+    {
+        m_attach.push_back([this, scheduler] { scheduler->Attach(m_view); });
+        if (m_askAtPs.empty())
+        {
+            m_askAtPs.assign(m_network.NumPorts(), NEVER_PS);
+            m_firstAskTimer = AddTimers(nullptr, nullptr, m_network.NumPorts());
+        }
+    }
+    for (uint32_t group = 0; group < m_routing->NumGroups() && !owner.forwarding; group++)
+    {
+        const auto members = m_routing->GetGroup(group);
+        const uint8_t nodeClass = m_ports[m_routing->Members(members)[0]].nodeClass;
+        NS_ABORT_MSG_IF(members.size > 1 && nodeClass + 1U == m_nodeClasses.size(),
+                        "forwarding: a switch has several ways to a destination, so a "
+                        "forwarding policy is needed, for example ns3::EcmpHash");
+    }
+}
+
+/// @return index of the first of `n` timers that belong to one plug-in
+uint32_t
+Fabric::AddTimers(SwitchProgram* program, LinkFlowControl* control, uint32_t n)
+{
+    const auto first = m_timerOwners.empty() ? static_cast<uint32_t>(m_endpoints.size())
+                                             : m_timerOwners.back().first + m_timerOwners.back().n;
+    NS_ABORT_MSG_IF(uint64_t{first} + n > EVENT_INDEX_MASK, "too many plug-ins with timers");
+    m_timerOwners.push_back({first, n, program, control});
+    return first;
+}
+
+// ---- hosts ------------------------------------------------------------------------------------
+
+uint32_t
+Fabric::EndpointOf(uint32_t host, uint32_t transport) const
+{
+    const HostState& state = m_network.hosts[host];
+    for (uint32_t i = state.firstEndpoint; i < state.firstEndpoint + state.endpoints; i++)
+    {
+        if (m_transportOfEndpoint[i] == transport)
+        {
+            return i;
+        }
+    }
+    return NO_ENDPOINT;
 }
 
 void
 Fabric::BuildEndpoints()
 {
-    std::unordered_map<int64_t, uint32_t> hostOf;
-    for (const auto& node : m_nodes)
+    const size_t transports = m_options.transports.size();
+    std::vector<std::vector<bool>> uses(m_network.hosts.size(), std::vector<bool>(transports));
+    for (uint32_t i = 0; i < m_messages.Size(); i++)
     {
-        if (!node.isSwitch)
+        const Message& message = m_messages[i];
+        NS_ABORT_MSG_IF(message.transport >= transports,
+                        "flows: flow " << message.id << ": transport is "
+                                       << static_cast<int32_t>(message.transport)
+                                       << ", but there are " << transports
+                                       << " transports, counted from 0");
+        if (message.bytes != 0)
         {
-            hostOf[node.id] = node.host;
+            uses[message.src][message.transport] = true;
+            uses[message.dst][message.transport] = true;
         }
     }
-    // Endpoints of a host are contiguous, the most urgent first.
-    std::vector<std::vector<bool>> uses(m_hosts.size(),
-                                        std::vector<bool>(m_options.transports.size()));
-    for (const auto& row : m_tables.flows)
-    {
-        NS_ABORT_MSG_IF(row.transport < 0 ||
-                            row.transport >= static_cast<int64_t>(m_options.transports.size()),
-                        "flows: flow " << row.id << ": transport is " << row.transport
-                                       << ", but there are " << m_options.transports.size()
-                                       << " transports, counted from 0");
-        uses[hostOf[row.src]][row.transport] = true;
-        uses[hostOf[row.dst]][row.transport] = true;
-    }
-    std::vector<std::vector<uint32_t>> endpointOf(
-        m_hosts.size(),
-        std::vector<uint32_t>(m_options.transports.size()));
-    std::vector<std::pair<int, size_t>> order; // (-priority, index) of each transport
-    for (size_t transport = 0; transport < m_options.transports.size(); transport++)
+    std::vector<std::pair<int, uint32_t>> order; // (-priority, index) of each transport
+    for (uint32_t transport = 0; transport < transports; transport++)
     {
         const auto sample = m_options.transports[transport].Create<Transport>();
         order.emplace_back(-int{sample->DataPriority()}, transport);
+        m_wires.push_back(sample->Wire());
     }
     std::sort(order.begin(), order.end());
-    for (uint32_t host = 0; host < m_hosts.size(); host++)
+    for (const auto& [priority, transport] : order)
     {
-        m_hosts[host].firstEndpoint = static_cast<uint32_t>(m_endpoints.size());
-        for (const auto& [priority, transport] : order)
-        {
-            if (!uses[host][transport])
-            {
-                continue;
-            }
-            auto object = m_options.transports[transport].Create<Transport>();
-            const auto endpoint = static_cast<uint32_t>(m_endpoints.size());
-            object->Attach(this, endpoint, host);
-            endpointOf[host][transport] = endpoint;
-            m_endpoints.push_back({PeekPointer(object), object->DataPriority()});
-            m_transports.push_back(object);
-            m_hosts[host].endpoints++;
-        }
+        m_transportOrder.push_back(transport);
     }
-    for (const auto& row : m_tables.flows)
+    for (uint32_t host = 0; host < m_network.hosts.size(); host++)
     {
-        Message message{};
-        message.bytes = static_cast<uint64_t>(row.bytes);
-        message.src = hostOf[row.src];
-        message.dst = hostOf[row.dst];
-        message.transport = static_cast<uint32_t>(row.transport);
-        message.srcEndpoint = endpointOf[message.src][row.transport];
-        message.dstEndpoint = endpointOf[message.dst][row.transport];
-        message.id = row.id;
-        message.startPs = static_cast<uint64_t>(row.startPs);
-        const uint64_t ends =
-            Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);
-        message.tuple = static_cast<uint32_t>(
-            Stream(RandomUse::FLOW_TUPLE, Mix64(ends) ^ static_cast<uint64_t>(row.id)).Bits(0));
-        m_messages.push_back(message);
-        const auto [first, ports] = PortsOfHost(message.src);
-        for (PortId port = first; port < first + ports; port++)
+        BuildEndpointsOf(host, uses[host]);
+    }
+    BuildMessages();
+}
+
+/// Endpoints of a host are contiguous, the most urgent first.
+void
+Fabric::BuildEndpointsOf(uint32_t host, const std::vector<bool>& uses)
+{
+    HostState& state = m_network.hosts[host];
+    state.firstEndpoint = static_cast<uint32_t>(m_endpoints.size());
+    for (const uint32_t transport : m_transportOrder)
+    {
+        if (!uses[transport])
         {
-            const uint32_t leaf = m_ports[m_ports[port].peer].node;
-            NS_ABORT_MSG_IF(m_routing->GroupTo(leaf, message.dst) == Routing::NO_GROUP,
-                            "flows: flow " << row.id << ": no path from host " << row.src
-                                           << " to host " << row.dst
-                                           << "; the links do not connect them");
+            continue;
         }
+        auto* object = Make<Transport>(m_options.transports[transport], m_plugins);
+        const auto endpoint = static_cast<uint32_t>(m_endpoints.size());
+        m_endpoints.push_back({object, object->DataPriority()});
+        m_hostOfEndpoint.push_back(host);
+        m_transportOfEndpoint.push_back(transport);
+        state.endpoints++;
+        state.variesUrgency |= object->VariesUrgency();
+        object->Attach(HostPort(*this, endpoint, host));
     }
 }
 
 void
+Fabric::BuildMessages()
+{
+    for (uint32_t i = 0; i < m_messages.Size(); i++)
+    {
+        Message& message = m_messages[i];
+        if (message.bytes == 0)
+        {
+            continue;
+        }
+        message.srcEndpoint = EndpointOf(message.src, message.transport);
+        message.dstEndpoint = EndpointOf(message.dst, message.transport);
+    }
+}
+
+/// Every flow needs a port that leads to its destination; find out whether all its ports do.
+void
+Fabric::BuildReach()
+{
+    const auto nodeId = [this](uint32_t host) {
+        return m_network.nodes[m_network.hosts[host].node].id;
+    };
+    for (uint32_t i = 0; i < m_messages.Size(); i++)
+    {
+        const Message& message = m_messages[i];
+        if (message.bytes == 0)
+        {
+            continue;
+        }
+        for (const auto& [src, dst] : {std::pair{message.src, message.dst},
+                                      std::pair{message.dst, message.src}})
+        {
+            const size_t nearest = m_routes.NearestPorts(src, dst).size();
+            NS_ABORT_MSG_IF(nearest == 0,
+                            "flows: flow " << message.id << ": no path from host " << nodeId(src)
+                                           << " to host " << nodeId(dst)
+                                           << "; the links do not connect them");
+            m_reachDiffers |= nearest != m_network.hosts[src].ports;
+        }
+    }
+}
+
+// ---- events -----------------------------------------------------------------------------------
+
+/// The delays that most events wait for get lanes: propagation first, then full frames and
+/// acknowledgements. What finds no lane goes through the wheel, or waits on its wire.
+void
 Fabric::BuildLanes()
 {
-    // The delays that most events wait for get lanes: propagation first, then full frames and
-    // acknowledgements. What finds no lane goes through the wheel.
-    std::map<uint64_t, size_t> uses;
-    const auto dataDelayPs = [this](PortId port) {
-        const bool toSwitch = !m_ports[m_ports[port].peer].isHost;
-        return m_counters[port].delayPs + (toSwitch ? m_options.switchDelayPs : 0);
+    const auto delayOf = [this](PortId port) {
+        const Port& peer = m_ports[m_ports[port].peer];
+        return m_network.counters[port].delayPs +
+               (peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs);
     };
-    for (PortId port = 0; port < m_ports.size(); port++)
+    std::map<uint64_t, size_t> uses;
+    for (PortId port = 0; port < m_network.NumPorts(); port++)
     {
-        uses[dataDelayPs(port)]++;
+        uses[delayOf(port)]++;
     }
     std::vector<std::pair<size_t, uint64_t>> delays;
     for (const auto& [delayPs, n] : uses)
@@ -367,26 +405,38 @@ Fabric::BuildLanes()
     {
         laneOf[delays[i].second] = m_queue.LaneFor(delays[i].second);
     }
-    for (PortId port = 0; port < m_ports.size(); port++)
+    bool anyWire = false;
+    for (PortId port = 0; port < m_network.NumPorts(); port++)
     {
-        const auto lane = laneOf.find(dataDelayPs(port));
+        const auto lane = laneOf.find(delayOf(port));
         m_ports[port].lane = lane == laneOf.end() ? EventQueue::NO_LANE : lane->second;
+        anyWire |= m_network.counters[port].delayPs >= EventWheel::HORIZON_PS &&
+                   (lane == laneOf.end() || m_ports[port].cutsThrough);
     }
+    m_queue.SetWires(anyWire ? m_network.NumPorts() : 0);
+    BuildFrameLanes();
+}
+
+void
+Fabric::BuildFrameLanes()
+{
     std::vector<uint32_t> sizes;
-    for (const auto& transport : m_options.transports)
+    for (const auto& wire : m_wires)
     {
-        for (const auto bytes : transport.Create<Transport>()->CommonFrameBytes())
+        const uint32_t fullBytes = wire.mtuBytes + wire.headerBytes;
+        for (const auto bytes : {fullBytes, wire.ackBytes, fullBytes + wire.firstHeaderBytes})
         {
-            if (std::find(sizes.begin(), sizes.end(), bytes) == sizes.end())
+            const uint32_t frameBytes = std::max(MIN_FRAME_BYTES, bytes);
+            if (std::find(sizes.begin(), sizes.end(), frameBytes) == sizes.end())
             {
-                sizes.push_back(bytes);
+                sizes.push_back(frameBytes);
             }
         }
     }
     for (const auto bytes : sizes)
     {
         m_largestFrameBytes = std::max(m_largestFrameBytes, bytes);
-        for (auto& rate : m_rates)
+        for (auto& rate : m_network.rates)
         {
             if (rate.lanes == std::size(rate.lane))
             {
@@ -405,58 +455,35 @@ Fabric::BuildLanes()
     }
 }
 
-PortId
-Fabric::FindPort(int64_t nodeId, int64_t peer, int64_t parallel) const
-{
-    for (const auto& node : m_nodes)
-    {
-        if (node.id != nodeId)
-        {
-            continue;
-        }
-        for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
-        {
-            if (PeerOf(port) == std::pair<int64_t, uint32_t>(peer, parallel))
-            {
-                return port;
-            }
-        }
-    }
-    return NO_PORT;
-}
-
 void
-Fabric::BuildDrops()
+Fabric::BuildTelemetry(const std::vector<SampledRow>& rows)
 {
-    for (const auto& row : m_tables.drops)
+    std::set<int64_t> ids;
+    for (const auto& row : rows)
     {
-        const PortId sender = FindPort(row.node, row.peer, row.parallel);
-        NS_ABORT_MSG_IF(sender == NO_PORT,
-                        "drops: there is no link from node " << row.node << " to node " << row.peer
-                                                             << " (parallel " << row.parallel
-                                                             << ")");
-        NS_ABORT_MSG_IF(row.ordinal <= 0, "drops: ordinal is " << row.ordinal << ", not > 0");
-        const PortId receiver = m_ports[sender].peer;
-        m_ports[receiver].lossy = true;
-        m_drops[receiver].ordinals.push_back(static_cast<uint64_t>(row.ordinal));
+        ids.insert(row.node);
     }
-}
-
-std::pair<int64_t, uint32_t>
-Fabric::PeerOf(PortId port) const
-{
-    const uint32_t peerNode = m_ports[m_ports[port].peer].node;
-    const NodeState& node = m_nodes[m_ports[port].node];
-    uint32_t parallel = 0;
-    for (PortId before = port; before > node.firstPort; before--)
+    std::vector<PortId> sampled;
+    for (PortId port = 0; port < m_network.NumPorts() && m_options.samplePs; port++)
     {
-        if (m_ports[m_ports[before - 1].peer].node != peerNode)
+        if (ids.empty() || ids.contains(m_network.nodes[m_ports[port].node].id))
         {
-            break;
+            sampled.push_back(port);
         }
-        parallel++;
     }
-    return {m_nodes[peerNode].id, parallel};
+    if (m_options.samplePs || m_options.traceArrivals || m_options.tracePauses)
+    {
+        m_telemetry = std::make_unique<Telemetry>(*this, std::move(sampled));
+        m_watchPs = m_telemetry->NextSamplePs();
+    }
+    for (const auto& link : m_linkClasses)
+    {
+        if (link.control)
+        {
+            m_deadlockCheckPs = 0;
+            m_watchPs = 0;
+        }
+    }
 }
 
 } // namespace fabric

@@ -8,6 +8,8 @@
 
 #include "fabric.h"
 
+#include "ns3/packet-capture.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -19,15 +21,31 @@ namespace ns3
 namespace fabric
 {
 
+/// In place of an egress: it is chosen when the frame is forwarded.
+constexpr PortId ROUTE_NOW = NO_PORT - 1;
+
 // ---- egress -----------------------------------------------------------------------------------
 
+/// @return the queue of a class; few links have more than NUM_PRIORITIES
+FABRIC_HOT PortQueue&
+Fabric::Queue(PortId portId, Port& port, uint32_t queueClass)
+{
+    if (queueClass & NUM_PRIORITIES) [[unlikely]]
+    {
+        return m_laneQueues[portId * NUM_PRIORITIES + (queueClass & (NUM_PRIORITIES - 1))];
+    }
+    return port.Queue(queueClass);
+}
+
+/// Begin to send a frame that holds `heldBytes` of the buffer; it may have grown since.
 FABRIC_HOT void
-Fabric::Transmit(PortId portId, FrameId frameId)
+Fabric::Transmit(PortId portId, FrameId frameId, uint16_t heldBytes)
 {
     Port& port = m_ports[portId];
-    Frame& frame = m_frames[frameId];
+    const Frame& frame = m_frames[frameId];
     port.current = frameId;
     port.currentBytes = frame.bytes;
+    port.currentHeldBytes = heldBytes;
     port.currentIngress = frame.ingress;
     port.currentPriority = frame.priority;
     port.currentKind = frame.kind;
@@ -37,16 +55,15 @@ Fabric::Transmit(PortId portId, FrameId frameId)
     {
         m_capture->Sent(portId, frame);
     }
-    const RateClass& rate = m_rates[port.rate];
-    if (port.cutsThrough && frame.kind != frame_kind::LINK_CONTROL)
+    const LinkClass& link = m_linkClasses[port.linkClass];
+    if (link.watchesSenders && frame.kind != frame_kind::LINK_CONTROL) [[unlikely]]
     {
-        port.currentCutsThrough = true;
-        const uint64_t headPs = rate.Ps(
-            m_options.framingBytes + std::min<uint64_t>(m_options.cutThroughBytes, frame.bytes));
-        m_queue.Push(m_nowPs,
-                     {m_nowPs + headPs + m_counters[portId].delayPs + m_options.switchDelayPs,
-                      EventTarget(EventType::ARRIVE, port.peer),
-                      frameId});
+        link.control->OnTransmit(portId, frame);
+    }
+    const RateClass& rate = m_network.rates[port.rate];
+    if (port.cutsThrough && frame.kind != frame_kind::LINK_CONTROL) [[unlikely]]
+    {
+        BeginCutThrough(portId, frameId);
     }
     const uint32_t target = EventTarget(EventType::TX_DONE, portId);
     for (uint32_t i = 0; i < rate.lanes; i++)
@@ -62,9 +79,9 @@ Fabric::Transmit(PortId portId, FrameId frameId)
 }
 
 FABRIC_HOT FrameId
-Fabric::PopQueue(Port& port, uint32_t queueClass)
+Fabric::PopQueue(PortId portId, Port& port, uint32_t queueClass)
 {
-    PortQueue& queue = port.Queue(queueClass);
+    PortQueue& queue = Queue(portId, port, queueClass);
     const FrameId frameId = queue.head;
     const Frame& frame = m_frames[frameId];
     queue.head = frame.next;
@@ -86,11 +103,16 @@ Fabric::PopQueue(Port& port, uint32_t queueClass)
 FABRIC_HOT FrameId
 Fabric::PullFromHost(PortId portId, uint32_t ready)
 {
-    const uint32_t paused = m_ports[portId].paused;
-    const HostState& host = m_hosts[m_ports[portId].host];
+    const Port& port = m_ports[portId];
+    const HostState& host = m_network.hosts[port.host];
+    const NicState nic{port.paused, static_cast<uint32_t>(std::bit_width(ready))};
+    if (host.variesUrgency) [[unlikely]]
+    {
+        return PullUrgent(portId, nic);
+    }
     Endpoint* endpoint = m_endpoints.data() + host.firstEndpoint; // may be its end
     const Endpoint* end = endpoint + host.endpoints;
-    while (endpoint != end && ready >> endpoint->priority == 0)
+    while (endpoint != end && endpoint->priority >= nic.leastPriority)
     {
         uint32_t equals = 1;
         while (endpoint + equals != end && endpoint[equals].priority == endpoint->priority)
@@ -100,15 +122,30 @@ Fabric::PullFromHost(PortId portId, uint32_t ready)
         for (uint32_t i = 0; i < equals; i++)
         {
             const uint32_t turn = equals == 1 ? 0 : endpoint->turn++ % equals;
-            const FrameId frame = endpoint[turn].transport->NextFrame(portId, paused);
+            const FrameId frame = endpoint[turn].transport->NextFrame(portId, nic);
             if (frame != NO_FRAME)
             {
-                return frame;
+                return CountPulled(frame);
             }
         }
         endpoint += equals;
     }
     return NO_FRAME;
+}
+
+/// A transport has handed over a frame to send.
+FABRIC_HOT FrameId
+Fabric::CountPulled(FrameId frameId)
+{
+    const Frame& frame = m_frames[frameId];
+    m_heldByHosts--;
+    if (frame.kind == frame_kind::DATA)
+    {
+        Message& message = m_messages[frame.message];
+        message.sentPackets++;
+        message.retransmittedPackets += (frame.flags & frame_flag::RETRANSMITTED) != 0;
+    }
+    return frameId;
 }
 
 FABRIC_HOT void
@@ -121,7 +158,7 @@ Fabric::SelectNext(PortId portId)
         const FrameId pulled = PullFromHost(portId, ready);
         if (pulled != NO_FRAME)
         {
-            Transmit(portId, pulled);
+            Transmit(portId, pulled, 0);
             return;
         }
     }
@@ -129,13 +166,29 @@ Fabric::SelectNext(PortId portId)
     {
         return;
     }
-    const uint32_t queueClass = std::bit_width(ready) - 1;
-    const FrameId frameId = PopQueue(port, queueClass);
-    if (m_discipline && !port.isHost && queueClass != LINK_CONTROL_CLASS)
+    uint32_t queueClass = std::bit_width(ready) - 1;
+    if (port.isHost || queueClass == LINK_CONTROL_CLASS)
     {
-        m_discipline->Depart(portId, m_frames[frameId], port.Queue(queueClass).bytes);
+        Transmit(portId, PopQueue(portId, port, queueClass), 0);
+        return;
     }
-    Transmit(portId, frameId);
+    const NodeClass& owner = m_nodeClasses[port.nodeClass];
+    if (owner.scheduler) [[unlikely]]
+    {
+        queueClass = AskScheduler(portId, ready);
+        if (queueClass == EgressScheduler::NONE)
+        {
+            return;
+        }
+    }
+    const FrameId frameId = PopQueue(portId, port, queueClass);
+    const uint64_t leftBytes = Queue(portId, port, queueClass).bytes;
+    const uint16_t heldBytes = m_frames[frameId].bytes;
+    if (leftBytes >= owner.callDepartAt[queueClass])
+    {
+        Depart(portId, frameId, leftBytes);
+    }
+    Transmit(portId, frameId, heldBytes);
 }
 
 FABRIC_HOT void
@@ -145,17 +198,21 @@ Fabric::EnqueueHot(PortId portId, FrameId frameId)
     Frame& frame = m_frames[frameId];
     const uint32_t queueClass =
         frame.kind == frame_kind::LINK_CONTROL ? LINK_CONTROL_CLASS : frame.priority;
-    if (port.current == NO_FRAME && !((port.paused >> queueClass) & 1))
+    const bool isIdle = port.current == NO_FRAME;
+    const NodeClass& owner = m_nodeClasses[port.nodeClass];
+    const bool isScheduled = owner.scheduler && !port.isHost;
+    if (isIdle && !((port.paused >> queueClass) & 1) && !isScheduled)
     {
         // An idle port has nothing else that may go.
-        if (m_discipline && !port.isHost && queueClass != LINK_CONTROL_CLASS)
+        const uint16_t heldBytes = frame.bytes;
+        if (!port.isHost && queueClass != LINK_CONTROL_CLASS && owner.callDepartAt[queueClass] == 0)
         {
-            m_discipline->Depart(portId, frame, 0);
+            Depart(portId, frameId, 0);
         }
-        Transmit(portId, frameId);
+        Transmit(portId, frameId, heldBytes);
         return;
     }
-    PortQueue& queue = port.Queue(queueClass);
+    PortQueue& queue = Queue(portId, port, queueClass);
     frame.next = NO_FRAME;
     if ((port.queued >> queueClass) & 1)
     {
@@ -170,6 +227,18 @@ Fabric::EnqueueHot(PortId portId, FrameId frameId)
     queue.bytes += frame.bytes;
     port.queuedBytes += frame.bytes;
     port.maxQueuedBytes = std::max(port.maxQueuedBytes, port.queuedBytes);
+    if (isScheduled && isIdle) [[unlikely]]
+    {
+        SelectNext(portId);
+    }
+}
+
+/// @return flow control of the link that a frame came in by
+FABRIC_HOT LinkFlowControl*
+Fabric::ControlAt(PortId ingress) const
+{
+    return m_linkClasses.size() == 1 ? m_linkClasses[0].control
+                                     : m_linkClasses[m_ports[ingress].linkClass].control;
 }
 
 FABRIC_HOT void
@@ -178,45 +247,34 @@ Fabric::TransmissionDone(PortId portId)
     Port& port = m_ports[portId];
     const FrameId frameId = port.current;
     const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
-    if (port.currentKind != frame_kind::DATA)
-    {
-        m_counters[portId].sentControl++;
-    }
+    port.sentControl += port.currentKind != frame_kind::DATA;
     if (!port.isHost && !isLinkControl)
     {
-        NodeState& node = m_nodes[port.node];
-        node.usedBytes -= port.currentBytes;
-        if (m_control)
+        NodeState& node = m_network.nodes[port.node];
+        node.usedBytes -= port.currentHeldBytes;
+        if (port.currentIngress != NO_INGRESS)
         {
-            m_control->OnDeparture(node.firstPort + port.currentIngress,
-                                   port.currentPriority,
-                                   port.currentBytes);
+            const PortId ingress = node.firstPort + port.currentIngress;
+            if (LinkFlowControl* control = ControlAt(ingress))
+            {
+                control->OnDeparture(ingress, port.currentPriority, port.currentHeldBytes);
+            }
         }
     }
-    if (port.currentCutsThrough)
+    if (port.currentCutsThrough) [[unlikely]]
     {
         port.currentCutsThrough = false; // its arrival was scheduled when it began
     }
+    else if (port.lane != EventQueue::NO_LANE && !port.down && !isLinkControl)
+    {
+        m_queue.PushLane(port.lane,
+                         {m_nowPs + m_queue.LaneDelayPs(port.lane),
+                          EventTarget(EventType::ARRIVE, port.peer),
+                          frameId});
+    }
     else
     {
-        const uint32_t target = EventTarget(EventType::ARRIVE, port.peer);
-        if (port.down) // cut while the frame was under way
-        {
-            m_counters[port.peer].lostFrames++;
-            m_frames.Free(frameId);
-        }
-        else if (port.lane != EventQueue::NO_LANE && !(isLinkControl && m_options.switchDelayPs))
-        {
-            m_queue.PushLane(port.lane,
-                             {m_nowPs + m_queue.LaneDelayPs(port.lane), target, frameId});
-        }
-        else
-        {
-            const bool throughSwitch = !isLinkControl && !m_ports[port.peer].isHost;
-            const uint64_t delayPs =
-                m_counters[portId].delayPs + (throughSwitch ? m_options.switchDelayPs : 0);
-            m_queue.Push(m_nowPs, {m_nowPs + delayPs, target, frameId});
-        }
+        PutOnWire(portId, frameId);
     }
     port.current = NO_FRAME;
     SelectNext(portId);
@@ -225,63 +283,58 @@ Fabric::TransmissionDone(PortId portId)
 // ---- ingress ----------------------------------------------------------------------------------
 
 FABRIC_HOT PortId
-Fabric::Route(uint32_t node, const Frame& frame)
+Fabric::Route(const NodeClass& owner, uint32_t node, const Frame& frame) const
 {
-    const uint32_t groupIndex = m_routing->GroupTo(node, frame.dst);
-    if (groupIndex == Routing::NO_GROUP)
+    if (owner.hasOwnRoutes) [[unlikely]]
     {
-        return NO_PORT;
+        if (const PortId port = owner.forwarding->Route(node, frame); port != NO_PORT)
+        {
+            return port;
+        }
     }
-    const Routing::Group group = m_routing->GetGroup(groupIndex);
+    const uint32_t way = m_routing->WayTo(node, frame.dst);
+    if (way & Routing::DIRECT)
+    {
+        return way == Routing::NO_GROUP ? NO_PORT : way & ~Routing::DIRECT;
+    }
+    const Routing::Group group = m_routing->GetGroup(way);
     const PortId* members = m_routing->Members(group);
-    return group.size == 1
-               ? members[0]
-               : members[m_forwarding->Select(node, groupIndex, frame, members, group.size)];
+    return members[owner.forwarding->Select({node, way, members, group.size}, frame)];
 }
 
 FABRIC_HOT void
 Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
 {
     Frame& frame = m_frames[frameId];
-    Port& egress = m_ports[egressId];
-    NodeState& node = m_nodes[egress.node];
-    bool dropped = false;
-    if (egress.down)
+    const Port& egress = m_ports[egressId];
+    NodeState& node = m_network.nodes[egress.node];
+    const NodeClass& owner = m_nodeClasses[egress.nodeClass];
+    if (egress.down) [[unlikely]]
     {
-        m_counters[egressId].droppedDown++;
+        m_network.counters[egressId].droppedDown++;
         m_frames.Free(frameId);
         return;
     }
-    if (m_discipline)
+    if (QueueOf(egressId, frame.priority).bytes + frame.bytes >= owner.callAdmitAt[frame.priority])
     {
-        auto verdict = m_discipline->Admit(egressId, frame, egress.Queue(frame.priority).bytes);
-        if (verdict == QueueDiscipline::Verdict::TRIM)
+        egressId = Admit(egressId, frameId); // another one if the frame is sent back
+        if (egressId == NO_PORT)
         {
-            frame.bytes = static_cast<uint16_t>(m_discipline->TrimBytes(frame.priority));
-            frame.flags |= frame_flag::TRIMMED;
-            frame.priority = m_discipline->TrimPriority(frame.priority);
-            m_counters[egressId].trimmed++;
-            verdict = m_discipline->Admit(egressId, frame, egress.Queue(frame.priority).bytes);
+            return;
         }
-        // A lossless class is bounded where it comes in, not where it goes out.
-        dropped = verdict == QueueDiscipline::Verdict::DROP &&
-                  !((m_losslessMask >> frame.priority) & 1);
     }
-    if (dropped ||
-        (m_options.bufferBytes && node.usedBytes + frame.bytes > m_options.bufferBytes))
+    if (owner.bufferBytes && node.usedBytes + frame.bytes > owner.bufferBytes) [[unlikely]]
     {
-        m_counters[ingressId].droppedBuffer++;
+        m_network.counters[egressId].droppedBuffer++;
         m_frames.Free(frameId);
         return;
     }
-    if (m_control)
+    if (ingressId != NO_PORT)
     {
-        m_forwardingTo = egressId;
-        const bool fits = m_control->OnArrival(ingressId, frame);
-        m_forwardingTo = NO_PORT;
-        if (!fits)
+        LinkFlowControl* control = ControlAt(ingressId);
+        if (control && !control->OnArrival(ingressId, egressId, frame)) [[unlikely]]
         {
-            m_counters[ingressId].droppedHeadroom++;
+            m_network.counters[ingressId].droppedHeadroom++;
             m_frames.Free(frameId);
             return;
         }
@@ -295,16 +348,22 @@ FABRIC_HOT void
 Fabric::ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress)
 {
     Frame& frame = m_frames[frameId];
-    const uint32_t node = m_ports[portId].node;
-    frame.ingress = static_cast<uint16_t>(portId - m_nodes[node].firstPort);
+    const Port& port = m_ports[portId];
+    const uint32_t node = port.node;
+    const NodeClass& owner = m_nodeClasses[port.nodeClass];
+    frame.ingress = static_cast<uint16_t>(portId - m_network.nodes[node].firstPort);
     frame.hops++;
-    if (!m_routeEarly)
+    if (!owner.onArrival.empty() && TakenByProgram(portId, frameId)) [[unlikely]]
     {
-        egress = Route(node, frame);
+        return;
     }
-    if (egress == NO_PORT)
+    if (egress == ROUTE_NOW)
     {
-        m_counters[portId].droppedNoRoute++;
+        egress = Route(owner, node, frame);
+    }
+    if (egress == NO_PORT) [[unlikely]]
+    {
+        m_network.counters[portId].droppedNoRoute++;
         m_frames.Free(frameId);
         return;
     }
@@ -319,8 +378,13 @@ Fabric::ArriveAtHost(PortId portId, FrameId frameId)
     {
         m_capture->Received(portId, frame);
     }
+    const LinkClass& link = m_linkClasses[m_ports[portId].linkClass];
+    if (link.watchesSenders && link.control->OnArrival(portId, NO_PORT, frame)) [[unlikely]]
+    {
+        link.control->OnDeparture(portId, frame.priority, frame.bytes); // hosts take all at once
+    }
     Message& message = m_messages[frame.message];
-    if (frame.kind == frame_kind::DATA)
+    if (frame.kind == frame_kind::DATA && !(frame.flags & frame_flag::BOUNCED))
     {
         m_dataPackets++;
         if (frame.flags & (frame_flag::ECN_MARKED | frame_flag::TRIMMED))
@@ -335,6 +399,7 @@ Fabric::ArriveAtHost(PortId portId, FrameId frameId)
     }
     const uint32_t endpoint =
         (frame.flags & frame_flag::REVERSE) ? message.srcEndpoint : message.dstEndpoint;
+    m_heldByHosts++;
     m_endpoints[endpoint].transport->Receive(frameId, portId);
 }
 
@@ -343,7 +408,7 @@ Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
 {
     Port& port = m_ports[portId];
     const Frame& frame = m_frames[frameId];
-    if (port.lossy && LoseOnWire(portId, frame))
+    if (port.lossy && IsLost(portId, frame)) [[unlikely]]
     {
         m_frames.Free(frameId);
         return;
@@ -351,17 +416,7 @@ Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
     port.receivedFrames++;
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
-        m_counters[portId].linkControlReceived++;
-        if (m_capture)
-        {
-            m_capture->Received(portId, frame);
-        }
-        if (m_telemetry && m_telemetry->LogsPauses())
-        {
-            m_pauseReason = {m_frames.StampPs(frameId), frame.packet};
-        }
-        m_control->OnLinkControl(portId, frame);
-        m_frames.Free(frameId);
+        ReceiveLinkControl(portId, frameId);
     }
     else if (port.isHost)
     {
@@ -375,27 +430,47 @@ Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
 
 // ---- memory ahead of time ---------------------------------------------------------------------
 
+/// Ask for the memory of an event that is still some instants away.
+FABRIC_HOT void
+Fabric::FetchSoon(const Event& event) const
+{
+    __builtin_prefetch(&m_ports[event.target & EVENT_INDEX_MASK]); // a hint, whatever it is
+    if (event.target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::ARRIVE))
+    {
+        __builtin_prefetch(&m_frames[event.payload]);
+    }
+}
+
 /// Ask for the memory of a port well before its event is executed.
 FABRIC_HOT void
 Fabric::FetchPort(uint64_t key) const
 {
     const Port& port = m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK];
     __builtin_prefetch(&port);
-    __builtin_prefetch(&port.Queue(NUM_PRIORITIES / 2));
+    __builtin_prefetch(&port.queuedBytes);
 }
 
-/// Ask for the next frame of a port and the account of the one that leaves.
+/// Ask for the next frame of a port and the account of the one that leaves, or for the transport.
 FABRIC_HOT void
 Fabric::FetchForTransmissionDone(uint64_t key) const
 {
     const Port& port = m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK];
     if (port.queued != 0)
     {
-        __builtin_prefetch(&m_frames[port.Queue(std::bit_width(port.queued) - 1).head]);
+        const uint32_t queueClass = std::bit_width(port.queued) - 1;
+        __builtin_prefetch(&m_frames[QueueOf(&port - m_ports, queueClass).head]);
     }
-    if (m_control && !port.isHost)
+    if (port.isHost)
     {
-        m_control->Fetch(m_nodes[port.node].firstPort + port.currentIngress);
+        const HostState& host = m_network.hosts[port.host];
+        if (host.endpoints != 0)
+        {
+            FetchObject(m_endpoints[host.firstEndpoint].transport);
+        }
+    }
+    else if (const LinkFlowControl* control = m_linkClasses[0].control)
+    {
+        control->Fetch(m_network.nodes[port.node].firstPort + port.currentIngress);
     }
 }
 
@@ -407,6 +482,7 @@ Fabric::FetchForArrival(size_t i)
     const PortId portId = static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
     const Port& port = m_ports[portId];
     const Frame& frame = m_frames[static_cast<FrameId>(key)];
+    m_egress[i] = ROUTE_NOW;
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
         return;
@@ -416,19 +492,31 @@ Fabric::FetchForArrival(size_t i)
         __builtin_prefetch(&m_messages[frame.message]);
         return;
     }
-    if (m_control)
+    if (const LinkFlowControl* control = m_linkClasses[0].control)
     {
-        m_control->Fetch(portId);
+        control->Fetch(portId);
     }
-    if (m_routeEarly)
+    const NodeClass& owner = m_nodeClasses[port.nodeClass];
+    if (owner.routesEarly)
     {
-        m_egress[i] = Route(port.node, frame);
+        m_egress[i] = Route(owner, port.node, frame);
         if (m_egress[i] != NO_PORT)
         {
             const Port& egress = m_ports[m_egress[i]];
             __builtin_prefetch(&egress);
-            __builtin_prefetch(&egress.Queue(frame.priority));
+            __builtin_prefetch(&egress.queuedBytes);
         }
+    }
+}
+
+/// Ask for the first lines of a transport object.
+FABRIC_HOT void
+Fabric::FetchObject(const Transport* transport)
+{
+    const auto* object = reinterpret_cast<const char*>(transport);
+    for (size_t line = 0; line < 4; line++)
+    {
+        __builtin_prefetch(object + 64 * line);
     }
 }
 
@@ -445,12 +533,7 @@ Fabric::FetchTransport(uint64_t key) const
     {
         const Message& message = m_messages[frame.message];
         const bool reverse = frame.flags & frame_flag::REVERSE;
-        const auto* object = reinterpret_cast<const char*>(
-            m_endpoints[reverse ? message.srcEndpoint : message.dstEndpoint].transport);
-        for (size_t line = 0; line < 4; line++)
-        {
-            __builtin_prefetch(object + 64 * line);
-        }
+        FetchObject(m_endpoints[reverse ? message.srcEndpoint : message.dstEndpoint].transport);
     }
 }
 

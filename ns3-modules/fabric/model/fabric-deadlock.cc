@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace ns3
@@ -35,6 +36,74 @@ KeepDeadlocked(WaitGraph& graph)
     }
 }
 
+/// @return whether a queue holds a frame that came in by a port of its switch
+bool
+HoldsFrameOf(const Fabric& fabric, PortId egress, uint32_t queueClass, uint32_t ingressIndex)
+{
+    const bool isQueued = (fabric.Network().ports[egress].queued >> queueClass) & 1;
+    for (FrameId f = isQueued ? fabric.QueueOf(egress, queueClass).head : NO_FRAME; f != NO_FRAME;
+         f = fabric.Frames()[f].next)
+    {
+        if (fabric.Frames()[f].ingress == ingressIndex)
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// @return what an account waits for; none if a frame of it is on its way out and will be gone,
+/// whatever holds back those behind it
+std::optional<std::set<Waiting>>
+WaitsFor(const Fabric& fabric, PortId ingress, uint32_t queueClass)
+{
+    const NodeState& node = fabric.Network().nodes[fabric.Network().ports[ingress].node];
+    const uint32_t ingressIndex = ingress - node.firstPort;
+    std::set<Waiting> waitsFor;
+    for (PortId egress = node.firstPort; egress < node.firstPort + node.ports; egress++)
+    {
+        const Port& port = fabric.Network().ports[egress];
+        if (port.current != NO_FRAME && port.currentPriority == queueClass &&
+            port.currentIngress == ingressIndex && port.currentKind != frame_kind::LINK_CONTROL)
+        {
+            return std::nullopt;
+        }
+        if (HoldsFrameOf(fabric, egress, queueClass, ingressIndex))
+        {
+            waitsFor.insert({egress, queueClass});
+        }
+    }
+    return waitsFor;
+}
+
+WaitGraph
+BuildGraph(const Fabric& fabric)
+{
+    WaitGraph graph;
+    for (PortId port = 0; port < fabric.Network().NumPorts(); port++)
+    {
+        const PortId ingress = fabric.Network().ports[port].peer;
+        const LinkFlowControl* control = fabric.ControlOf(port);
+        if (!control || fabric.Network().ports[ingress].isHost || fabric.Network().ports[port].down)
+        {
+            continue;
+        }
+        for (uint8_t c = 0; c < control->NumClasses(); c++)
+        {
+            if (!((fabric.Network().ports[port].paused >> c) & 1) ||
+                !control->GetAccount(ingress, c).holdsBack)
+            {
+                continue;
+            }
+            if (auto waitsFor = WaitsFor(fabric, ingress, c))
+            {
+                graph[{port, c}] = std::move(*waitsFor);
+            }
+        }
+    }
+    return graph;
+}
+
 } // namespace
 
 /**
@@ -45,51 +114,9 @@ KeepDeadlocked(WaitGraph& graph)
  * ever moves: the largest set with that property is what is deadlocked.
  */
 std::vector<uint32_t>
-Fabric::DeadlockCycle() const
+FindDeadlock(const Fabric& fabric)
 {
-    WaitGraph graph;
-    for (PortId port = 0; port < m_ports.size() && m_control; port++)
-    {
-        const PortId ingress = m_ports[port].peer;
-        if (m_ports[ingress].isHost || m_ports[port].down)
-        {
-            continue;
-        }
-        const NodeState& node = m_nodes[m_ports[ingress].node];
-        const uint32_t ingressIndex = ingress - node.firstPort;
-        for (uint32_t c = 0; c < NUM_PRIORITIES; c++)
-        {
-            if (!((m_ports[port].paused >> c) & 1) || !m_control->HoldsBack(ingress, c))
-            {
-                continue;
-            }
-            std::set<Waiting> waitsFor;
-            bool goesOn = false;
-            for (PortId egress = node.firstPort; egress < node.firstPort + node.ports; egress++)
-            {
-                const Port& queued = m_ports[egress];
-                // A frame on its way out will be gone, whatever holds back those behind it.
-                goesOn |= queued.current != NO_FRAME && queued.currentPriority == c &&
-                          queued.currentIngress == ingressIndex &&
-                          queued.currentKind != frame_kind::LINK_CONTROL;
-                bool holds = false;
-                for (FrameId f = ((queued.queued >> c) & 1) ? queued.Queue(c).head : NO_FRAME;
-                     f != NO_FRAME && !holds;
-                     f = m_frames[f].next)
-                {
-                    holds = m_frames[f].ingress == ingressIndex;
-                }
-                if (holds)
-                {
-                    waitsFor.insert({egress, c});
-                }
-            }
-            if (!goesOn)
-            {
-                graph[{port, c}] = std::move(waitsFor);
-            }
-        }
-    }
+    WaitGraph graph = BuildGraph(fabric);
     KeepDeadlocked(graph);
     std::vector<uint32_t> cycle;
     if (graph.empty())
@@ -106,7 +133,7 @@ Fabric::DeadlockCycle() const
         {
             for (auto it = seen; it != walk.end(); ++it)
             {
-                cycle.push_back(m_ports[it->first].node);
+                cycle.push_back(fabric.Network().ports[it->first].node);
             }
             return cycle;
         }

@@ -9,103 +9,151 @@ namespace ns3
 namespace fabric
 {
 
-void
-Fabric::CheckIdentities() const
+namespace
 {
-    std::vector<uint64_t> onWire(m_ports.size(), 0);
-    uint64_t queued = 0;
-    uint64_t sent = 0;
-    uint64_t received = 0;
-    uint64_t lost = 0;
-    uint64_t transmitting = 0;
-    for (PortId id = 0; id < m_ports.size(); id++)
+
+/// Frames that wait at a port, counted by walking through its queues.
+struct Waiting
+{
+    uint64_t frames{0};
+    uint64_t linkControl{0};  ///< Of these
+    uint64_t switchBytes{0};  ///< Of the others [byte]
+};
+
+/// Sums over all ports.
+struct Totals
+{
+    uint64_t queued{0};
+    uint64_t sent{0};
+    uint64_t received{0};
+    uint64_t lost{0};
+    uint64_t transmitting{0};
+};
+
+/// Walk through the queues of a port; their bytes must be those that were counted.
+Waiting
+WalkQueues(const Fabric& fabric, PortId id)
+{
+    const Port& port = fabric.Network().ports[id];
+    Waiting waiting;
+    uint64_t portBytes = 0;
+    for (uint32_t c = 0; c <= LINK_CONTROL_CLASS; c++)
     {
-        const Port& port = m_ports[id];
-        const PortCounters& counters = m_counters[id];
-        sent += port.sentFrames;
-        received += port.receivedFrames;
-        lost += counters.lostFrames + counters.corruptFrames;
-        transmitting += port.current != NO_FRAME;
-        uint64_t portBytes = 0;
-        for (uint32_t c = 0; c <= NUM_PRIORITIES; c++)
+        const PortQueue& queue = fabric.QueueOf(id, c);
+        const bool isQueued = (port.queued >> c) & 1;
+        uint64_t bytes = 0;
+        for (FrameId f = isQueued ? queue.head : NO_FRAME; f != NO_FRAME;
+             f = fabric.Frames()[f].next)
         {
-            const PortQueue& queue = port.Queue(c);
-            const bool isQueued = (port.queued >> c) & 1;
-            uint64_t bytes = 0;
-            for (FrameId f = isQueued ? queue.head : NO_FRAME; f != NO_FRAME; f = m_frames[f].next)
-            {
-                bytes += m_frames[f].bytes;
-                queued++;
-            }
-            NS_ABORT_MSG_IF(bytes != queue.bytes,
-                            "identity: bytes in queue " << c << " of port " << id << " are "
-                                                        << bytes << ", counted " << queue.bytes);
-            portBytes += bytes;
+            bytes += fabric.Frames()[f].bytes;
+            waiting.frames++;
+            waiting.linkControl += c == LINK_CONTROL_CLASS;
         }
-        NS_ABORT_MSG_IF(portBytes != port.queuedBytes,
-                        "identity: bytes queued at port " << id << " are " << portBytes
-                                                          << ", counted " << port.queuedBytes);
-        const Port& peer = m_ports[port.peer];
-        const PortCounters& peerCounters = m_counters[port.peer];
-        const uint64_t arrived =
-            peer.receivedFrames + peerCounters.lostFrames + peerCounters.corruptFrames;
-        NS_ABORT_MSG_IF(port.sentFrames < arrived,
-                        "identity: port " << id << " sent " << port.sentFrames << " frames, its "
-                                          << "peer saw " << arrived);
+        NS_ABORT_MSG_IF(bytes != queue.bytes,
+                        "identity: bytes in queue " << c << " of port " << id << " are " << bytes
+                                                    << ", counted " << queue.bytes);
+        portBytes += bytes;
+        waiting.switchBytes += c == LINK_CONTROL_CLASS ? 0 : bytes;
+    }
+    NS_ABORT_MSG_IF(portBytes != port.queuedBytes,
+                    "identity: bytes queued at port " << id << " are " << portBytes
+                                                      << ", counted " << port.queuedBytes);
+    return waiting;
+}
+
+/// What leaves a port is what its peer has seen, or less is still under way.
+void
+CheckLink(const Fabric& fabric, PortId id)
+{
+    const Port& port = fabric.Network().ports[id];
+    const PortCounters& there = fabric.Network().counters[port.peer];
+    const uint64_t seen = fabric.Network().ports[port.peer].receivedFrames + there.lostFrames +
+                          there.corruptFrames;
+    NS_ABORT_MSG_IF(port.sentFrames < seen,
+                    "identity: port " << id << " sent " << port.sentFrames
+                                      << " frames, its peer saw " << seen);
+}
+
+/// Frames and bytes of a switch: in + made = out + queued + dropped + held by programs.
+void
+CheckSwitch(const Fabric& fabric, const NodeState& node)
+{
+    uint64_t in = node.madeFrames;
+    uint64_t out = node.discardedFrames;
+    uint64_t waiting = node.heldFrames;
+    uint64_t bytes = node.heldBytes;
+    uint64_t accountedBytes = node.heldBytes;
+    bool isAccounted = node.madeFrames == 0;
+    for (PortId id = node.firstPort; id < node.firstPort + node.ports; id++)
+    {
+        const Port& port = fabric.Network().ports[id];
+        const PortCounters& counters = fabric.Network().counters[id];
+        const Waiting queues = WalkQueues(fabric, id);
+        in += port.receivedFrames - counters.linkControlReceived;
+        out += port.sentFrames - (counters.linkControlSent - queues.linkControl) +
+               counters.droppedBuffer + counters.droppedHeadroom + counters.droppedNoRoute +
+               counters.droppedDown;
+        waiting += queues.frames - queues.linkControl;
+        bytes += queues.switchBytes;
+        if (port.current != NO_FRAME && port.currentKind != frame_kind::LINK_CONTROL)
+        {
+            bytes += port.currentHeldBytes;
+        }
+        const LinkFlowControl* control = fabric.ControlOf(id);
+        isAccounted = isAccounted && control;
+        for (uint8_t c = 0; control && c < control->NumClasses(); c++)
+        {
+            accountedBytes += control->GetAccount(id, c).heldBytes;
+        }
+    }
+    NS_ABORT_MSG_IF(in != out + waiting,
+                    "identity: switch " << node.id << " took in or made " << in << " frames, but "
+                                        << out << " left or were dropped and " << waiting
+                                        << " are queued or held");
+    NS_ABORT_MSG_IF(bytes != node.usedBytes,
+                    "identity: switch " << node.id << " holds " << bytes << " bytes, counted "
+                                        << node.usedBytes);
+    NS_ABORT_MSG_IF(isAccounted && accountedBytes != node.usedBytes,
+                    "identity: flow control of switch " << node.id << " accounts for "
+                                                        << accountedBytes << " bytes of "
+                                                        << node.usedBytes);
+}
+
+} // namespace
+
+void
+CheckIdentities(const Fabric& fabric)
+{
+    const FabricNetwork& network = fabric.Network();
+    Totals totals;
+    uint64_t held = fabric.FramesHeldByHosts();
+    for (PortId id = 0; id < network.NumPorts(); id++)
+    {
+        const Port& port = network.ports[id];
+        totals.sent += port.sentFrames;
+        totals.received += port.receivedFrames;
+        totals.lost += network.counters[id].lostFrames + network.counters[id].corruptFrames;
+        totals.transmitting += port.current != NO_FRAME;
+        totals.queued += WalkQueues(fabric, id).frames;
+        CheckLink(fabric, id);
+    }
+    for (const auto& node : network.nodes)
+    {
+        held += node.heldFrames;
+        if (node.isSwitch)
+        {
+            CheckSwitch(fabric, node);
+        }
     }
     // frames on wires = sent - received - lost - still being serialised
-    const uint64_t flying = sent - received - lost - transmitting; // cut-through: may wrap
-    NS_ABORT_MSG_IF(m_frames.Allocated() != queued + transmitting + flying,
-                    "identity: " << m_frames.Allocated() << " frames allocated, but " << queued
-                                 << " queued + " << transmitting << " in transmission + " << flying
-                                 << " on wires");
-    for (const auto& node : m_nodes)
-    {
-        if (!node.isSwitch)
-        {
-            continue;
-        }
-        uint64_t in = 0;
-        uint64_t out = 0;
-        uint64_t held = 0;
-        uint64_t heldBytes = 0;
-        uint64_t accountedBytes = 0;
-        for (PortId id = node.firstPort; id < node.firstPort + node.ports; id++)
-        {
-            const Port& port = m_ports[id];
-            const PortCounters& counters = m_counters[id];
-            in += port.receivedFrames - counters.linkControlReceived - counters.droppedBuffer -
-                  counters.droppedHeadroom - counters.droppedNoRoute - counters.droppedDown;
-            out += port.sentFrames - counters.linkControlSent;
-            for (uint32_t c = 0; c <= NUM_PRIORITIES; c++)
-            {
-                for (FrameId f = ((port.queued >> c) & 1) ? port.Queue(c).head : NO_FRAME;
-                     f != NO_FRAME;
-                     f = m_frames[f].next)
-                {
-                    const bool counts = c != LINK_CONTROL_CLASS;
-                    held += counts;
-                    out += !counts; // counted as sent link control, but not yet sent
-                    heldBytes += counts ? m_frames[f].bytes : 0;
-                }
-            }
-            if (port.current != NO_FRAME && port.currentKind != frame_kind::LINK_CONTROL)
-            {
-                heldBytes += port.currentBytes;
-            }
-            accountedBytes += m_control ? m_control->HeldBytes(id) : 0;
-        }
-        NS_ABORT_MSG_IF(in != out + held,
-                        "identity: switch " << node.id << " took in " << in << " frames, but "
-                                            << out << " left and " << held << " are queued");
-        NS_ABORT_MSG_IF(heldBytes != node.usedBytes,
-                        "identity: switch " << node.id << " holds " << heldBytes
-                                            << " bytes, counted " << node.usedBytes);
-        NS_ABORT_MSG_IF(m_control && accountedBytes != node.usedBytes,
-                        "identity: flow control of switch " << node.id << " accounts for "
-                                                            << accountedBytes << " bytes of "
-                                                            << node.usedBytes);
-    }
+    const uint64_t flying =
+        totals.sent - totals.received - totals.lost - totals.transmitting; // cut-through: may wrap
+    NS_ABORT_MSG_IF(fabric.Frames().Allocated() !=
+                        totals.queued + totals.transmitting + flying + held,
+                    "identity: " << fabric.Frames().Allocated() << " frames allocated, but "
+                                 << totals.queued << " queued + " << totals.transmitting
+                                 << " in transmission + " << flying << " on wires + " << held
+                                 << " held");
 }
 
 } // namespace fabric

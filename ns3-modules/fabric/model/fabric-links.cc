@@ -1,22 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+// Links that are cut, come back, or change their rate.
+
 #include "fabric.h"
 
-#include "ns3/abort.h"
+#include "ns3/log.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("FabricLinks");
+
 namespace fabric
 {
 
 namespace
 {
 
-constexpr uint16_t ALL_CLASSES = (1U << (NUM_PRIORITIES + 1)) - 1;
+constexpr uint16_t ALL_CLASSES = (1U << MAX_CLASSES) - 1;
 
 } // namespace
+
+/// A link changes, or routes take notice of that.
+void
+Fabric::ExecuteChange(uint32_t index, uint32_t row, bool isLast)
+{
+    if (index == CONTROL_LINK)
+    {
+        ChangeLink(row);
+    }
+    else
+    {
+        m_changes.Notice(row);
+        if (isLast)
+        {
+            Reroute();
+        }
+    }
+    for (uint32_t host = 0; isLast && host < m_network.hosts.size(); host++)
+    {
+        Kick(host); // a port may be back, or lead somewhere again
+    }
+}
 
 /**
  * A row of link_events comes into force: both directions of a cable change.
@@ -26,13 +54,14 @@ constexpr uint16_t ALL_CLASSES = (1U << (NUM_PRIORITIES + 1)) - 1;
  * a link that is cut elsewhere, and drop what they send to their own, until the routes follow.
  */
 void
-Fabric::ChangeLink(uint32_t event)
+Fabric::ChangeLink(uint32_t row)
 {
-    const PortId end = m_linkEventPort[event];
-    const auto rateBps = static_cast<uint64_t>(m_tables.linkEvents[event].rateBps);
+    const PortId end = m_changes.EndOf(row);
+    const uint64_t rateBps = m_changes.RateBps(row);
+    NS_LOG_LOGIC("link of port " << end << " gets " << rateBps << " bit/s");
     if (m_ports[end].down != (rateBps == 0))
     {
-        m_lastFlip[end] = event;
+        m_changes.Flipped(row);
     }
     for (const PortId port : {end, m_ports[end].peer})
     {
@@ -42,7 +71,7 @@ Fabric::ChangeLink(uint32_t event)
         }
         else
         {
-            m_ports[port].rate = RateIndex(rateBps);
+            m_ports[port].rate = m_network.RateIndex(rateBps);
             RestorePort(port);
         }
     }
@@ -58,87 +87,97 @@ Fabric::CutPort(PortId portId)
     {
         return;
     }
-    m_counters[portId].pausedPs = PausedPs(portId);
+    m_network.counters[portId].pausedPs = PausedPs(portId, m_nowPs);
     if (m_telemetry && m_telemetry->LogsPauses())
     {
         m_telemetry->PauseChanged(portId, port.paused, 0, {});
     }
     port.down = true;
     port.paused = ALL_CLASSES;
-    if (m_control)
+    if (LinkFlowControl* control = m_linkClasses[port.linkClass].control)
     {
-        m_control->OnLinkDown(portId);
+        control->OnLinkDown(portId);
     }
-    FlushQueues(portId);
-    m_sentBeforeCut[port.peer] = port.sentFrames;
-    m_ports[port.peer].lossy = true;
-}
-
-/**
- * Whether the frame that comes now was under way when its link was cut; the link may be back.
- *
- * Identity: sent before the cut = received + lost + corrupt, once the last of these has come.
- * Frames keep their order, but for link control, which switches do not delay; of that, PFC sends
- * nothing into a link that is back before a new frame has come.
- */
-bool
-Fabric::LostByCut(PortId portId)
-{
-    const auto sent = m_sentBeforeCut.find(portId);
-    if (sent == m_sentBeforeCut.end())
+    for (uint32_t waiting = port.queued; waiting != 0; waiting &= waiting - 1)
     {
-        return false;
+        const auto queueClass = static_cast<uint32_t>(std::countr_zero(waiting));
+        if (!port.isHost || queueClass == LINK_CONTROL_CLASS)
+        {
+            FlushQueue(portId, queueClass);
+        }
     }
-    Port& port = m_ports[portId];
-    const PortCounters& counters = m_counters[portId];
-    if (port.receivedFrames + counters.lostFrames + counters.corruptFrames < sent->second)
+    m_changes.Cut(portId);
+    if (port.isHost)
     {
-        return true;
+        MoveControl(portId);
     }
-    m_sentBeforeCut.erase(sent);
-    port.lossy = m_lossRatio.contains(portId) || m_bitErrorRatio.contains(portId) ||
-                 m_drops.contains(portId);
-    return false;
 }
 
 void
-Fabric::FlushQueues(PortId portId)
+Fabric::FlushQueue(PortId portId, uint32_t queueClass)
 {
     Port& port = m_ports[portId];
-    for (uint32_t queueClass = 0; queueClass <= NUM_PRIORITIES; queueClass++)
+    NodeState& node = m_network.nodes[port.node];
+    PortQueue& queue = const_cast<PortQueue&>(QueueOf(portId, queueClass));
+    while (queue.head != NO_FRAME)
     {
-        if (!((port.queued >> queueClass) & 1) ||
-            (port.isHost && queueClass != LINK_CONTROL_CLASS))
+        const FrameId frameId = queue.head;
+        const Frame& frame = m_frames[frameId];
+        queue.head = frame.next;
+        port.queuedBytes -= frame.bytes;
+        if (queueClass == LINK_CONTROL_CLASS)
         {
-            continue; // a host keeps its acknowledgements until the link is back
+            m_network.counters[portId].linkControlSent--; // it never was
         }
-        PortQueue& queue = port.Queue(queueClass);
-        while (queue.head != NO_FRAME)
+        else
         {
-            const FrameId frameId = queue.head;
-            const Frame& frame = m_frames[frameId];
-            queue.head = frame.next;
-            port.queuedBytes -= frame.bytes;
-            if (queueClass == LINK_CONTROL_CLASS)
+            node.usedBytes -= frame.bytes;
+            m_network.counters[portId].droppedDown++;
+            const PortId ingress = node.firstPort + frame.ingress;
+            LinkFlowControl* control =
+                frame.ingress == NO_INGRESS ? nullptr
+                                            : m_linkClasses[m_ports[ingress].linkClass].control;
+            if (control)
             {
-                m_counters[portId].linkControlSent--; // it never was
+                control->OnDeparture(ingress, frame.priority, frame.bytes);
             }
-            else
-            {
-                NodeState& node = m_nodes[port.node];
-                node.usedBytes -= frame.bytes;
-                m_counters[portId].droppedDown++;
-                if (m_control)
-                {
-                    m_control->OnDeparture(node.firstPort + frame.ingress,
-                                           frame.priority,
-                                           frame.bytes);
-                }
-            }
-            m_frames.Free(frameId);
         }
+        m_frames.Free(frameId);
+    }
+    queue = PortQueue{};
+    port.queued &= ~(1U << queueClass);
+}
+
+/// What a host has to say goes out by another port that leads there; else it waits for this one.
+void
+Fabric::MoveControl(PortId portId)
+{
+    Port& port = m_ports[portId];
+    const HostState& host = m_network.hosts[port.host];
+    for (uint32_t waiting = port.queued; waiting != 0; waiting &= waiting - 1)
+    {
+        const auto queueClass = static_cast<uint32_t>(std::countr_zero(waiting));
+        PortQueue& queue = const_cast<PortQueue&>(QueueOf(portId, queueClass));
+        FrameId next = queue.head;
         queue = PortQueue{};
         port.queued &= ~(1U << queueClass);
+        while (next != NO_FRAME)
+        {
+            const FrameId frameId = next;
+            const Frame& frame = m_frames[frameId];
+            next = frame.next;
+            port.queuedBytes -= frame.bytes;
+            PortId other = portId;
+            for (PortId own = host.firstPort; own < host.firstPort + host.ports; own++)
+            {
+                if (!m_ports[own].down && m_routes.IsNearest(own, frame.dst))
+                {
+                    other = own;
+                    break;
+                }
+            }
+            Enqueue(other, frameId);
+        }
     }
 }
 
@@ -152,72 +191,45 @@ Fabric::RestorePort(PortId portId)
     }
     port.down = false;
     port.paused = 0;
+    if (LinkFlowControl* control = m_linkClasses[port.linkClass].control)
+    {
+        control->OnLinkUp(portId);
+    }
 }
 
 /// Frames cut through a switch only where no port of it is faster than the one they come in by.
 void
 Fabric::DecideCutThrough(uint32_t node)
 {
-    const NodeState& state = m_nodes[node];
-    if (m_options.cutThroughBytes == 0 || !state.isSwitch)
+    const NodeState& state = m_network.nodes[node];
+    if (!state.isSwitch || m_nodeClasses[state.nodeClass].cutThroughBytes == 0)
     {
         return;
     }
     uint64_t fastestBps = 0;
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
-        fastestBps = std::max(fastestBps, RateBps(port));
+        fastestBps = std::max(fastestBps, m_network.RateBps(port));
     }
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
-        m_ports[m_ports[port].peer].cutsThrough = RateBps(port) == fastestBps;
-    }
-}
-
-/// Routes are to know of a row of link_events, unless its link has flipped again since.
-void
-Fabric::NoticeLink(uint32_t event)
-{
-    const PortId end = m_linkEventPort[event];
-    if (const auto flip = m_lastFlip.find(end); flip != m_lastFlip.end() && flip->second == event)
-    {
-        m_ports[end].avoided = m_ports[end].down;
-        m_ports[m_ports[end].peer].avoided = m_ports[end].down;
+        m_ports[m_ports[port].peer].cutsThrough = m_network.RateBps(port) == fastestBps;
     }
 }
 
 void
 Fabric::Reroute()
 {
-    m_newRouting = std::make_unique<Routing>(m_nodes, m_ports);
-    m_routing = m_newRouting.get();
-    if (m_forwarding)
+    m_routes.Follow();
+    m_routing = &m_routes.InForce();
+    m_reachDiffers = true;
+    for (const NodeClass& owner : m_nodeClasses)
     {
-        m_forwarding->Attach(*this);
-    }
-}
-
-/// @return whether a port of a host leads nowhere, but one of the host's other ports does not
-bool
-Fabric::OthersLead(PortId port, uint32_t dst) const
-{
-    const auto leads = [this, dst](PortId own) {
-        return !m_ports[own].down &&
-               m_routing->GroupTo(m_ports[m_ports[own].peer].node, dst) != Routing::NO_GROUP;
-    };
-    if (leads(port))
-    {
-        return false;
-    }
-    const auto [first, n] = PortsOfHost(m_ports[port].host);
-    for (PortId other = first; other < first + n; other++)
-    {
-        if (leads(other))
+        if (owner.forwarding)
         {
-            return true;
+            owner.forwarding->OnRoutesChanged();
         }
     }
-    return false;
 }
 
 } // namespace fabric

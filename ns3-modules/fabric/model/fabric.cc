@@ -4,14 +4,18 @@
 
 #include "fabric-data-path.h"
 
+#include "ns3/abort.h"
 #include "ns3/assert.h"
+#include "ns3/log.h"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("Fabric");
+
 namespace fabric
 {
 
@@ -27,12 +31,18 @@ constexpr size_t SMALL_INSTANT = 24;
 constexpr uint64_t DEADLOCK_CHECK_PS = 1'000'000'000;
 
 /// How many events ahead of the current one their memory is fetched.
-constexpr size_t FETCH_AHEAD = 6;
+constexpr size_t FETCH_AHEAD = 8;
 
 uint64_t
 BatchKey(const Event& event)
 {
     return (uint64_t{event.target} << 32) | event.payload;
+}
+
+uint32_t
+IndexOf(uint64_t key)
+{
+    return static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
 }
 
 } // namespace
@@ -42,7 +52,7 @@ BatchKey(const Event& event)
 uint64_t
 Fabric::NextPs() const
 {
-    return m_flowsDone == m_messages.size() || m_deadlocked ? NEVER_PS : m_queue.NextPs();
+    return m_messages.Done() == m_messages.Size() || m_deadlocked ? NEVER_PS : m_queue.NextPs();
 }
 
 void
@@ -52,25 +62,49 @@ Fabric::LimitTo(uint64_t limitPs)
 }
 
 void
+Fabric::AdvanceTo(uint64_t nowPs)
+{
+    NS_ASSERT_MSG(nowPs >= m_nowPs && nowPs <= NextPs(), "events would be passed over");
+    if (nowPs > m_watchPs)
+    {
+        Watch(nowPs);
+    }
+    m_nowPs = nowPs;
+}
+
+void
 Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
 {
     m_limitPs = limitPs;
     uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
-    for (uint64_t next = NextPs(); next <= m_limitPs && next != NEVER_PS; next = NextPs())
+    while (m_messages.Done() != m_messages.Size())
     {
-        if (next > m_watchPs)
+        const EventQueue::Due due = m_queue.FindNext();
+        if (due.timePs > m_limitPs || due.timePs == NEVER_PS)
         {
-            Watch(next);
+            return;
+        }
+        if (due.timePs > m_watchPs)
+        {
+            Watch(due.timePs);
             if (m_deadlocked)
             {
                 return;
             }
         }
-        m_nowPs = next;
-        GatherInstant();
-        OrderInstant();
-        ExecuteInstant();
-        m_events += m_transmitted.Size() + m_arrived.Size() + m_others.size();
+        m_nowPs = due.timePs;
+        if (m_queue.IsAlone(due))
+        {
+            ExecuteAlone(m_queue.PopAlone(due, [this](const Event& soon) { FetchSoon(soon); }));
+            m_events++;
+        }
+        else
+        {
+            GatherInstant(due);
+            OrderInstant();
+            ExecuteInstant();
+            m_events += m_transmitted.Size() + m_arrived.Size() + m_others.size();
+        }
         if (m_events >= nextCheck)
         {
             if (std::chrono::steady_clock::now() >= deadline)
@@ -94,7 +128,7 @@ Fabric::Watch(uint64_t nextPs)
     {
         m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
         // A link that is cut empties queues; before the last cut nothing is dead for ever.
-        m_deadlocked = m_lastCutPs < nextPs && !DeadlockCycle().empty();
+        m_deadlocked = m_changes.LastCutPs() < nextPs && !FindDeadlock(*this).empty();
     }
     if (m_telemetry && !m_deadlocked && nextPs > m_telemetry->NextSamplePs())
     {
@@ -106,22 +140,39 @@ Fabric::Watch(uint64_t nextPs)
 void
 Fabric::Finish()
 {
-    CheckIdentities();
+    CheckIdentities(*this);
     if (m_telemetry)
     {
         m_telemetry->Finish();
     }
 }
 
+// ---- one instant ------------------------------------------------------------------------------
+
+/// Execute the only event of an instant; it waited in a lane.
+FABRIC_HOT void
+Fabric::ExecuteAlone(const Event& event)
+{
+    const uint32_t index = event.target & EVENT_INDEX_MASK;
+    if (event.target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::ARRIVE))
+    {
+        Arrive(index, event.payload, ROUTE_NOW);
+    }
+    else
+    {
+        TransmissionDone(index);
+    }
+}
+
 void
-Fabric::GatherInstant()
+Fabric::GatherInstant(const EventQueue::Due& due)
 {
     m_transmitted.Clear();
     m_arrived.Clear();
     m_others.clear();
     uint32_t lanes = 0;
     m_queue.PopInstant(
-        m_nowPs,
+        due,
         [this, &lanes](const Event& event, uint8_t lane) {
             const auto type = static_cast<EventType>(event.target >> EVENT_INDEX_BITS);
             if (type == EventType::TX_DONE)
@@ -138,14 +189,9 @@ Fabric::GatherInstant()
                 m_others.push_back(BatchKey(event));
             }
         },
-        [this](const Event& event) {
-            if (event.target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::ARRIVE))
-            {
-                __builtin_prefetch(&m_frames[event.payload]);
-            }
-        });
+        [this](const Event& event) { FetchSoon(event); });
     constexpr uint32_t NOT_A_LANE = 1U << (EventQueue::NO_LANE & 31);
-    m_arrivedInOrder = std::popcount(lanes) <= 1 && lanes != NOT_A_LANE;
+    m_arrivedInOrder = (lanes & (lanes - 1)) == 0 && lanes != NOT_A_LANE;
 }
 
 /**
@@ -159,11 +205,27 @@ void
 Fabric::OrderInstant()
 {
     SortTransmissions();
-    if (!m_arrivedInOrder)
+    if (!m_arrivedInOrder && m_arrived.Size() > 1)
     {
-        std::sort(m_arrived.begin(), m_arrived.end());
+        OrderArrivals();
     }
-    std::sort(m_others.begin(), m_others.end());
+    if (m_others.size() > 1)
+    {
+        std::sort(m_others.begin(), m_others.end());
+    }
+}
+
+/// Sort by port; of two frames at one port, link control comes first: no switch delays it.
+void
+Fabric::OrderArrivals()
+{
+    std::sort(m_arrived.begin(), m_arrived.end(), [this](uint64_t a, uint64_t b) {
+        if (a >> 32 != b >> 32)
+        {
+            return a < b;
+        }
+        return m_frames[static_cast<FrameId>(a)].kind > m_frames[static_cast<FrameId>(b)].kind;
+    });
 }
 
 /// Sort by port. A port ends one transmission at a time, so a bit per port does it.
@@ -172,12 +234,15 @@ Fabric::SortTransmissions()
 {
     if (m_transmitted.Size() < SMALL_INSTANT)
     {
-        std::sort(m_transmitted.begin(), m_transmitted.end());
+        if (m_transmitted.Size() > 1)
+        {
+            std::sort(m_transmitted.begin(), m_transmitted.end());
+        }
         return;
     }
     for (const uint64_t key : m_transmitted)
     {
-        const auto port = static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
+        const uint32_t port = IndexOf(key);
         m_present[port / 64] |= uint64_t{1} << (port % 64);
         m_presentWords[port / 4096] |= uint64_t{1} << (port / 64 % 64);
     }
@@ -219,9 +284,12 @@ Fabric::ExecuteInstant()
         if (i + 2 * FETCH_AHEAD < n)
         {
             FetchPort(m_transmitted[i + 2 * FETCH_AHEAD]);
+        }
+        if (i + FETCH_AHEAD < n)
+        {
             FetchForTransmissionDone(m_transmitted[i + FETCH_AHEAD]);
         }
-        TransmissionDone(static_cast<uint32_t>(m_transmitted[i] >> 32) & EVENT_INDEX_MASK);
+        TransmissionDone(IndexOf(m_transmitted[i]));
     }
 
     n = m_arrived.Size();
@@ -242,9 +310,7 @@ Fabric::ExecuteInstant()
             FetchTransport(m_arrived[i + FETCH_AHEAD / 2]);
         }
         const uint64_t key = m_arrived[i];
-        Arrive(static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK,
-               static_cast<FrameId>(key),
-               m_egress[i]);
+        Arrive(IndexOf(key), static_cast<FrameId>(key), m_egress[i]);
     }
 
     ExecuteOthers(timers, m_others.size());
@@ -261,7 +327,7 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         const uint32_t index = target & EVENT_INDEX_MASK;
         if (target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::TIMER))
         {
-            m_endpoints[index].transport->OnTimer(payload);
+            ExecuteTimer(index, payload);
         }
         else if (index == CONTROL_MESSAGE)
         {
@@ -277,48 +343,33 @@ Fabric::ExecuteOthers(size_t first, size_t end)
     }
 }
 
-/// A link changes, or routes take notice of that.
 void
-Fabric::ExecuteChange(uint32_t index, uint32_t event, bool isLast)
+Fabric::ExecuteTimer(uint32_t index, uint32_t token)
 {
-    if (index == CONTROL_LINK)
+    if (index < m_endpoints.size()) [[likely]]
     {
-        ChangeLink(event);
+        m_endpoints[index].transport->OnTimer(token);
+        return;
+    }
+    const auto next = std::find_if(m_timerOwners.begin(),
+                                   m_timerOwners.end(),
+                                   [index](const auto& owner) { return owner.first > index; });
+    const TimerOwner& owner = *std::prev(next);
+    if (owner.program)
+    {
+        owner.program->OnTimer(index - owner.first);
+    }
+    else if (owner.control)
+    {
+        owner.control->OnTimer(index - owner.first);
     }
     else
     {
-        NoticeLink(event);
-        if (isLast)
+        const PortId port = index - owner.first;
+        if (m_askAtPs[port] <= m_nowPs)
         {
-            Reroute();
+            m_askAtPs[port] = NEVER_PS;
         }
-    }
-    for (uint32_t host = 0; isLast && host < m_hosts.size(); host++)
-    {
-        Kick(host); // a port may be back, or lead somewhere again
-    }
-}
-
-void
-Fabric::SetTimer(uint32_t endpoint, uint64_t atPs, uint32_t token)
-{
-    m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, endpoint), token});
-}
-
-// ---- what transports and flow control call ----------------------------------------------------
-
-void
-Fabric::Enqueue(PortId portId, FrameId frameId)
-{
-    EnqueueHot(portId, frameId);
-}
-
-void
-Fabric::Kick(uint32_t host)
-{
-    const auto [first, n] = PortsOfHost(host);
-    for (PortId port = first; port < first + n; port++)
-    {
         if (m_ports[port].current == NO_FRAME)
         {
             SelectNext(port);
@@ -326,28 +377,92 @@ Fabric::Kick(uint32_t host)
     }
 }
 
+// ---- what doors lead to -----------------------------------------------------------------------
+
 void
-Fabric::SetPaused(PortId portId, uint16_t mask)
+Fabric::StartMessage(uint32_t message)
+{
+    if (m_messages[message].bytes == 0)
+    {
+        m_messages.PassPoint(message, m_nowPs);
+        return;
+    }
+    NS_LOG_LOGIC("message " << m_messages[message].id << " starts at " << m_nowPs << " ps");
+    m_endpoints[m_messages[message].srcEndpoint].transport->StartMessage(message);
+}
+
+void
+Fabric::SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
+{
+    m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, index), token});
+}
+
+void
+Fabric::Enqueue(PortId port, FrameId frame)
+{
+    EnqueueHot(port, frame);
+}
+
+void
+Fabric::Kick(uint32_t host)
+{
+    const HostState& state = m_network.hosts[host];
+    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    {
+        if (m_ports[port].current == NO_FRAME && !m_ports[port].down)
+        {
+            SelectNext(port);
+        }
+    }
+}
+
+/// Route a frame that a program holds at a switch, or has made there.
+void
+Fabric::Inject(uint32_t nodeId, FrameId frameId)
+{
+    NodeState& node = m_network.nodes[nodeId];
+    const Frame& frame = m_frames[frameId];
+    LetGo(nodeId, frameId);
+    const PortId egress = RouteAt(nodeId, frame);
+    const PortId ingress =
+        frame.ingress == NO_INGRESS ? NO_PORT : node.firstPort + frame.ingress;
+    if (egress == NO_PORT)
+    {
+        m_network.counters[ingress == NO_PORT ? node.firstPort : ingress].droppedNoRoute++;
+        m_frames.Free(frameId);
+        return;
+    }
+    Forward(ingress, egress, frameId);
+}
+
+PortId
+Fabric::RouteAt(uint32_t node, const Frame& frame) const
+{
+    return Route(m_nodeClasses[m_network.nodes[node].nodeClass], node, frame);
+}
+
+void
+Fabric::SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason)
 {
     Port& port = m_ports[portId];
-    PortCounters& counters = m_counters[portId];
+    PortCounters& counters = m_network.counters[portId];
     if (port.down)
     {
         return;
     }
     if (m_telemetry && m_telemetry->LogsPauses())
     {
-        m_telemetry->PauseChanged(portId, port.paused, mask, m_pauseReason);
+        m_telemetry->PauseChanged(portId, port.paused, classes, {reason.sentPs, reason.cause});
     }
-    if (port.paused == 0 && mask != 0)
+    if (port.paused == 0 && classes != 0)
     {
         counters.pausedSincePs = m_nowPs;
     }
-    else if (port.paused != 0 && mask == 0)
+    else if (port.paused != 0 && classes == 0)
     {
         counters.pausedPs += m_nowPs - counters.pausedSincePs;
     }
-    port.paused = mask;
+    port.paused = classes;
     if (port.current == NO_FRAME)
     {
         SelectNext(portId);
@@ -355,88 +470,25 @@ Fabric::SetPaused(PortId portId, uint16_t mask)
 }
 
 void
-Fabric::SendLinkControl(PortId port, uint32_t aux, uint32_t bytes)
+Fabric::SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause)
 {
+    if (m_ports[port].down)
+    {
+        return; // nobody would hear it
+    }
     const FrameId frameId = m_frames.Allocate();
     Frame& frame = m_frames[frameId];
     frame.kind = frame_kind::LINK_CONTROL;
     frame.bytes = static_cast<uint16_t>(bytes);
-    frame.aux = aux;
-    frame.packet = m_forwardingTo;
+    frame.aux = word;
     if (m_telemetry && m_telemetry->LogsPauses())
     {
-        m_frames.StampPs(frameId) = m_nowPs;
+        FrameNote& note = m_frames.Note(frameId);
+        note.stampPs = m_nowPs;
+        note.switchWord = cause;
     }
-    m_counters[port].linkControlSent++;
+    m_network.counters[port].linkControlSent++;
     Enqueue(port, frameId);
-}
-
-/// Decide whether a frame does not come in by this port, and count it by its reason.
-bool
-Fabric::LoseOnWire(PortId portId, const Frame& frame)
-{
-    PortCounters& counters = m_counters[portId];
-    if (LostByCut(portId))
-    {
-        counters.lostFrames++;
-        return true;
-    }
-    if (frame.kind == frame_kind::LINK_CONTROL)
-    {
-        return false; // see docs/limitations.md: PAUSE frames do not expire, so they are not lost
-    }
-    if (const auto script = m_drops.find(portId);
-        script != m_drops.end() && frame.kind == frame_kind::DATA)
-    {
-        script->second.seen++;
-        const auto& ordinals = script->second.ordinals;
-        if (std::binary_search(ordinals.begin(), ordinals.end(), script->second.seen))
-        {
-            counters.lostFrames++;
-            return true;
-        }
-    }
-    const auto loss = m_lossRatio.find(portId);
-    if (loss != m_lossRatio.end() && PortReal(portId, RandomUse::FRAME_LOSS) < loss->second)
-    {
-        counters.lostFrames++;
-        return true;
-    }
-    if (const auto errors = m_bitErrorRatio.find(portId); errors != m_bitErrorRatio.end())
-    {
-        // 1 - (1 - ratio)^bits, without losing the digits of a small ratio
-        const double corrupt = -std::expm1(8.0 * frame.bytes * std::log1p(-errors->second));
-        if (PortReal(portId, RandomUse::BIT_ERROR) < corrupt)
-        {
-            counters.corruptFrames++;
-            return true;
-        }
-    }
-    return false;
-}
-
-std::vector<PortId>
-Fabric::PathOf(uint32_t message)
-{
-    std::vector<PortId> path;
-    const int32_t entropy =
-        m_endpoints[m_messages[message].srcEndpoint].transport->SinglePathEntropy(message);
-    if (entropy < 0 || (m_forwarding && !m_forwarding->KeepsFlowOnOnePath()))
-    {
-        return path;
-    }
-    Frame frame{};
-    frame.message = message;
-    frame.dst = m_messages[message].dst;
-    frame.entropy = static_cast<uint16_t>(entropy);
-    PortId port = PortOfMessage(message);
-    while (port != NO_PORT)
-    {
-        path.push_back(port);
-        const Port& peer = m_ports[m_ports[port].peer];
-        port = peer.isHost ? NO_PORT : Route(peer.node, frame);
-    }
-    return path;
 }
 
 } // namespace fabric

@@ -139,9 +139,10 @@ struct NodeState
     uint64_t usedBytes{0};      ///< Buffer of a switch in use [byte]
     uint64_t maxUsedBytes{0};   ///< Largest value of usedBytes [byte]
     uint64_t salt{0};           ///< Hash seed of a switch
-    uint64_t takenFrames{0};    ///< Taken from the data path by a program
-    uint64_t injectedFrames{0}; ///< Given back to it, or made, by a program
-    uint64_t heldBytes{0};      ///< Of usedBytes: held by programs [byte]
+    uint64_t heldFrames{0};      ///< Held by programs
+    uint64_t heldBytes{0};       ///< Of usedBytes: of these frames [byte]
+    uint64_t madeFrames{0};      ///< Made by programs
+    uint64_t discardedFrames{0}; ///< Dropped by programs
 };
 
 } // namespace fabric

@@ -43,6 +43,8 @@ CheckLinks(const std::vector<LinkRow>& links, const NodeById& nodes)
         const auto& b = Find(nodes, link.nodeB, name);
         NS_ABORT_MSG_IF(!a.isSwitch && !b.isSwitch,
                         name << " joins two hosts; one end must be a switch");
+        NS_ABORT_MSG_IF(link.linkClass < 0 || link.linkClass > 255,
+                        name << ": class is " << link.linkClass << ", not 0 to 255");
         NS_ABORT_MSG_IF(link.rateBps <= 0, name << ": rate_bps is " << link.rateBps << ", not > 0");
         NS_ABORT_MSG_IF(link.delayPs <= 0,
                         name << ": delay_ps is " << link.delayPs << ", not > 0");
@@ -70,9 +72,9 @@ CheckFlows(const std::vector<FlowRow>& flows, const NodeById& nodes)
             NS_ABORT_MSG_IF(Find(nodes, end, name).isSwitch,
                             name << ": node " << end << " is a switch, not a host");
         }
-        NS_ABORT_MSG_IF(flow.src == flow.dst,
+        NS_ABORT_MSG_IF(flow.src == flow.dst && flow.bytes != 0,
                         name << " goes from host " << flow.src << " to itself");
-        NS_ABORT_MSG_IF(flow.bytes <= 0, name << ": bytes is " << flow.bytes << ", not > 0");
+        NS_ABORT_MSG_IF(flow.bytes < 0, name << ": bytes is " << flow.bytes << ", not >= 0");
         NS_ABORT_MSG_IF(flow.startPs < 0, name << ": start_ps is " << flow.startPs << ", not >= 0");
         before = &flow;
     }
@@ -106,9 +108,11 @@ CheckDependencies(const std::vector<DependencyRow>& dependencies,
                   const std::vector<FlowRow>& flows)
 {
     std::unordered_map<int64_t, uint32_t> waitsFor;
+    std::unordered_map<int64_t, const FlowRow*> flowOf;
     for (const auto& flow : flows)
     {
         waitsFor[flow.id] = 0;
+        flowOf[flow.id] = &flow;
     }
     std::unordered_map<int64_t, std::vector<int64_t>> followers;
     const DependencyRow* before = nullptr;
@@ -124,6 +128,16 @@ CheckDependencies(const std::vector<DependencyRow>& dependencies,
                             before->atSender == row.atSender,
                         "dependencies: flow " << row.flow << " after flow " << row.after
                                               << " is listed twice");
+        const int64_t knownAt = row.atSender ? flowOf[row.after]->src : flowOf[row.after]->dst;
+        NS_ABORT_MSG_IF(row.delayPs < 0,
+                        "dependencies: flow " << row.flow << " after flow " << row.after
+                                              << ": delay_ps is " << row.delayPs << ", not >= 0");
+        NS_ABORT_MSG_IF(row.delayPs == 0 && knownAt != flowOf[row.flow]->src,
+                        "dependencies: flow " << row.flow << " starts at host "
+                                              << flowOf[row.flow]->src << ", but host " << knownAt
+                                              << " learns that flow " << row.after
+                                              << " has ended; give delay_ps, or a flow that "
+                                              << "carries the news");
         waitsFor[row.flow]++;
         followers[row.after].push_back(row.flow);
         before = &row;
@@ -152,6 +166,22 @@ CheckDependencies(const std::vector<DependencyRow>& dependencies,
                         "dependencies: flow " << row.flow << " can never start: it waits for flow "
                                               << row.after << ", and that for it or for others "
                                               << "that wait for each other");
+    }
+}
+
+void
+CheckRoutes(const std::vector<RouteRow>& routes, const NodeById& nodes)
+{
+    const RouteRow* before = nullptr;
+    for (const auto& row : routes)
+    {
+        const auto name = "routes: flow " + std::to_string(row.flow);
+        NS_ABORT_MSG_IF(!Find(nodes, row.node, name).isSwitch,
+                        name << ": node " << row.node << " is a host; hosts do not forward");
+        NS_ABORT_MSG_IF(before && before->flow == row.flow && before->node == row.node &&
+                            before->reverse == row.reverse,
+                        name << ": node " << row.node << " is listed twice");
+        before = &row;
     }
 }
 
@@ -191,6 +221,9 @@ FabricTables::SortAndCheck()
     std::sort(dependencies.begin(), dependencies.end(), [](const auto& x, const auto& y) {
         return std::tie(x.flow, x.after, x.atSender) < std::tie(y.flow, y.after, y.atSender);
     });
+    std::sort(routes.begin(), routes.end(), [](const auto& x, const auto& y) {
+        return std::tie(x.flow, x.reverse, x.node) < std::tie(y.flow, y.reverse, y.node);
+    });
     NodeById byId;
     for (const auto& node : nodes)
     {
@@ -199,6 +232,9 @@ FabricTables::SortAndCheck()
         NS_ABORT_MSG_IF(node.tier < 0 || node.tier > std::numeric_limits<uint32_t>::max(),
                         "nodes: node " << node.id << ": tier is " << node.tier
                                        << ", not 0 to 4294967295");
+        NS_ABORT_MSG_IF(node.nodeClass < 0 || node.nodeClass > 255,
+                        "nodes: node " << node.id << ": class is " << node.nodeClass
+                                       << ", not 0 to 255");
     }
     CheckLinks(links, byId);
     CheckFlows(flows, byId);
@@ -208,6 +244,7 @@ FabricTables::SortAndCheck()
     {
         Find(byId, row.node, "sampled");
     }
+    CheckRoutes(routes, byId);
 }
 
 } // namespace fabric

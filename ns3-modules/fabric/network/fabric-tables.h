@@ -18,6 +18,7 @@ struct NodeRow
     bool isSwitch; ///< Otherwise a host
     int64_t tier;  ///< 0 for hosts, 1 for the switches next to them, and so on
     int64_t plane; ///< Plane of a switch
+    int64_t nodeClass; ///< Index of its class: queue, buffer, latency, forwarding
 };
 
 /// One row of the input table "links": both directions of a cable.
@@ -30,6 +31,7 @@ struct LinkRow
     int64_t delayPs;   ///< Propagation [ps]
     double lossRatio;  ///< Probability that a frame is lost on the wire [1]
     double bitErrorRatio; ///< Probability that a bit is wrong on the wire [1]
+    int64_t linkClass; ///< Index of its class: flow control, losses
 };
 
 /// One row of the input table "flows".
@@ -38,7 +40,7 @@ struct FlowRow
     int64_t id;        ///< Unique
     int64_t src;       ///< Node id of a host
     int64_t dst;       ///< Node id of a host
-    int64_t bytes;     ///< Payload [byte]
+    int64_t bytes;     ///< Payload [byte]; 0: no message but a point in time, done when it starts
     int64_t startPs;   ///< [ps]
     int64_t transport; ///< Index of the transport
 };
@@ -68,6 +70,17 @@ struct DependencyRow
     int64_t flow;  ///< Id of the flow that waits; it starts when all its rows are fulfilled
     int64_t after; ///< Id of the flow it waits for
     bool atSender; ///< Until the sender has every acknowledgement, not until the last byte is there
+    int64_t delayPs; ///< From then on [ps]; > 0 if the flow starts at another host than knows it
+};
+
+/// One row of the input table "routes": one hop of a way that a flow takes, whatever is shortest.
+struct RouteRow
+{
+    int64_t flow;
+    int64_t node;     ///< Switch
+    int64_t peer;     ///< Where it sends frames of this flow
+    int64_t parallel; ///< Index among parallel links
+    bool reverse;     ///< Of the flow's answers
 };
 
 /// One row of the input table "sampled": a node whose ports are sampled; no row: all of them.
@@ -86,6 +99,7 @@ struct FabricTables
     std::vector<LinkEventRow> linkEvents;
     std::vector<DependencyRow> dependencies;
     std::vector<SampledRow> sampled;
+    std::vector<RouteRow> routes;
 
     /**
      * Put every table in the order of its ids, so that the order of listing decides nothing.

@@ -2,7 +2,7 @@
 
 #include "routing.h"
 
-#include "fabric.h"
+#include "fabric-state.h"
 
 #include <map>
 
@@ -11,23 +11,35 @@ namespace ns3
 namespace fabric
 {
 
-Routing::Routing(const std::vector<NodeState>& nodes, const std::vector<Port>& ports)
+Routing::Routing(const std::vector<NodeState>& nodes, const Port* ports)
 {
     BuildClasses(nodes, ports);
     BuildRoutes(nodes, ports);
 }
 
+/// Remember a set of ports. @return the way that it is: the port itself if it is the only one
 uint32_t
-Routing::AddGroup(const std::vector<PortId>& members)
+Routing::AddWay(const std::vector<PortId>& members)
 {
+    const auto group = static_cast<uint32_t>(m_groups.size());
     m_groups.push_back(
         {static_cast<uint32_t>(m_members.size()), static_cast<uint32_t>(members.size())});
     m_members.insert(m_members.end(), members.begin(), members.end());
-    return static_cast<uint32_t>(m_groups.size() - 1);
+    if (members.size() > 1)
+    {
+        return group;
+    }
+    const PortId port = members[0];
+    if (port >= m_groupOfPort.size())
+    {
+        m_groupOfPort.resize(port + 1, NO_GROUP);
+    }
+    m_groupOfPort[port] = group;
+    return DIRECT | port;
 }
 
 void
-Routing::BuildClasses(const std::vector<NodeState>& nodes, const std::vector<Port>& ports)
+Routing::BuildClasses(const std::vector<NodeState>& nodes, const Port* ports)
 {
     std::map<std::vector<uint32_t>, uint32_t> classes;
     for (const auto& node : nodes)
@@ -36,21 +48,20 @@ Routing::BuildClasses(const std::vector<NodeState>& nodes, const std::vector<Por
         {
             continue;
         }
-        m_firstAttachment.push_back(static_cast<uint32_t>(m_attachments.size()));
+        const auto firstAttachment = static_cast<uint32_t>(m_attachments.size());
         std::map<uint32_t, std::vector<PortId>> down; // ports of each neighbour switch
         for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
         {
-            if (ports[port].avoided)
+            if (!ports[port].avoided)
             {
-                continue;
+                down[ports[ports[port].peer].node].push_back(ports[port].peer);
             }
-            down[ports[ports[port].peer].node].push_back(ports[port].peer);
         }
         std::vector<uint32_t> switches;
         for (const auto& [neighbour, members] : down)
         {
             switches.push_back(neighbour);
-            m_attachments.push_back({neighbour, AddGroup(members)});
+            m_attachments.push_back({neighbour, AddWay(members)});
         }
         const auto [found, isNew] =
             classes.emplace(switches, static_cast<uint32_t>(classes.size()));
@@ -58,38 +69,43 @@ Routing::BuildClasses(const std::vector<NodeState>& nodes, const std::vector<Por
         {
             m_switchesOfClass.push_back(switches);
         }
-        m_classOfHost.push_back(found->second);
+        const bool isAttached = firstAttachment < m_attachments.size();
+        m_destinations.push_back(
+            {found->second,
+             isAttached ? m_attachments[firstAttachment].node : 0xffffffff,
+             isAttached ? m_attachments[firstAttachment].way : NO_GROUP,
+             firstAttachment});
     }
-    m_firstAttachment.push_back(static_cast<uint32_t>(m_attachments.size()));
+    m_destinations.push_back({0, 0, NO_GROUP, static_cast<uint32_t>(m_attachments.size())});
 }
 
 void
-Routing::BuildRoutes(const std::vector<NodeState>& nodes, const std::vector<Port>& ports)
+Routing::BuildRoutes(const std::vector<NodeState>& nodes, const Port* ports)
 {
-    constexpr uint32_t FAR = 0xffffffff;
-    const auto nClasses = static_cast<uint32_t>(m_switchesOfClass.size());
     m_rowOfNode.assign(nodes.size(), 0);
     uint32_t rows = 0;
     for (uint32_t node = 0; node < nodes.size(); node++)
     {
         if (nodes[node].isSwitch)
         {
-            m_rowOfNode[node] = rows++ * nClasses;
+            m_rowOfNode[node] = rows++ * NumClasses();
         }
     }
-    m_next.assign(size_t{rows} * nClasses, NO_GROUP);
+    m_next.assign(size_t{rows} * NumClasses(), NO_GROUP);
+    m_distance.assign(m_next.size(), FAR);
 
     std::vector<std::map<std::vector<PortId>, uint32_t>> known(nodes.size());
-    std::vector<uint32_t> distance(nodes.size());
     std::vector<uint32_t> reached;
     std::vector<PortId> nearer;
-    for (uint32_t hostClass = 0; hostClass < nClasses; hostClass++)
+    for (uint32_t hostClass = 0; hostClass < NumClasses(); hostClass++)
     {
-        std::fill(distance.begin(), distance.end(), FAR);
+        const auto distance = [this, hostClass](uint32_t node) -> uint16_t& {
+            return m_distance[m_rowOfNode[node] + hostClass];
+        };
         reached = m_switchesOfClass[hostClass];
         for (const auto node : reached)
         {
-            distance[node] = 0;
+            distance(node) = 0;
         }
         for (size_t i = 0; i < reached.size(); i++) // breadth first
         {
@@ -102,18 +118,18 @@ Routing::BuildRoutes(const std::vector<NodeState>& nodes, const std::vector<Port
                 {
                     continue;
                 }
-                if (distance[neighbour] == FAR)
+                if (distance(neighbour) == FAR)
                 {
-                    distance[neighbour] = distance[reached[i]] + 1;
+                    distance(neighbour) = distance(reached[i]) + 1;
                     reached.push_back(neighbour);
                 }
-                else if (distance[neighbour] + 1 == distance[reached[i]])
+                else if (distance(neighbour) + 1 == distance(reached[i]))
                 {
                     nearer.push_back(port);
                 }
             }
             uint32_t& next = m_next[m_rowOfNode[reached[i]] + hostClass];
-            if (distance[reached[i]] == 0)
+            if (distance(reached[i]) == 0)
             {
                 next = LOCAL;
                 continue;
@@ -121,20 +137,42 @@ Routing::BuildRoutes(const std::vector<NodeState>& nodes, const std::vector<Port
             const auto [found, isNew] = known[reached[i]].emplace(nearer, 0);
             if (isNew)
             {
-                found->second = AddGroup(nearer);
+                found->second = AddWay(nearer);
             }
             next = found->second;
         }
     }
 }
 
+uint32_t
+Routing::WayToLocal(uint32_t node, uint32_t dst) const
+{
+    const uint32_t end = m_destinations[dst + 1].firstAttachment;
+    for (uint32_t i = m_destinations[dst].firstAttachment; i < end; i++)
+    {
+        if (m_attachments[i].node == node)
+        {
+            return m_attachments[i].way;
+        }
+    }
+    return NO_GROUP;
+}
+
+uint32_t
+Routing::Distance(uint32_t node, uint32_t dst) const
+{
+    const uint32_t toLast = m_distance[m_rowOfNode[node] + m_destinations[dst].hostClass];
+    return toLast == FAR ? FAR : toLast + 1;
+}
+
 uint64_t
 Routing::MemoryBytes() const
 {
-    return m_next.size() * sizeof(uint32_t) + m_members.size() * sizeof(PortId) +
-           m_groups.size() * sizeof(Group) + m_attachments.size() * sizeof(Attachment) +
-           (m_classOfHost.size() + m_firstAttachment.size() + m_rowOfNode.size()) *
-               sizeof(uint32_t);
+    return m_next.size() * (sizeof(uint32_t) + sizeof(uint16_t)) +
+           m_members.size() * sizeof(PortId) + m_groups.size() * sizeof(Group) +
+           m_attachments.size() * sizeof(Attachment) +
+           m_destinations.size() * sizeof(Destination) +
+           (m_groupOfPort.size() + m_rowOfNode.size()) * sizeof(uint32_t);
 }
 
 } // namespace fabric

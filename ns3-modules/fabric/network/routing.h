@@ -3,7 +3,7 @@
 #ifndef FABRIC_ROUTING_H
 #define FABRIC_ROUTING_H
 
-#include "frame.h"
+#include "ns3/frame.h"
 
 #include <cstdint>
 #include <vector>
@@ -34,18 +34,37 @@ class Routing
     };
 
     static constexpr uint32_t NO_GROUP = 0xffffffff;
+    static constexpr uint32_t FAR = 0xffff; ///< Distance of what cannot be reached
+    static constexpr uint32_t DIRECT = 1U << 31; ///< In a way: a port, not a group
 
-    Routing(const std::vector<NodeState>& nodes, const std::vector<Port>& ports);
+    Routing(const std::vector<NodeState>& nodes, const Port* ports);
 
     /**
      * @param node switch
      * @param dst dense index of the destination host
-     * @return group of ports nearer to it, NO_GROUP if it cannot be reached
+     * @return the way to it: DIRECT and the only port, a group, or NO_GROUP if there is none
      */
-    uint32_t GroupTo(uint32_t node, uint32_t dst) const
+    uint32_t WayTo(uint32_t node, uint32_t dst) const
     {
-        const uint32_t group = m_next[m_rowOfNode[node] + m_classOfHost[dst]];
-        return group == LOCAL ? GroupToLocal(node, dst) : group;
+        const Destination& to = m_destinations[dst];
+        const uint32_t way = m_next[m_rowOfNode[node] + to.hostClass];
+        if (way != LOCAL)
+        {
+            return way;
+        }
+        return to.node == node ? to.way : WayToLocal(node, dst);
+    }
+
+    /// @return whether a way is a single port
+    static bool IsDirect(uint32_t way)
+    {
+        return (way & DIRECT) && way != NO_GROUP;
+    }
+
+    /// @return ports to choose from on a way that exists, the only port included
+    Group GroupOf(uint32_t way) const
+    {
+        return m_groups[IsDirect(way) ? m_groupOfPort[way & ~DIRECT] : way];
     }
 
     Group GetGroup(uint32_t group) const
@@ -63,42 +82,56 @@ class Routing
         return static_cast<uint32_t>(m_groups.size());
     }
 
+    /// @return links from a switch to a host, FAR if there is no way
+    uint32_t Distance(uint32_t node, uint32_t dst) const;
+
+    /// @return classes of destinations
+    uint32_t NumClasses() const
+    {
+        return static_cast<uint32_t>(m_switchesOfClass.size());
+    }
+
+    /// @return class of a destination host
+    uint32_t ClassOf(uint32_t dst) const
+    {
+        return m_destinations[dst].hostClass;
+    }
+
     uint64_t MemoryBytes() const;
 
   private:
     static constexpr uint32_t LOCAL = 0xfffffffe;
 
-    /// A switch next to a host, and the group of ports down to it.
+    /// A host as a destination, with the way down to it from the first switch next to it.
+    struct Destination
+    {
+        uint32_t hostClass;
+        uint32_t node;
+        uint32_t way;
+        uint32_t firstAttachment; ///< Into m_attachments; those of the next host end them
+    };
+
+    /// A switch next to a host, and the way down to it.
     struct Attachment
     {
         uint32_t node;
-        uint32_t group;
+        uint32_t way;
     };
 
-    uint32_t GroupToLocal(uint32_t node, uint32_t dst) const
-    {
-        for (uint32_t i = m_firstAttachment[dst]; i < m_firstAttachment[dst + 1]; i++)
-        {
-            if (m_attachments[i].node == node)
-            {
-                return m_attachments[i].group;
-            }
-        }
-        return NO_GROUP;
-    }
+    uint32_t WayToLocal(uint32_t node, uint32_t dst) const;
+    uint32_t AddWay(const std::vector<PortId>& members);
+    void BuildClasses(const std::vector<NodeState>& nodes, const Port* ports);
+    void BuildRoutes(const std::vector<NodeState>& nodes, const Port* ports);
 
-    uint32_t AddGroup(const std::vector<PortId>& members);
-    void BuildClasses(const std::vector<NodeState>& nodes, const std::vector<Port>& ports);
-    void BuildRoutes(const std::vector<NodeState>& nodes, const std::vector<Port>& ports);
-
-    std::vector<uint32_t> m_rowOfNode;       ///< Start of a switch's row in m_next
-    std::vector<uint32_t> m_next;            ///< Group per (switch, class)
-    std::vector<uint32_t> m_classOfHost;     ///< Class of each host
-    std::vector<std::vector<uint32_t>> m_switchesOfClass; ///< Switches next to a class
-    std::vector<uint32_t> m_firstAttachment; ///< Per host, into m_attachments; one more at the end
+    std::vector<uint32_t> m_rowOfNode;        ///< Start of a switch's row in m_next
+    std::vector<uint32_t> m_next;             ///< Way per (switch, class)
+    std::vector<uint16_t> m_distance;         ///< Links to the switches of a class, same order
+    std::vector<Destination> m_destinations;  ///< Per host; one more at the end
     std::vector<Attachment> m_attachments;
     std::vector<Group> m_groups;
     std::vector<PortId> m_members;
+    std::vector<uint32_t> m_groupOfPort;      ///< Of a port that is the only one of a group
+    std::vector<std::vector<uint32_t>> m_switchesOfClass; ///< Switches next to a class
 };
 
 } // namespace fabric

@@ -2,10 +2,10 @@
 
 #include "packet-capture.h"
 
-#include "fabric.h"
 #include "pcap-writer.h"
 
 #include "ns3/abort.h"
+#include "ns3/fabric.h"
 
 #include <algorithm>
 #include <array>
@@ -22,8 +22,6 @@ constexpr uint32_t ETHERNET_BYTES = 14;
 constexpr uint32_t FCS_BYTES = 4;
 constexpr uint32_t IPV4_BYTES = 20;
 constexpr uint32_t UDP_BYTES = 8;
-constexpr uint32_t BTH_BYTES = 12;
-constexpr uint32_t ICRC_BYTES = 4;
 
 constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr uint16_t ETHERTYPE_MAC_CONTROL = 0x8808;
@@ -38,31 +36,6 @@ constexpr uint8_t PROTOCOL_UDP = 17;
 
 constexpr uint8_t ECT_0 = 2; ///< RFC 3168 section 5
 constexpr uint8_t CE = 3;
-
-/// CRC-32 of IEEE 802.3 section 3.2.9, byte by byte, least significant bit first.
-constexpr std::array<uint32_t, 256> CRC_TABLE = [] {
-    std::array<uint32_t, 256> table{};
-    for (uint32_t byte = 0; byte < table.size(); byte++)
-    {
-        uint32_t crc = byte;
-        for (int bit = 0; bit < 8; bit++)
-        {
-            crc = (crc >> 1) ^ ((crc & 1) ? 0xedb88320 : 0);
-        }
-        table[byte] = crc;
-    }
-    return table;
-}();
-
-uint32_t
-AddToCrc(uint32_t crc, const uint8_t* data, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-    {
-        crc = (crc >> 8) ^ CRC_TABLE[(crc ^ data[i]) & 0xff];
-    }
-    return crc;
-}
 
 /// @return what a file can hold of a frame [byte]
 size_t
@@ -86,23 +59,24 @@ InternetChecksum(const uint8_t* data, size_t bytes)
 
 } // namespace
 
-PacketCapture::PacketCapture(Fabric& fabric)
+PacketCapture::PacketCapture(const Fabric& fabric)
     : m_fabric(fabric),
-      m_fileOf(fabric.NumPorts())
+      m_fileOf(fabric.Network().NumPorts())
 {
     for (const auto& capture : fabric.Options().captures)
     {
         uint32_t node = 0;
-        while (node < fabric.NumNodes() && fabric.GetNode(node).id != capture.host)
+        const auto& nodes = fabric.Network().nodes;
+        while (node < nodes.size() && nodes[node].id != capture.host)
         {
             node++;
         }
-        NS_ABORT_MSG_IF(node == fabric.NumNodes() || fabric.GetNode(node).isSwitch,
+        NS_ABORT_MSG_IF(node == nodes.size() || nodes[node].isSwitch,
                         "capture: there is no host " << capture.host);
-        const PortId first = fabric.GetNode(node).firstPort;
+        const PortId first = nodes[node].firstPort;
         NS_ABORT_MSG_IF(m_fileOf[first], "capture: host " << capture.host << " is named twice");
         m_files.push_back(std::make_unique<PcapWriter>(capture.path, capture.snaplenBytes));
-        std::fill_n(m_fileOf.begin() + first, fabric.GetNode(node).ports, m_files.back().get());
+        std::fill_n(m_fileOf.begin() + first, nodes[node].ports, m_files.back().get());
     }
 }
 
@@ -122,7 +96,7 @@ PacketCapture::Sent(PortId port, const Frame& frame)
 {
     if (m_fileOf[port])
     {
-        Record(*m_fileOf[port], port, m_fabric.GetPort(port).peer, frame);
+        Record(*m_fileOf[port], port, m_fabric.Network().ports[port].peer, frame);
     }
 }
 
@@ -131,7 +105,7 @@ PacketCapture::Received(PortId port, const Frame& frame)
 {
     if (m_fileOf[port])
     {
-        Record(*m_fileOf[port], m_fabric.GetPort(port).peer, port, frame);
+        Record(*m_fileOf[port], m_fabric.Network().ports[port].peer, port, frame);
     }
 }
 
@@ -155,7 +129,7 @@ PacketCapture::Record(PcapWriter& file, PortId from, PortId to, const Frame& fra
 void
 PacketCapture::PutMacAddress(PortId port)
 {
-    const NodeState& node = m_fabric.GetNode(m_fabric.GetPort(port).node);
+    const NodeState& node = m_fabric.Network().nodes[m_fabric.Network().ports[port].node];
     const uint64_t local = port - node.firstPort;
     m_bytes.Put(LOCAL_ADDRESS | ((local >> 8) << 2), 1); // six of its bits are free
     m_bytes.Put(local, 1);
@@ -165,7 +139,7 @@ PacketCapture::PutMacAddress(PortId port)
 void
 PacketCapture::PutMacControl(PortId from, const Frame& frame)
 {
-    const WireBytes control = m_fabric.MacControlOf(frame);
+    const WireBytes control = m_fabric.MacControlOf(from, frame);
     m_bytes.Put(MAC_CONTROL_ADDRESS, 6);
     PutMacAddress(from);
     m_bytes.Put(control.Size() ? ETHERTYPE_MAC_CONTROL : ETHERTYPE_EXPERIMENT, 2);
@@ -197,10 +171,10 @@ PacketCapture::PutPacket(PortId from, PortId to, const Frame& frame, uint32_t sn
     m_bytes.Put(0, 2); // no checksum
     m_bytes.Put(datagram.headers);
     const size_t end = ETHERNET_BYTES + packetBytes;
-    if (datagram.invariantCrc && end < snaplenBytes + ICRC_BYTES) // or nobody sees it
+    if (datagram.seal && end < snaplenBytes + datagram.sealBytes) // or nobody sees it
     {
-        FillUpTo(end - ICRC_BYTES); // payload
-        PutInvariantCrc();
+        FillUpTo(end - datagram.sealBytes); // payload
+        m_bytes.Put(datagram.seal(m_bytes.Data() + ETHERNET_BYTES, m_bytes.Size() - ETHERNET_BYTES));
     }
     FillUpTo(BytesWithoutFcs(frame)); // payload, padding
 }
@@ -208,7 +182,7 @@ PacketCapture::PutPacket(PortId from, PortId to, const Frame& frame, uint32_t sn
 void
 PacketCapture::PutIpv4(const Frame& frame, size_t totalBytes)
 {
-    const Message& message = m_fabric.GetMessage(frame.message);
+    const Message& message = m_fabric.Messages()[frame.message];
     const bool reverse = frame.flags & frame_flag::REVERSE;
     const bool capable = frame.flags & frame_flag::ECN_CAPABLE;
     const bool marked = frame.flags & frame_flag::ECN_MARKED;
@@ -231,31 +205,8 @@ PacketCapture::PutIpv4(const Frame& frame, size_t totalBytes)
 uint32_t
 PacketCapture::Ipv4Address(uint32_t host) const
 {
-    const PortId port = m_fabric.PortsOfHost(host).first;
-    const int64_t id = m_fabric.GetNode(m_fabric.GetPort(port).node).id;
+    const int64_t id = m_fabric.Network().nodes[m_fabric.Network().hosts[host].node].id;
     return TEN_NETWORK | (static_cast<uint32_t>(id) & 0xffffff);
-}
-
-/// Annex A17: CRC-32 from the IP header on, with ones for the local route header that is not there
-/// and for all that a router may change: DSCP and ECN, TTL, checksums, FECN and BECN.
-void
-PacketCapture::PutInvariantCrc()
-{
-    constexpr size_t LRH_BYTES = 8;
-    std::array<uint8_t, LRH_BYTES + IPV4_BYTES + UDP_BYTES + BTH_BYTES> headers;
-    std::fill_n(headers.begin(), LRH_BYTES, 0xff);
-    std::copy_n(m_bytes.Data() + ETHERNET_BYTES, headers.size() - LRH_BYTES, &headers[LRH_BYTES]);
-    for (const size_t changes : {1, 8, 10, 11, 26, 27, 32})
-    {
-        headers[LRH_BYTES + changes] = 0xff;
-    }
-    const size_t first = ETHERNET_BYTES + headers.size() - LRH_BYTES;
-    uint32_t crc = AddToCrc(0xffffffff, headers.data(), headers.size());
-    crc = ~AddToCrc(crc, m_bytes.Data() + first, m_bytes.Size() - first);
-    for (int shift = 0; shift < 32; shift += 8) // its first bit is the least significant one
-    {
-        m_bytes.Put(crc >> shift, 1);
-    }
 }
 
 } // namespace fabric

@@ -3,8 +3,8 @@
 #ifndef FABRIC_PACKET_CAPTURE_H
 #define FABRIC_PACKET_CAPTURE_H
 
-#include "frame.h"
-#include "wire-format.h"
+#include "ns3/frame.h"
+#include "ns3/wire-format.h"
 
 #include <cstdint>
 #include <memory>
@@ -45,7 +45,7 @@ struct CaptureOptions
 class PacketCapture
 {
   public:
-    explicit PacketCapture(Fabric& fabric); ///< Of the hosts that its options name
+    explicit PacketCapture(const Fabric& fabric); ///< Of the hosts that its options name
     ~PacketCapture();
 
     void Sent(PortId port, const Frame& frame);     ///< Its first bit leaves by this port now
@@ -58,11 +58,10 @@ class PacketCapture
     void PutMacControl(PortId from, const Frame& frame);
     void PutPacket(PortId from, PortId to, const Frame& frame, uint32_t snaplenBytes);
     void PutIpv4(const Frame& frame, size_t totalBytes);
-    void PutInvariantCrc();
     void FillUpTo(size_t bytes); ///< Append zeros until the frame is this long [byte]
     uint32_t Ipv4Address(uint32_t host) const;
 
-    Fabric& m_fabric;
+    const Fabric& m_fabric;
     std::vector<std::unique_ptr<PcapWriter>> m_files;
     std::vector<PcapWriter*> m_fileOf; ///< By port; null: not captured
     WireBytes m_bytes;                 ///< The frame at hand

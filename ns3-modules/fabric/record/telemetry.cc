@@ -2,7 +2,7 @@
 
 #include "telemetry.h"
 
-#include "fabric.h"
+#include "ns3/fabric.h"
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ Telemetry::Telemetry(const Fabric& fabric, std::vector<PortId> sampled)
       m_logsPauses(fabric.Options().tracePauses),
       m_sampled(std::move(sampled)),
       m_before(m_sampled.size()),
-      m_arrived(m_samplePs ? fabric.Messages().size() : 0)
+      m_arrived(m_samplePs ? fabric.Messages().Size() : 0)
 {
 }
 
@@ -32,6 +32,10 @@ Telemetry::DataArrived(const Frame& frame, uint32_t node)
     }
     if (m_samplePs)
     {
+        if (frame.message >= m_arrived.size()) // made at run time
+        {
+            m_arrived.resize(m_fabric.Messages().Size());
+        }
         Arrived& arrived = m_arrived[frame.message];
         if (arrived.packets == 0)
         {
@@ -46,19 +50,19 @@ void
 Telemetry::PauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason)
 {
     const uint64_t nowPs = m_fabric.NowPs();
-    for (uint32_t priority = 0; priority < NUM_PRIORITIES; priority++)
+    for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
     {
         const bool was = (before >> priority) & 1;
         const bool is = (after >> priority) & 1;
         if (is && !was)
         {
             m_open[{port, priority}] = m_pauses.size();
-            m_pauses.push_back({nowPs, -1, port, priority, reason});
+            m_pauses.push_back({nowPs, std::nullopt, port, priority, reason});
         }
         else if (was && !is)
         {
             const auto open = m_open.find({port, priority});
-            m_pauses[open->second].endPs = static_cast<int64_t>(nowPs);
+            m_pauses[open->second].endPs = nowPs;
             m_open.erase(open);
         }
     }
@@ -90,7 +94,7 @@ Telemetry::Sample(uint64_t timePs)
     for (size_t index = 0; index < m_sampled.size(); index++)
     {
         SamplePort(index, timePs);
-        const Port& port = m_fabric.GetPort(m_sampled[index]);
+        const Port& port = m_fabric.Network().ports[m_sampled[index]];
         if (port.queuedBytes != 0 || (port.paused != 0 && !port.down))
         {
             m_holding.push_back(index);
@@ -110,7 +114,7 @@ void
 Telemetry::SamplePort(size_t index, uint64_t timePs)
 {
     const PortId id = m_sampled[index];
-    const Port& port = m_fabric.GetPort(id);
+    const Port& port = m_fabric.Network().ports[id];
     const Before now{port.sentBytes + m_fabric.Options().framingBytes * port.sentFrames,
                      m_fabric.PausedPs(id, timePs)};
     Before& before = m_before[index];

@@ -3,10 +3,11 @@
 #ifndef FABRIC_TELEMETRY_H
 #define FABRIC_TELEMETRY_H
 
-#include "frame.h"
+#include "ns3/frame.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct PortSample
 {
     uint64_t timePs;
     PortId port;
-    uint32_t queuedBytes; ///< Waiting, the frame on the wire excluded [byte]
+    uint64_t queuedBytes; ///< Waiting, the frame on the wire excluded [byte]
     uint64_t sentBytes;   ///< Of frames begun, with framing [byte]
     uint64_t pausedPs;    ///< With any priority paused [ps]
 };
@@ -56,7 +57,7 @@ struct PauseReason
 struct Pause
 {
     uint64_t startPs;
-    int64_t endPs; ///< -1 if it lasted to the end of the run
+    std::optional<uint64_t> endPs; ///< None if it lasted to the end of the run
     PortId port;
     uint32_t priority;
     PauseReason reason;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "host-port.h"
+
+#include "ns3/abort.h"
+#include "ns3/fabric.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+HostPort::HostPort(Fabric& fabric, uint32_t endpoint, uint32_t host)
+    : m_fabric(&fabric),
+      m_nowPs(&fabric.m_nowPs),
+      m_frames(&fabric.m_frames),
+      m_messages(fabric.m_messages.Data()),
+      m_heldFrames(&fabric.m_heldByHosts),
+      m_reachDiffers(&fabric.m_reachDiffers),
+      m_firstPort(fabric.m_network.hosts[host].firstPort),
+      m_numPorts(fabric.m_network.hosts[host].ports),
+      m_endpoint(endpoint),
+      m_host(host)
+{
+}
+
+int64_t
+HostPort::HostId() const
+{
+    return m_fabric->m_network.nodes[m_fabric->m_network.hosts[m_host].node].id;
+}
+
+// ---- messages
+
+uint32_t
+HostPort::CreateMessage(uint32_t dst, uint64_t bytes, uint64_t startPs)
+{
+    return m_fabric->CreateMessage(m_endpoint, dst, bytes, startPs);
+}
+
+void
+HostPort::Delivered(uint32_t message)
+{
+    m_fabric->Delivered(message);
+}
+
+void
+HostPort::Acknowledged(uint32_t message)
+{
+    m_fabric->m_messages.Acknowledged(message, m_fabric->m_nowPs);
+}
+
+// ---- ports
+
+uint64_t
+HostPort::RateBps(PortId port) const
+{
+    return m_fabric->m_network.RateBps(port);
+}
+
+uint64_t
+HostPort::SerialisationPs(PortId port, uint32_t frameBytes) const
+{
+    return m_fabric->m_network.rates[m_fabric->m_ports[port].rate].Ps(frameBytes + FramingBytes());
+}
+
+uint64_t
+HostPort::FramingBytes() const
+{
+    return m_fabric->m_options.framingBytes;
+}
+
+bool
+HostPort::IsDown(PortId port) const
+{
+    return m_fabric->m_ports[port].down;
+}
+
+bool
+HostPort::ServesByRoutes(PortId port, uint32_t dst) const
+{
+    return m_numPorts == 1 || m_fabric->m_routes.IsNearest(port, dst);
+}
+
+uint32_t
+HostPort::NumServing(uint32_t dst) const
+{
+    if (m_numPorts == 1)
+    {
+        return 1;
+    }
+    return static_cast<uint32_t>(m_fabric->m_routes.NearestPorts(m_host, dst).size());
+}
+
+PortId
+HostPort::PortOf(uint32_t message) const
+{
+    return m_fabric->PortOfMessage(message);
+}
+
+uint64_t
+HostPort::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const
+{
+    return m_fabric->BaseRttPs(message, port, dataBytes, ackBytes);
+}
+
+uint32_t
+HostPort::NumPaths(uint32_t message, PortId port) const
+{
+    uint32_t paths = 1;
+    for (const PortId link : m_fabric->NominalWay(message, port))
+    {
+        const uint32_t node = m_fabric->m_ports[link].node;
+        if (link != port)
+        {
+            const Routing& routing = m_fabric->m_routes.Nominal();
+            const auto group = routing.GroupOf(routing.WayTo(node, m_messages[message].dst));
+            paths = std::min<uint32_t>(paths * group.size, 65535);
+        }
+    }
+    return paths;
+}
+
+uint32_t
+HostPort::NumLinks(uint32_t message) const
+{
+    return static_cast<uint32_t>(m_fabric->NominalWay(message, PortOf(message)).size());
+}
+
+// ---- what it may do
+
+void
+HostPort::SetTimer(uint64_t atPs, uint32_t token)
+{
+    m_fabric->SetTimer(m_endpoint, atPs, token);
+}
+
+void
+HostPort::SendControl(FrameId frame, PortId port)
+{
+    (*m_frames)[frame].hops = 0; // it may have been the frame that it answers
+    --*m_heldFrames;
+    m_fabric->Enqueue(port, frame);
+}
+
+void
+HostPort::Kick()
+{
+    m_fabric->Kick(m_host);
+}
+
+CounterRandom
+HostPort::Stream(RandomUse use, uint64_t key) const
+{
+    return CounterRandom(m_fabric->m_options.seed, use, key);
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "link-door.h"
+
+#include "ns3/fabric.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+LinkDoor::LinkDoor(Fabric& fabric, uint32_t firstTimer, uint8_t linkClass)
+    : SwitchView(fabric),
+      m_firstTimer(firstTimer),
+      m_linkClass(linkClass)
+{
+}
+
+void
+LinkDoor::SetPaused(PortId port, uint16_t classes, const LinkMessage& reason)
+{
+    m_fabric.SetPaused(port, classes, reason);
+}
+
+void
+LinkDoor::Send(PortId port, uint32_t word, uint32_t bytes, PortId cause)
+{
+    m_fabric.SendLinkControl(port, word, bytes, cause);
+}
+
+void
+LinkDoor::SetTimer(PortId port, uint64_t atPs)
+{
+    m_fabric.SetTimer(m_firstTimer + port, atPs, 0);
+}
+
+bool
+LinkDoor::Serves(PortId port) const
+{
+    return GetPort(port).linkClass == m_linkClass;
+}
+
+} // namespace fabric
+} // namespace ns3

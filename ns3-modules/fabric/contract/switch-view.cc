@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "switch-view.h"
+
+#include "ns3/fabric.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+SwitchView::SwitchView(Fabric& fabric)
+    : m_fabric(fabric),
+      m_nowPs(&fabric.m_nowPs),
+      m_ports(fabric.m_network.ports.Data()),
+      m_nodes(fabric.m_network.nodes.data()),
+      m_tuples(fabric.m_messages.Tuples())
+{
+}
+
+uint32_t
+SwitchView::NumNodes() const
+{
+    return static_cast<uint32_t>(m_fabric.m_network.nodes.size());
+}
+
+uint32_t
+SwitchView::NumHosts() const
+{
+    return static_cast<uint32_t>(m_fabric.m_network.hosts.size());
+}
+
+PortId
+SwitchView::NumPorts() const
+{
+    return m_fabric.m_network.NumPorts();
+}
+
+const Routing&
+SwitchView::Routes() const
+{
+    return m_fabric.m_routes.InForce();
+}
+
+uint64_t
+SwitchView::QueuedBytes(PortId port, uint32_t queueClass) const
+{
+    return m_fabric.QueueOf(port, queueClass).bytes;
+}
+
+uint32_t
+SwitchView::HeadBytes(PortId port, uint32_t queueClass) const
+{
+    if (!((m_ports[port].queued >> queueClass) & 1))
+    {
+        return 0;
+    }
+    return m_fabric.m_frames[m_fabric.QueueOf(port, queueClass).head].bytes;
+}
+
+std::optional<uint64_t>
+SwitchView::BufferBytes(uint32_t node) const
+{
+    return m_fabric.m_options.nodeClasses[m_nodes[node].nodeClass].bufferBytes;
+}
+
+uint64_t
+SwitchView::FreeBytes(uint32_t node) const
+{
+    return m_fabric.m_nodeClasses[m_nodes[node].nodeClass].bufferBytes - m_nodes[node].usedBytes;
+}
+
+uint64_t
+SwitchView::RateBps(PortId port) const
+{
+    return m_fabric.m_network.RateBps(port);
+}
+
+uint64_t
+SwitchView::DelayPs(PortId port) const
+{
+    return m_fabric.m_network.counters[port].delayPs;
+}
+
+uint64_t
+SwitchView::LatencyPs(PortId port) const
+{
+    return m_fabric.m_options.nodeClasses[m_ports[port].nodeClass].latencyPs;
+}
+
+uint64_t
+SwitchView::SerialisationPs(PortId port, uint32_t frameBytes) const
+{
+    return m_fabric.m_network.rates[m_ports[port].rate].Ps(frameBytes + FramingBytes());
+}
+
+uint64_t
+SwitchView::FramingBytes() const
+{
+    return m_fabric.m_options.framingBytes;
+}
+
+uint32_t
+SwitchView::LargestFrameBytes() const
+{
+    return m_fabric.m_largestFrameBytes;
+}
+
+std::pair<int64_t, uint32_t>
+SwitchView::PeerOf(PortId port) const
+{
+    return m_fabric.m_network.PeerOf(port);
+}
+
+double
+SwitchView::CapacityBps(PortId port, uint32_t dst) const
+{
+    return m_fabric.m_routes.CapacityBps(port, dst);
+}
+
+PortId
+SwitchView::ListedRoute(uint32_t message, bool reverse, uint32_t node) const
+{
+    return m_fabric.m_routes.Listed(message, reverse, node);
+}
+
+RandomCursor
+SwitchView::CursorOfNode(uint32_t node, RandomUse use) const
+{
+    return RandomCursor(
+        CounterRandom(m_fabric.m_options.seed, use, static_cast<uint64_t>(m_nodes[node].id)));
+}
+
+RandomCursor
+SwitchView::CursorOfPort(PortId port, RandomUse use) const
+{
+    return RandomCursor(m_fabric.m_network.StreamOfPort(port, use));
+}
+
+} // namespace fabric
+} // namespace ns3

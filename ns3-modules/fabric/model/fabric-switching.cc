@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// What only few frames go through: verdicts of queues, schedulers, programs, losses, long wires.
+
+#include "fabric.h"
+
+#include "ns3/packet-capture.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ns3
+{
+namespace fabric
+{
+
+// ---- admission --------------------------------------------------------------------------------
+
+bool
+Fabric::IsLossless(PortId egressId, uint32_t priority) const
+{
+    return (m_linkClasses[m_ports[egressId].linkClass].losslessMask >> priority) & 1;
+}
+
+bool
+Fabric::MayTrim(PortId egressId, const Frame& frame) const
+{
+    const auto* discipline = m_nodeClasses[m_ports[egressId].nodeClass].discipline;
+    return frame.kind == frame_kind::DATA && (frame.flags & frame_flag::TRIMMABLE) &&
+           !IsLossless(egressId, frame.priority) &&
+           frame.bytes > discipline->TrimBytes(frame.priority);
+}
+
+PortId
+Fabric::Drop(PortId egressId, FrameId frameId)
+{
+    m_network.counters[egressId].droppedBuffer++;
+    m_frames.Free(frameId);
+    return NO_PORT;
+}
+
+/**
+ * Ask the discipline of an egress about a frame, and carry out its verdict.
+ * @return egress to go on with, NO_PORT if the frame is gone
+ */
+PortId
+Fabric::Admit(PortId egressId, FrameId frameId)
+{
+    using Verdict = QueueDiscipline::Verdict;
+    Frame& frame = m_frames[frameId];
+    auto* discipline = m_nodeClasses[m_ports[egressId].nodeClass].discipline;
+    const uint16_t before = frame.flags;
+    Verdict verdict =
+        discipline->Admit(egressId, frame, QueueOf(egressId, frame.priority).bytes);
+    m_network.counters[egressId].marked += ((frame.flags & ~before) & frame_flag::ECN_MARKED) != 0;
+    if (verdict == Verdict::ADMIT || IsLossless(egressId, frame.priority))
+    {
+        return egressId;
+    }
+    if (verdict == Verdict::DROP || !MayTrim(egressId, frame))
+    {
+        return Drop(egressId, frameId);
+    }
+    switch (verdict)
+    {
+    case Verdict::TRIM_TAIL:
+        return TrimTail(egressId, frameId);
+    case Verdict::BOUNCE:
+        return Bounce(egressId, frameId);
+    default:
+        return TrimAndAsk(egressId, frameId);
+    }
+}
+
+/// Cut a frame to its headers, of an egress that has no room for its payload.
+void
+Fabric::CutPayload(PortId egressId, Frame& frame)
+{
+    const auto* discipline = m_nodeClasses[m_ports[egressId].nodeClass].discipline;
+    const uint8_t priority = frame.priority;
+    frame.bytes = static_cast<uint16_t>(discipline->TrimBytes(priority));
+    frame.priority = discipline->TrimPriority(priority);
+    frame.flags |= frame_flag::TRIMMED;
+    if (m_ports[m_ports[egressId].peer].isHost)
+    {
+        frame.flags |= frame_flag::TRIMMED_LAST_HOP;
+    }
+    m_network.counters[egressId].trimmed++;
+}
+
+PortId
+Fabric::TrimAndAsk(PortId egressId, FrameId frameId)
+{
+    using Verdict = QueueDiscipline::Verdict;
+    Frame& frame = m_frames[frameId];
+    CutPayload(egressId, frame);
+    auto* discipline = m_nodeClasses[m_ports[egressId].nodeClass].discipline;
+    const Verdict verdict =
+        discipline->Admit(egressId, frame, QueueOf(egressId, frame.priority).bytes);
+    if (verdict == Verdict::ADMIT || IsLossless(egressId, frame.priority))
+    {
+        return egressId;
+    }
+    if (verdict == Verdict::BOUNCE && !(frame.flags & frame_flag::BOUNCED))
+    {
+        return Bounce(egressId, frameId);
+    }
+    return Drop(egressId, frameId);
+}
+
+/// The last frame of the queue is trimmed and this one takes its place: they swap what they are.
+PortId
+Fabric::TrimTail(PortId egressId, FrameId frameId)
+{
+    Port& port = m_ports[egressId];
+    const uint32_t queueClass = m_frames[frameId].priority;
+    PortQueue& queue = const_cast<PortQueue&>(QueueOf(egressId, queueClass));
+    if (!((port.queued >> queueClass) & 1) || !MayTrim(egressId, m_frames[queue.tail]))
+    {
+        return TrimAndAsk(egressId, frameId);
+    }
+    // Both are of this switch, and accounted or not by where they came in.
+    NodeState& node = m_network.nodes[port.node];
+    const Frame& tail = m_frames[queue.tail];
+    const Frame& arrival = m_frames[frameId];
+    const PortId from = node.firstPort + tail.ingress;
+    const PortId ingress = node.firstPort + arrival.ingress;
+    const uint64_t growth = uint64_t{arrival.bytes} - tail.bytes; // may wrap, and back again
+    if (auto* control = m_linkClasses[m_ports[from].linkClass].control)
+    {
+        control->OnDeparture(from, tail.priority, tail.bytes);
+    }
+    auto* control = m_linkClasses[m_ports[ingress].linkClass].control;
+    if (control && !control->OnArrival(ingress, egressId, arrival))
+    {
+        m_network.counters[ingress].droppedHeadroom++;
+        control->OnArrival(from, egressId, tail); // as it was a moment ago
+        m_frames.Free(frameId);
+        return NO_PORT;
+    }
+    node.usedBytes += growth;
+    node.maxUsedBytes = std::max(node.maxUsedBytes, node.usedBytes);
+    queue.bytes += growth;
+    port.queuedBytes += growth;
+    port.maxQueuedBytes = std::max(port.maxQueuedBytes, port.queuedBytes);
+    m_frames.SwapContents(queue.tail, frameId);
+    return TrimAndAsk(egressId, frameId);
+}
+
+/// Send the headers of a frame back to its source (NDP section 3.2.4, return to sender).
+PortId
+Fabric::Bounce(PortId egressId, FrameId frameId)
+{
+    Frame& frame = m_frames[frameId];
+    if (!(frame.flags & frame_flag::TRIMMED))
+    {
+        CutPayload(egressId, frame);
+    }
+    m_network.counters[egressId].bounced++;
+    frame.flags |= frame_flag::BOUNCED;
+    frame.flags ^= frame_flag::REVERSE;
+    const Message& message = m_messages[frame.message];
+    frame.dst = (frame.flags & frame_flag::REVERSE) ? message.src : message.dst;
+    const uint32_t node = m_ports[egressId].node;
+    const PortId back = RouteAt(node, frame);
+    if (back == NO_PORT || m_ports[back].down)
+    {
+        return Drop(egressId, frameId);
+    }
+    auto* discipline = m_nodeClasses[m_ports[egressId].nodeClass].discipline;
+    const auto verdict = discipline->Admit(back, frame, QueueOf(back, frame.priority).bytes);
+    return verdict == QueueDiscipline::Verdict::ADMIT ? back : Drop(back, frameId);
+}
+
+// ---- departure --------------------------------------------------------------------------------
+
+/// A frame begins to leave a switch: its discipline may mark it, programs may write into it.
+void
+Fabric::Depart(PortId portId, FrameId frameId, uint64_t queuedBytes)
+{
+    Frame& frame = m_frames[frameId];
+    const NodeClass& owner = m_nodeClasses[m_ports[portId].nodeClass];
+    if (owner.discipline)
+    {
+        const uint16_t before = frame.flags;
+        owner.discipline->Depart(portId, frame, queuedBytes);
+        m_network.counters[portId].marked +=
+            ((frame.flags & ~before) & frame_flag::ECN_MARKED) != 0;
+    }
+    for (auto* program : owner.onDeparture)
+    {
+        program->OnDeparture(portId, frameId, queuedBytes);
+    }
+    if (owner.scheduler)
+    {
+        owner.scheduler->Sent(portId, frame.priority, frame.bytes + m_options.framingBytes);
+    }
+}
+
+/// @return class to serve now; NONE: a timer will ask again, or a frame that comes
+uint32_t
+Fabric::AskScheduler(PortId portId, uint32_t ready)
+{
+    const auto choice = m_nodeClasses[m_ports[portId].nodeClass].scheduler->Next(portId, ready);
+    if (choice.queueClass == EgressScheduler::NONE && choice.notBeforePs < m_askAtPs[portId])
+    {
+        m_askAtPs[portId] = choice.notBeforePs;
+        SetTimer(m_firstAskTimer + portId, choice.notBeforePs, 0);
+    }
+    return choice.queueClass;
+}
+
+/// Ask the transport with the most urgent frame, in turn among equals (see PullFromHost).
+FrameId
+Fabric::PullUrgent(PortId portId, const NicState& nic)
+{
+    const HostState& host = m_network.hosts[m_ports[portId].host];
+    Endpoint* first = m_endpoints.data() + host.firstEndpoint;
+    std::optional<uint8_t> most;
+    for (uint32_t i = 0; i < host.endpoints; i++)
+    {
+        const auto urgency = first[i].transport->Urgency(portId);
+        if (urgency && *urgency >= nic.leastPriority && (!most || *urgency > *most))
+        {
+            most = urgency;
+        }
+    }
+    const uint32_t start = first->turn;
+    for (uint32_t i = 0; most && i < host.endpoints; i++)
+    {
+        Endpoint& endpoint = first[(start + i) % host.endpoints];
+        if (endpoint.transport->Urgency(portId) != most)
+        {
+            continue;
+        }
+        const FrameId frame = endpoint.transport->NextFrame(portId, nic);
+        if (frame != NO_FRAME)
+        {
+            first->turn = (start + i + 1) % host.endpoints;
+            m_heldByHosts--;
+            if (m_frames[frame].kind == frame_kind::DATA)
+            {
+                Message& message = m_messages[m_frames[frame].message];
+                message.sentPackets++;
+                message.retransmittedPackets +=
+                    (m_frames[frame].flags & frame_flag::RETRANSMITTED) != 0;
+            }
+            return frame;
+        }
+    }
+    return NO_FRAME;
+}
+
+// ---- wires ------------------------------------------------------------------------------------
+
+/// A frame is whole on a wire that no lane serves, or is of link control, or the link is cut.
+void
+Fabric::PutOnWire(PortId portId, FrameId frameId)
+{
+    const Port& port = m_ports[portId];
+    const Port& peer = m_ports[port.peer];
+    if (port.down) // cut while the frame was under way
+    {
+        m_network.counters[port.peer].lostFrames++;
+        m_frames.Free(frameId);
+        return;
+    }
+    const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
+    const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
+    const uint64_t delayPs = m_network.counters[portId].delayPs;
+    if (isLinkControl && latencyPs != 0) // it overtakes what waits for the switch
+    {
+        m_queue.Push(m_nowPs,
+                     {m_nowPs + delayPs, EventTarget(EventType::ARRIVE, port.peer), frameId});
+        return;
+    }
+    if (port.lane != EventQueue::NO_LANE)
+    {
+        m_queue.PushLane(port.lane,
+                         {m_nowPs + delayPs + latencyPs,
+                          EventTarget(EventType::ARRIVE, port.peer),
+                          frameId});
+        return;
+    }
+    PushArrival(portId, m_nowPs + delayPs + latencyPs, frameId);
+}
+
+/// Frames of one port arrive in the order in which they left it; far ones wait on their wire.
+void
+Fabric::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
+{
+    const Event event{timePs, EventTarget(EventType::ARRIVE, m_ports[portId].peer), frameId};
+    if (m_network.counters[portId].delayPs >= EventWheel::HORIZON_PS)
+    {
+        m_queue.PushWire(portId, event);
+    }
+    else
+    {
+        m_queue.Push(m_nowPs, event);
+    }
+}
+
+/// The peer forwards a frame as soon as its first bytes are in: schedule that.
+void
+Fabric::BeginCutThrough(PortId portId, FrameId frameId)
+{
+    Port& port = m_ports[portId];
+    const NodeClass& peer = m_nodeClasses[m_ports[port.peer].nodeClass];
+    const uint64_t headBytes = std::min<uint64_t>(peer.cutThroughBytes, port.currentBytes);
+    const uint64_t headPs = m_network.rates[port.rate].Ps(m_options.framingBytes + headBytes);
+    port.currentCutsThrough = true;
+    PushArrival(portId,
+                m_nowPs + headPs + m_network.counters[portId].delayPs + peer.latencyPs,
+                frameId);
+}
+
+/// Decide whether a frame does not come in by this port, and count it by its reason.
+bool
+Fabric::IsLost(PortId portId, const Frame& frame)
+{
+    if (m_changes.LostByCut(portId, m_losses.CanLose(portId)))
+    {
+        return true;
+    }
+    // See docs/limitations.md: PAUSE frames do not expire, so they are not lost.
+    return frame.kind != frame_kind::LINK_CONTROL && m_losses.Loses(portId, frame);
+}
+
+void
+Fabric::ReceiveLinkControl(PortId portId, FrameId frameId)
+{
+    const Frame& frame = m_frames[frameId];
+    m_network.counters[portId].linkControlReceived++;
+    if (m_capture)
+    {
+        m_capture->Received(portId, frame);
+    }
+    LinkMessage message{.word = frame.aux};
+    if (const FrameNote* note = m_frames.FindNote(frameId))
+    {
+        message.sentPs = note->stampPs;
+        message.cause = note->switchWord;
+    }
+    m_linkClasses[m_ports[portId].linkClass].control->OnLinkControl(portId, message);
+    m_frames.Free(frameId);
+}
+
+} // namespace fabric
+} // namespace ns3

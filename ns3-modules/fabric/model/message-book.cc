@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "message-book.h"
+
+#include "ns3/abort.h"
+#include "ns3/assert.h"
+
+#include <algorithm>
+#include <new>
+#include <tuple>
+
+namespace ns3
+{
+namespace fabric
+{
+
+namespace
+{
+
+constexpr uint32_t NO_SLOT = 0xffffffff; ///< A transport has no state of it yet
+constexpr size_t LARGE_BYTES = 10'000'000;
+
+} // namespace
+
+MessageBook::MessageBook(const FabricNetwork& network, EventQueue& queue, uint64_t seed)
+    : m_network(network),
+      m_queue(queue),
+      m_seed(seed),
+      m_messages(CAPACITY),
+      m_tuples(CAPACITY)
+{
+}
+
+uint32_t
+MessageBook::Add(const FlowRow& row, uint32_t src, uint32_t dst)
+{
+    NS_ABORT_MSG_IF(m_size == CAPACITY,
+                    "flows: more than " << CAPACITY << " messages in one run");
+    const uint32_t index = m_size++;
+    Message& message = *new (&m_messages[index]) Message{};
+    message.bytes = static_cast<uint64_t>(row.bytes);
+    message.src = src;
+    message.dst = dst;
+    message.senderSlot = NO_SLOT;
+    message.receiverSlot = NO_SLOT;
+    message.transport = static_cast<uint32_t>(row.transport);
+    message.id = row.id;
+    message.startPs = static_cast<uint64_t>(row.startPs);
+    const uint64_t ends = Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);
+    const uint64_t key = Mix64(ends) ^ static_cast<uint64_t>(row.id);
+    message.tuple =
+        static_cast<uint32_t>(CounterRandom(m_seed, RandomUse::FLOW_TUPLE, key).Bits(0));
+    m_tuples[index] = message.tuple;
+    m_nextId = std::max(m_nextId, row.id + 1);
+    return index;
+}
+
+void
+MessageBook::Build(const FabricTables& tables)
+{
+    if (tables.flows.size() * sizeof(Message) > LARGE_BYTES)
+    {
+        m_messages.UseHugePages();
+    }
+    std::unordered_map<int64_t, uint32_t> hostOf;
+    for (const auto& node : m_network.nodes)
+    {
+        if (!node.isSwitch)
+        {
+            hostOf[node.id] = node.host;
+        }
+    }
+    for (const auto& row : tables.flows)
+    {
+        m_ids[row.id] = Add(row, hostOf[row.src], hostOf[row.dst]);
+    }
+    BuildDependencies(tables.dependencies);
+    for (uint32_t message = 0; message < m_size; message++)
+    {
+        if (!WaitsForOthers(message))
+        {
+            Schedule(message, 0);
+        }
+    }
+}
+
+void
+MessageBook::BuildDependencies(const std::vector<DependencyRow>& rows)
+{
+    if (rows.empty())
+    {
+        return;
+    }
+    m_waitsFor.assign(m_size, 0);
+    m_firstFollower.assign(2 * m_size + 1, 0);
+    const auto place = [this](const DependencyRow& row) {
+        return 2 * m_ids.at(row.after) + row.atSender;
+    };
+    for (const auto& row : rows)
+    {
+        m_waitsFor[m_ids.at(row.flow)]++;
+        m_firstFollower[place(row) + 1]++;
+    }
+    for (size_t i = 1; i < m_firstFollower.size(); i++)
+    {
+        m_firstFollower[i] += m_firstFollower[i - 1];
+    }
+    m_followers.resize(rows.size());
+    std::vector<uint32_t> next = m_firstFollower;
+    for (const auto& row : rows)
+    {
+        m_followers[next[place(row)]++] = {m_ids.at(row.flow),
+                                           static_cast<uint64_t>(row.delayPs)};
+    }
+}
+
+uint32_t
+MessageBook::Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs)
+{
+    const auto idOf = [this](uint32_t host) {
+        return m_network.nodes[m_network.hosts[host].node].id;
+    };
+    const uint32_t message = Add({.id = m_nextId,
+                                  .src = idOf(src),
+                                  .dst = idOf(dst),
+                                  .bytes = static_cast<int64_t>(bytes),
+                                  .startPs = static_cast<int64_t>(startPs),
+                                  .transport = 0},
+                                 src,
+                                 dst);
+    Schedule(message, nowPs);
+    return message;
+}
+
+void
+MessageBook::Schedule(uint32_t message, uint64_t nowPs)
+{
+    m_queue.Push(nowPs,
+                 {m_messages[message].startPs,
+                  EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
+                  message});
+}
+
+void
+MessageBook::Delivered(uint32_t message, uint64_t nowPs)
+{
+    m_messages[message].receiverEndPs = nowPs;
+    Release(message, false, nowPs);
+}
+
+void
+MessageBook::Acknowledged(uint32_t message, uint64_t nowPs)
+{
+    NS_ASSERT_MSG(m_messages[message].receiverEndPs,
+                  "a message is acknowledged only after it is delivered");
+    NS_ASSERT_MSG(!m_messages[message].senderEndPs, "a message is done once");
+    m_messages[message].senderEndPs = nowPs;
+    m_done++;
+    Release(message, true, nowPs);
+}
+
+void
+MessageBook::PassPoint(uint32_t message, uint64_t nowPs)
+{
+    Delivered(message, nowPs);
+    Acknowledged(message, nowPs);
+}
+
+/// A dependency of each of its followers is fulfilled; schedule those for which it was the last.
+void
+MessageBook::Release(uint32_t message, bool atSender, uint64_t nowPs)
+{
+    const size_t place = 2 * size_t{message} + atSender;
+    if (place + 1 >= m_firstFollower.size())
+    {
+        return;
+    }
+    for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
+    {
+        const auto [follower, delayPs] = m_followers[i];
+        uint64_t& startPs = m_messages[follower].startPs;
+        startPs = std::max(startPs, nowPs + delayPs);
+        if (--m_waitsFor[follower] == 0)
+        {
+            Schedule(follower, nowPs);
+        }
+    }
+}
+
+uint64_t
+MessageBook::MemoryBytes() const
+{
+    return m_size * (sizeof(Message) + sizeof(uint32_t)) + m_followers.size() * sizeof(Follower) +
+           (m_firstFollower.size() + m_waitsFor.size()) * sizeof(uint32_t);
+}
+
+} // namespace fabric
+} // namespace ns3

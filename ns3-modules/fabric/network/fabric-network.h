@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_NETWORK_H
+#define FABRIC_NETWORK_H
+
+#include "fabric-state.h"
+#include "fabric-tables.h"
+
+#include "ns3/counter-random.h"
+#include "ns3/reserved-array.h"
+
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// Serialisation times of one link rate.
+struct RateClass
+{
+    uint64_t rateBps;
+    uint64_t psPerByte; ///< 0 when not a whole number [ps]
+    uint32_t laneBytes[3]{0, 0, 0};
+    uint64_t lanePs[3]{0, 0, 0};
+    uint8_t lane[3]{0, 0, 0};
+    uint32_t lanes{0};
+
+    /// @return time of a number of bytes on the wire, rounded up: a link carries at most its rate
+    uint64_t Ps(uint64_t wireBytes) const
+    {
+        constexpr uint64_t PS_PER_SECOND_AND_BYTE = 8'000'000'000'000;
+        return psPerByte != 0 ? wireBytes * psPerByte
+                              : (wireBytes * PS_PER_SECOND_AND_BYTE + rateBps - 1) / rateBps;
+    }
+};
+
+/// The ports of one host.
+struct HostState
+{
+    uint32_t node;
+    PortId firstPort{NO_PORT};
+    uint32_t ports{0};
+    uint32_t firstEndpoint{0};
+    uint32_t endpoints{0};
+    bool variesUrgency{false}; ///< One of its transports has no fixed priority
+};
+
+/**
+ * @brief Nodes, ports and links of a run, as flat arrays in an order that their ids decide.
+ */
+class FabricNetwork
+{
+  public:
+    FabricNetwork(const FabricTables& tables, uint64_t seed);
+
+    PortId NumPorts() const
+    {
+        return static_cast<PortId>(ports.Capacity());
+    }
+
+    /// @return node id at the other end, and index among parallel links
+    std::pair<int64_t, uint32_t> PeerOf(PortId port) const;
+    /// @return the egress from a node to a peer, NO_PORT if there is no such link
+    PortId FindPort(int64_t node, int64_t peer, int64_t parallel) const;
+    /// @return stream of one egress, by the ids of both ends
+    CounterRandom StreamOfPort(PortId port, RandomUse use) const;
+    uint8_t RateIndex(uint64_t rateBps); ///< Find or add the class of a rate
+
+    uint64_t RateBps(PortId port) const
+    {
+        return rates[ports[port].rate].rateBps;
+    }
+
+    uint64_t MemoryBytes() const;
+
+    std::vector<NodeState> nodes;
+    std::vector<HostState> hosts;
+    ReservedArray<Port> ports;
+    std::vector<PortCounters> counters;
+    std::vector<RateClass> rates;
+
+  private:
+    void BuildNodes(const std::vector<NodeRow>& rows);
+    void BuildPorts(const std::vector<LinkRow>& rows);
+
+    uint64_t m_seed;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_NETWORK_H

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "route-book.h"
+
+#include "ns3/abort.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3
+{
+namespace fabric
+{
+
+namespace
+{
+
+/// Key of a listed route; nodes and directions of 2^31 messages.
+uint64_t
+ListedKey(uint32_t message, bool reverse, uint32_t node)
+{
+    return (uint64_t{message} << 33) | (uint64_t{reverse} << 32) | node;
+}
+
+} // namespace
+
+RouteBook::RouteBook(const FabricNetwork& network)
+    : m_network(network),
+      m_nominal(std::make_unique<Routing>(network.nodes, network.ports.Data())),
+      m_inForce(m_nominal.get())
+{
+}
+
+void
+RouteBook::Follow()
+{
+    m_new = std::make_unique<Routing>(m_network.nodes, m_network.ports.Data());
+    m_inForce = m_new.get();
+    m_capacityBps.clear();
+}
+
+void
+RouteBook::List(const std::vector<RouteRow>& rows,
+                const std::unordered_map<int64_t, uint32_t>& ids)
+{
+    std::unordered_map<int64_t, uint32_t> nodes;
+    for (uint32_t node = 0; node < m_network.nodes.size(); node++)
+    {
+        nodes[m_network.nodes[node].id] = node;
+    }
+    for (const auto& row : rows)
+    {
+        const auto message = ids.find(row.flow);
+        NS_ABORT_MSG_IF(message == ids.end(), "routes: there is no flow " << row.flow);
+        const PortId port = m_network.FindPort(row.node, row.peer, row.parallel);
+        NS_ABORT_MSG_IF(port == NO_PORT,
+                        "routes: flow " << row.flow << ": there is no link from node " << row.node
+                                        << " to node " << row.peer << " (parallel "
+                                        << row.parallel << ")");
+        m_listed[ListedKey(message->second, row.reverse, nodes[row.node])] = port;
+    }
+}
+
+PortId
+RouteBook::Listed(uint32_t message, bool reverse, uint32_t node) const
+{
+    const auto found = m_listed.find(ListedKey(message, reverse, node));
+    return found == m_listed.end() ? NO_PORT : found->second;
+}
+
+uint32_t
+RouteBook::DistanceFrom(PortId port, uint32_t dst, const Routing& routing) const
+{
+    const Port& peer = m_network.ports[m_network.ports[port].peer];
+    if (routing.WayTo(peer.node, dst) == Routing::NO_GROUP)
+    {
+        return Routing::FAR;
+    }
+    return routing.Distance(peer.node, dst);
+}
+
+/// Near is what was near as the network was built; a port that leads nowhere now is not near.
+bool
+RouteBook::IsNearest(PortId port, uint32_t dst) const
+{
+    const auto distance = [this, dst](PortId own) {
+        const bool leads = !m_network.ports[own].down &&
+                           DistanceFrom(own, dst, *m_inForce) != Routing::FAR;
+        return leads ? DistanceFrom(own, dst, *m_nominal) : Routing::FAR;
+    };
+    const uint32_t own = distance(port);
+    const HostState& host = m_network.hosts[m_network.ports[port].host];
+    for (PortId other = host.firstPort; other < host.firstPort + host.ports; other++)
+    {
+        if (distance(other) < own)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<PortId>
+RouteBook::NearestPorts(uint32_t host, uint32_t dst) const
+{
+    const HostState& state = m_network.hosts[host];
+    std::vector<PortId> nearest;
+    uint32_t least = Routing::FAR;
+    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    {
+        const uint32_t distance = DistanceFrom(port, dst, *m_nominal);
+        if (distance < least)
+        {
+            least = distance;
+            nearest.clear();
+        }
+        if (distance == least && distance != Routing::FAR)
+        {
+            nearest.push_back(port);
+        }
+    }
+    return nearest;
+}
+
+double
+RouteBook::CapacityBps(PortId port, uint32_t dst) const
+{
+    const Port& peer = m_network.ports[m_network.ports[port].peer];
+    const auto own = static_cast<double>(m_network.RateBps(port));
+    return peer.isHost ? own : std::min(own, CapacityOfNode(peer.node, dst));
+}
+
+/// What a switch can carry towards a host; the last link, down to the host, all ways share.
+double
+RouteBook::CapacityOfNode(uint32_t node, uint32_t dst) const
+{
+    const uint64_t key = (uint64_t{node} << 32) | m_inForce->ClassOf(dst);
+    if (const auto known = m_capacityBps.find(key); known != m_capacityBps.end())
+    {
+        return known->second;
+    }
+    const uint32_t way = m_inForce->WayTo(node, dst);
+    double sum = 0;
+    if (way != Routing::NO_GROUP)
+    {
+        const auto group = m_inForce->GroupOf(way);
+        for (uint32_t i = 0; i < group.size; i++)
+        {
+            const PortId member = m_inForce->Members(group)[i];
+            const bool isLast = m_network.ports[m_network.ports[member].peer].isHost;
+            sum += isLast ? std::numeric_limits<double>::infinity() : CapacityBps(member, dst);
+        }
+    }
+    return m_capacityBps[key] = sum;
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_ROUTE_BOOK_H
+#define FABRIC_ROUTE_BOOK_H
+
+#include "fabric-network.h"
+#include "routing.h"
+
+#include <memory>
+#include <unordered_map>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @brief The routes of a run: those of the network as built, those in force, those listed.
+ */
+class RouteBook
+{
+  public:
+    explicit RouteBook(const FabricNetwork& network);
+
+    const Routing& Nominal() const
+    {
+        return *m_nominal;
+    }
+
+    const Routing& InForce() const
+    {
+        return *m_inForce;
+    }
+
+    void Follow(); ///< Routes take notice of which links are avoided
+
+    /// Take the table "routes". Messages are in the order of their ids.
+    void List(const std::vector<RouteRow>& rows, const std::unordered_map<int64_t, uint32_t>& ids);
+    /// @return egress that is listed for a message at a node, NO_PORT if none is
+    PortId Listed(uint32_t message, bool reverse, uint32_t node) const;
+
+    /// @return links from a port of a host to another host by these routes, FAR if there is no way
+    uint32_t DistanceFrom(PortId port, uint32_t dst, const Routing& routing) const;
+    /// @return whether a port of a host is one of its nearest to another host, by routes in force
+    bool IsNearest(PortId port, uint32_t dst) const;
+    /// @return the ports of a host that are nearest to another in the network as built
+    std::vector<PortId> NearestPorts(uint32_t host, uint32_t dst) const;
+
+    /// @return least of the rates from an egress on to a host; parallel ways add up [bit/s]
+    double CapacityBps(PortId port, uint32_t dst) const;
+
+    uint64_t MemoryBytes() const
+    {
+        return m_inForce->MemoryBytes();
+    }
+
+  private:
+    double CapacityOfNode(uint32_t node, uint32_t dst) const;
+
+    const FabricNetwork& m_network;
+    std::unique_ptr<Routing> m_nominal;
+    std::unique_ptr<Routing> m_new; ///< After a change
+    const Routing* m_inForce;
+    std::unordered_map<uint64_t, PortId> m_listed; ///< By message, direction and node
+    mutable std::unordered_map<uint64_t, double> m_capacityBps; ///< By node and class [bit/s]
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_ROUTE_BOOK_H

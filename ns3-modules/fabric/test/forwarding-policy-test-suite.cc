@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// The battery of the contract ForwardingPolicy: a fake that takes ways in turn, or has routes of
+// its own, and counts what it is asked.
+
+#include "test-network.h"
+
+#include "ns3/forwarding-policy.h"
+#include "ns3/string.h"
+#include "ns3/test.h"
+
+#include <set>
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+/// See above.
+class CountingForwarding final : public ForwardingPolicy
+{
+  public:
+    static inline uint32_t attached = 0;
+    static inline uint32_t changes = 0;
+    static inline uint32_t routed = 0;
+    static inline std::vector<uint32_t> selectedPackets; ///< Of data
+    static inline uint32_t selectedAnswers = 0;
+    static inline std::string wrong; ///< What a choice should not be like
+
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::CountingForwarding")
+                                .SetParent<ForwardingPolicy>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<CountingForwarding>()
+                                .AddAttribute("Sees",
+                                              "See LooksAt, as a number",
+                                              UintegerValue(1),
+                                              MakeUintegerAccessor(&CountingForwarding::m_sees),
+                                              MakeUintegerChecker<uint32_t>(0, 2))
+                                .AddAttribute("OwnRoutes",
+                                              "Whether Route is asked, and sends all by node 30",
+                                              BooleanValue(false),
+                                              MakeBooleanAccessor(&CountingForwarding::m_own),
+                                              MakeBooleanChecker());
+        return tid;
+    }
+
+    void Attach(SwitchView& view) override
+    {
+        attached++;
+        changes = routed = selectedAnswers = 0;
+        selectedPackets.clear();
+        wrong.clear();
+        m_view = &view;
+    }
+
+    void OnRoutesChanged() override
+    {
+        changes++;
+    }
+
+    uint32_t Select(const ForwardingChoice& choice, const Frame& frame) override
+    {
+        Check(choice, frame);
+        if (frame.kind != frame_kind::DATA)
+        {
+            selectedAnswers++;
+            return 0;
+        }
+        selectedPackets.push_back(frame.packet);
+        return m_turn++ % choice.n;
+    }
+
+    Sees LooksAt() const override
+    {
+        return static_cast<Sees>(m_sees);
+    }
+
+    bool KeepsFlowOnOnePath() const override
+    {
+        return false;
+    }
+
+    bool HasOwnRoutes() const override
+    {
+        return m_own;
+    }
+
+    PortId Route(uint32_t node, const Frame& frame) override
+    {
+        routed++;
+        const NodeState& state = m_view->GetNode(node);
+        for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+        {
+            const bool isDetour = state.id == 10 && m_view->PeerOf(port).first == 30;
+            if (isDetour && !(frame.flags & frame_flag::REVERSE))
+            {
+                return port;
+            }
+        }
+        return NO_PORT;
+    }
+
+  private:
+    void Check(const ForwardingChoice& choice, const Frame& frame)
+    {
+        const Routing& routes = m_view->Routes();
+        const uint32_t way = routes.WayTo(choice.node, frame.dst);
+        if (way != choice.group || choice.group >= routes.NumGroups())
+        {
+            wrong = "group";
+        }
+        if (choice.n < 2 || routes.GroupOf(way).size != choice.n)
+        {
+            wrong = "size";
+        }
+        std::pair<int64_t, uint32_t> before{-1, 0};
+        for (uint32_t i = 0; i < choice.n; i++)
+        {
+            const auto peer = m_view->PeerOf(choice.members[i]);
+            if (m_view->GetPort(choice.members[i]).node != choice.node || peer <= before)
+            {
+                wrong = "members";
+            }
+            before = peer;
+        }
+    }
+
+    const SwitchView* m_view{nullptr};
+    uint32_t m_sees{0};
+    bool m_own{false};
+    uint32_t m_turn{0};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(CountingForwarding);
+
+namespace
+{
+
+constexpr uint32_t PACKETS = 10;
+
+/// Host 0, leaf 10, spines 20 and 21, leaf 11, host 1; and a longer way over 30 and 31.
+void
+TwoWays(TestNetwork& network, const TestNetwork::Attributes& forwarding)
+{
+    network.Host(0);
+    network.Host(1);
+    network.Switch(10);
+    network.Switch(11);
+    for (const int64_t spine : {20, 21, 30, 31})
+    {
+        network.Switch(spine, 2);
+    }
+    network.Link(0, 10);
+    network.Link(1, 11);
+    for (const int64_t spine : {20, 21})
+    {
+        network.Link(10, spine);
+        network.Link(11, spine);
+    }
+    network.Link(10, 30);
+    network.Link(30, 31);
+    network.Link(11, 31);
+    network.Flow(0, 1, PACKETS * 1000);
+    network.Use("forwarding", "ns3::tests::CountingForwarding", forwarding);
+    network.Transport({{"GapPs", "1000000"}});
+}
+
+} // namespace
+
+/// Oracle: counting. Only the first leaf has a choice for data, and the other for the answer.
+class PolicyIsAskedWhereThereIsAChoice : public TestCase
+{
+  public:
+    explicit PolicyIsAskedWhereThereIsAChoice(uint32_t sees)
+        : TestCase("asked once per frame and choice, sees " + std::to_string(sees)),
+          m_sees(sees)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        CountingForwarding::attached = 0;
+        TestNetwork network;
+        TwoWays(network, {{"Sees", std::to_string(m_sees)}});
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::attached, 1, "attached");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::wrong, "", "what it is asked");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedPackets.size(), PACKETS, "data");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedAnswers, 1, "answer");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::routed, 0, "no routes of its own");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 0, "no change");
+        for (const int64_t spine : {20, 21})
+        {
+            NS_TEST_EXPECT_MSG_EQ(network.Port(10, spine, "sent_data_packets"),
+                                  PACKETS / 2,
+                                  "in turn, spine " << spine);
+        }
+    }
+
+    uint32_t m_sees;
+};
+
+/// Oracle: every second packet is lost before the switch, and the others take turns.
+class LostFramesTakeNoTurn : public TestCase
+{
+  public:
+    explicit LostFramesTakeNoTurn(uint32_t sees)
+        : TestCase("a frame that is lost on its way is not asked about, sees " +
+                   std::to_string(sees)),
+          m_sees(sees)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        TwoWays(network, {{"Sees", std::to_string(m_sees)}});
+        for (int64_t ordinal = 1; ordinal <= PACKETS; ordinal += 2)
+        {
+            network.Row("drops", {{"node", 0}, {"peer", 10}, {"ordinal", ordinal}});
+        }
+        network.Run();
+        const std::vector<uint32_t> expected{1, 3, 5, 7, 9};
+        NS_TEST_EXPECT_MSG_EQ((CountingForwarding::selectedPackets == expected), true, "packets");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 20, "sent_data_packets"), 3, "first, third, fifth");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 21, "sent_data_packets"), 2, "second, fourth");
+    }
+
+    uint32_t m_sees;
+};
+
+/// Oracle: counting. A cut and a return, each followed by the routes.
+class PolicyIsToldOfNewRoutes : public TestCase
+{
+  public:
+    PolicyIsToldOfNewRoutes()
+        : TestCase("a policy is told when groups have been numbered anew")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        CountingForwarding::attached = 0;
+        TestNetwork network;
+        TwoWays(network, {});
+        for (const auto& [timePs, rateBps] : {std::pair(2'500'000, int64_t{0}),
+                                              std::pair(6'500'000, 100 * GBPS)})
+        {
+            network.Row("link_events",
+                        {{"time_ps", timePs}, {"node_a", 11}, {"node_b", 20}, {"rate_bps", rateBps}});
+        }
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 2, "changes");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::attached, 1, "attached");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::wrong, "", "what it is asked");
+        // Packets come to the leaf 1.0816 us after each full microsecond: 2 to 5 have one way.
+        const std::vector<uint32_t> expected{0, 1, 6, 7, 8, 9};
+        NS_TEST_EXPECT_MSG_EQ((CountingForwarding::selectedPackets == expected), true, "choices");
+    }
+};
+
+/// Oracle: counting. Three switches for each of ten packets, and two more for the detour.
+class OwnRoutesComeFirst : public TestCase
+{
+  public:
+    OwnRoutesComeFirst()
+        : TestCase("a policy with routes of its own is asked for every frame, at every switch")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        TwoWays(network, {{"OwnRoutes", "true"}});
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 30, "sent_data_packets"), PACKETS, "detour");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedPackets.size(), 0, "no choice left");
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedAnswers, 1, "the answer has one");
+        // 10, 30, 31, 11 for data; 11, 20 or 21, 10 for the answer.
+        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::routed, 4 * PACKETS + 3, "asked");
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "done");
+    }
+};
+
+class FabricForwardingPolicyTestSuite : public TestSuite
+{
+  public:
+    FabricForwardingPolicyTestSuite()
+        : TestSuite("fabric-forwarding-policy", Type::SYSTEM)
+    {
+        for (const uint32_t sees : {0, 1, 2})
+        {
+            AddTestCase(new PolicyIsAskedWhereThereIsAChoice(sees), Duration::QUICK);
+        }
+        for (const uint32_t sees : {1, 2})
+        {
+            AddTestCase(new LostFramesTakeNoTurn(sees), Duration::QUICK);
+        }
+        AddTestCase(new PolicyIsToldOfNewRoutes, Duration::QUICK);
+        AddTestCase(new OwnRoutesComeFirst, Duration::QUICK);
+    }
+};
+
+static FabricForwardingPolicyTestSuite g_fabricForwardingPolicyTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// The battery of the contract QueueDiscipline: a fake that counts its calls and says what it is
+// told to say.
+
+#include "test-network.h"
+
+#include "ns3/link-flow-control.h"
+#include "ns3/queue-discipline.h"
+#include "ns3/test.h"
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+/// Says one verdict of data beyond a limit, and writes down what it was asked.
+class CountingQueue final : public QueueDiscipline
+{
+  public:
+    /// One call.
+    struct Call
+    {
+        uint8_t kind;
+        uint8_t priority;
+        uint64_t bytes;
+        uint64_t queuedBytes;
+    };
+
+    static inline uint32_t attached = 0;
+    static inline std::vector<Call> admits;
+    static inline std::vector<Call> departs;
+
+    static void Clear()
+    {
+        attached = 0;
+        admits.clear();
+        departs.clear();
+    }
+
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::CountingQueue")
+                                .SetParent<QueueDiscipline>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<CountingQueue>()
+                                .AddAttribute("Says",
+                                              "Verdict, as a number",
+                                              UintegerValue(0),
+                                              MakeUintegerAccessor(&CountingQueue::m_says),
+                                              MakeUintegerChecker<uint32_t>(0, 4))
+                                .AddAttribute("LimitBytes",
+                                              "Says it of what would make a queue longer [byte]",
+                                              UintegerValue(0),
+                                              MakeUintegerAccessor(&CountingQueue::m_limitBytes),
+                                              MakeUintegerChecker<uint64_t>())
+                                .AddAttribute("Headers",
+                                              "Says it of what was trimmed, too",
+                                              BooleanValue(false),
+                                              MakeBooleanAccessor(&CountingQueue::m_headers),
+                                              MakeBooleanChecker())
+                                .AddAttribute("TrimBytes",
+                                              "Size of what is left [byte]",
+                                              UintegerValue(100),
+                                              MakeUintegerAccessor(&CountingQueue::m_trimBytes),
+                                              MakeUintegerChecker<uint32_t>())
+                                .AddAttribute("QuietAdmit",
+                                              "See QuietBytes [byte]",
+                                              UintegerValue(0),
+                                              MakeUintegerAccessor(&CountingQueue::m_quietAdmit),
+                                              MakeUintegerChecker<uint64_t>())
+                                .AddAttribute("QuietDepart",
+                                              "See QuietBytes [byte]",
+                                              UintegerValue(0),
+                                              MakeUintegerAccessor(&CountingQueue::m_quietDepart),
+                                              MakeUintegerChecker<uint64_t>());
+        return tid;
+    }
+
+    void Attach(SwitchView&) override
+    {
+        attached++;
+    }
+
+    QuietBytes Quiet(uint8_t) const override
+    {
+        return {m_quietAdmit, m_quietDepart};
+    }
+
+    Verdict Admit(PortId, Frame& frame, uint64_t queuedBytes) override
+    {
+        admits.push_back({frame.kind, frame.priority, frame.bytes, queuedBytes});
+        const bool asked = m_headers || !(frame.flags & frame_flag::TRIMMED);
+        return asked && queuedBytes + frame.bytes > m_limitBytes ? static_cast<Verdict>(m_says)
+                                                                 : Verdict::ADMIT;
+    }
+
+    void Depart(PortId, Frame& frame, uint64_t queuedBytes) override
+    {
+        departs.push_back({frame.kind, frame.priority, frame.bytes, queuedBytes});
+    }
+
+    uint32_t TrimBytes(uint8_t) const override
+    {
+        return m_trimBytes;
+    }
+
+    uint8_t TrimPriority(uint8_t) const override
+    {
+        return 7;
+    }
+
+  private:
+    uint32_t m_says{0};
+    uint64_t m_limitBytes{0};
+    bool m_headers{false};
+    uint32_t m_trimBytes{0};
+    uint64_t m_quietAdmit{0};
+    uint64_t m_quietDepart{0};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(CountingQueue);
+
+/// Flow control that does nothing but promise that priority 3 loses nothing.
+class LosslessThree final : public LinkFlowControl
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::LosslessThree")
+                                .SetParent<LinkFlowControl>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<LosslessThree>();
+        return tid;
+    }
+
+    void Attach(LinkDoor&) override
+    {
+    }
+
+    uint32_t LosslessClasses() const override
+    {
+        return 1U << 3;
+    }
+
+    bool OnArrival(PortId ingress, PortId, const Frame& frame) override
+    {
+        m_heldBytes[{ingress, frame.priority}] += frame.bytes;
+        return true;
+    }
+
+    void OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes) override
+    {
+        m_heldBytes[{ingress, priority}] -= bytes;
+    }
+
+    void OnLinkControl(PortId, const LinkMessage&) override
+    {
+    }
+
+    void OnLinkDown(PortId) override
+    {
+    }
+
+    Account GetAccount(PortId ingress, uint8_t priority) const override
+    {
+        const auto held = m_heldBytes.find({ingress, priority});
+        return {.heldBytes = held == m_heldBytes.end() ? 0 : held->second,
+                .peakBytes = 0,
+                .reservedBytes = 0,
+                .holdsBack = false};
+    }
+
+  private:
+    std::map<std::pair<PortId, uint8_t>, uint64_t> m_heldBytes; ///< [byte]
+};
+
+NS_OBJECT_ENSURE_REGISTERED(LosslessThree);
+
+namespace
+{
+
+constexpr uint32_t ADMIT = 0;
+constexpr uint32_t DROP = 1;
+constexpr uint32_t TRIM = 2;
+constexpr uint32_t TRIM_TAIL = 3;
+constexpr uint32_t BOUNCE = 4;
+const std::string TRIMMABLE = std::to_string(frame_flag::TRIMMABLE);
+
+/// Hosts 0 and 1 send four packets each to host 2 at once: two come for each that leaves.
+void
+TwoToOne(TestNetwork& network, const TestNetwork::Attributes& queue)
+{
+    CountingQueue::Clear();
+    network.Star(3);
+    network.Flow(0, 2, 4000);
+    network.Flow(1, 2, 4000);
+    network.Use("queue", "ns3::tests::CountingQueue", queue);
+    network.Transport({{"Flags", TRIMMABLE}});
+}
+
+/// Host 0 sends three packets to host 1 over a switch, or two.
+void
+OneToOne(TestNetwork& network, const TestNetwork::Attributes& queue, const std::string& flags)
+{
+    CountingQueue::Clear();
+    network.Host(0);
+    network.Host(1);
+    network.Switch(10);
+    network.Switch(11);
+    network.Link(0, 10);
+    network.Link(10, 11);
+    network.Link(11, 1);
+    network.Flow(0, 1, 3000);
+    network.Use("queue", "ns3::tests::CountingQueue", queue);
+    network.Transport({{"Flags", flags}});
+}
+
+/// @return queuedBytes of the calls about data
+std::vector<uint64_t>
+QueuedBytes(const std::vector<CountingQueue::Call>& calls)
+{
+    std::vector<uint64_t> bytes;
+    for (const auto& call : calls)
+    {
+        if (call.kind == frame_kind::DATA)
+        {
+            bytes.push_back(call.queuedBytes);
+        }
+    }
+    return bytes;
+}
+
+/// @return frames of data with all of these flags that came to a host
+uint32_t
+Seen(int64_t host, uint16_t flags)
+{
+    uint32_t n = 0;
+    for (const auto& seen : PacedDatagrams::seen)
+    {
+        n += seen.host == host && seen.frame.kind == frame_kind::DATA &&
+             (seen.frame.flags & flags) == flags;
+    }
+    return n;
+}
+
+} // namespace
+
+/// Oracle, by hand: at the k-th instant one frame is done, one goes, and two come.
+class QueueIsAskedOnceEachWay : public TestCase
+{
+  public:
+    QueueIsAskedOnceEachWay()
+        : TestCase("each frame is admitted once and departs once")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        TwoToOne(network, {});
+        network.Run();
+        const std::vector<uint64_t> before{0, 0, 0, 1000, 1000, 2000, 2000, 3000};
+        const std::vector<uint64_t> behind{0, 0, 1000, 2000, 3000, 2000, 1000, 0};
+        NS_TEST_EXPECT_MSG_EQ(CountingQueue::attached, 1, "attached");
+        NS_TEST_EXPECT_MSG_EQ((QueuedBytes(CountingQueue::admits) == before), true, "admit");
+        NS_TEST_EXPECT_MSG_EQ((QueuedBytes(CountingQueue::departs) == behind), true, "depart");
+        NS_TEST_EXPECT_MSG_EQ(CountingQueue::admits.size(), 10, "with two answers");
+        NS_TEST_EXPECT_MSG_EQ(CountingQueue::departs.size(), 10, "with two answers");
+    }
+};
+
+/// Oracle: of the same calls those beyond the quiet sizes.
+class QuietQueueIsNotAsked : public TestCase
+{
+  public:
+    QuietQueueIsNotAsked()
+        : TestCase("a queue up to its quiet sizes is not asked")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        TwoToOne(network, {{"QuietAdmit", "2000"}, {"QuietDepart", "1000"}});
+        network.Run();
+        const std::vector<uint64_t> before{2000, 2000, 3000};
+        const std::vector<uint64_t> behind{2000, 3000, 2000};
+        NS_TEST_EXPECT_MSG_EQ((QueuedBytes(CountingQueue::admits) == before), true, "admit");
+        NS_TEST_EXPECT_MSG_EQ((QueuedBytes(CountingQueue::departs) == behind), true, "depart");
+        NS_TEST_EXPECT_MSG_EQ(CountingQueue::admits.size(), 3, "answers are quiet");
+    }
+};
+
+/// What a verdict may do, and to what.
+class VerdictsAreHeld : public TestCase
+{
+  public:
+    /// What is to come of the three packets.
+    struct Outcome
+    {
+        uint32_t whole;   ///< Came with payload
+        uint32_t trimmed; ///< Came without
+        uint32_t dropped; ///< Frames, the answer included
+        uint32_t admits;  ///< Calls about data at both switches
+    };
+
+    VerdictsAreHeld(const std::string& name,
+                    const TestNetwork::Attributes& queue,
+                    const std::string& flags,
+                    const Outcome& outcome,
+                    bool lossless = false)
+        : TestCase(name),
+          m_queue(queue),
+          m_flags(flags),
+          m_outcome(outcome),
+          m_lossless(lossless)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        OneToOne(network, m_queue, m_flags);
+        if (m_lossless)
+        {
+            network.Use("flow_control", "ns3::tests::LosslessThree");
+        }
+        network.Run();
+        const uint32_t trimmed = Seen(1, frame_flag::TRIMMED);
+        NS_TEST_EXPECT_MSG_EQ(Seen(1, 0) - trimmed, m_outcome.whole, "whole");
+        NS_TEST_EXPECT_MSG_EQ(trimmed, m_outcome.trimmed, "trimmed");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_buffer_frames"),
+                              m_outcome.dropped,
+                              "dropped");
+        NS_TEST_EXPECT_MSG_EQ(QueuedBytes(CountingQueue::admits).size(), m_outcome.admits, "asked");
+    }
+
+    TestNetwork::Attributes m_queue;
+    std::string m_flags;
+    Outcome m_outcome;
+    bool m_lossless;
+};
+
+/// Drops are counted at the egress that was full.
+class DropsAreCountedWhereTheQueueIs : public TestCase
+{
+  public:
+    DropsAreCountedWhereTheQueueIs()
+        : TestCase("a dropped frame is counted at the egress that it wanted")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        TwoToOne(network, {{"Says", std::to_string(DROP)}, {"LimitBytes", "2000"}});
+        network.Run();
+        // By hand: the last of those that come at the third and at the fourth instant.
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 2, "dropped_buffer_frames"), 2, "egress");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_buffer_frames"), 2, "nowhere else");
+    }
+};
+
+/// Oracle, by hand: what a frame looks like that a switch has trimmed.
+class TrimmedFrameIsAHeader : public TestCase
+{
+  public:
+    TrimmedFrameIsAHeader()
+        : TestCase("a trimmed frame: size, priority, flags, and who was next to the destination")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        OneToOne(network, {{"Says", std::to_string(TRIM)}}, TRIMMABLE);
+        network.Run();
+        for (const auto& seen : PacedDatagrams::seen)
+        {
+            NS_TEST_EXPECT_MSG_EQ(seen.frame.bytes, 100, "size");
+            NS_TEST_EXPECT_MSG_EQ(+seen.frame.priority, 7, "priority");
+            NS_TEST_EXPECT_MSG_EQ((seen.frame.flags & frame_flag::TRIMMED_LAST_HOP), 0, "first hop");
+        }
+        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 3, "all came");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 11, "trimmed_packets"), 3, "counted there");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "trimmed_packets", 0), 3, "counted at the end");
+
+        TestNetwork star;
+        TwoToOne(star, {{"Says", std::to_string(TRIM)}});
+        star.Run();
+        NS_TEST_EXPECT_MSG_EQ(Seen(2, frame_flag::TRIMMED_LAST_HOP), 8, "last hop");
+    }
+};
+
+/**
+ * Oracle, by hand: with room for two, [1.1, 0.2] when 1.2 comes, [1.1, 1.2] when 0.3 comes, and
+ * [1.1, 0.3] when 1.3 comes; 0.2, 1.2 and 0.3 are trimmed (flow.packet).
+ */
+class TailIsTrimmedInPlaceOfTheArrival : public TestCase
+{
+  public:
+    TailIsTrimmedInPlaceOfTheArrival()
+        : TestCase("TRIM_TAIL: the last of the queue is trimmed and the arrival takes its place")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        TwoToOne(network, {{"Says", std::to_string(TRIM_TAIL)}, {"LimitBytes", "2000"}});
+        network.Run();
+        using Packets = std::vector<std::pair<uint32_t, uint32_t>>;
+        Packets whole;
+        Packets headers;
+        for (const auto& seen : PacedDatagrams::seen)
+        {
+            auto& list = (seen.frame.flags & frame_flag::TRIMMED) ? headers : whole;
+            list.emplace_back(seen.frame.message, seen.frame.packet);
+        }
+        const Packets expectedHeaders{{0, 2}, {1, 2}, {0, 3}};
+        const Packets expectedWhole{{0, 0}, {1, 0}, {0, 1}, {1, 1}, {1, 3}};
+        NS_TEST_EXPECT_MSG_EQ((headers == expectedHeaders), true, "headers");
+        NS_TEST_EXPECT_MSG_EQ((whole == expectedWhole), true, "whole");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 2, "trimmed_packets"), 3, "counted");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_buffer_frames"), 0, "no drop");
+    }
+};
+
+/// Oracle: the source gets back what it sent, without payload, at a time by hand.
+class BouncedFrameComesHome : public TestCase
+{
+  public:
+    BouncedFrameComesHome()
+        : TestCase("BOUNCE: the frame goes back to its source without its payload")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        CountingQueue::Clear();
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 1000);
+        // Of data: the bounced frame itself is no longer than the limit.
+        network.Use("queue",
+                    "ns3::tests::CountingQueue",
+                    {{"Says", std::to_string(BOUNCE)}, {"LimitBytes", "999"}});
+        network.Transport({{"Flags", TRIMMABLE}});
+        network.Run();
+        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), 1, "one frame came somewhere");
+        const auto& seen = PacedDatagrams::seen[0];
+        NS_TEST_EXPECT_MSG_EQ(seen.host, 0, "at its source");
+        NS_TEST_EXPECT_MSG_EQ(seen.frame.bytes, 100, "size");
+        NS_TEST_EXPECT_MSG_EQ(+seen.frame.priority, 7, "priority");
+        NS_TEST_EXPECT_MSG_NE((seen.frame.flags & frame_flag::BOUNCED), 0, "flag");
+        NS_TEST_EXPECT_MSG_EQ(seen.timePs, (1020 + 120) * 80 + 2 * US_PS, "time");
+    }
+};
+
+class FabricQueueDisciplineTestSuite : public TestSuite
+{
+  public:
+    FabricQueueDisciplineTestSuite()
+        : TestSuite("fabric-queue-discipline", Type::SYSTEM)
+    {
+        const auto says = [](uint32_t verdict) {
+            return std::pair<std::string, std::string>("Says", std::to_string(verdict));
+        };
+        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
+        const std::pair<std::string, std::string> dataOnly("LimitBytes", "64");
+        add(new QueueIsAskedOnceEachWay);
+        add(new QuietQueueIsNotAsked);
+        add(new VerdictsAreHeld("ADMIT", {says(ADMIT)}, "0", {3, 0, 0, 6}));
+        add(new VerdictsAreHeld("DROP", {says(DROP)}, "0", {0, 0, 3, 3}));
+        // At the first switch: asked for the packet, and again for its header; then at the second.
+        add(new VerdictsAreHeld("TRIM", {says(TRIM)}, TRIMMABLE, {0, 3, 0, 9}));
+        add(new VerdictsAreHeld("TRIM and TRIM again",
+                                {says(TRIM), {"Headers", "true"}},
+                                TRIMMABLE,
+                                {0, 0, 3, 6}));
+        add(new VerdictsAreHeld("TRIM of what is not trimmable",
+                                {says(TRIM), dataOnly},
+                                "0",
+                                {0, 0, 3, 3}));
+        add(new VerdictsAreHeld("TRIM of what is no larger",
+                                {says(TRIM), dataOnly, {"TrimBytes", "1000"}},
+                                TRIMMABLE,
+                                {0, 0, 3, 3}));
+        add(new VerdictsAreHeld("TRIM_TAIL of what is not trimmable",
+                                {says(TRIM_TAIL), dataOnly},
+                                "0",
+                                {0, 0, 3, 3}));
+        add(new VerdictsAreHeld("BOUNCE of what is not trimmable",
+                                {says(BOUNCE), dataOnly},
+                                "0",
+                                {0, 0, 3, 3}));
+        for (const uint32_t verdict : {DROP, TRIM, TRIM_TAIL, BOUNCE})
+        {
+            // The answer, of priority 6, is no data: it is lost.
+            add(new VerdictsAreHeld("lossless: verdict " + std::to_string(verdict),
+                                    {says(verdict)},
+                                    TRIMMABLE,
+                                    {3, 0, 1, 6},
+                                    true));
+        }
+        add(new DropsAreCountedWhereTheQueueIs);
+        add(new TrimmedFrameIsAHeader);
+        add(new TailIsTrimmedInPlaceOfTheArrival);
+        add(new BouncedFrameComesHome);
+    }
+};
+
+static FabricQueueDisciplineTestSuite g_fabricQueueDisciplineTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3

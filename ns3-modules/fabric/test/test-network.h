@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef TEST_NETWORK_H
+#define TEST_NETWORK_H
+
+#include "paced-datagrams.h"
+
+#include "ns3/fabric-facade.h"
+
+#include <initializer_list>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace tests
+{
+
+constexpr int64_t GBPS = 1'000'000'000;
+constexpr int64_t US_PS = 1'000'000;
+constexpr int64_t ALWAYS_PS = 1'000'000'000'000; ///< One second: no test runs that long [ps]
+
+/// A network of a few nodes, written by hand row by row and run once.
+class TestNetwork
+{
+  public:
+    using Cells = std::initializer_list<std::pair<const char*, int64_t>>;
+    using Attributes = std::vector<std::pair<std::string, std::string>>;
+
+    TestNetwork()
+    {
+        PacedDatagrams::seen.clear();
+    }
+
+    /// Add a row to an input table; all rows of a table have the same columns.
+    void Row(const std::string& table, Cells cells)
+    {
+        for (const auto& [column, value] : cells)
+        {
+            m_tables[table][column].push_back(value);
+        }
+    }
+
+    void Host(int64_t node)
+    {
+        Row("nodes", {{"node", node}, {"is_switch", 0}, {"tier", 0}});
+    }
+
+    void Switch(int64_t node, int64_t tier = 1)
+    {
+        Row("nodes", {{"node", node}, {"is_switch", 1}, {"tier", tier}});
+    }
+
+    void Link(int64_t a, int64_t b, int64_t gbps = 100, int64_t delayPs = US_PS)
+    {
+        Row("links",
+            {{"node_a", a}, {"node_b", b}, {"rate_bps", gbps * GBPS}, {"delay_ps", delayPs}});
+    }
+
+    void Flow(int64_t src, int64_t dst, int64_t bytes, int64_t startPs = 0, int64_t transport = 0)
+    {
+        const auto flow = static_cast<int64_t>(m_tables["flows"]["flow"].size());
+        Row("flows",
+            {{"flow", flow},
+             {"src", src},
+             {"dst", dst},
+             {"bytes", bytes},
+             {"start_ps", startPs},
+             {"transport", transport}});
+    }
+
+    /// Hosts 0 to n - 1 around switch 100, links of 100 Gb/s (80 ps per byte) and 1 us.
+    void Star(int64_t hosts)
+    {
+        Switch(100);
+        for (int64_t host = 0; host < hosts; host++)
+        {
+            Host(host);
+            Link(host, 100);
+        }
+    }
+
+    void Use(const std::string& role, const std::string& type, const Attributes& attributes = {})
+    {
+        m_facade.Use(role, Factory(type, attributes));
+    }
+
+    void Transport(const Attributes& attributes = {},
+                   const std::string& type = "ns3::tests::PacedDatagrams")
+    {
+        m_facade.Transport(Factory(type, attributes));
+    }
+
+    fabric::Facade& GetFacade()
+    {
+        return m_facade;
+    }
+
+    void Build()
+    {
+        for (const auto& [table, columns] : m_tables)
+        {
+            for (const auto& [column, values] : columns)
+            {
+                m_facade.Column(table, column, values.data(), values.size());
+            }
+        }
+        m_facade.Build();
+    }
+
+    void Run(int64_t stopPs = ALWAYS_PS)
+    {
+        Build();
+        while (!m_facade.RunSlice(stopPs, 1))
+        {
+        }
+        m_facade.Finish();
+    }
+
+    /// @return why it cannot be built or run, empty if it can
+    std::string Complaint(int64_t stopPs = ALWAYS_PS)
+    {
+        try
+        {
+            Run(stopPs);
+        }
+        catch (const std::runtime_error& error)
+        {
+            return error.what();
+        }
+        return "";
+    }
+
+    int64_t Cell(const std::string& table, const std::string& column, size_t row) const
+    {
+        return m_facade.Data(table, column)[row];
+    }
+
+    size_t Rows(const std::string& table) const
+    {
+        return m_facade.Rows(table);
+    }
+
+    /// @return a counter of the egress from a node to a peer
+    int64_t Port(int64_t node, int64_t peer, const std::string& column) const
+    {
+        for (size_t row = 0; row < Rows("ports"); row++)
+        {
+            if (Cell("ports", "node", row) == node && Cell("ports", "peer", row) == peer)
+            {
+                return Cell("ports", column, row);
+            }
+        }
+        return -1;
+    }
+
+    /// @return sum of a column
+    int64_t Sum(const std::string& table, const std::string& column) const
+    {
+        int64_t sum = 0;
+        for (size_t row = 0; row < Rows(table); row++)
+        {
+            sum += Cell(table, column, row);
+        }
+        return sum;
+    }
+
+  private:
+    uint32_t Factory(const std::string& type, const Attributes& attributes)
+    {
+        const uint32_t factory = m_facade.Factory(type);
+        for (const auto& [name, value] : attributes)
+        {
+            m_facade.Attribute(factory, name, value);
+        }
+        return factory;
+    }
+
+    fabric::Facade m_facade;
+    std::map<std::string, std::map<std::string, std::vector<int64_t>>> m_tables;
+};
+
+} // namespace tests
+} // namespace ns3
+
+#endif // TEST_NETWORK_H
