@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FABRIC_PACKET_WINDOW_H
-#define FABRIC_PACKET_WINDOW_H
+#ifndef HOST_PACKET_WINDOW_H
+#define HOST_PACKET_WINDOW_H
 
 #include <algorithm>
 #include <bit>
@@ -15,6 +15,8 @@ namespace fabric
 {
 
 /**
+ * @ingroup host
+ * @ingroup host
  * @brief Set of packet numbers at and above a base: what has come behind the first hole.
  *
  * A ring of bits that grows with the span it holds. The base itself is never in the set: adding
@@ -140,4 +142,4 @@ class PacketWindow
 } // namespace fabric
 } // namespace ns3
 
-#endif // FABRIC_PACKET_WINDOW_H
+#endif // HOST_PACKET_WINDOW_H

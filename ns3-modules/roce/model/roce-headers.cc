@@ -4,9 +4,8 @@
 
 #include "roce-transport.h"
 
-#include "ns3/fabric.h"
-
 #include <algorithm>
+#include <array>
 
 namespace ns3
 {
@@ -25,17 +24,72 @@ constexpr uint8_t SEND_ONLY = 0x04;
 constexpr uint8_t WRITE_FIRST = 0x06;
 constexpr uint8_t WRITE_ONLY = 0x0a;
 constexpr uint8_t ACKNOWLEDGE = 0x11;
+constexpr uint8_t CONGESTION = 0x81; ///< Notification packet (annex A17.9)
 constexpr uint8_t MIDDLE = 1; ///< Beyond the first packet of an operation
 constexpr uint8_t LAST = 2;
 
-constexpr uint8_t BECN = 0x40;        ///< Backward congestion notification (9.2, annex A10)
+constexpr uint8_t BECN = 0x40;         ///< Backward congestion notification (9.2, annex A10)
 constexpr uint8_t ACK_REQUEST = 0x80;
 constexpr uint16_t DEFAULT_PARTITION = 0xffff;
 constexpr uint32_t RESERVED_PAIRS = 2; ///< Queue pairs 0 and 1 are for management (3.9.1)
 
+constexpr uint32_t CNP_RESERVED_BYTES = 16;
+
 // AETH syndromes, 9.7.5.1.
 constexpr uint8_t ACK_WITHOUT_CREDITS = 0x1f;
 constexpr uint8_t NAK_SEQUENCE_ERROR = 0x60;
+
+constexpr size_t IP_UDP_BTH_BYTES = 20 + 8 + 12;
+constexpr uint32_t ICRC_BYTES = 4;
+
+/// CRC-32 of IEEE 802.3 section 3.2.9, byte by byte, least significant bit first.
+constexpr std::array<uint32_t, 256> CRC_TABLE = [] {
+    std::array<uint32_t, 256> table{};
+    for (uint32_t byte = 0; byte < table.size(); byte++)
+    {
+        uint32_t crc = byte;
+        for (int bit = 0; bit < 8; bit++)
+        {
+            crc = (crc >> 1) ^ ((crc & 1) ? 0xedb88320 : 0);
+        }
+        table[byte] = crc;
+    }
+    return table;
+}();
+
+uint32_t
+AddToCrc(uint32_t crc, const uint8_t* data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+    {
+        crc = (crc >> 8) ^ CRC_TABLE[(crc ^ data[i]) & 0xff];
+    }
+    return crc;
+}
+
+/// Annex A17: CRC-32 from the IP header on, with ones for the local route header that is not there
+/// and for all that a router may change: DSCP and ECN, TTL, checksums, FECN and BECN.
+WireBytes
+InvariantCrc(const uint8_t* packet, size_t bytes)
+{
+    constexpr size_t LRH_BYTES = 8;
+    const size_t masked = std::min(bytes, IP_UDP_BTH_BYTES);
+    std::array<uint8_t, LRH_BYTES + IP_UDP_BTH_BYTES> headers;
+    headers.fill(0xff);
+    std::copy_n(packet, masked, &headers[LRH_BYTES]);
+    for (const size_t changes : {1, 8, 10, 11, 26, 27, 32})
+    {
+        headers[LRH_BYTES + changes] = 0xff;
+    }
+    uint32_t crc = AddToCrc(0xffffffff, headers.data(), LRH_BYTES + masked);
+    crc = ~AddToCrc(crc, packet + masked, bytes - masked);
+    WireBytes seal;
+    for (int shift = 0; shift < 32; shift += 8) // its first bit is the least significant one
+    {
+        seal.Put(crc >> shift, 1);
+    }
+    return seal;
+}
 
 /// Base transport header (9.2); queue pair and sequence number have 24 bits.
 void
@@ -57,22 +111,27 @@ RoceTransport::Describe(const Frame& frame) const
 {
     Datagram datagram;
     datagram.destinationPort = ROCE_V2_PORT;
-    datagram.invariantCrc = true;
+    datagram.seal = InvariantCrc;
+    datagram.sealBytes = ICRC_BYTES;
     if (frame.kind == frame_kind::DATA)
     {
         DescribeData(frame, datagram);
         return datagram;
     }
+    const Message& message = Host().GetMessage(frame.message);
+    const uint32_t queuePair = RESERVED_PAIRS + static_cast<uint32_t>(message.id);
+    if (frame.kind == CNP)
+    {
+        PutBth(datagram.headers, CONGESTION, true, queuePair, false, 0);
+        datagram.headers.PutZeros(CNP_RESERVED_BYTES);
+        return datagram;
+    }
     // A NAK names the packet that is missing, an ACK the last one that is not.
-    const Message& message = Net().GetMessage(frame.message);
     const bool isNak = frame.kind == NAK;
-    PutBth(datagram.headers,
-           ACKNOWLEDGE,
-           frame.flags & frame_flag::ECN_ECHO,
-           RESERVED_PAIRS + static_cast<uint32_t>(message.id),
-           false,
-           isNak ? frame.aux : frame.aux - 1);
-    const bool done = frame.aux == PacketsOf(message.bytes);
+    const bool becn = frame.flags & frame_flag::ECN_ECHO;
+    const uint32_t psn = isNak ? frame.aux : frame.aux - 1;
+    PutBth(datagram.headers, ACKNOWLEDGE, becn, queuePair, false, psn);
+    const bool done = frame.aux == Cut().Packets(message.bytes);
     datagram.headers.Put(isNak ? NAK_SEQUENCE_ERROR : ACK_WITHOUT_CREDITS, 1);
     datagram.headers.Put(done, 3); // messages completed, of one
     return datagram;
@@ -82,11 +141,10 @@ RoceTransport::Describe(const Frame& frame) const
 void
 RoceTransport::DescribeData(const Frame& frame, Datagram& datagram) const
 {
-    const Message& message = Net().GetMessage(frame.message);
-    const uint32_t packets = PacketsOf(message.bytes);
+    const Message& message = Host().GetMessage(frame.message);
     const bool isFirst = frame.packet == 0;
-    const bool isLast = frame.packet + 1 == packets;
-    const bool isWrite = m_rethBytes >= RETH_BYTES;
+    const bool isLast = frame.packet + 1 == Cut().Packets(message.bytes);
+    const bool isWrite = m_firstHeaderBytes >= RETH_BYTES;
     uint8_t opcode = isWrite ? WRITE_FIRST : SEND_FIRST;
     if (isFirst && isLast)
     {
@@ -97,7 +155,8 @@ RoceTransport::DescribeData(const Frame& frame, Datagram& datagram) const
         opcode += isLast ? LAST : MIDDLE;
     }
     const uint32_t queuePair = RESERVED_PAIRS + static_cast<uint32_t>(message.id);
-    const bool request = isLast || (frame.packet + 1) % m_ackInterval == 0;
+    const bool atInterval = (frame.packet + 1) % m_ackInterval == 0;
+    const bool request = isLast || atInterval || (frame.flags & ACK_REQUEST);
     PutBth(datagram.headers, opcode, false, queuePair, request, frame.packet);
     if (isFirst && isWrite)
     {
@@ -105,9 +164,12 @@ RoceTransport::DescribeData(const Frame& frame, Datagram& datagram) const
         datagram.headers.Put(queuePair, 4); // remote key
         datagram.headers.Put(message.bytes, 4);
     }
-    const uint64_t before = uint64_t{frame.packet} * m_mtuBytes;
-    const uint64_t payload = std::min<uint64_t>(m_mtuBytes, message.bytes - before);
-    const uint64_t needed = payload + m_headerBytes + (isFirst ? m_rethBytes : 0);
+    if (frame.flags & frame_flag::TRIMMED)
+    {
+        return;
+    }
+    const uint64_t needed = Cut().PayloadBytes(message.bytes, frame.packet) + m_headerBytes +
+                            (isFirst ? m_firstHeaderBytes : 0);
     datagram.paddingBytes = needed < frame.bytes ? frame.bytes - static_cast<uint32_t>(needed) : 0;
 }
 

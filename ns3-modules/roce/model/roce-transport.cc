@@ -2,11 +2,8 @@
 
 #include "roce-transport.h"
 
-#include "ns3/boolean.h"
 #include "ns3/enum.h"
-#include "ns3/fabric.h"
-#include "ns3/string.h"
-#include "ns3/type-reference.h"
+#include "ns3/log.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -16,40 +13,29 @@ namespace ns3
 
 using namespace fabric;
 
+NS_LOG_COMPONENT_DEFINE("RoceTransport");
+
 NS_OBJECT_ENSURE_REGISTERED(RoceTransport);
 
 TypeId
 RoceTransport::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::RoceTransport")
-            .SetParent<Transport>()
-            .SetGroupName("Roce")
-            .AddConstructor<RoceTransport>()
-            .AddAttribute("MtuBytes",
-                          "Payload of a full packet [byte]",
-                          UintegerValue(4096),
-                          MakeUintegerAccessor(&RoceTransport::m_mtuBytes),
-                          MakeUintegerChecker<uint32_t>(1, 32768))
-            .AddAttribute("HeaderBytes",
-                          "Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 + ICRC 4 + FCS 4 of each data "
-                          "packet [byte]",
-                          UintegerValue(62),
-                          MakeUintegerAccessor(&RoceTransport::m_headerBytes),
-                          MakeUintegerChecker<uint32_t>(1, 1024))
+        AddAttributes(TypeId("ns3::RoceTransport")
+                          .SetParent<PacketTransport>()
+                          .SetGroupName("Roce")
+                          .AddConstructor<RoceTransport>(),
+                      {.entropy = "ns3::FlowEntropy",
+                       .rto = "4ms",
+                       .reorderHelp = "; SelectiveRepeat only, 1 = IRN"})
             .AddAttribute("RethBytes",
                           "RETH in the first packet of a message [byte]",
                           UintegerValue(16),
-                          MakeUintegerAccessor(&RoceTransport::m_rethBytes),
+                          MakeUintegerAccessor(&RoceTransport::m_firstHeaderBytes),
                           MakeUintegerChecker<uint32_t>(0, 1024))
-            .AddAttribute("AckBytes",
-                          "Acknowledgement frame: headers and AETH 4 [byte]",
-                          UintegerValue(66),
-                          MakeUintegerAccessor(&RoceTransport::m_ackBytes),
-                          MakeUintegerChecker<uint32_t>(64, 1024))
             .AddAttribute("AckInterval",
-                          "In-order packets per acknowledgement [packet]; the last packet of a "
-                          "message is always acknowledged",
+                          "In-order packets per acknowledgement [packet]; one is also sent at the "
+                          "end of a message, and when a sender would wait for it",
                           UintegerValue(1),
                           MakeUintegerAccessor(&RoceTransport::m_ackInterval),
                           MakeUintegerChecker<uint32_t>(1))
@@ -67,120 +53,194 @@ RoceTransport::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&RoceTransport::m_windowBytes),
                           MakeUintegerChecker<uint64_t>())
-            .AddAttribute("ReorderPackets",
-                          "SelectiveRepeat: a hole is lost when a packet this far behind it has "
-                          "arrived [packet]; 1 = IRN",
-                          UintegerValue(1),
-                          MakeUintegerAccessor(&RoceTransport::m_reorderPackets),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("Rto",
-                          "Retransmission timeout",
-                          TimeValue(MilliSeconds(4)),
-                          MakeTimeAccessor(&RoceTransport::m_rto),
-                          MakeTimeChecker(PicoSeconds(1)))
             .AddAttribute("RtoLow",
                           "SelectiveRepeat: timeout while at most RtoLowPackets are in flight",
                           TimeValue(MicroSeconds(100)),
                           MakeTimeAccessor(&RoceTransport::m_rtoLow),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("RtoLowPackets",
                           "SelectiveRepeat: see RtoLow [packet]",
                           UintegerValue(3),
                           MakeUintegerAccessor(&RoceTransport::m_rtoLowPackets),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("MaxBackoff",
-                          "Timeouts in a row double the timeout at most this often [1]",
-                          UintegerValue(7),
-                          MakeUintegerAccessor(&RoceTransport::m_maxBackoff),
-                          MakeUintegerChecker<uint32_t>(0, 20))
             .AddAttribute("NakInterval",
                           "GoBackN: a NAK for the same gap is repeated after this time",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&RoceTransport::m_nakInterval),
-                          MakeTimeChecker(PicoSeconds(1)))
-            .AddAttribute("Priority",
-                          "Priority of data",
-                          UintegerValue(3),
-                          MakeUintegerAccessor(&RoceTransport::m_priority),
-                          MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
-            .AddAttribute("ControlPriority",
-                          "Priority of acknowledgements",
-                          UintegerValue(6),
-                          MakeUintegerAccessor(&RoceTransport::m_controlPriority),
-                          MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
-            .AddAttribute("EcnCapable",
-                          "Data may be ECN-marked",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&RoceTransport::m_ecnCapable),
-                          MakeBooleanChecker())
-            .AddAttribute("Entropy",
-                          "Path selector, for example ns3::FlowEntropy",
-                          StringValue("ns3::FlowEntropy"),
-                          MakeStringAccessor(&RoceTransport::m_entropyType),
-                          MakeStringChecker())
-            .AddAttribute("CongestionControl",
-                          "Congestion control of each flow, empty = none",
-                          StringValue(""),
-                          MakeStringAccessor(&RoceTransport::m_controlType),
-                          MakeStringChecker());
+                          MakeTimeChecker(NanoSeconds(1)));
     return tid;
 }
 
 void
-RoceTransport::NotifyConstructionCompleted()
+RoceTransport::DoAttach()
 {
-    Transport::NotifyConstructionCompleted();
-    m_entropy = CreateReferenced<PathSelector>(m_entropyType, "ns3::RoceTransport: Entropy");
-    m_hasControl = !m_controlType.empty();
+    MessageTransport::DoAttach();
+    m_rtoLowPs = PositivePs(m_rtoLow, Name("RtoLow"));
+    m_nakIntervalPs = PositivePs(m_nakInterval, Name("NakInterval"));
 }
 
-std::vector<uint32_t>
-RoceTransport::CommonFrameBytes() const
+bool
+RoceTransport::AcceptsOutOfOrder() const
 {
-    return {std::max(MIN_FRAME_BYTES, m_mtuBytes + m_headerBytes),
-            m_ackBytes,
-            std::max(MIN_FRAME_BYTES, m_mtuBytes + m_headerBytes + m_rethBytes)};
+    return m_recovery == Recovery::SELECTIVE_REPEAT;
 }
 
-uint8_t
-RoceTransport::DataPriority() const
+// ---- source
+
+void
+RoceTransport::Begin(RoceOutbound& out)
 {
-    return m_priority;
+    out.windowPackets = out.packets.Packets();
+    if (m_windowBytes > 0)
+    {
+        out.windowPackets = Cut().Packets(m_windowBytes);
+    }
+    else if (m_recovery == Recovery::SELECTIVE_REPEAT)
+    {
+        const uint64_t packetPs = PacketPs(out);
+        out.windowPackets = static_cast<uint32_t>((BaseRttPs(out) + packetPs - 1) / packetPs);
+    }
 }
 
-int32_t
-RoceTransport::SinglePathEntropy(uint32_t message)
+bool
+RoceTransport::MaySend(const RoceOutbound& out) const
 {
-    return m_entropy->Constant(Net(), message);
-}
-
-uint32_t
-RoceTransport::PacketsOf(uint64_t bytes) const
-{
-    return static_cast<uint32_t>((bytes + m_mtuBytes - 1) / m_mtuBytes);
-}
-
-uint32_t
-RoceTransport::FrameBytes(const Message& message, uint32_t packet) const
-{
-    const uint64_t before = uint64_t{packet} * m_mtuBytes;
-    const auto payload =
-        static_cast<uint32_t>(std::min<uint64_t>(m_mtuBytes, message.bytes - before));
-    return std::max(MIN_FRAME_BYTES, payload + m_headerBytes + (packet == 0 ? m_rethBytes : 0));
+    return out.packets.ToResend() > 0 ||
+           out.packets.Next() - out.packets.Base() < out.windowPackets;
 }
 
 void
-RoceTransport::Receive(FrameId id, PortId port)
+RoceTransport::Stamp(RoceOutbound& out, FrameId data)
 {
-    const Frame& frame = Net().Frames()[id];
-    if (frame.kind == frame_kind::DATA)
+    Frame& frame = Host().GetFrame(data);
+    frame.flags |= out.rewinds;
+    // An answer will come of itself when as many are out as the destination answers at once.
+    const bool stops = out.packets.HasMore() && !MaySend(out) &&
+                       out.packets.InFlight() < m_ackInterval;
+    // A window that congestion control has cut meanwhile must not wait for packets it forbids.
+    if (stops || HasWindow(out))
     {
-        OnData(id, port);
+        frame.flags |= ACK_REQUEST;
+    }
+}
+
+/// Go-back-N: send from a packet on once more. What was sent before says nothing of it.
+void
+RoceTransport::GoBack(RoceOutbound& out, uint32_t packet)
+{
+    NS_LOG_LOGIC("message " << out.message << " goes back from packet " << out.packets.Next()
+                            << " to " << packet);
+    out.packets.Rewind(packet);
+    out.rewinds = (out.rewinds + 2 * ACK_REQUEST) & REWINDS;
+}
+
+void
+RoceTransport::JudgeLosses(RoceOutbound& out, Answer& answer)
+{
+    if (m_recovery == Recovery::SELECTIVE_REPEAT)
+    {
+        MessageTransport::JudgeLosses(out, answer);
         return;
     }
-    const uint64_t sentPs = m_hasControl ? Net().Frames().StampPs(id) : 0;
-    OnAck(frame, sentPs);
-    Net().Frames().Free(id);
+    // Once per gap: a NAK that answers a packet sent before the last time is a repetition.
+    const bool isCurrent = (answer.flags & REWINDS) == out.rewinds;
+    if (answer.kind == NAK && isCurrent && answer.cumulative >= out.packets.Base())
+    {
+        TellLost(out, answer.cumulative, CongestionControl::Loss::OVERTAKEN, answer);
+        GoBack(out, answer.cumulative);
+    }
+}
+
+bool
+RoceTransport::IsProgress(const Answer& answer) const
+{
+    return answer.advanced;
+}
+
+void
+RoceTransport::OnTimeout(RoceOutbound& out, Answer& lost)
+{
+    if (m_recovery == Recovery::SELECTIVE_REPEAT)
+    {
+        MessageTransport::OnTimeout(out, lost);
+        return;
+    }
+    for (uint32_t packet = out.packets.Base(); packet < out.packets.Next(); packet++)
+    {
+        TellLost(out, packet, CongestionControl::Loss::TIMEOUT, lost);
+    }
+    GoBack(out, out.packets.Base());
+}
+
+uint64_t
+RoceTransport::LeastRtoPs() const
+{
+    return m_recovery == Recovery::SELECTIVE_REPEAT
+               ? std::min(m_rtoLowPs, MessageTransport::LeastRtoPs())
+               : MessageTransport::LeastRtoPs();
+}
+
+uint64_t
+RoceTransport::RtoPs(const Outbound& out) const
+{
+    const bool few = m_recovery == Recovery::SELECTIVE_REPEAT &&
+                     out.packets.Next() - out.packets.Base() <= m_rtoLowPackets;
+    return few ? m_rtoLowPs : MessageTransport::RtoPs(out);
+}
+
+// ---- destination
+
+void
+RoceTransport::OnPayload(RoceInbound& in, FrameId data, PortId port, uint32_t expected)
+{
+    const Frame& frame = Host().GetFrame(data);
+    if (frame.packet > expected)
+    {
+        ReportGap(in, data, port);
+        return;
+    }
+    const uint32_t accepted = in.received.Base() - expected;
+    in.sinceAck += accepted > 0;
+    if (accepted > 0)
+    {
+        in.nakPs.reset();
+    }
+    // A packet that was here already (0), or one that has filled a hole (2), is answered at once.
+    if (accepted == 1 && in.sinceAck < m_ackInterval && !(frame.flags & ACK_REQUEST))
+    {
+        Host().FreeFrame(data);
+        return;
+    }
+    if (accepted > 0)
+    {
+        in.sinceAck = 0;
+    }
+    SendAnswer(in, data, port, ACK);
+}
+
+void
+RoceTransport::OnTrimmed(RoceInbound& in, FrameId header, PortId port)
+{
+    if (Host().GetFrame(header).packet < in.received.Base())
+    {
+        SendAnswer(in, header, port, ACK);
+        return;
+    }
+    ReportGap(in, header, port);
+}
+
+/// Something is missing before a packet, or in it.
+void
+RoceTransport::ReportGap(RoceInbound& in, FrameId frame, PortId port)
+{
+    const uint64_t nowPs = Host().NowPs();
+    if (m_recovery == Recovery::GO_BACK_N && in.nakPs && nowPs - *in.nakPs < m_nakIntervalPs)
+    {
+        Host().FreeFrame(frame);
+        return;
+    }
+    in.nakPs = nowPs;
+    SendAnswer(in, frame, port, NAK);
 }
 
 } // namespace ns3

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "credit-pacer.h"
+
+#include "ns3/event.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+CreditPacer::CreditPacer(const Rules& rules)
+    : m_rules(rules),
+      m_order(rules.order)
+{
+}
+
+void
+CreditPacer::List(uint32_t flow)
+{
+    const Flow& state = m_flows[flow];
+    const bool byBytes = m_rules.order == FlowOrder::By::LEAST_REMAINING;
+    m_order.Push(flow, byBytes ? state.wantedBytes + state.outstandingBytes : state.number);
+    m_waits = true;
+}
+
+void
+CreditPacer::Want(uint32_t flow, uint64_t bytes)
+{
+    if (flow >= m_flows.size())
+    {
+        m_flows.resize(flow + 1);
+    }
+    Flow& state = m_flows[flow];
+    if (state.number == 0)
+    {
+        state.number = ++m_begun;
+    }
+    state.wantedBytes += bytes;
+    List(flow);
+}
+
+void
+CreditPacer::Received(uint32_t flow, uint64_t bytes)
+{
+    Flow& state = m_flows[flow];
+    state.outstandingBytes -= std::min(bytes, state.outstandingBytes);
+    if (state.wantedBytes > 0)
+    {
+        List(flow);
+    }
+}
+
+void
+CreditPacer::Forget(uint32_t flow)
+{
+    m_flows[flow] = {};
+    m_waits = true; // somebody else may come in its place
+}
+
+void
+CreditPacer::SetRateBps(uint64_t rateBps)
+{
+    m_rules.rateBps = rateBps;
+}
+
+std::optional<CreditPacer::Credit>
+CreditPacer::Take(uint64_t nowPs)
+{
+    if (m_rules.rateBps > 0 && nowPs < m_pacer.NextPs())
+    {
+        return std::nullopt;
+    }
+    using Verdict = FlowOrder::Verdict;
+    uint32_t asked = 0;
+    const uint32_t flow = m_order.PopFirst([this, &asked](uint32_t candidate) {
+        const Flow& state = m_flows[candidate];
+        if (state.wantedBytes == 0)
+        {
+            return Verdict::DROP;
+        }
+        if (m_rules.mostFlows > 0 && ++asked > m_rules.mostFlows)
+        {
+            return Verdict::STOP;
+        }
+        const bool full = m_rules.mostOutstandingBytes > 0 &&
+                          state.outstandingBytes >= m_rules.mostOutstandingBytes;
+        return full ? Verdict::KEEP : Verdict::TAKE;
+    });
+    if (flow == FlowOrder::NOBODY)
+    {
+        m_waits = false;
+        return std::nullopt;
+    }
+    Flow& state = m_flows[flow];
+    const uint64_t bytes = std::min<uint64_t>(m_rules.quantumBytes, state.wantedBytes);
+    state.wantedBytes -= bytes;
+    state.outstandingBytes += bytes;
+    if (m_rules.rateBps > 0)
+    {
+        m_pacer.Sent(nowPs, bytes, m_rules.rateBps);
+    }
+    if (state.wantedBytes > 0)
+    {
+        List(flow);
+    }
+    return Credit{flow, bytes};
+}
+
+uint64_t
+CreditPacer::NextPs() const
+{
+    return m_waits ? m_pacer.NextPs() : NEVER_PS;
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "flow-order.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+void
+FlowOrder::Push(uint32_t flow, uint64_t key)
+{
+    if (m_by == By::ROUND_ROBIN)
+    {
+        if (flow > m_after.size())
+        {
+            m_after.resize(flow, ABSENT);
+        }
+        if (After(flow) == ABSENT)
+        {
+            After(flow) = NOBODY;
+            (m_tail == NOBODY ? m_head : After(m_tail)) = flow;
+            m_tail = flow;
+        }
+        return;
+    }
+    if (flow >= m_keys.size())
+    {
+        m_keys.resize(flow + 1, NO_KEY);
+    }
+    if (m_keys[flow] == key)
+    {
+        return;
+    }
+    if (m_keys[flow] != NO_KEY)
+    {
+        m_sorted.erase({m_keys[flow], flow});
+    }
+    m_keys[flow] = key;
+    m_sorted.emplace(key, flow);
+}
+
+} // namespace fabric
+} // namespace ns3

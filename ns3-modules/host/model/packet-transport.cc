@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "packet-transport.h"
+
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
+#include "ns3/enum.h"
+#include "ns3/log.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricPacketTransport");
+
+NS_OBJECT_ENSURE_REGISTERED(PacketTransport);
+
+namespace
+{
+
+constexpr uint16_t FAMILY_FLAGS = static_cast<uint16_t>(~(frame_flag::FREE - 1));
+constexpr uint16_t TRIM_FLAGS = frame_flag::TRIMMED | frame_flag::TRIMMED_LAST_HOP;
+
+} // namespace
+
+uint64_t
+PositivePs(const Time& time, const std::string& name)
+{
+    NS_ABORT_MSG_IF(!time.IsStrictlyPositive(), name << " is " << time << "; it must be above 0");
+    return static_cast<uint64_t>(time.GetPicoSeconds());
+}
+
+TypeId
+PacketTransport::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::fabric::PacketTransport").SetParent<Transport>().SetGroupName("Host");
+    return tid;
+}
+
+TypeId
+PacketTransport::AddAttributes(TypeId tid, const Defaults& defaults)
+{
+    using T = PacketTransport;
+    return tid
+        .AddAttribute("MtuBytes",
+                      "Payload of a full packet [byte]",
+                      UintegerValue(4096),
+                      MakeUintegerAccessor(&T::m_mtuBytes),
+                      MakeUintegerChecker<uint32_t>(1, 32768))
+        .AddAttribute("HeaderBytes",
+                      "Headers and checksums of each data packet [byte]",
+                      UintegerValue(62),
+                      MakeUintegerAccessor(&T::m_headerBytes),
+                      MakeUintegerChecker<uint32_t>(1, 1024))
+        .AddAttribute("AckBytes",
+                      "Acknowledgement frame, headers included [byte]",
+                      UintegerValue(66),
+                      MakeUintegerAccessor(&T::m_ackBytes),
+                      MakeUintegerChecker<uint32_t>(64, 1024))
+        .AddAttribute("ReorderPackets",
+                      std::string("A packet is lost when one this far behind it has arrived "
+                                  "[packet]") +
+                          defaults.reorderHelp,
+                      UintegerValue(defaults.reorderPackets),
+                      MakeUintegerAccessor(&T::m_reorderPackets),
+                      MakeUintegerChecker<uint32_t>(std::min(1U, defaults.reorderPackets)))
+        .AddAttribute("Rto",
+                      "Retransmission timeout",
+                      TimeValue(Time(defaults.rto)),
+                      MakeTimeAccessor(&T::m_rto),
+                      MakeTimeChecker(NanoSeconds(1)))
+        .AddAttribute("MaxBackoff",
+                      "Timeouts in a row double the timeout at most this often [1]",
+                      UintegerValue(7),
+                      MakeUintegerAccessor(&T::m_maxBackoff),
+                      MakeUintegerChecker<uint32_t>(0, 20))
+        .AddAttribute("Priority",
+                      "Priority of data",
+                      UintegerValue(3),
+                      MakeUintegerAccessor(&T::m_priority),
+                      MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
+        .AddAttribute("ControlPriority",
+                      "Priority of acknowledgements",
+                      UintegerValue(6),
+                      MakeUintegerAccessor(&T::m_controlPriority),
+                      MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
+        .AddAttribute("EcnCapable",
+                      "Switches may mark data",
+                      BooleanValue(true),
+                      MakeBooleanAccessor(&T::m_ecnCapable),
+                      MakeBooleanChecker())
+        .AddAttribute("Trimmable",
+                      "Switches may cut the payload away instead of dropping a packet",
+                      BooleanValue(false),
+                      MakeBooleanAccessor(&T::m_trimmable),
+                      MakeBooleanChecker())
+        .AddAttribute("Order",
+                      "Which message of a host goes next",
+                      EnumValue(FlowOrder::By::ROUND_ROBIN),
+                      MakeEnumAccessor<FlowOrder::By>(&T::m_order),
+                      MakeEnumChecker(FlowOrder::By::ROUND_ROBIN,
+                                      "RoundRobin",
+                                      FlowOrder::By::FIRST_COME,
+                                      "FirstCome",
+                                      FlowOrder::By::LEAST_REMAINING,
+                                      "LeastRemaining"))
+        .AddAttribute("Entropy",
+                      "Path selector, for example ns3::FlowEntropy",
+                      TypeChoiceValue(TypeChoice(defaults.entropy)),
+                      MakeTypeChoiceAccessor(&T::m_entropyType),
+                      MakeTypeChoiceChecker<PathSelector>())
+        .AddAttribute("CongestionControl",
+                      "Congestion control of each message, empty = none",
+                      TypeChoiceValue(),
+                      MakeTypeChoiceAccessor(&T::m_controlType),
+                      MakeTypeChoiceChecker<CongestionControl>())
+        .AddAttribute("CnpInterval",
+                      "Least time between notifications of congestion (CNP) of one message",
+                      TimeValue(MicroSeconds(50)),
+                      MakeTimeAccessor(&T::m_cnpInterval),
+                      MakeTimeChecker(NanoSeconds(1)))
+        .AddAttribute("CnpBytes",
+                      "Notification of congestion, headers included [byte]",
+                      UintegerValue(78),
+                      MakeUintegerAccessor(&T::m_cnpBytes),
+                      MakeUintegerChecker<uint32_t>(64, 1024));
+}
+
+std::string
+PacketTransport::Name(const char* attribute) const
+{
+    return GetInstanceTypeId().GetName() + ": " + attribute;
+}
+
+void
+PacketTransport::DoAttach()
+{
+    NS_LOG_FUNCTION(this);
+    m_cut = {m_mtuBytes, m_headerBytes, m_firstHeaderBytes};
+    m_rtoPs = PositivePs(m_rto, Name("Rto"));
+    m_cnpIntervalPs = PositivePs(m_cnpInterval, Name("CnpInterval"));
+    m_dataFlags = static_cast<uint16_t>((m_ecnCapable ? frame_flag::ECN_CAPABLE : 0) |
+                                        (m_trimmable ? frame_flag::TRIMMABLE : 0));
+    m_acceptsAll = AcceptsOutOfOrder();
+    m_entropy = m_entropyType.Create<PathSelector>(Name("Entropy"));
+    m_entropy->Attach(Host());
+    m_reports = m_entropy->NeedsReports();
+    if (m_controlType.IsSet())
+    {
+        m_control = m_controlType.Create<CongestionControl>(Name("CongestionControl"));
+        m_control->Attach(Host());
+        m_notifies = m_control->NeedsNotifications();
+        m_needsHops = m_control->NeedsIntHops();
+    }
+    m_stamps = m_reports || m_control;
+}
+
+void
+PacketTransport::DoDispose()
+{
+    m_entropy = nullptr;
+    m_control = nullptr;
+    Transport::DoDispose();
+}
+
+WireProfile
+PacketTransport::Wire() const
+{
+    return {m_mtuBytes, m_headerBytes, m_firstHeaderBytes, m_ackBytes, m_ackInterval};
+}
+
+uint8_t
+PacketTransport::DataPriority() const
+{
+    return m_priority;
+}
+
+std::optional<uint16_t>
+PacketTransport::SinglePathEntropy(uint32_t message) const
+{
+    return m_entropy->Constant(message);
+}
+
+bool
+PacketTransport::SpreadsOverPorts() const
+{
+    return false;
+}
+
+bool
+PacketTransport::AcceptsOutOfOrder() const
+{
+    return true;
+}
+
+uint64_t
+PacketTransport::RtoPs(const Outbound&) const
+{
+    return m_rtoPs;
+}
+
+uint64_t
+PacketTransport::LeastRtoPs() const
+{
+    return m_rtoPs;
+}
+
+uint64_t
+PacketTransport::BaseRttPs(const Outbound& out) const
+{
+    const PortId port = out.port != NO_PORT ? out.port : Host().PortOf(out.message);
+    return Host().BaseRttPs(out.message, port, m_mtuBytes + m_headerBytes, m_ackBytes);
+}
+
+uint64_t
+PacketTransport::PacketPs(const Outbound& out) const
+{
+    const PortId port = out.port != NO_PORT ? out.port : Host().PortOf(out.message);
+    return Host().SerialisationPs(port, m_mtuBytes + m_headerBytes);
+}
+
+uint32_t
+PacketTransport::NumPorts(const Outbound& out) const
+{
+    return out.port != NO_PORT ? 1 : Host().NumServing(Host().GetMessage(out.message).dst);
+}
+
+// ---- a flow begins and ends
+
+void
+PacketTransport::OpenFlow(Outbound& out, uint32_t message)
+{
+    const Message& state = Host().GetMessage(message);
+    NS_LOG_LOGIC("host " << Host().HostId() << ": message " << state.id << " of " << state.bytes
+                         << " bytes begins");
+    out.message = message;
+    out.port = SpreadsOverPorts() ? NO_PORT : Host().PortOf(message);
+    out.reorderPackets = m_reorderPackets;
+    out.packets.Reset(m_cut.Packets(state.bytes));
+    m_entropy->Open(out.slot, message);
+    out.entropy = m_entropy->Constant(message);
+    if (!m_control)
+    {
+        return;
+    }
+    out.lineRateBps = out.port != NO_PORT ? Host().RateBps(out.port) : 0;
+    for (uint32_t i = 0; out.port == NO_PORT && i < Host().NumPorts(); i++)
+    {
+        const PortId port = Host().FirstPort() + i;
+        out.lineRateBps += Host().Serves(port, state.dst) ? Host().RateBps(port) : 0;
+    }
+    const auto headerBytes = static_cast<uint32_t>(m_headerBytes + Host().FramingBytes());
+    m_control->Open(
+        out.slot,
+        {out.lineRateBps, BaseRttPs(out), m_mtuBytes, headerBytes, Host().NumLinks(message)});
+    Sync(out);
+}
+
+void
+PacketTransport::CloseFlow(const Outbound& out)
+{
+    NS_LOG_LOGIC("host " << Host().HostId() << ": message "
+                         << Host().GetMessage(out.message).id << " is done");
+    m_entropy->Close(out.slot);
+    if (m_control)
+    {
+        m_control->Close(out.slot);
+    }
+}
+
+// ---- data
+
+FrameId
+PacketTransport::MakeData(Outbound& out, PortId port, uint8_t priority)
+{
+    const auto [packet, again] = out.packets.Take();
+    const Message& message = Host().GetMessage(out.message);
+    const FrameId id = Host().AllocateFrame();
+    Frame& frame = Host().GetFrame(id);
+    frame.message = out.message;
+    frame.dst = message.dst;
+    frame.packet = packet;
+    frame.entropy = out.entropy ? *out.entropy : m_entropy->Next(out.slot, port);
+    frame.bytes = m_cut.FrameBytes(message.bytes, packet);
+    frame.kind = frame_kind::DATA;
+    frame.priority = priority;
+    frame.flags = m_dataFlags | (again ? frame_flag::RETRANSMITTED : 0);
+    if (m_stamps)
+    {
+        Host().Note(id).stampPs = Host().NowPs();
+    }
+    if (m_reports)
+    {
+        out.paths.Put(packet, out.packets.Base(), {port, frame.entropy});
+    }
+    if (m_control)
+    {
+        m_control->OnSent(out.slot, packet, m_cut.PayloadBytes(message.bytes, packet));
+        Pace(out, frame.bytes);
+        Sync(out);
+    }
+    StartTimeout(out);
+    return id;
+}
+
+void
+PacketTransport::Pace(Outbound& out, uint32_t frameBytes)
+{
+    const uint64_t rateBps = m_control->RateBps(out.slot);
+    NS_ABORT_MSG_IF(rateBps == 0,
+                    m_control->GetInstanceTypeId().GetName()
+                        << ": RateBps is 0, which would stop message "
+                        << Host().GetMessage(out.message).id << " for ever; it must be above 0");
+    if (rateBps < out.lineRateBps)
+    {
+        out.pacer.Sent(Host().NowPs(), frameBytes + Host().FramingBytes(), rateBps);
+        SetDeadline(out, PACE_DEADLINE, out.pacer.NextPs());
+    }
+}
+
+bool
+PacketTransport::WindowAllows(const Outbound& out) const
+{
+    // A window of less than one packet still lets one go, or nothing would ever move.
+    return !m_control ||
+           uint64_t{out.packets.InFlight()} <
+               std::max<uint64_t>(1, m_control->WindowBytes(out.slot) / m_mtuBytes);
+}
+
+bool
+PacketTransport::HasWindow(const Outbound& out) const
+{
+    return m_control && m_control->WindowBytes(out.slot) != CongestionControl::NO_LIMIT;
+}
+
+uint64_t
+PacketTransport::PayloadBytes(const Outbound& out, uint32_t packets, bool withLast) const
+{
+    const uint32_t last = out.packets.Packets() - 1;
+    const uint64_t bytes = Host().GetMessage(out.message).bytes;
+    const uint32_t missing = withLast ? m_mtuBytes - m_cut.PayloadBytes(bytes, last) : 0;
+    return uint64_t{packets} * m_mtuBytes - missing;
+}
+
+uint64_t
+PacketTransport::RemainingBytes(const Outbound& out) const
+{
+    return Host().GetMessage(out.message).bytes - uint64_t{out.packets.Base()} * m_mtuBytes;
+}
+
+// ---- retransmission timeout
+
+void
+PacketTransport::SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs)
+{
+    if (const uint64_t timerPs = out.deadlines.Move(which, atPs); timerPs != NEVER_PS)
+    {
+        Host().SetTimer(timerPs, out.slot);
+    }
+}
+
+void
+PacketTransport::StartTimeout(Outbound& out)
+{
+    if (out.deadlines.IsSet(TIMEOUT_DEADLINE) || !out.packets.HasOut())
+    {
+        return;
+    }
+    out.timeoutFromPs = Host().NowPs();
+    SetDeadline(out, TIMEOUT_DEADLINE, Later(out.timeoutFromPs, LeastRtoPs(), out.backoff));
+}
+
+void
+PacketTransport::RestartTimeout(Outbound& out)
+{
+    out.backoff = 0;
+    out.deadlines.Clear(TIMEOUT_DEADLINE);
+    StartTimeout(out);
+}
+
+bool
+PacketTransport::IsTimedOut(Outbound& out)
+{
+    const uint64_t duePs = Later(out.timeoutFromPs, RtoPs(out), out.backoff);
+    if (Host().NowPs() < duePs)
+    {
+        SetDeadline(out, TIMEOUT_DEADLINE, duePs);
+        return false;
+    }
+    NS_LOG_LOGIC("host " << Host().HostId() << ": message "
+                         << Host().GetMessage(out.message).id << " has timed out at packet "
+                         << out.packets.Base());
+    Host().GetMessage(out.message).timeouts++;
+    out.backoff = std::min(out.backoff + 1, m_maxBackoff);
+    return true;
+}
+
+// ---- answers
+
+void
+PacketTransport::MakeAnswer(FrameId id, uint8_t kind, uint32_t cumulative)
+{
+    // The data frame becomes its own answer: same message, packet, entropy and note.
+    Frame& frame = Host().GetFrame(id);
+    frame.kind = kind;
+    frame.aux = cumulative;
+    frame.dst = Host().GetMessage(frame.message).src;
+    frame.bytes = static_cast<uint16_t>(m_ackBytes);
+    frame.priority = m_controlPriority;
+    const uint16_t kept = frame.flags & (FAMILY_FLAGS | TRIM_FLAGS);
+    const uint16_t echo = (frame.flags & frame_flag::ECN_MARKED) ? frame_flag::ECN_ECHO : 0;
+    frame.flags = kept | echo | frame_flag::REVERSE;
+}
+
+FrameId
+PacketTransport::MakeControl(uint32_t message, uint8_t kind, uint32_t bytes)
+{
+    const Message& state = Host().GetMessage(message);
+    const bool reverse = Host().Host() == state.dst;
+    const FrameId id = Host().AllocateFrame();
+    Frame& frame = Host().GetFrame(id);
+    frame.message = message;
+    frame.dst = reverse ? state.src : state.dst;
+    frame.bytes = static_cast<uint16_t>(bytes);
+    frame.kind = kind;
+    frame.priority = m_controlPriority;
+    frame.flags = reverse ? frame_flag::REVERSE : 0;
+    return id;
+}
+
+void
+PacketTransport::Notify(Inbound& in, FrameId data, PortId port)
+{
+    const Frame& frame = Host().GetFrame(data);
+    const uint64_t nowPs = Host().NowPs();
+    if (!m_notifies || !(frame.flags & frame_flag::ECN_MARKED) ||
+        (in.notifiedPs && nowPs - *in.notifiedPs < m_cnpIntervalPs))
+    {
+        return;
+    }
+    in.notifiedPs = nowPs;
+    const uint16_t entropy = frame.entropy;
+    const FrameId cnp = MakeControl(in.message, CNP, m_cnpBytes);
+    Host().GetFrame(cnp).entropy = entropy;
+    Host().SendControl(cnp, port);
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef HOST_PACKET_TRANSPORT_H
+#define HOST_PACKET_TRANSPORT_H
+
+#include "flow-ends.h"
+#include "flow-order.h"
+#include "segmentation.h"
+
+#include "ns3/nstime.h"
+#include "ns3/path-selector.h"
+#include "ns3/transport.h"
+#include "ns3/type-choice.h"
+
+#include <string>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @defgroup host The shared base of transports
+ *
+ * Everything a transport of messages needs that is not its protocol.
+ */
+
+/**
+ * @ingroup host
+ * @brief What all transports of packets share and what does not depend on their state of a flow.
+ *
+ * Attributes, sizes, the frames of data and their answers, retransmission timeout, path selector
+ * and congestion control. MessageTransport, which derives from it, owns the flows.
+ */
+class PacketTransport : public Transport
+{
+  public:
+    static constexpr uint8_t ACK = frame_kind::CONTROL;        ///< `aux`: all below have arrived
+    static constexpr uint8_t NAK = frame_kind::CONTROL + 1;    ///< The same, and `packet` is no gain
+    static constexpr uint8_t CNP = frame_kind::CONTROL + 2;    ///< Notification of congestion
+    static constexpr uint8_t FAMILY = frame_kind::CONTROL + 3; ///< First kind a family may define
+
+    static TypeId GetTypeId();
+
+    WireProfile Wire() const override;
+    uint8_t DataPriority() const override;
+    std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
+
+  protected:
+    /// Defaults that differ from family to family.
+    struct Defaults
+    {
+        const char* entropy; ///< Path selector
+        const char* rto;     ///< Retransmission timeout, for example "4ms"
+        uint32_t reorderPackets{1};  ///< ReorderPackets, and whether it may be 0
+        const char* reorderHelp{""}; ///< More to say about it
+    };
+
+    /// Add to a family's type the attributes that all of them have.
+    static TypeId AddAttributes(TypeId tid, const Defaults& defaults);
+
+    void DoAttach() override;
+    void DoDispose() override;
+
+    // ---- what a family may change
+    virtual bool SpreadsOverPorts() const;   ///< A message leaves by all ports that serve it
+    virtual bool AcceptsOutOfOrder() const;  ///< The destination keeps what comes behind a hole
+    /// @return time without progress after which packets are lost, judged when it may be over [ps]
+    virtual uint64_t RtoPs(const Outbound& out) const;
+    virtual uint64_t LeastRtoPs() const; ///< Not above any RtoPs [ps]
+
+    // ---- for families
+    const Segmentation& Cut() const
+    {
+        return m_cut;
+    }
+
+    /// @return unloaded round trip of a full packet and its acknowledgement [ps]
+    uint64_t BaseRttPs(const Outbound& out) const;
+    /// @return time that a full packet takes at the port by which the message leaves [ps]
+    uint64_t PacketPs(const Outbound& out) const;
+    uint32_t NumPorts(const Outbound& out) const;       ///< By which it may leave
+    uint64_t RemainingBytes(const Outbound& out) const; ///< From the first missing packet on [byte]
+    bool WindowAllows(const Outbound& out) const; ///< Window of congestion control, if there is one
+    bool HasWindow(const Outbound& out) const;    ///< Congestion control sets a window
+
+    /// @return a control frame of a message to its other end, with nothing in it
+    FrameId MakeControl(uint32_t message, uint8_t kind, uint32_t bytes);
+    /// Make a frame that has come its own answer, which is yet to be sent.
+    void MakeAnswer(FrameId frame, uint8_t kind, uint32_t cumulative);
+    /// A packet is lost, which its Scoreboard knows already: tell who wants to know.
+    void TellLost(Outbound& out, uint32_t packet, CongestionControl::Loss how, Answer& answer);
+    void SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs);
+    std::string Name(const char* attribute) const; ///< "ns3::T: Attribute", for messages
+
+    // ---- for MessageTransport
+    void OpenFlow(Outbound& out, uint32_t message);
+    void CloseFlow(const Outbound& out);
+    FrameId MakeData(Outbound& out, PortId port, uint8_t priority);
+    Answer Learn(Outbound& out, FrameId frame);
+    void TellAnswer(Outbound& out, FrameId frame, const Answer& answer);
+    void TellTimeout(Outbound& out);
+    void Notified(Outbound& out);              ///< A CNP has come
+    void Updated(Outbound& out);               ///< UPDATE_DEADLINE is reached
+    void StartTimeout(Outbound& out);          ///< Unless it runs, or nothing is out
+    void RestartTimeout(Outbound& out);        ///< There was progress
+    bool IsTimedOut(Outbound& out);            ///< TIMEOUT_DEADLINE is reached: is it due now?
+    void Notify(Inbound& in, FrameId data, PortId port); ///< Send a CNP if one is due
+
+    bool RateAllows(const Outbound& out) const
+    {
+        return !m_control || Host().NowPs() >= out.pacer.NextPs();
+    }
+
+    FlowOrder::By Order() const
+    {
+        return m_order;
+    }
+
+    // in order of how often they are needed
+    uint32_t m_ackBytes{0};
+    uint32_t m_ackInterval{1};
+    uint32_t m_mtuBytes{0};
+    uint32_t m_headerBytes{0};
+    uint32_t m_firstHeaderBytes{0};
+    uint8_t m_priority{0};
+    uint8_t m_controlPriority{0};
+
+  private:
+    void Pace(Outbound& out, uint32_t frameBytes);
+    void Sync(Outbound& out); ///< Set UPDATE_DEADLINE to what congestion control wants
+    uint64_t InFlightBytes(const Outbound& out) const;
+    uint64_t PayloadBytes(const Outbound& out, uint32_t packets, bool withLast) const;
+    void ReportArrivals(Outbound& out, const Frame& frame, uint64_t rttPs);
+
+    Segmentation m_cut;
+    uint16_t m_dataFlags{0}; ///< Of each new data frame
+    bool m_stamps{false};    ///< Somebody wants the age of packets
+    bool m_reports{false};   ///< The path selector wants reports
+    bool m_notifies{false};  ///< Congestion control wants CNPs
+    bool m_needsHops{false}; ///< Congestion control wants in-band telemetry
+    bool m_acceptsAll{true}; ///< AcceptsOutOfOrder()
+    Ptr<PathSelector> m_entropy;
+    Ptr<CongestionControl> m_control;
+    uint64_t m_rtoPs{0};
+    uint64_t m_cnpIntervalPs{0};
+    uint32_t m_reorderPackets{0};
+    uint32_t m_maxBackoff{0};
+    uint32_t m_cnpBytes{0};
+    FlowOrder::By m_order{FlowOrder::By::ROUND_ROBIN};
+    Time m_rto;
+    Time m_cnpInterval;
+    bool m_ecnCapable{true};
+    bool m_trimmable{false};
+    TypeChoice m_entropyType;
+    TypeChoice m_controlType;
+};
+
+/// @return an attribute that is a time, in ps; aborts if it is not above 0
+uint64_t PositivePs(const Time& time, const std::string& name);
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // HOST_PACKET_TRANSPORT_H
