@@ -97,11 +97,11 @@ class PacketWindowAgainstSet : public TestCase
     std::set<uint32_t> m_added;
 };
 
-class FabricPacketWindowTestSuite : public TestSuite
+class HostPacketWindowTestSuite : public TestSuite
 {
   public:
-    FabricPacketWindowTestSuite()
-        : TestSuite("fabric-packet-window", Type::UNIT)
+    HostPacketWindowTestSuite()
+        : TestSuite("host-packet-window", Type::UNIT)
     {
         for (const uint32_t span : {1U, 2U, 63U, 64U, 65U, 128U, 1000U, 5000U})
         {
@@ -111,7 +111,7 @@ class FabricPacketWindowTestSuite : public TestSuite
     }
 };
 
-static FabricPacketWindowTestSuite g_fabricPacketWindowTestSuite; ///< Registers itself
+static HostPacketWindowTestSuite g_hostPacketWindowTestSuite; ///< Registers itself
 
 } // namespace tests
 } // namespace ns3

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// The battery of the contract SwitchProgram: a program that uses all that the contract offers, and
+// counts its calls.
+
+#include "test-network.h"
+
+#include "ns3/switch-program.h"
+#include "ns3/test.h"
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+/**
+ * @brief Stamps every departure, and holds every n-th packet of data for a while.
+ *
+ * A stamp makes a frame 8 bytes longer. Of a packet that was held a copy goes on, and the packet
+ * itself is discarded, or the other way round: in turn.
+ */
+class StampAndHold final : public SwitchProgram
+{
+  public:
+    static inline uint32_t attached = 0;
+    static inline uint32_t arrivals = 0;
+    static inline uint32_t departures = 0;
+    static inline uint32_t timers = 0;
+    static inline std::vector<uint64_t> behindBytes; ///< queuedBytes of departures of data [byte]
+
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::StampAndHold")
+                                .SetParent<SwitchProgram>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<StampAndHold>()
+                                .AddAttribute("Hooks",
+                                              "See Hooks",
+                                              UintegerValue(ARRIVAL | DEPARTURE),
+                                              MakeUintegerAccessor(&StampAndHold::m_hooks),
+                                              MakeUintegerChecker<uint32_t>(0, 3))
+                                .AddAttribute("Every",
+                                              "Which packets are held, 0 = none",
+                                              UintegerValue(0),
+                                              MakeUintegerAccessor(&StampAndHold::m_every),
+                                              MakeUintegerChecker<uint32_t>())
+                                .AddAttribute("HoldPs",
+                                              "How long, 0 = for ever [ps]",
+                                              UintegerValue(0),
+                                              MakeUintegerAccessor(&StampAndHold::m_holdPs),
+                                              MakeUintegerChecker<uint64_t>());
+        return tid;
+    }
+
+    static void Clear()
+    {
+        attached = arrivals = departures = timers = 0;
+        behindBytes.clear();
+    }
+
+    void Attach(ProgramDoor& door) override
+    {
+        attached++;
+        m_door = &door;
+    }
+
+    uint32_t Hooks() const override
+    {
+        return m_hooks;
+    }
+
+    Action OnArrival(uint32_t node, PortId ingress, FrameId frame) override
+    {
+        arrivals++;
+        if (m_door->GetPort(ingress).node != node)
+        {
+            arrivals += 1000; // never
+        }
+        const Frame& arrived = m_door->GetFrame(frame);
+        if (m_every == 0 || arrived.kind != frame_kind::DATA || (arrived.packet + 1) % m_every != 0)
+        {
+            return Action::FORWARD;
+        }
+        m_held.push_back(frame);
+        if (m_holdPs)
+        {
+            m_door->SetTimer(node, m_door->NowPs() + m_holdPs);
+        }
+        return Action::TAKE;
+    }
+
+    void OnDeparture(PortId egress, FrameId frame, uint64_t queuedBytes) override
+    {
+        departures++;
+        const Port& port = m_door->GetPort(egress);
+        m_door->AddHop(frame,
+                       {.timePs = m_door->NowPs(),
+                        .sentBytes = port.sentBytes,
+                        .queuedBytes = queuedBytes,
+                        .rateBps = m_door->RateBps(egress)});
+        m_door->GetFrame(frame).bytes += 8;
+        if (m_door->GetFrame(frame).kind == frame_kind::DATA)
+        {
+            behindBytes.push_back(queuedBytes);
+        }
+    }
+
+    void OnTimer(uint32_t node) override
+    {
+        timers++;
+        const FrameId held = m_held.front();
+        m_held.erase(m_held.begin());
+        const FrameId copy = m_door->Copy(node, held);
+        const bool sendsCopy = timers % 2 == 0;
+        m_door->Inject(node, sendsCopy ? copy : held);
+        m_door->Discard(node, sendsCopy ? held : copy);
+    }
+
+  private:
+    ProgramDoor* m_door{nullptr};
+    uint32_t m_hooks{0};
+    uint32_t m_every{0};
+    uint64_t m_holdPs{0};
+    std::vector<FrameId> m_held;
+};
+
+NS_OBJECT_ENSURE_REGISTERED(StampAndHold);
+
+namespace
+{
+
+constexpr int64_t GAP_PS = 10 * US_PS;
+constexpr int64_t PACKETS = 6;
+
+/// Host 0 sends six packets, one per 10 us, to host 1 over one or two switches.
+void
+SixPackets(TestNetwork& network, int64_t switches, const TestNetwork::Attributes& program)
+{
+    StampAndHold::Clear();
+    network.Host(0);
+    network.Host(1);
+    int64_t last = 0;
+    for (int64_t i = 0; i < switches; i++)
+    {
+        network.Switch(10 + i);
+        network.Link(last, 10 + i);
+        last = 10 + i;
+    }
+    network.Link(last, 1);
+    network.Flow(0, 1, PACKETS * 1000);
+    network.Use("program", "ns3::tests::StampAndHold", program);
+    network.Transport({{"GapPs", std::to_string(GAP_PS)}});
+}
+
+} // namespace
+
+/// Oracle, by hand: each hop adds 8 bytes, and says when it sent what.
+class ProgramStampsEachHop : public TestCase
+{
+  public:
+    explicit ProgramStampsEachHop(int64_t switches)
+        : TestCase("in-band telemetry over " + std::to_string(switches) + " switches"),
+          m_switches(switches)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        SixPackets(network, m_switches, {});
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::attached, 1, "attached");
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, m_switches * (PACKETS + 1), "arrivals");
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, m_switches * (PACKETS + 1), "departures");
+        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS + 1, "all came");
+        for (int64_t packet = 0; packet < PACKETS; packet++)
+        {
+            const auto& seen = PacedDatagrams::seen[packet];
+            NS_TEST_ASSERT_MSG_EQ(seen.hops.size(), m_switches, "hops");
+            NS_TEST_EXPECT_MSG_EQ(seen.frame.bytes, 1000 + 8 * m_switches, "size");
+            int64_t timePs = packet * GAP_PS;
+            for (int64_t hop = 0; hop < m_switches; hop++)
+            {
+                timePs += (1020 + 8 * hop) * 80 + US_PS;
+                const IntHop& stamp = seen.hops[hop];
+                NS_TEST_EXPECT_MSG_EQ(stamp.timePs, timePs, "when it left hop " << hop);
+                NS_TEST_EXPECT_MSG_EQ(stamp.sentBytes, packet * (1008 + 8 * hop), "sent before");
+                NS_TEST_EXPECT_MSG_EQ(stamp.queuedBytes, 0, "queue");
+                NS_TEST_EXPECT_MSG_EQ(stamp.rateBps, 100 * GBPS, "rate");
+            }
+            NS_TEST_EXPECT_MSG_EQ(seen.timePs,
+                                  timePs + (1020 + 8 * m_switches) * 80 + US_PS,
+                                  "when it came");
+        }
+    }
+
+    int64_t m_switches;
+};
+
+/// Oracle, by hand: the third and the sixth packet come 12 us later, after their successor.
+class ProgramHoldsAndInjects : public TestCase
+{
+  public:
+    ProgramHoldsAndInjects()
+        : TestCase("take, hold by timer, copy, inject, discard")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t HOLD_PS = 12 * US_PS;
+        TestNetwork network;
+        SixPackets(network, 1, {{"Every", "3"}, {"HoldPs", std::to_string(HOLD_PS)}});
+        network.Run();
+        const std::vector<int64_t> order{0, 1, 3, 2, 4, 5};
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::timers, 2, "timers");
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, PACKETS + 1, "what is injected does not come in");
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, PACKETS + 1, "but it leaves");
+        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS + 1, "six and the answer");
+        for (size_t i = 0; i < order.size(); i++)
+        {
+            const auto& seen = PacedDatagrams::seen[i];
+            const int64_t heldPs = order[i] % 3 == 2 ? HOLD_PS : 0;
+            NS_TEST_EXPECT_MSG_EQ(seen.frame.packet, order[i], "order");
+            NS_TEST_EXPECT_MSG_EQ(seen.timePs,
+                                  order[i] * GAP_PS + heldPs + (1020 + 1028) * 80 + 2 * US_PS,
+                                  "when");
+            NS_TEST_EXPECT_MSG_EQ(seen.hops.size(), 1, "stamped once");
+        }
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "done");
+    }
+};
+
+/// Oracle: what a program still has when the run ends is no error of the engine's books.
+class ProgramKeepsFrames : public TestCase
+{
+  public:
+    explicit ProgramKeepsFrames(const std::string& flowControl)
+        : TestCase("frames that a program holds at the end " + flowControl),
+          m_flowControl(flowControl)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        SixPackets(network, 1, {{"Every", "3"}});
+        if (!m_flowControl.empty())
+        {
+            network.Use("flow_control", m_flowControl);
+        }
+        NS_TEST_EXPECT_MSG_EQ(network.Complaint(), "", "identities");
+        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 4, "four of six");
+    }
+
+    std::string m_flowControl;
+};
+
+/// A hook that nobody wants is not called.
+class ProgramHasOnlyItsHooks : public TestCase
+{
+  public:
+    explicit ProgramHasOnlyItsHooks(uint32_t hooks)
+        : TestCase("hooks " + std::to_string(hooks)),
+          m_hooks(hooks)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        SixPackets(network, 1, {{"Hooks", std::to_string(m_hooks)}});
+        network.Run();
+        const bool arrives = m_hooks & SwitchProgram::ARRIVAL;
+        const bool departs = m_hooks & SwitchProgram::DEPARTURE;
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, (arrives ? PACKETS + 1 : 0), "arrivals");
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, (departs ? PACKETS + 1 : 0), "departures");
+    }
+
+    uint32_t m_hooks;
+};
+
+/// Oracle, by hand: as many bytes wait behind a frame as frames have come meanwhile.
+class ProgramSeesTheQueueBehind : public TestCase
+{
+  public:
+    ProgramSeesTheQueueBehind()
+        : TestCase("a departure is told how many bytes stay behind")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        StampAndHold::Clear();
+        TestNetwork network;
+        network.Star(3);
+        network.Flow(0, 2, 3000);
+        network.Flow(1, 2, 3000);
+        network.Use("program", "ns3::tests::StampAndHold", {{"Hooks", "2"}});
+        network.Transport();
+        network.Run();
+        // Frames leave 640 ps more slowly than they come. At the second departure the next two
+        // have just come; at the third three wait behind, the last two among them.
+        const std::vector<uint64_t> behind{0, 2000, 3000, 2000, 1000, 0};
+        NS_TEST_EXPECT_MSG_EQ((StampAndHold::behindBytes == behind), true, "behind");
+    }
+};
+
+/// Two programs at every switch: who takes a frame ends the arrival.
+class ProgramsAreCalledInOrder : public TestCase
+{
+  public:
+    ProgramsAreCalledInOrder()
+        : TestCase("several programs, in the order in which they are listed")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        SixPackets(network, 1, {{"Every", "1"}, {"Hooks", "1"}, {"HoldPs", "1000000"}});
+        network.Use("program", "ns3::tests::StampAndHold");
+        network.Run();
+        // The first takes all data; the second sees the answer alone, and all departures.
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::attached, 2, "attached");
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, PACKETS + 2, "arrivals");
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, PACKETS + 1, "departures");
+        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS + 1, "all came");
+    }
+};
+
+class FabricSwitchProgramTestSuite : public TestSuite
+{
+  public:
+    FabricSwitchProgramTestSuite()
+        : TestSuite("fabric-switch-program", Type::SYSTEM)
+    {
+        for (const int64_t switches : {1, 2, 3})
+        {
+            AddTestCase(new ProgramStampsEachHop(switches), Duration::QUICK);
+        }
+        AddTestCase(new ProgramHoldsAndInjects, Duration::QUICK);
+        AddTestCase(new ProgramKeepsFrames(""), Duration::QUICK);
+        AddTestCase(new ProgramKeepsFrames("ns3::tests::LosslessThree"), Duration::QUICK);
+        for (const uint32_t hooks : {0, 1, 2, 3})
+        {
+            AddTestCase(new ProgramHasOnlyItsHooks(hooks), Duration::QUICK);
+        }
+        AddTestCase(new ProgramSeesTheQueueBehind, Duration::QUICK);
+        AddTestCase(new ProgramsAreCalledInOrder, Duration::QUICK);
+    }
+};
+
+static FabricSwitchProgramTestSuite g_fabricSwitchProgramTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3
