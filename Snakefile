@@ -8,11 +8,11 @@
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
-from snakemake.scheduling.job_scheduler import JobScheduler
 
-from pyorch import cli_workflow
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
+from pyorch.workflow import modules, ownership, resources, runs
+from pyorch.workflow import snakemake as insides
 
 scale = config.get("scale", "laptop")
 try:
@@ -20,21 +20,21 @@ try:
     # Not a rule: the names of runs hold the attributes of the modules, so these are needed here;
     # and a rule would re-run everything behind it, also where the bytes come out the same.
     if workflow.is_main_process:
-        cli_workflow.build_modules()
-    found = cli_workflow.read(scale)
+        modules.build_modules()
+    found = runs.read(scale)
 except PyorchError as error:
     raise WorkflowError(str(error)) from None
 
 # Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
 if "mem_mb" not in workflow.global_resources and workflow.local_exec:
-    workflow.register_resource("mem_mb", cli_workflow.available_mb())
-if workflow.is_main_process and cli_workflow.release_dead_locks():
+    workflow.register_resource("mem_mb", resources.available_mb())
+if workflow.is_main_process and ownership.release_dead_locks():
     logger.info("Removed the lock of a Snakemake that was killed; unfinished runs are run again.")
-cli_workflow.keep_one_timer(JobScheduler)
+insides.keep_one_timer()
 
 FORMATS = ["pdf", "svg", "png", "csv"]
 # What report/caption.rst shows: for a figure its own docstring, for a table what is written here.
-config["captions"] = {name: cli_workflow.escape(text) for name, text in found.captions.items()} | {
+config["captions"] = {name: runs.escape(text) for name, text in found.captions.items()} | {
     "reproduction": "Every number of the source documents beside ours, with a status.",
     "benchmarks": "Time, memory and events of every run; columns: docs/definitions.md.",
 }

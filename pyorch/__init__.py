@@ -2,7 +2,8 @@
 """An ns-3 simulation orchestrator for AI-datacenter networks.
 
 Rooms, in the only direction in which they import each other: errors, units, plugins | spec |
-topology, workload, theory | render | simulate | traces | metrics | figures | cli.
+topology, workload, failure, theory | render | export | simulate | traces | metrics | figures |
+report | workflow | cli.
 """
 
 __version__ = "0.1.0"

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pyorch import traces
-from pyorch.cli_process import failure
+from pyorch.cli.process import failure
 
 ROOT = Path(__file__).parents[1]
 SMALL = """\

@@ -2,7 +2,7 @@
 """Takes a scenario in YAML, leaves resolved run specs: plain JSON with every default settled."""
 
 from pyorch.spec.plan import Run, plan, read_spec, runs_by_id, write_spec
-from pyorch.spec.scenario import SCALES, ScenarioFile, read_scenario
+from pyorch.spec.scenario import SCALES, ScenarioFile, read_scenario, scenario_files
 
 __all__ = [
     "SCALES",
@@ -12,5 +12,6 @@ __all__ = [
     "read_scenario",
     "read_spec",
     "runs_by_id",
+    "scenario_files",
     "write_spec",
 ]

@@ -160,6 +160,11 @@ def none_is_none(path: Path, value: object) -> object:
     return None if path[-1] == "flow_control" and value == "none" else value
 
 
+def scenario_files(folder: FilePath | str = "scenarios") -> list[FilePath]:
+    """Return all scenario files of a folder, sorted."""
+    return sorted(FilePath(folder).glob("*.yaml"))
+
+
 def read_scenario(path: FilePath | str) -> ScenarioFile:
     """Return a scenario file as plain values.
 

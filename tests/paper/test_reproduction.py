@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from pyorch.theory import golden, reproduction
+from pyorch.report import reproduction
+from pyorch.theory import golden
 from pyorch.theory.golden.claims import read_claims
 
 PLOTS = Path(__file__).parents[2] / "plots"

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from pyorch import cli_workflow
-from pyorch.cli_benchmarks import COLUMNS
+from pyorch.report.benchmarks import COLUMNS
+from pyorch.workflow import runs
 
 pytestmark = [pytest.mark.ns3, pytest.mark.slow]
 
@@ -77,7 +77,7 @@ def test_the_cost_of_every_run_is_what_its_provenance_says(finished):
     with (finished.folder / "results" / "benchmarks_laptop.csv").open() as lines:
         rows = list(csv.DictReader(lines))
 
-    workflow = cli_workflow.read("laptop", finished.folder / "scenarios", finished.folder / "plots")
+    workflow = runs.read("laptop", finished.folder / "scenarios", finished.folder / "plots")
     assert {row["run"] for row in rows} == set(workflow.runs["tiny"])
     assert list(rows[0]) == list(COLUMNS)
     for row in rows:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from pyorch import cli_workflow
+from pyorch.workflow import ownership, resources, snakemake
+from pyorch.workflow import runs as plans
 
 pytestmark = pytest.mark.ns3  # the names of runs hold the attributes of the built modules
 
@@ -67,9 +68,9 @@ def test_64_cores_are_bounded_by_the_memory_of_the_machine(project):
     done = project.snakemake("-n", "--cores", "64", "all")
 
     assert done.returncode == 0
-    assert cli_workflow.available_mb() > 1000
+    assert resources.available_mb() > 1000
     # 300 MB at least for each run: 64 of them fit into less than 20 GB.
-    workflow = cli_workflow.read("smoke", project.folder / "scenarios", project.folder / "plots")
+    workflow = plans.read("smoke", project.folder / "scenarios", project.folder / "plots")
     assert {workflow.memory_mb("tiny", run) for run in workflow.runs["tiny"]} == {300}
 
 
@@ -79,10 +80,10 @@ def test_runs_that_record_more_are_given_room_for_it(project):
         text = project.scenario.read_text().replace("100 kB", "1024 kB")
         project.scenario.write_text(text.partition("trace:")[0] + f"trace: {trace}\n")
         folder = project.folder
-        workflow = cli_workflow.read("smoke", folder / "scenarios", folder / "plots")
+        workflow = plans.read("smoke", folder / "scenarios", folder / "plots")
         run = min(workflow.runs["tiny"])
         names = ("memory_mb", "logs_mb", "disk_mb")
-        rows = cli_workflow._size(workflow.spec("tiny", run)).log_rows
+        rows = resources.size_of(workflow.spec("tiny", run)).log_rows
         return rows, *(getattr(workflow, name)("tiny", run) for name in names)
 
     assert given("{}") == (0, 300, 0, 1000)
@@ -120,7 +121,7 @@ def test_finished_jobs_do_not_add_up_to_timers(monkeypatch):
             raise AssertionError("this one is replaced")
 
     monkeypatch.setattr(threading, "Timer", Timer)
-    cli_workflow.keep_one_timer(Scheduler)
+    snakemake.keep_one_timer(Scheduler)
     scheduler = Scheduler()
     for rounds in (1, 2):  # a timer that has fired is followed by another
         for _ in range(5):
@@ -162,7 +163,7 @@ def test_a_figure_that_needs_an_unknown_metric_is_named(project):
 def test_one_failed_run_is_named_and_leaves_the_others_alone(project):
     # A message that cannot finish within stop is no failure; a queue without a byte is not either:
     # the script of one run is broken by hand, as a C++ abort would end it.
-    runs = sorted(cli_workflow.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
+    runs = sorted(plans.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
     project.snakemake("--cores", "2", *(f"results/tiny/{run}/scenario.py" for run in runs))
     broken = project.folder / "results" / "tiny" / runs[0] / "scenario.py"
     broken.write_text("import os\nprint('port 3 is on fire', flush=True)\nos.abort()\n")
@@ -205,7 +206,7 @@ def engines(folder):
 def test_after_kill_9_the_next_start_works_and_keeps_what_is_finished(project, with_its_jobs):
     # Seed 1 is finished; seed 2 is slowed down by hand, so that it is simulating when the kill
     # comes. What its script says is put right again before the second start.
-    runs = sorted(cli_workflow.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
+    runs = sorted(plans.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
     done, killed = (project.folder / "results" / "tiny" / run for run in runs)
     made = project.snakemake(
         "--cores", "1",
@@ -249,9 +250,9 @@ def test_a_lock_is_kept_while_its_snakemake_is_alive(project, monkeypatch):
     other = subprocess.Popen(["bash", "-c", "exec -a snakemake sleep 60"])
     try:
         time.sleep(0.5)
-        assert not cli_workflow.release_dead_locks()
+        assert not ownership.release_dead_locks()
     finally:
         other.kill()
         other.wait()
-    assert cli_workflow.release_dead_locks()
+    assert ownership.release_dead_locks()
     assert not list(locks.iterdir())

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import typer
 
-from pyorch import cli_process, cli_steps, metrics, traces
+from pyorch import metrics, traces
 from pyorch import spec as specs
+from pyorch.cli import process, steps
 from pyorch.errors import SpecError
 from pyorch.metrics import RunTables
 from pyorch.plugins import load
@@ -29,8 +30,8 @@ def run(
     chosen = choose(scenario, sets, seed, variant, scale)
     folder = out or Path("results") / chosen.folder
     specs.write_spec(chosen, folder / "spec.json")
-    cli_steps.render(folder / "spec.json", folder)
-    status = cli_process.simulate(folder / "scenario.py", folder)
+    steps.render(folder / "spec.json", folder)
+    status = process.simulate(folder / "scenario.py", folder)
     if status:
         return status
     traces.convert(folder)

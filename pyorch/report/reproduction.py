@@ -12,7 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from pyorch.theory import golden, reproduction_html
+from pyorch.report import reproduction_html
+from pyorch.theory import golden
 from pyorch.theory.golden import Row, status
 from pyorch.writing import make_folder, write_text
 
