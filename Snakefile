@@ -16,11 +16,16 @@ from pyorch.workflow import snakemake as insides
 
 scale = config.get("scale", "laptop")
 try:
-    # A job on another machine uses what this one has built; it may not build beside other jobs.
-    # Not a rule: the names of runs hold the attributes of the modules, so these are needed here;
-    # and a rule would re-run everything behind it, also where the bytes come out the same.
-    if workflow.is_main_process:
-        modules.build_modules()
+    # A dry run, --list, --report, --unlock change nothing. A job on another machine uses what this
+    # one has built; it may not build beside other jobs. Not a rule: the names of runs hold the
+    # attributes of the modules, so these are needed here; and a rule would re-run everything behind
+    # it, also where the bytes come out the same.
+    if workflow.is_main_process and insides.will_run_jobs():
+        with ownership.shared_folder() as alone:
+            if alone and ownership.release_dead_locks():
+                logger.info("Removed the lock of a Snakemake that was killed; what it began is redone.")
+            if alone:
+                modules.build_modules()
     found = runs.read(scale)
 except PyorchError as error:
     raise WorkflowError(str(error)) from None
@@ -28,10 +33,10 @@ except PyorchError as error:
 # Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
 if "mem_mb" not in workflow.global_resources and workflow.local_exec:
     workflow.register_resource("mem_mb", resources.available_mb())
-if workflow.is_main_process and ownership.release_dead_locks():
-    logger.info("Removed the lock of a Snakemake that was killed; unfinished runs are run again.")
 insides.keep_one_timer()
 
+#: What a room is made of: programs, templates, presets, tables, styles.
+CODE = {".py", ".jinja", ".yaml", ".csv"}
 FORMATS = ["pdf", "svg", "png", "csv"]
 # What report/caption.rst shows: for a figure its own docstring, for a table what is written here.
 config["captions"] = {name: runs.escape(text) for name, text in found.captions.items()} | {
@@ -44,16 +49,10 @@ report: "report/workflow.rst"
 
 
 def code(*folders):
-    """The Python files of rooms: Snakemake sees no edit in an imported module by itself."""
-    return sorted(str(path) for folder in folders for path in Path("pyorch", folder).glob("*.py"))
-
-
-#: What a number of the analytical model can depend on: formulas, presets, printed claims.
-THEORY = sorted(
-    str(path)
-    for path in Path("pyorch/theory").rglob("*")
-    if path.suffix in {".py", ".yaml", ".csv"}
-)
+    """The files of whole rooms: Snakemake sees no edit in an imported module by itself."""
+    folders = [Path("pyorch", folder) for folder in folders]
+    found = [path for folder in folders for path in folder.rglob("*") if path.suffix in CODE]
+    return sorted(map(str, [*found, *Path("pyorch").glob("*.py")]))
 
 
 def uses_theory(figure):
@@ -95,7 +94,7 @@ rule spec:
     message:
         "Resolving {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch spec {params.file} --run {wildcards.run} --out {output} > {log} 2>&1"
+        "python -m pyorch spec {params.file:q} --run {wildcards.run:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule render:
@@ -103,7 +102,7 @@ rule render:
     input:
         spec="results/{scenario}/{run}/spec.json",
         plugins=lambda wildcards: found.plugin_files(wildcards.scenario, wildcards.run),
-        room=["pyorch/render/script.py", "pyorch/render/tables.py"],
+        room=code("render"),
     output:
         script="results/{scenario}/{run}/scenario.py",
         tables="results/{scenario}/{run}/tables.npz",
@@ -116,7 +115,7 @@ rule render:
     message:
         "Rendering {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch render {input.spec} --out {params.folder} > {log} 2>&1"
+        "python -m pyorch render {input.spec:q} --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule simulate:
@@ -125,6 +124,7 @@ rule simulate:
         script="results/{scenario}/{run}/scenario.py",
         tables="results/{scenario}/{run}/tables.npz",
         libraries=lambda wildcards: found.libraries(wildcards.scenario, wildcards.run),
+        room=code("simulate"),
     output:
         raw="results/{scenario}/{run}/raw.npz",
         manifest="results/{scenario}/{run}/manifest.json",
@@ -147,7 +147,7 @@ rule simulate:
     message:
         "Simulating {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch simulate {input.script} --out {params.folder} --log {log}"
+        "python -m pyorch simulate {input.script:q} --out {params.folder:q} --log {log:q}"
 
 
 rule traces:
@@ -155,7 +155,7 @@ rule traces:
     input:
         raw="results/{scenario}/{run}/raw.npz",
         manifest="results/{scenario}/{run}/manifest.json",
-        room=["pyorch/traces/columns.py", "pyorch/traces/convert.py"],
+        room=code("traces"),
     output:
         expand(
             "results/{{scenario}}/{{run}}/{table}.parquet",
@@ -172,7 +172,7 @@ rule traces:
     message:
         "Checking {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch traces {params.folder} > {log} 2>&1"
+        "python -m pyorch traces {params.folder:q} > {log:q} 2>&1"
 
 
 rule metrics:
@@ -180,9 +180,7 @@ rule metrics:
     input:
         # The other tables of a run are made by the same job.
         flows=lambda wildcards: found.tables(wildcards.scenario, "flows"),
-        metric="pyorch/metrics/{metric}.py",
-        shared=["pyorch/metrics/_run.py", "pyorch/metrics/_collect.py"],
-        theory=[f"pyorch/theory/{name}.py" for name in ("ecmp", "fct", "paths")],
+        room=code("metrics", "theory", "traces", "render"),
     output:
         f"results/{{scenario}}/{scale}/{{metric}}.csv",
     log:
@@ -199,8 +197,8 @@ rule metrics:
     message:
         "Measuring {wildcards.metric} of {wildcards.scenario}"
     shell:
-        "python -m pyorch metrics {wildcards.metric} {params.file} --scale {params.scale}"
-        " --out {output} > {log} 2>&1"
+        "python -m pyorch metrics {wildcards.metric:q} {params.file:q} --scale {params.scale:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule figure:
@@ -211,8 +209,7 @@ rule figure:
         ],
         plot="plots/{figure}.py",
         room=code("figures"),
-        style="pyorch/figures/style.yaml",
-        theory=lambda wildcards: THEORY if uses_theory(wildcards.figure) else [],
+        theory=lambda wildcards: code("theory") if uses_theory(wildcards.figure) else [],
     output:
         multiext("figures/{figure}", ".pdf", ".png", ".csv"),
         svg=report(
@@ -235,13 +232,13 @@ rule figure:
     message:
         "Drawing {wildcards.figure}"
     shell:
-        "python {input.plot} --scale {params.scale} > {log} 2>&1"
+        "python {input.plot:q} --scale {params.scale:q} > {log:q} 2>&1"
 
 
 rule reproduction:
     """Every number of the source documents beside ours, with a status; the page holds the figures."""
     input:
-        theory=THEORY,
+        room=code("report", "theory"),
         captions=[f"plots/{figure}.py" for figure in found.figures],
         figures=expand("figures/{figure}.png", figure=found.figures),
     output:
@@ -259,13 +256,14 @@ rule reproduction:
     conda:
         "environment.yml"
     shell:
-        "python -m pyorch theory report --out figures > {log} 2>&1"
+        "python -m pyorch theory report --out figures > {log:q} 2>&1"
 
 
 rule benchmarks:
     """Time, memory and events of every run; no input of anything, because they differ every time."""
     input:
         provenance=found.simulated("provenance.json"),
+        room=code("report"),
     output:
         csv=report(
             f"results/benchmarks_{scale}.csv",
@@ -291,5 +289,5 @@ rule benchmarks:
     message:
         "Adding up what the runs have cost"
     shell:
-        "python -m pyorch benchmarks {params.files} --scale {params.scale} --out {output.csv}"
-        " > {log} 2>&1"
+        "python -m pyorch benchmarks {params.files:q} --scale {params.scale:q} --out {output.csv:q}"
+        " > {log:q} 2>&1"

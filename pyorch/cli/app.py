@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from pyorch import jobs
 from pyorch.errors import PyorchError
 
 app = typer.Typer(
@@ -190,6 +191,7 @@ def stale(
 
 def main() -> None:
     """Run the command line; an error of the user is one message and status 1."""
+    jobs.join()
     first = next(iter(sys.argv[1:]), "--help")
     for name, module in _GROUPS.items():  # imported only when asked for
         if first in (name, "--help"):

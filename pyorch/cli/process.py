@@ -5,11 +5,14 @@ The simulating process links GPL-2.0-only code and may abort inside C++; whoever
 is another process, and this one stays to tell the end.
 """
 
+import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from pyorch import jobs
 
 STOPPED = (130, 143)  # Ctrl-C, SIGTERM: not a failure of the run
 
@@ -28,12 +31,15 @@ def simulate(script: Path, out: Path, log: Path | None = None) -> int:
     """
     started = time.monotonic()
     command = [sys.executable, str(script), "--out", str(out)]
+    environment = os.environ | {jobs.PARENT: str(os.getpid())}  # no run outlives who waits for it
     if log is None:
-        status, last_line = _wait(subprocess.Popen(command)), ""
+        status, last_line = _wait(subprocess.Popen(command, env=environment)), ""
     else:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as file:
-            status = _wait(subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT))
+            status = _wait(
+                subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environment)
+            )
         last_line = _last_line(log)
     if status == 0 or status in STOPPED:
         return status

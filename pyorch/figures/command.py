@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from pyorch import jobs
 from pyorch.errors import FigureError, PyorchError
 from pyorch.figures import needs as needs_of
 from pyorch.figures.save import RC_PARAMS, TWO_COLUMNS_INCHES, save
@@ -24,6 +25,7 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
     argv : list of str, optional
         Arguments; those of the process by default.
     """
+    jobs.join()
     parser = argparse.ArgumentParser(description=inspect.getmodule(draw).__doc__)
     parser.add_argument("--scale", default="laptop", help="smoke, laptop or paper")
     parser.add_argument("--results", default="results", help="folder of the results")

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from pyorch import jobs
 from pyorch.errors import PyorchError, SimulationError
 from pyorch.simulate import fabric as fabrics
 from pyorch.simulate import places, provenance, results
@@ -206,6 +207,7 @@ def _unfinished(outcome: dict[str, object]) -> str:
 def _guarded(build: Callable[[], Fabric], out: Path, name: str) -> int:
     """Run; turn everything that may end a run early into one line and an exit status."""
     signal.signal(signal.SIGTERM, _terminate)
+    jobs.join()
     try:
         fabric = build()
         simulate(fabric, out, name)

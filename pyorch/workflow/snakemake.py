@@ -2,9 +2,35 @@
 """All that touches the insides of Snakemake, which promise nothing; guarded, so they may change."""
 
 import logging
+import sys
 import threading
 
+#: Options with which Snakemake does something else than to run jobs.
+OTHER_MODES = (
+    "dryrun", "touch", "lint", "list_target_rules", "list_rules", "print_compilation",
+    "containerize", "generate_unit_tests", "dag", "rulegraph", "filegraph", "d3dag", "unlock",
+    "cleanup_metadata", "conda_cleanup_envs", "conda_create_envs_only", "list_conda_envs",
+    "cleanup_shadow", "container_cleanup_images", "list_changes", "list_input_changes",
+    "list_params_changes", "list_untracked", "summary", "detailed_summary", "archive",
+    "delete_all_output", "delete_temp_output",
+)  # fmt: skip
+
 _log = logging.getLogger(__name__)
+
+
+def will_run_jobs() -> bool:
+    """Whether the Snakemake that reads the Snakefile now has been asked to run jobs.
+
+    A dry run, ``--list``, ``--report``, ``--unlock`` and the like have not. Snakemake tells this to
+    no Snakefile, so the call that has parsed the command line is asked. Without such a call the
+    answer is no, and nothing is built, removed or waited for.
+    """
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_name != "args_to_api":
+        frame = frame.f_back
+    options = vars(frame.f_locals["args"]) if frame is not None else {"dryrun": True}
+    reports = options.get("reporter") and not options.get("report_after_run")
+    return not reports and not any(options.get(name) for name in OTHER_MODES)
 
 
 def _scheduler() -> type | None:
