@@ -11,6 +11,7 @@ from snakemake.exceptions import WorkflowError
 
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
+from pyorch.report.sources import cites
 from pyorch.workflow import modules, ownership, resources, runs
 from pyorch.workflow import snakemake as insides
 
@@ -37,7 +38,9 @@ insides.keep_one_timer()
 
 #: What a room is made of: programs, templates, presets, tables, styles.
 CODE = {".py", ".jinja", ".yaml", ".csv"}
-FORMATS = ["pdf", "svg", "png", "csv"]
+FORMATS = ["pdf", "svg", "png", "csv", "txt"]
+#: One folder for each scale: no scale ever replaces the figures of another.
+FIGURES = f"figures/{scale}"
 # What report/caption.rst shows: for a figure its own docstring, for a table what is written here.
 config["captions"] = {name: runs.escape(text) for name, text in found.captions.items()} | {
     "reproduction": "Every number of the source documents beside ours, with a status.",
@@ -60,6 +63,10 @@ def uses_theory(figure):
     return "from pyorch.theory import" in Path(f"plots/{figure}.py").read_text()
 
 
+#: Figures about the source documents; a figure of one's own is not one of them.
+REPRODUCING = [figure for figure in found.figures if cites(found.captions[figure])]
+
+
 wildcard_constraints:
     scenario="[a-z][a-z0-9_]*",
     run=r"s\d+-[0-9a-f]{10}",
@@ -75,9 +82,9 @@ rule all:
     """Every figure, what of the source documents is reproduced, and what the runs have cost."""
     default_target: True
     input:
-        expand("figures/{figure}.{format}", figure=found.figures, format=FORMATS),
-        "figures/reproduction.html",
-        "figures/reproduction.md",
+        expand("{folder}/{figure}.{format}", folder=FIGURES, figure=found.figures, format=FORMATS),
+        f"{FIGURES}/reproduction.html",
+        f"{FIGURES}/reproduction.md",
         f"results/benchmarks_{scale}.csv",
 
 
@@ -202,7 +209,7 @@ rule metrics:
 
 
 rule figure:
-    """One figure as PDF, SVG, PNG and the CSV of what is drawn."""
+    """One figure as PDF, SVG, PNG, the CSV of what is drawn, and its caption."""
     input:
         tables=lambda wildcards: [
             need_path(need, "results", scale) for need in found.figures[wildcards.figure].values()
@@ -211,9 +218,9 @@ rule figure:
         room=code("figures"),
         theory=lambda wildcards: code("theory") if uses_theory(wildcards.figure) else [],
     output:
-        multiext("figures/{figure}", ".pdf", ".png", ".csv"),
+        multiext(f"{FIGURES}/{{figure}}", ".pdf", ".png", ".csv", ".txt"),
         svg=report(
-            "figures/{figure}.svg",
+            f"{FIGURES}/{{figure}}.svg",
             caption="report/caption.rst",
             category="Figures",
             labels=lambda wildcards: {
@@ -222,9 +229,9 @@ rule figure:
             },
         ),
     log:
-        "logs/figure/{figure}.log",
+        f"logs/figure/{scale}/{{figure}}.log",
     params:
-        scale=lambda wildcards: scale if found.figures[wildcards.figure] else "laptop",
+        scale=scale,
     resources:
         mem_mb=1000,
     conda:
@@ -239,24 +246,28 @@ rule reproduction:
     """Every number of the source documents beside ours, with a status; the page holds the figures."""
     input:
         room=code("report", "theory"),
-        captions=[f"plots/{figure}.py" for figure in found.figures],
-        figures=expand("figures/{figure}.png", figure=found.figures),
+        captions=[f"plots/{figure}.py" for figure in REPRODUCING],
+        figures=expand("{folder}/{figure}.png", folder=FIGURES, figure=REPRODUCING),
     output:
-        "figures/reproduction.md",
+        f"{FIGURES}/reproduction.md",
         html=report(
-            "figures/reproduction.html",
+            f"{FIGURES}/reproduction.html",
             caption="report/caption.rst",
             category="Reproduction",
             labels={"table": "reproduction of the source documents"},
         ),
     log:
-        "logs/reproduction.log",
+        f"logs/reproduction/{scale}.log",
+    params:
+        folder=FIGURES,
     resources:
         mem_mb=1000,
     conda:
         "environment.yml"
+    message:
+        "Writing the reproduction report"
     shell:
-        "python -m pyorch theory report --out figures > {log:q} 2>&1"
+        "python -m pyorch theory report --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule benchmarks:

@@ -56,7 +56,7 @@ def test_the_commands_lead_to_a_figure_and_change_no_other_file(copy):
     assert lossy.to_dict() == {
         "aimd": False, "aimd_fixed_routes": False, "aimd_rolling": True, "line_rate": False,
     }  # fmt: skip
-    assert (copy.folder / "figures" / "ring_exchange.pdf").stat().st_size > 1000
+    assert (copy.folder / "figures/laptop/ring_exchange.pdf").stat().st_size > 1000
 
     after = copy.files()
     added = {str(path.relative_to(EXAMPLE)) for path in EXAMPLE.rglob("*") if path.is_file()}

@@ -216,7 +216,9 @@ def presets(
 
 @app.command()
 def report(
-    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("figures"),
+    out: Annotated[Path, typer.Option(help="Folder with the figures, to write to.")] = Path(
+        "figures/laptop"
+    ),
 ) -> None:
     """Write the reproduction report as reproduction.html and reproduction.md."""
     from pyorch.report import reproduction
