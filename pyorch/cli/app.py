@@ -55,11 +55,12 @@ def run(
     variant: VariantOption = None,
     scale: ScaleOption = "laptop",
     out: Annotated[Path | None, typer.Option(help="Folder; results/SCENARIO/RUN.")] = None,
+    force: Annotated[bool, typer.Option(help="Run it again although it is finished.")] = False,
 ) -> None:
     """Run one point of a scenario without Snakemake and print what came out."""
     from pyorch.cli import run as one
 
-    raise typer.Exit(one.run(scenario, sets or [], seed, variant, scale, out))
+    raise typer.Exit(one.run(scenario, sets or [], seed, variant, scale, out, force))
 
 
 @app.command()
@@ -119,7 +120,7 @@ def simulate(
     log: Annotated[Path | None, typer.Option(help="File for its messages; here.")] = None,
 ) -> None:
     """Run a scenario script in a process of its own."""
-    from pyorch.cli import process
+    from pyorch.simulate import process
 
     raise typer.Exit(process.simulate(script, out or script.parent, log))
 

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One scenario without Snakemake: all steps for one run, then a summary on the screen."""
 
-import json
 from pathlib import Path
 
 import typer
 
-from pyorch import metrics, traces
 from pyorch import spec as specs
-from pyorch.cli import process, steps
 from pyorch.errors import SpecError
-from pyorch.metrics import RunTables
 from pyorch.plugins import load
 from pyorch.render import input_tables
+from pyorch.runs.choose import choose as runs_of
+from pyorch.runs.choose import named
+from pyorch.runs.finished import is_finished
+from pyorch.runs.make import make
+from pyorch.runs.run import RunResult
+from pyorch.runs.summary import in_words
 from pyorch.spec.overrides import parse_assignment
-from pyorch.units import format_si
+from pyorch.units import TIME, format_exact
 from pyorch.writing import make_folder, write_text
 
 
@@ -25,19 +27,39 @@ def run(
     variant: str | None,
     scale: str,
     out: Path | None,
+    force: bool = False,
 ) -> int:
-    """Run one point of a scenario; return the exit status."""
+    """Run one point of a scenario unless it is finished; return the exit status."""
     chosen = choose(scenario, sets, seed, variant, scale)
     folder = out or Path("results") / chosen.folder
-    specs.write_spec(chosen, folder / "spec.json")
-    steps.render(folder / "spec.json", folder)
-    status = process.simulate(folder / "scenario.py", folder)
-    if status:
-        return status
-    traces.convert(folder)
-    tables = RunTables(chosen.spec, folder)
-    show(chosen, tables, folder)
-    return 0
+    if not force and is_finished(chosen.spec, folder):
+        typer.echo(f"{folder} is finished; --force runs it again.", err=True)
+    else:
+        end = make(chosen.spec, folder)
+        if end.status < 0:
+            typer.echo(end.message(folder / "scenario.py", folder), err=True)
+        if end.status:
+            return end.exit_status
+    result = RunResult(
+        folder, scale=chosen.scale, variant=chosen.variant, label=chosen.label
+    )
+    show(result, f"{chosen.scenario} {named(chosen)}, scale {chosen.scale}: {chosen.id}")
+    return say_unfinished(result)
+
+
+def say_unfinished(result: RunResult) -> int:
+    """Return 1, with a word, if a flow of a run did not finish."""
+    done, total = (result.outcome[f"flows_{name}"] for name in ("done", "total"))
+    if done == total:
+        return 0
+    stop = format_exact(result.spec["stop_ps"], TIME)
+    what = "raise 'stop'" if result.outcome["stop_reason"] == "stop time" else "see above why"
+    typer.echo(
+        f"{result.folder}: {total - done} of {total} flows did not finish"
+        f" ({result.outcome['stop_reason']}); {what} (now {stop}).",
+        err=True,
+    )
+    return 1
 
 
 def choose(
@@ -45,16 +67,15 @@ def choose(
 ) -> specs.Run:
     """Return the first run that these options leave, and say so if there are more."""
     assignments = [parse_assignment(text) for text in sets]
-    if seed is not None:
-        assignments.append(("seed", seed))
-    runs = specs.plan(specs.read_scenario(scenario), scale, assignments, variant=variant)
-    if len(runs) > 1:
+    found = runs_of(scenario, scale, variant, seed, assignments)
+    if len(found) > 1:
         typer.echo(
-            f"{scenario} has {len(runs)} runs at scale {scale}; this is {_named(runs[0])}."
-            " Choose with --variant, --seed and --set; all: snakemake --cores all",
+            f"{scenario} has {len(found)} runs at scale {scale}; this is {named(found[0])}."
+            f" Choose with --variant, --seed and --set; all:"
+            f" python -m pyorch sweep {scenario} --scale {scale}",
             err=True,
         )
-    return runs[0]
+    return found[0]
 
 
 def export(
@@ -94,39 +115,17 @@ def export(
     return [out / name for name in texts]
 
 
-def show(chosen: specs.Run, tables: metrics.RunTables, folder: Path) -> None:
-    """Print a summary table of a finished run."""
+def show(result: RunResult, title: str) -> None:
+    """Print a summary table of a finished run, and what tables it has."""
     from rich.console import Console
     from rich.table import Table
 
-    row = load("pyorch.metrics", "slowdown").measure(tables).iloc[0]
-    facts = json.loads((folder / "provenance.json").read_text())
-    table = Table(title=f"{chosen.scenario} {_named(chosen)}, scale {chosen.scale}: {chosen.id}")
+    table = Table(title=title)
     table.add_column("quantity")
     table.add_column("value", justify="right")
-    quantity = {
-        "flows": str(len(tables.flows)),
-        "slowest flow": format_si(row["slowest_fct_ps"] * 1e-12, "s"),
-        "optimal (headers and ACKs counted)": format_si(row["optimal_fct_ps"] * 1e-12, "s"),
-        "slowest over optimal": f"{row['over_optimal_p100']:.3f}",
-        "slowdown mean / p50 / p99": " / ".join(
-            f"{row[f'slowdown_{name}']:.3f}" for name in ("mean", "p50", "p99")
-        ),
-        "retransmitted packets": str(row["retransmitted_packets"]),
-        "dropped frames": str(row["dropped_frames"]),
-        "PAUSE and RESUME frames": str(row["pause_frames"]),
-        "events": format_si(facts["events"], ""),
-        "simulation CPU": format_si(facts["run_cpu_s"], "s"),
-        "peak memory": format_si(facts["peak_memory_bytes"], "B"),
-    }
-    for name, value in quantity.items():
-        table.add_row(name, value.removesuffix(".0"))
+    for name, value in in_words(result.summary).items():
+        table.add_row(name, value)
     Console(width=100).print(table)
-    typer.echo(f"Tables: {folder}/flows.parquet, ports.parquet, paths.parquet")
-
-
-def _named(chosen: specs.Run) -> str:
-    """Return which point a run is."""
-    parts = [f"variant {chosen.variant}"] if chosen.variant else []
-    parts += [f"{key}={value}" for key, value in chosen.point.items()]
-    return ", ".join([*parts, f"seed {chosen.seed}"])
+    captures = [path.name for path in sorted(result.folder.glob("host_*.pcap"))]
+    files = [*(f"{name}.parquet" for name in result.tables), *captures]
+    typer.echo(f"In {result.folder}: {', '.join(files)}")
