@@ -157,6 +157,16 @@ def test_a_script_that_fails_is_explained_in_one_line(tmp_path):
     )
 
 
+def test_a_script_that_runs_nothing_is_an_error(tmp_path):
+    script = tmp_path / "scenario.py"
+    script.write_text("def build(): pass\n")
+    (tmp_path / "manifest.json").write_text("{}")  # of an earlier run
+    done = pyorch("simulate", script)
+
+    assert done.returncode == 1
+    assert 'Last line: "nothing was run: it left no new manifest.json".' in done.stderr
+
+
 def test_the_explanation_has_run_status_last_words_and_command():
     assert End(3, 4.21, "port 3").message(Path("r/s1-ab/scenario.py"), Path("r/s1-ab")) == (
         'Run s1-ab ended with status 3 after 4.2 s. Last line: "port 3".'

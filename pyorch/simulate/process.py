@@ -69,7 +69,7 @@ class End:
 def simulate(script: Path, out: Path, log: Path | None = None) -> int:
     """Run a script and say how it failed; return its exit status, or 1 if a signal killed it."""
     end = run(script, out, log)
-    if end.status and not end.stopped and (log is not None or end.status < 0):
+    if end.status and not end.stopped and (log is not None or end.status < 0 or end.last_line):
         print(end.message(script, out), file=sys.stderr)
     return end.exit_status
 
@@ -93,17 +93,33 @@ def run(
     watch : callable, optional
         Is given the last line of the log now and then, while the run goes on.
     """
-    started = time.monotonic()
+    started, before = time.monotonic(), _stamp(out)
     command = [sys.executable, str(script), "--out", str(out)]
     environment = os.environ | {jobs.PARENT: str(os.getpid())}  # no run outlives who waits for it
     if log is None:
         status = _wait(subprocess.Popen(command, env=environment))
-        return End(status, time.monotonic() - started)
+        return _ended(status, time.monotonic() - started, "", before == _stamp(out))
     make_folder(log.parent)
     with log.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environment)
         status = _wait(process, lambda: watch and (line := last_line(log)) and watch(line))
-    return End(status, time.monotonic() - started, last_line(log))
+    return _ended(status, time.monotonic() - started, last_line(log), before == _stamp(out))
+
+
+def _ended(status: int, seconds: float, words: str, nothing_new: bool) -> End:
+    """Return the end of a process; a script that has run nothing is no success."""
+    if status == 0 and nothing_new:
+        return End(1, seconds, "nothing was run: it left no new manifest.json")
+    return End(status, seconds, words)
+
+
+def _stamp(out: Path) -> tuple[int, int] | None:
+    """Return what changes when a run leaves a result."""
+    try:
+        stat = (out / "manifest.json").stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns
 
 
 def _signal_name(number: int) -> str:

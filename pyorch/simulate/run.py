@@ -17,7 +17,7 @@ from pathlib import Path
 from pyorch import jobs
 from pyorch.errors import PyorchError, SimulationError
 from pyorch.simulate import fabric as fabrics
-from pyorch.simulate import places, provenance, results
+from pyorch.simulate import loader, places, provenance, results
 from pyorch.simulate.fabric import Fabric
 from pyorch.simulate.progress import Progress, State, time_text
 from pyorch.writing import expect_room, make_folder
@@ -132,6 +132,7 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     # Last, because asking whether anything was left may execute an event after the stop time.
     if outcome["flows_done"] < outcome["flows_total"]:
         outcome["stop_reason"] = _stop_reason(facade)
+    loader.check_unchanged()
     results.save(out, tables, outcome)
     results.save_json(out / "provenance.json", facts)
     if outcome["flows_done"] < outcome["flows_total"]:
