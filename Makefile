@@ -62,11 +62,11 @@ $(EDITABLE): $(PACKAGES) pyproject.toml
 	@$(VENV)/bin/pip install $(PIP_FLAGS) --no-deps --editable .
 	@touch $@
 
-$(PACKAGES): requirements.lock
+$(PACKAGES): requirements.lock setup/packages.py
 	@$(if $(MISSING),$(error $(MISSING)))
 	@test -e $@ || $(PYTHON) -m venv --clear $(VENV)
-	@echo "Installing packages into $(VENV) (once, about two minutes) ..."
-	@$(VENV)/bin/pip install $(PIP_FLAGS) --require-hashes --requirement requirements.lock
+	@echo "Installing packages into $(VENV) (once; minutes the first time on a machine) ..."
+	@$(VENV)/bin/python setup/packages.py requirements.lock
 	@touch $@
 
 PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517
@@ -87,6 +87,8 @@ LACKS = $(strip \
 	$(if $(shell command -v g++),,g++))
 WRONG_MACHINE = $(if $(filter Linux-x86_64,$(subst $(SPACE),-,$(shell uname -sm))),,\
 	The ns3 package exists only for Linux on x86-64; this is $(shell uname -sm))
+# What make puts behind the line, a full stop, falls into a comment of the shell.
+HASH := \#
 MISSING = $(or $(strip $(WRONG_MACHINE)),$(if $(LACKS),$(strip \
 	This machine lacks $(LACKS)$(if $(PYTHON),, (Python 3.11 to 3.13)). \
-	Run: sudo apt-get install --yes $(LACKS))))
+	Run: sudo apt-get install --yes $(LACKS) $(HASH) then this again)))

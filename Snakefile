@@ -8,33 +8,41 @@
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
-from snakemake.scheduling.job_scheduler import JobScheduler
 
-from pyorch import cli_workflow
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
+from pyorch.report.sources import cites
+from pyorch.workflow import modules, ownership, resources, runs
+from pyorch.workflow import snakemake as insides
 
 scale = config.get("scale", "laptop")
 try:
-    # A job on another machine uses what this one has built; it may not build beside other jobs.
-    # Not a rule: the names of runs hold the attributes of the modules, so these are needed here;
-    # and a rule would re-run everything behind it, also where the bytes come out the same.
-    if workflow.is_main_process:
-        cli_workflow.build_modules()
-    found = cli_workflow.read(scale)
+    # A dry run, --list, --report, --unlock change nothing. A job on another machine uses what this
+    # one has built; it may not build beside other jobs. Not a rule: the names of runs hold the
+    # attributes of the modules, so these are needed here; and a rule would re-run everything behind
+    # it, also where the bytes come out the same.
+    if workflow.is_main_process and insides.will_run_jobs():
+        with ownership.shared_folder() as alone:
+            if alone and ownership.release_dead_locks():
+                logger.info("Removed the lock of a Snakemake that was killed; what it began is redone.")
+            if alone:
+                modules.build_modules()
+    found = runs.read(scale)
 except PyorchError as error:
     raise WorkflowError(str(error)) from None
 
 # Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
 if "mem_mb" not in workflow.global_resources and workflow.local_exec:
-    workflow.register_resource("mem_mb", cli_workflow.available_mb())
-if workflow.is_main_process and cli_workflow.release_dead_locks():
-    logger.info("Removed the lock of a Snakemake that was killed; unfinished runs are run again.")
-cli_workflow.keep_one_timer(JobScheduler)
+    workflow.register_resource("mem_mb", resources.available_mb())
+insides.keep_one_timer()
 
-FORMATS = ["pdf", "svg", "png", "csv"]
+#: What a room is made of: programs, templates, presets, tables, styles.
+CODE = {".py", ".jinja", ".yaml", ".csv"}
+FORMATS = ["pdf", "svg", "png", "csv", "txt"]
+#: One folder for each scale: no scale ever replaces the figures of another.
+FIGURES = f"figures/{scale}"
 # What report/caption.rst shows: for a figure its own docstring, for a table what is written here.
-config["captions"] = {name: cli_workflow.escape(text) for name, text in found.captions.items()} | {
+config["captions"] = {name: runs.escape(text) for name, text in found.captions.items()} | {
     "reproduction": "Every number of the source documents beside ours, with a status.",
     "benchmarks": "Time, memory and events of every run; columns: docs/definitions.md.",
 }
@@ -44,21 +52,19 @@ report: "report/workflow.rst"
 
 
 def code(*folders):
-    """The Python files of rooms: Snakemake sees no edit in an imported module by itself."""
-    return sorted(str(path) for folder in folders for path in Path("pyorch", folder).glob("*.py"))
-
-
-#: What a number of the analytical model can depend on: formulas, presets, printed claims.
-THEORY = sorted(
-    str(path)
-    for path in Path("pyorch/theory").rglob("*")
-    if path.suffix in {".py", ".yaml", ".csv"}
-)
+    """The files of whole rooms: Snakemake sees no edit in an imported module by itself."""
+    folders = [Path("pyorch", folder) for folder in folders]
+    found = [path for folder in folders for path in folder.rglob("*") if path.suffix in CODE]
+    return sorted(map(str, [*found, *Path("pyorch").glob("*.py")]))
 
 
 def uses_theory(figure):
     """Whether a figure computes with the analytical model."""
     return "from pyorch.theory import" in Path(f"plots/{figure}.py").read_text()
+
+
+#: Figures about the source documents; a figure of one's own is not one of them.
+REPRODUCING = [figure for figure in found.figures if cites(found.captions[figure])]
 
 
 wildcard_constraints:
@@ -76,9 +82,9 @@ rule all:
     """Every figure, what of the source documents is reproduced, and what the runs have cost."""
     default_target: True
     input:
-        expand("figures/{figure}.{format}", figure=found.figures, format=FORMATS),
-        "figures/reproduction.html",
-        "figures/reproduction.md",
+        expand("{folder}/{figure}.{format}", folder=FIGURES, figure=found.figures, format=FORMATS),
+        f"{FIGURES}/reproduction.html",
+        f"{FIGURES}/reproduction.md",
         f"results/benchmarks_{scale}.csv",
 
 
@@ -95,7 +101,7 @@ rule spec:
     message:
         "Resolving {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch spec {params.file} --run {wildcards.run} --out {output} > {log} 2>&1"
+        "python -m pyorch spec {params.file:q} --run {wildcards.run:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule render:
@@ -103,7 +109,7 @@ rule render:
     input:
         spec="results/{scenario}/{run}/spec.json",
         plugins=lambda wildcards: found.plugin_files(wildcards.scenario, wildcards.run),
-        room=["pyorch/render/script.py", "pyorch/render/tables.py"],
+        room=code("render"),
     output:
         script="results/{scenario}/{run}/scenario.py",
         tables="results/{scenario}/{run}/tables.npz",
@@ -116,7 +122,7 @@ rule render:
     message:
         "Rendering {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch render {input.spec} --out {params.folder} > {log} 2>&1"
+        "python -m pyorch render {input.spec:q} --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule simulate:
@@ -125,6 +131,7 @@ rule simulate:
         script="results/{scenario}/{run}/scenario.py",
         tables="results/{scenario}/{run}/tables.npz",
         libraries=lambda wildcards: found.libraries(wildcards.scenario, wildcards.run),
+        room=code("simulate"),
     output:
         raw="results/{scenario}/{run}/raw.npz",
         manifest="results/{scenario}/{run}/manifest.json",
@@ -147,7 +154,7 @@ rule simulate:
     message:
         "Simulating {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch simulate {input.script} --out {params.folder} --log {log}"
+        "python -m pyorch simulate {input.script:q} --out {params.folder:q} --log {log:q}"
 
 
 rule traces:
@@ -155,7 +162,7 @@ rule traces:
     input:
         raw="results/{scenario}/{run}/raw.npz",
         manifest="results/{scenario}/{run}/manifest.json",
-        room=["pyorch/traces/columns.py", "pyorch/traces/convert.py"],
+        room=code("traces"),
     output:
         expand(
             "results/{{scenario}}/{{run}}/{table}.parquet",
@@ -172,7 +179,7 @@ rule traces:
     message:
         "Checking {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch traces {params.folder} > {log} 2>&1"
+        "python -m pyorch traces {params.folder:q} > {log:q} 2>&1"
 
 
 rule metrics:
@@ -180,9 +187,7 @@ rule metrics:
     input:
         # The other tables of a run are made by the same job.
         flows=lambda wildcards: found.tables(wildcards.scenario, "flows"),
-        metric="pyorch/metrics/{metric}.py",
-        shared=["pyorch/metrics/_run.py", "pyorch/metrics/_collect.py"],
-        theory=[f"pyorch/theory/{name}.py" for name in ("ecmp", "fct", "paths")],
+        room=code("metrics", "theory", "traces", "render"),
     output:
         f"results/{{scenario}}/{scale}/{{metric}}.csv",
     log:
@@ -199,24 +204,23 @@ rule metrics:
     message:
         "Measuring {wildcards.metric} of {wildcards.scenario}"
     shell:
-        "python -m pyorch metrics {wildcards.metric} {params.file} --scale {params.scale}"
-        " --out {output} > {log} 2>&1"
+        "python -m pyorch metrics {wildcards.metric:q} {params.file:q} --scale {params.scale:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule figure:
-    """One figure as PDF, SVG, PNG and the CSV of what is drawn."""
+    """One figure as PDF, SVG, PNG, the CSV of what is drawn, and its caption."""
     input:
         tables=lambda wildcards: [
             need_path(need, "results", scale) for need in found.figures[wildcards.figure].values()
         ],
         plot="plots/{figure}.py",
         room=code("figures"),
-        style="pyorch/figures/style.yaml",
-        theory=lambda wildcards: THEORY if uses_theory(wildcards.figure) else [],
+        theory=lambda wildcards: code("theory") if uses_theory(wildcards.figure) else [],
     output:
-        multiext("figures/{figure}", ".pdf", ".png", ".csv"),
+        multiext(f"{FIGURES}/{{figure}}", ".pdf", ".png", ".csv", ".txt"),
         svg=report(
-            "figures/{figure}.svg",
+            f"{FIGURES}/{{figure}}.svg",
             caption="report/caption.rst",
             category="Figures",
             labels=lambda wildcards: {
@@ -225,9 +229,9 @@ rule figure:
             },
         ),
     log:
-        "logs/figure/{figure}.log",
+        f"logs/figure/{scale}/{{figure}}.log",
     params:
-        scale=lambda wildcards: scale if found.figures[wildcards.figure] else "laptop",
+        scale=scale,
     resources:
         mem_mb=1000,
     conda:
@@ -235,37 +239,42 @@ rule figure:
     message:
         "Drawing {wildcards.figure}"
     shell:
-        "python {input.plot} --scale {params.scale} > {log} 2>&1"
+        "python {input.plot:q} --scale {params.scale:q} > {log:q} 2>&1"
 
 
 rule reproduction:
     """Every number of the source documents beside ours, with a status; the page holds the figures."""
     input:
-        theory=THEORY,
-        captions=[f"plots/{figure}.py" for figure in found.figures],
-        figures=expand("figures/{figure}.png", figure=found.figures),
+        room=code("report", "theory"),
+        captions=[f"plots/{figure}.py" for figure in REPRODUCING],
+        figures=expand("{folder}/{figure}.png", folder=FIGURES, figure=REPRODUCING),
     output:
-        "figures/reproduction.md",
+        f"{FIGURES}/reproduction.md",
         html=report(
-            "figures/reproduction.html",
+            f"{FIGURES}/reproduction.html",
             caption="report/caption.rst",
             category="Reproduction",
             labels={"table": "reproduction of the source documents"},
         ),
     log:
-        "logs/reproduction.log",
+        f"logs/reproduction/{scale}.log",
+    params:
+        folder=FIGURES,
     resources:
         mem_mb=1000,
     conda:
         "environment.yml"
+    message:
+        "Writing the reproduction report"
     shell:
-        "python -m pyorch theory report --out figures > {log} 2>&1"
+        "python -m pyorch theory report --out {params.folder:q} > {log:q} 2>&1"
 
 
 rule benchmarks:
     """Time, memory and events of every run; no input of anything, because they differ every time."""
     input:
         provenance=found.simulated("provenance.json"),
+        room=code("report"),
     output:
         csv=report(
             f"results/benchmarks_{scale}.csv",
@@ -291,5 +300,5 @@ rule benchmarks:
     message:
         "Adding up what the runs have cost"
     shell:
-        "python -m pyorch benchmarks {params.files} --scale {params.scale} --out {output.csv}"
-        " > {log} 2>&1"
+        "python -m pyorch benchmarks {params.files:q} --scale {params.scale:q} --out {output.csv:q}"
+        " > {log:q} 2>&1"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The blog's comparison of parallelisms: how much and how often each pass communicates.
 
-[asterfusion24]. Times are per mini-batch, but those of the TP forward pass per epoch: the blog
-mixes the two. Data set: what is read from storage in an epoch.
+[asterfusion24]. Data parallel (DP), fully sharded data parallel (FSDP), tensor parallel (TP),
+pipeline parallel (PP), and all three with 8 x 8 x 16 devices (3D). How often is per mini-batch, but
+for the forward pass of TP, which the blog counts per epoch. A dash: the blog does not say.
 """
 
 import pandas as pd
@@ -12,14 +13,16 @@ from pyorch.theory import preset, traffic
 
 NEEDS = {}
 
-HEAD = [
-    "", "backward\n[PB/epoch]", "forward\n[PB/epoch]", "backward\n[times]", "forward\n[times]",
-    "data set\n[TB/epoch]",
-]  # fmt: skip
-NAMES = {
-    "DP": "data (DP)", "FSDP": "fully sharded data (FSDP)", "TP": "tensor (TP)",
-    "PP": "pipeline (PP)", "3D": "all three (8 x 8 x 16)",
+#: Column of the table by what it is called.
+QUANTITIES = {
+    "sent backward\n[PB per epoch]": "backward_pb",
+    "sent forward\n[PB per epoch]": "forward_pb",
+    "operations backward\n[per mini-batch]": "backward_times",
+    "operations forward\n[per mini-batch]": "forward_times",
+    "read from storage\n[TB per epoch]": "dataset_tb",
 }  # fmt: skip
+#: From here on a number of operations is one of a whole epoch.
+PER_EPOCH = 1e9
 
 
 def rows():
@@ -46,28 +49,31 @@ def shown(value):
     """Return a number as the table shows it; what the blog does not give is a dash."""
     if pd.isna(value):
         return "–"
-    return f"{value:,.4g}" if value < 1e4 or value >= 1e7 else f"{value:,.0f}"
+    if value >= PER_EPOCH:
+        return f"{value / 1e12:.3g} trillion\nper epoch"
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
 
 
 def draw(ax):
-    """Draw the table."""
-    ax.figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 1.6)
+    """Draw the table, one column per kind of parallelism."""
+    ax.figure.set_figheight(1.9)
     data = rows()
     cells = [
-        [NAMES[row.parallelism], *(shown(value) for value in row[2:])] for row in data.itertuples()
+        [name, *(shown(value) for value in data[column])] for name, column in QUANTITIES.items()
     ]
     ax.set_axis_off()
+    widths = [0.3, *[0.7 / len(data)] * len(data)]
     table = ax.table(
-        [HEAD, *cells], bbox=[0, 0, 1, 1], cellLoc="right", edges="horizontal",
-        colWidths=[0.27, 0.155, 0.155, 0.13, 0.145, 0.145],
+        [["", *data["parallelism"]], *cells], bbox=[0, 0, 1, 1], cellLoc="right",
+        edges="horizontal", colWidths=widths,
     )  # fmt: skip
     table.auto_set_font_size(False)
-    table.set_fontsize(8)
+    table.set_fontsize(6 if figures.is_column(ax.figure) else 8)
     for (row, column), cell in table.get_celld().items():
         cell.set_linewidth(0.8 if row == 0 else 0.3)
         cell.set_edgecolor("#444444")
+        cell.PAD = 0.02
         if row == 0:
-            cell.set_height(1.6 * cell.get_height())
             cell.set_text_props(weight="bold")
         if column == 0:
             cell.set_text_props(ha="left")

@@ -44,10 +44,9 @@ def service():
 
 
 def draw(figure):
-    """Draw two panels on logarithmic axes."""
-    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 2.0)
+    """Draw two panels of dots: a bar has no length on a logarithmic axis."""
     data = pd.DataFrame(epoch() + service())
-    left, right = figure.subplots(1, 2, width_ratios=[1.5, 1])
+    left, right = figures.panels(figure, [2.0] * 2, ratios=[1.5, 1])
     training = data[data["panel"] == "training epoch"]
     kinds = list(dict.fromkeys(training["kind"]))
     for row, kind in enumerate(kinds):
@@ -63,9 +62,14 @@ def draw(figure):
     left.set(xscale="log", xlim=(5, 2e5), xlabel="sent in one epoch [PB]", ylim=(4.6, -0.6))
     left.legend(loc="upper right")
     serving = data[data["panel"] == "inference"]
-    bars = right.barh(serving["kind"], serving["bytes"] / 1e12, height=0.5, color="#56B4E9")
-    right.bar_label(bars, fmt="{:.3g}", padding=3, fontsize=7)
+    right.plot(serving["bytes"] / 1e12, serving["kind"], "o", color=LOOKS["backward"][0])
+    for line in serving.itertuples():
+        right.annotate(
+            f"{line.bytes / 1e12:.3g}", (line.bytes / 1e12, line.kind), xytext=(6, 0),
+            textcoords="offset points", va="center_baseline", fontsize=7,
+        )  # fmt: skip
     right.set(xscale="log", xlim=(0.05, 100), xlabel="sent for 100 requests [TB]")
+    right.set_ylim(-0.5, len(serving) - 0.5)
     right.invert_yaxis()
     for ax in (left, right):
         ax.grid(True, axis="x")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Exposed networking by transport, dense and MoE, beside the ideal and what the paper prints.
 
-[hotnets24] section 6.3. Measured: how much longer than optimal the slowest flow of the simulated
-permutation takes (its ratio is on the axis). Modelled: everything else, with pipeline transfers
-slowed by that ratio and all collectives ideal. The paper prints about 5 and 20 % at the optimum,
-8 and 25 % for single-path best effort whose slowest transfer takes 7 ms. Thin bars: the share at
-the ends of the 95 % confidence interval (Student's t over seeds) of the measured ratio.
+[hotnets24] section 6.3. Measured: how many times longer than optimal the slowest flow of the
+simulated permutation takes; this ratio is on the axis and is that of figure 5. Modelled: everything
+else, with pipeline transfers slowed by that ratio and all collectives ideal. The paper prints about
+5 and 20 % at the optimum, 8 and 25 % for single-path best effort whose slowest transfer takes 7 ms.
+Thin lines: the share at the ends of the 95 % confidence interval of the ratio (Student's t).
 """
 
 import numpy as np
@@ -15,9 +15,6 @@ from pyorch import figures
 from pyorch.theory import exposed, preset, transports
 
 NEEDS = {"slowdown": "figure_5/slowdown.csv"}
-
-#: Printed below the panels.
-NOTE = "measured: slowest simulated transfer, applied to the pipeline; modelled: all else"
 
 PRESETS = {"dense-100t": "o", "moe-100t": "s"}
 PARTS = {
@@ -35,7 +32,7 @@ PRINTED = {
 def breakdown(slowdown):
     """Return the parts of the step that are exposed, by model and transport."""
     kinds = {"optimal": ("Optimal", exposed.Inflation()), **transports.inflations(slowdown)}
-    seeds = figures.over_seeds(slowdown, ["variant"], "slowdown_p100").set_index("variant")
+    seeds = figures.over_seeds(slowdown, ["variant"], transports.SLOWEST).set_index("variant")
     rows = []
     for name in PRESETS:
         setup = preset.training(name).setup
@@ -61,7 +58,7 @@ def ends(setup, seeds):
         return {}
     found = {"n_seeds": seeds["n_seeds"]}
     for end in ("low", "high"):
-        ratio = seeds[f"slowdown_p100_{end}"]
+        ratio = seeds[f"{transports.SLOWEST}_{end}"]
         step = exposed.expose_setup(setup, inflation=exposed.Inflation(pipeline=max(1.0, ratio)))
         found[f"pipeline_slowdown_{end}"] = ratio
         found[f"exposed_percent_{end}"] = 100 * step.share if np.isfinite(ratio) else np.nan
@@ -70,54 +67,57 @@ def ends(setup, seeds):
 
 def draw(figure, slowdown):
     """Draw one panel per model, one stacked bar per transport."""
+    from matplotlib.lines import Line2D
+
     data = breakdown(slowdown)
     kinds = len(data) // len(PRESETS)
-    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 1.1 + 0.24 * kinds)
-    axes = figure.subplots(1, len(PRESETS), sharey=True)
+    axes = figures.panels(figure, [1.1 + 0.26 * kinds] * len(PRESETS), sharey=True)
     for ax, name in zip(axes, PRESETS, strict=True):
         shown = data[data["preset"] == name].reset_index(drop=True)
-        start = np.zeros(kinds)
-        for part, (label, color) in PARTS.items():
-            width = shown[f"{part}_percent"].to_numpy()
-            ax.barh(shown.index, width, left=start, height=0.6, color=color, label=label)
-            start += width
-        for row, line in shown.iterrows():
-            printed = PRINTED[name].get(line["transport"], 0)
-            low, high = line["exposed_percent_low"], line["exposed_percent_high"]
-            ax.plot([low, high], [row, row], color="#333333", lw=0.8)
-            ax.annotate(
-                f"{line['exposed_percent']:.1f}",
-                (np.nanmax([line["exposed_percent"], printed, high]), row),
-                xytext=(4, 0), textcoords="offset points", va="center_baseline", fontsize=7,
-            )  # fmt: skip
-            if printed:
-                ends = [row - 0.42, row + 0.42]
-                label = "printed in the paper" if row == 0 else None
-                ax.plot([printed] * 2, ends, color="black", lw=1.2, label=label)
+        draw_bars(ax, shown, PRINTED[name])
         ax.set_title(preset.training(name).title, loc="left")
-        ax.set(
-            xlabel="exposed networking [% of the step]",
-            xlim=(
-                0,
-                1.18 * np.nanmax([*start, *shown["exposed_percent_high"], *PRINTED[name].values()]),
-            ),
-        )
-        ax.grid(True, axis="x")
-        ax.tick_params(axis="y", length=0)
+        ax.set(xlabel="exposed networking [% of the step]")
     first = data[data["preset"] == data["preset"].iloc[0]]
-    axes[0].set_yticks(
-        range(kinds),
-        [
-            f"{figures.style(line.transport, line.label).label} ({line.pipeline_slowdown:.3g}x)"
-            for line in first.itertuples()
-        ],
-    )
+    looks = figures.styles(first[["transport", "label"]].itertuples(index=False, name=None))
+    names = [
+        looks[line.transport].label
+        + f"\n{line.pipeline_slowdown:.2f} x optimal" * (line.transport != "optimal")
+        for line in first.itertuples()
+    ]
+    axes[0].set_yticks(range(kinds), names)
     axes[0].invert_yaxis()
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(handles))
-    figure.text(0.002, 0.004, NOTE, va="bottom", fontsize=5, color="#777")
-    figure.get_layout_engine().set(rect=(0, 0.05, 1, 0.95))  # leaves the note its line
+    for ax in axes:
+        ax.tick_params(axis="y", labelsize=6)
+    keys = {
+        "printed in the paper": Line2D([], [], color="black", ls="", marker="|", ms=9, mew=1.2),
+        "95 % CI of the ratio": Line2D([], [], color="#333333", lw=0.8),
+    }
+    figures.legend(figure, axes[:1], 5, keys)
     return data
+
+
+def draw_bars(ax, shown, printed_percent):
+    """Draw the rows of one model: parts, interval, and what the paper prints."""
+    start = np.zeros(len(shown))
+    for part, (label, color) in PARTS.items():
+        width = shown[f"{part}_percent"].to_numpy()
+        ax.barh(shown.index, width, left=start, height=0.55, color=color, label=label)
+        start += width
+    for row, line in shown.iterrows():
+        printed = printed_percent.get(line["transport"], 0)
+        low, high = line["exposed_percent_low"], line["exposed_percent_high"]
+        ax.plot([low, high], [row, row], color="#333333", lw=0.8)
+        ax.annotate(
+            f"{line['exposed_percent']:.1f}",
+            (np.nanmax([line["exposed_percent"], printed, high]), row),
+            xytext=(4, 0), textcoords="offset points", va="center_baseline", fontsize=7,
+        )  # fmt: skip
+        if printed:
+            ax.plot([printed] * 2, [row - 0.4, row + 0.4], color="black", lw=1.2)
+    most = np.nanmax([*start, *shown["exposed_percent_high"], *printed_percent.values()])
+    ax.set_xlim(0, 1.18 * most)
+    ax.grid(True, axis="x")
+    ax.tick_params(axis="y", length=0)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,10 @@
 
 Compare with [hotnets24] figure 5: same quantity; the paper has 8192 hosts and prints 1 ms
 (optimal), 9 ms (RoCEv2), 7 ms (single path, best effort) and at most 5 % above optimal (sprayed).
-Most of a single-path tail is the draw of the paths, so the slowest flow of every run stands beside
-the max-min fluid value of its own paths, and the fluid value of many random draws is below. Bars:
-mean over seeds and its 95 % confidence interval (Student's t).
+Its best effort has a state-of-the-art congestion control, ours a window of one bandwidth-delay
+product. Most of a single-path tail is the draw of the paths, so the slowest flow of every run
+stands beside the max-min fluid value of its own paths, and the fluid value of many random draws is
+below. Bars: mean over seeds and its 95 % confidence interval (Student's t).
 """
 
 import numpy as np
@@ -27,8 +28,7 @@ CLASS_WIDTH = 0.25
 
 def draw(figure, fct, slowdown, fluid, draws):
     """Draw the distribution on the left, the slowest flows and their fluid values on the right."""
-    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 2.35)
-    left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
+    left, right = figures.panels(figure, [2.5] * 2, ratios=[1, 1.1])
     optimal_ps = slowdown["optimal_fct_ps"].max()
     unit, unit_ps = ("ms", PS_PER_MS) if optimal_ps >= PS_PER_MS / 2 else ("us", PS_PER_US)
     optimal = optimal_ps / unit_ps
@@ -39,38 +39,32 @@ def draw(figure, fct, slowdown, fluid, draws):
         pd.DataFrame([{"series": "optimal", "fct_ps": optimal_ps}]),
     ]
     look = figures.style("optimal")
+    longest = 1.04 * max(table["fct_ps"].max() for table in drawn) / unit_ps
     for ax in (left, right):
         ax.axvline(
             optimal, color="black", linestyle=":", linewidth=1, zorder=0,
-            label=f"{look.label} ({optimal:.3g} {unit}, headers and ACKs counted)",
+            label=f"{look.label} ({optimal:.3g} {unit})",
         )  # fmt: skip
-        ax.set(xlabel=f"flow completion time [{unit}]", xlim=(0, None))
+        ax.set(xlabel=f"flow completion time [{unit}]", xlim=(0, longest))
         ax.grid(axis="x")
     hosts, size_mb = slowdown["n_flows"].max(), slowdown["largest_message_bytes"].max() / 1e6
-    left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB, one line per seed", loc="left")
-    right.set_title("(b) slowest flow of each seed; bars: mean, 95 % CI", loc="left")
-    entries = {}
-    for ax in (left, right):
-        handles, labels = ax.get_legend_handles_labels()
-        entries |= dict(zip(labels, handles, strict=True))
-    figure.legend(
-        entries.values(), entries.keys(), loc="outside lower center", ncols=3, columnspacing=1.5
-    )
+    left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB", loc="left")
+    right.set_title("(b) slowest flow of each seed", loc="left")
+    figures.legend(figure, (left, right), 5)
     return pd.concat(drawn, ignore_index=True)
 
 
 def draw_distribution(ax, fct, unit_ps):
     """Draw the share of flows that are done, one line per seed; return what is drawn."""
     table = fct.assign(series="distribution")
-    for variant, label in variants(table):
-        style = figures.style(variant, label)
+    for variant, style in figures.styles(variants(table)).items():
         runs = table[table["variant"] == variant].groupby("seed")
         for number, (_, run) in enumerate(runs):
             ax.step(
                 [0, *run["fct_ps"] / unit_ps], [0, *run["quantile_share"]], where="post",
                 color=style.color, linewidth=1, alpha=0.85, label=None if number else style.label,
             )  # fmt: skip
-    ax.set(ylabel="share of flows completed [1]", ylim=(0, 1.01))
+    ax.set(ylabel="share of flows completed", ylim=(0, 1.01))
     return table[["series", "variant", "seed", "fct_ps", "quantile_share"]]
 
 
@@ -79,9 +73,9 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
     measured = slowdown.assign(series="slowest", fct_ps=slowdown["slowest_fct_ps"])
     ideal = fluid.assign(series="slowest, fluid", fct_ps=fluid["fluid_p100_ps"])
     cross = figures.style("fluid")
-    rows = variants(measured)
-    for row, (variant, label) in enumerate(rows):
-        style = figures.style(variant, label)
+    looks = figures.styles(variants(measured))
+    middle = measured["fct_ps"].max() / unit_ps / 2
+    for row, (variant, style) in enumerate(looks.items()):
         runs = measured[measured["variant"] == variant]
         own = ideal[ideal["variant"] == variant]
         fct = runs["fct_ps"] / unit_ps
@@ -96,13 +90,17 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
             mean, row + 0.4, xerr=half, fmt="|", color=style.color, markersize=6, linewidth=0.8,
             capsize=1.5,
         )  # fmt: skip
+        left = mean > middle  # the side with room for the words
+        nearest = min(fct.min(), own["fct_ps"].min() / unit_ps) if left else max(fct.max(), optimal)
         ax.annotate(
-            f"mean {mean / optimal:.2f}{within} x optimal", (max(fct.max(), optimal), row),
-            xytext=(8, 0), textcoords="offset points", va="center", fontsize=6.5, color=style.color,
+            f"mean {mean / optimal:.2f}{within}\nx optimal", (nearest, row), va="center",
+            xytext=(-8 if left else 8, 0), ha="right" if left else "left", fontsize=6.5,
+            textcoords="offset points", color=style.color,
         )  # fmt: skip
-    names = [figures.style(variant, label).label.replace(" (", "\n(") for variant, label in rows]
-    ax.set_yticks([*range(len(rows)), len(rows)], [*names, "Max-min fluid,\nrandom draws"])
-    ax.set_ylim(len(rows) + 0.5, -0.5)
+    names = [style.label.replace(" (", "\n(").replace(", ", ",\n", 1) for style in looks.values()]
+    names = [name if name.count("\n") < 2 else name.replace(",\n", ", ") for name in names]
+    ax.set_yticks(range(len(looks) + 1), [*names, "Max-min fluid,\nrandom draws"])
+    ax.set_ylim(len(looks) + 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
     columns = ["series", "variant", "seed", "fct_ps"]
     parts = [measured, ideal]
@@ -122,7 +120,7 @@ def draw_draws(ax, draws, unit_ps, optimal, row):
     for where, share, height in zip(fct, shares, heights, strict=True):
         ax.annotate(
             f"{share:.0%}", (where, foot - height), xytext=(0, 1), ha="center",
-            textcoords="offset points", fontsize=5.5, color="#555555",
+            textcoords="offset points", fontsize=6, color="#555555",
         )  # fmt: skip
     names = [label.get_text() for label in ax.get_yticklabels()]
     names[row] = f"Max-min fluid,\n{len(unique)} random draws"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Chips, cables and optics of a network for 800,000 GPUs, by planes and rails.
 
-[hotnets24] section 6.1. Open circles: what the paper prints.
+[hotnets24] section 6.1. Open circles: what the paper prints; its planes and rails are 4 x 76, which
+do not divide its hosts evenly, the last bar is for 4 x 72, those of its racks.
 """
 
 import pandas as pd
@@ -19,7 +20,7 @@ PRINTED = {
 PANELS = {
     "chips": ("switch chips [thousand]", 1e3),
     "cables": ("switch-to-switch cables [million]", 1e6),
-    "optics_usd": ("optics of these cables [1e9 USD]", 1e9),
+    "optics_usd": ("optics of these cables [billion USD]", 1e9),
 }
 
 
@@ -47,10 +48,9 @@ def designs():
 
 def draw(figure):
     """Draw one panel per quantity."""
-    figure.set_size_inches(figures.TWO_COLUMNS_INCHES, 1.9)
     data = designs()
     data["label"] = [f"{row.design}\n{row.tiers} tiers" for row in data.itertuples()]
-    axes = figure.subplots(1, len(PANELS), sharey=True)
+    axes = figures.panels(figure, [1.9] * len(PANELS), sharey=True)
     for ax, (quantity, (title, unit)) in zip(axes, PANELS.items(), strict=True):
         bars = ax.barh(data["label"], data[quantity] / unit, color="#56B4E9", height=0.6)
         ax.bar_label(bars, fmt="{:.3g}", label_type="center", fontsize=7)
@@ -64,8 +64,7 @@ def draw(figure):
         ax.grid(True, axis="x")
         ax.tick_params(axis="y", length=0)
     axes[0].invert_yaxis()
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center")
+    figures.legend(figure, axes, 1)
     return data.drop(columns="label")
 
 

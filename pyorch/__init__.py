@@ -2,7 +2,25 @@
 """An ns-3 simulation orchestrator for AI-datacenter networks.
 
 Rooms, in the only direction in which they import each other: errors, units, plugins | spec |
-topology, workload, theory | render | simulate | traces | metrics | figures | cli.
+topology, workload, failure, theory | render | export | simulate | traces | metrics | figures |
+report | views | runs | workflow | api | cli.
 """
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyorch.api import load, results, run, sweep
+
 __version__ = "0.1.0"
+
+_API = ("load", "results", "run", "sweep")
+__all__ = ["__version__", "load", "results", "run", "sweep"]
+
+
+def __getattr__(name: str) -> object:
+    """Take what `pyorch.api` offers from there, when it is asked for: this import stays cheap."""
+    if name in _API:
+        from pyorch import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'pyorch' has no attribute {name!r}. It has {', '.join(_API)}.")

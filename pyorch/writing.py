@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
 from collections.abc import Callable
@@ -30,16 +31,36 @@ def write_atomically(path: Path | str, write: Callable[[BinaryIO], object]) -> N
         The disk is full, or the file cannot be written for another reason of the system.
     """
     path = Path(path)
+    sweep(path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with _locked(temporary) as file:
             write(file)
-        temporary.replace(path)
+            file.flush()
+            temporary.replace(path)
     except OSError as error:
         raise OutputError(_sentence(path, error)) from None
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink()
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporary files of processes that were killed while they wrote to a folder."""
+    for path in folder.glob(".*.tmp"):
+        with contextlib.suppress(OSError), path.open("rb") as file:  # or it is being written
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def _locked(path: Path) -> BinaryIO:
+    """Return a new file that this process has locked: the kernel lets go when it dies."""
+    while True:
+        file = path.open("wb")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink:
+            return file
+        file.close()  # it was swept before it was locked
 
 
 def write_text(path: Path | str, text: str) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from pyorch import traces
-from pyorch.cli_process import failure
+from pyorch.simulate.process import End
 
 ROOT = Path(__file__).parents[1]
 SMALL = """\
@@ -99,6 +99,21 @@ def test_one_scenario_runs_to_its_tables_and_a_summary(scenario, tmp_path):
     assert len(pd.read_parquet(tmp_path / "out" / "ports.parquet")) == 2 * (8 + 8)
     assert json.loads((tmp_path / "out" / "provenance.json").read_text())["seed"] == 5
     assert "slowest over optimal" in done.stdout
+    assert "flows.parquet, paths.parquet, ports.parquet, summary.parquet" in done.stdout
+
+
+@pytest.mark.ns3
+def test_a_finished_run_is_shown_and_not_run_again(scenario, tmp_path):
+    pyorch("run", scenario, "--out", tmp_path / "out")
+    made = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    again = pyorch("run", scenario, "--out", tmp_path / "out")
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    forced = pyorch("run", scenario, "--out", tmp_path / "out", "--force")
+
+    assert again.returncode == forced.returncode == 0
+    assert "is finished; --force runs it again." in again.stderr and kept == made
+    assert "is finished" not in forced.stderr
+    assert all(path.stat().st_mtime_ns > time for path, time in made.items())
 
 
 @pytest.mark.ns3
@@ -124,7 +139,7 @@ def test_an_unfinished_run_is_named_with_what_to_do(scenario, tmp_path):
     done = pyorch("run", scenario, "--set", "stop=5 us", "--out", tmp_path)
 
     assert done.returncode == 1
-    assert "8 of 8 flows did not finish; raise 'stop' (now 5 us)" in done.stderr
+    assert "8 of 8 flows did not finish (stop time); raise 'stop' (now 5 us)." in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -142,8 +157,18 @@ def test_a_script_that_fails_is_explained_in_one_line(tmp_path):
     )
 
 
+def test_a_script_that_runs_nothing_is_an_error(tmp_path):
+    script = tmp_path / "scenario.py"
+    script.write_text("def build(): pass\n")
+    (tmp_path / "manifest.json").write_text("{}")  # of an earlier run
+    done = pyorch("simulate", script)
+
+    assert done.returncode == 1
+    assert 'Last line: "nothing was run: it left no new manifest.json".' in done.stderr
+
+
 def test_the_explanation_has_run_status_last_words_and_command():
-    assert failure(Path("r/s1-ab/scenario.py"), Path("r/s1-ab"), 3, 4.21, "port 3") == (
+    assert End(3, 4.21, "port 3").message(Path("r/s1-ab/scenario.py"), Path("r/s1-ab")) == (
         'Run s1-ab ended with status 3 after 4.2 s. Last line: "port 3".'
         " Alone: python -m pyorch simulate r/s1-ab/scenario.py --out r/s1-ab"
     )

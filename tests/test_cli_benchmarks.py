@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pyorch import cli_benchmarks, spec
+from pyorch import spec
 from pyorch.errors import TraceError
+from pyorch.report import benchmarks
 
 SCENARIO = Path(__file__).parents[1] / "scenarios" / "figure_6.yaml"
 FACTS = {
@@ -33,7 +34,7 @@ def planned():
 
 
 def collect(folder):
-    return cli_benchmarks.collect([SCENARIO], "smoke", folder, folder)
+    return benchmarks.collect([SCENARIO], "smoke", folder, folder)
 
 
 @pytest.mark.ns3
@@ -53,7 +54,7 @@ def test_the_page_shows_every_value_with_its_unit(one_finished):
     folder, _ = one_finished
     facts = FACTS | {"simulated_ps": 7_424_071_640, "peak_memory_bytes": 273_055_744}
     next(folder.glob("**/provenance.json")).write_text(json.dumps(facts))
-    _, page = cli_benchmarks.write(collect(folder), folder / "b.csv")
+    _, page = benchmarks.write(collect(folder), folder / "b.csv")
 
     cells = re.findall(r"<td>(.*?)</td>", page.read_text())
     assert cells[4:] == ["9 s", "6 s", "4 s", "273.1 MB", "80", "6", "20", "7.424 ms"]
@@ -65,7 +66,7 @@ def test_the_columns_are_defined_in_their_order():
     named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)))
 
     of_every_small_table = {"scenario", "scale", "variant", "label", "seed", "run"}
-    assert named == [name for name in cli_benchmarks.COLUMNS if name not in of_every_small_table]
+    assert named == [name for name in benchmarks.COLUMNS if name not in of_every_small_table]
 
 
 @pytest.mark.ns3

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pyorch import cli_new
+from pyorch.cli import new
 from pyorch.errors import PluginError
 
 
@@ -20,7 +20,7 @@ def modules(tmp_path):
 
 
 def test_a_skeleton_has_the_shape_of_a_module_and_no_gaps(modules):
-    files = cli_new.write_transport("slow-start", modules)
+    files = new.write_transport("slow-start", modules)
 
     folder = modules / "slow-start"
     assert {str(path.relative_to(folder)) for path in files} == {
@@ -56,7 +56,7 @@ def test_a_skeleton_has_the_shape_of_a_module_and_no_gaps(modules):
 )
 def test_what_is_no_name_is_answered_with_one(name, nearest, modules):
     with pytest.raises(PluginError, match=f"^transport '{re.escape(name)}': .*'{nearest}'.$"):
-        cli_new.write_transport(name, modules)
+        new.write_transport(name, modules)
     assert [path.name for path in modules.iterdir()] == ["other"]
 
 
@@ -73,5 +73,5 @@ def test_what_is_no_name_is_answered_with_one(name, nearest, modules):
 )
 def test_a_name_that_is_taken_is_refused_with_its_owner(name, message, modules):
     with pytest.raises(PluginError, match=re.escape(message)):
-        cli_new.write_transport(name, modules)
+        new.write_transport(name, modules)
     assert [path.name for path in modules.iterdir()] == ["other"]

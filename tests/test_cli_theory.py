@@ -8,12 +8,12 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from pyorch import cli_theory
+from pyorch.cli.theory.app import app
 from pyorch.errors import PyorchError
 
 
 def ask(*words):
-    result = CliRunner().invoke(cli_theory.app, words, catch_exceptions=False)
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -125,4 +125,4 @@ def test_collisions_on_one_spine_are_all_flows_of_a_leaf():
 )
 def test_a_question_that_makes_no_sense_is_refused(words, message):
     with pytest.raises(PyorchError, match=re.escape(message)):
-        CliRunner().invoke(cli_theory.app, words, catch_exceptions=False)
+        CliRunner().invoke(app, words, catch_exceptions=False)

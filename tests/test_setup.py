@@ -3,6 +3,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -74,6 +75,34 @@ def test_the_lock_names_no_host_and_no_folder():
     assert not re.search(r"://|file:|--(extra-)?index|--find-links|--trusted", LOCK)
 
 
+def test_the_long_phases_say_what_they_do(capsys):
+    packages = runpy.run_path(str(ROOT / "setup" / "packages.py"))
+    packages["Progress"].take.__globals__["EVERY_S"] = -1.0
+    progress = packages["Progress"](total=2)
+    for line in (
+        "Collecting numpy==2.3.1 (from -r requirements.lock (line 3))\n",
+        "  Using cached numpy-2.3.1-cp311-cp311-manylinux_2_28_x86_64.whl (16.6 MB)\n",
+        "  Building wheel for cpycppyy (pyproject.toml): started\n",
+        "  Building wheel for cpycppyy (pyproject.toml): finished with status 'done'\n",
+        "Installing collected packages: numpy, cpycppyy\n",
+    ):
+        progress.take(line)
+    progress.end()
+
+    assert [line.strip() for line in capsys.readouterr().err.splitlines()] == [
+        "1 of 2 packages: fetching numpy",
+        "compiling cpycppyy (C++, kept for the next time)",
+        "compiled cpycppyy (C++, kept for the next time)",
+        "unpacking 2 packages",
+    ]
+
+
+def test_pip_itself_is_pinned_with_a_hash():
+    pin = runpy.run_path(str(ROOT / "setup" / "packages.py"))["PIP"]
+
+    assert re.fullmatch(r"pip==\S+ --hash=sha256:[0-9a-f]{64}\n", pin)
+
+
 @pytest.fixture
 def bare(tmp_path):
     """Return a function that runs `make setup` on a machine that has just these programs."""
@@ -105,7 +134,7 @@ def test_a_machine_without_a_compiler_is_told_in_one_line(bare):
 
     assert done.returncode != 0
     assert done.stdout == ""
-    assert "This machine lacks g++. Run: sudo apt-get install --yes g++." in done.stderr
+    assert "This machine lacks g++. Run: sudo apt-get install --yes g++ # then" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -113,7 +142,7 @@ def test_a_machine_without_python_is_told_in_one_line(bare):
     done = bare(("g++", "/bin/true"))
 
     assert "lacks python3 python3-venv python3-dev (Python 3.11 to 3.13)." in done.stderr
-    assert "Run: sudo apt-get install --yes python3 python3-venv python3-dev." in done.stderr
+    assert "Run: sudo apt-get install --yes python3 python3-venv python3-dev # then" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -4,12 +4,18 @@
 import argparse
 import inspect
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
+from pyorch import jobs
 from pyorch.errors import FigureError, PyorchError
 from pyorch.figures import needs as needs_of
-from pyorch.figures.save import RC_PARAMS, TWO_COLUMNS_INCHES, save
+from pyorch.figures.layout import WIDTHS
+from pyorch.figures.save import RC_PARAMS, save
+
+#: Width of the upright line with the scale, right of everything else [inch].
+SCALE_LINE_INCHES = 0.12
 
 
 def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -> None:
@@ -24,27 +30,34 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
     argv : list of str, optional
         Arguments; those of the process by default.
     """
+    jobs.join()
     parser = argparse.ArgumentParser(description=inspect.getmodule(draw).__doc__)
     parser.add_argument("--scale", default="laptop", help="smoke, laptop or paper")
     parser.add_argument("--results", default="results", help="folder of the results")
-    parser.add_argument("--out", default="figures", help="folder to write to")
+    parser.add_argument("--out", help="folder to write to (figures/<scale>)")
+    parser.add_argument(
+        "--width", choices=WIDTHS, default="page",
+        help="of a page, or of one text column: <figure>_column.pdf",
+    )  # fmt: skip
     options = parser.parse_args(argv)
-    name = Path(inspect.getfile(draw)).stem
+    source = Path(inspect.getfile(draw))
+    name = source.stem if options.width == "page" else f"{source.stem}_{options.width}"
     try:
         tables = {
             argument: read_table(needs_of.need_path(need, options.results, options.scale))
             for argument, need in needs.items()
         }
-        figure, data = drawn(draw, tables, options.scale)
-        written = save(figure, name, data, options.out)
+        figure, data = drawn(draw, tables, options.scale, options.width)
+        caption = caption_of(source, needs, tables, options.scale)
+        written = save(figure, name, data, options.out or f"figures/{options.scale}", caption)
     except PyorchError as error:
         print(f"{name}: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     print(f"{name}: scale {options.scale}: {', '.join(str(path) for path in written)}")
 
 
-def drawn(draw: Callable, tables: dict, scale: str) -> tuple:
-    """Return the figure and the table of what it shows; its scale is printed on it."""
+def drawn(draw: Callable, tables: dict, scale: str, width: str = "page") -> tuple:
+    """Return the figure and the table of what it shows; scale and seeds are printed on it."""
     import matplotlib
     import pandas as pd
 
@@ -52,16 +65,38 @@ def drawn(draw: Callable, tables: dict, scale: str) -> tuple:
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(RC_PARAMS):
-        figure = Figure(figsize=(TWO_COLUMNS_INCHES, 2.5), layout="constrained")
+        figure = Figure(figsize=(WIDTHS[width], 2.5), layout="constrained")
         first = next(iter(inspect.signature(draw).parameters))
         data = draw(figure.subplots() if first == "ax" else figure, **tables)
         if tables:
+            share = SCALE_LINE_INCHES / figure.get_figwidth()
+            figure.get_layout_engine().set(rect=(0, 0, 1 - share, 1))
             figure.text(
-                0.998, 0.004, f"scale: {scale}", ha="right", va="bottom", fontsize=5, color="#777"
-            )
+                1 - 0.1 * share, 0.02, scale_and_seeds(tables, scale), ha="right", va="bottom",
+                fontsize=6, color="#666666", rotation=90,
+            )  # fmt: skip
     if not isinstance(data, pd.DataFrame) or data.empty:
         raise FigureError("draw() returned no DataFrame of what it has drawn.")
     return figure, data
+
+
+def scale_and_seeds(tables: dict, scale: str) -> str:
+    """Return what is printed in the corner: the scale, and how many seeds the tables have."""
+    seeds = max(
+        (table["seed"].nunique() for table in tables.values() if "seed" in table), default=0
+    )
+    return f"scale: {scale}" + (f", {seeds} seed{'s' * (seeds > 1)}" if seeds else "")
+
+
+def caption_of(source: Path, needs: dict, tables: dict, scale: str) -> str:
+    """Return the text of the caption file: the docstring, the scale, and what was drawn."""
+    paragraphs = [needs_of.read_caption(source) or f"{source.stem}: no caption."]
+    if tables:
+        paragraphs.append(f"{scale_and_seeds(tables, scale).capitalize()}.")
+        paragraphs.append(f"Drawn by {source.name} from {', '.join(sorted(needs.values()))}.")
+    else:
+        paragraphs.append(f"Drawn by {source.name}; no simulation is needed.")
+    return "\n\n".join(textwrap.fill(text, 100) for text in paragraphs) + "\n"
 
 
 def read_table(path: str):

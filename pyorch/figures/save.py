@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a figure and what it shows, leaves four files, byte-identical when drawn again."""
+"""Takes a figure and what it shows, leaves five files, byte-identical when drawn again."""
 
 from functools import partial
 from pathlib import Path
@@ -10,9 +10,6 @@ from pyorch.writing import make_folder, write_atomically, write_text
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-ONE_COLUMN_INCHES = 3.33  # text column of the ACM two-column format
-TWO_COLUMNS_INCHES = 7.0
 
 #: Dates, versions and random ids are left out of the files.
 _METADATA = {
@@ -46,9 +43,9 @@ RC_PARAMS = {
 
 
 def save(
-    figure: "Figure", name: str, data: "pd.DataFrame", out: Path | str = "figures"
+    figure: "Figure", name: str, data: "pd.DataFrame", out: Path | str, caption: str
 ) -> list[Path]:  # fmt: skip
-    """Write ``<out>/<name>.{pdf,svg,png,csv}`` and return their paths.
+    """Write ``<out>/<name>.{pdf,svg,png,csv,txt}`` and return their paths.
 
     Parameters
     ----------
@@ -60,6 +57,8 @@ def save(
         What is drawn; columns carry their unit in the name.
     out : path
         Folder, made if it is not there.
+    caption : str
+        What a reader has to know; the file ``.txt`` beside the figure.
     """
     import matplotlib
 
@@ -71,4 +70,5 @@ def save(
             write_atomically(out / f"{name}.{suffix}", draw)
     text = data.to_csv(index=False, float_format="%.10g", lineterminator="\n")
     write_text(out / f"{name}.csv", text)
-    return [out / f"{name}.{suffix}" for suffix in (*_METADATA, "csv")]
+    write_text(out / f"{name}.txt", caption)
+    return [out / f"{name}.{suffix}" for suffix in (*_METADATA, "csv", "txt")]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a name, leaves its label, colour and marker: the same in every figure."""
+"""Takes names, leaves for each its label, colour and marker: the same in every figure."""
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -9,38 +10,76 @@ from pathlib import Path
 import yaml
 
 STYLE_FILE = Path(__file__).with_name("style.yaml")
-_COLORS = ("#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#0072B2", "#D55E00", "#009E73")
-_MARKERS = ("^", "v", "P", "X", "<", ">", "h", "*")
+#: For names that style.yaml does not know; none of these is a colour of that file. Each can be seen
+#: on white, and no two look alike with normal sight or without one kind of cones.
+COLORS = ("#E69F00", "#56B4E9", "#CC79A7", "#332288", "#882255", "#999933", "#8C6D31")
+MARKERS = ("^", "v", "P", "X", "<", ">", "h", "*")
+#: Dashes tell names apart that share a colour, because there are more of them than colours.
+DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1.5, 1, 1.5)))
 
 
 @dataclass(frozen=True)
 class Style:
-    """How one thing looks; `marker` is a matplotlib marker."""
+    """How one thing looks: `marker` and `dashes` are matplotlib's."""
 
     label: str
     color: str
     marker: str
+    dashes: str | tuple = "-"
 
 
 def style(name: str, label: str | None = None) -> Style:
-    """Return the style of a name.
+    """Return the style of a name that stands alone; `styles` is for names beside each other.
 
     Parameters
     ----------
     name : str
         Name of a variant, a transport, a model.
     label : str, optional
-        Used if the style file does not know the name.
+        What a scenario calls it; without one, what the style file or the name itself says.
     """
-    known = _known().get(name)
-    if known:
-        return Style(known["label"], known["color"], known["marker"])
-    digest = zlib.crc32(name.encode())
-    return Style(
-        label or name,
-        _COLORS[digest % len(_COLORS)],
-        _MARKERS[digest // len(_COLORS) % len(_MARKERS)],
-    )
+    return styles([(name, label)])[name]
+
+
+def styles(named: Iterable[tuple[str, str | None]]) -> dict[str, Style]:
+    """Return the styles of names that one figure shows, no two of them alike.
+
+    A name in style.yaml looks as it says there. Another takes a colour by a hash of itself, so it
+    looks the same in most figures, and the next free one where that is taken.
+
+    Parameters
+    ----------
+    named : iterable of (name, label)
+        In the order of the figure; a label of None is that of the style file, or the name.
+    """
+    known, found, taken = _known(), {}, set()
+    for name, label in dict(named).items():
+        if name in known:
+            look = known[name]
+            found[name] = Style(label or look["label"], look["color"], look["marker"])
+            continue
+        place = _free(zlib.crc32(name.encode()), taken)
+        taken.add(place)
+        color, turn = place % len(COLORS), place // len(COLORS)
+        found[name] = Style(
+            label or name,
+            COLORS[color],
+            MARKERS[(color + turn) % len(MARKERS)],
+            DASHES[turn % len(DASHES)],
+        )
+    return found
+
+
+def _free(digest: int, taken: set[int]) -> int:
+    """Return the first place from a hash on that is free; all colours come before any dashes."""
+    first = digest % len(COLORS)
+    turn = 0
+    while True:
+        for step in range(len(COLORS)):
+            place = turn * len(COLORS) + (first + step) % len(COLORS)
+            if place not in taken:
+                return place
+        turn += 1
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a resolved spec, leaves a readable ns-3 program and the input tables beside it."""
 
+from pyorch.render.folder import write_run
 from pyorch.render.script import environment, render_script
 from pyorch.render.tables import input_tables, write_tables
 
-__all__ = ["environment", "input_tables", "render_script", "write_tables"]
+__all__ = ["environment", "input_tables", "render_script", "write_run", "write_tables"]

@@ -7,10 +7,12 @@ own words when something does not compile.
 
 import argparse
 import fcntl
+import math
 import os
 import re
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import cmake
 import ninja
 
 from pyorch.errors import BuildError, PyorchError
-from pyorch.simulate import loader, places
+from pyorch.simulate import build_cache, loader, places
 
 CMAKE = Path(cmake.CMAKE_BIN_DIR) / "cmake"
 NINJA = Path(ninja.BIN_DIR) / "ninja"
@@ -42,11 +44,16 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
     """
     places.BUILD.mkdir(parents=True, exist_ok=True)
     with _alone():
+        name = "" if sanitize else build_cache.key()
+        if name and not targets and build_cache.restore(name):
+            return
+        (places.BUILD / build_cache.STAMP).unlink(missing_ok=True)
         _configure(sanitize)
-        _call([NINJA, "all", *targets], notice="Building the C++ modules ...")
+        _call([NINJA, "all", *targets], notice="Building the C++ modules")
         _call([NINJA, "-t", "cleandead"])  # what folders that are gone once built
         if not sanitize:  # Python cannot load a library that wants the sanitizer loaded first
             _write_typeids()
+            build_cache.keep(name)
 
 
 @contextmanager
@@ -83,9 +90,10 @@ def _call(command: list, notice: str = "") -> None:
     command : list
         Program and arguments.
     notice : str
-        Said once, when the first file is compiled.
+        What is said when files are compiled, with how many there are.
     """
     output = []
+    shown = Compiling(notice)
     with subprocess.Popen(
         [str(part) for part in command],
         cwd=places.BUILD,
@@ -96,15 +104,41 @@ def _call(command: list, notice: str = "") -> None:
     ) as process:
         for line in process.stdout:
             output.append(line)
-            if notice and "Building CXX" in line:
-                print(notice, file=sys.stderr, flush=True)
-                notice = ""
+            shown.take(line)
+    shown.end()
     if process.returncode != 0:
         LOG.write_text("".join(output))
         raise BuildError(
             f"the C++ modules do not build:\n{errors_of(''.join(output))}\n"
             f"All that was printed is in {places.shown(LOG)}."
         )
+
+
+class Compiling:
+    """Says which of how many files is compiled: one moving line, in a log a line now and then."""
+
+    EVERY_S = 10.0
+
+    def __init__(self, notice: str):
+        self.notice, self.said_s, self.has_said = notice, -math.inf, False
+        self.moving = sys.stderr.isatty()
+
+    def take(self, line: str) -> None:
+        """Read one line of Ninja: ``[3/46] Building CXX object fabric/...fabric.cc.o``."""
+        found = re.match(r"\[(\d+)/(\d+)\] Building CXX object (?:.*/)?(\S+?)\.o\b", line)
+        if not found or not self.notice:
+            return
+        now = time.monotonic()
+        if self.moving or now - self.said_s > self.EVERY_S:
+            text = f"{self.notice}: {found[1]} of {found[2]} done, {found[3]}"
+            start, end = ("\r\033[K", "") if self.moving else ("", "\n")
+            print(f"{start}{text[:78]}", end=end, file=sys.stderr, flush=True)
+            self.said_s, self.has_said = now, True
+
+    def end(self) -> None:
+        """Leave the line to what comes next."""
+        if self.moving and self.has_said:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def errors_of(output: str, max_lines: int = 30) -> str:

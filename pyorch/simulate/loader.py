@@ -13,16 +13,27 @@ import re
 import signal
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from pyorch.errors import BuildError, did_you_mean
 from pyorch.simulate import places
+from pyorch.simulate.results import sha256
 
 ENGINE = "libfabric.so"
 FACADE_HEADER = "ns3/fabric-facade.h"
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 
+
+class Loaded(NamedTuple):
+    """A library as it was when it was loaded: a later build may put another one in its place."""
+
+    path: Path
+    sha256: str
+    stamp: tuple[int, ...]
+
+
 #: Libraries loaded so far, in order: the module's or the wheel's file by its name.
-loaded: dict[str, Path] = {}
+loaded: dict[str, Loaded] = {}
 
 
 def facade_of(type_names: Iterable[str]):
@@ -85,13 +96,37 @@ def load_library(path: Path) -> None:
     if path.name in loaded:
         return
     while True:
+        found = Loaded(path, sha256(path), _stamp(path)) if path.exists() else None
         try:
             ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
         except OSError as error:
             load_library(_needed(path, str(error)))
         else:
-            loaded[path.name] = path
+            loaded[path.name] = found
             return
+
+
+def check_unchanged() -> None:
+    """Refuse a result that cannot be repeated.
+
+    Raises
+    ------
+    BuildError
+        A library on disk is not the one that this process has loaded.
+    """
+    for name, library in loaded.items():
+        path = library.path
+        if not path.exists() or (_stamp(path) != library.stamp and sha256(path) != library.sha256):
+            raise BuildError(
+                f"{name} was built anew while this run was going, so its result would be named"
+                " after another program. No result was written. Run it again."
+            )
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes with any writing of a file, or another file in its place."""
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def _needed(path: Path, error: str) -> Path:

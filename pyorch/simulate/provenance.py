@@ -13,7 +13,6 @@ from importlib import metadata
 
 import pyorch
 from pyorch.simulate import loader, places
-from pyorch.simulate.results import sha256
 
 PACKAGES = ("ns3", "cppyy", "numpy")
 
@@ -35,7 +34,9 @@ def describe(**facts: object) -> dict[str, object]:
         "peak_memory_bytes": usage.ru_maxrss * 1024,
         "versions": versions(),
         "git_commit": git_commit(),
-        "libraries_sha256": {name: sha256(path) for name, path in sorted(loader.loaded.items())},
+        "libraries_sha256": {
+            name: library.sha256 for name, library in sorted(loader.loaded.items())
+        },
     }
 
 

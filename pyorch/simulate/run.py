@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from pyorch import jobs
 from pyorch.errors import PyorchError, SimulationError
 from pyorch.simulate import fabric as fabrics
-from pyorch.simulate import places, provenance, results
+from pyorch.simulate import loader, places, provenance, results
 from pyorch.simulate.fabric import Fabric
 from pyorch.simulate.progress import Progress, State, time_text
 from pyorch.writing import expect_room, make_folder
@@ -131,6 +132,7 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     # Last, because asking whether anything was left may execute an event after the stop time.
     if outcome["flows_done"] < outcome["flows_total"]:
         outcome["stop_reason"] = _stop_reason(facade)
+    loader.check_unchanged()
     results.save(out, tables, outcome)
     results.save_json(out / "provenance.json", facts)
     if outcome["flows_done"] < outcome["flows_total"]:
@@ -206,6 +208,7 @@ def _unfinished(outcome: dict[str, object]) -> str:
 def _guarded(build: Callable[[], Fabric], out: Path, name: str) -> int:
     """Run; turn everything that may end a run early into one line and an exit status."""
     signal.signal(signal.SIGTERM, _terminate)
+    jobs.join()
     try:
         fabric = build()
         simulate(fabric, out, name)

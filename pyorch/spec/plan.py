@@ -192,9 +192,14 @@ def template_digest(folder: Path, name: str) -> str:
 
 def write_spec(run: Run, path: Path | str) -> None:
     """Write the resolved spec of a run as readable JSON."""
+    write_resolved(run.spec, path)
+
+
+def write_resolved(spec: dict, path: Path | str) -> None:
+    """Write a resolved spec as readable JSON."""
     path = Path(path)
     make_folder(path.parent)
-    write_text(path, json.dumps(run.spec, indent=2, sort_keys=True) + "\n")
+    write_text(path, json.dumps(spec, indent=2, sort_keys=True) + "\n")
 
 
 def read_spec(path: Path | str) -> dict:

@@ -160,6 +160,11 @@ def none_is_none(path: Path, value: object) -> object:
     return None if path[-1] == "flow_control" and value == "none" else value
 
 
+def scenario_files(folder: FilePath | str = "scenarios") -> list[FilePath]:
+    """Return all scenario files of a folder, sorted."""
+    return sorted(FilePath(folder).glob("*.yaml"))
+
+
 def read_scenario(path: FilePath | str) -> ScenarioFile:
     """Return a scenario file as plain values.
 
@@ -186,6 +191,13 @@ def parse_scenario(text: str, source: str) -> ScenarioFile:
     values, lines = yaml_lines.parse(text, source)
     if not isinstance(values, dict):
         raise SpecError(f"{source}: a scenario is a mapping of keys to values; begin with name:.")
+    return scenario_of(values, source, lines)
+
+
+def scenario_of(
+    values: dict, source: str = "scenario", lines: dict[Path, int] | None = None
+) -> ScenarioFile:
+    """Return a scenario from plain values as YAML would give them."""
     single = {key for key in ("workload", "transport") if isinstance(values.get(key), dict)}
     shapely = {key: shaped(key, value) for key, value in values.items()}
-    return ScenarioFile(source, shapely, lines, listed=frozenset(single))
+    return ScenarioFile(source, shapely, lines or {}, listed=frozenset(single))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes measured slowdown of transports, leaves how much slower each makes the transfers of a step.
 
-A step waits for its slowest transfer, so what counts is the slowest flow over the optimum. What
-was measured is a synchronised permutation, which is what pipeline transfers are; the ratio is
-taken to hold for other rates and sizes, and collectives are left ideal unless they were measured.
+A step waits for its slowest transfer, so what counts is the slowest flow over the optimal one, as
+figure 5 shows it: headers and acknowledgements are counted on both sides. What was measured is a
+synchronised permutation, which is what pipeline transfers are; the ratio is taken to hold for other
+rates and sizes, and collectives are left ideal unless they were measured.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from pyorch.theory.exposed import Inflation
 if TYPE_CHECKING:
     import pandas as pd
 
-VARIANT, LABEL, SLOWEST = "variant", "label", "slowdown_p100"
+VARIANT, LABEL, SLOWEST = "variant", "label", "over_optimal_p100"
 
 
 def inflations(slowdown: "pd.DataFrame") -> "dict[str, tuple[str, Inflation]]":

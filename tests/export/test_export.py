@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from pyorch import plugins, spec
-from pyorch.cli import app
+from pyorch.cli.app import app
 from pyorch.errors import SpecError
 from pyorch.export import hpcc, htsim
 from pyorch.render import input_tables

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch import cli_new
+from pyorch.cli import new
 from pyorch.simulate import build, places
 
 TREE = Path(__file__).with_name("ns3-tree")
@@ -42,7 +42,7 @@ def test_a_new_transport_and_the_sprayed_one_compile_with_warnings_as_errors(tmp
     modules.mkdir()
     for name in ("cmake", "fabric", "spray"):
         (modules / name).symlink_to(places.MODULES / name)
-    cli_new.write_transport("drum", modules)
+    new.write_transport("drum", modules)
     done = configure(tmp_path / "build", modules, "OFF")
     assert done.returncode == 0, done.stderr
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from project_copy import EXAMPLE, blocks
 
-from pyorch import cli_new
+from pyorch.cli import new
 
 SHOWN = [(file, text) for language, file, text in blocks() if language != "sh"]
 
@@ -26,7 +26,7 @@ def test_every_file_of_python_and_yaml_is_shown():
 @pytest.mark.parametrize("suffix", ["h", "cc"])
 def test_every_line_that_makes_the_skeleton_an_aimd_is_shown(suffix, tmp_path):
     file = f"aimd/model/aimd-transport.{suffix}"
-    cli_new.write_transport("aimd", tmp_path)
+    new.write_transport("aimd", tmp_path)
     before = (tmp_path / file).read_text().splitlines()
     after = (EXAMPLE / "ns3-modules" / file).read_text().splitlines()
     added = [line[2:] for line in difflib.ndiff(before, after) if line.startswith("+ ")]
@@ -56,7 +56,7 @@ def test_the_commands_lead_to_a_figure_and_change_no_other_file(copy):
     assert lossy.to_dict() == {
         "aimd": False, "aimd_fixed_routes": False, "aimd_rolling": True, "line_rate": False,
     }  # fmt: skip
-    assert (copy.folder / "figures" / "ring_exchange.pdf").stat().st_size > 1000
+    assert (copy.folder / "figures/laptop/ring_exchange.pdf").stat().st_size > 1000
 
     after = copy.files()
     added = {str(path.relative_to(EXAMPLE)) for path in EXAMPLE.rglob("*") if path.is_file()}

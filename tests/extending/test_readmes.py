@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch import cli_attributes
+from pyorch.cli import attributes
 from pyorch.errors import PluginError
 
 ROOT = Path(__file__).parents[2]
@@ -28,11 +28,11 @@ def test_a_module_has_the_five_headings_with_something_below_each(page):
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name)
 def test_the_tables_are_what_the_build_registers(module):
     text = (module / "README.md").read_text()
-    entries = cli_attributes.registered()
-    tables = cli_attributes.tables(entries, module.name)
+    entries = attributes.registered()
+    tables = attributes.tables(entries, module.name)
 
     assert tables
-    assert cli_attributes.with_tables(text, tables, module.name) == text, (
+    assert attributes.with_tables(text, tables, module.name) == text, (
         f"{module.name}/README.md is not up to date. Run: python -m pyorch attributes"
     )
 
@@ -56,9 +56,9 @@ def attribute(kind, text, default="1"):
 def test_a_row_has_default_and_range_in_words(given, row):
     entry = {"name": "ns3::T", "contract": "queue", "library": "libm.so", "attributes": [given]}
 
-    assert cli_attributes.tables([entry], "m").splitlines()[-1] == row
+    assert attributes.tables([entry], "m").splitlines()[-1] == row
 
 
 def test_a_page_without_a_place_for_its_table_is_an_error():
     with pytest.raises(PluginError, match="x/README.md: no lines '<!-- generated: .*Put them"):
-        cli_attributes.with_tables("# x\n", "", "x/README.md")
+        attributes.with_tables("# x\n", "", "x/README.md")

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A figure is four files that are byte-identical when drawn again, and one look per transport."""
+"""A figure is five files that are byte-identical when drawn again, and one look per transport."""
 
 import hashlib
 import re
+from itertools import combinations
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pyorch import figures
 from pyorch.errors import FigureError
 from pyorch.figures.command import drawn
+from pyorch.figures.style import COLORS
 
 TABLE = pd.DataFrame({"seed": [1, 2, 3], "fct_ps": [10**9, 2 * 10**9, 3 * 10**9]})
 
@@ -25,19 +30,38 @@ def test_drawing_twice_gives_the_same_bytes(tmp_path):
     digests = []
     for attempt in ("first", "second"):
         figure, data = drawn(draw, {"table": TABLE}, "smoke")
-        files = figures.save(figure, "x", data, tmp_path / attempt)
+        files = figures.save(figure, "x", data, tmp_path / attempt, "Three points.\n")
         digests.append([hashlib.sha256(file.read_bytes()).hexdigest() for file in files])
 
     assert digests[0] == digests[1]
     assert sorted(p.name for p in (tmp_path / "first").iterdir()) == [
-        "x.csv", "x.pdf", "x.png", "x.svg"
+        "x.csv", "x.pdf", "x.png", "x.svg", "x.txt"
     ]  # fmt: skip
 
 
-def test_a_figure_prints_its_scale():
+def test_a_figure_prints_its_scale_and_how_many_seeds():
     figure, _ = drawn(draw, {"table": TABLE}, "smoke")
 
-    assert "scale: smoke" in [text.get_text() for text in figure.texts]
+    assert "scale: smoke, 3 seeds" in [text.get_text() for text in figure.texts]
+
+
+def test_each_scale_has_a_folder_of_its_own_and_a_caption(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for scale in ("smoke", "paper"):
+        folder = tmp_path / "results" / "s" / scale
+        folder.mkdir(parents=True)
+        TABLE.to_csv(folder / "fct.csv", index=False)
+        figures.main(draw, {"table": "s/fct.csv"}, ["--scale", scale])
+    figures.main(draw, {"table": "s/fct.csv"}, ["--scale", scale, "--width", "column"])
+
+    assert sorted(path.parent.name for path in tmp_path.glob("figures/*/test_figures.pdf")) == [
+        "paper", "smoke"
+    ]  # fmt: skip
+    assert (tmp_path / "figures/paper/test_figures_column.pdf").exists()
+    caption = (tmp_path / "figures/smoke/test_figures.txt").read_text()
+    assert caption.startswith("A figure is five files that are byte-identical when drawn again")
+    assert "Scale: smoke, 3 seeds." in caption
+    assert "from s/fct.csv." in caption
 
 
 def test_a_figure_that_returns_nothing_is_refused():
@@ -51,10 +75,62 @@ def test_the_style_of_a_transport_is_the_same_everywhere():
     assert figures.style("never_heard_of", "My own").label == "My own"
 
 
+def test_the_label_of_a_scenario_is_never_replaced():
+    assert figures.style("rocev2", "RoCEv2 + DCQCN, no PFC").label == "RoCEv2 + DCQCN, no PFC"
+    assert figures.styles([("rocev2", "mine")])["rocev2"].label == "mine"
+
+
 def test_no_two_known_things_look_alike():
     looks = [figures.style(name) for name in ("rocev2", "rocev2_irn", "sprayed", "fluid")]
 
     assert len({(look.color, look.marker) for look in looks}) == len(looks)
+
+
+@given(st.lists(st.text("abcdefgh_0123456789", min_size=1), unique=True, max_size=40))
+def test_no_two_things_in_one_figure_look_alike(names):
+    looks = figures.styles((name, None) for name in names)
+
+    assert list(looks) == names
+    assert len({(look.color, look.marker, look.dashes) for look in looks.values()}) == len(names)
+    if len(names) <= len(COLORS):
+        assert len({look.color for look in looks.values()}) == len(names)
+
+
+def test_names_that_once_shared_a_colour_do_not():
+    looks = figures.styles((name, None) for name in ("swift", "timely", "dctcp", "hpcc", "ndp"))
+
+    assert len({look.color for look in looks.values()}) == 5
+
+
+def luminance(color):
+    """Relative luminance of WCAG 2.1, from its own formula."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def lab(color):
+    """CIE 1976 L*a*b* of an sRGB colour, white D65."""
+    parts = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    to_xyz = [
+        [0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505],
+    ]  # fmt: skip
+    ratio = np.array(to_xyz) @ linear / [0.9505, 1, 1.089]
+    f = np.where(ratio > 0.008856, np.cbrt(ratio), 7.787 * ratio + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_each_colour_is_seen_on_white_and_no_two_are_close():
+    known = [figures.style(name).color for name in ("rocev2", "rocev2_irn", "sprayed", "fluid")]
+    colors = [*COLORS, *known]
+
+    # Yellow (#F0E442), which nobody sees, has 1.3; 23 is ten times a just noticeable difference.
+    assert min(1.05 / (luminance(color) + 0.05) for color in colors) > 2
+    distances = {
+        pair: np.linalg.norm(lab(pair[0]) - lab(pair[1])) for pair in combinations(colors, 2)
+    }
+    assert min(distances.values()) > 23, min(distances, key=distances.get)
 
 
 def test_needs_are_read_without_running_the_file(tmp_path):

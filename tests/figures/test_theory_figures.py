@@ -14,7 +14,7 @@ PLOTS = Path(__file__).parents[2] / "plots"
 THEORY = sorted(
     path.stem for path in PLOTS.glob("*.py") if "from pyorch.theory import" in path.read_text()
 )
-SLOWDOWN = """variant,label,seed,slowdown_p100
+SLOWDOWN = """variant,label,seed,over_optimal_p100
 rocev2,RoCEv2,1,9
 rocev2_irn,Single path,1,7
 sprayed,Sprayed,1,1.05
@@ -46,7 +46,7 @@ def test_a_figure_is_byte_identical_when_drawn_again(name, tmp_path):
         pytest.skip("needs more than a scripted table")
     for folder in ("a", "b"):
         draw(name, tmp_path / folder)
-    for suffix in ("pdf", "svg", "png", "csv"):
+    for suffix in ("pdf", "svg", "png", "csv", "txt"):
         first, again = (tmp_path / folder / f"{name}.{suffix}" for folder in ("a", "b"))
         assert first.read_bytes() == again.read_bytes(), suffix
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from pyorch import cli_theory
+from pyorch.cli.theory.app import app
 from pyorch.theory import golden
 from pyorch.theory.golden import claims, status
 
@@ -117,7 +117,7 @@ def test_an_unknown_rule_is_an_error():
 
 
 def test_the_command_prints_every_row():
-    result = CliRunner().invoke(cli_theory.app, ["golden", "--format", "csv"])
+    result = CliRunner().invoke(app, ["golden", "--format", "csv"])
     rows = list(csv.DictReader(result.stdout.splitlines()))
 
     assert result.exit_code == 0

@@ -2,6 +2,7 @@
 """The build is quiet, repeatable, and shows the compiler's own words when it fails."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pyorch.errors import BuildError
-from pyorch.simulate import build, places
+from pyorch.simulate import build, build_cache, places
 
 CMAKE_FOLDER = places.MODULES
 
@@ -46,8 +47,10 @@ def tiny(tmp_path, monkeypatch):
         monkeypatch.setattr(places, "MODULES", root / "ns3-modules")
         monkeypatch.setattr(places, "BUILD", root / "build")
         monkeypatch.setattr(places, "LIBRARIES", root / "build" / "lib")
+        monkeypatch.setattr(places, "HEADERS", root / "build" / "include")
+        monkeypatch.setattr(places, "TYPEIDS", root / "build" / "typeids.json")
         monkeypatch.setattr(build, "LOG", root / "build" / "build.log")
-        monkeypatch.setattr(build, "_write_typeids", lambda: None)
+        monkeypatch.setattr(build, "_write_typeids", lambda: places.TYPEIDS.write_text("[]\n"))
         return root
 
     return make
@@ -143,11 +146,103 @@ def test_what_the_sanitizers_find_ends_the_test_runner(tiny):
 def test_a_build_with_nothing_to_do_says_nothing(tiny, capfd):
     tiny("idle")
     build.build()
-    assert capfd.readouterr().err == "Building the C++ modules ...\n"
+    said = capfd.readouterr().err  # two files at a time, either may be done first
+    assert re.fullmatch(r"Building the C\+\+ modules: 1 of \d done, (a|test-runner)\.cc\n", said)
 
     build.build()
 
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.fixture
+def cached(tiny, tmp_path, monkeypatch):
+    """Return `tiny` with a cache of builds."""
+    monkeypatch.setenv("PYORCH_CACHE", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tiny
+
+
+@pytest.mark.ns3
+def test_a_second_clone_compiles_nothing(cached, capfd):
+    first = cached("first")
+    build.build()
+    assert "Building" in capfd.readouterr().err
+    second = cached("second")
+    for _ in range(2):
+        build.build()
+
+    assert capfd.readouterr() == ("", "")
+    for file in ("lib/libfabric.so", "typeids.json", "include/ns3/tiny.h"):
+        assert (second / "build" / file).read_bytes() == (first / "build" / file).read_bytes()
+    # A header is that of this clone, so an edit of it is seen.
+    assert (second / "build/include/ns3/tiny.h").resolve().is_relative_to(second)
+
+
+@pytest.mark.ns3
+def test_other_sources_or_flags_are_another_build(cached, monkeypatch, capfd):
+    root = cached("one")
+    names = {build_cache.key()}
+    (root / "ns3-modules/fabric/README.md").write_text("words")
+    assert {build_cache.key()} == names
+    (root / "ns3-modules/fabric/a.cc").write_text(MODULE + "int more;\n")
+    names.add(build_cache.key())
+    monkeypatch.setenv("CXXFLAGS", "-g")
+    names.add(build_cache.key())
+    assert len(names) == 3
+
+    monkeypatch.delenv("CXXFLAGS")
+    build.build()
+    (root / "ns3-modules/fabric/a.cc").write_text(MODULE)
+    build.build()  # the compiler's turn: this folder has its objects
+    assert "1 of" in capfd.readouterr().err
+
+
+@pytest.mark.ns3
+def test_a_restored_build_that_is_edited_is_compiled(cached, capfd):
+    cached("one")
+    build.build()
+    root = cached("two")
+    build.build()
+    before = (root / "build/lib/libfabric.so").read_bytes()
+    source = root / "ns3-modules/fabric/a.cc"
+    source.write_text(source.read_text().replace("return n;", "return n + 1;"))
+    build.build()
+
+    assert (root / "build/lib/libfabric.so").read_bytes() != before
+
+
+@pytest.mark.ns3
+def test_a_damaged_build_in_the_cache_is_not_used(cached, tmp_path, capfd):
+    cached("one")
+    build.build()
+    kept = next((tmp_path / "cache/pyorch/modules").glob("*/lib/libfabric.so"))
+    kept.write_bytes(kept.read_bytes()[:-1])
+    capfd.readouterr()
+    root = cached("two")
+    build.build()
+
+    assert "Building" in capfd.readouterr().err
+    assert (root / "build/lib/libfabric.so").read_bytes() != kept.read_bytes()
+
+
+@pytest.mark.ns3
+def test_without_a_cache_nothing_is_kept(cached, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYORCH_CACHE", "off")
+    cached("one")
+    build.build()
+
+    assert not (tmp_path / "cache").exists()
+
+
+def test_progress_says_how_many_files_are_done(capfd):
+    shown = build.Compiling("Building the C++ modules")
+    shown.take("-- Configuring done\n")
+    shown.take("[7/46] Building CXX object fabric/CMakeFiles/fabric.dir/model/routing.cc.o\n")
+    shown.take("[8/46] Building CXX object fabric/CMakeFiles/fabric.dir/model/pfc.cc.o\n")
+    shown.end()
+
+    # Not a terminal: one line at once, the next after a while.
+    assert capfd.readouterr().err == "Building the C++ modules: 7 of 46 done, routing.cc\n"
 
 
 def test_of_ninjas_output_only_what_the_compiler_said_is_kept():

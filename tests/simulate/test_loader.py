@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What cannot be loaded is said before anything is loaded."""
 
+import hashlib
 import json
+import os
+import subprocess
 
 import pytest
 
@@ -45,6 +48,39 @@ def test_a_library_that_is_no_library_is_named_with_what_to_do(built):
 
     with pytest.raises(BuildError, match="libfabric.so cannot be loaded: .*make clean setup"):
         loader.load_library(built / "lib" / "libfabric.so")
+
+
+@pytest.fixture
+def compiled(built):
+    """A library that can be loaded, and a function that puts another one in its place."""
+    path = built / "libhash.so"
+
+    def put(content):
+        source = built / "x.c"
+        source.write_text(content)
+        subprocess.run(["cc", "-shared", "-o", built / "new.so", source], check=True)
+        (built / "new.so").rename(path)
+
+    put("int x = 1;")
+    return path, put
+
+
+def test_what_is_hashed_is_what_was_loaded(compiled):
+    path, put = compiled
+    before = hashlib.sha256(path.read_bytes()).hexdigest()
+    loader.load_library(path)
+    loader.check_unchanged()
+    os.utime(path)  # built again, the same bytes
+    loader.check_unchanged()
+
+    put("int x = 2;")
+
+    assert loader.loaded["libhash.so"].sha256 == before
+    with pytest.raises(BuildError, match="libhash.so was built anew while this run was going"):
+        loader.check_unchanged()
+    path.unlink()
+    with pytest.raises(BuildError, match="libhash.so was built anew"):
+        loader.check_unchanged()
 
 
 def test_a_library_that_is_missing_is_named(built):

@@ -2,16 +2,19 @@
 """One run is one process: what it leaves, and how it ends when something is wrong."""
 
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pyorch.errors import SimulationError
-from pyorch.simulate import Fabric, run_script
+from pyorch.simulate import Fabric, places, run_script
 from pyorch.simulate.run import Aborted, main, simulate
 
 ENDLESS = {"size_bytes": 10**12, "stop_ps": 10**15}
@@ -53,6 +56,29 @@ def test_only_libraries_of_the_types_named_are_loaded(script, run, tmp_path):
     libraries = json.loads((tmp_path / "out/provenance.json").read_text())["libraries_sha256"]
     ours = [name for name in libraries if not name.startswith("libns3")]
     assert ours == ["libfabric.so", "libroce.so"]
+
+
+@pytest.mark.ns3
+def test_a_library_built_anew_during_a_run_leaves_no_result(script, tmp_path, monkeypatch):
+    folder = tmp_path / "build"
+    shutil.copytree(places.LIBRARIES, folder / "lib")
+    shutil.copy(places.TYPEIDS, folder)
+    (folder / "include").symlink_to(places.HEADERS)
+    path = script(**ENDLESS | {"size_bytes": 2 * 10**9})
+    process = subprocess.Popen(
+        [sys.executable, path, "--out", tmp_path / "out"], stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"PYORCH_BUILD": str(folder)},
+    )  # fmt: skip
+    mapped = Path(f"/proc/{process.pid}/maps")
+    while process.poll() is None and "libroce.so" not in mapped.read_text():
+        time.sleep(0.02)
+    (folder / "lib" / "libspray.so").replace(folder / "lib" / "libroce.so")
+
+    _, said = process.communicate()
+
+    assert "libroce.so was built anew while this run was going" in said
+    assert process.returncode == 1 and "Traceback" not in said
+    assert not list(tmp_path.glob("out/*.json")) and not (tmp_path / "out/raw.npz").exists()
 
 
 @pytest.mark.ns3

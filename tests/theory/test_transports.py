@@ -12,7 +12,7 @@ MEASURED = pd.DataFrame(
         "variant": ["slow", "slow", "fast"],
         "label": ["Slow", "Slow", "Fast"],
         "seed": [1, 2, 1],
-        "slowdown_p100": [6.0, 8.0, 0.999],
+        "over_optimal_p100": [6.0, 8.0, 0.999],
     }
 )
 
@@ -35,5 +35,5 @@ def test_seven_times_slower_pipeline_transfers_by_hand():
 
 
 def test_a_table_without_the_columns_is_refused():
-    with pytest.raises(TheoryError, match="no column label, slowdown_p100; it has variant, seed"):
+    with pytest.raises(TheoryError, match="no column label, over_optimal_p100; it has variant"):
         transports.inflations(MEASURED[["variant", "seed"]])

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.simulate import places
+
 ROOT = Path(__file__).parents[2]
 SCENARIO = """\
 # Question: a small one for tests
@@ -49,8 +51,9 @@ class Project:
         # No sources of modules: nothing here may ever be built anew, or removed for that.
         (folder / "ns3-modules").mkdir()
         (folder / "build" / "lib").mkdir(parents=True)
-        for path in [ROOT / "build" / "typeids.json", *(ROOT / "build" / "lib").glob("*.so")]:
-            shutil.copy2(path, folder / path.relative_to(ROOT))
+        for path in [places.TYPEIDS, *places.LIBRARIES.glob("*.so")]:
+            shutil.copy2(path, folder / "build" / path.relative_to(places.BUILD))
+        (folder / "build" / "include").symlink_to(places.HEADERS)
         for name in ("scenarios", "plots"):
             (folder / name).mkdir()
         (folder / "scenarios" / "templates").symlink_to(ROOT / "scenarios" / "templates")
@@ -67,7 +70,8 @@ class Project:
     @property
     def environment(self):
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        return os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
+        own = {"PYTHONPATH": str(ROOT), "PYORCH_BUILD": str(self.folder / "build")}
+        return os.environ | {"PATH": path} | own
 
     def snakemake(self, *arguments):
         """Run Snakemake and return what it said, both streams together."""

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from snakemake.cli import get_argument_parser
 
-from pyorch import cli_workflow
+from pyorch.workflow import runs
 
 PROFILES = sorted((Path(__file__).parents[2] / "profiles").glob("*/config.yaml"))
 OPTIONS = {option.lstrip("-") for option in get_argument_parser()._option_string_actions}
@@ -58,6 +58,6 @@ def test_a_run_may_take_ten_times_what_its_packets_took_here(project):
     # one minute, beside five for the start.
     text = project.scenario.read_text()
     project.scenario.write_text(text.replace("100 kB", "2048 MB"))
-    workflow = cli_workflow.read("laptop", project.folder / "scenarios", project.folder / "plots")
+    workflow = runs.read("laptop", project.folder / "scenarios", project.folder / "plots")
 
     assert {workflow.runtime_min("tiny", run) for run in workflow.runs["tiny"]} == {6}

@@ -2,19 +2,26 @@
 """The workflow runs what has to be run, no more, and survives failures and kill -9."""
 
 import contextlib
+import fcntl
 import inspect
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from snakemake.cli import get_argument_parser
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from pyorch import cli_workflow
+from pyorch.errors import OutputError
+from pyorch.workflow import ownership, resources, snakemake
+from pyorch.workflow import runs as plans
 
+ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.ns3  # the names of runs hold the attributes of the built modules
 
 
@@ -29,7 +36,7 @@ def test_a_fresh_project_runs_each_step_once_per_run(project):
 def test_only_what_has_changed_is_run_again(project):
     done = project.snakemake("--cores", "2", "all")
     assert done.returncode == 0, done.stdout
-    assert (project.folder / "figures" / "tiny.pdf").stat().st_size > 1000
+    assert (project.folder / "figures/laptop/tiny.pdf").stat().st_size > 1000
     assert project.jobs() == {}  # nothing to be done
 
     project.scenario.write_text("# a comment\n" + project.scenario.read_text())
@@ -44,7 +51,7 @@ def test_only_what_has_changed_is_run_again(project):
     project.scenario.write_text(text.replace("[1, 2]", "[1, 2, 3]"))
     assert project.jobs() == {
         "all": 1, "figure": 1, "metrics": 1, "traces": 1, "simulate": 1, "render": 1, "spec": 1,
-        "reproduction": 1, "benchmarks": 1,
+        "benchmarks": 1,
     }  # fmt: skip
 
     library = project.folder / "build" / "lib" / "libroce.so"
@@ -67,9 +74,9 @@ def test_64_cores_are_bounded_by_the_memory_of_the_machine(project):
     done = project.snakemake("-n", "--cores", "64", "all")
 
     assert done.returncode == 0
-    assert cli_workflow.available_mb() > 1000
+    assert resources.available_mb() > 1000
     # 300 MB at least for each run: 64 of them fit into less than 20 GB.
-    workflow = cli_workflow.read("smoke", project.folder / "scenarios", project.folder / "plots")
+    workflow = plans.read("smoke", project.folder / "scenarios", project.folder / "plots")
     assert {workflow.memory_mb("tiny", run) for run in workflow.runs["tiny"]} == {300}
 
 
@@ -79,10 +86,10 @@ def test_runs_that_record_more_are_given_room_for_it(project):
         text = project.scenario.read_text().replace("100 kB", "1024 kB")
         project.scenario.write_text(text.partition("trace:")[0] + f"trace: {trace}\n")
         folder = project.folder
-        workflow = cli_workflow.read("smoke", folder / "scenarios", folder / "plots")
+        workflow = plans.read("smoke", folder / "scenarios", folder / "plots")
         run = min(workflow.runs["tiny"])
         names = ("memory_mb", "logs_mb", "disk_mb")
-        rows = cli_workflow._size(workflow.spec("tiny", run)).log_rows
+        rows = resources.size_of(workflow.spec("tiny", run)).log_rows
         return rows, *(getattr(workflow, name)("tiny", run) for name in names)
 
     assert given("{}") == (0, 300, 0, 1000)
@@ -120,7 +127,7 @@ def test_finished_jobs_do_not_add_up_to_timers(monkeypatch):
             raise AssertionError("this one is replaced")
 
     monkeypatch.setattr(threading, "Timer", Timer)
-    cli_workflow.keep_one_timer(Scheduler)
+    snakemake.keep_one_timer(Scheduler)
     scheduler = Scheduler()
     for rounds in (1, 2):  # a timer that has fired is followed by another
         for _ in range(5):
@@ -162,7 +169,7 @@ def test_a_figure_that_needs_an_unknown_metric_is_named(project):
 def test_one_failed_run_is_named_and_leaves_the_others_alone(project):
     # A message that cannot finish within stop is no failure; a queue without a byte is not either:
     # the script of one run is broken by hand, as a C++ abort would end it.
-    runs = sorted(cli_workflow.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
+    runs = sorted(plans.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
     project.snakemake("--cores", "2", *(f"results/tiny/{run}/scenario.py" for run in runs))
     broken = project.folder / "results" / "tiny" / runs[0] / "scenario.py"
     broken.write_text("import os\nprint('port 3 is on fire', flush=True)\nos.abort()\n")
@@ -205,7 +212,7 @@ def engines(folder):
 def test_after_kill_9_the_next_start_works_and_keeps_what_is_finished(project, with_its_jobs):
     # Seed 1 is finished; seed 2 is slowed down by hand, so that it is simulating when the kill
     # comes. What its script says is put right again before the second start.
-    runs = sorted(cli_workflow.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
+    runs = sorted(plans.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
     done, killed = (project.folder / "results" / "tiny" / run for run in runs)
     made = project.snakemake(
         "--cores", "1",
@@ -241,17 +248,146 @@ def test_after_kill_9_the_next_start_works_and_keeps_what_is_finished(project, w
     assert alone.returncode == 0 and (killed / "raw.npz").read_bytes() == before
 
 
-def test_a_lock_is_kept_while_its_snakemake_is_alive(project, monkeypatch):
-    monkeypatch.chdir(project.folder)
+#: A process that takes part in the folder of its argument, says so, and lives on.
+HOLDER = """\
+import sys, time
+from pyorch.workflow import ownership
+with ownership.shared_folder(sys.argv[1]) as alone:
+    pass
+print(alone, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("inside", [[], ["unshare", "--pid", "--fork", "--map-root-user"]])
+def test_a_folder_is_shared_with_the_living_in_any_namespace_and_not_with_the_dead(
+    tmp_path, inside
+):
+    if inside and subprocess.run([*inside, "true"], capture_output=True).returncode:
+        pytest.skip("no namespaces here")
+    other = subprocess.Popen(
+        [*inside, sys.executable, "-c", HOLDER, tmp_path], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, start_new_session=True,
+    )  # fmt: skip
+    assert other.stdout.readline() == "True\n"
+    with ownership.shared_folder(tmp_path) as alone:
+        assert not alone
+    os.killpg(other.pid, signal.SIGKILL)
+    other.wait()
+    wait_for(lambda: _alone_in(tmp_path))
+
+
+def _alone_in(folder):
+    with ownership.shared_folder(folder) as alone:
+        return alone
+
+
+def test_locks_of_the_dead_go_when_their_last_job_has_ended(tmp_path, monkeypatch):
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "locks" / "0.input.lock").touch()
+    monkeypatch.setattr(ownership, "PATIENCE_S", 0.2)
+    with (tmp_path / "pyorch.jobs").open("a") as job:
+        fcntl.flock(job, fcntl.LOCK_SH)
+        with pytest.raises(OutputError, match="jobs of a Snakemake that was killed are still run"):
+            ownership.release_dead_locks(tmp_path)
+        assert list((tmp_path / "locks").iterdir())
+    assert ownership.release_dead_locks(tmp_path)
+    assert not list((tmp_path / "locks").iterdir())
+
+
+def test_a_job_ends_when_the_snakemake_that_started_it_is_gone(tmp_path):
+    # The middle process announces itself as owner, starts a job and is killed.
+    job = (
+        "import time; from pyorch import jobs; jobs.join(); print('joined', flush=True);"
+        "time.sleep(60)"
+    )
+    middle = (
+        "import subprocess, sys, time; from pyorch.workflow import ownership\n"
+        "with ownership.shared_folder(sys.argv[1]): pass\n"
+        "print(subprocess.Popen([sys.executable, '-c', sys.argv[2]]).pid, flush=True)\n"
+        "time.sleep(60)"
+    )
+    owner = subprocess.Popen(
+        [sys.executable, "-c", middle, tmp_path, job], stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    said = {owner.stdout.readline().strip(), owner.stdout.readline().strip()}
+    started = int((said - {"joined"}).pop())
+    owner.kill()
+    owner.wait()
+    wait_for(lambda: not Path(f"/proc/{started}").exists() or _is_zombie(started), seconds=20)
+
+
+def _is_zombie(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+QUIET = [
+    ["-n"], ["-n", "--executor", "local"], ["--list-rules"], ["--summary"], ["--unlock"],
+    ["--dag"], ["--report", "report.html"], ["--touch"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", QUIET, ids=" ".join)
+def test_what_runs_no_job_builds_nothing_and_removes_no_lock(project, options):
+    assert {"reporter", "report_after_run", *snakemake.OTHER_MODES} <= _options_of_snakemake()
+    # A module that does not compile: if it is built, Snakemake says so and ends.
+    (project.folder / "ns3-modules" / "broken" / "model").mkdir(parents=True)
+    (project.folder / "ns3-modules" / "broken" / "model" / "x.cc").write_text("#error built\n")
     locks = project.folder / ".snakemake" / "locks"
     locks.mkdir(parents=True)
-    (locks / "0.input.lock").touch()
-    other = subprocess.Popen(["bash", "-c", "exec -a snakemake sleep 60"])
-    try:
-        time.sleep(0.5)
-        assert not cli_workflow.release_dead_locks()
-    finally:
-        other.kill()
-        other.wait()
-    assert cli_workflow.release_dead_locks()
-    assert not list(locks.iterdir())
+    (locks / "0.input.lock").write_text("results/nobody")
+    before = sorted(path.stat().st_mtime_ns for path in (project.folder / "build").rglob("*.so"))
+
+    project.snakemake("--cores", "1", "all", *options)
+
+    after = sorted(path.stat().st_mtime_ns for path in (project.folder / "build").rglob("*.so"))
+    assert after == before
+    # Snakemake itself removes all locks with these two.
+    assert locks.exists() or options[0] in ("--unlock", "--touch")
+    assert not (project.folder / ".snakemake" / "pyorch.lock").exists()
+
+
+def _options_of_snakemake():
+    return {action.dest for action in get_argument_parser()._actions}
+
+
+def test_a_file_name_is_never_a_command(project):
+    text = project.scenario.read_text().replace("seed: [1, 2]", "seed: [1]")
+    project.scenario.unlink()
+    for index, name in enumerate(("a b", "q'uote", "x$(touch PWNED)", "y&z", "(1)")):
+        other = text.replace("name: tiny", f"name: n{index}")
+        (project.folder / "scenarios" / f"{name}.yaml").write_text(other)
+    plan = plans.read("laptop", project.folder / "scenarios", "none")
+    targets = [f"results/{n}/{run}/spec.json" for n, runs in plan.runs.items() for run in runs]
+    (project.folder / "plots" / "tiny.py").unlink()
+
+    done = project.snakemake("--cores", "2", *targets)
+
+    assert done.returncode == 0, done.stdout
+    assert len(targets) == 5 and not list(project.folder.rglob("PWNED"))
+
+
+EDITS = {
+    "metrics/fluid.py": {"metrics"}, "metrics/_run.py": {"metrics"}, "theory/ecmp.py": {"metrics"},
+    "simulate/fabric.py": {"simulate", "traces", "metrics"},
+    "writing.py": {"render", "simulate", "traces", "metrics"},
+    "units.py": {"render", "simulate", "traces", "metrics"},
+    "traces/columns.py": {"traces", "metrics"},
+    "topology/_clos.py": {"render", "simulate", "traces", "metrics"},
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_an_edit_of_any_module_runs_again_what_it_decides(project):
+    (project.folder / "pyorch").unlink()
+    shutil.copytree(ROOT / "pyorch", project.folder / "pyorch",
+                    ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+    assert project.snakemake("--cores", "2", "all").returncode == 0
+    assert project.jobs().keys() <= {"benchmarks", "all"}
+    for name, expected in EDITS.items():
+        path = project.folder / "pyorch" / name
+        before = path.read_bytes()
+        path.write_bytes(before + b"\n# edited\n")
+        assert expected <= project.jobs().keys(), name
+        path.write_bytes(before)

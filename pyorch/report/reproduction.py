@@ -12,7 +12,9 @@ from pathlib import Path
 
 import yaml
 
-from pyorch.theory import golden, reproduction_html
+from pyorch.report import reproduction_html
+from pyorch.report.sources import cites
+from pyorch.theory import golden
 from pyorch.theory.golden import Row, status
 from pyorch.writing import make_folder, write_text
 
@@ -97,11 +99,12 @@ def groups(rows: Iterable[Row]) -> list[Group]:
 
 
 def figures(plots: Path) -> list[Figure]:
-    """Return the figures of a folder of figure scripts with their captions, without drawing."""
-    return [
+    """Return the figures of a folder that are about the documents, with their captions, undrawn."""
+    found = [
         Figure(path.stem, ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "")
         for path in sorted(plots.glob("[!_]*.py"))
     ]
+    return [figure for figure in found if cites(figure.caption)]
 
 
 def summary(rows: Iterable[Row]) -> dict[str, Counter]:

@@ -8,7 +8,6 @@ import typer
 from pyorch import spec as specs
 from pyorch.errors import SpecError, did_you_mean
 from pyorch.spec.overrides import parse_assignment
-from pyorch.writing import make_folder, write_text
 
 
 def spec(
@@ -51,10 +50,7 @@ def render(spec_file: Path, out: Path) -> None:
     """Write scenario.py and tables.npz."""
     from pyorch import render as room
 
-    resolved = specs.read_spec(spec_file)
-    make_folder(out)
-    write_text(out / "scenario.py", room.render_script(resolved))
-    room.write_tables(room.input_tables(resolved), out / "tables.npz")
+    room.write_run(specs.read_spec(spec_file), out)
 
 
 def metrics(metric: str, scenario: Path, out: Path, scale: str, results: Path) -> None:

@@ -23,16 +23,11 @@ def rows(kind: str) -> list[tuple[str, str]]:
         types = typeids.load()
         return [(name, types.help(name)) for name in types.choices("transport")]
     if kind == "scenarios":
-        return [(str(path), question(path)) for path in scenario_files()]
+        return [(str(path), question(path)) for path in specs.scenario_files()]
     package = _PACKAGES[kind]
     return [
         (name, first_line(find_spec(f"{package}.{name}").origin)) for name in plugins.names(package)
     ]
-
-
-def scenario_files(folder: Path | str = "scenarios") -> list[Path]:
-    """Return all scenario files, sorted."""
-    return sorted(Path(folder).glob("*.yaml"))
 
 
 def first_line(path: str) -> str:
@@ -54,7 +49,7 @@ def question(path: Path) -> str:
 def stale(results: Path, scenarios: Path | str = "scenarios") -> list[Path]:
     """Return folders of runs that no scenario names at any scale."""
     named = set()
-    for path in scenario_files(scenarios):
+    for path in specs.scenario_files(scenarios):
         file = specs.read_scenario(path)
         for scale in specs.SCALES:
             named |= {run.folder for run in specs.plan(file, scale)}

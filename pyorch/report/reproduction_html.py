@@ -50,7 +50,7 @@ def page(verdict, status_rows, figures, contradictions, groups, documents, head,
     documents, head : list of str
         Column headings.
     images : dict of str to bytes
-        PNG by name of the figure; one that is not drawn yet is a link.
+        PNG by name of the figure; one that is not drawn yet has only its caption.
     """
     body = [
         "<h1>Reproduction of the two source documents</h1>",
@@ -94,7 +94,9 @@ def _status_table(rows, documents) -> str:
 def _figure(figure, png: bytes | None) -> str:
     caption = escape(" ".join(figure.caption.split()))
     name = escape(figure.name)
-    source = f"data:image/png;base64,{b64encode(png).decode()}" if png else f"{name}.png"
+    if png is None:  # no picture and no links to files that are not there
+        return f"<figure><figcaption><b>{name}</b> (not drawn yet). {caption}</figcaption></figure>"
+    source = f"data:image/png;base64,{b64encode(png).decode()}"
     return (
         f'<figure><a href="{name}.pdf"><img src="{source}" alt="{name}"></a>'
         f"<figcaption><b>{name}.</b> {caption} (<a href='{name}.csv'>data</a>)</figcaption>"

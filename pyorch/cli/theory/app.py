@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from pyorch import cli_theory_site, cli_theory_traffic, units
-from pyorch.cli_theory_print import (
+from pyorch import units
+from pyorch.cli.theory import site, traffic
+from pyorch.cli.theory.print import (
     GB,
     GBPS,
     MS,
@@ -24,13 +25,13 @@ from pyorch.errors import TheoryError
 
 app = typer.Typer(no_args_is_help=True, help="Ask the analytical model; no simulation is run.")
 for command in (
-    cli_theory_site.scaling,
-    cli_theory_site.site,
-    cli_theory_site.topology,
-    cli_theory_site.permutation,
-    cli_theory_site.collisions,
-    cli_theory_traffic.traffic,
-    cli_theory_traffic.inference,
+    site.scaling,
+    site.site,
+    site.topology,
+    site.permutation,
+    site.collisions,
+    traffic.traffic,
+    traffic.inference,
 ):
     app.command()(command)
 
@@ -215,10 +216,12 @@ def presets(
 
 @app.command()
 def report(
-    out: Annotated[Path, typer.Option(help="Folder to write to.")] = Path("figures"),
+    out: Annotated[Path, typer.Option(help="Folder with the figures, to write to.")] = Path(
+        "figures/laptop"
+    ),
 ) -> None:
     """Write the reproduction report as reproduction.html and reproduction.md."""
-    from pyorch.theory import reproduction
+    from pyorch.report import reproduction
 
     for path in reproduction.write(out):
         typer.echo(path)

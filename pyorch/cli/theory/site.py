@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pyorch.cli_theory_print import Format, FormatOption, PresetOption, SetOption, assignments, emit
+from pyorch.cli.theory.print import Format, FormatOption, PresetOption, SetOption, assignments, emit
 from pyorch.errors import TheoryError
 
 

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from pyorch import jobs
 from pyorch.errors import PyorchError
 
 app = typer.Typer(
@@ -20,6 +21,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Simulate AI-datacenter networks: from a YAML scenario to tables and figures.",
 )
+
+#: Groups of commands, by the module that has them.
+_GROUPS = {"new": "pyorch.cli.new", "theory": "pyorch.cli.theory.app"}
 
 ScaleOption = Annotated[str, typer.Option(help="smoke, laptop or paper.")]
 SetOption = Annotated[
@@ -51,11 +55,12 @@ def run(
     variant: VariantOption = None,
     scale: ScaleOption = "laptop",
     out: Annotated[Path | None, typer.Option(help="Folder; results/SCENARIO/RUN.")] = None,
+    force: Annotated[bool, typer.Option(help="Run it again although it is finished.")] = False,
 ) -> None:
     """Run one point of a scenario without Snakemake and print what came out."""
-    from pyorch import cli_run
+    from pyorch.cli import run as one
 
-    raise typer.Exit(cli_run.run(scenario, sets or [], seed, variant, scale, out))
+    raise typer.Exit(one.run(scenario, sets or [], seed, variant, scale, out, force))
 
 
 @app.command()
@@ -69,18 +74,18 @@ def export(
     scale: ScaleOption = "laptop",
 ) -> None:
     """Write the network and the flows of one run as files of another simulator."""
-    from pyorch import cli_run
+    from pyorch.cli import run as one
 
-    for path in cli_run.export(format_, scenario, sets or [], seed, variant, scale, out):
+    for path in one.export(format_, scenario, sets or [], seed, variant, scale, out):
         typer.echo(path)
 
 
 @app.command(name="list")
 def list_(kind: Kind) -> None:
     """List what there is to choose from, with the first line of its description."""
-    from pyorch import cli_list
+    from pyorch.cli import list as listing
 
-    for name, text in cli_list.rows(kind.value):
+    for name, text in listing.rows(kind.value):
         typer.echo(f"{name:28} {text}".rstrip())
 
 
@@ -93,9 +98,9 @@ def spec(
     out: Annotated[Path | None, typer.Option(help="File for the spec of --run.")] = None,
 ) -> None:
     """List the runs of a scenario, or write the resolved spec of one of them."""
-    from pyorch import cli_steps
+    from pyorch.cli import steps
 
-    cli_steps.spec(scenario, run_id, sets or [], scale, out)
+    steps.spec(scenario, run_id, sets or [], scale, out)
 
 
 @app.command()
@@ -103,9 +108,9 @@ def render(
     spec_file: Annotated[Path, typer.Argument(metavar="SPEC.json")], out: OutFolder = Path(".")
 ) -> None:
     """Write scenario.py and tables.npz from a resolved spec."""
-    from pyorch import cli_steps
+    from pyorch.cli import steps
 
-    cli_steps.render(spec_file, out)
+    steps.render(spec_file, out)
 
 
 @app.command()
@@ -115,9 +120,9 @@ def simulate(
     log: Annotated[Path | None, typer.Option(help="File for its messages; here.")] = None,
 ) -> None:
     """Run a scenario script in a process of its own."""
-    from pyorch import cli_process
+    from pyorch.simulate import process
 
-    raise typer.Exit(cli_process.simulate(script, out or script.parent, log))
+    raise typer.Exit(process.simulate(script, out or script.parent, log))
 
 
 @app.command()
@@ -141,9 +146,9 @@ def metrics(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
 ) -> None:
     """Write the small table that answers one question about all runs of a scenario."""
-    from pyorch import cli_steps
+    from pyorch.cli import steps
 
-    cli_steps.metrics(metric, scenario, out, scale, results)
+    steps.metrics(metric, scenario, out, scale, results)
 
 
 @app.command()
@@ -157,20 +162,20 @@ def benchmarks(
     logs: Annotated[Path, typer.Option(help="Folder of the logs.")] = Path("logs"),
 ) -> None:
     """Write time, memory and events of the finished runs as CSV, and as HTML beside it."""
-    from pyorch import cli_benchmarks, cli_list
+    from pyorch import spec as specs
+    from pyorch.report import benchmarks as report
 
-    files = scenarios or cli_list.scenario_files()
-    table = cli_benchmarks.collect(files, scale, results, logs)
-    cli_benchmarks.write(table, out)
-    typer.echo(cli_benchmarks.summary(table))
+    table = report.collect(scenarios or specs.scenario_files(), scale, results, logs)
+    report.write(table, out)
+    typer.echo(report.summary(table))
 
 
 @app.command()
 def attributes() -> None:
     """Write the tables of attributes in the README.md of each C++ module, from the build."""
-    from pyorch import cli_attributes
+    from pyorch.cli import attributes as tables
 
-    for path in cli_attributes.write_readmes():
+    for path in tables.write_readmes():
         typer.echo(path)
 
 
@@ -179,18 +184,19 @@ def stale(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
 ) -> None:
     """List folders of runs that no scenario names any more; nothing is deleted."""
-    from pyorch import cli_list
+    from pyorch.cli import list as listing
 
-    for path in cli_list.stale(results):
+    for path in listing.stale(results):
         typer.echo(path)
 
 
 def main() -> None:
     """Run the command line; an error of the user is one message and status 1."""
+    jobs.join()
     first = next(iter(sys.argv[1:]), "--help")
-    for name in ("new", "theory"):  # imported only when asked for
+    for name, module in _GROUPS.items():  # imported only when asked for
         if first in (name, "--help"):
-            app.add_typer(import_module(f"pyorch.cli_{name}").app, name=name)
+            app.add_typer(import_module(module).app, name=name)
     try:
         app(prog_name="python -m pyorch")
     except PyorchError as error:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pyorch import units
-from pyorch.cli_theory_print import (
+from pyorch.cli.theory.print import (
     GB,
     MS,
     Format,

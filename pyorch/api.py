@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pyorch from Python: the same names, checks and cache as the command line.
+
+    import pyorch
+
+    one = pyorch.run("scenarios/incast.yaml", scale="smoke", seed=3, set={"link.rate": "400 Gb/s"})
+    one.summary, one.flows, one.ports
+    many = pyorch.sweep("scenarios/incast.yaml", scale="smoke")
+    many.table, many.metric("slowdown")
+    pyorch.load("results/incast/s3-0123456789")
+    pyorch.results()
+
+Simulations run in processes of their own; this one never loads ns-3.
+"""
+
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyorch.errors import SimulationError
+from pyorch.runs.choose import Scenario, choose, named
+from pyorch.runs.finished import is_finished
+from pyorch.runs.make import make
+from pyorch.runs.run import RunResult, Runs
+from pyorch.simulate import process
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pyorch.spec import Run
+
+__all__ = ["load", "results", "run", "sweep"]
+
+
+def run(
+    scenario: Scenario,
+    *,
+    scale: str = "laptop",
+    variant: str | None = None,
+    seed: int | None = None,
+    set: Mapping[str, object] | None = None,  # noqa: A002, the word of the command line
+    out: Path | str | None = None,
+    results: Path | str = "results",
+    force: bool = False,
+) -> RunResult:
+    """Run one point of a scenario, unless that has been done; return its result.
+
+    Parameters
+    ----------
+    scenario : path or mapping
+        A YAML file, or what would stand in it.
+    scale : str
+        ``smoke``, ``laptop`` or ``paper``.
+    variant : str, optional
+        Name of a variant; the first, with a warning, if there are several.
+    seed : int, optional
+        Instead of the first one of the scenario.
+    set : mapping, optional
+        Key path to value: ``{"link.rate": "400 Gb/s"}``.
+    out : path, optional
+        Folder of the run; ``<results>/<scenario>/<run>`` by default.
+    results : path
+        Folder of the results.
+    force : bool
+        Run it again although it is finished.
+
+    Raises
+    ------
+    SpecError
+        Something in the scenario cannot be used.
+    SimulationError
+        The simulation did not come to its end.
+    """
+    runs = choose(scenario, scale, variant, seed, set or {})
+    chosen = runs[0]
+    if len(runs) > 1:
+        warnings.warn(
+            f"{len(runs)} runs at scale {scale}; this is {named(chosen)}."
+            " Choose with variant, seed and set, or take pyorch.sweep for all.",
+            stacklevel=2,
+        )
+    folder = Path(out) if out else Path(results) / chosen.folder
+    if force or not is_finished(chosen.spec, folder):
+        _make(chosen, folder)
+    return _result(chosen, folder)
+
+
+def sweep(
+    scenario: Scenario,
+    *,
+    scale: str = "laptop",
+    variant: str | None = None,
+    set: Mapping[str, object] | None = None,  # noqa: A002
+    cores: int | None = None,
+) -> Runs:
+    """Run every point of a scenario that is not finished yet, side by side; return all of them.
+
+    As ``python -m pyorch sweep`` does, through Snakemake, in ``results/`` of this folder.
+
+    Parameters
+    ----------
+    scenario : path or mapping
+        A YAML file, or what would stand in it.
+    scale, variant, set
+        As in `run`; without `variant` all of them.
+    cores : int, optional
+        How many runs at a time; all cores by default.
+
+    Raises
+    ------
+    SpecError
+        Something in the scenario cannot be used; nothing has been run then.
+    SimulationError
+        A run did not come to its end; the others are finished and are kept.
+    """
+    from pyorch.workflow import sweep as workflow
+
+    runs = choose(scenario, scale, variant, None, set or {})
+    unique = {one.id: one for one in runs}
+    workflow.make_all(list(unique.values()), cores)
+    return Runs([_result(one, Path("results") / one.folder) for one in unique.values()])
+
+
+def load(folder: Path | str, results: Path | str = "results") -> RunResult:
+    """Return a finished run from its folder, or from its name in the folder of the results."""
+    from pyorch.runs.catalog import find
+
+    return RunResult(find(folder, results))
+
+
+def results(folder: Path | str = "results", scenario: str | None = None) -> "pd.DataFrame":
+    """Return what is there, one row per run; see `pyorch.runs.catalog.catalog`."""
+    from pyorch.runs.catalog import catalog
+
+    return catalog(folder, scenario)
+
+
+def _make(chosen: "Run", folder: Path) -> None:
+    """Make one run; its messages go to its log, the last of them into the error."""
+    log = Path("logs", "simulate", f"{chosen.folder}.log")
+    end = make(chosen.spec, folder, log, simulate=_watched)
+    if end.stopped:
+        raise KeyboardInterrupt
+    if end.status:
+        raise SimulationError(end.message(folder / "scenario.py", folder))
+
+
+def _watched(script: Path, out: Path, log: Path | None) -> process.End:
+    """Simulate, with one line on standard error that says how far it is."""
+    shown = []
+
+    def show(line: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+        shown.append(line)
+
+    try:
+        return process.run(script, out, log, watch=show)
+    finally:
+        if shown:
+            sys.stderr.write("\r\x1b[K")
+
+
+def _result(chosen: "Run", folder: Path) -> RunResult:
+    return RunResult(folder, scale=chosen.scale, variant=chosen.variant, label=chosen.label)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One scenario without Snakemake: all steps for one run, then a summary on the screen."""
+
+from pathlib import Path
+
+import typer
+
+from pyorch import spec as specs
+from pyorch.errors import SpecError
+from pyorch.plugins import load
+from pyorch.render import input_tables
+from pyorch.runs.choose import choose as runs_of
+from pyorch.runs.choose import named
+from pyorch.runs.finished import is_finished
+from pyorch.runs.make import make
+from pyorch.runs.run import RunResult
+from pyorch.runs.summary import in_words
+from pyorch.spec.overrides import parse_assignment
+from pyorch.units import TIME, format_exact
+from pyorch.writing import make_folder, write_text
+
+
+def run(
+    scenario: Path,
+    sets: list[str],
+    seed: int | None,
+    variant: str | None,
+    scale: str,
+    out: Path | None,
+    force: bool = False,
+) -> int:
+    """Run one point of a scenario unless it is finished; return the exit status."""
+    chosen = choose(scenario, sets, seed, variant, scale)
+    folder = out or Path("results") / chosen.folder
+    if not force and is_finished(chosen.spec, folder):
+        typer.echo(f"{folder} is finished; --force runs it again.", err=True)
+    else:
+        end = make(chosen.spec, folder)
+        if end.status < 0:
+            typer.echo(end.message(folder / "scenario.py", folder), err=True)
+        if end.status:
+            return end.exit_status
+    result = RunResult(
+        folder, scale=chosen.scale, variant=chosen.variant, label=chosen.label
+    )
+    show(result, f"{chosen.scenario} {named(chosen)}, scale {chosen.scale}: {chosen.id}")
+    return say_unfinished(result)
+
+
+def say_unfinished(result: RunResult) -> int:
+    """Return 1, with a word, if a flow of a run did not finish."""
+    done, total = (result.outcome[f"flows_{name}"] for name in ("done", "total"))
+    if done == total:
+        return 0
+    stop = format_exact(result.spec["stop_ps"], TIME)
+    what = "raise 'stop'" if result.outcome["stop_reason"] == "stop time" else "see above why"
+    typer.echo(
+        f"{result.folder}: {total - done} of {total} flows did not finish"
+        f" ({result.outcome['stop_reason']}); {what} (now {stop}).",
+        err=True,
+    )
+    return 1
+
+
+def choose(
+    scenario: Path, sets: list[str], seed: int | None, variant: str | None, scale: str
+) -> specs.Run:
+    """Return the first run that these options leave, and say so if there are more."""
+    assignments = [parse_assignment(text) for text in sets]
+    found = runs_of(scenario, scale, variant, seed, assignments)
+    if len(found) > 1:
+        typer.echo(
+            f"{scenario} has {len(found)} runs at scale {scale}; this is {named(found[0])}."
+            f" Choose with --variant, --seed and --set; all:"
+            f" python -m pyorch sweep {scenario} --scale {scale}",
+            err=True,
+        )
+    return found[0]
+
+
+def export(
+    format_: str,
+    scenario: Path,
+    sets: list[str],
+    seed: int | None,
+    variant: str | None,
+    scale: str,
+    out: Path,
+) -> list[Path]:
+    """Write the network and the flows of one run for another simulator; return where.
+
+    Raises
+    ------
+    SpecError
+        With the scenario: what the format cannot say.
+    """
+    module = load("pyorch.export", format_)
+    chosen = choose(scenario, sets, seed, variant, scale)
+    try:
+        tables = input_tables(chosen.spec)
+        texts = module.files(chosen.spec, tables)
+    except SpecError as error:
+        raise SpecError(f"{scenario}: {error}") from None
+    start_ps = tables["flows"]["start_ps"]
+    off_ps = abs(module.starts_there(start_ps) - start_ps)
+    if off_ps.any():
+        typer.echo(
+            f"{scenario}: workload: {module.NAME} reads {(off_ps > 0).sum()} of {len(off_ps)}"
+            f" starts with an error of up to {off_ps.max()} ps.",
+            err=True,
+        )
+    make_folder(out)
+    for name, text in texts.items():
+        write_text(out / name, text)
+    return [out / name for name in texts]
+
+
+def show(result: RunResult, title: str) -> None:
+    """Print a summary table of a finished run, and what tables it has."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title)
+    table.add_column("quantity")
+    table.add_column("value", justify="right")
+    for name, value in in_words(result.summary).items():
+        table.add_row(name, value)
+    Console(width=100).print(table)
+    captures = [path.name for path in sorted(result.folder.glob("host_*.pcap"))]
+    files = [*(f"{name}.parquet" for name in result.tables), *captures]
+    typer.echo(f"In {result.folder}: {', '.join(files)}")

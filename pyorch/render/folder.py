@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a resolved spec, leaves scenario.py and tables.npz in the folder of its run."""
+
+from pathlib import Path
+
+from pyorch.render.script import render_script
+from pyorch.render.tables import input_tables, write_tables
+from pyorch.writing import make_folder, write_text
+
+
+def write_run(spec: dict, folder: Path | str) -> None:
+    """Write the tables, then the script that reads them: no script is there without its tables."""
+    folder = Path(folder)
+    script = render_script(spec)
+    make_folder(folder)
+    write_tables(input_tables(spec), folder / "tables.npz")
+    write_text(folder / "scenario.py", script)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a folder of results, leaves one row per run: which, how large, what it has cost."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from pyorch import spec as specs
+from pyorch.errors import PyorchError, TraceError
+from pyorch.runs.finished import FILES
+from pyorch.spec.parameters import differing, flat, short
+
+#: Columns that every row has; those after them are the parameters that differ.
+COLUMNS = (
+    "scenario", "run", "seed", "state", "flows", "flows_done", "size_bytes", "wall_s", "cpu_s",
+    "engine_cpu_s", "peak_memory_bytes", "folder",
+)  # fmt: skip
+
+
+def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.DataFrame:
+    """Return what is there: one row per folder of a run, sorted by scenario and name.
+
+    Parameters
+    ----------
+    results : path
+        Folder of the results.
+    scenario : str, optional
+        Only the runs of this one.
+
+    Returns
+    -------
+    DataFrame
+        ``scenario``, ``run``, ``seed``; ``state``: ``finished``, ``stopped`` (some flows did not
+        end), ``unfinished`` (a file is missing) or ``damaged``; ``flows``, ``flows_done``;
+        ``size_bytes`` on disk; ``wall_s``, ``cpu_s``, ``engine_cpu_s``, ``peak_memory_bytes``:
+        cost of the simulation; ``folder``; then one column for each parameter that is not the
+        same in all runs of a scenario.
+
+    Raises
+    ------
+    TraceError
+        There is no such folder.
+    """
+    results = Path(results)
+    if not results.is_dir():
+        raise TraceError(
+            f"{results}: no such folder, so there are no results."
+            " Make some: python -m pyorch run SCENARIO.yaml"
+        )
+    folders = sorted(path.parent for path in results.glob(f"{scenario or '*'}/s*-*/spec.json"))
+    by_scenario: dict[str, list[tuple[dict, dict]]] = {}
+    for folder in folders:
+        row, parameters = _row(folder)
+        by_scenario.setdefault(row["scenario"], []).append((row, parameters))
+    rows = []
+    for found in by_scenario.values():
+        changed = [key for key in differing(p for _, p in found) if key != "seed"]
+        rows += [row | {short(key): p.get(key) for key in changed} for row, p in found]
+    table = pd.DataFrame(rows, columns=None if rows else list(COLUMNS))
+    whole = ["seed", "flows", "flows_done", "size_bytes", "peak_memory_bytes"]
+    return table.astype(dict.fromkeys(whole, "Int64"))
+
+
+def _row(folder: Path) -> tuple[dict[str, object], Mapping[str, object]]:
+    """Return the row of a run and its parameters by key path."""
+    row: dict[str, object] = dict.fromkeys(COLUMNS)
+    row |= {"scenario": folder.parent.name, "run": folder.name, "folder": str(folder)}
+    row["size_bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
+    try:
+        spec = specs.read_spec(folder / "spec.json")
+        row |= {"scenario": spec["name"], "seed": spec["seed"]}
+    except (PyorchError, OSError, ValueError, KeyError, TypeError):
+        return row | {"state": "damaged"}, {}
+    if not all((folder / name).exists() for name in FILES):
+        return row | {"state": "unfinished"}, flat(spec)
+    try:
+        row |= _cost(folder)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        row["state"] = "damaged"
+    return row, flat(spec)
+
+
+def _cost(folder: Path) -> dict[str, object]:
+    """Return how a run has ended and what it has cost."""
+    facts = json.loads((folder / "provenance.json").read_text())
+    outcome = json.loads((folder / "manifest.json").read_text())
+    done, total = int(outcome["flows_done"]), int(outcome["flows_total"])
+    return {
+        "state": "finished" if done == total else "stopped",
+        "flows": total,
+        "flows_done": done,
+        "wall_s": float(facts["wall_s"]),
+        "cpu_s": float(facts["cpu_user_s"]) + float(facts["cpu_system_s"]),
+        "engine_cpu_s": float(facts["run_cpu_s"]),
+        "peak_memory_bytes": int(facts["peak_memory_bytes"]),
+    }
+
+
+def find(name: Path | str, results: Path | str = "results") -> Path:
+    """Return the folder of a run from its path, ``scenario/run``, its name, or the start of that.
+
+    Raises
+    ------
+    TraceError
+        No run is called so, or several are.
+    """
+    path = Path(name)
+    for candidate in (path, Path(results) / path):
+        if (candidate / "spec.json").exists():
+            return candidate
+    known = {p.parent for p in Path(results).glob("*/s*-*/spec.json")}
+    near = sorted(p for p in known if f"{p.parent.name}/{p.name}".endswith(str(name))
+                  or p.name.startswith(str(name)))  # fmt: skip
+    if len(near) == 1:
+        return near[0]
+    if near:
+        listed = ", ".join(f"{p.parent.name}/{p.name}" for p in near[:5])
+        raise TraceError(f"{name}: {len(near)} runs are called so: {listed}. Say which.")
+    raise TraceError(
+        f"{name}: no run of that name in {results} ({len(known)} runs)."
+        " List them with: python -m pyorch results"
+    )

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a finished run, leaves what came out of it in a few numbers that agree with each other.
+
+The slowest flow is set against what that very flow would need alone, the largest slowdown is that
+of the flow it names: with messages of several sizes these are two flows.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyorch.errors import TraceError
+from pyorch.units import format_si
+
+if TYPE_CHECKING:
+    from pyorch.runs.run import RunResult
+
+_DROPS = "dropped_"
+
+
+def summarize(run: "RunResult") -> dict[str, object]:
+    """Return the numbers of a run by name, units in the names.
+
+    Without ``slowest_*`` and ``slowdown_*`` if a flow did not finish: leaving it out would make
+    the tail look better than it is.
+    """
+    flows, ports = run.table("flows"), run.table("ports")
+    ends = flows["receiver_end_ps"]
+    found: dict[str, object] = {
+        "flows": len(flows),
+        "flows_done": int(ends.notna().sum()),
+        "smallest_message_bytes": int(flows["bytes"].min()),
+        "largest_message_bytes": int(flows["bytes"].max()),
+    }
+    if ends.notna().all():
+        found |= _slowest(run)
+    drops = [name for name in ports.columns if name.startswith(_DROPS)]
+    return found | {
+        "retransmitted_packets": int(flows["retransmitted_packets"].sum()),
+        "dropped_frames": int(ports[drops].to_numpy(dtype=np.int64).sum()),
+        "pause_frames": int(ports["pause_frames_sent"].sum()),
+        "longest_queue_bytes": int(ports["max_queue_bytes"].max()),
+        "simulated_ps": run.outcome["now_ps"],
+        "events": run.provenance["events"],
+        "engine_cpu_s": run.provenance["run_cpu_s"],
+        "peak_memory_bytes": run.provenance["peak_memory_bytes"],
+        "stop_reason": run.outcome["stop_reason"],
+    }
+
+
+def _slowest(run: "RunResult") -> dict[str, object]:
+    """Return the completion times; without slowdowns where no unloaded time is known."""
+    tables = run._run
+    fct_ps, ids = tables.fct_ps, tables.flows["flow"].to_numpy()
+    last = int(np.argmax(fct_ps))
+    found: dict[str, object] = {
+        "mean_fct_ps": round(float(fct_ps.mean())),
+        "slowest_fct_ps": int(fct_ps[last]),
+        "slowest_flow": int(ids[last]),
+    }
+    try:
+        idle = tables.idle_ps
+    except TraceError:  # the transport does not say how it frames
+        return found
+    unloaded_ps = idle["unloaded_fct_ps"].to_numpy()
+    slowdown = fct_ps / unloaded_ps
+    worst = int(np.argmax(slowdown))
+    found |= {
+        "slowest_unloaded_fct_ps": int(unloaded_ps[last]),
+        "slowest_slowdown": float(slowdown[last]),
+        "slowdown_mean": float(slowdown.mean()),
+        "slowdown_p50": float(np.quantile(slowdown, 0.5, method="inverted_cdf")),
+        "slowdown_p99": float(np.quantile(slowdown, 0.99, method="inverted_cdf")),
+        "slowdown_max": float(slowdown[worst]),
+        "slowdown_max_flow": int(ids[worst]),
+    }
+    if _is_permutation(tables.flows):
+        optimal_ps = unloaded_ps + idle["reverse_ack_ps"].to_numpy()
+        found["optimal_fct_ps"] = int(optimal_ps[last])
+        found["slowest_over_optimal"] = float(fct_ps[last] / optimal_ps[last])
+    return found
+
+
+def _is_permutation(flows: Mapping) -> bool:
+    """Whether no host sends or receives two messages, and all are equally long.
+
+    Then the ACKs of an equal message in the other direction are what no transport can avoid.
+    """
+    one_size = flows["bytes"].nunique() == 1
+    return bool(one_size and flows["src"].is_unique and flows["dst"].is_unique)
+
+
+def in_words(summary: Mapping[str, object]) -> dict[str, str]:
+    """Return a summary as a reader sees it: quantity to value with its unit."""
+    s = summary
+    rows = {"flows": f"{s['flows']}"}
+    if s["flows_done"] < s["flows"]:
+        rows["flows"] = f"{s['flows_done']} of {s['flows']} done ({s['stop_reason']})"
+    rows["message size"] = _range(s["smallest_message_bytes"], s["largest_message_bytes"])
+    if "slowest_fct_ps" in s:
+        rows["mean completion time"] = _time(s["mean_fct_ps"])
+        rows[f"slowest flow ({s['slowest_flow']})"] = _time(s["slowest_fct_ps"])
+    if "slowdown_mean" in s:
+        rows["  alone it would take"] = _time(s["slowest_unloaded_fct_ps"])
+        rows["  its slowdown"] = f"{s['slowest_slowdown']:.3f}"
+    if "optimal_fct_ps" in s:
+        rows["  optimal (headers and ACKs counted)"] = _time(s["optimal_fct_ps"])
+        rows["  slowest over optimal"] = f"{s['slowest_over_optimal']:.3f}"
+    if "slowdown_mean" in s:
+        names = ("mean", "p50", "p99")
+        rows["slowdown mean / p50 / p99"] = " / ".join(f"{s[f'slowdown_{n}']:.3f}" for n in names)
+        rows[f"largest slowdown (flow {s['slowdown_max_flow']})"] = f"{s['slowdown_max']:.3f}"
+    rows |= {
+        "retransmitted packets": str(s["retransmitted_packets"]),
+        "dropped frames": str(s["dropped_frames"]),
+        "PAUSE and RESUME frames": str(s["pause_frames"]),
+        "longest queue": format_si(s["longest_queue_bytes"], "B"),
+        "simulated time": _time(s["simulated_ps"]),
+        "events": format_si(s["events"], ""),
+        "simulation CPU": format_si(s["engine_cpu_s"], "s"),
+        "peak memory": format_si(s["peak_memory_bytes"], "B"),
+    }
+    return {name: value.strip() for name, value in rows.items()}
+
+
+def _time(time_ps: int) -> str:
+    return format_si(time_ps * 1e-12, "s")
+
+
+def _range(low: int, high: int) -> str:
+    shown = format_si(high, "B")
+    return shown if low == high else f"{format_si(low, 'B')} to {shown}"

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs a scenario script in a process of its own and says in one line how it failed.
+
+The simulating process links GPL-2.0-only code and may abort inside C++; whoever reads its result
+is another process, and this one stays to tell the end.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+
+from pyorch import jobs
+from pyorch.writing import make_folder
+
+#: How often a log that is watched is looked at [s].
+LOOK_S = 0.5
+STOPPED = (130, 143)  # Ctrl-C, SIGTERM: not a failure of the run
+
+
+@dataclass(frozen=True)
+class End:
+    """How a simulating process has ended.
+
+    Attributes
+    ----------
+    status : int
+        0 done; negative: the signal that killed it.
+    seconds : float
+        Wall time of the process.
+    last_line : str
+        The last words of its log; empty without one.
+    """
+
+    status: int
+    seconds: float
+    last_line: str = ""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody has ended it, which is no failure of the run."""
+        return self.status in STOPPED
+
+    @property
+    def exit_status(self) -> int:
+        """What the process that reports this ends with."""
+        return self.status if self.status >= 0 else 1
+
+    def message(self, script: Path, out: Path) -> str:
+        """Return what happened to a run, its last words, and how to run it alone."""
+        words = f' Last line: "{self.last_line}".' if self.last_line else ""
+        ended = (
+            f"was killed by {_signal_name(-self.status)}"
+            if self.status < 0
+            else f"ended with status {self.status}"
+        )
+        return (
+            f"Run {script.resolve().parent.name} {ended} after {self.seconds:.1f} s.{words}"
+            f" Alone: python -m pyorch simulate {quote(str(script))} --out {quote(str(out))}"
+        )
+
+
+def simulate(script: Path, out: Path, log: Path | None = None) -> int:
+    """Run a script and say how it failed; return its exit status, or 1 if a signal killed it."""
+    end = run(script, out, log)
+    if end.status and not end.stopped and (log is not None or end.status < 0 or end.last_line):
+        print(end.message(script, out), file=sys.stderr)
+    return end.exit_status
+
+
+def run(
+    script: Path,
+    out: Path,
+    log: Path | None = None,
+    watch: Callable[[str], None] | None = None,
+) -> End:
+    """Run a script to its end.
+
+    Parameters
+    ----------
+    script : path
+        Rendered scenario.
+    out : path
+        Folder for the result.
+    log : path, optional
+        Where its messages go instead of to our own standard error.
+    watch : callable, optional
+        Is given the last line of the log now and then, while the run goes on.
+    """
+    started, before = time.monotonic(), _stamp(out)
+    command = [sys.executable, str(script), "--out", str(out)]
+    environment = os.environ | {jobs.PARENT: str(os.getpid())}  # no run outlives who waits for it
+    if log is None:
+        status = _wait(subprocess.Popen(command, env=environment))
+        return _ended(status, time.monotonic() - started, "", before == _stamp(out))
+    make_folder(log.parent)
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environment)
+        status = _wait(process, lambda: watch and (line := last_line(log)) and watch(line))
+    return _ended(status, time.monotonic() - started, last_line(log), before == _stamp(out))
+
+
+def _ended(status: int, seconds: float, words: str, nothing_new: bool) -> End:
+    """Return the end of a process; a script that has run nothing is no success."""
+    if status == 0 and nothing_new:
+        return End(1, seconds, "nothing was run: it left no new manifest.json")
+    return End(status, seconds, words)
+
+
+def _stamp(out: Path) -> tuple[int, int] | None:
+    """Return what changes when a run leaves a result."""
+    try:
+        stat = (out / "manifest.json").stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _wait(process: subprocess.Popen, look: Callable[[], object] = lambda: None) -> int:
+    """Wait for the end; hand on SIGTERM, and let Ctrl-C, which it gets too, do its work."""
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, lambda *_: process.terminate()) if main else None
+    try:
+        while True:
+            try:
+                return process.wait(timeout=LOOK_S)
+            except subprocess.TimeoutExpired:
+                look()
+            except KeyboardInterrupt:
+                continue
+    finally:
+        if main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def last_line(log: Path) -> str:
+    """Return the last words of a log."""
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
+    return next((line for line in reversed(lines) if line), "")

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes resolved specs, leaves their parameters by key path, and which of them differ."""
+
+from collections.abc import Iterable, Mapping
+
+from pyorch.units import format_si
+
+#: Suffix of a name to its unit and how many of ours make one.
+_UNITS = {"_ps": ("s", 1e-12), "_bps": ("bit/s", 1), "_bytes": ("B", 1)}
+
+
+def flat(spec: object, path: str = "") -> dict[str, object]:
+    """Return a resolved spec with one entry for each key path; empty sections have none."""
+    if isinstance(spec, Mapping):
+        parts = spec.items()
+    elif isinstance(spec, list):
+        parts = enumerate(spec)
+    else:
+        return {path: spec}
+    found: dict[str, object] = {}
+    for key, value in parts:
+        found |= flat(value, f"{path}.{key}" if path else str(key))
+    return found
+
+
+def differing(many: Iterable[Mapping[str, object]]) -> list[str]:
+    """Return the key paths whose values are not the same in all of these, sorted."""
+    many = list(many)
+    keys = sorted({key for one in many for key in one})
+    missing = object()
+    return [key for key in keys if len({repr(one.get(key, missing)) for one in many}) > 1]
+
+
+def shown(key: str, value: object) -> str:
+    """Return a value of a spec as a person writes it: ``800 Gbit/s`` for ``link.rate_bps``."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        for suffix, (unit, factor) in _UNITS.items():
+            if key.endswith(suffix):
+                return format_si(value * factor if factor != 1 else value, unit)
+        if key.endswith("Bytes"):
+            return format_si(value, "B")
+    return str(value)
+
+
+def short(key: str) -> str:
+    """Return a key path as a user wrote it: without unit, and without the 0 of a single one."""
+    for suffix in _UNITS:
+        key = key.removesuffix(suffix)
+    for section in ("workload", "transport", "failures"):
+        key = key.replace(f"{section}.0.", f"{section}.")
+    return key

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What views share: units of axes, looks of runs, and samples as rates."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyorch.spec.parameters import differing, short, shown
+from pyorch.views._draw import Viewed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Okabe and Ito, distinguishable without red-green vision; yellow is left out on white paper.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+STYLES = ("-", "--", ":", "-.")
+#: More lines than these cannot be told apart.
+MOST_LINES = 6
+LINK = ["node", "peer", "parallel"]
+
+
+def time_unit(longest_ps: float) -> tuple[str, float]:
+    """Return the unit that fits a time axis and how many ps it has."""
+    for unit, ps in (("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3)):
+        if longest_ps >= ps:
+            return unit, ps
+    return "ps", 1.0
+
+
+def size_unit(largest_bytes: float) -> tuple[str, float]:
+    """Return the unit that fits an axis of sizes and how many bytes it has."""
+    for unit, n_bytes in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if largest_bytes >= n_bytes:
+            return unit, n_bytes
+    return "B", 1.0
+
+
+def look(place: int) -> dict[str, object]:
+    """Return colour and line style of the n-th of several lines: no two are the same."""
+    style = STYLES[place // len(COLORS) % len(STYLES)]
+    return {"color": COLORS[place % len(COLORS)], "linestyle": style}
+
+
+def names(runs: Sequence[Viewed]) -> list[str]:
+    """Return what tells runs apart: their variant, the parameters that differ, the seed."""
+    keys = [key for key in differing([run.parameters for run in runs]) if key != "seed"]
+    keys = [key for key in keys if ".attributes." not in key] or keys
+    seeds = len({run.seed for run in runs}) > 1
+    found = []
+    for run in runs:
+        parts = [run.label or run.variant] if run.label or run.variant else []
+        parts += [f"{short(k)} {shown(k, run.parameters.get(k))}" for k in keys[:2] if not parts]
+        parts += [f"seed {run.seed}"] if seeds or not parts else []
+        found.append(", ".join(parts))
+    return found if len(set(found)) == len(found) else [run.id for run in runs]
+
+
+def link_names(table: "pd.DataFrame") -> list[str]:
+    """Return ``12 to 3`` for each row; with the number of the link where there are several."""
+    several = bool(table["parallel"].max())
+    return [
+        f"{node} to {peer}{f' ({parallel})' if several else ''}"
+        for node, peer, parallel in table[LINK].itertuples(index=False, name=None)
+    ]
+
+
+def moments(run: Viewed, samples: "pd.DataFrame") -> np.ndarray:
+    """Return all times at which a run was sampled [ps]: rows without anything are left out."""
+    times = np.unique(samples["time_ps"].to_numpy(dtype=np.int64))
+    period_ps = run.spec["trace"]["sample_ps"]
+    return np.union1d(np.arange(period_ps, times.max(initial=0) + 1, period_ps), times)
+
+
+def over_time(rows: "pd.DataFrame", column: str, times: np.ndarray) -> "pd.DataFrame":
+    """Return ``time_ps`` and the sum of a column at each moment, 0 where nothing was recorded."""
+    sums = rows.groupby("time_ps")[column].sum().reindex(times, fill_value=0)
+    return sums.rename_axis("time_ps").reset_index()
+
+
+def per_period(samples: "pd.DataFrame", times: np.ndarray) -> np.ndarray:
+    """Return, for each sample, the time since the moment before [ps]."""
+    periods = np.diff(times, prepend=0)
+    return periods[np.searchsorted(times, samples["time_ps"].to_numpy(dtype=np.int64))]
+
+
+def draw_series(ax, table: "pd.DataFrame", column: str, factor: float) -> None:
+    """Draw one line per ``series`` of a column over time, times `factor`."""
+    unit, ps = time_unit(table["time_ps"].max())
+    for place, (name, rows) in enumerate(table.groupby("series", sort=False)):
+        ax.plot(rows["time_ps"] / ps, rows[column] * factor, label=name, **look(place))
+    ax.set(xlabel=f"time [{unit}]", xlim=(0, None), ylim=(0, None))
+    ax.grid()
+    outside_legend(ax, table["series"].nunique())
+
+
+def outside_legend(ax, n_entries: int) -> None:
+    """Put the legend below the axes if there is anything to tell apart."""
+    if n_entries > 0:
+        columns = 2 if n_entries > 3 else n_entries
+        ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes the spec of a run, leaves what the run needs of a machine; and what this machine holds."""
+
+import json
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from pyorch.plugins import load
+from pyorch.render import input_tables
+from pyorch.simulate import sizes
+from pyorch.spec.fields import restore
+
+#: What Linux and other programs keep [1].
+_SHARE_FOR_RUNS = 0.9
+
+
+def memory_mb(spec: dict) -> int:
+    """Return the memory that a run is given [MB].
+
+    Measured: 200 MB for Python, cppyy and ns-3; the engine takes below 16 KB for each host.
+    """
+    return 300 + _hosts(spec) * 32 // 1000 + logs_mb(spec)
+
+
+def logs_mb(spec: dict) -> int:
+    """Return the memory for what a run records beside its results [MB].
+
+    Measured: 88 B for each row of the arrivals, 136 B for one of the samples; a growing array
+    may have twice the room of its rows, 24 to 40 B each. Samples may last until the stop.
+    """
+    return size_of(spec).log_rows * 160 // 1_000_000
+
+
+def disk_mb(spec: dict) -> int:
+    """Return the disk that a run is given: raw columns and Parquet tables, captures [MB]."""
+    size = size_of(spec)
+    return 1000 + 2 * (size.result_bytes + size.log_rows * 72) // 1_000_000
+
+
+def runtime_min(spec: dict) -> int:
+    """Return the time that a run is given [minute].
+
+    Measured: 1 to 3 us of CPU for each data packet, up to 8192 hosts; ten times that is left
+    for slower machines and for what is sent again, five minutes for the start.
+    """
+    return 5 + size_of(spec).packets * 30 // 60_000_000
+
+
+def _hosts(spec: dict) -> int:
+    """Return the number of hosts of a run, in closed form."""
+    module = load("pyorch.topology", spec["topology"]["type"])
+    return module.counts(restore(module.Params, spec["topology"]))["hosts"]
+
+
+class Size(NamedTuple):
+    """Data packets of a run, without what is sent again; rows of its logs; its other files."""
+
+    packets: int
+    log_rows: int
+    result_bytes: int
+
+
+def size_of(spec: dict) -> Size:
+    """Return the size of a run; all seeds are said to have that of the first.
+
+    That is exact but for sizes that are drawn (`poisson`) and for what single hosts send.
+    """
+    return _sized(json.dumps(spec | {"seed": 1, "failures": []}))
+
+
+@lru_cache(maxsize=1024)
+def _sized(resolved: str) -> Size:
+    spec = json.loads(resolved)
+    trace, tables = spec["trace"], input_tables(spec)
+    flows, links = tables["flows"], tables["links"]
+    of_flow = sizes.data_packets(flows, [given["attributes"] for given in spec["transport"]])
+    packets = int(of_flow.sum())
+    rows = packets * trace["arrivals"]
+    rows += packets // 10 * trace["pauses"]  # measured: one for 40 packets
+    if period_ps := trace["sample_ps"]:
+        ports = np.concatenate([links["node_a"], links["node_b"]])
+        ports = ports[np.isin(ports, trace["nodes"])] if trace["nodes"] else ports
+        rows += (len(ports) + len(of_flow)) * (spec["stop_ps"] // period_ps + 1)
+    captures = [(host, trace["snaplen_bytes"]) for host in trace["pcap"]]
+    n_links = len(links["node_a"])
+    others = sizes.least_result_bytes(flows, n_links, of_flow, False, captures)
+    return Size(packets, rows, others)
+
+
+def available_mb() -> int:
+    """Return the memory that runs may take together on this machine [MB]."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(int(line.split()[1]) * 1024 / 1e6 * _SHARE_FOR_RUNS)
+    return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6 * _SHARE_FOR_RUNS)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Installs the locked packages into the environment of this Python, and says what it does.
+
+    .venv/bin/python setup/packages.py requirements.lock
+
+Standard library only: nothing else is there yet. pip fetches and builds as this machine is set up
+for it; a package that has to be compiled is kept in pip's own cache, so that the next environment
+on this machine only unpacks it.
+"""
+
+import re
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+#: From this version on pip keeps what it has built also for packages that are given with a hash.
+PIP = """\
+pip==26.3 --hash=sha256:f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13
+"""
+#: How often a line is printed where no terminal shows a moving one [s].
+EVERY_S = 10.0
+
+
+class Progress:
+    """One moving line on a terminal; in a log a line now and then, and one per compiled package."""
+
+    def __init__(self, total: int):
+        self.total, self.seen, self.said_s = total, 0, time.monotonic()
+        self.moving = sys.stderr.isatty()
+
+    def say(self, text: str, *, always: bool = False) -> None:
+        """Show what goes on, at once or when the time has come."""
+        now = time.monotonic()
+        if self.moving:
+            print(f"\r\033[K  {text[:76]}", end="", file=sys.stderr, flush=True)
+        elif always or now - self.said_s > EVERY_S:
+            print(f"  {text}", file=sys.stderr, flush=True)
+            self.said_s = now
+
+    def take(self, line: str) -> None:
+        """Read one line of pip."""
+        if found := re.match(r"Collecting (\S+?)(?:==|\s|$)", line):
+            self.seen += 1
+            self.say(f"{self.seen} of {self.total} packages: fetching {found[1]}")
+        elif found := re.match(r"\s*Building wheel for (\S+) .*: (started|finished|still)", line):
+            what = {"started": "compiling", "still": "still compiling", "finished": "compiled"}
+            self.say(f"{what[found[2]]} {found[1]} (C++, kept for the next time)", always=True)
+        elif line.startswith("Installing collected packages"):
+            self.say(f"unpacking {self.total} packages", always=True)
+
+    def count(self) -> None:
+        """Show how many packages are unpacked."""
+        done = len(list(Path(sysconfig.get_path("purelib")).glob("*.dist-info")))
+        self.say(f"{min(done, self.total)} of {self.total} packages unpacked")
+
+    def end(self) -> None:
+        """Leave the line as it was."""
+        if self.moving:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def install(requirements: Path, total: int) -> int:
+    """Install a list in which everything has a hash; return pip's exit status."""
+    command = [
+        sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--use-pep517",
+        "--progress-bar", "off", "--require-hashes", "--requirement", str(requirements),
+    ]  # fmt: skip
+    log = Path(sys.prefix) / "install.log"
+    progress = Progress(total)
+    with (
+        log.open("w+") as file,
+        subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT) as process,
+        log.open() as lines,
+    ):
+        unpacking = False
+        while process.poll() is None:
+            for line in lines:
+                progress.take(line)
+                unpacking = unpacking or line.startswith("Installing collected")
+            if unpacking:
+                progress.count()
+            time.sleep(0.5)
+    progress.end()
+    if process.returncode:
+        words = [line for line in log.read_text().splitlines() if not line.startswith("WARNING")]
+        print("\n".join(words[-25:]), file=sys.stderr)
+        print(f"pip could not install the packages; all it said: {log}", file=sys.stderr)
+    return process.returncode
+
+
+def main() -> int:
+    """Install pip itself, then the packages of the lock."""
+    lock = Path(sys.argv[1])
+    total = len(re.findall(r"^\S+==", lock.read_text(), re.MULTILINE))
+    own = Path(sys.prefix) / "pip.lock"
+    own.write_text(PIP)
+    return install(own, 1) or install(lock, total)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""pyorch from Python: one run, its tables and its page; what is finished is not run again."""
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+import pyorch
+from pyorch.errors import SimulationError, SpecError, TraceError
+
+SMALL = {
+    "name": "small",
+    "topology": {"type": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2},
+    "link": {"rate": "800 Gb/s", "delay": "500 ns"},
+    "switch": {"buffer": "8 MB"},
+    "workload": {"type": "single", "message": "4096 B", "source": 0, "target": 3},
+    "transport": {"type": "ns3::RoceTransport"},
+    "stop": "1 ms",
+}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_importing_pyorch_imports_nothing_slow():
+    slow = {"numpy", "pandas", "pyarrow", "matplotlib", "pydantic", "snakemake", "cppyy"}
+    code = f"import pyorch, sys; print(sorted({slow} & set(sys.modules)), 'run' in pyorch.__all__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert done.stdout == "[] True\n"
+
+
+@pytest.mark.ns3
+def test_one_message_arrives_when_it_must():
+    # By hand: 4096 B and headers of 62 B, 16 B more for the first packet, 20 B of framing, four
+    # links of 500 ns: 4 x 500 ns + 4 x (frame + framing) x 8 / 800 Gb/s.
+    run = pyorch.run(SMALL)
+    frame = 4096 + run.parameters["transport.0.attributes.HeaderBytes"]
+    frame += run.parameters["transport.0.attributes.RethBytes"]
+    expected_ps = 4 * 500_000 + 4 * (frame + 20) * 10
+
+    assert run.fct_ps.tolist() == [expected_ps]
+    assert run.summary["slowest_fct_ps"] == expected_ps
+    assert run.summary["slowest_slowdown"] == run.summary["slowdown_max"] == 1.0
+    assert len(run.ports) == 2 * (4 + 4) and len(run.paths) == 4
+    assert run.nodes["is_switch"].sum() == 4 and len(run.links) == 8
+    assert run.folder.parts == ("results", "small", run.id)
+
+
+@pytest.mark.ns3
+def test_a_finished_run_is_not_run_again_until_it_is_forced():
+    def stamp(run):
+        return (run.folder / "provenance.json").stat().st_mtime_ns
+
+    first = stamp(pyorch.run(SMALL))
+    assert stamp(pyorch.run(SMALL)) == first
+    run = pyorch.run(SMALL, force=True)
+    second = stamp(run)
+    assert second > first
+    (run.folder / "paths.parquet").unlink()  # as a kill would leave it
+    assert stamp(pyorch.run(SMALL)) > second
+
+
+@pytest.mark.ns3
+def test_another_library_makes_another_result():
+    run = pyorch.run(SMALL)
+    path = run.folder / "provenance.json"
+    digest = run.provenance["libraries_sha256"]["libroce.so"]
+    path.write_text(path.read_text().replace(digest, "0" * 64))
+
+    again = pyorch.run(SMALL)
+
+    assert again.provenance["libraries_sha256"]["libroce.so"] == digest
+
+
+@pytest.mark.ns3
+def test_a_choice_is_that_of_the_command_line():
+    run = pyorch.run(SMALL, seed=7, set={"link.rate": "400 Gb/s"})
+
+    assert run.seed == 7 and run.spec["link"]["rate_bps"] == 400 * 10**9
+    with pytest.raises(SpecError, match="link.rate: '800' has no unit"):
+        pyorch.run(SMALL, set={"link.rate": "800"})
+    with pytest.warns(UserWarning, match="2 runs at scale laptop; this is seed 1."):
+        pyorch.run(SMALL | {"sweep": {"seed": [1, 2]}})
+
+
+@pytest.mark.ns3
+def test_runs_are_found_again_by_folder_name_and_beginning():
+    run = pyorch.run(SMALL, seed=3)
+
+    for name in (run.folder, f"small/{run.id}", run.id, run.id[:6]):
+        assert pyorch.load(name).flows.equals(run.flows)
+    table = pyorch.results()
+    assert table["run"].tolist() == [run.id] and table["state"].tolist() == ["finished"]
+    assert table["size_bytes"][0] == sum(p.stat().st_size for p in run.folder.iterdir())
+    with pytest.raises(TraceError, match="s9: no run of that name in results .1 runs."):
+        pyorch.load("s9")
+
+
+@pytest.mark.ns3
+def test_results_say_what_differs_and_what_is_not_whole():
+    pyorch.run(SMALL)
+    slow = pyorch.run(SMALL, set={"link.rate": "400 Gb/s"})
+    late = pyorch.run(SMALL, set={"stop": "1 us"})
+    (slow.folder / "summary.parquet").unlink()
+    table = pyorch.results().set_index("run")
+
+    assert table.loc[slow.id, "state"] == "unfinished"
+    assert table.loc[late.id, ["state", "flows_done"]].tolist() == ["stopped", 0]
+    assert set(table["link.rate"]) == {800 * 10**9, 400 * 10**9}
+    assert "link.delay" not in table.columns
+
+
+@pytest.mark.ns3
+def test_a_simulation_that_fails_says_its_last_words(monkeypatch):
+    def write_run(spec, folder):
+        (folder / "scenario.py").write_text("print('port 3 is on fire', flush=True)\nexit(3)\n")
+
+    monkeypatch.setattr("pyorch.runs.make.render.write_run", write_run)
+    with pytest.raises(SimulationError, match='status 3 .* Last line: "port 3 is on fire".'):
+        pyorch.run(SMALL)
+
+
+class Tags(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.loaded = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.loaded += [v for k, v in attrs if k in ("src", "href")]
+        if tag not in ("img", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.mark.ns3
+def test_a_notebook_shows_numbers_and_a_curve_and_loads_nothing():
+    run = pyorch.run(SMALL)
+    run.label = "<script>alert(1)</script>"
+    page = Tags(run._repr_html_())
+
+    assert page.open == [] and page.loaded[0].startswith("data:image/png;base64,")
+    assert len(page.loaded) == 1 and "script" not in page.rawdata
+    assert "&lt;script&gt;" in run._repr_html_() and run.id in run._repr_html_()
+    assert isinstance(run.flows, pd.DataFrame)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a view draws is what the tables say, worked out by hand on two links and two flows."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from pyorch import plugins
+from pyorch.errors import FigureError, PluginError
+from pyorch.views import draw, write
+from pyorch.views._draw import drawn
+
+GBPS = 10**9
+PORTS = pd.DataFrame(
+    {"node": [2, 2], "peer": [0, 1], "parallel": [0, 0], "rate_bps": [8 * GBPS, 8 * GBPS],
+     "sent_bytes": [1500, 500]}
+)  # fmt: skip
+# Sampled every us; the second link was idle in the first us and the third: rows are left out.
+SAMPLES = pd.DataFrame(
+    {"time_ps": [10**6, 2 * 10**6, 2 * 10**6, 3 * 10**6], "node": 2, "peer": [0, 0, 1, 0],
+     "parallel": 0, "queue_bytes": [300, 100, 400, 0], "sent_bytes": [1000, 500, 500, 0],
+     "paused_ps": 0}
+)  # fmt: skip
+FLOW_SAMPLES = pd.DataFrame(
+    {"time_ps": [10**6, 2 * 10**6], "flow": [0, 1], "arrived_packets": 1,
+     "arrived_bytes": [1000, 500]}
+)  # fmt: skip
+FLOWS = pd.DataFrame(
+    {"flow": [0, 1], "src": [0, 1], "dst": [1, 0], "bytes": [1000, 500],
+     "start_ps": pd.array([0, 500_000], "Int64"),
+     "receiver_end_ps": pd.array([1_500_000, None], "Int64")}
+)  # fmt: skip
+PAUSES = pd.DataFrame(
+    {"node": 2, "peer": 0, "parallel": 0, "priority": [0, 3], "start_ps": [10**6, 2 * 10**6],
+     "end_ps": pd.array([15 * 10**5, None], "Int64")}
+)  # fmt: skip
+
+
+@pytest.fixture
+def run():
+    tables = {"ports": PORTS, "port_samples": SAMPLES, "flow_samples": FLOW_SAMPLES,
+              "flows": FLOWS, "pauses": PAUSES}  # fmt: skip
+    fct_ps = (FLOWS["receiver_end_ps"] - FLOWS["start_ps"]).rename("fct_ps")
+    return SimpleNamespace(
+        **tables, fct_ps=fct_ps, id="s1-ab", scenario="two", seed=1, scale="smoke", variant="",
+        label="", parameters={"seed": 1}, outcome={"now_ps": 4 * 10**6}, tables=list(tables),
+        spec={"trace": {"sample_ps": 10**6}},
+    )  # fmt: skip
+
+
+def data(kind, *runs):
+    return drawn(kind, list(runs))[1]
+
+
+def series(table, name, column):
+    return table.loc[table["series"] == name, column].tolist()
+
+
+def test_a_flow_that_did_not_finish_keeps_the_curve_below_one(run):
+    table = data("fct", run)
+
+    assert table["fct_ps"].tolist() == [1_500_000] and table["share_of_flows"].tolist() == [0.5]
+
+
+def test_what_was_left_out_of_the_samples_is_zero(run):
+    queues, links = data("queues", run), data("links", run)
+
+    assert series(queues, "2 to 1", "queue_bytes") == [0, 400, 0]
+    assert series(queues, "longest queue", "queue_bytes") == [300, 400, 0]
+    # 1000 B in 1 us on 8 Gb/s, which carries 1000 B in a us.
+    assert series(links, "2 to 0", "load_share") == [1.0, 0.5, 0.0]
+    assert series(links, "mean of all links in use", "load_share") == [0.5, 0.5, 0.0]
+
+
+def test_a_heat_map_has_every_link_at_every_moment(run):
+    figure, table = drawn("heatmap", [run])
+    image = figure.axes[0].images[0].get_array()
+
+    assert image.tolist() == [[100, 50, 0], [0, 50, 0]]
+    assert len(table) == len(SAMPLES)
+
+
+def test_without_samples_a_heat_map_shows_the_whole_run(run):
+    run.tables = ["ports", "flows"]
+    # 1500 B and 500 B in 4 us on links that carry 4000 B in that time.
+    assert data("heatmap", run)["load_share"].tolist() == [0.375, 0.125]
+
+
+def test_throughput_is_what_the_receivers_get(run):
+    table = data("throughput", run)
+
+    assert series(table, "flow 1", "rate_bps") == [0, 4 * GBPS]
+    assert series(table, "mean of 2 receivers", "rate_bps") == [4 * GBPS, 2 * GBPS]
+
+
+def test_a_pause_without_an_end_lasts_until_the_run_ends(run):
+    assert data("pauses", run)["paused_ps"].tolist() == [500_000, 2 * 10**6]
+
+
+def test_several_runs_are_told_apart_in_every_view_that_takes_them(run):
+    other = SimpleNamespace(**vars(run) | {"seed": 2, "id": "s2-ab", "parameters": {"seed": 2}})
+    for kind in ("fct", "queues", "links", "throughput"):
+        figure, table = drawn(kind, [run, other])
+        labels = [text.get_text() for text in figure.legends[0].get_texts()]
+        assert len(labels) == len(set(labels)) == 2 and set(table["run"]) == {"s1-ab", "s2-ab"}
+    for kind in ("heatmap", "pauses"):
+        with pytest.raises(FigureError, match="shows one run. Name one."):
+            draw(kind, [run, other])
+
+
+def test_files_carry_scale_and_seeds_and_the_caption_says_which_runs(run, tmp_path):
+    other = SimpleNamespace(**vars(run) | {"seed": 2, "id": "s2-ab"})
+    one = write("queues", [run], tmp_path)
+    two = write("fct", [run, other], tmp_path)
+
+    assert {path.suffix for path in one} == {".pdf", ".svg", ".png", ".csv", ".txt"}
+    assert {path.stem for path in one} == {"queues_two_smoke_s1-ab"}
+    assert {path.stem for path in two} == {"fct_two_smoke_2_runs_2_seeds"}
+    caption = (tmp_path / "fct_two_smoke_2_runs_2_seeds.txt").read_text()
+    assert "two, smoke, 2 seeds. Runs: two/s1-ab; two/s2-ab." in caption
+    assert caption.startswith("Share of the flows that are complete")
+
+
+def test_a_file_that_is_no_figure_and_a_kind_that_is_none_are_refused(run, tmp_path):
+    with pytest.raises(FigureError, match="a figure ends in .pdf, .svg, .png."):
+        draw("fct", [run], tmp_path / "x.txt")
+    with pytest.raises(PluginError, match="no views 'fctt'.*Did you mean fct?"):
+        draw("fctt", [run])
+
+
+def test_every_view_draws_the_same_bytes_twice(run, tmp_path):
+    for kind in plugins.names("pyorch.views"):
+        if kind == "slowdown":  # needs the topology; drawn with a real run
+            continue
+        for place in ("a", "b"):
+            write(kind, [run], tmp_path / place)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
