@@ -100,7 +100,7 @@ constexpr uint64_t
 Later(uint64_t fromPs, uint64_t waitPs, uint32_t doublings)
 {
     const auto room = static_cast<uint32_t>(std::countl_zero(waitPs));
-    const uint64_t longPs = doublings < room ? waitPs << doublings : NEVER_PS;
+    const uint64_t longPs = doublings <= room ? waitPs << doublings : NEVER_PS;
     return longPs < NEVER_PS - fromPs ? fromPs + longPs : NEVER_PS;
 }
 
