@@ -9,6 +9,7 @@ from pyorch import plugins
 from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, together
 from pyorch.spec.fields import restore
+from pyorch.workload._hosts import stream
 from pyorch.writing import write_atomically
 
 Tables = dict[str, dict[str, np.ndarray]]
@@ -37,7 +38,10 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         if column != "flow"
     }
     flows = {"flow": ids, **flows}
-    tables = {"nodes": tables["nodes"], "links": dict(tables["links"]), "flows": flows}
+    tables = {"nodes": dict(tables["nodes"]), "links": dict(tables["links"]), "flows": flows}
+    _add_classes(spec, tables)
+    if jitter_ps := spec["link"]["jitter_ps"]:
+        tables["links"]["delay_ps"] = _with_jitter(tables["links"], jitter_ps, spec["seed"])
     if ratio := spec["link"]["bit_error_ratio"]:  # a table of links may have its own
         n_links = len(tables["links"]["node_a"])
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
@@ -48,6 +52,32 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     if spec["failures"]:
         tables["link_events"] = _link_events(spec, tables, seed)
     return tables
+
+
+def _add_classes(spec: dict, tables: Tables) -> None:
+    """Number the classes of switches and links from 1, by tier; 0 is what all others are."""
+    nodes, links = tables["nodes"], tables["links"]
+    if spec["switch"]["classes"]:
+        nodes["class"] = np.zeros(len(nodes["node"]), dtype=np.int64)
+        for index, its in enumerate(spec["switch"]["classes"], start=1):
+            nodes["class"][np.isin(nodes["tier"], its["tiers"])] = index
+    if spec["link"]["classes"]:
+        tier = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
+        tier[nodes["node"]] = nodes["tier"]
+        ends = np.sort(np.stack([tier[links["node_a"]], tier[links["node_b"]]]), axis=0)
+        links["class"] = np.zeros(len(links["node_a"]), dtype=np.int64)
+        for index, its in enumerate(spec["link"]["classes"], start=1):
+            low, high = its["tiers"]
+            links["class"][(ends[0] == low) & (ends[1] == high)] = index
+
+
+def _with_jitter(links: dict[str, np.ndarray], jitter_ps: int, seed: int) -> np.ndarray:
+    """Return delays with a random time up to `jitter_ps` for each cable, by its ids [ps]."""
+    parallel = links.get("parallel", np.zeros(len(links["node_a"]), dtype=np.int64))
+    order = np.lexsort([parallel, links["node_b"], links["node_a"]])
+    delays = np.array(links["delay_ps"], dtype=np.int64)
+    delays[order] += stream(seed, "jitter").integers(0, jitter_ps, len(order), endpoint=True)
+    return delays
 
 
 def _dependencies(

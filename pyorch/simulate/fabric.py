@@ -11,7 +11,7 @@ from pyorch.errors import SimulationError
 from pyorch.simulate import loader, sizes
 
 INPUT_TABLES = (
-    "nodes", "links", "flows", "drops", "link_events", "dependencies", "sampled",
+    "nodes", "links", "flows", "drops", "link_events", "dependencies", "sampled", "routes",
 )  # fmt: skip
 ENDLESS_PS = 2**63 - 1
 WHOLE_FRAME_BYTES = 65535
@@ -31,7 +31,7 @@ class Fabric:
     framing_bytes : int
         Wire time of a frame that no buffer holds: preamble and gap [byte].
     buffer_bytes : int
-        Packet memory of one switch [byte].
+        Packet memory of one switch; none: without limit [byte].
     switch_delay_ps : int
         From the last bit in to the earliest first bit out [ps].
     cut_through_bytes : int
@@ -74,8 +74,10 @@ class Fabric:
         self.seed = seed
         self.stop_ps = ENDLESS_PS
         self._options = {name: int(value) for name, value in options.items() if value is not None}
+        self._class_options: list[tuple[int, str, int]] = []
         self._tables: dict[str, dict[str, np.ndarray]] = {}
-        self._roles: dict[str, tuple[str, dict[str, str]]] = {}
+        #: (role, index of its class, type, attributes), in the order in which they were said
+        self._roles: list[tuple[str, int, str, dict[str, str]]] = []
         self._transports: list[tuple[str, dict[str, str]]] = []
         self._captures: list[tuple[int, int]] = []
 
@@ -126,17 +128,65 @@ class Fabric:
         packets = self._packets()
         return sizes.least_result_bytes(flows, n_links, packets, arrivals, self._captures)
 
-    def forwarding(self, type_name: str, attributes: Attributes | None = None) -> None:
-        """Choose how a switch picks one of several equal paths."""
-        self._roles["forwarding"] = (type_name, _as_text(attributes))
+    def forwarding(
+        self, type_name: str, attributes: Attributes | None = None, node_class: int = 0
+    ) -> None:
+        """Choose how switches of a class pick one of several equal paths."""
+        self._use("forwarding", node_class, type_name, attributes)
 
-    def queue(self, type_name: str, attributes: Attributes | None = None) -> None:
-        """Choose what an egress queue admits and marks."""
-        self._roles["queue"] = (type_name, _as_text(attributes))
+    def queue(
+        self, type_name: str, attributes: Attributes | None = None, node_class: int = 0
+    ) -> None:
+        """Choose what an egress queue of switches of a class admits and marks."""
+        self._use("queue", node_class, type_name, attributes)
 
-    def flow_control(self, type_name: str, attributes: Attributes | None = None) -> None:
-        """Choose how a link keeps its sender from overrunning it."""
-        self._roles["flow_control"] = (type_name, _as_text(attributes))
+    def scheduler(
+        self, type_name: str, attributes: Attributes | None = None, node_class: int = 0
+    ) -> None:
+        """Choose which priority of an egress goes next; without one the highest does."""
+        self._use("scheduler", node_class, type_name, attributes)
+
+    def program(
+        self, type_name: str, attributes: Attributes | None = None, node_class: int = 0
+    ) -> None:
+        """Add a program to the switches of a class; several are called in this order."""
+        self._use("program", node_class, type_name, attributes)
+
+    def flow_control(
+        self, type_name: str, attributes: Attributes | None = None, link_class: int = 0
+    ) -> None:
+        """Choose how links of a class keep their senders from overrunning them."""
+        self._use("flow_control", link_class, type_name, attributes)
+
+    def loss(
+        self, type_name: str, attributes: Attributes | None = None, link_class: int = 0
+    ) -> None:
+        """Choose what is lost on links of a class, beside the ratios in the table ``links``."""
+        self._use("loss", link_class, type_name, attributes)
+
+    def node_class(
+        self,
+        node_class: int,
+        *,
+        buffer_bytes: int | None = None,
+        switch_delay_ps: int = 0,
+        cut_through_bytes: int | None = None,
+    ) -> None:
+        """Say what switches with this number in ``nodes.class`` have; 0 is said to `Fabric`.
+
+        Their queue and forwarding are said by the methods of these names.
+        """
+        options = {
+            "buffer_bytes": buffer_bytes,
+            "switch_delay_ps": switch_delay_ps,
+            "cut_through_bytes": cut_through_bytes,
+        }
+        self._class_options += [
+            (node_class, name, int(value)) for name, value in options.items() if value is not None
+        ]
+
+    def _use(self, role: str, index: int, type_name: str, attributes: Attributes | None) -> None:
+        self._roles.append((role, int(index), type_name, _as_text(attributes)))
 
     def transport(self, type_name: str, attributes: Attributes | None = None) -> int:
         """Add a transport; return its index, which ``flows.transport`` refers to."""
@@ -199,17 +249,17 @@ class Fabric:
         return facade
 
     def _type_names(self) -> list[str]:
-        """Return every TypeId named, also those that are the value of an attribute."""
-        named = [*self._roles.values(), *self._transports]
-        values = [value for _, attributes in named for value in attributes.values()]
-        index = loader.library_index()
-        return [type_name for type_name, _ in named] + [v for v in values if v in index]
+        """Return every TypeId named, also those that attributes name, given or by default."""
+        named = [(name, given) for _, _, name, given in self._roles] + self._transports
+        return loader.with_named(named)
 
     def _fill(self, facade) -> None:
         for option, value in self._options.items():
             facade.Option(option, value)
-        for role, (type_name, attributes) in self._roles.items():
-            facade.Use(role, _factory(facade, type_name, attributes))
+        for index, option, value in self._class_options:
+            facade.Option(option, value, index)
+        for role, index, type_name, attributes in self._roles:
+            facade.Use(role, _factory(facade, type_name, attributes), index)
         for type_name, attributes in self._transports:
             facade.Transport(_factory(facade, type_name, attributes))
         for table, columns in self._tables.items():

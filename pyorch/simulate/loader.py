@@ -11,7 +11,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,14 +65,46 @@ def facade_of(type_names: Iterable[str]):
 
 def library_index() -> dict[str, str]:
     """Return the file name of the library that registers each TypeId."""
+    return {entry["name"]: entry["library"] for entry in _entries()}
+
+
+def with_named(named: Iterable[tuple[str, Mapping[str, str]]]) -> list[str]:
+    """Return these types and all that their attributes name, given or by default.
+
+    Parameters
+    ----------
+    named : iterable of (str, mapping)
+        TypeIds and the attributes that were given, as text: ``ns3::X[A=ns3::Y]`` names two types.
+    """
+    known = {entry["name"]: entry for entry in _entries()}
+    found: dict[str, None] = {}
+    waiting = [(name, dict(given)) for name, given in named]
+    while waiting:
+        name, given = waiting.pop(0)
+        found[name] = None
+        defaults = {
+            attribute["name"]: attribute["default"]
+            for attribute in known.get(name, {"attributes": []})["attributes"]
+            if attribute.get("contract")
+        }
+        for text in (defaults | given).values():
+            inner = [other for other in _TYPE_NAME.findall(text) if other in known]
+            waiting += [(other, {}) for other in inner if other not in found]
+    return list(found)
+
+
+_TYPE_NAME = re.compile(r"ns3::[\w:]+")
+
+
+def _entries() -> list[dict]:
+    """Return what the build has written of each TypeId."""
     try:
-        entries = json.loads(places.TYPEIDS.read_text())
+        return json.loads(places.TYPEIDS.read_text())
     except FileNotFoundError:
         raise BuildError(
             f"{places.shown(places.TYPEIDS)} is not there: the C++ modules are not built."
             " Run: make setup"
         ) from None
-    return {entry["name"]: entry["library"] for entry in entries}
 
 
 def facade_namespace():

@@ -4,7 +4,7 @@
 import numpy as np
 
 from pyorch.spec.fields import FieldError
-from pyorch.units import format_si
+from pyorch.units import TIME, format_exact, format_si
 
 #: A PFC frame [byte]; 802.3x minimum frame.
 PAUSE_FRAME_BYTES = 64
@@ -63,6 +63,47 @@ def check_trace(trace: dict, nodes: dict[str, np.ndarray]) -> None:
             raise FieldError("pcap", f"{node} {what}. The {len(hosts)} hosts are {_ranges(hosts)}.")
 
 
+def check_tiers(spec: dict, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> None:
+    """Raise FieldError unless classes name tiers that there are, each switch and link once."""
+    tier_of = dict(zip(nodes["node"].tolist(), nodes["tier"].tolist(), strict=True))
+    tiers = sorted(set(nodes["tier"][nodes["is_switch"] == 1].tolist()))
+    pairs = sorted({tuple(sorted(map(tier_of.get, ends))) for ends in _ends(links)})
+    for section, known in (("switch", tiers), ("link", pairs)):
+        seen = set()
+        for index, its in enumerate(spec[section]["classes"]):
+            named = its["tiers"] if section == "switch" else [tuple(its["tiers"])]
+            for tier in named:
+                where = f"{section}.classes.{index}.tiers"
+                if tier not in known:
+                    what = "switches of tier" if section == "switch" else "links between tiers"
+                    there = ", ".join(map(_tier_text, known))
+                    raise FieldError(where, f"no {what} {_tier_text(tier)}. There are {there}.")
+                if tier in seen:
+                    raise FieldError(where, f"{_tier_text(tier)} is in another class too.")
+                seen.add(tier)
+
+
+def _ends(links: dict[str, np.ndarray]) -> list[tuple[int, int]]:
+    pairs = np.unique(np.stack([links["node_a"], links["node_b"]]), axis=1).T
+    return [tuple(pair) for pair in pairs.tolist()]
+
+
+def _tier_text(tier: int | tuple[int, int]) -> str:
+    return str(tier) if isinstance(tier, int) else f"{tier[0]} and {tier[1]}"
+
+
+def check_jitter(spec: dict) -> None:
+    """Raise FieldError unless the jitter of cables is at most the time of one full frame."""
+    frame_bytes = largest_frame_bytes(spec["transport"]) + spec["wire"]["framing_bytes"]
+    frame_ps = frame_bytes * 8 * 10**12 // spec["link"]["rate_bps"]
+    if spec["link"]["jitter_ps"] > frame_ps:
+        raise FieldError(
+            "link.jitter",
+            f"{format_exact(spec['link']['jitter_ps'], TIME)} is more than a full frame lasts,"
+            f" {format_exact(frame_ps, TIME)}. It is there to break ties, not to lengthen cables.",
+        )
+
+
 def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless every switch can hold threshold and headroom of all its ports.
 
@@ -77,8 +118,9 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     frame = int(attributes.get("MtuFrameBytes", 0)) or largest_frame_bytes(spec["transport"])
     framing, latency_ps = spec["wire"]["framing_bytes"], spec["switch"]["latency_ps"]
     classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
+    jitter_ps = spec["link"].get("jitter_ps", 0)
     headroom = int(attributes["HeadroomBytes"]) or max(
-        pfc_headroom_bytes(int(rate), int(delay), frame, framing, latency_ps)
+        pfc_headroom_bytes(int(rate), int(delay) + jitter_ps, frame, framing, latency_ps)
         for rate, delay in classes
     )
     ends = np.concatenate([links["node_a"], links["node_b"]])

@@ -13,10 +13,18 @@ from pydantic import ValidationError
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import messages
-from pyorch.spec.checks import check_pfc, check_trace
+from pyorch.spec.checks import check_jitter, check_pfc, check_tiers, check_trace
 from pyorch.spec.fields import MOST_LINKS, FieldError, restore
 from pyorch.spec.scenario import ScenarioFile
-from pyorch.spec.schema import PLANNING_KEYS, Load, Plugin, Scenario, Typed
+from pyorch.spec.schema import (
+    PLANNING_KEYS,
+    LinkClass,
+    Load,
+    Plugin,
+    Scenario,
+    SwitchClass,
+    Typed,
+)
 from pyorch.spec.typeids import TypeIds
 from pyorch.spec.yaml_lines import Path
 from pyorch.units import TIME, format_exact
@@ -43,6 +51,7 @@ class Resolver:
         except ValidationError as error:
             raise scenario.error(*messages.first(error, Scenario)) from None
         spec = point.model_dump(exclude={"topology", "workload", "failures"})
+        self._choose_types(scenario, point, spec)
         spec["topology"] = self._plugin(
             scenario, "topology", point.topology, ("topology",), {"link": spec["link"]}
         )
@@ -66,9 +75,11 @@ class Resolver:
             self._failure(scenario, failure, ("failures", i), nodes, links, spec["stop_ps"])
             for i, failure in enumerate(point.failures)
         ]
-        for role in ("queue", "flow_control", "forwarding"):
-            if typed := getattr(point.switch, role):
-                spec["switch"][role] = self._typed(scenario, role, typed, ("switch", role))
+        try:
+            check_tiers(spec, nodes, links)
+            check_jitter(spec)
+        except FieldError as error:
+            raise scenario.error(tuple(error.field.split(".")), str(error)) from None
         try:
             check_pfc(spec, links, nodes)
         except FieldError as error:
@@ -174,6 +185,77 @@ class Resolver:
                     ("transport", index, "name"),
                     f"{quoted(name)} is the name of another transport too. Give each its own name.",
                 )
+
+    def _choose_types(self, scenario: ScenarioFile, point: Scenario, spec: dict) -> None:
+        """Put the types that switches and links name into the spec, with all their attributes."""
+        switch, link = spec["switch"], spec["link"]
+        for role in ("queue", "scheduler", "flow_control", "forwarding"):
+            if typed := getattr(point.switch, role):
+                switch[role] = self._typed(scenario, role, typed, ("switch", role))
+        switch["programs"] = self._programs(scenario, point.switch.programs, ("switch",))
+        if point.link.loss_model:
+            path = ("link", "loss_model")
+            link["loss_model"] = self._typed(scenario, "loss", point.link.loss_model, path)
+        switch["classes"] = [
+            self._switch_class(scenario, given, switch, ("switch", "classes", i))
+            for i, given in enumerate(point.switch.classes)
+        ]
+        link["classes"] = [
+            self._link_class(scenario, given, spec, ("link", "classes", i))
+            for i, given in enumerate(point.link.classes)
+        ]
+
+    def _programs(self, scenario: ScenarioFile, given: list[Typed], path: Path) -> list[dict]:
+        return [
+            self._typed(scenario, "program", program, (*path, "programs", i))
+            for i, program in enumerate(given)
+        ]
+
+    def _switch_class(
+        self, scenario: ScenarioFile, given: SwitchClass, switch: dict, path: Path
+    ) -> dict:
+        """Return everything that switches of some tiers have; what is not said is as elsewhere."""
+        resolved = {"tiers": given.tiers}
+        for key in ("buffer_bytes", "latency_ps", "cut_through_bytes"):
+            value = getattr(given, key)
+            resolved[key] = switch[key] if value is None else None if value == "none" else value
+        for role in ("queue", "scheduler", "forwarding"):
+            resolved[role] = self._override(scenario, role, getattr(given, role), switch[role], path)
+        resolved["programs"] = (
+            switch["programs"]
+            if given.programs is None
+            else self._programs(scenario, given.programs, path)
+        )
+        return resolved
+
+    def _link_class(self, scenario: ScenarioFile, given: LinkClass, spec: dict, path: Path) -> dict:
+        """Return everything that links between some tiers have; what is not said is as elsewhere."""
+        control, loss = spec["switch"]["flow_control"], spec["link"]["loss_model"]
+        return {
+            "tiers": sorted(given.tiers),
+            "flow_control": self._override(
+                scenario, "flow_control", given.flow_control, control, path
+            ),
+            "loss_model": self._override(
+                scenario, "loss", given.loss_model, loss, path, key="loss_model"
+            ),
+        }
+
+    def _override(
+        self,
+        scenario: ScenarioFile,
+        role: str,
+        given: Typed | str | None,
+        default: dict | None,
+        path: Path,
+        key: str | None = None,
+    ) -> dict | None:
+        """Return the type that a class names, the default if it names none, None for ``none``."""
+        if given is None:
+            return default
+        if given == "none":
+            return None
+        return self._typed(scenario, role, given, (*path, key or role))
 
     def _typed(self, scenario: ScenarioFile, role: str, typed: Typed, path: Path) -> dict:
         """Return an ns-3 type with all its attributes."""

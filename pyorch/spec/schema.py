@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The sections of a scenario as closed pydantic models; plug-ins bring the rest of theirs."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pyorch.spec.fields import Closed, Flag, MessageBytes, Number, RateBps, SizeBytes, TimePs
 
 Value = bool | int | float | str
-
-
-class Link(Closed):
-    """What every link of the topology has unless the topology says otherwise."""
-
-    rate_bps: RateBps = Field(alias="rate")
-    delay_ps: TimePs = Field(alias="delay")
-    loss_ratio: Annotated[Number, Field(ge=0, lt=1)] = Field(0.0, alias="loss")
-    bit_error_ratio: Annotated[Number, Field(ge=0, lt=1)] = 0.0
 
 
 class Wire(Closed):
@@ -32,17 +23,61 @@ class Typed(Closed):
     attributes: dict[str, Value] = {}
 
 
+Tier = Annotated[int, Field(strict=True, ge=0)]
+
+
+class LinkClass(Closed):
+    """Links between nodes of two tiers that differ from the others; hosts have tier 0."""
+
+    tiers: tuple[Tier, Tier]
+    flow_control: Typed | Literal["none"] | None = None
+    loss_model: Typed | Literal["none"] | None = None
+
+
+class Link(Closed):
+    """What every link of the topology has unless the topology says otherwise.
+
+    `jitter` makes each cable longer by a random time up to this, drawn once from the seed, so that
+    frames of different senders do not meet at the very same instants; `loss_model` loses frames in
+    its own way, beside `loss` and `bit_error_ratio`.
+    """
+
+    rate_bps: RateBps = Field(alias="rate")
+    delay_ps: TimePs = Field(alias="delay")
+    jitter_ps: TimePs = Field(0, alias="jitter")
+    loss_ratio: Annotated[Number, Field(ge=0, lt=1)] = Field(0.0, alias="loss")
+    bit_error_ratio: Annotated[Number, Field(ge=0, lt=1)] = 0.0
+    loss_model: Typed | None = None
+    classes: list[LinkClass] = []
+
+
 class Transport(Typed):
     """A transport; its name is what a workload refers to when there are several."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = "main"
 
 
+class SwitchClass(Closed):
+    """Switches of some tiers that differ from the others; what is not said is as there."""
+
+    tiers: Annotated[list[Tier], Field(min_length=1)]
+    buffer_bytes: Annotated[SizeBytes, Field(ge=1)] | Literal["none"] | None = Field(
+        None, alias="buffer"
+    )
+    latency_ps: TimePs | None = Field(None, alias="latency")
+    cut_through_bytes: MessageBytes | Literal["none"] | None = Field(None, alias="cut_through")
+    queue: Typed | None = None
+    scheduler: Typed | Literal["none"] | None = None
+    programs: list[Typed] | None = None
+    forwarding: Typed | None = None
+
+
 class Switch(Closed):
-    """Every switch: buffer, pipeline latency, and the three parts that plug in.
+    """Every switch: buffer, pipeline latency, and the parts that plug in.
 
     With `cut_through` a frame is forwarded as soon as that much of it is in; `convergence` is the
-    time from the failure or return of a link to routes that know of it.
+    time from the failure or return of a link to routes that know of it. Without a `scheduler` the
+    highest priority goes first.
     """
 
     buffer_bytes: SizeBytes = Field(alias="buffer")
@@ -50,8 +85,11 @@ class Switch(Closed):
     cut_through_bytes: MessageBytes | None = Field(None, alias="cut_through")
     convergence_ps: TimePs = Field(0, alias="convergence")
     queue: Typed = Typed(type="ns3::DropTail")
+    scheduler: Typed | None = None
+    programs: list[Typed] = []
     flow_control: Typed | None = None
     forwarding: Typed = Typed(type="ns3::EcmpHash")
+    classes: list[SwitchClass] = []
 
 
 class Trace(Closed):

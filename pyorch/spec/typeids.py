@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -78,21 +79,31 @@ class TypeIds:
         return settled
 
     def _checked(self, attribute: dict, value: object) -> bool | int | float | str:
-        """Return a value as the attribute takes it; a type that it names must be known.
+        """Return a value as the attribute takes it; a type that it names must be of its kind.
 
         Such a type may have attributes of its own, in ns-3's notation: ``ns3::X[A=1|B=2]``.
         """
         value = check_value(attribute, value)
-        if isinstance(value, str) and value.startswith("ns3::"):
-            name, bracket, inner = value.partition("[")
-            if name not in self._by_name:
-                hint = did_you_mean(name, self._by_name)
-                raise ValueError(
-                    f"no type {quoted(name)}. There are {', '.join(self._by_name)}.{hint}"
-                )
-            if bracket:
-                self._check_inner(name, inner)
+        if contract := attribute.get("contract"):
+            self._check_choice(contract, value)
         return value
+
+    def _check_choice(self, contract: str, text: str) -> None:
+        """Refuse a type that there is not, or of another kind, or attributes it cannot have."""
+        if not text:
+            return
+        name, bracket, inner = text.partition("[")
+        known = self.choices(contract)
+        kind = contract.replace("_", " ")
+        if name not in known:
+            other = self._by_name.get(name, {}).get("contract")
+            what = f"{quoted(name)} is a {other.replace('_', ' ')}" if other else f"no {quoted(name)}"
+            there_are = f"There are {', '.join(known)}" if known else "There is none"
+            raise ValueError(
+                f"here goes a {kind}; {what}. {there_are}.{did_you_mean(name, known)}"
+            )
+        if bracket:
+            self._check_inner(name, inner)
 
     def _check_inner(self, name: str, text: str) -> None:
         """Refuse attributes in brackets that their type has not, or cannot take."""
@@ -102,14 +113,18 @@ class TypeIds:
             raise ValueError(
                 f"{quoted(f'{name}[{text}')} is not of the form {name}[Name=value|Name=value]."
             )
-        for key, _, given in pairs:
+        for index, (key, _, given) in enumerate(pairs):
             if key not in known:
                 raise ValueError(
                     f"{name} has no attribute {quoted(key)}. It has {', '.join(known) or 'none'}."
                     f"{did_you_mean(key, known)}"
                 )
-            if _kind(known[key]) in ("Uinteger", "Integer"):
-                check_value(known[key], int(given) if _DIGITS.fullmatch(given) else given)
+            if key in [other for other, _, _ in pairs[:index]]:
+                raise ValueError(f"{name}: {key} is given twice. Give it once.")
+            try:
+                self._checked(known[key], _read_inner(known[key], given))
+            except ValueError as error:
+                raise ValueError(f"{name}: {key}: {error}") from None
 
     def attributes(self, name: str) -> dict[str, dict]:
         """Return the attributes of a type by name."""
@@ -121,12 +136,10 @@ class TypeIds:
 
     def libraries(self, spec: dict) -> list[str]:
         """Return the file names of the libraries that a run loads, sorted."""
-        typed = [*spec["transport"], spec["switch"]["queue"], spec["switch"]["forwarding"]]
-        if spec["switch"]["flow_control"]:
-            typed.append(spec["switch"]["flow_control"])
+        typed = list(typed_parts(spec))
         named = [part["type"] for part in typed]
         values = [v for part in typed for v in part["attributes"].values()]
-        named += [value.partition("[")[0] for value in values if isinstance(value, str)]
+        named += [name for v in values if isinstance(v, str) for name in _TYPE_NAME.findall(v)]
         found = {self._by_name[name]["library"] for name in named if name in self._by_name}
         return sorted(found | {ENGINE})
 
@@ -160,7 +173,43 @@ def _load(path: str, _mtime_ns: int) -> TypeIds:
     return TypeIds(json.loads(Path(path).read_text()))
 
 
-_DIGITS = re.compile("[0-9]{1,20}")
+_TYPE_NAME = re.compile(r"ns3::[\w:]+")
+_DIGITS = re.compile("-?[0-9]{1,20}")
+
+
+def typed_parts(spec: dict) -> Iterator[dict]:
+    """Yield everything in a resolved spec that is a type with attributes."""
+    yield from spec["transport"]
+    for switches in (spec["switch"], *spec["switch"]["classes"]):
+        yield switches["queue"]
+        yield switches["forwarding"]
+        yield from switches["programs"]
+        if switches["scheduler"]:
+            yield switches["scheduler"]
+    if spec["switch"]["flow_control"]:
+        yield spec["switch"]["flow_control"]
+    for links in (spec["link"], *spec["link"]["classes"]):
+        if links["loss_model"]:
+            yield links["loss_model"]
+        if links.get("flow_control"):
+            yield links["flow_control"]
+
+
+def _read_inner(attribute: dict, text: str) -> bool | int | float | str:
+    """Return a value in brackets as YAML would give it to an attribute of this kind."""
+    kind = _kind(attribute)
+    if kind in ("Uinteger", "Integer"):
+        return int(text) if _DIGITS.fullmatch(text) else text
+    if kind == "Double":
+        try:
+            return units.parse_float(text)
+        except ValueError:
+            return text
+    if kind == "Boolean":
+        return {"true": True, "false": False}.get(text, text)
+    if kind == "Time":
+        return re.sub(r"(?<=[0-9])(?=[a-z])", " ", text)
+    return text
 _RANGE = re.compile(r"(?:(\S+)\s+)?([^:\s]+):([^:\s]+)")
 
 

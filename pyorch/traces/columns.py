@@ -42,14 +42,17 @@ PORTS = {
     "sent_bytes": Column("Bytes sent, with framing [byte]"),
     "sent_data_packets": Column("Data packets sent"),
     "received_frames": Column("Frames received on the other direction of the link"),
-    "dropped_buffer_frames": Column("Frames that the egress queue or the buffer did not take"),
-    "dropped_headroom_frames": Column("Frames of a lossless priority that overran the headroom"),
-    "dropped_loss_frames": Column("Frames lost on the link"),
-    "dropped_corrupt_frames": Column("Frames with a bit error from the link"),
-    "dropped_no_route_frames": Column("Frames without a way to their target"),
-    "dropped_link_down_frames": Column("Frames that wanted to leave by this link while it was cut"),
-    "ecn_marked_packets": Column("Data packets marked at this egress"),
-    "trimmed_packets": Column("Data packets cut to their header at this egress"),
+    "dropped_buffer_frames": Column(
+        "Frames that were to leave here, but queue or buffer did not take"
+    ),
+    "dropped_headroom_frames": Column("Frames that came in here and overran the headroom"),
+    "dropped_loss_frames": Column("Frames lost on the wire on their way in here"),
+    "dropped_corrupt_frames": Column("Frames that came in here with a bit error"),
+    "dropped_no_route_frames": Column("Frames that came in here without a way to their target"),
+    "dropped_link_down_frames": Column("Frames that were to leave here while the link was cut"),
+    "ecn_marked_packets": Column("Data packets marked as they were to leave here"),
+    "trimmed_packets": Column("Data packets that were to leave here and were cut to their header"),
+    "bounced_packets": Column("Of these, packets sent back to their source"),
     "pause_frames_sent": Column("PAUSE and RESUME frames sent"),
     "pause_frames_received": Column("PAUSE and RESUME frames received"),
     "paused_ps": Column("Time during which any priority of this egress was paused [ps]"),
@@ -95,6 +98,14 @@ PAUSES = {
     "toward": Column("Where the frame that was one too many was to go from the peer", True),
     "toward_parallel": Column("Which of the links of the peer and that node, from 0", True),
 }
+TRANSPORTS = {
+    "transport": Column("Index into the transports of the scenario, from 0"),
+    "mtu_bytes": Column("Payload of a full packet [byte]"),
+    "header_bytes": Column("Headers and checksums of each data packet [byte]"),
+    "first_header_bytes": Column("More in the first packet of a message [byte]"),
+    "ack_bytes": Column("Acknowledgement frame [byte]"),
+    "ack_interval_packets": Column("In-order packets per acknowledgement"),
+}
 SUMMARY = {
     "now_ps": Column("Simulated time at the end of the run [ps]"),
     "events": Column("Events executed"),
@@ -111,10 +122,11 @@ CONTRACTS = {
     "ports": PORTS,
     "paths": PATHS,
     "summary": SUMMARY,
+    "transports": TRANSPORTS,
     "arrivals": ARRIVALS,
     "port_samples": PORT_SAMPLES,
     "flow_samples": FLOW_SAMPLES,
     "pauses": PAUSES,
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
-ALWAYS = ("flows", "ports", "paths", "summary")
+ALWAYS = ("flows", "ports", "paths", "summary", "transports")
