@@ -116,7 +116,7 @@ RoceTransport::Stamp(RoceOutbound& out, FrameId data)
     frame.flags |= out.rewinds;
     // An answer will come of itself when as many are out as the destination answers at once.
     const bool stops = out.packets.HasMore() && !MaySend(out) &&
-                       out.packets.InFlight() < m_ackInterval;
+                       out.packets.Next() - out.packets.Base() < m_ackInterval;
     // A window that congestion control has cut meanwhile must not wait for packets it forbids.
     if (stops || HasWindow(out))
     {
