@@ -11,13 +11,18 @@ PAUSE_FRAME_BYTES = 64
 
 
 def pfc_headroom_bytes(
-    rate_bps: int, delay_ps: int, frame_bytes: int, framing_bytes: int, switch_delay_ps: int = 0
+    rate_bps: int,
+    delay_ps: int,
+    frame_bytes: int,
+    framing_bytes: int,
+    switch_delay_ps: int = 0,
+    priorities: int = 1,
 ) -> int:
     """Return the bytes that a port may hold beyond its threshold, as the engine reserves them.
 
-    One frame crosses the threshold; PAUSE waits behind one frame and is sent, travels, and stops
-    the other end after the frame that it has begun; what that end sent until then is still on its
-    way: two propagation delays.
+    One frame crosses the threshold; PAUSE waits behind one frame and one PAUSE of each other
+    lossless priority, is sent, travels, and stops the other end after the frame that it has begun;
+    what that end sent until then is still on its way: two propagation delays.
 
     Parameters
     ----------
@@ -27,9 +32,12 @@ def pfc_headroom_bytes(
         Largest frame; preamble and gap of each frame [byte].
     switch_delay_ps : int
         From the last bit in to the first bit out [ps].
+    priorities : int
+        How many are lossless.
     """
     wait_ps = 2 * delay_ps + switch_delay_ps
-    waiting_bytes = frame_bytes + PAUSE_FRAME_BYTES + 2 * framing_bytes
+    pauses_bytes = priorities * (PAUSE_FRAME_BYTES + framing_bytes)
+    waiting_bytes = frame_bytes + framing_bytes + pauses_bytes
     return rate_bps * wait_ps // (8 * 10**12) + waiting_bytes + 1 + 2 * frame_bytes
 
 
@@ -120,7 +128,7 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
     jitter_ps = spec["link"].get("jitter_ps", 0)
     headroom = int(attributes["HeadroomBytes"]) or max(
-        pfc_headroom_bytes(int(rate), int(delay) + jitter_ps, frame, framing, latency_ps)
+        pfc_headroom_bytes(int(rate), int(delay) + jitter_ps, frame, framing, latency_ps, priorities)
         for rate, delay in classes
     )
     ends = np.concatenate([links["node_a"], links["node_b"]])

@@ -11,9 +11,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import Closed, FieldError
+from pyorch.spec.fields import Closed, FieldError, TimePs
 from pyorch.spec.files import InputFile, numbered_lines
 from pyorch.units import parse_whole
 from pyorch.workload import _triggers
@@ -27,9 +28,14 @@ WORDS = ("id", "start", "size", "trigger", "send_done_trigger", "recv_done_trigg
 
 
 class Params(Closed):
-    """The file, relative to the scenario."""
+    """The file, relative to the scenario.
+
+    In htsim a trigger is heard everywhere at once. `trigger_delay` is how long it takes here until
+    another host than the one where a flow has ended learns of it; without it such a file is refused.
+    """
 
     file: InputFile
+    trigger_delay_ps: TimePs = Field(0, alias="trigger_delay")
 
 
 class Matrix(NamedTuple):
@@ -69,6 +75,21 @@ def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> N
     hint = f"Nodes {matrix.nodes}, so hosts are 0 to {matrix.nodes - 1}"
     known = np.arange(matrix.nodes)
     check_listed(params.file["path"], matrix.flows, list(matrix.rows), known, stop_ps, hint)
+    far = np.flatnonzero(_is_far(matrix))
+    if len(far) and params.trigger_delay_ps == 0:
+        flow, after = (int(matrix.waits[name][far[0]]) for name in ("flow", "after"))
+        raise FieldError(
+            "trigger_delay", f"{matrix.rows[flow]}: starts when the flow of line"
+            f" {matrix.rows[after].rpartition(':')[2]} ends, which another host learns. Say how"
+            " long the news takes, for example trigger_delay: 1 us.",
+        )  # fmt: skip
+
+
+def _is_far(matrix: Matrix) -> np.ndarray:
+    """Return, for each row of `waits`, whether another host learns of the end than starts."""
+    src, dst = matrix.flows["src"], matrix.flows["dst"]
+    flow, after, at_sender = (matrix.waits[name] for name in ("flow", "after", "at_sender"))
+    return np.where(at_sender == 1, src[after], dst[after]) != src[flow]
 
 
 def flows(
@@ -81,8 +102,12 @@ def flows(
 
 
 def dependencies(params: Params) -> dict[str, np.ndarray]:
-    """Return which rows of `flows` wait for which: flow, after, at_sender."""
-    return _read(params.file["path"], params.file["sha256"]).waits
+    """Return which rows of `flows` wait for which: flow, after, at_sender, and delay_ps if any."""
+    matrix = _read(params.file["path"], params.file["sha256"])
+    far = _is_far(matrix)
+    if not far.any():
+        return matrix.waits
+    return matrix.waits | {"delay_ps": np.where(far, params.trigger_delay_ps, 0)}
 
 
 @lru_cache(maxsize=4)

@@ -206,6 +206,15 @@ class Ledger:
                 or (queue.get("Alpha") and longest_bytes >= queue["Alpha"] * (buffer_bytes - used))
             ), f"switch {node} drops frames, but was never full"
 
+    def check_that_drops_are_counted_where_there_was_no_room(self):
+        # The egress that overflowed, not the port a frame came in by: it held nearly its limit.
+        queue = self.case.queue[1] if self.case.queue else {}
+        if self.case.options["buffer_bytes"] or not queue.get("LimitBytes"):
+            return
+        drops = self.ports["dropped_buffer_frames"] > 0
+        longest = self.ports["max_queue_bytes"][drops]
+        assert (longest + self.largest > queue["LimitBytes"]).all(), "drops at a port with room"
+
     # ---- flow control
 
     def check_pauses(self):

@@ -203,7 +203,14 @@ def dependencies(random: Random, table: Columns) -> Columns:
     pairs = {tuple(sorted(random.sample(range(n), 2))) for _ in range(random.randint(1, 6))}
     after, flow = np.array(sorted(pairs)).T
     at_sender = np.array([random.randint(0, 1) for _ in pairs])
-    return {"flow": table["flow"][flow], "after": table["flow"][after], "at_sender": at_sender}
+    known_at = np.where(at_sender == 1, table["src"][after], table["dst"][after])
+    news_ps = np.array([random.randint(1, 2_000_000) for _ in pairs])
+    return {
+        "flow": table["flow"][flow],
+        "after": table["flow"][after],
+        "at_sender": at_sender,
+        "delay_ps": np.where(known_at == table["src"][flow], random.choice([0, 700]), news_ps),
+    }
 
 
 def _generated(random: Random, net: Net, kind: str) -> Columns:

@@ -39,7 +39,8 @@ def headroom_bytes(links: Columns, pfc: dict, transports: Transports, options: d
     """Return what an ingress may hold beyond its threshold, for each link.
 
     The frame that crosses the threshold, then what comes until the other end has heard of it: PAUSE
-    waits behind one frame and travels, what is on the wire arrives, and one more frame was begun.
+    waits behind one frame and one PAUSE of each other lossless priority, and travels; what is on
+    the wire arrives, and one more frame was begun.
     """
     if pfc["HeadroomBytes"]:
         return np.full(len(links["rate_bps"]), pfc["HeadroomBytes"])
@@ -51,7 +52,8 @@ def headroom_bytes(links: Columns, pfc: dict, transports: Transports, options: d
     ])  # fmt: skip
     # The engine rounds each part on its own; two bytes and a picosecond of the rate cover that.
     rounding = 2 + links["rate_bps"] * 2 // PS_BITS
-    return on_wires + (frame + framing) + (PAUSE_FRAME_BYTES + framing) + 2 * frame + rounding
+    pauses = bin(pfc["Priorities"]).count("1") * (PAUSE_FRAME_BYTES + framing)
+    return on_wires + (frame + framing) + pauses + 2 * frame + rounding
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ class Case:
     probe: bool
 
     def run(self) -> Outcome:
-        fabric = Fabric(seed=self.seed, trace_arrivals=True, **self.options)
+        buffer_bytes = self.options["buffer_bytes"] or None  # 0 stands for no limit here
+        options = self.options | {"buffer_bytes": buffer_bytes}
+        fabric = Fabric(seed=self.seed, trace_arrivals=True, **options)
         for name in ("nodes", "links", "flows", "link_events", "drops", "dependencies"):
             if table := getattr(self, name):
                 fabric.table(name, table)

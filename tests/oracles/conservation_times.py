@@ -144,12 +144,12 @@ class Times:
         ends = self.flows["receiver_end_ps"], self.flows["sender_end_ps"]
         row = {id_: i for i, id_ in enumerate(self.flows["flow"].tolist())}
         of_flow = waits["flow"] == flow
-        return [
-            int(ends[at_sender][row[after]])
-            for after, at_sender in zip(
-                waits["after"][of_flow].tolist(), waits["at_sender"][of_flow].tolist(), strict=True
-            )
-        ]
+        columns = (waits[name][of_flow].tolist() for name in ("after", "at_sender", "delay_ps"))
+        found = []
+        for after, at_sender, delay_ps in zip(*columns, strict=True):
+            end_ps = int(ends[at_sender][row[after]])
+            found.append(NEVER if end_ps == NEVER else end_ps + delay_ps)
+        return found
 
     # ---- who does not end has a reason
 

@@ -187,7 +187,7 @@ def run(
         Scripted losses.
     link_events : sequence of (time_ps, node_a, node_b, rate_bps)
         New rates of links; 0 is a cut.
-    dependencies : sequence of (flow, after, at_sender)
+    dependencies : sequence of (flow, after, at_sender) or (flow, after, at_sender, delay_ps)
         Flows that wait for others.
     sampled : sequence of int
         Nodes whose ports are sampled; none: all.
@@ -230,7 +230,9 @@ def run_tables(
         names = ("time_ps", "node_a", "node_b", "rate_bps")
         fabric.table("link_events", _columns(link_events, names))
     if dependencies:
-        fabric.table("dependencies", _columns(dependencies, ("flow", "after", "at_sender")))
+        names = ("flow", "after", "at_sender", "delay_ps")
+        rows = [(*row, 0)[:4] for row in dependencies]
+        fabric.table("dependencies", _columns(rows, names))
     if sampled:
         fabric.table("sampled", {"node": np.array(sampled, dtype=np.int64)})
     if forwarding:

@@ -109,7 +109,7 @@ CASES = {
         "flows: flow 0: node 1000 is a switch, not a host",
     ),
     "flow to itself": (put("flows", "dst", 0, 0), "flows: flow 0 goes from host 0 to itself"),
-    "no bytes": (put("flows", "bytes", 0, 0), "flows: flow 0: bytes is 0, not > 0"),
+    "no bytes": (put("flows", "bytes", 0, -1), "flows: flow 0: bytes is -1, not >= 0"),
     "start before the beginning": (
         put("flows", "start_ps", 0, -5),
         "flows: flow 0: start_ps is -5, not >= 0",
@@ -156,10 +156,13 @@ CASES = {
         set_to(forwarding="ns3::FabricForwardingPolicy"),
         "no module in ns3-modules registers a TypeId 'ns3::FabricForwardingPolicy'",
     ),
-    "no such entropy": (roce(Entropy="ns3::Nothing"), "there is no type 'ns3::Nothing'"),
+    "no such entropy": (
+        roce(Entropy="ns3::Nothing"),
+        "ns3::RoceTransport: Entropy cannot be 'ns3::Nothing'; allowed is ns3::fabric::PathSelector",
+    ),
     "entropy of another kind": (
         roce(Entropy="ns3::Pfc"),
-        "ns3::RoceTransport: Entropy: 'ns3::Pfc' is not a ns3::FabricPathSelector",
+        "ns3::RoceTransport: Entropy cannot be 'ns3::Pfc'; allowed is ns3::fabric::PathSelector",
     ),
     "thresholds crossed": (
         set_to(queue=("ns3::RedEcn", {"KminBytes": 2, "KmaxBytes": 1})),

@@ -102,6 +102,26 @@ CheckLinkEvents(const std::vector<LinkEventRow>& events)
     }
 }
 
+/// News does not travel by itself: refuse flows that start at once at a host that cannot know.
+void
+CheckNews(const std::vector<DependencyRow>& dependencies,
+          const std::unordered_map<int64_t, const FlowRow*>& flowOf)
+{
+    for (const auto& row : dependencies)
+    {
+        const auto name = "dependencies: flow " + std::to_string(row.flow) + " after flow " +
+                          std::to_string(row.after);
+        const FlowRow& after = *flowOf.at(row.after);
+        const int64_t knownAt = row.atSender ? after.src : after.dst;
+        const int64_t startsAt = flowOf.at(row.flow)->src;
+        NS_ABORT_MSG_IF(row.delayPs < 0, name << ": delay_ps is " << row.delayPs << ", not >= 0");
+        NS_ABORT_MSG_IF(row.delayPs == 0 && knownAt != startsAt,
+                        name << ": it starts at host " << startsAt << ", but host " << knownAt
+                             << " learns of that end; give delay_ps, or a flow that carries the "
+                             << "news");
+    }
+}
+
 /// Refuse flows that wait for each other, directly or by way of others.
 void
 CheckDependencies(const std::vector<DependencyRow>& dependencies,
@@ -128,16 +148,6 @@ CheckDependencies(const std::vector<DependencyRow>& dependencies,
                             before->atSender == row.atSender,
                         "dependencies: flow " << row.flow << " after flow " << row.after
                                               << " is listed twice");
-        const int64_t knownAt = row.atSender ? flowOf[row.after]->src : flowOf[row.after]->dst;
-        NS_ABORT_MSG_IF(row.delayPs < 0,
-                        "dependencies: flow " << row.flow << " after flow " << row.after
-                                              << ": delay_ps is " << row.delayPs << ", not >= 0");
-        NS_ABORT_MSG_IF(row.delayPs == 0 && knownAt != flowOf[row.flow]->src,
-                        "dependencies: flow " << row.flow << " starts at host "
-                                              << flowOf[row.flow]->src << ", but host " << knownAt
-                                              << " learns that flow " << row.after
-                                              << " has ended; give delay_ps, or a flow that "
-                                              << "carries the news");
         waitsFor[row.flow]++;
         followers[row.after].push_back(row.flow);
         before = &row;
@@ -167,6 +177,7 @@ CheckDependencies(const std::vector<DependencyRow>& dependencies,
                                               << row.after << ", and that for it or for others "
                                               << "that wait for each other");
     }
+    CheckNews(dependencies, flowOf);
 }
 
 void

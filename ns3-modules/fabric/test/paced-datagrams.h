@@ -150,6 +150,11 @@ class PacedDatagrams : public fabric::Transport
     }
 
   protected:
+    bool HasDue() const
+    {
+        return !m_due.empty();
+    }
+
     uint32_t Packets(uint32_t message) const
     {
         return static_cast<uint32_t>(Host().GetMessage(message).bytes / m_packetBytes);

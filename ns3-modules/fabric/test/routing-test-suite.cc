@@ -140,7 +140,7 @@ class RoutesAreAllShortestPaths : public TestCase
             }
         }
         const Graph graph(isSwitch, links);
-        const Routing routing(graph.nodes, graph.ports);
+        const Routing routing(graph.nodes, graph.ports.data());
         for (uint32_t host = 0; host < isSwitch.size(); host++)
         {
             if (!isSwitch[host])
@@ -170,14 +170,18 @@ class RoutesAreAllShortestPaths : public TestCase
                     expected.push_back(p);
                 }
             }
-            const uint32_t group = routing.GroupTo(node, graph.nodes[host].host);
+            const uint32_t way = routing.WayTo(node, graph.nodes[host].host);
             std::vector<PortId> got;
-            if (group != Routing::NO_GROUP)
+            if (way != Routing::NO_GROUP)
             {
-                const auto members = routing.GetGroup(group);
+                const auto members = routing.GroupOf(way);
                 got.assign(routing.Members(members), routing.Members(members) + members.size);
             }
             std::sort(got.begin(), got.end());
+            NS_TEST_ASSERT_MSG_EQ(Routing::IsDirect(way), (got.size() == 1), "a single port");
+            NS_TEST_ASSERT_MSG_EQ(routing.Distance(node, graph.nodes[host].host),
+                                  (expected.empty() ? Routing::FAR : hops[node]),
+                                  "links from switch " << node << " to host " << host);
             NS_TEST_ASSERT_MSG_EQ((got == expected),
                                   true,
                                   "switch " << node << " to host " << host << ": " << got.size()

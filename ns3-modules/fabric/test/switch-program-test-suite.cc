@@ -179,19 +179,21 @@ class ProgramStampsEachHop : public TestCase
         for (int64_t packet = 0; packet < PACKETS; packet++)
         {
             const auto& seen = PacedDatagrams::seen[packet];
-            NS_TEST_ASSERT_MSG_EQ(seen.hops.size(), m_switches, "hops");
+            NS_TEST_ASSERT_MSG_EQ(static_cast<int64_t>(seen.hops.size()), m_switches, "hops");
             NS_TEST_EXPECT_MSG_EQ(seen.frame.bytes, 1000 + 8 * m_switches, "size");
             int64_t timePs = packet * GAP_PS;
             for (int64_t hop = 0; hop < m_switches; hop++)
             {
                 timePs += (1020 + 8 * hop) * 80 + US_PS;
                 const IntHop& stamp = seen.hops[hop];
-                NS_TEST_EXPECT_MSG_EQ(stamp.timePs, timePs, "when it left hop " << hop);
-                NS_TEST_EXPECT_MSG_EQ(stamp.sentBytes, packet * (1008 + 8 * hop), "sent before");
+                NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.timePs), timePs, "when it left hop " << hop);
+                NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.sentBytes),
+                                      packet * (1008 + 8 * hop),
+                                      "sent before");
                 NS_TEST_EXPECT_MSG_EQ(stamp.queuedBytes, 0, "queue");
                 NS_TEST_EXPECT_MSG_EQ(stamp.rateBps, 100 * GBPS, "rate");
             }
-            NS_TEST_EXPECT_MSG_EQ(seen.timePs,
+            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(seen.timePs),
                                   timePs + (1020 + 8 * m_switches) * 80 + US_PS,
                                   "when it came");
         }
@@ -226,7 +228,7 @@ class ProgramHoldsAndInjects : public TestCase
             const auto& seen = PacedDatagrams::seen[i];
             const int64_t heldPs = order[i] % 3 == 2 ? HOLD_PS : 0;
             NS_TEST_EXPECT_MSG_EQ(seen.frame.packet, order[i], "order");
-            NS_TEST_EXPECT_MSG_EQ(seen.timePs,
+            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(seen.timePs),
                                   order[i] * GAP_PS + heldPs + (1020 + 1028) * 80 + 2 * US_PS,
                                   "when");
             NS_TEST_EXPECT_MSG_EQ(seen.hops.size(), 1, "stamped once");

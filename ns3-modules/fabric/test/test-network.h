@@ -54,10 +54,16 @@ class TestNetwork
         Row("nodes", {{"node", node}, {"is_switch", 1}, {"tier", tier}});
     }
 
-    void Link(int64_t a, int64_t b, int64_t gbps = 100, int64_t delayPs = US_PS)
+    void Link(int64_t a, int64_t b, int64_t gbps = 100, int64_t linkClass = 0)
     {
+        int64_t& parallel = m_parallel[{a, b}];
         Row("links",
-            {{"node_a", a}, {"node_b", b}, {"rate_bps", gbps * GBPS}, {"delay_ps", delayPs}});
+            {{"node_a", a},
+             {"node_b", b},
+             {"parallel", parallel++},
+             {"rate_bps", gbps * GBPS},
+             {"delay_ps", US_PS},
+             {"class", linkClass}});
     }
 
     void Flow(int64_t src, int64_t dst, int64_t bytes, int64_t startPs = 0, int64_t transport = 0)
@@ -83,9 +89,12 @@ class TestNetwork
         }
     }
 
-    void Use(const std::string& role, const std::string& type, const Attributes& attributes = {})
+    void Use(const std::string& role,
+             const std::string& type,
+             const Attributes& attributes = {},
+             uint32_t index = 0)
     {
-        m_facade.Use(role, Factory(type, attributes));
+        m_facade.Use(role, Factory(type, attributes), index);
     }
 
     void Transport(const Attributes& attributes = {},
@@ -181,6 +190,7 @@ class TestNetwork
 
     fabric::Facade m_facade;
     std::map<std::string, std::map<std::string, std::vector<int64_t>>> m_tables;
+    std::map<std::pair<int64_t, int64_t>, int64_t> m_parallel; ///< Links so far, by their ends
 };
 
 } // namespace tests

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// The battery of the contract Transport: datagrams that keep time beside stock ns-3, and endpoints
+// that hold frames, make messages and vary their urgency.
+
+#include "test-network.h"
+
+#include "ns3/pcap-file.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+/// Sends each message as one frame, when a stock ns-3 event lets it, and keeps what it receives.
+class StockDriven final : public Transport
+{
+  public:
+    static inline std::vector<std::pair<int64_t, uint64_t>> clocks; ///< Of ns-3 and the engine [ps]
+    static inline uint64_t receivedPs = 0;
+
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::StockDriven")
+                                .SetParent<Transport>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<StockDriven>();
+        return tid;
+    }
+
+    void StartMessage(uint32_t message) override
+    {
+        m_message = message;
+        Simulator::Schedule(MicroSeconds(50), &StockDriven::Go, this);
+    }
+
+    void Receive(FrameId, PortId) override
+    {
+        clocks.emplace_back(Simulator::Now().GetPicoSeconds(), Host().NowPs());
+        receivedPs = Host().NowPs();
+        // The frame is kept: a reorder buffer may hold some when the run ends.
+    }
+
+    FrameId NextFrame(PortId, const NicState&) override
+    {
+        if (!m_mayGo)
+        {
+            return NO_FRAME;
+        }
+        m_mayGo = false;
+        const FrameId id = Host().AllocateFrame();
+        Frame& frame = Host().GetFrame(id);
+        frame.message = m_message;
+        frame.dst = Host().GetMessage(m_message).dst;
+        frame.bytes = 1000;
+        frame.kind = frame_kind::DATA;
+        return id;
+    }
+
+    void OnTimer(uint32_t) override
+    {
+    }
+
+    WireProfile Wire() const override
+    {
+        return {1000, 0, 0, MIN_FRAME_BYTES, 1};
+    }
+
+    uint8_t DataPriority() const override
+    {
+        return 0;
+    }
+
+    std::optional<uint16_t> SinglePathEntropy(uint32_t) const override
+    {
+        return 0;
+    }
+
+  private:
+    void Go()
+    {
+        clocks.emplace_back(Simulator::Now().GetPicoSeconds(), Host().NowPs());
+        m_mayGo = true;
+        Host().Kick();
+    }
+
+    uint32_t m_message{0};
+    bool m_mayGo{false};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(StockDriven);
+
+/// Datagrams whose destination sends a message back, 1 us after the first of the table is there.
+class Replying final : public PacedDatagrams
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::Replying")
+                                .SetParent<PacedDatagrams>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<Replying>();
+        return tid;
+    }
+
+    void Receive(FrameId id, PortId port) override
+    {
+        const Frame frame = Host().GetFrame(id);
+        PacedDatagrams::Receive(id, port);
+        if (frame.kind == frame_kind::DATA && frame.message == 0 &&
+            frame.packet + 1 == Packets(frame.message))
+        {
+            Host().CreateMessage(Host().GetMessage(0).src, 2000, Host().NowPs() + US_PS);
+        }
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(Replying);
+
+/// Datagrams of priority 1 that are urgent up to a time, and write down when they are asked.
+class Moody final : public PacedDatagrams
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::Moody")
+                                .SetParent<PacedDatagrams>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<Moody>();
+        return tid;
+    }
+
+    std::optional<uint8_t> Urgency(PortId) const override
+    {
+        if (!HasDue())
+        {
+            return std::nullopt;
+        }
+        return Host().NowPs() < 200'000 ? 5 : 1;
+    }
+
+    bool VariesUrgency() const override
+    {
+        return true;
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(Moody);
+
+namespace
+{
+
+constexpr int64_t DATA_PS = 1020 * 80;
+constexpr int64_t ACK_PS = 84 * 80;
+constexpr int64_t START_PS = 777;
+
+/// Two hosts, two switches, three links of 100 Gb/s (80 ps per byte) and 1 us.
+void
+Line(TestNetwork& network, int64_t packets, int64_t gapPs)
+{
+    network.Host(0);
+    network.Host(1);
+    network.Switch(10);
+    network.Switch(11);
+    network.Link(0, 10);
+    network.Link(10, 11);
+    network.Link(11, 1);
+    network.Flow(0, 1, packets * 1000, START_PS);
+    network.Transport({{"GapPs", std::to_string(gapPs)}});
+}
+
+} // namespace
+
+/// Oracle: n packets, one per gap, cross three links: start + (n - 1) gap + 3 (d + 1 us), and back.
+class TransportKeepsTime : public TestCase
+{
+  public:
+    TransportKeepsTime(int64_t packets, int64_t gapPs)
+        : TestCase(std::to_string(packets) + " packets, one per " + std::to_string(gapPs) + " ps"),
+          m_packets(packets),
+          m_gapPs(gapPs)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Line(network, m_packets, m_gapPs);
+        network.Run();
+        // A gap shorter than the packet is stretched to it: the timer's frame waits for the wire.
+        const int64_t stepPs = std::max(m_gapPs, DATA_PS);
+        const int64_t endPs = START_PS + (m_packets - 1) * stepPs + 3 * (DATA_PS + US_PS);
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0), endPs, "receiver");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sender_end_ps", 0),
+                              endPs + 3 * (ACK_PS + US_PS),
+                              "sender");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sent_data_packets", 0), m_packets, "counted");
+        NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(network.GetFacade().DataPackets()),
+                              m_packets,
+                              "delivered");
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "done");
+    }
+
+    int64_t m_packets;
+    int64_t m_gapPs;
+};
+
+/// Oracle: the same times as without the other; one clock for stock events and the engine's.
+class StockEventsRunBesideTheEngine : public TestCase
+{
+  public:
+    StockEventsRunBesideTheEngine()
+        : TestCase("events of stock ns-3 between those of the engine")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 50;
+        constexpr int64_t GAP_PS = 100'000;
+        constexpr int64_t END_PS = START_PS + (PACKETS - 1) * GAP_PS + 3 * (DATA_PS + US_PS);
+        TestNetwork network;
+        Line(network, PACKETS, GAP_PS);
+        network.Build();
+        Facade& facade = network.GetFacade();
+        std::vector<int64_t> expected;
+        std::vector<int64_t> seen;
+        uint64_t deliveredBefore = 0;
+        uint64_t deliveredAt = 0;
+        for (int64_t i = 0; i < 100; i++)
+        {
+            expected.push_back(i * 77'777);
+            Simulator::Schedule(PicoSeconds(i * 77'777), [&seen] {
+                seen.push_back(Simulator::Now().GetPicoSeconds());
+            });
+        }
+        // The last packet arrives at END_PS; at one instant the engine comes first.
+        Simulator::Schedule(PicoSeconds(END_PS - 1),
+                            [&] { deliveredBefore = facade.DataPackets(); });
+        Simulator::Schedule(PicoSeconds(END_PS), [&] { deliveredAt = facade.DataPackets(); });
+        while (!facade.RunSlice(100'000'000, 1))
+        {
+        }
+        facade.Finish();
+        NS_TEST_EXPECT_MSG_EQ((seen == expected), true, "stock events at their times");
+        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "receiver_end_ps")[0], END_PS, "the flow");
+        NS_TEST_EXPECT_MSG_EQ(deliveredBefore, PACKETS - 1, "one picosecond before the last");
+        NS_TEST_EXPECT_MSG_EQ(deliveredAt, PACKETS, "at the last");
+    }
+};
+
+/// Oracle: by hand, 50 us and one way; both clocks agree; a frame that is kept is no error.
+class StockEventDrivesTheEngine : public TestCase
+{
+  public:
+    StockEventDrivesTheEngine()
+        : TestCase("a stock event kicks a transport; a frame that a host holds at the end")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        StockDriven::clocks.clear();
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 1000);
+        network.Transport({}, "ns3::tests::StockDriven");
+        NS_TEST_EXPECT_MSG_EQ(network.Complaint(100 * US_PS), "", "identities");
+        NS_TEST_ASSERT_MSG_EQ(StockDriven::clocks.size(), 2, "sent and received");
+        for (const auto& [stockPs, enginePs] : StockDriven::clocks)
+        {
+            NS_TEST_EXPECT_MSG_EQ(static_cast<uint64_t>(stockPs), enginePs, "one clock");
+        }
+        NS_TEST_EXPECT_MSG_EQ(StockDriven::receivedPs, 52 * US_PS + 2 * DATA_PS, "received");
+    }
+};
+
+/// Oracle, by hand: the reply starts 1 us after the first message is there.
+class TransportMakesAMessage : public TestCase
+{
+  public:
+    TransportMakesAMessage()
+        : TestCase("a message made at run time")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 3000);
+        network.Transport({}, "ns3::tests::Replying");
+        network.Run();
+        const int64_t firstPs = 4 * DATA_PS + 2 * US_PS;
+        NS_TEST_ASSERT_MSG_EQ(network.Rows("flows"), 2, "two messages");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0), firstPs, "first");
+        NS_TEST_EXPECT_MSG_GT(network.Cell("flows", "flow", 1), 0, "an id of its own");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "src", 1), 1, "from");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "dst", 1), 0, "to");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "start_ps", 1), firstPs + US_PS, "start");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 1),
+                              firstPs + US_PS + 3 * DATA_PS + 2 * US_PS,
+                              "second");
+    }
+};
+
+/// Oracle: a message of a transport without answers is over when it is delivered.
+class TransportWithoutAnswers : public TestCase
+{
+  public:
+    TransportWithoutAnswers()
+        : TestCase("Delivered ends a message whose source is not told")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 3000);
+        network.Transport({{"Answers", "false"}});
+        network.Run();
+        const int64_t endPs = 4 * DATA_PS + 2 * US_PS;
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "done");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0), endPs, "receiver");
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().NowPs(), endPs, "the run is over");
+    }
+};
+
+/// Oracle, by hand: up to 200 ns, three frames, the one is urgent; then the other, of priority 3.
+class TransportVariesItsUrgency : public TestCase
+{
+  public:
+    TransportVariesItsUrgency()
+        : TestCase("of two transports the one that is more urgent now is asked")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 5000, 0, 0);
+        network.Flow(0, 1, 5000, 0, 1);
+        network.Transport({{"Priority", "1"}}, "ns3::tests::Moody");
+        network.Transport({{"Priority", "3"}});
+        network.Run();
+        std::vector<uint32_t> order;
+        for (const auto& seen : PacedDatagrams::seen)
+        {
+            if (seen.frame.kind == frame_kind::DATA)
+            {
+                order.push_back(seen.frame.message);
+            }
+        }
+        const std::vector<uint32_t> expected{0, 0, 0, 1, 1, 1, 1, 1, 0, 0};
+        NS_TEST_EXPECT_MSG_EQ((order == expected), true, "order");
+    }
+};
+
+/// A transport found by its TypeId is described with its attributes, for the scenario's checks.
+class TransportIsDescribed : public TestCase
+{
+  public:
+    TransportIsDescribed()
+        : TestCase("a transport of one's own is listed, and its attributes are checked")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const auto text = DescribeTypeIds();
+        NS_TEST_EXPECT_MSG_NE(text.find("ns3::tests::PacedDatagrams"), std::string::npos, "listed");
+        NS_TEST_EXPECT_MSG_NE(text.find("GapPs"), std::string::npos, "with its attribute");
+        TestNetwork network;
+        std::string said;
+        try
+        {
+            network.Transport({{"GapPs", "-1"}});
+        }
+        catch (const std::runtime_error& error)
+        {
+            said = error.what();
+        }
+        NS_TEST_EXPECT_MSG_NE(said.find("GapPs cannot be '-1'"), std::string::npos, said);
+    }
+};
+
+/// Oracle: stock ns-3 reads the capture; each frame is a datagram of its size to port 1021.
+class TransportIsCapturedAsDatagrams : public TestCase
+{
+  public:
+    TransportIsCapturedAsDatagrams()
+        : TestCase("a transport that does not describe its frames in a capture")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 3;
+        constexpr int64_t GAP_PS = 3'000'000;
+        const std::string path = CreateTempDirFilename("host_1.pcap");
+        TestNetwork network;
+        Line(network, PACKETS, GAP_PS);
+        network.GetFacade().Capture(1, path, 65535);
+        network.Run();
+        PcapFile file;
+        file.Open(path, std::ios::in);
+        NS_TEST_ASSERT_MSG_EQ(file.Fail(), false, "read");
+        NS_TEST_EXPECT_MSG_EQ(file.IsNanoSecMode(), true, "nanoseconds");
+        NS_TEST_EXPECT_MSG_EQ(file.GetDataLinkType(), 1, "Ethernet");
+        for (int64_t i = 0; i <= PACKETS; i++)
+        {
+            CheckRecord(file, i, i == PACKETS, std::min(i, PACKETS - 1) * GAP_PS);
+        }
+        uint8_t beyond;
+        uint32_t unused[5];
+        file.Read(&beyond, 1, unused[0], unused[1], unused[2], unused[3], unused[4]);
+        NS_TEST_EXPECT_MSG_EQ(file.Eof(), true, "nothing else");
+    }
+
+    /// The answer leaves when the last packet is in.
+    void CheckRecord(PcapFile& file, int64_t i, bool isAnswer, int64_t sentPs)
+    {
+        uint8_t data[2000];
+        uint32_t seconds;
+        uint32_t nanoseconds;
+        uint32_t captured;
+        uint32_t frameBytes;
+        uint32_t read;
+        file.Read(data, sizeof(data), seconds, nanoseconds, captured, frameBytes, read);
+        NS_TEST_ASSERT_MSG_EQ(file.Fail(), false, "record " << i);
+        const int64_t timePs = START_PS + sentPs + 3 * (DATA_PS + US_PS);
+        const uint32_t bytes = isAnswer ? MIN_FRAME_BYTES : 1000;
+        NS_TEST_EXPECT_MSG_EQ(nanoseconds, timePs / 1000, "time " << i);
+        NS_TEST_EXPECT_MSG_EQ(frameBytes, bytes, "size " << i);
+        NS_TEST_EXPECT_MSG_EQ(captured, bytes - 4, "no FCS " << i);
+        NS_TEST_EXPECT_MSG_EQ((data[36] << 8) + data[37], 1021, "port " << i);
+        NS_TEST_EXPECT_MSG_EQ((data[38] << 8) + data[39], static_cast<int>(bytes) - 38, "datagram");
+    }
+};
+
+class FabricTransportTestSuite : public TestSuite
+{
+  public:
+    FabricTransportTestSuite()
+        : TestSuite("fabric-transport", Type::SYSTEM)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
+        for (const int64_t gapPs : {1, 80'000, 81'600, 81'601, 3'000'000, 50'000'000})
+        {
+            add(new TransportKeepsTime(1, gapPs));
+            add(new TransportKeepsTime(100, gapPs));
+        }
+        add(new StockEventsRunBesideTheEngine);
+        add(new StockEventDrivesTheEngine);
+        add(new TransportMakesAMessage);
+        add(new TransportWithoutAnswers);
+        add(new TransportVariesItsUrgency);
+        add(new TransportIsDescribed);
+        add(new TransportIsCapturedAsDatagrams);
+    }
+};
+
+static FabricTransportTestSuite g_fabricTransportTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3
