@@ -182,6 +182,11 @@ void
 PacketTransport::Updated(Outbound& out)
 {
     m_control->OnUpdate(out.slot);
+    const uint64_t atPs = m_control->NextUpdatePs(out.slot);
+    NS_ABORT_MSG_IF(atPs <= Host().NowPs(),
+                    m_control->GetInstanceTypeId().GetName()
+                        << ": after OnUpdate at " << Host().NowPs() << " ps NextUpdatePs is "
+                        << atPs << " ps; it must be later");
     Sync(out);
 }
 
@@ -194,11 +199,7 @@ PacketTransport::Sync(Outbound& out)
         out.deadlines.Clear(UPDATE_DEADLINE);
         return;
     }
-    NS_ABORT_MSG_IF(atPs <= Host().NowPs(),
-                    m_control->GetInstanceTypeId().GetName()
-                        << ": NextUpdatePs is " << atPs << " ps at " << Host().NowPs()
-                        << " ps; it must be later than now");
-    SetDeadline(out, UPDATE_DEADLINE, atPs);
+    SetDeadline(out, UPDATE_DEADLINE, std::max(atPs, Host().NowPs()));
 }
 
 } // namespace fabric
