@@ -470,9 +470,9 @@ class FabricTransportTestSuite : public TestSuite
         add(new StockEventDrivesTheEngine);
         add(new TransportMakesAMessage);
         add(new TransportWithoutAnswers);
-        add(new TransportVariesItsUrgency);
         add(new TransportIsDescribed);
         add(new TransportIsCapturedAsDatagrams);
+        add(new TransportVariesItsUrgency);
     }
 };
 

@@ -5,8 +5,8 @@
 #include "ns3/abort.h"
 
 #include <charconv>
-#include <istream>
 #include <optional>
+#include <sstream>
 
 namespace ns3
 {
@@ -84,8 +84,11 @@ std::istream&
 operator>>(std::istream& in, ClassValues& values)
 {
     values.m_entries.clear();
-    bool isList = true;
-    for (std::string pair; std::getline(in, pair, ',');)
+    std::string text;
+    std::getline(in, text);
+    std::istringstream pairs(text);
+    bool isList = text.empty() || text.back() != ',';
+    for (std::string pair; std::getline(pairs, pair, ',');)
     {
         const auto entry = EntryOf(pair);
         isList &= entry.has_value();

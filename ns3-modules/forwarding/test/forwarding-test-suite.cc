@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "../../fabric/test/test-network.h"
+
+#include "ns3/test.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+namespace
+{
+
+/// Host 0 under leaf 10, host 1 under leaf 11, and spines 20, 21, ... between the leaves.
+void
+Spines(TestNetwork& network, int64_t spines)
+{
+    network.Host(0);
+    network.Host(1);
+    network.Switch(10);
+    network.Switch(11);
+    network.Link(0, 10);
+    network.Link(1, 11);
+    for (int64_t spine = 20; spine < 20 + spines; spine++)
+    {
+        network.Switch(spine, 2);
+        network.Link(10, spine);
+        network.Link(11, spine);
+    }
+}
+
+/// @return data that the first leaf sent to each spine
+std::vector<int64_t>
+Uplinks(const TestNetwork& network, int64_t spines)
+{
+    std::vector<int64_t> packets;
+    for (int64_t spine = 20; spine < 20 + spines; spine++)
+    {
+        packets.push_back(network.Port(10, spine, "sent_data_packets"));
+    }
+    return packets;
+}
+
+/// n flows of one packet each from host 0 to host 1, one after the other.
+void
+SinglePackets(TestNetwork& network, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+    {
+        network.Flow(0, 1, 1000, i * 100'000);
+    }
+    network.Transport();
+}
+
+/// Oracle: who is lost on the way takes no turn, so the others differ by at most one.
+class LostPacketsTakeNoTurn : public TestCase
+{
+  public:
+    explicit LostPacketsTakeNoTurn(int64_t seed)
+        : TestCase("round robin of what is left of 1000 packets, seed " + std::to_string(seed)),
+          m_seed(seed)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Spines(network, 2);
+        network.Flow(0, 1, 1'000'000);
+        for (int64_t ordinal = 1; ordinal <= 1000; ordinal += 2)
+        {
+            network.Row("drops", {{"node", 0}, {"peer", 10}, {"ordinal", ordinal}});
+        }
+        network.Use("forwarding", "ns3::RoundRobinSpray");
+        network.Transport();
+        network.GetFacade().Option("seed", m_seed);
+        network.Run();
+        const auto packets = Uplinks(network, 2);
+        NS_TEST_EXPECT_MSG_EQ(packets[0] + packets[1], 500, "every second one");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(std::abs(packets[0] - packets[1]), 1, "in turn");
+    }
+
+    int64_t m_seed;
+};
+
+/// Oracle: links that come and go elsewhere move no draw of this switch.
+class DrawsGoOnOverNewRoutes : public TestCase
+{
+  public:
+    explicit DrawsGoOnOverNewRoutes(const std::string& type)
+        : TestCase(type + " goes on when routes change elsewhere"),
+          m_type(type)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::vector<std::vector<int64_t>> outcomes;
+        for (const bool changes : {false, true})
+        {
+            TestNetwork network;
+            Spines(network, 8);
+            network.Host(2);
+            network.Switch(12);
+            network.Link(2, 12);
+            network.Link(12, 20);
+            SinglePackets(network, 500);
+            for (int64_t i = 1; i < 10 && changes; i++)
+            {
+                network.Row("link_events",
+                            {{"time_ps", i * 5'000'000},
+                             {"node_a", 2},
+                             {"node_b", 12},
+                             {"rate_bps", i % 2 == 0 ? 100 * GBPS : 0}});
+            }
+            network.Use("forwarding", m_type);
+            network.Run();
+            outcomes.push_back(Uplinks(network, 8));
+        }
+        NS_TEST_EXPECT_MSG_EQ((outcomes[0] == outcomes[1]), true, "the same choices");
+    }
+
+    std::string m_type;
+};
+
+/// Oracle: a far link of a quarter of the rate leaves its way a fifth of the flows.
+class WeightsAreOfTheWholeWay : public TestCase
+{
+  public:
+    WeightsAreOfTheWholeWay()
+        : TestCase("weights by what lies behind a port")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t FLOWS = 4000;
+        TestNetwork network;
+        network.Host(0);
+        network.Host(1);
+        network.Switch(10);
+        network.Switch(11);
+        network.Link(0, 10, 400);
+        network.Link(1, 11, 400);
+        for (const int64_t spine : {20, 21})
+        {
+            network.Switch(spine, 2);
+            network.Link(10, spine, 400);
+            network.Link(11, spine, spine == 20 ? 400 : 100);
+        }
+        SinglePackets(network, FLOWS);
+        network.Use("forwarding", "ns3::WeightedHash");
+        network.Run();
+        const auto packets = Uplinks(network, 2);
+        NS_TEST_EXPECT_MSG_EQ(packets[0] + packets[1], FLOWS, "all");
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[1]),
+                                  FLOWS * 0.2,
+                                  4 * std::sqrt(FLOWS * 0.2 * 0.8),
+                                  "slow way");
+    }
+};
+
+/// Oracle: two cables to one host and three, of unequal rates, to the other of the same leaf.
+class WeightsOfTheLastHop : public TestCase
+{
+  public:
+    WeightsOfTheLastHop()
+        : TestCase("weights of parallel links down to hosts of one leaf")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t FLOWS = 4000;
+        TestNetwork network;
+        for (const int64_t host : {0, 1, 2})
+        {
+            network.Host(host);
+        }
+        network.Switch(10);
+        network.Link(0, 10, 400);
+        network.Link(1, 10, 100);
+        network.Link(1, 10, 300);
+        for (const int64_t gbps : {100, 100, 200})
+        {
+            network.Link(2, 10, gbps);
+        }
+        for (int64_t i = 0; i < FLOWS; i++)
+        {
+            network.Flow(0, 1 + i % 2, 1000, i * 100'000);
+        }
+        network.Transport();
+        network.Use("forwarding", "ns3::WeightedHash");
+        network.Run();
+        const std::map<int64_t, std::vector<double>> shares{{1, {0.25, 0.75}},
+                                                            {2, {0.25, 0.25, 0.5}}};
+        for (size_t row = 0; row < network.Rows("ports"); row++)
+        {
+            const int64_t peer = network.Cell("ports", "peer", row);
+            if (network.Cell("ports", "node", row) != 10 || peer == 0)
+            {
+                continue;
+            }
+            const double share = shares.at(peer).at(network.Cell("ports", "parallel", row));
+            NS_TEST_EXPECT_MSG_EQ_TOL(
+                static_cast<double>(network.Cell("ports", "sent_data_packets", row)),
+                FLOWS / 2 * share,
+                4 * std::sqrt(FLOWS / 2 * share * (1 - share)),
+                "link to host " << peer);
+        }
+    }
+};
+
+/// Oracle: the table. What it does not name takes one of the shortest ways.
+class ListedRoutesAreTaken : public TestCase
+{
+  public:
+    ListedRoutesAreTaken()
+        : TestCase("flows whose ways are listed")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Spines(network, 4);
+        network.Switch(30, 2);
+        network.Switch(31, 2);
+        network.Link(10, 30);
+        network.Link(30, 31);
+        network.Link(11, 31);
+        for (const int64_t packets : {10, 20, 1})
+        {
+            network.Flow(0, 1, packets * 1000);
+        }
+        const auto route = [&](int64_t flow, int64_t node, int64_t peer, int64_t reverse) {
+            network.Row("routes",
+                        {{"flow", flow}, {"node", node}, {"peer", peer}, {"reverse", reverse}});
+        };
+        route(0, 10, 23, 0);
+        route(0, 11, 22, 1);
+        route(1, 10, 30, 0); // the long way round
+        route(1, 30, 31, 0);
+        network.Use("forwarding", "ns3::ExplicitRoutes");
+        network.Transport();
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(30, 31, "sent_data_packets"), 20, "listed");
+        const auto packets = Uplinks(network, 4);
+        NS_TEST_EXPECT_MSG_EQ(std::accumulate(packets.begin(), packets.end(), int64_t{0}),
+                              10 + 1,
+                              "one listed, one hashed");
+        NS_TEST_EXPECT_MSG_EQ((packets[3] == 10 || packets[3] == 11), true, "listed, or both");
+        NS_TEST_EXPECT_MSG_GT(network.Port(11, 22, "sent_frames"), 0, "its answer");
+    }
+};
+
+/// Oracle: flows that share the only entry of a table are one flow without any gap.
+class FlowletsHaveATable : public TestCase
+{
+  public:
+    FlowletsHaveATable()
+        : TestCase("flowlets in tables of one entry and of many")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const bool isSmall : {true, false})
+        {
+            TestNetwork network;
+            Spines(network, 4);
+            SinglePackets(network, 64);
+            network.Use("forwarding",
+                        "ns3::Flowlet",
+                        {{"Gap", "1us"}, {"Entries", isSmall ? "1" : "8192"}});
+            network.Run();
+            const auto packets = Uplinks(network, 4);
+            const auto unused = std::count(packets.begin(), packets.end(), 0);
+            NS_TEST_EXPECT_MSG_EQ(unused, (isSmall ? 3 : 0), "spines without a packet");
+        }
+    }
+};
+
+/// Oracle: with a gap that never ends, packets of a flow part by their entropy alone.
+class FlowletsDifferByEntropy : public TestCase
+{
+  public:
+    FlowletsDifferByEntropy()
+        : TestCase("sprayed packets of one flow are flowlets of their own")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Spines(network, 4);
+        network.Flow(0, 1, 64'000); // each packet has an entropy of its own
+        network.Use("forwarding", "ns3::Flowlet", {{"Gap", "1s"}});
+        network.Transport();
+        network.Run();
+        const auto packets = Uplinks(network, 4);
+        NS_TEST_EXPECT_MSG_EQ(std::count(packets.begin(), packets.end(), 0), 0, "all are used");
+    }
+};
+
+/// A gap that is none is refused in one line.
+class NoGapIsRefused : public TestCase
+{
+  public:
+    NoGapIsRefused()
+        : TestCase("a gap of nothing")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Spines(network, 2);
+        SinglePackets(network, 1);
+        network.Use("forwarding", "ns3::Flowlet", {{"Gap", "0ns"}});
+        const std::string said = network.Complaint();
+        NS_TEST_EXPECT_MSG_NE(said.find("ns3::Flowlet: Gap is"), std::string::npos, said);
+    }
+};
+
+class ForwardingTestSuite : public TestSuite
+{
+  public:
+    ForwardingTestSuite()
+        : TestSuite("forwarding", Type::SYSTEM)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
+        for (const int64_t seed : {1, 2, 3, 4})
+        {
+            add(new LostPacketsTakeNoTurn(seed));
+        }
+        for (const char* type : {"ns3::RandomSpray", "ns3::LeastLoaded", "ns3::Flowlet"})
+        {
+            add(new DrawsGoOnOverNewRoutes(type));
+        }
+        add(new WeightsAreOfTheWholeWay);
+        add(new WeightsOfTheLastHop);
+        add(new ListedRoutesAreTaken);
+        add(new FlowletsHaveATable);
+        add(new FlowletsDifferByEntropy);
+        add(new NoGapIsRefused);
+    }
+};
+
+static ForwardingTestSuite g_forwardingTestSuite; ///< Registers itself
+
+} // namespace
+
+} // namespace tests
+} // namespace ns3

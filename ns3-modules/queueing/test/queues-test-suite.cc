@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "../../fabric/test/test-network.h"
+
+#include "ns3/queue-discipline.h"
+#include "ns3/test.h"
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+/// A user's own queue: data that has no room is trimmed, itself or what came last before it.
+class TrimmingQueue final : public QueueDiscipline
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::TrimmingQueue")
+                                .SetParent<QueueDiscipline>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<TrimmingQueue>()
+                                .AddAttribute("LimitBytes",
+                                              "Most bytes waiting per port and priority [byte]",
+                                              UintegerValue(0),
+                                              MakeUintegerAccessor(&TrimmingQueue::m_limitBytes),
+                                              MakeUintegerChecker<uint64_t>())
+                                .AddAttribute("Tail",
+                                              "Trim the last of the queue instead of the arrival",
+                                              BooleanValue(false),
+                                              MakeBooleanAccessor(&TrimmingQueue::m_tail),
+                                              MakeBooleanChecker())
+                                .AddAttribute("TrimBytes",
+                                              "Size of what is left [byte]",
+                                              UintegerValue(64),
+                                              MakeUintegerAccessor(&TrimmingQueue::m_trimBytes),
+                                              MakeUintegerChecker<uint32_t>(64))
+                                .AddAttribute("To",
+                                              "Its priority",
+                                              UintegerValue(7),
+                                              MakeUintegerAccessor(&TrimmingQueue::m_to),
+                                              MakeUintegerChecker<uint8_t>(0, 7));
+        return tid;
+    }
+
+    void Attach(SwitchView&) override
+    {
+    }
+
+    Verdict Admit(PortId, Frame& frame, uint64_t queuedBytes) override
+    {
+        if (frame.bytes <= m_trimBytes || queuedBytes + frame.bytes <= m_limitBytes)
+        {
+            return Verdict::ADMIT;
+        }
+        return m_tail && queuedBytes > 0 ? Verdict::TRIM_TAIL : Verdict::TRIM;
+    }
+
+    uint32_t TrimBytes(uint8_t) const override
+    {
+        return m_trimBytes;
+    }
+
+    uint8_t TrimPriority(uint8_t) const override
+    {
+        return m_to;
+    }
+
+  private:
+    uint64_t m_limitBytes{0};
+    bool m_tail{false};
+    uint32_t m_trimBytes{0};
+    uint8_t m_to{0};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(TrimmingQueue);
+
+namespace
+{
+
+/// Oracle: of each priority what its own queue leaves of a frame.
+class PrioritiesHaveTheirOwnQueues : public TestCase
+{
+  public:
+    PrioritiesHaveTheirOwnQueues(uint32_t priority, uint32_t bytes, uint32_t to)
+        : TestCase("frames of priority " + std::to_string(priority) + " are trimmed to " +
+                   std::to_string(bytes) + " bytes of priority " + std::to_string(to)),
+          m_priority(priority),
+          m_bytes(bytes),
+          m_to(to)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 1000);
+        network.Use("queue",
+                    "ns3::PerPriority",
+                    {{"Priority3", "ns3::tests::TrimmingQueue[TrimBytes=200|To=5]"},
+                     {"Priority4", "ns3::tests::TrimmingQueue[TrimBytes=300|To=6]"}});
+        network.Transport({{"Priority", std::to_string(m_priority)},
+                           {"Flags", std::to_string(frame_flag::TRIMMABLE)}});
+        network.Run();
+        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.empty(), false, "it came");
+        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].frame.bytes, m_bytes, "size");
+        NS_TEST_EXPECT_MSG_EQ(+PacedDatagrams::seen[0].frame.priority, m_to, "priority");
+    }
+
+    uint32_t m_priority;
+    uint32_t m_bytes;
+    uint32_t m_to;
+};
+
+/**
+ * Oracle, by hand: two packets come for each that leaves, and room is for two. Of 1.2, 0.3, 1.3
+ * (flow.packet), for which there is none, each is trimmed, or the packet before it.
+ */
+class HeadOrTailIsTrimmed : public TestCase
+{
+  public:
+    explicit HeadOrTailIsTrimmed(bool tail)
+        : TestCase(tail ? "the last of the queue is trimmed" : "the arrival is trimmed"),
+          m_tail(tail)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(3);
+        network.Flow(0, 2, 4000);
+        network.Flow(1, 2, 4000);
+        network.Use("queue",
+                    "ns3::tests::TrimmingQueue",
+                    {{"LimitBytes", "2000"}, {"Tail", m_tail ? "true" : "false"}});
+        network.Transport({{"Flags", std::to_string(frame_flag::TRIMMABLE)}});
+        network.Run();
+        std::vector<std::pair<uint32_t, uint32_t>> trimmed;
+        for (const auto& seen : PacedDatagrams::seen)
+        {
+            if (seen.frame.flags & frame_flag::TRIMMED)
+            {
+                trimmed.emplace_back(seen.frame.message, seen.frame.packet);
+            }
+        }
+        // A header goes before the packets, so the queue is as long when the next two come.
+        const decltype(trimmed) arrivals{{1, 2}, {0, 3}, {1, 3}};
+        const decltype(trimmed) before{{0, 2}, {1, 2}, {0, 3}};
+        NS_TEST_EXPECT_MSG_EQ((trimmed == (m_tail ? before : arrivals)), true, "which");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_buffer_frames"), 0, "no drop");
+    }
+
+    bool m_tail;
+};
+
+/// C++ sees what a scenario sees: what cannot be is refused in one line.
+class WrongQueuesAreRefused : public TestCase
+{
+  public:
+    WrongQueuesAreRefused()
+        : TestCase("queues that cannot be")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const auto complaint = [](const std::string& type,
+                                  const TestNetwork::Attributes& attributes) -> std::string {
+            try
+            {
+                TestNetwork network;
+                network.Star(2);
+                network.Flow(0, 1, 1000);
+                network.Transport();
+                network.Use("queue", type, attributes);
+                return network.Complaint();
+            }
+            catch (const std::runtime_error& error)
+            {
+                return error.what();
+            }
+        };
+        const auto contains = [](const std::string& text, const std::string& part) {
+            return text.find(part) != std::string::npos;
+        };
+        const auto kmin = complaint("ns3::RedEcn", {{"KminBytes", "2"}, {"KmaxBytes", "1"}});
+        NS_TEST_EXPECT_MSG_EQ(contains(kmin, "KminBytes is 2, more than KmaxBytes 1"), true, kmin);
+        const auto alpha = complaint("ns3::DropTail", {{"Alpha", "1"}});
+        NS_TEST_EXPECT_MSG_EQ(contains(alpha, "switch 100 has none"), true, alpha);
+        const auto itself = complaint("ns3::PerPriority", {{"Others", "ns3::PerPriority"}});
+        NS_TEST_EXPECT_MSG_EQ(contains(itself, "Others cannot be ns3::PerPriority"), true, itself);
+        const auto kind =
+            complaint("ns3::PerPriority", {{"Priority2", "ns3::tests::PacedDatagrams"}});
+        NS_TEST_EXPECT_MSG_EQ(contains(kind, "Priority2 cannot be 'ns3::tests::PacedDatagrams'"),
+                              true,
+                              kind);
+    }
+};
+
+class QueueingQueuesTestSuite : public TestSuite
+{
+  public:
+    QueueingQueuesTestSuite()
+        : TestSuite("queueing-queues", Type::SYSTEM)
+    {
+        AddTestCase(new PrioritiesHaveTheirOwnQueues(3, 200, 5), Duration::QUICK);
+        AddTestCase(new PrioritiesHaveTheirOwnQueues(4, 300, 6), Duration::QUICK);
+        AddTestCase(new PrioritiesHaveTheirOwnQueues(5, 1000, 5), Duration::QUICK);
+        AddTestCase(new HeadOrTailIsTrimmed(false), Duration::QUICK);
+        AddTestCase(new HeadOrTailIsTrimmed(true), Duration::QUICK);
+        AddTestCase(new WrongQueuesAreRefused, Duration::QUICK);
+    }
+};
+
+static QueueingQueuesTestSuite g_queueingQueuesTestSuite; ///< Registers itself
+
+} // namespace
+
+} // namespace tests
+} // namespace ns3
