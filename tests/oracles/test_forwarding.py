@@ -7,6 +7,8 @@ from oracle_network import GBPS, NS_PS, US_PS, Flows, Network, one_flow, run
 
 pytestmark = pytest.mark.ns3
 
+ONE_ENTROPY = {"Entropy": "ns3::FlowEntropy"}  # packets of a flow are one flowlet
+
 
 def fan(spines: int, rates_gbps: list[int], hosts: int = 4) -> Network:
     """Return hosts under two leaves that are joined by spines with links of given rates."""
@@ -141,7 +143,7 @@ def test_a_flow_moves_only_after_a_gap(gap, moves):
     flows.add(0, 4, 10_000_000)
 
     got = run(
-        fan(4, [800] * 4), flows, [("ns3::SprayTransport", {"WindowBdp": 2})],
+        fan(4, [800] * 4), flows, [("ns3::SprayTransport", {**ONE_ENTROPY, "WindowBdp": 2})],
         forwarding=("ns3::Flowlet", {"Gap": gap}),
     )  # fmt: skip
 
@@ -169,7 +171,7 @@ def test_new_routes_move_only_the_flowlets_whose_way_is_gone():
         got = run(
             fan(4, [800] * 4),
             one_flow(0, 4, 200 * 4096),
-            [("ns3::SprayTransport", {})],
+            [("ns3::SprayTransport", ONE_ENTROPY)],
             forwarding=("ns3::Flowlet", {"Gap": "1s"}),
             link_events=[(5 * US_PS, 101, 200, 0)],
             seed=seed,

@@ -145,3 +145,25 @@ def test_drop_tail_drops_what_the_queue_has_no_room_for():
     port = got.port(1000, 0)
     assert port["max_queue_bytes"] == 50 * FRAME
     assert got["ports"]["dropped_buffer_frames"].sum() > 0
+
+
+def test_a_queue_that_marks_nothing_loses_the_same_frames():
+    # Draws for marks and for losses are of their own: with a probability of 1e-12 every departure
+    # draws and none marks, so the lossy links lose what they lose without RED.
+    network = star(3, RATE, DELAY_PS)
+    network.links = [(*link[:5], 0.02, 0.0) for link in network.links]
+
+    def outcome(queue):
+        flows = Flows()
+        for src, dst in ((0, 1), (2, 1), (1, 0)):
+            flows.add(src, dst, 1000 * MTU)
+        transport = ("ns3::SprayTransport", {"WindowBdp": 2, "ReorderPackets": 500, "Rto": "5ms"})
+        got = run(network, flows, [transport], queue=queue)
+        assert got["ports"]["ecn_marked_packets"].sum() == 0
+        lost = got["ports"]["dropped_loss_frames"].tolist()
+        return lost, got["flows"]["receiver_end_ps"].tolist()
+
+    red = {"KminBytes": 0, "KmaxBytes": 10**9, "Pmax": 1e-12}
+    lost, _ = plain = outcome(("ns3::DropTail", {}))
+    assert sum(lost) > 50
+    assert outcome(("ns3::RedEcn", red)) == plain

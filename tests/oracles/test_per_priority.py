@@ -57,6 +57,9 @@ def test_a_limit_of_one_priority_is_none_of_the_others():
 
 
 def test_what_is_no_discipline_is_refused():
-    message = "ns3::PerPriority: Priority2: 'ns3::EcmpHash' is not a ns3::FabricQueueDiscipline"
+    message = (
+        "ns3::PerPriority: Priority2 cannot be 'ns3::EcmpHash'; allowed is "
+        "ns3::fabric::QueueDiscipline"
+    )
     with pytest.raises(PyorchError, match=re.escape(message)):
         two_priorities(("ns3::PerPriority", {"Priority2": "ns3::EcmpHash"}))

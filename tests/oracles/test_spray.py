@@ -174,6 +174,55 @@ def test_a_sprayed_permutation_of_1024_hosts_is_within_five_percent_of_the_optim
     assert 1.05 <= random <= 1.20
 
 
+SPRAYING = [
+    ("ns3::EntropyModulo", "ns3::PermutedEntropy"),
+    ("ns3::EntropyModulo", "ns3::RandomEntropy"),
+    ("ns3::EcmpHash", "ns3::PermutedEntropy"),
+    ("ns3::EcmpHash", "ns3::RandomEntropy"),
+    ("ns3::WeightedHash", "ns3::PermutedEntropy"),
+    ("ns3::RandomSpray", "ns3::PermutedEntropy"),
+    ("ns3::RoundRobinSpray", "ns3::PermutedEntropy"),
+    ("ns3::LeastLoaded", "ns3::PermutedEntropy"),
+]
+
+
+@pytest.mark.parametrize(("forwarding", "entropy"), SPRAYING)
+def test_one_of_16_uplinks_costs_a_sixteenth_whoever_sprays(forwarding, entropy):
+    # Oracle: the packets of 16 hosts cross 15 links, 16/15 on each of what a host sends, and each
+    # three more; 15 % for chance. Without a shift per round one link has twice the packets.
+    packets = 977  # 4 MB
+    flows = Flows()
+    for host in range(16):
+        flows.add(host, 16 + host, packets * MTU)
+    got = run(
+        leaf_spine(2, 16, 16, RATE, DELAY_PS),
+        flows,
+        [(SPRAY, {"WindowBdp": 1.25, "Entropy": entropy})],
+        forwarding=forwarding,
+        link_events=[(0, 10_000, 20_000, 0)],  # the routes know at once
+        buffer_bytes=64_000_000,
+    )
+    best_ps = 16 / 15 * packets * DATA_PS + 3 * DATA_PS + 4 * DELAY_PS
+    assert got["flows"]["retransmitted_packets"].sum() == 0
+    assert 1 <= got.fcts_ps().max() / best_ps <= 1.15
+    uplinks = data_per_uplink(got, 10_000, 16)
+    assert uplinks[0] == 0 and uplinks.max() <= 1.15 * uplinks.sum() / 15
+
+
+def test_entropies_of_more_paths_than_a_list_holds_use_all_of_them_evenly():
+    # 64 links in each of two tiers: 4096 paths, in one round a packet on each.
+    network = Network(hosts=[0, 1], switches=[(10 + tier, tier) for tier in range(1, 4)])
+    network.link(0, 11, RATE, DELAY_PS)
+    network.link(1, 13, RATE, DELAY_PS)
+    for below in (11, 12):
+        for parallel in range(64):
+            network.link(below, below + 1, RATE, DELAY_PS, parallel=parallel)
+    got = run(network, one_flow(0, 1, 4096 * MTU), [(SPRAY, {})], forwarding="ns3::EntropyModulo")
+    for below in (11, 12):
+        counts = {got.port(below, below + 1, p)["sent_data_packets"] for p in range(64)}
+        assert counts == {64}
+
+
 def two_paths(delays_ps):
     """Return host 0 and host 1 with a leaf each and one spine per delay between the leaves."""
     network = Network(hosts=[0, 1], switches=[(10_000, 1), (10_001, 1)])

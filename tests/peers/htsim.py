@@ -31,6 +31,7 @@ DATA = Path(__file__).parents[1] / "data" / "htsim"
 MTU_BYTES, PACKET_BYTES = 4096, 4160
 PFC = {"15/12": (15, 3), "120/96": (120, 24), "none": (10_000, 1)}
 LINK_DELAY_US = 1.0
+RESUME_BELOW_BYTES = 1  # htsim resumes strictly below its threshold, our engine at it
 
 
 def peers() -> pd.DataFrame:
@@ -86,7 +87,10 @@ def plan(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int 
         ("workload.file", whole_packets(matrix, flow_bytes).name),
         ("link.rate", f"{topo.rpartition('_')[2]} Gb/s"),
         ("switch.flow_control.attributes.XoffBytes", xoff * PACKET_BYTES),
-        ("switch.flow_control.attributes.XonOffsetBytes", xon_offset * PACKET_BYTES),
+        (
+            "switch.flow_control.attributes.XonOffsetBytes",
+            xon_offset * PACKET_BYTES + RESUME_BELOW_BYTES,
+        ),
         ("switch.buffer", "1 TB" if pfc == "none" else "1 GB"),
         ("seed", seed),
     ]
