@@ -1,45 +1,96 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A new transport gets a name that nothing else has; tests/extending builds and runs one."""
+"""A new plug-in gets a name that nothing else has; tests/extending builds and runs all kinds."""
 
 import re
 
 import pytest
+from typer.testing import CliRunner
 
 from pyorch.cli import new
 from pyorch.errors import PluginError
+from pyorch.scaffold import KINDS, write
+from pyorch.scaffold.kinds import Module
+
+MODULE_KINDS = [name for name, kind in KINDS.items() if isinstance(kind, Module)]
+FILE_KINDS = [name for name in KINDS if name not in MODULE_KINDS]
 
 
 @pytest.fixture
-def modules(tmp_path):
-    """Return a folder of modules with one that has a header and a class."""
-    model = tmp_path / "other" / "model"
+def root(tmp_path):
+    """Return a project with one module that has headers and a class, and with one scenario."""
+    model = tmp_path / "ns3-modules" / "other" / "model"
     model.mkdir(parents=True)
     (model / "swift-transport.h").touch()
     (model / "window.h").write_text("class HomaTransport final : public Transport\n{\n};\n")
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "slow_start.yaml").touch()
     return tmp_path
 
 
-def test_a_skeleton_has_the_shape_of_a_module_and_no_gaps(modules):
-    files = new.write_transport("slow-start", modules)
+def files_of(root):
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
 
-    folder = modules / "slow-start"
+
+@pytest.mark.parametrize("kind", MODULE_KINDS)
+def test_a_module_has_its_shape_and_no_gaps(kind, root):
+    files = write(kind, "slow-start", root)
+
+    folder = root / "ns3-modules" / "slow-start"
+    header = next(path for path in files if path.suffix == ".h")
     assert {str(path.relative_to(folder)) for path in files} == {
         "CMakeLists.txt",
         "README.md",
-        "model/slow-start-transport.cc",
-        "model/slow-start-transport.h",
-        "test/slow-start-transport-test-suite.cc",
+        f"model/{header.stem}.cc",
+        f"model/{header.stem}.h",
+        f"test/{header.stem}-test-suite.cc",
     }
-    assert not [path for path in files if re.search(r"\{\{|\{%", path.read_text())]
-    assert "class SlowStartTransport final" in files[3].read_text() + files[2].read_text()
-    assert "#ifndef SLOW_START_TRANSPORT_H" in (
-        folder / "model" / "slow-start-transport.h"
-    ).read_text()
+    declared = re.search(r"class (SlowStart\w+) final", header.read_text()).group(1)
+    assert f"ns3::{declared}" in header.with_suffix(".cc").read_text()
     for path in files:
-        licensed = path.suffix == ".md" or "SPDX-License-Identifier: GPL-2.0-only" in (
-            path.read_text().partition("\n")[0]
-        )
+        text = path.read_text()
+        assert not re.search(r"\{\{ |\{%", text), path
+        assert text.endswith("\n") and "\n\n\n" not in text, path
+        licensed = path.suffix == ".md" or text.partition("\n")[0].endswith("GPL-2.0-only")
         assert licensed, path
+
+
+@pytest.mark.parametrize("kind", MODULE_KINDS)
+def test_lines_are_short_if_the_name_is(kind, root):
+    for path in write(kind, "drum", root):
+        assert max(map(len, path.read_text().splitlines())) <= 100, path
+
+
+@pytest.mark.parametrize("kind", FILE_KINDS)
+def test_a_kind_that_is_a_file_is_one_more_file(kind, root):
+    name = "slow_start" if kind == "figure" else "slow_stop"
+    before = files_of(root)
+    (path,) = write(kind, name, root)
+
+    assert sorted([*before, str(path.relative_to(root))]) == files_of(root)
+    assert "{{" not in path.read_text()
+    with pytest.raises(PluginError, match="exists already"):
+        write(kind, name, root)
+
+
+def test_a_figure_needs_a_scenario_to_draw(root):
+    with pytest.raises(PluginError, match="python -m pyorch new scenario slow_stop"):
+        write("figure", "slow_stop", root)
+
+
+def test_the_command_names_every_kind_and_what_to_do_next(monkeypatch, root):
+    told = CliRunner().invoke(new.app, ["--help"]).output
+    assert all(kind in told for kind in KINDS)
+
+    monkeypatch.setattr(write, "__defaults__", (root,))
+    told = CliRunner().invoke(new.app, ["wire-loss", "slow-start"]).output
+    assert "build/bin/test-runner --suite=slow-start-loss" in told
+    assert "link: {loss_model: {type: ns3::SlowStartLoss}}" in told
+
+
+@pytest.mark.parametrize(("name", "nearest"), [("SlowStart", "slow_start"), ("a-b", "a_b")])
+def test_a_file_has_a_name_that_python_can_import(name, nearest, root):
+    with pytest.raises(PluginError, match=f"^topology '{name}': .*'{nearest}'.$"):
+        write("topology", name, root)
 
 
 @pytest.mark.parametrize(
@@ -54,10 +105,10 @@ def test_a_skeleton_has_the_shape_of_a_module_and_no_gaps(modules):
         ("é", "slow-start"),
     ],
 )
-def test_what_is_no_name_is_answered_with_one(name, nearest, modules):
+def test_what_is_no_name_is_answered_with_one(name, nearest, root):
     with pytest.raises(PluginError, match=f"^transport '{re.escape(name)}': .*'{nearest}'.$"):
-        new.write_transport(name, modules)
-    assert [path.name for path in modules.iterdir()] == ["other"]
+        write("transport", name, root)
+    assert [path.name for path in (root / "ns3-modules").iterdir()] == ["other"]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +122,7 @@ def test_what_is_no_name_is_answered_with_one(name, nearest, modules):
         ("homa", "its TypeId ns3::HomaTransport is that of a class in"),
     ],
 )
-def test_a_name_that_is_taken_is_refused_with_its_owner(name, message, modules):
+def test_a_name_that_is_taken_is_refused_with_its_owner(name, message, root):
     with pytest.raises(PluginError, match=re.escape(message)):
-        new.write_transport(name, modules)
-    assert [path.name for path in modules.iterdir()] == ["other"]
+        write("transport", name, root)
+    assert [path.name for path in (root / "ns3-modules").iterdir()] == ["other"]

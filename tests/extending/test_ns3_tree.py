@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.cli import new
+from pyorch.scaffold import write
 from pyorch.simulate import build, places
 
 TREE = Path(__file__).with_name("ns3-tree")
@@ -38,11 +38,11 @@ def test_every_module_is_configured(tests, tmp_path):
 
 @pytest.mark.slow
 def test_a_new_transport_and_the_sprayed_one_compile_with_warnings_as_errors(tmp_path):
-    modules = tmp_path / "modules"
+    modules = tmp_path / "ns3-modules"
     modules.mkdir()
-    for name in ("cmake", "fabric", "spray"):
+    for name in ("cmake", "engine", "fabric", "host", "spray"):
         (modules / name).symlink_to(places.MODULES / name)
-    new.write_transport("drum", modules)
+    write("transport", "drum", tmp_path)
     done = configure(tmp_path / "build", modules, "OFF")
     assert done.returncode == 0, done.stderr
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from project_copy import EXAMPLE, blocks
 
-from pyorch.cli import new
+from pyorch.scaffold import write
 
 SHOWN = [(file, text) for language, file, text in blocks() if language != "sh"]
 
@@ -26,7 +26,7 @@ def test_every_file_of_python_and_yaml_is_shown():
 @pytest.mark.parametrize("suffix", ["h", "cc"])
 def test_every_line_that_makes_the_skeleton_an_aimd_is_shown(suffix, tmp_path):
     file = f"aimd/model/aimd-transport.{suffix}"
-    new.write_transport("aimd", tmp_path)
+    write("transport", "aimd", tmp_path)
     before = (tmp_path / file).read_text().splitlines()
     after = (EXAMPLE / "ns3-modules" / file).read_text().splitlines()
     added = [line[2:] for line in difflib.ndiff(before, after) if line.startswith("+ ")]

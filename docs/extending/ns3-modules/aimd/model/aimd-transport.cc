@@ -37,19 +37,19 @@ AimdTransport::GetTypeId()
 }
 
 void
-AimdTransport::Begin(AimdTransportOutbound& out)
+AimdTransport::Begin(AimdOutbound& out)
 {
     out.windowPackets = m_initialPackets;
 }
 
 bool
-AimdTransport::MaySend(const AimdTransportOutbound& out) const
+AimdTransport::MaySend(const AimdOutbound& out) const
 {
     return out.packets.InFlight() < out.windowPackets;
 }
 
 void
-AimdTransport::OnAnswer(AimdTransportOutbound& out, const Answer& answer)
+AimdTransport::OnAnswer(AimdOutbound& out, const Answer& answer)
 {
     const bool congested = answer.lostPackets > 0 || (answer.flags & frame_flag::ECN_ECHO);
     if (congested && answer.packet >= out.cutEnd) // RFC 3168: at most once per window
@@ -64,14 +64,14 @@ AimdTransport::OnAnswer(AimdTransportOutbound& out, const Answer& answer)
 }
 
 void
-AimdTransport::OnTimeout(AimdTransportOutbound& out, Answer& lost)
+AimdTransport::OnTimeout(AimdOutbound& out, Answer& lost)
 {
     MessageTransport::OnTimeout(out, lost); // takes for lost what is out
     Shrink(out, 1);
 }
 
 void
-AimdTransport::Shrink(AimdTransportOutbound& out, double windowPackets)
+AimdTransport::Shrink(AimdOutbound& out, double windowPackets)
 {
     out.windowPackets = std::max(1U, static_cast<uint32_t>(windowPackets));
     out.answered = 0;

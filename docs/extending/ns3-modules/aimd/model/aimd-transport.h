@@ -9,7 +9,7 @@ namespace ns3
 {
 
 /// State of a message at its source.
-struct AimdTransportOutbound : fabric::Outbound
+struct AimdOutbound : fabric::Outbound
 {
     uint32_t windowPackets{0}; ///< Most packets in flight
     uint32_t answered{0};      ///< Answers since the window was changed
@@ -24,18 +24,18 @@ struct AimdTransportOutbound : fabric::Outbound
  * Systems 17, 1989, section 3.2); one reaction to ECN per window (RFC 3168 section 6.1.2).
  * **Not modelled** Slow start, pacing.
  */
-class AimdTransport final : public fabric::MessageTransport<AimdTransportOutbound, fabric::Inbound>
+class AimdTransport final : public fabric::MessageTransport<AimdOutbound, fabric::Inbound>
 {
   public:
     static TypeId GetTypeId();
 
   private:
-    void Begin(AimdTransportOutbound& out) override;
-    bool MaySend(const AimdTransportOutbound& out) const override;
-    void OnAnswer(AimdTransportOutbound& out, const fabric::Answer& answer) override;
-    void OnTimeout(AimdTransportOutbound& out, fabric::Answer& lost) override;
+    void Begin(AimdOutbound& out) override;
+    bool MaySend(const AimdOutbound& out) const override;
+    void OnAnswer(AimdOutbound& out, const fabric::Answer& answer) override;
+    void OnTimeout(AimdOutbound& out, fabric::Answer& lost) override;
 
-    void Shrink(AimdTransportOutbound& out, double windowPackets);
+    void Shrink(AimdOutbound& out, double windowPackets);
 
     uint32_t m_initialPackets{0};
     double m_decrease{0};

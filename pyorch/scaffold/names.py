@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a name, leaves nothing if a new plug-in may have it, else one line that says why not."""
+
+import json
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from pyorch.errors import PluginError
+from pyorch.scaffold.kinds import Kind, Module
+from pyorch.simulate import places
+
+#: Targets and folders of the build that are no modules.
+_TAKEN = {"all", "bin", "clean", "help", "include", "install", "lib", "stock", "test"}
+
+
+def words(name: str) -> str:
+    """Return a name as C++ writes it, ``SlowStart`` for ``slow-start``."""
+    return "".join(word.capitalize() for word in name.split("-"))
+
+
+def class_of(kind: Module, name: str) -> str:
+    """Return the C++ class of a plug-in, ``SlowStartTransport`` for ``slow-start``."""
+    return words(name) + kind.suffix
+
+
+def stem(kind: Module, name: str) -> str:
+    """Return the name of its files and of its test suite, ``slow-start-transport``."""
+    suffix = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.suffix).lower()
+    return f"{name}-{suffix}"
+
+
+def check_file(kind: Kind, name: str, path: Path) -> None:
+    """Raise PluginError unless a plug-in that is a file may be called so."""
+    where = f"{kind.name} '{name}':"
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+        nearest = _nearest(name, "_")
+        raise PluginError(
+            f"{where} not a name for a file. Write lower-case letters and digits, words joined by"
+            f" _, for example '{nearest}'."
+        )
+    if path.exists():
+        raise PluginError(
+            f"{where} {places.shown(path)} exists already. Choose another name, or remove the file."
+        )
+
+
+def check_module(kind: Module, name: str, modules: Path) -> None:
+    """Raise PluginError unless a module may be called so."""
+    where = f"{kind.name} '{name}':"
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise PluginError(
+            f"{where} not a name for a folder, a header and a class. Write lower-case letters and"
+            f" digits, words joined by -, for example '{_nearest(name, '-')}'."
+        )
+    if (modules / name).exists():
+        raise PluginError(
+            f"{where} {places.shown(modules / name)} exists already. Choose another name, or"
+            " remove the folder."
+        )
+    if name in _TAKEN or name.endswith("-test") or name in _stock_modules():
+        raise PluginError(
+            f"{where} a module of ns-3 or a part of the build has this name. Choose another one."
+        )
+    header = f"{stem(kind, name)}.h"
+    if owner := _owner_of_header(header, modules):
+        raise PluginError(
+            f"{where} its header ns3/{header} would hide {owner}. Choose another name."
+        )
+    if owner := _owner_of_class(class_of(kind, name), modules):
+        raise PluginError(
+            f"{where} its TypeId ns3::{class_of(kind, name)} is that of a class in {owner}. Choose"
+            " another name."
+        )
+
+
+def _nearest(name: str, joint: str) -> str:
+    """Return what the user may have meant, ``slow-start`` for ``SlowStart``."""
+    split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
+    parts = re.sub(r"[^a-z0-9]+", "-", split).lstrip("0123456789-").rstrip("-")
+    return (parts or "slow-start").replace("-", joint)
+
+
+def _stock() -> Path:
+    """Return the folder of the ns3 package, which is not loaded."""
+    return Path(find_spec("ns3").submodule_search_locations[0])
+
+
+def _stock_modules() -> set[str]:
+    return {path.stem.partition("-")[2] for path in _stock().glob("lib64/libns3.*-*.so")}
+
+
+def _headers(modules: Path) -> Iterator[Path]:
+    """Yield all headers that a module can include as ns3/<file>."""
+    yield from _stock().glob("include/ns3/*.h")
+    yield from sorted(modules.glob("*/*/*.h"))
+
+
+def _owner_of_header(file: str, modules: Path) -> str | None:
+    found = (places.shown(path) for path in _headers(modules) if path.name == file)
+    return next(found, None)
+
+
+def _owner_of_class(name: str, modules: Path) -> str | None:
+    """Return where a class of this name is declared, or which built module registers its TypeId."""
+    declared = re.compile(rf"^\s*(?:class|struct)\s+{name}\b".encode(), re.MULTILINE)
+    for path in _headers(modules):
+        text = path.read_bytes()
+        if name.encode() in text and declared.search(text):
+            return places.shown(path)
+    if places.TYPEIDS.exists():
+        for entry in json.loads(places.TYPEIDS.read_text()):
+            module = entry["library"].removeprefix("lib").removesuffix(".so")
+            if entry["name"] == f"ns3::{name}" and (modules / module).exists():
+                return places.shown(modules / module)
+    return None

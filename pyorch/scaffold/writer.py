@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a kind and a name, leaves its files; nothing that exists is ever overwritten."""
+
+from pathlib import Path
+
+from pyorch.errors import PluginError
+from pyorch.render import environment
+from pyorch.scaffold import names
+from pyorch.scaffold.kinds import KINDS, File, Module
+from pyorch.simulate import places
+
+TEMPLATES = Path(__file__).parent / "templates"
+REPOSITORY = places.MODULES.parent
+
+
+def write(kind: str, name: str, root: Path = REPOSITORY) -> list[Path]:
+    """Write the files of a new plug-in and return them.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    name : str
+        ``slow-start`` for a module, ``slow_start`` for a file.
+    root : Path
+        The project.
+
+    Raises
+    ------
+    PluginError
+        The name cannot be one, or something else has it.
+    """
+    chosen = KINDS[kind]
+    if isinstance(chosen, Module):
+        return _write_module(chosen, name, root)
+    return [_write_file(chosen, name, root)]
+
+
+def next_steps(kind: str, name: str) -> list[str]:
+    """Return what to do with a plug-in that was written."""
+    chosen = KINDS[kind]
+    values = {"name": name}
+    if isinstance(chosen, Module):
+        values |= {"stem": names.stem(chosen, name), "cls": names.class_of(chosen, name)}
+    return [line.format(**values) for line in chosen.next]
+
+
+def _write_module(kind: Module, name: str, root: Path) -> list[Path]:
+    modules = root / "ns3-modules"
+    names.check_module(kind, name, modules)
+    stem = names.stem(kind, name)
+    values = {
+        "name": name,
+        "stem": stem,
+        "class": names.class_of(kind, name),
+        "group": names.words(name),
+        "guard": stem.upper().replace("-", "_"),
+        "kind": kind.name,
+        "contract": kind.contract,
+        "library": kind.library,
+        "models": kind.models,
+        "lacks": kind.lacks,
+        "oracle": kind.oracle,
+    }
+    folder = modules / name
+    files = {
+        folder / "CMakeLists.txt": "CMakeLists.txt.jinja",
+        folder / "README.md": "README.md.jinja",
+        folder / "model" / f"{stem}.cc": f"{kind.name}.cc.jinja",
+        folder / "model" / f"{stem}.h": f"{kind.name}.h.jinja",
+        folder / "test" / f"{stem}-test-suite.cc": f"{kind.name}.test.cc.jinja",
+    }
+    return [_render("cpp", template, values, path) for path, template in files.items()]
+
+
+def _write_file(kind: File, name: str, root: Path) -> Path:
+    path = root / kind.path.format(name=name)
+    names.check_file(kind, name, path)
+    if kind.name == "figure" and not (root / f"scenarios/{name}.yaml").exists():
+        raise PluginError(
+            f"figure '{name}': there is no scenarios/{name}.yaml whose results it could draw."
+            f" Write it first: python -m pyorch new scenario {name}"
+        )
+    return _render("python", kind.template, {"name": name}, path)
+
+
+def _render(folder: str, template: str, values: dict[str, str], path: Path) -> Path:
+    text = environment(str(TEMPLATES / folder)).get_template(template).render(values)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("x") as file:
+        file.write(text)
+    return path
