@@ -206,8 +206,9 @@ class ProgramStampsEachHop : public TestCase
 class ProgramHoldsAndInjects : public TestCase
 {
   public:
-    ProgramHoldsAndInjects()
-        : TestCase("take, hold by timer, copy, inject, discard")
+    explicit ProgramHoldsAndInjects(const std::string& flowControl)
+        : TestCase("take, hold by timer, copy, inject, discard " + flowControl),
+          m_flowControl(flowControl)
     {
     }
 
@@ -217,6 +218,10 @@ class ProgramHoldsAndInjects : public TestCase
         constexpr int64_t HOLD_PS = 12 * US_PS;
         TestNetwork network;
         SixPackets(network, 1, {{"Every", "3"}, {"HoldPs", std::to_string(HOLD_PS)}});
+        if (!m_flowControl.empty())
+        {
+            network.Use("flow_control", m_flowControl);
+        }
         network.Run();
         const std::vector<int64_t> order{0, 1, 3, 2, 4, 5};
         NS_TEST_EXPECT_MSG_EQ(StampAndHold::timers, 2, "timers");
@@ -235,6 +240,8 @@ class ProgramHoldsAndInjects : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "done");
     }
+
+    std::string m_flowControl;
 };
 
 /// Oracle: what a program still has when the run ends is no error of the engine's books.
@@ -349,7 +356,8 @@ class FabricSwitchProgramTestSuite : public TestSuite
         {
             AddTestCase(new ProgramStampsEachHop(switches), Duration::QUICK);
         }
-        AddTestCase(new ProgramHoldsAndInjects, Duration::QUICK);
+        AddTestCase(new ProgramHoldsAndInjects(""), Duration::QUICK);
+        AddTestCase(new ProgramHoldsAndInjects("ns3::tests::LosslessThree"), Duration::QUICK);
         AddTestCase(new ProgramKeepsFrames(""), Duration::QUICK);
         AddTestCase(new ProgramKeepsFrames("ns3::tests::LosslessThree"), Duration::QUICK);
         for (const uint32_t hooks : {0, 1, 2, 3})
