@@ -40,11 +40,12 @@ class EventLane
 
     void Push(const Event& event)
     {
-        if (m_tail - m_head > m_mask)
+        const uint64_t tail = m_tail++;
+        m_ring[tail & m_mask] = event;
+        if (tail - m_head == m_mask) [[unlikely]] // full now
         {
             Grow();
         }
-        m_ring[m_tail++ & m_mask] = event;
     }
 
     /**

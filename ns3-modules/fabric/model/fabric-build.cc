@@ -9,8 +9,6 @@
 #include "ns3/program-door.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace ns3
 {
@@ -22,6 +20,9 @@ namespace fabric
 
 namespace
 {
+
+/// What a core's own cache has for the state of ports; more of it is fetched ahead of time [byte].
+constexpr size_t CACHE_BYTES = 500'000;
 
 /// Make an object of a factory, or null when the user chose none.
 template <typename T>
@@ -70,6 +71,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     {
         m_capture = std::make_unique<PacketCapture>(*this);
     }
+    m_fetches = m_network.NumPorts() * sizeof(Port) > CACHE_BYTES;
     m_present.assign(m_network.NumPorts() / 64 + 1, 0);
     m_presentWords.assign(m_network.NumPorts() / 4096 + 1, 0);
     BuildTelemetry(tables.sampled);
@@ -255,235 +257,6 @@ Fabric::AddTimers(SwitchProgram* program, LinkFlowControl* control, uint32_t n)
     NS_ABORT_MSG_IF(uint64_t{first} + n > EVENT_INDEX_MASK, "too many plug-ins with timers");
     m_timerOwners.push_back({first, n, program, control});
     return first;
-}
-
-// ---- hosts ------------------------------------------------------------------------------------
-
-uint32_t
-Fabric::EndpointOf(uint32_t host, uint32_t transport) const
-{
-    const HostState& state = m_network.hosts[host];
-    for (uint32_t i = state.firstEndpoint; i < state.firstEndpoint + state.endpoints; i++)
-    {
-        if (m_transportOfEndpoint[i] == transport)
-        {
-            return i;
-        }
-    }
-    return NO_ENDPOINT;
-}
-
-void
-Fabric::BuildEndpoints()
-{
-    const size_t transports = m_options.transports.size();
-    std::vector<std::vector<bool>> uses(m_network.hosts.size(), std::vector<bool>(transports));
-    for (uint32_t i = 0; i < m_messages.Size(); i++)
-    {
-        const Message& message = m_messages[i];
-        NS_ABORT_MSG_IF(message.transport >= transports,
-                        "flows: flow " << message.id << ": transport is "
-                                       << static_cast<int32_t>(message.transport)
-                                       << ", but there are " << transports
-                                       << " transports, counted from 0");
-        if (message.bytes != 0)
-        {
-            uses[message.src][message.transport] = true;
-            uses[message.dst][message.transport] = true;
-        }
-    }
-    std::vector<std::pair<int, uint32_t>> order; // (-priority, index) of each transport
-    for (uint32_t transport = 0; transport < transports; transport++)
-    {
-        const auto sample = m_options.transports[transport].Create<Transport>();
-        order.emplace_back(-int{sample->DataPriority()}, transport);
-        m_wires.push_back(sample->Wire());
-    }
-    std::sort(order.begin(), order.end());
-    for (const auto& [priority, transport] : order)
-    {
-        m_transportOrder.push_back(transport);
-    }
-    for (uint32_t host = 0; host < m_network.hosts.size(); host++)
-    {
-        BuildEndpointsOf(host, uses[host]);
-    }
-    BuildMessages();
-}
-
-/// Endpoints of a host are contiguous, the most urgent first.
-void
-Fabric::BuildEndpointsOf(uint32_t host, const std::vector<bool>& uses)
-{
-    HostState& state = m_network.hosts[host];
-    state.firstEndpoint = static_cast<uint32_t>(m_endpoints.size());
-    for (const uint32_t transport : m_transportOrder)
-    {
-        if (!uses[transport])
-        {
-            continue;
-        }
-        auto* object = Make<Transport>(m_options.transports[transport], m_plugins);
-        const auto endpoint = static_cast<uint32_t>(m_endpoints.size());
-        m_endpoints.push_back({object, object->DataPriority()});
-        m_hostOfEndpoint.push_back(host);
-        m_transportOfEndpoint.push_back(transport);
-        state.endpoints++;
-        state.variesUrgency |= object->VariesUrgency();
-        object->Attach(HostPort(*this, endpoint, host));
-    }
-}
-
-void
-Fabric::BuildMessages()
-{
-    for (uint32_t i = 0; i < m_messages.Size(); i++)
-    {
-        Message& message = m_messages[i];
-        if (message.bytes == 0)
-        {
-            continue;
-        }
-        message.srcEndpoint = EndpointOf(message.src, message.transport);
-        message.dstEndpoint = EndpointOf(message.dst, message.transport);
-    }
-}
-
-/// Every flow needs a port that leads to its destination; find out whether all its ports do.
-void
-Fabric::BuildReach()
-{
-    const auto nodeId = [this](uint32_t host) {
-        return m_network.nodes[m_network.hosts[host].node].id;
-    };
-    for (uint32_t i = 0; i < m_messages.Size(); i++)
-    {
-        const Message& message = m_messages[i];
-        if (message.bytes == 0)
-        {
-            continue;
-        }
-        for (const auto& [src, dst] : {std::pair{message.src, message.dst},
-                                      std::pair{message.dst, message.src}})
-        {
-            const size_t nearest = m_routes.NearestPorts(src, dst).size();
-            NS_ABORT_MSG_IF(nearest == 0,
-                            "flows: flow " << message.id << ": no path from host " << nodeId(src)
-                                           << " to host " << nodeId(dst)
-                                           << "; the links do not connect them");
-            m_reachDiffers |= nearest != m_network.hosts[src].ports;
-        }
-    }
-}
-
-// ---- events -----------------------------------------------------------------------------------
-
-/// The delays that most events wait for get lanes: propagation first, then full frames and
-/// acknowledgements. What finds no lane goes through the wheel, or waits on its wire.
-void
-Fabric::BuildLanes()
-{
-    const auto delayOf = [this](PortId port) {
-        const Port& peer = m_ports[m_ports[port].peer];
-        return m_network.counters[port].delayPs +
-               (peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs);
-    };
-    std::map<uint64_t, size_t> uses;
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
-    {
-        uses[delayOf(port)]++;
-    }
-    std::vector<std::pair<size_t, uint64_t>> delays;
-    for (const auto& [delayPs, n] : uses)
-    {
-        delays.emplace_back(n, delayPs);
-    }
-    std::sort(delays.rbegin(), delays.rend());
-    constexpr size_t LINK_LANES = 4;
-    std::map<uint64_t, uint8_t> laneOf;
-    for (size_t i = 0; i < std::min(delays.size(), LINK_LANES); i++)
-    {
-        laneOf[delays[i].second] = m_queue.LaneFor(delays[i].second);
-    }
-    bool anyWire = false;
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
-    {
-        const auto lane = laneOf.find(delayOf(port));
-        m_ports[port].lane = lane == laneOf.end() ? EventQueue::NO_LANE : lane->second;
-        anyWire |= m_network.counters[port].delayPs >= EventWheel::HORIZON_PS &&
-                   (lane == laneOf.end() || m_ports[port].cutsThrough);
-    }
-    m_queue.SetWires(anyWire ? m_network.NumPorts() : 0);
-    BuildFrameLanes();
-}
-
-void
-Fabric::BuildFrameLanes()
-{
-    std::vector<uint32_t> sizes;
-    for (const auto& wire : m_wires)
-    {
-        const uint32_t fullBytes = wire.mtuBytes + wire.headerBytes;
-        for (const auto bytes : {fullBytes, wire.ackBytes, fullBytes + wire.firstHeaderBytes})
-        {
-            const uint32_t frameBytes = std::max(MIN_FRAME_BYTES, bytes);
-            if (std::find(sizes.begin(), sizes.end(), frameBytes) == sizes.end())
-            {
-                sizes.push_back(frameBytes);
-            }
-        }
-    }
-    for (const auto bytes : sizes)
-    {
-        m_largestFrameBytes = std::max(m_largestFrameBytes, bytes);
-        for (auto& rate : m_network.rates)
-        {
-            if (rate.lanes == std::size(rate.lane))
-            {
-                continue;
-            }
-            const uint64_t ps = rate.Ps(bytes + m_options.framingBytes);
-            const uint8_t lane = m_queue.LaneFor(ps);
-            if (lane != EventQueue::NO_LANE)
-            {
-                rate.laneBytes[rate.lanes] = bytes;
-                rate.lanePs[rate.lanes] = ps;
-                rate.lane[rate.lanes] = lane;
-                rate.lanes++;
-            }
-        }
-    }
-}
-
-void
-Fabric::BuildTelemetry(const std::vector<SampledRow>& rows)
-{
-    std::set<int64_t> ids;
-    for (const auto& row : rows)
-    {
-        ids.insert(row.node);
-    }
-    std::vector<PortId> sampled;
-    for (PortId port = 0; port < m_network.NumPorts() && m_options.samplePs; port++)
-    {
-        if (ids.empty() || ids.contains(m_network.nodes[m_ports[port].node].id))
-        {
-            sampled.push_back(port);
-        }
-    }
-    if (m_options.samplePs || m_options.traceArrivals || m_options.tracePauses)
-    {
-        m_telemetry = std::make_unique<Telemetry>(*this, std::move(sampled));
-        m_watchPs = m_telemetry->NextSamplePs();
-    }
-    for (const auto& link : m_linkClasses)
-    {
-        if (link.control)
-        {
-            m_deadlockCheckPs = 0;
-            m_watchPs = 0;
-        }
-    }
 }
 
 } // namespace fabric

@@ -210,47 +210,6 @@ Fabric::AskScheduler(PortId portId, uint32_t ready)
     return choice.queueClass;
 }
 
-/// Ask the transport with the most urgent frame, in turn among equals (see PullFromHost).
-FrameId
-Fabric::PullUrgent(PortId portId, const NicState& nic)
-{
-    const HostState& host = m_network.hosts[m_ports[portId].host];
-    Endpoint* first = m_endpoints.data() + host.firstEndpoint;
-    std::optional<uint8_t> most;
-    for (uint32_t i = 0; i < host.endpoints; i++)
-    {
-        const auto urgency = first[i].transport->Urgency(portId);
-        if (urgency && *urgency >= nic.leastPriority && (!most || *urgency > *most))
-        {
-            most = urgency;
-        }
-    }
-    const uint32_t start = first->turn;
-    for (uint32_t i = 0; most && i < host.endpoints; i++)
-    {
-        Endpoint& endpoint = first[(start + i) % host.endpoints];
-        if (endpoint.transport->Urgency(portId) != most)
-        {
-            continue;
-        }
-        const FrameId frame = endpoint.transport->NextFrame(portId, nic);
-        if (frame != NO_FRAME)
-        {
-            first->turn = (start + i + 1) % host.endpoints;
-            m_heldByHosts--;
-            if (m_frames[frame].kind == frame_kind::DATA)
-            {
-                Message& message = m_messages[m_frames[frame].message];
-                message.sentPackets++;
-                message.retransmittedPackets +=
-                    (m_frames[frame].flags & frame_flag::RETRANSMITTED) != 0;
-            }
-            return frame;
-        }
-    }
-    return NO_FRAME;
-}
-
 // ---- wires ------------------------------------------------------------------------------------
 
 /// A frame is whole on a wire that no lane serves, or is of link control, or the link is cut.

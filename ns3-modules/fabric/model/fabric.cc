@@ -2,9 +2,8 @@
 
 #include "fabric.h"
 
-#include "fabric-data-path.h"
+#include "fabric-fetch.h"
 
-#include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/log.h"
 
@@ -72,50 +71,6 @@ Fabric::AdvanceTo(uint64_t nowPs)
     m_nowPs = nowPs;
 }
 
-void
-Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
-{
-    m_limitPs = limitPs;
-    uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
-    while (m_messages.Done() != m_messages.Size())
-    {
-        const EventQueue::Due due = m_queue.FindNext();
-        if (due.timePs > m_limitPs || due.timePs == NEVER_PS)
-        {
-            return;
-        }
-        if (due.timePs > m_watchPs)
-        {
-            Watch(due.timePs);
-            if (m_deadlocked)
-            {
-                return;
-            }
-        }
-        m_nowPs = due.timePs;
-        if (m_queue.IsAlone(due))
-        {
-            ExecuteAlone(m_queue.PopAlone(due, [this](const Event& soon) { FetchSoon(soon); }));
-            m_events++;
-        }
-        else
-        {
-            GatherInstant(due);
-            OrderInstant();
-            ExecuteInstant();
-            m_events += m_transmitted.Size() + m_arrived.Size() + m_others.size();
-        }
-        if (m_events >= nextCheck)
-        {
-            if (std::chrono::steady_clock::now() >= deadline)
-            {
-                return;
-            }
-            nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
-        }
-    }
-}
-
 /**
  * Look at the network before the next event: find a deadlock, and take samples.
  *
@@ -164,7 +119,8 @@ Fabric::ExecuteAlone(const Event& event)
     }
 }
 
-void
+template <bool FETCHES>
+FABRIC_HOT void
 Fabric::GatherInstant(const EventQueue::Due& due)
 {
     m_transmitted.Clear();
@@ -189,7 +145,12 @@ Fabric::GatherInstant(const EventQueue::Due& due)
                 m_others.push_back(BatchKey(event));
             }
         },
-        [this](const Event& event) { FetchSoon(event); });
+        [this](const Event& event) {
+            if (FETCHES)
+            {
+                FetchSoon(event);
+            }
+        });
     constexpr uint32_t NOT_A_LANE = 1U << (EventQueue::NO_LANE & 31);
     m_arrivedInOrder = (lanes & (lanes - 1)) == 0 && lanes != NOT_A_LANE;
 }
@@ -201,10 +162,17 @@ Fabric::GatherInstant(const EventQueue::Due& due)
  * pushed at one earlier instant in the order of their sending ports, and the ports of a node lie
  * in the order of their peers.
  */
-void
+FABRIC_HOT void
 Fabric::OrderInstant()
 {
-    SortTransmissions();
+    if (m_transmitted.Size() < SMALL_INSTANT)
+    {
+        m_transmitted.Sort();
+    }
+    else
+    {
+        SortTransmissions();
+    }
     if (!m_arrivedInOrder && m_arrived.Size() > 1)
     {
         OrderArrivals();
@@ -232,14 +200,6 @@ Fabric::OrderArrivals()
 void
 Fabric::SortTransmissions()
 {
-    if (m_transmitted.Size() < SMALL_INSTANT)
-    {
-        if (m_transmitted.Size() > 1)
-        {
-            std::sort(m_transmitted.begin(), m_transmitted.end());
-        }
-        return;
-    }
     for (const uint64_t key : m_transmitted)
     {
         const uint32_t port = IndexOf(key);
@@ -270,7 +230,8 @@ Fabric::SortTransmissions()
  * Events look at their port, then at what lies behind it, then at the transport; each is fetched
  * a few events before. What changes the network (CONTROL) comes before any frame is routed.
  */
-void
+template <bool FETCHES>
+FABRIC_HOT void
 Fabric::ExecuteInstant()
 {
     constexpr uint64_t FIRST_TX_DONE = uint64_t{EventTarget(EventType::TX_DONE, 0)} << 32;
@@ -281,11 +242,11 @@ Fabric::ExecuteInstant()
     size_t n = m_transmitted.Size();
     for (size_t i = 0; i < n; i++)
     {
-        if (i + 2 * FETCH_AHEAD < n)
+        if (FETCHES && i + 2 * FETCH_AHEAD < n)
         {
             FetchPort(m_transmitted[i + 2 * FETCH_AHEAD]);
         }
-        if (i + FETCH_AHEAD < n)
+        if (FETCHES && i + FETCH_AHEAD < n)
         {
             FetchForTransmissionDone(m_transmitted[i + FETCH_AHEAD]);
         }
@@ -293,27 +254,94 @@ Fabric::ExecuteInstant()
     }
 
     n = m_arrived.Size();
-    m_egress.resize(std::max(m_egress.size(), n));
-    for (size_t i = 0; i < std::min(n, FETCH_AHEAD); i++)
+    if (FETCHES && m_egress.size() < n)
+    {
+        m_egress.resize(n);
+    }
+    for (size_t i = 0; FETCHES && i < std::min(n, FETCH_AHEAD); i++)
     {
         FetchForArrival(i);
     }
     for (size_t i = 0; i < n; i++)
     {
-        if (i + 2 * FETCH_AHEAD < n)
+        if (FETCHES && i + 2 * FETCH_AHEAD < n)
         {
             FetchPort(m_arrived[i + 2 * FETCH_AHEAD]);
         }
-        if (i + FETCH_AHEAD < n)
+        if (FETCHES && i + FETCH_AHEAD < n)
         {
             FetchForArrival(i + FETCH_AHEAD);
             FetchTransport(m_arrived[i + FETCH_AHEAD / 2]);
         }
         const uint64_t key = m_arrived[i];
-        Arrive(IndexOf(key), static_cast<FrameId>(key), m_egress[i]);
+        Arrive(IndexOf(key), static_cast<FrameId>(key), FETCHES ? m_egress[i] : ROUTE_NOW);
     }
 
     ExecuteOthers(timers, m_others.size());
+}
+
+/// Execute events up to the limit. FETCHES: ask for their memory ahead of time.
+template <bool FETCHES>
+void
+Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
+{
+    uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
+    while (m_messages.Done() != m_messages.Size())
+    {
+        const EventQueue::Due due = m_queue.FindNext();
+        if (due.timePs > m_limitPs || due.timePs == NEVER_PS)
+        {
+            return;
+        }
+        if (due.timePs > m_watchPs) [[unlikely]]
+        {
+            Watch(due.timePs);
+            if (m_deadlocked)
+            {
+                return;
+            }
+        }
+        m_nowPs = due.timePs;
+        if (m_queue.IsAlone(due))
+        {
+            ExecuteAlone(m_queue.PopAlone(due, [this](const Event& soon) {
+                if (FETCHES)
+                {
+                    FetchSoon(soon);
+                }
+            }));
+            m_events++;
+        }
+        else
+        {
+            GatherInstant<FETCHES>(due);
+            OrderInstant();
+            ExecuteInstant<FETCHES>();
+            m_events += m_transmitted.Size() + m_arrived.Size() + m_others.size();
+        }
+        if (m_events >= nextCheck) [[unlikely]]
+        {
+            if (std::chrono::steady_clock::now() >= deadline)
+            {
+                return;
+            }
+            nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
+        }
+    }
+}
+
+void
+Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
+{
+    m_limitPs = limitPs;
+    if (m_fetches)
+    {
+        RunEvents<true>(deadline);
+    }
+    else
+    {
+        RunEvents<false>(deadline);
+    }
 }
 
 /// Execute changes of links and routes, starts of messages, and timers.
@@ -341,154 +369,6 @@ Fabric::ExecuteOthers(size_t first, size_t end)
             ExecuteChange(index, payload, isLast);
         }
     }
-}
-
-void
-Fabric::ExecuteTimer(uint32_t index, uint32_t token)
-{
-    if (index < m_endpoints.size()) [[likely]]
-    {
-        m_endpoints[index].transport->OnTimer(token);
-        return;
-    }
-    const auto next = std::find_if(m_timerOwners.begin(),
-                                   m_timerOwners.end(),
-                                   [index](const auto& owner) { return owner.first > index; });
-    const TimerOwner& owner = *std::prev(next);
-    if (owner.program)
-    {
-        owner.program->OnTimer(index - owner.first);
-    }
-    else if (owner.control)
-    {
-        owner.control->OnTimer(index - owner.first);
-    }
-    else
-    {
-        const PortId port = index - owner.first;
-        if (m_askAtPs[port] <= m_nowPs)
-        {
-            m_askAtPs[port] = NEVER_PS;
-        }
-        if (m_ports[port].current == NO_FRAME)
-        {
-            SelectNext(port);
-        }
-    }
-}
-
-// ---- what doors lead to -----------------------------------------------------------------------
-
-void
-Fabric::StartMessage(uint32_t message)
-{
-    if (m_messages[message].bytes == 0)
-    {
-        m_messages.PassPoint(message, m_nowPs);
-        return;
-    }
-    NS_LOG_LOGIC("message " << m_messages[message].id << " starts at " << m_nowPs << " ps");
-    m_endpoints[m_messages[message].srcEndpoint].transport->StartMessage(message);
-}
-
-void
-Fabric::SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
-{
-    m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, index), token});
-}
-
-void
-Fabric::Enqueue(PortId port, FrameId frame)
-{
-    EnqueueHot(port, frame);
-}
-
-void
-Fabric::Kick(uint32_t host)
-{
-    const HostState& state = m_network.hosts[host];
-    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
-    {
-        if (m_ports[port].current == NO_FRAME && !m_ports[port].down)
-        {
-            SelectNext(port);
-        }
-    }
-}
-
-/// Route a frame that a program holds at a switch, or has made there.
-void
-Fabric::Inject(uint32_t nodeId, FrameId frameId)
-{
-    NodeState& node = m_network.nodes[nodeId];
-    const Frame& frame = m_frames[frameId];
-    LetGo(nodeId, frameId);
-    const PortId egress = RouteAt(nodeId, frame);
-    const PortId ingress =
-        frame.ingress == NO_INGRESS ? NO_PORT : node.firstPort + frame.ingress;
-    if (egress == NO_PORT)
-    {
-        m_network.counters[ingress == NO_PORT ? node.firstPort : ingress].droppedNoRoute++;
-        m_frames.Free(frameId);
-        return;
-    }
-    Forward(ingress, egress, frameId);
-}
-
-PortId
-Fabric::RouteAt(uint32_t node, const Frame& frame) const
-{
-    return Route(m_nodeClasses[m_network.nodes[node].nodeClass], node, frame);
-}
-
-void
-Fabric::SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason)
-{
-    Port& port = m_ports[portId];
-    PortCounters& counters = m_network.counters[portId];
-    if (port.down)
-    {
-        return;
-    }
-    if (m_telemetry && m_telemetry->LogsPauses())
-    {
-        m_telemetry->PauseChanged(portId, port.paused, classes, {reason.sentPs, reason.cause});
-    }
-    if (port.paused == 0 && classes != 0)
-    {
-        counters.pausedSincePs = m_nowPs;
-    }
-    else if (port.paused != 0 && classes == 0)
-    {
-        counters.pausedPs += m_nowPs - counters.pausedSincePs;
-    }
-    port.paused = classes;
-    if (port.current == NO_FRAME)
-    {
-        SelectNext(portId);
-    }
-}
-
-void
-Fabric::SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause)
-{
-    if (m_ports[port].down)
-    {
-        return; // nobody would hear it
-    }
-    const FrameId frameId = m_frames.Allocate();
-    Frame& frame = m_frames[frameId];
-    frame.kind = frame_kind::LINK_CONTROL;
-    frame.bytes = static_cast<uint16_t>(bytes);
-    frame.aux = word;
-    if (m_telemetry && m_telemetry->LogsPauses())
-    {
-        FrameNote& note = m_frames.Note(frameId);
-        note.stampPs = m_nowPs;
-        note.switchWord = cause;
-    }
-    m_network.counters[port].linkControlSent++;
-    Enqueue(port, frameId);
 }
 
 } // namespace fabric

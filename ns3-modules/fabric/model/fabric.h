@@ -197,12 +197,16 @@ class Fabric final : public PacketLoop
     uint32_t EndpointOf(uint32_t host, uint32_t transport) const;
     static constexpr uint32_t NO_ENDPOINT = 0xffffffff;
 
-    // fabric.cc and fabric-data-path.h: the hot path
+    // fabric.cc, fabric-egress.h, fabric-ingress.h, fabric-fetch.h: the hot path
     void ExecuteAlone(const Event& event);
+    template <bool FETCHES>
+    void RunEvents(std::chrono::steady_clock::time_point deadline);
+    template <bool FETCHES>
     void GatherInstant(const EventQueue::Due& due);
     void OrderInstant();
     void OrderArrivals();
     void SortTransmissions();
+    template <bool FETCHES>
     void ExecuteInstant();
     void ExecuteOthers(size_t first, size_t end);
     void ExecuteTimer(uint32_t index, uint32_t token);
@@ -292,6 +296,7 @@ class Fabric final : public PacketLoop
     uint64_t m_watchPs{NEVER_PS};         ///< Watch() is due before the first event after this [ps]
     uint64_t m_deadlockCheckPs{NEVER_PS}; ///< Next look for a deadlock [ps]
     bool m_deadlocked{false};             ///< Nothing more will be executed
+    bool m_fetches{false}; ///< State is too large for a core's cache: fetch it ahead of time
     uint64_t m_events{0};
     uint64_t m_dataPackets{0};
     uint64_t m_heldByHosts{0};

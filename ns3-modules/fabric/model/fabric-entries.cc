@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Where transports, flow control, schedulers and programs enter the data path.
+
+#include "fabric.h"
+
+#include "fabric-ingress.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricEntries");
+
+namespace fabric
+{
+
+// ---- timers -----------------------------------------------------------------------------------
+
+void
+Fabric::ExecuteTimer(uint32_t index, uint32_t token)
+{
+    if (index < m_endpoints.size()) [[likely]]
+    {
+        m_endpoints[index].transport->OnTimer(token);
+        return;
+    }
+    const auto next = std::find_if(m_timerOwners.begin(),
+                                   m_timerOwners.end(),
+                                   [index](const auto& owner) { return owner.first > index; });
+    const TimerOwner& owner = *std::prev(next);
+    if (owner.program)
+    {
+        owner.program->OnTimer(index - owner.first);
+    }
+    else if (owner.control)
+    {
+        owner.control->OnTimer(index - owner.first);
+    }
+    else
+    {
+        const PortId port = index - owner.first;
+        if (m_askAtPs[port] <= m_nowPs)
+        {
+            m_askAtPs[port] = NEVER_PS;
+        }
+        if (m_ports[port].current == NO_FRAME)
+        {
+            SelectNext(port);
+        }
+    }
+}
+
+// ---- hosts ------------------------------------------------------------------------------------
+
+void
+Fabric::StartMessage(uint32_t message)
+{
+    if (m_messages[message].bytes == 0)
+    {
+        m_messages.PassPoint(message, m_nowPs);
+        return;
+    }
+    NS_LOG_LOGIC("message " << m_messages[message].id << " starts at " << m_nowPs << " ps");
+    m_endpoints[m_messages[message].srcEndpoint].transport->StartMessage(message);
+}
+
+void
+Fabric::SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
+{
+    m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, index), token});
+}
+
+void
+Fabric::Enqueue(PortId port, FrameId frame)
+{
+    EnqueueHot(port, frame);
+}
+
+void
+Fabric::Kick(uint32_t host)
+{
+    const HostState& state = m_network.hosts[host];
+    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    {
+        if (m_ports[port].current == NO_FRAME && !m_ports[port].down)
+        {
+            SelectNext(port);
+        }
+    }
+}
+
+/**
+ * Ask the transports of a host in order of what is most urgent now, in turn among equals (see
+ * PullFromHost); who names an urgency may still have nothing.
+ */
+FrameId
+Fabric::PullUrgent(PortId portId, const NicState& nic)
+{
+    const HostState& host = m_network.hosts[m_ports[portId].host];
+    Endpoint* first = m_endpoints.data() + host.firstEndpoint;
+    std::vector<std::pair<uint8_t, uint32_t>> order;
+    for (uint32_t i = 0; i < host.endpoints; i++)
+    {
+        const uint32_t turn = (first->turn + i) % host.endpoints;
+        const auto urgency = first[turn].transport->Urgency(portId);
+        if (urgency && *urgency >= nic.leastPriority)
+        {
+            order.emplace_back(*urgency, turn);
+        }
+    }
+    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        return a.first > b.first;
+    });
+    for (const auto& [urgency, turn] : order)
+    {
+        const FrameId frame = first[turn].transport->NextFrame(portId, nic);
+        if (frame != NO_FRAME)
+        {
+            first->turn = (turn + 1) % host.endpoints;
+            return CountPulled(frame);
+        }
+    }
+    return NO_FRAME;
+}
+
+// ---- switches and links -----------------------------------------------------------------------
+
+/// Route a frame that a program holds at a switch, or has made there.
+void
+Fabric::Inject(uint32_t nodeId, FrameId frameId)
+{
+    NodeState& node = m_network.nodes[nodeId];
+    const Frame& frame = m_frames[frameId];
+    LetGo(nodeId, frameId);
+    const PortId egress = RouteAt(nodeId, frame);
+    const PortId ingress =
+        frame.ingress == NO_INGRESS ? NO_PORT : node.firstPort + frame.ingress;
+    if (egress == NO_PORT)
+    {
+        m_network.counters[ingress == NO_PORT ? node.firstPort : ingress].droppedNoRoute++;
+        m_frames.Free(frameId);
+        return;
+    }
+    Forward(ingress, egress, frameId);
+}
+
+PortId
+Fabric::RouteAt(uint32_t node, const Frame& frame) const
+{
+    return Route(m_nodeClasses[m_network.nodes[node].nodeClass], node, frame);
+}
+
+void
+Fabric::SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason)
+{
+    Port& port = m_ports[portId];
+    PortCounters& counters = m_network.counters[portId];
+    if (port.down)
+    {
+        return;
+    }
+    if (m_telemetry && m_telemetry->LogsPauses())
+    {
+        m_telemetry->PauseChanged(portId, port.paused, classes, {reason.sentPs, reason.cause});
+    }
+    if (port.paused == 0 && classes != 0)
+    {
+        counters.pausedSincePs = m_nowPs;
+    }
+    else if (port.paused != 0 && classes == 0)
+    {
+        counters.pausedPs += m_nowPs - counters.pausedSincePs;
+    }
+    port.paused = classes;
+    if (port.current == NO_FRAME)
+    {
+        SelectNext(portId);
+    }
+}
+
+void
+Fabric::SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause)
+{
+    if (m_ports[port].down)
+    {
+        return; // nobody would hear it
+    }
+    const FrameId frameId = m_frames.Allocate();
+    Frame& frame = m_frames[frameId];
+    frame.kind = frame_kind::LINK_CONTROL;
+    frame.bytes = static_cast<uint16_t>(bytes);
+    frame.aux = word;
+    if (m_telemetry && m_telemetry->LogsPauses())
+    {
+        FrameNote& note = m_frames.Note(frameId);
+        note.stampPs = m_nowPs;
+        note.switchWord = cause;
+    }
+    m_network.counters[port].linkControlSent++;
+    Enqueue(port, frameId);
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_FETCH_H
+#define FABRIC_FETCH_H
+
+// Memory ahead of time, for networks larger than a core's cache. Private to fabric.cc, as
+// fabric-ingress.h is.
+
+#include "fabric-ingress.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// Ask for the memory of an event that is still some instants away.
+FABRIC_HOT void
+Fabric::FetchSoon(const Event& event) const
+{
+    __builtin_prefetch(&m_ports[event.target & EVENT_INDEX_MASK]); // a hint, whatever it is
+    if (event.target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::ARRIVE))
+    {
+        __builtin_prefetch(&m_frames[event.payload]);
+    }
+}
+
+/// Ask for the memory of a port well before its event is executed.
+FABRIC_HOT void
+Fabric::FetchPort(uint64_t key) const
+{
+    const Port& port = m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK];
+    __builtin_prefetch(&port);
+    __builtin_prefetch(&port.queuedBytes);
+}
+
+/// Ask for the next frame of a port and the account of the one that leaves, or for the transport.
+FABRIC_HOT void
+Fabric::FetchForTransmissionDone(uint64_t key) const
+{
+    const Port& port = m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK];
+    if (port.queued != 0)
+    {
+        const uint32_t queueClass = std::bit_width(port.queued) - 1;
+        __builtin_prefetch(&m_frames[QueueOf(&port - m_ports, queueClass).head]);
+    }
+    if (port.isHost)
+    {
+        const HostState& host = m_network.hosts[port.host];
+        if (host.endpoints != 0)
+        {
+            FetchObject(m_endpoints[host.firstEndpoint].transport);
+        }
+    }
+    else if (const LinkFlowControl* control = m_linkClasses[0].control)
+    {
+        control->Fetch(m_network.nodes[port.node].firstPort + port.currentIngress);
+    }
+}
+
+/// Find the way of a frame at a switch, and ask for what lies there.
+FABRIC_HOT void
+Fabric::FetchForArrival(size_t i)
+{
+    const uint64_t key = m_arrived[i];
+    const PortId portId = static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
+    const Port& port = m_ports[portId];
+    const Frame& frame = m_frames[static_cast<FrameId>(key)];
+    m_egress[i] = ROUTE_NOW;
+    if (frame.kind == frame_kind::LINK_CONTROL)
+    {
+        return;
+    }
+    if (port.isHost)
+    {
+        __builtin_prefetch(&m_messages[frame.message]);
+        return;
+    }
+    if (const LinkFlowControl* control = m_linkClasses[0].control)
+    {
+        control->Fetch(portId);
+    }
+    const NodeClass& owner = m_nodeClasses[port.nodeClass];
+    if (owner.routesEarly)
+    {
+        m_egress[i] = Route(owner, port.node, frame);
+        if (m_egress[i] != NO_PORT)
+        {
+            const Port& egress = m_ports[m_egress[i]];
+            __builtin_prefetch(&egress);
+            __builtin_prefetch(&egress.queuedBytes);
+        }
+    }
+}
+
+/// Ask for the first lines of a transport object.
+FABRIC_HOT void
+Fabric::FetchObject(const Transport* transport)
+{
+    const auto* object = reinterpret_cast<const char*>(transport);
+    for (size_t line = 0; line < 4; line++)
+    {
+        __builtin_prefetch(object + 64 * line);
+    }
+}
+
+/// Ask for the transport object that a frame will reach.
+FABRIC_HOT void
+Fabric::FetchTransport(uint64_t key) const
+{
+    if (!m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK].isHost)
+    {
+        return;
+    }
+    const Frame& frame = m_frames[static_cast<FrameId>(key)];
+    if (frame.kind != frame_kind::LINK_CONTROL)
+    {
+        const Message& message = m_messages[frame.message];
+        const bool reverse = frame.flags & frame_flag::REVERSE;
+        FetchObject(m_endpoints[reverse ? message.srcEndpoint : message.dstEndpoint].transport);
+    }
+}
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_FETCH_H

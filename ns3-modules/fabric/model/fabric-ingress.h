@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_INGRESS_H
+#define FABRIC_INGRESS_H
+
+// What happens to a frame that comes in by a port (see fabric-egress.h).
+
+#include "fabric-egress.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+FABRIC_HOT PortId
+Fabric::Route(const NodeClass& owner, uint32_t node, const Frame& frame) const
+{
+    if (owner.hasOwnRoutes) [[unlikely]]
+    {
+        if (const PortId port = owner.forwarding->Route(node, frame); port != NO_PORT)
+        {
+            return port;
+        }
+    }
+    const uint32_t way = m_routing->WayTo(node, frame.dst);
+    if (way & Routing::DIRECT)
+    {
+        return way == Routing::NO_GROUP ? NO_PORT : way & ~Routing::DIRECT;
+    }
+    const Routing::Group group = m_routing->GetGroup(way);
+    const PortId* members = m_routing->Members(group);
+    return members[owner.forwarding->Select({node, way, members, group.size}, frame)];
+}
+
+FABRIC_HOT void
+Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
+{
+    Frame& frame = m_frames[frameId];
+    Port& egress = m_ports[egressId];
+    NodeState& node = m_network.nodes[egress.node];
+    const NodeClass& owner = m_nodeClasses[egress.nodeClass];
+    if (egress.down) [[unlikely]]
+    {
+        m_network.counters[egressId].droppedDown++;
+        m_frames.Free(frameId);
+        return;
+    }
+    if (Queue(egressId, egress, frame.priority).bytes + frame.bytes >=
+        owner.callAdmitAt[frame.priority])
+    {
+        egressId = Admit(egressId, frameId); // another one if the frame is sent back
+        if (egressId == NO_PORT)
+        {
+            return;
+        }
+    }
+    if (owner.bufferBytes && node.usedBytes + frame.bytes > owner.bufferBytes) [[unlikely]]
+    {
+        m_network.counters[egressId].droppedBuffer++;
+        m_frames.Free(frameId);
+        return;
+    }
+    if (ingressId != NO_PORT)
+    {
+        LinkFlowControl* control = ControlAt(ingressId);
+        if (control && !control->OnArrival(ingressId, egressId, frame)) [[unlikely]]
+        {
+            m_network.counters[ingressId].droppedHeadroom++;
+            m_frames.Free(frameId);
+            return;
+        }
+    }
+    node.usedBytes += frame.bytes;
+    node.maxUsedBytes = std::max(node.maxUsedBytes, node.usedBytes);
+    EnqueueHot(egressId, frameId);
+}
+
+FABRIC_HOT void
+Fabric::ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress)
+{
+    Frame& frame = m_frames[frameId];
+    const Port& port = m_ports[portId];
+    const uint32_t node = port.node;
+    const NodeClass& owner = m_nodeClasses[port.nodeClass];
+    frame.ingress = static_cast<uint16_t>(portId - m_network.nodes[node].firstPort);
+    frame.hops++;
+    if (!owner.onArrival.empty() && TakenByProgram(portId, frameId)) [[unlikely]]
+    {
+        return;
+    }
+    if (egress == ROUTE_NOW)
+    {
+        egress = Route(owner, node, frame);
+    }
+    if (egress == NO_PORT) [[unlikely]]
+    {
+        m_network.counters[portId].droppedNoRoute++;
+        m_frames.Free(frameId);
+        return;
+    }
+    Forward(portId, egress, frameId);
+}
+
+FABRIC_HOT void
+Fabric::ArriveAtHost(PortId portId, FrameId frameId)
+{
+    const Frame& frame = m_frames[frameId];
+    if (m_capture) [[unlikely]]
+    {
+        m_capture->Received(portId, frame);
+    }
+    const LinkClass& link = m_linkClasses[m_ports[portId].linkClass];
+    if (link.watchesSenders && link.control->OnArrival(portId, NO_PORT, frame)) [[unlikely]]
+    {
+        link.control->OnDeparture(portId, frame.priority, frame.bytes); // hosts take all at once
+    }
+    Message& message = m_messages[frame.message];
+    if (frame.kind == frame_kind::DATA && !(frame.flags & frame_flag::BOUNCED))
+    {
+        m_dataPackets++;
+        if (frame.flags & (frame_flag::ECN_MARKED | frame_flag::TRIMMED))
+        {
+            message.markedPackets += (frame.flags & frame_flag::ECN_MARKED) != 0;
+            message.trimmedPackets += (frame.flags & frame_flag::TRIMMED) != 0;
+        }
+        if (m_telemetry)
+        {
+            m_telemetry->DataArrived(frame, m_ports[portId].node);
+        }
+    }
+    const uint32_t endpoint =
+        (frame.flags & frame_flag::REVERSE) ? message.srcEndpoint : message.dstEndpoint;
+    m_heldByHosts++;
+    m_endpoints[endpoint].transport->Receive(frameId, portId);
+}
+
+FABRIC_HOT void
+Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
+{
+    Port& port = m_ports[portId];
+    const Frame& frame = m_frames[frameId];
+    if (port.lossy && IsLost(portId, frame)) [[unlikely]]
+    {
+        m_frames.Free(frameId);
+        return;
+    }
+    port.receivedFrames++;
+    if (frame.kind == frame_kind::LINK_CONTROL)
+    {
+        ReceiveLinkControl(portId, frameId);
+    }
+    else if (port.isHost)
+    {
+        ArriveAtHost(portId, frameId);
+    }
+    else
+    {
+        ArriveAtSwitch(portId, frameId, egress);
+    }
+}
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_INGRESS_H
