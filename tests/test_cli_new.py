@@ -50,6 +50,10 @@ def test_a_module_has_its_shape_and_no_gaps(kind, root):
         text = path.read_text()
         assert not re.search(r"\{\{ |\{%", text), path
         assert text.endswith("\n") and "\n\n\n" not in text, path
+        if path.suffix == ".md":
+            parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)[1:]
+            assert parts[::2] == ["Models", "Does not model", "Source", "Attributes", "Oracle"]
+            assert all(len(part.split()) > 1 for part in parts[1::2])
         licensed = path.suffix == ".md" or text.partition("\n")[0].endswith("GPL-2.0-only")
         assert licensed, path
 

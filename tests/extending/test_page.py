@@ -27,7 +27,7 @@ def test_every_file_of_python_and_yaml_is_shown():
 def test_every_line_that_makes_the_skeleton_an_aimd_is_shown(suffix, tmp_path):
     file = f"aimd/model/aimd-transport.{suffix}"
     write("transport", "aimd", tmp_path)
-    before = (tmp_path / file).read_text().splitlines()
+    before = (tmp_path / "ns3-modules" / file).read_text().splitlines()
     after = (EXAMPLE / "ns3-modules" / file).read_text().splitlines()
     added = [line[2:] for line in difflib.ndiff(before, after) if line.startswith("+ ")]
     shown = "".join(text for name, text in SHOWN if name == f"ns3-modules/{file}").splitlines()

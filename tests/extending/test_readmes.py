@@ -11,9 +11,8 @@ from pyorch.errors import PluginError
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(path.parent for path in (ROOT / "ns3-modules").glob("*/CMakeLists.txt"))
-TEMPLATE = ROOT / "pyorch" / "scaffold" / "templates" / "cpp" / "README.md.jinja"
 EXAMPLES = sorted((ROOT / "docs" / "extending" / "ns3-modules").glob("*/README.md"))
-PAGES = [*(module / "README.md" for module in MODULES), *EXAMPLES, TEMPLATE]
+PAGES = [*(module / "README.md" for module in MODULES), *EXAMPLES]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.parent.name)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef HOPS_PROGRAM_H
+#define HOPS_PROGRAM_H
+
+#include "ns3/switch-program.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup hops
+ * @brief In-band telemetry: each switch appends to data what it knows of the egress.
+ *
+ * **Source** HPCC (Li et al., SIGCOMM 2019), section 4.1.
+ * **Not modelled** Fields that wrap.
+ */
+class HopsProgram final : public fabric::SwitchProgram
+{
+  public:
+    static TypeId GetTypeId();
+
+    void Attach(fabric::ProgramDoor& door) override;
+    uint32_t Hooks() const override;
+    void OnDeparture(fabric::PortId egress, fabric::FrameId frame, uint64_t queuedBytes) override;
+
+  private:
+    fabric::ProgramDoor* m_door{nullptr};
+    uint32_t m_hopBytes{0};
+};
+
+} // namespace ns3
+
+#endif // HOPS_PROGRAM_H

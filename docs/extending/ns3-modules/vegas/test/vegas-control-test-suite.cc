@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "../../fabric/test/test-network.h"
+
+#include "ns3/test.h"
+#include "ns3/vegas-control.h"
+
+namespace ns3
+{
+namespace tests
+{
+
+namespace // everything: another module's tests may have the same names
+{
+
+constexpr int64_t FRAME_BYTES = 4096 + 62; ///< Payload and headers
+
+/**
+ * Oracle: the window grows until 2 to 4 packets of a message wait, and then no more; and where
+ * packets wait the wire is never idle.
+ */
+class FewPacketsWait : public TestCase
+{
+  public:
+    explicit FewPacketsWait(int64_t senders)
+        : TestCase(std::to_string(senders) + " messages at one link"),
+          m_senders(senders)
+    {
+    }
+
+  private:
+    static constexpr int64_t PACKETS = 4000;
+
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(m_senders + 1);
+        for (int64_t src = 1; src <= m_senders; src++)
+        {
+            network.Flow(src, 0, PACKETS * 4096);
+        }
+        network.Transport({ {"CongestionControl", "ns3::VegasControl"} }, "ns3::SprayTransport");
+        network.Run();
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(network.Port(100, 0, "max_queue_bytes"),
+                                    m_senders * 6 * FRAME_BYTES,
+                                    "queue");
+        int64_t lastPs = 0;
+        for (size_t row = 0; row < network.Rows("flows"); row++)
+        {
+            lastPs = std::max(lastPs, network.Cell("flows", "receiver_end_ps", row));
+        }
+        const auto busyPs = static_cast<double>(m_senders * PACKETS * (FRAME_BYTES + 20) * 80);
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(lastPs), busyPs, 0.03 * busyPs, "busy");
+    }
+
+    int64_t m_senders;
+};
+
+class VegasControlTestSuite : public TestSuite
+{
+  public:
+    VegasControlTestSuite()
+        : TestSuite("vegas-control", Type::SYSTEM)
+    {
+        VegasControl::GetTypeId(); // the library that registers it must be linked
+        AddTestCase(new FewPacketsWait(2), Duration::QUICK);
+        AddTestCase(new FewPacketsWait(5), Duration::QUICK);
+    }
+};
+
+VegasControlTestSuite g_testSuite; ///< Registers itself
+
+} // namespace
+
+} // namespace tests
+} // namespace ns3
