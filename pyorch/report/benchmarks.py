@@ -5,15 +5,14 @@ Times differ from machine to machine and from day to day, so no figure is drawn 
 """
 
 import csv
-import json
 from pathlib import Path
 
 import pandas as pd
 
 from pyorch import spec as specs
-from pyorch.errors import TraceError
 from pyorch.metrics import write_csv
 from pyorch.simulate.progress import time_text
+from pyorch.traces import read_provenance
 from pyorch.units import format_si
 from pyorch.writing import write_text
 
@@ -73,30 +72,24 @@ def collect(files: list[Path], scale: str, results: Path, logs: Path) -> pd.Data
 
 def _row(run: specs.Run, path: Path, log: Path) -> dict[str, object]:
     """Return what one run has cost."""
-    try:
-        facts = json.loads(path.read_text())
-        cost = {
-            "wall_s": facts["wall_s"],
-            "cpu_s": facts["cpu_user_s"] + facts["cpu_system_s"],
-            "engine_cpu_s": facts["run_cpu_s"],
-            "peak_memory_bytes": facts["peak_memory_bytes"],
-            "events": facts["events"],
-            "data_packets": facts["data_packets"],
-            "events_per_cpu_s": facts["events"] / max(facts["run_cpu_s"], 1e-6),
-            "simulated_ps": facts["simulated_ps"],
-        }
-        made_by = {
-            "git_commit": facts["git_commit"],
-            "versions": _pairs(facts["versions"]),
-            "libraries_sha256": _pairs(
-                {name: value[:_HASH_DIGITS] for name, value in facts["libraries_sha256"].items()}
-            ),
-        }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TraceError(
-            f"{path}: is damaged ({type(error).__name__}: {error}). Make it again: python -m pyorch"
-            f" simulate {path.parent}/scenario.py"
-        ) from None
+    facts = read_provenance(path.parent)
+    cost = {
+        "wall_s": facts["wall_s"],
+        "cpu_s": facts["cpu_user_s"] + facts["cpu_system_s"],
+        "engine_cpu_s": facts["run_cpu_s"],
+        "peak_memory_bytes": facts["peak_memory_bytes"],
+        "events": facts["events"],
+        "data_packets": facts["data_packets"],
+        "events_per_cpu_s": facts["events"] / max(facts["run_cpu_s"], 1e-6),
+        "simulated_ps": facts["simulated_ps"],
+    }
+    made_by = {
+        "git_commit": facts["git_commit"],
+        "versions": _pairs(facts["versions"]),
+        "libraries_sha256": _pairs(
+            {name: value[:_HASH_DIGITS] for name, value in facts["libraries_sha256"].items()}
+        ),
+    }
     about = {
         "scenario": run.scenario, "scale": run.scale, "variant": run.variant, "label": run.label,
         "point": _pairs(run.point), "seed": run.seed, "run": run.id,

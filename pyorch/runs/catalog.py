@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a folder of results, leaves one row per run: which, how large, what it has cost."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from pyorch import spec as specs
+from pyorch import traces
 from pyorch.errors import PyorchError, TraceError
 from pyorch.runs.finished import FILES
 from pyorch.spec.parameters import differing, flat, short
@@ -71,21 +71,20 @@ def _row(folder: Path) -> tuple[dict[str, object], Mapping[str, object]]:
     try:
         spec = specs.read_spec(folder / "spec.json")
         row |= {"scenario": spec["name"], "seed": spec["seed"]}
-    except (PyorchError, OSError, ValueError, KeyError, TypeError):
+    except PyorchError:
         return row | {"state": "damaged"}, {}
     if not all((folder / name).exists() for name in FILES):
         return row | {"state": "unfinished"}, flat(spec)
     try:
         row |= _cost(folder)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except TraceError:
         row["state"] = "damaged"
     return row, flat(spec)
 
 
 def _cost(folder: Path) -> dict[str, object]:
     """Return how a run has ended and what it has cost."""
-    facts = json.loads((folder / "provenance.json").read_text())
-    outcome = json.loads((folder / "manifest.json").read_text())
+    facts, outcome = traces.read_provenance(folder), traces.read_outcome(folder)
     done, total = int(outcome["flows_done"]), int(outcome["flows_total"])
     return {
         "state": "finished" if done == total else "stopped",

@@ -6,26 +6,51 @@ the name in `type`; attributes of ns-3 types are checked against what the module
 """
 
 import json
-from pathlib import Path as FilePath
+import re
+from pathlib import Path
 
 from pydantic import ValidationError
 
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
-from pyorch.spec import messages
+from pyorch.spec import messages, typeids
 from pyorch.spec.checks import check_pfc, check_trace
-from pyorch.spec.fields import MOST_LINKS, FieldError, restore
+from pyorch.spec.fields import FieldError, check_text, restore
+from pyorch.spec.limits import MOST_LINKS
+from pyorch.spec.planning import PLANNING_KEYS
 from pyorch.spec.scenario import ScenarioFile
-from pyorch.spec.schema import PLANNING_KEYS, Load, Plugin, Scenario, Typed
-from pyorch.spec.typeids import TypeIds
-from pyorch.spec.yaml_lines import Path
+from pyorch.spec.schema import Load, Plugin, Scenario, Typed
+from pyorch.spec.typeids import TypeIds, check_value
+from pyorch.spec.yaml_lines import KeyPath
 from pyorch.units import TIME, format_exact
+
+#: Networks that are kept, since the next run may have the same.
+_MOST_SHAPES = 16
+_TYPE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*")
+_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def as_built(type_name: str, name: str, value: object) -> None:
+    """Raise ValueError for a value that an attribute cannot have, as far as its module is built.
+
+    A spec of other modules than those that are built now can still be looked at.
+    """
+    try:
+        attribute = typeids.load().attributes(type_name).get(name)
+    except (SpecError, KeyError):
+        return
+    if attribute is not None and (settled := check_value(attribute, value)) != value:
+        raise ValueError(f"{quoted(value)} would be {quoted(settled)}.")
 
 
 class Resolver:
-    """Resolves many points of scenarios; what they share is computed once."""
+    """Resolves many points of scenarios; what they share is computed once.
 
-    def __init__(self, types: TypeIds):
+    Without `types` what is resolved is a spec from disk: its attributes are settled and its files
+    have been found already.
+    """
+
+    def __init__(self, types: TypeIds | None):
         self._types = types
         self._shapes: dict[str, tuple[dict, dict, dict]] = {}
 
@@ -70,13 +95,14 @@ class Resolver:
             if typed := getattr(point.switch, role):
                 spec["switch"][role] = self._typed(scenario, role, typed, ("switch", role))
         try:
-            check_pfc(spec, links, nodes)
+            if self._types is not None:
+                check_pfc(spec, links, nodes)
         except FieldError as error:
             raise scenario.error(("switch", error.field), str(error)) from None
         return spec
 
     def _plugin(
-        self, scenario: ScenarioFile, kind: str, plugin: Plugin, path: Path, context: dict
+        self, scenario: ScenarioFile, kind: str, plugin: Plugin, path: KeyPath, context: dict
     ) -> dict:
         """Return the parameters of a topology or workload, checked by its own model."""
         try:
@@ -84,7 +110,8 @@ class Resolver:
         except PluginError as error:
             raise scenario.error((*path, "type"), str(error)) from None
         given = plugin.model_extra or {}
-        context = {**context, "folder": FilePath(scenario.source).parent}
+        folder = Path(scenario.source).parent
+        context = {**context, "folder": folder, "stored": self._types is None}
         try:
             params = module.Params.model_validate(given, context=context)
         except ValidationError as error:
@@ -110,10 +137,14 @@ class Resolver:
                 tables = module.tables(params, link)
             except FieldError as error:
                 raise scenario.error(("topology", error.field), str(error)) from None
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
             self._shapes[key] = (tables["nodes"], tables["links"], counts)
         return self._shapes[key]
 
-    def _load(self, scenario: ScenarioFile, load: Load, path: Path, transports: list[dict]) -> dict:
+    def _load(
+        self, scenario: ScenarioFile, load: Load, path: KeyPath, transports: list[dict]
+    ) -> dict:
         """Return a workload with the index of its transport."""
         names = [transport["name"] for transport in transports]
         if load.transport is not None and load.transport not in names:
@@ -130,7 +161,7 @@ class Resolver:
         self,
         scenario: ScenarioFile,
         failure: Plugin,
-        path: Path,
+        path: KeyPath,
         nodes: dict,
         links: dict,
         stop_ps: int,
@@ -148,7 +179,7 @@ class Resolver:
         self,
         scenario: ScenarioFile,
         load: dict,
-        path: Path,
+        path: KeyPath,
         nodes: dict,
         counts: dict,
         stop_ps: int,
@@ -175,8 +206,15 @@ class Resolver:
                     f"{quoted(name)} is the name of another transport too. Give each its own name.",
                 )
 
-    def _typed(self, scenario: ScenarioFile, role: str, typed: Typed, path: Path) -> dict:
+    def _typed(self, scenario: ScenarioFile, role: str, typed: Typed, path: KeyPath) -> dict:
         """Return an ns-3 type with all its attributes."""
+        for name, value in typed.attributes.items():
+            try:
+                check_text(value)
+            except ValueError as error:
+                raise scenario.error((*path, "attributes", name), str(error)) from None
+        if self._types is None:
+            return self._stored_type(scenario, typed, path)
         try:
             self._types.check_type(role, typed.type)
         except SpecError as error:
@@ -187,3 +225,17 @@ class Resolver:
             where = (*path, "attributes", error.field)
             raise scenario.error(where, str(error)) from None
         return {"type": typed.type, "attributes": attributes}
+
+    def _stored_type(self, scenario: ScenarioFile, typed: Typed, path: KeyPath) -> dict:
+        """Return an ns-3 type of a spec from disk; its module knows its attributes."""
+        if not _TYPE_ID.fullmatch(typed.type):
+            raise scenario.error((*path, "type"), f"{quoted(typed.type)} is no name of a TypeId.")
+        for name, value in typed.attributes.items():
+            where = (*path, "attributes", name)
+            if not _ATTRIBUTE.fullmatch(name):
+                raise scenario.error(where, "is no name of an attribute.")
+            try:
+                as_built(typed.type, name, value)
+            except ValueError as error:
+                raise scenario.error(where, str(error)) from None
+        return {"type": typed.type, "attributes": typed.attributes}

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec import messages, overrides, yaml_lines
-from pyorch.spec.yaml_lines import Path as KeyPath
+from pyorch.spec.yaml_lines import KeyPath
 from pyorch.theory import preset_schema as schema
 from pyorch.theory.architecture import Model
 from pyorch.theory.inference import Service

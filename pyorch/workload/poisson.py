@@ -12,11 +12,9 @@ from pydantic import Field, model_validator
 
 from pyorch.spec.fields import Closed, FieldError, Number, TimePs
 from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.spec.limits import MOST_FLOWS
 from pyorch.workload import _size_cdf
 from pyorch.workload._hosts import access_rate_bps, hosts, stream
-
-#: Beyond this a table of flows does not fit a laptop.
-MOST_FLOWS = 20_000_000
 
 
 class Params(Closed):
@@ -29,7 +27,7 @@ class Params(Closed):
     duration_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="duration")
     sizes: str | None = None
     sizes_file: InputFile | None = None
-    points: list[list[float]]
+    points: list[list[float]] = Field(json_schema_extra={"derived": True})
     start_ps: TimePs = Field(0, alias="start")
 
     @model_validator(mode="before")
