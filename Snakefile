@@ -264,8 +264,6 @@ rule reproduction:
         mem_mb=1000,
     conda:
         "environment.yml"
-    message:
-        "Writing the reproduction report"
     shell:
         "python -m pyorch theory report --out {params.folder:q} > {log:q} 2>&1"
 

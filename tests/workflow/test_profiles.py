@@ -46,7 +46,7 @@ def test_a_profile_plans_the_whole_workflow(project, name):
     said = plan(project, name, "all")
 
     assert re.search(r"^simulate +2$", said, re.MULTILINE)
-    other = said.partition("Writing the reproduction report")[2].partition("\n[")[0]
+    other = said.partition("rule reproduction:")[2].partition("\n[")[0]
     assert "mem_mb=1000" in other
     assert ("runtime=30" in other) == (name == "slurm")
     assert ("benchmarks_smoke.csv" in said) == (name == "ci")
