@@ -13,13 +13,14 @@ PLACE := $(subst /,_,$(subst $(SPACE),_,$(CURDIR)))
 PACKAGES := $(VENV)/packages$(PLACE)
 EDITABLE := $(VENV)/editable$(PLACE)
 
-.PHONY: help setup figures test sanitize bench clean
+.PHONY: help setup figures test wheel sanitize bench clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make setup     make .venv and build the C++ modules"
 	@echo "make figures   run every scenario and draw every figure [SCALE=smoke|laptop|paper] [CORES=n]"
 	@echo "make test      run all tests"
+	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
 	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
 	@echo "make clean     remove .venv and build; results and figures stay"
@@ -34,6 +35,11 @@ figures: setup
 test: setup
 	@$(IN_VENV) ruff check .
 	@$(IN_VENV) python -m pytest -n auto --maxprocesses 8
+
+wheel: setup
+	@$(VENV)/bin/pip wheel $(PIP_FLAGS) --no-deps --wheel-dir dist .
+	@rm -rf build/wheel
+	@ls dist/pyorch-*.whl
 
 # A report goes to the terminal past pytest's capture, for it ends the process that captures. Python
 # is not instrumented, so the sanitizer is loaded before it, and with it what throws exceptions; what

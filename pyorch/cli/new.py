@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from pyorch.built import IS_PACKAGED
 from pyorch.errors import PluginError
 from pyorch.render import environment
 from pyorch.simulate import places
@@ -51,6 +52,7 @@ def write_transport(name: str, modules: Path = places.MODULES) -> list[Path]:
     PluginError
         The name cannot be one, or something else has it.
     """
+    check_sources()
     check_name(name, modules)
     values = {
         "name": name,
@@ -67,6 +69,12 @@ def write_transport(name: str, modules: Path = places.MODULES) -> list[Path]:
         path.write_text(templates.get_template(template).render(values))
         written.append(path)
     return written
+
+
+def check_sources() -> None:
+    """Raise PluginError where no module can be written, because none could be built."""
+    if IS_PACKAGED:
+        raise PluginError("pyorch was installed from a wheel; C++ is written in a clone of it.")
 
 
 def check_name(name: str, modules: Path = places.MODULES) -> None:

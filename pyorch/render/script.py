@@ -8,9 +8,8 @@ from pathlib import Path
 import jinja2
 
 from pyorch.errors import SpecError
+from pyorch.spec.plan import TEMPLATES
 from pyorch.units import format_si
-
-TEMPLATES = Path(__file__).resolve().parents[2] / "scenarios" / "templates"
 
 #: Suffix of a name to the unit a reader sees and how many of ours make one.
 _UNITS = {"_ps": ("s", 1e-12), "_bps": ("bit/s", 1), "_bytes": ("B", 1)}

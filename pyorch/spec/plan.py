@@ -20,7 +20,8 @@ from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
 from pyorch.writing import make_folder, write_text
 
-TEMPLATES = Path(__file__).resolve().parents[2] / "scenarios" / "templates"
+#: Main programs of runs; part of the package, like the code that fills them in.
+TEMPLATES = Path(__file__).resolve().parents[1] / "render" / "templates"
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def template_digest(folder: Path, name: str) -> str:
     if name not in known or name == "base":
         offered = [other for other in known if other != "base"]
         raise SpecError(
-            f"template: no template {quoted(name)}. Found in scenarios/templates:"
+            f"template: no template {quoted(name)}. Found in pyorch/render/templates:"
             f" {', '.join(offered)}.{did_you_mean(name, offered)}"
         )
     content = b"".join((folder / f"{part}.py.jinja").read_bytes() for part in ("base", name))

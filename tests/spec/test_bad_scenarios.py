@@ -269,7 +269,7 @@ CHANGES = {
     ),
     "an unknown template": (
         "name: small", "name: small\ntemplate: fabrik",
-        "template: no template 'fabrik'. Found in scenarios/templates: fabric. Did you mean",
+        "template: no template 'fabrik'. Found in pyorch/render/templates: fabric. Did you mean",
     ),
     "a message of no bytes": (
         "message: 1 MB", "message: 0 B",

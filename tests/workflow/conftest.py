@@ -56,7 +56,6 @@ class Project:
         (folder / "build" / "include").symlink_to(places.HEADERS)
         for name in ("scenarios", "plots"):
             (folder / name).mkdir()
-        (folder / "scenarios" / "templates").symlink_to(ROOT / "scenarios" / "templates")
         self.scenario.write_text(SCENARIO)
         (folder / "plots" / "tiny.py").write_text(PLOT)
 
