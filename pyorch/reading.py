@@ -128,7 +128,7 @@ def _refuse(constant: str):
 
 
 def shown(path: object) -> str:
-    """Return a path on one line, whatever is in its name."""
+    """Return a path, or a message with one in it, on one line, whatever is in its name."""
     return "".join(
         character if character.isprintable() else repr(character)[1:-1] for character in str(path)
     )

@@ -52,6 +52,7 @@ def test_a_skeleton_has_the_shape_of_a_module_and_no_gaps(modules):
         ("x_", "x"),
         ("", "slow-start"),
         ("é", "slow-start"),
+        ("x" * 65, "x" * 20),
     ],
 )
 def test_what_is_no_name_is_answered_with_one(name, nearest, modules):

@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from pyorch import jobs
-from pyorch.errors import PyorchError
+from pyorch.errors import BuildError, PyorchError
+from pyorch.reading import shown
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -200,5 +201,6 @@ def main() -> None:
     try:
         app(prog_name="python -m pyorch")
     except PyorchError as error:
-        typer.echo(str(error), err=True)
+        said = str(error) if isinstance(error, BuildError) else shown(error)
+        typer.echo(said, err=True)
         raise SystemExit(1) from None

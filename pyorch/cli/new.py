@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 from pyorch.built import IS_PACKAGED
-from pyorch.errors import PluginError
+from pyorch.errors import PluginError, quoted
 from pyorch.render import environment
 from pyorch.simulate import places
+from pyorch.spec.limits import LONGEST_NAME
 
 app = typer.Typer(no_args_is_help=True, help="Write the skeleton of a plug-in that works as it is.")
 
@@ -79,11 +80,11 @@ def check_sources() -> None:
 
 def check_name(name: str, modules: Path = places.MODULES) -> None:
     """Raise PluginError unless a transport may be called so."""
-    where = f"transport '{name}':"
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+    where = f"transport {quoted(name)}:"
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > LONGEST_NAME:
         raise PluginError(
-            f"{where} not a name for a folder, a header and a class. Write lower-case letters and"
-            f" digits, words joined by -, for example '{_nearest(name)}'."
+            f"{where} not a name for a folder, a header and a class. Write at most {LONGEST_NAME}"
+            f" lower-case letters and digits, words joined by -, for example '{_nearest(name)}'."
         )
     if (modules / name).exists():
         raise PluginError(
@@ -108,7 +109,7 @@ def check_name(name: str, modules: Path = places.MODULES) -> None:
 def _nearest(name: str) -> str:
     """Return what the user may have meant, ``slow-start`` for ``SlowStart``."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
-    return re.sub(r"[^a-z0-9]+", "-", words).lstrip("0123456789-").rstrip("-") or "slow-start"
+    return re.sub(r"[^a-z0-9]+", "-", words).lstrip("0123456789-")[:20].rstrip("-") or "slow-start"
 
 
 def _stock() -> Path:

@@ -3,10 +3,17 @@
 
 from pyorch.spec.plan import Run, plan, runs_by_id, write_resolved, write_spec
 from pyorch.spec.planning import SCALES
-from pyorch.spec.scenario import ScenarioFile, read_scenario, scenario_files, scenario_of
+from pyorch.spec.scenario import (
+    DEFAULT_SCALE,
+    ScenarioFile,
+    read_scenario,
+    scenario_files,
+    scenario_of,
+)
 from pyorch.spec.stored import read_spec
 
 __all__ = [
+    "DEFAULT_SCALE",
     "SCALES",
     "Run",
     "ScenarioFile",

@@ -7,13 +7,13 @@ Far beyond what a laptop can hold or wait for, so whoever meets one has made a s
 #: Runs of one scenario at one scale: the product of variants and sweep.
 MOST_RUNS = 100_000
 #: Links of a network, its nodes, and the largest id of one: arrays are as long as that.
-MOST_LINKS = 2**24
-MOST_NODES = 10**7
-#: Messages of a run, and rows of any other table.
-MOST_FLOWS = 20_000_000
+MOST_LINKS = 2**22
+MOST_NODES = 2**22
+#: Messages of a run, and rows of a table that somebody else has made.
+MOST_FLOWS = 5_000_000
 MOST_ROWS = 20_000_000
 #: Outages of links in a run.
-MOST_OUTAGES = 1_000_000
+MOST_OUTAGES = 200_000
 #: Columns of a table that somebody else has made.
 MOST_COLUMNS = 100
 #: One message [byte]: all sizes below are exact as floating-point numbers too.

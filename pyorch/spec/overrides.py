@@ -59,8 +59,11 @@ def parse_assignment(text: str) -> tuple[str, object]:
     """
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise SpecError(f"--set {text}: write key.path=value, for example link.rate='400 Gb/s'.")
+        raise SpecError(
+            f"--set {quoted(text)[1:-1]}: write key.path=value, for example link.rate='400 Gb/s'."
+        )
     try:
         return key.strip(), parse(value, "--set")[0]
     except SpecError:
-        raise SpecError(f"--set {text}: {quoted(value)} is not a YAML value. Quote it.") from None
+        key = quoted(key)[1:-1]
+        raise SpecError(f"--set {key}: {quoted(value)} is not a YAML value. Quote it.") from None

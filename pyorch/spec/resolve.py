@@ -17,6 +17,7 @@ from pyorch.spec import messages, typeids
 from pyorch.spec.checks import check_pfc, check_trace
 from pyorch.spec.fields import FieldError, check_text, restore
 from pyorch.spec.limits import MOST_LINKS
+from pyorch.spec.network import Network
 from pyorch.spec.planning import PLANNING_KEYS
 from pyorch.spec.scenario import ScenarioFile
 from pyorch.spec.schema import Load, Plugin, Scenario, Typed
@@ -52,7 +53,7 @@ class Resolver:
 
     def __init__(self, types: TypeIds | None):
         self._types = types
-        self._shapes: dict[str, tuple[dict, dict, dict]] = {}
+        self._shapes: dict[str, Network] = {}
 
     def resolve(self, scenario: ScenarioFile) -> dict:
         """Return the resolved spec of a scenario whose overrides have all been applied.
@@ -71,7 +72,8 @@ class Resolver:
         spec["topology"] = self._plugin(
             scenario, "topology", point.topology, ("topology",), {"link": spec["link"]}
         )
-        nodes, links, counts = self._shape(scenario, spec["topology"], spec["link"])
+        network = self._shape(scenario, spec["topology"], spec["link"])
+        nodes, links = network.nodes, network.links
         try:
             check_trace(spec["trace"], nodes)
         except FieldError as error:
@@ -86,7 +88,7 @@ class Resolver:
             for i, load in enumerate(point.workload)
         ]
         for i, load in enumerate(spec["workload"]):
-            self._check_load(scenario, load, ("workload", i), nodes, counts, spec["stop_ps"])
+            self._check_load(scenario, load, ("workload", i), network, spec["stop_ps"])
         spec["failures"] = [
             self._failure(scenario, failure, ("failures", i), nodes, links, spec["stop_ps"])
             for i, failure in enumerate(point.failures)
@@ -121,8 +123,8 @@ class Resolver:
             raise scenario.error((*path, error.field), str(error)) from None
         return {"type": plugin.type, **params.model_dump()}
 
-    def _shape(self, scenario: ScenarioFile, topology: dict, link: dict) -> tuple[dict, dict, dict]:
-        """Return node table, link table and counts of a topology, computed once."""
+    def _shape(self, scenario: ScenarioFile, topology: dict, link: dict) -> Network:
+        """Return what a topology makes, computed once."""
         key = json.dumps([topology, link], sort_keys=True)
         if key not in self._shapes:
             module = plugins.load("pyorch.topology", topology["type"])
@@ -139,7 +141,7 @@ class Resolver:
                 raise scenario.error(("topology", error.field), str(error)) from None
             if len(self._shapes) >= _MOST_SHAPES:
                 self._shapes.clear()
-            self._shapes[key] = (tables["nodes"], tables["links"], counts)
+            self._shapes[key] = Network(counts, tables["nodes"], tables["links"])
         return self._shapes[key]
 
     def _load(
@@ -180,17 +182,14 @@ class Resolver:
         scenario: ScenarioFile,
         load: dict,
         path: KeyPath,
-        nodes: dict,
-        counts: dict,
+        network: Network,
         stop_ps: int,
     ) -> None:
         """Refuse a workload that does not fit the topology, or begins when the run has ended."""
         module = plugins.load("pyorch.workload", load["type"])
         params = restore(module.Params, load)
         try:
-            module.check(params, counts)
-            if hasattr(module, "check_flows"):
-                module.check_flows(params, nodes, stop_ps)
+            module.check(params, network, stop_ps)
             if load.get("start_ps", 0) >= stop_ps:
                 start, stop = (format_exact(t, TIME) for t in (load["start_ps"], stop_ps))
                 raise FieldError("start", f"{start} is not before stop, {stop}. Raise stop.")

@@ -40,6 +40,11 @@ def parse(lines: list[tuple[int, list[str]]], where: str) -> dict[str, dict[str,
     n_nodes, n_switches, n_links = _whole(lines[0], where)
     if not 0 < n_nodes <= MOST_NODES:
         raise FieldError(KEY, f"{where}: {n_nodes} nodes; there may be 1 to {MOST_NODES}.")
+    if n_nodes > max(2 * n_links, 2):
+        raise FieldError(
+            KEY, f"{where}: {n_nodes} nodes, but {n_links} links have {2 * n_links} ends, so some"
+            " node has no link. Add one, or the node goes.",
+        )  # fmt: skip
     switches = _whole(lines[1], where) if n_switches else []
     rows = lines[2:] if n_switches else lines[1:]
     found = {switch for switch in switches if 0 <= switch < n_nodes}

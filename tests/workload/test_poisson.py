@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import chi2
 
 from pyorch.spec.fields import FieldError
+from pyorch.spec.network import Network
 from pyorch.topology import leaf_spine
 from pyorch.workload import _size_cdf, poisson
 
@@ -94,8 +95,13 @@ def test_a_distribution_that_is_none_is_refused(tmp_path, given_, key, message):
 
 
 def test_messages_must_begin_before_the_end_and_fit_the_machine():
-    params = poisson.Params.model_validate({"load": 1, "duration": "1 ms", "sizes": "fb_hdp"})
+    tables = fabric()
+    network = Network({"hosts": 2}, tables["nodes"], tables["links"])
+
+    def check(stop_ps, **given_):
+        poisson.check(poisson.Params.model_validate({"load": 1, **given_}), network, stop_ps)
+
     with pytest.raises(FieldError, match="until 1000000000 ps, but the run stops at 1000 ps"):
-        poisson.check_flows(params, {}, 1000)
-    with pytest.raises(FieldError, match="at most 20000000. Shorten it"):
-        flows(load=1, duration="1000 s", sizes="fb_hdp")
+        check(1000, duration="1 ms", sizes="fb_hdp")
+    with pytest.raises(FieldError, match="at most 5000000. Shorten it"):
+        check(10**16, duration="1000 s", sizes="fb_hdp")
