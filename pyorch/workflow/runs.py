@@ -63,7 +63,7 @@ class Workflow:
         loads = [f"pyorch/workload/{name}.py" for name in loads]
         loads += [f"pyorch/failure/{name}.py" for name in failures]
         shared = [*_shared("topology"), *_shared("workload")]
-        shared += ["pyorch/failure/_outage.py"] if failures else []
+        shared += _shared("failure") if failures else []
         return [topology, *loads, *shared]
 
     def memory_mb(self, scenario: str, run: str) -> int:
