@@ -160,13 +160,13 @@ def benchmarks(
     ] = None,
     scale: ScaleOption = "laptop",
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
-    logs: Annotated[Path, typer.Option(help="Folder of the logs.")] = Path("logs"),
 ) -> None:
     """Write time, memory and events of the finished runs as CSV, and as HTML beside it."""
     from pyorch import spec as specs
     from pyorch.report import benchmarks as report
 
-    table = report.collect(scenarios or specs.scenario_files(), scale, results, logs)
+    files = map(specs.read_scenario, scenarios or specs.scenario_files())
+    table = report.collect([run for file in files for run in specs.plan(file, scale)], results)
     report.write(table, out)
     typer.echo(report.summary(table))
 

@@ -90,10 +90,10 @@ def _cost(folder: Path) -> dict[str, object]:
         "state": "finished" if done == total else "stopped",
         "flows": total,
         "flows_done": done,
-        "wall_s": float(facts["wall_s"]),
-        "cpu_s": float(facts["cpu_user_s"]) + float(facts["cpu_system_s"]),
-        "engine_cpu_s": float(facts["run_cpu_s"]),
-        "peak_memory_bytes": int(facts["peak_memory_bytes"]),
+        "wall_s": facts["wall_s"],
+        "cpu_s": facts["cpu_user_s"] + facts["cpu_system_s"],
+        "engine_cpu_s": facts["run_cpu_s"],
+        "peak_memory_bytes": facts["peak_memory_bytes"],
     }
 
 

@@ -22,3 +22,8 @@ def shown(path: Path) -> str:
 def module_libraries() -> list[Path]:
     """Return the built libraries of the modules without their tests, sorted by name."""
     return sorted(path for path in LIBRARIES.glob("lib*.so") if not path.name.endswith("-test.so"))
+
+
+def library(name: str) -> Path:
+    """Return the built library of this file name."""
+    return LIBRARIES / name

@@ -92,11 +92,7 @@ class ScenarioFile:
 
         A list of names for ``variants`` leaves only these, in the order of the file.
         """
-        if scale not in SCALES:
-            raise SpecError(
-                f"scale {quoted(scale)}: there are {', '.join(SCALES)}."
-                f"{did_you_mean(scale, SCALES)}"
-            )
+        check_scale(scale)
         result = self
         for key, value in self.planning().scales.get(scale, {}).items():
             if key == "variants" and isinstance(value, list):
@@ -132,6 +128,14 @@ class ScenarioFile:
         """Return where something of the file stands: ``x.yaml:12: scales.smoke``."""
         line = f":{self.lines[path]}" if path in self.lines else ""
         return f"{self.source}{line}: {dotted(path[:2])}"
+
+
+def check_scale(scale: str) -> None:
+    """Raise SpecError unless this is the name of a scale."""
+    if scale not in SCALES:
+        raise SpecError(
+            f"scale {quoted(scale)}: there are {', '.join(SCALES)}.{did_you_mean(scale, SCALES)}"
+        )
 
 
 def shaped(key: str | int, value: object) -> object:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.workflow import resources
+from pyorch.workflow import code, resources
 from pyorch.workflow import runs as plans
 
 pytestmark = pytest.mark.ns3
@@ -42,7 +42,9 @@ def test_a_run_is_made_anew_when_a_file_that_decides_its_failures_is_edited(proj
 
     def files(workflow):
         return {
-            path for run in workflow.runs["tiny"] for path in workflow.plugin_files("tiny", run)
+            str(path.relative_to(code.PACKAGE.parent))
+            for run in workflow.runs["tiny"].values()
+            for path in code.files_of(run.spec)
         }
 
     assert files(failing) - files(plain) >= {
