@@ -10,7 +10,7 @@ from pyorch import spec as specs
 from pyorch import traces
 from pyorch.errors import PyorchError, TraceError
 from pyorch.runs.finished import FILES
-from pyorch.spec.parameters import differing, flat, short
+from pyorch.spec.parameters import differing, flat
 
 #: Columns that every row has; those after them are the parameters that differ.
 COLUMNS = (
@@ -57,7 +57,7 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
     rows = []
     for found in by_scenario.values():
         changed = [key for key in differing(p for _, p in found) if key != "seed"]
-        rows += [row | {short(key): p.get(key) for key in changed} for row, p in found]
+        rows += [row | {key: p.get(key) for key in changed} for row, p in found]
     table = pd.DataFrame(rows, columns=None if rows else list(COLUMNS))
     whole = ["seed", "flows", "flows_done", "size_bytes", "peak_memory_bytes"]
     return table.astype(dict.fromkeys(whole, "Int64"))

@@ -12,7 +12,7 @@ from pyorch.workflow import ownership, runs
 from pyorch.workflow import snakemake as insides
 
 PLAN, FOLDER = config["plan"], config["folder"]
-METRICS = [name for name in config["metrics"].split(",") if name]
+METRICS = [name for name in str(config.get("metrics") or "").split(",") if name]
 try:
     if workflow.is_main_process and insides.will_run_jobs():
         with ownership.shared_folder() as alone:
