@@ -28,3 +28,13 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_title = f"pyorch {version}"
 html_show_sourcelink = False
+
+
+def setup(app):
+    """Keep the first sentence of a property whole: napoleon would take its start for a type."""
+
+    def whole(app, what, name, obj, options, lines):
+        if what in ("property", "attribute") and lines:
+            lines[0] = lines[0].replace(": ", " \u2013 ", 1)
+
+    app.connect("autodoc-process-docstring", whole, priority=400)

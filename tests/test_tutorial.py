@@ -51,7 +51,7 @@ def test_the_tutorial_from_its_first_command_to_its_last(tmp_path):
                 assert words(line) in words(said), line
     assert (files, commands) == (3, 9)
     assert folder == tmp_path / "my-study"
-    for picture in ("longest_queue.png", "queues.png"):
+    for picture in ("longest_queue.png", "queues.png", "fct.png"):
         assert (folder / picture).stat().st_size > 10_000
 
 
