@@ -12,14 +12,18 @@ SPACE := $(subst ,, )
 PLACE := $(subst /,_,$(subst $(SPACE),_,$(CURDIR)))
 PACKAGES := $(VENV)/packages$(PLACE)
 EDITABLE := $(VENV)/editable$(PLACE)
+SITE_PACKAGES := $(VENV)/docs$(PLACE)
 
-.PHONY: help setup figures test sanitize bench clean
+.PHONY: help setup figures gallery docs test wheel sanitize bench clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make setup     make .venv and build the C++ modules"
 	@echo "make figures   run every scenario and draw every figure [SCALE=smoke|laptop|paper] [CORES=n]"
+	@echo "make gallery   run the scenarios of docs/gallery and draw their figures again"
+	@echo "make docs      build the pages of docs/ as a site, with the reference of the Python API"
 	@echo "make test      run all tests"
+	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
 	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
 	@echo "make clean     remove .venv and build; results and figures stay"
@@ -31,9 +35,21 @@ setup: $(EDITABLE)
 figures: setup
 	@$(IN_VENV) snakemake all --cores $(CORES) --config scale=$(SCALE)
 
+gallery: setup
+	@$(IN_VENV) python docs/gallery/draw.py
+
+docs: setup $(SITE_PACKAGES)
+	@$(IN_VENV) python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
+	@echo "build/site/index.html"
+
 test: setup
 	@$(IN_VENV) ruff check .
 	@$(IN_VENV) python -m pytest -n auto --maxprocesses 8
+
+wheel: setup
+	@PYTHONWARNINGS=ignore $(VENV)/bin/pip wheel $(PIP_FLAGS) --no-deps --wheel-dir dist .
+	@rm -rf build/wheel
+	@ls dist/pyorch-*.whl
 
 # A report goes to the terminal past pytest's capture, for it ends the process that captures. Python
 # is not instrumented, so the sanitizer is loaded before it, and with it what throws exceptions; what
@@ -59,7 +75,7 @@ clean:
 	@rm -rf $(VENV) build
 
 $(EDITABLE): $(PACKAGES) pyproject.toml
-	@$(VENV)/bin/pip install $(PIP_FLAGS) --no-deps --editable .
+	@PYTHONWARNINGS=ignore $(VENV)/bin/pip install $(PIP_FLAGS) --no-deps --editable .
 	@touch $@
 
 $(PACKAGES): requirements.lock setup/packages.py
@@ -67,6 +83,11 @@ $(PACKAGES): requirements.lock setup/packages.py
 	@test -e $@ || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Installing packages into $(VENV) (once; minutes the first time on a machine) ..."
 	@$(VENV)/bin/python setup/packages.py requirements.lock
+	@touch $@
+
+$(SITE_PACKAGES): requirements.docs.lock $(PACKAGES)
+	@echo "Installing what builds the site ..."
+	@$(VENV)/bin/python setup/packages.py requirements.docs.lock
 	@touch $@
 
 PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517

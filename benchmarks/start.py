@@ -63,7 +63,6 @@ def dry_run_s(runs: int) -> float:
         for entry in ("Snakefile", "profiles", "pyorch", "build", "ns3-modules", "environment.yml"):
             (folder / entry).symlink_to(places.REPOSITORY / entry)
         (folder / "scenarios").mkdir()
-        (folder / "scenarios/templates").symlink_to(places.REPOSITORY / "scenarios/templates")
         (folder / "scenarios/many.yaml").write_text(MANY_RUNS.format(seeds=seeds))
         target = "results/many/laptop/fct.csv"
         command = ["snakemake", target, "--dry-run", "--quiet", "--cores", "1"]

@@ -24,6 +24,8 @@ NEEDS = {
 PS_PER_MS, PS_PER_US = 1e9, 1e6
 #: Fluid draws are counted in classes of this width, in units of the optimum [1].
 CLASS_WIDTH = 0.25
+#: Columns that the axes have to reach.
+REACH = ("fct_ps", "fct_ps_high")
 
 
 def draw(figure, fct, slowdown, fluid, draws):
@@ -39,7 +41,8 @@ def draw(figure, fct, slowdown, fluid, draws):
         pd.DataFrame([{"series": "optimal", "fct_ps": optimal_ps}]),
     ]
     look = figures.style("optimal")
-    longest = 1.04 * max(table["fct_ps"].max() for table in drawn) / unit_ps
+    ends = [table[name].max() for table in drawn for name in table if name in REACH]
+    longest = 1.04 * np.nanmax(ends) / unit_ps
     for ax in (left, right):
         ax.axvline(
             optimal, color="black", linestyle=":", linewidth=1, zorder=0,

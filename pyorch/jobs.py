@@ -46,13 +46,19 @@ def announce(file: Path) -> None:
     os.environ[OWNER] = json.dumps({"process": identity(os.getpid()), "file": str(file.resolve())})
 
 
-def join() -> None:
-    """Take part in the workflow that has started this process, if one has; return at once."""
+def hold() -> dict | None:
+    """Be seen, until this process and what it forks have ended, by who next owns the folder."""
     owner = json.loads(os.environ.get(OWNER, "null"))
     if owner is not None and not _held:
         file = open(owner["file"], "a")  # noqa: SIM115 (until the end)
         fcntl.flock(file, fcntl.LOCK_SH)
         _held.append(file)
+    return owner
+
+
+def join() -> None:
+    """Take part in the workflow that has started this process, if one has; return at once."""
+    owner = hold()
     parent = os.environ.pop(PARENT, "")
     ends_with = owner["process"] if owner else None
     if _of_this_machine(ends_with) or parent:

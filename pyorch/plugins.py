@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes the name of a package, leaves the modules in its folder: a plug-in is a file, no list."""
 
+import difflib
 import importlib
 import importlib.util
+import inspect
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 from pyorch.errors import PluginError, did_you_mean
+
+_PAGE = "docs/extending.md"
+#: Plug-ins that keep the contract of their kind.
+_kept: set[ModuleType] = set()
 
 
 def names(package: str) -> list[str]:
@@ -38,7 +45,7 @@ def load(package: str, name: object) -> ModuleType:
         The folder has no file of that name.
     """
     module = sys.modules.get(f"{package}.{name}")
-    if module is not None and not str(name).startswith("_"):
+    if module is not None and not str(name).startswith("_") and module in _kept:
         return module
     known = names(package)
     if name not in known:
@@ -47,7 +54,45 @@ def load(package: str, name: object) -> ModuleType:
             f"no {kind} '{name}'. Found in {package.replace('.', '/')}: {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
-    return importlib.import_module(f"{package}.{name}")
+    module = importlib.import_module(f"{package}.{name}")
+    check_contract(module, package)
+    _kept.add(module)
+    return module
+
+
+def check_contract(module: ModuleType, package: str) -> None:
+    """Hold a plug-in against the Protocol of its kind, ``Contract`` in ``_contract.py``.
+
+    Raises
+    ------
+    PluginError
+        A part is missing, takes other arguments, or one that may be left out seems misspelt.
+    """
+    if importlib.util.find_spec(f"{package}._contract") is None:
+        return
+    contract = importlib.import_module(f"{package}._contract").Contract
+    optional = getattr(contract, "OPTIONAL", ())
+    parts = {name for name in vars(contract) if name[0] != "_" and name != "OPTIONAL"}
+    parts |= contract.__annotations__.keys()
+    kind, own = package.rpartition(".")[2], [n for n in vars(module) if n[0] != "_"]
+    where = f"{kind} '{module.__name__.rpartition('.')[2]}'"
+    for part in sorted(parts):
+        found, wanted = getattr(module, part, None), getattr(contract, part, None)
+        if found is None:
+            near = difflib.get_close_matches(part, set(own) - parts, n=1, cutoff=0.75)
+            if near:
+                raise PluginError(f"{where}: has {near[0]}; did you mean {part}?")
+            if part not in optional:
+                raise PluginError(f"{where}: has no {part}. Its kind is described in {_PAGE}.")
+        elif callable(wanted) and (names := _arguments(found)) != _arguments(wanted):
+            raise PluginError(
+                f"{where}: {part} takes ({', '.join(names)}), and is called with"
+                f" ({', '.join(_arguments(wanted))})."
+            )
+
+
+def _arguments(function: Callable) -> list[str]:
+    return list(inspect.signature(function).parameters)
 
 
 def discover(package: str) -> dict[str, ModuleType]:

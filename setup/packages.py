@@ -27,33 +27,49 @@ class Progress:
     """One moving line on a terminal; in a log a line now and then, and one per compiled package."""
 
     def __init__(self, total: int):
-        self.total, self.seen, self.said_s = total, 0, time.monotonic()
+        self.total, self.seen, self.name, self.state = total, 0, "", ""
+        self.since_s = self.said_s = time.monotonic()
         self.moving = sys.stderr.isatty()
 
-    def say(self, text: str, *, always: bool = False) -> None:
-        """Show what goes on, at once or when the time has come."""
+    def say(self, state: str, *, always: bool = False) -> None:
+        """Take note of what goes on now."""
+        self.state, self.since_s = state, time.monotonic()
+        self.beat(always=always)
+
+    def beat(self, *, always: bool = False) -> None:
+        """Show what goes on and for how long, at once or when the time has come."""
         now = time.monotonic()
+        lasts_s = now - self.since_s
+        text = self.state + (f" ({lasts_s:.0f} s)" if lasts_s >= 2 else "")
         if self.moving:
             print(f"\r\033[K  {text[:76]}", end="", file=sys.stderr, flush=True)
-        elif always or now - self.said_s > EVERY_S:
+        elif self.state and (always or now - self.said_s > EVERY_S):
             print(f"  {text}", file=sys.stderr, flush=True)
             self.said_s = now
 
     def take(self, line: str) -> None:
         """Read one line of pip."""
+        of = f"{self.seen} of {self.total} packages"
         if found := re.match(r"Collecting (\S+?)(?:==|\s|$)", line):
-            self.seen += 1
-            self.say(f"{self.seen} of {self.total} packages: fetching {found[1]}")
-        elif found := re.match(r"\s*Building wheel for (\S+) .*: (started|finished|still)", line):
-            what = {"started": "compiling", "still": "still compiling", "finished": "compiled"}
-            self.say(f"{what[found[2]]} {found[1]} (C++, kept for the next time)", always=True)
+            self.seen, self.name = self.seen + 1, found[1]
+            self.say(f"{self.seen} of {self.total} packages: fetching {self.name}")
+        elif found := re.match(r"\s+Downloading .*(\([\d.]+ [kMG]B\))", line):
+            self.say(f"{of}: fetching {self.name} {found[1]}")
+        elif re.match(r"\s+(Installing build dependencies|Preparing metadata).*: started", line):
+            self.say(f"{of}: preparing to compile {self.name}")
+        elif found := re.match(r"\s*Building wheel for (\S+) .*: (started|finished)", line):
+            what = {"started": "compiling", "finished": "compiled"}[found[2]]
+            self.say(f"{what} {found[1]} (C++, kept for the next time)", always=True)
         elif line.startswith("Installing collected packages"):
-            self.say(f"unpacking {self.total} packages", always=True)
+            what = f"{self.total} packages" if self.total > 1 else "pip"
+            self.say(f"unpacking {what}", always=True)
 
     def count(self) -> None:
-        """Show how many packages are unpacked."""
+        """Say how many packages are unpacked."""
         done = len(list(Path(sysconfig.get_path("purelib")).glob("*.dist-info")))
-        self.say(f"{min(done, self.total)} of {self.total} packages unpacked")
+        state = f"{min(done, self.total)} of {self.total} packages unpacked"
+        if state != self.state and self.total > 1:
+            self.say(state)
 
     def end(self) -> None:
         """Leave the line as it was."""
@@ -81,6 +97,7 @@ def install(requirements: Path, total: int) -> int:
                 unpacking = unpacking or line.startswith("Installing collected")
             if unpacking:
                 progress.count()
+            progress.beat()
             time.sleep(0.5)
     progress.end()
     if process.returncode:

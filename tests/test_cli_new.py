@@ -107,6 +107,7 @@ def test_a_file_has_a_name_that_python_can_import(name, nearest, root):
         ("x_", "x"),
         ("", "slow-start"),
         ("é", "slow-start"),
+        ("x" * 65, "x" * 20),
     ],
 )
 def test_what_is_no_name_is_answered_with_one(name, nearest, root):

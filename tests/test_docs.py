@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pyorch import plugins, spec
-from pyorch.spec import schema
+from pyorch.spec import planning, schema
 from pyorch.spec.scenario import parse_scenario
 from pyorch.traces.columns import CONTRACTS
 
@@ -32,7 +32,7 @@ def test_every_key_of_a_scenario_is_documented():
     text = (ROOT / "docs" / "scenarios.md").read_text()
     keys = [field.alias or name for name, field in schema.Scenario.model_fields.items()]
 
-    assert [k for k in (*keys, *schema.PLANNING_KEYS) if f"| `{k}` |" not in text] == []
+    assert [k for k in (*keys, *planning.PLANNING_KEYS) if f"| `{k}` |" not in text] == []
 
 
 def test_the_scenario_of_the_readme_resolves():

@@ -55,3 +55,42 @@ def test_no_guess_is_made_for_a_name_like_no_other():
 
 def test_a_guess_ignores_case():
     assert did_you_mean("gain", ["Gain", "Loss"]) == " Did you mean Gain?"
+
+
+CONTRACT = """\
+class Contract:
+    SIDES: int
+    OPTIONAL = ("corners",)
+    def area(params, seed): ...
+    def corners(params): ...
+"""
+WRONG = {
+    "SIDES = 4\n": "shapes 'wrong': has no area.",
+    "SIDES = 4\ndef aera(params, seed): ...\n": "shapes 'wrong': has aera; did you mean area?",
+    "SIDES = 4\ndef area(params): ...\n": "area takes (params), and is called with (params, seed)",
+    "SIDES = 4\ndef area(params, seed): ...\ndef corner(params): ...\n": "did you mean corners?",
+    "def area(params, seed): ...\n": "shapes 'wrong': has no SIDES.",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG.items())
+def test_a_part_that_is_missing_or_misspelt_is_named(package, tmp_path, text, message):
+    (tmp_path / "shapes" / "_contract.py").write_text(CONTRACT)
+    (tmp_path / "shapes" / "wrong.py").write_text(text)
+    with pytest.raises(PluginError, match=re.escape(message)):
+        plugins.load(package, "wrong")
+    with pytest.raises(PluginError, match=re.escape(message)):  # also when it is asked for again
+        plugins.load(package, "wrong")
+
+
+def test_what_may_be_left_out_and_what_is_more_are_no_mistakes(package, tmp_path):
+    (tmp_path / "shapes" / "_contract.py").write_text(CONTRACT)
+    (tmp_path / "shapes" / "square.py").write_text(
+        "SIDES = 4\ndef area(params, seed): ...\ndef helper(): ...\n"
+    )
+    assert plugins.load(package, "square").SIDES == 4
+
+
+@pytest.mark.parametrize("kind", ["topology", "workload", "failure", "metrics", "export"])
+def test_every_plug_in_keeps_the_contract_of_its_kind(kind):
+    assert plugins.discover(f"pyorch.{kind}")

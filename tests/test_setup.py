@@ -81,7 +81,10 @@ def test_the_long_phases_say_what_they_do(capsys):
     progress = packages["Progress"](total=2)
     for line in (
         "Collecting numpy==2.3.1 (from -r requirements.lock (line 3))\n",
-        "  Using cached numpy-2.3.1-cp311-cp311-manylinux_2_28_x86_64.whl (16.6 MB)\n",
+        "  Downloading numpy-2.3.1-cp311-cp311-manylinux_2_28_x86_64.whl (16.6 MB)\n",
+        "Collecting cpycppyy==1.13.0 (from -r requirements.lock (line 4))\n",
+        "  Installing build dependencies: started\n",
+        "  Installing build dependencies: finished with status 'done'\n",
         "  Building wheel for cpycppyy (pyproject.toml): started\n",
         "  Building wheel for cpycppyy (pyproject.toml): finished with status 'done'\n",
         "Installing collected packages: numpy, cpycppyy\n",
@@ -91,6 +94,9 @@ def test_the_long_phases_say_what_they_do(capsys):
 
     assert [line.strip() for line in capsys.readouterr().err.splitlines()] == [
         "1 of 2 packages: fetching numpy",
+        "1 of 2 packages: fetching numpy (16.6 MB)",
+        "2 of 2 packages: fetching cpycppyy",
+        "2 of 2 packages: preparing to compile cpycppyy",
         "compiling cpycppyy (C++, kept for the next time)",
         "compiled cpycppyy (C++, kept for the next time)",
         "unpacking 2 packages",

@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 
 from pyorch import jobs
-from pyorch.errors import PyorchError
+from pyorch.errors import BuildError, PyorchError
+from pyorch.reading import shown
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -64,6 +65,24 @@ def run(
 
 
 @app.command()
+def sweep(
+    scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
+    sets: SetOption = None,
+    variant: Annotated[str | None, typer.Option(help="Only this variant; all.")] = None,
+    scale: ScaleOption = "laptop",
+    cores: Annotated[int | None, typer.Option(help="Runs at a time; all cores.", min=1)] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this metric; may be repeated; none for none; all that apply."),
+    ] = None,
+) -> None:
+    """Make every run and every metric of one scenario through Snakemake; what is there is kept."""
+    from pyorch.cli import sweep as many
+
+    raise typer.Exit(many.sweep(scenario, sets or [], variant, scale, cores, metric))
+
+
+@app.command()
 def export(
     format_: Annotated[str, typer.Argument(metavar="FORMAT", help="See: list exports")],
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
@@ -78,6 +97,61 @@ def export(
 
     for path in one.export(format_, scenario, sets or [], seed, variant, scale, out):
         typer.echo(path)
+
+
+ResultsOption = Annotated[Path, typer.Option(help="Folder of the results.")]
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Folder or name of a run.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="As CSV, all columns.")]
+
+
+@app.command()
+def results(
+    scenario: Annotated[str | None, typer.Argument(help="Only the runs of this one.")] = None,
+    results: ResultsOption = Path("results"),
+    csv: CsvOption = False,
+) -> None:
+    """List the runs that are there: parameters that differ, state, size, cost."""
+    from pyorch.cli import results as view
+
+    view.results(results, scenario, csv)
+
+
+@app.command()
+def show(
+    run: RunArgument,
+    results: ResultsOption = Path("results"),
+    every: Annotated[bool, typer.Option("--all", help="Every parameter.")] = False,
+) -> None:
+    """Show one finished run: what was run, what came out, what made it."""
+    from pyorch.cli import results as view
+
+    view.show(run, results, every)
+
+
+@app.command()
+def compare(
+    a: RunArgument, b: RunArgument, results: ResultsOption = Path("results"), csv: CsvOption = False
+) -> None:
+    """Show what differs between two runs, in what was run and in what came out."""
+    from pyorch.cli import results as view
+
+    view.compare(a, b, results, csv)
+
+
+@app.command()
+def plot(
+    kind: Annotated[str, typer.Argument(help="See: list plots")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders or names of runs.")],
+    results: ResultsOption = Path("results"),
+    out: Annotated[
+        Path | None, typer.Option(help="A file .pdf, .svg or .png, or a folder; figures/.")
+    ] = None,
+    show: Annotated[bool, typer.Option("--show", help="Open a window; write nothing.")] = False,
+) -> None:
+    """Draw finished runs: completion times, slowdown, queues, links, pauses, throughput."""
+    from pyorch.cli import results as view
+
+    view.plot(kind, runs, results, out, show)
 
 
 @app.command(name="list")
@@ -159,13 +233,13 @@ def benchmarks(
     ] = None,
     scale: ScaleOption = "laptop",
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
-    logs: Annotated[Path, typer.Option(help="Folder of the logs.")] = Path("logs"),
 ) -> None:
     """Write time, memory and events of the finished runs as CSV, and as HTML beside it."""
     from pyorch import spec as specs
     from pyorch.report import benchmarks as report
 
-    table = report.collect(scenarios or specs.scenario_files(), scale, results, logs)
+    files = map(specs.read_scenario, scenarios or specs.scenario_files())
+    table = report.collect([run for file in files for run in specs.plan(file, scale)], results)
     report.write(table, out)
     typer.echo(report.summary(table))
 
@@ -200,5 +274,6 @@ def main() -> None:
     try:
         app(prog_name="python -m pyorch")
     except PyorchError as error:
-        typer.echo(str(error), err=True)
+        said = str(error) if isinstance(error, BuildError) else shown(error)
+        typer.echo(said, err=True)
         raise SystemExit(1) from None

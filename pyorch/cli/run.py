@@ -40,9 +40,7 @@ def run(
             typer.echo(end.message(folder / "scenario.py", folder), err=True)
         if end.status:
             return end.exit_status
-    result = RunResult(
-        folder, scale=chosen.scale, variant=chosen.variant, label=chosen.label
-    )
+    result = RunResult(folder, scale=chosen.scale, variant=chosen.variant, label=chosen.label)
     show(result, f"{chosen.scenario} {named(chosen)}, scale {chosen.scale}: {chosen.id}")
     return say_unfinished(result)
 

@@ -17,10 +17,11 @@ def spec(
     file = specs.read_scenario(scenario)
     assignments = [parse_assignment(text) for text in sets]
     if run_id is None:
-        for run in specs.plan(file, scale or "laptop", assignments):
+        chosen = specs.DEFAULT_SCALE if scale is None else scale
+        for run in specs.plan(file, chosen, assignments):
             typer.echo(" ".join([run.id, run.variant, *map(_shown, run.point.items())]).rstrip())
         return
-    run = find_run(file, run_id, [scale] if scale else specs.SCALES, assignments)
+    run = find_run(file, run_id, specs.SCALES if scale is None else [scale], assignments)
     if out is None:
         raise SpecError(f"--run {run_id}: say where to write it: --out {run.folder}/spec.json")
     specs.write_spec(run, out)

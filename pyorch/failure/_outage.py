@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What kinds of trouble share: outages of links, which links they hit, and what they add up to."""
 
+import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -62,18 +64,13 @@ def link_events(outages: Outages, links: dict[str, np.ndarray]) -> dict[str, np.
         ``time_ps, node_a, node_b, parallel, rate_bps``, by link and then by time; a row only
         where the rate differs from what it was.
     """
+    order = np.lexsort((outages.start_ps, outages.link))
+    found = [column[order].tolist() for column in (
+        outages.link, outages.start_ps, outages.end_ps, outages.rate_bps)]  # fmt: skip
     rows = []
-    for link in np.unique(outages.link):
-        hit = outages.link == link
-        start_ps, end_ps = outages.start_ps[hit], outages.end_ps[hit]
-        rate_bps = np.minimum(outages.rate_bps[hit], links["rate_bps"][link])
-        before_bps = int(links["rate_bps"][link])
-        for time_ps in np.unique(np.concatenate([start_ps, end_ps])):
-            holds = (start_ps <= time_ps) & (time_ps < end_ps)
-            now_bps = int(rate_bps[holds].min()) if holds.any() else int(links["rate_bps"][link])
-            if now_bps != before_bps and time_ps < NEVER_PS:
-                rows.append((int(time_ps), int(link), now_bps))
-            before_bps = now_bps
+    for link, group in groupby(zip(*found, strict=True), key=lambda outage: outage[0]):
+        changes = _changes([outage[1:] for outage in group], int(links["rate_bps"][link]))
+        rows += [(time_ps, link, rate_bps) for time_ps, rate_bps in changes]
     table = np.asarray(rows, dtype=np.int64).reshape(-1, 3)
     link = table[:, 1]
     parallel = links.get("parallel", np.zeros(len(links["node_a"]), dtype=np.int64))
@@ -84,6 +81,31 @@ def link_events(outages: Outages, links: dict[str, np.ndarray]) -> dict[str, np.
         "parallel": parallel[link],
         "rate_bps": table[:, 2],
     }
+
+
+def _changes(outages: list[tuple[int, int, int]], whole_bps: int) -> list[tuple[int, int]]:
+    """Return when the rate of one link changes, and to what.
+
+    Parameters
+    ----------
+    outages : list of (start_ps, end_ps, rate_bps)
+        By start.
+    whole_bps : int
+        Rate of the link without any; an outage does not make it faster.
+    """
+    found, holding, following, before_bps = [], [], 0, whole_bps
+    for time_ps in sorted({time for start, end, _ in outages for time in (start, end)}):
+        while following < len(outages) and outages[following][0] <= time_ps:
+            _, end_ps, rate_bps = outages[following]
+            heapq.heappush(holding, (min(rate_bps, whole_bps), end_ps))
+            following += 1
+        while holding and holding[0][1] <= time_ps:
+            heapq.heappop(holding)  # others that are over stay until they would be the slowest
+        now_bps = holding[0][0] if holding else whole_bps
+        if now_bps != before_bps and time_ps < NEVER_PS:
+            found.append((time_ps, now_bps))
+        before_bps = now_bps
+    return found
 
 
 def check_slower(rate_bps: int | None, links: dict[str, np.ndarray], rows: np.ndarray) -> None:

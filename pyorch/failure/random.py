@@ -9,6 +9,7 @@ from pydantic import Field
 
 from pyorch.failure._outage import Outages, check_slower, links_of, planes, switches_of
 from pyorch.spec.fields import Closed, FieldError, RateBps, TimePs
+from pyorch.spec.limits import MOST_OUTAGES
 
 
 class Params(Closed):
@@ -31,7 +32,14 @@ def check(
     elements = _elements(params.what, nodes, links)
     if not elements:
         raise FieldError("what", "no link joins two switches here, so none can fail. Say links.")
-    check_slower(params.rate_bps, links, np.concatenate(list(elements.values())))
+    rows = np.concatenate(list(elements.values()))
+    expected = len(rows) * stop_ps / (params.mtbf_ps + params.mttr_ps)
+    if expected > MOST_OUTAGES:
+        raise FieldError(
+            "mtbf", f"{expected:.3g} outages of {len(rows)} links until the stop; at most"
+            f" {MOST_OUTAGES:,}. Write more.",
+        )  # fmt: skip
+    check_slower(params.rate_bps, links, rows)
 
 
 def outages(

@@ -16,6 +16,7 @@ from pyorch.failure._outage import (
     switches_of,
 )
 from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs
+from pyorch.spec.limits import MOST_OUTAGES
 from pyorch.units import TIME, format_exact
 
 Node = Annotated[int, Field(strict=True, ge=0)]
@@ -81,7 +82,13 @@ def check(
             f" {format_exact(last_ps, TIME)}, which is not before stop,"
             f" {format_exact(stop_ps, TIME)}. Raise stop, or write less.",
         )  # fmt: skip
-    check_slower(params.rate_bps, links, _hit(params, nodes, links))
+    hit = _hit(params, nodes, links)
+    if params.times * len(hit) > MOST_OUTAGES:
+        raise FieldError(
+            "times", f"{params.times} times {len(hit)} links are {params.times * len(hit):,}"
+            f" outages; at most {MOST_OUTAGES:,}. Write less.",
+        )  # fmt: skip
+    check_slower(params.rate_bps, links, hit)
 
 
 def _hit(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> np.ndarray:

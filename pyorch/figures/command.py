@@ -57,7 +57,7 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
 
 
 def drawn(draw: Callable, tables: dict, scale: str, width: str = "page") -> tuple:
-    """Return the figure and the table of what it shows; scale and seeds are printed on it."""
+    """Return the figure and the table of what it shows; a scale, if any, is printed on it."""
     import matplotlib
     import pandas as pd
 
@@ -68,7 +68,7 @@ def drawn(draw: Callable, tables: dict, scale: str, width: str = "page") -> tupl
         figure = Figure(figsize=(WIDTHS[width], 2.5), layout="constrained")
         first = next(iter(inspect.signature(draw).parameters))
         data = draw(figure.subplots() if first == "ax" else figure, **tables)
-        if tables:
+        if tables and scale:
             share = SCALE_LINE_INCHES / figure.get_figwidth()
             figure.get_layout_engine().set(rect=(0, 0, 1 - share, 1))
             figure.text(

@@ -15,6 +15,10 @@ from pyorch.theory.fct import Framing, reverse_ack_ps, unloaded_fct_ps
 from pyorch.theory.paths import Network
 from pyorch.units import TIME, format_exact
 
+_LINKS_CHANGE = (
+    "links change during this run, so it has no fluid value. Ask for slowdown or recovery instead."
+)
+
 
 class RunTables:
     """One run: its resolved spec and its tables, read when they are asked for.
@@ -65,11 +69,7 @@ class RunTables:
 
     def refuse_changes_of_links(self) -> None:
         """Raise TraceError if links change: then neither rates nor paths hold for the whole run."""
-        if "link_events" in self.inputs:
-            raise TraceError(
-                "links change during this run, so it has no fluid value. Ask for slowdown or"
-                " recovery instead."
-            )
+        refuse(_LINKS_CHANGE if "link_events" in self.inputs else "")
 
     @property
     def fct_ps(self) -> np.ndarray:
@@ -104,6 +104,17 @@ class RunTables:
         single = np.isin(flows["flow"], self.table("paths")["flow"])
         ports = np.bincount(network.tail, minlength=network.n_nodes)[flows["src"]]
         return idle_times(self.spec, network, flows, np.where(single, 1, ports))
+
+
+def changes_of_links(spec: dict) -> str:
+    """Return why runs of a spec have no fluid value; nothing if they have."""
+    return _LINKS_CHANGE if spec["failures"] else ""
+
+
+def refuse(reason: str) -> None:
+    """Raise TraceError if there is a reason."""
+    if reason:
+        raise TraceError(reason)
 
 
 def framing_of(spec: dict, transport: int) -> Framing:

@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables
+from pyorch.metrics._run import RunTables, changes_of_links
 from pyorch.theory import ecmp
 
 COLUMNS = (
@@ -40,6 +40,11 @@ def measure(run: RunTables) -> pd.DataFrame:
         run.fct_ps.mean() / fct_ps.mean(),
     ]
     return pd.DataFrame([row], columns=list(COLUMNS))
+
+
+def refusal(spec: dict) -> str:
+    """Return why a run has no fluid value."""
+    return changes_of_links(spec)
 
 
 def own_fluid_fct_ps(run: RunTables) -> np.ndarray:

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.errors import TraceError
-from pyorch.metrics._run import RunTables, idle_times
+from pyorch.metrics._run import RunTables, changes_of_links, idle_times
 from pyorch.metrics.fluid import fluid_fct_ps
 from pyorch.render import input_tables
 from pyorch.theory.paths import random_choice
@@ -40,6 +40,11 @@ def measure(run: RunTables) -> pd.DataFrame:
     return pd.DataFrame(
         [_draw(run, number) for number in range(1, DRAWS + 1)], columns=list(COLUMNS)
     )
+
+
+def refusal(spec: dict) -> str:
+    """Return why a run has no fluid value."""
+    return changes_of_links(spec)
 
 
 def _draw(run: RunTables, number: int) -> list[float]:

@@ -4,8 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.errors import TraceError
-from pyorch.metrics._run import RunTables
+from pyorch.metrics._run import RunTables, refuse
 
 LINK = ["node", "peer", "parallel"]
 
@@ -30,8 +29,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     TraceError
         The run has no log of pauses: `trace` lacks ``pauses: true``.
     """
-    if not run.spec["trace"]["pauses"]:
-        raise TraceError("pauses were not logged. Write trace: {pauses: true} and run it again.")
+    refuse(refusal(run.spec))
     pauses = run.table("pauses")
     end_ps = int(run.table("summary")["now_ps"].iloc[0])
     pauses = pauses.fillna({"end_ps": end_ps}).astype("int64")
@@ -63,6 +61,13 @@ def measure(run: RunTables) -> pd.DataFrame:
         paused_ps=("paused_ps", "sum"),
     )
     return grouped.sort_values("paused_ps", ascending=False, kind="stable", ignore_index=True)
+
+
+def refusal(spec: dict) -> str:
+    """Return why a run cannot be asked: it has no log of pauses."""
+    if spec["trace"]["pauses"]:
+        return ""
+    return "pauses were not logged. Write trace: {pauses: true} and run it again."
 
 
 def _parents(pauses: pd.DataFrame) -> np.ndarray:

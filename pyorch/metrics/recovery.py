@@ -4,8 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.errors import TraceError
-from pyorch.metrics._run import RunTables
+from pyorch.metrics._run import RunTables, refuse
 
 #: The rate is back at this share of what it was; less is a dip [1].
 BACK_SHARE = 0.9
@@ -39,9 +38,8 @@ def measure(run: RunTables) -> pd.DataFrame:
     TraceError
         The run has no samples: `trace` lacks ``sample``.
     """
+    refuse(refusal(run.spec))
     period_ps = run.spec["trace"]["sample_ps"]
-    if period_ps is None:
-        raise TraceError("nothing was sampled. Write trace: {sample: 10 us} and run it again.")
     events = _events(run)
     failures = events[events["rate_bps"] < events["before_bps"]]
     rate_bps = _arriving_bps(run, period_ps)
@@ -60,6 +58,13 @@ def measure(run: RunTables) -> pd.DataFrame:
         lost = _lost_frames(run, links)
         rows.append([failed_ps, len(links), lost, before_bps, dip_share, recovery_ps])
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"recovery_ps": "Int64"})
+
+
+def refusal(spec: dict) -> str:
+    """Return why a run cannot be asked: nothing was sampled."""
+    if spec["trace"]["sample_ps"] is not None:
+        return ""
+    return "nothing was sampled. Write trace: {sample: 10 us} and run it again."
 
 
 def _dip(before_bps: np.ndarray, after_bps: np.ndarray) -> tuple[float, float, int | None]:

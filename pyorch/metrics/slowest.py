@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables
+from pyorch.metrics._run import RunTables, changes_of_links
 from pyorch.metrics.fluid import own_fluid_fct_ps
 from pyorch.theory import ecmp
 
@@ -62,3 +62,8 @@ def _fabric_paused_ps(run: RunTables) -> float:
     ports, is_switch = run.table("ports"), run.network.is_switch
     ends = ports[["node", "peer"]].to_numpy(dtype=np.int64)
     return float(ports["paused_ps"][is_switch[ends].all(axis=1)].mean())
+
+
+def refusal(spec: dict) -> str:
+    """Return why a run has no fluid value."""
+    return changes_of_links(spec)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a resolved spec, leaves the text of a scenario script that a person can read and edit."""
 
+import json
 from functools import lru_cache
 from pathlib import Path
 
 import jinja2
 
 from pyorch.errors import SpecError
+from pyorch.spec.plan import TEMPLATES
 from pyorch.units import format_si
-
-TEMPLATES = Path(__file__).resolve().parents[2] / "scenarios" / "templates"
 
 #: Suffix of a name to the unit a reader sees and how many of ours make one.
 _UNITS = {"_ps": ("s", 1e-12), "_bps": ("bit/s", 1), "_bytes": ("B", 1)}
@@ -65,9 +65,9 @@ def readable(value: int | float, name: str) -> str:
 
 
 def python_literal(value: object) -> str:
-    """Return a value as a Python literal with double quotes."""
+    """Return a value as a Python literal on one line, texts with double quotes."""
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return json.dumps(value, ensure_ascii=False) if value.isprintable() else ascii(value)
     if isinstance(value, int) and not isinstance(value, bool) and value >= 10_000:
         return f"{value:_}"
     return repr(value)

@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the runs of scenarios have cost: one table from the provenance of each and Snakemake's log.
+"""What the runs of scenarios have cost: one table from the provenance of each.
 
 Times differ from machine to machine and from day to day, so no figure is drawn from this table.
 """
 
-import csv
-import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from pyorch import spec as specs
-from pyorch.errors import TraceError
 from pyorch.metrics import write_csv
 from pyorch.simulate.progress import time_text
+from pyorch.traces import read_provenance
 from pyorch.units import format_si
 from pyorch.writing import write_text
 
 COLUMNS = (
     "scenario", "scale", "variant", "label", "point", "seed", "run", "wall_s", "cpu_s",
     "engine_cpu_s", "peak_memory_bytes", "events", "data_packets", "events_per_cpu_s",
-    "simulated_ps", "job_wall_s", "job_peak_memory_bytes", "git_commit", "versions",
+    "simulated_ps", "git_commit", "versions",
     "libraries_sha256",
 )  # fmt: skip
 #: Digits of a hash that are enough to tell two libraries apart.
@@ -45,17 +44,15 @@ td:nth-child(-n+3), th:nth-child(-n+3) {{ text-align: left; }}
 """
 
 
-def collect(files: list[Path], scale: str, results: Path, logs: Path) -> pd.DataFrame:
+def collect(runs: Iterable[specs.Run], results: Path) -> pd.DataFrame:
     """Return one row for each finished run; columns as in docs/definitions.md.
 
     Parameters
     ----------
-    files : list of path
-        Scenarios.
-    scale : str
-        Of the runs.
-    results, logs : path
-        Folders of the workflow.
+    runs : iterable of Run
+        From `pyorch.spec.plan`.
+    results : path
+        Folder of the results.
 
     Raises
     ------
@@ -63,62 +60,43 @@ def collect(files: list[Path], scale: str, results: Path, logs: Path) -> pd.Data
         What a run left about itself cannot be read.
     """
     rows = []
-    for file in files:
-        for run in specs.plan(specs.read_scenario(file), scale):
-            path = results / run.folder / "provenance.json"
-            if path.exists():
-                rows.append(_row(run, path, logs / "simulate" / f"{run.folder}.tsv"))
+    for run in runs:
+        path = results / run.folder / "provenance.json"
+        if path.exists():
+            rows.append(_row(run, path))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _row(run: specs.Run, path: Path, log: Path) -> dict[str, object]:
+def _row(run: specs.Run, path: Path) -> dict[str, object]:
     """Return what one run has cost."""
-    try:
-        facts = json.loads(path.read_text())
-        cost = {
-            "wall_s": facts["wall_s"],
-            "cpu_s": facts["cpu_user_s"] + facts["cpu_system_s"],
-            "engine_cpu_s": facts["run_cpu_s"],
-            "peak_memory_bytes": facts["peak_memory_bytes"],
-            "events": facts["events"],
-            "data_packets": facts["data_packets"],
-            "events_per_cpu_s": facts["events"] / max(facts["run_cpu_s"], 1e-6),
-            "simulated_ps": facts["simulated_ps"],
-        }
-        made_by = {
-            "git_commit": facts["git_commit"],
-            "versions": _pairs(facts["versions"]),
-            "libraries_sha256": _pairs(
-                {name: value[:_HASH_DIGITS] for name, value in facts["libraries_sha256"].items()}
-            ),
-        }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TraceError(
-            f"{path}: is damaged ({type(error).__name__}: {error}). Make it again: python -m pyorch"
-            f" simulate {path.parent}/scenario.py"
-        ) from None
+    facts = read_provenance(path.parent)
+    cost = {
+        "wall_s": facts["wall_s"],
+        "cpu_s": facts["cpu_user_s"] + facts["cpu_system_s"],
+        "engine_cpu_s": facts["run_cpu_s"],
+        "peak_memory_bytes": facts["peak_memory_bytes"],
+        "events": facts["events"],
+        "data_packets": facts["data_packets"],
+        "events_per_cpu_s": facts["events"] / max(facts["run_cpu_s"], 1e-6),
+        "simulated_ps": facts["simulated_ps"],
+    }
+    made_by = {
+        "git_commit": facts["git_commit"],
+        "versions": _pairs(facts["versions"]),
+        "libraries_sha256": _pairs(
+            {name: value[:_HASH_DIGITS] for name, value in facts["libraries_sha256"].items()}
+        ),
+    }
     about = {
         "scenario": run.scenario, "scale": run.scale, "variant": run.variant, "label": run.label,
         "point": _pairs(run.point), "seed": run.seed, "run": run.id,
     }  # fmt: skip
-    return about | cost | _job(log) | made_by
+    return about | cost | made_by
 
 
 def _pairs(values: dict[str, object]) -> str:
     """Return a mapping as text for one cell of a table."""
     return " ".join(f"{name}={value}" for name, value in values.items())
-
-
-def _job(log: Path) -> dict[str, object]:
-    """Return what Snakemake has seen of the job: nothing where it was run by hand."""
-    try:
-        job = next(csv.DictReader(log.read_text().splitlines(), delimiter="\t"))
-        return {
-            "job_wall_s": float(job["s"]),
-            "job_peak_memory_bytes": round(float(job["max_rss"]) * 2**20),
-        }
-    except (OSError, StopIteration, KeyError, ValueError):  # too short a job has no memory: "NA"
-        return {"job_wall_s": None, "job_peak_memory_bytes": None}
 
 
 def write(table: pd.DataFrame, out: Path) -> list[Path]:

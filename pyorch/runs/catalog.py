@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a folder of results, leaves one row per run: which, how large, what it has cost."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from pyorch import spec as specs
+from pyorch import traces
 from pyorch.errors import PyorchError, TraceError
 from pyorch.runs.finished import FILES
-from pyorch.spec.parameters import differing, flat, short
+from pyorch.spec.parameters import differing, flat
 
 #: Columns that every row has; those after them are the parameters that differ.
 COLUMNS = (
@@ -57,7 +57,7 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
     rows = []
     for found in by_scenario.values():
         changed = [key for key in differing(p for _, p in found) if key != "seed"]
-        rows += [row | {short(key): p.get(key) for key in changed} for row, p in found]
+        rows += [row | {key: p.get(key) for key in changed} for row, p in found]
     table = pd.DataFrame(rows, columns=None if rows else list(COLUMNS))
     whole = ["seed", "flows", "flows_done", "size_bytes", "peak_memory_bytes"]
     return table.astype(dict.fromkeys(whole, "Int64"))
@@ -71,30 +71,29 @@ def _row(folder: Path) -> tuple[dict[str, object], Mapping[str, object]]:
     try:
         spec = specs.read_spec(folder / "spec.json")
         row |= {"scenario": spec["name"], "seed": spec["seed"]}
-    except (PyorchError, OSError, ValueError, KeyError, TypeError):
+    except PyorchError:
         return row | {"state": "damaged"}, {}
     if not all((folder / name).exists() for name in FILES):
         return row | {"state": "unfinished"}, flat(spec)
     try:
         row |= _cost(folder)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except TraceError:
         row["state"] = "damaged"
     return row, flat(spec)
 
 
 def _cost(folder: Path) -> dict[str, object]:
     """Return how a run has ended and what it has cost."""
-    facts = json.loads((folder / "provenance.json").read_text())
-    outcome = json.loads((folder / "manifest.json").read_text())
+    facts, outcome = traces.read_provenance(folder), traces.read_outcome(folder)
     done, total = int(outcome["flows_done"]), int(outcome["flows_total"])
     return {
         "state": "finished" if done == total else "stopped",
         "flows": total,
         "flows_done": done,
-        "wall_s": float(facts["wall_s"]),
-        "cpu_s": float(facts["cpu_user_s"]) + float(facts["cpu_system_s"]),
-        "engine_cpu_s": float(facts["run_cpu_s"]),
-        "peak_memory_bytes": int(facts["peak_memory_bytes"]),
+        "wall_s": facts["wall_s"],
+        "cpu_s": facts["cpu_user_s"] + facts["cpu_system_s"],
+        "engine_cpu_s": facts["run_cpu_s"],
+        "peak_memory_bytes": facts["peak_memory_bytes"],
     }
 
 

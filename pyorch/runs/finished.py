@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Whether the folder of a run holds its result, made by the libraries that are there now."""
 
-import json
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,8 +25,8 @@ def is_finished(spec: dict, folder: Path | str) -> bool:
         return False
     try:
         same = without_paths(specs.read_spec(folder / "spec.json")) == without_paths(spec)
-        recorded = json.loads((folder / "provenance.json").read_text())["libraries_sha256"]
-    except (PyorchError, OSError, ValueError, KeyError, TypeError):
+        recorded = traces.read_provenance(folder)["libraries_sha256"]
+    except PyorchError:
         return False
     return same and all(_current(name, digest) for name, digest in recorded.items())
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One finished run: its tables as DataFrames, what it was made of, what came out."""
 
-import json
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -36,9 +35,7 @@ class RunResult:
         The folder is not that of a run.
     """
 
-    def __init__(
-        self, folder: Path | str, *, scale: str = "", variant: str = "", label: str = ""
-    ):
+    def __init__(self, folder: Path | str, *, scale: str = "", variant: str = "", label: str = ""):
         self.folder = Path(folder)
         self.scale, self.variant, self.label = scale, variant, label
         if not (self.folder / "spec.json").exists():
@@ -75,12 +72,12 @@ class RunResult:
     @cached_property
     def provenance(self) -> dict[str, object]:
         """What made the result, and what it has cost."""
-        return self._json("provenance.json")
+        return traces.read_provenance(self.folder)
 
     @cached_property
     def outcome(self) -> dict[str, object]:
         """How the run ended: ``stop_reason``, ``now_ps``, ``flows_done``, ``flows_total``."""
-        return self._json("manifest.json")
+        return traces.read_outcome(self.folder)
 
     @property
     def tables(self) -> list[str]:
@@ -175,16 +172,6 @@ class RunResult:
     @cached_property
     def _run(self) -> RunTables:
         return RunTables(self.spec, self.folder)
-
-    def _json(self, name: str) -> dict[str, object]:
-        path = self.folder / name
-        again = f"Make it again: python -m pyorch simulate {self.folder}/scenario.py"
-        try:
-            return json.loads(path.read_text())
-        except FileNotFoundError:
-            raise TraceError(f"{path}: not there: the run has not ended. {again}") from None
-        except (OSError, ValueError) as error:
-            raise TraceError(f"{path}: cannot be read ({error}). {again}") from None
 
     def __repr__(self) -> str:
         return f"<RunResult {self.scenario}/{self.id}: {self.folder}>"

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pyorch.errors import SimulationError
+from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes
 
 INPUT_TABLES = (
@@ -87,11 +88,8 @@ class Fabric:
         A relative path counts from the folder of the script that calls.
         """
         path = Path(sys._getframe(1).f_globals.get("__file__", ".")).parent / path
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                columns = {key: archive[key] for key in archive.files}
-        except (OSError, ValueError) as error:
-            raise SimulationError(f"{path}: cannot be read as tables: {error}") from None
+        advice = "Make it again: python -m pyorch render"
+        columns = read_archive(path, SimulationError, f"{advice} {path.parent}/spec.json")
         by_table: dict[str, dict[str, np.ndarray]] = {}
         for key, values in columns.items():
             table, _, column = key.partition(".")

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Where the sources of the C++ modules and what is built from them lie."""
 
-import os
 from pathlib import Path
 
-#: The repository: the package is installed in place (`pip install --editable`).
-REPOSITORY = Path(__file__).resolve().parents[2]
+from pyorch.built import BUILD, REPOSITORY
+
 MODULES = REPOSITORY / "ns3-modules"
-#: Another build, for example one with sanitizers, can be chosen for a process.
-BUILD = Path(os.environ.get("PYORCH_BUILD", REPOSITORY / "build")).resolve()
 LIBRARIES = BUILD / "lib"
 HEADERS = BUILD / "include"
 TYPEIDS = BUILD / "typeids.json"
@@ -25,3 +22,8 @@ def shown(path: Path) -> str:
 def module_libraries() -> list[Path]:
     """Return the built libraries of the modules without their tests, sorted by name."""
     return sorted(path for path in LIBRARIES.glob("lib*.so") if not path.name.endswith("-test.so"))
+
+
+def library(name: str) -> Path:
+    """Return the built library of this file name."""
+    return LIBRARIES / name

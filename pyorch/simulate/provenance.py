@@ -9,6 +9,7 @@ import platform
 import resource
 import subprocess
 import time
+from functools import lru_cache
 from importlib import metadata
 
 import pyorch
@@ -32,12 +33,17 @@ def describe(**facts: object) -> dict[str, object]:
         "cpu_system_s": round(usage.ru_stime, 6),
         "wall_s": round(process_age_s(), 6),
         "peak_memory_bytes": usage.ru_maxrss * 1024,
-        "versions": versions(),
-        "git_commit": git_commit(),
+        **made_by(),
         "libraries_sha256": {
             name: library.sha256 for name, library in sorted(loader.loaded.items())
         },
     }
+
+
+@lru_cache(maxsize=1)
+def made_by() -> dict[str, object]:
+    """Return the versions and the commit of what this process has loaded, asked for once."""
+    return {"versions": versions(), "git_commit": git_commit()}
 
 
 def versions() -> dict[str, str]:

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a scenario in YAML, leaves resolved run specs: plain JSON with every default settled."""
 
-from pyorch.spec.plan import Run, plan, read_spec, runs_by_id, write_resolved, write_spec
+from pyorch.spec.plan import Run, plan, runs_by_id, write_resolved, write_spec
+from pyorch.spec.planning import SCALES
 from pyorch.spec.scenario import (
-    SCALES,
+    DEFAULT_SCALE,
     ScenarioFile,
     read_scenario,
     scenario_files,
     scenario_of,
 )
+from pyorch.spec.stored import read_spec
 
 __all__ = [
+    "DEFAULT_SCALE",
     "SCALES",
     "Run",
     "ScenarioFile",

@@ -119,7 +119,12 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     may be dropped although PFC is on, and the run would answer another question.
     """
     control = spec["switch"]["flow_control"]
-    if control is None or not {"XoffBytes", "HeadroomBytes"} <= set(control["attributes"]):
+    buffer_bytes = spec["switch"]["buffer_bytes"]
+    if (
+        buffer_bytes is None
+        or control is None
+        or not {"XoffBytes", "HeadroomBytes"} <= set(control["attributes"])
+    ):
         return
     attributes = control["attributes"]
     priorities = bin(int(attributes.get("Priorities", 1))).count("1")
@@ -135,7 +140,6 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     ports_of = np.bincount(ends, minlength=int(nodes["node"].max()) + 1)
     switches = nodes["node"][nodes["is_switch"] == 1]
     ports = int(ports_of[switches].max(initial=0))
-    buffer_bytes = spec["switch"]["buffer_bytes"]
     # A dynamic threshold is a share of what the headroom of all ports leaves over.
     xoff = 0 if float(attributes.get("Alpha", 0)) > 0 else int(attributes["XoffBytes"])
     needed = ports * priorities * (xoff + headroom)

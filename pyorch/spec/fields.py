@@ -5,15 +5,14 @@ A field that carries a unit is called by its unit inside (``rate_bps``) and by i
 YAML (``rate``), so a resolved spec can only hold integers whose names say what they count.
 """
 
+import math
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pyorch import units
-from pyorch.errors import SpecError
-
-#: Beyond this a network does not fit a laptop.
-MOST_LINKS = 2**24
+from pyorch.errors import SpecError, quoted
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, LONGEST_TEXT
 
 Hosts = Annotated[int, Field(strict=True, ge=1, le=2**20)]
 Count = Annotated[int, Field(strict=True, ge=1, le=2**20)]
@@ -51,10 +50,23 @@ def _decimal(value: object) -> object:
 Number = Annotated[float, BeforeValidator(_decimal), Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
-TimePs = Annotated[int, BeforeValidator(_reader(units.TIME))]
+TimePs = Annotated[int, BeforeValidator(_reader(units.TIME)), Field(le=LONGEST_PS)]
 RateBps = Annotated[int, BeforeValidator(_reader(units.RATE)), Field(ge=1)]
 SizeBytes = Annotated[int, BeforeValidator(_reader(units.SIZE))]
-MessageBytes = Annotated[int, BeforeValidator(_reader(units.SIZE)), Field(ge=1)]
+MessageBytes = Annotated[
+    int, BeforeValidator(_reader(units.SIZE)), Field(ge=1, le=LARGEST_MESSAGE_BYTES)
+]
+
+
+def check_text(value: object) -> None:
+    """Raise ValueError for text that would not survive the way into C++, or a number that is none.
+
+    Longer texts than this have ended the simulating process.
+    """
+    if isinstance(value, str) and (len(value) > LONGEST_TEXT or not value.isprintable()):
+        raise ValueError(f"{quoted(value)} is not one line of at most {LONGEST_TEXT} characters.")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is no number.")
 
 
 class Closed(BaseModel):

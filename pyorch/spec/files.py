@@ -18,32 +18,41 @@ import numpy as np
 from pydantic import BeforeValidator, ValidationInfo
 
 from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.reading import check_file, read_bytes
 from pyorch.spec.fields import FieldError
+from pyorch.spec.limits import LARGEST_TABLE_BYTES, MOST_COLUMNS, MOST_ROWS
 from pyorch.units import parse_float, parse_whole
 
 _KEYS = {"path", "sha256"}
 FileRef = dict[str, str]
 TABLE_SUFFIXES = (".csv", ".parquet")
-#: Beyond this a table does not fit a laptop.
-MOST_ROWS = 20_000_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def _settle(value: object, info: ValidationInfo) -> FileRef:
     """Return path and digest of the file that a scenario names."""
+    context = info.context or {}
+    if context.get("stored") and isinstance(value, dict) and value.keys() == _KEYS:
+        if not (isinstance(value["path"], str) and _is_digest(value["sha256"])):
+            raise ValueError("a file of a resolved spec has a path and a SHA-256.")
+        return dict(value)
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{value!r} is not a file name. Write one, relative to the scenario.")
-    folder = (info.context or {}).get("folder", ".")
-    path = Path(os.path.normpath(Path(folder) / value))
+        raise ValueError(
+            f"{quoted(value)} is not a file name. Write one, relative to the scenario."
+        )
+    path = Path(os.path.normpath(Path(context.get("folder", ".")) / value))
+    beside = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
+    advice = f"The name is relative to the folder of the scenario.{did_you_mean(path.name, beside)}"
     try:
+        check_file(path, LARGEST_TABLE_BYTES, SpecError, advice)
         stat = path.stat()
         return {"path": str(path), "sha256": _digest(str(path), stat.st_mtime_ns, stat.st_size)}
-    except OSError as error:
-        beside = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
-        raise ValueError(
-            f"{quoted(value)}: {path} cannot be read ({error.strerror}). The name is relative to"
-            f" the folder of the scenario.{did_you_mean(path.name, beside)}"
-        ) from None
+    except SpecError as error:
+        raise ValueError(f"{quoted(value)}: {error}") from None
+
+
+def _is_digest(text: object) -> bool:
+    return isinstance(text, str) and bool(re.fullmatch("[0-9a-f]{64}", text))
 
 
 #: A field that holds the name of a file in YAML, and its path and SHA-256 in a resolved spec.
@@ -65,10 +74,7 @@ def without_paths(spec: object) -> Any:
 
 @lru_cache(maxsize=16)
 def _content(path: str, sha256: str) -> bytes:
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise SpecError(f"{path}: cannot be read ({error.strerror}). Put it back.") from None
+    content = read_bytes(path, LARGEST_TABLE_BYTES, SpecError, "Put it back.")
     if hashlib.sha256(content).hexdigest() != sha256:
         raise SpecError(
             f"{path}: its content has changed since this run was named. Start again: the run of"
@@ -162,6 +168,9 @@ def _csv(raw: io.BytesIO) -> Any:
 
     if raw.getvalue().count(b'"') % 2:  # Arrow would take the end of the file for the quote
         raise ValueError("a quoted cell does not end; is the file cut off?")
+    head = raw.getvalue()[: raw.getvalue().find(b"\n") + 1] or raw.getvalue()
+    if (n_columns := head.count(b",") + 1) > MOST_COLUMNS:
+        raise ValueError(f"{n_columns} columns; at most {MOST_COLUMNS}")
     names = csv.open_csv(raw).schema.names
     return csv.read_csv(
         io.BytesIO(raw.getvalue()),
@@ -180,6 +189,8 @@ def _parquet(raw: io.BytesIO) -> Any:
     if file.metadata.num_rows > MOST_ROWS:
         raise ValueError(f"{file.metadata.num_rows} rows; at most {MOST_ROWS}")
     names = file.schema_arrow.names
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(f"{len(names)} columns; at most {MOST_COLUMNS}")
     return file.read([name for name in names if not name.startswith("__index_level_")])
 
 

@@ -7,7 +7,8 @@ import typing
 from pydantic import BaseModel, ValidationError
 
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.yaml_lines import Path, dotted
+from pyorch.spec.limits import LONGEST_NAME
+from pyorch.spec.yaml_lines import KeyPath, dotted
 
 _KINDS = {
     "int_type": "a whole number",
@@ -32,18 +33,18 @@ _LIMITS = {
 }
 
 
-def first(error: ValidationError, model: type[BaseModel]) -> tuple[Path, str]:
+def first(error: ValidationError, model: type[BaseModel]) -> tuple[KeyPath, str]:
     """Return the path and the sentence of the first thing that is wrong.
 
     A misspelt key comes before the missing one that it stands for.
     """
     details = error.errors(include_url=False)
     detail = min(details, key=lambda found: found["type"] != "extra_forbidden")
-    path = tuple(detail["loc"])
+    path = tuple(part for part in detail["loc"] if part != "[key]")
     return path, _sentence(detail, path, model)
 
 
-def _sentence(detail: dict, path: Path, model: type[BaseModel]) -> str:
+def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:
     kind, context, given = detail["type"], detail.get("ctx", {}), detail.get("input")
     if kind == "extra_forbidden":
         known = keys(model_at(model, path[:-1]))
@@ -63,8 +64,8 @@ def _sentence(detail: dict, path: Path, model: type[BaseModel]) -> str:
         return f"{show(given)} is not {_KINDS[kind]}. Write {_KINDS[kind]}."
     if kind == "string_pattern_mismatch":
         return (
-            f"{quoted(given)} is not a name here. Write lower-case letters, digits and _,"
-            " beginning with a letter."
+            f"{quoted(given)} is not a name here. Write at most {LONGEST_NAME} lower-case letters,"
+            " digits and _, beginning with a letter."
         )
     return f"{show(given)}: {detail['msg']}."
 
@@ -87,22 +88,22 @@ def keys(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def model_at(model: type[BaseModel], path: Path) -> type[BaseModel]:
+def model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel]:
     """Return the section that a path inside a scenario leads to."""
     for part in path:
         if isinstance(part, int):
             continue
         for name, field in model.model_fields.items():
             if part in (name, field.alias):
-                model = _model_in(field.annotation) or model
+                model = section_in(field.annotation) or model
     return model
 
 
-def _model_in(annotation: object) -> type[BaseModel] | None:
-    """Return the section inside ``X``, ``X | None`` or ``list[X]``."""
+def section_in(annotation: object) -> type[BaseModel] | None:
+    """Return the model inside ``X``, ``X | None`` or ``list[X]``, if there is one."""
     if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
         return annotation if issubclass(annotation, BaseModel) else None
     for inner in typing.get_args(annotation):
-        if found := _model_in(inner):
+        if found := section_in(inner):
             return found
     return None

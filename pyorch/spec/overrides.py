@@ -4,14 +4,14 @@
 import re
 
 from pyorch.errors import SpecError, quoted
-from pyorch.spec.yaml_lines import Path, dotted, parse
+from pyorch.spec.yaml_lines import KeyPath, dotted, parse
 
 _INDEX = re.compile("[0-9]{1,9}")
 #: Sections whose keys are themselves key paths, so that no dot below them separates.
 _PATH_KEYED = ("sweep",)
 
 
-def split(key: str) -> Path:
+def split(key: str) -> KeyPath:
     """Return the parts of a key path; digits are list indices: ``workload.0.message``."""
     parts = key.split(".")
     if parts[0] in _PATH_KEYED and len(parts) > 1:
@@ -19,7 +19,7 @@ def split(key: str) -> Path:
     return tuple(int(part) if _INDEX.fullmatch(part) else part for part in parts)
 
 
-def replaced(tree: object, path: Path, value: object, done: Path = ()) -> object:
+def replaced(tree: object, path: KeyPath, value: object, done: KeyPath = ()) -> object:
     """Return `tree` with the value at `path` replaced; what is not on the path is shared.
 
     Raises
@@ -59,8 +59,11 @@ def parse_assignment(text: str) -> tuple[str, object]:
     """
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise SpecError(f"--set {text}: write key.path=value, for example link.rate='400 Gb/s'.")
+        raise SpecError(
+            f"--set {quoted(text)[1:-1]}: write key.path=value, for example link.rate='400 Gb/s'."
+        )
     try:
         return key.strip(), parse(value, "--set")[0]
     except SpecError:
-        raise SpecError(f"--set {text}: {quoted(value)} is not a YAML value. Quote it.") from None
+        key = quoted(key)[1:-1]
+        raise SpecError(f"--set {key}: {quoted(value)} is not a YAML value. Quote it.") from None

@@ -15,14 +15,13 @@ from pathlib import Path
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec import typeids
 from pyorch.spec.files import without_paths
+from pyorch.spec.planning import PLANNING_KEYS, Planning, too_many
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
-from pyorch.spec.schema import PLANNING_KEYS
 from pyorch.writing import make_folder, write_text
 
-#: Only these belong to a variant beside its key paths.
-_VARIANT_WORDS = ("label",)
-TEMPLATES = Path(__file__).resolve().parents[2] / "scenarios" / "templates"
+#: Main programs of runs; part of the package, like the code that fills them in.
+TEMPLATES = Path(__file__).resolve().parents[1] / "render" / "templates"
 
 
 @dataclass(frozen=True)
@@ -98,14 +97,19 @@ def plan(
     base = scenario.at_scale(scale)
     for key, value in sets:
         if key.split(".")[0] in PLANNING_KEYS:
+            if key.split(".")[0] == "scales":
+                raise SpecError(f"--set {quoted(key)[1:-1]}: a scale is chosen with --scale.")
             base = base.with_value(key, value, "--set")
     sets = [(key, value) for key, value in sets if key.split(".")[0] not in PLANNING_KEYS]
     fixed = {key for key, _ in sets}
-    sweep = {key: values for key, values in base.sweep().items() if key not in fixed}
+    planning = base.planning()
+    if message := too_many(planning):
+        raise base.error(("sweep",), message)
+    sweep = {key: values for key, values in planning.sweep.items() if key not in fixed}
     resolver = Resolver(typeids.load(typeids_file))
     digests: dict[str, str] = {}
     runs = []
-    for name, content in _variants(base, variant).items():
+    for name, content in _variants(base, planning, variant).items():
         of_variant = _with_variant(base, name, content)
         for values in itertools.product(*sweep.values()):
             point = dict(zip(sweep, values, strict=True))
@@ -124,7 +128,7 @@ def plan(
                     spec=spec,
                     scale=scale,
                     variant=name,
-                    label=str(content.get("label", name)),
+                    label=content.get("label", name),
                     point=point,
                 )
             )
@@ -136,14 +140,16 @@ def runs_by_id(runs: Iterable[Run]) -> dict[str, Run]:
     return {run.id: run for run in runs}
 
 
-def _variants(base: ScenarioFile, chosen: str | None) -> dict[str, dict]:
-    found = base.variants()
+def _variants(base: ScenarioFile, planning: Planning, chosen: str | None) -> dict[str, dict]:
+    """Return joint changes by name; without any, one that has no name and changes nothing."""
+    found = planning.variants or {"": {}}
     if chosen is None:
         return found
     if chosen not in found:
         names = ", ".join(name for name in found if name) or "none"
         raise SpecError(
-            f"{base.source}: no variant '{chosen}'. There are {names}.{did_you_mean(chosen, found)}"
+            f"{base.source}: no variant {quoted(chosen)}. There are {names}."
+            f"{did_you_mean(chosen, found)}"
         )
     return {chosen: found[chosen]}
 
@@ -151,7 +157,7 @@ def _variants(base: ScenarioFile, chosen: str | None) -> dict[str, dict]:
 def _with_variant(base: ScenarioFile, name: str, content: dict) -> ScenarioFile:
     result = base
     for key, value in content.items():
-        if key not in _VARIANT_WORDS:
+        if key != "label":
             result = result.with_value(key, value, base.place(("variants", name, key)))
     return result
 
@@ -183,7 +189,7 @@ def template_digest(folder: Path, name: str) -> str:
     if name not in known or name == "base":
         offered = [other for other in known if other != "base"]
         raise SpecError(
-            f"template: no template {quoted(name)}. Found in scenarios/templates:"
+            f"template: no template {quoted(name)}. Found in pyorch/render/templates:"
             f" {', '.join(offered)}.{did_you_mean(name, offered)}"
         )
     content = b"".join((folder / f"{part}.py.jinja").read_bytes() for part in ("base", name))
@@ -200,19 +206,3 @@ def write_resolved(spec: dict, path: Path | str) -> None:
     path = Path(path)
     make_folder(path.parent)
     write_text(path, json.dumps(spec, indent=2, sort_keys=True) + "\n")
-
-
-def read_spec(path: Path | str) -> dict:
-    """Return a resolved spec.
-
-    Raises
-    ------
-    SpecError
-        No such file, or not JSON.
-    """
-    try:
-        return json.loads(Path(path).read_text())
-    except FileNotFoundError:
-        raise SpecError(f"{path}: no such file. Make it with: python -m pyorch spec") from None
-    except json.JSONDecodeError as error:
-        raise SpecError(f"{path}: not JSON ({error}). Make it again.") from None

@@ -6,36 +6,54 @@ the name in `type`; attributes of ns-3 types are checked against what the module
 """
 
 import json
-from pathlib import Path as FilePath
+import re
+from pathlib import Path
 
 from pydantic import ValidationError
 
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
-from pyorch.spec import messages
+from pyorch.spec import messages, typeids
 from pyorch.spec.checks import check_jitter, check_pfc, check_tiers, check_trace
-from pyorch.spec.fields import MOST_LINKS, FieldError, restore
+from pyorch.spec.fields import FieldError, check_text, restore
+from pyorch.spec.limits import MOST_LINKS
+from pyorch.spec.network import Network
+from pyorch.spec.planning import PLANNING_KEYS
 from pyorch.spec.scenario import ScenarioFile
-from pyorch.spec.schema import (
-    PLANNING_KEYS,
-    LinkClass,
-    Load,
-    Plugin,
-    Scenario,
-    SwitchClass,
-    Typed,
-)
-from pyorch.spec.typeids import TypeIds
-from pyorch.spec.yaml_lines import Path
+from pyorch.spec.schema import LinkClass, Load, Plugin, Scenario, SwitchClass, Typed
+from pyorch.spec.typeids import TypeIds, check_value
+from pyorch.spec.yaml_lines import KeyPath
 from pyorch.units import TIME, format_exact
+
+#: Networks that are kept, since the next run may have the same.
+_MOST_SHAPES = 16
+_TYPE_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(::[A-Za-z_][A-Za-z0-9_]*)*")
+_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def as_built(type_name: str, name: str, value: object) -> None:
+    """Raise ValueError for a value that an attribute cannot have, as far as its module is built.
+
+    A spec of other modules than those that are built now can still be looked at.
+    """
+    try:
+        attribute = typeids.load().attributes(type_name).get(name)
+    except (SpecError, KeyError):
+        return
+    if attribute is not None and (settled := check_value(attribute, value)) != value:
+        raise ValueError(f"{quoted(value)} would be {quoted(settled)}.")
 
 
 class Resolver:
-    """Resolves many points of scenarios; what they share is computed once."""
+    """Resolves many points of scenarios; what they share is computed once.
 
-    def __init__(self, types: TypeIds):
+    Without `types` what is resolved is a spec from disk: its attributes are settled and its files
+    have been found already.
+    """
+
+    def __init__(self, types: TypeIds | None):
         self._types = types
-        self._shapes: dict[str, tuple[dict, dict, dict]] = {}
+        self._shapes: dict[str, Network] = {}
 
     def resolve(self, scenario: ScenarioFile) -> dict:
         """Return the resolved spec of a scenario whose overrides have all been applied.
@@ -55,7 +73,8 @@ class Resolver:
         spec["topology"] = self._plugin(
             scenario, "topology", point.topology, ("topology",), {"link": spec["link"]}
         )
-        nodes, links, counts = self._shape(scenario, spec["topology"], spec["link"])
+        network = self._shape(scenario, spec["topology"], spec["link"])
+        nodes, links = network.nodes, network.links
         try:
             check_trace(spec["trace"], nodes)
         except FieldError as error:
@@ -70,7 +89,7 @@ class Resolver:
             for i, load in enumerate(point.workload)
         ]
         for i, load in enumerate(spec["workload"]):
-            self._check_load(scenario, load, ("workload", i), nodes, counts, spec["stop_ps"])
+            self._check_load(scenario, load, ("workload", i), network, spec["stop_ps"])
         spec["failures"] = [
             self._failure(scenario, failure, ("failures", i), nodes, links, spec["stop_ps"])
             for i, failure in enumerate(point.failures)
@@ -81,13 +100,14 @@ class Resolver:
         except FieldError as error:
             raise scenario.error(tuple(error.field.split(".")), str(error)) from None
         try:
-            check_pfc(spec, links, nodes)
+            if self._types is not None:
+                check_pfc(spec, links, nodes)
         except FieldError as error:
             raise scenario.error(("switch", error.field), str(error)) from None
         return spec
 
     def _plugin(
-        self, scenario: ScenarioFile, kind: str, plugin: Plugin, path: Path, context: dict
+        self, scenario: ScenarioFile, kind: str, plugin: Plugin, path: KeyPath, context: dict
     ) -> dict:
         """Return the parameters of a topology or workload, checked by its own model."""
         try:
@@ -95,7 +115,8 @@ class Resolver:
         except PluginError as error:
             raise scenario.error((*path, "type"), str(error)) from None
         given = plugin.model_extra or {}
-        context = {**context, "folder": FilePath(scenario.source).parent}
+        folder = Path(scenario.source).parent
+        context = {**context, "folder": folder, "stored": self._types is None}
         try:
             params = module.Params.model_validate(given, context=context)
         except ValidationError as error:
@@ -105,8 +126,8 @@ class Resolver:
             raise scenario.error((*path, error.field), str(error)) from None
         return {"type": plugin.type, **params.model_dump()}
 
-    def _shape(self, scenario: ScenarioFile, topology: dict, link: dict) -> tuple[dict, dict, dict]:
-        """Return node table, link table and counts of a topology, computed once."""
+    def _shape(self, scenario: ScenarioFile, topology: dict, link: dict) -> Network:
+        """Return what a topology makes, computed once."""
         key = json.dumps([topology, link], sort_keys=True)
         if key not in self._shapes:
             module = plugins.load("pyorch.topology", topology["type"])
@@ -121,10 +142,14 @@ class Resolver:
                 tables = module.tables(params, link)
             except FieldError as error:
                 raise scenario.error(("topology", error.field), str(error)) from None
-            self._shapes[key] = (tables["nodes"], tables["links"], counts)
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            self._shapes[key] = Network(counts, tables["nodes"], tables["links"])
         return self._shapes[key]
 
-    def _load(self, scenario: ScenarioFile, load: Load, path: Path, transports: list[dict]) -> dict:
+    def _load(
+        self, scenario: ScenarioFile, load: Load, path: KeyPath, transports: list[dict]
+    ) -> dict:
         """Return a workload with the index of its transport."""
         names = [transport["name"] for transport in transports]
         if load.transport is not None and load.transport not in names:
@@ -141,7 +166,7 @@ class Resolver:
         self,
         scenario: ScenarioFile,
         failure: Plugin,
-        path: Path,
+        path: KeyPath,
         nodes: dict,
         links: dict,
         stop_ps: int,
@@ -159,18 +184,15 @@ class Resolver:
         self,
         scenario: ScenarioFile,
         load: dict,
-        path: Path,
-        nodes: dict,
-        counts: dict,
+        path: KeyPath,
+        network: Network,
         stop_ps: int,
     ) -> None:
         """Refuse a workload that does not fit the topology, or begins when the run has ended."""
         module = plugins.load("pyorch.workload", load["type"])
         params = restore(module.Params, load)
         try:
-            module.check(params, counts)
-            if hasattr(module, "check_flows"):
-                module.check_flows(params, nodes, stop_ps)
+            module.check(params, network, stop_ps)
             if load.get("start_ps", 0) >= stop_ps:
                 start, stop = (format_exact(t, TIME) for t in (load["start_ps"], stop_ps))
                 raise FieldError("start", f"{start} is not before stop, {stop}. Raise stop.")
@@ -205,14 +227,14 @@ class Resolver:
             for i, given in enumerate(point.link.classes)
         ]
 
-    def _programs(self, scenario: ScenarioFile, given: list[Typed], path: Path) -> list[dict]:
+    def _programs(self, scenario: ScenarioFile, given: list[Typed], path: KeyPath) -> list[dict]:
         return [
             self._typed(scenario, "program", program, (*path, "programs", i))
             for i, program in enumerate(given)
         ]
 
     def _switch_class(
-        self, scenario: ScenarioFile, given: SwitchClass, switch: dict, path: Path
+        self, scenario: ScenarioFile, given: SwitchClass, switch: dict, path: KeyPath
     ) -> dict:
         """Return everything that switches of some tiers have; what is not said is as elsewhere."""
         resolved = {"tiers": given.tiers}
@@ -228,7 +250,7 @@ class Resolver:
         )
         return resolved
 
-    def _link_class(self, scenario: ScenarioFile, given: LinkClass, spec: dict, path: Path) -> dict:
+    def _link_class(self, scenario: ScenarioFile, given: LinkClass, spec: dict, path: KeyPath) -> dict:
         """Return everything that links between some tiers have; what is not said is as elsewhere."""
         control, loss = spec["switch"]["flow_control"], spec["link"]["loss_model"]
         return {
@@ -247,7 +269,7 @@ class Resolver:
         role: str,
         given: Typed | str | None,
         default: dict | None,
-        path: Path,
+        path: KeyPath,
         key: str | None = None,
     ) -> dict | None:
         """Return the type that a class names, the default if it names none, None for ``none``."""
@@ -257,8 +279,15 @@ class Resolver:
             return None
         return self._typed(scenario, role, given, (*path, key or role))
 
-    def _typed(self, scenario: ScenarioFile, role: str, typed: Typed, path: Path) -> dict:
+    def _typed(self, scenario: ScenarioFile, role: str, typed: Typed, path: KeyPath) -> dict:
         """Return an ns-3 type with all its attributes."""
+        for name, value in typed.attributes.items():
+            try:
+                check_text(value)
+            except ValueError as error:
+                raise scenario.error((*path, "attributes", name), str(error)) from None
+        if self._types is None:
+            return self._stored_type(scenario, typed, path)
         try:
             self._types.check_type(role, typed.type)
         except SpecError as error:
@@ -269,3 +298,17 @@ class Resolver:
             where = (*path, "attributes", error.field)
             raise scenario.error(where, str(error)) from None
         return {"type": typed.type, "attributes": attributes}
+
+    def _stored_type(self, scenario: ScenarioFile, typed: Typed, path: KeyPath) -> dict:
+        """Return an ns-3 type of a spec from disk; its module knows its attributes."""
+        if not _TYPE_ID.fullmatch(typed.type):
+            raise scenario.error((*path, "type"), f"{quoted(typed.type)} is no name of a TypeId.")
+        for name, value in typed.attributes.items():
+            where = (*path, "attributes", name)
+            if not _ATTRIBUTE.fullmatch(name):
+                raise scenario.error(where, "is no name of an attribute.")
+            try:
+                as_built(typed.type, name, value)
+            except ValueError as error:
+                raise scenario.error(where, str(error)) from None
+        return {"type": typed.type, "attributes": typed.attributes}

@@ -2,13 +2,17 @@
 """Takes a scenario file, leaves its plain values, with the place each of them was written at."""
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path as FilePath
+from pathlib import Path
+
+from pydantic import ValidationError
 
 from pyorch.errors import SpecError, did_you_mean, quoted
-from pyorch.spec import overrides, yaml_lines
-from pyorch.spec.yaml_lines import Path, dotted
+from pyorch.reading import read_bytes, shown
+from pyorch.spec import messages, overrides, yaml_lines
+from pyorch.spec.limits import LARGEST_TEXT_BYTES
+from pyorch.spec.planning import PLANNING_KEYS, SCALES, Planning
+from pyorch.spec.yaml_lines import KeyPath, dotted
 
-SCALES = ("smoke", "laptop", "paper")
 DEFAULT_SCALE = "laptop"
 
 
@@ -32,8 +36,8 @@ class ScenarioFile:
 
     source: str
     values: dict
-    lines: dict[Path, int] = field(repr=False)
-    origins: tuple[tuple[Path, str], ...] = ()
+    lines: dict[KeyPath, int] = field(repr=False)
+    origins: tuple[tuple[KeyPath, str], ...] = ()
     listed: frozenset[str] = frozenset()
 
     def with_value(self, key: str, value: object, where: str) -> "ScenarioFile":
@@ -55,16 +59,16 @@ class ScenarioFile:
             raise SpecError(f"{where}: {error}") from None
         return replace(self, values=values, origins=(*self.origins, (path, where)))
 
-    def _inner(self, path: Path) -> Path:
+    def _inner(self, path: KeyPath) -> KeyPath:
         """Return the path inside our values: a single mapping is element 0 of its list."""
         if path[0] in self.listed and len(path) > 1 and not isinstance(path[1], int):
             return (path[0], 0, *path[1:])
         return path
 
-    def _shaped(self, path: Path, value: object) -> object:
+    def _shaped(self, path: KeyPath, value: object) -> object:
         return shaped(path[0], value) if len(path) == 1 else none_is_none(path, value)
 
-    def error(self, path: Path, message: str) -> SpecError:
+    def error(self, path: KeyPath, message: str) -> SpecError:
         """Return the error of a value: where it was written, its path, and what is wrong."""
         as_written = self._as_written(path)
         shown = dotted(as_written)
@@ -77,7 +81,7 @@ class ScenarioFile:
         line = f":{self.lines[written]}" if written in self.lines and written else ""
         return SpecError(f"{self.source}{line}: {shown}: {message}")
 
-    def _as_written(self, path: Path) -> Path:
+    def _as_written(self, path: KeyPath) -> KeyPath:
         """Return the key path as the user wrote it."""
         if len(path) > 1 and path[0] in self.listed and path[1] == 0:
             return (path[0], *path[2:])
@@ -88,23 +92,17 @@ class ScenarioFile:
 
         A list of names for ``variants`` leaves only these, in the order of the file.
         """
-        if scale not in SCALES:
-            raise SpecError(
-                f"scale '{scale}': there are {', '.join(SCALES)}.{did_you_mean(scale, SCALES)}"
-            )
-        chosen = self._section("scales", SCALES).get(scale) or {}
-        if not isinstance(chosen, dict):
-            raise self.error(("scales", scale), "write key paths and values below it, or {}.")
+        check_scale(scale)
         result = self
-        for key, value in chosen.items():
+        for key, value in self.planning().scales.get(scale, {}).items():
             if key == "variants" and isinstance(value, list):
                 value = self._chosen_variants(value, ("scales", scale, key))
             result = result.with_value(key, value, self.place(("scales", scale, key)))
         return result
 
-    def _chosen_variants(self, names: list, path: Path) -> dict[str, dict]:
+    def _chosen_variants(self, names: list, path: KeyPath) -> dict[str, dict]:
         """Return those of the variants that have these names."""
-        found = self.variants()
+        found = self.planning().variants
         for name in names:
             if not isinstance(name, str) or name not in found:
                 known = ", ".join(found)
@@ -112,38 +110,32 @@ class ScenarioFile:
                 raise self.error(path, f"no variant {quoted(name)}. There are {known}.{hint}")
         return {name: content for name, content in found.items() if name in names}
 
-    def variants(self) -> dict[str, dict]:
-        """Return the named joint overrides; without any, one that has no name and no overrides."""
-        found = self._section("variants", None)
-        for name, content in found.items():
-            if not isinstance(content, dict):
-                raise self.error(
-                    ("variants", name), "write label and key paths with values below it."
-                )
-        return found or {"": {}}
+    def planning(self) -> Planning:
+        """Return the sections that say which runs there are.
 
-    def sweep(self) -> dict[str, list]:
-        """Return the swept key paths, each with its list of values."""
-        found = self._section("sweep", None)
-        for key, values in found.items():
-            if not isinstance(values, list) or not values:
-                raise self.error(("sweep", key), "write a list of at least one value: [1, 2, 3].")
-        return found
+        Raises
+        ------
+        SpecError
+            One of them cannot be used; each is checked as a whole.
+        """
+        sections = {key: self.values[key] for key in PLANNING_KEYS if key in self.values}
+        try:
+            return Planning.model_validate(sections)
+        except ValidationError as error:
+            raise self.error(*messages.first(error, Planning)) from None
 
-    def place(self, path: Path) -> str:
+    def place(self, path: KeyPath) -> str:
         """Return where something of the file stands: ``x.yaml:12: scales.smoke``."""
         line = f":{self.lines[path]}" if path in self.lines else ""
         return f"{self.source}{line}: {dotted(path[:2])}"
 
-    def _section(self, name: str, allowed: tuple[str, ...] | None) -> dict:
-        content = self.values.get(name) or {}
-        if not isinstance(content, dict):
-            raise self.error((name,), "write a mapping of keys to values.")
-        for key in content:
-            if allowed and key not in allowed:
-                hint = did_you_mean(key, allowed)
-                raise self.error((name, key), f"there is {', '.join(allowed)} here.{hint}")
-        return content
+
+def check_scale(scale: str) -> None:
+    """Raise SpecError unless this is the name of a scale."""
+    if scale not in SCALES:
+        raise SpecError(
+            f"scale {quoted(scale)}: there are {', '.join(SCALES)}.{did_you_mean(scale, SCALES)}"
+        )
 
 
 def shaped(key: str | int, value: object) -> object:
@@ -155,17 +147,17 @@ def shaped(key: str | int, value: object) -> object:
     return value
 
 
-def none_is_none(path: Path, value: object) -> object:
+def none_is_none(path: KeyPath, value: object) -> object:
     """Return None for ``flow_control: none``; YAML has ``null`` for it, people write none."""
     return None if path[-1] == "flow_control" and value == "none" else value
 
 
-def scenario_files(folder: FilePath | str = "scenarios") -> list[FilePath]:
+def scenario_files(folder: Path | str = "scenarios") -> list[Path]:
     """Return all scenario files of a folder, sorted."""
-    return sorted(FilePath(folder).glob("*.yaml"))
+    return sorted(Path(folder).glob("*.yaml"))
 
 
-def read_scenario(path: FilePath | str) -> ScenarioFile:
+def read_scenario(path: Path | str) -> ScenarioFile:
     """Return a scenario file as plain values.
 
     Raises
@@ -173,17 +165,15 @@ def read_scenario(path: FilePath | str) -> ScenarioFile:
     SpecError
         It does not exist, is not YAML, or is not a mapping.
     """
-    path = FilePath(path)
+    path = Path(path)
+    beside = sorted(p.name for p in path.parent.glob("*.yaml")) if path.parent.is_dir() else []
+    known = f"In {path.parent}: {', '.join(beside[:20])}." if beside else ""
+    advice = (known + did_you_mean(path.name, beside)).strip()
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = read_bytes(path, LARGEST_TEXT_BYTES, SpecError, advice)
+        return parse_scenario(content.decode("utf-8-sig"), shown(path))
     except UnicodeDecodeError:
-        raise SpecError(f"{path}: is not a text file in UTF-8. Name a scenario.") from None
-    except OSError as error:
-        beside = sorted(p.name for p in path.parent.glob("*.yaml")) if path.parent.is_dir() else []
-        known = f" In {path.parent}: {', '.join(beside)}." if beside else ""
-        hint = did_you_mean(path.name, beside)
-        raise SpecError(f"{path}: cannot be read ({error.strerror}).{known}{hint}") from None
-    return parse_scenario(text, str(path))
+        raise SpecError(f"{shown(path)}: is not a text file in UTF-8. Name a scenario.") from None
 
 
 def parse_scenario(text: str, source: str) -> ScenarioFile:

@@ -3,11 +3,13 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pyorch.spec.fields import Closed, Flag, MessageBytes, Number, RateBps, SizeBytes, TimePs
+from pyorch.spec.limits import LONGEST_NAME
 
 Value = bool | int | float | str
+Name = Annotated[str, Field(pattern=rf"^[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}$")]
 
 
 class Wire(Closed):
@@ -54,7 +56,14 @@ class Link(Closed):
 class Transport(Typed):
     """A transport; its name is what a workload refers to when there are several."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] = "main"
+    name: Name = "main"
+
+
+def _none_has_no_limit(given: object) -> object:
+    """Return None for ``none``; 0 B, which the engine takes for no limit, is refused."""
+    if given is None:
+        raise ValueError("write a size, for example 64 MB, or none for a buffer without limit.")
+    return None if given == "none" else given
 
 
 class SwitchClass(Closed):
@@ -77,10 +86,12 @@ class Switch(Closed):
 
     With `cut_through` a frame is forwarded as soon as that much of it is in; `convergence` is the
     time from the failure or return of a link to routes that know of it. Without a `scheduler` the
-    highest priority goes first.
+    highest priority goes first. A buffer of ``none`` takes every frame.
     """
 
-    buffer_bytes: SizeBytes = Field(alias="buffer")
+    buffer_bytes: Annotated[
+        Annotated[SizeBytes, Field(ge=1)] | None, BeforeValidator(_none_has_no_limit)
+    ] = Field(alias="buffer")
     latency_ps: TimePs = Field(0, alias="latency")
     cut_through_bytes: MessageBytes | None = Field(None, alias="cut_through")
     convergence_ps: TimePs = Field(0, alias="convergence")
@@ -124,8 +135,8 @@ class Load(Plugin):
 class Scenario(Closed):
     """One point of a scenario: overrides applied, sweep and variants already chosen."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    template: str = "fabric"
+    name: Name
+    template: Name = "fabric"
     topology: Plugin
     link: Link
     wire: Wire = Wire()
@@ -136,7 +147,3 @@ class Scenario(Closed):
     stop_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="stop")
     trace: Trace = Trace()
     seed: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = 1
-
-
-#: Keys of a scenario file that are settled before a `Scenario` exists.
-PLANNING_KEYS = ("sweep", "variants", "scales")

@@ -7,18 +7,16 @@ ns-3's own registry, so neither names nor ranges are listed here.
 
 import json
 import math
-import os
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from pyorch import units
+from pyorch.built import BUILD
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec.fields import FieldError
 
-#: Where the build is; another one can be chosen for a process.
-BUILD = Path(os.environ.get("PYORCH_BUILD", Path(__file__).resolve().parents[2] / "build"))
 TYPEIDS_FILE = BUILD / "typeids.json"
 ENGINE = "libfabric.so"
 

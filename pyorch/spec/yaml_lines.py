@@ -1,21 +1,62 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes YAML text, leaves its plain values and the line on which each key stands."""
 
+import re
+from typing import ClassVar
+
 import yaml
 
 from pyorch.errors import SpecError, quoted
+from pyorch.spec.limits import DEEPEST, MOST_VALUES
 
 #: Keys and indices from the top of the file to a value.
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-#: Far beyond any scenario; a few lines with aliases can mean more than any memory holds.
-_DEEPEST, _MOST_VALUES = 40, 100_000
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """YAML with the words of version 1.2: 010 is ten, 1:30 and no are text, 1e-3 is a number."""
+
+    yaml_implicit_resolvers: ClassVar = {}
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        """Return a whole number: decimal, 0o17 or 0xff."""
+        text = self.construct_scalar(node)
+        if not _INTEGER.fullmatch(text):
+            raise ValueError(text)
+        base = {"0o": 8, "0x": 16}.get(text[:2], 10)
+        return int(text, base)
+
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
+        """Return a number, an infinity or no number at all."""
+        text = self.construct_scalar(node)
+        if not _FLOAT.fullmatch(text):
+            raise ValueError(text)
+        return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+
+
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(
+    r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+#: What plain words mean, the core schema of YAML 1.2, and the merge key.
+_WORDS = {
+    "null": (re.compile(r"~|null|Null|NULL|"), ["~", "n", "N", ""]),
+    "bool": (re.compile(r"true|True|TRUE|false|False|FALSE"), list("tTfF")),
+    "int": (_INTEGER, list("-+0123456789")),
+    "float": (_FLOAT, list("-+.0123456789")),
+    "merge": (re.compile("<<"), ["<"]),
+}
+for _name, (_pattern, _first) in _WORDS.items():
+    _whole = re.compile(rf"(?:{_pattern.pattern})\Z")
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", _whole, _first)
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
 _WIDEST = 2**64
 _PLAIN = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
 
 
-def parse(text: str, source: str) -> tuple[object, dict[Path, int]]:
+def parse(text: str, source: str) -> tuple[object, dict[KeyPath, int]]:
     """Return the value of a YAML document and the line of every path in it.
 
     Parameters
@@ -33,10 +74,10 @@ def parse(text: str, source: str) -> tuple[object, dict[Path, int]]:
     """
     try:
         _refuse_depth(text, source)
-        loader = _LOADER(text)
+        loader = _Loader(text)
         try:
             node = loader.get_single_node()
-            lines: dict[Path, int] = {}
+            lines: dict[KeyPath, int] = {}
             return (None if node is None else _value(loader, node, (), lines, source)), lines
         finally:
             loader.dispose()
@@ -55,27 +96,27 @@ def parse(text: str, source: str) -> tuple[object, dict[Path, int]]:
 def _refuse_depth(text: str, source: str) -> None:
     """Raise where the nesting is so deep that a parser has no stack for it."""
     depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
+    for event in yaml.parse(text, Loader=_Loader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > _DEEPEST:
+        if depth > DEEPEST:
             raise _too_deep(source, event.start_mark.line + 1)
 
 
 def _too_deep(source: str, line: int) -> SpecError:
     return SpecError(
-        f"{source}:{line}: nested more than {_DEEPEST} deep, or more than {_MOST_VALUES} values"
+        f"{source}:{line}: nested more than {DEEPEST} deep, or more than {MOST_VALUES} values"
         " with all aliases written out. Write less."
     )
 
 
-def _value(loader, node, path: Path, lines: dict[Path, int], source: str) -> object:
+def _value(loader, node, path: KeyPath, lines: dict[KeyPath, int], source: str) -> object:
     """Return the plain value of a node and note the lines below it."""
     line = node.start_mark.line + 1
     lines.setdefault(path, line)
-    if len(path) > _DEEPEST or len(lines) > _MOST_VALUES:
+    if len(path) > DEEPEST or len(lines) > MOST_VALUES:
         raise _too_deep(source, line)
     if not isinstance(node, yaml.ScalarNode) and node.tag not in _PLAIN:
         raise SpecError(f"{source}:{line}: {dotted(path)}: {quoted(node.tag)} is no plain list or"
@@ -89,7 +130,7 @@ def _value(loader, node, path: Path, lines: dict[Path, int], source: str) -> obj
         return _scalar(loader, node, path, source)
     _refuse_twins(node, path, source)
     loader.flatten_mapping(node)
-    if len(node.value) > _MOST_VALUES:
+    if len(node.value) > MOST_VALUES:
         raise _too_deep(source, line)
     result = {}
     for key_node, child in node.value:
@@ -106,7 +147,7 @@ def _value(loader, node, path: Path, lines: dict[Path, int], source: str) -> obj
     return result
 
 
-def _scalar(loader, node, path: Path, source: str) -> object:
+def _scalar(loader, node, path: KeyPath, source: str) -> object:
     """Return a plain value that is no mapping and no list."""
     where = f"{source}:{node.start_mark.line + 1}: {dotted(path)}"
     try:
@@ -119,7 +160,7 @@ def _scalar(loader, node, path: Path, source: str) -> object:
     return value
 
 
-def _refuse_twins(node, path: Path, source: str) -> None:
+def _refuse_twins(node, path: KeyPath, source: str) -> None:
     """Raise if one mapping has a key twice."""
     seen: dict[str, int] = {}
     for key_node, _ in node.value:
@@ -132,6 +173,6 @@ def _refuse_twins(node, path: Path, source: str) -> None:
         seen[key] = line
 
 
-def dotted(path: Path) -> str:
+def dotted(path: KeyPath) -> str:
     """Return a path as a user writes it: ``link.rate``; on one line, and long keys are cut."""
     return ".".join(quoted(str(part))[1:-1] for part in path)

@@ -18,6 +18,8 @@ from pyorch.workload import permutation
 #: Rate, delay and size cancel out of a slowdown; any values do.
 _LINK = {"rate_bps": 10**12, "delay_ps": 0, "loss_ratio": 0.0}
 _MESSAGE = "1 MB"
+#: A draw of so many takes about a minute.
+MOST_HOSTS = 2**19
 
 
 def square_leaf_spine(hosts: int) -> dict[str, dict[str, np.ndarray]]:
@@ -28,6 +30,8 @@ def square_leaf_spine(hosts: int) -> dict[str, dict[str, np.ndarray]]:
     TheoryError
         2 sqrt(hosts / 2) is not the whole number of leaves that such a fabric has.
     """
+    if not 2 <= hosts <= MOST_HOSTS:
+        raise TheoryError(f"{hosts} hosts: a permutation is drawn of 2 to {MOST_HOSTS:,} hosts.")
     per_leaf = math.isqrt(hosts // 2)
     if 2 * per_leaf**2 != hosts:
         raise TheoryError(

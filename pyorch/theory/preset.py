@@ -12,8 +12,10 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.reading import read_bytes
 from pyorch.spec import messages, overrides, yaml_lines
-from pyorch.spec.yaml_lines import Path as KeyPath
+from pyorch.spec.limits import LARGEST_TEXT_BYTES
+from pyorch.spec.yaml_lines import KeyPath
 from pyorch.theory import preset_schema as schema
 from pyorch.theory.architecture import Model
 from pyorch.theory.inference import Service
@@ -87,11 +89,9 @@ def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> BaseM
     path = find(name)
     shown = path.name if path.parent == FOLDER else str(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_bytes(path, LARGEST_TEXT_BYTES, SpecError).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SpecError(f"{shown}: is not a text file in UTF-8. Name a preset.") from None
-    except OSError as error:
-        raise SpecError(f"{shown}: cannot be read ({error.strerror}).") from None
     values, lines = yaml_lines.parse(text, shown)
     if not isinstance(values, dict):
         raise SpecError(f"{shown}: a preset is a mapping of keys to values; begin with kind:.")

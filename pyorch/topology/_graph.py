@@ -12,8 +12,6 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from pyorch.spec.fields import FieldError
 
 Columns = dict[str, np.ndarray]
-#: Arrays are as long as the largest id.
-LARGEST_NODE = 10**7
 
 
 def check_links(is_switch: dict[int, bool], links: Columns, where: str, key: str) -> None:

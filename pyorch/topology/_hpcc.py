@@ -13,7 +13,7 @@ from pyorch import units
 from pyorch.errors import SpecError, quoted
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import FileRef, numbered_lines
-from pyorch.topology._graph import LARGEST_NODE
+from pyorch.spec.limits import MOST_NODES
 from pyorch.units import parse_whole
 
 KEY = "file"
@@ -38,8 +38,13 @@ def parse(lines: list[tuple[int, list[str]]], where: str) -> dict[str, dict[str,
             " and links, the second the ids of the switches.",
         )  # fmt: skip
     n_nodes, n_switches, n_links = _whole(lines[0], where)
-    if not 0 < n_nodes <= LARGEST_NODE:
-        raise FieldError(KEY, f"{where}: {n_nodes} nodes; there may be 1 to {LARGEST_NODE}.")
+    if not 0 < n_nodes <= MOST_NODES:
+        raise FieldError(KEY, f"{where}: {n_nodes} nodes; there may be 1 to {MOST_NODES}.")
+    if n_nodes > max(2 * n_links, 2):
+        raise FieldError(
+            KEY, f"{where}: {n_nodes} nodes, but {n_links} links have {2 * n_links} ends, so some"
+            " node has no link. Add one, or the node goes.",
+        )  # fmt: skip
     switches = _whole(lines[1], where) if n_switches else []
     rows = lines[2:] if n_switches else lines[1:]
     found = {switch for switch in switches if 0 <= switch < n_nodes}

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import MOST_LINKS, FieldError
+from pyorch.spec.fields import FieldError
 from pyorch.spec.files import FileRef, numbered_lines
+from pyorch.spec.limits import MOST_LINKS
 from pyorch.topology import _clos
 from pyorch.units import LARGEST, parse_whole
 

@@ -13,6 +13,7 @@ from pydantic import model_validator
 
 from pyorch.spec.fields import Closed, FieldError
 from pyorch.spec.files import FileRef, InputFile, columns
+from pyorch.spec.limits import MOST_NODES
 from pyorch.topology import _graph, _hpcc, _htsim
 
 NODES = {"node": int, "is_switch": int}, {"tier": int, "plane": int}
@@ -103,9 +104,9 @@ def _own(
     nodes = columns(nodes_file, "nodes", *NODES)
     where = nodes_file["path"]
     ids, repeats = np.unique(nodes["node"], return_counts=True)
-    if len(ids) == 0 or ids[0] < 0 or ids[-1] > _graph.LARGEST_NODE or repeats.max() > 1:
+    if len(ids) == 0 or ids[0] < 0 or ids[-1] > MOST_NODES or repeats.max() > 1:
         raise FieldError(
-            "nodes", f"{where}: node: each node has its own id from 0 to {_graph.LARGEST_NODE}."
+            "nodes", f"{where}: node: each node has its own id from 0 to {MOST_NODES}."
         )
     if not np.isin(nodes["is_switch"], (0, 1)).all():
         raise FieldError("nodes", f"{where}: is_switch: write 0 for a host and 1 for a switch.")

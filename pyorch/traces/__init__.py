@@ -4,5 +4,15 @@
 from pyorch.traces.columns import ALWAYS, CONTRACTS, Column
 from pyorch.traces.convert import convert, write_table
 from pyorch.traces.read import read_table
+from pyorch.traces.records import read_outcome, read_provenance
 
-__all__ = ["ALWAYS", "CONTRACTS", "Column", "convert", "read_table", "write_table"]
+__all__ = [
+    "ALWAYS",
+    "CONTRACTS",
+    "Column",
+    "convert",
+    "read_outcome",
+    "read_provenance",
+    "read_table",
+    "write_table",
+]

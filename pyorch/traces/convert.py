@@ -2,7 +2,6 @@
 """Takes raw.npz and its manifest, checks both, leaves one Parquet file per table."""
 
 import hashlib
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,7 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyorch.errors import TraceError
+from pyorch.reading import check_file, read_archive, read_json
+from pyorch.simulate.results import sha256
 from pyorch.traces.columns import CONTRACTS, Column
+from pyorch.units import LARGEST
 from pyorch.writing import make_folder, write_atomically
 
 Columns = dict[str, np.ndarray]
@@ -52,19 +54,16 @@ def read_raw(folder: Path) -> dict[str, Columns]:
     """Return the raw tables of a run by name, after comparing them with their manifest."""
     raw, manifest_path = folder / "raw.npz", folder / "manifest.json"
     again = f"Run it again: python -m pyorch simulate {folder}/scenario.py --out {folder}"
-    try:
-        content, manifest = raw.read_bytes(), json.loads(manifest_path.read_text())
-    except FileNotFoundError as error:
-        raise TraceError(f"{error.filename}: not there; the run left no result. {again}") from None
-    except json.JSONDecodeError:
-        raise TraceError(f"{manifest_path}: not JSON; it was cut short. {again}") from None
-    if hashlib.sha256(content).hexdigest() != manifest["raw_sha256"]:
+    manifest = read_json(manifest_path, TraceError, again)
+    if not isinstance(manifest.get("tables"), dict):
+        raise TraceError(f"{manifest_path}: has no mapping of tables. {again}")
+    check_file(raw, LARGEST, TraceError, again)
+    if sha256(raw) != manifest.get("raw_sha256"):
         raise TraceError(f"{raw}: not the file that {manifest_path.name} describes. {again}")
     tables: dict[str, Columns] = {name: {} for name in manifest["tables"]}
-    with np.load(raw, allow_pickle=False) as archive:
-        for key in archive.files:
-            table, _, column = key.partition(".")
-            tables.setdefault(table, {})[column] = archive[key]
+    for key, values in read_archive(raw, TraceError, again).items():
+        table, _, column = key.partition(".")
+        tables.setdefault(table, {})[column] = values
     return tables
 
 

@@ -8,8 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pyorch.errors import TraceError
+from pyorch.reading import check_file
 from pyorch.traces.columns import CONTRACTS
 from pyorch.traces.convert import digest_of
+from pyorch.units import LARGEST
 
 
 def read_table(folder: Path | str, name: str) -> pd.DataFrame:
@@ -22,13 +24,12 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
     """
     path = Path(folder) / f"{name}.parquet"
     again = f"Make it again: python -m pyorch traces {folder}"
+    if not path.exists():
+        raise TraceError(f"{path}: no such table. Make it with: python -m pyorch traces {folder}")
+    check_file(path, LARGEST, TraceError, again)
     try:
         table = pq.read_table(path)
         found = table.column_names
-    except FileNotFoundError:
-        raise TraceError(
-            f"{path}: no such table. Make it with: python -m pyorch traces {folder}"
-        ) from None
     except Exception as error:  # damaged bytes fail in many ways; all mean the same to a user
         why = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
         raise TraceError(f"{path}: is damaged or no Parquet file ({why}). {again}") from None

@@ -2,7 +2,9 @@
 """Draws one kind of view of some runs, and writes it with its caption beside it."""
 
 import ast
+import io
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -70,16 +72,31 @@ def drawn(kind: str, runs: Sequence[Viewed]) -> tuple["Figure", "pd.DataFrame"]:
     """Return the figure and the table of what it shows."""
     module = plugins.load("pyorch.views", kind)
     import matplotlib
-    from matplotlib.figure import Figure
 
     with matplotlib.rc_context(RC_PARAMS):
-        figure = Figure(figsize=(TWO_COLUMNS_INCHES * 0.62, 2.7), layout="constrained")
+        figure = picture_class()(figsize=(TWO_COLUMNS_INCHES * 0.62, 2.7), layout="constrained")
         try:
             data = module.draw(figure, list(runs))
         except TraceError as error:
             raise FigureError(f"{kind}: {error}") from None
         figure.axes[0].set_title(title(runs), loc="left", fontsize=7)
     return figure, data
+
+
+@lru_cache(maxsize=1)
+def picture_class() -> type:
+    """Return matplotlib's Figure, as a notebook shows it; imported only where it is used."""
+    from matplotlib.figure import Figure
+
+    class Picture(Figure):
+        """A figure that stands in a notebook as the last line of a cell, whatever was imported."""
+
+        def _repr_png_(self) -> bytes:
+            file = io.BytesIO()
+            self.savefig(file, format="png", dpi=150)
+            return file.getvalue()
+
+    return Picture
 
 
 def file_name(kind: str, runs: Sequence[Viewed]) -> str:

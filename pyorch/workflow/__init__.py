@@ -1,2 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes scenarios and figures, leaves what the Snakefile asks for: runs, inputs, resources."""
+"""Takes scenarios and figures, leaves what Snakemake runs: runs, inputs, resources, rules.
+
+The Snakefile of a study is ``include: pyorch.workflow.RULES`` and a rule ``all``.
+"""
+
+from pathlib import Path
+
+#: The rules of a study: its runs, metrics and figures.
+RULES = str(Path(__file__).with_name("study.smk"))
+#: The rules of one sweep: its runs and metrics.
+SWEEP = str(Path(__file__).with_name("sweep.smk"))

@@ -16,6 +16,7 @@ from pyorch.spec.fields import restore
 
 #: What Linux and other programs keep [1].
 _SHARE_FOR_RUNS = 0.9
+MEMINFO = Path("/proc/meminfo")
 
 
 def memory_mb(spec: dict) -> int:
@@ -93,7 +94,7 @@ def _sized(resolved: str) -> Size:
 
 def available_mb() -> int:
     """Return the memory that runs may take together on this machine [MB]."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
+    for line in MEMINFO.read_text().splitlines():
         if line.startswith("MemAvailable:"):
             return int(int(line.split()[1]) * 1024 / 1e6 * _SHARE_FOR_RUNS)
     return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6 * _SHARE_FOR_RUNS)

@@ -2,17 +2,18 @@
 """What the Snakefile asks when it is read: which runs there are, and of what they are made."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from pyorch import spec as specs
-from pyorch.errors import SpecError, did_you_mean
+from pyorch.errors import PyorchError, SpecError, did_you_mean
 from pyorch.figures.needs import read_caption, read_needs, split_need
 from pyorch.plugins import names
-from pyorch.simulate import places
 from pyorch.spec import typeids
+from pyorch.spec.scenario import check_scale
 from pyorch.workflow import resources
+from pyorch.workflow.planfile import read_plan, write_plan
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class Workflow:
         NEEDS by name of the figure.
     captions : dict
         Docstring by name of the figure.
+    broken : dict
+        Message of each scenario or figure that cannot be used, by file.
+    points : list of Run
+        Every point of every scenario; two may be the same run.
     types : TypeIds
         Of the modules as they are now; a job may be building them anew later.
     """
@@ -40,6 +45,8 @@ class Workflow:
     runs: dict[str, dict[str, specs.Run]]
     figures: dict[str, dict[str, str]]
     captions: dict[str, str]
+    broken: dict[Path, str]
+    points: list[specs.Run]
     types: typeids.TypeIds
 
     def spec(self, scenario: str, run: str) -> dict:
@@ -50,21 +57,12 @@ class Workflow:
         return known[run].spec
 
     def libraries(self, scenario: str, run: str) -> list[str]:
-        """Return the shared libraries that a run loads."""
-        loaded = self.types.libraries(self.spec(scenario, run))
-        return [_from_here(places.LIBRARIES / name) for name in loaded]
+        """Return the names of the shared libraries that a run loads."""
+        return self.types.libraries(self.spec(scenario, run))
 
-    def plugin_files(self, scenario: str, run: str) -> list[str]:
-        """Return the files of the topology and the workloads of a run, and what these share."""
-        spec = self.spec(scenario, run)
-        loads = sorted({load["type"] for load in spec["workload"]})
-        topology = f"pyorch/topology/{spec['topology']['type']}.py"
-        failures = sorted({failure["type"] for failure in spec["failures"]})
-        loads = [f"pyorch/workload/{name}.py" for name in loads]
-        loads += [f"pyorch/failure/{name}.py" for name in failures]
-        shared = [*_shared("topology"), *_shared("workload")]
-        shared += ["pyorch/failure/_outage.py"] if failures else []
-        return [topology, *loads, *shared]
+    def labels(self, scenario: str) -> list[str]:
+        """Return the label of each run of a scenario."""
+        return [run.label for run in self.runs[scenario].values()]
 
     def memory_mb(self, scenario: str, run: str) -> int:
         """Return the memory that a run is given [MB]."""
@@ -94,22 +92,51 @@ class Workflow:
         ]  # fmt: skip
 
     @property
+    def drawn(self) -> list[str]:
+        """All figures, also those whose file is broken: who asks for them is told so."""
+        return sorted([*self.figures, *(p.stem for p in self.broken if p.suffix == ".py")])
+
+    def needs(self, figure: str) -> dict[str, str]:
+        """Return the tables that a figure needs, by argument.
+
+        Raises
+        ------
+        SpecError
+            Its file is broken, or that of a scenario that it needs; or no such is there.
+        """
+        for path, message in self.broken.items():
+            if path.suffix == ".py" and path.stem == figure:
+                raise SpecError(message)
+        for need in self.figures[figure].values():
+            self._check_need(figure, need)
+        return self.figures[figure]
+
+    def rooms_of(self, figure: str) -> list[str]:
+        """Return the parts of pyorch that a figure is made with."""
+        text = Path(f"plots/{figure}.py").read_text()
+        return ["figures", "theory"] if "from pyorch.theory import" in text else ["figures"]
+
+    def _check_need(self, figure: str, need: str) -> None:
+        scenario, metric = split_need(need, figure)
+        metrics = names("pyorch.metrics")
+        for kind, name, known in (("scenario", scenario, self.runs), ("metric", metric, metrics)):
+            if name not in known:
+                broken = [m for p, m in self.broken.items() if _name_in(p) == name]
+                raise SpecError(
+                    broken[0] if broken and kind == "scenario" else
+                    f"plots/{figure}.py: NEEDS: no {kind} '{name}'. There are"
+                    f" {', '.join(sorted(known))}.{did_you_mean(name, known)}"
+                )  # fmt: skip
+
+    @property
     def needed(self) -> list[str]:
-        """The scenarios that a figure needs."""
+        """The scenarios that a figure needs and that are there."""
         needs = [need for named in self.figures.values() for need in named.values()]
-        return sorted({split_need(need, "NEEDS")[0] for need in needs})
+        return sorted({split_need(need, "NEEDS")[0] for need in needs} & self.runs.keys())
 
-
-@lru_cache(maxsize=8)
-def _shared(kind: str) -> list[str]:
-    """Return the files that all plug-ins of a kind share."""
-    return sorted(map(str, Path("pyorch", kind).glob("_[!_]*.py")))
-
-
-def _from_here(path: Path) -> str:
-    """Return a path relative to this folder if it lies in it."""
-    here = Path.cwd()
-    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+    def write_plan(self, path: Path | str) -> None:
+        """Write every point for the jobs, which plan nothing themselves."""
+        write_plan(self.points, path)
 
 
 def escape(text: str) -> str:
@@ -117,39 +144,77 @@ def escape(text: str) -> str:
     return re.sub(r"([\\*`|_])", r"\\\1", text)
 
 
-def read(scale: str, scenarios: str = "scenarios", plots: str = "plots") -> Workflow:
+def read(
+    scale: str,
+    scenarios: str = "scenarios",
+    plots: str = "plots",
+    plan: Path | str | None = None,
+) -> Workflow:
     """Return the workflow of all scenarios and figures that are there.
+
+    What cannot be used is in ``broken`` and stops nothing that does without.
+
+    Parameters
+    ----------
+    scale : str
+        Of all runs.
+    scenarios, plots : str
+        Folders.
+    plan : path, optional
+        Where the runs have been planned already.
 
     Raises
     ------
-    PyorchError
-        A scenario or a figure cannot be used; nothing has been started then.
+    SpecError
+        There is no such scale.
     """
-    files, runs = {}, {}
+    check_scale(scale)
+    typeids.load()  # without the modules no scenario can be read
+    files, points, broken = ({}, read_plan(plan), {}) if plan else _planned(scale, scenarios)
+    figures, captions = {}, {}
+    for path in sorted(Path(plots).glob("[!_]*.py")):
+        try:
+            figures[path.stem], captions[path.stem] = read_needs(path), read_caption(path)
+        except (PyorchError, SyntaxError, ValueError, OSError) as error:
+            broken[path] = str(error) if isinstance(error, PyorchError) else f"{path}: {error}."
+    return _workflow(scale, files, points, figures, captions, broken)
+
+
+def of_plan(plan: Path | str) -> Workflow:
+    """Return the workflow of the runs of a plan, without any figure."""
+    points = read_plan(plan)
+    return _workflow(points[0].scale, {}, points, {}, {}, {})
+
+
+def _planned(scale: str, scenarios: str) -> tuple[dict, list[specs.Run], dict[Path, str]]:
+    """Return the file of each scenario, all points, and the message of each broken file."""
+    files: dict[str, Path] = {}
+    points: list[specs.Run] = []
+    broken: dict[Path, str] = {}
     for path in specs.scenario_files(scenarios):
-        planned = specs.plan(specs.read_scenario(path), scale)
-        name = planned[0].scenario
-        if name in files:
-            raise SpecError(f"{path}: name: '{name}' is the name of {files[name]} too.")
-        files[name], runs[name] = path, specs.runs_by_id(planned)
-    drawn = sorted(Path(plots).glob("[!_]*.py"))
-    figures = {path.stem: read_needs(path) for path in drawn}
-    captions = {path.stem: read_caption(path) for path in drawn}
-    for figure, needs in figures.items():
-        for need in needs.values():
-            _check_need(f"{plots}/{figure}.py", need, files)
-    return Workflow(scale, files, runs, figures, captions, typeids.load())
+        try:
+            found = specs.plan(specs.read_scenario(path), scale)
+            name = found[0].scenario
+            if name in files:
+                raise SpecError(f"{path}: name: '{name}' is the name of {files[name]} too.")
+        except PyorchError as error:
+            broken[path] = str(error)
+            continue
+        files[name] = path
+        points += found
+    return files, points, broken
 
 
-def _check_need(source: str, need: str, files: dict[str, Path]) -> None:
-    scenario, metric = split_need(need, source)
-    for kind, name, known in (("scenario", scenario, files), ("metric", metric, _metrics())):
-        if name not in known:
-            raise SpecError(
-                f"{source}: NEEDS: no {kind} '{name}'. There are {', '.join(sorted(known))}."
-                f"{did_you_mean(name, known)}"
-            )
+def _workflow(scale, files, points, figures, captions, broken) -> Workflow:
+    runs: dict[str, dict[str, specs.Run]] = {}
+    for run in points:
+        runs.setdefault(run.scenario, {}).setdefault(run.id, run)
+    return Workflow(scale, files, runs, figures, captions, broken, points, typeids.load())
 
 
-def _metrics() -> list[str]:
-    return names("pyorch.metrics")
+def _name_in(path: Path) -> str:
+    """Return the name of a scenario that cannot be read: what its line says, or its file."""
+    with suppress(OSError, UnicodeDecodeError):
+        if line := re.search(r"^name: *([a-z][a-z0-9_]*) *(#|$)", path.read_text(), re.MULTILINE):
+            return line[1]
+    return path.stem

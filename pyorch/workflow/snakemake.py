@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """All that touches the insides of Snakemake, which promise nothing; guarded, so they may change."""
 
+import json
 import logging
+import os
 import sys
 import threading
+from contextlib import suppress
 
 #: Options with which Snakemake does something else than to run jobs.
 OTHER_MODES = (
@@ -16,6 +19,9 @@ OTHER_MODES = (
 )  # fmt: skip
 
 _log = logging.getLogger(__name__)
+
+#: Environment of a Snakemake: the descriptor to which it tells what happens, a line of JSON each.
+EVENTS = "PYORCH_EVENTS"
 
 
 def will_run_jobs() -> bool:
@@ -65,3 +71,43 @@ def keep_one_timer(scheduler: type | None = None) -> None:
             threading.Timer(delay_s, look_again).start()
 
     scheduler._schedule_reevalutation = look_again_after
+
+
+class _Teller(logging.Handler):
+    """Hands on what Snakemake logs of its jobs, in words of our own.
+
+    ``{"jobs": {rule: count}}``, ``{"job": id, "rule": name, "wildcards": {...}}``, ``{"started":
+    [ids]}``, ``{"finished": id}``, ``{"failed": id}``.
+    """
+
+    def __init__(self, descriptor: int):
+        super().__init__(logging.INFO)
+        self._descriptor = descriptor
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the event of a record, if it is one of those above; a display may never harm."""
+        with suppress(Exception):
+            told = _event(str(getattr(record, "event", "") or ""), vars(record))
+            if told:
+                os.write(self._descriptor, json.dumps(told).encode() + b"\n")
+
+
+def _event(kind: str, said: dict) -> dict | None:
+    kind = kind.rpartition(".")[2].lower()
+    if kind == "run_info":
+        return {"jobs": said["stats"]}
+    if kind == "job_info":
+        wildcards = {str(k): str(v) for k, v in dict(said["wildcards"] or {}).items()}
+        return {"job": said["jobid"], "rule": said["rule_name"], "wildcards": wildcards}
+    if kind == "job_started":
+        return {"started": list(said["jobs"])}
+    if kind == "job_finished":
+        return {"finished": said["job_id"]}
+    return {"failed": said["jobid"]} if kind == "job_error" else None
+
+
+def tell_events() -> None:
+    """Tell the process that has started this Snakemake what happens, if it wants to know."""
+    descriptor = os.environ.pop(EVENTS, "")
+    if descriptor:
+        logging.getLogger("snakemake.logging").addHandler(_Teller(int(descriptor)))

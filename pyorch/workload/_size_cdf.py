@@ -7,12 +7,11 @@ import numpy as np
 
 from pyorch.errors import did_you_mean
 from pyorch.spec.fields import FieldError
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES
 from pyorch.units import parse_float, parse_whole
 
 FOLDER = Path(__file__).parent / "cdf"
 KEY = "sizes"
-#: Whole numbers to this one are float64 as well.
-LARGEST_BYTES = 2**53
 
 
 def known() -> list[str]:
@@ -56,10 +55,10 @@ def points(rows: list[list[str]], where: str, key: str) -> list[list[float]]:
             key, f"{where}: sizes must ascend, and percentages must do so from 0 to 100; there are"
             f" {len(found)} points.",
         )  # fmt: skip
-    if sizes[-1] > LARGEST_BYTES:
+    if sizes[-1] > LARGEST_MESSAGE_BYTES:
         raise FieldError(
             key, f"{where}: {sizes[-1]} bytes: between points sizes are exact only to"
-            f" {LARGEST_BYTES}. Write less.",
+            f" {LARGEST_MESSAGE_BYTES}. Write less.",
         )  # fmt: skip
     return found
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
-from pyorch.spec.files import MOST_ROWS
+from pyorch.spec.limits import MOST_ROWS
 from pyorch.units import parse_whole
 
 KEY = "file"

@@ -10,6 +10,8 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
+from pyorch.spec.limits import MOST_FLOWS
+from pyorch.spec.network import Network
 from pyorch.workload._hosts import alike, hosts
 
 
@@ -22,8 +24,9 @@ class Params(Closed):
     start_ps: TimePs = Field(0, alias="start")
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if there are not that many hosts, or only one."""
+    counts = network.counts
     available = -(-counts["hosts"] // params.spacing)
     if params.hosts > available or (params.hosts or available) < 2:
         raise FieldError(
@@ -31,6 +34,12 @@ def check(params: Params, counts: dict[str, int]) -> None:
             f"{params.hosts or available} hosts of {available} (every {params.spacing}. of"
             f" {counts['hosts']}); write 2 to {available}, or 0 for all.",
         )
+    n = params.hosts or available
+    if n * (n - 1) > MOST_FLOWS:
+        raise FieldError(
+            "hosts", f"{n} hosts send {n * (n - 1):,} messages; at most {MOST_FLOWS:,}. Lower it,"
+            " or raise spacing.",
+        )  # fmt: skip
 
 
 def flows(

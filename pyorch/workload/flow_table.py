@@ -10,6 +10,7 @@ import numpy as np
 
 from pyorch.spec.fields import Closed
 from pyorch.spec.files import InputFile, columns
+from pyorch.spec.network import Network
 from pyorch.workload._hosts import hosts
 from pyorch.workload._listed import check_listed
 
@@ -23,15 +24,11 @@ class Params(Closed):
     file: InputFile
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
-    """Nothing to check without the file; see `check_flows`."""
-
-
-def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError for the first flow that cannot be sent."""
     table = _read(params.file["path"], params.file["sha256"])
     rows = [f"{params.file['path']}: row {row + 1}" for row in range(len(table["src"]))]
-    known = hosts(nodes)
+    known = hosts(network.nodes)
     hint = f"hosts are the nodes {known[0]} to {known[-1]}"
     check_listed(params.file["path"], table, rows, known, stop_ps, hint)
 

@@ -15,6 +15,7 @@ from pydantic import Field
 from pyorch.errors import quoted
 from pyorch.spec.fields import Closed, FieldError
 from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.spec.network import Network
 from pyorch.units import parse_whole
 from pyorch.workload._hosts import hosts
 from pyorch.workload._listed import check_listed
@@ -30,7 +31,13 @@ class Params(Closed):
     priority_group: Annotated[int, Field(strict=True, ge=0)] | None = None
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
+    """Raise FieldError if the messages do not fit the network, or begin when the run has ended."""
+    _check_counts(params, network.counts)
+    _check_times(params, network.nodes, stop_ps)
+
+
+def _check_counts(params: Params, counts: dict[str, int]) -> None:
     """Raise FieldError if flows of several priority groups are taken, or none."""
     groups = _read(params.file["path"], params.file["sha256"])[1]
     found = ", ".join(str(group) for group in np.unique(groups))
@@ -45,7 +52,7 @@ def check(params: Params, counts: dict[str, int]) -> None:
         )
 
 
-def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
     """Raise FieldError for the first flow that cannot be sent."""
     table, _, rows = _read(params.file["path"], params.file["sha256"])
     known = hosts(nodes)

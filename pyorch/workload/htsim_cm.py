@@ -16,6 +16,7 @@ from pydantic import Field
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import Closed, FieldError, TimePs
 from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.spec.network import Network
 from pyorch.units import parse_whole
 from pyorch.workload import _triggers
 from pyorch.workload._hosts import hosts
@@ -59,7 +60,13 @@ class Matrix(NamedTuple):
     waits: dict[str, np.ndarray]
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
+    """Raise FieldError if the messages do not fit the network, or begin when the run has ended."""
+    _check_counts(params, network.counts)
+    _check_times(params, network.nodes, stop_ps)
+
+
+def _check_counts(params: Params, counts: dict[str, int]) -> None:
     """Raise FieldError if the matrix is for another number of hosts."""
     nodes = _read(params.file["path"], params.file["sha256"]).nodes
     if nodes > counts["hosts"]:
@@ -69,7 +76,7 @@ def check(params: Params, counts: dict[str, int]) -> None:
         )  # fmt: skip
 
 
-def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
     """Raise FieldError for the first flow that cannot be sent."""
     matrix = _read(params.file["path"], params.file["sha256"])
     hint = f"Nodes {matrix.nodes}, so hosts are 0 to {matrix.nodes - 1}"

@@ -5,6 +5,7 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, Count, FieldError, Flag, MessageBytes, TimePs
+from pyorch.spec.network import Network
 from pyorch.workload._hosts import hosts, stream
 
 
@@ -21,8 +22,9 @@ class Params(Closed):
     random_senders: Flag = False
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if there are not that many hosts."""
+    counts = network.counts
     if params.receiver >= counts["hosts"]:
         raise FieldError(
             "receiver", f"{params.receiver}: hosts are counted from 0 to {counts['hosts'] - 1}."

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, FieldError, Flag, MessageBytes, TimePs
+from pyorch.spec.network import Network
 from pyorch.workload._hosts import alike, hosts, stream
 
 Fan = Annotated[int, Field(strict=True, ge=1)]
@@ -31,8 +32,9 @@ class Params(Closed):
     start_ps: TimePs = Field(0, alias="start")
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if there are not that many hosts."""
+    counts = network.counts
     needed = params.targets + params.senders
     if needed > counts["hosts"]:
         raise FieldError(

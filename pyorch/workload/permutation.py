@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, FieldError, Flag, MessageBytes, Share, TimePs
+from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
 from pyorch.workload._hosts import alike, hosts, leaf_of, stream
 
@@ -29,7 +30,13 @@ _MIXING_SWAPS = 10
 _ATTEMPTS = 1000
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
+    """Raise FieldError if the messages do not fit the network, or begin when the run has ended."""
+    _check_counts(params, network.counts)
+    _check_times(params, network.nodes, stop_ps)
+
+
+def _check_counts(params: Params, counts: dict[str, int]) -> None:
     """Raise FieldError where no such permutation exists: one host, or one leaf."""
     if counts["hosts"] < 2:
         raise FieldError("type", "a permutation needs at least 2 hosts; the topology has 1.")
@@ -47,7 +54,7 @@ def check(params: Params, counts: dict[str, int]) -> None:
         )
 
 
-def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
     """Raise FieldError if `jitter` may move a start beyond the end of the run."""
     if params.start_ps < stop_ps <= (latest_ps := params.start_ps + params.jitter_ps):
         latest, stop = (format_exact(t, TIME) for t in (latest_ps, stop_ps))

@@ -12,11 +12,10 @@ from pydantic import Field, model_validator
 
 from pyorch.spec.fields import Closed, FieldError, Number, TimePs
 from pyorch.spec.files import InputFile, numbered_lines
+from pyorch.spec.limits import MOST_FLOWS
+from pyorch.spec.network import Network
 from pyorch.workload import _size_cdf
 from pyorch.workload._hosts import access_rate_bps, hosts, stream
-
-#: Beyond this a table of flows does not fit a laptop.
-MOST_FLOWS = 20_000_000
 
 
 class Params(Closed):
@@ -29,7 +28,7 @@ class Params(Closed):
     duration_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="duration")
     sizes: str | None = None
     sizes_file: InputFile | None = None
-    points: list[list[float]]
+    points: list[list[float]] = Field(json_schema_extra={"derived": True})
     start_ps: TimePs = Field(0, alias="start")
 
     @model_validator(mode="before")
@@ -57,13 +56,21 @@ class Params(Closed):
         return self
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
+    """Raise FieldError if the messages do not fit the network, or begin when the run has ended."""
+    _check_counts(params, network.counts)
+    _check_times(params, network.nodes, stop_ps)
+    if (expected := _expected(params, network.nodes, network.links)) > MOST_FLOWS:
+        raise FieldError("duration", f"{expected:.3g} messages; at most {MOST_FLOWS}. Shorten it.")
+
+
+def _check_counts(params: Params, counts: dict[str, int]) -> None:
     """Raise FieldError if there is nobody to send to."""
     if counts["hosts"] < 2:
         raise FieldError("type", "random pairs need at least 2 hosts; the topology has 1.")
 
 
-def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
     """Raise FieldError if messages may begin after the run has ended."""
     if params.start_ps + params.duration_ps > stop_ps:
         raise FieldError(
@@ -73,23 +80,19 @@ def check_flows(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> N
         )
 
 
+def _expected(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> float:
+    """Return the mean number of messages."""
+    offered_bps = params.load * access_rate_bps(nodes, links).sum()
+    mean_bits = 8 * _size_cdf.mean_bytes(params.points)
+    return offered_bps * params.duration_ps / 1e12 / mean_bits
+
+
 def flows(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:
-    """Return the messages in the order of their start.
-
-    Raises
-    ------
-    FieldError
-        So many messages that no machine holds them.
-    """
+    """Return the messages in the order of their start."""
     ids, random = hosts(nodes), stream(seed, "poisson")
-    offered_bps = params.load * access_rate_bps(nodes, links).sum()
-    mean_bits = 8 * _size_cdf.mean_bytes(params.points)
-    expected = offered_bps * params.duration_ps / 1e12 / mean_bits
-    if expected > MOST_FLOWS:
-        raise FieldError("duration", f"{expected:.3g} messages; at most {MOST_FLOWS}. Shorten it.")
-    n = int(random.poisson(expected))
+    n = int(random.poisson(_expected(params, nodes, links)))
     start = np.sort(random.integers(0, params.duration_ps, size=n))
     share = access_rate_bps(nodes, links) / access_rate_bps(nodes, links).sum()
     src = random.choice(len(ids), size=n, p=share)

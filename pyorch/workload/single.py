@@ -5,6 +5,7 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
+from pyorch.spec.network import Network
 from pyorch.workload._hosts import hosts
 
 
@@ -17,8 +18,9 @@ class Params(Closed):
     start_ps: TimePs = Field(0, alias="start")
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if the two are one host, or a host that is not there."""
+    counts = network.counts
     for name in ("source", "target"):
         if getattr(params, name) >= counts["hosts"]:
             raise FieldError(

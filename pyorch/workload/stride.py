@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
+from pyorch.spec.network import Network
 from pyorch.workload._hosts import alike, hosts
 
 
@@ -18,8 +19,9 @@ class Params(Closed):
     start_ps: TimePs = Field(0, alias="start")
 
 
-def check(params: Params, counts: dict[str, int]) -> None:
+def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if a host would send to itself."""
+    counts = network.counts
     if params.stride % counts["hosts"] == 0:
         raise FieldError(
             "stride",

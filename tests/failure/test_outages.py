@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch import spec
@@ -253,7 +253,10 @@ def test_links_between_switches_can_fail_only_where_there_are_any():
             "longer than `duration`",
         ),
         # 64 bits would wrap around, and the outage would be over before it began.
-        ({"at": "1 ns", "switches": [20], "duration": "9223372 s"}, "at", "would end later than"),
+        (
+            {"at": "1 ns", "switches": [20], "duration": "8e5 s", "times": 10, "every": "9e5 s"},
+            "at", "would end later than",
+        ),
     ],
 )
 def test_an_impossible_schedule_names_the_key_and_why(given, field, message):
@@ -271,3 +274,81 @@ def test_random_trouble_that_slows_nothing_down_is_refused():
             NODES, LINKS, 10,
         )  # fmt: skip
     assert caught.value.field == "rate"
+
+
+def slow_link_events(outages, links):
+    """Second witness: at each moment the minimum over all outages that hold, link by link."""
+    rows = []
+    for link in sorted(set(outages.link.tolist())):
+        own = [
+            (start, end, min(rate, int(links["rate_bps"][link])))
+            for hit, start, end, rate in zip(
+                *(column.tolist() for column in (
+                    outages.link, outages.start_ps, outages.end_ps, outages.rate_bps)),
+                strict=True,
+            )
+            if hit == link
+        ]  # fmt: skip
+        before = int(links["rate_bps"][link])
+        for time_ps in sorted({t for start, end, _ in own for t in (start, end)}):
+            holding = [rate for start, end, rate in own if start <= time_ps < end]
+            now = min(holding, default=int(links["rate_bps"][link]))
+            if now != before and time_ps < NEVER_PS:
+                rows.append((time_ps, link, now))
+            before = now
+    return rows
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 20), st.integers(1, 10), st.integers(0, 9)),
+        max_size=25,
+    )
+)
+def test_overlapping_outages_of_any_rates_add_up_to_the_slowest_at_each_moment(rows):
+    # Links of three rates, so an outage may have a higher rate than its link.
+    links = {
+        "node_a": np.array([0, 1, 2]), "node_b": np.array([9, 9, 9]),
+        "rate_bps": np.array([4, 8, 5]),
+    }  # fmt: skip
+    table = np.array([(link, start, start + lasts, rate) for link, start, lasts, rate in rows])
+    outages = Outages(*table.reshape(-1, 4).astype(np.int64).T)
+
+    got = link_events(outages, links)
+
+    expected = slow_link_events(outages, links)
+    assert list(zip(got["time_ps"], got["node_a"], got["rate_bps"], strict=True)) == expected
+
+
+def test_an_outage_never_makes_a_slower_link_faster():
+    # 40 Gb/s for links of 100 and of 10: only the fast one changes.
+    links = {
+        "node_a": np.array([0, 1]), "node_b": np.array([9, 9]),
+        "rate_bps": np.array([10**11, 10**10]),
+    }  # fmt: skip
+    both = np.array([0, 1])
+    outages = Outages(both, np.array([5, 5]), np.array([8, 8]), np.full(2, 4 * 10**10))
+
+    got = link_events(outages, links)
+
+    assert got["node_a"].tolist() == [0, 0]
+    assert got["rate_bps"].tolist() == [4 * 10**10, 10**11]
+
+
+def test_outages_without_end_are_refused_before_one_is_drawn():
+    spec = {"what": "links", "mtbf": "1 ps", "mttr": "1 ps"}
+    with pytest.raises(FieldError, match="outages of .* links until the stop; at most 200,000"):
+        random.check(random.Params.model_validate(spec), NODES, LINKS, 10**9)
+    every = {"planes": [0], "at": "0 ns", "duration": "1 ps", "every": "2 ps", "times": 2**20}
+    with pytest.raises(FieldError, match="outages; at most 200,000. Write less"):
+        scheduled.check(scheduled.Params.model_validate(every), NODES, LINKS, 10**9)
+
+
+def test_as_many_outages_of_one_link_as_there_may_be_are_no_trouble():
+    n = 100_000  # with a look at all of them for each, this takes minutes
+    links = {"node_a": np.array([0]), "node_b": np.array([1]), "rate_bps": np.array([100])}
+    start = np.arange(n) * 10
+    outages = Outages(np.zeros(n, dtype=np.int64), start, start + 5, np.zeros(n, dtype=np.int64))
+
+    assert len(link_events(outages, links)["time_ps"]) == 2 * n

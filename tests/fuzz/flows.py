@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from compare import agree, both, check_refusal
 
 from pyorch.errors import PyorchError
+from pyorch.spec.network import Network
 from pyorch.topology import leaf_spine
 from pyorch.workload import _size_cdf, flow_table, hpcc_flows, htsim_cm, poisson
 
@@ -28,8 +29,7 @@ def load_flows(module, path: Path, **more) -> dict[str, list]:
     params = module.Params.model_validate(
         {"file": path.name, **more}, context={"folder": path.parent}
     )
-    module.check(params, COUNTS)
-    module.check_flows(params, TABLES["nodes"], STOP_PS)
+    module.check(params, Network(COUNTS, TABLES["nodes"], TABLES["links"]), STOP_PS)
     found = module.flows(params, TABLES["nodes"], TABLES["links"], 1)
     assert all(column.dtype == np.int64 for column in found.values()), "not int64"
     return {name: column.tolist() for name, column in found.items()}

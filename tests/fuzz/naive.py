@@ -326,3 +326,27 @@ def cdf(data):
     for (size, percent), (larger, more) in zip(points, points[1:], strict=False):
         need(size < larger and percent <= more, "not ascending")
     return points
+
+
+def plain_word(text: str) -> object:
+    """Return what a word without quotes means in YAML 1.2 (10.3.2, core schema)."""
+    if text in ("", "~", "null", "Null", "NULL"):
+        return None
+    if text.lower() in ("true", "false") and text in (text.lower(), text.title(), text.upper()):
+        return text.lower() == "true"
+    unsigned = text[1:] if text[0] in "+-" else text
+    if unsigned.isascii() and unsigned.isdigit():
+        return int(text)
+    for start, digits, base in (("0o", "01234567", 8), ("0x", "0123456789abcdefABCDEF", 16)):
+        if text.startswith(start) and text[2:] and set(text[2:]) <= set(digits):
+            return int(text[2:], base)
+    if unsigned in (".inf", ".Inf", ".INF"):
+        return float("-inf" if text[0] == "-" else "inf")
+    if text in (".nan", ".NaN", ".NAN"):
+        return float("nan")
+    if set(text) <= set("0123456789+-.eE"):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text

@@ -330,3 +330,16 @@ def test_a_transport_without_the_attributes_of_its_frames_has_no_unloaded_time()
 
     with pytest.raises(TraceError, match="ns3::RoceTransport has no MtuBytes, so its unloaded"):
         measure("slowdown", run)
+
+
+def test_counters_of_flows_and_ports_are_added_up_over_all_of_them():
+    ports = {"dropped_buffer_frames": [2, 1], "dropped_loss_frames": [3, 4],
+             "pause_frames_sent": [5, 6]}  # fmt: skip
+    run = run_of([UNLOADED_PS] * 4, ports=ports)
+    run.table("flows")["retransmitted_packets"] = [7, 0, 11, 2]
+    run.table("flows")["timeouts"] = [1, 1, 0, 3]
+
+    row = measure("slowdown", run).iloc[0]
+
+    assert (row["retransmitted_packets"], row["timeouts"]) == (20, 5)
+    assert (row["dropped_frames"], row["pause_frames"]) == (10, 11)

@@ -16,6 +16,7 @@ from oracle_network import GBPS, NS_PS, US_PS, Columns
 
 from pyorch import plugins
 from pyorch.failure._outage import link_events, together
+from pyorch.spec.network import Network
 
 #: Outages begin before this; those that end have ended by a few times this.
 TROUBLE_PS = 300 * US_PS
@@ -216,7 +217,7 @@ def dependencies(random: Random, table: Columns) -> Columns:
 def _generated(random: Random, net: Net, kind: str) -> Columns:
     module = plugins.load("pyorch.workload", kind)
     params = module.Params.model_validate(WORKLOADS[kind](random, net.counts))
-    module.check(params, net.counts)
+    module.check(params, Network(net.counts, net.nodes, net.links), 10**12)
     return module.flows(params, net.nodes, net.links, random.randint(1, 1000))
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from pyorch import render, spec
 from pyorch.errors import SpecError
+from pyorch.spec.scenario import parse_scenario
 
 ROOT = Path(__file__).parents[2]
 TYPEIDS = ROOT / "tests" / "data" / "typeids.json"
@@ -111,3 +112,37 @@ def test_variants_of_one_seed_see_the_same_flows(runs):
         render.input_tables(runs[v].spec)["flows"] for v in ("rocev2", "sprayed")
     )  # fmt: skip
     assert all((first[column] == second[column]).all() for column in first)
+
+
+def test_no_entry_of_a_list_has_the_random_numbers_of_another_seed():
+    # Two equal workloads and two seeds: four draws of a permutation of 64 hosts. That two of them
+    # are alike by chance has a probability far below 10^-80.
+    text = """
+name: twice
+topology: {type: leaf_spine, leaves: 8, hosts_per_leaf: 8, spines: 8}
+link: {rate: 800 Gb/s, delay: 500 ns}
+switch: {buffer: none}
+workload: [{type: permutation, message: 1 kB}, {type: permutation, message: 1 kB}]
+transport: {type: ns3::RoceTransport}
+failures:
+  - {type: random, what: links, mtbf: 1 ms, mttr: 1 ms}
+  - {type: random, what: links, mtbf: 1 ms, mttr: 1 ms}
+stop: 2 ms
+sweep: {seed: [1, 2]}
+"""
+    draws = []
+    for run in spec.plan(parse_scenario(text, "twice.yaml"), typeids_file=TYPEIDS):
+        targets = render.input_tables(run.spec)["flows"]["dst"]
+        draws += [tuple(targets[:64]), tuple(targets[64:])]
+    assert len(set(draws)) == 4
+
+    file = parse_scenario(text, "twice.yaml")
+    changes = []
+    for run in spec.plan(file, typeids_file=TYPEIDS):
+        for failure in run.spec["failures"]:
+            changes.append(run.spec | {"failures": [failure]})
+    first, second = (render.input_tables(one)["link_events"]["time_ps"] for one in changes[::2])
+    both = render.input_tables(changes[0] | {"failures": changes[0]["failures"] * 2})
+    assert not np.array_equal(first, second)
+    # The second entry of seed 1 adds outages that are those of neither seed alone.
+    assert set(both["link_events"]["time_ps"].tolist()) - set(first.tolist()) - set(second.tolist())

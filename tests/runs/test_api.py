@@ -10,6 +10,8 @@ import pytest
 
 import pyorch
 from pyorch.errors import SimulationError, SpecError, TraceError
+from pyorch.runs.compare import compare
+from pyorch.views.slowdown import by_size
 
 SMALL = {
     "name": "small",
@@ -112,8 +114,8 @@ def test_results_say_what_differs_and_what_is_not_whole():
 
     assert table.loc[slow.id, "state"] == "unfinished"
     assert table.loc[late.id, ["state", "flows_done"]].tolist() == ["stopped", 0]
-    assert set(table["link.rate"]) == {800 * 10**9, 400 * 10**9}
-    assert "link.delay" not in table.columns
+    assert set(table["link.rate_bps"]) == {800 * 10**9, 400 * 10**9}
+    assert "link.delay_ps" not in table.columns
 
 
 @pytest.mark.ns3
@@ -151,3 +153,48 @@ def test_a_notebook_shows_numbers_and_a_curve_and_loads_nothing():
     assert len(page.loaded) == 1 and "script" not in page.rawdata
     assert "&lt;script&gt;" in run._repr_html_() and run.id in run._repr_html_()
     assert isinstance(run.flows, pd.DataFrame)
+
+
+@pytest.mark.ns3
+def test_two_runs_differ_in_what_was_changed_and_what_came_of_it():
+    fast, slow = pyorch.run(SMALL), pyorch.run(SMALL, set={"link.rate": "400 Gb/s"})
+    table = compare(fast, slow).set_index("name")
+
+    assert table.loc["link.rate", ["what", "a", "b"]].tolist() == [
+        "parameter", "800 Gbit/s", "400 Gbit/s"
+    ]  # fmt: skip
+    # Half the rate: 2 us of propagation stay, the rest doubles.
+    fct = table.loc["slowest_fct_ps"]
+    assert fct["b"] - 2_000_000 == 2 * (fct["a"] - 2_000_000)
+    assert fct["ratio"] == fct["b"] / fct["a"]
+    assert "slowest_flow" not in table.index and "engine_cpu_s" not in table.index
+    assert compare(fast, fast).empty
+
+
+@pytest.mark.ns3
+def test_a_sweep_makes_all_points_and_keeps_what_is_there():
+    scenario = SMALL | {"sweep": {"workload.message": ["4096 B", "8192 B"], "seed": [1, 2]}}
+    with pytest.warns(UserWarning):
+        first = pyorch.run(scenario)
+    made = (first.folder / "provenance.json").stat().st_mtime_ns
+    runs = pyorch.sweep(scenario, cores=1)
+
+    assert len(runs) == 4 and first.id in [run.id for run in runs]
+    assert (first.folder / "provenance.json").stat().st_mtime_ns == made
+    table = runs.table
+    assert table["workload.0.message_bytes"].tolist() == [4096, 4096, 8192, 8192]
+    assert table["seed"].tolist() == [1, 2, 1, 2]
+    assert len(runs.metric("slowdown")) == 4 and runs[first.id].id == first.id
+    assert len(Tags(runs._repr_html_()).open) == 0
+
+
+@pytest.mark.ns3
+def test_the_slowdown_of_a_message_alone_is_one_at_every_size(tmp_path):
+    run = pyorch.run(SMALL)
+    run.plot("slowdown", tmp_path / "slowdown.png")
+    rows = by_size(run)
+
+    assert rows.to_dict("records") == [
+        {"bytes": 4096, "n_flows": 1, "slowdown_p50": 1.0, "slowdown_p99": 1.0}
+    ]
+    assert "Slowdown by message size" in (tmp_path / "slowdown.txt").read_text()

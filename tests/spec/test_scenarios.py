@@ -2,8 +2,14 @@
 """A scenario becomes runs that are named by what decides their result, and by nothing else."""
 
 import json
+from pathlib import Path
 
 import pytest
+
+from pyorch.errors import SpecError
+from pyorch.spec import resolve, typeids
+
+TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
 
 
 def test_runs_are_the_product_of_variants_and_sweep_in_the_order_of_the_file(small):
@@ -109,3 +115,40 @@ def test_a_thousand_runs_have_a_thousand_names(small):
     runs = small.plan(sets=[("sweep.seed", list(range(1, 501)))])
 
     assert len({run.id for run in runs}) == 1000
+
+
+def test_the_template_that_all_extend_is_part_of_every_name(small, tmp_path):
+    (tmp_path / "base.py.jinja").write_text("# 1")
+    (tmp_path / "fabric.py.jinja").write_text("# 1")
+    before = small.ids(templates=tmp_path)
+    (tmp_path / "base.py.jinja").write_text("# 2")
+
+    assert not set(before) & set(small.ids(templates=tmp_path))
+
+
+def test_a_network_may_have_as_many_links_as_the_limit_says_and_not_one_more(small, monkeypatch):
+    # 4 leaves with 2 hosts and 2 spines each: 8 + 8 links.
+    monkeypatch.setattr(resolve, "MOST_LINKS", 16)
+    assert len(small.plan()) == 4
+    monkeypatch.setattr(resolve, "MOST_LINKS", 15)
+    with pytest.raises(SpecError, match="topology.type: 16 links in all; there may be 15"):
+        small.plan()
+
+
+@pytest.mark.parametrize(("index", "fits"), [(0, True), (1, False), (2, False)])
+def test_an_element_of_a_list_is_named_from_0_to_one_less_than_its_length(small, index, fits):
+    sets = [(f"workload.{index}.message", "2 kB")]
+    if fits:
+        assert small.plan(sets=sets)[0].spec["workload"][0]["message_bytes"] == 2000
+    else:
+        with pytest.raises(SpecError, match=f"workload.{index}: workload is a list of 1; name an"):
+            small.plan(sets=sets)
+
+
+def test_the_ends_of_a_range_are_in_it():
+    attribute = {"name": "Priority", "type": "ns3::UintegerValue", "range": "uint8_t 1:7"}
+
+    assert [typeids.check_value(attribute, end) for end in (1, 7)] == [1, 7]
+    for beyond in (0, 8):
+        with pytest.raises(ValueError, match="is out of range; it must be"):
+            typeids.check_value(attribute, beyond)

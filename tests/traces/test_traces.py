@@ -2,7 +2,9 @@
 """Raw columns become Parquet unchanged, or are refused with what is wrong; never repaired."""
 
 import hashlib
+import io
 import json
+import os
 import re
 
 import numpy as np
@@ -85,8 +87,70 @@ def test_a_changed_file_is_refused_with_the_command_to_run_it_again(tmp_path):
         traces.convert(tmp_path)
 
 
+MANIFESTS = [b"{}", b"[]", b"\xff", b'{"raw_sha256": 3, "tables": {}}', b'{"tables": 3}', b"null"]
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS)
+def test_a_damaged_manifest_is_one_sentence_with_what_to_do(tmp_path, manifest):
+    (write_run(tmp_path) / "manifest.json").write_bytes(manifest)
+    with pytest.raises(TraceError, match=f"^{tmp_path}/.*Run it again: python -m") as found:
+        traces.convert(tmp_path)
+    assert "\n" not in str(found.value)
+
+
+@settings(max_examples=200, deadline=None)
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
+def test_an_archive_that_is_damaged_with_its_digest_is_refused_or_read(archive, place, bit, cut):
+    # The digest fits, as of somebody who has edited both; what is no column is refused.
+    folder, good = archive
+    damaged = bytearray(good)
+    damaged[int(place * len(good))] ^= 1 << bit
+    write_raw(folder, bytes(damaged[: int(place * len(good))] if cut else damaged))
+    try:
+        traces.convert(folder)
+    except TraceError as error:
+        assert "\n" not in str(error) and str(error).startswith(str(folder))
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    folder = write_run(tmp_path_factory.mktemp("run"))
+    return folder, (folder / "raw.npz").read_bytes()
+
+
+def write_raw(folder, content):
+    (folder / "raw.npz").write_bytes(content)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["raw_sha256"] = hashlib.sha256(content).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("name", ["raw.npz", "manifest.json", "flows.parquet"])
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_a_folder_or_a_pipe_for_a_file_is_named(tmp_path, name, kind):
+    traces.convert(write_run(tmp_path))
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir() if kind == "folder" else os.mkfifo(tmp_path / name)
+    with pytest.raises(TraceError, match=f"{name}: is a (folder|device or a pipe), not a file"):
+        traces.read_table(tmp_path, "flows") if "flows" in name else traces.convert(tmp_path)
+
+
+def test_an_archive_of_objects_executes_nothing(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return (os.mkdir, (str(tmp_path / "PWNED"),))
+
+    write_run(tmp_path)
+    buffer = io.BytesIO()
+    np.savez(buffer, **{"flows.flow": np.array([Evil()], dtype=object)})
+    write_raw(tmp_path, buffer.getvalue())
+    with pytest.raises(TraceError, match="is damaged or no archive of arrays"):
+        traces.convert(tmp_path)
+    assert not (tmp_path / "PWNED").exists()
+
+
 def test_a_run_without_result_is_named(tmp_path):
-    with pytest.raises(TraceError, match="raw.npz: not there; the run left no result"):
+    with pytest.raises(TraceError, match="manifest.json: cannot be read .No such file.*Run it"):
         traces.convert(tmp_path)
 
 

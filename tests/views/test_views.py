@@ -137,3 +137,12 @@ def test_every_view_draws_the_same_bytes_twice(run, tmp_path):
             write(kind, [run], tmp_path / place)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+
+
+def test_a_figure_shows_itself_in_a_notebook():
+    from pyorch.views._draw import picture_class
+
+    figure = picture_class()(figsize=(2, 1))
+    figure.subplots().plot([1, 2])
+
+    assert figure._repr_png_().startswith(b"\x89PNG")

@@ -46,7 +46,8 @@ class Project:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        for name in ("Snakefile", "profiles", "pyorch", "environment.yml", "report"):
+        self.python_path = ROOT
+        for name in ("Snakefile", "profiles", "pyorch", "environment.yml"):
             (folder / name).symlink_to(ROOT / name)
         # No sources of modules: nothing here may ever be built anew, or removed for that.
         (folder / "ns3-modules").mkdir()
@@ -56,7 +57,6 @@ class Project:
         (folder / "build" / "include").symlink_to(places.HEADERS)
         for name in ("scenarios", "plots"):
             (folder / name).mkdir()
-        (folder / "scenarios" / "templates").symlink_to(ROOT / "scenarios" / "templates")
         self.scenario.write_text(SCENARIO)
         (folder / "plots" / "tiny.py").write_text(PLOT)
 
@@ -70,7 +70,7 @@ class Project:
     @property
     def environment(self):
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        own = {"PYTHONPATH": str(ROOT), "PYORCH_BUILD": str(self.folder / "build")}
+        own = {"PYTHONPATH": str(self.python_path), "PYORCH_BUILD": str(self.folder / "build")}
         return os.environ | {"PATH": path} | own
 
     def snakemake(self, *arguments):

@@ -46,8 +46,8 @@ def test_a_profile_plans_the_whole_workflow(project, name):
     said = plan(project, name, "all")
 
     assert re.search(r"^simulate +2$", said, re.MULTILINE)
-    other = said.partition("rule reproduction:")[2].partition("\n[")[0]
-    assert "mem_mb=1000" in other
+    other = said.partition("rule all:")[2].partition("\nJob stats")[0]
+    assert f"mem_mb={600 if name == 'slurm' else 300}" in other
     assert ("runtime=30" in other) == (name == "slurm")
     assert ("benchmarks_smoke.csv" in said) == (name == "ci")
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.ns3  # the names of runs hold the attributes of the bui
 
 def test_a_fresh_project_runs_each_step_once_per_run(project):
     assert project.jobs() == {
-        "all": 1, "figure": 1, "metrics": 1, "traces": 2, "simulate": 2, "render": 2, "spec": 2,
+        "all": 1, "figure": 1, "metrics": 1, "simulate": 2,
         "reproduction": 1, "benchmarks": 1,
     }  # fmt: skip
 
@@ -50,8 +50,7 @@ def test_only_what_has_changed_is_run_again(project):
     text = project.scenario.read_text()
     project.scenario.write_text(text.replace("[1, 2]", "[1, 2, 3]"))
     assert project.jobs() == {
-        "all": 1, "figure": 1, "metrics": 1, "traces": 1, "simulate": 1, "render": 1, "spec": 1,
-        "benchmarks": 1,
+        "all": 1, "figure": 1, "metrics": 1, "simulate": 1, "benchmarks": 1,
     }  # fmt: skip
 
     library = project.folder / "build" / "lib" / "libroce.so"
@@ -165,24 +164,37 @@ def test_a_figure_that_needs_an_unknown_metric_is_named(project):
     assert "plots/tiny.py: NEEDS: no metric 'fcd'. There are" in done.stdout
 
 
-@pytest.mark.slow
-def test_one_failed_run_is_named_and_leaves_the_others_alone(project):
-    # A message that cannot finish within stop is no failure; a queue without a byte is not either:
-    # the script of one run is broken by hand, as a C++ abort would end it.
-    runs = sorted(plans.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
-    project.snakemake("--cores", "2", *(f"results/tiny/{run}/scenario.py" for run in runs))
-    broken = project.folder / "results" / "tiny" / runs[0] / "scenario.py"
-    broken.write_text("import os\nprint('port 3 is on fire', flush=True)\nos.abort()\n")
+#: Messages of 100 kB take no time; with 2 GB a run is there for seconds, so that it can be killed.
+TWO_SIZES = """sweep: {workload.message: [100 kB, 2 GB]}
+"""
 
-    done = project.snakemake(
-        *(f"results/tiny/{run}/flows.parquet" for run in runs),
-        "--cores", "2", "--rerun-triggers", "mtime",
-    )  # fmt: skip
 
-    assert done.returncode == 1
-    assert f"Run {runs[0]} was killed by SIGABRT" in done.stdout
-    assert 'Last line: "port 3 is on fire". Alone: python -m pyorch simulate' in done.stdout
-    assert (project.folder / "results" / "tiny" / runs[1] / "flows.parquet").exists()
+@pytest.fixture
+def two_sizes(project):
+    """A project with a short run and a long one, and their names."""
+    text = project.scenario.read_text().replace("stop: 20 ms", "stop: 200 ms")
+    project.scenario.write_text(text.partition("sweep:")[0] + TWO_SIZES)
+    runs = plans.read("laptop", project.folder / "scenarios", "none").runs["tiny"].values()
+    short, long = sorted(runs, key=lambda run: run.spec["workload"][0]["message_bytes"])
+    return project, short.id, long.id
+
+
+def start(project, *arguments):
+    """Start Snakemake, with its words in the file ``said``."""
+    with (project.folder / "said").open("w") as said:
+        return subprocess.Popen(
+            project.command("--cores", "2", *arguments), cwd=project.folder,
+            env=project.environment, start_new_session=True, stdout=said, stderr=said,
+        )  # fmt: skip
+
+
+def simulating(run):
+    """Return the process that simulates a run: it is called so; 0 if there is none."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "comm").read_text().strip() == run and not _is_zombie(process.name):
+                return int(process.name)
+    return 0
 
 
 def wait_for(condition, seconds=60):
@@ -194,58 +206,80 @@ def wait_for(condition, seconds=60):
     return found
 
 
-def engines(folder):
-    """Return the processes that simulate in a folder."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (
-                b"scenario.py\0--out" in (process / "cmdline").read_bytes()
-                and (process / "cwd").resolve() == folder.resolve()
-            ):
-                found.append(int(process.name))
-    return found
+@pytest.mark.slow
+def test_one_failed_run_is_named_and_leaves_the_others_alone(two_sizes):
+    project, short, long = two_sizes
+    process = start(project, "all")
+    os.kill(wait_for(lambda: simulating(long)), signal.SIGKILL)
+    process.wait(60)
+    said = (project.folder / "said").read_text()
+
+    assert process.returncode == 1
+    assert f"Run {long} was killed by SIGKILL" in said
+    assert f"Alone: python -m pyorch simulate results/tiny/{long}/scenario.py" in said
+    assert (project.folder / "results" / "tiny" / short / "flows.parquet").exists()
+    assert not (project.folder / "results" / "tiny" / long / "flows.parquet").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("with_its_jobs", [True, False])
-def test_after_kill_9_the_next_start_works_and_keeps_what_is_finished(project, with_its_jobs):
-    # Seed 1 is finished; seed 2 is slowed down by hand, so that it is simulating when the kill
-    # comes. What its script says is put right again before the second start.
-    runs = sorted(plans.read("laptop", project.folder / "scenarios", "none").runs["tiny"])
-    done, killed = (project.folder / "results" / "tiny" / run for run in runs)
-    made = project.snakemake(
-        "--cores", "1",
-        f"results/tiny/{done.name}/flows.parquet", f"results/tiny/{killed.name}/scenario.py",
-    )  # fmt: skip
-    assert made.returncode == 0, made.stdout
-    script = (killed / "scenario.py").read_text()
-    asleep = "import time; open('asleep', 'w').close(); time.sleep(300)\n\nif True:"
-    (killed / "scenario.py").write_text(script.replace('if __name__ == "__main__":', asleep))
+def test_after_kill_9_the_next_start_works_and_keeps_what_is_finished(two_sizes, with_its_jobs):
+    project, short, long = two_sizes
+    done, killed = (project.folder / "results" / "tiny" / run for run in (short, long))
+    process = start(project, "all")
+    wait_for((done / "summary.parquet").exists)
+    wait_for(lambda: simulating(long))
+    wait_for(lambda: "Finished jobid:" in (project.folder / "said").read_text())
     finished = {path: path.stat().st_mtime_ns for path in done.iterdir()}
-    process = subprocess.Popen(
-        project.command("--cores", "2", "all", "--rerun-triggers", "mtime"),
-        cwd=project.folder, env=project.environment, start_new_session=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    wait_for((project.folder / "asleep").exists)
     (os.killpg if with_its_jobs else os.kill)(process.pid, signal.SIGKILL)
     process.wait()
     assert list((project.folder / ".snakemake" / "locks").glob("*.lock"))
-    assert bool(engines(project.folder)) != with_its_jobs
-    (killed / "scenario.py").write_text(script)
+    wait_for(lambda: not simulating(long), seconds=20)
+    assert not (killed / "raw.npz").exists()
 
     again = project.snakemake("--cores", "2", "all")
 
     assert again.returncode == 0, again.stdout
     assert "Removed the lock of a Snakemake that was killed" in again.stdout
-    assert not engines(project.folder), "no run is left behind"
     assert {path: path.stat().st_mtime_ns for path in finished} == finished, "nothing was run again"
-    # Differential: the same project that nobody has killed.
-    assert (killed / "flows.parquet").exists()
+    assert not list(project.folder.rglob("*.tmp"))
+    # Differential: the same run that nobody has killed.
     before = (killed / "raw.npz").read_bytes()
     alone = project.snakemake("--cores", "1", "--force", f"results/tiny/{killed.name}/raw.npz")
     assert alone.returncode == 0 and (killed / "raw.npz").read_bytes() == before
+
+
+def test_a_broken_file_stops_only_what_needs_it(project):
+    (project.folder / "scenarios" / "bad.yaml").write_text("name: bad\nlink: {rate: 1 Gb/s}\n")
+    (project.folder / "plots" / "mine.py").write_text('"""Mine."""\nNEEDS = {"x": nothing}\n')
+    needs_bad = (project.folder / "plots" / "tiny.py").read_text().replace("tiny/", "bad/")
+    (project.folder / "plots" / "of_bad.py").write_text(needs_bad)
+
+    for target in ("figures/laptop/tiny.png", "results/tiny/laptop/fct.csv"):
+        done = project.snakemake("-n", "--cores", "1", target)
+        assert done.returncode == 0, done.stdout
+        assert "plots/mine.py: NEEDS must be a literal dict of text. What needs" in done.stdout
+        assert "scenarios/bad.yaml:" in done.stdout
+    for target, why in {
+        "figures/laptop/mine.png": "plots/mine.py: NEEDS must be a literal dict",
+        "figures/laptop/of_bad.png": "scenarios/bad.yaml:",
+        "all": "plots/mine.py: NEEDS",
+    }.items():
+        done = project.snakemake("-n", "--cores", "1", target)
+        assert done.returncode == 1 and why in done.stdout.rpartition("Building DAG")[2]
+        assert "Traceback" not in done.stdout
+
+
+def test_no_job_plans_the_runs_again(project, monkeypatch):
+    found = plans.read("laptop", project.folder / "scenarios", project.folder / "plots")
+    found.write_plan(project.folder / "plan")
+
+    def never(*_):
+        raise AssertionError("planned again")
+
+    monkeypatch.setattr(plans.specs, "plan", never)
+    again = plans.read("laptop", plots=project.folder / "plots", plan=project.folder / "plan")
+    assert again.runs == found.runs and again.points == found.points
 
 
 #: A process that takes part in the folder of its argument, says so, and lives on.
@@ -319,7 +353,7 @@ def test_a_job_ends_when_the_snakemake_that_started_it_is_gone(tmp_path):
 
 
 def _is_zombie(pid):
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
 
 
 QUIET = [
@@ -370,11 +404,10 @@ def test_a_file_name_is_never_a_command(project):
 
 EDITS = {
     "metrics/fluid.py": {"metrics"}, "metrics/_run.py": {"metrics"}, "theory/ecmp.py": {"metrics"},
-    "simulate/fabric.py": {"simulate", "traces", "metrics"},
-    "writing.py": {"render", "simulate", "traces", "metrics"},
-    "units.py": {"render", "simulate", "traces", "metrics"},
-    "traces/columns.py": {"traces", "metrics"},
-    "topology/_clos.py": {"render", "simulate", "traces", "metrics"},
+    "simulate/fabric.py": {"simulate", "metrics"}, "writing.py": {"simulate", "metrics"},
+    "units.py": {"simulate", "metrics"}, "traces/columns.py": {"simulate", "metrics"},
+    "topology/_clos.py": {"simulate", "metrics"}, "topology/fat_tree.py": {"metrics"},
+    "figures/save.py": {"figure"}, "report/benchmarks.py": {"benchmarks"},
 }  # fmt: skip
 
 
@@ -383,11 +416,14 @@ def test_an_edit_of_any_module_runs_again_what_it_decides(project):
     (project.folder / "pyorch").unlink()
     shutil.copytree(ROOT / "pyorch", project.folder / "pyorch",
                     ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+    project.python_path = project.folder
     assert project.snakemake("--cores", "2", "all").returncode == 0
-    assert project.jobs().keys() <= {"benchmarks", "all"}
+    assert project.jobs() == {}
     for name, expected in EDITS.items():
         path = project.folder / "pyorch" / name
         before = path.read_bytes()
         path.write_bytes(before + b"\n# edited\n")
-        assert expected <= project.jobs().keys(), name
+        jobs = project.jobs().keys()
+        assert expected <= jobs, name
+        assert ("simulate" in jobs) == ("simulate" in expected), name
         path.write_bytes(before)

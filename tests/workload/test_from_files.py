@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pyorch.errors import SpecError
 from pyorch.render import input_tables
 from pyorch.spec.fields import FieldError
+from pyorch.spec.network import Network
 from pyorch.topology import leaf_spine
 from pyorch.workload import flow_table, hpcc_flows, htsim_cm
 
@@ -25,8 +26,7 @@ STOP_PS = 10**12
 
 def read(module, folder, **given_):
     params = module.Params.model_validate(given_, context={"folder": folder})
-    module.check(params, COUNTS)
-    module.check_flows(params, TABLES["nodes"], STOP_PS)
+    module.check(params, Network(COUNTS, TABLES["nodes"], TABLES["links"]), STOP_PS)
     return module.flows(params, TABLES["nodes"], TABLES["links"], 1)
 
 

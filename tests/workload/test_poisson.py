@@ -3,9 +3,10 @@
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import chi2, kstest
 
 from pyorch.spec.fields import FieldError
+from pyorch.spec.network import Network
 from pyorch.topology import leaf_spine
 from pyorch.workload import _size_cdf, poisson
 
@@ -94,8 +95,37 @@ def test_a_distribution_that_is_none_is_refused(tmp_path, given_, key, message):
 
 
 def test_messages_must_begin_before_the_end_and_fit_the_machine():
-    params = poisson.Params.model_validate({"load": 1, "duration": "1 ms", "sizes": "fb_hdp"})
+    tables = fabric()
+    network = Network({"hosts": 2}, tables["nodes"], tables["links"])
+
+    def check(stop_ps, **given_):
+        poisson.check(poisson.Params.model_validate({"load": 1, **given_}), network, stop_ps)
+
     with pytest.raises(FieldError, match="until 1000000000 ps, but the run stops at 1000 ps"):
-        poisson.check_flows(params, {}, 1000)
-    with pytest.raises(FieldError, match="at most 20000000. Shorten it"):
-        flows(load=1, duration="1000 s", sizes="fb_hdp")
+        check(1000, duration="1 ms", sizes="fb_hdp")
+    with pytest.raises(FieldError, match="at most 5000000. Shorten it"):
+        check(10**16, duration="1000 s", sizes="fb_hdp")
+
+
+def test_starts_are_uniform_over_the_duration():
+    # Kolmogorov and Smirnov against the uniform distribution: false alarm once in 10^6 draws.
+    table = flows(load=1, duration="10 ms", sizes="fb_hdp", start="3 ms")
+    share = (table["start_ps"] - 3 * 10**9) / 10**10
+
+    assert len(share) > 1000
+    assert kstest(share, "uniform").pvalue > 1e-6
+
+
+def test_hosts_send_in_proportion_to_their_rate():
+    # Two hosts at 100 Gb/s and two at 300 Gb/s: shares 1/8 and 3/8, so the fast ones send 3 of 4.
+    # Chi square of four counts: false alarm once in 10^6 draws.
+    nodes = {"node": np.arange(5), "is_switch": np.array([0, 0, 0, 0, 1])}
+    links = {
+        "node_a": np.arange(4), "node_b": np.full(4, 4),
+        "rate_bps": np.array([1, 1, 3, 3]) * 10**11,
+    }  # fmt: skip
+    params = poisson.Params.model_validate({"load": 1, "duration": "20 ms", "sizes": "fb_hdp"})
+    sent = np.bincount(poisson.flows(params, nodes, links, 1)["src"], minlength=4)
+
+    expected = sent.sum() * np.array([1, 1, 3, 3]) / 8
+    assert ((sent - expected) ** 2 / expected).sum() < chi2.isf(1e-6, 3)

@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 from pyorch import plugins
 from pyorch.spec.fields import FieldError
+from pyorch.spec.network import Network
 from pyorch.topology import leaf_spine
 from pyorch.workload import all_to_all, incast, outcast_incast, permutation, single, stride
 
@@ -52,9 +53,7 @@ def test_the_contract_of_every_workload(name, tmp_path):
         (tmp_path / file).write_text(text)
     module, (tables, counts) = plugins.load("pyorch.workload", name), fabric()
     params = module.Params.model_validate(EXAMPLES[name], context={"folder": tmp_path})
-    module.check(params, counts)
-    if hasattr(module, "check_flows"):
-        module.check_flows(params, tables["nodes"], 10**12)
+    module.check(params, Network(counts, tables["nodes"], tables["links"]), 10**12)
 
     got = module.flows(params, tables["nodes"], tables["links"], 7)
     again = module.flows(params, tables["nodes"], tables["links"], 7)
@@ -220,6 +219,19 @@ def test_single_goes_from_the_first_to_the_last_host():
     ],
 )
 def test_what_does_not_fit_the_topology_is_refused(module, given_, message):
-    _, counts = fabric()
+    tables, counts = fabric()
+    network = Network(counts, tables["nodes"], tables["links"])
     with pytest.raises(FieldError, match=message):
-        module.check(module.Params.model_validate(given_), counts)
+        module.check(module.Params.model_validate(given_), network, 10**12)
+
+
+@pytest.mark.parametrize(("hosts", "fits"), [(2236, True), (2237, False)])
+def test_all_to_all_has_a_bound_that_is_known_before_any_message_is_made(hosts, fits):
+    # 2236 x 2235 = 4,997,460 and 2237 x 2236 = 5,001,932: the bound is 5 million.
+    params = all_to_all.Params.model_validate({"message": "1 B"})
+    network = Network({"hosts": hosts}, {}, {})
+    if fits:
+        all_to_all.check(params, network, 1)
+    else:
+        with pytest.raises(FieldError, match="2237 hosts send 5,001,932 messages; at most 5,000"):
+            all_to_all.check(params, network, 1)

@@ -31,7 +31,7 @@ class CreditPacer
     {
         uint32_t quantumBytes;         ///< Of one credit, > 0 [byte]
         FlowOrder::By order;           ///< Of the flows
-        uint64_t rateBps;              ///< Of all credit together, 0: as fast as it is wanted [bit/s]
+        uint64_t rateBps;              ///< Of all credit, 0: as fast as it is wanted [bit/s]
         uint32_t mostFlows;            ///< Only so many of the first, 0: all
         uint64_t mostOutstandingBytes; ///< Credit of a flow that has not come back, 0: any [byte]
     };

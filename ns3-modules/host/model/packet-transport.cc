@@ -3,11 +3,7 @@
 #include "packet-transport.h"
 
 #include "ns3/abort.h"
-#include "ns3/boolean.h"
-#include "ns3/enum.h"
 #include "ns3/log.h"
-#include "ns3/string.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
 
@@ -18,8 +14,6 @@ namespace fabric
 
 NS_LOG_COMPONENT_DEFINE("FabricPacketTransport");
 
-NS_OBJECT_ENSURE_REGISTERED(PacketTransport);
-
 namespace
 {
 
@@ -27,110 +21,6 @@ constexpr uint16_t FAMILY_FLAGS = static_cast<uint16_t>(~(frame_flag::FREE - 1))
 constexpr uint16_t TRIM_FLAGS = frame_flag::TRIMMED | frame_flag::TRIMMED_LAST_HOP;
 
 } // namespace
-
-uint64_t
-PositivePs(const Time& time, const std::string& name)
-{
-    NS_ABORT_MSG_IF(!time.IsStrictlyPositive(), name << " is " << time << "; it must be above 0");
-    return static_cast<uint64_t>(time.GetPicoSeconds());
-}
-
-TypeId
-PacketTransport::GetTypeId()
-{
-    static TypeId tid =
-        TypeId("ns3::fabric::PacketTransport").SetParent<Transport>().SetGroupName("Host");
-    return tid;
-}
-
-TypeId
-PacketTransport::AddAttributes(TypeId tid, const Defaults& defaults)
-{
-    using T = PacketTransport;
-    return tid
-        .AddAttribute("MtuBytes",
-                      "Payload of a full packet [byte]",
-                      UintegerValue(4096),
-                      MakeUintegerAccessor(&T::m_mtuBytes),
-                      MakeUintegerChecker<uint32_t>(1, 32768))
-        .AddAttribute("HeaderBytes",
-                      "Headers and checksums of each data packet [byte]",
-                      UintegerValue(62),
-                      MakeUintegerAccessor(&T::m_headerBytes),
-                      MakeUintegerChecker<uint32_t>(1, 1024))
-        .AddAttribute("AckBytes",
-                      "Acknowledgement frame, headers included [byte]",
-                      UintegerValue(66),
-                      MakeUintegerAccessor(&T::m_ackBytes),
-                      MakeUintegerChecker<uint32_t>(64, 1024))
-        .AddAttribute("ReorderPackets",
-                      std::string("A packet is lost when one this far behind it has arrived "
-                                  "[packet]") +
-                          defaults.reorderHelp,
-                      UintegerValue(defaults.reorderPackets),
-                      MakeUintegerAccessor(&T::m_reorderPackets),
-                      MakeUintegerChecker<uint32_t>(std::min(1U, defaults.reorderPackets)))
-        .AddAttribute("Rto",
-                      "Retransmission timeout",
-                      TimeValue(Time(defaults.rto)),
-                      MakeTimeAccessor(&T::m_rto),
-                      MakeTimeChecker(NanoSeconds(1)))
-        .AddAttribute("MaxBackoff",
-                      "Timeouts in a row double the timeout at most this often [1]",
-                      UintegerValue(7),
-                      MakeUintegerAccessor(&T::m_maxBackoff),
-                      MakeUintegerChecker<uint32_t>(0, 20))
-        .AddAttribute("Priority",
-                      "Priority of data",
-                      UintegerValue(3),
-                      MakeUintegerAccessor(&T::m_priority),
-                      MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
-        .AddAttribute("ControlPriority",
-                      "Priority of acknowledgements",
-                      UintegerValue(6),
-                      MakeUintegerAccessor(&T::m_controlPriority),
-                      MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
-        .AddAttribute("EcnCapable",
-                      "Switches may mark data",
-                      BooleanValue(true),
-                      MakeBooleanAccessor(&T::m_ecnCapable),
-                      MakeBooleanChecker())
-        .AddAttribute("Trimmable",
-                      "Switches may cut the payload away instead of dropping a packet",
-                      BooleanValue(false),
-                      MakeBooleanAccessor(&T::m_trimmable),
-                      MakeBooleanChecker())
-        .AddAttribute("Order",
-                      "Which message of a host goes next",
-                      EnumValue(FlowOrder::By::ROUND_ROBIN),
-                      MakeEnumAccessor<FlowOrder::By>(&T::m_order),
-                      MakeEnumChecker(FlowOrder::By::ROUND_ROBIN,
-                                      "RoundRobin",
-                                      FlowOrder::By::FIRST_COME,
-                                      "FirstCome",
-                                      FlowOrder::By::LEAST_REMAINING,
-                                      "LeastRemaining"))
-        .AddAttribute("Entropy",
-                      "Path selector, for example ns3::FlowEntropy",
-                      TypeChoiceValue(TypeChoice(defaults.entropy)),
-                      MakeTypeChoiceAccessor(&T::m_entropyType),
-                      MakeTypeChoiceChecker<PathSelector>())
-        .AddAttribute("CongestionControl",
-                      "Congestion control of each message, empty = none",
-                      TypeChoiceValue(),
-                      MakeTypeChoiceAccessor(&T::m_controlType),
-                      MakeTypeChoiceChecker<CongestionControl>())
-        .AddAttribute("CnpInterval",
-                      "Least time between notifications of congestion (CNP) of one message",
-                      TimeValue(MicroSeconds(50)),
-                      MakeTimeAccessor(&T::m_cnpInterval),
-                      MakeTimeChecker(NanoSeconds(1)))
-        .AddAttribute("CnpBytes",
-                      "Notification of congestion, headers included [byte]",
-                      UintegerValue(78),
-                      MakeUintegerAccessor(&T::m_cnpBytes),
-                      MakeUintegerChecker<uint32_t>(64, 1024));
-}
 
 std::string
 PacketTransport::Name(const char* attribute) const

@@ -36,7 +36,7 @@ class PacketTransport : public Transport
 {
   public:
     static constexpr uint8_t ACK = frame_kind::CONTROL;        ///< `aux`: all below have arrived
-    static constexpr uint8_t NAK = frame_kind::CONTROL + 1;    ///< The same, and `packet` is no gain
+    static constexpr uint8_t NAK = frame_kind::CONTROL + 1;    ///< The same; `packet` is no gain
     static constexpr uint8_t CNP = frame_kind::CONTROL + 2;    ///< Notification of congestion
     static constexpr uint8_t FAMILY = frame_kind::CONTROL + 3; ///< First kind a family may define
 

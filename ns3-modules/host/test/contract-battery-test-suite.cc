@@ -210,7 +210,8 @@ class WindowAndRateHold : public TransportCase
     {
         Scripted window(m_transport, With("[Window=16384]", {{"HeaderBytes", "62"}}));
         window.network.Run();
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(CountingControl::calls.mostInFlightBytes, 3 * 4096, "in flight");
+        const uint64_t most = CountingControl::calls.mostInFlightBytes;
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(most, 3 * 4096, "in flight");
         // Each group of four starts when the first of the last one is acknowledged.
         const auto& at = CountingControl::calls.sentPs;
         for (size_t i = 8; i + 4 < PACKETS; i++)

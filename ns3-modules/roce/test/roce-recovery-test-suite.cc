@@ -256,7 +256,8 @@ class WhatCannotBeSentIsRefused : public TestCase
         network.Star(2);
         network.Flow(0, 1, int64_t{4'294'967'297});
         network.Transport({{"MtuBytes", "1"}}, "ns3::RoceTransport");
-        Expect(network.Complaint(), "a message of 4294967297 bytes has more than 4294967294 packets");
+        Expect(network.Complaint(),
+               "a message of 4294967297 bytes has more than 4294967294 packets");
     }
 };
 

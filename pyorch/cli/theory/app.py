@@ -35,6 +35,7 @@ for command in (
 ):
     app.command()(command)
 
+_MOST_RETRANSMISSIONS = 1e6
 RatesOption = list[str] | None
 
 
@@ -63,8 +64,11 @@ def exposed(
     from pyorch.theory import exposed as model
     from pyorch.theory import preset as presets
 
-    if retransmissions < 0:
-        raise TheoryError(f"--retransmissions {retransmissions:g}: 0 or more round trips are lost.")
+    if not 0 <= retransmissions <= _MOST_RETRANSMISSIONS:
+        raise TheoryError(
+            f"--retransmissions {retransmissions:g}: 0 to {_MOST_RETRANSMISSIONS:g} round trips are"
+            " lost."
+        )
     training = presets.training(preset, assignments(sets))
     chosen = None if wan_model == "none" else wan_model
     if wan and chosen is None:

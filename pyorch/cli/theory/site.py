@@ -8,6 +8,8 @@ import typer
 from pyorch.cli.theory.print import Format, FormatOption, PresetOption, SetOption, assignments, emit
 from pyorch.errors import TheoryError
 
+_MOST_DRAWS = 10_000
+
 
 def scaling(
     preset: PresetOption = "site-100b-usd",
@@ -108,8 +110,8 @@ def permutation(
 
     from pyorch.theory import fluid
 
-    if seeds < 1:
-        raise TheoryError(f"--seeds {seeds}: draw at least 1.")
+    if not 1 <= seeds <= _MOST_DRAWS:
+        raise TheoryError(f"--seeds {seeds}: draw 1 to {_MOST_DRAWS}.")
     rows = []
     for seed in range(1, seeds + 1):
         slowdown = fluid.slowdown_of_permutation(hosts, seed)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where the built C++ modules lie: in the clone's build/, or in the package if a wheel brought it.
+
+A wheel has no sources of modules; `setup.py` puts what was built from them into the package.
+"""
+
+import os
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+#: The repository, if the package is installed in place (`pip install --editable`).
+REPOSITORY = _PACKAGE.parent
+#: What a wheel brings along.
+PACKAGED = _PACKAGE / "_built"
+#: Whether there are no sources, so that nothing can be, or has to be, built.
+IS_PACKAGED = PACKAGED.is_dir() and not (REPOSITORY / "ns3-modules").is_dir()
+#: Another build, for example one with sanitizers, can be chosen for a process.
+BUILD = Path(
+    os.environ.get("PYORCH_BUILD", PACKAGED if IS_PACKAGED else REPOSITORY / "build")
+).resolve()

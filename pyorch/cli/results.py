@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is there and what came out, on the screen: results, show, compare, plot."""
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from pyorch.errors import FigureError
+from pyorch.runs import page
+from pyorch.runs.catalog import COLUMNS, catalog, find
+from pyorch.runs.compare import compare as differences
+from pyorch.runs.run import RunResult
+from pyorch.runs.summary import in_words
+from pyorch.spec.parameters import short, shown
+from pyorch.units import format_si
+
+#: Of the columns of `catalog`, those that fit a screen: heading and unit.
+_SHOWN = {
+    "flows": ("flows", ""), "size_bytes": ("size", "B"), "wall_s": ("wall", "s"),
+    "cpu_s": ("CPU", "s"), "peak_memory_bytes": ("memory", "B"),
+}  # fmt: skip
+
+
+def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
+    """List the runs that are there, by scenario, with what differs between them."""
+    table = catalog(folder, scenario)
+    if as_csv:
+        typer.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
+        return
+    console = _console()
+    for name, rows in table.groupby("scenario", sort=False):
+        changed = [c for c in table.columns if c not in COLUMNS and rows[c].notna().any()]
+        view = Table(title=f"{name}: {len(rows)} runs", title_justify="left")
+        headings = [short(key) for key in changed]
+        for heading in ("run", *headings, "state", *(h for h, _ in _SHOWN.values())):
+            view.add_column(heading, justify="left" if heading in ("run", "state") else "right")
+        for row in rows.to_dict("records"):
+            point = [_parameter(key, row[key]) for key in changed]
+            cost = [_cell(row[key], unit) for key, (_, unit) in _SHOWN.items()]
+            view.add_row(row["run"], *point, row["state"], *cost)
+        console.print(view)
+    typer.echo(_total(table, folder))
+
+
+def _total(table: pd.DataFrame, folder: Path) -> str:
+    if table.empty:
+        return f"No runs in {folder}. Make some: python -m pyorch run SCENARIO.yaml"
+    size, cpu = (table[name].sum() for name in ("size_bytes", "cpu_s"))
+    states = ", ".join(f"{n} {state}" for state, n in table["state"].value_counts().items())
+    return (
+        f"{len(table)} runs ({states}), {format_si(int(size), 'B')},"
+        f" {format_si(float(cpu), 's')} of CPU. More: python -m pyorch show RUN"
+    )
+
+
+def show(run: str, folder: Path, everything: bool) -> None:
+    """Show one finished run: what was run, what came out, what made it."""
+    result = RunResult(find(run, folder))
+    console = _console()
+    given = (
+        {key: shown(key, value) for key, value in result.parameters.items()}
+        if everything
+        else page.telling(result)
+    )
+    _two_columns(console, f"{result.scenario}/{result.id}: what was run", given)
+    _two_columns(console, "what came out", in_words(result.summary))
+    facts = result.provenance
+    made = {"commit": facts["git_commit"] or "unknown", **facts["versions"]}
+    _two_columns(console, "what made it", {name: str(value) for name, value in made.items()})
+    typer.echo(f"In {result.folder}: {', '.join(sorted(p.name for p in result.folder.iterdir()))}")
+
+
+def compare(a: str, b: str, folder: Path, as_csv: bool) -> None:
+    """Show what differs between two runs."""
+    first, second = (RunResult(find(name, folder)) for name in (a, b))
+    table = differences(first, second)
+    if as_csv:
+        typer.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
+        return
+    view = Table(title=f"a: {first.folder}   b: {second.folder}", title_justify="left")
+    for heading in ("what", "name", "a", "b", "b / a"):
+        view.add_column(heading, justify="left" if heading in ("what", "name") else "right")
+    for what, name, left, right, ratio in table.itertuples(index=False, name=None):
+        ratio = "" if pd.isna(ratio) else f"{ratio:.3f}"
+        view.add_row(what, name, _outcome(name, left), _outcome(name, right), ratio)
+    _console().print(view)
+    if table.empty:
+        typer.echo("They are the same: parameters, libraries and outcome.")
+
+
+def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bool) -> None:
+    """Draw a view of some runs to files, or to a window."""
+    from pyorch import views
+
+    chosen = [RunResult(find(name, folder)) for name in names]
+    if window:
+        _window(views.draw(kind, chosen))
+    elif out is not None and out.suffix:
+        views.draw(kind, chosen, out)
+        typer.echo(f"{out}\n{out.with_suffix('.txt')}")
+    else:
+        for path in views.write(kind, chosen, out or Path("figures")):
+            typer.echo(path)
+
+
+def _window(figure) -> None:
+    """Show a figure in a window until it is closed."""
+    import matplotlib.pyplot as plt
+
+    if plt.get_backend().lower() in ("agg", "pdf", "svg", "ps", "cairo"):
+        raise FigureError("there is no display to open a window on. Write a file: --out FILE.png")
+    manager = plt.figure().canvas.manager
+    manager.canvas.figure = figure
+    figure.set_canvas(manager.canvas)
+    plt.show()
+
+
+def _two_columns(console: Console, title: str, rows: dict[str, str]) -> None:
+    view = Table(title=title, title_justify="left", show_header=False)
+    view.add_column("name")
+    view.add_column("value", justify="right")
+    for name, value in rows.items():
+        view.add_row(name, value)
+    console.print(view)
+
+
+def _parameter(key: str, value: object) -> str:
+    """Return a value of a parameter; a column with gaps has made floats of whole numbers."""
+    if pd.isna(value):
+        return ""
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    return shown(key, whole)
+
+
+def _cell(value: object, unit: str) -> str:
+    return "" if pd.isna(value) else format_si(value, unit).strip()
+
+
+def _outcome(name: str, value: object) -> str:
+    if value is None or (isinstance(value, float) and pd.isna(value)):
+        return ""
+    if name.endswith("_fct_ps") or name == "simulated_ps":
+        return format_si(value * 1e-12, "s")
+    if name.endswith("_bytes"):
+        return format_si(value, "B")
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _console() -> Console:
+    """Return the screen; what goes to a file or a pipe is not cut to a width."""
+    return Console(width=None if sys.stdout.isatty() else 200)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A sweep on the screen: one display of how far it is, then what failed and what was made."""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from pyorch import spec as specs
+from pyorch.runs.choose import choose
+from pyorch.simulate.progress import duration_text
+from pyorch.spec.overrides import parse_assignment
+from pyorch.workflow import sweep as workflow
+from pyorch.workflow.events import Progress
+
+#: Names that are shown of what runs now.
+MOST_NAMES = 4
+#: Between two lines where there is no terminal [s].
+PLAIN_INTERVAL_S = 10.0
+
+
+def sweep(
+    scenario: Path,
+    sets: list[str],
+    variant: str | None,
+    scale: str,
+    cores: int | None,
+    metrics: list[str] | None,
+) -> int:
+    """Make every run and metric of a scenario; return the exit status."""
+    assignments = [parse_assignment(text) for text in sets]
+    runs = choose(scenario, scale, variant, None, assignments)
+    names = workflow.metrics_of(runs) if metrics is None else [m for m in metrics if m != "none"]
+    folder = table_folder(scale, variant, assignments)
+    with display() as show:
+        outcome = workflow.sweep(runs, cores, names, folder, show)
+    return report(runs, outcome)
+
+
+def table_folder(scale: str, variant: str | None, assignments: list[tuple[str, object]]) -> str:
+    """Return the folder of the tables: those of a changed scenario never replace its own."""
+    if variant is None and not assignments:
+        return scale
+    text = json.dumps([variant, assignments], sort_keys=True)
+    return f"{scale}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def report(runs: list[specs.Run], outcome: workflow.Outcome) -> int:
+    """Say what failed and where the tables are; return the exit status."""
+    progress = outcome.progress
+    failures = outcome.failures()
+    for line in failures:
+        typer.echo(line, err=True)
+    if outcome.status and not failures:
+        typer.echo(f"Snakemake ended with status {outcome.status}: see {outcome.log}", err=True)
+    made = progress.done
+    kept = len({run.id for run in runs}) - (progress.due or 0)
+    typer.echo(
+        f"{runs[0].scenario}: {made} runs made, {kept} finished before,"
+        f" {sum(rule == 'simulate' for rule, _ in progress.failed)} failed. Log: {outcome.log}"
+    )
+    for path in outcome.tables:
+        typer.echo(path)
+    return outcome.status
+
+
+def line(progress: Progress) -> str:
+    """Return how far a sweep is, in words."""
+    if progress.due is None:
+        return f"{progress.total} runs: looking which of them are there"
+    parts = [f"{progress.done}/{progress.due} runs"]
+    if progress.failed:
+        parts.append(f"{len(progress.failed)} failed")
+    if progress.tables_due and progress.done == progress.due:
+        parts.append(f"{progress.tables}/{progress.tables_due} metrics")
+    if progress.stopping:
+        parts.append("stopping")
+    elif (left_s := progress.seconds_left) and progress.done < progress.due:
+        parts.append(f"about {duration_text(left_s)} left")
+    names = list(progress.running.values())
+    if names:
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        parts.append(f"now {', '.join(names[:MOST_NAMES])}{more}")
+    return ", ".join(parts)
+
+
+@contextmanager
+def display():
+    """Give a function that shows a progress: a bar on a terminal, now and then a line elsewhere."""
+    if not sys.stderr.isatty():
+        yield _plain()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    columns = BarColumn(bar_width=24), TextColumn("{task.description}")
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        told: list[object] = []
+
+        def show(progress: Progress) -> None:
+            for _, name in progress.failed[len(told) :]:  # stays above the bar
+                console.print(f"failed: {name}", style="red", highlight=False)
+                told.append(name)
+            total = progress.due
+            bar.update(task, description=line(progress), total=total, completed=progress.done)
+
+        yield show
+
+
+def _plain() -> Callable[[Progress], None]:
+    import time
+
+    said = {"when": time.monotonic(), "failed": 0}
+
+    def show(progress: Progress) -> None:
+        for _, name in progress.failed[said["failed"] :]:
+            print(f"failed: {name}", file=sys.stderr, flush=True)
+        said["failed"] = len(progress.failed)
+        if time.monotonic() - said["when"] >= PLAIN_INTERVAL_S:
+            said["when"] = time.monotonic()
+            print(line(progress), file=sys.stderr, flush=True)
+
+    return show

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a format of another simulator has."""
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Contract(Protocol):
+    """One file of this folder."""
+
+    NAME: str
+
+    def files(spec: dict, tables: dict) -> dict[str, str]:  # noqa: N805
+        """Return the text of each file by its name; what the format cannot say is an error."""
+
+    def starts_there(start_ps: np.ndarray) -> np.ndarray:  # noqa: N805
+        """Return the starts as the other simulator reads them [ps]."""

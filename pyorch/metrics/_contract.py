@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a metric has: one question, asked of one run."""
+
+from typing import Protocol
+
+import pandas as pd
+
+from pyorch.metrics._run import RunTables
+
+
+class Contract(Protocol):
+    """One file of this folder."""
+
+    OPTIONAL = ("refusal",)
+
+    def measure(run: RunTables) -> pd.DataFrame:  # noqa: N805
+        """Return the answer, one row or many; units are in the names of the columns."""
+
+    def refusal(spec: dict) -> str:  # noqa: N805
+        """Return why runs of a resolved spec cannot be asked; nothing if they can.
+
+        Without it every run can. A sweep makes the metrics that all its runs can be asked.
+        """

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a topology has: its parameters, its tables, and its numbers in closed form."""
+
+from typing import Protocol
+
+import numpy as np
+
+from pyorch.spec.fields import Closed
+
+
+class Contract(Protocol):
+    """One file of this folder."""
+
+    Params: type[Closed]
+
+    def tables(params: Closed, link: dict) -> dict[str, dict[str, np.ndarray]]:  # noqa: N805
+        """Return the node and link tables; columns as in docs/definitions.md."""
+
+    def counts(params: Closed) -> dict[str, int]:  # noqa: N805
+        """Return at least hosts, hosts_per_leaf and cables, without making the tables."""

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes what a run has written about itself, leaves it checked: how it ended and what it cost."""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pyorch.errors import TraceError, quoted
+from pyorch.reading import read_json, shown
+
+Count = Annotated[int, Field(strict=True, ge=0)]
+Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Word = Annotated[str, Field(strict=True, max_length=1000)]
+
+
+class _Record(BaseModel):
+    """A file of a run; later versions may say more."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class Provenance(_Record):
+    """What made a result, and what that has cost."""
+
+    seed: Count
+    events: Count
+    data_packets: Count
+    simulated_ps: Count
+    wall_s: Seconds
+    cpu_user_s: Seconds
+    cpu_system_s: Seconds
+    run_cpu_s: Seconds
+    peak_memory_bytes: Count
+    git_commit: Word | None
+    versions: dict[Word, Word]
+    libraries_sha256: dict[Word, Digest]
+
+
+class Outcome(_Record):
+    """How a run has ended."""
+
+    stop_reason: Word
+    now_ps: Count
+    stop_ps: Count
+    flows_total: Count
+    flows_done: Count
+
+
+def read_provenance(folder: Path | str) -> dict:
+    """Return ``provenance.json`` of a run.
+
+    Raises
+    ------
+    TraceError
+        It is not there, or not what a run writes.
+    """
+    return _read(Path(folder) / "provenance.json", Provenance)
+
+
+def read_outcome(folder: Path | str) -> dict:
+    """Return ``manifest.json`` of a run; raise TraceError as `read_provenance` does."""
+    return _read(Path(folder) / "manifest.json", Outcome)
+
+
+def _read(path: Path, model: type[_Record]) -> dict:
+    again = f"Make it again: python -m pyorch simulate {path.parent}/scenario.py"
+    values = read_json(path, TraceError, again)
+    try:
+        model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        given = "" if first["type"] == "missing" else f" ({quoted(first['input'])})"
+        raise TraceError(
+            f"{shown(path)}: is damaged: {key}{given}: {first['msg']}. {again}"
+        ) from None
+    return values

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes what a Snakemake tells of its jobs, leaves how far a sweep is and how long it takes yet."""
+
+import json
+import os
+import select
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+#: The display is brought up to date at least this often [s].
+PERIOD_S = 0.5
+RUN_RULE = "simulate"
+
+
+@dataclass
+class Progress:
+    """How far a sweep is.
+
+    Attributes
+    ----------
+    total : int
+        Runs of the sweep; of these some may be finished from before.
+    due : int or None
+        Runs that have to be made; unknown until Snakemake has looked.
+    done : int
+        Of those that are due.
+    tables, tables_due : int
+        Metrics that are made, and that have to be.
+    running : dict
+        Names of what runs now by the number of its job.
+    failed : list of (rule, name)
+        What did not come to its end.
+    """
+
+    total: int
+    due: int | None = None
+    done: int = 0
+    tables: int = 0
+    tables_due: int = 0
+    running: dict[int, str] = field(default_factory=dict)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    stopping: bool = False
+    _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
+    _first_s: float = 0.0
+
+    def tell(self, event: dict) -> None:
+        """Take one event of `pyorch.workflow.snakemake.tell_events`."""
+        if "jobs" in event and self.due is None:
+            self.due = event["jobs"].get(RUN_RULE, 0)
+            self.tables_due = event["jobs"].get("metrics", 0)
+        if "job" in event:
+            given = event["wildcards"]
+            parts = [given.get("scenario", ""), given.get("run") or given.get("metric") or ""]
+            self._jobs[event["job"]] = event["rule"], "/".join(filter(None, parts))
+        for job in event.get("started", []):
+            self._first_s = self._first_s or time.monotonic()
+            rule, name = self._jobs.get(job, ("", ""))
+            if name:
+                self.running[job] = name
+        for what in ("finished", "failed"):
+            if what in event:
+                self._ended(event[what], what == "failed")
+
+    def _ended(self, job: int, failed: bool) -> None:
+        rule, name = self._jobs.get(job, ("", ""))
+        self.running.pop(job, None)
+        if failed and (rule, name) not in self.failed:
+            self.failed.append((rule, name))
+        elif not failed:
+            self.done += rule == RUN_RULE
+            self.tables += rule == "metrics"
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Wall time that the other runs will take at the pace so far [s]; None before there is one.
+
+        Runs are taken to be equally long.
+        """
+        ended = self.done + sum(rule == RUN_RULE for rule, _ in self.failed)
+        if not ended or self.due is None:
+            return None
+        return (time.monotonic() - self._first_s) / ended * (self.due - ended)
+
+
+def follow(descriptor: int, progress: Progress, show: Callable[[Progress], object]) -> None:
+    """Read events until their writer ends."""
+    rest = b""
+    while True:
+        show(progress)
+        ready, _, _ = select.select([descriptor], [], [], PERIOD_S)
+        if not ready:
+            continue
+        words = os.read(descriptor, 65536)
+        if not words:
+            show(progress)
+            return
+        *lines, rest = (rest + words).split(b"\n")
+        for line in lines:
+            progress.tell(json.loads(line))

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The runs of a workflow as one file, so that no job has to plan them again.
+
+One line per run: its folder, a tab, the run as JSON. Whoever needs one run reads one line.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from pyorch import spec as specs
+from pyorch.errors import SpecError
+from pyorch.writing import make_folder, write_text
+
+
+def write_plan(runs: Iterable[specs.Run], path: Path | str) -> None:
+    """Write runs, each under the folder that it has below results/."""
+    path = Path(path)
+    make_folder(path.parent)
+    lines = (f"{run.folder}\t{json.dumps(asdict(run))}\n" for run in runs)
+    write_text(path, "".join(lines))
+
+
+def read_plan(path: Path | str) -> list[specs.Run]:
+    """Return all runs of a plan, in order."""
+    return [_run(line) for line in _lines(path)]
+
+
+def planned(path: Path | str, folder: str) -> specs.Run:
+    """Return the run of a plan whose folder below results/ this is.
+
+    Raises
+    ------
+    SpecError
+        The plan has no such run, or there is no plan.
+    """
+    for line in _lines(path):
+        if line.startswith(f"{folder}\t"):
+            return _run(line)
+    raise SpecError(f"{path}: no run {folder}: it was planned by another Snakemake. Start again.")
+
+
+def _lines(path: Path | str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError as error:
+        raise SpecError(f"{path}: cannot be read ({error.strerror}). Start again.") from None
+
+
+def _run(line: str) -> specs.Run:
+    return specs.Run(**json.loads(line.partition("\t")[2]))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One job per run and one per metric; whoever includes this has made `found`, `scale` and `PLAN`."""
+
+from pyorch.workflow import code, resources, worker
+from pyorch.workflow import snakemake as insides
+
+# Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
+if "mem_mb" not in workflow.global_resources and workflow.local_exec:
+    workflow.register_resource("mem_mb", resources.available_mb())
+insides.keep_one_timer()
+if workflow.is_main_process and insides.will_run_jobs():
+    insides.tell_events()
+    if workflow.local_exec:
+        worker.offer()
+
+
+wildcard_constraints:
+    scenario="[a-z][a-z0-9_]*",
+    run=r"s\d+-[0-9a-f]{10}",
+    metric="[a-z][a-z0-9_]*",
+    figure="[a-z][a-z0-9_]*",
+
+
+rule simulate:
+    """Everything of one run, one folder: its spec, its script, the simulation, checked tables.
+
+    The run is named by its content, so the YAML is no input. What else decides its result are
+    parameters: Snakemake makes it again when one of them changes.
+    """
+    output:
+        expand(
+            "results/{{scenario}}/{{run}}/{file}",
+            file=["spec.json", "scenario.py", "tables.npz", "raw.npz", "manifest.json",
+                  "provenance.json", "flows.parquet", "ports.parquet", "paths.parquet",
+                  "summary.parquet"],
+        ),
+    log:
+        "logs/simulate/{scenario}/{run}.log",
+    params:
+        code=lambda wildcards: code.of_run(found.spec(wildcards.scenario, wildcards.run)),
+        libraries=lambda wildcards: code.of_libraries(
+            found.libraries(wildcards.scenario, wildcards.run)
+        ),
+    threads: 1  # the engine is single-threaded; --cores runs many of these side by side
+    group:
+        "runs"  # a cluster may be given several at once: --group-components runs=20
+    resources:
+        # On a cluster Snakemake runs once more beside each job.
+        mem_mb=lambda wildcards: found.memory_mb(wildcards.scenario, wildcards.run)
+        + (0 if workflow.local_exec else 300),
+        disk_mb=lambda wildcards: found.disk_mb(wildcards.scenario, wildcards.run),
+        runtime=lambda wildcards: found.runtime_min(wildcards.scenario, wildcards.run),
+    message:
+        "Simulating {wildcards.scenario} {wildcards.run}"
+    shell:
+        "python -m pyorch.workflow.client {PLAN:q} {wildcards.scenario:q}/{wildcards.run:q} {log:q}"
+
+
+rule metrics:
+    """One small table: one question, asked of all runs of a scenario."""
+    input:
+        # The other tables of a run are made by the same job.
+        flows=lambda wildcards: found.tables(wildcards.scenario, "flows"),
+    output:
+        f"results/{{scenario}}/{FOLDER}/{{metric}}.csv",
+    log:
+        f"logs/metrics/{{scenario}}/{FOLDER}/{{metric}}.log",
+    params:
+        code=code.of_rooms("metrics", "theory", "traces", "render", "topology", "workload"),
+        # One more seed is one more input; a new label is not.
+        labels=lambda wildcards: found.labels(wildcards.scenario),
+    resources:
+        mem_mb=1500,
+    message:
+        "Measuring {wildcards.metric} of {wildcards.scenario}"
+    shell:
+        "python -m pyorch.workflow.tables metric {PLAN:q} {output:q} {wildcards.scenario:q}"
+        " {wildcards.metric:q} > {log:q} 2>&1"

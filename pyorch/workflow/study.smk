@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The rules of a study. Scenarios, runs, metrics and figures are found, not listed.
+
+A Snakefile that includes this has `EVERYTHING`, the targets of a rule ``all``.
+"""
+
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from pyorch.errors import PyorchError
+from pyorch.figures import need_path
+from pyorch.workflow import code, modules, ownership, runs
+from pyorch.workflow import snakemake as insides
+
+scale = FOLDER = config.get("scale", "laptop")
+#: All runs with their specs: no job plans them again.
+PLAN = f".snakemake/pyorch/plan-{scale}.jsonl"
+try:
+    # A dry run, --list, --report, --unlock change nothing. A job on another machine uses what this
+    # one has built and planned; it may not build beside other jobs. Not a rule: the names of runs
+    # hold the attributes of the modules, so these are needed here; and a rule would re-run
+    # everything behind it, also where the bytes come out the same.
+    if not workflow.is_main_process:
+        found = runs.read(scale, plan=PLAN)
+    elif insides.will_run_jobs():
+        with ownership.shared_folder() as alone:
+            if alone and ownership.release_dead_locks():
+                logger.info("Removed the lock of a Snakemake that was killed; what it began is redone.")
+            if alone:
+                modules.build_modules()
+            found = runs.read(scale)
+            found.write_plan(PLAN)
+    else:
+        found = runs.read(scale)
+except PyorchError as error:
+    raise WorkflowError(str(error)) from None
+if workflow.is_main_process:
+    for message in found.broken.values():
+        logger.warning(f"{message} What needs this file cannot be made; the rest goes on.")
+
+FORMATS = ["pdf", "svg", "png", "csv", "txt"]
+#: One folder for each scale: no scale ever replaces the figures of another.
+FIGURES = f"figures/{scale}"
+#: What a rule `all` makes.
+EVERYTHING = [
+    *expand("{folder}/{figure}.{format}", folder=FIGURES, figure=found.drawn, format=FORMATS),
+    f"results/benchmarks_{scale}.csv",
+]
+# What report/caption.rst shows: for a figure its own docstring, for a table what is written here.
+config["captions"] = {name: runs.escape(text) for name, text in found.captions.items()} | {
+    "reproduction": "Every number of the source documents beside ours, with a status.",
+    "benchmarks": "Time, memory and events of every run; columns: docs/definitions.md.",
+}
+
+
+def needed(ask):
+    """An input that is asked for when the job is planned: a broken file stops only its own."""
+
+    def input_of(wildcards):
+        try:
+            return ask(wildcards)
+        except PyorchError as error:
+            logger.error(str(error))
+            raise SystemExit(1)  # an error would be shown with a traceback of this function
+
+    return input_of
+
+
+report: "report/workflow.rst"
+
+
+include: "runs.smk"
+
+
+localrules:
+    all,
+
+
+rule figure:
+    """One figure as PDF, SVG, PNG, the CSV of what is drawn, and its caption."""
+    input:
+        tables=needed(
+            lambda wildcards: [
+                need_path(need, "results", scale)
+                for need in found.needs(wildcards.figure).values()
+            ]
+        ),
+        plot="plots/{figure}.py",
+    output:
+        multiext(f"{FIGURES}/{{figure}}", ".pdf", ".png", ".csv", ".txt"),
+        svg=report(
+            f"{FIGURES}/{{figure}}.svg",
+            caption="report/caption.rst",
+            category="Figures",
+            labels=lambda wildcards: {
+                "figure": wildcards.figure,
+                "shows": found.captions[wildcards.figure].partition(". ")[0],
+            },
+        ),
+    log:
+        f"logs/figure/{scale}/{{figure}}.log",
+    params:
+        scale=scale,
+        code=lambda wildcards: code.of_rooms(*found.rooms_of(wildcards.figure)),
+    resources:
+        mem_mb=1000,
+    message:
+        "Drawing {wildcards.figure}"
+    shell:
+        "python {input.plot:q} --scale {params.scale:q} > {log:q} 2>&1"
+
+
+rule benchmarks:
+    """Time, memory and events of every run; no input of anything, because they differ every time."""
+    input:
+        provenance=needed(lambda wildcards: found.simulated("provenance.json")),
+    output:
+        csv=report(
+            f"results/benchmarks_{scale}.csv",
+            caption="report/caption.rst",
+            category="Cost of the runs",
+            labels={"table": "all columns, CSV"},
+        ),
+        html=report(
+            f"results/benchmarks_{scale}.html",
+            caption="report/caption.rst",
+            category="Cost of the runs",
+            labels={"table": "overview"},
+        ),
+    log:
+        f"logs/benchmarks/{scale}.log",
+    params:
+        code=code.of_rooms("report"),
+        scenarios=found.needed,
+    resources:
+        mem_mb=1000,
+    message:
+        "Adding up what the runs have cost"
+    shell:
+        "python -m pyorch.workflow.tables benchmarks {PLAN:q} {output.csv:q} {params.scenarios:q}"
+        " > {log:q} 2>&1"

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a workload has: its parameters, what it refuses, and its messages."""
+
+from typing import Protocol
+
+from pyorch.spec.fields import Closed
+from pyorch.spec.network import Columns, Network
+
+
+class Contract(Protocol):
+    """One file of this folder; what may be left out is in `OPTIONAL`."""
+
+    Params: type[Closed]
+    OPTIONAL = ("dependencies",)
+
+    def check(params: Closed, network: Network, stop_ps: int) -> None:  # noqa: N805
+        """Raise FieldError if the workload does not fit the network, or begins after the stop."""
+
+    def flows(params: Closed, nodes: Columns, links: Columns, seed: int) -> Columns:  # noqa: N805
+        """Return src, dst, bytes, start_ps and maybe flow, one row for each message."""
+
+    def dependencies(params: Closed) -> Columns:  # noqa: N805
+        """Return which rows of `flows` wait for which: flow, after, at_sender."""

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a wheel installs works without a clone: the package, with its built modules in it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pyorch.simulate import places
+
+ROOT = Path(__file__).parents[1]
+SCENARIO = """\
+name: one
+topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 2}
+link: {rate: 100 Gb/s, delay: 500 ns}
+switch: {buffer: 8 MB}
+workload: {type: incast, senders: 2, message: 100 kB}
+transport: {type: ns3::RoceTransport}
+stop: 20 ms
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Return a function that runs Python in an empty folder, with an installed pyorch."""
+    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("study")
+    shutil.copytree(ROOT / "pyorch", site / "pyorch", ignore=shutil.ignore_patterns("__pycache__"))
+    for path in [places.TYPEIDS, *places.module_libraries(), *places.HEADERS.glob("ns3/*.h")]:
+        copy = site / "pyorch" / "_built" / path.relative_to(places.BUILD)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    (folder / "one.yaml").write_text(SCENARIO)
+    environment = {k: v for k, v in os.environ.items() if k != "PYORCH_BUILD"}
+
+    def python(*arguments):
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=folder, text=True, capture_output=True,
+            env=environment | {"PYTHONPATH": str(site)},
+        )  # fmt: skip
+
+    return python
+
+
+@pytest.mark.ns3
+def test_a_run_needs_no_clone(installed):
+    where = installed("-c", "import pyorch.built as b; print(b.IS_PACKAGED, b.BUILD)")
+    done = installed("-m", "pyorch", "run", "one.yaml")
+
+    assert where.stdout.startswith("True ") and where.stdout.strip().endswith("pyorch/_built")
+    assert done.returncode == 0, done.stderr
+    assert "retransmitted packets" in done.stdout
+
+
+def test_every_file_of_the_package_goes_into_the_wheel():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    patterns = settings["package-data"]["*"]
+    others = [
+        path for path in (ROOT / "pyorch").rglob("*")
+        if path.is_file() and path.suffix not in {".py", ".pyc"} and "_built" not in path.parts
+    ]  # fmt: skip
+    assert others
+    assert [path for path in others if not any(path.match(one) for one in patterns)] == []
+
+
+def test_a_module_is_not_written_where_none_can_be_built(installed):
+    done = installed("-m", "pyorch", "new", "transport", "swift")
+
+    assert done.returncode != 0
+    assert "was installed from a wheel; C++ is written in a clone of it." in done.stderr

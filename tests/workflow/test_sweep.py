@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A sweep from the command line: what is told of its jobs, what it makes, what has failed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from pyorch.cli.sweep import line, table_folder
+from pyorch.spec import plan
+from pyorch.spec.scenario import read_scenario
+from pyorch.workflow.events import Progress
+from pyorch.workflow.planfile import planned, read_plan, write_plan
+from pyorch.workflow.sweep import metrics_of
+
+EVENTS = [
+    {"jobs": {"all": 1, "metrics": 2, "simulate": 3, "total": 6}},
+    {"job": 1, "rule": "simulate", "wildcards": {"scenario": "x", "run": "s1-a"}},
+    {"job": 2, "rule": "simulate", "wildcards": {"scenario": "x", "run": "s2-b"}},
+    {"job": 3, "rule": "metrics", "wildcards": {"scenario": "x", "metric": "fct"}},
+    {"started": [1, 2]},
+    {"finished": 1},
+    {"failed": 2},
+    {"failed": 2},
+]
+
+
+def test_progress_is_what_was_told():
+    progress = Progress(total=5)
+    assert line(progress) == "5 runs: looking which of them are there"
+    for event in EVENTS[:5]:
+        progress.tell(event)
+    assert line(progress) == "0/3 runs, now x/s1-a, x/s2-b"
+    for event in EVENTS[5:]:
+        progress.tell(event)
+
+    assert (progress.due, progress.done, progress.tables_due) == (3, 1, 2)
+    assert progress.failed == [("simulate", "x/s2-b")] and progress.running == {}
+    # Two of three have ended, so the third takes half of the time so far.
+    progress._first_s = time.monotonic() - 10
+    assert progress.seconds_left == pytest.approx(5, rel=0.01)
+    assert "1/3 runs, 1 failed, about 5 s left" in line(progress)
+
+
+def test_tables_of_a_changed_scenario_have_a_folder_of_their_own():
+    folders = [
+        table_folder("smoke", None, []), table_folder("smoke", "a", []),
+        table_folder("smoke", None, [("seed", 1)]), table_folder("smoke", None, [("seed", 2)]),
+    ]  # fmt: skip
+
+    assert folders[0] == "smoke" and len(set(folders)) == 4
+
+
+@pytest.mark.ns3
+def test_a_plan_is_read_as_it_was_written(project, tmp_path):
+    runs = plan(read_scenario(project.scenario), "laptop")
+    write_plan(runs, tmp_path / "deep" / "plan.jsonl")
+
+    assert read_plan(tmp_path / "deep" / "plan.jsonl") == runs
+    assert planned(tmp_path / "deep" / "plan.jsonl", runs[1].folder) == runs[1]
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize(
+    ("added", "without"),
+    [
+        ("", {"pause_trees", "recovery"}),
+        ("trace: {sample: 1 us, pauses: true}\n", set()),
+        (
+            "failures: [{type: scheduled, links: [[0, 4]], at: 1 us}]\n",
+            {"pause_trees", "recovery", "fluid", "fluid_draws", "slowest"},
+        ),
+    ],
+)
+def test_a_sweep_makes_the_metrics_that_its_runs_can_be_asked(project, added, without):
+    project.scenario.write_text(project.scenario.read_text() + added)
+    everything = {"fct", "fluid", "fluid_draws", "pause_trees", "recovery", "slowdown", "slowest"}
+
+    runs = plan(read_scenario(project.scenario), "laptop")
+    assert everything - set(metrics_of(runs)) == without
+
+
+def pyorch(project, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "pyorch", *map(str, arguments)], cwd=project.folder,
+        env=project.environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_a_sweep_makes_runs_and_tables_once_and_leaves_snakemake_to_its_log(project):
+    first = pyorch(project, "sweep", project.scenario, "--cores", 2)
+
+    assert first.returncode == 0, first.stderr
+    assert "tiny: 2 runs made, 0 finished before, 0 failed." in first.stdout
+    assert "rule" not in first.stderr and "Snakemake" not in first.stdout
+    log = (project.folder / "logs/sweep/tiny-laptop.log").read_text()
+    assert "Finished jobid" in log
+    table = pd.read_csv(project.folder / "results/tiny/laptop/slowdown.csv")
+    assert table["seed"].tolist() == [1, 2]
+    again = pyorch(project, "sweep", project.scenario, "--cores", 2)
+    assert "tiny: 0 runs made, 2 finished before, 0 failed." in again.stdout
+    # The workflow of the study finds the same runs and tables finished.
+    assert set(project.jobs("results/tiny/laptop/slowdown.csv")) == set()
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_a_run_that_fails_is_named_and_the_others_are_kept(project):
+    text = project.scenario.read_text().replace("stop: 20 ms", "stop: 100 s")
+    sizes = "sweep: {workload.message: [100 kB, 1 TB]}\n"
+    project.scenario.write_text(text.partition("sweep:")[0] + sizes)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pyorch", "sweep", project.scenario, "--cores", "2", "--metric",
+         "none"], cwd=project.folder, env=project.environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    runs = plan(read_scenario(project.scenario), "laptop")
+    long = max(runs, key=lambda run: run.spec["workload"][0]["message_bytes"])
+    end = time.monotonic() + 60
+    while not (pid := _called(long.id)) and time.monotonic() < end:
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert f"tiny/{long.id}: Run {long.id} was killed by SIGKILL" in err
+    assert "1 runs made, 0 finished before, 1 failed." in out
+
+
+def _called(name):
+    """Return the process of this name, 0 if there is none."""
+    found = subprocess.run(["ps", "-eo", "pid=,comm="], capture_output=True, text=True).stdout
+    rows = [row.split(None, 1) for row in found.splitlines()]
+    return next((int(pid) for pid, comm in rows if comm.strip() == name), 0)
