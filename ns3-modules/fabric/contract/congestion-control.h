@@ -73,7 +73,7 @@ class CongestionControl : public Object
     virtual uint64_t NextUpdatePs(uint32_t slot) const; ///< When OnUpdate is due, NEVER_PS [ps]
     virtual void OnUpdate(uint32_t slot);            ///< The time of NextUpdatePs has come
 
-    virtual uint64_t WindowBytes(uint32_t slot) const; ///< Payload allowed in flight, NO_LIMIT [byte]
+    virtual uint64_t WindowBytes(uint32_t slot) const; ///< Payload in flight, or NO_LIMIT [byte]
     virtual uint64_t RateBps(uint32_t slot) const;     ///< On the wire, > 0, NO_LIMIT [bit/s]
 
     /// @return whether it reads Ack::hops, so that switches must write them
