@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from pyorch.errors import PluginError
+from pyorch.built import IS_PACKAGED
+from pyorch.errors import PluginError, quoted
 from pyorch.scaffold.kinds import Kind, Module
 from pyorch.simulate import places
+from pyorch.spec.limits import LONGEST_NAME
 
 #: Targets and folders of the build that are no modules.
 _TAKEN = {"all", "bin", "clean", "help", "include", "install", "lib", "stock", "test"}
+
+
+def check_sources() -> None:
+    """Raise PluginError where nothing can be written, because there are no sources."""
+    if IS_PACKAGED:
+        raise PluginError(
+            "pyorch was installed from a wheel; plug-ins are written in a clone of it."
+        )
 
 
 def words(name: str) -> str:
@@ -33,12 +43,11 @@ def stem(kind: Module, name: str) -> str:
 
 def check_file(kind: Kind, name: str, path: Path) -> None:
     """Raise PluginError unless a plug-in that is a file may be called so."""
-    where = f"{kind.name} '{name}':"
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
-        nearest = _nearest(name, "_")
+    where = f"{kind.name} {quoted(name)}:"
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or len(name) > LONGEST_NAME:
         raise PluginError(
-            f"{where} not a name for a file. Write lower-case letters and digits, words joined by"
-            f" _, for example '{nearest}'."
+            f"{where} not a name for a file. Write at most {LONGEST_NAME} lower-case letters and"
+            f" digits, words joined by _, for example '{_nearest(name, '_')}'."
         )
     if path.exists():
         raise PluginError(
@@ -48,11 +57,12 @@ def check_file(kind: Kind, name: str, path: Path) -> None:
 
 def check_module(kind: Module, name: str, modules: Path) -> None:
     """Raise PluginError unless a module may be called so."""
-    where = f"{kind.name} '{name}':"
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+    where = f"{kind.name} {quoted(name)}:"
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > LONGEST_NAME:
         raise PluginError(
-            f"{where} not a name for a folder, a header and a class. Write lower-case letters and"
-            f" digits, words joined by -, for example '{_nearest(name, '-')}'."
+            f"{where} not a name for a folder, a header and a class. Write at most {LONGEST_NAME}"
+            f" lower-case letters and digits, words joined by -, for example"
+            f" '{_nearest(name, '-')}'."
         )
     if (modules / name).exists():
         raise PluginError(
@@ -78,7 +88,7 @@ def check_module(kind: Module, name: str, modules: Path) -> None:
 def _nearest(name: str, joint: str) -> str:
     """Return what the user may have meant, ``slow-start`` for ``SlowStart``."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
-    parts = re.sub(r"[^a-z0-9]+", "-", split).lstrip("0123456789-").rstrip("-")
+    parts = re.sub(r"[^a-z0-9]+", "-", split).lstrip("0123456789-")[:20].rstrip("-")
     return (parts or "slow-start").replace("-", joint)
 
 

@@ -30,6 +30,7 @@ def write(kind: str, name: str, root: Path = REPOSITORY) -> list[Path]:
     PluginError
         The name cannot be one, or something else has it.
     """
+    names.check_sources()
     chosen = KINDS[kind]
     if isinstance(chosen, Module):
         return _write_module(chosen, name, root)
