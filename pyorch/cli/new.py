@@ -9,7 +9,6 @@ from pyorch.scaffold import KINDS, write
 from pyorch.scaffold.kinds import Kind, Module
 from pyorch.scaffold.writer import next_steps
 from pyorch.simulate import places
-from pyorch.spec.limits import LONGEST_NAME
 
 app = typer.Typer(no_args_is_help=True, help="Write the skeleton of a plug-in that works as it is.")
 
