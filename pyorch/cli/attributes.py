@@ -28,7 +28,10 @@ def write_readmes(modules: Path = places.MODULES) -> list[Path]:
     changed = []
     for path in sorted(modules.glob("*/README.md")):
         before = path.read_text()
-        after = with_tables(before, tables(entries, path.parent.name), places.shown(path))
+        generated = tables(entries, path.parent.name)
+        if not generated:
+            continue  # a base: nothing that a scenario could name
+        after = with_tables(before, generated, places.shown(path))
         if after != before:
             path.write_text(after)
             changed.append(path)
