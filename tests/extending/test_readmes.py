@@ -30,7 +30,9 @@ def test_the_tables_are_what_the_build_registers(module):
     entries = attributes.registered()
     tables = attributes.tables(entries, module.name)
 
-    assert tables
+    if not tables:  # a module that registers no type a scenario could name
+        assert re.search(r"^## Attributes\n\nNone", text, re.MULTILINE)
+        return
     assert attributes.with_tables(text, tables, module.name) == text, (
         f"{module.name}/README.md is not up to date. Run: python -m pyorch attributes"
     )
