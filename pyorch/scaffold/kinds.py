@@ -199,7 +199,7 @@ _ALL = [
     ),
     _file(
         "figure", "Completion times of the scenario of the same name.", "plots/{name}.py",
-        "snakemake --cores 2 figures/{name}.pdf",
+        "snakemake --cores 2 figures/laptop/{name}.pdf",
     ),
 ]  # fmt: skip
 

@@ -45,7 +45,7 @@ def test_every_kind_works_as_written(copy):
         said = copy.run(f"build/bin/test-runner --suite={suite} --verbose")
         assert said.startswith(f"PASS {suite}"), said
 
-    copy.run("snakemake --cores 1 figures/drum.pdf results/drum/laptop/drum.csv")
+    copy.run("snakemake --cores 1 figures/laptop/drum.pdf results/drum/laptop/drum.csv")
     goodput = pd.read_csv(copy.folder / "results/drum/laptop/drum.csv")
     # Oracle: 16 hosts of 100 Gb/s cannot deliver more than all their links.
     assert goodput["goodput_bps"].between(1e9, 16 * 100e9).all()
