@@ -224,6 +224,8 @@ class LossTestSuite : public TestSuite
                                       bytes,
                                       1 - std::exp(-8e-6 * bytes)));
         }
+        // Enough errors to tell 64 bytes from the 84 with preamble and gap, which do not count.
+        add(new LossesAreBinomial("ns3::BitErrors", "1e-4", 64, 1 - std::pow(1 - 1e-4, 8 * 64)));
         add(new BurstsAreGeometric(1, 50));
         add(new BurstsAreGeometric(10, 90));
         add(new BurstsAreGeometric(100, 300));
