@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from pyorch.errors import PluginError, did_you_mean
+from pyorch.errors import PluginError, did_you_mean, quoted
 
 _PAGE = "docs/extending.md"
 #: Plug-ins that keep the contract of their kind.
@@ -51,7 +51,7 @@ def load(package: str, name: object) -> ModuleType:
     if name not in known:
         kind = package.rpartition(".")[2]
         raise PluginError(
-            f"no {kind} '{name}'. Found in {package.replace('.', '/')}: {', '.join(known)}."
+            f"no {kind} {quoted(name)}. Found in {package.replace('.', '/')}: {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
     module = importlib.import_module(f"{package}.{name}")

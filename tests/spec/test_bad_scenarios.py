@@ -21,8 +21,8 @@ CHANGES = {
     ),
     "an inner key that nobody knows": (
         "rate: 800 Gb/s", "rat: 800 Gb/s",
-        "small.yaml:4: link.rat: there is no such key. Known here: rate, delay, loss,"
-        " bit_error_ratio. Did you mean rate?",
+        "small.yaml:4: link.rat: there is no such key. Known here: rate, delay,"
+        " jitter, loss, bit_error_ratio, loss_model, classes. Did you mean rate?",
     ),
     "a sampled node that is not there": (
         "stop:", "trace: {sample: 1 us, nodes: [999]}\nstop:",
@@ -95,7 +95,30 @@ CHANGES = {
     "an attribute that names an unknown type": (
         "type: ns3::RoceTransport}",
         "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::FlowEntrop'}}",
-        "Entropy: no type 'ns3::FlowEntrop'.",
+        "Entropy: ns3::RoceTransport: Entropy: here goes a path selector; no 'ns3::FlowEntrop'. There"
+        " are ns3::FlowEntropy, ns3::PermutedEntropy, ns3::RandomEntropy. Did you mean"
+        " ns3::FlowEntropy?",
+    ),
+    "an attribute that names a type of another kind": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RedEcn'}}",
+        "Entropy: here goes a path selector; 'ns3::RedEcn' is a queue.",
+    ),
+    "a congestion control where there is none": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Dcqcn'}}",
+        "CongestionControl: here goes a congestion control; no 'ns3::Dcqcn'. There is none.",
+    ),
+    "an attribute of a type in an attribute twice": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=3|Paths=4]'}}",
+        "Entropy: ns3::RandomEntropy: Paths is given twice.",
+    ),
+    "a probability in brackets that is none": (
+        "switch: {buffer: 8 MB}",
+        "switch: {buffer: 8 MB, queue: {type: ns3::PerPriority, attributes: {Others:"
+        " 'ns3::RedEcn[Pmax=7]'}}}",
+        "Others: ns3::RedEcn: Pmax: 7.0 is out of range; it must be 0 to 1.",
     ),
     "an unknown attribute of a type in an attribute": (
         "type: ns3::RoceTransport}",
@@ -105,7 +128,7 @@ CHANGES = {
     "an attribute of a type in an attribute out of range": (
         "type: ns3::RoceTransport}",
         "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=70000]'}}",
-        "Entropy: 70000 is out of range; it must be 0 to 65536.",
+        "Entropy: ns3::RandomEntropy: Paths: 70000 is out of range; it must be 0 to 65536.",
     ),
     "attributes in brackets that are none": (
         "type: ns3::RoceTransport}",
@@ -247,7 +270,7 @@ CHANGES = {
     "a digit that is none in brackets": (
         "type: ns3::RoceTransport}",
         "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=\u00b2]'}}",
-        "Entropy: '\u00b2' is not a whole number",
+        "Entropy: ns3::RandomEntropy: Paths: '\u00b2' is not a whole number",
     ),
     "a number that 64 bits do not hold": (
         "seed: [1, 2]", "seed: [0x1ffffffffffffffff]",

@@ -61,7 +61,10 @@ def test_a_resolved_spec_is_json_of_integers_with_units_and_no_gaps(small):
     run = small.plan()[2]
 
     assert json.loads(json.dumps(run.spec)) == run.spec
-    link = {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0, "bit_error_ratio": 0.0}
+    link = {
+        "rate_bps": 800 * 10**9, "delay_ps": 500_000, "jitter_ps": 0, "loss_ratio": 0.0,
+        "bit_error_ratio": 0.0, "loss_model": None, "classes": [],
+    }  # fmt: skip
     assert run.spec["link"] == link
     assert run.spec["wire"] == {"framing_bytes": 20}
     assert run.spec["topology"]["uplink_rate_bps"] == 800 * 10**9

@@ -16,7 +16,10 @@ from pyorch.topology import leaf_spine
 from pyorch.workload import flow_table, hpcc_flows, htsim_cm
 
 DATA = Path(__file__).parents[1] / "data" / "htsim"
-LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0, "bit_error_ratio": 0.0}
+LINK = {
+    "rate_bps": 10**11, "delay_ps": 10**6, "jitter_ps": 0, "loss_ratio": 0.0,
+    "bit_error_ratio": 0.0, "classes": [],
+}  # fmt: skip
 PARAMS = leaf_spine.Params.model_validate(
     {"leaves": 16, "hosts_per_leaf": 8, "spines": 8}, context={"link": LINK}
 )
@@ -115,8 +118,9 @@ RIGHT = WAITING.format("barrier count 2", "oneshot")
 
 def waits_of(folder, text):
     (folder / "w.cm").write_text(text)
-    found = read(htsim_cm, folder, file="w.cm")
-    params = htsim_cm.Params.model_validate({"file": "w.cm"}, context={"folder": folder})
+    given_ = {"file": "w.cm", "trigger_delay": "1 us"}
+    found = read(htsim_cm, folder, **given_)
+    params = htsim_cm.Params.model_validate(given_, context={"folder": folder})
     rows = htsim_cm.dependencies(params)
     ids = found["flow"]
     waits = zip(ids[rows["flow"]], ids[rows["after"]], rows["at_sender"], strict=True)
@@ -332,7 +336,7 @@ def resolved(folder, *loads):
     topology = {"type": "leaf_spine", **PARAMS.model_dump()}
     return {
         "topology": topology, "link": LINK, "workload": sections, "failures": [], "seed": 1,
-        "stop_ps": STOP_PS, "trace": {"nodes": []},
+        "stop_ps": STOP_PS, "trace": {"nodes": []}, "switch": {"classes": []},
     }  # fmt: skip
 
 
