@@ -8,6 +8,7 @@ import sys
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -62,6 +63,20 @@ def run(
     from pyorch.cli import run as one
 
     raise typer.Exit(one.run(scenario, sets or [], seed, variant, scale, out, force))
+
+
+@app.command()
+def init(folder: Annotated[Path, typer.Argument(help="Is made; here: .")]) -> None:
+    """Make a study: a folder of your own for scenarios, figures and C++ modules."""
+    from pyorch.cli import init as study
+
+    for path in study.init(folder):
+        typer.echo(path)
+    typer.echo(
+        f"\ncd {quote(str(folder))}\n"
+        "python -m pyorch sweep scenarios/incast.yaml --scale smoke    # runs and metrics of one\n"
+        "snakemake --cores all --config scale=smoke                    # every figure"
+    )
 
 
 @app.command()
