@@ -19,6 +19,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
+SITE_LOCK = (ROOT / "requirements.docs.lock").read_text()
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 
 
@@ -44,9 +45,9 @@ def test_what_conda_names_too_has_the_same_versions():
             assert SpecifierSet(specifier) == named[name], name
 
 
-def locked():
+def locked(lock=LOCK):
     """Return (name, version, marker) of each pin, as this Python sees it."""
-    pins = re.findall(r"^(\S+)==(\S+)(?: ; (.*?))? \\$", LOCK, re.MULTILINE)
+    pins = re.findall(r"^(\S+)==(\S+)(?: ; (.*?))? \\$", lock, re.MULTILINE)
     return {canonicalize_name(name): version for name, version, marker in pins if holds(marker)}
 
 
@@ -64,15 +65,32 @@ def test_the_lock_satisfies_every_requirement(text):
     assert requirement.specifier.contains(version)
 
 
-def test_every_pin_has_a_hash():
-    pins = len(re.findall(r"^\S+==\S+", LOCK, re.MULTILINE))
-    blocks = re.findall(r"^\S+==.*\\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", LOCK, re.M)
+@pytest.mark.parametrize("text", PROJECT["optional-dependencies"]["docs"])
+def test_the_lock_of_the_site_satisfies_every_requirement(text):
+    requirement = Requirement(text)
+
+    version = locked(SITE_LOCK)[canonicalize_name(requirement.name)]
+    assert requirement.specifier.contains(version)
+
+
+def test_the_site_is_built_with_the_packages_that_are_tested():
+    both = locked().keys() & locked(SITE_LOCK).keys()
+
+    assert "ipykernel" in both
+    assert {name for name in both if locked()[name] != locked(SITE_LOCK)[name]} == set()
+
+
+@pytest.mark.parametrize("lock", [LOCK, SITE_LOCK], ids=["main", "site"])
+def test_every_pin_has_a_hash(lock):
+    pins = len(re.findall(r"^\S+==\S+", lock, re.MULTILINE))
+    blocks = re.findall(r"^\S+==.*\\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", lock, re.M)
 
     assert pins == len(blocks) > 50
 
 
-def test_the_lock_names_no_host_and_no_folder():
-    assert not re.search(r"://|file:|--(extra-)?index|--find-links|--trusted", LOCK)
+@pytest.mark.parametrize("lock", [LOCK, SITE_LOCK], ids=["main", "site"])
+def test_the_lock_names_no_host_and_no_folder(lock):
+    assert not re.search(r"://|file:|--(extra-)?index|--find-links|--trusted", lock)
 
 
 def test_the_long_phases_say_what_they_do(capsys):
