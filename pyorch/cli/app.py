@@ -15,6 +15,7 @@ import typer
 
 from pyorch import __version__
 from pyorch import jobs as workflow_jobs
+from pyorch.cli.words import complaint
 from pyorch.errors import BuildError, PyorchError, SpecError
 from pyorch.reading import shown
 
@@ -329,8 +330,29 @@ def main() -> None:
         if first in (name, "--help") or _COMPLETING in os.environ:
             app.add_typer(import_module(module).app, name=name)
     try:
-        app(prog_name="pyorch" if Path(sys.argv[0]).name == "pyorch" else "python -m pyorch")
+        name = "pyorch" if Path(sys.argv[0]).name == "pyorch" else "python -m pyorch"
+        status = app(prog_name=name, standalone_mode=False)
     except PyorchError as error:
         said = str(error) if isinstance(error, BuildError) else shown(error)
         typer.echo(said, err=True)
         raise SystemExit(1) from None
+    except OSError as error:
+        if error.filename is None:
+            raise
+        typer.echo(shown(f"{error.filename}: {error.strerror}. Name another one."), err=True)
+        raise SystemExit(1) from None
+    except typer.Abort:
+        raise SystemExit(130) from None
+    except Exception as error:  # typer's, which have no base of their own in all its versions
+        if not hasattr(error, "format_message"):
+            raise
+        if error.format_message():  # without: the help has been printed
+            names = [_command_name(command) for command in app.registered_commands]
+            said = complaint(error, sys.argv[1:], [*names, *_GROUPS])
+            typer.echo(said, err=True)
+        raise SystemExit(error.exit_code) from None
+    raise SystemExit(status or 0)
+
+
+def _command_name(command: typer.models.CommandInfo) -> str:
+    return command.name or command.callback.__name__
