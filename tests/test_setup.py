@@ -4,6 +4,7 @@
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -134,7 +135,7 @@ def bare(tmp_path):
     def make(*programs, **variables):
         tools = tmp_path / "bin"
         tools.mkdir()
-        for name in ("make", "uname"):
+        for name in ("make", "uname", "cksum", "cut"):
             (tools / name).symlink_to(f"/usr/bin/{name}")
         for name, target in programs:
             (tools / name).symlink_to(target)
@@ -193,3 +194,29 @@ def test_a_python_without_headers_or_venv_is_told_the_packages(bare, tmp_path):
 
     assert "lacks python3-venv python3-dev. Run: sudo apt-get install" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["pyorch (1)", "a b'ü", "a&b", "a;b", "a#b", "$HOME", "a:b"])
+def test_make_installs_once_whatever_the_folder_is_called(name, tmp_path):
+    # What make would do is said, not done; then its stamps are set as it would have set them.
+    folder = tmp_path / name
+    folder.mkdir()
+    shutil.copytree(ROOT / "setup", folder / "setup")
+    for file in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / file, folder)
+
+    def said():
+        done = subprocess.run(["make", "-n", "setup"], cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    first = said()
+    assert "Installing packages" in first
+    (folder / ".venv").mkdir()
+    stamps = [line for line in first.splitlines() if line.startswith("touch ")]
+    assert len(stamps) == 2
+    for line in stamps:
+        subprocess.run(["sh", "-c", line], cwd=folder, check=True)
+
+    assert "Installing packages" not in said()
+    assert "pip install" not in said()

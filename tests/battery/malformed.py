@@ -24,7 +24,7 @@ ADVICE = re.compile(
     r"|it has|did you mean|raise|lower|begin with|check the line|allowed|needs|give|choose"
     r"|for example|see: |convert it|put it back|again|less|add|leave|edit|one of|\d to \d|build"
     r"|is not looked at|expected|requires|shorten|each once|hosts are|or more|64 bits|more than"
-    r"|set \S+ itself|is not|is no |should be|--scale|belong|no such|cannot be",
+    r"|set \S+ itself|is not|is no |should be|--scale|is the file|belong|no such|cannot be",
     re.IGNORECASE,
 )
 Content = bytes | str | Callable[[Path], None]
