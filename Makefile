@@ -6,15 +6,16 @@ SCALE ?= laptop
 CORES ?= all
 
 VENV := .venv
-IN_VENV := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+IN_VENV := PATH="$$PWD/$(VENV)/bin:$$PATH"
 # The folder is part of the name: a copied or moved .venv still points at its old place.
+# Its checksum is, for a folder may be called "pyorch (1)" or "a & b", which make reads as its own.
+PLACE := $(shell pwd | cksum | cut -d' ' -f1)
+PACKAGES := $(VENV)/packages_$(PLACE)
+EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
-PLACE := $(subst /,_,$(subst $(SPACE),_,$(CURDIR)))
-PACKAGES := $(VENV)/packages$(PLACE)
-EDITABLE := $(VENV)/editable$(PLACE)
-SITE_PACKAGES := $(VENV)/docs$(PLACE)
+SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery docs test wheel sanitize bench clean
+.PHONY: help setup figures gallery docs test wheel battery drill sanitize bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -24,6 +25,8 @@ help:
 	@echo "make docs      build the pages of docs/ as a site, with the reference of the Python API"
 	@echo "make test      run all tests"
 	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
+	@echo "make battery   refuse three thousand malformed scenarios, commands and files"
+	@echo "make drill     kill a small workflow a hundred times and resume it"
 	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
 	@echo "make clean     remove .venv and build; results and figures stay"
@@ -50,6 +53,12 @@ wheel: setup
 	@PYTHONWARNINGS=ignore $(VENV)/bin/pip wheel $(PIP_FLAGS) --no-deps --wheel-dir dist .
 	@rm -rf build/wheel
 	@ls dist/pyorch-*.whl
+
+battery: setup
+	@$(IN_VENV) PYORCH_BATTERY=all python -m pytest -n auto --maxprocesses 8 tests/battery
+
+drill: setup
+	@$(IN_VENV) python tests/drills/kill.py --count 100
 
 # A report goes to the terminal past pytest's capture, for it ends the process that captures. Python
 # is not instrumented, so the sanitizer is loaded before it, and with it what throws exceptions; what

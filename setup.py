@@ -32,6 +32,8 @@ class WithModules(build_py):
             copy = target / path.relative_to(BUILD)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
+        # Modules of a study are built in the same way.
+        shutil.copytree(ROOT / "ns3-modules" / "cmake", target / "cmake")
 
 
 class ForThisPython(bdist_wheel):

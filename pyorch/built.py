@@ -14,7 +14,22 @@ REPOSITORY = _PACKAGE.parent
 PACKAGED = _PACKAGE / "_built"
 #: Whether there are no sources, so that nothing can be, or has to be, built.
 IS_PACKAGED = PACKAGED.is_dir() and not (REPOSITORY / "ns3-modules").is_dir()
-#: Another build, for example one with sanitizers, can be chosen for a process.
-BUILD = Path(
+#: What pyorch itself is used with; another one, for example with sanitizers, can be chosen for a
+#: process.
+INSTALLED = Path(
     os.environ.get("PYORCH_BUILD", PACKAGED if IS_PACKAGED else REPOSITORY / "build")
 ).resolve()
+
+
+def _study() -> Path | None:
+    """Return this folder if it is a study with C++ modules of its own."""
+    here = Path.cwd()
+    own = here != REPOSITORY and any(here.glob("ns3-modules/*/CMakeLists.txt"))
+    return here if own and not (here / "ns3-modules" / "CMakeLists.txt").exists() else None
+
+
+#: A study that has modules: they are built beside links to the installed ones.
+STUDY = _study()
+BUILD = STUDY / "build" if STUDY else INSTALLED
+#: How modules are built; a wheel brings it along.
+CMAKE_PARTS = PACKAGED / "cmake" if IS_PACKAGED else REPOSITORY / "ns3-modules" / "cmake"

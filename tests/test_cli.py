@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from pyorch import __version__ as version
 from pyorch import traces
 from pyorch.simulate.process import End
 
@@ -50,6 +52,14 @@ def scenario(tmp_path):
         ("metrics", ["fct", "fluid", "slowdown"]),
         ("scenarios", ["scenarios/figure_5.yaml"]),
         ("transports", ["ns3::RoceTransport", "ns3::SprayTransport"]),
+        ("queues", ["ns3::DropTail", "ns3::RedEcn"]),
+        ("forwarding", ["ns3::EcmpHash"]),
+        ("flow_controls", ["ns3::Pfc"]),
+        ("flow-controls", ["ns3::Pfc"]),
+        ("path_selectors", ["ns3::PermutedEntropy"]),
+        ("failures", ["random", "scheduled"]),
+        ("exports", ["hpcc", "htsim"]),
+        ("plots", ["fct", "heatmap", "pauses"]),
     ],
 )
 def test_everything_that_can_be_chosen_is_listed(kind, names):
@@ -58,6 +68,76 @@ def test_everything_that_can_be_chosen_is_listed(kind, names):
     listed = [line.split()[0] for line in done.stdout.splitlines()]
     assert done.returncode == 0 and set(names) <= set(listed)
     assert all(len(line.split()) > 1 for line in done.stdout.splitlines())
+
+
+def test_every_kind_that_list_names_can_be_listed():
+    kinds = [line.split()[0] for line in pyorch("list").stdout.splitlines()]
+
+    assert {"topologies", "failures", "queues", "plots", "attributes"} <= set(kinds)
+    for kind in kinds:
+        done = pyorch("list", kind)
+        assert done.returncode == (kind == "attributes"), kind
+        assert len(done.stdout.splitlines()) >= 1 or kind == "attributes"
+
+
+def test_an_attribute_is_listed_with_unit_range_and_meaning():
+    lines = pyorch("list", "attributes", "Pfc").stdout.splitlines()
+    rows = {line.split()[0]: line for line in lines}
+
+    assert re.search(r"XoffBytes +\d+ kB +from \d+ +\S+.*\[byte\]", rows["XoffBytes"])
+    done = pyorch("list", "attributes", "ns3::Pfcc")
+    assert done.returncode == 1 and "Did you mean ns3::Pfc?" in done.stderr
+    assert "Did you mean queues?" in pyorch("list", "queus").stderr
+
+
+def test_parameters_of_a_topology_are_listed_with_their_defaults():
+    rows = [line.split(None, 1) for line in
+            pyorch("list", "topologies", "leaf_spine").stdout.splitlines()]  # fmt: skip
+
+    assert ["leaves", "required"] in rows and ["planes", "1"] in rows
+    assert ["uplink_rate", "that of link"] in rows
+
+
+def test_the_nodes_of_a_topology_are_those_that_failures_name(scenario, tmp_path):
+    # 4 leaves of 2 hosts and 2 spines: hosts come first, then the leaves, then the spines.
+    done = pyorch("topology", scenario, "--draw", tmp_path / "net.png")
+
+    assert done.stdout.splitlines() == [
+        "hosts: 0 to 7 (8)", "switches, tier 1: 8 to 11 (4)", "switches, tier 2: 12 to 13 (2)",
+        "links: 16 of 800 Gbit/s, 500 ns", "hosts at 8: 0 to 1", "hosts at 9: 2 to 3",
+        "hosts at 10: 4 to 5", "hosts at 11: 6 to 7", str(tmp_path / "net.png"),
+    ]  # fmt: skip
+    assert (tmp_path / "net.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_version_is_said_and_a_shell_can_complete():
+    assert pyorch("--version").stdout == f"pyorch {version}\n"
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "pyorch")], capture_output=True, text=True,
+        env=os.environ | {"_PYORCH_COMPLETE": "complete_bash", "COMP_WORDS": "pyorch to",
+                          "COMP_CWORD": "1"},
+    )  # fmt: skip
+    assert done.stdout.split() == ["topology"]
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_run_j_makes_all_that_the_options_leave(scenario, tmp_path):
+    done = pyorch("run", scenario.name, "-j", "2", "--set", "workload.message=20 kB", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "small: 2 runs made, 0 finished before, 0 failed." in done.stdout
+    assert [line.split()[2] for line in done.stdout.splitlines()[:2]] == ["1", "2"]
+    refused = pyorch("run", scenario.name, "-j", "2", "--out", "x", cwd=tmp_path)
+    assert refused.returncode == 1 and "--out and --force are for one" in refused.stderr
+
+
+@pytest.mark.ns3
+def test_a_metric_of_runs_that_are_not_there_names_the_command_that_makes_them(scenario, tmp_path):
+    done = pyorch("metrics", "fct", scenario, "--out", tmp_path / "x.csv", cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "is not made. Make all and their metrics: python -m pyorch sweep" in done.stderr
 
 
 def test_a_list_loads_nothing_slow():

@@ -118,7 +118,7 @@ def test_collisions_on_one_spine_are_all_flows_of_a_leaf():
         (["permutation", "--hosts", "0"], "0 hosts: a permutation is drawn of 2 to 524,288 hosts"),
         (["permutation", "--hosts", "-8"], "-8 hosts: a permutation is drawn of 2 to"),
         (["permutation", "--hosts", "200000000"], "200000000 hosts: a permutation is drawn of 2"),
-        (["scaling", "--days", "0"], "a training time is more than 0 days"),
+        (["scaling", "--days", "0"], "a training takes more than 0"),
         (["topology", "--planes", "0"], "there is at least 1 of each"),
         (["topology", "--chip-w", "500"], "power needs both --chip-w and --transceiver-w"),
         (["traffic", "--all-reduce", "rng"], "no all-reduce 'rng'. Known: ring, tree, direct"),

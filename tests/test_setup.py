@@ -4,6 +4,7 @@
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -19,6 +20,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
+SITE_LOCK = (ROOT / "requirements.docs.lock").read_text()
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 
 
@@ -44,9 +46,9 @@ def test_what_conda_names_too_has_the_same_versions():
             assert SpecifierSet(specifier) == named[name], name
 
 
-def locked():
+def locked(lock=LOCK):
     """Return (name, version, marker) of each pin, as this Python sees it."""
-    pins = re.findall(r"^(\S+)==(\S+)(?: ; (.*?))? \\$", LOCK, re.MULTILINE)
+    pins = re.findall(r"^(\S+)==(\S+)(?: ; (.*?))? \\$", lock, re.MULTILINE)
     return {canonicalize_name(name): version for name, version, marker in pins if holds(marker)}
 
 
@@ -64,15 +66,32 @@ def test_the_lock_satisfies_every_requirement(text):
     assert requirement.specifier.contains(version)
 
 
-def test_every_pin_has_a_hash():
-    pins = len(re.findall(r"^\S+==\S+", LOCK, re.MULTILINE))
-    blocks = re.findall(r"^\S+==.*\\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", LOCK, re.M)
+@pytest.mark.parametrize("text", PROJECT["optional-dependencies"]["docs"])
+def test_the_lock_of_the_site_satisfies_every_requirement(text):
+    requirement = Requirement(text)
+
+    version = locked(SITE_LOCK)[canonicalize_name(requirement.name)]
+    assert requirement.specifier.contains(version)
+
+
+def test_the_site_is_built_with_the_packages_that_are_tested():
+    both = locked().keys() & locked(SITE_LOCK).keys()
+
+    assert "ipykernel" in both
+    assert {name for name in both if locked()[name] != locked(SITE_LOCK)[name]} == set()
+
+
+@pytest.mark.parametrize("lock", [LOCK, SITE_LOCK], ids=["main", "site"])
+def test_every_pin_has_a_hash(lock):
+    pins = len(re.findall(r"^\S+==\S+", lock, re.MULTILINE))
+    blocks = re.findall(r"^\S+==.*\\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+", lock, re.M)
 
     assert pins == len(blocks) > 50
 
 
-def test_the_lock_names_no_host_and_no_folder():
-    assert not re.search(r"://|file:|--(extra-)?index|--find-links|--trusted", LOCK)
+@pytest.mark.parametrize("lock", [LOCK, SITE_LOCK], ids=["main", "site"])
+def test_the_lock_names_no_host_and_no_folder(lock):
+    assert not re.search(r"://|file:|--(extra-)?index|--find-links|--trusted", lock)
 
 
 def test_the_long_phases_say_what_they_do(capsys):
@@ -116,7 +135,7 @@ def bare(tmp_path):
     def make(*programs, **variables):
         tools = tmp_path / "bin"
         tools.mkdir()
-        for name in ("make", "uname"):
+        for name in ("make", "uname", "cksum", "cut"):
             (tools / name).symlink_to(f"/usr/bin/{name}")
         for name, target in programs:
             (tools / name).symlink_to(target)
@@ -175,3 +194,29 @@ def test_a_python_without_headers_or_venv_is_told_the_packages(bare, tmp_path):
 
     assert "lacks python3-venv python3-dev. Run: sudo apt-get install" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["pyorch (1)", "a b'ü", "a&b", "a;b", "a#b", "$HOME", "a:b"])
+def test_make_installs_once_whatever_the_folder_is_called(name, tmp_path):
+    # What make would do is said, not done; then its stamps are set as it would have set them.
+    folder = tmp_path / name
+    folder.mkdir()
+    shutil.copytree(ROOT / "setup", folder / "setup")
+    for file in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / file, folder)
+
+    def said():
+        done = subprocess.run(["make", "-n", "setup"], cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    first = said()
+    assert "Installing packages" in first
+    (folder / ".venv").mkdir()
+    stamps = [line for line in first.splitlines() if line.startswith("touch ")]
+    assert len(stamps) == 2
+    for line in stamps:
+        subprocess.run(["sh", "-c", line], cwd=folder, check=True)
+
+    assert "Installing packages" not in said()
+    assert "pip install" not in said()

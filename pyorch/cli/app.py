@@ -4,25 +4,30 @@
 Rooms are imported by the command that needs them, so that every command starts quickly.
 """
 
+import os
 import sys
-from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
 
-from pyorch import jobs
-from pyorch.errors import BuildError, PyorchError
+from pyorch import __version__
+from pyorch import jobs as workflow_jobs
+from pyorch.cli.words import complaint
+from pyorch.errors import BuildError, PyorchError, SpecError
 from pyorch.reading import shown
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     help="Simulate AI-datacenter networks: from a YAML scenario to tables and figures.",
 )
 
+#: Environment of a process that completes what is typed.
+_COMPLETING = "_PYORCH_COMPLETE"
 #: Groups of commands, by the module that has them.
 _GROUPS = {"new": "pyorch.cli.new", "theory": "pyorch.cli.theory.app"}
 
@@ -37,15 +42,19 @@ OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 OutFile = Annotated[Path, typer.Option("--out", help="File to write.")]
 
 
-class Kind(StrEnum):
-    """What there is to list."""
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"pyorch {__version__}")
+        raise typer.Exit
 
-    transports = "transports"
-    topologies = "topologies"
-    workloads = "workloads"
-    metrics = "metrics"
-    exports = "exports"
-    scenarios = "scenarios"
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say it; end.")
+    ] = False,
+) -> None:
+    """Simulate AI-datacenter networks: from a YAML scenario to tables and figures."""
 
 
 @app.command()
@@ -57,11 +66,33 @@ def run(
     scale: ScaleOption = "laptop",
     out: Annotated[Path | None, typer.Option(help="Folder; results/SCENARIO/RUN.")] = None,
     force: Annotated[bool, typer.Option(help="Run it again although it is finished.")] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, help="All variants and seeds, so many at a time."),
+    ] = None,
 ) -> None:
     """Run one point of a scenario without Snakemake and print what came out."""
     from pyorch.cli import run as one
 
+    if jobs is not None:
+        if out is not None or force:
+            raise SpecError("run: -j makes many runs; --out and --force are for one.")
+        raise typer.Exit(one.run_all(scenario, sets or [], seed, variant, scale, jobs))
     raise typer.Exit(one.run(scenario, sets or [], seed, variant, scale, out, force))
+
+
+@app.command()
+def init(folder: Annotated[Path, typer.Argument(help="Is made; here: .")]) -> None:
+    """Make a study: a folder of your own for scenarios, figures and C++ modules."""
+    from pyorch.cli import init as study
+
+    for path in study.init(folder):
+        typer.echo(path)
+    typer.echo(
+        f"\ncd {quote(str(folder))}\n"
+        "python -m pyorch sweep scenarios/incast.yaml --scale smoke    # runs and metrics of one\n"
+        "snakemake --cores all --config scale=smoke                    # every figure"
+    )
 
 
 @app.command()
@@ -155,12 +186,39 @@ def plot(
 
 
 @app.command(name="list")
-def list_(kind: Kind) -> None:
-    """List what there is to choose from, with the first line of its description."""
+def list_(
+    kind: Annotated[str | None, typer.Argument(help="Without it: the kinds.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One of them: what can be set.")] = None,
+) -> None:
+    """List what there is to choose from: list, list transports, list attributes ns3::Pfc."""
     from pyorch.cli import list as listing
 
-    for name, text in listing.rows(kind.value):
-        typer.echo(f"{name:28} {text}".rstrip())
+    rows = listing.rows(kind, name) if kind else list(listing.kinds().items())
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
+        typer.echo("  ".join([*cells, row[-1]]).rstrip())
+
+
+@app.command()
+def topology(
+    scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
+    sets: SetOption = None,
+    variant: VariantOption = None,
+    scale: ScaleOption = "laptop",
+    draw: Annotated[
+        Path | None, typer.Option(help="Write a picture to this file, .png, .pdf or .svg.")
+    ] = None,
+) -> None:
+    """Show the network of a scenario: ids of its nodes, its links, which hosts are where."""
+    from pyorch.cli import topology as network
+
+    given = network.tables(scenario, sets or [], variant, scale)
+    for line in network.lines(given):
+        typer.echo(line)
+    if draw is not None:
+        network.draw(given, draw)
+        typer.echo(draw)
 
 
 @app.command()
@@ -266,14 +324,35 @@ def stale(
 
 def main() -> None:
     """Run the command line; an error of the user is one message and status 1."""
-    jobs.join()
+    workflow_jobs.join()
     first = next(iter(sys.argv[1:]), "--help")
     for name, module in _GROUPS.items():  # imported only when asked for
-        if first in (name, "--help"):
+        if first in (name, "--help") or _COMPLETING in os.environ:
             app.add_typer(import_module(module).app, name=name)
     try:
-        app(prog_name="python -m pyorch")
+        name = "pyorch" if Path(sys.argv[0]).name == "pyorch" else "python -m pyorch"
+        status = app(prog_name=name, standalone_mode=False)
     except PyorchError as error:
         said = str(error) if isinstance(error, BuildError) else shown(error)
         typer.echo(said, err=True)
         raise SystemExit(1) from None
+    except OSError as error:
+        if error.filename is None:
+            raise
+        typer.echo(shown(f"{error.filename}: {error.strerror}. Name another one."), err=True)
+        raise SystemExit(1) from None
+    except typer.Abort:
+        raise SystemExit(130) from None
+    except Exception as error:  # typer's, which have no base of their own in all its versions
+        if not hasattr(error, "format_message"):
+            raise
+        if error.format_message():  # without: the help has been printed
+            names = [_command_name(command) for command in app.registered_commands]
+            said = complaint(error, sys.argv[1:], [*names, *_GROUPS])
+            typer.echo(said, err=True)
+        raise SystemExit(error.exit_code) from None
+    raise SystemExit(status or 0)
+
+
+def _command_name(command: typer.models.CommandInfo) -> str:
+    return command.name or command.callback.__name__

@@ -1,33 +1,146 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What there is: plug-ins with their first line, and folders that nothing names any more."""
+"""What there is: plug-ins and types with what they say of themselves, and what nothing names."""
 
 import ast
+import json
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
 from pyorch import plugins
 from pyorch import spec as specs
+from pyorch.cli.attributes import allowed
+from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec import typeids
+from pyorch.spec.parameters import shown
+from pyorch.spec.schema import Switch
 
-_PACKAGES = {
+#: Kinds that are Python files, by their package.
+PACKAGES = {
     "topologies": "pyorch.topology",
     "workloads": "pyorch.workload",
+    "failures": "pyorch.failure",
     "metrics": "pyorch.metrics",
+    "plots": "pyorch.views",
     "exports": "pyorch.export",
 }
+#: Kinds that are neither files nor types of the modules.
+_OTHERS = {
+    "scenarios": "Questions: scenarios/*.yaml of this folder",
+    "attributes": "Attributes of a type: list attributes ns3::RoceTransport",
+}
+_FIRST_WORDS = {
+    "topologies": "topology: {type: ...}", "workloads": "workload: {type: ...}",
+    "failures": "failures: [{type: ...}]", "metrics": "python -m pyorch metrics ...",
+    "plots": "python -m pyorch plot ...", "exports": "python -m pyorch export ...",
+}  # fmt: skip
 
 
-def rows(kind: str) -> list[tuple[str, str]]:
-    """Return the names of one kind with the first line of what they say of themselves."""
-    if kind == "transports":
-        types = typeids.load()
-        return [(name, types.help(name)) for name in types.choices("transport")]
+def kinds() -> dict[str, str]:
+    """Return every kind that can be listed, with where a choice of it is written."""
+    found = dict(_FIRST_WORDS)
+    for contract in sorted({entry["contract"] for entry in _entries()}):
+        found[_plural(contract)] = _written(contract)
+    return found | _OTHERS
+
+
+def rows(kind: str, name: str | None = None) -> list[tuple[str, ...]]:
+    """Return what there is of one kind, or what can be set of one of them.
+
+    Raises
+    ------
+    PluginError
+        There is no such kind, or none of that name.
+    """
+    kind = kind.replace("-", "_")
+    known = kinds()
+    if kind not in known:
+        hint = did_you_mean(kind, known)
+        raise PluginError(f"list {quoted(kind)[1:-1]}: there are {', '.join(known)}.{hint}")
     if kind == "scenarios":
         return [(str(path), question(path)) for path in specs.scenario_files()]
-    package = _PACKAGES[kind]
+    if kind in PACKAGES:
+        package = PACKAGES[kind]
+        return parameters(package, name) if name else _files(package)
+    if kind == "attributes" and name is None:
+        raise PluginError(
+            f"list attributes: of which type? There are {', '.join(e['name'] for e in _entries())}."
+        )
+    if name:
+        return attributes(name)
+    types = [entry for entry in _entries() if _plural(entry["contract"]) == kind]
+    return [(entry["name"], _names(entry)) for entry in sorted(types, key=lambda e: e["name"])]
+
+
+def attributes(name: str) -> list[tuple[str, ...]]:
+    """Return name, default, what is allowed, and meaning of each attribute of a type."""
+    by_name = {entry["name"]: entry for entry in _entries()}
+    full = name if name in by_name else f"ns3::{name}"
+    if full not in by_name:
+        raise PluginError(
+            f"list attributes: no type {quoted(name)}. There are {', '.join(by_name)}."
+            f"{did_you_mean(full, by_name)}"
+        )
     return [
-        (name, first_line(find_spec(f"{package}.{name}").origin)) for name in plugins.names(package)
+        (a["name"], _default(a), allowed(a), a["help"]) for a in by_name[full]["attributes"]
+    ]  # fmt: skip
+
+
+def parameters(package: str, name: str) -> list[tuple[str, ...]]:
+    """Return name and default of each parameter of a topology, workload or failure."""
+    module = plugins.load(package, name)
+    fields = getattr(module, "Params", None)
+    if fields is None:
+        raise PluginError(f"{name}: takes no parameters.")
+    return [
+        (field.alias or key, "required" if field.is_required() else _settled(key, field.default))
+        for key, field in fields.model_fields.items()
     ]
+
+
+def _settled(key: str, default: object) -> str:
+    """Return a default in words; of a link that says nothing it is what `link` says."""
+    of_link = key.endswith(("rate_bps", "delay_ps")) and (default or 0) <= 0
+    return "that of link" if of_link else shown(key, default)
+
+
+def _entries() -> list[dict]:
+    typeids.load()  # says what to do if the modules are not built
+    return json.loads(Path(typeids.TYPEIDS_FILE).read_text())
+
+
+def _written(contract: str) -> str:
+    """Return where a type of this contract is written in a scenario."""
+    typed = f"{contract}: {{type: ns3::..., attributes: {{...}}}}"
+    if contract == "transport":
+        return typed
+    if contract in Switch.model_fields:
+        return f"switch: {{{typed}}}"
+    return 'as the value of an attribute: "ns3::...[Name=value|Name=value]"'
+
+
+def _plural(contract: str) -> str:
+    return contract if contract.endswith("ing") else f"{contract}s"
+
+
+def _names(entry: dict) -> str:
+    return ", ".join(a["name"] for a in entry["attributes"]) or "no attributes"
+
+
+def _default(attribute: dict) -> str:
+    """Return a default as a person writes it: ``430 kB``, ``4 ms``."""
+    value = typeids.default_of(attribute)
+    if isinstance(value, str):  # a time has no space in ns-3's notation
+        return re.sub(r"^([0-9.]+)([a-z]+)$", r"\1 \2", value)
+    exact = attribute["name"].endswith("Bytes") and not isinstance(value, bool) and value < 10_000
+    return f"{value} B" if exact else shown(attribute["name"], value)
+
+
+def _files(package: str) -> list[tuple[str, str]]:
+    found = []
+    for name in plugins.names(package):
+        found.append((name, first_line(find_spec(f"{package}.{name}").origin)))
+    return found
 
 
 def first_line(path: str) -> str:

@@ -45,6 +45,36 @@ def run(
     return say_unfinished(result)
 
 
+def run_all(
+    scenario: Path,
+    sets: list[str],
+    seed: int | None,
+    variant: str | None,
+    scale: str,
+    jobs: int,
+) -> int:
+    """Run every point that these options leave, several at a time; return the exit status."""
+    from pyorch.cli.sweep import display, report
+    from pyorch.workflow.sweep import sweep
+
+    assignments = [parse_assignment(text) for text in sets]
+    chosen = runs_of(scenario, scale, variant, seed, assignments)
+    with display() as show_progress:
+        outcome = sweep(chosen, jobs, show=show_progress)
+    for one in {run.id: run for run in chosen}.values():
+        folder = Path("results") / one.folder
+        if is_finished(one.spec, folder):
+            typer.echo(f"{folder}  {named(one)}  {_in_short(RunResult(folder))}")
+    return report(chosen, outcome)
+
+
+def _in_short(result: RunResult) -> str:
+    """Return what came out of a run in a few words."""
+    said = in_words(result.summary)
+    names = [name for name in said if name.startswith(("slowest flow", "slowdown mean"))]
+    return ", ".join(f"{name}: {said[name]}" for name in names) or f"flows: {said['flows']}"
+
+
 def say_unfinished(result: RunResult) -> int:
     """Return 1, with a word, if a flow of a run did not finish."""
     done, total = (result.outcome[f"flows_{name}"] for name in ("done", "total"))

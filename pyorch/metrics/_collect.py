@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from pyorch import plugins
-from pyorch.errors import PyorchError
+from pyorch.errors import PyorchError, TraceError
 from pyorch.metrics._run import RunTables
 from pyorch.spec import Run
 from pyorch.writing import make_folder, write_text
@@ -34,6 +34,12 @@ def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFra
     parts = []
     for run in runs:
         folder = Path(results) / run.folder
+        if not (folder / "flows.parquet").exists():
+            raise TraceError(
+                f"{metric}: {folder}: this run of {run.scenario} is not made. Make all and their"
+                f" metrics: python -m pyorch sweep scenarios/{run.scenario}.yaml"
+                f" --scale {run.scale}"
+            )
         try:
             measured = module.measure(RunTables(run.spec, folder))
         except PyorchError as error:

@@ -19,8 +19,9 @@ from pathlib import Path
 import cmake
 import ninja
 
+from pyorch.built import STUDY
 from pyorch.errors import BuildError, PyorchError
-from pyorch.simulate import build_cache, loader, places
+from pyorch.simulate import build_cache, build_study, loader, places
 
 CMAKE = Path(cmake.CMAKE_BIN_DIR) / "cmake"
 NINJA = Path(ninja.BIN_DIR) / "ninja"
@@ -43,8 +44,10 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
         With the first errors of the compiler, and where all of them are.
     """
     places.BUILD.mkdir(parents=True, exist_ok=True)
+    if STUDY:
+        build_study.link_installed()
     with _alone():
-        name = "" if sanitize else build_cache.key()
+        name = "" if sanitize or STUDY else build_cache.key()
         if name and not targets and build_cache.restore(name):
             return
         (places.BUILD / build_cache.STAMP).unlink(missing_ok=True)
@@ -53,7 +56,8 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
         _call([NINJA, "-t", "cleandead"])  # what folders that are gone once built
         if not sanitize:  # Python cannot load a library that wants the sanitizer loaded first
             _write_typeids()
-            build_cache.keep(name)
+            if name:
+                build_cache.keep(name)
 
 
 @contextmanager
@@ -78,7 +82,8 @@ def _configure(sanitize: str) -> None:
         return
     (places.BUILD / "CMakeCache.txt").unlink(missing_ok=True)
     options = [f"-D{name}={value}" for name, value in settings.items()]
-    _call([CMAKE, "-S", places.MODULES, "-B", places.BUILD, "-G", "Ninja", *options])
+    source = build_study.write_project() if STUDY else places.MODULES
+    _call([CMAKE, "-S", source, "-B", places.BUILD, "-G", "Ninja", *options])
     stamp.write_text(text)
 
 
@@ -177,7 +182,7 @@ def _write_typeids() -> None:
         return
     done = subprocess.run(
         [sys.executable, "-m", "pyorch.simulate.describe"],
-        cwd=places.REPOSITORY,
+        cwd=STUDY or places.REPOSITORY,
         capture_output=True,
         text=True,
     )

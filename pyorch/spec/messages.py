@@ -21,6 +21,8 @@ _KINDS = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "list_type": "a list",
+    "tuple_type": "a list",
+    "string_unicode": "text",
     "dict_type": "a mapping of keys to values",
     "model_type": "a mapping of keys to values",
     "model_attributes_type": "a mapping of keys to values",
@@ -67,6 +69,8 @@ def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:
             f"{quoted(given)} is not a name here. Write at most {LONGEST_NAME} lower-case letters,"
             " digits and _, beginning with a letter."
         )
+    if kind == "literal_error":
+        return f"{show(given)} is not one of {context['expected']}. Write one of these."
     return f"{show(given)}: {detail['msg']}."
 
 

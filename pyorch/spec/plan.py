@@ -98,7 +98,7 @@ def plan(
     for key, value in sets:
         if key.split(".")[0] in PLANNING_KEYS:
             if key.split(".")[0] == "scales":
-                raise SpecError(f"--set {quoted(key)[1:-1]}: a scale is chosen with --scale.")
+                raise SpecError(f"--set {quoted(key)[1:-1]}: a scale is chosen with --scale NAME.")
             base = base.with_value(key, value, "--set")
     sets = [(key, value) for key, value in sets if key.split(".")[0] not in PLANNING_KEYS]
     fixed = {key for key, _ in sets}

@@ -16,7 +16,7 @@ from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import messages, typeids
 from pyorch.spec.checks import check_jitter, check_pfc, check_tiers, check_trace
 from pyorch.spec.fields import FieldError, check_text, restore
-from pyorch.spec.limits import MOST_LINKS
+from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
 from pyorch.spec.network import Network
 from pyorch.spec.planning import PLANNING_KEYS
 from pyorch.spec.scenario import ScenarioFile
@@ -301,12 +301,13 @@ class Resolver:
 
     def _stored_type(self, scenario: ScenarioFile, typed: Typed, path: KeyPath) -> dict:
         """Return an ns-3 type of a spec from disk; its module knows its attributes."""
-        if not _TYPE_ID.fullmatch(typed.type):
-            raise scenario.error((*path, "type"), f"{quoted(typed.type)} is no name of a TypeId.")
+        if not _TYPE_ID.fullmatch(typed.type) or len(typed.type) > LONGEST_TEXT:
+            message = f"{quoted(typed.type)} is no TypeId. Write one, for example ns3::DropTail."
+            raise scenario.error((*path, "type"), message)
         for name, value in typed.attributes.items():
             where = (*path, "attributes", name)
             if not _ATTRIBUTE.fullmatch(name):
-                raise scenario.error(where, "is no name of an attribute.")
+                raise scenario.error(where, "is no name of an attribute: letters, digits and _.")
             try:
                 as_built(typed.type, name, value)
             except ValueError as error:

@@ -168,7 +168,7 @@ def read_scenario(path: Path | str) -> ScenarioFile:
     path = Path(path)
     beside = sorted(p.name for p in path.parent.glob("*.yaml")) if path.parent.is_dir() else []
     known = f"In {path.parent}: {', '.join(beside[:20])}." if beside else ""
-    advice = (known + did_you_mean(path.name, beside)).strip()
+    advice = f"Name a scenario. {known}{did_you_mean(path.name, beside)}".strip()
     try:
         content = read_bytes(path, LARGEST_TEXT_BYTES, SpecError, advice)
         return parse_scenario(content.decode("utf-8-sig"), shown(path))

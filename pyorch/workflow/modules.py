@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pyorch.built import STUDY
 from pyorch.errors import BuildError
 
 
@@ -19,7 +20,8 @@ def build_modules(sources: Path | str = "ns3-modules") -> None:
     BuildError
         They do not build; the compiler has said why.
     """
-    if "PYORCH_BUILD" not in os.environ and any(Path(sources).glob("*/model/*.cc")):
+    if STUDY or "PYORCH_BUILD" not in os.environ and any(Path(sources).glob("*/model/*.cc")):
         done = subprocess.run([sys.executable, "-m", "pyorch.simulate.build"])
         if done.returncode:
-            raise BuildError("the C++ modules do not build; see above. Alone: make setup")
+            alone = "python -m pyorch.simulate.build" if STUDY else "make setup"
+            raise BuildError(f"the C++ modules do not build; see above. Alone: {alone}")

@@ -71,7 +71,7 @@ def test_it_is_refused_in_one_line(small, old, new, message):
 
 
 def test_a_scale_is_no_thing_to_set(small):
-    with pytest.raises(SpecError, match="--set scales.smoke: a scale is chosen with --scale."):
+    with pytest.raises(SpecError, match="--set scales.smoke: a scale is chosen with --scale NAME."):
         small.plan(sets=[("scales.smoke", {})])
 
 

@@ -11,8 +11,9 @@ PS_PER_US = 1e6
 def draw(ax, fct, marks):
     """Draw the share of flows that are done, one line per variant; return what is drawn."""
     drawn = fct.merge(marks[["run", "marked_share"]], on="run")
-    for (variant, label, marked), run in drawn.groupby(["variant", "label", "marked_share"]):
-        look = figures.style(variant, label)
+    looks = figures.styles(drawn[["variant", "label"]].itertuples(index=False, name=None))
+    for (variant, marked), run in drawn.groupby(["variant", "marked_share"]):
+        look = looks[variant]
         ax.step(
             run["fct_ps"] / PS_PER_US, run["quantile_share"], where="post", color=look.color,
             label=f"{look.label} ({100 * marked:.0f} % marked)",

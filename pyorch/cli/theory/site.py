@@ -8,7 +8,9 @@ import typer
 from pyorch.cli.theory.print import Format, FormatOption, PresetOption, SetOption, assignments, emit
 from pyorch.errors import TheoryError
 
-_MOST_DRAWS = 10_000
+_MOST_DRAWS, _MOST_DAYS = 10_000, 1e6
+#: Chances of larger leaves take minutes.
+_MOST_PORTS = 2048
 
 
 def scaling(
@@ -25,8 +27,8 @@ def scaling(
     rate = infrastructure.build_site(design.budget, design.rack).dense_flop_per_s
     rows = []
     for time in days or [laws.INFERRED_TRAINING_DAYS]:
-        if time <= 0:
-            raise TheoryError(f"--days {time:g}: a training time is more than 0 days.")
+        if not 0 < time <= _MOST_DAYS:
+            raise TheoryError(f"--days {time:g}: a training takes more than 0, at most 1e6 days.")
         work_flop = laws.training_flop(rate, time)
         for name, law in laws.LAWS.items():
             size = law().parameters(work_flop)
@@ -128,8 +130,10 @@ def permutation(
 
 def collisions(
     leaves: Annotated[int, typer.Option(min=2, help="Leaves.")] = 128,
-    hosts_per_leaf: Annotated[int, typer.Option(min=1, help="Hosts below each leaf.")] = 64,
-    spines: Annotated[int, typer.Option(min=1, help="Spines.")] = 64,
+    hosts_per_leaf: Annotated[
+        int, typer.Option(min=1, max=_MOST_PORTS, help="Hosts below each leaf.")
+    ] = 64,
+    spines: Annotated[int, typer.Option(min=1, max=_MOST_PORTS, help="Spines.")] = 64,
     form: FormatOption = Format.csv,
 ) -> None:
     """Chance that the fullest link of a hashed permutation carries so many flows."""

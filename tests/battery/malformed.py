@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One malformed input, and what must come of it: a refusal in one line, soon, and nothing else."""
+
+import io
+import os
+import re
+import resource
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+
+#: What a refusal may cost: CPU [s], and memory beside what Python itself has [byte].
+MOST_CPU_S, MOST_BYTES = 5, 500_000_000
+#: What an input that is executed would leave.
+MARK = "PWNED"
+#: A message says what is allowed, or what to do.
+ADVICE = re.compile(
+    r"write|known|there (are|is)|must|at (most|least)|quote|keep one|take|name|make it|found in"
+    r"|it has|did you mean|raise|lower|begin with|check the line|allowed|needs|give|choose"
+    r"|for example|see: |convert it|put it back|again|less|add|leave|edit|one of|\d to \d|build"
+    r"|is not looked at|expected|requires|shorten|each once|hosts are|or more|64 bits|more than"
+    r"|set \S+ itself|is not|is no |should be|--scale|is the file|belong|no such|cannot be",
+    re.IGNORECASE,
+)
+Content = bytes | str | Callable[[Path], None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command in a folder of its own.
+
+    Attributes
+    ----------
+    name : str
+        What is wrong.
+    words : tuple of str
+        After ``python -m pyorch``.
+    files : dict
+        What lies in the folder: bytes, text, or a function that makes it.
+    says : tuple of str
+        What the message must name: the file, the key, the value.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    files: dict[str, Content] = field(default_factory=dict, repr=False)
+    says: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a case has ended: exit status or minus the signal, its words, what it has left."""
+
+    status: int
+    said: str
+    cpu_s: float
+    peak_bytes: int
+    left: tuple[str, ...]
+
+
+def verdict(case: Case, outcome: Outcome) -> str:
+    """Return what is wrong with an outcome; nothing if all is as it should be."""
+    lines = outcome.said.strip().splitlines()
+    if outcome.left:
+        return f"it left {outcome.left}"
+    if outcome.status not in (1, 2):
+        return f"status {outcome.status}: {outcome.said[-300:]}"
+    if len(lines) != 1:
+        return f"{len(lines)} lines: {outcome.said[-600:]}"
+    if missing := [part for part in case.says if part not in lines[0]]:
+        return f"does not name {missing}: {lines[0]}"
+    if not ADVICE.search(lines[0]):
+        return f"does not say what is allowed: {lines[0]}"
+    if outcome.cpu_s > MOST_CPU_S:
+        return f"took {outcome.cpu_s:.1f} s of CPU"
+    if outcome.peak_bytes > MOST_BYTES:
+        return f"took {outcome.peak_bytes / 1e6:.0f} MB"
+    return ""
+
+
+def run(case: Case) -> Outcome:
+    """Run the command of a case in a process of its own and a folder of its own.
+
+    The process is forked from this one, which has imported everything, so a case costs
+    milliseconds. The kernel ends it after ten seconds of CPU, and gives it no more than 2 GB.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="battery-"))
+    try:
+        for name, content in case.files.items():
+            _put(folder / name, content)
+        before = _listed(folder)
+        with tempfile.TemporaryFile() as said:
+            child = os.fork()
+            if not child:
+                _inside(case, folder, said.fileno())
+            _, status, usage = os.wait4(child, 0)
+            said.seek(0)
+            words = said.read().decode(errors="replace")
+        return Outcome(
+            status=os.waitstatus_to_exitcode(status),
+            said=words,
+            cpu_s=usage.ru_utime + usage.ru_stime,
+            peak_bytes=usage.ru_maxrss * 1024,
+            left=tuple(sorted(_listed(folder) - before)),
+        )
+    finally:
+        shutil.rmtree(folder)
+
+
+def _put(path: Path, content: Content) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if callable(content):
+        content(path)
+    else:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def _listed(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def _inside(case: Case, folder: Path, said: int) -> None:
+    """Be the command line of pyorch, and end."""
+    status = 70
+    try:
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        os.chdir(folder)
+        resource.setrlimit(resource.RLIMIT_CPU, (2 * MOST_CPU_S, 2 * MOST_CPU_S))
+        sys.argv = ["pyorch", *case.words]
+        written = io.StringIO()
+        try:
+            with redirect_stdout(written), redirect_stderr(written):
+                from pyorch.cli import main
+
+                main()
+            status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except BaseException:
+            written.write(traceback.format_exc())
+        os.write(said, written.getvalue().encode(errors="replace")[-100_000:])
+    finally:
+        os._exit(status)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A study is a folder anywhere: one command makes it, its Snakefile runs it, with own modules."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyorch.cli.init import init
+from pyorch.errors import OutputError
+
+ROOT = Path(__file__).parents[2]
+
+
+def call(folder, *arguments):
+    """Run a program of Python in a study and return what it said."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", *map(str, arguments)], cwd=folder, text=True, timeout=300,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env=os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study in a folder whose name needs quotes."""
+    folder = tmp_path / "my study (1)"
+    init(folder)
+    return folder
+
+
+def test_a_study_is_small_and_is_never_written_over(study):
+    names = {str(path.relative_to(study)) for path in study.rglob("*") if path.is_file()}
+
+    assert {"Snakefile", ".gitignore", "scenarios/incast.yaml"} <= names
+    rules = (study / "Snakefile").read_text().splitlines()
+    assert len([line for line in rules if line and not line.startswith("#")]) <= 8
+    (study / "Snakefile").write_text("mine")
+    (study / "README.md").unlink()
+    with pytest.raises(OutputError, match="is there already, and nothing was written."):
+        init(study)
+    assert (study / "Snakefile").read_text() == "mine" and not (study / "README.md").exists()
+
+
+@pytest.mark.ns3
+def test_its_workflow_knows_its_own_scenarios_and_no_others(study):
+    said = call(study, "snakemake", "-n", "--cores", "2", "--config", "scale=smoke")
+
+    jobs = dict(line.split() for line in said.splitlines() if len(line.split()) == 2)
+    assert (jobs["simulate"], jobs["figure"], jobs["metrics"]) == ("9", "1", "1")
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_a_study_makes_its_figure(study):
+    text = (study / "scenarios" / "incast.yaml").read_text()
+    text = text.replace("[4, 8, 16]", "[4]").replace("[1, 2, 3]", "[1]")
+    (study / "scenarios" / "incast.yaml").write_text(text)
+    call(study, "snakemake", "--cores", "2", "--config", "scale=smoke")
+
+    figures = {path.name for path in (study / "figures" / "smoke").iterdir()}
+    assert figures == {f"slowest_by_senders.{s}" for s in ("pdf", "svg", "png", "csv", "txt")}
+    assert not (study / "build").exists()
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_a_module_of_its_own_is_built_beside_the_installed_ones(study):
+    module = study / "ns3-modules" / "mine"
+    (module / "model").mkdir(parents=True)
+    for name in ("drop-tail.h", "drop-tail.cc"):
+        source = next((ROOT / "ns3-modules").rglob(name)).read_text()
+        own = source.replace("DropTail", "MineTail").replace("drop-tail", "mine-tail")
+        own = own.replace("DROP_TAIL", "MINE_TAIL")
+        own = re.sub(r'#include "(?!ns3/|mine)', '#include "ns3/', own)
+        (module / "model" / name.replace("drop", "mine")).write_text(own)
+    (module / "CMakeLists.txt").write_text(
+        "build_lib(LIBNAME mine SOURCE_FILES model/mine-tail.cc HEADER_FILES model/mine-tail.h"
+        " LIBRARIES_TO_LINK ${libfabric})\n"
+    )
+    call(study, "pyorch.simulate.build")
+    run = ("run", "scenarios/incast.yaml", "--scale", "smoke")
+    call(study, "pyorch", *run, "--set", "switch.queue.type=ns3::MineTail", "--out", "own")
+    call(study, "pyorch", *run, "--out", "theirs")
+
+    libraries = {path.name: path for path in (study / "build" / "lib").iterdir()}
+    assert not libraries["libmine.so"].is_symlink() and libraries["libfabric.so"].is_symlink()
+    assert "libmine.so" in (study / "own" / "provenance.json").read_text()
+    # The same queue by another name gives the same result.
+    for table in ("flows", "ports"):
+        own, theirs = (study / name / f"{table}.parquet" for name in ("own", "theirs"))
+        assert own.read_bytes() == theirs.read_bytes()
