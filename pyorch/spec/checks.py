@@ -133,8 +133,8 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
     jitter_ps = spec["link"].get("jitter_ps", 0)
     headroom = int(attributes["HeadroomBytes"]) or max(
-        pfc_headroom_bytes(int(rate), int(delay) + jitter_ps, frame, framing, latency_ps, priorities)
-        for rate, delay in classes
+        pfc_headroom_bytes(int(rate), int(delay), frame, framing, latency_ps, priorities)
+        for rate, delay in classes + [0, jitter_ps]
     )
     ends = np.concatenate([links["node_a"], links["node_b"]])
     ports_of = np.bincount(ends, minlength=int(nodes["node"].max()) + 1)

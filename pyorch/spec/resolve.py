@@ -242,7 +242,8 @@ class Resolver:
             value = getattr(given, key)
             resolved[key] = switch[key] if value is None else None if value == "none" else value
         for role in ("queue", "scheduler", "forwarding"):
-            resolved[role] = self._override(scenario, role, getattr(given, role), switch[role], path)
+            own = getattr(given, role)
+            resolved[role] = self._override(scenario, role, own, switch[role], path)
         resolved["programs"] = (
             switch["programs"]
             if given.programs is None
@@ -250,8 +251,10 @@ class Resolver:
         )
         return resolved
 
-    def _link_class(self, scenario: ScenarioFile, given: LinkClass, spec: dict, path: KeyPath) -> dict:
-        """Return everything that links between some tiers have; what is not said is as elsewhere."""
+    def _link_class(
+        self, scenario: ScenarioFile, given: LinkClass, spec: dict, path: KeyPath
+    ) -> dict:
+        """Return everything that links of two tiers have; what is not said is as elsewhere."""
         control, loss = spec["switch"]["flow_control"], spec["link"]["loss_model"]
         return {
             "tiers": sorted(given.tiers),

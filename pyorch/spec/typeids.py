@@ -95,7 +95,8 @@ class TypeIds:
         kind = contract.replace("_", " ")
         if name not in known:
             other = self._by_name.get(name, {}).get("contract")
-            what = f"{quoted(name)} is a {other.replace('_', ' ')}" if other else f"no {quoted(name)}"
+            is_a = f"{quoted(name)} is a {(other or '').replace('_', ' ')}"
+            what = is_a if other else f"no {quoted(name)}"
             there_are = f"There are {', '.join(known)}" if known else "There is none"
             raise ValueError(
                 f"here goes a {kind}; {what}. {there_are}.{did_you_mean(name, known)}"

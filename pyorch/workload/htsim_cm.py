@@ -32,7 +32,8 @@ class Params(Closed):
     """The file, relative to the scenario.
 
     In htsim a trigger is heard everywhere at once. `trigger_delay` is how long it takes here until
-    another host than the one where a flow has ended learns of it; without it such a file is refused.
+    another host than the one where a flow has ended learns of it; without it, such a file is
+    refused.
     """
 
     file: InputFile

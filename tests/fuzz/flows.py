@@ -52,8 +52,9 @@ def check_htsim_cm(data: bytes, folder: Path) -> bool:
     path.write_bytes(data)
 
     def ours():
-        found = load_flows(htsim_cm, path)
-        params = htsim_cm.Params.model_validate({"file": path.name}, context={"folder": folder})
+        given = {"file": path.name, "trigger_delay": "1 ps"}  # or news that must travel is refused
+        found = load_flows(htsim_cm, path, trigger_delay="1 ps")
+        params = htsim_cm.Params.model_validate(given, context={"folder": folder})
         waits = htsim_cm.dependencies(params)
         rows = list(zip(*(waits[n].tolist() for n in ("flow", "after", "at_sender")), strict=True))
         return found, after_all(found["start_ps"], rows, lasts(len(found["src"])))

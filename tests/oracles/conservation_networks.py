@@ -326,7 +326,7 @@ def _scheduled(random: Random, net: Net, row: int) -> dict:
 def _at_random(random: Random, net: Net) -> dict:
     kinds = ["links", "switches", "planes"] + ["fabric_links"] * (len(net.switches) > 1)
     mttr = f"{random.choice(LENGTHS_PS)} ps"
-    return {"what": random.choice(kinds), "mtbf": "200 us", "mttr": mttr} | _maybe_slower(
+    return {"what": random.choice(kinds), "mtbf": "2 ms", "mttr": mttr} | _maybe_slower(
         random, net
     )
 

@@ -158,7 +158,8 @@ CASES = {
     ),
     "no such entropy": (
         roce(Entropy="ns3::Nothing"),
-        "ns3::RoceTransport: Entropy cannot be 'ns3::Nothing'; allowed is ns3::fabric::PathSelector",
+        "ns3::RoceTransport: Entropy cannot be 'ns3::Nothing'; allowed is"
+        " ns3::fabric::PathSelector",
     ),
     "entropy of another kind": (
         roce(Entropy="ns3::Pfc"),

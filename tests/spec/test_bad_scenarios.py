@@ -95,8 +95,8 @@ CHANGES = {
     "an attribute that names an unknown type": (
         "type: ns3::RoceTransport}",
         "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::FlowEntrop'}}",
-        "Entropy: ns3::RoceTransport: Entropy: here goes a path selector; no 'ns3::FlowEntrop'. There"
-        " are ns3::FlowEntropy, ns3::PermutedEntropy, ns3::RandomEntropy. Did you mean"
+        "RoceTransport: Entropy: here goes a path selector; no 'ns3::FlowEntrop'. There are"
+        " ns3::FlowEntropy, ns3::PermutedEntropy, ns3::RandomEntropy. Did you mean"
         " ns3::FlowEntropy?",
     ),
     "an attribute that names a type of another kind": (

@@ -51,8 +51,8 @@ class EventQueueAgainstSort : public TestCase
 {
   public:
     EventQueueAgainstSort(uint32_t seed, uint32_t lanes)
-        : TestCase("lanes, wires, wheel and heap against a sorted list, seed " + std::to_string(seed) +
-                   ", " + std::to_string(lanes) + " lanes"),
+        : TestCase("lanes, wires, wheel and heap against a sorted list, seed " +
+                   std::to_string(seed) + ", " + std::to_string(lanes) + " lanes"),
           m_random(seed),
           m_lanes(lanes)
     {

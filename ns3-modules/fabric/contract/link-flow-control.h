@@ -54,7 +54,7 @@ class LinkFlowControl : public Object
      */
     virtual bool OnArrival(PortId ingress, PortId egress, const Frame& frame) = 0;
 
-    /// A frame that OnArrival accepted has left; at a host at once, for hosts take data at any rate.
+    /// A frame that OnArrival accepted has left; at a host at once: hosts take data at any rate.
     virtual void OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes) = 0;
 
     /// A frame begins to leave by this egress. Only if WatchesSenders.

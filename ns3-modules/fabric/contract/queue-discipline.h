@@ -42,7 +42,7 @@ class QueueDiscipline : public Object
     /// Queues up to these sizes need no calls.
     struct QuietBytes
     {
-        uint64_t admit;  ///< Admit says ADMIT as long as no more than this waits, the frame included
+        uint64_t admit;  ///< Admit says ADMIT while no more than this waits, the frame included
         uint64_t depart; ///< Depart does nothing as long as no more than this stays behind
     };
 

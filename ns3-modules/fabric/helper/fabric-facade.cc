@@ -131,8 +131,9 @@ void
 Facade::Use(const std::string& role, uint32_t factory, uint32_t index)
 {
     const TypeId tid = m_state->factoryTypes.at(factory);
-    auto& nodes = ClassAt(m_state->options.nodeClasses, role == "flow_control" || role == "loss" ? 0 : index);
-    auto& links = ClassAt(m_state->options.linkClasses, role == "flow_control" || role == "loss" ? index : 0);
+    const bool isOfLinks = role == "flow_control" || role == "loss";
+    auto& nodes = ClassAt(m_state->options.nodeClasses, isOfLinks ? 0 : index);
+    auto& links = ClassAt(m_state->options.linkClasses, isOfLinks ? index : 0);
     const std::map<std::string, std::pair<ObjectFactory*, TypeId>> roles{
         {"forwarding", {&nodes.forwarding, ForwardingPolicy::GetTypeId()}},
         {"queue", {&nodes.queue, QueueDiscipline::GetTypeId()}},

@@ -200,7 +200,9 @@ MakeArrivals(const Fabric& fabric)
     });
     table.Add("packet", seen.size(), [&](size_t i) { return seen[i].packet; });
     table.Add("time_ps", seen.size(), [&](size_t i) { return seen[i].timePs; });
-    table.Add("node", seen.size(), [&](size_t i) { return fabric.Network().nodes[seen[i].node].id; });
+    table.Add("node", seen.size(), [&](size_t i) {
+        return fabric.Network().nodes[seen[i].node].id;
+    });
     return table;
 }
 

@@ -16,7 +16,7 @@ namespace fabric
 {
 
 /**
- * @brief What is lost on wires: what the tables say of single links, and the models of link classes.
+ * @brief What is lost on wires: what the tables say of single links, and models of link classes.
  *
  * All by receiving port.
  */

@@ -174,7 +174,8 @@ PacketCapture::PutPacket(PortId from, PortId to, const Frame& frame, uint32_t sn
     if (datagram.seal && end < snaplenBytes + datagram.sealBytes) // or nobody sees it
     {
         FillUpTo(end - datagram.sealBytes); // payload
-        m_bytes.Put(datagram.seal(m_bytes.Data() + ETHERNET_BYTES, m_bytes.Size() - ETHERNET_BYTES));
+        const uint8_t* packet = m_bytes.Data() + ETHERNET_BYTES;
+        m_bytes.Put(datagram.seal(packet, m_bytes.Size() - ETHERNET_BYTES));
     }
     FillUpTo(BytesWithoutFcs(frame)); // payload, padding
 }

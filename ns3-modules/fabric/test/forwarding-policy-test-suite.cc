@@ -254,7 +254,8 @@ class PolicyIsToldOfNewRoutes : public TestCase
                                               std::pair(6'500'000, 100 * GBPS)})
         {
             network.Row("link_events",
-                        {{"time_ps", timePs}, {"node_a", 11}, {"node_b", 20}, {"rate_bps", rateBps}});
+                        {{"time_ps", timePs}, {"node_a", 11}, {"node_b", 20},
+                          {"rate_bps", rateBps}});
         }
         network.Run();
         NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 2, "changes");

@@ -342,7 +342,8 @@ class FlowControlIsToldOfCuts : public TestCase
                                               std::pair(50 * US_PS, 100 * GBPS)})
         {
             network.Row("link_events",
-                        {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100}, {"rate_bps", rateBps}});
+                        {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100},
+                          {"rate_bps", rateBps}});
         }
         network.Flow(1, 0, 1000, 60 * US_PS); // so that the run lasts
         network.Run();

@@ -117,7 +117,8 @@ class PacedDatagrams : public fabric::Transport
         {
             Host().Acknowledged(frame.message);
         }
-        else if (!(frame.flags & noPayload) && ++m_received[frame.message] == Packets(frame.message))
+        else if (!(frame.flags & noPayload) &&
+                 ++m_received[frame.message] == Packets(frame.message))
         {
             Host().Delivered(frame.message);
             if (m_answers)

@@ -387,7 +387,9 @@ class TrimmedFrameIsAHeader : public TestCase
         {
             NS_TEST_EXPECT_MSG_EQ(seen.frame.bytes, 100, "size");
             NS_TEST_EXPECT_MSG_EQ(+seen.frame.priority, 7, "priority");
-            NS_TEST_EXPECT_MSG_EQ((seen.frame.flags & frame_flag::TRIMMED_LAST_HOP), 0, "first hop");
+            NS_TEST_EXPECT_MSG_EQ((seen.frame.flags & frame_flag::TRIMMED_LAST_HOP),
+                                  0,
+                                  "first hop");
         }
         NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 3, "all came");
         NS_TEST_EXPECT_MSG_EQ(network.Port(10, 11, "trimmed_packets"), 3, "counted there");

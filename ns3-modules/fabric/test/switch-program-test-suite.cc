@@ -186,7 +186,9 @@ class ProgramStampsEachHop : public TestCase
             {
                 timePs += (1020 + 8 * hop) * 80 + US_PS;
                 const IntHop& stamp = seen.hops[hop];
-                NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.timePs), timePs, "when it left hop " << hop);
+                NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.timePs),
+                                      timePs,
+                                      "when it left hop " << hop);
                 NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.sentBytes),
                                       packet * (1008 + 8 * hop),
                                       "sent before");
@@ -225,7 +227,9 @@ class ProgramHoldsAndInjects : public TestCase
         network.Run();
         const std::vector<int64_t> order{0, 1, 3, 2, 4, 5};
         NS_TEST_EXPECT_MSG_EQ(StampAndHold::timers, 2, "timers");
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, PACKETS + 1, "what is injected does not come in");
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals,
+                              PACKETS + 1,
+                              "what is injected does not come in");
         NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, PACKETS + 1, "but it leaves");
         NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS + 1, "six and the answer");
         for (size_t i = 0; i < order.size(); i++)

@@ -27,7 +27,8 @@ class ClassValuesAreReadAndRefused : public TestCase
     void DoRun() override
     {
         const auto checker = MakeClassValuesChecker();
-        for (const std::string good : {"", "7:10", "7:10,3:1", "3:1,3:2", "15:0,0:1844674407370955161"})
+        for (const std::string good :
+             {"", "7:10", "7:10,3:1", "3:1,3:2", "15:0,0:1844674407370955161"})
         {
             const auto value = checker->CreateValidValue(StringValue(good));
             NS_TEST_ASSERT_MSG_NE(value, nullptr, good);

@@ -197,7 +197,9 @@ class LanesAlternate : public TestCase
         const auto seen = Served(network,
                                  {{3, 1000, 20}, {1, 1000, 20}},
                                  "ns3::VlArbitration",
-                                 {{"HighTable", "3:255"}, {"LowTable", "1:255"}, {"HighLimit", "0"}});
+                                 {{"HighTable", "3:255"},
+                                  {"LowTable", "1:255"},
+                                  {"HighLimit", "0"}});
         NS_TEST_EXPECT_MSG_EQ(Order(seen), Times(20, "31"), "order");
     }
 };
@@ -210,7 +212,8 @@ class BucketsShape : public TestCase
 {
   public:
     BucketsShape()
-        : TestCase("a class at a tenth of the rate with a burst of four frames, beside one without limit")
+        : TestCase("a class at a tenth of the rate with a burst of four frames, beside one "
+                   "without limit")
     {
     }
 
