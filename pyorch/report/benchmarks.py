@@ -11,6 +11,7 @@ import pandas as pd
 
 from pyorch import spec as specs
 from pyorch.metrics import write_csv
+from pyorch.report.pages import html
 from pyorch.simulate.progress import time_text
 from pyorch.traces import read_provenance
 from pyorch.units import format_si
@@ -30,18 +31,6 @@ _SHOWN = {
     "peak_memory_bytes": ("peak memory", "B"), "events": ("events", ""),
     "data_packets": ("data packets", ""), "events_per_cpu_s": ("events per CPU s", ""),
 }  # fmt: skip
-_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Cost of the runs</title><style>
-body {{ font: 14px/1.4 system-ui, sans-serif; color: #222; margin: 1rem; }}
-table {{ border-collapse: collapse; }}
-td, th {{ padding: .2rem .6rem; text-align: right; white-space: nowrap; }}
-th {{ border-bottom: 1.5px solid #444; position: sticky; top: 0; background: #fff; }}
-td {{ border-bottom: 1px solid #e5e5e5; font-variant-numeric: tabular-nums; }}
-td:nth-child(-n+3), th:nth-child(-n+3) {{ text-align: left; }}
-</style></head><body><p>{summary}</p>
-{table}
-</body></html>
-"""
 
 
 def collect(runs: Iterable[specs.Run], results: Path) -> pd.DataFrame:
@@ -103,7 +92,11 @@ def write(table: pd.DataFrame, out: Path) -> list[Path]:
     """Write the table as CSV, and as a page to read beside it; return both paths."""
     write_csv(table, out)
     page = out.with_suffix(".html")
-    write_text(page, _PAGE.format(summary=summary(table), table=_readable(table)))
+    shown = _readable(table)
+    rows = shown.astype(object).where(shown.notna(), "").to_numpy().tolist()
+    write_text(
+        page, html("benchmarks", summary=summary(table), names=list(shown.columns), rows=rows)
+    )
     return [out, page]
 
 
@@ -120,10 +113,10 @@ def summary(table: pd.DataFrame) -> str:
     )
 
 
-def _readable(table: pd.DataFrame) -> str:
-    """Return the table as HTML, with units of the size of each value."""
+def _readable(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table as a page shows it, with units of the size of each value."""
     shown = table[["scenario", "variant", "run", "seed"]].copy()
     for name, (heading, unit) in _SHOWN.items():
-        shown[heading] = [format_si(value, unit) for value in table[name]]
+        shown[heading] = [format_si(value, unit).strip() for value in table[name]]
     shown["simulated"] = list(map(time_text, table["simulated_ps"]))
-    return shown.to_html(index=False, border=0, na_rep="")
+    return shown

@@ -4,6 +4,7 @@
 import ast
 import io
 import math
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from pyorch.report import reproduction_html
+from pyorch.report.pages import html
 from pyorch.report.sources import cites
 from pyorch.theory import golden
 from pyorch.theory.golden import Row, status
@@ -47,6 +48,13 @@ GROUPS = {
 
 #: Twice the width at which the page shows a figure.
 PREVIEW_PIXELS = 760
+
+
+#: Colours by what a status says; the word stands beside the colour everywhere.
+_TONES = {
+    "MATCH": "good", "TRUNC": "good", "ANCHOR_OK": "good", "CLOSE": "near",
+    "DEVIATES": "bad", "ANCHOR_MISS": "bad", "DOC_ERROR": "doc", "HYPOTHESIS": "guess",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -222,14 +230,17 @@ def write(out: Path | str, plots: Path | str = "plots") -> list[Path]:
     rows, shown = golden.rows(), figures(Path(plots))
     pages = {
         "reproduction.md": markdown(rows, shown),
-        "reproduction.html": reproduction_html.page(
-            verdict(summary(rows)), _status_rows(summary(rows)), shown, contradictions(),
-            [
+        "reproduction.html": html(
+            "reproduction",
+            verdict=verdict(summary(rows)), status_rows=_status_rows(summary(rows)),
+            figures=shown, contradictions=contradictions(), documents=list(DOCUMENTS), head=HEAD,
+            groups=[
                 (DOCUMENTS[group.document], group.title, [(row, cells(row)) for row in group.rows])
                 for group in groups(rows)
             ],
-            list(DOCUMENTS), HEAD,
-            {f.name: preview(png) for f in shown if (png := out / f"{f.name}.png").exists()},
+            images={f.name: b64encode(preview(png)).decode() for f in shown
+                    if (png := out / f"{f.name}.png").exists()},
+            tones=_TONES,
         ),
     }  # fmt: skip
     for name, text in pages.items():

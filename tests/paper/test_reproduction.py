@@ -92,7 +92,7 @@ def test_figures_that_are_drawn_are_part_of_the_page(tmp_path):
     Image.new("RGB", (2100, 700), (0, 114, 178)).save(tmp_path / "figure_1.png")
     page = next(p for p in reproduction.write(tmp_path, PLOTS) if p.suffix == ".html").read_text()
 
-    data = re.search(r'<img src="data:image/png;base64,([^"]*)" alt="figure_1">', page)[1]
+    data = re.search(r'<img src="data:image/png;base64,([^"]*)"\s+alt="figure_1">', page)[1]
     preview = Image.open(io.BytesIO(base64.b64decode(data)))
     assert preview.size == (760, 253)
     assert preview.convert("RGB").getpixel((300, 100)) == (0, 114, 178)
