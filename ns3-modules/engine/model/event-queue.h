@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <queue>
 #include <vector>
 
@@ -22,8 +23,8 @@ namespace fabric
  * @brief Pending events of the engine: lanes for constant delays that many share, wires for those
  * of one link, a wheel for near events, a heap for the rest.
  *
- * What is on a wire keeps its order, so the heap holds one entry for each wire and not one for
- * each frame on it.
+ * What is on a wire keeps its order, so a wheel of wires (a heap of those whose next frame is far)
+ * holds one entry for each wire and not one for each frame on it.
  *
  * All events of one instant are popped together; who executes them puts them in the canonical
  * order (type, index, payload), so neither the container nor the order of insertion shows.
@@ -66,7 +67,14 @@ class EventQueue
     }
 
     /// Push an event to a wire: its time is not before that of the last one pushed there.
-    void PushWire(uint32_t wire, const Event& event);
+    void PushWire(uint64_t nowPs, uint32_t wire, const Event& event)
+    {
+        if (m_wires[wire].IsEmpty())
+        {
+            Await(nowPs, event.timePs, wire);
+        }
+        m_wires[wire].Push(event);
+    }
 
     /// Push an event at any time not before `nowPs`.
     void Push(uint64_t nowPs, const Event& event)
@@ -112,6 +120,7 @@ class EventQueue
         consider(WHEEL);
         consider(HEAP);
         consider(WIRES);
+        consider(FAR_WIRES);
         return due;
     }
 
@@ -172,6 +181,10 @@ class EventQueue
         {
             PopWires(due.timePs, sink, soon);
         }
+        if (due.mask & (1U << FAR_WIRES))
+        {
+            PopFarWires(due.timePs, sink, soon);
+        }
     }
 
     size_t MemoryBytes() const;
@@ -179,25 +192,14 @@ class EventQueue
   private:
     static constexpr uint32_t WHEEL = MAX_LANES;
     static constexpr uint32_t HEAP = MAX_LANES + 1;
-    static constexpr uint32_t WIRES = MAX_LANES + 2;
+    static constexpr uint32_t WIRES = MAX_LANES + 2;     ///< Wires whose next frame is near
+    static constexpr uint32_t FAR_WIRES = MAX_LANES + 3; ///< The others
 
     struct Later
     {
         bool operator()(const Event& a, const Event& b) const
         {
             return a.timePs > b.timePs;
-        }
-    };
-
-    /// A wire with something on it, and when its first frame arrives.
-    struct WireHead
-    {
-        uint64_t timePs;
-        uint32_t wire;
-
-        bool operator>(const WireHead& other) const
-        {
-            return timePs > other.timePs;
         }
     };
 
@@ -212,31 +214,70 @@ class EventQueue
         m_nextPs[HEAP] = m_heap.empty() ? NEVER_PS : m_heap.top().timePs;
     }
 
+    /// Hand over what arrives by a wire now; its next frame decides where the wire waits.
+    template <typename Sink, typename Soon>
+    void PopWire(uint64_t timePs, uint32_t wire, Sink&& sink, Soon&& soon)
+    {
+        const uint64_t nextPs = m_wires[wire].PopTime(
+            timePs,
+            [&sink](const Event& event) { sink(event, NO_LANE); },
+            soon);
+        if (nextPs != NEVER_PS)
+        {
+            Await(timePs, nextPs, wire);
+        }
+    }
+
     template <typename Sink, typename Soon>
     void PopWires(uint64_t timePs, Sink&& sink, Soon&& soon)
     {
-        while (!m_wireHeads.empty() && m_wireHeads.front().timePs == timePs)
+        m_dueWires.clear(); // the wheel may not be pushed to while it is popped
+        m_wireWheel->PopNext([this](const Event& head) { m_dueWires.push_back(head.payload); });
+        m_nextPs[WIRES] = m_wireWheel->NextPs();
+        for (const uint32_t wire : m_dueWires)
         {
-            const uint32_t wire = m_wireHeads.front().wire;
-            const uint64_t nextPs = m_wires[wire].PopTime(
-                timePs,
-                [&sink](const Event& event) { sink(event, NO_LANE); },
-                soon);
-            ReplaceFirstWire(nextPs, wire);
+            PopWire(timePs, wire, sink, soon);
         }
-        m_nextPs[WIRES] = m_wireHeads.empty() ? NEVER_PS : m_wireHeads.front().timePs;
     }
 
-    void ReplaceFirstWire(uint64_t nextPs, uint32_t wire); ///< NEVER_PS: it is empty now
+    template <typename Sink, typename Soon>
+    void PopFarWires(uint64_t timePs, Sink&& sink, Soon&& soon)
+    {
+        while (!m_farWires.empty() && m_farWires.top().timePs == timePs)
+        {
+            const uint32_t wire = m_farWires.top().payload;
+            m_farWires.pop();
+            PopWire(timePs, wire, sink, soon);
+        }
+        m_nextPs[FAR_WIRES] = m_farWires.empty() ? NEVER_PS : m_farWires.top().timePs;
+    }
 
-    std::array<uint64_t, MAX_LANES + 3> m_nextPs; ///< Earliest time of each container [ps]
+    /// A wire waits for its next frame, in the wheel if that is near.
+    void Await(uint64_t nowPs, uint64_t timePs, uint32_t wire)
+    {
+        const Event head{timePs, 0, wire};
+        if (EventWheel::Covers(nowPs, timePs))
+        {
+            m_wireWheel->Push(head);
+            m_nextPs[WIRES] = m_wireWheel->NextPs();
+        }
+        else
+        {
+            m_farWires.push(head);
+            m_nextPs[FAR_WIRES] = m_farWires.top().timePs;
+        }
+    }
+
+    std::array<uint64_t, MAX_LANES + 4> m_nextPs; ///< Earliest time of each container [ps]
     std::array<EventLane, MAX_LANES> m_lanes;
     std::array<uint64_t, MAX_LANES> m_laneDelayPs{}; ///< The constant of each lane [ps]
     uint8_t m_numLanes{0};                           ///< Lanes in use
     EventWheel m_wheel;
     std::priority_queue<Event, std::vector<Event>, Later> m_heap;
     std::vector<EventLane> m_wires;
-    std::vector<WireHead> m_wireHeads; ///< Heap, the earliest first
+    std::unique_ptr<EventWheel> m_wireWheel; ///< Wires by the arrival of their next frame
+    std::priority_queue<Event, std::vector<Event>, Later> m_farWires; ///< The same, if it is far
+    std::vector<uint32_t> m_dueWires;                                 ///< Of the instant at hand
 };
 
 } // namespace fabric

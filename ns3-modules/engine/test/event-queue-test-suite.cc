@@ -101,7 +101,7 @@ class EventQueueAgainstSort : public TestCase
                 uint64_t& lastPs = m_lastOnWirePs[Draw(0, WIRES - 1)];
                 timePs = lastPs = std::max(lastPs, nowPs + Draw(0, 3)) + DrawDelay(nowPs) / 4;
                 const auto wire = static_cast<uint32_t>(&lastPs - m_lastOnWirePs.data());
-                m_queue.PushWire(wire, {timePs, target, payload});
+                m_queue.PushWire(nowPs, wire, {timePs, target, payload});
             }
             else if (!m_laneDelayPs.empty() && Draw(0, 1))
             {

@@ -251,7 +251,7 @@ Fabric::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
     const Event event{timePs, EventTarget(EventType::ARRIVE, m_ports[portId].peer), frameId};
     if (m_network.counters[portId].delayPs >= EventWheel::HORIZON_PS)
     {
-        m_queue.PushWire(portId, event);
+        m_queue.PushWire(m_nowPs, portId, event);
     }
     else
     {
