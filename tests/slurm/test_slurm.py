@@ -146,7 +146,7 @@ def test_a_job_that_is_killed_is_named_and_the_others_go_on(study, how):
     if how == "kill -9":
         os.kill(pid, signal.SIGKILL)
     else:
-        wait_for(lambda: (folder / short).exists())
+        wait_for(lambda: (folder / short).exists() and len(cluster.jobs()) == 1)
         subprocess.run(["scancel", *cluster.jobs()], check=True)
     status = process.wait(300)
     said = (folder / "said").read_text()
