@@ -15,7 +15,7 @@ EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
 SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery docs test wheel battery drill sanitize bench clean
+.PHONY: help setup figures gallery docs test test-slurm wheel battery drill sanitize bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make gallery   run the scenarios of docs/gallery and draw their figures again"
 	@echo "make docs      build the pages of docs/ as a site, with the reference of the Python API"
 	@echo "make test      run all tests"
+	@echo "make test-slurm  run the workflow on a Slurm of one node that this machine then is (root)"
 	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
 	@echo "make battery   refuse three thousand malformed scenarios, commands and files"
 	@echo "make drill     kill a small workflow a hundred times and resume it"
@@ -59,6 +60,11 @@ battery: setup
 
 drill: setup
 	@$(IN_VENV) python tests/drills/kill.py --count 100
+
+# Debian's packages; configuration and daemons are gone afterwards. What was not there is skipped.
+test-slurm: setup
+	@$(VENV)/bin/pip install $(PIP_FLAGS) --editable .[slurm]
+	@$(IN_VENV) PYORCH_TEST_SLURM=1 python -m pytest -v -rs tests/slurm
 
 # A report goes to the terminal past pytest's capture, for it ends the process that captures. Python
 # is not instrumented, so the sanitizer is loaded before it, and with it what throws exceptions; what

@@ -31,5 +31,8 @@ def _study() -> Path | None:
 #: A study that has modules: they are built beside links to the installed ones.
 STUDY = _study()
 BUILD = STUDY / "build" if STUDY else INSTALLED
+#: What the build says about the types of the modules, and the library that every run loads.
+TYPEIDS = BUILD / "typeids.json"
+ENGINE = "libfabric.so"
 #: How modules are built; a wheel brings it along.
 CMAKE_PARTS = PACKAGED / "cmake" if IS_PACKAGED else REPOSITORY / "ns3-modules" / "cmake"

@@ -45,6 +45,33 @@ def test_a_bug_while_writing_keeps_its_name_and_the_old_file(tmp_path):
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"old", [path])
 
 
+def test_what_the_dead_have_half_written_goes_and_what_the_living_write_stays(tmp_path):
+    writer = (
+        "import sys, time; from pyorch.writing import write_atomically\n"
+        "def slow(file):\n"
+        "    file.write(b'half'); file.flush(); print('on', flush=True); time.sleep(60)\n"
+        "write_atomically(sys.argv[1], slow)"
+    )
+    living, dead = (
+        subprocess.Popen([sys.executable, "-c", writer, tmp_path / name], stdout=subprocess.PIPE,
+                         env=os.environ | {"PYTHONPATH": str(ROOT)})
+        for name in ("living", "dead")
+    )  # fmt: skip
+    for process in (living, dead):
+        assert process.stdout.readline() == b"on\n"
+    dead.kill()
+    dead.wait()
+    try:
+        writing.write_text(tmp_path / "other", "x")  # another name: all of the folder is swept
+        left = {path.name for path in tmp_path.iterdir()}
+        assert left == {"other", f".living.{living.pid}.tmp"}
+    finally:
+        living.kill()
+        living.wait()
+    writing.write_text(tmp_path / "other", "y")
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=re.escape(f"{tmp_path}/file/below: cannot be written")):

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from pyorch.built import ENGINE
 from pyorch.errors import BuildError, did_you_mean
 from pyorch.simulate import places
 from pyorch.simulate.results import sha256
 
-ENGINE = "libfabric.so"
 FACADE_HEADER = "ns3/fabric-facade.h"
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 

@@ -4,11 +4,11 @@
 from pathlib import Path
 
 from pyorch.built import BUILD, REPOSITORY
+from pyorch.built import TYPEIDS as TYPEIDS
 
 MODULES = REPOSITORY / "ns3-modules"
 LIBRARIES = BUILD / "lib"
 HEADERS = BUILD / "include"
-TYPEIDS = BUILD / "typeids.json"
 
 
 def shown(path: Path) -> str:

@@ -13,13 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from pyorch import units
-from pyorch.built import BUILD
+from pyorch.built import ENGINE
+from pyorch.built import TYPEIDS as TYPEIDS_FILE
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec.fields import FieldError
-
-TYPEIDS_FILE = BUILD / "typeids.json"
-ENGINE = "libfabric.so"
-
 
 Attributes = dict[str, bool | int | float | str]
 

@@ -5,12 +5,12 @@ from pyorch.workflow import code, resources, worker
 from pyorch.workflow import snakemake as insides
 
 # Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
-if "mem_mb" not in workflow.global_resources and workflow.local_exec:
+if "mem_mb" not in workflow.global_resources and insides.runs_here():
     workflow.register_resource("mem_mb", resources.available_mb())
 insides.keep_one_timer()
 if workflow.is_main_process and insides.will_run_jobs():
     insides.tell_events()
-    if workflow.local_exec:
+    if insides.runs_here():
         worker.offer()
 
 

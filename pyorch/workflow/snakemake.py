@@ -24,19 +24,31 @@ _log = logging.getLogger(__name__)
 EVENTS = "PYORCH_EVENTS"
 
 
-def will_run_jobs() -> bool:
-    """Whether the Snakemake that reads the Snakefile now has been asked to run jobs.
+def _options() -> dict:
+    """Return the options of the Snakemake that reads the Snakefile now; nothing if unknown.
 
-    A dry run, ``--list``, ``--report``, ``--unlock`` and the like have not. Snakemake tells this to
-    no Snakefile, so the call that has parsed the command line is asked. Without such a call the
-    answer is no, and nothing is built, removed or waited for.
+    Snakemake tells them to no Snakefile, so the call that has parsed the command line is asked.
     """
     frame = sys._getframe()
     while frame is not None and frame.f_code.co_name != "args_to_api":
         frame = frame.f_back
-    options = vars(frame.f_locals["args"]) if frame is not None else {"dryrun": True}
+    return vars(frame.f_locals["args"]) if frame is not None else {}
+
+
+def will_run_jobs() -> bool:
+    """Whether the Snakemake that reads the Snakefile now has been asked to run jobs.
+
+    A dry run, ``--list``, ``--report``, ``--unlock`` and the like have not. Where that is not known
+    the answer is no, and nothing is built, removed or waited for.
+    """
+    options = _options() or {"dryrun": True}
     reports = options.get("reporter") and not options.get("report_after_run")
     return not reports and not any(options.get(name) for name in OTHER_MODES)
+
+
+def runs_here() -> bool:
+    """Whether its jobs run on this machine: ``workflow.local_exec`` is always true at this time."""
+    return _options().get("executor") in (None, "local", "dryrun", "touch")
 
 
 def _scheduler() -> type | None:

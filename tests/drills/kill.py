@@ -108,7 +108,7 @@ class Drill:
             found = processes_in(self.killed.folder)
             found = {pid: words for pid, words in found.items() if pid != process.pid}
             if kind == "simulation":
-                found = {p: words for p, words in found.items() if b"scenario.py\0--out" in words}
+                found = {pid: words for pid, words in found.items() if simulates(pid, words)}
             if found:
                 return sorted(found)
             time.sleep(0.01)
@@ -154,6 +154,17 @@ def processes_in(folder: Path) -> dict[int, bytes]:
             if (process / "cwd").resolve() == folder.resolve():
                 found[int(process.name)] = (process / "cmdline").read_bytes()
     return found
+
+
+def simulates(pid: int, words: bytes) -> bool:
+    """Whether a process simulates: it runs a script itself, or is a fork of the engine's server."""
+    if b"scenario.py\0--out" in words:
+        return True
+    try:
+        parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+        return b"pyorch.simulate.server" in Path(f"/proc/{parent}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 def main() -> int:

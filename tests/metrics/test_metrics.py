@@ -176,7 +176,7 @@ def test_a_collected_table_says_which_run_each_row_is_of(tmp_path):
 
 def test_a_missing_table_names_its_run(tmp_path):
     runs = spec.plan(parse_scenario(TEXT, "hand.yaml"), typeids_file=TYPEIDS)
-    with pytest.raises(TraceError, match=f"fct: run {runs[0].id} of hand: .*no such table"):
+    with pytest.raises(TraceError, match=f"fct: .*{runs[0].id}: this run of hand is not made"):
         metrics.collect("fct", runs, tmp_path)
 
 

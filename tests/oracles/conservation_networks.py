@@ -326,9 +326,9 @@ def _scheduled(random: Random, net: Net, row: int) -> dict:
 def _at_random(random: Random, net: Net) -> dict:
     kinds = ["links", "switches", "planes"] + ["fabric_links"] * (len(net.switches) > 1)
     mttr = f"{random.choice(LENGTHS_PS)} ps"
-    return {"what": random.choice(kinds), "mtbf": "2 ms", "mttr": mttr} | _maybe_slower(
-        random, net
-    )
+    # Of a larger network each part fails less often: a run may not have 200,000 outages.
+    mtbf = f"{200 * -(-len(net.links['rate_bps']) // 15)} us"
+    return {"what": random.choice(kinds), "mtbf": mtbf, "mttr": mttr} | _maybe_slower(random, net)
 
 
 def _maybe_slower(random: Random, net: Net) -> dict:

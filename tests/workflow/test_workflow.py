@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from snakemake.cli import get_argument_parser
@@ -427,3 +428,12 @@ def test_an_edit_of_any_module_runs_again_what_it_decides(project):
         assert expected <= jobs, name
         assert ("simulate" in jobs) == ("simulate" in expected), name
         path.write_bytes(before)
+
+
+@pytest.mark.parametrize(("executor", "here"), [(None, True), ("local", True), ("slurm", False)])
+def test_runs_of_another_machine_are_left_to_it(executor, here):
+    # Called as Snakemake calls what reads a Snakefile.
+    def args_to_api(args):
+        return snakemake.runs_here()
+
+    assert args_to_api(SimpleNamespace(executor=executor)) is here
