@@ -160,6 +160,11 @@ def _matrix(tables: Tables) -> str:
 
 def _triggers(waits: dict[str, np.ndarray]) -> tuple[dict[int, list[str]], list[str]]:
     """Return the words of the flows that wait and are waited for, and the lines of triggers."""
+    refuse_if(
+        bool(np.any(waits.get("delay_ps", 0))),
+        f"workload.trigger_delay: in {NAME} a trigger is heard everywhere at once",
+        "Let flows wait for what ends at their own host.",
+    )  # fmt: skip
     ends: dict[int, set[tuple[int, int]]] = {}
     names = ("flow", "after", "at_sender")
     for flow, *end in zip(*(waits[n].tolist() for n in names if n in waits), strict=True):

@@ -172,7 +172,7 @@ def test_flows_that_wait_become_triggers_and_wait_again(tmp_path_factory, data):
     before["dependencies"] = dict(zip(("flow", "after", "at_sender"), columns, strict=True))
     for name, text in htsim.files(spec_, before).items():
         (folder / name).write_text(text)
-    _, after = planned(folder, workload=AGAIN["htsim"][1])
+    _, after = planned(folder, workload=AGAIN["htsim"][1] | {"trigger_delay": "1 ns"})
 
     shift = int(min(ids) == 0)  # htsim has no flow 0
     assert after["flows"]["flow"].tolist() == [i + shift for i in ids]

@@ -4,7 +4,7 @@
 #define EVERYTHING_CONTROL_H
 
 #include "ns3/congestion-control.h"
-#include "ns3/rtt-estimator.h"
+#include "ns3/round-trip-estimator.h"
 #include "ns3/switch-program.h"
 
 #include <algorithm>

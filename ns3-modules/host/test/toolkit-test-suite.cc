@@ -2,7 +2,7 @@
 
 #include "ns3/deadlines.h"
 #include "ns3/pacer.h"
-#include "ns3/rtt-estimator.h"
+#include "ns3/round-trip-estimator.h"
 #include "ns3/segmentation.h"
 #include "ns3/test.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef HOST_RTT_ESTIMATOR_H
-#define HOST_RTT_ESTIMATOR_H
+#ifndef HOST_ROUND_TRIP_ESTIMATOR_H
+#define HOST_ROUND_TRIP_ESTIMATOR_H
 
 #include <algorithm>
 #include <cstdint>
@@ -60,4 +60,4 @@ class RttEstimator
 } // namespace fabric
 } // namespace ns3
 
-#endif // HOST_RTT_ESTIMATOR_H
+#endif // HOST_ROUND_TRIP_ESTIMATOR_H
