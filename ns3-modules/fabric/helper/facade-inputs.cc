@@ -155,38 +155,10 @@ FacadeInputs::RealCell(const std::string& table, const std::string& column, size
     return values[row];
 }
 
-FabricTables
-FacadeInputs::Tables() const
+/// Add the tables that most runs have not.
+void
+FacadeInputs::AddRareTables(FabricTables& tables) const
 {
-    FabricTables tables;
-    for (size_t i = 0; i < Rows("nodes"); i++)
-    {
-        tables.nodes.push_back({Cell("nodes", "node", i, 0),
-                                Cell("nodes", "is_switch", i, 0) != 0,
-                                Cell("nodes", "tier", i, 0),
-                                Cell("nodes", "plane", i, 0),
-                                Cell("nodes", "class", i, 0)});
-    }
-    for (size_t i = 0; i < Rows("links"); i++)
-    {
-        tables.links.push_back({Cell("links", "node_a", i, 0),
-                                Cell("links", "node_b", i, 0),
-                                Cell("links", "parallel", i, 0),
-                                Cell("links", "rate_bps", i, 0),
-                                Cell("links", "delay_ps", i, 0),
-                                RealCell("links", "loss_ratio", i),
-                                RealCell("links", "bit_error_ratio", i),
-                                Cell("links", "class", i, 0)});
-    }
-    for (size_t i = 0; i < Rows("flows"); i++)
-    {
-        tables.flows.push_back({Cell("flows", "flow", i, 0),
-                                Cell("flows", "src", i, 0),
-                                Cell("flows", "dst", i, 0),
-                                Cell("flows", "bytes", i, 0),
-                                Cell("flows", "start_ps", i, 0),
-                                Cell("flows", "transport", i, 0)});
-    }
     for (size_t i = 0; i < Rows("drops"); i++)
     {
         tables.drops.push_back({Cell("drops", "node", i, 0),
@@ -221,6 +193,41 @@ FacadeInputs::Tables() const
                                  Cell("routes", "parallel", i, 0),
                                  Cell("routes", "reverse", i, 0) != 0});
     }
+}
+
+FabricTables
+FacadeInputs::Tables() const
+{
+    FabricTables tables;
+    for (size_t i = 0; i < Rows("nodes"); i++)
+    {
+        tables.nodes.push_back({Cell("nodes", "node", i, 0),
+                                Cell("nodes", "is_switch", i, 0) != 0,
+                                Cell("nodes", "tier", i, 0),
+                                Cell("nodes", "plane", i, 0),
+                                Cell("nodes", "class", i, 0)});
+    }
+    for (size_t i = 0; i < Rows("links"); i++)
+    {
+        tables.links.push_back({Cell("links", "node_a", i, 0),
+                                Cell("links", "node_b", i, 0),
+                                Cell("links", "parallel", i, 0),
+                                Cell("links", "rate_bps", i, 0),
+                                Cell("links", "delay_ps", i, 0),
+                                RealCell("links", "loss_ratio", i),
+                                RealCell("links", "bit_error_ratio", i),
+                                Cell("links", "class", i, 0)});
+    }
+    for (size_t i = 0; i < Rows("flows"); i++)
+    {
+        tables.flows.push_back({Cell("flows", "flow", i, 0),
+                                Cell("flows", "src", i, 0),
+                                Cell("flows", "dst", i, 0),
+                                Cell("flows", "bytes", i, 0),
+                                Cell("flows", "start_ps", i, 0),
+                                Cell("flows", "transport", i, 0)});
+    }
+    AddRareTables(tables);
     return tables;
 }
 

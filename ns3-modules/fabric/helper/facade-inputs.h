@@ -35,6 +35,7 @@ class FacadeInputs
     FabricTables Tables() const;
 
   private:
+    void AddRareTables(FabricTables& tables) const;
     void CheckColumn(const std::string& table, const std::string& column, size_t rows) const;
     int64_t Cell(const std::string& table,
                  const std::string& column,

@@ -4,8 +4,6 @@
 
 #include "fabric-state.h"
 
-#include <map>
-
 namespace ns3
 {
 namespace fabric
@@ -94,53 +92,62 @@ Routing::BuildRoutes(const std::vector<NodeState>& nodes, const Port* ports)
     m_next.assign(size_t{rows} * NumClasses(), NO_GROUP);
     m_distance.assign(m_next.size(), FAR);
 
-    std::vector<std::map<std::vector<PortId>, uint32_t>> known(nodes.size());
-    std::vector<uint32_t> reached;
-    std::vector<PortId> nearer;
+    KnownWays known(nodes.size());
     for (uint32_t hostClass = 0; hostClass < NumClasses(); hostClass++)
     {
-        const auto distance = [this, hostClass](uint32_t node) -> uint16_t& {
-            return m_distance[m_rowOfNode[node] + hostClass];
-        };
-        reached = m_switchesOfClass[hostClass];
-        for (const auto node : reached)
+        BuildClass(hostClass, nodes, ports, known);
+    }
+}
+
+/// Find the ways of all switches to one class, breadth first from the switches next to it.
+void
+Routing::BuildClass(uint32_t hostClass,
+                    const std::vector<NodeState>& nodes,
+                    const Port* ports,
+                    KnownWays& known)
+{
+    const auto distance = [this, hostClass](uint32_t node) -> uint16_t& {
+        return m_distance[m_rowOfNode[node] + hostClass];
+    };
+    std::vector<uint32_t> reached = m_switchesOfClass[hostClass];
+    for (const auto node : reached)
+    {
+        distance(node) = 0;
+    }
+    std::vector<PortId> nearer;
+    for (size_t i = 0; i < reached.size(); i++)
+    {
+        const auto& node = nodes[reached[i]];
+        nearer.clear();
+        for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
         {
-            distance(node) = 0;
-        }
-        for (size_t i = 0; i < reached.size(); i++) // breadth first
-        {
-            const auto& node = nodes[reached[i]];
-            nearer.clear();
-            for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
+            const uint32_t neighbour = ports[ports[port].peer].node;
+            if (!nodes[neighbour].isSwitch || ports[port].avoided)
             {
-                const uint32_t neighbour = ports[ports[port].peer].node;
-                if (!nodes[neighbour].isSwitch || ports[port].avoided)
-                {
-                    continue;
-                }
-                if (distance(neighbour) == FAR)
-                {
-                    distance(neighbour) = distance(reached[i]) + 1;
-                    reached.push_back(neighbour);
-                }
-                else if (distance(neighbour) + 1 == distance(reached[i]))
-                {
-                    nearer.push_back(port);
-                }
-            }
-            uint32_t& next = m_next[m_rowOfNode[reached[i]] + hostClass];
-            if (distance(reached[i]) == 0)
-            {
-                next = LOCAL;
                 continue;
             }
-            const auto [found, isNew] = known[reached[i]].emplace(nearer, 0);
-            if (isNew)
+            if (distance(neighbour) == FAR)
             {
-                found->second = AddWay(nearer);
+                distance(neighbour) = distance(reached[i]) + 1;
+                reached.push_back(neighbour);
             }
-            next = found->second;
+            else if (distance(neighbour) + 1 == distance(reached[i]))
+            {
+                nearer.push_back(port);
+            }
         }
+        uint32_t& next = m_next[m_rowOfNode[reached[i]] + hostClass];
+        if (distance(reached[i]) == 0)
+        {
+            next = LOCAL;
+            continue;
+        }
+        const auto [found, isNew] = known[reached[i]].emplace(nearer, 0);
+        if (isNew)
+        {
+            found->second = AddWay(nearer);
+        }
+        next = found->second;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "ns3/frame.h"
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace ns3
@@ -111,6 +112,9 @@ class Routing
         uint32_t firstAttachment; ///< Into m_attachments; those of the next host end them
     };
 
+    /// Per node: the ways found so far, by their ports.
+    using KnownWays = std::vector<std::map<std::vector<PortId>, uint32_t>>;
+
     /// A switch next to a host, and the way down to it.
     struct Attachment
     {
@@ -122,6 +126,10 @@ class Routing
     uint32_t AddWay(const std::vector<PortId>& members);
     void BuildClasses(const std::vector<NodeState>& nodes, const Port* ports);
     void BuildRoutes(const std::vector<NodeState>& nodes, const Port* ports);
+    void BuildClass(uint32_t hostClass,
+                    const std::vector<NodeState>& nodes,
+                    const Port* ports,
+                    KnownWays& known);
 
     std::vector<uint32_t> m_rowOfNode;        ///< Start of a switch's row in m_next
     std::vector<uint32_t> m_next;             ///< Way per (switch, class)
