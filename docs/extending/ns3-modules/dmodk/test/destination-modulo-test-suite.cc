@@ -30,7 +30,11 @@ class MemberIsTheRemainder : public TestCase
         for (const auto& [dst, n, member] : {std::array{0U, 2U, 0U}, {7U, 2U, 1U}, {17U, 5U, 2U}})
         {
             frame.dst = dst;
-            const fabric::ForwardingChoice choice{.node = 0, .group = 0, .members = nullptr, .n = n};
+            const fabric::ForwardingChoice choice{
+                .node = 0,
+                .group = 0,
+                .members = nullptr,
+                .n = n};
             NS_TEST_EXPECT_MSG_EQ(policy.Select(choice, frame),
                                   member,
                                   dst);
