@@ -46,7 +46,9 @@ docs: setup $(SITE_PACKAGES)
 	@$(IN_VENV) python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
 	@echo "build/site/index.html"
 
+# Modules from the cache have no runner of C++ suites: that is linked to its own folder.
 test: setup
+	@$(IN_VENV) python -m pyorch.simulate.build test-runner
 	@$(IN_VENV) ruff check .
 	@$(IN_VENV) python -m pytest -n auto --maxprocesses 8
 
