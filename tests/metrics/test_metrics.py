@@ -77,6 +77,16 @@ def test_slowdown_is_one_for_a_flow_that_takes_as_long_as_alone():
     assert (row["dropped_frames"], row["pause_frames"]) == (5, 5)
 
 
+def test_completion_is_the_last_delivery_over_what_the_bytes_need():
+    # Two messages leave each leaf by two uplinks: the bound is that of one alone.
+    ports = {"node": [0, 4, 6], "max_queue_bytes": [9_000, 3_000, 5_000]}
+
+    row = measure("completion", run_of([UNLOADED_PS] * 3 + [2 * UNLOADED_PS], ports=ports)).iloc[0]
+
+    assert (row["completion_ps"], row["bound_ps"]) == (2 * UNLOADED_PS, UNLOADED_PS)
+    assert (row["over_bound"], row["max_queue_bytes"]) == (2.0, 5_000)  # node 0 is a host
+
+
 def test_a_fluid_flow_alone_takes_exactly_the_unloaded_time():
     # Up by different spines from each leaf, so no link carries two flows.
     paths = [*through(0, 6), *through(1, 7), *through(2, 6), *through(3, 7)]
