@@ -30,7 +30,8 @@ REACH = ("fct_ps", "fct_ps_high")
 
 def draw(figure, fct, slowdown, fluid, draws):
     """Draw the distribution on the left, the slowest flows and their fluid values on the right."""
-    left, right = figures.panels(figure, [2.5] * 2, ratios=[1, 1.1])
+    n_rows = slowdown["variant"].nunique() + 1
+    left, right = figures.panels(figure, [2.5, max(2.5, 0.8 + 0.25 * n_rows)], ratios=[1, 1.2])
     optimal_ps = slowdown["optimal_fct_ps"].max()
     unit, unit_ps = ("ms", PS_PER_MS) if optimal_ps >= PS_PER_MS / 2 else ("us", PS_PER_US)
     optimal = optimal_ps / unit_ps
@@ -65,7 +66,8 @@ def draw_distribution(ax, fct, unit_ps):
         for number, (_, run) in enumerate(runs):
             ax.step(
                 [0, *run["fct_ps"] / unit_ps], [0, *run["quantile_share"]], where="post",
-                color=style.color, linewidth=1, alpha=0.85, label=None if number else style.label,
+                color=style.group_color or style.color, linewidth=0.9, alpha=0.85,
+                label=None if number else style.group or style.label,
             )  # fmt: skip
     ax.set(ylabel="share of flows completed", ylim=(0, 1.01))
     return table[["series", "variant", "seed", "fct_ps", "quantile_share"]]
@@ -78,33 +80,34 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
     cross = figures.style("fluid")
     looks = figures.styles(variants(measured))
     middle = measured["fct_ps"].max() / unit_ps / 2
+    crossed = False
     for row, (variant, style) in enumerate(looks.items()):
         runs = measured[measured["variant"] == variant]
         own = ideal[ideal["variant"] == variant]
         fct = runs["fct_ps"] / unit_ps
-        ax.plot(fct, row + spread(runs["seed"]), style.marker, color=style.color)
+        ax.plot(fct, row + spread(runs["seed"]), style.marker, color=style.color, markersize=4)
         ax.plot(
             own["fct_ps"] / unit_ps, row + spread(own["seed"]), cross.marker, color=cross.color,
-            markersize=4, label=None if row else cross.label,
+            markersize=3, label=cross.label if len(own) and not crossed else None,
         )  # fmt: skip
+        crossed = crossed or len(own) > 0
         mean, half = figures.mean_interval(fct)
         within = "" if np.isnan(half) else f" ± {half / optimal:.2f}"
         ax.errorbar(
-            mean, row + 0.4, xerr=half, fmt="|", color=style.color, markersize=6, linewidth=0.8,
-            capsize=1.5,
+            mean, row + 0.38, xerr=half, color=style.color, linewidth=0.8, capsize=1.5
         )  # fmt: skip
         left = mean > middle  # the side with room for the words
-        nearest = min(fct.min(), own["fct_ps"].min() / unit_ps) if left else max(fct.max(), optimal)
+        low, high = np.nanmin([fct.min(), mean - half]), np.nanmax([fct.max(), mean + half])
+        nearest = np.nanmin([low, own["fct_ps"].min() / unit_ps]) if left else max(high, optimal)
         ax.annotate(
-            f"mean {mean / optimal:.2f}{within}\nx optimal", (nearest, row), va="center",
-            xytext=(-8 if left else 8, 0), ha="right" if left else "left", fontsize=6.5,
+            f"{mean / optimal:.2f}{within} x optimal", (nearest, row), va="center",
+            xytext=(-6 if left else 6, 0), ha="right" if left else "left", fontsize=6,
             textcoords="offset points", color=style.color,
         )  # fmt: skip
-    names = [style.label.replace(" (", "\n(").replace(", ", ",\n", 1) for style in looks.values()]
-    names = [name if name.count("\n") < 2 else name.replace(",\n", ", ") for name in names]
+    names = [style.label for style in looks.values()]
     ax.set_yticks(range(len(looks) + 1), [*names, "Max-min fluid,\nrandom draws"])
-    ax.set_ylim(len(looks) + 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(looks) + 0.5, -0.6)
+    ax.tick_params(axis="y", length=0, labelsize=6.5)
     columns = ["series", "variant", "seed", "fct_ps"]
     parts = [measured, ideal]
     means = [figures.over_seeds(part, ["series", "variant"], "fct_ps") for part in parts]
@@ -118,7 +121,7 @@ def draw_draws(ax, draws, unit_ps, optimal, row):
     grouped = unique["fluid_p100_ps"].groupby(classes)
     fct, shares = grouped.mean() / unit_ps, grouped.size() / len(unique)
     style = figures.style("fluid_draws")
-    foot, heights = row + 0.45, 0.6 * shares / shares.max()
+    foot, heights = row + 0.45, 0.7 * shares / shares.max()
     ax.bar(fct, -heights, bottom=foot, color=style.color, width=0.8 * CLASS_WIDTH * optimal)
     for where, share, height in zip(fct, shares, heights, strict=True):
         ax.annotate(
@@ -145,7 +148,7 @@ def variants(table):
 def spread(seeds):
     """Return small distinct heights for the seeds of one row, without any randomness."""
     ranks = seeds.rank(method="dense") - 1
-    return (ranks - ranks.mean()) * 0.22
+    return (ranks - ranks.mean()) * 0.2
 
 
 if __name__ == "__main__":

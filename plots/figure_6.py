@@ -3,10 +3,9 @@
 
 Compare with [hotnets24] figure 6: same quantity, 2 MB over links of 100 Gb/s; the hosts and the
 network are ours, and the paper prints no numbers in its text. On one path per flow the tail is the
-collisions of the draw at any load: the max-min fluid value of each run's own paths stands beside
-it, and their ratio on the right. Lines: mean over seeds; small symbols: seeds; bars: 95 %
-confidence interval of the mean (Student's t), which for three seeds may reach below 1 where no run
-is.
+collisions of the draw at any load: the max-min fluid value of the runs' own paths stands beside it;
+the CSV also has the ratio for each run. Lines: mean over seeds; small symbols: seeds; bars: 95 %
+confidence interval of the mean (Student's t). Mind that each panel has an axis of its own.
 """
 
 import pandas as pd
@@ -20,51 +19,52 @@ ACTIVE = "workload.active"
 
 
 def draw(figure, slowdown, fluid):
-    """Draw tail against active share on the left, tail over its fluid value on the right."""
-    left, right = figures.panels(figure, [2.5] * 2, ratios=[1.35, 1])
+    """Draw tail against active share, a panel for each group of transports."""
     measured = slowdown.assign(fct_us=slowdown["slowest_fct_ps"] / PS_PER_US)
     ideal = fluid.assign(fct_us=fluid["fluid_p100_ps"] / PS_PER_US)
-    for place, (variant, look) in enumerate(figures.styles(variants(measured)).items()):
-        draw_seeds(left, measured[measured["variant"] == variant], "fct_us", look, place)
-        own = ideal[ideal["variant"] == variant]
-        if len(own):
-            draw_seeds(right, own, "over_fluid_p100", look, place)
-    draw_fluid(left, ideal)
+    looks = figures.styles(variants(measured))
+    groups = list(dict.fromkeys(look.group for look in looks.values()))
+    panels = figures.panels(figure, [2.4] * len(groups))
     optimal = measured["optimal_fct_ps"].max() / PS_PER_US
-    left.axhline(
-        optimal, color="black", linestyle=":", linewidth=1, zorder=0,
-        label=f"{figures.style('optimal').label} ({optimal:.3g} us)",
-    )  # fmt: skip
-    right.axhline(1, color="black", linestyle=":", linewidth=1, zorder=0)
+    ticks = [share for share in sorted(100 * slowdown[ACTIVE].unique()) if share >= 10]
+    for ax, group, letter in zip(panels, groups, "abcdefgh", strict=False):
+        members = {name: look for name, look in looks.items() if look.group == group}
+        for place, (variant, look) in enumerate(members.items()):
+            draw_seeds(ax, measured[measured["variant"] == variant], look, place, len(members))
+        own = ideal[ideal["variant"].isin(members)]
+        if len(own):
+            draw_fluid(ax, own)
+        ax.axhline(
+            optimal, color="black", linestyle=":", linewidth=1, zorder=0,
+            label=f"{figures.style('optimal').label} ({optimal:.3g} us)",
+        )  # fmt: skip
+        name = group or "others"
+        ax.set_title(f"({letter}) {name[0].lower()}{name[1:]}", loc="left")
+        ax.set(xlabel="hosts that send and receive [%]", xlim=(0, 104), ylim=(0, None))
+        ax.set_xticks(ticks)
+        ax.xaxis.set_major_formatter("{x:.3g}")
+        ax.grid(axis="y")
     n_hosts = slowdown.loc[slowdown[ACTIVE].idxmax()]
     size_mb = slowdown["largest_message_bytes"].max() / 1e6
     hosts = round(n_hosts["n_flows"] / n_hosts[ACTIVE])
-    left.set(ylabel="slowest flow [us]", ylim=(0, None))
-    left.set_title(f"(a) {size_mb:.4g} MB flows, {hosts} hosts", loc="left")
-    right.set(ylabel="slowest flow / fluid")
-    right.set_ylim(min(0.98, right.get_ylim()[0]), None)
-    right.set_title("(b) slowest flow over fluid, same paths", loc="left")
-    for ax in (left, right):
-        ax.set(xlabel="hosts that send and receive [%]", xlim=(0, 104))
-        ax.set_xticks(sorted(100 * slowdown[ACTIVE].unique()))
-        ax.xaxis.set_major_formatter("{x:.3g}")
-        ax.grid(axis="y")
-    figures.legend(figure, [left], 3)
+    panels[0].set(ylabel=f"slowest of {size_mb:.4g} MB flows,\n{hosts} hosts [us]")
+    figures.legend(figure, panels, 4)
     return table_of(measured, ideal)
 
 
-def draw_seeds(ax, runs, column, look, place):
+def draw_seeds(ax, runs, look, place, n_places):
     """Draw every seed as a small marker, and the mean of each share as a line with its interval."""
+    shift = aside(place, n_places)
     percent = 100 * runs[ACTIVE]
     ax.plot(
-        percent + aside(place), runs[column], look.marker, color=look.color, markersize=2.5,
-        alpha=0.5, markeredgewidth=0,
+        percent + shift, runs["fct_us"], look.marker, color=look.color, markersize=2.5, alpha=0.5,
+        markeredgewidth=0,
     )  # fmt: skip
-    points = figures.over_seeds(runs, [ACTIVE], column)
-    mean = points[f"{column}_mean"]
+    points = figures.over_seeds(runs, [ACTIVE], "fct_us")
+    mean = points["fct_us_mean"]
     ax.errorbar(
-        100 * points[ACTIVE] + aside(place), mean, yerr=mean - points[f"{column}_low"],
-        fmt="-", marker=look.marker, color=look.color, linewidth=1.2, markersize=4,
+        100 * points[ACTIVE] + shift, mean, yerr=mean - points["fct_us_low"],
+        linestyle=look.dashes, marker=look.marker, color=look.color, linewidth=1, markersize=4,
         elinewidth=0.6, capsize=1.5, label=look.label,
     )  # fmt: skip
 
@@ -99,9 +99,9 @@ def variants(table):
     return list(table[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None))
 
 
-def aside(place):
+def aside(place, n_places):
     """Return a small shift [%], so that what is equal stays visible."""
-    return 0.7 * (place - 1)
+    return 0.7 * (place - (n_places - 1) / 2)
 
 
 if __name__ == "__main__":

@@ -20,12 +20,14 @@ DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1.5, 1, 1.5)))
 
 @dataclass(frozen=True)
 class Style:
-    """How one thing looks: `marker` and `dashes` are matplotlib's."""
+    """How one thing looks, and the group it is one of, if any; `marker`, `dashes`: matplotlib's."""
 
     label: str
     color: str
     marker: str
     dashes: str | tuple = "-"
+    group: str = ""
+    group_color: str = ""
 
 
 def style(name: str, label: str | None = None) -> Style:
@@ -54,9 +56,8 @@ def styles(named: Iterable[tuple[str, str | None]]) -> dict[str, Style]:
     """
     known, found, taken = _known(), {}, set()
     for name, label in dict(named).items():
-        if name in known:
-            look = known[name]
-            found[name] = Style(label or look["label"], look["color"], look["marker"])
+        if name in known["names"]:
+            found[name] = _look(known, name, label)
             continue
         place = _free(zlib.crc32(name.encode()), taken)
         taken.add(place)
@@ -68,6 +69,19 @@ def styles(named: Iterable[tuple[str, str | None]]) -> dict[str, Style]:
             DASHES[turn % len(DASHES)],
         )
     return found
+
+
+def _look(known: dict, name: str, label: str | None) -> Style:
+    """Return what style.yaml says of a name."""
+    look = known["names"][name]
+    group = known["groups"].get(look.get("group"), {"label": "", "color": ""})
+    return Style(
+        label or look["label"],
+        look["color"],
+        look["marker"],
+        group=group["label"],
+        group_color=group["color"],
+    )
 
 
 def _free(digest: int, taken: set[int]) -> int:

@@ -8,13 +8,14 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pyorch import figures
 from pyorch.errors import FigureError
 from pyorch.figures.command import drawn
-from pyorch.figures.style import COLORS
+from pyorch.figures.style import COLORS, STYLE_FILE
 
 TABLE = pd.DataFrame({"seed": [1, 2, 3], "fct_ps": [10**9, 2 * 10**9, 3 * 10**9]})
 
@@ -81,9 +82,18 @@ def test_the_label_of_a_scenario_is_never_replaced():
 
 
 def test_no_two_known_things_look_alike():
-    looks = [figures.style(name) for name in ("rocev2", "rocev2_irn", "sprayed", "fluid")]
+    looks = [figures.style(name) for name in yaml.safe_load(STYLE_FILE.read_text())["names"]]
 
-    assert len({(look.color, look.marker) for look in looks}) == len(looks)
+    assert len({look.color for look in looks}) == len(looks)
+    assert all(1.05 / (luminance(look.color) + 0.05) > 2 for look in looks)
+
+
+def test_those_of_a_group_share_what_stands_for_it():
+    one, other = figures.style("rocev2"), figures.style("rocev2_dcqcn")
+
+    assert (one.group, one.group_color) == (other.group, other.group_color)
+    assert one.group_color != figures.style("sprayed").group_color
+    assert figures.style("never_heard_of").group == ""
 
 
 @given(st.lists(st.text("abcdefgh_0123456789", min_size=1), unique=True, max_size=40))
