@@ -33,6 +33,13 @@ class DropTail : public fabric::QueueDiscipline
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
 
+  protected:
+    /// @return the fixed limit, 0: there is none [byte]
+    uint64_t LimitBytes() const
+    {
+        return m_limitBytes;
+    }
+
   private:
     const fabric::SwitchView* m_view{nullptr};
     uint64_t m_limitBytes{0}; ///< Per port and priority, 0 = none [byte]

@@ -22,7 +22,7 @@ namespace ns3
  *
  * **Not modelled**: an average of the length; counts since the last mark.
  */
-class RedEcn final : public DropTail
+class RedEcn : public DropTail
 {
   public:
     static TypeId GetTypeId();

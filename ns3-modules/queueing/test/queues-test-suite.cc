@@ -2,7 +2,6 @@
 
 #include "../../fabric/test/test-network.h"
 
-#include "ns3/queue-discipline.h"
 #include "ns3/test.h"
 
 namespace ns3
@@ -11,71 +10,6 @@ namespace tests
 {
 
 using namespace fabric;
-
-/// A user's own queue: data that has no room is trimmed, itself or what came last before it.
-class TrimmingQueue final : public QueueDiscipline
-{
-  public:
-    static TypeId GetTypeId()
-    {
-        static TypeId tid = TypeId("ns3::tests::TrimmingQueue")
-                                .SetParent<QueueDiscipline>()
-                                .SetGroupName("Tests")
-                                .AddConstructor<TrimmingQueue>()
-                                .AddAttribute("LimitBytes",
-                                              "Most bytes waiting per port and priority [byte]",
-                                              UintegerValue(0),
-                                              MakeUintegerAccessor(&TrimmingQueue::m_limitBytes),
-                                              MakeUintegerChecker<uint64_t>())
-                                .AddAttribute("Tail",
-                                              "Trim the last of the queue instead of the arrival",
-                                              BooleanValue(false),
-                                              MakeBooleanAccessor(&TrimmingQueue::m_tail),
-                                              MakeBooleanChecker())
-                                .AddAttribute("TrimBytes",
-                                              "Size of what is left [byte]",
-                                              UintegerValue(64),
-                                              MakeUintegerAccessor(&TrimmingQueue::m_trimBytes),
-                                              MakeUintegerChecker<uint32_t>(64))
-                                .AddAttribute("To",
-                                              "Its priority",
-                                              UintegerValue(7),
-                                              MakeUintegerAccessor(&TrimmingQueue::m_to),
-                                              MakeUintegerChecker<uint8_t>(0, 7));
-        return tid;
-    }
-
-    void Attach(SwitchView&) override
-    {
-    }
-
-    Verdict Admit(PortId, Frame& frame, uint64_t queuedBytes) override
-    {
-        if (frame.bytes <= m_trimBytes || queuedBytes + frame.bytes <= m_limitBytes)
-        {
-            return Verdict::ADMIT;
-        }
-        return m_tail && queuedBytes > 0 ? Verdict::TRIM_TAIL : Verdict::TRIM;
-    }
-
-    uint32_t TrimBytes(uint8_t) const override
-    {
-        return m_trimBytes;
-    }
-
-    uint8_t TrimPriority(uint8_t) const override
-    {
-        return m_to;
-    }
-
-  private:
-    uint64_t m_limitBytes{0};
-    bool m_tail{false};
-    uint32_t m_trimBytes{0};
-    uint8_t m_to{0};
-};
-
-NS_OBJECT_ENSURE_REGISTERED(TrimmingQueue);
 
 namespace
 {
@@ -101,8 +35,10 @@ class PrioritiesHaveTheirOwnQueues : public TestCase
         network.Flow(0, 1, 1000);
         network.Use("queue",
                     "ns3::PerPriority",
-                    {{"Priority3", "ns3::tests::TrimmingQueue[TrimBytes=200|To=5]"},
-                     {"Priority4", "ns3::tests::TrimmingQueue[TrimBytes=300|To=6]"}});
+                    {{"Priority3",
+                      "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=200|TrimPriority=5]"},
+                     {"Priority4",
+                      "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=300|TrimPriority=6]"}});
         network.Transport({{"Priority", std::to_string(m_priority)},
                            {"Flags", std::to_string(frame_flag::TRIMMABLE)}});
         network.Run();
@@ -137,8 +73,8 @@ class HeadOrTailIsTrimmed : public TestCase
         network.Flow(0, 2, 4000);
         network.Flow(1, 2, 4000);
         network.Use("queue",
-                    "ns3::tests::TrimmingQueue",
-                    {{"LimitBytes", "2000"}, {"Tail", m_tail ? "true" : "false"}});
+                    "ns3::TrimmingQueue",
+                    {{"LimitBytes", "2000"}, {"TailShare", m_tail ? "1" : "0"}});
         network.Transport({{"Flags", std::to_string(frame_flag::TRIMMABLE)}});
         network.Run();
         std::vector<std::pair<uint32_t, uint32_t>> trimmed;
