@@ -8,6 +8,8 @@ from pyorch.units import TIME, format_exact, format_si
 
 #: A PFC frame [byte]; 802.3x minimum frame.
 PAUSE_FRAME_BYTES = 64
+#: What credits count [byte]; InfiniBand Architecture Specification 1.4, section 7.9.4.
+BLOCK_BYTES = 64
 
 
 def pfc_headroom_bytes(
@@ -136,10 +138,7 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
         pfc_headroom_bytes(int(rate), int(delay), frame, framing, latency_ps, priorities)
         for rate, delay in classes + [0, jitter_ps]
     )
-    ends = np.concatenate([links["node_a"], links["node_b"]])
-    ports_of = np.bincount(ends, minlength=int(nodes["node"].max()) + 1)
-    switches = nodes["node"][nodes["is_switch"] == 1]
-    ports = int(ports_of[switches].max(initial=0))
+    ports = _most_ports(links, nodes)
     # A dynamic threshold is a share of what the headroom of all ports leaves over.
     xoff = 0 if float(attributes.get("Alpha", 0)) > 0 else int(attributes["XoffBytes"])
     needed = ports * priorities * (xoff + headroom)
@@ -150,6 +149,62 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
             f" lossless priorities x ({xoff} B XoffBytes + {headroom} B headroom) ="
             f" {needed} B. Raise switch.buffer to at least that, or lower XoffBytes.",
         )
+
+
+def check_lanes(spec: dict) -> None:
+    """Raise FieldError unless every priority that is used is a lane of flow control with lanes.
+
+    What `switch.flow_control` has holds for all links whose class has none of its own.
+    """
+    controls = [("flow_control", spec["switch"]["flow_control"])] + [
+        ("flow_control", its["flow_control"]) for its in spec["link"]["classes"]
+    ]
+    for where, control in controls:
+        if control is None or "Lanes" not in control["attributes"]:
+            continue
+        lanes = int(control["attributes"]["Lanes"])
+        for transport in spec["transport"]:
+            for key in ("Priority", "ControlPriority"):
+                priority = int(transport["attributes"].get(key, 0))
+                if priority >= lanes:
+                    raise FieldError(
+                        where,
+                        f"Lanes is {lanes}, but {key} of {transport['type']} is {priority}. Write"
+                        f" Lanes: {priority + 1} or more, or a {key} below {lanes}.",
+                    )
+        for key in ("HighTable", "LowTable"):
+            table = str(((spec["switch"]["scheduler"] or {}).get("attributes", {})).get(key, ""))
+            for entry in filter(None, table.split(",")):
+                if int(entry.partition(":")[0]) >= lanes:
+                    raise FieldError(
+                        "scheduler",
+                        f"{key} names lane {entry.partition(':')[0]}, but {control['type']} has"
+                        f" {lanes} Lanes, from 0. Take it out, or raise Lanes.",
+                    )
+
+
+def check_credits(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
+    """Raise FieldError unless every switch can hold the buffers of all lanes of all its ports."""
+    control, buffer_bytes = spec["switch"]["flow_control"], spec["switch"]["buffer_bytes"]
+    if control is None or buffer_bytes is None or "LaneBlocks" not in control["attributes"]:
+        return
+    lanes, blocks = (int(control["attributes"][key]) for key in ("Lanes", "LaneBlocks"))
+    ports = _most_ports(links, nodes)
+    if (needed := ports * lanes * blocks * BLOCK_BYTES) > buffer_bytes:
+        raise FieldError(
+            "buffer",
+            f"{format_si(buffer_bytes, 'B')} is too small for {control['type']}: {ports} ports x"
+            f" {lanes} Lanes x {blocks} LaneBlocks of {BLOCK_BYTES} B = {needed} B. Raise"
+            f" switch.buffer to at least that, or write fewer Lanes, or LaneBlocks:"
+            f" {buffer_bytes // (ports * lanes * BLOCK_BYTES)}.",
+        )
+
+
+def _most_ports(links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> int:
+    """Return the number of ports of the switch that has the most."""
+    ends = np.concatenate([links["node_a"], links["node_b"]])
+    ports_of = np.bincount(ends, minlength=int(nodes["node"].max()) + 1)
+    return int(ports_of[nodes["node"][nodes["is_switch"] == 1]].max(initial=0))
 
 
 def _ranges(ids: np.ndarray) -> str:

@@ -14,7 +14,14 @@ from pydantic import ValidationError
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import messages, typeids
-from pyorch.spec.checks import check_jitter, check_pfc, check_tiers, check_trace
+from pyorch.spec.checks import (
+    check_credits,
+    check_jitter,
+    check_lanes,
+    check_pfc,
+    check_tiers,
+    check_trace,
+)
 from pyorch.spec.fields import FieldError, check_text, restore
 from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
 from pyorch.spec.network import Network
@@ -102,6 +109,8 @@ class Resolver:
         try:
             if self._types is not None:
                 check_pfc(spec, links, nodes)
+                check_lanes(spec)
+                check_credits(spec, links, nodes)
         except FieldError as error:
             raise scenario.error(("switch", error.field), str(error)) from None
         return spec

@@ -143,6 +143,25 @@ CHANGES = {
         "small.yaml:5: switch.buffer: 500 kB is too small for PFC: 4 ports x 1 lossless priorities"
         " x (50000 B XoffBytes + ",
     ),
+    "buffers of lanes larger than the buffer": (  # 4 ports x 8 lanes x 2048 x 64 B = 4194304 B
+        "buffer: 8 MB",
+        "buffer: 4 MB, flow_control: {type: ns3::CreditFlowControl}",
+        "small.yaml:5: switch.buffer: 4 MB is too small for ns3::CreditFlowControl: 4 ports x 8"
+        " Lanes x 2048 LaneBlocks of 64 B = 4194304 B. Raise switch.buffer to at least that, or"
+        " write fewer Lanes, or LaneBlocks: 1953.",
+    ),
+    "a priority that is no lane": (
+        "buffer: 8 MB",
+        "buffer: 8 MB, flow_control: {type: ns3::CreditFlowControl, attributes: {Lanes: 6}}",
+        "small.yaml:5: switch.flow_control: Lanes is 6, but ControlPriority of ns3::RoceTransport"
+        " is 6. Write Lanes: 7 or more, or a ControlPriority below 6.",
+    ),
+    "arbitration of a lane that is not there": (
+        "buffer: 8 MB",
+        "buffer: 8 MB, flow_control: {type: ns3::CreditFlowControl}, scheduler:"
+        " {type: ns3::VlArbitration, attributes: {HighTable: '3:1,8:1'}}",
+        "switch.scheduler: HighTable names lane 8, but ns3::CreditFlowControl has 8 Lanes, from 0.",
+    ),
     "a capture of a switch": (
         "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [0, 8]}",
         "small.yaml:9: trace.pcap: 8 is a switch, not a host. The 8 hosts are 0 to 7.",

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "../../fabric/test/test-network.h"
+
+#include "ns3/test.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+namespace
+{
+
+// 100 Gb/s is 80 ps per byte; 20 bytes of framing; links of 1 us.
+constexpr int64_t BLOCK_PS = 84 * 80;  ///< A frame of one block on the wire [ps]
+constexpr int64_t UPDATE_PS = 26 * 80; ///< An update of 6 bytes [ps]
+constexpr const char* CREDITS = "ns3::CreditFlowControl";
+
+/// From the start of a frame until its credit is back: over the link, out of the switch, and back.
+constexpr int64_t LOOP_PS = 2 * BLOCK_PS + UPDATE_PS + 2 * US_PS;
+
+/// Host 0 and host 1 around a switch; frames are of one block, each freed block is said at once.
+void
+BlockByBlock(TestNetwork& network, int64_t laneBlocks, const std::string& interval = "1s")
+{
+    network.Star(2);
+    network.Use("flow_control",
+                CREDITS,
+                {{"LaneBlocks", std::to_string(laneBlocks)},
+                 {"UpdateBlocks", "1"},
+                 {"UpdateInterval", interval}});
+    network.Transport({{"PacketBytes", "64"}, {"Answers", "false"}});
+}
+
+/// @return time from the start of a message of so many blocks to its last bit, with credits [ps]
+int64_t
+TimeOf(int64_t packets, int64_t laneBlocks)
+{
+    const int64_t roundPs = std::max(LOOP_PS, laneBlocks * BLOCK_PS);
+    const int64_t last = packets - 1;
+    return last / laneBlocks * roundPs + last % laneBlocks * BLOCK_PS + 2 * BLOCK_PS + 2 * US_PS;
+}
+
+/**
+ * Oracle: min(C, credits / round trip), to the picosecond. n blocks go at line rate, and each of
+ * them again when its credit is back; LOOP_PS / BLOCK_PS is 299.9, so the knee is at 300.
+ */
+class RateIsCreditsPerRoundTrip : public TestCase
+{
+  public:
+    explicit RateIsCreditsPerRoundTrip(int64_t laneBlocks)
+        : TestCase("credits of " + std::to_string(laneBlocks) + " blocks"),
+          m_laneBlocks(laneBlocks)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 3001;
+        TestNetwork network;
+        BlockByBlock(network, m_laneBlocks);
+        network.Flow(0, 1, PACKETS * 64);
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
+                              TimeOf(PACKETS, m_laneBlocks),
+                              "last block");
+        const double bps = (PACKETS - 1) * 84.0 * 8 * 1e12 /
+                           static_cast<double>(TimeOf(PACKETS, m_laneBlocks) - TimeOf(1, 1));
+        const bool isFull = bps > 0.9999 * 100e9;
+        NS_TEST_EXPECT_MSG_EQ(isFull, (m_laneBlocks >= 300), "full rate from the knee on: " << bps);
+    }
+
+    int64_t m_laneBlocks;
+};
+
+/// Oracle: credits that are lost would be missing later, so a second message takes as long.
+class CreditsAreConserved : public TestCase
+{
+  public:
+    CreditsAreConserved()
+        : TestCase("what was sent comes back as credit")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 1000;
+        constexpr int64_t LATER_PS = 200 * US_PS;
+        TestNetwork network;
+        BlockByBlock(network, 37);
+        network.Flow(0, 1, PACKETS * 64);
+        network.Flow(0, 1, PACKETS * 64, LATER_PS);
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 1) - LATER_PS,
+                              network.Cell("flows", "receiver_end_ps", 0),
+                              "as long as the first");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(network.Port(100, 0, "max_ingress_bytes"), 37 * 64, "bound");
+    }
+};
+
+/**
+ * Oracle, by hand: with four blocks of credit and the first four lost, nothing goes until the
+ * sender has said what it has sent (after the interval) and the switch what it is to have.
+ */
+class LostBlocksComeBackAsCredit : public TestCase
+{
+  public:
+    LostBlocksComeBackAsCredit()
+        : TestCase("blocks that are lost on the wire")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t INTERVAL_PS = 50 * US_PS;
+        TestNetwork network;
+        BlockByBlock(network, 4, "50us");
+        network.Flow(0, 1, 8 * 64);
+        for (int64_t ordinal = 1; ordinal <= 4; ordinal++)
+        {
+            network.Row("drops", {{"node", 0}, {"peer", 100}, {"ordinal", ordinal}});
+        }
+        network.Run(200 * US_PS);
+        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), 4, "the other four");
+        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].timePs,
+                              INTERVAL_PS + 2 * (UPDATE_PS + US_PS) + 2 * BLOCK_PS + 2 * US_PS,
+                              "first after the stop");
+    }
+};
+
+/// Oracle: what waits inside a switch is not lost, however often updates say what was sent.
+class WaitingIsNotLost : public TestCase
+{
+  public:
+    WaitingIsNotLost()
+        : TestCase("a switch that takes longer than updates to come")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 500;
+        constexpr int64_t LATENCY_PS = 5 * US_PS;
+        TestNetwork network;
+        BlockByBlock(network, 20, "300ns");
+        network.Flow(0, 1, PACKETS * 64);
+        network.GetFacade().Option("switch_delay_ps", LATENCY_PS);
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_headroom_frames"), 0, "no overrun");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(network.Port(100, 0, "max_ingress_bytes"), 20 * 64, "bound");
+        // 25 rounds of 20 blocks; an update may delay a block, and a block an update.
+        const auto wholePs = static_cast<double>(24 * (LOOP_PS + LATENCY_PS));
+        NS_TEST_EXPECT_MSG_EQ_TOL(
+            static_cast<double>(network.Cell("flows", "receiver_end_ps", 0)),
+            wholePs + 20 * BLOCK_PS + LATENCY_PS + 2 * US_PS,
+            wholePs * 0.02,
+            "credits per round trip");
+    }
+};
+
+/// Oracle: zero drops at any load, full use of the last link, fair shares; packets of any size.
+class NothingIsDropped : public TestCase
+{
+  public:
+    NothingIsDropped(int64_t senders, const std::string& packetBytes)
+        : TestCase(std::to_string(senders) + " to 1 with packets of " + packetBytes),
+          m_senders(senders),
+          m_packetBytes(packetBytes)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const int64_t packetBytes = std::stoll(m_packetBytes);
+        constexpr int64_t PACKETS = 200;
+        TestNetwork network;
+        network.Star(m_senders + 1);
+        for (int64_t sender = 1; sender <= m_senders; sender++)
+        {
+            network.Flow(sender, 0, PACKETS * packetBytes);
+        }
+        network.Use("flow_control", CREDITS, {{"LaneBlocks", "512"}, {"Lanes", "7"}});
+        network.GetFacade().Option("buffer_bytes", (m_senders + 1) * 7 * 512 * 64);
+        network.Transport({{"PacketBytes", m_packetBytes}, {"Answers", "false"}});
+        network.Run();
+        for (const char* column :
+             {"dropped_headroom_frames", "dropped_buffer_frames", "dropped_loss_frames"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", column), 0, column);
+        }
+        int64_t lastPs = 0;
+        for (size_t flow = 0; flow < network.Rows("flows"); flow++)
+        {
+            lastPs = std::max(lastPs, network.Cell("flows", "receiver_end_ps", flow));
+        }
+        // All frames on the last link, one frame and two wires before it, updates on the way.
+        const int64_t framePs = (packetBytes + 20) * 80;
+        const int64_t busyPs = m_senders * PACKETS * framePs;
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(lastPs, busyPs + framePs + 2 * US_PS, "not faster");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(lastPs, busyPs + framePs + 2 * US_PS + busyPs / 100, "busy");
+    }
+
+    int64_t m_senders;
+    std::string m_packetBytes;
+};
+
+/**
+ * Oracle: who shares a lane with a flow that a tenth of the rate is left for gets as little (the
+ * shared queue alternates); on a lane of its own it has all that is left.
+ */
+class VictimOfALane : public TestCase
+{
+  public:
+    explicit VictimOfALane(bool sharesLane)
+        : TestCase(sharesLane ? "a victim on the congested lane" : "a victim on another lane"),
+          m_sharesLane(sharesLane)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        for (const int64_t host : {0, 1, 2, 3})
+        {
+            network.Host(host);
+        }
+        network.Switch(100);
+        network.Switch(101);
+        network.Link(0, 100);
+        network.Link(2, 100);
+        network.Link(100, 101);
+        network.Link(1, 101, 10);
+        network.Link(3, 101);
+        network.Flow(0, 1, 2'000'000);
+        network.Flow(2, 3, 1'000'000, 0, 1);
+        network.Use("flow_control", CREDITS, {{"LaneBlocks", "1024"}});
+        network.Transport({{"Priority", "3"}, {"Answers", "false"}});
+        network.Transport({{"Priority", m_sharesLane ? "3" : "4"}, {"Answers", "false"}});
+        network.Run();
+        const auto alonePs = static_cast<double>(1000 * 1020 * 80);
+        const auto tookPs = static_cast<double>(network.Cell("flows", "receiver_end_ps", 1));
+        NS_TEST_EXPECT_MSG_EQ_TOL(tookPs / alonePs, (m_sharesLane ? 10 : 1), 0.08 * tookPs / alonePs,
+                                  "times as long as alone");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_headroom_frames"), 0, "lossless");
+    }
+
+    bool m_sharesLane;
+};
+
+/// Oracle: two lanes with weights of 3 to 1 and credit for all share a link 3 to 1.
+class LanesAreArbitrated : public TestCase
+{
+  public:
+    LanesAreArbitrated()
+        : TestCase("credits with the arbitration of lanes")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(3);
+        network.Flow(1, 0, 400'000);
+        network.Flow(2, 0, 400'000, 0, 1);
+        network.Use("flow_control", CREDITS);
+        network.Use("scheduler", "ns3::VlArbitration", {{"LowTable", "3:192,4:64"}});
+        network.Transport({{"Priority", "3"}, {"Answers", "false"}});
+        network.Transport({{"Priority", "4"}, {"Answers", "false"}});
+        network.Run();
+        const auto ofFirst = std::count_if(PacedDatagrams::seen.begin(),
+                                           PacedDatagrams::seen.begin() + 400,
+                                           [](const auto& seen) { return seen.frame.message == 0; });
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(ofFirst), 300, 12, "of the first 400");
+    }
+};
+
+/// Oracle: after a cut both ends begin with what they hold; a later message is as on a new link.
+class CutLinksBeginAgain : public TestCase
+{
+  public:
+    CutLinksBeginAgain()
+        : TestCase("a link that is cut while frames are on their way, and back")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 100;
+        constexpr int64_t LATER_PS = 100 * US_PS;
+        TestNetwork network;
+        BlockByBlock(network, 10);
+        network.Flow(0, 1, 40 * 64); // all credit is used when the link is cut
+        network.Flow(0, 1, PACKETS * 64, LATER_PS);
+        for (const auto& [timePs, rateBps] :
+             {std::pair(US_PS + BLOCK_PS * 7 / 2, int64_t{0}), std::pair(50 * US_PS, 100 * GBPS)})
+        {
+            network.Row("link_events",
+                        {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100},
+                         {"rate_bps", rateBps}});
+        }
+        network.Run(ALWAYS_PS / 1000);
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 1) - LATER_PS,
+                              TimeOf(PACKETS, 10),
+                              "as on a new link");
+    }
+};
+
+/// What does not fit is refused, with what to write instead.
+class CreditsThatDoNotFit : public TestCase
+{
+  public:
+    CreditsThatDoNotFit(const TestNetwork::Attributes& attributes, const std::string& expected)
+        : TestCase("refused: " + expected),
+          m_attributes(attributes),
+          m_expected(expected)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(3);
+        network.Flow(0, 1, 1000);
+        network.Use("flow_control", CREDITS, m_attributes);
+        network.GetFacade().Option("buffer_bytes", 1'000'000);
+        network.Transport({{"Answers", "false"}});
+        const std::string said = network.Complaint();
+        NS_TEST_EXPECT_MSG_NE(said.find(m_expected), std::string::npos, said);
+    }
+
+    TestNetwork::Attributes m_attributes;
+    std::string m_expected;
+};
+
+class CreditFlowControlTestSuite : public TestSuite
+{
+  public:
+    CreditFlowControlTestSuite()
+        : TestSuite("flowcontrol-credits", Type::SYSTEM)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
+        for (const int64_t laneBlocks : {1, 2, 150, 298, 299, 300, 301, 2048, 8191})
+        {
+            add(new RateIsCreditsPerRoundTrip(laneBlocks));
+        }
+        add(new CreditsAreConserved);
+        add(new LostBlocksComeBackAsCredit);
+        add(new WaitingIsNotLost);
+        for (const int64_t senders : {2, 8, 32})
+        {
+            add(new NothingIsDropped(senders, "1000"));
+            add(new NothingIsDropped(senders, "4160"));
+        }
+        add(new VictimOfALane(true));
+        add(new VictimOfALane(false));
+        add(new LanesAreArbitrated);
+        add(new CutLinksBeginAgain);
+        // 3 ports x 8 lanes x 2048 blocks = 3 145 728 bytes; 1 000 000 bytes are 651 blocks each.
+        add(new CreditsThatDoNotFit({}, "fewer Lanes, or LaneBlocks=651"));
+        add(new CreditsThatDoNotFit({{"LaneBlocks", "15"}}, "write at least LaneBlocks=16"));
+        add(new CreditsThatDoNotFit({{"LaneBlocks", "20"}, {"UpdateBlocks", "6"}},
+                                    "write at most UpdateBlocks=5"));
+        add(new CreditsThatDoNotFit({{"LaneBlocks", "20"}, {"Lanes", "3"}},
+                                    "write at least Lanes=4"));
+        add(new CreditsThatDoNotFit({{"LaneBlocks", "20"}, {"MtuFrameBytes", "999"}, {"Lanes", "4"},
+                                     {"UpdateInterval", "0ns"}},
+                                    "UpdateInterval is"));
+    }
+};
+
+static CreditFlowControlTestSuite g_creditFlowControlTestSuite; ///< Registers itself
+
+} // namespace
+
+} // namespace tests
+} // namespace ns3
