@@ -250,8 +250,8 @@ class VictimOfALane : public TestCase
         network.Run();
         const auto alonePs = static_cast<double>(1000 * 1020 * 80);
         const auto tookPs = static_cast<double>(network.Cell("flows", "receiver_end_ps", 1));
-        NS_TEST_EXPECT_MSG_EQ_TOL(tookPs / alonePs, (m_sharesLane ? 10 : 1), 0.08 * tookPs / alonePs,
-                                  "times as long as alone");
+        const double times = m_sharesLane ? 10 : 1;
+        NS_TEST_EXPECT_MSG_EQ_TOL(tookPs / alonePs, times, 0.08 * times, "times as long as alone");
         NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_headroom_frames"), 0, "lossless");
     }
 
