@@ -279,9 +279,10 @@ class LanesAreArbitrated : public TestCase
         network.Transport({{"Priority", "3"}, {"Answers", "false"}});
         network.Transport({{"Priority", "4"}, {"Answers", "false"}});
         network.Run();
+        const auto isOfFirst = [](const auto& seen) { return seen.frame.message == 0; };
         const auto ofFirst = std::count_if(PacedDatagrams::seen.begin(),
                                            PacedDatagrams::seen.begin() + 400,
-                                           [](const auto& seen) { return seen.frame.message == 0; });
+                                           isOfFirst);
         NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(ofFirst), 300, 12, "of the first 400");
     }
 };
