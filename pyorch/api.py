@@ -39,6 +39,7 @@ def run(
     *,
     scale: str = "laptop",
     variant: str | None = None,
+    case: str | None = None,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002, the word of the command line
     out: Path | str | None = None,
@@ -53,8 +54,8 @@ def run(
         A YAML file, or what would stand in it.
     scale : str
         ``smoke``, ``laptop`` or ``paper``.
-    variant : str, optional
-        Name of a variant; the first, with a warning, if there are several.
+    variant, case : str, optional
+        Name of a variant and of a case; the first, with a warning, if there are several.
     seed : int, optional
         Instead of the first one of the scenario.
     set : mapping, optional
@@ -73,18 +74,18 @@ def run(
     SimulationError
         The simulation did not come to its end.
     """
-    runs = choose(scenario, scale, variant, seed, set or {})
+    runs = choose(scenario, scale, variant, case, seed, set or {})
     chosen = runs[0]
     if len(runs) > 1:
         warnings.warn(
             f"{len(runs)} runs at scale {scale}; this is {named(chosen)}."
-            " Choose with variant, seed and set, or take pyorch.sweep for all.",
+            " Choose with variant, case, seed and set, or take pyorch.sweep for all.",
             stacklevel=2,
         )
     folder = Path(out) if out else Path(results) / chosen.folder
     if force or not is_finished(chosen.spec, folder):
         _make(chosen, folder)
-    return _result(chosen, folder)
+    return RunResult.of(chosen, folder)
 
 
 def sweep(
@@ -92,6 +93,7 @@ def sweep(
     *,
     scale: str = "laptop",
     variant: str | None = None,
+    case: str | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     cores: int | None = None,
 ) -> Runs:
@@ -103,8 +105,8 @@ def sweep(
     ----------
     scenario : path or mapping
         A YAML file, or what would stand in it.
-    scale, variant, set
-        As in `run`; without `variant` all of them.
+    scale, variant, case, set
+        As in `run`; without `variant` or `case` all of them.
     cores : int, optional
         How many runs at a time; all cores by default.
 
@@ -117,10 +119,10 @@ def sweep(
     """
     from pyorch.workflow import sweep as workflow
 
-    runs = choose(scenario, scale, variant, None, set or {})
+    runs = choose(scenario, scale, variant, case, None, set or {})
     unique = {one.id: one for one in runs}
     workflow.make_all(list(unique.values()), cores)
-    return Runs([_result(one, Path("results") / one.folder) for one in unique.values()])
+    return Runs([RunResult.of(one, Path("results") / one.folder) for one in unique.values()])
 
 
 def load(folder: Path | str, results: Path | str = "results") -> RunResult:
@@ -161,7 +163,3 @@ def _watched(script: Path, out: Path, log: Path | None) -> process.End:
     finally:
         if shown:
             sys.stderr.write("\r\x1b[K")
-
-
-def _result(chosen: "Run", folder: Path) -> RunResult:
-    return RunResult(folder, scale=chosen.scale, variant=chosen.variant, label=chosen.label)

@@ -23,7 +23,7 @@ NAMES = sorted(path.stem for path in (HERE / "scenarios").glob("*.yaml"))
 def runs_of(name: str) -> dict[str, list]:
     """Return the finished runs of a scenario by variant; what is finished is not run again."""
     file, found = HERE / "scenarios" / f"{name}.yaml", {}
-    for point in choose(file, "laptop", None, None, {}):
+    for point in choose(file):
         run = pyorch.run(
             file, variant=point.variant or None, seed=point.spec["seed"], set=point.point,
             results=RESULTS,

@@ -38,6 +38,7 @@ SetOption = Annotated[
 ]
 SeedOption = Annotated[int | None, typer.Option(help="Seed; the first of the scenario.")]
 VariantOption = Annotated[str | None, typer.Option(help="Variant; the first.")]
+CaseOption = Annotated[str | None, typer.Option(help="Case; the first.")]
 OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 OutFile = Annotated[Path, typer.Option("--out", help="File to write.")]
 
@@ -63,12 +64,13 @@ def run(
     sets: SetOption = None,
     seed: SeedOption = None,
     variant: VariantOption = None,
+    case: CaseOption = None,
     scale: ScaleOption = "laptop",
     out: Annotated[Path | None, typer.Option(help="Folder; results/SCENARIO/RUN.")] = None,
     force: Annotated[bool, typer.Option(help="Run it again although it is finished.")] = False,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="All variants and seeds, so many at a time."),
+        typer.Option("--jobs", "-j", min=1, help="All variants, cases, seeds; so many at a time."),
     ] = None,
 ) -> None:
     """Run one point of a scenario without Snakemake and print what came out."""
@@ -77,8 +79,8 @@ def run(
     if jobs is not None:
         if out is not None or force:
             raise SpecError("run: -j makes many runs; --out and --force are for one.")
-        raise typer.Exit(one.run_all(scenario, sets or [], seed, variant, scale, jobs))
-    raise typer.Exit(one.run(scenario, sets or [], seed, variant, scale, out, force))
+        raise typer.Exit(one.run_all(scenario, sets or [], seed, variant, case, scale, jobs))
+    raise typer.Exit(one.run(scenario, sets or [], seed, variant, case, scale, out, force))
 
 
 @app.command()
@@ -100,6 +102,7 @@ def sweep(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     sets: SetOption = None,
     variant: Annotated[str | None, typer.Option(help="Only this variant; all.")] = None,
+    case: Annotated[str | None, typer.Option(help="Only this case; all.")] = None,
     scale: ScaleOption = "laptop",
     cores: Annotated[int | None, typer.Option(help="Runs at a time; all cores.", min=1)] = None,
     metric: Annotated[
@@ -110,7 +113,7 @@ def sweep(
     """Make every run and every metric of one scenario through Snakemake; what is there is kept."""
     from pyorch.cli import sweep as many
 
-    raise typer.Exit(many.sweep(scenario, sets or [], variant, scale, cores, metric))
+    raise typer.Exit(many.sweep(scenario, sets or [], variant, case, scale, cores, metric))
 
 
 @app.command()
@@ -121,12 +124,13 @@ def export(
     sets: SetOption = None,
     seed: SeedOption = None,
     variant: VariantOption = None,
+    case: CaseOption = None,
     scale: ScaleOption = "laptop",
 ) -> None:
     """Write the network and the flows of one run as files of another simulator."""
     from pyorch.cli import run as one
 
-    for path in one.export(format_, scenario, sets or [], seed, variant, scale, out):
+    for path in one.export(format_, scenario, sets or [], seed, variant, case, scale, out):
         typer.echo(path)
 
 
@@ -205,6 +209,7 @@ def topology(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     sets: SetOption = None,
     variant: VariantOption = None,
+    case: CaseOption = None,
     scale: ScaleOption = "laptop",
     draw: Annotated[
         Path | None, typer.Option(help="Write a picture to this file, .png, .pdf or .svg.")
@@ -213,7 +218,7 @@ def topology(
     """Show the network of a scenario: ids of its nodes, its links, which hosts are where."""
     from pyorch.cli import topology as network
 
-    given = network.tables(scenario, sets or [], variant, scale)
+    given = network.tables(scenario, sets or [], variant, case, scale)
     for line in network.lines(given):
         typer.echo(line)
     if draw is not None:

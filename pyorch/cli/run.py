@@ -25,12 +25,13 @@ def run(
     sets: list[str],
     seed: int | None,
     variant: str | None,
+    case: str | None,
     scale: str,
     out: Path | None,
     force: bool = False,
 ) -> int:
     """Run one point of a scenario unless it is finished; return the exit status."""
-    chosen = choose(scenario, sets, seed, variant, scale)
+    chosen = choose(scenario, sets, seed, variant, case, scale)
     folder = out or Path("results") / chosen.folder
     if not force and is_finished(chosen.spec, folder):
         typer.echo(f"{folder} is finished; --force runs it again.", err=True)
@@ -40,7 +41,7 @@ def run(
             typer.echo(end.message(folder / "scenario.py", folder), err=True)
         if end.status:
             return end.exit_status
-    result = RunResult(folder, scale=chosen.scale, variant=chosen.variant, label=chosen.label)
+    result = RunResult.of(chosen, folder)
     show(result, f"{chosen.scenario} {named(chosen)}, scale {chosen.scale}: {chosen.id}")
     return say_unfinished(result)
 
@@ -50,6 +51,7 @@ def run_all(
     sets: list[str],
     seed: int | None,
     variant: str | None,
+    case: str | None,
     scale: str,
     jobs: int,
 ) -> int:
@@ -58,7 +60,7 @@ def run_all(
     from pyorch.workflow.sweep import sweep
 
     assignments = [parse_assignment(text) for text in sets]
-    chosen = runs_of(scenario, scale, variant, seed, assignments)
+    chosen = runs_of(scenario, scale, variant, case, seed, assignments)
     with display() as show_progress:
         outcome = sweep(chosen, jobs, show=show_progress)
     for one in {run.id: run for run in chosen}.values():
@@ -91,15 +93,20 @@ def say_unfinished(result: RunResult) -> int:
 
 
 def choose(
-    scenario: Path, sets: list[str], seed: int | None, variant: str | None, scale: str
+    scenario: Path,
+    sets: list[str],
+    seed: int | None,
+    variant: str | None,
+    case: str | None,
+    scale: str,
 ) -> specs.Run:
     """Return the first run that these options leave, and say so if there are more."""
     assignments = [parse_assignment(text) for text in sets]
-    found = runs_of(scenario, scale, variant, seed, assignments)
+    found = runs_of(scenario, scale, variant, case, seed, assignments)
     if len(found) > 1:
         typer.echo(
             f"{scenario} has {len(found)} runs at scale {scale}; this is {named(found[0])}."
-            f" Choose with --variant, --seed and --set; all:"
+            f" Choose with {'--case, ' * bool(found[0].case)}--variant, --seed and --set; all:"
             f" python -m pyorch sweep {scenario} --scale {scale}",
             err=True,
         )
@@ -112,6 +119,7 @@ def export(
     sets: list[str],
     seed: int | None,
     variant: str | None,
+    case: str | None,
     scale: str,
     out: Path,
 ) -> list[Path]:
@@ -123,7 +131,7 @@ def export(
         With the scenario: what the format cannot say.
     """
     module = load("pyorch.export", format_)
-    chosen = choose(scenario, sets, seed, variant, scale)
+    chosen = choose(scenario, sets, seed, variant, case, scale)
     try:
         tables = input_tables(chosen.spec)
         texts = module.files(chosen.spec, tables)

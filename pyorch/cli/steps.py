@@ -19,7 +19,8 @@ def spec(
     if run_id is None:
         chosen = specs.DEFAULT_SCALE if scale is None else scale
         for run in specs.plan(file, chosen, assignments):
-            typer.echo(" ".join([run.id, run.variant, *map(_shown, run.point.items())]).rstrip())
+            names = filter(None, (run.case, run.variant))
+            typer.echo(" ".join([run.id, *names, *map(_shown, run.point.items())]))
         return
     run = find_run(file, run_id, specs.SCALES if scale is None else [scale], assignments)
     if out is None:

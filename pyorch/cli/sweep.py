@@ -27,25 +27,29 @@ def sweep(
     scenario: Path,
     sets: list[str],
     variant: str | None,
+    case: str | None,
     scale: str,
     cores: int | None,
     metrics: list[str] | None,
 ) -> int:
     """Make every run and metric of a scenario; return the exit status."""
     assignments = [parse_assignment(text) for text in sets]
-    runs = choose(scenario, scale, variant, None, assignments)
+    runs = choose(scenario, scale, variant, case, None, assignments)
     names = workflow.metrics_of(runs) if metrics is None else [m for m in metrics if m != "none"]
-    folder = table_folder(scale, variant, assignments)
+    folder = table_folder(scale, variant, case, assignments)
     with display() as show:
         outcome = workflow.sweep(runs, cores, names, folder, show)
     return report(runs, outcome)
 
 
-def table_folder(scale: str, variant: str | None, assignments: list[tuple[str, object]]) -> str:
+def table_folder(
+    scale: str, variant: str | None, case: str | None, assignments: list[tuple[str, object]]
+) -> str:
     """Return the folder of the tables: those of a changed scenario never replace its own."""
-    if variant is None and not assignments:
+    if variant is None and case is None and not assignments:
         return scale
-    text = json.dumps([variant, assignments], sort_keys=True)
+    only = [variant] if case is None else [variant, case]
+    text = json.dumps([*only, assignments], sort_keys=True)
     return f"{scale}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 

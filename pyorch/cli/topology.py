@@ -15,9 +15,11 @@ from pyorch.writing import make_folder, write_atomically
 MOST_LABELS = 40
 
 
-def tables(scenario: Path, sets: list[str], variant: str | None, scale: str) -> dict:
+def tables(
+    scenario: Path, sets: list[str], variant: str | None, case: str | None, scale: str
+) -> dict:
     """Return the tables of the first run that these options leave."""
-    return input_tables(choose(scenario, sets, None, variant, scale).spec)
+    return input_tables(choose(scenario, sets, None, variant, case, scale).spec)
 
 
 def lines(given: dict) -> list[str]:

@@ -44,8 +44,9 @@ def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFra
             measured = module.measure(RunTables(run.spec, folder))
         except PyorchError as error:
             raise type(error)(f"{metric}: run {run.id} of {run.scenario}: {error}") from None
+        case = {"case": run.case, "case_label": run.case_label} if run.case else {}
         about = {
-            "scenario": run.scenario, "scale": run.scale, "variant": run.variant,
+            "scenario": run.scenario, "scale": run.scale, **case, "variant": run.variant,
             "label": run.label, "seed": run.seed, "run": run.id, **run.point,
         }  # fmt: skip
         parts.append(measured.assign(**about)[[*about, *measured.columns]])

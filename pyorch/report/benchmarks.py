@@ -18,7 +18,7 @@ from pyorch.units import format_si
 from pyorch.writing import write_text
 
 COLUMNS = (
-    "scenario", "scale", "variant", "label", "point", "seed", "run", "wall_s", "cpu_s",
+    "scenario", "scale", "case", "variant", "label", "point", "seed", "run", "wall_s", "cpu_s",
     "engine_cpu_s", "peak_memory_bytes", "events", "data_packets", "events_per_cpu_s",
     "simulated_ps", "git_commit", "versions",
     "libraries_sha256",
@@ -77,8 +77,8 @@ def _row(run: specs.Run, path: Path) -> dict[str, object]:
         ),
     }
     about = {
-        "scenario": run.scenario, "scale": run.scale, "variant": run.variant, "label": run.label,
-        "point": _pairs(run.point), "seed": run.seed, "run": run.id,
+        "scenario": run.scenario, "scale": run.scale, "case": run.case, "variant": run.variant,
+        "label": run.label, "point": _pairs(run.point), "seed": run.seed, "run": run.id,
     }  # fmt: skip
     return about | cost | made_by
 
@@ -115,7 +115,8 @@ def summary(table: pd.DataFrame) -> str:
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table as a page shows it, with units of the size of each value."""
-    shown = table[["scenario", "variant", "run", "seed"]].copy()
+    shown = table[["scenario", "case", "variant", "run", "seed"]].copy()
+    shown = shown.loc[:, (shown != "").any() | (shown.columns != "case")]
     for name, (heading, unit) in _SHOWN.items():
         shown[heading] = [format_si(value, unit).strip() for value in table[name]]
     shown["simulated"] = list(map(time_text, table["simulated_ps"]))

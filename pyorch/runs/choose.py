@@ -14,6 +14,7 @@ def choose(
     scenario: Scenario,
     scale: str = "laptop",
     variant: str | None = None,
+    case: str | None = None,
     seed: int | None = None,
     sets: Mapping[str, object] | Iterable[tuple[str, object]] = (),
 ) -> list[specs.Run]:
@@ -25,7 +26,7 @@ def choose(
         A YAML file, or its content as plain values.
     scale : str
         ``smoke``, ``laptop`` or ``paper``.
-    variant : str, optional
+    variant, case : str, optional
         Only this one.
     seed : int, optional
         Instead of the swept ones.
@@ -40,7 +41,7 @@ def choose(
     assignments = [*(sets.items() if isinstance(sets, Mapping) else sets)]
     if seed is not None:
         assignments.append(("seed", seed))
-    return specs.plan(read(scenario), scale, assignments, variant=variant)
+    return specs.plan(read(scenario), scale, assignments, variant=variant, case=case)
 
 
 def read(scenario: Scenario) -> specs.ScenarioFile:
@@ -51,7 +52,8 @@ def read(scenario: Scenario) -> specs.ScenarioFile:
 
 
 def named(run: specs.Run) -> str:
-    """Return which point of its scenario a run is: ``variant sprayed, seed 2``."""
-    parts = [f"variant {run.variant}"] if run.variant else []
+    """Return which point of its scenario a run is: ``case incast, variant sprayed, seed 2``."""
+    parts = [f"case {run.case}"] if run.case else []
+    parts += [f"variant {run.variant}"] if run.variant else []
     parts += [f"{key}={value}" for key, value in run.point.items()]
     return ", ".join([*parts, f"seed {run.seed}"])

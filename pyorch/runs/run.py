@@ -26,7 +26,7 @@ class RunResult:
     ----------
     folder : path
         ``results/<scenario>/<run>``, or whatever ``--out`` named.
-    scale, variant, label : str
+    scale, variant, label, case, case_label : str
         Which point of its scenario it is, where that is known.
 
     Raises
@@ -35,14 +35,35 @@ class RunResult:
         The folder is not that of a run.
     """
 
-    def __init__(self, folder: Path | str, *, scale: str = "", variant: str = "", label: str = ""):
+    def __init__(
+        self,
+        folder: Path | str,
+        *,
+        scale: str = "",
+        variant: str = "",
+        label: str = "",
+        case: str = "",
+        case_label: str = "",
+    ):
         self.folder = Path(folder)
         self.scale, self.variant, self.label = scale, variant, label
+        self.case, self.case_label = case, case_label
         if not (self.folder / "spec.json").exists():
             raise TraceError(
                 f"{self.folder}: is no folder of a run: it has no spec.json."
                 " List what is there with: python -m pyorch results"
             )
+
+    @classmethod
+    def of(cls, run: specs.Run, folder: Path | str) -> "RunResult":
+        """Return the result in a folder as that of a point of a scenario."""
+        point = {name: getattr(run, name) for name in ("scale", "variant", "label")}
+        return cls(folder, **point, case=run.case, case_label=run.case_label)
+
+    @property
+    def point_label(self) -> str:
+        """What its case and its variant are called; empty if it has neither."""
+        return ", ".join(filter(None, (self.case_label or self.case, self.label or self.variant)))
 
     @cached_property
     def spec(self) -> dict:
@@ -215,20 +236,25 @@ class Runs:
         changed = differing([run.parameters for run in self._runs])
         rows = []
         for run in self._runs:
-            point = {"run": run.id, "variant": run.variant, "seed": run.seed}
+            point = {"run": run.id, **self._case(run), "variant": run.variant, "seed": run.seed}
             point |= {key: run.parameters.get(key) for key in changed if key != "seed"}
             rows.append(point | run.summary.to_dict())
         return pd.DataFrame(rows)
 
     def metric(self, name: str) -> pd.DataFrame:
-        """Return one metric of all runs: scenario, variant, seed, run, then what it measured."""
+        """Return one metric of all runs: case, variant, seed, run, then what it measured."""
         parts = []
         for run in self._runs:
             about = {"variant": run.variant, "label": run.label, "seed": run.seed, "run": run.id}
-            parts.append(run.metric(name).assign(**about))
+            parts.append(run.metric(name).assign(**self._case(run), **about))
         table = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
-        first = ["variant", "label", "seed", "run"]
+        first = [*(self._case(self._runs[0]) if self._runs else ()), *about]
         return table[[*first, *(name for name in table.columns if name not in first)]]
+
+    @staticmethod
+    def _case(run: RunResult) -> dict[str, str]:
+        """Return the columns of the case of a run; there are none in a scenario without cases."""
+        return {"case": run.case, "case_label": run.case_label} if run.case else {}
 
     def plot(self, kind: str, path: Path | str | None = None) -> object:
         """Draw all runs in one figure; see `RunResult.plot`."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec import typeids
 from pyorch.spec.files import without_paths
-from pyorch.spec.planning import PLANNING_KEYS, Planning, too_many
+from pyorch.spec.planning import PLANNING_KEYS, WORDS, Planning, no_such, too_many
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
 from pyorch.writing import make_folder, write_text
@@ -36,6 +36,8 @@ class Run:
         Resolved spec: plain JSON, integers with their unit in the name.
     variant, label : str
         Name and label of the variant; both are empty without variants.
+    case, case_label : str
+        Name and label of the case; both are empty without cases.
     point : dict
         Swept key path to its value; the seed is not among them.
     """
@@ -46,6 +48,8 @@ class Run:
     variant: str = ""
     label: str = ""
     point: dict = field(default_factory=dict)
+    case: str = ""
+    case_label: str = ""
 
     @property
     def scenario(self) -> str:
@@ -69,13 +73,14 @@ def plan(
     sets: Iterable[tuple[str, object]] = (),
     *,
     variant: str | None = None,
+    case: str | None = None,
     typeids_file: Path | str = typeids.TYPEIDS_FILE,
     templates: Path | str = TEMPLATES,
 ) -> list[Run]:
-    """Return all runs of a scenario at a scale, in the order of variants and sweep.
+    """Return all runs of a scenario at a scale, in the order of cases, variants and sweep.
 
-    Overrides come in this order, later ones win: the file, the scale, the variant, the sweep,
-    `sets`. A key in `sets` is not swept.
+    Overrides come in this order, later ones win: the file, the scale, the case, the variant, the
+    sweep, `sets`. A key in `sets` is not swept.
 
     Parameters
     ----------
@@ -85,7 +90,7 @@ def plan(
         ``smoke``, ``laptop`` or ``paper``.
     sets : iterable of (key path, value)
         From ``--set``.
-    variant : str, optional
+    variant, case : str, optional
         Only this one.
 
     Raises
@@ -109,11 +114,11 @@ def plan(
     resolver = Resolver(typeids.load(typeids_file))
     digests: dict[str, str] = {}
     runs = []
-    for name, content in _variants(base, planning, variant).items():
-        of_variant = _with_variant(base, name, content)
+    for of_case, of_variant in _pairs(scenario, base, planning, case, variant):
+        changed = _changed(base, planning, of_case, of_variant)
         for values in itertools.product(*sweep.values()):
             point = dict(zip(sweep, values, strict=True))
-            settled = of_variant
+            settled = changed
             for key, value in point.items():
                 settled = settled.with_value(key, value, base.place(("sweep", key)))
             for key, value in sets:
@@ -127,9 +132,11 @@ def plan(
                     id=run_id(spec, digest),
                     spec=spec,
                     scale=scale,
-                    variant=name,
-                    label=content.get("label", name),
+                    variant=of_variant,
+                    label=planning.variants.get(of_variant, {}).get("label", of_variant),
                     point=point,
+                    case=of_case,
+                    case_label=planning.cases.get(of_case, {}).get("label", of_case),
                 )
             )
     return runs
@@ -140,25 +147,43 @@ def runs_by_id(runs: Iterable[Run]) -> dict[str, Run]:
     return {run.id: run for run in runs}
 
 
-def _variants(base: ScenarioFile, planning: Planning, chosen: str | None) -> dict[str, dict]:
-    """Return joint changes by name; without any, one that has no name and changes nothing."""
-    found = planning.variants or {"": {}}
-    if chosen is None:
-        return found
-    if chosen not in found:
-        names = ", ".join(name for name in found if name) or "none"
+def _pairs(
+    scenario: ScenarioFile,
+    base: ScenarioFile,
+    planning: Planning,
+    case: str | None,
+    variant: str | None,
+) -> list[tuple[str, str]]:
+    """Return names of case and variant of the joint changes that a choice leaves."""
+    known = scenario.planning().variants | planning.variants
+    for name, changes in planning.cases.items():
+        for skipped in changes.get("skip", []):
+            if skipped not in known:
+                raise base.error(("cases", name, "skip"), no_such("variant", skipped, known))
+    for what, chosen, found in (
+        ("case", case, planning.cases), ("variant", variant, planning.variants)
+    ):  # fmt: skip
+        if chosen is not None and chosen not in (found or {"": {}}):
+            raise SpecError(f"{base.source}: {no_such(what, chosen, found)}")
+    pairs = [
+        pair for pair in planning.pairs if case in (None, pair[0]) and variant in (None, pair[1])
+    ]
+    if not pairs:
+        chosen = f"case {case}" if case else "every case"
         raise SpecError(
-            f"{base.source}: no variant {quoted(chosen)}. There are {names}."
-            f"{did_you_mean(chosen, found)}"
+            f"{base.source}: cases: {chosen} skips {f'variant {variant}' if variant else 'all'}"
+            " variants there are, so there is no run. Skip fewer, or choose another."
         )
-    return {chosen: found[chosen]}
+    return pairs
 
 
-def _with_variant(base: ScenarioFile, name: str, content: dict) -> ScenarioFile:
+def _changed(base: ScenarioFile, planning: Planning, case: str, variant: str) -> ScenarioFile:
+    """Return the scenario with the changes of a case, then those of a variant."""
     result = base
-    for key, value in content.items():
-        if key != "label":
-            result = result.with_value(key, value, base.place(("variants", name, key)))
+    for section, name in (("cases", case), ("variants", variant)):
+        for key, value in getattr(planning, section).get(name, {}).items():
+            if key not in WORDS[section]:
+                result = result.with_value(key, value, base.place((section, name, key)))
     return result
 
 

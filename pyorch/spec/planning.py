@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The three sections that say which runs there are, as closed models: sweep, variants, scales.
+"""The sections that say which runs there are, as closed models: sweep, variants, cases, scales.
 
 Their keys are key paths into the scenario. None may lead into a section of planning from another
 one, where it would come too late and be ignored; only a scale chooses what is swept.
 """
 
 import re
+from collections.abc import Iterable
 from math import prod
 from typing import Annotated, Any
 
@@ -17,8 +18,10 @@ from pyorch.spec.limits import LONGEST_NAME, LONGEST_TEXT, MOST_RUNS
 
 SCALES = ("smoke", "laptop", "paper")
 #: Sections that are settled before there is one point of a scenario.
-PLANNING_KEYS = ("sweep", "variants", "scales")
-_VARIANT = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_+-]{{0,{LONGEST_NAME - 1}}}")
+PLANNING_KEYS = ("sweep", "variants", "cases", "scales")
+#: Keys of a variant and of a case that are no key paths.
+WORDS = {"variants": ("label",), "cases": ("label", "skip")}
+_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_+-]{{0,{LONGEST_NAME - 1}}}")
 
 
 def _no_key(key: str, refused: tuple[str, ...]) -> str:
@@ -40,13 +43,16 @@ def _scale_key(key: str) -> str:
     return _no_key(key, ("scales",))
 
 
-def _variant_name(name: str) -> str:
-    if not _VARIANT.fullmatch(name):
-        raise ValueError(
-            f"{quoted(name)} is no name of a variant. Write up to {LONGEST_NAME} letters, digits,"
-            " _, + and -."
-        )
-    return name
+def _name_of(what: str) -> AfterValidator:
+    def check(name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"{quoted(name)} is no name of a {what}. Write up to {LONGEST_NAME} letters,"
+                " digits, _, + and -."
+            )
+        return name
+
+    return AfterValidator(check)
 
 
 def _scale_name(name: str) -> str:
@@ -73,16 +79,25 @@ def _changes(given: object) -> object:
     return given
 
 
+def _changes_of_case(given: object) -> object:
+    skip = _changes(given).get("skip", [])
+    if not isinstance(skip, list) or not all(isinstance(name, str) for name in skip):
+        raise ValueError("skip: write a list of names of variants: [a, b].")
+    return given
+
+
 def _nothing_is_empty(given: object) -> object:
     return {} if given is None else given
 
 
 PointKey = Annotated[str, AfterValidator(_point_key)]
 ScaleKey = Annotated[str, AfterValidator(_scale_key)]
-VariantName = Annotated[str, AfterValidator(_variant_name)]
+VariantName = Annotated[str, _name_of("variant")]
+CaseName = Annotated[str, _name_of("case")]
 ScaleName = Annotated[str, AfterValidator(_scale_name)]
 Values = Annotated[list[Any], BeforeValidator(_values)]
 Changes = Annotated[dict[PointKey, Any], BeforeValidator(_changes)]
+CaseChanges = Annotated[dict[PointKey, Any], BeforeValidator(_changes_of_case)]
 MayBeEmpty = BeforeValidator(_nothing_is_empty)
 
 
@@ -94,13 +109,17 @@ class Planning(Closed):
     sweep : dict
         Values by key path; one run for each element of the product.
     variants : dict
-        Joint changes by name: label, and values by key path.
+        Joint changes by name: label, and values by key path; what is compared.
+    cases : dict
+        The same, crossed with the variants: the situations in which they are compared. ``skip``
+        has the names of the variants that a case does without.
     scales : dict
         Changes by scale.
     """
 
     sweep: Annotated[dict[PointKey, Values], MayBeEmpty] = {}
     variants: Annotated[dict[VariantName, Changes], MayBeEmpty] = {}
+    cases: Annotated[dict[CaseName, CaseChanges], MayBeEmpty] = {}
     scales: Annotated[
         dict[ScaleName, Annotated[dict[ScaleKey, Any], MayBeEmpty]], MayBeEmpty
     ] = {}  # fmt: skip
@@ -108,7 +127,31 @@ class Planning(Closed):
     @property
     def n_runs(self) -> int:
         """Number of runs, before points that turn out to be the same simulation share one."""
-        return max(len(self.variants), 1) * prod(map(len, self.sweep.values()))
+        return self.n_pairs * prod(map(len, self.sweep.values()))
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of a case and a variant; an empty section counts as one of its kind."""
+        cases = self.cases or {"": {}}
+        skipped = [{*changes.get("skip", [])} & self.variants.keys() for changes in cases.values()]
+        return sum(max(len(self.variants), 1) - len(names) for names in skipped)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Case and variant of each pair in the order of the file; a name may be empty."""
+        cases, variants = self.cases or {"": {}}, self.variants or {"": {}}
+        return [
+            (case, variant)
+            for case, changes in cases.items()
+            for variant in variants
+            if variant not in changes.get("skip", [])
+        ]
+
+
+def no_such(what: str, name: object, known: Iterable[str]) -> str:
+    """Return what to say of a variant or case that is not there."""
+    hint = did_you_mean(str(name), known)
+    return f"no {what} {quoted(name)}. There are {', '.join(filter(None, known)) or 'none'}.{hint}"
 
 
 def too_many(planning: Planning) -> str | None:
@@ -116,7 +159,9 @@ def too_many(planning: Planning) -> str | None:
     if planning.n_runs <= MOST_RUNS:
         return None
     factors = [f"{len(values)} of {key}" for key, values in planning.sweep.items()]
-    if planning.variants:
-        factors.insert(0, f"{len(planning.variants)} variants")
+    if planning.cases or planning.variants:
+        one = "variants" if planning.variants else "cases"
+        both = planning.cases and planning.variants
+        factors.insert(0, f"{planning.n_pairs} {'pairs of case and variant' if both else one}")
     shown = " x ".join(factors[:8]) + (" x ..." if len(factors) > 8 else "")
     return f"{shown} = {planning.n_runs:,} runs; at most {MOST_RUNS:,}. Sweep less."

@@ -10,7 +10,7 @@ from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import read_bytes, shown
 from pyorch.spec import messages, overrides, yaml_lines
 from pyorch.spec.limits import LARGEST_TEXT_BYTES
-from pyorch.spec.planning import PLANNING_KEYS, SCALES, Planning
+from pyorch.spec.planning import PLANNING_KEYS, SCALES, Planning, no_such
 from pyorch.spec.yaml_lines import KeyPath, dotted
 
 DEFAULT_SCALE = "laptop"
@@ -90,24 +90,22 @@ class ScenarioFile:
     def at_scale(self, scale: str) -> "ScenarioFile":
         """Return the scenario with the overrides of one scale; without ``scales`` it is itself.
 
-        A list of names for ``variants`` leaves only these, in the order of the file.
+        A list of names for ``variants`` or ``cases`` leaves only these, in the order of the file.
         """
         check_scale(scale)
         result = self
         for key, value in self.planning().scales.get(scale, {}).items():
-            if key == "variants" and isinstance(value, list):
-                value = self._chosen_variants(value, ("scales", scale, key))
+            if key in ("variants", "cases") and isinstance(value, list):
+                value = self._chosen(key, value, ("scales", scale, key))
             result = result.with_value(key, value, self.place(("scales", scale, key)))
         return result
 
-    def _chosen_variants(self, names: list, path: KeyPath) -> dict[str, dict]:
-        """Return those of the variants that have these names."""
-        found = self.planning().variants
+    def _chosen(self, section: str, names: list, path: KeyPath) -> dict[str, dict]:
+        """Return those of the variants or cases that have these names."""
+        found = getattr(self.planning(), section)
         for name in names:
             if not isinstance(name, str) or name not in found:
-                known = ", ".join(found)
-                hint = did_you_mean(str(name), found)
-                raise self.error(path, f"no variant {quoted(name)}. There are {known}.{hint}")
+                raise self.error(path, no_such(section[:-1], name, found))
         return {name: content for name, content in found.items() if name in names}
 
     def planning(self) -> Planning:

@@ -49,7 +49,7 @@ def names(runs: Sequence[Viewed]) -> list[str]:
     seeds = len({run.seed for run in runs}) > 1
     found = []
     for run in runs:
-        parts = [run.label or run.variant] if run.label or run.variant else []
+        parts = [run.point_label] if run.point_label else []
         parts += [f"{short(k)} {shown(k, run.parameters.get(k))}" for k in keys[:2] if not parts]
         parts += [f"seed {run.seed}"] if seeds or not parts else []
         found.append(", ".join(parts))

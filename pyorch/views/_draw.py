@@ -26,8 +26,7 @@ class Viewed(Protocol):
     scenario: str
     seed: int
     scale: str
-    variant: str
-    label: str
+    point_label: str
     spec: dict
     parameters: dict
     tables: list[str]
@@ -121,5 +120,5 @@ def caption(kind: str, runs: Sequence[Viewed]) -> str:
     """Return what the view shows, of which runs."""
     path = Path(__file__).with_name(f"{kind}.py")
     text = " ".join((ast.get_docstring(ast.parse(path.read_text())) or "").split())
-    lines = [f"{run.scenario}/{run.id}{f', {run.label}' if run.label else ''}" for run in runs]
+    lines = [", ".join(filter(None, (f"{r.scenario}/{r.id}", r.point_label))) for r in runs]
     return f"{text}\n\n{title(runs)}. Runs: {'; '.join(lines)}.\n"

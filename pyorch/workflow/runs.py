@@ -61,8 +61,9 @@ class Workflow:
         return self.types.libraries(self.spec(scenario, run))
 
     def labels(self, scenario: str) -> list[str]:
-        """Return the label of each run of a scenario."""
-        return [run.label for run in self.runs[scenario].values()]
+        """Return the labels of each run of a scenario: of its case, if it has one, and variant."""
+        runs = self.runs[scenario].values()
+        return [x for run in runs for x in ([run.case_label] if run.case else []) + [run.label]]
 
     def memory_mb(self, scenario: str, run: str) -> int:
         """Return the memory that a run is given [MB]."""

@@ -191,12 +191,13 @@ def _replaced(scenario: dict, path: tuple, value: dict) -> dict:
 
 
 def _planning() -> Iterator[Case]:
-    """Yield sweeps, variants and scales that nobody could run, or that would be ignored."""
+    """Yield sweeps, variants, cases and scales that nobody could run, or that would be ignored."""
     for key in ("sweep.seed", "scales.smoke", "variants.a", "name", "", ".", "a..b", "seed.",
                 "topology.type.x", "workload.5.message", "nothing", "link.rate.x",
                 EVIL):  # fmt: skip
         yield scenario_case(f"sweep of {key[:12]}", {**BASE, "sweep": {key: ["1 ms"]}})
         yield scenario_case(f"variant with {key[:12]}", {**BASE, "variants": {"a": {key: "1 ms"}}})
+        yield scenario_case(f"case with {key[:12]}", {**BASE, "cases": {"a": {key: "1 ms"}}})
         if key not in ("sweep.seed", "variants.a"):
             yield scenario_case(
                 f"scale with {key[:12]}", {**BASE, "scales": {"laptop": {key: "x"}}}
@@ -211,9 +212,13 @@ def _planning() -> Iterator[Case]:
                   {"a": {"label": 5}}, {"a": {"label": {}}}, {"a": {"label": ["x"]}},
                   {"a": {"label": "a\nb"}}, {"a": {"label": "x" * 2000}}):  # fmt: skip
         yield scenario_case(f"variants {str(wrong)[:30]}", {**BASE, "variants": wrong}, "variants")
+        yield scenario_case(f"cases {str(wrong)[:30]}", {**BASE, "cases": wrong}, "cases")
+    for wrong in ({"skip": 5}, {"skip": "b"}, {"skip": [1]}, {"skip": ["a"]}, {"skip": {}},
+                  {"skip": [EVIL]}):  # fmt: skip
+        yield scenario_case(f"cases skip {str(wrong)[:30]}", {**BASE, "cases": {"c": wrong}})
     for wrong in (5, "text", True, [1], {"tiny": {}}, {"laptop": 5}, {"laptop": [1]},
                   {"paper": {"name": "x"}}, {"Laptop": {}}, {"laptop": {"variants": ["b"]}},
-                  {"laptop": {"variants": 5}}):  # fmt: skip
+                  {"laptop": {"variants": 5}}, {"laptop": {"cases": ["b"]}}):  # fmt: skip
         yield scenario_case(f"scales {str(wrong)[:30]}", {**BASE, "scales": wrong})
 
 

@@ -92,8 +92,11 @@ def same(ours, theirs) -> bool:
 def plan_is_sound(scenario, scale: str, runs: list) -> None:
     """Raise unless the runs are as many as asked for, whole, and the same the second time."""
     settled = scenario.at_scale(scale)
-    swept = math.prod(len(values) for values in settled.planning().sweep.values())
-    assert len(runs) == swept * max(len(settled.planning().variants), 1), "another number of runs"
+    planning = settled.planning()
+    swept = math.prod(len(values) for values in planning.sweep.values())
+    skipped = [set(case.get("skip", [])) for case in planning.cases.values()] or [set()]
+    pairs = [name for names in skipped for name in planning.variants or [""] if name not in names]
+    assert len(runs) == swept * len(pairs), "another number of runs"
     by_id = {}
     for run in runs:
         text = json.dumps(run.spec, sort_keys=True, allow_nan=False)
@@ -101,7 +104,7 @@ def plan_is_sound(scenario, scale: str, runs: list) -> None:
         units_hold(run.spec)
     ast.parse(render.render_script(runs[0].spec))
     plain = settled.values
-    if not (plain.get("sweep") or plain.get("variants") or plain.get("scales")):
+    if not any(map(plain.get, ("sweep", "variants", "cases", "scales"))):
         says_the_same(runs[0].spec, plain)
     if scale == DEFAULT_SCALE:
         again = spec.plan(scenario, scale, typeids_file=TYPEIDS)

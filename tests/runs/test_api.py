@@ -92,6 +92,27 @@ def test_a_choice_is_that_of_the_command_line():
 
 
 @pytest.mark.ns3
+def test_a_case_is_chosen_beside_a_variant_and_stands_in_every_table():
+    given = SMALL | {
+        "cases": {"one": {"label": "One packet"}, "two": {"workload.message": "8192 B"}},
+        "variants": {"a": {"label": "A"}, "b": {"link.rate": "400 Gb/s"}},
+    }
+    one = pyorch.run(given, case="two", variant="b")
+    assert (one.case, one.case_label, one.variant) == ("two", "two", "b")
+    assert one.parameters["workload.0.message_bytes"] == 8192
+    assert "two, b" in one._repr_html_()
+
+    found = pyorch.sweep(given, case="one", cores=1)
+    assert [(run.case, run.variant, run.point_label) for run in found] == [
+        ("one", "a", "One packet, A"), ("one", "b", "One packet, b")
+    ]  # fmt: skip
+    assert found.table["case"].tolist() == ["one", "one"]
+    assert list(found.metric("slowdown").columns[:3]) == ["case", "case_label", "variant"]
+    with pytest.raises(SpecError, match="scenario: no case 'three'. There are one, two."):
+        pyorch.run(given, case="three")
+
+
+@pytest.mark.ns3
 def test_runs_are_found_again_by_folder_name_and_beginning():
     run = pyorch.run(SMALL, seed=3)
 

@@ -43,8 +43,8 @@ def run():
               "flows": FLOWS, "pauses": PAUSES}  # fmt: skip
     fct_ps = (FLOWS["receiver_end_ps"] - FLOWS["start_ps"]).rename("fct_ps")
     return SimpleNamespace(
-        **tables, fct_ps=fct_ps, id="s1-ab", scenario="two", seed=1, scale="smoke", variant="",
-        label="", parameters={"seed": 1}, outcome={"now_ps": 4 * 10**6}, tables=list(tables),
+        **tables, fct_ps=fct_ps, id="s1-ab", scenario="two", seed=1, scale="smoke",
+        point_label="", parameters={"seed": 1}, outcome={"now_ps": 4 * 10**6}, tables=list(tables),
         spec={"trace": {"sample_ps": 10**6}},
     )  # fmt: skip
 

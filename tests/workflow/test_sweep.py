@@ -50,11 +50,14 @@ def test_progress_is_what_was_told():
 
 def test_tables_of_a_changed_scenario_have_a_folder_of_their_own():
     folders = [
-        table_folder("smoke", None, []), table_folder("smoke", "a", []),
-        table_folder("smoke", None, [("seed", 1)]), table_folder("smoke", None, [("seed", 2)]),
+        table_folder("smoke", variant, case, sets)
+        for variant, case, sets in (
+            (None, None, []), ("a", None, []), (None, "a", []), ("a", "a", []),
+            (None, None, [("seed", 1)]), (None, None, [("seed", 2)]),
+        )
     ]  # fmt: skip
 
-    assert folders[0] == "smoke" and len(set(folders)) == 4
+    assert folders[0] == "smoke" and len(set(folders)) == 6
 
 
 @pytest.mark.ns3
