@@ -206,6 +206,8 @@ def _read_inner(attribute: dict, text: str) -> bool | int | float | str:
     if kind == "Time":
         return re.sub(r"(?<=[0-9])(?=[a-z])", " ", text)
     return text
+#: Endings of names of whole numbers that may have a unit.
+UNITS = {"Bytes": units.SIZE, "Bps": units.RATE}
 _RANGE = re.compile(r"(?:(\S+)\s+)?([^:\s]+):([^:\s]+)")
 
 
@@ -217,7 +219,7 @@ def check_value(attribute: dict, value: object) -> bool | int | float | str:
     attribute : dict
         ``type`` (``ns3::UintegerValue`` ...) and ``range`` as ns-3 prints them.
     value : object
-        From YAML. A Uinteger whose name ends in Bytes may have a unit: ``"200 kB"``.
+        From YAML. A Uinteger whose name ends in Bytes or Bps may have a unit: ``"200 kB"``.
 
     Raises
     ------
@@ -247,8 +249,9 @@ def _kind(attribute: dict) -> str:
 
 
 def _read_integer(attribute: dict, value: object) -> int:
-    if isinstance(value, str) and attribute["name"].endswith("Bytes"):
-        value = _parsed(value, units.SIZE)
+    for ending, dimension in UNITS.items():
+        if isinstance(value, str) and attribute["name"].endswith(ending):
+            value = _parsed(value, dimension)
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{_shown(value)} is not a whole number{_of(attribute)}.")
     return _in_range(attribute, value)

@@ -155,3 +155,11 @@ def test_the_ends_of_a_range_are_in_it():
     for beyond in (0, 8):
         with pytest.raises(ValueError, match="is out of range; it must be"):
             typeids.check_value(attribute, beyond)
+
+
+def test_an_attribute_in_bytes_or_bits_per_second_may_have_a_unit(small):
+    queue = "queue: {type: ns3::DropTail, attributes: {LimitBytes: 1 MB, ForRateBps: 100 Gb/s}}"
+    text = small.text.replace("buffer: 8 MB", "buffer: 8 MB, " + queue)
+    attributes = small.plan(text)[0].spec["switch"]["queue"]["attributes"]
+
+    assert (attributes["LimitBytes"], attributes["ForRateBps"]) == (10**6, 10**11)

@@ -7,6 +7,8 @@
 #include "ns3/log.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 
@@ -33,7 +35,13 @@ DropTail::GetTypeId()
                                           "of the free buffer of the switch [1], 0 = no such limit",
                                           DoubleValue(0.0),
                                           MakeDoubleAccessor(&DropTail::m_alpha),
-                                          MakeDoubleChecker<double>(0.0, 128.0));
+                                          MakeDoubleChecker<double>(0.0, 128.0))
+                            .AddAttribute("ForRateBps",
+                                          "Rate of a link that the sizes in bytes are for, those "
+                                          "of other links are in proportion [bit/s], 0 = for all",
+                                          UintegerValue(0),
+                                          MakeUintegerAccessor(&DropTail::m_forRateBps),
+                                          MakeUintegerChecker<uint64_t>());
     return tid;
 }
 
@@ -42,6 +50,13 @@ DropTail::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
     m_view = &view;
+    m_shares.clear();
+    for (PortId port = 0; m_forRateBps && port < view.NumPorts(); port++)
+    {
+        m_shares.push_back(static_cast<double>(view.RateBps(port)) /
+                           static_cast<double>(m_forRateBps));
+        m_leastShare = port ? std::min(m_leastShare, m_shares[port]) : m_shares[port];
+    }
     for (uint32_t node = 0; node < view.NumNodes(); node++)
     {
         NS_ABORT_MSG_IF(m_alpha > 0 && view.GetNode(node).isSwitch && !view.BufferBytes(node),
@@ -59,13 +74,13 @@ DropTail::Quiet(uint8_t) const
     {
         return {0, ALWAYS};
     }
-    return {m_limitBytes ? m_limitBytes : ALWAYS, ALWAYS};
+    return {m_limitBytes ? Least(m_limitBytes) : ALWAYS, ALWAYS};
 }
 
 QueueDiscipline::Verdict
 DropTail::Admit(PortId port, Frame& frame, uint64_t queuedBytes)
 {
-    if (m_limitBytes && queuedBytes + frame.bytes > m_limitBytes)
+    if (m_limitBytes && queuedBytes + frame.bytes > At(port, m_limitBytes))
     {
         return Verdict::DROP;
     }

@@ -5,6 +5,8 @@
 
 #include "ns3/queue-discipline.h"
 
+#include <vector>
+
 /**
  * @defgroup queueing Queues
  * @brief What the egress of a switch admits and marks, and which of its classes goes next.
@@ -18,7 +20,8 @@ namespace ns3
  * @brief Admits a frame while the queue of its priority stays within a limit, fixed or dynamic.
  *
  * The dynamic limit is Alpha times the free buffer of the switch, so n full queues hold
- * Alpha B / (1 + n Alpha) each.
+ * Alpha B / (1 + n Alpha) each. With ForRateBps all sizes in bytes are those of a port of that rate,
+ * and others have them in proportion to the rate that they begin with.
  *
  * **Source**: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
  * Switches", IEEE/ACM Transactions on Networking 6(2), 1998, section III.
@@ -34,16 +37,36 @@ class DropTail : public fabric::QueueDiscipline
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
 
   protected:
-    /// @return the fixed limit, 0: there is none [byte]
+    /// @return the fixed limit as it was given, 0: there is none [byte]
     uint64_t LimitBytes() const
     {
         return m_limitBytes;
     }
 
+    /// @return a size as it was given, for the rate of a port [byte]
+    uint64_t At(fabric::PortId port, uint64_t bytes) const
+    {
+        return m_shares.empty() ? bytes : Part(m_shares[port], bytes);
+    }
+
+    /// @return the least of a size over all ports [byte]
+    uint64_t Least(uint64_t bytes) const
+    {
+        return m_shares.empty() ? bytes : Part(m_leastShare, bytes);
+    }
+
   private:
+    static uint64_t Part(double share, uint64_t bytes)
+    {
+        return static_cast<uint64_t>(share * static_cast<double>(bytes));
+    }
+
     const fabric::SwitchView* m_view{nullptr};
     uint64_t m_limitBytes{0}; ///< Per port and priority, 0 = none [byte]
     double m_alpha{0};        ///< Share of the free buffer, 0 = no dynamic limit [1]
+    uint64_t m_forRateBps{0}; ///< Rate that the sizes are for, 0 = any [bit/s]
+    std::vector<double> m_shares; ///< Rate over that rate, by port; empty: sizes are for any [1]
+    double m_leastShare{0};
 };
 
 } // namespace ns3

@@ -59,20 +59,22 @@ RedEcn::Attach(SwitchView& view)
 QueueDiscipline::QuietBytes
 RedEcn::Quiet(uint8_t priority) const
 {
-    return {DropTail::Quiet(priority).admit, m_kminBytes};
+    return {DropTail::Quiet(priority).admit, Least(m_kminBytes)};
 }
 
 void
 RedEcn::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
 {
-    if (queuedBytes <= m_kminBytes || !(frame.flags & frame_flag::ECN_CAPABLE))
+    const uint64_t kminBytes = At(port, m_kminBytes);
+    if (queuedBytes <= kminBytes || !(frame.flags & frame_flag::ECN_CAPABLE))
     {
         return;
     }
-    if (queuedBytes <= m_kmaxBytes)
+    const uint64_t kmaxBytes = At(port, m_kmaxBytes);
+    if (queuedBytes <= kmaxBytes)
     {
-        const double chance = m_pmax * static_cast<double>(queuedBytes - m_kminBytes) /
-                              static_cast<double>(m_kmaxBytes - m_kminBytes);
+        const double chance = m_pmax * static_cast<double>(queuedBytes - kminBytes) /
+                              static_cast<double>(kmaxBytes - kminBytes);
         if (m_draws[port].Real() >= chance)
         {
             return;

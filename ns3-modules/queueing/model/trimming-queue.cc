@@ -81,7 +81,7 @@ TrimmingQueue::Quiet(uint8_t priority) const
 {
     if (priority == m_trimPriority)
     {
-        return {HeaderLimitBytes(), ALWAYS};
+        return {Least(HeaderLimitBytes()), ALWAYS};
     }
     return RedEcn::Quiet(priority);
 }
@@ -91,7 +91,7 @@ TrimmingQueue::Admit(PortId port, Frame& frame, uint64_t queuedBytes)
 {
     if (frame.priority == m_trimPriority)
     {
-        const bool fits = queuedBytes + frame.bytes <= HeaderLimitBytes();
+        const bool fits = queuedBytes + frame.bytes <= At(port, HeaderLimitBytes());
         return fits ? Verdict::ADMIT : m_returnToSender ? Verdict::BOUNCE : Verdict::DROP;
     }
     if (RedEcn::Admit(port, frame, queuedBytes) == Verdict::ADMIT)

@@ -95,6 +95,40 @@ class HeadOrTailIsTrimmed : public TestCase
     bool m_tail;
 };
 
+/**
+ * Oracle, by hand: three lines into one of the same rate, and into one of a quarter of it. The queue
+ * of each grows until it is full; that of the slow one is full with a quarter of the packets.
+ */
+class SizesGoWithTheRate : public TestCase
+{
+  public:
+    SizesGoWithTheRate()
+        : TestCase("sizes are a quarter at a quarter of the rate")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(4);
+        network.Host(4);
+        network.Link(4, 100, 25);
+        for (int64_t sender = 0; sender < 3; sender++)
+        {
+            network.Flow(sender, 3, 20 * 1000);
+            network.Flow(sender, 4, 20 * 1000);
+        }
+        network.Use("queue",
+                    "ns3::DropTail",
+                    {{"LimitBytes", "8000"}, {"ForRateBps", std::to_string(100 * GBPS)}});
+        network.Transport();
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 3, "max_queue_bytes"), 8000, "full");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 4, "max_queue_bytes"), 2000, "a quarter");
+    }
+};
+
 /// C++ sees what a scenario sees: what cannot be is refused in one line.
 class WrongQueuesAreRefused : public TestCase
 {
@@ -151,6 +185,7 @@ class QueueingQueuesTestSuite : public TestSuite
         AddTestCase(new PrioritiesHaveTheirOwnQueues(5, 1000, 5), Duration::QUICK);
         AddTestCase(new HeadOrTailIsTrimmed(false), Duration::QUICK);
         AddTestCase(new HeadOrTailIsTrimmed(true), Duration::QUICK);
+        AddTestCase(new SizesGoWithTheRate, Duration::QUICK);
         AddTestCase(new WrongQueuesAreRefused, Duration::QUICK);
     }
 };
