@@ -20,7 +20,7 @@ namespace ns3
  * @brief Admits a frame while the queue of its priority stays within a limit, fixed or dynamic.
  *
  * The dynamic limit is Alpha times the free buffer of the switch, so n full queues hold
- * Alpha B / (1 + n Alpha) each. With ForRateBps all sizes in bytes are those of a port of that rate,
+ * Alpha B / (1 + n Alpha) each. With ForRateBps sizes in bytes are those of a port of that rate,
  * and others have them in proportion to the rate that they begin with.
  *
  * **Source**: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet

@@ -96,7 +96,7 @@ class HeadOrTailIsTrimmed : public TestCase
 };
 
 /**
- * Oracle, by hand: three lines into one of the same rate, and into one of a quarter of it. The queue
+ * Oracle, by hand: three lines into one of that rate, and into one of a quarter of it. The queue
  * of each grows until it is full; that of the slow one is full with a quarter of the packets.
  */
 class SizesGoWithTheRate : public TestCase
