@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FLOWLET_ENTROPY_H
+#define FLOWLET_ENTROPY_H
+
+#include "slot-states.h"
+
+#include "ns3/nstime.h"
+#include "ns3/path-selector.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup entropy
+ * @brief A flow takes a new random entropy after it has been silent for longer than Gap.
+ *
+ * **Source**: Sinha, Kandula and Katabi, "Harnessing TCP's Burstiness with Flowlet Switching",
+ * HotNets 2004, at the sending host.
+ *
+ * **Not modelled**: reaction to what becomes of packets.
+ */
+class FlowletEntropy final : public fabric::PathSelector
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::HostPort& host) override;
+    void Open(uint32_t slot, uint32_t message) override;
+    void Close(uint32_t slot) override;
+    uint16_t Next(uint32_t slot, fabric::PortId port) override;
+
+  private:
+    /// One flow.
+    struct Flow
+    {
+        fabric::RandomCursor draws;
+        uint16_t entropy;
+        uint64_t lastPs; ///< When a packet was last sent [ps]
+    };
+
+    Time m_gap;
+    uint64_t m_gapPs{0};
+    SlotStates<Flow> m_flows;
+};
+
+} // namespace ns3
+
+#endif // FLOWLET_ENTROPY_H

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Path selectors on a fabric: a dead path is left, silence makes flowlets, planes by backlog."""
+
+import numpy as np
+import pytest
+from oracle_network import GBPS, Network, leaf_spine, one_flow, run
+from scipy import stats
+
+pytestmark = pytest.mark.ns3
+
+RATE = 800 * GBPS
+MTU = 4096
+DELAY_PS = 500_000
+SPINES = 16
+SPRAY = "ns3::SprayTransport"
+DATA_PS = (MTU + 62 + 20) * 10
+ACK_PS = (66 + 20) * 10
+RTT_PS = 4 * (DATA_PS + ACK_PS) + 8 * DELAY_PS
+
+
+def uplinks(entropy, packets, *, drops=(), forwarding="ns3::EcmpHash", **attributes):
+    """Send one message from leaf to leaf; return its packets by spine."""
+    got = run(
+        leaf_spine(2, 1, SPINES, RATE, DELAY_PS),
+        one_flow(0, 1, packets * MTU),
+        [(SPRAY, {"Entropy": entropy, **attributes})],
+        forwarding=forwarding,
+        drops=drops,
+    )
+    assert got.flow(0)["receiver_end_ps"] > 0
+    return np.array([got.port(10_000, 20_000 + s)["sent_data_packets"] for s in range(SPINES)])
+
+
+def dead(spine, packets):
+    """Return scripted losses of all that the first leaf sends by one spine."""
+    return [(10_000, 20_000 + spine, ordinal) for ordinal in range(1, packets + 1)]
+
+
+def test_recycled_entropies_leave_a_dead_path_within_a_few_windows():
+    # Oracle: a window is RTT / d = 104 packets. Nothing is known until the first answer, so one
+    # window explores; a sixteenth of it is lost and explores again, and so on: 104 / 16 * 16 / 15
+    # = 7 packets. Each draw of a sixteenth: more than 21 has probability 1e-5 (Poisson of 7).
+    # Whoever knows nothing loses a sixteenth of 4000.
+    window = RTT_PS / DATA_PS
+    expected = window / SPINES * SPINES / (SPINES - 1)
+    packets = 4000
+    limit = stats.poisson.isf(1e-5, expected)
+    lost = uplinks("ns3::RepsEntropy", packets, drops=dead(0, packets))[0]
+    assert 0 < lost <= limit
+    assert uplinks("ns3::RandomEntropy", packets, drops=dead(0, packets))[0] > 200
+
+
+@pytest.mark.parametrize("entropy", ["ns3::BitmapEntropy", "ns3::MixedEntropy"])
+def test_a_path_with_penalties_carries_less_than_a_third_of_its_share(entropy):
+    # Oracle: a lost packet costs its entropy four rounds, so it is tried in one round of five.
+    # A round of 256 is two and a half windows, a loss is seen after two: one round is added.
+    packets = 20_000
+    lost = uplinks(entropy, packets, drops=dead(0, packets))[0]
+    assert 0 < lost < packets / SPINES / 3
+
+
+def test_a_flow_that_pauses_for_longer_than_the_gap_takes_a_random_path_each_time():
+    # One packet in each round trip.
+    one = {"WindowBdp": 0.01}
+    above = uplinks(f"ns3::FlowletEntropy[Gap={RTT_PS + 1}ps]", 1000, **one)
+    assert sorted(above)[-2:] == [0, 1000]
+    below = uplinks(f"ns3::FlowletEntropy[Gap={RTT_PS - 1}ps]", 1000, **one)
+    assert stats.chisquare(below).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("entropy", ["ns3::RepsEntropy", "ns3::PermutedEntropy"])
+def test_a_plane_takes_what_it_can_carry(entropy):
+    # A port asks for the next packet when it has nothing more to send, so the plane with the least
+    # backlog gets it: shares are as the rates, 800 : 400, but for the last packet of each.
+    network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1)])
+    for switch, rate in ((10, 800 * GBPS), (11, 400 * GBPS)):
+        for host in network.hosts:
+            network.link(host, switch, rate, DELAY_PS)
+    got = run(network, one_flow(0, 1, 3000 * MTU), [(SPRAY, {"Entropy": entropy, "WindowBdp": 3})])
+    fast, slow = (got.port(0, switch)["sent_data_packets"] for switch in (10, 11))
+    assert fast + slow == 3000
+    assert fast == pytest.approx(2000, abs=1)
