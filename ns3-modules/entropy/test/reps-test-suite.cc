@@ -242,12 +242,14 @@ class LeavesADeadPath : public TestCase
         {
             if (out.size() == WINDOW)
             {
-                const bool dead = out.front() % 16 == 3;
-                flow.Report(out.front(), dead ? Fate::OVERTAKEN : Fate::ARRIVED);
+                const bool lost = out.front() % 16 == 3;
+                flow.Report(out.front(), lost ? Fate::OVERTAKEN : Fate::ARRIVED);
                 out.pop_front();
             }
             out.push_back(flow.Next());
-            (i < WINDOW ? early : late) += i < WINDOW || i >= 10 * WINDOW ? out.back() % 16 == 3 : 0;
+            const bool dead = out.back() % 16 == 3;
+            early += dead && i < WINDOW;
+            late += dead && i >= 10 * WINDOW;
         }
         NS_TEST_EXPECT_MSG_GT(early, 0, "it was tried");
         NS_TEST_EXPECT_MSG_LT(late, 10 * WINDOW / 100, "and left");
