@@ -9,7 +9,7 @@ from pyorch import plugins
 from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, together
 from pyorch.spec.fields import restore
-from pyorch.workload._hosts import stream
+from pyorch.workload._hosts import hosts, stream
 from pyorch.writing import write_atomically
 
 Tables = dict[str, dict[str, np.ndarray]]
@@ -47,6 +47,9 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
     if waits := _dependencies(spec["workload"], parts, ids):
         tables["dependencies"] = waits
+    if ways := _routes(spec["workload"], parts, ids):
+        forwards = np.isin(ways["node"], hosts(tables["nodes"]), invert=True)
+        tables["routes"] = {name: column[forwards] for name, column in ways.items()}
     if spec["trace"]["nodes"]:
         tables["sampled"] = {"node": np.array(spec["trace"]["nodes"], dtype=np.int64)}
     if spec["failures"]:
@@ -93,6 +96,20 @@ def _dependencies(
             found.append(rows | {name: own[rows[name]] for name in ("flow", "after")})
     waits = {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
     return waits if any(map(len, waits.values())) else {}
+
+
+def _routes(
+    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the links of ways that are given, by the ids of flows; no columns if none are."""
+    found = []
+    ends = np.cumsum([len(part["src"]) for part in parts])
+    for load, part, own in zip(loads, parts, np.split(ids, ends[:-1]), strict=True):
+        module = plugins.load("pyorch.workload", load["type"])
+        if hasattr(module, "routes") and (rows := module.routes(restore(module.Params, load))):
+            # Flows without ids of their own are counted in the file, from 0.
+            found.append(rows if "flow" in part else rows | {"flow": own[rows["flow"]]})
+    return {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
 
 
 def _seed_of(index: int, seed: int) -> int:

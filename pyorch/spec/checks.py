@@ -183,6 +183,17 @@ def check_lanes(spec: dict) -> None:
                     )
 
 
+def check_forwarding(spec: dict) -> None:
+    """Raise FieldError if routes are given and no switch would look at them."""
+    types = [its["forwarding"]["type"] for its in (spec["switch"], *spec["switch"]["classes"])]
+    for load in spec["workload"]:
+        if load.get("routes") and "ns3::ExplicitRoutes" not in types:
+            raise FieldError(
+                "forwarding", f"{types[0]} does not look at the routes of {load['type']}. Write"
+                " forwarding: {type: ns3::ExplicitRoutes}, or leave the routes out.",
+            )  # fmt: skip
+
+
 def check_credits(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless every switch can hold the buffers of all lanes of all its ports."""
     control, buffer_bytes = spec["switch"]["flow_control"], spec["switch"]["buffer_bytes"]

@@ -16,6 +16,7 @@ from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import messages, typeids
 from pyorch.spec.checks import (
     check_credits,
+    check_forwarding,
     check_jitter,
     check_lanes,
     check_pfc,
@@ -109,6 +110,7 @@ class Resolver:
         try:
             if self._types is not None:
                 check_pfc(spec, links, nodes)
+                check_forwarding(spec)
                 check_lanes(spec)
                 check_credits(spec, links, nodes)
         except FieldError as error:

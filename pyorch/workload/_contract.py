@@ -11,7 +11,7 @@ class Contract(Protocol):
     """One file of this folder; what may be left out is in `OPTIONAL`."""
 
     Params: type[Closed]
-    OPTIONAL = ("dependencies",)
+    OPTIONAL = ("dependencies", "routes")
 
     def check(params: Closed, network: Network, stop_ps: int) -> None:  # noqa: N805
         """Raise FieldError if the workload does not fit the network, or begins after the stop."""
@@ -21,3 +21,6 @@ class Contract(Protocol):
 
     def dependencies(params: Closed) -> Columns:  # noqa: N805
         """Return which rows of `flows` wait for which: flow, after, at_sender."""
+
+    def routes(params: Closed) -> Columns:  # noqa: N805
+        """Return the ways of flows that keep to a given one: flow, hop, node, peer, ..., or {}."""

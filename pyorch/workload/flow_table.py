@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Messages listed in a CSV or Parquet file: src, dst, bytes, and maybe flow and start_ps.
 
-src and dst are node ids of the topology. Flows keep the ids that the file gives them.
+src and dst are node ids of the topology. Flows keep the ids that the file gives them; without any,
+`routes` counts them from 0.
 """
 
 from functools import lru_cache
@@ -13,15 +14,17 @@ from pyorch.spec.files import InputFile, columns
 from pyorch.spec.network import Network
 from pyorch.workload._hosts import hosts
 from pyorch.workload._listed import check_listed
+from pyorch.workload._routes import check_routes, read_routes
 
 REQUIRED = {"src": int, "dst": int, "bytes": int}
 OPTIONAL = {"start_ps": int, "flow": int}
 
 
 class Params(Closed):
-    """The file, relative to the scenario."""
+    """The file, relative to the scenario, and one with the ways of flows."""
 
     file: InputFile
+    routes: InputFile | None = None
 
 
 def check(params: Params, network: Network, stop_ps: int) -> None:
@@ -31,6 +34,7 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     known = hosts(network.nodes)
     hint = f"hosts are the nodes {known[0]} to {known[-1]}"
     check_listed(params.file["path"], table, rows, known, stop_ps, hint)
+    check_routes(params.routes, table, network)
 
 
 def flows(
@@ -38,6 +42,11 @@ def flows(
 ) -> dict[str, np.ndarray]:
     """Return the flows in the order of the file."""
     return dict(_read(params.file["path"], params.file["sha256"]))
+
+
+def routes(params: Params) -> dict[str, np.ndarray]:
+    """Return the ways that are given: flow, hop, node, peer, parallel, reverse."""
+    return read_routes(params.routes) if params.routes else {}
 
 
 @lru_cache(maxsize=4)

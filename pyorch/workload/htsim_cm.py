@@ -21,6 +21,7 @@ from pyorch.units import parse_whole
 from pyorch.workload import _triggers
 from pyorch.workload._hosts import hosts
 from pyorch.workload._listed import check_listed
+from pyorch.workload._routes import check_routes, read_routes
 
 KEY = "file"
 HEADER = ("Nodes", "Connections", "Triggers", "Failures")
@@ -33,10 +34,11 @@ class Params(Closed):
 
     In htsim a trigger is heard everywhere at once. `trigger_delay` is how long it takes here until
     another host than the one where a flow has ended learns of it; without it, such a file is
-    refused.
+    refused. `routes` is a file with the ways of flows, by node ids of the topology.
     """
 
     file: InputFile
+    routes: InputFile | None = None
     trigger_delay_ps: TimePs = Field(0, alias="trigger_delay")
 
 
@@ -65,6 +67,7 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if the messages do not fit the network, or begin when the run has ended."""
     _check_counts(params, network.counts)
     _check_times(params, network.nodes, stop_ps)
+    check_routes(params.routes, flows(params, network.nodes, network.links, 0), network)
 
 
 def _check_counts(params: Params, counts: dict[str, int]) -> None:
@@ -116,6 +119,11 @@ def dependencies(params: Params) -> dict[str, np.ndarray]:
     if not far.any():
         return matrix.waits
     return matrix.waits | {"delay_ps": np.where(far, params.trigger_delay_ps, 0)}
+
+
+def routes(params: Params) -> dict[str, np.ndarray]:
+    """Return the ways that are given: flow, hop, node, peer, parallel, reverse."""
+    return read_routes(params.routes) if params.routes else {}
 
 
 @lru_cache(maxsize=4)

@@ -81,10 +81,15 @@ def whole_packets(matrix: str, flow_bytes: int) -> Path:
 
 def plan(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int = 1):
     """Return one of htsim's cases, resolved for our engine."""
+    return plan_of(topo, pfc, seed, [("workload.file", whole_packets(matrix, flow_bytes).name)])
+
+
+def plan_of(topo: str, pfc: str, seed: int, own: list[tuple]):
+    """Return a run on one of htsim's topologies with what is said besides."""
     xoff, xon_offset = PFC[pfc]
     sets = [
+        *own,
         ("topology.file", f"{topo}.topo"),
-        ("workload.file", whole_packets(matrix, flow_bytes).name),
         ("link.rate", f"{topo.rpartition('_')[2]} Gb/s"),
         ("switch.flow_control.attributes.XoffBytes", xoff * PACKET_BYTES),
         (
@@ -99,9 +104,8 @@ def plan(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int 
     return planned
 
 
-def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int = 1) -> dict:
-    """Return completion times [us] and fluid values [1] of one run on our engine."""
-    planned = plan(topo, matrix, flow_bytes, pfc, seed)
+def simulate(planned) -> RunTables:
+    """Return the tables of a run on our engine."""
     folder = workspace() / planned.id
     folder.mkdir(exist_ok=True)
     (folder / "scenario.py").write_text(render.render_script(planned.spec))
@@ -112,7 +116,12 @@ def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int =
     if done.returncode:
         raise RuntimeError(done.stderr)
     traces.convert(folder)
-    tables = RunTables(planned.spec, folder)
+    return RunTables(planned.spec, folder)
+
+
+def run(topo: str, matrix: str, flow_bytes: int, pfc: str = "15/12", seed: int = 1) -> dict:
+    """Return completion times [us] and fluid values [1] of one run on our engine."""
+    tables = simulate(plan(topo, matrix, flow_bytes, pfc, seed))
     flows, paths = tables.flows, tables.table("paths")
     fct_us = (tables.table("flows")["sender_end_ps"] - flows["start_ps"]).to_numpy(float) / 1e6
     columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}
