@@ -84,6 +84,11 @@ class PacketTransport : public Transport
     bool WindowAllows(const Outbound& out) const; ///< Window of congestion control, if there is one
     bool HasWindow(const Outbound& out) const;    ///< Congestion control sets a window
 
+    bool HasControl() const ///< There is congestion control
+    {
+        return m_control != nullptr;
+    }
+
     /// @return a control frame of a message to its other end, with nothing in it
     FrameId MakeControl(uint32_t message, uint8_t kind, uint32_t bytes);
     /// Make a frame that has come its own answer, which is yet to be sent.

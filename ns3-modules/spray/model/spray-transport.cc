@@ -2,10 +2,12 @@
 
 #include "spray-transport.h"
 
+#include "ns3/abort.h"
 #include "ns3/double.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace ns3
 {
@@ -13,6 +15,13 @@ namespace ns3
 using namespace fabric;
 
 NS_OBJECT_ENSURE_REGISTERED(SprayTransport);
+
+namespace
+{
+
+constexpr double CONTROLLED_BDP = 1.5; ///< What controls of sprayed transports allow at most
+
+} // namespace
 
 TypeId
 SprayTransport::GetTypeId()
@@ -25,12 +34,14 @@ SprayTransport::GetTypeId()
                       {.entropy = "ns3::PermutedEntropy",
                        .rto = "1ms",
                        .reorderPackets = 0,
-                       .reorderHelp = ", 0 = two windows"})
+                       .reorderHelp = ", 0 = two windows, or three bandwidth-delay products if "
+                                      "congestion control sets the window"})
             .AddAttribute("WindowBdp",
-                          "Packets in flight in bandwidth-delay products of the unloaded path [1]",
+                          "Packets in flight in bandwidth-delay products of the unloaded path [1], 0 "
+                          "= what congestion control allows",
                           DoubleValue(1.0),
                           MakeDoubleAccessor(&SprayTransport::m_windowBdp),
-                          MakeDoubleChecker<double>(0.01, 100));
+                          MakeDoubleChecker<double>(0, 100));
     return tid;
 }
 
@@ -41,14 +52,25 @@ SprayTransport::SpreadsOverPorts() const
 }
 
 void
+SprayTransport::DoAttach()
+{
+    MessageTransport::DoAttach();
+    NS_ABORT_MSG_IF(m_windowBdp == 0 && !HasControl(),
+                    Name("WindowBdp") << " is 0, so that congestion control decides, and there is "
+                                         "none; set CongestionControl, or WindowBdp above 0");
+}
+
+void
 SprayTransport::Begin(SprayOutbound& out)
 {
+    const bool isFixed = m_windowBdp > 0;
     // Several ports send at once, so the pipe holds as many products.
-    const double products = m_windowBdp * NumPorts(out);
+    const double products = (isFixed ? m_windowBdp : CONTROLLED_BDP) * NumPorts(out);
     const double packets =
         products * static_cast<double>(BaseRttPs(out)) / static_cast<double>(PacketPs(out));
-    out.windowPackets = static_cast<uint32_t>(std::max(1.0, std::ceil(packets)));
-    out.reorderPackets = out.reorderPackets ? out.reorderPackets : 2 * out.windowPackets;
+    const auto windowPackets = static_cast<uint32_t>(std::max(1.0, std::ceil(packets)));
+    out.windowPackets = isFixed ? windowPackets : std::numeric_limits<uint32_t>::max();
+    out.reorderPackets = out.reorderPackets ? out.reorderPackets : 2 * windowPackets;
 }
 
 bool

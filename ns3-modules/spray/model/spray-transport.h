@@ -22,8 +22,8 @@ struct SprayOutbound : fabric::Outbound
  * @ingroup spray
  * @brief Packet spraying at its plainest: a fixed window, one entropy per packet, selective repeat.
  *
- * The sender keeps WindowBdp bandwidth-delay products in flight, over all ports that serve the
- * destination, and asks its path selector for the entropy of every packet. The receiver takes
+ * The sender keeps WindowBdp bandwidth-delay products in flight, or what its congestion control
+ * allows if that is 0, over all ports that serve the destination, and asks its path selector for the entropy of every packet. The receiver takes
  * packets in any order and acknowledges each by its number. A packet is lost when one
  * ReorderPackets further on has arrived, when it came without its payload, or after a timeout.
  *
@@ -39,6 +39,7 @@ class SprayTransport final : public fabric::MessageTransport<SprayOutbound, fabr
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
 
   private:
+    void DoAttach() override;
     bool SpreadsOverPorts() const override;
     void Begin(SprayOutbound& out) override;
     bool MaySend(const SprayOutbound& out) const override;

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "smartt.h"
+
+#include "ns3/double.h"
+#include "ns3/log.h"
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("Smartt");
+NS_OBJECT_ENSURE_REGISTERED(Smartt);
+
+TypeId
+Smartt::GetTypeId()
+{
+    using T = Smartt;
+    static TypeId tid =
+        TypeId("ns3::Smartt")
+            .SetParent<CongestionControl>()
+            .SetGroupName("Smartt")
+            .AddConstructor<Smartt>()
+            .AddAttribute("FairIncrease",
+                          "Packets added for each window without marks, \"x\" [packet]",
+                          DoubleValue(2.0),
+                          MakeDoubleAccessor(&T::m_fairIncrease),
+                          MakeDoubleChecker<double>(0, 1000))
+            .AddAttribute("ProportionalIncrease",
+                          "Gain of what is left up to the target round trip, \"y\" [1]",
+                          DoubleValue(2.5),
+                          MakeDoubleAccessor(&T::m_proportionalIncrease),
+                          MakeDoubleChecker<double>(0, 1000))
+            .AddAttribute("ProportionalDecrease",
+                          "Gain of what is above the target round trip, \"w\" [1]",
+                          DoubleValue(2.0),
+                          MakeDoubleAccessor(&T::m_proportionalDecrease),
+                          MakeDoubleChecker<double>(0, 1000))
+            .AddAttribute("FairDecrease",
+                          "Packets taken off for a marked one at a window of one bandwidth-delay "
+                          "product, \"z\" [packet]",
+                          DoubleValue(0.8),
+                          MakeDoubleAccessor(&T::m_fairDecrease),
+                          MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("TargetShare",
+                          "Target round trip beyond the base round trip, over the latter [1]",
+                          DoubleValue(0.5),
+                          MakeDoubleAccessor(&T::m_targetShare),
+                          MakeDoubleChecker<double>(0.001, 1000))
+            .AddAttribute("StartBdp",
+                          "First and largest window in bandwidth-delay products of the unloaded "
+                          "path [1]",
+                          DoubleValue(1.25),
+                          MakeDoubleAccessor(&T::m_startBdp),
+                          MakeDoubleChecker<double>(0.01, 100))
+            .AddAttribute("FastPackets",
+                          "Fast increase for each packet that arrives, per 100 Gb/s [packet], 0 = "
+                          "none",
+                          DoubleValue(4),
+                          MakeDoubleAccessor(&T::m_fastPackets),
+                          MakeDoubleChecker<double>(0, 1000))
+            .AddAttribute("FastDelayPackets",
+                          "Waiting that fast increase takes for none [packet]",
+                          DoubleValue(5),
+                          MakeDoubleAccessor(&T::m_fastDelayPackets),
+                          MakeDoubleChecker<double>(0, 1000))
+            .AddAttribute("QuickShare",
+                          "Window after a quick adaption over what arrived in a round trip [1]",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&T::m_quickShare),
+                          MakeDoubleChecker<double>(0.01, 2))
+            .AddAttribute("WaitShare",
+                          "Marked share of packets, smoothed, above which windows shrink [1], 0 = "
+                          "always; 0.3 is the wait to decrease of the source",
+                          DoubleValue(0),
+                          MakeDoubleAccessor(&T::m_waitShare),
+                          MakeDoubleChecker<double>(0, 1));
+    return tid;
+}
+
+void
+Smartt::Attach(HostPort& host)
+{
+    CongestionControl::Attach(host);
+    m_rules = {.fairIncrease = m_fairIncrease,
+               .proportionalIncrease = m_proportionalIncrease,
+               .proportionalDecrease = m_proportionalDecrease,
+               .fairDecrease = m_fairDecrease,
+               .targetShare = m_targetShare,
+               .startBdp = m_startBdp,
+               .fastPackets = m_fastPackets,
+               .fastDelayPackets = m_fastDelayPackets,
+               .quickShare = m_quickShare,
+               .waitShare = m_waitShare};
+}
+
+void
+Smartt::Open(uint32_t slot, const Path& path)
+{
+    NS_LOG_FUNCTION(this << slot);
+    if (slot >= m_flows.size())
+    {
+        m_flows.resize(slot + 1);
+    }
+    m_flows[slot] = SmarttWindow(m_rules, path);
+}
+
+void
+Smartt::OnSent(uint32_t slot, uint32_t, uint32_t bytes)
+{
+    m_flows[slot].OnSent(bytes);
+}
+
+void
+Smartt::OnAck(uint32_t slot, const Ack& ack)
+{
+    m_flows[slot].OnAck(m_rules, ack, Host().NowPs());
+}
+
+void
+Smartt::OnLoss(uint32_t slot, Loss how)
+{
+    if (how == Loss::TIMEOUT) // of the others OnAck tells how much
+    {
+        m_flows[slot].OnTimeout();
+    }
+}
+
+uint64_t
+Smartt::WindowBytes(uint32_t slot) const
+{
+    return static_cast<uint64_t>(m_flows[slot].Bytes());
+}
+
+} // namespace ns3

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SMARTT_H
+#define SMARTT_H
+
+#include "smartt-window.h"
+
+#include <vector>
+
+/**
+ * @defgroup smartt SMaRTT congestion control
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup smartt
+ * @brief A window by marks and delay together, for senders that spray (SMaRTT).
+ *
+ * No mark and a short round trip: more, in proportion to what is left up to the target. No mark and
+ * a long one: a fair share more. A mark and a short one: a fair share less. Both: less, in
+ * proportion to what is too much. After a round trip with losses the window is what arrived in it
+ * (QuickAdapt); after a window without mark or delay it grows by packets (FastIncrease).
+ *
+ * **Source** Bonato et al., "SMaRTT-REPS: Sender-based Marked Rapidly-adapting Trimmed & Timed
+ * Transport with Recycled Entropies", arXiv 2404.01630, first version; constants and what the text
+ * leaves open as in its authors' simulator ("delayB"). Sizes are payload, an acknowledgement of n
+ * packets counts n times.
+ * **Not modelled** The smaller fair increase after a quick adaption; a window that only a timeout
+ * has told to be lost is taken off as a whole.
+ */
+class Smartt final : public fabric::CongestionControl
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::HostPort& host) override;
+    void Open(uint32_t slot, const Path& path) override;
+    void OnSent(uint32_t slot, uint32_t packet, uint32_t bytes) override;
+    void OnAck(uint32_t slot, const Ack& ack) override;
+    void OnLoss(uint32_t slot, Loss how) override;
+    uint64_t WindowBytes(uint32_t slot) const override;
+
+  private:
+    double m_fairIncrease{0};
+    double m_proportionalIncrease{0};
+    double m_proportionalDecrease{0};
+    double m_fairDecrease{0};
+    double m_targetShare{0};
+    double m_startBdp{0};
+    double m_fastPackets{0};
+    double m_fastDelayPackets{0};
+    double m_quickShare{0};
+    double m_waitShare{0};
+    SmarttWindow::Rules m_rules{};     ///< The attributes
+    std::vector<SmarttWindow> m_flows; ///< By slot
+};
+
+} // namespace ns3
+
+#endif // SMARTT_H
