@@ -105,10 +105,10 @@ CHANGES = {
         "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RedEcn'}}",
         "Entropy: here goes a path selector; 'ns3::RedEcn' is a queue.",
     ),
-    "a congestion control where there is none": (
+    "a congestion control that nobody has written": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Dcqcn'}}",
-        "CongestionControl: here goes a congestion control; no 'ns3::Dcqcn'. There is none.",
+        "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Crystal'}}",
+        "CongestionControl: here goes a congestion control; no 'ns3::Crystal'. There are ns3::",
     ),
     "an attribute of a type in an attribute twice": (
         "type: ns3::RoceTransport}",

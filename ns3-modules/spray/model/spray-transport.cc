@@ -37,8 +37,8 @@ SprayTransport::GetTypeId()
                        .reorderHelp = ", 0 = two windows, or three bandwidth-delay products if "
                                       "congestion control sets the window"})
             .AddAttribute("WindowBdp",
-                          "Packets in flight in bandwidth-delay products of the unloaded path [1], 0 "
-                          "= what congestion control allows",
+                          "Packets in flight in bandwidth-delay products of the unloaded path [1], "
+                          "0 = what congestion control allows",
                           DoubleValue(1.0),
                           MakeDoubleAccessor(&SprayTransport::m_windowBdp),
                           MakeDoubleChecker<double>(0, 100));

@@ -23,9 +23,10 @@ struct SprayOutbound : fabric::Outbound
  * @brief Packet spraying at its plainest: a fixed window, one entropy per packet, selective repeat.
  *
  * The sender keeps WindowBdp bandwidth-delay products in flight, or what its congestion control
- * allows if that is 0, over all ports that serve the destination, and asks its path selector for the entropy of every packet. The receiver takes
- * packets in any order and acknowledges each by its number. A packet is lost when one
- * ReorderPackets further on has arrived, when it came without its payload, or after a timeout.
+ * allows if that is 0, over all ports that serve the destination, and asks its path selector for
+ * the entropy of every packet. The receiver takes packets in any order and acknowledges each by its
+ * number. A packet is lost when one ReorderPackets further on has arrived, when it came without its
+ * payload, or after a timeout.
  *
  * **Source** Our own; the common part of NDP (SIGCOMM 2017), MP-RDMA (NSDI 2018) and the Ultra
  * Ethernet transport without their congestion control.
