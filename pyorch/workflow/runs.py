@@ -98,36 +98,40 @@ class Workflow:
         return sorted([*self.figures, *(p.stem for p in self.broken if p.suffix == ".py")])
 
     def needs(self, figure: str) -> dict[str, str]:
-        """Return the tables that a figure needs, by argument.
+        """Return the tables that a figure needs, by argument; none if it is refused."""
+        return {} if self.refusal(figure) else self.figures.get(figure, {})
 
-        Raises
-        ------
-        SpecError
-            Its file is broken, or that of a scenario that it needs; or no such is there.
+    def refusal(self, figure: str) -> str:
+        """Return why a figure cannot be made; empty if it can.
+
+        Its file is broken, or that of a scenario that it needs; or no such is there.
         """
         for path, message in self.broken.items():
             if path.suffix == ".py" and path.stem == figure:
-                raise SpecError(message)
-        for need in self.figures[figure].values():
-            self._check_need(figure, need)
-        return self.figures[figure]
+                return message
+        refusals = (self._need_refusal(figure, n) for n in self.figures.get(figure, {}).values())
+        return next(filter(None, refusals), "")
 
     def rooms_of(self, figure: str) -> list[str]:
         """Return the parts of pyorch that a figure is made with."""
+        if figure not in self.figures:
+            return ["figures"]
         text = Path(f"plots/{figure}.py").read_text()
         return ["figures", "theory"] if "from pyorch.theory import" in text else ["figures"]
 
-    def _check_need(self, figure: str, need: str) -> None:
+    def _need_refusal(self, figure: str, need: str) -> str:
         scenario, metric = split_need(need, figure)
         metrics = names("pyorch.metrics")
         for kind, name, known in (("scenario", scenario, self.runs), ("metric", metric, metrics)):
             if name not in known:
                 broken = [m for p, m in self.broken.items() if _name_in(p) == name]
-                raise SpecError(
-                    broken[0] if broken and kind == "scenario" else
+                if broken and kind == "scenario":
+                    return broken[0]
+                return (
                     f"plots/{figure}.py: NEEDS: no {kind} '{name}'. There are"
                     f" {', '.join(sorted(known))}.{did_you_mean(name, known)}"
-                )  # fmt: skip
+                )
+        return ""
 
     @property
     def needed(self) -> list[str]:

@@ -37,7 +37,7 @@ except PyorchError as error:
     raise WorkflowError(str(error)) from None
 if workflow.is_main_process:
     for message in found.broken.values():
-        logger.warning(f"{message} What needs this file cannot be made; the rest goes on.")
+        logger.warning(f"{message} What needs this file fails; the rest is made.")
 
 FORMATS = ["pdf", "svg", "png", "csv", "txt"]
 #: One folder for each scale: no scale ever replaces the figures of another.
@@ -54,19 +54,6 @@ config["captions"] = {name: runs.escape(text) for name, text in found.captions.i
 }
 
 
-def needed(ask):
-    """An input that is asked for when the job is planned: a broken file stops only its own."""
-
-    def input_of(wildcards):
-        try:
-            return ask(wildcards)
-        except PyorchError as error:
-            logger.error(str(error))
-            raise SystemExit(1)  # an error would be shown with a traceback of this function
-
-    return input_of
-
-
 report: "report/workflow.rst"
 
 
@@ -80,12 +67,9 @@ localrules:
 rule figure:
     """One figure as PDF, SVG, PNG, the CSV of what is drawn, and its caption."""
     input:
-        tables=needed(
-            lambda wildcards: [
-                need_path(need, "results", scale)
-                for need in found.needs(wildcards.figure).values()
-            ]
-        ),
+        tables=lambda wildcards: [
+            need_path(need, "results", scale) for need in found.needs(wildcards.figure).values()
+        ],
         plot="plots/{figure}.py",
     output:
         multiext(f"{FIGURES}/{{figure}}", ".pdf", ".png", ".csv", ".txt"),
@@ -95,7 +79,7 @@ rule figure:
             category="Figures",
             labels=lambda wildcards: {
                 "figure": wildcards.figure,
-                "shows": found.captions[wildcards.figure].partition(". ")[0],
+                "shows": found.captions.get(wildcards.figure, "").partition(". ")[0],
             },
         ),
     log:
@@ -103,18 +87,21 @@ rule figure:
     params:
         scale=scale,
         code=lambda wildcards: code.of_rooms(*found.rooms_of(wildcards.figure)),
+        # A figure that cannot be made is a job that says why and fails: the others are made.
+        refusal=lambda wildcards: found.refusal(wildcards.figure),
     resources:
         mem_mb=1000,
     message:
         "Drawing {wildcards.figure}"
     shell:
-        "python {input.plot:q} --scale {params.scale:q} > {log:q} 2>&1"
+        "(test -z {params.refusal:q} || {{ echo {params.refusal:q}; exit 1; }}"
+        " && python {input.plot:q} --scale {params.scale:q}) > {log:q} 2>&1"
 
 
 rule benchmarks:
     """Time, memory and events of every run; no input of anything, because they differ every time."""
     input:
-        provenance=needed(lambda wildcards: found.simulated("provenance.json")),
+        provenance=lambda wildcards: found.simulated("provenance.json"),
     output:
         csv=report(
             f"results/benchmarks_{scale}.csv",
