@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.errors import SimulationError
+from pyorch.runs import asked
 from pyorch.runs.choose import Scenario, choose, named
 from pyorch.runs.finished import is_finished
 from pyorch.runs.make import make
@@ -83,6 +84,8 @@ def run(
             stacklevel=2,
         )
     folder = Path(out) if out else Path(results) / chosen.folder
+    if not out:
+        asked.note(folder.parent, set or {}, seed)
     if force or not is_finished(chosen.spec, folder):
         _make(chosen, folder)
     return RunResult.of(chosen, folder)
@@ -120,6 +123,7 @@ def sweep(
     from pyorch.workflow import sweep as workflow
 
     runs = choose(scenario, scale, variant, case, None, set or {})
+    asked.note(Path("results") / runs[0].scenario, set or {})
     unique = {one.id: one for one in runs}
     workflow.make_all(list(unique.values()), cores)
     return Runs([RunResult.of(one, Path("results") / one.folder) for one in unique.values()])

@@ -166,7 +166,7 @@ def test_an_unknown_metric_is_answered_with_the_known_ones(scenario, tmp_path):
     done = pyorch("metrics", "fctt", scenario, "--out", tmp_path / "x.csv")
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no metrics 'fctt'. Found in pyorch/metrics: fct," in done.stderr
+    assert re.match("no metrics 'fctt'. Found in pyorch/metrics: .*fct, .*slowdown", done.stderr)
 
 
 @pytest.mark.ns3
@@ -271,6 +271,26 @@ def test_ctrl_c_ends_a_run_with_one_line_and_status_130(scenario, tmp_path):
     assert "stopped by Ctrl-C; no result was written." in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "out" / "raw.npz").exists()
+
+
+@pytest.mark.ns3
+def test_a_run_that_was_asked_for_with_set_is_stale_only_when_its_scenario_has_changed(tmp_path):
+    (tmp_path / "scenarios").mkdir()
+    path = tmp_path / "scenarios" / "small.yaml"
+    path.write_text(SMALL)
+    changed = ("run", path, "--set", "workload.message=10 kB", "--seed", "7")
+    for _ in range(2):
+        assert pyorch(*changed, cwd=tmp_path).returncode == 0
+    (folder,) = (tmp_path / "results" / "small").glob("s*-*")
+    asked = '[["workload.message", "10 kB"], ["seed", 7]]\n'
+    assert (folder.parent / "asked.jsonl").read_text() == asked
+
+    assert pyorch("stale", cwd=tmp_path).stdout == ""
+    path.write_text(SMALL.replace("800 Gb/s", "400 Gb/s"))
+    assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
+    path.write_text(SMALL.replace("permutation, message", "all_to_all, message"))
+    (folder.parent / "asked.jsonl").write_text(f'5\n[["x", 1]]\n{{\n{asked}')  # others edit, too
+    assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
 
 
 def test_stale_folders_are_those_that_no_scenario_names(tmp_path):

@@ -4,13 +4,15 @@
 import ast
 import json
 import re
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from pyorch import plugins
 from pyorch import spec as specs
 from pyorch.cli.attributes import allowed
-from pyorch.errors import PluginError, did_you_mean, quoted
+from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
+from pyorch.runs import asked
 from pyorch.spec import typeids
 from pyorch.spec.parameters import shown
 from pyorch.spec.schema import Switch
@@ -160,11 +162,18 @@ def question(path: Path) -> str:
 
 
 def stale(results: Path, scenarios: Path | str = "scenarios") -> list[Path]:
-    """Return folders of runs that no scenario names at any scale."""
+    """Return folders of runs that no scenario names at any scale, also as it was changed by --set.
+
+    A change that the scenario does not take any more names nothing.
+    """
     named = set()
     for path in specs.scenario_files(scenarios):
         file = specs.read_scenario(path)
+        name = specs.plan(file)[0].scenario
         for scale in specs.SCALES:
             named |= {run.folder for run in specs.plan(file, scale)}
+            for changes in asked.noted(results / name):
+                with suppress(SpecError):
+                    named |= {run.folder for run in specs.plan(file, scale, changes)}
     found = [p for p in results.glob("*/s*-*") if (p / "spec.json").exists()]
     return sorted(path for path in found if f"{path.parent.name}/{path.name}" not in named)

@@ -9,6 +9,7 @@ from pyorch import spec as specs
 from pyorch.errors import SpecError
 from pyorch.plugins import load
 from pyorch.render import input_tables
+from pyorch.runs import asked
 from pyorch.runs.choose import choose as runs_of
 from pyorch.runs.choose import named
 from pyorch.runs.finished import is_finished
@@ -33,6 +34,8 @@ def run(
     """Run one point of a scenario unless it is finished; return the exit status."""
     chosen = choose(scenario, sets, seed, variant, case, scale)
     folder = out or Path("results") / chosen.folder
+    if not out:
+        asked.note(folder.parent, map(parse_assignment, sets), seed)
     if not force and is_finished(chosen.spec, folder):
         typer.echo(f"{folder} is finished; --force runs it again.", err=True)
     else:
@@ -61,6 +64,7 @@ def run_all(
 
     assignments = [parse_assignment(text) for text in sets]
     chosen = runs_of(scenario, scale, variant, case, seed, assignments)
+    asked.note(Path("results") / chosen[0].scenario, assignments, seed)
     with display() as show_progress:
         outcome = sweep(chosen, jobs, show=show_progress)
     for one in {run.id: run for run in chosen}.values():

@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from pyorch import spec as specs
+from pyorch.runs import asked
 from pyorch.runs.choose import choose
 from pyorch.simulate.progress import duration_text
 from pyorch.spec.overrides import parse_assignment
@@ -35,6 +36,7 @@ def sweep(
     """Make every run and metric of a scenario; return the exit status."""
     assignments = [parse_assignment(text) for text in sets]
     runs = choose(scenario, scale, variant, case, None, assignments)
+    asked.note(Path("results") / runs[0].scenario, assignments)
     names = workflow.metrics_of(runs) if metrics is None else [m for m in metrics if m != "none"]
     folder = table_folder(scale, variant, case, assignments)
     with display() as show:

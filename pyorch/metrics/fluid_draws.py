@@ -4,13 +4,16 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.errors import TraceError
-from pyorch.metrics._run import RunTables, changes_of_links, idle_times
+from pyorch.metrics._run import RunTables, changes_of_links, idle_times, refuse
 from pyorch.metrics.fluid import fluid_fct_ps
-from pyorch.render import input_tables
+from pyorch.render import flows_wait, input_tables
 from pyorch.theory.paths import random_choice
 
 DRAWS = 20
+_FLOWS_WAIT = (
+    "flows wait for others, so when they start is not known before a run. Ask for fluid instead,"
+    " which takes the starts from the run."
+)
 COLUMNS = ("draw", "fluid_mean_ps", "fluid_p50_ps", "fluid_p99_ps", "fluid_p100_ps")
 
 
@@ -30,11 +33,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         Links change, or flows wait for others: their starts are not known before a run.
     """
     run.refuse_changes_of_links()
-    if "dependencies" in run.inputs:
-        raise TraceError(
-            "flows wait for others, so when they start is not known before a run. Ask for fluid"
-            " instead, which takes the starts from the run."
-        )
+    refuse(_FLOWS_WAIT if "dependencies" in run.inputs else "")
     if run.table("paths").empty:
         return pd.DataFrame(columns=list(COLUMNS))
     return pd.DataFrame(
@@ -43,8 +42,8 @@ def measure(run: RunTables) -> pd.DataFrame:
 
 
 def refusal(spec: dict) -> str:
-    """Return why a run has no fluid value."""
-    return changes_of_links(spec)
+    """Return why the flows of a run cannot be drawn anew."""
+    return changes_of_links(spec) or (_FLOWS_WAIT if flows_wait(spec) else "")
 
 
 def _draw(run: RunTables, number: int) -> list[float]:

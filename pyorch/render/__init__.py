@@ -3,6 +3,13 @@
 
 from pyorch.render.folder import write_run
 from pyorch.render.script import environment, render_script
-from pyorch.render.tables import input_tables, write_tables
+from pyorch.render.tables import flows_wait, input_tables, write_tables
 
-__all__ = ["environment", "input_tables", "render_script", "write_run", "write_tables"]
+__all__ = [
+    "environment",
+    "flows_wait",
+    "input_tables",
+    "render_script",
+    "write_run",
+    "write_tables",
+]

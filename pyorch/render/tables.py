@@ -112,6 +112,17 @@ def _routes(
     return {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
 
 
+def flows_wait(spec: dict) -> bool:
+    """Return whether some flow of a resolved spec starts only when another has ended."""
+    for load in spec["workload"]:
+        module = plugins.load("pyorch.workload", load["type"])
+        if hasattr(module, "dependencies"):
+            rows = module.dependencies(restore(module.Params, load))
+            if len(rows.get("flow", ())):
+                return True
+    return False
+
+
 def _seed_of(index: int, seed: int) -> int:
     """Return the seed of the n-th entry of a list, whose streams no seed of a run has.
 

@@ -38,12 +38,21 @@ _LIMITS = {
 def first(error: ValidationError, model: type[BaseModel]) -> tuple[KeyPath, str]:
     """Return the path and the sentence of the first thing that is wrong.
 
-    A misspelt key comes before the missing one that it stands for.
+    A misspelt key comes before the missing one that it stands for; missing ones come together.
     """
     details = error.errors(include_url=False)
     detail = min(details, key=lambda found: found["type"] != "extra_forbidden")
-    path = tuple(part for part in detail["loc"] if part != "[key]")
+    path = _path(detail)
+    missing = [dotted(_path(found)) for found in details if found["type"] == "missing"]
+    if detail["type"] == "missing" and len(missing) > 1:
+        others = " and ".join(filter(None, (", ".join(missing[1:-1]), missing[-1])))
+        are = "are" if len(missing) > 2 else "is"
+        return path, f"this key is missing, and so {are} {others}. Add them."
     return path, _sentence(detail, path, model)
+
+
+def _path(detail: dict) -> KeyPath:
+    return tuple(part for part in detail["loc"] if part != "[key]")
 
 
 def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:

@@ -52,6 +52,18 @@ def as_built(type_name: str, name: str, value: object) -> None:
         raise ValueError(f"{quoted(value)} would be {quoted(settled)}.")
 
 
+def _left_to_file(values: dict) -> dict[str, str]:
+    """Return what `link` need not say with this topology, with values that stand in for it."""
+    topology, link = values.get("topology"), values.get("link", {})
+    kind = topology.get("type") if isinstance(topology, dict) else None
+    try:
+        own = getattr(plugins.load("pyorch.topology", kind), "OWN_LINKS", False)
+    except PluginError:
+        return {}  # its name is refused when it is resolved
+    stand_in = {"rate": "1 bit/s", "delay": "0 s"}
+    return {k: v for k, v in stand_in.items() if own and isinstance(link, dict) and k not in link}
+
+
 class Resolver:
     """Resolves many points of scenarios; what they share is computed once.
 
@@ -72,7 +84,10 @@ class Resolver:
             With file, line, key path, what is wrong, what is allowed, what to do.
         """
         values = {k: v for k, v in scenario.values.items() if k not in PLANNING_KEYS}
+        of_file = _left_to_file(values)
         try:
+            if of_file:
+                values["link"] = {**values.get("link", {}), **of_file}
             point = Scenario.model_validate(values)
         except ValidationError as error:
             raise scenario.error(*messages.first(error, Scenario)) from None
@@ -83,6 +98,9 @@ class Resolver:
         )
         network = self._shape(scenario, spec["topology"], spec["link"])
         nodes, links = network.nodes, network.links
+        for key in of_file:  # what is said of all links is then said of the fastest and longest
+            column = {"rate": "rate_bps", "delay": "delay_ps"}[key]
+            spec["link"][column] = int(links[column].max())
         try:
             check_trace(spec["trace"], nodes)
         except FieldError as error:

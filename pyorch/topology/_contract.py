@@ -12,6 +12,8 @@ class Contract(Protocol):
     """One file of this folder."""
 
     Params: type[Closed]
+    OWN_LINKS: bool  # rates and delays are not those of `link`, which may leave them out
+    OPTIONAL = ("OWN_LINKS",)
 
     def tables(params: Closed, link: dict) -> dict[str, dict[str, np.ndarray]]:  # noqa: N805
         """Return the node and link tables; columns as in docs/definitions.md."""

@@ -2,7 +2,7 @@
 """A network from a file: HPCC topology.txt, htsim .topo, or our own node and link tables.
 
 What the file holds is part of the name of a run; where it lies is not. Rates and delays are those
-of the file, not those of `link`.
+of the file; `link` may leave them out.
 """
 
 from functools import lru_cache
@@ -21,6 +21,8 @@ LINKS = (
     {"node_a": int, "node_b": int, "rate_bps": int, "delay_ps": int},
     {"parallel": int, "loss_ratio": float, "bit_error_ratio": float},
 )
+#: Rates and delays are in the file.
+OWN_LINKS = True
 
 
 class Params(Closed):

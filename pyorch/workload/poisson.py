@@ -14,6 +14,7 @@ from pyorch.spec.fields import Closed, FieldError, Number, TimePs
 from pyorch.spec.files import InputFile, numbered_lines
 from pyorch.spec.limits import MOST_FLOWS
 from pyorch.spec.network import Network
+from pyorch.units import TIME, format_exact
 from pyorch.workload import _size_cdf
 from pyorch.workload._hosts import access_rate_bps, hosts, stream
 
@@ -73,10 +74,13 @@ def _check_counts(params: Params, counts: dict[str, int]) -> None:
 def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
     """Raise FieldError if messages may begin after the run has ended."""
     if params.start_ps + params.duration_ps > stop_ps:
+        last, stop = (
+            format_exact(t, TIME) for t in (params.start_ps + params.duration_ps, stop_ps)
+        )
         raise FieldError(
             "duration",
-            f"messages begin until {params.start_ps + params.duration_ps} ps, but the run stops at"
-            f" {stop_ps} ps. Shorten duration, or raise stop.",
+            f"messages begin until {last}, but the run stops at {stop}. Shorten duration, or raise"
+            " stop.",
         )
 
 

@@ -35,6 +35,14 @@ CHANGES = {
     "a key that is missing": (
         ", delay: 500 ns", "", "small.yaml:4: link.delay: this key is missing. link needs it",
     ),
+    "keys that are missing, each where it belongs": (
+        "link: {rate: 800 Gb/s, delay: 500 ns}\nswitch: {buffer: 8 MB}", "link: {}",
+        "small.yaml:4: link.rate: this key is missing, and so are link.delay and switch.buffer.",
+    ),
+    "two keys that are missing": (
+        "link: {rate: 800 Gb/s, delay: 500 ns}", "link: {}",
+        "small.yaml:4: link.rate: this key is missing, and so is link.delay. Add them.",
+    ),
     "a number without unit": (
         "800 Gb/s", "800",
         "small.yaml:4: link.rate: '800' has no unit I can read as a rate. Write a number and one"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch import spec
+from pyorch import render, spec
 from pyorch.errors import SpecError
 from pyorch.spec.fields import FieldError
 from pyorch.spec.scenario import parse_scenario
@@ -99,6 +99,37 @@ def test_our_tables_come_back_and_tiers_and_planes_are_found(tmp_path_factory, t
             assert (got[table][column] == tables[table][column]).all(), column
     closed = fat_tree.counts(params)
     assert counts == {name: closed[name] for name in counts}
+
+
+LEFT_OUT = """\
+name: small
+topology: {type: from_file, file: topology.txt}
+workload: {type: single, message: 1 kB, target: 2}
+switch: {buffer: 8 MB}
+transport: {type: ns3::RoceTransport}
+stop: 20 ms
+"""
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [("", (4 * 10**11, 10**6)), ("link: {loss: 0.1}", (4 * 10**11, 10**6)),
+     ("link: {delay: 7 us}", (4 * 10**11, 7 * 10**6)),
+     ("link: {rate: 1 Gb/s, delay: 7 us}", (10**9, 7 * 10**6))],
+)  # fmt: skip
+def test_what_the_file_says_need_not_be_said_of_links(tmp_path, link, expected):
+    # The fastest link has 400 Gb/s, the longest 1 us; what is written is kept, and changes no link.
+    (tmp_path / "topology.txt").write_text(HPCC)
+    scenario = parse_scenario(LEFT_OUT + link, str(tmp_path / "s.yaml"))
+    (run,) = spec.plan(scenario, typeids_file=DATA / "typeids.json")
+
+    assert (run.spec["link"]["rate_bps"], run.spec["link"]["delay_ps"]) == expected
+    rates = render.input_tables(run.spec)["links"]["rate_bps"]
+    assert set(rates) == {10**11, 25 * 10**9, 4 * 10**11}
+    text = LEFT_OUT.replace("from_file, file: topology.txt", "dumbbell, left: 2, right: 2") + link
+    if "rate" not in link:
+        with pytest.raises(SpecError, match="this key is missing"):
+            spec.plan(parse_scenario(text, "s.yaml"), typeids_file=DATA / "typeids.json")
 
 
 TOPO = (DATA / "htsim" / "ls128_100.topo").read_text()

@@ -89,6 +89,23 @@ def test_a_sweep_makes_the_metrics_that_its_runs_can_be_asked(project, added, wi
     assert everything - set(metrics_of(runs)) == without
 
 
+@pytest.mark.ns3
+def test_a_sweep_of_flows_that_wait_draws_none_of_them_anew(project):
+    (project.scenario.parent / "chain.cm").write_text(
+        "Nodes 4\nConnections 2\nTriggers 1\n"
+        "0->1 id 1 start 0 size 10 recv_done_trigger 1\n1->2 id 2 trigger 1 size 10\n"
+        "trigger id 1 oneshot\n"
+    )
+    text = project.scenario.read_text().replace(
+        "{type: permutation, message: 100 kB}", "{type: htsim_cm, file: chain.cm}"
+    )
+    project.scenario.write_text(text)
+    assert "fluid_draws" not in metrics_of(plan(read_scenario(project.scenario), "laptop"))
+    path = project.scenario.parent / "chain.cm"
+    path.write_text(path.read_text().replace("trigger 1 size", "start 0 size"))
+    assert "fluid_draws" in metrics_of(plan(read_scenario(project.scenario), "laptop"))
+
+
 def pyorch(project, *arguments):
     return subprocess.run(
         [sys.executable, "-m", "pyorch", *map(str, arguments)], cwd=project.folder,
