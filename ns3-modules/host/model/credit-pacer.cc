@@ -45,6 +45,10 @@ CreditPacer::Want(uint32_t flow, uint64_t bytes)
 void
 CreditPacer::Received(uint32_t flow, uint64_t bytes)
 {
+    if (flow >= m_flows.size())
+    {
+        return; // it never wanted any
+    }
     Flow& state = m_flows[flow];
     state.outstandingBytes -= std::min(bytes, state.outstandingBytes);
     if (state.wantedBytes > 0)
@@ -56,6 +60,10 @@ CreditPacer::Received(uint32_t flow, uint64_t bytes)
 void
 CreditPacer::Forget(uint32_t flow)
 {
+    if (flow >= m_flows.size())
+    {
+        return; // it never wanted any
+    }
     m_flows[flow] = {};
     m_waits = true; // somebody else may come in its place
 }

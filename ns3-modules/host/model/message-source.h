@@ -72,6 +72,11 @@ class MessageSource : public PacketTransport
     {
     }
 
+    /// A switch had no room even for the header of a packet and sent it back; the packet is lost.
+    virtual void OnBounced(Out& out)
+    {
+    }
+
     /// Nothing was heard for too long: take for lost what is out.
     virtual void OnTimeout(Out& out, Answer& lost)
     {
@@ -90,7 +95,7 @@ class MessageSource : public PacketTransport
     {
     }
 
-    /// A timer set with SetHostTimer has run out.
+    /// The time of SetHostTimer has come.
     virtual void OnHostTimer()
     {
     }
@@ -107,10 +112,13 @@ class MessageSource : public PacketTransport
         }
     }
 
-    /// Call OnHostTimer at that time [ps]. There is no cancel.
+    /// Call OnHostTimer at that time, in place of the one of the call before [ps].
     void SetHostTimer(uint64_t atPs)
     {
-        Host().SetTimer(atPs, HOST_TIMER);
+        if (const uint64_t timerPs = m_hostDeadline.Move(0, atPs); timerPs != NEVER_PS)
+        {
+            Host().SetTimer(timerPs, HOST_TIMER);
+        }
     }
 
     /// End a message at its source, which nobody acknowledges: only if not IsAcknowledged.
@@ -138,6 +146,20 @@ class MessageSource : public PacketTransport
         {
             m_ready.emplace_back(Order());
         }
+    }
+
+    /// A data frame of a message of this host has come back.
+    void ReceiveBounced(FrameId id)
+    {
+        const uint32_t slot = Host().GetMessage(Host().GetFrame(id).message).senderSlot;
+        if (slot == DONE_SLOT)
+        {
+            return; // it was a copy
+        }
+        Out& out = m_out[slot];
+        TellBounced(out, id);
+        OnBounced(out);
+        Wake(out);
     }
 
     /// A control frame or an acknowledgement has come.
@@ -290,7 +312,7 @@ class MessageSource : public PacketTransport
     {
         if (token == HOST_TIMER)
         {
-            OnHostTimer();
+            OnOwnTimer();
             return;
         }
         Out& out = m_out[token];
@@ -321,6 +343,19 @@ class MessageSource : public PacketTransport
         }
     }
 
+    void OnOwnTimer()
+    {
+        const auto [reached, againPs] = m_hostDeadline.Fire(Host().NowPs());
+        if (againPs != NEVER_PS)
+        {
+            Host().SetTimer(againPs, HOST_TIMER);
+        }
+        if (reached != 0)
+        {
+            OnHostTimer();
+        }
+    }
+
     void OnAcknowledgement(Out& out, FrameId id)
     {
         Answer answer = Learn(out, id);
@@ -344,6 +379,7 @@ class MessageSource : public PacketTransport
     }
 
     FlowSlots<Out> m_out;
+    Deadlines<1> m_hostDeadline; ///< Of SetHostTimer
     FlowOrder m_firstReady;
     std::vector<FlowOrder> m_ready; ///< The others: by port, then by priority
     uint64_t m_begun{0};            ///< Messages that ever began

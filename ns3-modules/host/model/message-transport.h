@@ -96,12 +96,16 @@ class MessageTransport : public MessageSource<Out>
     void Receive(FrameId id, PortId port) final
     {
         const Frame& frame = Host().GetFrame(id);
-        if (frame.kind == frame_kind::DATA)
+        if (frame.kind == frame_kind::DATA && !(frame.flags & frame_flag::BOUNCED))
         {
             ReceiveData(id, port);
             return;
         }
-        if (frame.flags & frame_flag::REVERSE)
+        if (frame.flags & frame_flag::BOUNCED)
+        {
+            this->ReceiveBounced(id);
+        }
+        else if (frame.flags & frame_flag::REVERSE)
         {
             this->ReceiveAtSource(id);
         }

@@ -78,17 +78,17 @@ PacketTransport::AddAttributes(TypeId tid, const Defaults& defaults)
                       MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
         .AddAttribute("ControlPriority",
                       "Priority of acknowledgements",
-                      UintegerValue(6),
+                      UintegerValue(defaults.controlPriority),
                       MakeUintegerAccessor(&T::m_controlPriority),
                       MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
         .AddAttribute("EcnCapable",
                       "Switches may mark data",
-                      BooleanValue(true),
+                      BooleanValue(defaults.ecnCapable),
                       MakeBooleanAccessor(&T::m_ecnCapable),
                       MakeBooleanChecker())
         .AddAttribute("Trimmable",
                       "Switches may cut the payload away instead of dropping a packet",
-                      BooleanValue(false),
+                      BooleanValue(defaults.trimmable),
                       MakeBooleanAccessor(&T::m_trimmable),
                       MakeBooleanChecker())
         .AddAttribute("Order",

@@ -82,6 +82,13 @@ PacketTransport::ReportArrivals(Outbound& out, const Frame& frame, uint64_t rttP
             m_entropy->Report(out.slot, {0, port, entropy, PathReport::Fate::ARRIVED});
         }
     }
+    ReportOwn(out, frame, rttPs);
+}
+
+/// Tell the path selector of the packet of an answer, or of one that has come back itself.
+void
+PacketTransport::ReportOwn(Outbound& out, const Frame& frame, uint64_t rttPs)
+{
     PortId port = NO_PORT;
     if (frame.packet >= out.packets.Base() && out.paths.Get(frame.packet).entropy == frame.entropy)
     {
@@ -133,8 +140,7 @@ PacketTransport::TellAnswer(Outbound& out, FrameId id, const Answer& answer)
                         << "; give the switches a program that does");
     if (answer.newLoss)
     {
-        out.lossEnd = out.packets.Highest();
-        m_control->OnLoss(out.slot, *answer.newLoss);
+        TellNewLoss(out, *answer.newLoss);
     }
     m_control->OnAck(out.slot,
                      {.rttPs = answer.rttPs,
@@ -153,10 +159,37 @@ PacketTransport::TellTimeout(Outbound& out)
 {
     if (m_control)
     {
-        out.lossEnd = out.packets.Highest();
-        m_control->OnLoss(out.slot, CongestionControl::Loss::TIMEOUT);
+        TellNewLoss(out, CongestionControl::Loss::TIMEOUT);
         Sync(out);
     }
+}
+
+/// Take in that a packet found no room and its header has come back: what has arrived is not news.
+void
+PacketTransport::TellBounced(Outbound& out, FrameId id)
+{
+    const Frame& frame = Host().GetFrame(id);
+    if (m_reports)
+    {
+        ReportOwn(out, frame, 0);
+    }
+    Answer answer{};
+    if (out.packets.Lost(frame.packet))
+    {
+        TellLost(out, frame.packet, CongestionControl::Loss::TRIMMED, answer);
+    }
+    if (m_control && answer.newLoss)
+    {
+        TellNewLoss(out, *answer.newLoss);
+        Sync(out);
+    }
+}
+
+void
+PacketTransport::TellNewLoss(Outbound& out, CongestionControl::Loss how)
+{
+    out.lossEnd = out.packets.Highest();
+    m_control->OnLoss(out.slot, how);
 }
 
 uint64_t

@@ -54,6 +54,9 @@ class PacketTransport : public Transport
         const char* rto;     ///< Retransmission timeout, for example "4ms"
         uint32_t reorderPackets{1};  ///< ReorderPackets, and whether it may be 0
         const char* reorderHelp{""}; ///< More to say about it
+        uint8_t controlPriority{6};  ///< ControlPriority
+        bool ecnCapable{true};       ///< EcnCapable
+        bool trimmable{false};       ///< Trimmable
     };
 
     /// Add to a family's type the attributes that all of them have.
@@ -105,6 +108,7 @@ class PacketTransport : public Transport
     Answer Learn(Outbound& out, FrameId frame);
     void TellAnswer(Outbound& out, FrameId frame, const Answer& answer);
     void TellTimeout(Outbound& out);
+    void TellBounced(Outbound& out, FrameId data); ///< A switch has sent a packet back
     void Notified(Outbound& out);              ///< A CNP has come
     void Updated(Outbound& out);               ///< UPDATE_DEADLINE is reached
     void StartTimeout(Outbound& out);          ///< Unless it runs, or nothing is out
@@ -134,9 +138,11 @@ class PacketTransport : public Transport
   private:
     void Pace(Outbound& out, uint32_t frameBytes);
     void Sync(Outbound& out); ///< Set UPDATE_DEADLINE to what congestion control wants
+    void TellNewLoss(Outbound& out, CongestionControl::Loss how);
     uint64_t InFlightBytes(const Outbound& out) const;
     uint64_t PayloadBytes(const Outbound& out, uint32_t packets, bool withLast) const;
     void ReportArrivals(Outbound& out, const Frame& frame, uint64_t rttPs);
+    void ReportOwn(Outbound& out, const Frame& frame, uint64_t rttPs);
 
     Segmentation m_cut;
     uint16_t m_dataFlags{0}; ///< Of each new data frame

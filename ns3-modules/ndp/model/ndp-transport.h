@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef NDP_TRANSPORT_H
+#define NDP_TRANSPORT_H
+
+#include "ns3/credit-pacer.h"
+#include "ns3/message-transport.h"
+
+#include <optional>
+
+namespace ns3
+{
+
+/**
+ * @defgroup ndp NDP
+ */
+
+/// State of an NDP message at its source.
+struct NdpOutbound : fabric::Outbound
+{
+    uint32_t initialPackets{0}; ///< First window
+    uint32_t credit{0};         ///< Packets that may go now
+    uint32_t pulled{0};         ///< Largest pull number that has come
+    uint32_t answers{0};        ///< ACKs and NACKs that have come, each to be followed by a PULL
+};
+
+/// State of an NDP message at its destination.
+struct NdpInbound : fabric::Inbound
+{
+    uint32_t pulls{0};                     ///< Sent
+    fabric::PortId port{fabric::NO_PORT};  ///< By which the last packet came
+    uint16_t entropy{0};                   ///< Of the last packet
+};
+
+/**
+ * @ingroup ndp
+ * @brief NDP: one window blind, then one packet for each PULL that the receiver paces.
+ *
+ * The receiver answers each packet with an ACK and each trimmed one with a NACK at once, and puts a
+ * PULL into the one queue of its host, which it serves in turns of one per message and empties at
+ * just under the rate of its links. PULLs are numbered, so that a later one makes up for one that
+ * was lost. A NACKed packet waits for a PULL and goes before new ones. The last packet of a message
+ * removes the PULLs that wait for it.
+ *
+ * A packet that a switch sent back because it had no room even for its header is sent again at once
+ * if nothing else would bring a PULL, and waits for one otherwise. A timeout sends again what is
+ * out, without a PULL.
+ *
+ * **Source** Handley et al., "Re-architecting datacenter networks and stacks for low latency and
+ * high performance", SIGCOMM 2017, section 3.2. That a PULL which comes before the NACK of the
+ * packet it is for is kept, and the default share of the line rate, are those of the authors'
+ * simulator.
+ * **Not modelled** Connection set-up (its packets carry data); PULLs in an ACK; a priority of one
+ * message over the others other than by PullOrder.
+ */
+class NdpTransport final : public fabric::MessageTransport<NdpOutbound, NdpInbound>
+{
+  public:
+    static constexpr uint8_t PULL = FAMILY; ///< `aux`: number of PULLs so far
+
+    static TypeId GetTypeId();
+
+  private:
+    void DoAttach() override;
+    bool SpreadsOverPorts() const override;
+
+    // ---- source
+    void Begin(NdpOutbound& out) override;
+    bool MaySend(const NdpOutbound& out) const override;
+    void Stamp(NdpOutbound& out, fabric::FrameId data) override;
+    void JudgeLosses(NdpOutbound& out, fabric::Answer& answer) override;
+    bool IsProgress(const fabric::Answer& answer) const override;
+    void OnAnswer(NdpOutbound& out, const fabric::Answer& answer) override;
+    void OnControl(NdpOutbound& out, fabric::FrameId control) override;
+    void OnBounced(NdpOutbound& out) override;
+    void OnTimeout(NdpOutbound& out, fabric::Answer& lost) override;
+    void OnDeadline(NdpOutbound& out) override;
+
+    // ---- destination
+    void OnPayload(NdpInbound& in,
+                   fabric::FrameId data,
+                   fabric::PortId port,
+                   uint32_t expected) override;
+    void OnTrimmed(NdpInbound& in, fabric::FrameId header, fabric::PortId port) override;
+    void OnDelivered(NdpInbound& in) override;
+    void OnHostTimer() override;
+
+    void Want(NdpInbound& in, fabric::FrameId frame, fabric::PortId port);
+    void SendPulls();
+
+    std::optional<fabric::CreditPacer> m_pulls;
+    uint64_t m_packetBytes{0}; ///< Full packet on the wire [byte]
+    uint32_t m_initialPackets{0};
+    uint32_t m_pullBytes{0};
+    double m_pullShare{0};
+    fabric::FlowOrder::By m_pullOrder{fabric::FlowOrder::By::ROUND_ROBIN};
+};
+
+} // namespace ns3
+
+#endif // NDP_TRANSPORT_H

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Oracles: closed forms of the receiver's link, and counts of packets, headers, answers and PULLs.
+// Packets are 9000 B and 64 B of headers; the wire adds 20 B; links of 100 Gb/s and 1 us.
+
+#include "../../fabric/test/test-network.h"
+
+#include "ns3/test.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+namespace
+{
+
+constexpr int64_t SWITCH = 1000;
+constexpr int64_t MTU = 9000;
+constexpr int64_t PACKET_PS = (MTU + 64 + 20) * 80;
+constexpr int64_t CONTROL_PS = (64 + 20) * 80;
+constexpr int64_t RTT_PS = 2 * (PACKET_PS + CONTROL_PS) + 4 * US_PS;
+constexpr int64_t BDP_PACKETS = RTT_PS / PACKET_PS + 1;
+
+/// Hosts 0 to n - 1 send a message each to host n, over one switch that trims.
+void
+Incast(TestNetwork& network,
+       int64_t senders,
+       int64_t packets,
+       const TestNetwork::Attributes& more = {},
+       const TestNetwork::Attributes& queue = {},
+       int64_t gapPs = 0)
+{
+    network.Switch(SWITCH);
+    for (int64_t host = 0; host <= senders; host++)
+    {
+        network.Host(host);
+        network.Link(host, SWITCH);
+    }
+    for (int64_t host = 0; host < senders; host++)
+    {
+        network.Flow(host, senders, packets * MTU, host * gapPs);
+    }
+    TestNetwork::Attributes attributes{{"MtuBytes", "9000"},
+                                       {"HeaderBytes", "64"},
+                                       {"AckBytes", "64"}};
+    attributes.insert(attributes.end(), more.begin(), more.end());
+    network.Transport(attributes, "ns3::NdpTransport");
+    TestNetwork::Attributes limits{{"LimitBytes", std::to_string(8 * (MTU + 64))}};
+    limits.insert(limits.end(), queue.begin(), queue.end());
+    network.Use("queue", "ns3::TrimmingQueue", limits);
+    network.Run();
+}
+
+/// @return when the last message has arrived [ps]
+int64_t
+LastPs(const TestNetwork& network)
+{
+    int64_t last = 0;
+    for (size_t row = 0; row < network.Rows("flows"); row++)
+    {
+        last = std::max(last, network.Cell("flows", "receiver_end_ps", row));
+    }
+    return last;
+}
+
+/// @return PULLs: what a receiver sent beside one answer for all that came
+int64_t
+Pulls(const TestNetwork& network, int64_t receiver)
+{
+    const int64_t came = network.Port(SWITCH, receiver, "sent_frames");
+    return network.Port(receiver, SWITCH, "sent_frames") - came;
+}
+
+} // namespace
+
+/**
+ * With a first window that fills the pipe the line is full for as long as PULLs come at 0.99 of its
+ * rate. So a message of n packets takes n packet times, or n / 0.99, and one way.
+ */
+class OneSenderFillsTheLine : public TestCase
+{
+  public:
+    OneSenderFillsTheLine()
+        : TestCase("one sender: the line is full after the first round trip")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 500;
+        TestNetwork network;
+        Incast(network, 1, PACKETS);
+        const int64_t wayPs = PACKET_PS + 2 * US_PS; // behind the last packet's own time
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(LastPs(network), PACKETS * PACKET_PS + wayPs, "no faster");
+        NS_TEST_EXPECT_MSG_LT(LastPs(network), PACKETS * PACKET_PS / 0.99 + wayPs, "no slower");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), 0, "nothing is trimmed");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sent_data_packets", 0), PACKETS, "once each");
+    }
+};
+
+/// A window of one packet: a packet per round trip, of which a PULL is the second half.
+class PullsClockTheSender : public TestCase
+{
+  public:
+    PullsClockTheSender()
+        : TestCase("a first window of one packet: one packet per round trip")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 10;
+        TestNetwork network;
+        Incast(network, 1, PACKETS, {{"InitialPackets", "1"}});
+        // The PULL waits for the ACK before it at the receiver's port.
+        NS_TEST_EXPECT_MSG_EQ(LastPs(network),
+                              (PACKETS - 1) * (RTT_PS + CONTROL_PS) + 2 * (PACKET_PS + US_PS),
+                              "time");
+        NS_TEST_EXPECT_MSG_EQ(Pulls(network, 1), PACKETS - 1, "the last packet wants none");
+    }
+};
+
+/**
+ * Incast. The receiver's link carries each packet once and a header for each trim, while PULLs come
+ * at 0.99 of its rate; of the first round trip, headers take the place of packets.
+ *
+ * Counts: what comes is a packet or a header, each gives one answer and wants one PULL; each header
+ * is sent again; each packet beyond the first windows was pulled.
+ */
+class IncastTakesTheReceiversTime : public TestCase
+{
+  public:
+    explicit IncastTakesTheReceiversTime(int64_t senders)
+        : TestCase("incast of " + std::to_string(senders) + " to 1"),
+          m_senders(senders)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 100;
+        TestNetwork network;
+        Incast(network, m_senders, PACKETS);
+        const int64_t all = m_senders * PACKETS;
+        const int64_t trims = network.Sum("flows", "trimmed_packets");
+        NS_TEST_EXPECT_MSG_LT(LastPs(network), 1.02 * (all * PACKET_PS + RTT_PS), "time");
+        NS_TEST_EXPECT_MSG_GT(trims, m_senders * (BDP_PACKETS - 1) - 20, "first windows collide");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_buffer_frames"), 0, "no loss");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "no timeout");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "naks"), trims, "a NACK for each header");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), trims, "once again");
+        const int64_t sent = network.Sum("flows", "sent_data_packets");
+        NS_TEST_EXPECT_MSG_EQ(sent, all + trims, "nothing else");
+        const int64_t pulls = Pulls(network, m_senders);
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(pulls, sent - m_senders * BDP_PACKETS, "what was pulled");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(pulls, sent - m_senders, "one for each but the last");
+    }
+
+    int64_t m_senders;
+};
+
+/**
+ * The first of two messages has all PULLs, or every second one. Its window is several times the
+ * pipe, so that a PULL of its own always waits.
+ */
+class PullsHaveAnOrder : public TestCase
+{
+  public:
+    PullsHaveAnOrder()
+        : TestCase("FirstCome: the first message is served as if it were alone")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 400;
+        constexpr int64_t WINDOW = 30;
+        for (const bool first : {true, false})
+        {
+            TestNetwork network;
+            Incast(network,
+                   2,
+                   PACKETS,
+                   {{"PullOrder", first ? "FirstCome" : "RoundRobin"},
+                    {"InitialPackets", std::to_string(WINDOW)}},
+                   {},
+                   10 * PACKET_PS);
+            const int64_t endPs = network.Cell("flows", "receiver_end_ps", 0);
+            // Alone, and behind all of the other's first window; or as slow as both together.
+            const auto alonePs =
+                static_cast<int64_t>((PACKETS + WINDOW) * PACKET_PS / 0.99) + RTT_PS;
+            NS_TEST_EXPECT_MSG_EQ((endPs < alonePs), first, "the first message");
+            NS_TEST_EXPECT_MSG_EQ((endPs > 19 * PACKETS * PACKET_PS / 10), !first, "or shared");
+        }
+    }
+};
+
+/// One packet each: most find no room even for a header, and come home instead of being lost.
+class BouncedPacketsAreSentAgain : public TestCase
+{
+  public:
+    explicit BouncedPacketsAreSentAgain(bool returns)
+        : TestCase(returns ? "packets that come back are sent again without a timeout"
+                           : "packets that do not come back need a timeout"),
+          m_returns(returns)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Incast(network,
+               100,
+               1,
+               {},
+               {{"HeaderLimitBytes", "640"}, {"ReturnToSender", m_returns ? "true" : "false"}});
+        const int64_t bounced = network.Sum("ports", "bounced_packets");
+        NS_TEST_EXPECT_MSG_EQ((bounced > 50), m_returns, "most come back");
+        NS_TEST_EXPECT_MSG_EQ((network.Sum("flows", "timeouts") == 0), m_returns, "timeouts");
+        NS_TEST_EXPECT_MSG_EQ((LastPs(network) < 5000 * US_PS), m_returns, "before a timeout");
+    }
+
+    bool m_returns;
+};
+
+/**
+ * PULLs come so slowly that one of the oldest message always waits: each of its packets beyond the
+ * first window is pulled, and nothing else. Messages that fit their first window want PULLs, too,
+ * until they have arrived.
+ */
+class NobodyPullsWhatHasArrived : public TestCase
+{
+  public:
+    NobodyPullsWhatHasArrived()
+        : TestCase("the last packet removes the PULLs that wait")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 30;
+        constexpr int64_t OLDER = 100;
+        TestNetwork network;
+        network.Flow(0, 2, OLDER * MTU);
+        Incast(network,
+               2,
+               PACKETS,
+               {{"PullOrder", "FirstCome"},
+                {"InitialPackets", std::to_string(PACKETS)},
+                {"PullShare", "0.1"}},
+               {{"LimitBytes", "10000000"}},
+               10 * PACKET_PS);
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), 0, "no trim");
+        NS_TEST_EXPECT_MSG_EQ(Pulls(network, 2), OLDER - PACKETS, "beyond its first window");
+    }
+};
+
+/// Whatever is lost, packets, headers, answers or PULLs, every message ends.
+class LossesHeal : public TestCase
+{
+  public:
+    explicit LossesHeal(int64_t window)
+        : TestCase("with 2 % of all frames lost every message arrives, first window " +
+                   std::to_string(window)),
+          m_window(window)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.02"}});
+        Incast(network,
+               4,
+               300,
+               {{"Rto", "200us"}, {"InitialPackets", std::to_string(m_window)}});
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 4, "all are done");
+        NS_TEST_EXPECT_MSG_GT(network.Sum("ports", "dropped_loss_frames"), 50, "losses there were");
+    }
+
+    int64_t m_window;
+};
+
+class NdpTransportTestSuite : public TestSuite
+{
+  public:
+    NdpTransportTestSuite()
+        : TestSuite("ndp-transport", Type::SYSTEM)
+    {
+        AddTestCase(new OneSenderFillsTheLine, Duration::QUICK);
+        AddTestCase(new PullsClockTheSender, Duration::QUICK);
+        for (const int64_t senders : {8, 32, 100})
+        {
+            AddTestCase(new IncastTakesTheReceiversTime(senders), Duration::QUICK);
+        }
+        AddTestCase(new PullsHaveAnOrder, Duration::QUICK);
+        AddTestCase(new BouncedPacketsAreSentAgain(true), Duration::QUICK);
+        AddTestCase(new BouncedPacketsAreSentAgain(false), Duration::QUICK);
+        AddTestCase(new NobodyPullsWhatHasArrived, Duration::QUICK);
+        AddTestCase(new LossesHeal(1), Duration::QUICK);
+        AddTestCase(new LossesHeal(20), Duration::QUICK);
+    }
+};
+
+static NdpTransportTestSuite g_ndpTransportTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3
