@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Whatever is wrong in a scenario is said once: where, what, what is allowed, what to do."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
 from pyorch import spec
 from pyorch.errors import SpecError
 from pyorch.spec.overrides import parse_assignment
+
+TYPES = json.loads((Path(__file__).parents[1] / "data" / "typeids.json").read_text())
+TRANSPORTS = ", ".join(sorted(t["name"] for t in TYPES if t["contract"] == "transport"))
 
 CHANGES = {
     "a key that nobody knows": (
@@ -83,7 +88,7 @@ CHANGES = {
     "an unknown transport": (
         "ns3::RoceTransport", "ns3::RocTransport",
         "small.yaml:7: transport.type: no transport 'ns3::RocTransport'. There are"
-        " ns3::RoceTransport, ns3::SprayTransport. Did you mean ns3::RoceTransport?",
+        f" {TRANSPORTS}. Did you mean ns3::RoceTransport?",
     ),
     "an unknown attribute": (
         "XoffBytes: 50", "XofBytes: 50",
