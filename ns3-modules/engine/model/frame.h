@@ -73,9 +73,10 @@ static_assert(sizeof(Frame) == 32, "two frames share one cache line");
 struct IntHop
 {
     uint64_t timePs;      ///< When its first bit left [ps]
-    uint64_t sentBytes;   ///< Of that egress until then, without framing [byte]
+    uint64_t sentBytes;   ///< Of that egress until then, with framing [byte]
     uint64_t queuedBytes; ///< Waiting behind it in its class [byte]
     uint64_t rateBps;     ///< Of the link [bit/s]
+    PortId port;          ///< That egress: its counters have nothing to do with another's
 };
 
 /**

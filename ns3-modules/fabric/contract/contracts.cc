@@ -180,6 +180,12 @@ SwitchProgram::OnDeparture(PortId, FrameId, uint64_t)
 {
 }
 
+bool
+SwitchProgram::WritesIntHops() const
+{
+    return false;
+}
+
 void
 SwitchProgram::OnTimer(uint32_t)
 {

@@ -52,6 +52,9 @@ class SwitchProgram : public Object
      */
     virtual void OnDeparture(PortId egress, FrameId frame, uint64_t queuedBytes);
 
+    /// @return whether every frame of data that leaves a switch takes an IntHop with it
+    virtual bool WritesIntHops() const;
+
     /// A timer set with ProgramDoor::SetTimer has run out.
     virtual void OnTimer(uint32_t node);
 };

@@ -48,6 +48,12 @@ SwitchView::QueuedBytes(PortId port, uint32_t queueClass) const
     return m_fabric.QueueOf(port, queueClass).bytes;
 }
 
+uint64_t
+SwitchView::SentBytes(PortId port) const
+{
+    return m_ports[port].sentBytes + FramingBytes() * m_ports[port].sentFrames;
+}
+
 uint32_t
 SwitchView::HeadBytes(PortId port, uint32_t queueClass) const
 {

@@ -56,6 +56,8 @@ class SwitchView
 
     /// @return bytes waiting in one class of an egress [byte]
     uint64_t QueuedBytes(PortId port, uint32_t queueClass) const;
+    /// @return what an egress has put on its wire until now, with framing [byte]
+    uint64_t SentBytes(PortId port) const;
     /// @return size of the frame that leaves a class of an egress next, 0 if there is none [byte]
     uint32_t HeadBytes(PortId port, uint32_t queueClass) const;
     /// @return buffer of the switch, none if it is unlimited [byte]

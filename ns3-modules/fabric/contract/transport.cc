@@ -47,6 +47,12 @@ Transport::IsAcknowledged() const
     return true;
 }
 
+bool
+Transport::NeedsIntHops() const
+{
+    return false;
+}
+
 Datagram
 Transport::Describe(const Frame&) const
 {

@@ -91,6 +91,9 @@ class Transport : public Object
     /// @return whether the source learns that a message has arrived; if not, Delivered ends it
     virtual bool IsAcknowledged() const;
 
+    /// @return whether it reads in-band telemetry, so that every switch must write it
+    virtual bool NeedsIntHops() const;
+
     /// @return entropy of the data frames of a message that keeps to one path, none otherwise
     virtual std::optional<uint16_t> SinglePathEntropy(uint32_t message) const = 0;
 

@@ -67,6 +67,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     BuildClasses();
     BuildLanes();
     AttachPlugins();
+    CheckTelemetry();
     if (!m_options.captures.empty())
     {
         m_capture = std::make_unique<PacketCapture>(*this);
@@ -156,6 +157,27 @@ Fabric::AttachPlugins()
     }
 }
 
+/// Who reads in-band telemetry needs it of every switch, or the busiest link may be missing.
+void
+Fabric::CheckTelemetry() const
+{
+    const auto reads = [](const Endpoint& end) { return end.transport->NeedsIntHops(); };
+    const auto reader = std::find_if(m_endpoints.begin(), m_endpoints.end(), reads);
+    if (reader == m_endpoints.end())
+    {
+        return;
+    }
+    for (const auto& node : m_network.nodes)
+    {
+        NS_ABORT_MSG_IF(node.isSwitch && !m_nodeClasses[node.nodeClass].writesIntHops,
+                        reader->transport->GetInstanceTypeId().GetName()
+                            << ": its CongestionControl reads in-band telemetry, which switch "
+                            << node.id
+                            << " does not write; give all switches a program that does: "
+                               "switch: {programs: [{type: ns3::InbandTelemetry}]}");
+    }
+}
+
 void
 Fabric::BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass)
 {
@@ -214,6 +236,7 @@ Fabric::BuildNodeClass(const NodeClassOptions& options)
         {
             owner.onDeparture.push_back(program);
         }
+        owner.writesIntHops |= program->WritesIntHops();
     }
     if (auto* policy = owner.forwarding)
     {

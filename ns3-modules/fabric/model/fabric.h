@@ -152,6 +152,7 @@ class Fabric final : public PacketLoop
         std::array<uint64_t, MAX_CLASSES> callDepartAt;
         std::vector<SwitchProgram*> onArrival;
         std::vector<SwitchProgram*> onDeparture;
+        bool writesIntHops{false}; ///< One of them writes in-band telemetry
     };
 
     /// The links of one class.
@@ -182,6 +183,7 @@ class Fabric final : public PacketLoop
     // fabric-build.cc
     void BuildClasses();
     void AttachPlugins();
+    void CheckTelemetry() const;
     void BuildNodeClass(const NodeClassOptions& options);
     void BuildEndpoints();
     void BuildReach();

@@ -99,7 +99,8 @@ class StampAndHold final : public SwitchProgram
                        {.timePs = m_door->NowPs(),
                         .sentBytes = port.sentBytes,
                         .queuedBytes = queuedBytes,
-                        .rateBps = m_door->RateBps(egress)});
+                        .rateBps = m_door->RateBps(egress),
+                        .port = egress});
         m_door->GetFrame(frame).bytes += 8;
         if (m_door->GetFrame(frame).kind == frame_kind::DATA)
         {

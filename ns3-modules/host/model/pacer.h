@@ -46,6 +46,20 @@ class Pacer
         m_nextPs = std::max(m_nextPs, nowPs - latePs) + gapPs;
     }
 
+    /// The rate is another one from now on: what is left of a gap is waited for at that rate.
+    void Change(uint64_t nowPs, uint64_t rateBps)
+    {
+        if (rateBps == m_rateBps || m_nextPs <= nowPs)
+        {
+            return;
+        }
+        const auto leftPs = static_cast<double>(m_nextPs - nowPs);
+        const double factor = static_cast<double>(m_rateBps) / static_cast<double>(rateBps);
+        m_nextPs = nowPs + static_cast<uint64_t>(leftPs * factor);
+        m_remainder = 0;
+        m_rateBps = rateBps;
+    }
+
   private:
     uint64_t m_nextPs{0};
     uint64_t m_remainder{0}; ///< Of the last division [bit x 1e12 modulo rate]

@@ -132,12 +132,6 @@ PacketTransport::TellAnswer(Outbound& out, FrameId id, const Answer& answer)
     {
         return;
     }
-    const auto& hops = Host().Hops(id);
-    NS_ABORT_MSG_IF(m_needsHops && hops.empty(),
-                    m_control->GetInstanceTypeId().GetName()
-                        << " needs in-band telemetry, and no switch has written any into packet "
-                        << answer.packet << " of message " << Host().GetMessage(out.message).id
-                        << "; give the switches a program that does");
     if (answer.newLoss)
     {
         TellNewLoss(out, *answer.newLoss);
@@ -150,7 +144,7 @@ PacketTransport::TellAnswer(Outbound& out, FrameId id, const Answer& answer)
                       .inFlightBytes = InFlightBytes(out),
                       .packet = answer.packet,
                       .nextPacket = out.packets.Highest(),
-                      .hops = hops});
+                      .hops = Host().Hops(id)});
     Sync(out);
 }
 
@@ -223,9 +217,15 @@ PacketTransport::Updated(Outbound& out)
     Sync(out);
 }
 
+/// Congestion control may have changed what it wants: its next call, and the rate.
 void
 PacketTransport::Sync(Outbound& out)
 {
+    if (out.deadlines.IsSet(PACE_DEADLINE))
+    {
+        out.pacer.Change(Host().NowPs(), RateOf(out));
+        SetDeadline(out, PACE_DEADLINE, out.pacer.NextPs());
+    }
     const uint64_t atPs = m_control->NextUpdatePs(out.slot);
     if (atPs == NEVER_PS)
     {

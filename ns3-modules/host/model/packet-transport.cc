@@ -78,6 +78,12 @@ PacketTransport::SinglePathEntropy(uint32_t message) const
 }
 
 bool
+PacketTransport::NeedsIntHops() const
+{
+    return m_needsHops;
+}
+
+bool
 PacketTransport::SpreadsOverPorts() const
 {
     return false;
@@ -199,14 +205,22 @@ PacketTransport::MakeData(Outbound& out, PortId port, uint8_t priority)
     return id;
 }
 
-void
-PacketTransport::Pace(Outbound& out, uint32_t frameBytes)
+/// @return what congestion control allows, at most the line rate [bit/s]
+uint64_t
+PacketTransport::RateOf(const Outbound& out) const
 {
     const uint64_t rateBps = m_control->RateBps(out.slot);
     NS_ABORT_MSG_IF(rateBps == 0,
                     m_control->GetInstanceTypeId().GetName()
                         << ": RateBps is 0, which would stop message "
                         << Host().GetMessage(out.message).id << " for ever; it must be above 0");
+    return std::min(rateBps, out.lineRateBps);
+}
+
+void
+PacketTransport::Pace(Outbound& out, uint32_t frameBytes)
+{
+    const uint64_t rateBps = RateOf(out);
     if (rateBps < out.lineRateBps)
     {
         out.pacer.Sent(Host().NowPs(), frameBytes + Host().FramingBytes(), rateBps);
@@ -298,14 +312,27 @@ PacketTransport::MakeAnswer(FrameId id, uint8_t kind, uint32_t cumulative)
 {
     // The data frame becomes its own answer: same message, packet, entropy and note.
     Frame& frame = Host().GetFrame(id);
+    const uint32_t telemetryBytes = m_needsHops ? TelemetryBytes(frame) : 0;
     frame.kind = kind;
     frame.aux = cumulative;
     frame.dst = Host().GetMessage(frame.message).src;
-    frame.bytes = static_cast<uint16_t>(m_ackBytes);
+    frame.bytes = static_cast<uint16_t>(m_ackBytes + telemetryBytes);
     frame.priority = m_controlPriority;
     const uint16_t kept = frame.flags & (FAMILY_FLAGS | TRIM_FLAGS);
     const uint16_t echo = (frame.flags & frame_flag::ECN_MARKED) ? frame_flag::ECN_ECHO : 0;
     frame.flags = kept | echo | frame_flag::REVERSE;
+}
+
+/// @return by how much switches have made a packet longer, which its answer takes back [byte]
+uint32_t
+PacketTransport::TelemetryBytes(const Frame& data) const
+{
+    if (data.flags & frame_flag::TRIMMED)
+    {
+        return 0; // what was there is cut away
+    }
+    const uint64_t bytes = Host().GetMessage(data.message).bytes;
+    return data.bytes - m_cut.FrameBytes(bytes, data.packet);
 }
 
 FrameId

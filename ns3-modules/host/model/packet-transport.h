@@ -45,6 +45,7 @@ class PacketTransport : public Transport
     WireProfile Wire() const override;
     uint8_t DataPriority() const override;
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
+    bool NeedsIntHops() const override;
 
   protected:
     /// Defaults that differ from family to family.
@@ -136,6 +137,8 @@ class PacketTransport : public Transport
     uint8_t m_controlPriority{0};
 
   private:
+    uint32_t TelemetryBytes(const Frame& data) const;
+    uint64_t RateOf(const Outbound& out) const;
     void Pace(Outbound& out, uint32_t frameBytes);
     void Sync(Outbound& out); ///< Set UPDATE_DEADLINE to what congestion control wants
     void TellNewLoss(Outbound& out, CongestionControl::Loss how);

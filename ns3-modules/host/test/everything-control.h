@@ -48,8 +48,14 @@ class WriteHops final : public SwitchProgram
                            {m_door->NowPs(),
                             m_door->GetPort(egress).sentBytes,
                             queuedBytes,
-                            m_door->RateBps(egress)});
+                            m_door->RateBps(egress),
+                            egress});
         }
+    }
+
+    bool WritesIntHops() const override
+    {
+        return true;
     }
 
   private:

@@ -95,6 +95,11 @@ class PacerKeepsTheRate : public TestCase
         NS_TEST_EXPECT_MSG_EQ(late.NextPs(), 3'000'000, "made up for");
         late.Sent(90'000'000, 1000, 8'000'000'000); // after a long silence
         NS_TEST_EXPECT_MSG_EQ(late.NextPs(), 90'000'000, "by one frame at most");
+        late.Sent(90'000'000, 1000, 8'000'000'000); // due at 91 us
+        late.Change(90'250'000, 1'000'000'000);     // 6000 bits are left, now at 1 Gb/s
+        NS_TEST_EXPECT_MSG_EQ(late.NextPs(), 96'250'000, "the rest of a gap at another rate");
+        late.Change(97'000'000, 8'000'000'000);
+        NS_TEST_EXPECT_MSG_EQ(late.NextPs(), 96'250'000, "nothing is left to wait for");
     }
 };
 

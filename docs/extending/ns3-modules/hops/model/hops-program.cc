@@ -38,6 +38,12 @@ HopsProgram::Hooks() const
     return DEPARTURE;
 }
 
+bool
+HopsProgram::WritesIntHops() const
+{
+    return true;
+}
+
 void
 HopsProgram::OnDeparture(PortId egress, FrameId id, uint64_t queuedBytes)
 {
@@ -48,9 +54,10 @@ HopsProgram::OnDeparture(PortId egress, FrameId id, uint64_t queuedBytes)
     }
     m_door->AddHop(id,
                    {.timePs = m_door->NowPs(),
-                    .sentBytes = m_door->GetPort(egress).sentBytes,
+                    .sentBytes = m_door->SentBytes(egress),
                     .queuedBytes = queuedBytes,
-                    .rateBps = m_door->RateBps(egress)});
+                    .rateBps = m_door->RateBps(egress),
+                    .port = egress});
     frame.bytes += static_cast<uint16_t>(m_hopBytes);
 }
 

@@ -23,6 +23,7 @@ class HopsProgram final : public fabric::SwitchProgram
     void Attach(fabric::ProgramDoor& door) override;
     uint32_t Hooks() const override;
     void OnDeparture(fabric::PortId egress, fabric::FrameId frame, uint64_t queuedBytes) override;
+    bool WritesIntHops() const override;
 
   private:
     fabric::ProgramDoor* m_door{nullptr};
