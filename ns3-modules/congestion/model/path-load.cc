@@ -56,7 +56,8 @@ void
 PathLoad::Grow()
 {
     constexpr size_t FEWEST = 8;
-    const IntHop empty{.timePs = 0, .sentBytes = 0, .queuedBytes = 0, .rateBps = 0, .port = NO_PORT};
+    IntHop empty{};
+    empty.port = NO_PORT;
     std::vector<IntHop> old(std::max(FEWEST, 2 * m_records.size()), empty);
     m_records.swap(old);
     for (const IntHop& record : old)

@@ -82,9 +82,9 @@ uint64_t
 TelemetryWindow::RateBps(uint32_t slot) const
 {
     const Flow& flow = m_flows[slot];
-    return flow.windowBytes < flow.fullBytes
-               ? std::max<uint64_t>(1, static_cast<uint64_t>(flow.windowBytes * 8 / flow.rttSeconds))
-               : NO_LIMIT;
+    const double rateBps = flow.windowBytes * 8 / flow.rttSeconds;
+    return flow.windowBytes < flow.fullBytes ? std::max<uint64_t>(1, static_cast<uint64_t>(rateBps))
+                                             : NO_LIMIT;
 }
 
 bool

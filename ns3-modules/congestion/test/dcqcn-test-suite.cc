@@ -115,7 +115,7 @@ class AlphaFollowsItsClosedForms : public DcqcnCase
         At(START_PS + 177 * INTERVAL_PS,
            [this](Dcqcn& c) { NS_TEST_EXPECT_MSG_GT(c.Alpha(0), 0.5, "not yet"); });
         At(START_PS + 178 * INTERVAL_PS,
-           [this](Dcqcn& c) { NS_TEST_EXPECT_MSG_LT(c.Alpha(0), 0.5, "half after 9.74 to 9.79 ms"); });
+           [this](Dcqcn& c) { NS_TEST_EXPECT_MSG_LT(c.Alpha(0), 0.5, "half after 9.79 ms"); });
         const double before = std::pow(1 - GAIN, 178);
         const uint64_t markedPs = START_PS + 178 * INTERVAL_PS + 1;
         for (uint64_t n = 1; n <= 300; n++)

@@ -26,11 +26,13 @@ namespace
 constexpr CongestionControl::Path PATH = ScriptedControl::PATH;
 
 void
-Answer(CongestionControl& control, double rttUs, uint32_t packet, uint64_t inFlightBytes = 1'000'000)
+Answer(CongestionControl& control,
+       double rttUs,
+       uint32_t packet,
+       uint64_t inFlightBytes = 1'000'000)
 {
-    control.OnAck(0,
-                  {static_cast<uint64_t>(rttUs * 1e6), 1000, 0, 0, inFlightBytes, packet, packet + 1,
-                   {}});
+    const auto rttPs = static_cast<uint64_t>(rttUs * 1e6);
+    control.OnAck(0, {rttPs, 1000, 0, 0, inFlightBytes, packet, packet + 1, {}});
 }
 
 } // namespace
