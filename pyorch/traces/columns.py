@@ -114,6 +114,7 @@ SUMMARY = {
     "flows_total": Column("Flows of the run"),
     "flows_done": Column("Flows whose sender has every acknowledgement"),
     "memory_bytes": Column("Arrays of the engine [byte]"),
+    "rule_changes": Column("Routes of messages that switch programs have set or changed"),
 }
 
 #: All tables by name.

@@ -186,9 +186,26 @@ SwitchProgram::WritesIntHops() const
     return false;
 }
 
+PortId
+SwitchProgram::Route(uint32_t, const Frame&)
+{
+    return NO_PORT;
+}
+
+void
+SwitchProgram::OnRoutesChanged()
+{
+}
+
 void
 SwitchProgram::OnTimer(uint32_t)
 {
+}
+
+uint64_t
+SwitchProgram::RuleChanges() const
+{
+    return 0;
 }
 
 // ---- PathSelector

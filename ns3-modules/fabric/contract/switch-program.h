@@ -28,12 +28,14 @@ class SwitchProgram : public Object
     {
         ARRIVAL = 1,
         DEPARTURE = 2,
+        ROUTE = 4,
     };
 
     enum class Action
     {
         FORWARD,
         TAKE, ///< The program owns the frame, until it injects or discards it; buffer stays in use
+        DROP, ///< It was for this switch alone and is counted as discarded here
     };
 
     static TypeId GetTypeId();
@@ -43,6 +45,13 @@ class SwitchProgram : public Object
 
     /// A frame has come in and was not yet routed; may change it, but not its size.
     virtual Action OnArrival(uint32_t node, PortId ingress, FrameId frame);
+
+    /**
+     * A frame is to be routed. The first program that has an answer decides.
+     * @return egress; NO_PORT: the next program chooses, and at last the forwarding policy
+     */
+    virtual PortId Route(uint32_t node, const Frame& frame);
+    virtual void OnRoutesChanged(); ///< Groups have been numbered anew. Only with ROUTE.
 
     /**
      * A frame begins to leave by an egress; may change it, and make it longer.
@@ -57,6 +66,9 @@ class SwitchProgram : public Object
 
     /// A timer set with ProgramDoor::SetTimer has run out.
     virtual void OnTimer(uint32_t node);
+
+    /// @return how often it has given a message another way, or a first one of its own
+    virtual uint64_t RuleChanges() const;
 };
 
 } // namespace fabric

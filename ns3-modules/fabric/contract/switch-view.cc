@@ -42,6 +42,13 @@ SwitchView::Routes() const
     return m_fabric.m_routes.InForce();
 }
 
+uint32_t
+SwitchView::SourceOf(const Frame& frame) const
+{
+    const Message& message = m_fabric.m_messages[frame.message];
+    return (frame.flags & frame_flag::REVERSE) ? message.dst : message.src;
+}
+
 uint64_t
 SwitchView::QueuedBytes(PortId port, uint32_t queueClass) const
 {

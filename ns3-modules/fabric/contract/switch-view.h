@@ -52,7 +52,8 @@ class SwitchView
     {
         return m_tuples[message];
     }
-
+    /// @return host that a frame comes from (dense index)
+    uint32_t SourceOf(const Frame& frame) const;
 
     /// @return bytes waiting in one class of an egress [byte]
     uint64_t QueuedBytes(PortId port, uint32_t queueClass) const;

@@ -187,6 +187,7 @@ MakeSummary(const Fabric& fabric)
     add("flows_total", fabric.Messages().Size());
     add("flows_done", fabric.Messages().Done());
     add("memory_bytes", fabric.MemoryBytes());
+    add("rule_changes", fabric.RuleChanges());
     return table;
 }
 

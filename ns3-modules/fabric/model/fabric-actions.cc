@@ -23,11 +23,17 @@ Fabric::TakenByProgram(PortId portId, FrameId frameId)
     const Port& port = m_ports[portId];
     for (auto* program : m_nodeClasses[port.nodeClass].onArrival)
     {
-        if (program->OnArrival(port.node, portId, frameId) == SwitchProgram::Action::TAKE)
+        const auto action = program->OnArrival(port.node, portId, frameId);
+        if (action == SwitchProgram::Action::FORWARD)
         {
-            Hold(port.node, frameId);
-            return true;
+            continue;
         }
+        Hold(port.node, frameId);
+        if (action == SwitchProgram::Action::DROP)
+        {
+            DiscardAt(port.node, frameId);
+        }
+        return true;
     }
     return false;
 }
@@ -201,7 +207,8 @@ Fabric::PathOf(uint32_t index) const
     const auto entropy =
         m_endpoints[message.srcEndpoint].transport->SinglePathEntropy(index);
     const bool keeps = std::all_of(m_nodeClasses.begin(), m_nodeClasses.end(), [](auto& owner) {
-        return !owner.forwarding || owner.forwarding->KeepsFlowOnOnePath();
+        return owner.onRoute.empty() &&
+               (!owner.forwarding || owner.forwarding->KeepsFlowOnOnePath());
     });
     if (!entropy || !keeps)
     {
@@ -244,6 +251,17 @@ Fabric::CompleteCaptures()
         m_capture->Complete();
         m_capture.reset();
     }
+}
+
+uint64_t
+Fabric::RuleChanges() const
+{
+    uint64_t changes = 0;
+    for (const SwitchProgram* program : m_programs)
+    {
+        changes += program->RuleChanges();
+    }
+    return changes;
 }
 
 uint64_t

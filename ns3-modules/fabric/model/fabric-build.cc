@@ -223,6 +223,7 @@ Fabric::BuildNodeClass(const NodeClassOptions& options)
     for (const auto& factory : options.programs)
     {
         auto* program = Make<SwitchProgram>(factory, m_plugins);
+        m_programs.push_back(program);
         const auto nodes = static_cast<uint32_t>(m_network.nodes.size());
         const uint32_t first = AddTimers(program, nullptr, nodes);
         m_programDoors.push_back(std::make_unique<ProgramDoor>(*this, first));
@@ -237,6 +238,10 @@ Fabric::BuildNodeClass(const NodeClassOptions& options)
             owner.onDeparture.push_back(program);
         }
         owner.writesIntHops |= program->WritesIntHops();
+        if (program->Hooks() & SwitchProgram::ROUTE)
+        {
+            owner.onRoute.push_back(program);
+        }
     }
     if (auto* policy = owner.forwarding)
     {
@@ -247,7 +252,8 @@ Fabric::BuildNodeClass(const NodeClassOptions& options)
         owner.routesEarly = policy->LooksAt() == ForwardingPolicy::Sees::FRAME ||
                             (policy->LooksAt() == ForwardingPolicy::Sees::TURN && !mayVanish);
     }
-    owner.routesEarly = owner.routesEarly && owner.onArrival.empty();
+    owner.routesEarly = owner.routesEarly && owner.onArrival.empty() && owner.onRoute.empty();
+    owner.hasOwnRoutes = owner.hasOwnRoutes || !owner.onRoute.empty();
     if (auto* discipline = owner.discipline)
     {
         m_attach.push_back([this, discipline] { discipline->Attach(m_view); });

@@ -148,6 +148,20 @@ Fabric::Inject(uint32_t nodeId, FrameId frameId)
     Forward(ingress, egress, frameId);
 }
 
+/// @return egress that a program or the forwarding policy has for a frame, NO_PORT if none has
+PortId
+Fabric::OwnRoute(const NodeClass& owner, uint32_t node, const Frame& frame) const
+{
+    for (auto* program : owner.onRoute)
+    {
+        if (const PortId port = program->Route(node, frame); port != NO_PORT)
+        {
+            return port;
+        }
+    }
+    return owner.forwarding ? owner.forwarding->Route(node, frame) : NO_PORT;
+}
+
 PortId
 Fabric::RouteAt(uint32_t node, const Frame& frame) const
 {

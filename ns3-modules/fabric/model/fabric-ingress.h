@@ -17,7 +17,7 @@ Fabric::Route(const NodeClass& owner, uint32_t node, const Frame& frame) const
 {
     if (owner.hasOwnRoutes) [[unlikely]]
     {
-        if (const PortId port = owner.forwarding->Route(node, frame); port != NO_PORT)
+        if (const PortId port = OwnRoute(owner, node, frame); port != NO_PORT)
         {
             return port;
         }

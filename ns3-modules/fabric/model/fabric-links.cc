@@ -229,6 +229,10 @@ Fabric::Reroute()
         {
             owner.forwarding->OnRoutesChanged();
         }
+        for (auto* program : owner.onRoute)
+        {
+            program->OnRoutesChanged();
+        }
     }
 }
 

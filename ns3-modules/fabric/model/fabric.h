@@ -121,6 +121,7 @@ class Fabric final : public PacketLoop
     }
 
     uint64_t PausedPs(PortId port, uint64_t atPs) const; ///< Held back until then [ps]
+    uint64_t RuleChanges() const; ///< Of all switch programs
     /// @return egress ports of the links that a single-path message crosses; empty if sprayed
     std::vector<PortId> PathOf(uint32_t message) const;
     Datagram DescribeFrame(const Frame& frame) const; ///< Behind its UDP header
@@ -153,6 +154,7 @@ class Fabric final : public PacketLoop
         std::vector<SwitchProgram*> onArrival;
         std::vector<SwitchProgram*> onDeparture;
         bool writesIntHops{false}; ///< One of them writes in-band telemetry
+        std::vector<SwitchProgram*> onRoute;
     };
 
     /// The links of one class.
@@ -267,6 +269,7 @@ class Fabric final : public PacketLoop
     void Kick(uint32_t host);
     void Inject(uint32_t node, FrameId frame);
     PortId RouteAt(uint32_t node, const Frame& frame) const;
+    PortId OwnRoute(const NodeClass& owner, uint32_t node, const Frame& frame) const;
     void SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason);
     void SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause);
     void Watch(uint64_t nextPs);
@@ -319,6 +322,7 @@ class Fabric final : public PacketLoop
     std::vector<std::function<void()>> m_attach; ///< While building: plug-ins to attach
     SwitchView m_view{*this};           ///< Door of the plug-ins that only look
     std::vector<std::unique_ptr<LinkDoor>> m_linkDoors;
+    std::vector<SwitchProgram*> m_programs; ///< Of all classes
     std::vector<std::unique_ptr<ProgramDoor>> m_programDoors;
     std::unique_ptr<Telemetry> m_telemetry;
     std::unique_ptr<PacketCapture> m_capture; ///< Null unless a host is captured

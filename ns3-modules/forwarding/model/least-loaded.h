@@ -15,24 +15,33 @@ namespace ns3
  * @brief Per-packet choice of the emptiest of a few random members ("power of two choices").
  *
  * Ties go to the member drawn first. Choices = 0 looks at all members, as adaptive routing does.
+ * With Memory the emptiest of those that were looked at last time are looked at again: DRILL(d, m)
+ * is Choices = d and Memory = m.
  *
- * **Source**: DRILL (Ghorbani et al., SIGCOMM 2017) section 3.2 with m = 0.
+ * **Source**: DRILL (Ghorbani et al., SIGCOMM 2017) section 3.2.
  *
- * **Not modelled**: remembered ports; queues of other switches; rates of links.
+ * **Not modelled**: several forwarding engines with a memory each; weights of DRILL for unequal
+ * paths; queues of other switches; rates of links.
  */
 class LeastLoaded final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
     void Attach(fabric::SwitchView& view) override;
+    void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
     Sees LooksAt() const override;
     bool KeepsFlowOnOnePath() const override;
 
   private:
+    uint64_t LoadBytes(fabric::PortId port) const;
+    uint32_t SelectWithMemory(const fabric::ForwardingChoice& choice);
+
     const fabric::SwitchView* m_view{nullptr};
     std::vector<fabric::RandomCursor> m_draws; ///< Per node
+    std::vector<std::vector<uint32_t>> m_best; ///< Remembered members, per group; emptiest first
     uint32_t m_choices{2};
+    uint32_t m_memory{0};
 };
 
 } // namespace ns3

@@ -222,6 +222,96 @@ class WeightsOfTheLastHop : public TestCase
     }
 };
 
+/// Oracle: with one draw per packet the load is random; whoever looks at more keeps queues shorter.
+class MemoryShortensQueues : public TestCase
+{
+  public:
+    MemoryShortensQueues()
+        : TestCase("DRILL(1, 0), (1, 1), (2, 1) and all members")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::vector<double> deviations;
+        for (const auto& [choices, memory] :
+             {std::pair("1", "0"), std::pair("1", "1"), std::pair("2", "1"), std::pair("0", "0")})
+        {
+            deviations.push_back(Deviation(choices, memory));
+        }
+        // Shares of 4000 packets among 8 ways, binomial: sqrt(4000 / 8 * 7 / 8) = 20.9. With all
+        // members in view, or one that remembers the emptiest, counts follow the queues instead.
+        NS_TEST_EXPECT_MSG_GT(deviations[0], 10, "random");
+        NS_TEST_EXPECT_MSG_LT(deviations[1], deviations[0] / 2, "one draw and a memory");
+        NS_TEST_EXPECT_MSG_LT(deviations[2], deviations[1], "two draws and a memory");
+        NS_TEST_EXPECT_MSG_LT(deviations[3], deviations[1], "all members");
+    }
+
+    /// @return standard deviation of the packets of the ways while all are busy
+    static double Deviation(const std::string& choices, const std::string& memory)
+    {
+        TestNetwork network;
+        Spines(network, 8);
+        for (int64_t host = 2; host < 9; host++)
+        {
+            network.Host(host);
+            network.Link(host, 10);
+        }
+        for (int64_t host = 2; host < 9; host++)
+        {
+            network.Flow(host, 1, 500'000);
+        }
+        network.Flow(0, 1, 500'000);
+        network.Use("forwarding", "ns3::LeastLoaded", {{"Choices", choices}, {"Memory", memory}});
+        network.Transport();
+        network.Run();
+        const auto packets = Uplinks(network, 8);
+        double squares = 0;
+        for (const int64_t count : packets)
+        {
+            squares += std::pow(static_cast<double>(count) - 500, 2);
+        }
+        return std::sqrt(squares / 8);
+    }
+};
+
+/// Oracle, by hand: WCMP after a link is degraded: shares of the rates that are left, +- 1 %.
+class DegradedPortGetsItsShare : public TestCase
+{
+  public:
+    DegradedPortGetsItsShare()
+        : TestCase("weights after a far link has lost three quarters of its rate")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t FLOWS = 20'000;
+        TestNetwork network;
+        Spines(network, 4);
+        network.Row("link_events",
+                    {{"time_ps", 1}, {"node_a", 11}, {"node_b", 23}, {"rate_bps", 25 * GBPS}});
+        for (int64_t i = 0; i < FLOWS; i++)
+        {
+            network.Flow(0, 1, 1000, 100'000 + i * 100'000);
+        }
+        network.Transport({{"Answers", "false"}});
+        network.Use("forwarding", "ns3::WeightedHash");
+        network.Run();
+        // 100 + 100 + 100 + 25: the last has a thirteenth. 1 % of all is four standard deviations.
+        const auto packets = Uplinks(network, 4);
+        for (size_t way = 0; way < 4; way++)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[way]) / FLOWS,
+                                      (way == 3 ? 1.0 / 13 : 4.0 / 13),
+                                      0.01,
+                                      "way " << way);
+        }
+    }
+};
+
 /// Oracle: the table. What it does not name takes one of the shortest ways.
 class ListedRoutesAreTaken : public TestCase
 {
@@ -356,6 +446,8 @@ class ForwardingTestSuite : public TestSuite
         }
         add(new WeightsAreOfTheWholeWay);
         add(new WeightsOfTheLastHop);
+        add(new MemoryShortensQueues);
+        add(new DegradedPortGetsItsShare);
         add(new ListedRoutesAreTaken);
         add(new FlowletsHaveATable);
         add(new FlowletsDifferByEntropy);
