@@ -56,9 +56,12 @@ class MessageSource : public PacketTransport
         {
             TellLost(out, answer.packet, Loss::TRIMMED, answer);
         }
-        out.packets.JudgeOvertaken(out.reorderPackets, [&](uint32_t packet) {
-            TellLost(out, packet, Loss::OVERTAKEN, answer);
-        });
+        if (out.reorderPackets > 0)
+        {
+            out.packets.JudgeOvertaken(out.reorderPackets, [&](uint32_t packet) {
+                TellLost(out, packet, Loss::OVERTAKEN, answer);
+            });
+        }
     }
 
     /// @return whether an answer starts the retransmission timeout anew

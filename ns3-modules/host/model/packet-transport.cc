@@ -127,6 +127,23 @@ PacketTransport::NumPorts(const Outbound& out) const
     return out.port != NO_PORT ? 1 : Host().NumServing(Host().GetMessage(out.message).dst);
 }
 
+uint32_t
+PacketTransport::PipePackets(const Outbound& out) const
+{
+    return static_cast<uint32_t>(BaseRttPs(out) * NumPorts(out) / PacketPs(out) + 1);
+}
+
+uint64_t
+PacketTransport::HostRateBps() const
+{
+    uint64_t rateBps = 0;
+    for (uint32_t i = 0; i < Host().NumPorts(); i++)
+    {
+        rateBps += Host().RateBps(Host().FirstPort() + i);
+    }
+    return rateBps;
+}
+
 // ---- a flow begins and ends
 
 void

@@ -84,6 +84,8 @@ class PacketTransport : public Transport
     /// @return time that a full packet takes at the port by which the message leaves [ps]
     uint64_t PacketPs(const Outbound& out) const;
     uint32_t NumPorts(const Outbound& out) const;       ///< By which it may leave
+    uint32_t PipePackets(const Outbound& out) const;    ///< Full ones that fill its unloaded path
+    uint64_t HostRateBps() const;                       ///< Sum over the links of the host [bit/s]
     uint64_t RemainingBytes(const Outbound& out) const; ///< From the first missing packet on [byte]
     bool WindowAllows(const Outbound& out) const; ///< Window of congestion control, if there is one
     bool HasWindow(const Outbound& out) const;    ///< Congestion control sets a window

@@ -62,16 +62,11 @@ void
 NdpTransport::DoAttach()
 {
     MessageTransport::DoAttach();
-    uint64_t rateBps = 0;
-    for (uint32_t i = 0; i < Host().NumPorts(); i++)
-    {
-        rateBps += Host().RateBps(Host().FirstPort() + i);
-    }
     m_packetBytes = m_mtuBytes + m_headerBytes + Host().FramingBytes();
     m_pulls.emplace(CreditPacer::Rules{
         .quantumBytes = static_cast<uint32_t>(m_packetBytes),
         .order = m_pullOrder,
-        .rateBps = static_cast<uint64_t>(m_pullShare * static_cast<double>(rateBps)),
+        .rateBps = static_cast<uint64_t>(m_pullShare * static_cast<double>(HostRateBps())),
         .mostFlows = 0,
         .mostOutstandingBytes = 0});
 }
@@ -87,9 +82,7 @@ NdpTransport::SpreadsOverPorts() const
 void
 NdpTransport::Begin(NdpOutbound& out)
 {
-    const uint64_t pipePs = BaseRttPs(out) * NumPorts(out);
-    const auto pipePackets = static_cast<uint32_t>(pipePs / PacketPs(out) + 1);
-    out.initialPackets = m_initialPackets ? m_initialPackets : pipePackets;
+    out.initialPackets = m_initialPackets ? m_initialPackets : PipePackets(out);
     out.credit = out.initialPackets;
 }
 
@@ -109,14 +102,7 @@ void
 NdpTransport::JudgeLosses(NdpOutbound& out, Answer& answer)
 {
     out.answers++;
-    if (out.reorderPackets > 0)
-    {
-        MessageTransport::JudgeLosses(out, answer);
-    }
-    else if ((answer.flags & frame_flag::TRIMMED) && out.packets.Lost(answer.packet))
-    {
-        TellLost(out, answer.packet, CongestionControl::Loss::TRIMMED, answer);
-    }
+    MessageTransport::JudgeLosses(out, answer);
 }
 
 bool

@@ -267,10 +267,10 @@ class NobodyPullsWhatHasArrived : public TestCase
 };
 
 /// Whatever is lost, packets, headers, answers or PULLs, every message ends.
-class LossesHeal : public TestCase
+class NdpHealsLosses : public TestCase
 {
   public:
-    explicit LossesHeal(int64_t window)
+    explicit NdpHealsLosses(int64_t window)
         : TestCase("with 2 % of all frames lost every message arrives, first window " +
                    std::to_string(window)),
           m_window(window)
@@ -309,8 +309,8 @@ class NdpTransportTestSuite : public TestSuite
         AddTestCase(new BouncedPacketsAreSentAgain(true), Duration::QUICK);
         AddTestCase(new BouncedPacketsAreSentAgain(false), Duration::QUICK);
         AddTestCase(new NobodyPullsWhatHasArrived, Duration::QUICK);
-        AddTestCase(new LossesHeal(1), Duration::QUICK);
-        AddTestCase(new LossesHeal(20), Duration::QUICK);
+        AddTestCase(new NdpHealsLosses(1), Duration::QUICK);
+        AddTestCase(new NdpHealsLosses(20), Duration::QUICK);
     }
 };
 

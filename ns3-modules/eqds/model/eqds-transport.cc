@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "eqds-transport.h"
+
+#include "ns3/double.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_OBJECT_ENSURE_REGISTERED(EqdsTransport);
+
+TypeId
+EqdsTransport::GetTypeId()
+{
+    static TypeId tid =
+        AddAttributes(TypeId("ns3::EqdsTransport")
+                          .SetParent<PacketTransport>()
+                          .SetGroupName("Eqds")
+                          .AddConstructor<EqdsTransport>(),
+                      {.entropy = "ns3::PermutedEntropy",
+                       .rto = "1ms",
+                       .reorderPackets = 0,
+                       .reorderHelp = ", 0 = never: trimming tells",
+                       .controlPriority = NUM_PRIORITIES - 1,
+                       .ecnCapable = false,
+                       .trimmable = true})
+            .AddAttribute("WindowPackets",
+                          "Speculative credit of a message, and most credit that it asks for ahead "
+                          "[packet], 0 = one bandwidth-delay product of the unloaded path",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&EqdsTransport::m_windowPackets),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("SpeculativePriority",
+                          "Priority of data that is sent on speculative credit",
+                          UintegerValue(2),
+                          MakeUintegerAccessor(&EqdsTransport::m_speculativePriority),
+                          MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
+            .AddAttribute("CreditQuanta",
+                          "Credit of one PULL [512 byte]",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&EqdsTransport::m_creditQuanta),
+                          MakeUintegerChecker<uint32_t>(1, 127))
+            .AddAttribute("PullBytes",
+                          "PULL frame, headers included [byte]",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&EqdsTransport::m_pullBytes),
+                          MakeUintegerChecker<uint32_t>(MIN_FRAME_BYTES, 1024))
+            .AddAttribute("CreditShare",
+                          "All credit together, as a share of the rate of the host's links [1]",
+                          DoubleValue(0.99),
+                          MakeDoubleAccessor(&EqdsTransport::m_creditShare),
+                          MakeDoubleChecker<double>(0.01, 1.0));
+    return tid;
+}
+
+void
+EqdsTransport::DoAttach()
+{
+    MessageTransport::DoAttach();
+    // Credit is for frames, and full ones take their framing with them.
+    const double framed = FullFrameBytes() + static_cast<double>(Host().FramingBytes());
+    m_creditBps = static_cast<uint64_t>(m_creditShare * static_cast<double>(HostRateBps()) *
+                                        FullFrameBytes() / framed);
+}
+
+bool
+EqdsTransport::SpreadsOverPorts() const
+{
+    return true;
+}
+
+bool
+EqdsTransport::VariesUrgency() const
+{
+    return m_speculativePriority != m_priority;
+}
+
+uint32_t
+EqdsTransport::FullFrameBytes() const
+{
+    return m_mtuBytes + m_headerBytes;
+}
+
+// ---- source
+
+void
+EqdsTransport::Begin(EqdsOutbound& out)
+{
+    const uint64_t bytes = Host().GetMessage(out.message).bytes;
+    out.windowBytes =
+        int64_t{m_windowPackets ? m_windowPackets : PipePackets(out)} * FullFrameBytes();
+    out.speculativeBytes = out.windowBytes;
+    out.backlogBytes = static_cast<int64_t>(bytes + out.packets.Packets() * m_headerBytes);
+}
+
+bool
+EqdsTransport::MaySend(const EqdsOutbound& out) const
+{
+    return out.creditBytes > 0 || out.speculativeBytes > 0;
+}
+
+uint8_t
+EqdsTransport::PriorityOf(const EqdsOutbound& out) const
+{
+    return out.creditBytes > 0 ? m_priority : m_speculativePriority;
+}
+
+void
+EqdsTransport::Stamp(EqdsOutbound& out, FrameId data)
+{
+    Frame& frame = Host().GetFrame(data);
+    (out.creditBytes > 0 ? out.creditBytes : out.speculativeBytes) -= frame.bytes;
+    out.backlogBytes -= frame.bytes;
+    const int64_t aheadBytes = std::clamp<int64_t>(out.backlogBytes, 0, out.windowBytes);
+    const int64_t unspentBytes = out.creditBytes + std::max<int64_t>(0, out.speculativeBytes);
+    const int64_t targetBytes = out.pulledBytes + aheadBytes - unspentBytes;
+    frame.aux = static_cast<uint32_t>(
+        (std::max<int64_t>(0, targetBytes) + QUANTUM_BYTES - 1) / QUANTUM_BYTES);
+}
+
+void
+EqdsTransport::JudgeLosses(EqdsOutbound& out, Answer& answer)
+{
+    out.speculativeBytes = 0;
+    MessageTransport::JudgeLosses(out, answer);
+    out.backlogBytes += int64_t{answer.lostPackets} * FullFrameBytes();
+}
+
+bool
+EqdsTransport::IsProgress(const Answer&) const
+{
+    return true;
+}
+
+void
+EqdsTransport::OnControl(EqdsOutbound& out, FrameId control)
+{
+    const int64_t bytes = int64_t{Host().GetFrame(control).aux} * QUANTUM_BYTES;
+    if (bytes > out.pulledBytes)
+    {
+        out.creditBytes += bytes - out.pulledBytes;
+        out.pulledBytes = bytes;
+        out.speculativeBytes = 0;
+        RestartTimeout(out);
+        Wake(out);
+    }
+}
+
+void
+EqdsTransport::OnAnswer(EqdsOutbound& out, const Answer&)
+{
+    // With nothing out the retransmission timeout does not run, and the last PULL may be lost.
+    if (!out.packets.HasOut())
+    {
+        SetDeadline(out, FAMILY_DEADLINE, Host().NowPs() + RtoPs(out));
+    }
+}
+
+void
+EqdsTransport::OnDeadline(EqdsOutbound& out)
+{
+    if (!MaySend(out) && !out.packets.HasOut())
+    {
+        out.speculativeBytes = FullFrameBytes(); // its packet asks for more
+        Wake(out);
+    }
+}
+
+void
+EqdsTransport::OnBounced(EqdsOutbound& out)
+{
+    out.backlogBytes += FullFrameBytes();
+    if (out.packets.InFlight() == 0 && !MaySend(out))
+    {
+        out.speculativeBytes = FullFrameBytes(); // the receiver may not know that it is wanted
+    }
+}
+
+void
+EqdsTransport::OnTimeout(EqdsOutbound& out, Answer& lost)
+{
+    MessageTransport::OnTimeout(out, lost);
+    out.backlogBytes += int64_t{lost.lostPackets} * FullFrameBytes();
+    out.speculativeBytes = std::max(out.speculativeBytes, int64_t{FullFrameBytes()});
+}
+
+// ---- destination
+
+void
+EqdsTransport::OnPayload(EqdsInbound& in, FrameId data, PortId port, uint32_t expected)
+{
+    Note(in, data, port);
+    MessageTransport::OnPayload(in, data, port, expected);
+    SendPulls();
+}
+
+void
+EqdsTransport::OnTrimmed(EqdsInbound& in, FrameId header, PortId port)
+{
+    in.repairBytes += FullFrameBytes();
+    Note(in, header, port);
+    MessageTransport::OnTrimmed(in, header, port);
+    SendPulls();
+}
+
+void
+EqdsTransport::Note(EqdsInbound& in, FrameId data, PortId port)
+{
+    const Frame& frame = Host().GetFrame(data);
+    in.port = port;
+    in.entropy = frame.entropy;
+    in.targetQuanta = std::max<uint64_t>(in.targetQuanta, frame.aux);
+    List(in);
+}
+
+/// Put a message where it is to be served; in other lists it is passed over.
+void
+EqdsTransport::List(const EqdsInbound& in)
+{
+    if (in.repairBytes > 0)
+    {
+        m_repairing.Push(in.slot, 0);
+    }
+    else if (in.targetQuanta > in.pulledQuanta)
+    {
+        m_wanting.Push(in.slot, 0);
+    }
+}
+
+/// @return a message that is to have credit, NOBODY if none is; those that have arrived want none
+uint32_t
+EqdsTransport::NextInTurn()
+{
+    using Verdict = FlowOrder::Verdict;
+    const auto repairs = [this](uint32_t slot) {
+        return InboundOf(slot).repairBytes > 0 ? Verdict::TAKE : Verdict::DROP;
+    };
+    const auto wants = [this](uint32_t slot) {
+        const EqdsInbound& in = InboundOf(slot);
+        return in.targetQuanta > in.pulledQuanta ? Verdict::TAKE : Verdict::DROP;
+    };
+    const uint32_t slot = m_repairing.PopFirst(repairs);
+    return slot == FlowOrder::NOBODY ? m_wanting.PopFirst(wants) : slot;
+}
+
+void
+EqdsTransport::OnHostTimer()
+{
+    SendPulls();
+}
+
+void
+EqdsTransport::SendPulls()
+{
+    while (Host().NowPs() >= m_pacer.NextPs())
+    {
+        const uint32_t slot = NextInTurn();
+        if (slot == FlowOrder::NOBODY)
+        {
+            return;
+        }
+        EqdsInbound& in = InboundOf(slot);
+        const uint32_t bytes = m_creditQuanta * QUANTUM_BYTES;
+        in.pulledQuanta += m_creditQuanta;
+        in.repairBytes = std::max<int64_t>(0, in.repairBytes - bytes);
+        const FrameId pull = MakeControl(in.message, PULL, m_pullBytes);
+        Host().GetFrame(pull).aux = static_cast<uint32_t>(in.pulledQuanta);
+        Host().GetFrame(pull).entropy = in.entropy;
+        Host().SendControl(pull, in.port);
+        m_pacer.Sent(Host().NowPs(), bytes, m_creditBps);
+        List(in);
+    }
+    SetHostTimer(m_pacer.NextPs());
+}
+
+} // namespace ns3
