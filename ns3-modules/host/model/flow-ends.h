@@ -40,7 +40,7 @@ struct Outbound
     PortId port{NO_PORT};          ///< By which all of it leaves, NO_PORT: by any that serves
     uint64_t number{0};            ///< In the order in which the messages of a host began
     uint32_t backoff{0};           ///< Timeouts in a row
-    uint32_t reorderPackets{1};    ///< Lost: one that was overtaken by more than this, 0: none [packet]
+    uint32_t reorderPackets{1};    ///< Lost: overtaken by more than this, 0: none is [packet]
     uint32_t lossEnd{0};           ///< Congestion control knows of losses below this packet
     std::optional<uint16_t> entropy; ///< Of a flow that keeps to one path
     uint64_t timeoutFromPs{0};     ///< When the retransmission timeout began to run [ps]
