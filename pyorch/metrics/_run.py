@@ -97,13 +97,23 @@ class RunTables:
     def idle_ps(self) -> pd.DataFrame:
         """What each flow would need alone: columns unloaded_fct_ps, reverse_ack_ps, wire_bytes.
 
-        On the first of the shortest paths; those of one flow are alike in all our topologies. A
-        sprayed flow of a host with several ports (planes) deals its packets out over all of them.
+        On the path that it kept to; for a sprayed flow, or when links change, on the first of the
+        shortest ones, which are alike unless parallel links are not. A sprayed flow of a host with
+        several ports (planes) deals its packets out over all of them.
         """
         flows, network = self.flows, self.network
-        single = np.isin(flows["flow"], self.table("paths")["flow"])
+        paths = self.table("paths")
+        single = np.isin(flows["flow"], paths["flow"])
         ports = np.bincount(network.tail, minlength=network.n_nodes)[flows["src"]]
-        return idle_times(self.spec, network, flows, np.where(single, 1, ports))
+        routes = _first_routes(network, flows)
+        if single.any() and "link_events" not in self.inputs:
+            columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}
+            own = network.recorded_routes(flows["flow"].to_numpy()[single], columns)
+            missing = max(0, own.shape[1] - routes.shape[1])
+            routes = np.pad(routes, ((0, 0), (0, missing)), constant_values=-1)
+            routes[single] = -1
+            routes[np.flatnonzero(single), : own.shape[1]] = own
+        return idle_times(self.spec, network, flows, np.where(single, 1, ports), routes)
 
 
 def changes_of_links(spec: dict) -> str:
@@ -144,6 +154,7 @@ def idle_times(
     network: Network,
     flows: Mapping[str, np.ndarray],
     n_ports: np.ndarray | int = 1,
+    routes: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Return, for each flow, its exact unloaded FCT and what the ACKs of an equal flow cost.
 
@@ -157,11 +168,11 @@ def idle_times(
         Columns src, dst, bytes and transport.
     n_ports : ndarray or int
         Over how many ports of its host each flow is sprayed.
+    routes : ndarray, n_flows x n_hops, optional
+        Directed links of each flow, padded with -1; without, the first of its shortest paths.
     """
     columns = {key: np.asarray(flows[key]) for key in ("src", "dst", "bytes", "transport")}
-    routes = network.routes(
-        columns["src"], columns["dst"], lambda hop, rows, n: np.zeros_like(rows)
-    )
+    routes = _first_routes(network, flows) if routes is None else routes
     rates = np.where(routes >= 0, network.rate_bps[routes], 0)
     delays = np.where(routes >= 0, network.delay_ps[routes], -1)
     planes = np.broadcast_to(n_ports, len(columns["bytes"]))
@@ -171,6 +182,11 @@ def idle_times(
     values = np.array([_idle(spec, case, n_hops) for case in unique.tolist()], dtype=np.int64)
     names = ["unloaded_fct_ps", "reverse_ack_ps", "wire_bytes", "slowest_bps"]
     return pd.DataFrame(values[index.ravel()], columns=names)
+
+
+def _first_routes(network: Network, flows: Mapping[str, np.ndarray]) -> np.ndarray:
+    src, dst = np.asarray(flows["src"]), np.asarray(flows["dst"])
+    return network.routes(src, dst, lambda hop, rows, n: np.zeros_like(rows))
 
 
 def _idle(spec: dict, case: list[int], n_hops: int) -> tuple[int, int, int, int]:

@@ -76,6 +76,7 @@ class Fabric:
         self.stop_ps = ENDLESS_PS
         self._options = {name: int(value) for name, value in options.items() if value is not None}
         self._class_options: list[tuple[int, str, int]] = []
+        self._link_classes: list[int] = []
         self._tables: dict[str, dict[str, np.ndarray]] = {}
         #: (role, index of its class, type, attributes), in the order in which they were said
         self._roles: list[tuple[str, int, str, dict[str, str]]] = []
@@ -161,6 +162,13 @@ class Fabric:
     ) -> None:
         """Choose what is lost on links of a class, beside the ratios in the table ``links``."""
         self._use("loss", link_class, type_name, attributes)
+
+    def link_class(self, link_class: int) -> None:
+        """Say that there are links with this number in ``links.class``; 0 need not be said.
+
+        Without `flow_control` and `loss` of this class they have neither.
+        """
+        self._link_classes.append(int(link_class))
 
     def node_class(
         self,
@@ -256,6 +264,8 @@ class Fabric:
             facade.Option(option, value)
         for index, option, value in self._class_options:
             facade.Option(option, value, index)
+        for index in self._link_classes:
+            facade.LinkClass(index)
         for role, index, type_name, attributes in self._roles:
             facade.Use(role, _factory(facade, type_name, attributes), index)
         for type_name, attributes in self._transports:

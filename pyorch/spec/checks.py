@@ -118,7 +118,8 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     """Raise FieldError unless every switch can hold threshold and headroom of all its ports.
 
     For each switch: ports x lossless priorities x (xoff + headroom) <= buffer. Otherwise a frame
-    may be dropped although PFC is on, and the run would answer another question.
+    may be dropped although PFC is on, and the run would answer another question. Links of a class
+    with another flow control, or none, need nothing.
     """
     control = spec["switch"]["flow_control"]
     buffer_bytes = spec["switch"]["buffer_bytes"]
@@ -129,14 +130,18 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     ):
         return
     attributes = control["attributes"]
+    links = _links_with(control, spec["link"]["classes"], links, nodes)
     priorities = bin(int(attributes.get("Priorities", 1))).count("1")
     frame = int(attributes.get("MtuFrameBytes", 0)) or largest_frame_bytes(spec["transport"])
     framing, latency_ps = spec["wire"]["framing_bytes"], spec["switch"]["latency_ps"]
     classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
     jitter_ps = spec["link"].get("jitter_ps", 0)
     headroom = int(attributes["HeadroomBytes"]) or max(
-        pfc_headroom_bytes(int(rate), int(delay), frame, framing, latency_ps, priorities)
-        for rate, delay in classes + [0, jitter_ps]
+        (
+            pfc_headroom_bytes(int(rate), int(delay), frame, framing, latency_ps, priorities)
+            for rate, delay in classes + [0, jitter_ps]
+        ),
+        default=0,
     )
     ports = _most_ports(links, nodes)
     # A dynamic threshold is a share of what the headroom of all ports leaves over.
@@ -209,6 +214,20 @@ def check_credits(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.
             f" switch.buffer to at least that, or write fewer Lanes, or LaneBlocks:"
             f" {buffer_bytes // (ports * lanes * BLOCK_BYTES)}.",
         )
+
+
+def _links_with(
+    control: dict, link_classes: list[dict], links: dict[str, np.ndarray], nodes: dict
+) -> dict[str, np.ndarray]:
+    """Return the links that have this flow control: all but those of classes with another."""
+    tier = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
+    tier[nodes["node"]] = nodes["tier"]
+    ends = np.sort(np.stack([tier[links["node_a"]], tier[links["node_b"]]]), axis=0)
+    others = [its["tiers"] for its in link_classes if its["flow_control"] != control]
+    apart = np.zeros(len(links["node_a"]), dtype=bool)
+    for low, high in others:
+        apart |= (ends[0] == low) & (ends[1] == high)
+    return {name: column[~apart] for name, column in links.items()}
 
 
 def _most_ports(links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> int:

@@ -126,6 +126,10 @@ class Plugin(BaseModel):
     type: str
 
 
+class Topology(Plugin):
+    """A topology inside of another one, whose model checks and settles it."""
+
+
 class Load(Plugin):
     """A workload; `transport` names the transport that carries it (default: the first)."""
 

@@ -19,7 +19,7 @@ from pyorch.reading import read_json, shown
 from pyorch.spec.messages import section_in
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import scenario_of
-from pyorch.spec.schema import Scenario
+from pyorch.spec.schema import Scenario, Topology
 from pyorch.spec.yaml_lines import KeyPath, dotted
 from pyorch.units import BY_SUFFIX, Dimension
 
@@ -138,6 +138,8 @@ def _may_be_none(annotation: object) -> bool:
 def _value(value: object, inner: type[BaseModel] | None, dimension: Dimension | None) -> object:
     if isinstance(value, list):
         return [_value(part, inner, dimension) for part in value]
+    if inner is Topology:
+        return _plugin("topology", value)
     if isinstance(value, dict) and inner is not None:
         return _section(inner, value)
     if isinstance(value, int) and not isinstance(value, bool) and dimension is not None:

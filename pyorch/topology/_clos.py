@@ -69,6 +69,7 @@ def counts(clos: Clos) -> dict[str, int]:
         "hosts_per_leaf": clos.children[0],
         "switches": sum(per_tier.values()),
         **per_tier,
+        "top_switches": clos.switches(clos.tiers) * clos.planes,
         "ports": sum(clos.switches(t) * clos.ports_of_switch(t) for t in tiers) * clos.planes,
         "access_links": access_links,
         "fabric_links": fabric_links,

@@ -19,4 +19,7 @@ class Contract(Protocol):
         """Return the node and link tables; columns as in docs/definitions.md."""
 
     def counts(params: Closed) -> dict[str, int]:  # noqa: N805
-        """Return at least hosts, hosts_per_leaf and cables, without making the tables."""
+        """Return at least hosts, hosts_per_leaf and cables, without making the tables.
+
+        What is to be a site of multi_site has switches and top_switches (of the highest tier) too.
+        """

@@ -67,6 +67,7 @@ def counts(params: Params) -> dict[str, int]:
         "hosts": hosts,
         "hosts_per_leaf": max(params.left, params.right),
         "switches": 2,
+        "top_switches": 2,
         "ports": hosts + 2 * params.parallel,
         "access_links": hosts,
         "fabric_links": params.parallel,

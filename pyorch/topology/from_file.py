@@ -84,6 +84,7 @@ def counts(params: Params) -> dict[str, int]:
         "hosts": hosts,
         "hosts_per_leaf": _graph.hosts_per_leaf(nodes, links),
         "switches": len(nodes["node"]) - hosts,
+        "top_switches": int((nodes["tier"] == nodes["tier"].max()).sum()),
         "ports": 2 * cables - access_links,
         "access_links": access_links,
         "fabric_links": cables - access_links,

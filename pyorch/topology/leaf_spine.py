@@ -97,6 +97,7 @@ def counts(params: Params) -> dict[str, int]:
         "hosts": params.leaves * params.hosts_per_leaf,
         "leaves": params.leaves * params.planes,
         "spines": params.spines * params.planes,
+        "top_switches": params.spines * params.planes,
         "switches": (params.leaves + params.spines) * params.planes,
         "ports": ports_of_plane * params.planes,
         "access_links": access_links,

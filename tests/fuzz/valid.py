@@ -212,6 +212,9 @@ def scenario(draw):
         "{type: fat_tree, tiers: 3, radix: 4, planes: 2}",
         "{type: fat_tree, tiers: 2, radix: 8, oversubscription: [2]}",
         "{type: dumbbell, left: 4, right: 5, bottleneck_rate: 10 Gb/s}",
+        "{type: multi_site, long_haul: [{between: [a, b], rate: 1 Gb/s, delay: 1 ms}], sites:"
+        " [{name: a, topology: {type: dumbbell, left: 4, right: 5}},"
+        " {name: b, topology: {type: dumbbell, left: 1, right: 1}, borders: 2}]}",
     ])  # fmt: skip
     workload = draw.choice([
         "{type: permutation, message: 1 MB, inter_leaf: false}",

@@ -146,3 +146,45 @@ sweep: {seed: [1, 2]}
     assert not np.array_equal(first, second)
     # The second entry of seed 1 adds outages that are those of neither seed alone.
     assert set(both["link_events"]["time_ps"].tolist()) - set(first.tolist()) - set(second.tolist())
+
+
+CLASSES = """\
+name: classes
+topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 1}
+link:
+  rate: 100 Gb/s
+  delay: 1 us
+  classes:
+    - {tiers: [1, 2], flow_control: none, loss_model: {type: ns3::BitErrors}}
+    - {tiers: [0, 1], loss_model: {type: ns3::IndependentLoss}}
+switch:
+  buffer: 8 MB
+  flow_control: {type: ns3::Pfc}
+  classes:
+    - {tiers: [2], buffer: 1 GB, queue: {type: ns3::RedEcn}}
+    - {tiers: [1], forwarding: {type: ns3::RandomSpray}}
+workload: {type: single, message: 1 kB}
+transport: {type: ns3::RoceTransport}
+stop: 1 ms
+"""
+
+
+def test_each_class_of_links_and_switches_is_a_call(tmp_path):
+    (run,) = spec.plan(parse_scenario(CLASSES, "classes.yaml"), "laptop", typeids_file=TYPEIDS)
+    calls = [
+        node for node in ast.walk(ast.parse(render.render_script(run.spec)))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]  # fmt: skip
+    found = {
+        (call.func.attr, ast.literal_eval(call.args[0]), ast.literal_eval(key.value))
+        for call in calls for key in call.keywords if key.arg in ("link_class", "node_class")
+    }  # fmt: skip
+
+    links = [ast.literal_eval(c.args[0]) for c in calls if c.func.attr == "link_class"]
+    assert links == [1, 2]
+    assert found == {
+        ("loss", "ns3::BitErrors", 1), ("flow_control", "ns3::Pfc", 2),
+        ("loss", "ns3::IndependentLoss", 2),
+        ("queue", "ns3::RedEcn", 1), ("forwarding", "ns3::EcmpHash", 1),
+        ("queue", "ns3::DropTail", 2), ("forwarding", "ns3::RandomSpray", 2),
+    }  # fmt: skip

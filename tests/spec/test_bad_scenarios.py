@@ -79,6 +79,19 @@ CHANGES = {
         "leaf_spine", "leafspine",
         "small.yaml:3: topology.type: no topology 'leafspine'. Found in pyorch/topology:",
     ),
+    "an unknown topology of a site": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: multi_site, sites: [{name: a, topology: {type: star}}, {name: b, topology:"
+        " {type: star}}], long_haul: [{between: [a, b], rate: 1 Gb/s, delay: 1 ms}]}",
+        "small.yaml:3: topology.sites.0.topology.type: no topology 'star'. Found in",
+    ),
+    "a key of a site that nobody knows": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: multi_site, sites: [{name: a, topology: {type: dumbbell, left: 1, rigth: 1}},"
+        " {name: b, topology: {type: dumbbell, left: 1, right: 1}}], long_haul: []}",
+        "small.yaml:3: topology.sites.0.topology.rigth: there is no such key. Known here: left,"
+        " right,",
+    ),
     "an unknown workload": (
         "permutation", "permutations",
         "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload:"

@@ -35,6 +35,12 @@ CHANGES = {
         "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
         "{type: dumbbell, left: 4, right: 4}",
     ),
+    "multi_site": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: multi_site, long_haul: [{between: [a, b], rate: 1 Tb/s, delay: 3 us}], sites:"
+        " [{name: a, topology: {type: fat_tree, tiers: 2, radix: 4, uplink_rate: 1 Tb/s}},"
+        " {name: b, topology: {type: dumbbell, left: 1, right: 2}, border_delay: 1 us}]}",
+    ),
     "poisson": (
         "{type: permutation, message: 1 MB}",
         "[{type: poisson, load: 0.1, duration: 1 us, sizes: fb_hdp},"

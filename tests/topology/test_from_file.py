@@ -51,8 +51,8 @@ def test_an_hpcc_topology_by_hand(tmp_path):
     assert tables["links"]["delay_ps"].tolist() == [10**6] * 3 + [5000] * 2
     assert tables["links"]["loss_ratio"].tolist() == [0, 0.25, 0, 0, 0]
     assert counts == {
-        "hosts": 3, "hosts_per_leaf": 2, "switches": 2, "ports": 7, "access_links": 3,
-        "fabric_links": 2, "cables": 5,
+        "hosts": 3, "hosts_per_leaf": 2, "switches": 2, "top_switches": 2, "ports": 7,
+        "access_links": 3, "fabric_links": 2, "cables": 5,
     }  # fmt: skip
 
 

@@ -128,6 +128,12 @@ ClassAt(std::vector<Class>& classes, uint32_t index)
 }
 
 void
+Facade::LinkClass(uint32_t index)
+{
+    ClassAt(m_state->options.linkClasses, index);
+}
+
+void
 Facade::Use(const std::string& role, uint32_t factory, uint32_t index)
 {
     const TypeId tid = m_state->factoryTypes.at(factory);

@@ -37,6 +37,8 @@ class Facade
     uint32_t Factory(const std::string& typeId);
     /// Set an attribute of a factory; value in ns-3's own spelling, for example "4ms"
     void Attribute(uint32_t factory, const std::string& name, const std::string& value);
+    /// There may be links of this class, links.class, also if Use says nothing of it.
+    void LinkClass(uint32_t index);
     /**
      * Use a factory's object in a role.
      * @param role of a class of nodes: "queue", "scheduler", "forwarding", "program" (several are

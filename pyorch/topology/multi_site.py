@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Datacenters, each any other topology, joined by long-haul links between their border switches.
+
+Each border switch of a site is linked to all switches of its highest tier; a long-haul entry links
+each border switch of one site with each of the other. Node ids: the hosts site by site, then the
+other switches site by site, then the border switches. Border switches are one tier above all
+others, so that classes of links and switches tell them and their links from the rest.
+"""
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+
+from pyorch import plugins
+from pyorch.errors import PluginError, did_you_mean, quoted
+from pyorch.spec import messages
+from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs, restore
+from pyorch.spec.limits import MOST_LINKS
+from pyorch.spec.schema import Name, Topology
+
+Tables = dict[str, dict[str, np.ndarray]]
+_NEEDED = ("switches", "top_switches", "cables", "ports", "access_links")
+
+
+class Site(Closed):
+    """A datacenter and how its border switches hang on it; what is not said is as in `link`."""
+
+    name: Name
+    topology: Topology
+    borders: Count = 1
+    border_parallel: Count = 1
+    border_rate_bps: RateBps = Field(alias="border_rate")
+    border_delay_ps: TimePs = Field(alias="border_delay")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _border_links_are_links(cls, given: object, info: ValidationInfo) -> object:
+        if not isinstance(given, dict) or not info.context:
+            return given
+        link = info.context["link"]
+        return {
+            "border_rate": f"{link['rate_bps']} bit/s",
+            "border_delay": f"{link['delay_ps']} ps",
+            **given,
+        }
+
+
+class LongHaul(Closed):
+    """Links of one kind between two sites; another entry for the same two may be of another."""
+
+    between: Annotated[list[Name], Field(min_length=2, max_length=2)]
+    rate_bps: RateBps = Field(alias="rate")
+    delay_ps: TimePs = Field(alias="delay")
+    parallel: Count = 1
+
+
+class Params(Closed):
+    """The sites, and the links between them."""
+
+    sites: Annotated[list[Site], Field(min_length=2)]
+    long_haul: Annotated[list[LongHaul], Field(min_length=1)]
+
+    @field_validator("sites", mode="after")
+    @classmethod
+    def _sites_are_topologies(cls, sites: list[Site], info: ValidationInfo) -> list[Site]:
+        return [_settled(site, index, info.context or {}) for index, site in enumerate(sites)]
+
+    @model_validator(mode="after")
+    def _is_one_network(self) -> "Params":
+        """Refuse names that are double or unknown, and a site that no link reaches."""
+        names = [site.name for site in self.sites]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                raise FieldError(
+                    f"sites.{index}.name",
+                    f"{quoted(name)} is the name of another site too. Give each its own.",
+                )
+        reached = {names[0]}
+        for index, entry in enumerate(self.long_haul):
+            where = f"long_haul.{index}.between"
+            for name in entry.between:
+                if name not in names:
+                    raise FieldError(
+                        where, f"no site is called {quoted(name)}. There are {', '.join(names)}."
+                        f"{did_you_mean(name, names)}",
+                    )  # fmt: skip
+            if entry.between[0] == entry.between[1]:
+                raise FieldError(where, f"both ends are {quoted(name)}. Name two sites.")
+        for _ in names:
+            reached |= {n for e in self.long_haul for n in e.between if reached & set(e.between)}
+        if alone := [name for name in names if name not in reached]:
+            raise FieldError(
+                "long_haul",
+                f"no way leads from site {quoted(names[0])} to site {quoted(alone[0])}. Add a link"
+                " between two that are joined to them.",
+            )
+        return self
+
+
+def _settled(site: Site, index: int, context: dict) -> Site:
+    """Return a site whose topology is checked by its own model, with all its defaults."""
+    where, given = f"sites.{index}.topology", site.topology
+    try:
+        module = plugins.load("pyorch.topology", given.type)
+        params = module.Params.model_validate(given.model_extra or {}, context=context)
+        numbers = module.counts(params)
+    except PluginError as error:
+        raise FieldError(f"{where}.type", str(error)) from None
+    except ValidationError as error:
+        inner, message = messages.first(error, module.Params)
+        raise FieldError(f"{where}.{messages.dotted(inner)}", message) from None
+    except FieldError as error:
+        raise FieldError(f"{where}.{error.field}", str(error)) from None
+    if missing := [name for name in _NEEDED if name not in numbers]:
+        raise FieldError(
+            f"{where}.type", f"{given.type} does not count its {' and '.join(missing)}, which a"
+            " site has to.",
+        )  # fmt: skip
+    if numbers["cables"] > MOST_LINKS:
+        raise FieldError(
+            f"{where}.type", f"{numbers['cables']} links in all; there may be {MOST_LINKS}. Lower"
+            " the numbers of the topology.",
+        )  # fmt: skip
+    settled = Topology(type=given.type, **params.model_dump())
+    return site.model_copy(update={"topology": settled})
+
+
+def tables(params: Params, link: dict) -> Tables:
+    """Return the node and link tables; columns as in docs/definitions.md."""
+    sites = _plain(params.sites)
+    networks = [_network(site, link) for site in sites]
+    ids, first_border = _new_ids([network["nodes"] for network in networks])
+    ends = first_border + np.cumsum([0, *(site["borders"] for site in sites)])
+    borders = {
+        site["name"]: np.arange(low, high)
+        for site, low, high in zip(sites, ends[:-1], ends[1:], strict=True)
+    }
+    parts = []
+    for site, network, of in zip(sites, networks, ids, strict=True):
+        nodes, links = network["nodes"], network["links"]
+        parts.append(links | {end: of[links[end]] for end in ("node_a", "node_b")})
+        top = np.sort(of[nodes["node"][nodes["tier"] == nodes["tier"].max()]])
+        kind = {key: site[f"border_{key}"] for key in ("parallel", "rate_bps", "delay_ps")}
+        parts.append(_mesh(top, borders[site["name"]], **kind))
+    found: dict[tuple[str, ...], int] = {}
+    for entry in _plain(params.long_haul):
+        pair = tuple(sorted(entry["between"], key=lambda name: borders[name][0]))
+        kind = {key: entry[key] for key in ("parallel", "rate_bps", "delay_ps")}
+        parts.append(_mesh(*(borders[name] for name in pair), **kind, first=found.get(pair, 0)))
+        found[pair] = found.get(pair, 0) + entry["parallel"]
+    nodes = _nodes([network["nodes"] for network in networks], ids, int(ends[-1]), first_border)
+    return {"nodes": nodes, "links": _joined(parts, link)}
+
+
+def counts(params: Params) -> dict[str, int]:
+    """Return the closed-form numbers of hosts, switches, switch ports in use and cables."""
+    sites = _plain(params.sites)
+    each = [_counts(site) for site in sites]
+    total = {key: sum(numbers[key] for numbers in each) for key in ("hosts", *_NEEDED)}
+    borders = {site["name"]: site["borders"] for site in sites}
+    border_links = sum(
+        numbers["top_switches"] * site["borders"] * site["border_parallel"]
+        for numbers, site in zip(each, sites, strict=True)
+    )
+    long_haul_links = sum(
+        borders[entry["between"][0]] * borders[entry["between"][1]] * entry["parallel"]
+        for entry in _plain(params.long_haul)
+    )
+    cables = total["cables"] + border_links + long_haul_links
+    return {
+        "hosts": total["hosts"],
+        "hosts_per_leaf": max(numbers["hosts_per_leaf"] for numbers in each),
+        "sites": len(sites),
+        "switches": total["switches"] + sum(borders.values()),
+        "top_switches": sum(borders.values()),
+        "ports": total["ports"] + 2 * (border_links + long_haul_links),
+        "access_links": total["access_links"],
+        "fabric_links": cables - total["access_links"],
+        "border_links": border_links,
+        "long_haul_links": long_haul_links,
+        "cables": cables,
+    }
+
+
+def _plain(parts: list) -> list[dict[str, Any]]:
+    """Return sections as a resolved spec has them, which is how they come from one."""
+    return [part if isinstance(part, dict) else part.model_dump() for part in parts]
+
+
+def _network(site: dict, link: dict) -> Tables:
+    module = plugins.load("pyorch.topology", site["topology"]["type"])
+    return module.tables(restore(module.Params, site["topology"]), link)
+
+
+def _counts(site: dict) -> dict[str, int]:
+    module = plugins.load("pyorch.topology", site["topology"]["type"])
+    return module.counts(restore(module.Params, site["topology"]))
+
+
+def _new_ids(sites: list[dict[str, np.ndarray]]) -> tuple[list[np.ndarray], int]:
+    """Return the new id of each old one, site by site, and the first that is free."""
+    found = [np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64) for nodes in sites]
+    following = 0
+    for is_switch in (0, 1):
+        for nodes, of in zip(sites, found, strict=True):
+            old = np.sort(nodes["node"][nodes["is_switch"] == is_switch])
+            of[old] = np.arange(following, following + len(old))
+            following += len(old)
+    return found, following
+
+
+def _nodes(
+    sites: list[dict[str, np.ndarray]], ids: list[np.ndarray], n_nodes: int, first_border: int
+) -> dict[str, np.ndarray]:
+    """Return the node table: that of each site with new ids, and the border switches."""
+    of = np.concatenate([of[nodes["node"]] for nodes, of in zip(sites, ids, strict=True)])
+    table = {"node": np.arange(n_nodes, dtype=np.int64)}
+    for name in ("is_switch", "tier", "plane"):
+        given = np.concatenate([nodes[name] for nodes in sites])
+        # Where sites have planes, the border switches are one of their own.
+        beyond = {"is_switch": 1, "tier": given.max() + 1, "plane": given.max() + 1}[name]
+        if name == "plane" and given.max() == 0:
+            beyond = 0
+        table[name] = np.full(n_nodes, beyond, dtype=np.int64)
+        table[name][of] = given
+    return table
+
+
+def _mesh(
+    a: np.ndarray, b: np.ndarray, parallel: int, rate_bps: int, delay_ps: int, first: int = 0
+) -> dict[str, np.ndarray]:
+    """Return `parallel` links, counted from `first`, between each of `a` and each of `b`."""
+    index_a, index_b, index = np.indices((len(a), len(b), parallel)).reshape(3, -1)
+    return {
+        "node_a": a[index_a],
+        "node_b": b[index_b],
+        "parallel": first + index,
+        "rate_bps": np.full(len(index), rate_bps, dtype=np.int64),
+        "delay_ps": np.full(len(index), delay_ps, dtype=np.int64),
+    }
+
+
+def _joined(parts: list[dict[str, np.ndarray]], link: dict) -> dict[str, np.ndarray]:
+    """Return one link table; what a part does not say of losses is as in `link`."""
+    names = ["node_a", "node_b", "parallel", "rate_bps", "delay_ps", "loss_ratio"]
+    if any("bit_error_ratio" in part for part in parts):
+        names.append("bit_error_ratio")
+    default = {name: link.get(name, 0.0) for name in ("loss_ratio", "bit_error_ratio")}
+    return {
+        name: np.concatenate(
+            [part.get(name, np.full(len(part["node_a"]), default.get(name))) for part in parts]
+        )
+        for name in names
+    }
