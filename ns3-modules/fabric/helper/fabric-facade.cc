@@ -6,6 +6,7 @@
 #include "facade-inputs.h"
 #include "facade-outputs.h"
 #include "fatal-trap.h"
+#include "type-attributes.h"
 
 #include "ns3/abort.h"
 #include "ns3/fabric-simulator-impl.h"
@@ -84,9 +85,9 @@ Facade::Attribute(uint32_t factory, const std::string& name, const std::string& 
     if (!tid.LookupAttributeByName(name, &info))
     {
         std::vector<std::string> names;
-        for (size_t i = 0; i < tid.GetAttributeN(); i++)
+        for (const auto& attribute : AttributesOf(tid))
         {
-            names.push_back(tid.GetAttribute(i).name);
+            names.push_back(attribute.name);
         }
         Refuse(tid.GetName() + " has no attribute '" + name + "'. It has " + Join(names) + ".");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "fabric-facade.h"
+#include "type-attributes.h"
 
 #include "ns3/congestion-control.h"
 #include "ns3/egress-scheduler.h"
@@ -113,10 +114,12 @@ DescribeTypeIds()
             out << comma << "{\"name\": " << Quoted(tid.GetName())
                 << ", \"contract\": " << Quoted(contract)
                 << ", \"group\": " << Quoted(tid.GetGroupName()) << ", \"attributes\": [";
-            for (size_t a = 0; a < tid.GetAttributeN(); a++)
+            const char* separator = "";
+            for (const auto& attribute : AttributesOf(tid))
             {
-                out << (a ? ", " : "");
-                DescribeAttribute(out, tid.GetAttribute(a));
+                out << separator;
+                DescribeAttribute(out, attribute);
+                separator = ", ";
             }
             out << "]}";
             comma = ",\n";
