@@ -3,6 +3,7 @@
 #include "dcqcn.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/uinteger.h"
@@ -51,6 +52,12 @@ Dcqcn::GetTypeId()
                           UintegerValue(5),
                           MakeUintegerAccessor(&Dcqcn::m_recoveryRounds),
                           MakeUintegerChecker<uint32_t>())
+            .AddAttribute("ClampTarget",
+                          "Each cut sets the target to the rate before it, as in the paper; if not, "
+                          "only the first one after an increase does, as adapters may be set up",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&Dcqcn::m_clampsTarget),
+                          MakeBooleanChecker())
             .AddAttribute("AdditiveShare",
                           "Additive increase over the line rate [1], \"R_AI\": 40 Mb/s of 40 Gb/s",
                           DoubleValue(0.001),
@@ -99,7 +106,10 @@ Dcqcn::OnNotification(uint32_t slot)
 {
     Flow& flow = m_flows[slot];
     const double alpha = Alpha(slot);
-    flow.targetBps = flow.rateBps;
+    if (m_clampsTarget || flow.timerRounds > 0 || flow.byteRounds > 0)
+    {
+        flow.targetBps = flow.rateBps;
+    }
     flow.rateBps = std::max(m_leastShare * flow.lineBps, flow.rateBps * (1 - alpha / 2));
     flow.alpha = (1 - m_gain) * alpha + m_gain;
     flow.alphaPs = Host().NowPs();

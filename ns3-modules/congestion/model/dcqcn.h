@@ -67,6 +67,7 @@ class Dcqcn final : public fabric::CongestionControl
     uint64_t m_alphaPs{0};
     uint64_t m_timerPs{0};
     uint32_t m_recoveryRounds{0};
+    bool m_clampsTarget{true};
     Time m_alphaInterval;
     Time m_timer;
 };

@@ -2,6 +2,7 @@
 
 #include "scripted-control.h"
 
+#include "ns3/boolean.h"
 #include "ns3/dcqcn.h"
 #include "ns3/double.h"
 #include "ns3/string.h"
@@ -155,6 +156,33 @@ class ACutUsesTheOldAlpha : public DcqcnCase
     }
 };
 
+/// Oracle: by hand; cuts in a row keep the target of the first one, if adapters are set up so.
+class ATargetMayBeKept : public DcqcnCase
+{
+  public:
+    ATargetMayBeKept()
+        : DcqcnCase("a target that is not clamped")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        auto control = CreateObject<Dcqcn>();
+        control->SetAttribute("ClampTarget", BooleanValue(false));
+        control->SetAttribute("AlphaInterval", StringValue("1s")); // alpha stays 1
+        Notify(START_PS);
+        Notify(START_PS + 1);
+        ExpectRate(START_PS + 2, 0.25);
+        const uint64_t raisedPs = START_PS + 1 + INTERVAL_PS;
+        ExpectRate(raisedPs + 1, 0.625); // half-way back to the line rate
+        Notify(raisedPs + 2);
+        Notify(raisedPs + 3);
+        ExpectRate(raisedPs + 3 + INTERVAL_PS + 1, (0.625 + 0.625 / 4) / 2);
+        ScriptedControl::Play(control);
+    }
+};
+
 /**
  * Oracle: figure 7 by hand, with F = 1, R_AI = 1 %, R_HAI = 2 % and one expiry of each clock after
  * the other. T or BC above 1: additive; both: hyper, i = min(T, BC) - 1 times R_HAI.
@@ -216,6 +244,7 @@ class DcqcnTestSuite : public TestSuite
         AddTestCase(new OneNotificationHalvesTheRate, Duration::QUICK);
         AddTestCase(new AlphaFollowsItsClosedForms, Duration::QUICK);
         AddTestCase(new ACutUsesTheOldAlpha, Duration::QUICK);
+        AddTestCase(new ATargetMayBeKept, Duration::QUICK);
         AddTestCase(new IncreasesGoByBothClocks, Duration::QUICK);
     }
 };
