@@ -53,8 +53,8 @@ Dcqcn::GetTypeId()
                           MakeUintegerAccessor(&Dcqcn::m_recoveryRounds),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("ClampTarget",
-                          "Each cut sets the target to the rate before it, as in the paper; if not, "
-                          "only the first one after an increase does, as adapters may be set up",
+                          "Each cut sets the target to the rate before it, as in the paper; "
+                          "if not, only the first one after an increase does, as adapters may",
                           BooleanValue(true),
                           MakeBooleanAccessor(&Dcqcn::m_clampsTarget),
                           MakeBooleanChecker())
