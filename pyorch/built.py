@@ -21,15 +21,15 @@ INSTALLED = Path(
 ).resolve()
 
 
-def _study() -> Path | None:
-    """Return this folder if it is a study with C++ modules of its own."""
+def study() -> Path | None:
+    """Return this folder if it is a study, which has a place for C++ modules of its own."""
     here = Path.cwd()
-    own = here != REPOSITORY and any(here.glob("ns3-modules/*/CMakeLists.txt"))
+    own = here != REPOSITORY and (here / "ns3-modules").is_dir()
     return here if own and not (here / "ns3-modules" / "CMakeLists.txt").exists() else None
 
 
 #: A study that has modules: they are built beside links to the installed ones.
-STUDY = _study()
+STUDY = study() if any(Path.cwd().glob("ns3-modules/*/CMakeLists.txt")) else None
 BUILD = STUDY / "build" if STUDY else INSTALLED
 #: What the build says about the types of the modules, and the library that every run loads.
 TYPEIDS = BUILD / "typeids.json"

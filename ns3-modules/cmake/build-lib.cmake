@@ -24,7 +24,7 @@ function(build_lib)
   target_include_directories(${LIB_LIBNAME} PUBLIC ${CMAKE_BINARY_DIR}/include)
   target_link_libraries(${LIB_LIBNAME} PUBLIC ${LIB_LIBRARIES_TO_LINK})
 
-  if(LIB_TEST_SOURCES)
+  if(LIB_TEST_SOURCES AND NOT PYORCH_WITHOUT_TESTS)
     add_library(${LIB_LIBNAME}-test SHARED ${LIB_TEST_SOURCES})
     # Without a keyword, as in ns-3: whoever adds to it must not use one either.
     target_link_libraries(${LIB_LIBNAME}-test ${LIB_LIBNAME})
@@ -49,7 +49,7 @@ endfunction()
 # bin/test-runner: ns-3's runner over the test suites of all modules.
 function(add_test_runner)
   get_property(libraries GLOBAL PROPERTY TEST_LIBRARIES)
-  add_executable(test-runner ${CMAKE_CURRENT_SOURCE_DIR}/cmake/test-runner.cc)
+  add_executable(test-runner ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/test-runner.cc)
   # Suites register when their library is loaded; nothing refers to them by symbol.
   target_link_libraries(test-runner PRIVATE LINKER:--no-as-needed ${libraries} ns3-core)
   add_program_rpath(test-runner)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from pyorch.built import IS_PACKAGED
 from pyorch.errors import PluginError, quoted
 from pyorch.scaffold.kinds import Kind, Module
 from pyorch.simulate import places
@@ -15,14 +14,6 @@ from pyorch.spec.limits import LONGEST_NAME
 
 #: Targets and folders of the build that are no modules.
 _TAKEN = {"all", "bin", "clean", "help", "include", "install", "lib", "stock", "test"}
-
-
-def check_sources() -> None:
-    """Raise PluginError where nothing can be written, because there are no sources."""
-    if IS_PACKAGED:
-        raise PluginError(
-            "pyorch was installed from a wheel; plug-ins are written in a clone of it."
-        )
 
 
 def words(name: str) -> str:
@@ -55,8 +46,8 @@ def check_file(kind: Kind, name: str, path: Path) -> None:
         )
 
 
-def check_module(kind: Module, name: str, modules: Path) -> None:
-    """Raise PluginError unless a module may be called so."""
+def check_module(kind: Module, name: str, modules: list[Path]) -> None:
+    """Raise PluginError unless a module may be called so beside those of some folders."""
     where = f"{kind.name} {quoted(name)}:"
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > LONGEST_NAME:
         raise PluginError(
@@ -64,9 +55,9 @@ def check_module(kind: Module, name: str, modules: Path) -> None:
             f" lower-case letters and digits, words joined by -, for example"
             f" '{_nearest(name, '-')}'."
         )
-    if (modules / name).exists():
+    if taken := next((folder / name for folder in modules if (folder / name).exists()), None):
         raise PluginError(
-            f"{where} {places.shown(modules / name)} exists already. Choose another name, or"
+            f"{where} {places.shown(taken)} exists already. Choose another name, or"
             " remove the folder."
         )
     if name in _TAKEN or name.endswith("-test") or name in _stock_modules():
@@ -101,18 +92,19 @@ def _stock_modules() -> set[str]:
     return {path.stem.partition("-")[2] for path in _stock().glob("lib64/libns3.*-*.so")}
 
 
-def _headers(modules: Path) -> Iterator[Path]:
+def _headers(folders: list[Path]) -> Iterator[Path]:
     """Yield all headers that a module can include as ns3/<file>."""
     yield from _stock().glob("include/ns3/*.h")
-    yield from sorted(modules.glob("*/*/*.h"))
+    for folder in folders:
+        yield from sorted(folder.glob("*/*/*.h"))
 
 
-def _owner_of_header(file: str, modules: Path) -> str | None:
+def _owner_of_header(file: str, modules: list[Path]) -> str | None:
     found = (places.shown(path) for path in _headers(modules) if path.name == file)
     return next(found, None)
 
 
-def _owner_of_class(name: str, modules: Path) -> str | None:
+def _owner_of_class(name: str, modules: list[Path]) -> str | None:
     """Return where a class of this name is declared, or which built module registers its TypeId."""
     declared = re.compile(rf"^\s*(?:class|struct)\s+{name}\b".encode(), re.MULTILINE)
     for path in _headers(modules):
@@ -122,6 +114,7 @@ def _owner_of_class(name: str, modules: Path) -> str | None:
     if places.TYPEIDS.exists():
         for entry in json.loads(places.TYPEIDS.read_text()):
             module = entry["library"].removeprefix("lib").removesuffix(".so")
-            if entry["name"] == f"ns3::{name}" and (modules / module).exists():
-                return places.shown(modules / module)
+            if entry["name"] == f"ns3::{name}":
+                owners = (folder / module for folder in modules if (folder / module).exists())
+                return next(map(places.shown, owners), None)
     return None

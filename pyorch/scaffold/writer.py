@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+from pyorch.built import IS_PACKAGED, REPOSITORY, study
 from pyorch.errors import PluginError
 from pyorch.render import environment
 from pyorch.scaffold import names
@@ -10,10 +11,9 @@ from pyorch.scaffold.kinds import KINDS, File, Module
 from pyorch.simulate import places
 
 TEMPLATES = Path(__file__).parent / "templates"
-REPOSITORY = places.MODULES.parent
 
 
-def write(kind: str, name: str, root: Path = REPOSITORY) -> list[Path]:
+def write(kind: str, name: str, root: Path | None = None) -> list[Path]:
     """Write the files of a new plug-in and return them.
 
     Parameters
@@ -22,19 +22,35 @@ def write(kind: str, name: str, root: Path = REPOSITORY) -> list[Path]:
         One of `KINDS`.
     name : str
         ``slow-start`` for a module, ``slow_start`` for a file.
-    root : Path
-        The project.
+    root : Path, optional
+        The project; this folder, if it is a study and the kind has a place in one, else the clone.
 
     Raises
     ------
     PluginError
         The name cannot be one, or something else has it.
     """
-    names.check_sources()
     chosen = KINDS[kind]
+    if root is None:
+        in_study = isinstance(chosen, Module) or kind in ("scenario", "figure")
+        root = (study() if in_study else None) or _clone(in_study)
     if isinstance(chosen, Module):
         return _write_module(chosen, name, root)
     return [_write_file(chosen, name, root)]
+
+
+def _clone(in_study: bool) -> Path:
+    """Return the folder of the clone that this is.
+
+    Raises
+    ------
+    PluginError
+        It is none: a wheel has no sources.
+    """
+    if IS_PACKAGED:
+        where = "a study: python -m pyorch init my-study" if in_study else "a clone of it"
+        raise PluginError(f"pyorch was installed from a wheel; such a file is written in {where}.")
+    return REPOSITORY
 
 
 def next_steps(kind: str, name: str) -> list[str]:
@@ -48,7 +64,7 @@ def next_steps(kind: str, name: str) -> list[str]:
 
 def _write_module(kind: Module, name: str, root: Path) -> list[Path]:
     modules = root / "ns3-modules"
-    names.check_module(kind, name, modules)
+    names.check_module(kind, name, [modules, *_others(root)])
     stem = names.stem(kind, name)
     values = {
         "name": name,
@@ -72,6 +88,11 @@ def _write_module(kind: Module, name: str, root: Path) -> list[Path]:
         folder / "test" / f"{stem}-test-suite.cc": f"{kind.name}.test.cc.jinja",
     }
     return [_render("cpp", template, values, path) for path, template in files.items()]
+
+
+def _others(root: Path) -> list[Path]:
+    """Return the folders of modules that those of a study are built beside."""
+    return [places.MODULES] if root == study() else []
 
 
 def _write_file(kind: File, name: str, root: Path) -> Path:

@@ -8,7 +8,7 @@ built again, so everything that reads a build folder reads this one as it reads 
 import re
 from pathlib import Path
 
-from pyorch.built import BUILD, CMAKE_PARTS, INSTALLED, STUDY
+from pyorch.built import BUILD, CMAKE_PARTS, INSTALLED, REPOSITORY, STUDY
 from pyorch.errors import BuildError
 
 _PROJECT = """\
@@ -32,6 +32,15 @@ foreach(module {installed})
   )
   set(lib${{module}} ${{module}})
 endforeach()
+# What a template of an installed header refers to may be in any of them.
+link_libraries({installed})
+set(CMAKE_SHARED_LINKER_FLAGS "-Wl,--as-needed")
+# Tests share headers with those of pyorch's own modules, which only a clone has.
+set(PYORCH_TEST_HEADERS [==[{tests}]==])
+if(NOT EXISTS "${{PYORCH_TEST_HEADERS}}")
+  set(PYORCH_WITHOUT_TESTS ON)
+endif()
+include_directories(AFTER "${{PYORCH_TEST_HEADERS}}")
 set(STUDY_MODULES [==[{modules}]==])
 file(GLOB MODULE_LISTS CONFIGURE_DEPENDS "${{STUDY_MODULES}}/*/CMakeLists.txt")
 foreach(list IN LISTS MODULE_LISTS)
@@ -47,6 +56,9 @@ foreach(list IN LISTS MODULE_LISTS)
   cmake_path(GET folder FILENAME module)
   add_subdirectory(${{folder}} ${{module}})
 endforeach()
+if(NOT PYORCH_WITHOUT_TESTS)
+  add_test_runner()
+endif()
 """
 
 
@@ -76,6 +88,7 @@ def write_project() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     text = _PROJECT.format(
         parts=CMAKE_PARTS, modules=STUDY / "ns3-modules",
+        tests=REPOSITORY / "ns3-modules" / "fabric" / "test",
         installed=" ".join(re.sub(r"^lib|\.so$", "", path.name) for path in _installed()),
     )  # fmt: skip
     (folder / "CMakeLists.txt").write_text(text)

@@ -12,11 +12,11 @@ HEADERS = BUILD / "include"
 
 
 def shown(path: Path) -> str:
-    """Return a path as a person at the repository would write it."""
-    try:
-        return str(path.relative_to(REPOSITORY))
-    except ValueError:
-        return str(path)
+    """Return a path as a person at the repository, or in this folder, would write it."""
+    for folder in (REPOSITORY, Path.cwd()):
+        if path.is_relative_to(folder):
+            return str(path.relative_to(folder))
+    return str(path)
 
 
 def module_libraries() -> list[Path]:

@@ -15,7 +15,7 @@ from pyorch.errors import OutputError
 ROOT = Path(__file__).parents[2]
 
 
-def call(folder, *arguments):
+def call(folder, *arguments, status=0):
     """Run a program of Python in a study and return what it said."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
@@ -23,7 +23,7 @@ def call(folder, *arguments):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         env=os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == status, done.stdout
     return done.stdout
 
 
@@ -67,6 +67,29 @@ def test_a_study_makes_its_figure(study):
     figures = {path.name for path in (study / "figures" / "smoke").iterdir()}
     assert figures == {f"slowest_by_senders.{s}" for s in ("pdf", "svg", "png", "csv", "txt")}
     assert not (study / "build").exists()
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_a_new_plug_in_is_written_into_the_study_and_works_there(study):
+    before = sorted((ROOT / "ns3-modules").iterdir())
+    for kind, name in (("transport", "drum"), ("queue", "oboe"), ("scenario", "drum")):
+        said = call(study, "pyorch", "new", kind, name)
+        assert said.startswith(("ns3-modules/", "scenarios/"))
+    call(study, "pyorch", "new", "figure", "drum")
+    taken = call(study, "pyorch", "new", "queue", "roce", status=1)
+    assert taken.startswith("queue 'roce': ns3-modules/roce exists already.")
+    assert sorted((ROOT / "ns3-modules").iterdir()) == before
+
+    call(study, "pyorch.simulate.build", "test-runner")
+    for suite in ("drum-transport", "oboe-queue"):
+        command = [study / "build/bin/test-runner", f"--suite={suite}", "--verbose"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.stdout.startswith(f"PASS {suite}"), done.stdout + done.stderr
+    own = "transport.type=ns3::DrumTransport", "switch.queue={type: ns3::OboeQueue}"
+    run = ("run", "scenarios/drum.yaml", "--scale", "smoke", "--set", own[0], "--set", own[1])
+    call(study, "pyorch", *run, "--out", "own")
+    assert "libdrum.so" in (study / "own" / "provenance.json").read_text()
 
 
 @pytest.mark.ns3
