@@ -31,6 +31,9 @@ class Progress:
         Names of what runs now by the number of its job.
     failed : list of (rule, name)
         What did not come to its end.
+    work : dict
+        What each run takes, by its name, in any unit; of those that may have to be made. Without
+        it runs are taken to be equally long.
     """
 
     total: int
@@ -40,8 +43,10 @@ class Progress:
     tables_due: int = 0
     running: dict[int, str] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    work: dict[str, float] = field(default_factory=dict)
     stopping: bool = False
     _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
+    _ended_work: dict[str, float] = field(default_factory=dict)
     _first_s: float = 0.0
 
     def tell(self, event: dict) -> None:
@@ -65,6 +70,8 @@ class Progress:
     def _ended(self, job: int, failed: bool) -> None:
         rule, name = self._jobs.get(job, ("", ""))
         self.running.pop(job, None)
+        if rule == RUN_RULE:
+            self._ended_work[name] = self.work.get(name, 1)
         if failed and (rule, name) not in self.failed:
             self.failed.append((rule, name))
         elif not failed:
@@ -75,12 +82,15 @@ class Progress:
     def seconds_left(self) -> float | None:
         """Wall time that the other runs will take at the pace so far [s]; None before there is one.
 
-        Runs are taken to be equally long.
+        Which runs have to be made only Snakemake knows; those that have not ended are taken to be
+        like the mean of all that may be among them.
         """
-        ended = self.done + sum(rule == RUN_RULE for rule, _ in self.failed)
-        if not ended or self.due is None:
+        if not self._ended_work or self.due is None:
             return None
-        return (time.monotonic() - self._first_s) / ended * (self.due - ended)
+        open_ = [work for name, work in self.work.items() if name not in self._ended_work]
+        mean = sum(open_) / len(open_) if open_ else 1
+        left = (self.due - len(self._ended_work)) * mean
+        return (time.monotonic() - self._first_s) / sum(self._ended_work.values()) * left
 
 
 def follow(descriptor: int, progress: Progress, show: Callable[[Progress], object]) -> None:

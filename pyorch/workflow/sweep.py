@@ -17,9 +17,14 @@ from pyorch.simulate.process import last_line
 from pyorch.workflow import SWEEP
 from pyorch.workflow.events import Progress, follow
 from pyorch.workflow.planfile import write_plan
+from pyorch.workflow.resources import size_of
 from pyorch.workflow.snakemake import EVENTS
 from pyorch.writing import make_folder
 
+#: What a run takes beside its packets, as packets: 0.2 s of CPU at 2 us each.
+PACKETS_OF_A_START = 100_000
+#: The table that is written last.
+LAST = "summary.parquet"
 PROFILE = Path(__file__).with_name("profile")
 
 
@@ -99,10 +104,16 @@ def sweep(
         "--cores", str(cores or "all"), "--workflow-profile", str(PROFILE), "--nocolor",
         "--config", *config,
     ]  # fmt: skip
-    progress = Progress(total=len({run.id for run in runs}))
+    progress = Progress(total=len({run.id for run in runs}), work=_work(runs))
     status = _run(command, log, progress, show)
     tables = [Path("results", scenario, folder, f"{name}.csv") for name in metrics]
     return Outcome(status, progress, log, [path for path in tables if path.exists()])
+
+
+def _work(runs: Iterable[specs.Run]) -> dict[str, float]:
+    """Return what each run that is not finished takes, in data packets, by its name."""
+    missing = {r.folder: r.spec for r in runs if not Path("results", r.folder, LAST).exists()}
+    return {name: PACKETS_OF_A_START + size_of(spec).packets for name, spec in missing.items()}
 
 
 def make_all(runs: Sequence[specs.Run], cores: int | None = None) -> None:

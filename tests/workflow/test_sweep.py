@@ -48,6 +48,20 @@ def test_progress_is_what_was_told():
     assert "1/3 runs, 1 failed, about 5 s left" in line(progress)
 
 
+def test_the_time_left_counts_the_packets_of_what_is_left():
+    # Two small runs of 1 and one of 8 have to be made; another one was finished before.
+    progress = Progress(total=4, work={"x/s1-a": 1, "x/s2-b": 8, "x/s3-c": 1})
+    for event in EVENTS[:6]:
+        progress.tell(event)
+    # One of the small ones took 10 s, so the other nine units take 90 s.
+    progress._first_s = time.monotonic() - 10
+    assert progress.seconds_left == pytest.approx(90, rel=0.01)
+    progress.tell({"finished": 2})
+    # Nine units took 10 s.
+    progress._first_s = time.monotonic() - 10
+    assert progress.seconds_left == pytest.approx(10 / 9, rel=0.01)
+
+
 def test_tables_of_a_changed_scenario_have_a_folder_of_their_own():
     folders = [
         table_folder("smoke", variant, case, sets)
