@@ -15,6 +15,7 @@ import pytest
 
 from pyorch import __version__ as version
 from pyorch import traces
+from pyorch.cli.results import headings, telling
 from pyorch.simulate.process import End
 
 ROOT = Path(__file__).parents[1]
@@ -273,6 +274,20 @@ def test_ctrl_c_ends_a_run_with_one_line_and_status_130(scenario, tmp_path):
     assert not (tmp_path / "out" / "raw.npz").exists()
 
 
+def test_results_show_the_parameters_that_tell_runs_apart_by_their_shortest_names():
+    rows = pd.DataFrame({
+        "switch.flow_control.type": [None, "ns3::Pfc", "ns3::Pfc"],
+        "switch.flow_control.attributes.XoffBytes": [None, 5.0, 5.0],
+        "transport.0.attributes.Rto": ["1ms", "1ms", "2ms"],
+        "transport.1.attributes.Rto": ["1ms", "2ms", "2ms"],
+        "topology.leaves": [1, 2, 2], "link.jitter_ps": [None] * 3,
+    })  # fmt: skip
+    told = telling(list(rows), rows)
+
+    assert told == [key for key in rows if "Xoff" not in key and "jitter" not in key]
+    assert headings(told) == ["flow_control type", "transport Rto", "1 Rto", "leaves"]
+
+
 @pytest.mark.ns3
 def test_a_run_that_was_asked_for_with_set_is_stale_only_when_its_scenario_has_changed(tmp_path):
     (tmp_path / "scenarios").mkdir()
@@ -283,13 +298,13 @@ def test_a_run_that_was_asked_for_with_set_is_stale_only_when_its_scenario_has_c
         assert pyorch(*changed, cwd=tmp_path).returncode == 0
     (folder,) = (tmp_path / "results" / "small").glob("s*-*")
     asked = '[["workload.message", "10 kB"], ["seed", 7]]\n'
-    assert (folder.parent / "asked.jsonl").read_text() == asked
+    assert (folder.parent / ".asked.jsonl").read_text() == asked
 
     assert pyorch("stale", cwd=tmp_path).stdout == ""
     path.write_text(SMALL.replace("800 Gb/s", "400 Gb/s"))
     assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
     path.write_text(SMALL.replace("permutation, message", "all_to_all, message"))
-    (folder.parent / "asked.jsonl").write_text(f'5\n[["x", 1]]\n{{\n{asked}')  # others edit, too
+    (folder.parent / ".asked.jsonl").write_text(f'5\n[["x", 1]]\n{{\n{asked}')  # others edit, too
     assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
 
 

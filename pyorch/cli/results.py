@@ -33,10 +33,9 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
         return
     console = _console()
     for name, rows in table.groupby("scenario", sort=False):
-        changed = [c for c in table.columns if c not in COLUMNS and rows[c].notna().any()]
+        changed = telling([c for c in table.columns if c not in COLUMNS], rows)
         view = Table(title=f"{name}: {len(rows)} runs", title_justify="left")
-        headings = [short(key) for key in changed]
-        for heading in ("run", *headings, "state", *(h for h, _ in _SHOWN.values())):
+        for heading in ("run", *headings(changed), "state", *(h for h, _ in _SHOWN.values())):
             view.add_column(heading, justify="left" if heading in ("run", "state") else "right")
         for row in rows.to_dict("records"):
             point = [_parameter(key, row[key]) for key in changed]
@@ -44,6 +43,32 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
             view.add_row(row["run"], *point, row["state"], *cost)
         console.print(view)
     typer.echo(_total(table, folder))
+
+
+def telling(keys: list[str], rows: pd.DataFrame) -> list[str]:
+    """Return the parameters that a reader needs to tell runs apart.
+
+    An attribute that is the same wherever its type is says no more than the type.
+    """
+    found = []
+    for key in keys:
+        owner = key.partition(".attributes.")[0] + ".type"
+        alike = owner != key and owner in keys and rows[key].dropna().nunique() == 1
+        if rows[key].notna().any() and not alike:
+            found.append(key)
+    return found
+
+
+def headings(keys: list[str]) -> list[str]:
+    """Return the last words of each key path, as many as it takes to tell it from the others."""
+    paths = [[word for word in short(key).split(".") if word != "attributes"] for key in keys]
+    found = []
+    for path in paths:
+        n_words = 2 if path[-1] == "type" else 1
+        while n_words < len(path) and sum(p[-n_words:] == path[-n_words:] for p in paths) > 1:
+            n_words += 1
+        found.append(" ".join(path[-n_words:]))
+    return found
 
 
 def _total(table: pd.DataFrame, folder: Path) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What was changed of a scenario when its runs were asked for, so that they are not taken for old.
 
-``results/<scenario>/asked.jsonl`` has a line for each set of changes: key paths with their values.
+``results/<scenario>/.asked.jsonl`` has a line for each set of changes: key paths with their values.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 from pyorch.errors import OutputError
 from pyorch.writing import make_folder
 
-FILE = "asked.jsonl"
+FILE = ".asked.jsonl"
 Sets = Mapping[str, object] | Iterable[tuple[str, object]]
 
 
