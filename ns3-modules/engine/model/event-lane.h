@@ -38,7 +38,8 @@ class EventLane
         return m_ring[(m_head + ahead) & m_mask];
     }
 
-    void Push(const Event& event)
+    /// A fifth of all calls of a run: inlined wherever it stands.
+    [[gnu::always_inline]] void Push(const Event& event)
     {
         const uint64_t tail = m_tail++;
         m_ring[tail & m_mask] = event;
@@ -96,17 +97,7 @@ class EventLane
     static constexpr uint64_t LOOK_AHEAD = 12;
 
   private:
-    void Grow()
-    {
-        const uint64_t mask = 2 * m_mask + 1;
-        auto larger = std::make_unique<Event[]>(mask + 1); // PopTime looks ahead past the end
-        for (uint64_t i = m_head; i != m_tail; i++)
-        {
-            larger[i & mask] = m_ring[i & m_mask];
-        }
-        m_ring.swap(larger);
-        m_mask = mask;
-    }
+    void Grow();
 
     std::unique_ptr<Event[]> m_ring; ///< Length is a power of two
     uint64_t m_mask;                 ///< Length minus one

@@ -15,11 +15,11 @@ constexpr uint64_t WIRE_LENGTH = 16; ///< Events for which a wire has room at fi
 } // namespace
 
 uint8_t
-EventQueue::LaneFor(uint64_t delayPs)
+EventQueue::LaneFor(EventType type, uint64_t delayPs)
 {
     for (uint8_t lane = 0; lane < m_numLanes; lane++)
     {
-        if (m_laneDelayPs[lane] == delayPs)
+        if (m_laneType[lane] == type && m_laneDelayPs[lane] == delayPs)
         {
             return lane;
         }
@@ -28,6 +28,7 @@ EventQueue::LaneFor(uint64_t delayPs)
     {
         return NO_LANE;
     }
+    m_laneType[m_numLanes] = type;
     m_laneDelayPs[m_numLanes] = delayPs;
     return m_numLanes++;
 }

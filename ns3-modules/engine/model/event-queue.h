@@ -5,6 +5,7 @@
 
 #include "event-lane.h"
 #include "event-wheel.h"
+#include "instant.h"
 
 #include "ns3/assert.h"
 
@@ -38,14 +39,16 @@ class EventQueue
     EventQueue()
     {
         m_nextPs.fill(NEVER_PS);
+        m_otherPs.fill(NEVER_PS);
     }
 
     /**
      * Find or add the lane of a constant delay.
+     * @param type of all its events: TX_DONE or ARRIVE
      * @param delayPs the constant [ps]
      * @return its index, or NO_LANE when all lanes are taken
      */
-    uint8_t LaneFor(uint64_t delayPs);
+    uint8_t LaneFor(EventType type, uint64_t delayPs);
 
     /// @return the constant delay of a lane [ps]
     uint64_t LaneDelayPs(uint8_t lane) const
@@ -57,11 +60,12 @@ class EventQueue
     void SetWires(uint32_t wires);
 
     /// Push an event to the lane of a constant delay: its time is now plus that delay.
-    void PushLane(uint8_t lane, const Event& event)
+    [[gnu::always_inline]] void PushLane(uint8_t lane, const Event& event)
     {
-        if (m_nextPs[lane] == NEVER_PS)
+        uint64_t& nextPs = m_nextPs[FIRST_LANE + lane];
+        if (nextPs == NEVER_PS)
         {
-            m_nextPs[lane] = event.timePs;
+            nextPs = event.timePs;
         }
         m_lanes[lane].Push(event);
     }
@@ -83,12 +87,12 @@ class EventQueue
         if (EventWheel::Covers(nowPs, event.timePs))
         {
             m_wheel.Push(event);
-            m_nextPs[WHEEL] = m_wheel.NextPs();
+            SetNext(WHEEL, m_wheel.NextPs());
         }
         else
         {
             m_heap.push(event);
-            m_nextPs[HEAP] = m_heap.top().timePs;
+            SetNext(HEAP, m_heap.top().timePs);
         }
     }
 
@@ -96,31 +100,24 @@ class EventQueue
     struct Due
     {
         uint64_t timePs; ///< NEVER_PS if there is none [ps]
-        uint32_t mask;   ///< Bit per container
+        uint32_t mask;   ///< Bit 0: others than lanes; bit FIRST_LANE + i: lane i
     };
 
     Due FindNext() const
     {
         Due due{m_nextPs[0], 1};
-        const auto consider = [this, &due](uint32_t container) {
-            const uint64_t timePs = m_nextPs[container];
+        for (uint32_t i = FIRST_LANE; i < FIRST_LANE + m_numLanes; i++)
+        {
+            const uint64_t timePs = m_nextPs[i];
             if (timePs < due.timePs)
             {
-                due = {timePs, 1U << container};
+                due = {timePs, 1U << i};
             }
             else if (timePs == due.timePs)
             {
-                due.mask |= 1U << container;
+                due.mask |= 1U << i;
             }
-        };
-        for (uint32_t lane = 1; lane < m_numLanes; lane++)
-        {
-            consider(lane);
         }
-        consider(WHEEL);
-        consider(HEAP);
-        consider(WIRES);
-        consider(FAR_WIRES);
         return due;
     }
 
@@ -133,8 +130,9 @@ class EventQueue
     /// @return whether an instant has one event only, and that waits in a lane
     bool IsAlone(const Due& due) const
     {
-        return std::has_single_bit(due.mask) && due.mask < (1U << MAX_LANES) &&
-               m_lanes[std::countr_zero(due.mask)].SecondPs() != due.timePs;
+        const bool isOne = (due.mask & (due.mask - 1)) == 0 && due.mask != 1;
+        return isOne &&
+               m_lanes[std::countr_zero(due.mask) - FIRST_LANE].SecondPs() != due.timePs;
     }
 
     /**
@@ -145,55 +143,52 @@ class EventQueue
     template <typename Soon>
     Event PopAlone(const Due& due, Soon&& soon)
     {
-        const int lane = std::countr_zero(due.mask);
-        soon(m_lanes[lane].Peek(EventLane::LOOK_AHEAD));
-        m_nextPs[lane] = m_lanes[lane].SecondPs();
-        return m_lanes[lane].Pop();
+        const int i = std::countr_zero(due.mask);
+        EventLane& lane = m_lanes[i - FIRST_LANE];
+        soon(lane.Peek(EventLane::LOOK_AHEAD));
+        m_nextPs[i] = lane.SecondPs();
+        return lane.Pop();
     }
 
     /**
      * Pop all events at one instant.
      * @param due the instant
-     * @param sink called with each event and the lane it waited in, NO_LANE for all else
+     * @param instant takes them
      * @param soon called with events that will come soon, to fetch their memory ahead of time
      */
-    template <typename Sink, typename Soon>
-    void PopInstant(const Due& due, Sink&& sink, Soon&& soon)
+    template <typename Soon>
+    void PopInstant(const Due& due, Instant& instant, Soon&& soon)
     {
-        for (uint32_t lanes = due.mask & ((1U << MAX_LANES) - 1); lanes != 0; lanes &= lanes - 1)
+        instant.Clear();
+        for (uint32_t lanes = due.mask & ~1U; lanes != 0; lanes &= lanes - 1)
         {
-            const auto i = static_cast<uint8_t>(std::countr_zero(lanes));
-            m_nextPs[i] = m_lanes[i].PopTime(
+            const int i = std::countr_zero(lanes);
+            KeyList& keys = instant.Of(m_laneType[i - FIRST_LANE]);
+            m_nextPs[i] = m_lanes[i - FIRST_LANE].PopTime(
                 due.timePs,
-                [&sink, i](const Event& event) { sink(event, i); },
+                [&keys](const Event& event) { keys.Push(event.Key()); },
                 soon);
         }
-        if (due.mask & (1U << WHEEL))
+        if (due.mask & 1)
         {
-            m_wheel.PopNext([&sink](const Event& event) { sink(event, NO_LANE); });
-            m_nextPs[WHEEL] = m_wheel.NextPs();
-        }
-        if (due.mask & (1U << HEAP))
-        {
-            PopHeap(due.timePs, sink);
-        }
-        if (due.mask & (1U << WIRES))
-        {
-            PopWires(due.timePs, sink, soon);
-        }
-        if (due.mask & (1U << FAR_WIRES))
-        {
-            PopFarWires(due.timePs, sink, soon);
+            PopOthers(due.timePs, instant, soon);
         }
     }
 
     size_t MemoryBytes() const;
 
   private:
-    static constexpr uint32_t WHEEL = MAX_LANES;
-    static constexpr uint32_t HEAP = MAX_LANES + 1;
-    static constexpr uint32_t WIRES = MAX_LANES + 2;     ///< Wires whose next frame is near
-    static constexpr uint32_t FAR_WIRES = MAX_LANES + 3; ///< The others
+    static constexpr uint32_t FIRST_LANE = 1;
+
+    /// What is not a lane.
+    enum Other : uint32_t
+    {
+        WHEEL,
+        HEAP,
+        WIRES,     ///< Wires whose next frame is near
+        FAR_WIRES, ///< The others
+        NUM_OTHERS
+    };
 
     struct Later
     {
@@ -203,53 +198,58 @@ class EventQueue
         }
     };
 
-    template <typename Sink>
-    void PopHeap(uint64_t timePs, Sink&& sink)
+    void SetNext(Other other, uint64_t timePs)
     {
+        m_otherPs[other] = timePs;
+        m_nextPs[0] = *std::min_element(m_otherPs.begin(), m_otherPs.end());
+    }
+
+    template <typename Soon>
+    void PopOthers(uint64_t timePs, Instant& instant, Soon& soon)
+    {
+        if (m_otherPs[WHEEL] == timePs)
+        {
+            m_wheel.PopNext([&instant](const Event& event) { instant.Add(event); });
+            SetNext(WHEEL, m_wheel.NextPs());
+        }
         while (!m_heap.empty() && m_heap.top().timePs == timePs)
         {
-            sink(m_heap.top(), NO_LANE);
+            instant.Add(m_heap.top());
             m_heap.pop();
+            SetNext(HEAP, m_heap.empty() ? NEVER_PS : m_heap.top().timePs);
         }
-        m_nextPs[HEAP] = m_heap.empty() ? NEVER_PS : m_heap.top().timePs;
+        if (m_otherPs[WIRES] == timePs)
+        {
+            m_dueWires.clear(); // the wheel may not be pushed to while it is popped
+            m_wireWheel->PopNext(
+                [this](const Event& head) { m_dueWires.push_back(head.payload); });
+            SetNext(WIRES, m_wireWheel->NextPs());
+            for (const uint32_t wire : m_dueWires)
+            {
+                PopWire(timePs, wire, instant, soon);
+            }
+        }
+        while (!m_farWires.empty() && m_farWires.top().timePs == timePs)
+        {
+            const uint32_t wire = m_farWires.top().payload;
+            m_farWires.pop();
+            SetNext(FAR_WIRES, m_farWires.empty() ? NEVER_PS : m_farWires.top().timePs);
+            PopWire(timePs, wire, instant, soon);
+        }
     }
 
     /// Hand over what arrives by a wire now; its next frame decides where the wire waits.
-    template <typename Sink, typename Soon>
-    void PopWire(uint64_t timePs, uint32_t wire, Sink&& sink, Soon&& soon)
+    template <typename Soon>
+    void PopWire(uint64_t timePs, uint32_t wire, Instant& instant, Soon& soon)
     {
         const uint64_t nextPs = m_wires[wire].PopTime(
             timePs,
-            [&sink](const Event& event) { sink(event, NO_LANE); },
+            [&instant](const Event& event) { instant.Add(event); },
             soon);
         if (nextPs != NEVER_PS)
         {
             Await(timePs, nextPs, wire);
         }
-    }
-
-    template <typename Sink, typename Soon>
-    void PopWires(uint64_t timePs, Sink&& sink, Soon&& soon)
-    {
-        m_dueWires.clear(); // the wheel may not be pushed to while it is popped
-        m_wireWheel->PopNext([this](const Event& head) { m_dueWires.push_back(head.payload); });
-        m_nextPs[WIRES] = m_wireWheel->NextPs();
-        for (const uint32_t wire : m_dueWires)
-        {
-            PopWire(timePs, wire, sink, soon);
-        }
-    }
-
-    template <typename Sink, typename Soon>
-    void PopFarWires(uint64_t timePs, Sink&& sink, Soon&& soon)
-    {
-        while (!m_farWires.empty() && m_farWires.top().timePs == timePs)
-        {
-            const uint32_t wire = m_farWires.top().payload;
-            m_farWires.pop();
-            PopWire(timePs, wire, sink, soon);
-        }
-        m_nextPs[FAR_WIRES] = m_farWires.empty() ? NEVER_PS : m_farWires.top().timePs;
     }
 
     /// A wire waits for its next frame, in the wheel if that is near.
@@ -259,19 +259,21 @@ class EventQueue
         if (EventWheel::Covers(nowPs, timePs))
         {
             m_wireWheel->Push(head);
-            m_nextPs[WIRES] = m_wireWheel->NextPs();
+            SetNext(WIRES, m_wireWheel->NextPs());
         }
         else
         {
             m_farWires.push(head);
-            m_nextPs[FAR_WIRES] = m_farWires.top().timePs;
+            SetNext(FAR_WIRES, m_farWires.top().timePs);
         }
     }
 
-    std::array<uint64_t, MAX_LANES + 4> m_nextPs; ///< Earliest time of each container [ps]
+    std::array<uint64_t, FIRST_LANE + MAX_LANES> m_nextPs; ///< Earliest of all others, of each lane
     std::array<EventLane, MAX_LANES> m_lanes;
     std::array<uint64_t, MAX_LANES> m_laneDelayPs{}; ///< The constant of each lane [ps]
-    uint8_t m_numLanes{0};                           ///< Lanes in use
+    std::array<EventType, MAX_LANES> m_laneType{};
+    uint8_t m_numLanes{0};                        ///< Lanes in use
+    std::array<uint64_t, NUM_OTHERS> m_otherPs; ///< Earliest time of each of the others [ps]
     EventWheel m_wheel;
     std::priority_queue<Event, std::vector<Event>, Later> m_heap;
     std::vector<EventLane> m_wires;

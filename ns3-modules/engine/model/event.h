@@ -32,19 +32,37 @@ constexpr uint32_t EVENT_INDEX_BITS = 30;
 constexpr uint32_t EVENT_INDEX_MASK = (1U << EVENT_INDEX_BITS) - 1;
 constexpr uint64_t NEVER_PS = std::numeric_limits<uint64_t>::max();
 
+/// @return the `target` of an event
+constexpr uint32_t
+EventTarget(EventType type, uint32_t index)
+{
+    return (static_cast<uint32_t>(type) << EVENT_INDEX_BITS) | index;
+}
+
 /// One pending event, without code or pointers.
 struct Event
 {
     uint64_t timePs;  ///< When [ps]
     uint32_t target;  ///< EventType in the top two bits, index of port or timer below
     uint32_t payload; ///< Frame, token or message
+
+    EventType Type() const
+    {
+        return static_cast<EventType>(target >> EVENT_INDEX_BITS);
+    }
+
+    /// @return what puts the events of one instant in order
+    uint64_t Key() const
+    {
+        return (uint64_t{target} << 32) | payload;
+    }
 };
 
-/// @return the `target` of an event
+/// @return index of the port or timer of an event, by its key
 constexpr uint32_t
-EventTarget(EventType type, uint32_t index)
+IndexOf(uint64_t key)
 {
-    return (static_cast<uint32_t>(type) << EVENT_INDEX_BITS) | index;
+    return static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
 }
 
 } // namespace fabric

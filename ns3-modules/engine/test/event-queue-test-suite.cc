@@ -34,12 +34,16 @@ PopInstant(EventQueue& queue)
         const Event event = queue.PopAlone(due, [](const Event&) {});
         return {{event.timePs, event.target, event.payload}};
     }
-    queue.PopInstant(
-        due,
-        [&rows](const Event& event, auto&&...) {
-            rows.emplace_back(event.timePs, event.target, event.payload);
-        },
-        [](auto&&...) {});
+    Instant instant;
+    queue.PopInstant(due, instant, [](const Event&) {});
+    for (const KeyList* keys : {&instant.transmitted, &instant.arrived, &instant.others})
+    {
+        for (size_t i = 0; i < keys->Size(); i++)
+        {
+            const uint64_t key = (*keys)[i];
+            rows.emplace_back(due.timePs, key >> 32, static_cast<uint32_t>(key));
+        }
+    }
     std::sort(rows.begin(), rows.end());
     return rows;
 }
@@ -125,9 +129,9 @@ class EventQueueAgainstSort : public TestCase
         for (uint32_t i = 0; i < m_lanes; i++)
         {
             const uint64_t delayPs = i == 0 ? 1 : Draw(1, 2'000'000);
-            const uint8_t lane = m_queue.LaneFor(delayPs);
+            const uint8_t lane = m_queue.LaneFor(EventType::ARRIVE, delayPs);
             NS_TEST_ASSERT_MSG_EQ(lane, m_laneDelayPs.size(), "a new delay gets the next lane");
-            NS_TEST_ASSERT_MSG_EQ(m_queue.LaneFor(delayPs), lane, "the same delay the same lane");
+            NS_TEST_ASSERT_MSG_EQ(m_queue.LaneFor(EventType::ARRIVE, delayPs), lane, "the same delay the same lane");
             m_laneDelayPs.push_back(delayPs);
         }
         PushSome(0, 20);
@@ -185,9 +189,9 @@ class EventLaneLimits : public TestCase
         EventQueue queue;
         for (uint32_t i = 0; i < EventQueue::MAX_LANES; i++)
         {
-            NS_TEST_EXPECT_MSG_EQ(queue.LaneFor(100 + i), i, "lane " << i);
+            NS_TEST_EXPECT_MSG_EQ(queue.LaneFor(EventType::ARRIVE, 100 + i), i, "lane " << i);
         }
-        NS_TEST_EXPECT_MSG_EQ(queue.LaneFor(99), EventQueue::NO_LANE, "all taken");
+        NS_TEST_EXPECT_MSG_EQ(queue.LaneFor(EventType::ARRIVE, 99), EventQueue::NO_LANE, "all taken");
         for (uint32_t i = 0; i < 5000; i++)
         {
             queue.PushLane(0, {100 + i / 2, i, 0}); // two per instant

@@ -162,7 +162,7 @@ Fabric::BuildLanes()
     std::map<uint64_t, uint8_t> laneOf;
     for (size_t i = 0; i < std::min(delays.size(), LINK_LANES); i++)
     {
-        laneOf[delays[i].second] = m_queue.LaneFor(delays[i].second);
+        laneOf[delays[i].second] = m_queue.LaneFor(EventType::ARRIVE, delays[i].second);
     }
     bool anyWire = false;
     for (PortId port = 0; port < m_network.NumPorts(); port++)
@@ -204,7 +204,7 @@ Fabric::BuildFrameLanes()
                 continue;
             }
             const uint64_t ps = rate.Ps(bytes + m_options.framingBytes);
-            const uint8_t lane = m_queue.LaneFor(ps);
+            const uint8_t lane = m_queue.LaneFor(EventType::TX_DONE, ps);
             if (lane != EventQueue::NO_LANE)
             {
                 rate.laneBytes[rate.lanes] = bytes;

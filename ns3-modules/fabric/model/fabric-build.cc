@@ -73,8 +73,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
         m_capture = std::make_unique<PacketCapture>(*this);
     }
     m_fetches = m_network.NumPorts() * sizeof(Port) > CACHE_BYTES;
-    m_present.assign(m_network.NumPorts() / 64 + 1, 0);
-    m_presentWords.assign(m_network.NumPorts() / 4096 + 1, 0);
+    m_instant.SetPorts(m_network.NumPorts());
     BuildTelemetry(tables.sampled);
     NS_LOG_INFO(m_network.nodes.size() << " nodes, " << m_network.NumPorts() << " ports, "
                                        << m_messages.Size() << " messages");

@@ -28,7 +28,7 @@ Fabric::FetchSoon(const Event& event) const
 FABRIC_HOT void
 Fabric::FetchPort(uint64_t key) const
 {
-    const Port& port = m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK];
+    const Port& port = m_ports[IndexOf(key)];
     __builtin_prefetch(&port);
     __builtin_prefetch(&port.queuedBytes);
 }
@@ -37,7 +37,7 @@ Fabric::FetchPort(uint64_t key) const
 FABRIC_HOT void
 Fabric::FetchForTransmissionDone(uint64_t key) const
 {
-    const Port& port = m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK];
+    const Port& port = m_ports[IndexOf(key)];
     if (port.queued != 0)
     {
         const uint32_t queueClass = std::bit_width(port.queued) - 1;
@@ -61,8 +61,8 @@ Fabric::FetchForTransmissionDone(uint64_t key) const
 FABRIC_HOT void
 Fabric::FetchForArrival(size_t i)
 {
-    const uint64_t key = m_arrived[i];
-    const PortId portId = static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
+    const uint64_t key = m_instant.arrived[i];
+    const PortId portId = IndexOf(key);
     const Port& port = m_ports[portId];
     const Frame& frame = m_frames[static_cast<FrameId>(key)];
     m_egress[i] = ROUTE_NOW;
@@ -107,7 +107,7 @@ Fabric::FetchObject(const Transport* transport)
 FABRIC_HOT void
 Fabric::FetchTransport(uint64_t key) const
 {
-    if (!m_ports[static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK].isHost)
+    if (!m_ports[IndexOf(key)].isHost)
     {
         return;
     }

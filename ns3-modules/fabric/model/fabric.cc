@@ -23,26 +23,11 @@ namespace
 
 constexpr uint64_t EVENTS_PER_CLOCK_CHECK = 1 << 16;
 
-/// Instants with fewer events than this are sorted by comparison.
-constexpr size_t SMALL_INSTANT = 24;
-
 /// How often a network with link flow control is searched for a deadlock [ps].
 constexpr uint64_t DEADLOCK_CHECK_PS = 1'000'000'000;
 
 /// How many events ahead of the current one their memory is fetched.
 constexpr size_t FETCH_AHEAD = 8;
-
-uint64_t
-BatchKey(const Event& event)
-{
-    return (uint64_t{event.target} << 32) | event.payload;
-}
-
-uint32_t
-IndexOf(uint64_t key)
-{
-    return static_cast<uint32_t>(key >> 32) & EVENT_INDEX_MASK;
-}
 
 } // namespace
 
@@ -109,7 +94,7 @@ FABRIC_HOT void
 Fabric::ExecuteAlone(const Event& event)
 {
     const uint32_t index = event.target & EVENT_INDEX_MASK;
-    if (event.target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::ARRIVE))
+    if (event.Type() == EventType::ARRIVE)
     {
         Arrive(index, event.payload, ROUTE_NOW);
     }
@@ -117,111 +102,6 @@ Fabric::ExecuteAlone(const Event& event)
     {
         TransmissionDone(index);
     }
-}
-
-template <bool FETCHES>
-FABRIC_HOT void
-Fabric::GatherInstant(const EventQueue::Due& due)
-{
-    m_transmitted.Clear();
-    m_arrived.Clear();
-    m_others.clear();
-    uint32_t lanes = 0;
-    m_queue.PopInstant(
-        due,
-        [this, &lanes](const Event& event, uint8_t lane) {
-            const auto type = static_cast<EventType>(event.target >> EVENT_INDEX_BITS);
-            if (type == EventType::TX_DONE)
-            {
-                m_transmitted.Push(BatchKey(event));
-            }
-            else if (type == EventType::ARRIVE)
-            {
-                lanes |= 1U << (lane & 31);
-                m_arrived.Push(BatchKey(event));
-            }
-            else
-            {
-                m_others.push_back(BatchKey(event));
-            }
-        },
-        [this](const Event& event) {
-            if (FETCHES)
-            {
-                FetchSoon(event);
-            }
-        });
-    constexpr uint32_t NOT_A_LANE = 1U << (EventQueue::NO_LANE & 31);
-    m_arrivedInOrder = (lanes & (lanes - 1)) == 0 && lanes != NOT_A_LANE;
-}
-
-/**
- * Put the events of this instant in an order in which those of one node follow (type, port).
- *
- * Ends of transmission are sorted by port. Arrivals from one lane need no sorting: they were
- * pushed at one earlier instant in the order of their sending ports, and the ports of a node lie
- * in the order of their peers.
- */
-FABRIC_HOT void
-Fabric::OrderInstant()
-{
-    if (m_transmitted.Size() < SMALL_INSTANT)
-    {
-        m_transmitted.Sort();
-    }
-    else
-    {
-        SortTransmissions();
-    }
-    if (!m_arrivedInOrder && m_arrived.Size() > 1)
-    {
-        OrderArrivals();
-    }
-    if (m_others.size() > 1)
-    {
-        std::sort(m_others.begin(), m_others.end());
-    }
-}
-
-/// Sort by port; of two frames at one port, link control comes first: no switch delays it.
-void
-Fabric::OrderArrivals()
-{
-    std::sort(m_arrived.begin(), m_arrived.end(), [this](uint64_t a, uint64_t b) {
-        if (a >> 32 != b >> 32)
-        {
-            return a < b;
-        }
-        return m_frames[static_cast<FrameId>(a)].kind > m_frames[static_cast<FrameId>(b)].kind;
-    });
-}
-
-/// Sort by port. A port ends one transmission at a time, so a bit per port does it.
-void
-Fabric::SortTransmissions()
-{
-    for (const uint64_t key : m_transmitted)
-    {
-        const uint32_t port = IndexOf(key);
-        m_present[port / 64] |= uint64_t{1} << (port % 64);
-        m_presentWords[port / 4096] |= uint64_t{1} << (port / 64 % 64);
-    }
-    uint64_t* out = m_transmitted.begin();
-    for (size_t group = 0; group < m_presentWords.size(); group++)
-    {
-        for (uint64_t words = m_presentWords[group]; words != 0; words &= words - 1)
-        {
-            const size_t word = group * 64 + std::countr_zero(words);
-            for (uint64_t bits = m_present[word]; bits != 0; bits &= bits - 1)
-            {
-                const auto port = static_cast<uint32_t>(word * 64 + std::countr_zero(bits));
-                *out++ = uint64_t{EventTarget(EventType::TX_DONE, port)} << 32;
-            }
-            m_present[word] = 0;
-        }
-        m_presentWords[group] = 0;
-    }
-    NS_ASSERT_MSG(out == m_transmitted.end(), "no port ends two at once");
 }
 
 /**
@@ -235,25 +115,28 @@ FABRIC_HOT void
 Fabric::ExecuteInstant()
 {
     constexpr uint64_t FIRST_TX_DONE = uint64_t{EventTarget(EventType::TX_DONE, 0)} << 32;
+    KeyList& others = m_instant.others;
     const auto timers = static_cast<size_t>(
-        std::lower_bound(m_others.begin(), m_others.end(), FIRST_TX_DONE) - m_others.begin());
+        std::lower_bound(others.begin(), others.end(), FIRST_TX_DONE) - others.begin());
     ExecuteOthers(0, timers);
 
-    size_t n = m_transmitted.Size();
+    KeyList& transmitted = m_instant.transmitted;
+    size_t n = transmitted.Size();
     for (size_t i = 0; i < n; i++)
     {
         if (FETCHES && i + 2 * FETCH_AHEAD < n)
         {
-            FetchPort(m_transmitted[i + 2 * FETCH_AHEAD]);
+            FetchPort(transmitted[i + 2 * FETCH_AHEAD]);
         }
         if (FETCHES && i + FETCH_AHEAD < n)
         {
-            FetchForTransmissionDone(m_transmitted[i + FETCH_AHEAD]);
+            FetchForTransmissionDone(transmitted[i + FETCH_AHEAD]);
         }
-        TransmissionDone(IndexOf(m_transmitted[i]));
+        TransmissionDone(IndexOf(transmitted[i]));
     }
 
-    n = m_arrived.Size();
+    KeyList& arrived = m_instant.arrived;
+    n = arrived.Size();
     if (FETCHES && m_egress.size() < n)
     {
         m_egress.resize(n);
@@ -266,18 +149,18 @@ Fabric::ExecuteInstant()
     {
         if (FETCHES && i + 2 * FETCH_AHEAD < n)
         {
-            FetchPort(m_arrived[i + 2 * FETCH_AHEAD]);
+            FetchPort(arrived[i + 2 * FETCH_AHEAD]);
         }
         if (FETCHES && i + FETCH_AHEAD < n)
         {
             FetchForArrival(i + FETCH_AHEAD);
-            FetchTransport(m_arrived[i + FETCH_AHEAD / 2]);
+            FetchTransport(arrived[i + FETCH_AHEAD / 2]);
         }
-        const uint64_t key = m_arrived[i];
+        const uint64_t key = arrived[i];
         Arrive(IndexOf(key), static_cast<FrameId>(key), FETCHES ? m_egress[i] : ROUTE_NOW);
     }
 
-    ExecuteOthers(timers, m_others.size());
+    ExecuteOthers(timers, others.Size());
 }
 
 /// Execute events up to the limit. FETCHES: ask for their memory ahead of time.
@@ -285,6 +168,12 @@ template <bool FETCHES>
 void
 Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
 {
+    const auto soon = [this](const Event& event) {
+        if (FETCHES)
+        {
+            FetchSoon(event);
+        }
+    };
     uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
     while (m_messages.Done() != m_messages.Size())
     {
@@ -304,20 +193,15 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
         m_nowPs = due.timePs;
         if (m_queue.IsAlone(due))
         {
-            ExecuteAlone(m_queue.PopAlone(due, [this](const Event& soon) {
-                if (FETCHES)
-                {
-                    FetchSoon(soon);
-                }
-            }));
+            ExecuteAlone(m_queue.PopAlone(due, soon));
             m_events++;
         }
         else
         {
-            GatherInstant<FETCHES>(due);
-            OrderInstant();
+            m_queue.PopInstant(due, m_instant, soon);
+            m_instant.Order(m_frames);
             ExecuteInstant<FETCHES>();
-            m_events += m_transmitted.Size() + m_arrived.Size() + m_others.size();
+            m_events += m_instant.Size();
         }
         if (m_events >= nextCheck) [[unlikely]]
         {
@@ -350,8 +234,8 @@ Fabric::ExecuteOthers(size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++)
     {
-        const auto target = static_cast<uint32_t>(m_others[i] >> 32);
-        const auto payload = static_cast<uint32_t>(m_others[i]);
+        const auto target = static_cast<uint32_t>(m_instant.others[i] >> 32);
+        const auto payload = static_cast<uint32_t>(m_instant.others[i]);
         const uint32_t index = target & EVENT_INDEX_MASK;
         if (target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::TIMER))
         {
@@ -365,7 +249,7 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         {
             // What follows from changes follows once, from all of this instant together.
             const bool isLast =
-                i + 1 == end || static_cast<uint32_t>(m_others[i + 1] >> 32) != target;
+                i + 1 == end || static_cast<uint32_t>(m_instant.others[i + 1] >> 32) != target;
             ExecuteChange(index, payload, isLast);
         }
     }

@@ -13,7 +13,7 @@
 #include "ns3/fabric-network.h"
 #include "ns3/forwarding-policy.h"
 #include "ns3/frame-pool.h"
-#include "ns3/key-list.h"
+#include "ns3/instant.h"
 #include "ns3/link-flow-control.h"
 #include "ns3/packet-loop.h"
 #include "ns3/program-door.h"
@@ -206,11 +206,6 @@ class Fabric final : public PacketLoop
     template <bool FETCHES>
     void RunEvents(std::chrono::steady_clock::time_point deadline);
     template <bool FETCHES>
-    void GatherInstant(const EventQueue::Due& due);
-    void OrderInstant();
-    void OrderArrivals();
-    void SortTransmissions();
-    template <bool FETCHES>
     void ExecuteInstant();
     void ExecuteOthers(size_t first, size_t end);
     void ExecuteTimer(uint32_t index, uint32_t token);
@@ -327,14 +322,8 @@ class Fabric final : public PacketLoop
     std::unique_ptr<Telemetry> m_telemetry;
     std::unique_ptr<PacketCapture> m_capture; ///< Null unless a host is captured
 
-    // The instant being executed, in parts of one type. A key is target << 32 | payload.
-    KeyList m_transmitted;                ///< TX_DONE
-    KeyList m_arrived;                    ///< ARRIVE
-    std::vector<uint64_t> m_others;       ///< CONTROL and TIMER
-    bool m_arrivedInOrder{false};         ///< All of m_arrived waited in one lane
-    std::vector<PortId> m_egress;         ///< Of each frame in m_arrived that is at a switch
-    std::vector<uint64_t> m_present;      ///< Bit per port of a TX_DONE
-    std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use
+    Instant m_instant;            ///< Being executed
+    std::vector<PortId> m_egress; ///< Of each frame in its arrivals that is at a switch
 };
 
 /// Abort naming the first identity that does not hold.
