@@ -103,22 +103,21 @@ class EventQueue
         uint32_t mask;   ///< Bit 0: others than lanes; bit FIRST_LANE + i: lane i
     };
 
+    /// Without branches: which container is next cannot be foretold.
     Due FindNext() const
     {
-        Due due{m_nextPs[0], 1};
-        for (uint32_t i = FIRST_LANE; i < FIRST_LANE + m_numLanes; i++)
+        const uint32_t end = FIRST_LANE + m_numLanes;
+        uint64_t timePs = m_nextPs[0];
+        for (uint32_t i = FIRST_LANE; i < end; i++)
         {
-            const uint64_t timePs = m_nextPs[i];
-            if (timePs < due.timePs)
-            {
-                due = {timePs, 1U << i};
-            }
-            else if (timePs == due.timePs)
-            {
-                due.mask |= 1U << i;
-            }
+            timePs = std::min(timePs, m_nextPs[i]);
         }
-        return due;
+        uint32_t mask = m_nextPs[0] == timePs;
+        for (uint32_t i = FIRST_LANE; i < end; i++)
+        {
+            mask |= uint32_t{m_nextPs[i] == timePs} << i;
+        }
+        return {timePs, mask};
     }
 
     /// @return time of the earliest event, NEVER_PS if there is none [ps]

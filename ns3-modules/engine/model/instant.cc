@@ -17,6 +17,7 @@ Instant::SetPorts(uint32_t ports)
 {
     m_present.assign(ports / 64 + 1, 0);
     m_presentWords.assign(ports / 4096 + 1, 0);
+    m_fewTransmissions = 8 + m_presentWords.size();
 }
 
 void

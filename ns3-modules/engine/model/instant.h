@@ -47,7 +47,7 @@ class Instant
     /// delays it.
     void Order(const FramePool& frames)
     {
-        if (transmitted.Size() < SMALL)
+        if (transmitted.Size() < m_fewTransmissions)
         {
             transmitted.Sort();
         }
@@ -77,12 +77,10 @@ class Instant
     KeyList others;      ///< CONTROL and TIMER
 
   private:
-    /// Fewer ends of transmission than this are sorted by comparison.
-    static constexpr size_t SMALL = 24;
-
     void SortTransmissions();
     void SortArrivals(const FramePool& frames);
 
+    size_t m_fewTransmissions{0};         ///< Fewer than this are sorted by comparison
     uint32_t m_arrivalLists{0};           ///< Lists, each in order, of which `arrived` is made
     std::vector<uint64_t> m_present;      ///< Bit per port of a TX_DONE
     std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use

@@ -35,20 +35,23 @@ class KeyList
     void Sort()
     {
         constexpr size_t FEW = 8;
-        if (Size() > FEW)
+        const size_t size = Size();
+        uint64_t* keys = begin();
+        if (size > FEW)
         {
-            std::sort(begin(), end());
+            std::sort(keys, end());
             return;
         }
-        for (uint64_t* next = begin(); next != end(); next++)
+        // Each pair is put in order without a branch: which key is less cannot be foretold.
+        for (size_t last = size; last-- > 1;)
         {
-            const uint64_t key = *next;
-            uint64_t* place = next;
-            for (; place != begin() && place[-1] > key; place--)
+            for (size_t i = 0; i < last; i++)
             {
-                *place = place[-1];
+                const uint64_t a = keys[i];
+                const uint64_t b = keys[i + 1];
+                keys[i] = std::min(a, b);
+                keys[i + 1] = std::max(a, b);
             }
-            *place = key;
         }
     }
 

@@ -128,6 +128,12 @@ LinkFlowControl::NumClasses() const
     return NUM_PRIORITIES;
 }
 
+uint32_t
+LinkFlowControl::CountedClasses() const
+{
+    return (1U << MAX_CLASSES) - 1;
+}
+
 bool
 LinkFlowControl::WatchesSenders() const
 {

@@ -42,6 +42,9 @@ class LinkFlowControl : public Object
     /// @return number of classes of its links: priorities 0 to n - 1, at most MAX_CLASSES
     virtual uint32_t NumClasses() const;
 
+    /// @return bit per class whose frames it counts: OnArrival and OnDeparture are called for these
+    virtual uint32_t CountedClasses() const;
+
     /// @return whether OnArrival and OnDeparture are called at hosts too, and OnTransmit everywhere
     virtual bool WatchesSenders() const;
 

@@ -199,7 +199,7 @@ Fabric::BuildFrameLanes()
         m_largestFrameBytes = std::max(m_largestFrameBytes, bytes);
         for (auto& rate : m_network.rates)
         {
-            if (rate.lanes == std::size(rate.lane))
+            if (rate.lanes == RateClass::LANES)
             {
                 continue;
             }

@@ -113,6 +113,7 @@ void
 Fabric::BuildClasses()
 {
     m_linkClasses.resize(m_options.linkClasses.size());
+    m_linksDiffer = m_linkClasses.size() > 1;
     for (size_t i = 0; i < m_options.linkClasses.size(); i++)
     {
         BuildLinkClass(m_options.linkClasses[i], static_cast<uint8_t>(i));
@@ -139,6 +140,7 @@ Fabric::AttachPlugins()
     for (auto& link : m_linkClasses)
     {
         link.losslessMask = link.control ? link.control->LosslessClasses() : 0;
+        link.countedMask = link.control ? link.control->CountedClasses() : 0;
     }
     for (size_t i = 0; i < m_nodeClasses.size(); i++)
     {

@@ -66,13 +66,11 @@ Fabric::Transmit(PortId portId, FrameId frameId, uint16_t heldBytes)
         BeginCutThrough(portId, frameId);
     }
     const uint32_t target = EventTarget(EventType::TX_DONE, portId);
-    for (uint32_t i = 0; i < rate.lanes; i++)
+    const uint32_t size = rate.LaneOf(frame.bytes);
+    if (size < RateClass::LANES) [[likely]]
     {
-        if (rate.laneBytes[i] == frame.bytes)
-        {
-            m_queue.PushLane(rate.lane[i], {m_nowPs + rate.lanePs[i], target, 0});
-            return;
-        }
+        m_queue.PushLane(rate.lane[size], {m_nowPs + rate.lanePs[size], target, 0});
+        return;
     }
     m_queue.Push(m_nowPs,
                  {m_nowPs + rate.Ps(frame.bytes + m_options.framingBytes), target, 0});
@@ -143,7 +141,10 @@ Fabric::CountPulled(FrameId frameId)
     {
         Message& message = m_messages[frame.message];
         message.sentPackets++;
-        message.retransmittedPackets += (frame.flags & frame_flag::RETRANSMITTED) != 0;
+        if (frame.flags & frame_flag::RETRANSMITTED) [[unlikely]]
+        {
+            message.retransmittedPackets++;
+        }
     }
     return frameId;
 }
@@ -233,12 +234,12 @@ Fabric::EnqueueHot(PortId portId, FrameId frameId)
     }
 }
 
-/// @return flow control of the link that a frame came in by
+/// @return flow control of the link that a frame came in by, if it counts frames of its class
 FABRIC_HOT LinkFlowControl*
-Fabric::ControlAt(PortId ingress) const
+Fabric::ControlAt(PortId ingress, uint8_t priority) const
 {
-    return m_linkClasses.size() == 1 ? m_linkClasses[0].control
-                                     : m_linkClasses[m_ports[ingress].linkClass].control;
+    const LinkClass& link = m_linkClasses[m_linksDiffer ? m_ports[ingress].linkClass : 0];
+    return ((link.countedMask >> priority) & 1) ? link.control : nullptr;
 }
 
 FABRIC_HOT void
@@ -255,7 +256,7 @@ Fabric::TransmissionDone(PortId portId)
         if (port.currentIngress != NO_INGRESS)
         {
             const PortId ingress = node.firstPort + port.currentIngress;
-            if (LinkFlowControl* control = ControlAt(ingress))
+            if (LinkFlowControl* control = ControlAt(ingress, port.currentPriority))
             {
                 control->OnDeparture(ingress, port.currentPriority, port.currentHeldBytes);
             }

@@ -18,6 +18,7 @@ struct Waiting
     uint64_t frames{0};
     uint64_t linkControl{0};  ///< Of these
     uint64_t switchBytes{0};  ///< Of the others [byte]
+    uint64_t countedBytes{0}; ///< Of these, in classes that flow control counts [byte]
 };
 
 /// Sums over all ports.
@@ -30,9 +31,12 @@ struct Totals
     uint64_t transmitting{0};
 };
 
-/// Walk through the queues of a port; their bytes must be those that were counted.
+/**
+ * Walk through the queues of a port; their bytes must be those that were counted.
+ * @param counted bit per class that flow control counts
+ */
 Waiting
-WalkQueues(const Fabric& fabric, PortId id)
+WalkQueues(const Fabric& fabric, PortId id, uint32_t counted = 0)
 {
     const Port& port = fabric.Network().ports[id];
     Waiting waiting;
@@ -54,6 +58,7 @@ WalkQueues(const Fabric& fabric, PortId id)
                                                     << ", counted " << queue.bytes);
         portBytes += bytes;
         waiting.switchBytes += c == LINK_CONTROL_CLASS ? 0 : bytes;
+        waiting.countedBytes += ((counted >> c) & 1) ? bytes : 0;
     }
     NS_ABORT_MSG_IF(portBytes != port.queuedBytes,
                     "identity: bytes queued at port " << id << " are " << portBytes
@@ -82,25 +87,30 @@ CheckSwitch(const Fabric& fabric, const NodeState& node)
     uint64_t out = node.discardedFrames;
     uint64_t waiting = node.heldFrames;
     uint64_t bytes = node.heldBytes;
-    uint64_t accountedBytes = node.heldBytes;
+    uint64_t countedBytes = 0;
+    uint64_t accountedBytes = 0;
+    const LinkFlowControl* first = fabric.ControlOf(node.firstPort);
+    const uint32_t counted = first ? first->CountedClasses() : 0;
     bool isAccounted = node.madeFrames == 0;
     for (PortId id = node.firstPort; id < node.firstPort + node.ports; id++)
     {
         const Port& port = fabric.Network().ports[id];
         const PortCounters& counters = fabric.Network().counters[id];
-        const Waiting queues = WalkQueues(fabric, id);
+        const Waiting queues = WalkQueues(fabric, id, counted);
         in += port.receivedFrames - counters.linkControlReceived;
         out += port.sentFrames - (counters.linkControlSent - queues.linkControl) +
                counters.droppedBuffer + counters.droppedHeadroom + counters.droppedNoRoute +
                counters.droppedDown;
         waiting += queues.frames - queues.linkControl;
         bytes += queues.switchBytes;
+        countedBytes += queues.countedBytes;
         if (port.current != NO_FRAME && port.currentKind != frame_kind::LINK_CONTROL)
         {
             bytes += port.currentHeldBytes;
+            countedBytes += ((counted >> port.currentPriority) & 1) ? port.currentHeldBytes : 0;
         }
         const LinkFlowControl* control = fabric.ControlOf(id);
-        isAccounted = isAccounted && control;
+        isAccounted = isAccounted && control && control->CountedClasses() == counted;
         for (uint8_t c = 0; control && c < control->NumClasses(); c++)
         {
             accountedBytes += control->GetAccount(id, c).heldBytes;
@@ -113,10 +123,10 @@ CheckSwitch(const Fabric& fabric, const NodeState& node)
     NS_ABORT_MSG_IF(bytes != node.usedBytes,
                     "identity: switch " << node.id << " holds " << bytes << " bytes, counted "
                                         << node.usedBytes);
-    NS_ABORT_MSG_IF(isAccounted && accountedBytes != node.usedBytes,
+    NS_ABORT_MSG_IF(isAccounted && accountedBytes != countedBytes,
                     "identity: flow control of switch " << node.id << " accounts for "
                                                         << accountedBytes << " bytes of "
-                                                        << node.usedBytes);
+                                                        << countedBytes);
 }
 
 } // namespace

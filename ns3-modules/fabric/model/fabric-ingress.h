@@ -62,7 +62,7 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
     }
     if (ingressId != NO_PORT)
     {
-        LinkFlowControl* control = ControlAt(ingressId);
+        LinkFlowControl* control = ControlAt(ingressId, frame.priority);
         if (control && !control->OnArrival(ingressId, egressId, frame)) [[unlikely]]
         {
             m_network.counters[ingressId].droppedHeadroom++;
@@ -110,7 +110,8 @@ Fabric::ArriveAtHost(PortId portId, FrameId frameId)
         m_capture->Received(portId, frame);
     }
     const LinkClass& link = m_linkClasses[m_ports[portId].linkClass];
-    if (link.watchesSenders && link.control->OnArrival(portId, NO_PORT, frame)) [[unlikely]]
+    if (link.watchesSenders && ((link.countedMask >> frame.priority) & 1) &&
+        link.control->OnArrival(portId, NO_PORT, frame)) [[unlikely]]
     {
         link.control->OnDeparture(portId, frame.priority, frame.bytes); // hosts take all at once
     }

@@ -4,6 +4,8 @@
 
 #include "fabric.h"
 
+#include "fabric-egress.h"
+
 #include "ns3/log.h"
 
 #include <algorithm>
@@ -134,9 +136,9 @@ Fabric::FlushQueue(PortId portId, uint32_t queueClass)
             node.usedBytes -= frame.bytes;
             m_network.counters[portId].droppedDown++;
             const PortId ingress = node.firstPort + frame.ingress;
-            LinkFlowControl* control =
-                frame.ingress == NO_INGRESS ? nullptr
-                                            : m_linkClasses[m_ports[ingress].linkClass].control;
+            LinkFlowControl* control = frame.ingress == NO_INGRESS
+                                           ? nullptr
+                                           : ControlAt(ingress, frame.priority);
             if (control)
             {
                 control->OnDeparture(ingress, frame.priority, frame.bytes);

@@ -4,6 +4,8 @@
 
 #include "fabric.h"
 
+#include "fabric-egress.h"
+
 #include "ns3/packet-capture.h"
 
 #include <algorithm>
@@ -39,6 +41,16 @@ Fabric::Drop(PortId egressId, FrameId frameId)
     return NO_PORT;
 }
 
+/// A discipline has looked at a frame of these flags and may have marked it.
+void
+Fabric::CountMark(PortId egressId, uint16_t before, const Frame& frame)
+{
+    if ((frame.flags & ~before) & frame_flag::ECN_MARKED)
+    {
+        m_network.counters[egressId].marked++;
+    }
+}
+
 /**
  * Ask the discipline of an egress about a frame, and carry out its verdict.
  * @return egress to go on with, NO_PORT if the frame is gone
@@ -52,7 +64,7 @@ Fabric::Admit(PortId egressId, FrameId frameId)
     const uint16_t before = frame.flags;
     Verdict verdict =
         discipline->Admit(egressId, frame, QueueOf(egressId, frame.priority).bytes);
-    m_network.counters[egressId].marked += ((frame.flags & ~before) & frame_flag::ECN_MARKED) != 0;
+    CountMark(egressId, before, frame);
     if (verdict == Verdict::ADMIT || IsLossless(egressId, frame.priority))
     {
         return egressId;
@@ -126,15 +138,19 @@ Fabric::TrimTail(PortId egressId, FrameId frameId)
     const PortId from = node.firstPort + tail.ingress;
     const PortId ingress = node.firstPort + arrival.ingress;
     const uint64_t growth = uint64_t{arrival.bytes} - tail.bytes; // may wrap, and back again
-    if (auto* control = m_linkClasses[m_ports[from].linkClass].control)
+    auto* before = ControlAt(from, tail.priority);
+    if (before)
     {
-        control->OnDeparture(from, tail.priority, tail.bytes);
+        before->OnDeparture(from, tail.priority, tail.bytes);
     }
-    auto* control = m_linkClasses[m_ports[ingress].linkClass].control;
+    auto* control = ControlAt(ingress, arrival.priority);
     if (control && !control->OnArrival(ingress, egressId, arrival))
     {
         m_network.counters[ingress].droppedHeadroom++;
-        control->OnArrival(from, egressId, tail); // as it was a moment ago
+        if (before)
+        {
+            before->OnArrival(from, egressId, tail); // as it was a moment ago
+        }
         m_frames.Free(frameId);
         return NO_PORT;
     }
@@ -184,8 +200,7 @@ Fabric::Depart(PortId portId, FrameId frameId, uint64_t queuedBytes)
     {
         const uint16_t before = frame.flags;
         owner.discipline->Depart(portId, frame, queuedBytes);
-        m_network.counters[portId].marked +=
-            ((frame.flags & ~before) & frame_flag::ECN_MARKED) != 0;
+        CountMark(portId, before, frame);
     }
     for (auto* program : owner.onDeparture)
     {

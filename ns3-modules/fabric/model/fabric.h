@@ -162,6 +162,7 @@ class Fabric final : public PacketLoop
     {
         LinkFlowControl* control{nullptr};
         uint32_t losslessMask{0};
+        uint32_t countedMask{0};
         bool watchesSenders{false};
     };
 
@@ -222,7 +223,7 @@ class Fabric final : public PacketLoop
     void ArriveAtHost(PortId portId, FrameId frameId);
     void Forward(PortId ingressId, PortId egressId, FrameId frameId);
     PortId Route(const NodeClass& owner, uint32_t node, const Frame& frame) const;
-    LinkFlowControl* ControlAt(PortId ingress) const;
+    LinkFlowControl* ControlAt(PortId ingress, uint8_t priority) const;
     void SelectNext(PortId portId);
     FrameId PullFromHost(PortId portId, uint32_t ready);
     FrameId PopQueue(PortId portId, Port& port, uint32_t queueClass);
@@ -236,6 +237,7 @@ class Fabric final : public PacketLoop
     PortId TrimTail(PortId egressId, FrameId frameId);
     PortId Bounce(PortId egressId, FrameId frameId);
     PortId Drop(PortId egressId, FrameId frameId);
+    void CountMark(PortId egressId, uint16_t before, const Frame& frame);
     void CutPayload(PortId egressId, Frame& frame);
     bool MayTrim(PortId egressId, const Frame& frame) const;
     bool IsLossless(PortId egressId, uint32_t priority) const;
@@ -304,6 +306,7 @@ class Fabric final : public PacketLoop
     bool m_reachDiffers{false}; ///< Some port of a host does not serve some destination
     std::vector<NodeClass> m_nodeClasses;
     std::vector<LinkClass> m_linkClasses;
+    bool m_linksDiffer{false}; ///< There are several classes of links
     std::vector<PortQueue> m_laneQueues; ///< Classes 8 to 15 of each port, if any link has them
     std::vector<Endpoint> m_endpoints;
     std::vector<uint32_t> m_hostOfEndpoint;

@@ -22,10 +22,20 @@ struct RateClass
 {
     uint64_t rateBps;
     uint64_t psPerByte; ///< 0 when not a whole number [ps]
-    uint32_t laneBytes[3]{0, 0, 0};
-    uint64_t lanePs[3]{0, 0, 0};
-    uint8_t lane[3]{0, 0, 0};
-    uint32_t lanes{0};
+    static constexpr uint32_t LANES = 3;
+    uint32_t laneBytes[LANES]{0, 0, 0}; ///< Sizes of frames that have a lane of events [byte]
+    uint64_t lanePs[LANES]{0, 0, 0};    ///< Their times on the wire [ps]
+    uint8_t lane[LANES]{0, 0, 0};
+    uint32_t lanes{0}; ///< In use
+
+    /// @return index of a size among those that have a lane, LANES if it has none; without a
+    /// branch, because data and acknowledgements take turns
+    uint32_t LaneOf(uint32_t bytes) const
+    {
+        const uint32_t notFirst = bytes != laneBytes[0];
+        const uint32_t notSecond = notFirst & (bytes != laneBytes[1]);
+        return notFirst + notSecond + (notSecond & (bytes != laneBytes[2]));
+    }
 
     /// @return time of a number of bytes on the wire, rounded up: a link carries at most its rate
     uint64_t Ps(uint64_t wireBytes) const

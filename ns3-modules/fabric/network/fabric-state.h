@@ -126,7 +126,7 @@ struct alignas(64) Message
 static_assert(sizeof(Message) == 128, "what every packet changes, and the rest");
 
 /// One node.
-struct NodeState
+struct alignas(64) NodeState
 {
     int64_t id{0};
     PortId firstPort{0}; ///< Its ports are contiguous, in order of (peer id, parallel)

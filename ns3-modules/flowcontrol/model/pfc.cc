@@ -99,9 +99,8 @@ Pfc::Attach(LinkDoor& door)
     for (uint8_t priority = 0; priority < NUM_PRIORITIES; priority++)
     {
         m_index[priority] = static_cast<uint8_t>(m_losslessCount);
-        m_losslessCount += IsLossless(priority);
+        m_losslessCount += (m_priorities >> priority) & 1;
     }
-    m_others.assign(door.NumPorts(), {});
     m_lossless.assign(size_t{door.NumPorts()} * m_losslessCount, {});
     m_sharedBytes.assign(door.NumNodes(), 0);
     for (uint32_t node = 0; node < door.NumNodes(); node++)
@@ -167,6 +166,12 @@ Pfc::LosslessClasses() const
     return m_priorities;
 }
 
+uint32_t
+Pfc::CountedClasses() const
+{
+    return m_priorities;
+}
+
 void
 Pfc::Pause(PortId ingress, PortId egress, uint8_t priority)
 {
@@ -180,11 +185,6 @@ Pfc::Pause(PortId ingress, PortId egress, uint8_t priority)
 bool
 Pfc::OnArrival(PortId ingress, PortId egress, const Frame& frame)
 {
-    if (!IsLossless(frame.priority))
-    {
-        m_others[ingress][frame.priority] += frame.bytes;
-        return true;
-    }
     Lossless& account = AccountOf(ingress, frame.priority);
     const uint64_t xoffBytes = XoffBytesOf(ingress);
     uint64_t baseBytes = xoffBytes;
@@ -214,11 +214,6 @@ Pfc::OnArrival(PortId ingress, PortId egress, const Frame& frame)
 void
 Pfc::OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes)
 {
-    if (!IsLossless(priority))
-    {
-        m_others[ingress][priority] -= bytes;
-        return;
-    }
     Lossless& account = AccountOf(ingress, priority);
     account.heldBytes -= bytes;
     // An empty account resumes in any case: nothing else would ever look at it again.
@@ -275,12 +270,9 @@ Pfc::Fetch(PortId ingress) const
 LinkFlowControl::Account
 Pfc::GetAccount(PortId ingress, uint8_t priority) const
 {
-    if (!IsLossless(priority))
+    if (!((m_priorities >> priority) & 1))
     {
-        return {.heldBytes = m_others[ingress][priority],
-                .peakBytes = 0,
-                .reservedBytes = 0,
-                .holdsBack = false};
+        return {};
     }
     const Lossless& account = m_lossless[size_t{ingress} * m_losslessCount + m_index[priority]];
     return {.heldBytes = account.heldBytes,

@@ -42,6 +42,7 @@ class Pfc final : public fabric::LinkFlowControl
     static TypeId GetTypeId();
     void Attach(fabric::LinkDoor& door) override;
     uint32_t LosslessClasses() const override;
+    uint32_t CountedClasses() const override;
     bool OnArrival(fabric::PortId ingress,
                    fabric::PortId egress,
                    const fabric::Frame& frame) override;
@@ -64,14 +65,6 @@ class Pfc final : public fabric::LinkFlowControl
         bool isPaused{false};      ///< The other end was told to stop
     };
 
-    /// What one ingress port holds of the other priorities, which nothing depends on: [byte]
-    using Others = std::array<uint64_t, fabric::NUM_PRIORITIES>;
-
-    bool IsLossless(uint8_t priority) const
-    {
-        return (m_priorities >> priority) & 1;
-    }
-
     /// @return account of a lossless priority
     Lossless& AccountOf(fabric::PortId ingress, uint8_t priority)
     {
@@ -85,7 +78,6 @@ class Pfc final : public fabric::LinkFlowControl
 
     fabric::LinkDoor* m_door{nullptr};
     std::vector<Lossless> m_lossless;    ///< Per port and lossless priority
-    std::vector<Others> m_others;        ///< Per port
     std::vector<uint64_t> m_sharedBytes; ///< Buffer of each switch without headroom [byte]
     std::array<uint8_t, fabric::NUM_PRIORITIES> m_index{}; ///< Of each lossless priority
     uint32_t m_losslessCount{0};                           ///< Lossless priorities

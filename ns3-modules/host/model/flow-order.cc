@@ -8,20 +8,12 @@ namespace fabric
 {
 
 void
-FlowOrder::Push(uint32_t flow, uint64_t key)
+FlowOrder::PushRarely(uint32_t flow, uint64_t key)
 {
     if (m_by == By::ROUND_ROBIN)
     {
-        if (flow > m_after.size())
-        {
-            m_after.resize(flow, ABSENT);
-        }
-        if (After(flow) == ABSENT)
-        {
-            After(flow) = NOBODY;
-            (m_tail == NOBODY ? m_head : After(m_tail)) = flow;
-            m_tail = flow;
-        }
+        m_after.resize(flow, ABSENT);
+        Push(flow, key);
         return;
     }
     if (flow >= m_keys.size())

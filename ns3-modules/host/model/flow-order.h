@@ -55,7 +55,19 @@ class FlowOrder
      * @param flow small number of its own
      * @param key FIRST_COME: its number; LEAST_REMAINING: bytes left; the least is first
      */
-    void Push(uint32_t flow, uint64_t key);
+    void Push(uint32_t flow, uint64_t key)
+    {
+        if (m_by != By::ROUND_ROBIN || flow > m_after.size())
+        {
+            PushRarely(flow, key);
+        }
+        else if (After(flow) == ABSENT)
+        {
+            After(flow) = NOBODY;
+            (m_tail == NOBODY ? m_head : After(m_tail)) = flow;
+            m_tail = flow;
+        }
+    }
 
     /**
      * Ask one flow after the other until one is taken.
@@ -98,6 +110,9 @@ class FlowOrder
     {
         return flow == 0 ? m_afterFirst : m_after[flow - 1];
     }
+
+    /// Sorted, or the first time of a flow.
+    void PushRarely(uint32_t flow, uint64_t key);
 
     template <typename Judge>
     uint32_t PopFromRound(Judge& judge)

@@ -81,7 +81,10 @@ class MessageTransport : public MessageSource<Out>
     /// Make a frame that has come its own answer and send it by the port it came by.
     void SendAnswer(In& in, FrameId frame, PortId port, uint8_t kind)
     {
-        Host().GetMessage(in.message).naks += kind == NAK;
+        if (kind == NAK) [[unlikely]]
+        {
+            Host().GetMessage(in.message).naks++;
+        }
         MakeAnswer(frame, kind, in.received.Base());
         Host().SendControl(frame, port);
     }

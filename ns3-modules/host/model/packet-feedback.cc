@@ -53,7 +53,7 @@ PacketTransport::Learn(Outbound& out, FrameId id)
     }
     const uint32_t base = out.packets.Base();
     const uint32_t last = out.packets.Packets() - 1;
-    const bool hadLast = out.packets.HasArrived(last);
+    const bool hadLast = m_control && out.packets.HasArrived(last);
     answer.newPackets = out.packets.ArrivedBelow(frame.aux);
     const bool isGain = m_acceptsAll && !(frame.flags & frame_flag::TRIMMED);
     const bool isNew = isGain ? out.packets.Arrived(frame.packet) : answer.newPackets > 0;

@@ -246,12 +246,11 @@ PacketTransport::Pace(Outbound& out, uint32_t frameBytes)
 }
 
 bool
-PacketTransport::WindowAllows(const Outbound& out) const
+PacketTransport::ControlAllows(const Outbound& out) const
 {
     // A window of less than one packet still lets one go, or nothing would ever move.
-    return !m_control ||
-           uint64_t{out.packets.InFlight()} <
-               std::max<uint64_t>(1, m_control->WindowBytes(out.slot) / m_mtuBytes);
+    return uint64_t{out.packets.InFlight()} <
+           std::max<uint64_t>(1, m_control->WindowBytes(out.slot) / m_mtuBytes);
 }
 
 bool

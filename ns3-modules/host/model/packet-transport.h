@@ -87,7 +87,11 @@ class PacketTransport : public Transport
     uint32_t PipePackets(const Outbound& out) const;    ///< Full ones that fill its unloaded path
     uint64_t HostRateBps() const;                       ///< Sum over the links of the host [bit/s]
     uint64_t RemainingBytes(const Outbound& out) const; ///< From the first missing packet on [byte]
-    bool WindowAllows(const Outbound& out) const; ///< Window of congestion control, if there is one
+    bool WindowAllows(const Outbound& out) const ///< Window of congestion control, if there is one
+    {
+        return !m_control || ControlAllows(out);
+    }
+
     bool HasWindow(const Outbound& out) const;    ///< Congestion control sets a window
 
     bool HasControl() const ///< There is congestion control
@@ -141,6 +145,7 @@ class PacketTransport : public Transport
   private:
     uint32_t TelemetryBytes(const Frame& data) const;
     uint64_t RateOf(const Outbound& out) const;
+    bool ControlAllows(const Outbound& out) const;
     void Pace(Outbound& out, uint32_t frameBytes);
     void Sync(Outbound& out); ///< Set UPDATE_DEADLINE to what congestion control wants
     void TellNewLoss(Outbound& out, CongestionControl::Loss how);

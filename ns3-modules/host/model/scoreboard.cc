@@ -8,18 +8,11 @@ namespace fabric
 {
 
 Scoreboard::Taken
-Scoreboard::Take()
+Scoreboard::TakeLost()
 {
-    if (!m_lost.empty())
-    {
-        const uint32_t packet = *m_lost.begin();
-        m_lost.erase(m_lost.begin());
-        return {packet, true};
-    }
-    const uint32_t packet = m_next++;
-    const bool again = packet < m_highest;
-    m_highest = std::max(m_highest, m_next);
-    return {packet, again};
+    const uint32_t packet = *m_lost.begin();
+    m_lost.erase(m_lost.begin());
+    return {packet, true};
 }
 
 bool
@@ -38,12 +31,8 @@ Scoreboard::Arrived(uint32_t packet)
 }
 
 uint32_t
-Scoreboard::ArrivedBelow(uint32_t cumulative)
+Scoreboard::ArrivedFurther(uint32_t cumulative)
 {
-    if (cumulative <= m_arrived.Base())
-    {
-        return 0;
-    }
     const uint32_t before = m_arrived.Base() + m_arrived.Held();
     m_arrived.AdvanceTo(cumulative);
     m_lost.erase(m_lost.begin(), m_lost.lower_bound(m_arrived.Base()));

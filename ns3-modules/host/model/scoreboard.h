@@ -93,13 +93,37 @@ class Scoreboard
     }
 
     /// @return the next packet to send: the first loss, else a new one; there is one
-    Taken Take();
+    Taken Take()
+    {
+        if (!m_lost.empty()) [[unlikely]]
+        {
+            return TakeLost();
+        }
+        const uint32_t packet = m_next++;
+        const bool again = packet < m_highest;
+        m_highest = std::max(m_highest, m_next);
+        return {packet, again};
+    }
 
     /// @return whether it is news that a packet has arrived
     bool Arrived(uint32_t packet);
 
     /// @return number of packets below `cumulative` whose arrival is news
-    uint32_t ArrivedBelow(uint32_t cumulative);
+    uint32_t ArrivedBelow(uint32_t cumulative)
+    {
+        if (cumulative <= m_arrived.Base())
+        {
+            return 0;
+        }
+        const bool isNext = cumulative == m_arrived.Base() + 1 && m_arrived.Held() == 0;
+        if (!isNext || !m_lost.empty()) [[unlikely]]
+        {
+            return ArrivedFurther(cumulative);
+        }
+        m_arrived.Add(m_arrived.Base());
+        m_next = std::max(m_next, m_arrived.Base());
+        return 1;
+    }
 
     /// @return whether it is news that a packet is lost: it has not arrived and is not yet listed
     bool Lost(uint32_t packet);
@@ -143,6 +167,9 @@ class Scoreboard
     }
 
   private:
+    Taken TakeLost();
+    uint32_t ArrivedFurther(uint32_t cumulative);
+
     PacketWindow m_arrived;
     uint32_t m_packets{0};
     uint32_t m_next{0};
