@@ -248,7 +248,10 @@ Fabric::TransmissionDone(PortId portId)
     Port& port = m_ports[portId];
     const FrameId frameId = port.current;
     const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
-    port.sentControl += port.currentKind != frame_kind::DATA;
+    if (port.currentKind != frame_kind::DATA)
+    {
+        port.sentControl++;
+    }
     if (!port.isHost && !isLinkControl)
     {
         NodeState& node = m_network.nodes[port.node];

@@ -45,8 +45,10 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
         m_frames.Free(frameId);
         return;
     }
-    if (Queue(egressId, egress, frame.priority).bytes + frame.bytes >=
-        owner.callAdmitAt[frame.priority])
+    const bool isEmpty = !((egress.queued >> frame.priority) & 1); // often: nothing to look at
+    const uint64_t queuedBytes =
+        isEmpty ? 0 : Queue(egressId, egress, frame.priority).bytes;
+    if (queuedBytes + frame.bytes >= owner.callAdmitAt[frame.priority])
     {
         egressId = Admit(egressId, frameId); // another one if the frame is sent back
         if (egressId == NO_PORT)
