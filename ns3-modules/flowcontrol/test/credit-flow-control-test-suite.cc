@@ -26,15 +26,20 @@ constexpr int64_t LOOP_PS = 2 * BLOCK_PS + UPDATE_PS + 2 * US_PS;
 
 /// Host 0 and host 1 around a switch; frames are of one block, each freed block is said at once.
 void
-BlockByBlock(TestNetwork& network, int64_t laneBlocks, const std::string& interval = "1s")
+BlockByBlock(TestNetwork& network,
+             int64_t laneBlocks,
+             const std::string& interval = "1s",
+             uint32_t lane = 3)
 {
     network.Star(2);
     network.Use("flow_control",
                 CREDITS,
                 {{"LaneBlocks", std::to_string(laneBlocks)},
                  {"UpdateBlocks", "1"},
-                 {"UpdateInterval", interval}});
-    network.Transport({{"PacketBytes", "64"}, {"Answers", "false"}});
+                 {"UpdateInterval", interval},
+                 {"Lanes", lane < 8 ? "8" : "15"}});
+    network.Transport(
+        {{"PacketBytes", "64"}, {"Answers", "false"}, {"Priority", std::to_string(lane)}});
 }
 
 /// @return time from the start of a message of so many blocks to its last bit, with credits [ps]
@@ -53,9 +58,11 @@ TimeOf(int64_t packets, int64_t laneBlocks)
 class RateIsCreditsPerRoundTrip : public TestCase
 {
   public:
-    explicit RateIsCreditsPerRoundTrip(int64_t laneBlocks)
-        : TestCase("credits of " + std::to_string(laneBlocks) + " blocks"),
-          m_laneBlocks(laneBlocks)
+    explicit RateIsCreditsPerRoundTrip(int64_t laneBlocks, uint32_t lane = 3)
+        : TestCase("credits of " + std::to_string(laneBlocks) + " blocks on lane " +
+                   std::to_string(lane)),
+          m_laneBlocks(laneBlocks),
+          m_lane(lane)
     {
     }
 
@@ -64,7 +71,7 @@ class RateIsCreditsPerRoundTrip : public TestCase
     {
         constexpr int64_t PACKETS = 3001;
         TestNetwork network;
-        BlockByBlock(network, m_laneBlocks);
+        BlockByBlock(network, m_laneBlocks, "1s", m_lane);
         network.Flow(0, 1, PACKETS * 64);
         network.Run();
         NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
@@ -77,6 +84,7 @@ class RateIsCreditsPerRoundTrip : public TestCase
     }
 
     int64_t m_laneBlocks;
+    uint32_t m_lane;
 };
 
 /// Oracle: credits that are lost would be missing later, so a second message takes as long.
@@ -357,6 +365,10 @@ class CreditFlowControlTestSuite : public TestSuite
         for (const int64_t laneBlocks : {1, 2, 150, 298, 299, 300, 301, 2048, 8191})
         {
             add(new RateIsCreditsPerRoundTrip(laneBlocks));
+        }
+        for (const uint32_t lane : {0, 7, 8, 14})
+        {
+            add(new RateIsCreditsPerRoundTrip(150, lane));
         }
         add(new CreditsAreConserved);
         add(new LostBlocksComeBackAsCredit);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/event-queue.h"
+#include "ns3/test.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+namespace
+{
+
+std::vector<uint64_t>
+Copy(KeyList& keys)
+{
+    return {keys.begin(), keys.end()};
+}
+
+} // namespace
+
+/// Two frames reach one port at one instant: data that a switch took its time for, and a PAUSE,
+/// which none delays. Oracle: the PAUSE is first, whichever frame was allocated first.
+class LinkControlIsFirst : public TestCase
+{
+  public:
+    explicit LinkControlIsFirst(bool isAllocatedFirst)
+        : TestCase(std::string("data and a PAUSE at one port, the PAUSE allocated ") +
+                   (isAllocatedFirst ? "first" : "last")),
+          m_isAllocatedFirst(isAllocatedFirst)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FramePool frames;
+        const FrameId a = frames.Allocate();
+        const FrameId b = frames.Allocate();
+        const FrameId pause = m_isAllocatedFirst ? a : b;
+        const FrameId data = m_isAllocatedFirst ? b : a;
+        frames[pause].kind = frame_kind::LINK_CONTROL;
+        const uint32_t port = EventTarget(EventType::ARRIVE, 7);
+        const uint32_t before = EventTarget(EventType::ARRIVE, 6);
+        for (const bool isPauseFirst : {true, false})
+        {
+            Instant instant;
+            instant.Add({0, port, isPauseFirst ? pause : data});
+            instant.Add({0, port, isPauseFirst ? data : pause});
+            instant.Add({0, before, data});
+            instant.Order(frames);
+            const std::vector<uint64_t> expected{Event{0, before, data}.Key(),
+                                                 Event{0, port, pause}.Key(),
+                                                 Event{0, port, data}.Key()};
+            NS_TEST_EXPECT_MSG_EQ((Copy(instant.arrived) == expected), true, "order");
+        }
+    }
+
+    bool m_isAllocatedFirst;
+};
+
+/// Oracle: std::sort. Few ends of transmission and many are put in order by different means.
+class TransmissionsAreSorted : public TestCase
+{
+  public:
+    TransmissionsAreSorted()
+        : TestCase("ends of transmission of up to 300 ports among 10000")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t PORTS = 10'000;
+        std::mt19937 random(1);
+        std::vector<uint32_t> ports(PORTS);
+        for (uint32_t port = 0; port < PORTS; port++)
+        {
+            ports[port] = port;
+        }
+        FramePool frames;
+        Instant instant;
+        instant.SetPorts(PORTS);
+        for (const size_t n : {0, 1, 2, 3, 5, 7, 8, 9, 10, 20, 64, 300})
+        {
+            std::shuffle(ports.begin(), ports.end(), random);
+            instant.Clear();
+            std::vector<uint64_t> expected;
+            for (size_t i = 0; i < n; i++)
+            {
+                const Event event{0, EventTarget(EventType::TX_DONE, ports[i]), 0};
+                instant.Add(event);
+                expected.push_back(event.Key());
+            }
+            std::sort(expected.begin(), expected.end());
+            instant.Order(frames);
+            NS_TEST_EXPECT_MSG_EQ((Copy(instant.transmitted) == expected), true, n << " ports");
+        }
+    }
+};
+
+class FabricInstantTestSuite : public TestSuite
+{
+  public:
+    FabricInstantTestSuite()
+        : TestSuite("fabric-instant", Type::UNIT)
+    {
+        AddTestCase(new LinkControlIsFirst(true), Duration::QUICK);
+        AddTestCase(new LinkControlIsFirst(false), Duration::QUICK);
+        AddTestCase(new TransmissionsAreSorted, Duration::QUICK);
+    }
+};
+
+static FabricInstantTestSuite g_fabricInstantTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3
