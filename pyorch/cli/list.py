@@ -21,6 +21,7 @@ from pyorch.spec.schema import Switch
 PACKAGES = {
     "topologies": "pyorch.topology",
     "workloads": "pyorch.workload",
+    "collectives": "pyorch.collective",
     "failures": "pyorch.failure",
     "metrics": "pyorch.metrics",
     "plots": "pyorch.views",
@@ -33,6 +34,7 @@ _OTHERS = {
 }
 _FIRST_WORDS = {
     "topologies": "topology: {type: ...}", "workloads": "workload: {type: ...}",
+    "collectives": "workload: {type: collective, algorithm: ...}",
     "failures": "failures: [{type: ...}]", "metrics": "python -m pyorch metrics ...",
     "plots": "python -m pyorch plot ...", "exports": "python -m pyorch export ...",
 }  # fmt: skip

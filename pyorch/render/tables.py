@@ -28,9 +28,7 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     seed = spec["seed"] if seed is None else seed
     topology = plugins.load("pyorch.topology", spec["topology"]["type"])
     tables = topology.tables(restore(topology.Params, spec["topology"]), spec["link"])
-    parts = [
-        _flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])
-    ]  # fmt: skip
+    parts = _parts(spec, tables, seed)
     ids = _flow_ids(parts)
     flows = {
         column: np.concatenate([part[column] for part in parts])
@@ -139,6 +137,19 @@ def _link_events(spec: dict, tables: Tables, seed: int) -> dict[str, np.ndarray]
         params = restore(module.Params, failure)
         parts.append(module.outages(params, nodes, links, _seed_of(index, seed), spec["stop_ps"]))
     return link_events(together(parts), links)
+
+
+def workload_of_flows(spec: dict) -> np.ndarray:
+    """Return the index of the workload of each flow, in the order of the table of flows."""
+    topology = plugins.load("pyorch.topology", spec["topology"]["type"])
+    tables = topology.tables(restore(topology.Params, spec["topology"]), spec["link"])
+    n_flows = [len(part["src"]) for part in _parts(spec, tables, spec["seed"])]
+    return np.repeat(np.arange(len(n_flows)), n_flows)
+
+
+def _parts(spec: dict, tables: Tables, seed: int) -> list[dict[str, np.ndarray]]:
+    """Return the flows of each workload."""
+    return [_flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])]
 
 
 def _flows_of(load: dict, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:

@@ -186,6 +186,11 @@ _ALL = [
         "workload: {{type: {name}, message: 1 MB}}  in a scenario; see docs/extending.md",
     ),
     _file(
+        "collective", "Rank 0 gives each rank its part.", "pyorch/collective/{name}.py",
+        "pytest tests/collective; workload: {{type: collective, algorithm: {name},"
+        " operation: scatter, ...}}  in a scenario",
+    ),
+    _file(
         "failure", "One link that is cut for a while.", "pyorch/failure/{name}.py",
         "failures: [{{type: {name}, row: 0, start: 10 us, lasts: 10 us}}]  in a scenario",
     ),

@@ -74,7 +74,7 @@ def _difference(given: Any, resolved: Any, path: KeyPath) -> tuple[KeyPath, Any]
 
 def _as_scenario(spec: dict) -> dict:
     """Return the scenario that resolves to a spec; what is no spec is left for the models."""
-    found = _section(Scenario, {k: v for k, v in spec.items() if k not in _PLUGINS})
+    found = as_written(Scenario, {k: v for k, v in spec.items() if k not in _PLUGINS})
     for name, kind in _PLUGINS.items():
         if name in spec:
             given = spec[name]
@@ -106,11 +106,11 @@ def _plugin(kind: str, part: object) -> object:
     except PluginError:
         return part  # its name is refused when it is resolved
     own = {key: value for key, value in part.items() if key in model.model_fields}
-    return {**{k: v for k, v in part.items() if k not in own}, **_section(model, own)}
+    return {**{k: v for k, v in part.items() if k not in own}, **as_written(model, own)}
 
 
-def _section(model: type[BaseModel], values: dict) -> dict:
-    """Return a section with its keys and units as in YAML."""
+def as_written(model: type[BaseModel], values: dict) -> dict:
+    """Return a resolved section with its keys and units as in YAML."""
     found = {}
     for name, value in values.items():
         field = model.model_fields.get(name)
@@ -141,7 +141,7 @@ def _value(value: object, inner: type[BaseModel] | None, dimension: Dimension | 
     if inner is Topology:
         return _plugin("topology", value)
     if isinstance(value, dict) and inner is not None:
-        return _section(inner, value)
+        return as_written(inner, value)
     if isinstance(value, int) and not isinstance(value, bool) and dimension is not None:
         return f"{value} {dimension.unit}"
     return value

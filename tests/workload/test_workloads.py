@@ -24,6 +24,10 @@ EXAMPLES = {
     "stride": {"message": "1 MB", "start": "5 ns", "stride": 5},
     "outcast_incast": {"targets": 3, "senders": 4, "message": "1 MB", "start": "5 ns"},
     "poisson": {"load": 0.5, "duration": "1 ms", "sizes": "websearch", "start": "5 ns"},
+    "collective": {
+        "algorithm": "tree", "operation": "broadcast", "bytes": "1 MB", "ranks": 6, "groups": 2,
+        "start": "5 ns",
+    },
     "flow_table": {"file": "flows.csv"},
     "htsim_cm": {"file": "flows.cm"},
     "hpcc_flows": {"file": "flow.txt"},

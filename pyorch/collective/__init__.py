@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes an operation among ranks, leaves its messages and what each waits for; one file is one way.
+
+An algorithm module has `OPERATIONS`, `Params` (a closed pydantic model), `check(call, params)`,
+`graph(call, params)` and, in closed form, `counts(call, params)`. Ranks are numbers from 0; which
+host each of them is, a workload says.
+"""

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How long does each group's collective take, and how long would it on an ideal network?"""
+
+import numpy as np
+import pandas as pd
+
+from pyorch.metrics._collectives import Group, groups, refusal
+from pyorch.metrics._run import RunTables, framing_of
+from pyorch.theory import chains
+from pyorch.theory.fct import serialisation_ps
+from pyorch.workload import collective
+
+__all__ = ["measure", "refusal"]
+
+
+def measure(run: RunTables) -> pd.DataFrame:
+    """Return one row per group.
+
+    Returns
+    -------
+    DataFrame
+        ``workload`` and ``group``: indices, from 0; ``ranks``, ``data_bytes`` and ``chunks`` of
+        the operation; ``steps``: messages that must follow each other; ``port_bytes``: the most
+        that one rank sends or receives; ``completion_ps``: from its start until its last message
+        has come; ``ideal_ps``: its longest chain with every message alone on its path, or the bytes
+        of its busiest rank at the rate of its links, whichever is more; ``over_ideal``: one over
+        the other [1].
+    """
+    return pd.DataFrame([_row(run, group) for group in groups(run)])
+
+
+def _row(run: RunTables, group: Group) -> dict[str, int | float]:
+    flows = run.flows.iloc[group.rows]
+    completion_ps = int(flows["receiver_end_ps"].max() - group.params.start_ps)
+    ideal_ps = _ideal_ps(run, group)
+    counts = collective.counts(group.params, group.ranks)
+    return {
+        "workload": group.workload,
+        "group": group.group,
+        "ranks": group.ranks,
+        "data_bytes": group.params.data_bytes,
+        "chunks": group.params.chunks,
+        "steps": counts.steps,
+        "port_bytes": counts.port_bytes,
+        "completion_ps": completion_ps,
+        "ideal_ps": ideal_ps,
+        "over_ideal": completion_ps / ideal_ps,
+    }
+
+
+def _ideal_ps(run: RunTables, group: Group) -> int:
+    """Return the least time of a group: longest chain, busiest sender, busiest receiver [ps]."""
+    idle = run.idle_ps.iloc[group.rows]
+    alone_ps = idle["unloaded_fct_ps"].to_numpy()
+    graph = group.graph
+    gap_ps = np.full(len(graph.flow), group.params.step_delay_ps)
+    known_late = graph.at_sender == 1
+    if known_late.any():
+        gap_ps[known_late] += _answer_ps(run, group, graph.after[known_late])
+    chain_ps = chains.earliest_ends_ps(alone_ps, graph.flow, graph.after, gap_ps).max()
+    flows = run.flows.iloc[group.rows]
+    port_bps = np.bincount(run.network.tail, weights=run.network.rate_bps)
+    ports_ps = [
+        chains.busiest_port_ps(flows[end].to_numpy(), idle["wire_bytes"] * 8e12 / rate, alone_ps)
+        for end in ("src", "dst")
+        for rate in [port_bps[flows[end]]]
+    ]
+    return max(int(chain_ps), *ports_ps)
+
+
+def _answer_ps(run: RunTables, group: Group, rows: np.ndarray) -> np.ndarray:
+    """Return how long after the end of messages their senders know, when nothing is in the way."""
+    flows, network = run.flows.iloc[group.rows[rows]], run.network
+    index = int(flows["transport"].iloc[0])
+    ack_bytes = run.spec["transport"][index]["attributes"]["AckBytes"]
+    on_wire = max(ack_bytes, 64) + framing_of(run.spec, index).framing_bytes
+    ends = flows[["src", "dst"]].to_numpy()
+    pairs, which = np.unique(ends, axis=0, return_inverse=True)
+    routes = network.routes(pairs[:, 1], pairs[:, 0], lambda hop, rows, n: np.zeros_like(rows))
+    there = routes >= 0
+    per_link = [serialisation_ps(on_wire, int(rate)) for rate in network.rate_bps]
+    links_ps = np.where(there, np.array(per_link)[routes] + network.delay_ps[routes], 0).sum(axis=1)
+    switches_ps = (there.sum(axis=1) - 1) * run.spec["switch"]["latency_ps"]
+    return (links_ps + switches_ps)[which.ravel()]

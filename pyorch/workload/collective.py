@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A collective operation in groups of hosts: messages that wait for one another.
+
+Each group does the same at once; `pyorch/collective` has the algorithms. A message starts when what
+it waits for has come to its sender, and `step_delay` after that.
+"""
+
+from functools import lru_cache
+from types import ModuleType
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+
+from pyorch import plugins
+from pyorch.collective._graph import (
+    Call,
+    Counts,
+    Graph,
+    counted_in_chunks,
+    in_chunks,
+    part_bytes,
+)
+from pyorch.errors import PluginError, did_you_mean, quoted
+from pyorch.spec import messages
+from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs, restore
+from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
+from pyorch.spec.network import Network
+from pyorch.spec.stored import as_written
+from pyorch.workload._hosts import hosts, stream
+
+
+def _settle(given: object, info: ValidationInfo) -> dict:
+    """Return an algorithm with all of its parameters: ``{type: pairwise, outstanding: 1}``."""
+    name, own = given, {}
+    if isinstance(given, dict):
+        own = dict(given)
+        name = own.pop("type", None)
+    try:
+        module = plugins.load("pyorch.collective", name)
+        if (info.context or {}).get("stored"):
+            own = as_written(module.Params, own)
+        params = module.Params.model_validate(own, context=info.context)
+    except PluginError as error:
+        raise FieldError("algorithm", str(error)) from None
+    except ValidationError as error:
+        path, message = messages.first(error, module.Params)
+        if not module.Params.model_fields:
+            message = f"{name} has no parameters. Leave it out."
+        raise FieldError(".".join(map(str, ("algorithm", *path))), message) from None
+    return {"type": name, **params.model_dump()}
+
+
+def _numbered_or_listed(given: object) -> int | list[list[int]]:
+    """Return a number of groups, or the hosts of each."""
+    if _is_whole(given, 1):
+        return given
+    lists = isinstance(given, list) and all(isinstance(group, list) for group in given)
+    if lists and all(_is_whole(host, 0) for group in given for host in group):
+        return given
+    raise ValueError(
+        f"{quoted(given)} is neither a number of groups nor a list of lists of hosts. Write"
+        " 4, or [[0, 1], [2, 3]]."
+    )
+
+
+def _is_whole(given: object, least: int) -> bool:
+    return type(given) is int and least <= given <= MOST_NODES
+
+
+class Params(Closed):
+    """What is done, on how many bytes, and which hosts are in which group.
+
+    `ranks` hosts in each of `groups`; or `groups` lists the hosts of each, counted from 0, by rank.
+    """
+
+    algorithm: Annotated[dict[str, Any], BeforeValidator(_settle)]
+    operation: str
+    data_bytes: MessageBytes = Field(alias="bytes")
+    chunks: Count = 1
+    ranks: Annotated[int, Field(strict=True, ge=0)] = 0
+    groups: Annotated[int | list[list[int]], BeforeValidator(_numbered_or_listed)] = 1
+    placement: Literal["packed", "strided", "random"] = "packed"
+    stride: Annotated[int, Field(strict=True, ge=0)] = 0
+    step_delay_ps: TimePs = Field(0, alias="step_delay")
+    start_ps: TimePs = Field(0, alias="start")
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Params":
+        """Refuse what contradicts itself, and what the algorithm cannot do."""
+        _check_members(self)
+        module, _ = _algorithm(self.algorithm)
+        if self.operation not in module.OPERATIONS:
+            raise FieldError(
+                "operation", f"{self.algorithm['type']} does no {quoted(self.operation)}. It does"
+                f" {', '.join(module.OPERATIONS)}."
+                f"{did_you_mean(self.operation, module.OPERATIONS)}",
+            )  # fmt: skip
+        for size in sizes(self):
+            _check_call(self, size)
+        return self
+
+
+def _check_members(params: Params) -> None:
+    """Raise FieldError if hosts are said twice or not at all."""
+    if isinstance(params.groups, int):
+        if params.ranks < 2:
+            raise FieldError(
+                "ranks", f"{params.ranks} ranks in each group. Write 2 or more, or groups as lists"
+                " of hosts.",
+            )  # fmt: skip
+        if (params.stride > 0) != (params.placement == "strided"):
+            raise FieldError(
+                "stride", f"{params.stride} with placement {params.placement}. placement strided"
+                " takes every so many hosts, for example stride: 8; the others have no stride.",
+            )  # fmt: skip
+        return
+    if params.ranks or params.placement != "packed" or params.stride:
+        raise FieldError("groups", "lists the hosts, so leave ranks, placement and stride out.")
+    if not params.groups or min(map(len, params.groups)) < 2:
+        raise FieldError("groups", "every group has two or more hosts.")
+    members = np.concatenate([np.array(group) for group in params.groups])
+    ids, repeats = np.unique(members, return_counts=True)
+    if (repeats > 1).any():
+        raise FieldError(
+            "groups", f"host {ids[repeats > 1][0]} is there {repeats.max()} times; groups of one"
+            " workload do not overlap. Give it one place, or write two workloads.",
+        )  # fmt: skip
+
+
+def _check_call(params: Params, ranks: int) -> None:
+    """Raise FieldError unless the algorithm can do this among so many."""
+    module, own = _algorithm(params.algorithm)
+    whole = Call(params.operation, ranks, params.data_bytes)
+    chunk = whole._replace(data_bytes=part_bytes(whole, params.chunks))
+    try:
+        module.check(chunk, own)
+    except FieldError as error:
+        if error.field == "bytes" and params.chunks > 1:
+            raise FieldError("bytes", f"each of {params.chunks} chunks: {error}") from None
+        at = f"algorithm.{error.field}" if error.field in type(own).model_fields else error.field
+        raise FieldError(at, str(error)) from None
+
+
+def check(params: Params, network: Network, stop_ps: int) -> None:
+    """Raise FieldError if there are not so many hosts, or too many messages."""
+    available = network.counts["hosts"]
+    if isinstance(params.groups, int):
+        needed = _host_index(params, available, 0).max() + 1
+        if params.placement == "random":
+            needed = params.groups * params.ranks
+        if needed > available:
+            raise FieldError(
+                "groups", f"{params.groups} groups of {params.ranks} ranks need {needed} hosts;"
+                f" there are {available}. Lower groups or ranks.",
+            )  # fmt: skip
+    elif (last := max(map(max, params.groups))) >= available:
+        raise FieldError(
+            "groups", f"there is no host {last}. The {available} hosts are 0 to {available - 1}."
+        )
+    n_messages = sum(counts(params, size).messages for size in sizes(params))
+    if n_messages > MOST_FLOWS:
+        raise FieldError(
+            "groups", f"{n_messages:,} messages in all; at most {MOST_FLOWS:,}. Lower groups, ranks"
+            " or chunks.",
+        )  # fmt: skip
+
+
+def flows(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """Return the messages, group after group."""
+    ids = hosts(nodes)
+    found = []
+    for members in _groups(params, len(ids), seed):
+        graph = graph_of(params, len(members))
+        found.append((ids[members][graph.src], ids[members][graph.dst], graph.bytes))
+    src, dst, size = (np.concatenate(column) for column in zip(*found, strict=True))
+    start_ps = np.full(len(src), params.start_ps, dtype=np.int64)
+    return {"src": src, "dst": dst, "bytes": size, "start_ps": start_ps}
+
+
+def dependencies(params: Params) -> dict[str, np.ndarray]:
+    """Return which rows of `flows` wait for which: flow, after, at_sender, and delay_ps if any."""
+    found, first = [], 0
+    for size in sizes(params):
+        graph = graph_of(params, size)
+        found.append((graph.flow + first, graph.after + first, graph.at_sender))
+        first += len(graph.src)
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    waits = dict(zip(("flow", "after", "at_sender"), columns, strict=True))
+    if params.step_delay_ps:
+        waits["delay_ps"] = np.full(len(waits["flow"]), params.step_delay_ps, dtype=np.int64)
+    return waits
+
+
+def sizes(params: Params) -> list[int]:
+    """Return how many ranks each group has."""
+    if isinstance(params.groups, int):
+        return [params.ranks] * params.groups
+    return [len(group) for group in params.groups]
+
+
+def graph_of(params: Params, ranks: int) -> Graph:
+    """Return the messages of one group of so many ranks, all chunks."""
+    return _graph(
+        tuple(sorted(params.algorithm.items())), params.operation, ranks, params.data_bytes,
+        params.chunks,
+    )  # fmt: skip
+
+
+def counts(params: Params, ranks: int) -> Counts:
+    """Return the closed form of `graph_of`."""
+    module, own = _algorithm(params.algorithm)
+    call = Call(params.operation, ranks, params.data_bytes // params.chunks)
+    return counted_in_chunks(module.counts(call, own), params.chunks)
+
+
+@lru_cache(maxsize=4)
+def _graph(algorithm: tuple, operation: str, ranks: int, data_bytes: int, chunks: int) -> Graph:
+    module, own = _algorithm(dict(algorithm))
+    graph = module.graph(Call(operation, ranks, data_bytes // chunks), own)
+    return in_chunks(graph, chunks)
+
+
+def _algorithm(settled: dict[str, Any]) -> tuple[ModuleType, Closed]:
+    module = plugins.load("pyorch.collective", settled["type"])
+    return module, restore(module.Params, settled)
+
+
+def _groups(params: Params, n_hosts: int, seed: int) -> list[np.ndarray]:
+    """Return the hosts of each group, counted from 0, by rank."""
+    if isinstance(params.groups, int):
+        return list(_host_index(params, n_hosts, seed))
+    return [np.array(group) for group in params.groups]
+
+
+def _host_index(params: Params, n_hosts: int, seed: int) -> np.ndarray:
+    """Return the host of each rank, counted from 0, one row per group."""
+    shape = (params.groups, params.ranks)
+    if params.placement == "random":
+        drawn = stream(seed, "collective").permutation(max(n_hosts, params.groups * params.ranks))
+        return drawn[: params.groups * params.ranks].reshape(shape)
+    if params.placement == "packed":
+        return np.arange(params.groups * params.ranks).reshape(shape)
+    block, within = np.divmod(np.arange(params.groups), params.stride)
+    first = block * params.stride * params.ranks + within
+    return first[:, None] + np.arange(params.ranks) * params.stride
