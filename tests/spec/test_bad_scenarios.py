@@ -103,6 +103,12 @@ CHANGES = {
         "small.yaml:7: transport.type: no transport 'ns3::RocTransport'. There are"
         f" {TRANSPORTS}. Did you mean ns3::RoceTransport?",
     ),
+    "a code of blocks without data": (
+        "ns3::RoceTransport}",
+        "ns3::WanTransport, attributes: {BlockPackets: 0, ParityPackets: 4}}",
+        "small.yaml:7: transport.attributes.BlockPackets: ns3::WanTransport: BlockPackets: 0 is"
+        " out of range",
+    ),
     "an unknown attribute": (
         "XoffBytes: 50", "XofBytes: 50",
         "small.yaml:14: variants.lossless: switch.flow_control.attributes.XofBytes: ns3::Pfc has no"

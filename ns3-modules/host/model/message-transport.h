@@ -40,6 +40,7 @@ class MessageTransport : public MessageSource<Out>
     using PacketTransport::MakeAnswer;
     using PacketTransport::NAK;
     using PacketTransport::Notify;
+    using PacketTransport::Packets;
 
     // ---- the protocol at the destination
 
@@ -89,6 +90,18 @@ class MessageTransport : public MessageSource<Out>
         Host().SendControl(frame, port);
     }
 
+    /// All packets are there, the last of them in this frame, which is answered.
+    void Deliver(In& in, FrameId id, PortId port)
+    {
+        OnDelivered(in);
+        const uint32_t index = in.message;
+        Message& message = Host().GetMessage(index);
+        Host().Delivered(index);
+        m_in.Close(message.receiverSlot);
+        message.receiverSlot = DONE_SLOT;
+        Complete(id, port);
+    }
+
     /// @return a message at this destination; its receiverSlot is open
     In& InboundOf(uint32_t slot)
     {
@@ -133,7 +146,7 @@ class MessageTransport : public MessageSource<Out>
             In& in = m_in[message.receiverSlot];
             in.slot = message.receiverSlot;
             in.message = index;
-            in.packets = Cut().Packets(message.bytes);
+            in.packets = Packets(message.bytes);
             OnFirst(in);
         }
         return &m_in[message.receiverSlot];
@@ -166,11 +179,7 @@ class MessageTransport : public MessageSource<Out>
             OnPayload(*in, id, port, expected);
             return;
         }
-        OnDelivered(*in);
-        Host().Delivered(frame.message);
-        m_in.Close(message.receiverSlot);
-        message.receiverSlot = DONE_SLOT;
-        Complete(id, port);
+        Deliver(*in, id, port);
     }
 
     /// Answer a packet of a message that is complete.
@@ -183,7 +192,7 @@ class MessageTransport : public MessageSource<Out>
         }
         Frame& frame = Host().GetFrame(id);
         frame.flags &= static_cast<uint16_t>(~frame_flag::TRIMMED); // nothing is missing
-        MakeAnswer(id, ACK, Cut().Packets(Host().GetMessage(frame.message).bytes));
+        MakeAnswer(id, ACK, Packets(Host().GetMessage(frame.message).bytes));
         Host().SendControl(id, port);
     }
 

@@ -95,6 +95,12 @@ PacketTransport::AcceptsOutOfOrder() const
     return true;
 }
 
+uint32_t
+PacketTransport::Packets(uint64_t bytes) const
+{
+    return m_cut.Packets(bytes);
+}
+
 uint64_t
 PacketTransport::RtoPs(const Outbound&) const
 {
@@ -155,7 +161,7 @@ PacketTransport::OpenFlow(Outbound& out, uint32_t message)
     out.message = message;
     out.port = SpreadsOverPorts() ? NO_PORT : Host().PortOf(message);
     out.reorderPackets = m_reorderPackets;
-    out.packets.Reset(m_cut.Packets(state.bytes));
+    out.packets.Reset(Packets(state.bytes));
     m_entropy->Open(out.slot, message);
     out.entropy = m_entropy->Constant(message);
     if (!m_control)
@@ -271,7 +277,8 @@ PacketTransport::PayloadBytes(const Outbound& out, uint32_t packets, bool withLa
 uint64_t
 PacketTransport::RemainingBytes(const Outbound& out) const
 {
-    return Host().GetMessage(out.message).bytes - uint64_t{out.packets.Base()} * m_mtuBytes;
+    const uint64_t bytes = Host().GetMessage(out.message).bytes;
+    return bytes - std::min(bytes, uint64_t{out.packets.Base()} * m_mtuBytes);
 }
 
 // ---- retransmission timeout

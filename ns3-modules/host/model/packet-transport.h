@@ -69,6 +69,7 @@ class PacketTransport : public Transport
     // ---- what a family may change
     virtual bool SpreadsOverPorts() const;   ///< A message leaves by all ports that serve it
     virtual bool AcceptsOutOfOrder() const;  ///< The destination keeps what comes behind a hole
+    virtual uint32_t Packets(uint64_t bytes) const; ///< Of a message, with what is sent beside it
     /// @return time without progress after which packets are lost, judged when it may be over [ps]
     virtual uint64_t RtoPs(const Outbound& out) const;
     virtual uint64_t LeastRtoPs() const; ///< Not above any RtoPs [ps]

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/block-code.h"
+#include "ns3/test.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace ns3
+{
+namespace tests
+{
+
+/// Oracle: hand. Seven packets, k = 2, m = 1, two blocks at a time.
+class SevenPacketsByHand : public TestCase
+{
+  public:
+    SevenPacketsByHand()
+        : TestCase("seven packets in blocks of 2 + 1, two at a time, by hand")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // sent:   0 1 2 3 p p | 4 5 6 p p
+        // block:  0 1 0 1 0 1 | 2 3 2 3 2: the last group has 3 packets for two blocks
+        const BlockCode code(2, 1, 2);
+        const std::vector<uint32_t> blocks{0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2};
+        const std::vector<uint32_t> packets{0, 1, 2, 3, 7, 7, 4, 5, 6, 7, 7}; // 7: parity
+        NS_TEST_ASSERT_MSG_EQ(code.Packets(7), 11, "packets sent");
+        NS_TEST_EXPECT_MSG_EQ(code.Blocks(7), 4, "blocks");
+        for (uint32_t i = 0; i < 11; i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(code.BlockOf(7, i), blocks[i], "block of " << i);
+            NS_TEST_EXPECT_MSG_EQ(code.MessagePacket(7, i), packets[i], "packet of " << i);
+        }
+        NS_TEST_EXPECT_MSG_EQ(code.At(7, 2).data, 2, "block 2 has 4 and 6");
+        NS_TEST_EXPECT_MSG_EQ(code.At(7, 3).data, 1, "block 3 has 5");
+        NS_TEST_EXPECT_MSG_EQ(BlockCode(2, 0, 1).Packets(7), 7, "no parity, nothing more");
+    }
+};
+
+/**
+ * Oracle: what a block code is. Each packet sent lies in one block; blocks have parity packets
+ * beside at most k of the message; these come in order, each once; and of any depth x parity
+ * packets in a row (fewer blocks at the end: as many fewer) no block has more than its parity.
+ */
+class EveryCodeIsOne : public TestCase
+{
+  public:
+    EveryCodeIsOne()
+        : TestCase("random codes and messages: each packet in one block, bursts are shared out")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        std::mt19937 random(11);
+        const auto draw = [&](uint32_t low, uint32_t high) {
+            return low + random() % (high - low + 1);
+        };
+        for (int round = 0; round < 300; round++)
+        {
+            const uint32_t k = draw(1, 9);
+            const uint32_t m = draw(0, 4);
+            const uint32_t depth = draw(1, 5);
+            const uint32_t message = draw(1, 120);
+            Check(BlockCode(k, m, depth), k, m, depth, message);
+        }
+    }
+
+    void Check(const BlockCode& code, uint32_t k, uint32_t m, uint32_t depth, uint32_t message)
+    {
+        const auto total = static_cast<uint32_t>(code.Packets(message));
+        std::map<uint32_t, std::vector<uint32_t>> of; // packets of each block, in order
+        uint32_t next = 0;
+        std::map<uint32_t, uint32_t> data;
+        for (uint32_t i = 0; i < total; i++)
+        {
+            const uint32_t block = code.BlockOf(message, i);
+            of[block].push_back(i);
+            if (code.MessagePacket(message, i) < message)
+            {
+                NS_TEST_ASSERT_MSG_EQ(code.MessagePacket(message, i), next++, "in order");
+                data[block]++;
+            }
+        }
+        NS_TEST_ASSERT_MSG_EQ(next, message, "all of the message is sent");
+        NS_TEST_ASSERT_MSG_EQ(of.size(), code.Blocks(message), "blocks");
+        NS_TEST_ASSERT_MSG_EQ(of.rbegin()->first + 1, code.Blocks(message), "counted from 0");
+        for (const auto& [block, packets] : of)
+        {
+            const BlockCode::Block found = code.At(message, block);
+            NS_TEST_ASSERT_MSG_EQ(found.data, data[block], "packets of the message");
+            NS_TEST_ASSERT_MSG_EQ((found.data >= 1 && found.data <= k), true, "1 to k");
+            NS_TEST_ASSERT_MSG_EQ(found.packets, found.data + m, "and parity");
+            NS_TEST_ASSERT_MSG_EQ(found.packets, packets.size(), "no more");
+            for (uint32_t j = 0; j < found.packets; j++)
+            {
+                NS_TEST_ASSERT_MSG_EQ(found.At(j), packets[j], "packet " << j << " of a block");
+            }
+        }
+        const uint32_t last = message % (k * depth);
+        const uint32_t together = last == 0 ? depth : std::min(depth, last);
+        for (uint32_t first = 0; first < total; first++)
+        {
+            std::map<uint32_t, uint32_t> hit;
+            for (uint32_t i = first; i < std::min(total, first + together * m); i++)
+            {
+                const uint32_t losses = ++hit[code.BlockOf(message, i)];
+                NS_TEST_ASSERT_MSG_EQ((losses <= m), true, "a burst from " << first);
+            }
+        }
+    }
+};
+
+class BlockCodeTestSuite : public TestSuite
+{
+  public:
+    BlockCodeTestSuite()
+        : TestSuite("block-code", Type::UNIT)
+    {
+        AddTestCase(new SevenPacketsByHand, Duration::QUICK);
+        AddTestCase(new EveryCodeIsOne, Duration::QUICK);
+    }
+};
+
+static BlockCodeTestSuite g_blockCodeTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3

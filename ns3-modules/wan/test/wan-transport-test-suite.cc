@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "../../fabric/test/test-network.h"
+
+#include "ns3/test.h"
+#include "ns3/wan-transport.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+namespace tests
+{
+
+namespace
+{
+
+constexpr int64_t PAYLOAD = 1000;
+constexpr int64_t WIRE = 1000 + 62 + 20; ///< With headers and framing [byte]
+
+/// Host 0 - switch 100 - host 1: 100 Gb/s and 1 us, or what is said of the second link.
+void
+Line(TestNetwork& network, int64_t delayPs = US_PS)
+{
+    network.Switch(100);
+    network.Host(0);
+    network.Host(1);
+    for (int64_t host : {0, 1})
+    {
+        network.Row("links",
+                    {{"node_a", host},
+                     {"node_b", 100},
+                     {"rate_bps", 100 * GBPS},
+                     {"delay_ps", host ? delayPs : US_PS},
+                     {"class", host}});
+    }
+    network.GetFacade().LinkClass(1);
+    network.Use("forwarding", "ns3::EcmpHash");
+}
+
+void
+Wan(TestNetwork& network, TestNetwork::Attributes attributes)
+{
+    attributes.insert(attributes.end(), {{"MtuBytes", "1000"}, {"HeaderBytes", "62"}});
+    network.Transport(attributes, "ns3::WanTransport");
+}
+
+void
+Drop(TestNetwork& network, const std::vector<int64_t>& ordinals)
+{
+    for (const int64_t ordinal : ordinals)
+    {
+        network.Row("drops", {{"node", 0}, {"peer", 100}, {"ordinal", ordinal}});
+    }
+}
+
+} // namespace
+
+/**
+ * Oracle: closed form. Packet n leaves n packets' times at the admitted rate after the first, and
+ * then takes two serialisations (100 Gb/s) and two delays. With parity the rate is (1 + m/k) of it.
+ */
+class KeepsItsRate : public TestCase
+{
+  public:
+    KeepsItsRate(const char* parity, int64_t lastPs)
+        : TestCase(std::string("a tenth of the link admitted, parity ") + parity),
+          m_parity(parity),
+          m_lastPs(lastPs)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Line(network, 30'000 * US_PS);
+        Wan(network,
+            {{"RateBps", "10000000000"}, {"BlockPackets", "4"}, {"ParityPackets", m_parity}});
+        network.Flow(0, 1, 40 * PAYLOAD);
+        network.Run();
+        const int64_t firstPs = 2 * WIRE * 80 + 30'001 * US_PS;
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
+                              firstPs + m_lastPs,
+                              "last packet");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), 0, "no timeout at 60 ms");
+    }
+
+    std::string m_parity;
+    int64_t m_lastPs; ///< When the last packet that is needed leaves [ps]
+};
+
+/// Oracle: counting. What a block of 4 + 2 has lost, and how many packets are sent again.
+class LossesOfABlock : public TestCase
+{
+  public:
+    LossesOfABlock(const char* what, std::vector<int64_t> lost, int64_t again, int interleave = 1)
+        : TestCase(what),
+          m_lost(std::move(lost)),
+          m_again(again),
+          m_interleave(interleave)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Line(network);
+        Wan(network,
+            {{"BlockPackets", "4"},
+             {"ParityPackets", "2"},
+             {"Interleave", std::to_string(m_interleave)}});
+        network.Flow(0, 1, 40 * PAYLOAD); // ten blocks of six
+        Drop(network, m_lost);
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), m_again, "again");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sent_data_packets", 0), 60 + m_again, "sent");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), 0, "timeouts");
+        NS_TEST_EXPECT_MSG_NE(network.Cell("flows", "receiver_end_ps", 0), -1, "delivered");
+    }
+
+    std::vector<int64_t> m_lost;
+    int64_t m_again;
+    int m_interleave;
+};
+
+/// Oracle: hand. All but one packet of the last block are lost, and one of its repairs.
+class TimeoutSendsWhatIsMissing : public TestCase
+{
+  public:
+    TimeoutSendsWhatIsMissing()
+        : TestCase("a timeout sends again as many packets as the block needs")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Line(network);
+        Wan(network, {{"BlockPackets", "4"}, {"ParityPackets", "2"}, {"Rto", "1ms"}});
+        network.Flow(0, 1, 8 * PAYLOAD);
+        Drop(network, {8, 9, 10, 11, 12}); // only packet 7 of the last block, 7 to 12, arrives
+        network.Run();
+        // Nothing behind them says that they are lost, so the timeout does: 3 more make 4.
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), 1, "timeouts");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), 3, "again");
+        NS_TEST_EXPECT_MSG_NE(network.Cell("flows", "receiver_end_ps", 0), -1, "delivered");
+    }
+};
+
+/// Oracle: hand. Headers and sizes of everything sent; the short last packet is short, no parity.
+class EveryByteIsCounted : public TestCase
+{
+  public:
+    EveryByteIsCounted()
+        : TestCase("parity has the length of the longest packet of its block")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Line(network);
+        Wan(network, {{"BlockPackets", "4"}, {"ParityPackets", "2"}});
+        network.Flow(0, 1, 5 * PAYLOAD + 300); // 4 + 2, then 1000 B, 300 B and two of parity
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.Port(0, 100, "sent_bytes"),
+                              9 * WIRE + 300 + 62 + 20,
+                              "bytes on the wire");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(0, 100, "sent_data_packets"), 10, "packets");
+    }
+};
+
+/**
+ * Oracle: binomial tail. A block of 16 + m is not decoded with P(more than m of 16 + m are lost).
+ * What is counted is one block in each message of 16 packets: it needs something sent again.
+ * Losses on the way of the answers change nothing that is counted here.
+ */
+class ResidualLossIsTheBinomialTail : public TestCase
+{
+  public:
+    ResidualLossIsTheBinomialTail(double ratio, uint32_t parity)
+        : TestCase("residual loss at " + std::to_string(ratio) + ", parity " +
+                   std::to_string(parity)),
+          m_ratio(ratio),
+          m_parity(parity)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t MESSAGES = 20'000;
+        TestNetwork network;
+        Line(network);
+        network.Use("loss", "ns3::IndependentLoss", {{"Ratio", std::to_string(m_ratio)}}, 1);
+        Wan(network,
+            {{"BlockPackets", "16"}, {"ParityPackets", std::to_string(m_parity)}, {"Rto", "1ms"}});
+        for (int64_t i = 0; i < MESSAGES; i++)
+        {
+            network.Flow(0, 1, 16 * PAYLOAD, i * 10 * US_PS);
+        }
+        network.Run();
+        int64_t failed = 0;
+        for (int64_t i = 0; i < MESSAGES; i++)
+        {
+            NS_TEST_ASSERT_MSG_NE(network.Cell("flows", "receiver_end_ps", i), -1, "delivered");
+            // Alone on the line, and all of it at once: later than that something was missing.
+            const int64_t tookPs = network.Cell("flows", "receiver_end_ps", i) -
+                                   network.Cell("flows", "start_ps", i);
+            failed += tookPs > (16 + m_parity + 1) * WIRE * 80 + 2 * US_PS;
+        }
+        const double n = 16 + m_parity;
+        double decoded = 0;
+        for (uint32_t i = 0; i <= m_parity; i++)
+        {
+            decoded += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1)) *
+                       std::pow(m_ratio, i) * std::pow(1 - m_ratio, n - i);
+        }
+        // Four standard deviations: a false alarm once in 16,000.
+        const double expected = MESSAGES * (1 - decoded);
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(failed),
+                                  expected,
+                                  4 * std::sqrt(expected * decoded),
+                                  "blocks that were not decoded");
+    }
+
+    double m_ratio;
+    uint32_t m_parity;
+};
+
+/**
+ * Oracle: bursts of ten frames (Gilbert-Elliott) exceed the parity of a block of 16 + 4, and when
+ * eight blocks are interleaved they hit none of them more than twice. What is left are bursts of
+ * more than 32: (1 - 1/10)^32 = 3.4 % of them, so at least ten times fewer are sent again.
+ */
+class BurstsNeedInterleaving : public TestCase
+{
+  public:
+    BurstsNeedInterleaving()
+        : TestCase("bursts of losses need interleaving")
+    {
+    }
+
+  private:
+    int64_t SentAgain(const char* interleave)
+    {
+        TestNetwork network;
+        Line(network);
+        network.Use("loss", "ns3::GilbertElliott", {{"MeanBurst", "10"}, {"MeanGap", "3000"}}, 1);
+        Wan(network,
+            {{"BlockPackets", "16"},
+             {"ParityPackets", "4"},
+             {"Interleave", interleave},
+             {"Rto", "1ms"}});
+        network.Flow(0, 1, 160'000 * PAYLOAD);
+        network.Run();
+        NS_TEST_EXPECT_MSG_NE(network.Cell("flows", "receiver_end_ps", 0), -1, "delivered");
+        return network.Cell("flows", "retransmitted_packets", 0);
+    }
+
+    void DoRun() override
+    {
+        const int64_t alone = SentAgain("1");
+        const int64_t together = SentAgain("8");
+        NS_TEST_EXPECT_MSG_GT(alone, 100, "without interleaving");
+        NS_TEST_EXPECT_MSG_LT(10 * together, alone, "with it");
+    }
+};
+
+class WanTransportTestSuite : public TestSuite
+{
+  public:
+    WanTransportTestSuite()
+        : TestSuite("wan-transport", Type::SYSTEM)
+    {
+        WanTransport::GetTypeId(); // the library that registers it must be linked
+        // 1082 B at 10 Gb/s last 865.6 ns. With parity the 40th packet is the 58th: 57 x 8656 bit
+        // at 15 Gb/s are 32,892.8 ns.
+        AddTestCase(new KeepsItsRate("0", 39 * 865'600), Duration::QUICK);
+        AddTestCase(new KeepsItsRate("2", 32'892'800), Duration::QUICK);
+        using Block = LossesOfABlock;
+        AddTestCase(new Block("two of 4 + 2 are free", {7, 9}, 0), Duration::QUICK);
+        AddTestCase(new Block("also if one is parity", {10, 12}, 0), Duration::QUICK);
+        AddTestCase(new Block("three cost one", {7, 8, 9}, 1), Duration::QUICK);
+        AddTestCase(new Block("all six cost four", {7, 8, 9, 10, 11, 12}, 4), Duration::QUICK);
+        AddTestCase(new Block("four in each of two blocks: two each", {1, 2, 3, 4, 7, 8, 9, 10}, 4),
+                    Duration::QUICK);
+        AddTestCase(new Block("a burst of four over two blocks", {1, 2, 3, 4}, 0, 2),
+                    Duration::QUICK);
+        AddTestCase(new Block("five over two blocks cost one", {1, 2, 3, 4, 5}, 1, 2),
+                    Duration::QUICK);
+        AddTestCase(new TimeoutSendsWhatIsMissing, Duration::QUICK);
+        AddTestCase(new EveryByteIsCounted, Duration::QUICK);
+        for (const double ratio : {0.01, 0.03})
+        {
+            for (const uint32_t parity : {1, 2})
+            {
+                AddTestCase(new ResidualLossIsTheBinomialTail(ratio, parity), Duration::QUICK);
+            }
+        }
+        AddTestCase(new BurstsNeedInterleaving, Duration::QUICK);
+    }
+};
+
+static WanTransportTestSuite g_wanTransportTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3
