@@ -48,6 +48,7 @@ class CongestionControl : public Object
         uint32_t packet;        ///< Packet that caused it
         uint32_t nextPacket;    ///< First packet that was never sent
         std::span<const IntHop> hops; ///< What switches wrote into that packet
+        bool atLastHop{false}; ///< lostBytes were trimmed by the switch next to the destination
     };
 
     /// How a loss became known.

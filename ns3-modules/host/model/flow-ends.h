@@ -11,6 +11,7 @@
 
 #include "ns3/congestion-control.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -44,11 +45,17 @@ struct Outbound
     uint32_t lossEnd{0};           ///< Congestion control knows of losses below this packet
     std::optional<uint16_t> entropy; ///< Of a flow that keeps to one path
     uint64_t timeoutFromPs{0};     ///< When the retransmission timeout began to run [ps]
+    uint32_t unseenPackets{0};     ///< Arrived, as its destination counts, and not known which
     Scoreboard packets;
     Deadlines<NUM_DEADLINES> deadlines;
     Pacer pacer;                   ///< With congestion control
     uint64_t lineRateBps{0};       ///< With congestion control: of all its ports [bit/s]
     SentPaths paths;               ///< If the path selector wants reports
+
+    uint32_t InFlight() const ///< [packet]
+    {
+        return packets.InFlight() - std::min(packets.InFlight(), unseenPackets);
+    }
 };
 
 /**

@@ -67,7 +67,8 @@ class MessageSource : public PacketTransport
     /// @return whether an answer starts the retransmission timeout anew
     virtual bool IsProgress(const Answer& answer) const
     {
-        return answer.newPackets > 0;
+        // A header that has arrived without its payload shows that nothing is stuck.
+        return answer.newPackets > 0 || (answer.flags & frame_flag::TRIMMED);
     }
 
     /// An answer has come, losses are judged, and the message is not complete.

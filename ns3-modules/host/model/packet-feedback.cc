@@ -58,6 +58,7 @@ PacketTransport::Learn(Outbound& out, FrameId id)
     const bool isGain = m_acceptsAll && !(frame.flags & frame_flag::TRIMMED);
     const bool isNew = isGain ? out.packets.Arrived(frame.packet) : answer.newPackets > 0;
     answer.newPackets += isGain && isNew;
+    LearnMore(out, id, answer);
     answer.advanced = out.packets.Base() != base;
     if (m_control)
     {
@@ -68,6 +69,21 @@ PacketTransport::Learn(Outbound& out, FrameId id)
         answer.markedBytes = isMarked ? m_cut.PayloadBytes(bytes, frame.packet) : 0;
     }
     return answer;
+}
+
+bool
+PacketTransport::LearnArrival(Outbound& out, uint32_t packet)
+{
+    if (!out.packets.Arrived(packet))
+    {
+        return false;
+    }
+    if (m_reports)
+    {
+        const auto& [port, entropy] = out.paths.Get(packet);
+        m_entropy->Report(out.slot, {0, port, entropy, PathReport::Fate::ARRIVED});
+    }
+    return true;
 }
 
 /// Tell the path selector of all packets that this answer is the first to report, and its own.
@@ -144,7 +160,8 @@ PacketTransport::TellAnswer(Outbound& out, FrameId id, const Answer& answer)
                       .inFlightBytes = InFlightBytes(out),
                       .packet = answer.packet,
                       .nextPacket = out.packets.Highest(),
-                      .hops = Host().Hops(id)});
+                      .hops = Host().Hops(id),
+                      .atLastHop = (answer.flags & frame_flag::TRIMMED_LAST_HOP) != 0});
     Sync(out);
 }
 
@@ -190,7 +207,7 @@ uint64_t
 PacketTransport::InFlightBytes(const Outbound& out) const
 {
     const uint32_t last = out.packets.Packets() - 1;
-    return PayloadBytes(out, out.packets.InFlight(), out.packets.IsInFlight(last));
+    return PayloadBytes(out, out.InFlight(), out.packets.IsInFlight(last));
 }
 
 // ---- other calls of congestion control

@@ -89,6 +89,11 @@ PacketTransport::SpreadsOverPorts() const
     return false;
 }
 
+void
+PacketTransport::LearnMore(Outbound&, FrameId, Answer&)
+{
+}
+
 bool
 PacketTransport::AcceptsOutOfOrder() const
 {
@@ -251,12 +256,18 @@ PacketTransport::Pace(Outbound& out, uint32_t frameBytes)
     }
 }
 
+uint64_t
+PacketTransport::WindowPackets(const Outbound& out) const
+{
+    // A window of less than one packet still lets one go, or nothing would ever move.
+    return m_control ? std::max<uint64_t>(1, m_control->WindowBytes(out.slot) / m_mtuBytes)
+                     : CongestionControl::NO_LIMIT;
+}
+
 bool
 PacketTransport::ControlAllows(const Outbound& out) const
 {
-    // A window of less than one packet still lets one go, or nothing would ever move.
-    return uint64_t{out.packets.InFlight()} <
-           std::max<uint64_t>(1, m_control->WindowBytes(out.slot) / m_mtuBytes);
+    return out.InFlight() < WindowPackets(out);
 }
 
 bool
@@ -271,7 +282,8 @@ PacketTransport::PayloadBytes(const Outbound& out, uint32_t packets, bool withLa
     const uint32_t last = out.packets.Packets() - 1;
     const uint64_t bytes = Host().GetMessage(out.message).bytes;
     const uint32_t missing = withLast ? m_mtuBytes - m_cut.PayloadBytes(bytes, last) : 0;
-    return uint64_t{packets} * m_mtuBytes - missing;
+    // The last may be known to have arrived after it was counted.
+    return packets > 0 ? uint64_t{packets} * m_mtuBytes - missing : 0;
 }
 
 uint64_t

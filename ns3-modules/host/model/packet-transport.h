@@ -73,6 +73,8 @@ class PacketTransport : public Transport
     /// @return time without progress after which packets are lost, judged when it may be over [ps]
     virtual uint64_t RtoPs(const Outbound& out) const;
     virtual uint64_t LeastRtoPs() const; ///< Not above any RtoPs [ps]
+    /// An answer has come: take in what else it says, and add what is news to its newPackets.
+    virtual void LearnMore(Outbound& out, FrameId frame, Answer& answer);
 
     // ---- for families
     const Segmentation& Cut() const
@@ -88,11 +90,11 @@ class PacketTransport : public Transport
     uint32_t PipePackets(const Outbound& out) const;    ///< Full ones that fill its unloaded path
     uint64_t HostRateBps() const;                       ///< Sum over the links of the host [bit/s]
     uint64_t RemainingBytes(const Outbound& out) const; ///< From the first missing packet on [byte]
+    uint64_t WindowPackets(const Outbound& out) const; ///< Of congestion control, or NO_LIMIT
     bool WindowAllows(const Outbound& out) const ///< Window of congestion control, if there is one
     {
         return !m_control || ControlAllows(out);
     }
-
     bool HasWindow(const Outbound& out) const;    ///< Congestion control sets a window
 
     bool HasControl() const ///< There is congestion control
@@ -106,6 +108,8 @@ class PacketTransport : public Transport
     void MakeAnswer(FrameId frame, uint8_t kind, uint32_t cumulative);
     /// A packet is lost, which its Scoreboard knows already: tell who wants to know.
     void TellLost(Outbound& out, uint32_t packet, CongestionControl::Loss how, Answer& answer);
+    /// @return whether it is news that a packet has arrived, which was sent
+    bool LearnArrival(Outbound& out, uint32_t packet);
     void SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs);
     std::string Name(const char* attribute) const; ///< "ns3::T: Attribute", for messages
 

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "uec-destination.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+namespace
+{
+
+constexpr uint32_t BITMAP_PACKETS = 64;
+constexpr double INTERVAL_JITTER = 0.5; ///< Of an interval of oversubscription control, in all
+
+} // namespace
+
+TypeId
+UecDestination::AddAttributes(TypeId tid, const Defaults& defaults)
+{
+    using T = UecDestination;
+    return PacketTransport::AddAttributes(tid, defaults)
+        .AddAttribute("AckEveryBytes",
+                      "An acknowledgement at the latest after this much has come [byte]",
+                      UintegerValue(16384),
+                      MakeUintegerAccessor(&T::m_ackEveryBytes),
+                      MakeUintegerChecker<uint32_t>())
+        .AddAttribute("ReceiverCredit",
+                      "Sources send what their destination gives them credit for (RCCC)",
+                      BooleanValue(false),
+                      MakeBooleanAccessor(&T::m_receiverCredit),
+                      MakeBooleanChecker())
+        .AddAttribute("CreditShare",
+                      "Rate of all credit of a host over the rate of its links [1]",
+                      DoubleValue(0.99),
+                      MakeDoubleAccessor(&T::m_creditShare),
+                      MakeDoubleChecker<double>(0.01, 1))
+        .AddAttribute("QuantumPackets",
+                      "Credit of one pull [packet]",
+                      UintegerValue(4),
+                      MakeUintegerAccessor(&T::m_quantumPackets),
+                      MakeUintegerChecker<uint32_t>(1, 1024))
+        .AddAttribute("PullBytes",
+                      "Pull, headers included [byte]",
+                      UintegerValue(66),
+                      MakeUintegerAccessor(&T::m_pullBytes),
+                      MakeUintegerChecker<uint32_t>(64, 1024))
+        .AddAttribute("OversubscriptionInterval",
+                      "How often, a quarter more or less, a destination adapts its rate of "
+                      "credit to marks and trims before its own link, 0 = never; 18 us in the "
+                      "source",
+                      TimeValue(Time(0)),
+                      MakeTimeAccessor(&T::m_oversubscriptionInterval),
+                      MakeTimeChecker(Time(0)));
+}
+
+void
+UecDestination::DoAttach()
+{
+    MessageTransport::DoAttach();
+    double rateBps = 0;
+    for (uint32_t i = 0; i < Host().NumPorts(); i++)
+    {
+        rateBps += static_cast<double>(Host().RateBps(Host().FirstPort() + i));
+    }
+    m_rateBps = static_cast<uint64_t>(m_creditShare * rateBps);
+    m_credit.emplace(CreditPacer::Rules{
+        .quantumBytes = static_cast<uint32_t>(m_quantumPackets * PacketBytes()),
+        .order = FlowOrder::By::ROUND_ROBIN,
+        .rateBps = m_rateBps,
+        .mostFlows = 0,
+        .mostOutstandingBytes = 0});
+}
+
+void
+UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t)
+{
+    const Frame& frame = Host().GetFrame(id);
+    const uint32_t arrived = in.received.Base() + in.received.Held();
+    const bool isFirst = in.arrivedPackets == 0;
+    const bool isCopy = arrived == in.arrivedPackets;
+    in.arrivedPackets = arrived;
+    in.unansweredBytes += frame.bytes;
+    in.isAsked |= (frame.flags & uec::ASKS) != 0;
+    const bool isWhole = in.isAsked && in.received.Held() == 0;
+    in.isAsked &= !isWhole;
+    m_oversubscription.OnData((frame.flags & frame_flag::ECN_MARKED) != 0);
+    const bool isAgain = !isCopy && (frame.flags & frame_flag::RETRANSMITTED);
+    in.againBytes -= isAgain ? std::min(in.againBytes, PacketBytes()) : 0;
+    TakeTarget(in, id, port);
+    const bool atOnce = isFirst || isCopy || isWhole ||
+                        (frame.flags & (frame_flag::ECN_MARKED | uec::ASKS)) != 0;
+    if (atOnce || in.unansweredBytes >= m_ackEveryBytes)
+    {
+        in.unansweredBytes = 0;
+        Acknowledge(in, id, port, ACK);
+        return;
+    }
+    Host().FreeFrame(id);
+}
+
+void
+UecDestination::OnTrimmed(UecInbound& in, FrameId id, PortId port)
+{
+    const Frame& frame = Host().GetFrame(id);
+    m_oversubscription.OnTrim((frame.flags & frame_flag::TRIMMED_LAST_HOP) != 0);
+    in.againBytes += in.received.Contains(frame.packet) ? 0 : PacketBytes();
+    TakeTarget(in, id, port);
+    Acknowledge(in, id, port, NAK);
+}
+
+void
+UecDestination::Acknowledge(UecInbound& in, FrameId id, PortId port, uint8_t kind)
+{
+    const Frame& frame = Host().GetFrame(id);
+    const bool fromHere = (frame.flags & (frame_flag::ECN_MARKED | uec::ASKS)) != 0;
+    const uint32_t before = frame.packet - std::min(frame.packet, BITMAP_PACKETS - 1);
+    const uint32_t from = fromHere ? frame.packet : std::max(before, in.received.Base() + 1);
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < BITMAP_PACKETS && from + i < in.received.End(); i++)
+    {
+        bits |= uint64_t{in.received.Contains(from + i)} << i;
+    }
+    auto& words = Host().Note(id).words;
+    words[uec::BITMAP] = bits;
+    words[uec::FROM] = from;
+    words[uec::COUNT] = in.received.Base() + in.received.Held();
+    SendAnswer(in, id, port, kind);
+}
+
+/// A source says how much credit it wants to have been given.
+void
+UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
+{
+    if (!GivesCredit())
+    {
+        return;
+    }
+    in.port = port;
+    in.wantedBytes = std::max(in.wantedBytes, Host().FindNote(id)->words[uec::CREDIT]);
+    if (in.wantedBytes + in.againBytes > in.targetBytes)
+    {
+        m_credit->Want(in.slot, in.wantedBytes + in.againBytes - in.targetBytes);
+        in.targetBytes = in.wantedBytes + in.againBytes;
+    }
+    if (Host().GetFrame(id).flags & uec::STARVES)
+    {
+        Pull(in); // the last one may be lost
+    }
+    if (m_updatePs == NEVER_PS && m_oversubscriptionInterval.IsStrictlyPositive())
+    {
+        m_updatePs = Host().NowPs() + m_oversubscriptionInterval.GetPicoSeconds();
+    }
+    HandOut();
+}
+
+void
+UecDestination::Pull(const UecInbound& in)
+{
+    const FrameId pull = MakeControl(in.message, PULL, m_pullBytes);
+    Host().Note(pull).words[uec::CREDIT] = in.grantedBytes;
+    Host().GetFrame(pull).entropy = m_pullEntropy++;
+    Host().SendControl(pull, in.port);
+}
+
+void
+UecDestination::HandOut()
+{
+    const uint64_t nowPs = Host().NowPs();
+    while (const auto credit = m_credit->Take(nowPs))
+    {
+        UecInbound& in = InboundOf(credit->flow);
+        in.grantedBytes += credit->bytes;
+        Pull(in);
+    }
+    const uint64_t nextPs = std::min(m_credit->NextPs(), m_updatePs);
+    if (nextPs != NEVER_PS)
+    {
+        SetHostTimer(std::max(nextPs, nowPs + 1));
+    }
+}
+
+void
+UecDestination::OnHostTimer()
+{
+    const uint64_t nowPs = Host().NowPs();
+    if (nowPs >= m_updatePs)
+    {
+        const double draw =
+            Host().Stream(RandomUse::TRANSPORT, static_cast<uint64_t>(Host().HostId()))
+                .Real(m_updates++);
+        const double share = 1 + INTERVAL_JITTER * (draw - 0.5);
+        const auto intervalPs = static_cast<double>(m_oversubscriptionInterval.GetPicoSeconds());
+        const bool isBusy = m_oversubscription.Update();
+        m_updatePs = isBusy ? nowPs + static_cast<uint64_t>(share * intervalPs) : NEVER_PS;
+        m_credit->SetRateBps(
+            static_cast<uint64_t>(m_oversubscription.Share() * static_cast<double>(m_rateBps)));
+    }
+    HandOut();
+}
+
+void
+UecDestination::OnDelivered(UecInbound& in)
+{
+    if (in.targetBytes > 0)
+    {
+        m_credit->Forget(in.slot);
+    }
+}
+
+} // namespace ns3

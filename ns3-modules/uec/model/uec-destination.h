@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef UEC_DESTINATION_H
+#define UEC_DESTINATION_H
+
+#include "oversubscription-control.h"
+#include "uec-flows.h"
+
+#include "ns3/credit-pacer.h"
+#include "ns3/message-transport.h"
+
+#include <optional>
+
+namespace ns3
+{
+
+/**
+ * @ingroup uec
+ * @brief The half of a UecTransport that receives: acknowledgements and credit.
+ */
+class UecDestination : public fabric::MessageTransport<UecOutbound, UecInbound>
+{
+  public:
+    static constexpr uint8_t PULL = FAMILY; ///< Credit
+
+  protected:
+    static TypeId AddAttributes(TypeId tid, const Defaults& defaults);
+
+    void DoAttach() override;
+
+    bool GivesCredit() const
+    {
+        return m_receiverCredit;
+    }
+
+    uint64_t PacketBytes() const ///< Of a full packet on the wire [byte]
+    {
+        return m_mtuBytes + m_headerBytes + Host().FramingBytes();
+    }
+
+  private:
+    void OnPayload(UecInbound& in, fabric::FrameId id, fabric::PortId port, uint32_t) override;
+    void OnTrimmed(UecInbound& in, fabric::FrameId id, fabric::PortId port) override;
+    void OnDelivered(UecInbound& in) override;
+    void OnHostTimer() override;
+
+    void Acknowledge(UecInbound& in, fabric::FrameId id, fabric::PortId port, uint8_t kind);
+    void TakeTarget(UecInbound& in, fabric::FrameId id, fabric::PortId port);
+    void Pull(const UecInbound& in);
+    void HandOut();
+
+    uint32_t m_ackEveryBytes{0};
+    bool m_receiverCredit{false};
+    double m_creditShare{0};
+    uint32_t m_quantumPackets{0};
+    uint32_t m_pullBytes{0};
+    Time m_oversubscriptionInterval;
+    uint64_t m_rateBps{0}; ///< At which credit is given at most [bit/s]
+    std::optional<fabric::CreditPacer> m_credit;
+    OversubscriptionControl m_oversubscription;
+    uint64_t m_updatePs{fabric::NEVER_PS}; ///< Next time of m_oversubscription [ps]
+    uint64_t m_updates{0};                 ///< So far
+    uint16_t m_pullEntropy{0};
+};
+
+} // namespace ns3
+
+#endif // UEC_DESTINATION_H

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef UEC_FLOWS_H
+#define UEC_FLOWS_H
+
+#include "ns3/flow-ends.h"
+
+namespace ns3
+{
+
+/// What frames of the Ultra Ethernet transport say beside the fields of all frames.
+namespace uec
+{
+constexpr uint16_t ASKS = fabric::frame_flag::FREE;         ///< For an acknowledgement at once
+constexpr uint16_t STARVES = fabric::frame_flag::FREE << 1; ///< Credit was waited for too long
+
+/// Words of the note: data and pulls have the first, an acknowledgement all.
+enum Word : uint8_t
+{
+    CREDIT = 0, ///< Wanted or given, counted from the beginning [byte]
+    BITMAP = 0, ///< What has arrived from FROM on
+    FROM = 1,   ///< Packet
+    COUNT = 2,  ///< Packets that have arrived
+};
+} // namespace uec
+
+/// State of a UecTransport's message at its source.
+struct UecOutbound : fabric::Outbound
+{
+    int64_t creditBytes{0};     ///< Not used; one packet may overdraw it [byte]
+    int64_t mostCreditBytes{0}; ///< [byte]
+    uint64_t pulledBytes{0};    ///< Credit of the last pull, counted from the beginning [byte]
+    bool isSpeculating{false};  ///< Nothing was heard of the destination yet
+    bool isStarved{false};      ///< The next packet goes without credit, and asks for it
+};
+
+/// State of a UecTransport's message at its destination.
+struct UecInbound : fabric::Inbound
+{
+    uint32_t arrivedPackets{0};  ///< Copies not counted
+    uint32_t unansweredBytes{0}; ///< Came since the last acknowledgement [byte]
+    bool isAsked{false};         ///< For an acknowledgement when no hole is left
+    fabric::PortId port{fabric::NO_PORT}; ///< By which its packets last came
+    uint64_t wantedBytes{0};     ///< Credit that the source asks for, from the beginning [byte]
+    uint64_t againBytes{0};      ///< Of packets that came without payload and not again [byte]
+    uint64_t targetBytes{0};     ///< Credit that it is to have, from the beginning [byte]
+    uint64_t grantedBytes{0};    ///< Credit that was given, from the beginning [byte]
+};
+
+} // namespace ns3
+
+#endif // UEC_FLOWS_H

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "uec-transport.h"
+
+#include "ns3/abort.h"
+#include "ns3/double.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_OBJECT_ENSURE_REGISTERED(UecTransport);
+
+TypeId
+UecTransport::GetTypeId()
+{
+    using T = UecTransport;
+    static TypeId tid =
+        AddAttributes(TypeId("ns3::UecTransport")
+                          .SetParent<PacketTransport>()
+                          .SetGroupName("Uec")
+                          .AddConstructor<UecTransport>(),
+                      {.entropy = "ns3::MixedEntropy", .rto = "100us", .reorderPackets = 256})
+            .AddAttribute("SpeculativeBdp",
+                          "Most credit of a source, which is what it begins with, in "
+                          "bandwidth-delay products of the unloaded path [1]",
+                          DoubleValue(1.5),
+                          MakeDoubleAccessor(&T::m_speculativeBdp),
+                          MakeDoubleChecker<double>(0.01, 100))
+            .AddAttribute("CreditTimeout",
+                          "A source without credit sends one packet after this long",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&T::m_creditTimeout),
+                          MakeTimeChecker(NanoSeconds(1)));
+    return tid;
+}
+
+void
+UecTransport::DoAttach()
+{
+    UecDestination::DoAttach();
+    NS_ABORT_MSG_IF(!GivesCredit() && !HasControl(),
+                    Name("CongestionControl")
+                        << " is empty and ReceiverCredit is false, so that nobody limits what is "
+                           "sent; set one of them, for example CongestionControl to ns3::Nscc");
+}
+
+bool
+UecTransport::SpreadsOverPorts() const
+{
+    return true;
+}
+
+void
+UecTransport::Begin(UecOutbound& out)
+{
+    if (!GivesCredit())
+    {
+        return;
+    }
+    const auto packets = static_cast<double>(BaseRttPs(out)) / static_cast<double>(PacketPs(out));
+    const double products = m_speculativeBdp * NumPorts(out);
+    out.mostCreditBytes = static_cast<int64_t>(std::ceil(products * packets) * PacketBytes());
+    out.creditBytes = out.mostCreditBytes;
+    out.isSpeculating = true;
+    WaitForCredit(out);
+}
+
+bool
+UecTransport::MaySend(const UecOutbound& out) const
+{
+    return !GivesCredit() || out.creditBytes > 0;
+}
+
+uint64_t
+UecTransport::RtoPs(const Outbound& out) const
+{
+    return out.packets.InFlight() > 0 ? LeastRtoPs() : NEVER_PS; // what waits is not on its way
+}
+
+void
+UecTransport::Stamp(UecOutbound& out, FrameId data)
+{
+    Frame& frame = Host().GetFrame(data);
+    if (GivesCredit())
+    {
+        out.creditBytes -= static_cast<int64_t>(frame.bytes + Host().FramingBytes());
+        Host().Note(data).words[uec::CREDIT] = TargetBytes(out);
+        frame.flags |= out.isStarved ? uec::STARVES : 0;
+        out.isStarved = false;
+        if (out.packets.InFlight() == 1) // it waited for credit, not for an answer
+        {
+            const uint32_t backoff = out.backoff;
+            RestartTimeout(out);
+            out.backoff = backoff;
+        }
+    }
+    const bool isRoom = out.InFlight() + uint64_t{1} < WindowPackets(out); // for two more
+    const bool goesOn = out.packets.HasMore() && MaySend(out) && isRoom;
+    frame.flags |= !goesOn || (frame.flags & frame_flag::RETRANSMITTED) ? uec::ASKS : 0;
+}
+
+/// @return credit that a source wants to have been given, counted from the beginning [byte]
+uint64_t
+UecTransport::TargetBytes(const UecOutbound& out) const
+{
+    const uint64_t packets = out.packets.Packets() - out.packets.Next() + out.packets.ToResend();
+    const uint64_t window = WindowPackets(out);
+    const auto wanted = static_cast<int64_t>(
+        (window < packets ? window + 1 : packets) * PacketBytes());
+    int64_t bytes = std::min(wanted, out.mostCreditBytes) - out.creditBytes;
+    if (out.isSpeculating && packets > 0) // the rest of a short message must not wait
+    {
+        bytes = std::max(bytes, static_cast<int64_t>(PacketBytes()));
+    }
+    return out.pulledBytes + static_cast<uint64_t>(std::max<int64_t>(bytes, 0));
+}
+
+void
+UecTransport::LearnMore(Outbound& out, FrameId id, fabric::Answer& answer)
+{
+    uint32_t count = answer.cumulative;
+    const FrameNote* note = Host().FindNote(id);
+    if (note && answer.cumulative < out.packets.Packets())
+    {
+        for (uint64_t bits = note->words[uec::BITMAP]; bits != 0; bits &= bits - 1)
+        {
+            const auto packet = note->words[uec::FROM] + static_cast<uint64_t>(std::countr_zero(bits));
+            answer.newPackets += LearnArrival(out, static_cast<uint32_t>(packet));
+        }
+        count = static_cast<uint32_t>(note->words[uec::COUNT]);
+    }
+    const auto& packets = out.packets;
+    const uint32_t known = packets.Next() - packets.ToResend() - packets.InFlight();
+    const uint32_t counted = known - answer.newPackets + out.unseenPackets;
+    const uint32_t unseen = std::max({count, counted, known}) - known;
+    answer.newPackets = answer.newPackets + unseen - out.unseenPackets;
+    out.unseenPackets = unseen;
+}
+
+void
+UecTransport::StopSpeculating(UecOutbound& out)
+{
+    if (out.isSpeculating)
+    {
+        out.isSpeculating = false;
+        out.creditBytes = std::min<int64_t>(out.creditBytes, 0);
+    }
+}
+
+void
+UecTransport::OnAnswer(UecOutbound& out, const fabric::Answer&)
+{
+    StopSpeculating(out);
+}
+
+void
+UecTransport::OnControl(UecOutbound& out, FrameId pull)
+{
+    StopSpeculating(out);
+    const uint64_t pulledBytes = Host().FindNote(pull)->words[uec::CREDIT];
+    if (pulledBytes > out.pulledBytes)
+    {
+        out.creditBytes += static_cast<int64_t>(pulledBytes - out.pulledBytes);
+        out.creditBytes = std::min(out.creditBytes, out.mostCreditBytes);
+        out.pulledBytes = pulledBytes;
+    }
+    WaitForCredit(out);
+    Wake(out);
+}
+
+void
+UecTransport::WaitForCredit(UecOutbound& out)
+{
+    SetDeadline(out, FAMILY_DEADLINE, Host().NowPs() + m_creditTimeout.GetPicoSeconds());
+}
+
+/// Let one packet go without credit; it asks for a pull.
+void
+UecTransport::Starve(UecOutbound& out)
+{
+    if (GivesCredit() && out.creditBytes <= 0 && out.packets.HasMore())
+    {
+        out.creditBytes = 1;
+        out.isStarved = true;
+    }
+}
+
+void
+UecTransport::OnTimeout(UecOutbound& out, fabric::Answer& lost)
+{
+    MessageTransport::OnTimeout(out, lost); // takes for lost what is out
+    out.unseenPackets = 0;
+    StopSpeculating(out);
+    Starve(out);
+}
+
+void
+UecTransport::OnDeadline(UecOutbound& out)
+{
+    Starve(out);
+    WaitForCredit(out);
+    Wake(out);
+}
+
+} // namespace ns3

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef UEC_TRANSPORT_H
+#define UEC_TRANSPORT_H
+
+#include "uec-destination.h"
+
+namespace ns3
+{
+
+/**
+ * @ingroup uec
+ * @brief The Ultra Ethernet transport: sprayed, few acknowledgements, window or credit or both.
+ *
+ * The destination acknowledges every AckEveryBytes, and at once the first packet, a marked one, a
+ * copy, and one whose source asks for it because it cannot go on. An acknowledgement has the first
+ * missing packet, a bitmap of 64 packets and the number of all that have arrived, which is what
+ * leaves the window. With ReceiverCredit (RCCC) a source may send what it has credit for: at first
+ * one largest window, from the first answer on what its destination gives to all of its sources in
+ * turn at CreditShare of its rate.
+ *
+ * **Source** Ultra Ethernet specification 1.0, sections 3.5 and 3.6; what it leaves open as in its
+ * simulator (uet-htsim, uec.cpp).
+ * **Not modelled** Credit for idle sources beyond what they ask for; the share of sources at one
+ * host in what each asks for; connections, messages within one; probes and SLEEK.
+ */
+class UecTransport final : public UecDestination
+{
+  public:
+    static TypeId GetTypeId();
+
+  private:
+    void DoAttach() override;
+    bool SpreadsOverPorts() const override;
+    uint64_t RtoPs(const fabric::Outbound& out) const override;
+
+    void Begin(UecOutbound& out) override;
+    bool MaySend(const UecOutbound& out) const override;
+    void Stamp(UecOutbound& out, fabric::FrameId data) override;
+    void LearnMore(fabric::Outbound& out, fabric::FrameId id, fabric::Answer& answer) override;
+    void OnAnswer(UecOutbound& out, const fabric::Answer& answer) override;
+    void OnControl(UecOutbound& out, fabric::FrameId pull) override;
+    void OnTimeout(UecOutbound& out, fabric::Answer& lost) override;
+    void OnDeadline(UecOutbound& out) override;
+
+    uint64_t TargetBytes(const UecOutbound& out) const;
+    void StopSpeculating(UecOutbound& out);
+    void Starve(UecOutbound& out);
+    void WaitForCredit(UecOutbound& out);
+
+    double m_speculativeBdp{0};
+    Time m_creditTimeout;
+};
+
+} // namespace ns3
+
+#endif // UEC_TRANSPORT_H

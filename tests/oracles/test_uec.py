@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The Ultra Ethernet transport: acknowledgements counted, trims repaired once, credit and losses."""
+
+import pytest
+from oracle_network import GBPS, Flows, leaf_spine, one_flow, run, star
+
+pytestmark = pytest.mark.ns3
+
+RATE = 100 * GBPS
+BYTE_PS = 80
+DELAY_PS = 1_000_000
+MTU = 4096
+WIRE = MTU + 62 + 20
+PACKETS = 489  # 2 MB
+PRODUCT = 2 * (2 * DELAY_PS + (WIRE + 86) * BYTE_PS) // BYTE_PS
+TRIMS = (
+    "ns3::TrimmingQueue",
+    {"LimitBytes": PRODUCT, "KminBytes": PRODUCT // 5, "KmaxBytes": 4 * PRODUCT // 5},
+)
+MODES = {
+    "nscc": {"CongestionControl": "ns3::Nscc"},
+    "rccc": {"ReceiverCredit": True},
+    "both": {"CongestionControl": "ns3::Nscc[IgnoresLastHopTrims=true]", "ReceiverCredit": True},
+}
+
+
+def uec(mode, **attributes):
+    return ("ns3::UecTransport", {"Trimmable": True, **MODES[mode], **attributes})
+
+
+def incast(senders, mode, **options):
+    flows = Flows()
+    for sender in range(1, senders + 1):
+        flows.add(sender, 0, PACKETS * MTU)
+    network = star(senders + 1, RATE, DELAY_PS)
+    return run(network, flows, [uec(mode)], queue=TRIMS, buffer_bytes=10**9, **options)
+
+
+@pytest.mark.parametrize(("every", "packets"), [(16384, 4), (4096, 1), (8317, 3)])
+def test_the_first_packet_each_16_kib_and_the_last_are_acknowledged(every, packets):
+    # A frame has 4158 B: four are 16 632, two are 8316. A window of eight products never closes.
+    got = run(
+        star(2, RATE, DELAY_PS),
+        one_flow(0, 1, PACKETS * MTU),
+        [uec("nscc", CongestionControl="ns3::Nscc[MostBdp=8]", AckEveryBytes=every)],
+    )
+    assert got.port(1, 1000)["sent_frames"] == 1 + -(-(PACKETS - 1) // packets)
+
+
+def test_a_source_that_cannot_go_on_asks():
+    # One packet at a time: an acknowledgement for each, although none fills 16 KiB.
+    got = run(
+        star(2, RATE, DELAY_PS),
+        one_flow(0, 1, 100 * MTU),
+        [uec("nscc", CongestionControl="ns3::Nscc[MostBdp=0.01]")],
+    )
+    rtt_ps = 2 * (WIRE + 86) * BYTE_PS + 4 * DELAY_PS
+    assert got.port(1, 1000)["sent_frames"] == 100
+    assert got.flow(0)["sender_end_ps"] == 100 * rtt_ps
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("senders", [8, 32])
+def test_an_incast_takes_as_long_as_its_packets_on_the_last_link(senders, mode):
+    # Every trim is one NACK and one copy. Credit is 0.99 of the rate but for the first window, so
+    # an incast by credit alone takes up to 1 % longer. A window that shrinks may leave a packet
+    # unanswered that did not ask: few timeouts, each a packet or two.
+    got = incast(senders, mode)
+    flows = got["flows"]
+    least_ps = (senders * PACKETS + 1) * WIRE * BYTE_PS + 2 * DELAY_PS
+    assert 1 <= got.fcts_ps().max() / least_ps <= 1.025
+    assert flows["trimmed_packets"].sum() > 0
+    assert flows["naks"].sum() == flows["trimmed_packets"].sum()
+    assert abs(flows["retransmitted_packets"].sum() - flows["naks"].sum()) <= senders // 8
+
+
+def test_credit_is_given_at_99_percent_of_the_rate():
+    # A message of 40 MB: after the first window, which comes without credit, packets arrive at
+    # 0.99 of the rate, not more.
+    packets = 9766
+    got = run(star(2, RATE, DELAY_PS), one_flow(0, 1, packets * MTU), [uec("rccc")], queue=TRIMS)
+    alone_ps = (packets + 1) * WIRE * BYTE_PS + 2 * DELAY_PS
+    free_packets = 1.5 * PRODUCT / WIRE + 1
+    paced_ps = (packets - 2 * free_packets) * WIRE * BYTE_PS / 0.99
+    assert paced_ps < got.fct_ps() < alone_ps / 0.99
+    assert got.fct_ps() > 1.008 * alone_ps
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_losses_of_data_answers_and_credit_are_repaired(mode):
+    network = star(3, RATE, DELAY_PS)
+    network.links = [(*link[:5], 0.02, 0.0) for link in network.links]
+    flows = Flows()
+    flows.add(1, 0, 300 * MTU)
+    flows.add(2, 0, 300 * MTU)
+    got = run(network, flows, [uec(mode, ReorderPackets=8)], queue=TRIMS)
+    assert (got["flows"]["receiver_end_ps"] > 0).all() and (got["flows"]["sender_end_ps"] > 0).all()
+    assert got["ports"]["dropped_loss_frames"].sum() > 0
+
+
+def test_a_permutation_over_many_paths_needs_no_copy_of_a_late_packet():
+    flows = Flows()
+    for host in range(64):
+        flows.add(host, (host + 8) % 64, PACKETS * MTU)
+    got = run(leaf_spine(8, 8, 8, RATE, DELAY_PS), flows, [uec("nscc")], queue=TRIMS)
+    least_ps = (PACKETS + 3) * WIRE * BYTE_PS + 4 * DELAY_PS
+    assert got["flows"]["retransmitted_packets"].sum() == got["flows"]["trimmed_packets"].sum()
+    assert 1 <= got.fcts_ps().max() / least_ps <= 1.2
+
+
+def test_a_transport_that_nobody_limits_is_refused():
+    with pytest.raises(Exception, match="CongestionControl is empty and ReceiverCredit is false"):
+        run(star(2, RATE, DELAY_PS), one_flow(0, 1, 1000), [("ns3::UecTransport", {})])
