@@ -27,8 +27,8 @@ namespace ns3
  *
  * **Source** Ultra Ethernet specification 1.0, section 3.6.13 (NSCC), as its simulator (uet-htsim,
  * uec.cpp) has it, which is where all constants are from.
- * **Not modelled** Congestion windows of the receiver (penalties); SLEEK; base round trips that turn
- * out shorter: the unloaded one is known.
+ * **Not modelled** Congestion windows of the receiver (penalties); SLEEK; base round trips that
+ * turn out shorter: the unloaded one is known.
  */
 class Nscc final : public fabric::CongestionControl
 {

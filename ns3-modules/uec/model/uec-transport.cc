@@ -130,8 +130,9 @@ UecTransport::LearnMore(Outbound& out, FrameId id, fabric::Answer& answer)
     {
         for (uint64_t bits = note->words[uec::BITMAP]; bits != 0; bits &= bits - 1)
         {
-            const auto packet = note->words[uec::FROM] + static_cast<uint64_t>(std::countr_zero(bits));
-            answer.newPackets += LearnArrival(out, static_cast<uint32_t>(packet));
+            const auto place = static_cast<uint32_t>(std::countr_zero(bits));
+            const auto from = static_cast<uint32_t>(note->words[uec::FROM]);
+            answer.newPackets += LearnArrival(out, from + place);
         }
         count = static_cast<uint32_t>(note->words[uec::COUNT]);
     }
