@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The Ultra Ethernet transport: acknowledgements counted, trims repaired once, credit and losses."""
+"""The Ultra Ethernet transport: acknowledgements counted, trims repaired, credit, losses."""
 
 import pytest
 from oracle_network import GBPS, Flows, leaf_spine, one_flow, run, star

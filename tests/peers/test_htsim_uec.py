@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The Ultra Ethernet transport against htsim, on its topology and matrices (docs/validation.md)."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import htsim_uec
+
+pytestmark = pytest.mark.ns3
+
+
+@pytest.mark.parametrize("lb", ["spray", "reps"])
+@pytest.mark.parametrize("gbps", [100, 800])
+def test_a_flow_alone_takes_exactly_as_long_by_window(gbps, lb):
+    # By hand, 100 Gb/s: 488 packets of 4160 B and one of 1152 + 64 B on the first link, three more
+    # links of that, four times 1 us both ways, the last acknowledgement of 64 B over four links.
+    (row,) = htsim_uec.compare("nscc", lb, gbps, "single").to_dict("records")
+    by_hand_us = (488 * 4160 + 4 * (1152 + 64) + 4 * 64) * 8 / gbps / 1e3 + 8
+    # The full packet before the last is still on each of the next three links when that comes.
+    by_hand_us += 3 * (4160 - 1216) * 8 / gbps / 1e3
+    assert row["fct_max_us"] == pytest.approx(by_hand_us, abs=1e-6)
+    assert row["fct_max_us"] == pytest.approx(row["fct_max_us_peer"], abs=6e-4)
+
+
+@pytest.mark.parametrize("mode", ["rccc", "both"])
+@pytest.mark.parametrize("gbps", [100, 800])
+def test_a_flow_alone_takes_as_long_by_credit(gbps, mode):
+    (row,) = htsim_uec.compare(mode, "spray", gbps, "single").to_dict("records")
+    assert row["fct_max_us"] == pytest.approx(row["fct_max_us_peer"], rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("mode", "lb"), [("nscc", "spray"), ("nscc", "reps"), ("rccc", "spray"), ("both", "spray")]
+)
+@pytest.mark.parametrize("senders", [8, 32, 100])
+def test_an_incast_takes_as_long(senders, mode, lb):
+    (row,) = htsim_uec.compare(mode, lb, 100, rf"incast.*_{senders}\.cm").to_dict("records")
+    assert row["fct_max_us"] == pytest.approx(row["fct_max_us_peer"], rel=0.02)
+    assert row["fct_p50_us"] == pytest.approx(row["fct_p50_us_peer"], rel=0.05)
+
+
+@pytest.mark.parametrize("gbps", [100, 800])
+@pytest.mark.parametrize(
+    ("mode", "lb"),
+    [
+        ("nscc", "spray"),
+        ("nscc", "reps"),
+        ("nscc", "bitmap"),
+        ("nscc", "mixed"),
+        ("rccc", "spray"),
+        ("both", "spray"),
+    ],
+)
+def test_permutations_take_as_long(gbps, mode, lb):
+    # Three matrices; each simulator draws its own paths, so single slowest flows are within 5 %
+    # and their mean is within 3 %.
+    rows = htsim_uec.compare(mode, lb, gbps, "perm")
+    assert len(rows) == 3
+    assert rows["fct_max_us"].to_numpy() == pytest.approx(rows["fct_max_us_peer"], rel=0.05)
+    mean = rows.mean(numeric_only=True)
+    assert mean["fct_max_us"] == pytest.approx(mean["fct_max_us_peer"], rel=0.03)
+    assert mean["fct_p50_us"] == pytest.approx(mean["fct_p50_us_peer"], rel=0.02)
