@@ -39,6 +39,12 @@ ProgramDoor::Copy(uint32_t node, FrameId frame)
     return m_fabric.CopyAt(node, frame);
 }
 
+FrameId
+ProgramDoor::Answer(uint32_t node, FrameId frame, uint8_t priority, uint16_t bytes)
+{
+    return m_fabric.AnswerAt(node, frame, priority, bytes);
+}
+
 void
 ProgramDoor::Inject(uint32_t node, FrameId frame)
 {

@@ -31,6 +31,8 @@ class ProgramDoor : public SwitchView
 
     /// @return a copy of a frame, which the program holds at this switch like one it has taken
     FrameId Copy(uint32_t node, FrameId frame);
+    /// @return a frame of control made here, to where another came from; held likewise [byte]
+    FrameId Answer(uint32_t node, FrameId frame, uint8_t priority, uint16_t bytes);
     /// Route a frame that the program holds at this switch, by its `dst`.
     void Inject(uint32_t node, FrameId frame);
     /// Drop a frame that the program holds; it is counted nowhere.

@@ -85,6 +85,26 @@ Fabric::CopyAt(uint32_t node, FrameId frameId)
     return copy;
 }
 
+FrameId
+Fabric::AnswerAt(uint32_t node, FrameId frameId, uint8_t priority, uint16_t bytes)
+{
+    const FrameId answerId = m_frames.Allocate();
+    const Frame& frame = m_frames[frameId];
+    Frame& answer = m_frames[answerId];
+    answer.kind = frame_kind::CONTROL;
+    answer.message = frame.message;
+    answer.packet = frame.packet;
+    answer.entropy = frame.entropy;
+    answer.flags = (frame.flags ^ frame_flag::REVERSE) & frame_flag::REVERSE;
+    answer.dst = m_view.SourceOf(frame);
+    answer.priority = priority;
+    answer.bytes = bytes;
+    answer.ingress = NO_INGRESS;
+    m_network.nodes[node].madeFrames++;
+    Hold(node, answerId);
+    return answerId;
+}
+
 void
 Fabric::DiscardAt(uint32_t node, FrameId frameId)
 {

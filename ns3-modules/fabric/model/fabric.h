@@ -276,6 +276,7 @@ class Fabric final : public PacketLoop
     void Hold(uint32_t nodeId, FrameId frameId);
     void LetGo(uint32_t nodeId, FrameId frameId);
     FrameId CopyAt(uint32_t node, FrameId frameId);
+    FrameId AnswerAt(uint32_t node, FrameId frameId, uint8_t priority, uint16_t bytes);
     void DiscardAt(uint32_t node, FrameId frameId);
     uint32_t CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t startPs);
     void Delivered(uint32_t message);

@@ -63,6 +63,11 @@ class PacedDatagrams : public fabric::Transport
                               UintegerValue(0),
                               MakeUintegerAccessor(&PacedDatagrams::m_flags),
                               MakeUintegerChecker<uint16_t>())
+                .AddAttribute("Spreads",
+                              "Whether each packet has an entropy of its own",
+                              BooleanValue(true),
+                              MakeBooleanAccessor(&PacedDatagrams::m_spreads),
+                              MakeBooleanChecker())
                 .AddAttribute("Answers",
                               "Whether the destination acknowledges a message",
                               BooleanValue(true),
@@ -96,7 +101,7 @@ class PacedDatagrams : public fabric::Transport
         frame.message = message;
         frame.dst = Host().GetMessage(message).dst;
         frame.packet = m_sent[message]++;
-        frame.entropy = static_cast<uint16_t>(frame.packet);
+        frame.entropy = static_cast<uint16_t>(m_spreads ? frame.packet : 0);
         frame.bytes = m_packetBytes;
         frame.kind = fabric::frame_kind::DATA;
         frame.flags = m_flags;
@@ -177,6 +182,7 @@ class PacedDatagrams : public fabric::Transport
     uint16_t m_packetBytes{0};
     uint8_t m_priority{0};
     uint16_t m_flags{0};
+    bool m_spreads{true};
     bool m_answers{true};
     std::deque<uint32_t> m_due;              ///< Messages whose gap is over
     std::map<uint32_t, uint32_t> m_sent;     ///< Packets, by message

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "con-weave.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("ConWeave");
+NS_OBJECT_ENSURE_REGISTERED(ConWeave);
+
+namespace
+{
+
+// What the note of a frame says: the epoch in the lower 16 bits, and these.
+constexpr uint32_t DATA = 1U << 16;
+constexpr uint32_t REQUEST = 1U << 17;
+constexpr uint32_t TAIL = 1U << 18;
+constexpr uint32_t REROUTED = 1U << 19;
+constexpr uint32_t REPLY = 1U << 20;
+constexpr uint32_t CLEAR = 1U << 21;
+constexpr uint32_t EPOCH = 0xffff;
+
+/// @return whether an epoch, which wraps, is one of the first `count`
+bool
+IsBelow(uint16_t epoch, uint16_t count)
+{
+    return static_cast<int16_t>(epoch - count) < 0;
+}
+
+} // namespace
+
+TypeId
+ConWeave::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::ConWeave")
+            .SetParent<SwitchProgram>()
+            .SetGroupName("Conweave")
+            .AddConstructor<ConWeave>()
+            .AddAttribute("Cutoff",
+                          "A path that has not replied after this time is left, > 0",
+                          TimeValue(MicroSeconds(12)),
+                          MakeTimeAccessor(&ConWeave::m_cutoff),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("Resume",
+                          "Packets wait this long for those of the old path, > 0",
+                          TimeValue(MicroSeconds(200)),
+                          MakeTimeAccessor(&ConWeave::m_resume),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("PathBusy",
+                          "A path that was left is not taken again for this time, > 0",
+                          TimeValue(MicroSeconds(16)),
+                          MakeTimeAccessor(&ConWeave::m_pathBusy),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ControlBytes",
+                          "Replies between leaves, headers included [byte]",
+                          UintegerValue(66),
+                          MakeUintegerAccessor(&ConWeave::m_controlBytes),
+                          MakeUintegerChecker<uint16_t>(64, 1024))
+            .AddAttribute("ControlPriority",
+                          "Priority of replies between leaves",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&ConWeave::m_controlPriority),
+                          MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1));
+    return tid;
+}
+
+void
+ConWeave::Attach(ProgramDoor& door)
+{
+    NS_LOG_FUNCTION(this);
+    const auto positivePs = [](Time time, const char* name) {
+        NS_ABORT_MSG_IF(!time.IsStrictlyPositive(), "ns3::ConWeave: " << name << " is " << time
+                                                                      << ", not > 0");
+        return static_cast<uint64_t>(time.GetPicoSeconds());
+    };
+    m_cutoffPs = positivePs(m_cutoff, "Cutoff");
+    m_resumePs = positivePs(m_resume, "Resume");
+    m_busyPs = positivePs(m_pathBusy, "PathBusy");
+    m_door = &door;
+    m_network = LeafSpine(door, "ns3::ConWeave");
+    m_waiting.assign(door.NumNodes(), {});
+    for (uint32_t node = 0; node < door.NumNodes(); node++)
+    {
+        m_draws.push_back(door.CursorOfNode(node, RandomUse::SWITCH_SPRAY));
+    }
+}
+
+uint32_t
+ConWeave::Hooks() const
+{
+    return ARRIVAL | ROUTE;
+}
+
+SwitchProgram::Action
+ConWeave::OnArrival(uint32_t node, PortId ingress, FrameId id)
+{
+    m_routed = nullptr;
+    if (!m_network.IsLeaf(node))
+    {
+        return Action::FORWARD;
+    }
+    if (m_network.IsUplink(ingress))
+    {
+        return Receive(node, id);
+    }
+    const Frame& frame = m_door->GetFrame(id);
+    const uint32_t way = m_door->Routes().WayTo(node, frame.dst);
+    if (frame.kind == frame_kind::DATA && m_network.LeafOf(frame.dst) != node &&
+        !(way & Routing::DIRECT))
+    {
+        Depart(node, id, m_door->Routes().GetGroup(way));
+    }
+    return Action::FORWARD;
+}
+
+PortId
+ConWeave::Route(uint32_t, const Frame& frame)
+{
+    return m_routed == &frame ? m_route : NO_PORT;
+}
+
+// ---- leaf of the source -----------------------------------------------------------------------
+
+/// @return another uplink at random, of those that are not known to be busy; none if all are
+std::optional<PortId>
+ConWeave::OtherPort(uint32_t node, Routing::Group group, uint32_t dstLeaf, PortId now)
+{
+    std::vector<PortId> free;
+    for (uint32_t i = 0; i < group.size; i++)
+    {
+        const PortId port = m_door->Routes().Members(group)[i];
+        const auto busy = m_busy.find({port, dstLeaf});
+        if (port != now && (busy == m_busy.end() || busy->second <= m_door->NowPs()))
+        {
+            free.push_back(port);
+        }
+    }
+    if (free.empty())
+    {
+        return std::nullopt;
+    }
+    return free[m_draws[node].Below(static_cast<uint32_t>(free.size()))];
+}
+
+/// Find the way of a packet that leaves its leaf, and say in its note what it is.
+void
+ConWeave::Depart(uint32_t node, FrameId id, Routing::Group group)
+{
+    const Frame& frame = m_door->GetFrame(id);
+    const uint32_t dstLeaf = m_network.LeafOf(frame.dst);
+    const PortId* members = m_door->Routes().Members(group);
+    Sender& sender = m_senders[frame.message];
+    if (std::find(members, members + group.size, sender.port) == members + group.size)
+    {
+        sender.port = members[m_draws[node].Below(group.size)];
+    }
+    uint32_t word = DATA | sender.epoch | (sender.awaitsClear ? REROUTED : 0);
+    m_routed = &frame;
+    m_route = sender.port;
+    if (!sender.awaitsClear && !sender.requestPs)
+    {
+        word |= REQUEST;
+        sender.requestPs = m_door->NowPs();
+    }
+    else if (!sender.awaitsClear && m_door->NowPs() - *sender.requestPs > m_cutoffPs)
+    {
+        m_busy[{sender.port, dstLeaf}] = m_door->NowPs() + m_busyPs;
+        if (const auto other = OtherPort(node, group, dstLeaf, sender.port))
+        {
+            NS_LOG_LOGIC("message " << frame.message << " leaves port " << sender.port);
+            word |= TAIL;
+            sender = {.port = *other,
+                      .epoch = static_cast<uint16_t>(sender.epoch + 1),
+                      .requestPs = std::nullopt,
+                      .awaitsClear = true};
+            m_moves++;
+        }
+    }
+    m_door->Note(id).switchWord = word;
+}
+
+// ---- leaf of the destination ------------------------------------------------------------------
+
+/// Send an answer to the leaf that a packet comes from.
+void
+ConWeave::Tell(uint32_t node, FrameId about, uint32_t word)
+{
+    const FrameId answer = m_door->Answer(node,
+                                          about,
+                                          m_controlPriority,
+                                          static_cast<uint16_t>(m_controlBytes));
+    m_door->Note(answer).switchWord = word;
+    m_door->Inject(node, answer);
+}
+
+SwitchProgram::Action
+ConWeave::Receive(uint32_t node, FrameId id)
+{
+    const uint32_t message = m_door->GetFrame(id).message;
+    const uint32_t word = m_door->Note(id).switchWord;
+    const auto epoch = static_cast<uint16_t>(word & EPOCH);
+    m_door->Note(id).switchWord = 0; // the frame may come back as an answer
+    if (word & (REPLY | CLEAR))
+    {
+        Sender& sender = m_senders[message];
+        if (epoch == sender.epoch && (word & CLEAR))
+        {
+            sender.awaitsClear = false;
+        }
+        else if (epoch == sender.epoch)
+        {
+            sender.requestPs.reset();
+        }
+        return Action::DROP;
+    }
+    if (!(word & DATA))
+    {
+        return Action::FORWARD;
+    }
+    if (word & REQUEST)
+    {
+        Tell(node, id, REPLY | epoch);
+    }
+    Receiver& receiver = m_receivers[message];
+    const bool isEarly = (word & REROUTED) && !IsBelow(epoch - 1, receiver.tails);
+    if (word & TAIL)
+    {
+        receiver.tails = static_cast<uint16_t>(epoch + 1);
+        Tell(node, id, CLEAR | receiver.tails);
+        if (!receiver.held.empty())
+        {
+            receiver.held.insert(receiver.held.begin(), id);
+            receiver.isReleased = true;
+            m_door->SetTimer(node, m_door->NowPs()); // when the engine has noted that it is held
+            return Action::TAKE;
+        }
+    }
+    else if (isEarly || receiver.isReleased)
+    {
+        if (receiver.held.empty())
+        {
+            receiver.heldSincePs = m_door->NowPs();
+            m_waiting[node].push_back(message);
+            m_door->SetTimer(node, m_door->NowPs() + m_resumePs);
+        }
+        receiver.held.push_back(id);
+        return Action::TAKE;
+    }
+    return Action::FORWARD;
+}
+
+void
+ConWeave::Release(uint32_t node, uint32_t message)
+{
+    Receiver& receiver = m_receivers[message];
+    for (const FrameId id : receiver.held)
+    {
+        m_door->Inject(node, id);
+    }
+    receiver.held.clear();
+    receiver.isReleased = false;
+}
+
+void
+ConWeave::OnTimer(uint32_t node)
+{
+    m_routed = nullptr;
+    std::vector<uint32_t> still;
+    for (const uint32_t message : m_waiting[node])
+    {
+        Receiver& receiver = m_receivers[message];
+        const bool isOver = m_door->NowPs() >= receiver.heldSincePs + m_resumePs;
+        if (isOver && !receiver.isReleased)
+        {
+            NS_LOG_LOGIC("message " << message << " waits no longer");
+            receiver.tails++;
+        }
+        if (isOver || receiver.isReleased)
+        {
+            Release(node, message);
+        }
+        else
+        {
+            still.push_back(message);
+        }
+    }
+    m_waiting[node] = std::move(still);
+}
+
+uint64_t
+ConWeave::RuleChanges() const
+{
+    return m_moves;
+}
+
+} // namespace ns3

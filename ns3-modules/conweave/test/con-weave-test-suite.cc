@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "../../fabric/test/test-network.h"
+
+#include "ns3/test.h"
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+namespace
+{
+
+constexpr const char* PROGRAM = "ns3::ConWeave";
+
+/**
+ * Hosts 0, 2, 4 under leaf 10 and 1, 3, 5 under leaf 11; four spines whose links down take 1, 2, 4
+ * and 8 us, so that a packet on a shorter path overtakes those before it.
+ */
+void
+UnequalPaths(TestNetwork& network)
+{
+    for (int64_t host = 0; host < 6; host++)
+    {
+        network.Host(host);
+    }
+    network.Switch(10);
+    network.Switch(11);
+    for (int64_t host = 0; host < 6; host++)
+    {
+        network.Link(host, 10 + host % 2);
+    }
+    for (int64_t spine = 0; spine < 4; spine++)
+    {
+        network.Switch(20 + spine, 2);
+        for (const int64_t leaf : {10, 11})
+        {
+            network.Row("links",
+                        {{"node_a", leaf},
+                         {"node_b", 20 + spine},
+                         {"parallel", 0},
+                         {"rate_bps", 40 * GBPS},
+                         {"delay_ps", leaf == 10 ? US_PS : (US_PS << spine)},
+                         {"class", 0}});
+        }
+    }
+    network.Use("forwarding", "ns3::EcmpHash");
+}
+
+/// Three messages at 100 Gb/s each over four paths of 40 Gb/s: all of them are late.
+void
+RunThree(TestNetwork& network, const TestNetwork::Attributes& attributes, int64_t bytes)
+{
+    UnequalPaths(network);
+    for (const int64_t host : {0, 2, 4})
+    {
+        network.Flow(host, host + 1, bytes);
+    }
+    network.Use("program", PROGRAM, attributes);
+    network.Transport({{"MtuBytes", "1000"}}, "ns3::RoceTransport");
+    network.Run();
+}
+
+} // namespace
+
+/// Oracle: go-back-N receivers ask for nothing again, however often their flows were moved.
+class OrderIsKept : public TestCase
+{
+  public:
+    explicit OrderIsKept(const std::string& cutoff)
+        : TestCase("in order after many moves, cutoff " + cutoff),
+          m_cutoff(cutoff)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        RunThree(network, {{"Cutoff", m_cutoff}, {"PathBusy", "1us"}, {"Resume", "1s"}}, 4'000'000);
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done");
+        NS_TEST_EXPECT_MSG_GT(network.Cell("summary", "rule_changes", 0), 5, "moves");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "naks"), 0, "nothing was out of order");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "nor sent again");
+    }
+
+    std::string m_cutoff;
+};
+
+/// Oracle: whose wait ends before the last packet of a slower path has come is out of order.
+class ImpatienceCostsOrder : public TestCase
+{
+  public:
+    ImpatienceCostsOrder()
+        : TestCase("packets that wait for a shorter time than paths differ by")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        RunThree(network, {{"Cutoff", "8us"}, {"PathBusy", "1us"}, {"Resume", "10ns"}}, 4'000'000);
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done all the same");
+        NS_TEST_EXPECT_MSG_GT(network.Sum("flows", "naks"), 0, "out of order");
+    }
+};
+
+/// Oracle: who gets its replies in time is never moved.
+class FastPathsAreKept : public TestCase
+{
+  public:
+    FastPathsAreKept()
+        : TestCase("a cutoff above every round trip")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // A packet of 1062 bytes takes 214 ns on 40 Gb/s; the longest way there and back 18 us.
+        TestNetwork network;
+        UnequalPaths(network);
+        network.Flow(0, 1, 1'000'000);
+        network.Use("program", PROGRAM, {{"Cutoff", "25us"}});
+        network.Transport({{"PacketBytes", "1000"}, {"GapPs", "400000"}});
+        network.Run();
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("summary", "rule_changes", 0), 0, "moves");
+        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 1001, "hosts see no control frames");
+    }
+};
+
+/// Oracle: moves that balance three flows over four ways end earlier than two flows on one way.
+class MovesSpreadFlows : public TestCase
+{
+  public:
+    MovesSpreadFlows()
+        : TestCase("three flows find three ways")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Alone on a way of 40 Gb/s 4 MB take 4000 x 1082 x 200 ps = 866 us, with another 1731.
+        TestNetwork network;
+        RunThree(network, {{"Cutoff", "20us"}, {"PathBusy", "100us"}}, 4'000'000);
+        for (size_t flow = 0; flow < 3; flow++)
+        {
+            const int64_t endPs = network.Cell("flows", "receiver_end_ps", flow);
+            NS_TEST_EXPECT_MSG_LT(endPs, 1731 * US_PS, "flow " << flow);
+        }
+    }
+};
+
+class ConWeaveNeedsALeafSpine : public TestCase
+{
+  public:
+    ConWeaveNeedsALeafSpine()
+        : TestCase("refused on another network")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        UnequalPaths(network);
+        network.Link(10, 11);
+        network.Flow(0, 1, 1000);
+        network.Use("program", PROGRAM);
+        network.Transport();
+        const std::string said = network.Complaint();
+        const bool isSaid = said.find("ns3::ConWeave is for leaf-spines") != std::string::npos;
+        NS_TEST_EXPECT_MSG_EQ(isSaid, true, said);
+    }
+};
+
+class ConWeaveTestSuite : public TestSuite
+{
+  public:
+    ConWeaveTestSuite()
+        : TestSuite("conweave", Type::SYSTEM)
+    {
+        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
+        add(new OrderIsKept("8us"));
+        add(new OrderIsKept("30us"));
+        add(new ImpatienceCostsOrder);
+        add(new FastPathsAreKept);
+        add(new MovesSpreadFlows);
+        add(new ConWeaveNeedsALeafSpine);
+    }
+};
+
+static ConWeaveTestSuite g_conWeaveTestSuite; ///< Registers itself
+
+} // namespace tests
+} // namespace ns3

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "hedera.h"
+
+#include "ns3/abort.h"
+#include "ns3/double.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_LOG_COMPONENT_DEFINE("Hedera");
+NS_OBJECT_ENSURE_REGISTERED(Hedera);
+
+TypeId
+Hedera::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::Hedera")
+            .SetParent<SwitchProgram>()
+            .SetGroupName("Hedera")
+            .AddConstructor<Hedera>()
+            .AddAttribute("Interval",
+                          "From one placement to the next, > 0",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&Hedera::m_interval),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("ElephantShare",
+                          "Least share of its host's link that an elephant has sent in an "
+                          "interval [1]",
+                          DoubleValue(0.1),
+                          MakeDoubleAccessor(&Hedera::m_elephantShare),
+                          MakeDoubleChecker<double>(0.0, 1.0));
+    return tid;
+}
+
+void
+Hedera::Attach(ProgramDoor& door)
+{
+    NS_LOG_FUNCTION(this);
+    NS_ABORT_MSG_IF(!m_interval.IsStrictlyPositive(),
+                    "ns3::Hedera: Interval is " << m_interval << ", not > 0");
+    m_intervalPs = static_cast<uint64_t>(m_interval.GetPicoSeconds());
+    m_door = &door;
+}
+
+uint32_t
+Hedera::Hooks() const
+{
+    return ARRIVAL | ROUTE;
+}
+
+SwitchProgram::Action
+Hedera::OnArrival(uint32_t node, PortId ingress, FrameId id)
+{
+    const Port& peer = m_door->GetPort(m_door->GetPort(ingress).peer);
+    const Frame& frame = m_door->GetFrame(id);
+    if (peer.isHost && frame.kind == frame_kind::DATA)
+    {
+        Flow& flow = m_flows[frame.message];
+        if (flow.linkBps == 0)
+        {
+            flow.firstSwitch = node;
+            flow.src = peer.host;
+            flow.dst = frame.dst;
+            flow.linkBps = m_door->RateBps(ingress);
+        }
+        flow.sentBytes += frame.bytes + m_door->FramingBytes();
+        if (!m_isTimed)
+        {
+            m_isTimed = true;
+            m_door->SetTimer(0, m_door->NowPs() + m_intervalPs);
+        }
+    }
+    return Action::FORWARD;
+}
+
+PortId
+Hedera::Route(uint32_t node, const Frame& frame)
+{
+    if (frame.kind != frame_kind::DATA)
+    {
+        return NO_PORT;
+    }
+    const auto flow = m_flows.find(frame.message);
+    if (flow == m_flows.end() || flow->second.dst != frame.dst)
+    {
+        return NO_PORT;
+    }
+    for (const PortId port : flow->second.way)
+    {
+        if (m_door->GetPort(port).node == node)
+        {
+            return port;
+        }
+    }
+    return NO_PORT;
+}
+
+/// Ways that were given may have gone: all messages are hashed until the next placement.
+void
+Hedera::OnRoutesChanged()
+{
+    for (auto& [message, flow] : m_flows)
+    {
+        flow.way.clear();
+    }
+}
+
+void
+Hedera::OnTimer(uint32_t)
+{
+    std::vector<uint32_t> elephants;
+    const double seconds = static_cast<double>(m_intervalPs) * 1e-12;
+    m_isTimed = !m_flows.empty();
+    for (auto it = m_flows.begin(); it != m_flows.end();)
+    {
+        Flow& flow = it->second;
+        const double share = static_cast<double>(flow.sentBytes) * 8 /
+                             (static_cast<double>(flow.linkBps) * seconds);
+        const bool isSilent = flow.sentBytes == 0;
+        flow.sentBytes = 0;
+        if (!isSilent && share >= m_elephantShare)
+        {
+            elephants.push_back(it->first);
+        }
+        else
+        {
+            flow.way.clear();
+        }
+        it = isSilent ? m_flows.erase(it) : std::next(it);
+    }
+    Place(elephants);
+    if (m_isTimed)
+    {
+        m_door->SetTimer(0, m_door->NowPs() + m_intervalPs);
+    }
+}
+
+bool
+Hedera::HasRoom(const Way& way, double rateBps) const
+{
+    return std::all_of(way.begin(), way.end(), [&](PortId port) {
+        const auto linkBps = static_cast<double>(m_door->RateBps(port));
+        return m_reservedBps[port] + rateBps <= linkBps * (1 + 1e-9);
+    });
+}
+
+void
+Hedera::Reserve(const Way& way, double rateBps)
+{
+    for (const PortId port : way)
+    {
+        m_reservedBps[port] += rateBps;
+    }
+}
+
+/// Extend a way from a switch by the first of the shortest ways that has room. @return success
+bool
+Hedera::FindWay(uint32_t node, uint32_t dst, double rateBps, Way& way) const
+{
+    const uint32_t next = m_door->Routes().WayTo(node, dst);
+    if (next == Routing::NO_GROUP)
+    {
+        return false;
+    }
+    const Routing::Group group = m_door->Routes().GroupOf(next);
+    for (uint32_t i = 0; i < group.size; i++)
+    {
+        const PortId port = m_door->Routes().Members(group)[i];
+        const Port& peer = m_door->GetPort(m_door->GetPort(port).peer);
+        if (!HasRoom({port}, rateBps))
+        {
+            continue;
+        }
+        way.push_back(port);
+        if (peer.isHost || FindWay(peer.node, dst, rateBps, way))
+        {
+            return true;
+        }
+        way.pop_back();
+    }
+    return false;
+}
+
+void
+Hedera::Place(const std::vector<uint32_t>& elephants)
+{
+    std::vector<Demand> demands;
+    for (const uint32_t message : elephants)
+    {
+        demands.push_back({.src = m_flows[message].src, .dst = m_flows[message].dst});
+    }
+    EstimateDemands(demands);
+    m_reservedBps.assign(m_door->NumPorts(), 0);
+    const auto rateOf = [&](size_t i) {
+        return demands[i].rate * static_cast<double>(m_flows[elephants[i]].linkBps);
+    };
+    std::vector<size_t> unplaced;
+    for (size_t i = 0; i < elephants.size(); i++)
+    {
+        Flow& flow = m_flows[elephants[i]];
+        if (!flow.way.empty() && HasRoom(flow.way, rateOf(i)))
+        {
+            Reserve(flow.way, rateOf(i));
+        }
+        else
+        {
+            unplaced.push_back(i);
+        }
+    }
+    for (const size_t i : unplaced)
+    {
+        Flow& flow = m_flows[elephants[i]];
+        flow.way.clear();
+        if (FindWay(flow.firstSwitch, flow.dst, rateOf(i), flow.way))
+        {
+            NS_LOG_LOGIC("message " << elephants[i] << " is placed");
+            Reserve(flow.way, rateOf(i));
+            m_changes++;
+        }
+    }
+}
+
+uint64_t
+Hedera::RuleChanges() const
+{
+    return m_changes;
+}
+
+} // namespace ns3

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef HEDERA_H
+#define HEDERA_H
+
+#include "demand-estimator.h"
+
+#include "ns3/nstime.h"
+#include "ns3/switch-program.h"
+
+#include <map>
+#include <vector>
+
+/**
+ * @defgroup hedera Hedera
+ * @brief Central placement of large flows.
+ */
+
+namespace ns3
+{
+
+/**
+ * @ingroup hedera
+ * @brief A controller that gives large messages ways with room for them, every Interval.
+ *
+ * The first switches count what messages send. Those that have sent ElephantShare of their host's
+ * link in the last interval are elephants: their demands are estimated as if hosts alone limited
+ * them, and each is placed on the first of its shortest ways whose links have that much left
+ * (global first fit). One that is placed stays if its way still has room; the rest, and what finds
+ * no way, is left to the forwarding policy. Works on any topology.
+ *
+ * **Source**: Hedera (Al-Fares et al., NSDI 2010), sections 3 and 4; 5 s and a tenth of the link.
+ *
+ * **Not modelled**: time to collect counts, to compute and to install rules; simulated annealing;
+ * limits of tables. Deviation: Interval is 1 ms by default, for messages of milliseconds.
+ */
+class Hedera final : public fabric::SwitchProgram
+{
+  public:
+    static TypeId GetTypeId();
+    void Attach(fabric::ProgramDoor& door) override;
+    uint32_t Hooks() const override;
+    Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;
+    fabric::PortId Route(uint32_t node, const fabric::Frame& frame) override;
+    void OnRoutesChanged() override;
+    void OnTimer(uint32_t node) override;
+    uint64_t RuleChanges() const override;
+
+  private:
+    using Way = std::vector<fabric::PortId>; ///< From the first switch to the destination
+
+    /// A message as its first switch sees it.
+    struct Flow
+    {
+        uint32_t firstSwitch{0};
+        uint32_t src{0};
+        uint32_t dst{0};
+        uint64_t linkBps{0};   ///< Of its host [bit/s]
+        uint64_t sentBytes{0}; ///< In this interval [byte]
+        Way way;               ///< Empty: not placed
+    };
+
+    void Place(const std::vector<uint32_t>& elephants);
+    bool HasRoom(const Way& way, double rateBps) const;
+    void Reserve(const Way& way, double rateBps);
+    bool FindWay(uint32_t node, uint32_t dst, double rateBps, Way& way) const;
+
+    fabric::ProgramDoor* m_door{nullptr};
+    std::map<uint32_t, Flow> m_flows;      ///< By message
+    std::vector<double> m_reservedBps;     ///< Per port [bit/s]
+    bool m_isTimed{false};
+    Time m_interval;
+    uint64_t m_intervalPs{0};
+    double m_elephantShare{0};
+    uint64_t m_changes{0};
+};
+
+} // namespace ns3
+
+#endif // HEDERA_H
