@@ -41,7 +41,7 @@ CONTROLS = {
     # Its window of 52 000 bytes is payload, ours is bytes on the wire: 4160 ns x 1090 / 1000.
     "hpcc": Control("ns3::Hpcc[BaseRtt=4534ns|MaxStage=5]", 1090, 87, ack_bytes=88),
     "timely": Control(
-        "ns3::Timely[SegmentBytes=0|AdditiveShare=0.0005|HyperFactor=2]", 1056, 84
+        "ns3::Timely[AdditiveShare=0.0005|HyperFactor=2]", 1056, 84
     ),
     # 615 Mb/s x 4160 ns
     "k30_dctcp": Control(

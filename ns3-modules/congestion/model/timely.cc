@@ -25,7 +25,7 @@ Timely::GetTypeId()
             .AddConstructor<Timely>()
             .AddAttribute("SegmentBytes",
                           "Payload per completion event [byte], 0 = one event per round trip",
-                          UintegerValue(65536),
+                          UintegerValue(0),
                           MakeUintegerAccessor(&Timely::m_segmentBytes),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("Weight",

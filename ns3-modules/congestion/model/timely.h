@@ -16,8 +16,8 @@ namespace ns3
  * @brief TIMELY: a rate from the gradient of the round trip time.
  *
  * **Source** Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM
- * 2015, algorithm 1, with the weight 0.875 of the newest difference and hyper increase below T_low
- * too, as in the simulator of HPCC's authors.
+ * 2015, algorithm 1, with one completion event per round trip, the weight 0.875 of the newest
+ * difference and hyper increase below T_low too, as in the simulator of HPCC's authors.
  * **Not modelled** Patched TIMELY: there is no unique fixed point, two flows may stay unequal.
  * Bursts: packets are paced one by one. Round trips include the serialisation of the packet.
  */

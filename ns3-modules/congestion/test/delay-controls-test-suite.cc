@@ -54,7 +54,6 @@ class TimelyFollowsAForcedTrace : public TestCase
     void DoRun() override
     {
         auto control = CreateObject<Timely>();
-        control->SetAttribute("SegmentBytes", UintegerValue(0));
         control->Open(0, PATH);
         uint32_t packet = 0;
         double rate = 100e9;
