@@ -93,7 +93,7 @@ PacketTransport::AddAttributes(TypeId tid, const Defaults& defaults)
                       MakeBooleanChecker())
         .AddAttribute("Order",
                       "Which message of a host goes next",
-                      EnumValue(FlowOrder::By::ROUND_ROBIN),
+                      EnumValue(defaults.order),
                       MakeEnumAccessor<FlowOrder::By>(&T::m_order),
                       MakeEnumChecker(FlowOrder::By::ROUND_ROBIN,
                                       "RoundRobin",

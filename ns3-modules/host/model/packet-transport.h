@@ -58,6 +58,7 @@ class PacketTransport : public Transport
         uint8_t controlPriority{6};  ///< ControlPriority
         bool ecnCapable{true};       ///< EcnCapable
         bool trimmable{false};       ///< Trimmable
+        FlowOrder::By order{FlowOrder::By::ROUND_ROBIN}; ///< Order
     };
 
     /// Add to a family's type the attributes that all of them have.

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef HOMA_TRANSPORT_H
+#define HOMA_TRANSPORT_H
+
+#include "ns3/message-transport.h"
+
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @defgroup homa Homa
+ */
+
+/// State of a Homa message at its source.
+struct HomaOutbound : fabric::Outbound
+{
+    uint32_t unscheduled{0};       ///< Packets that need no grant
+    uint32_t granted{0};           ///< Packets below this may go
+    uint8_t unscheduledPriority{0};
+    uint8_t scheduledPriority{0};  ///< Of the last GRANT
+};
+
+/// State of a Homa message at its destination.
+struct HomaInbound : fabric::Inbound
+{
+    uint32_t src{0};                      ///< Dense index of the sending host
+    uint32_t ahead{0};                    ///< Most packets granted and not received
+    uint32_t granted{0};                  ///< Packets below this will come
+    uint64_t heardPs{0};                  ///< When its source was last heard of [ps]
+    fabric::PortId port{fabric::NO_PORT}; ///< By which the last packet came
+    uint16_t entropy{0};                  ///< Of the last packet
+};
+
+/**
+ * @ingroup homa
+ * @brief Homa: short messages blind, the rest as the receiver grants it, the shortest first.
+ *
+ * A message sends its first RttBytes unscheduled, at the priority of its length by Cutoffs. The
+ * receiver keeps as much granted and not received for each of the Overcommitment messages with the
+ * fewest bytes left, one per sender, each at a priority of its own among the scheduled ones; the
+ * shortest has the highest, and the lowest levels are used first, so that a shorter message that
+ * comes later finds one above. A packet is not acknowledged, a message is, once.
+ *
+ * A receiver that has heard nothing of a message for ResendInterval asks for the first packets that
+ * are missing; a source that has not sent them yet says BUSY. A source that hears nothing at all
+ * sends one packet again after Rto.
+ *
+ * **Source** Montazeri et al., "Homa: a receiver-driven low-latency transport protocol using
+ * network priorities", SIGCOMM 2018, section 3; draft-ousterhout-homa-00 (draft-0 of the author's
+ * repository homa-rfc) for RESEND, BUSY and the choice of scheduled priorities.
+ * **Not modelled** Requests and responses (a message is all there is); cutoffs that receivers learn
+ * and send to senders; a part of an unscheduled packet; giving up; a sender that prefers a short
+ * message of a low priority over a longer one of a high priority.
+ */
+class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaInbound>
+{
+  public:
+    static constexpr uint8_t GRANT = FAMILY;      ///< `aux`: packets granted; `packet`: arrived
+    static constexpr uint8_t RESEND = FAMILY + 1; ///< `packet` to `aux`: not arrived
+    static constexpr uint8_t BUSY = FAMILY + 2;   ///< What was asked for is yet to be sent
+
+    static TypeId GetTypeId();
+    uint8_t DataPriority() const override;
+    bool VariesUrgency() const override;
+
+  private:
+    void DoAttach() override;
+    bool SpreadsOverPorts() const override;
+    void ReadCutoffs();
+
+    // ---- source
+    void Begin(HomaOutbound& out) override;
+    bool MaySend(const HomaOutbound& out) const override;
+    uint8_t PriorityOf(const HomaOutbound& out) const override;
+    void Stamp(HomaOutbound& out, fabric::FrameId data) override;
+    void OnControl(HomaOutbound& out, fabric::FrameId control) override;
+    void OnTimeout(HomaOutbound& out, fabric::Answer& lost) override;
+
+    void OnResend(HomaOutbound& out, uint32_t from, uint32_t to);
+
+    // ---- destination
+    void OnFirst(HomaInbound& in) override;
+    void OnPayload(HomaInbound& in,
+                   fabric::FrameId data,
+                   fabric::PortId port,
+                   uint32_t expected) override;
+    void OnRequest(HomaInbound& in, fabric::FrameId control, fabric::PortId port) override;
+    void OnDelivered(HomaInbound& in) override;
+    void OnHostTimer() override;
+
+    void Grant();
+    bool GrantRound();
+    void SendGrant(HomaInbound& in, uint32_t packets, uint8_t priority);
+    void AskAgain(HomaInbound& in);
+
+    fabric::FlowOrder m_toGrant{fabric::FlowOrder::By::LEAST_REMAINING};
+    std::vector<HomaInbound*> m_granted; ///< Of one round of grants, the shortest first
+    std::vector<uint32_t> m_open;        ///< Slots of messages that have begun to come
+    std::vector<uint64_t> m_cutoffBytes; ///< Rising [byte]
+    std::string m_cutoffs;
+    uint64_t m_rttBytes{0};
+    uint64_t m_resendPs{0};
+    Time m_resendInterval;
+    uint32_t m_overcommitment{0};
+    uint32_t m_grantBytes{0};
+    uint8_t m_scheduledLevels{0};
+};
+
+} // namespace ns3
+
+#endif // HOMA_TRANSPORT_H
