@@ -9,7 +9,6 @@ as they are, of one seed each.
 
 import subprocess
 import sys
-from pathlib import Path
 
 import htsim
 import numpy as np
