@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""MP-RDMA and multipath TCP over two paths that differ in rate or loss, or are shared."""
+
+import numpy as np
+import pytest
+from oracle_network import GBPS, Flows, Network, one_flow, run
+
+pytestmark = pytest.mark.ns3
+
+BYTE_PS = 80  # at 100 Gb/s
+DELAY_PS = 1_000_000
+MTU = 4096
+WIRE = MTU + 62 + 20
+MPRDMA, MPTCP = "ns3::MpRdmaTransport", "ns3::MptcpTransport"
+MARKS = ("ns3::RedEcn", {"KminBytes": 80_000, "KmaxBytes": 80_000})
+DROPS = ("ns3::DropTail", {"LimitBytes": 400_000})
+
+
+def two_paths(rates, losses=(0.0, 0.0), hosts=1):
+    """Return pairs of hosts at two leaves of 100 Gb/s, and a spine for each rate [Gb/s]."""
+    network = Network(switches=[(10_000, 1), (10_001, 1)])
+    for host in range(hosts):
+        network.hosts += [host, 100 + host]
+        network.link(host, 10_000, 100 * GBPS, DELAY_PS)
+        network.link(100 + host, 10_001, 100 * GBPS, DELAY_PS)
+    for i, (rate, loss) in enumerate(zip(rates, losses, strict=True)):
+        network.switches.append((20_000 + i, 2))
+        network.link(10_000, 20_000 + i, rate * GBPS, DELAY_PS, loss=loss)
+        network.link(10_001, 20_000 + i, rate * GBPS, DELAY_PS)
+    return network
+
+
+def shares(got):
+    """Return data packets by spine."""
+    return np.array([got.port(10_000, 20_000 + i)["sent_data_packets"] for i in range(2)])
+
+
+def least_ps(packets, gbps):
+    return packets * WIRE * 8 * 1000 / gbps
+
+
+def mprdma(**attributes):
+    return (MPRDMA, {"DeltaPackets": 64, "ReorderPackets": 500, **attributes})
+
+
+def mptcp(subflows, **attributes):
+    entropy = f"ns3::PermutedEntropy[Paths={max(subflows, 2)}]"
+    return (MPTCP, {"Subflows": subflows, "Entropy": entropy, **attributes})
+
+
+def test_answers_move_packets_to_the_path_that_carries_them():
+    # 75 and 20 Gb/s: both together carry 95. Half of the packets on each would take 2 * 20. By
+    # answers each path gets back what it has delivered.
+    packets = 8000
+    network = two_paths((75, 20))
+    clocked = run(network, one_flow(0, 100, packets * MTU), [mprdma()], queue=MARKS)
+    blind = ("ns3::SprayTransport", {"Entropy": "ns3::RandomEntropy", "ReorderPackets": 2000})
+    halves = run(network, one_flow(0, 100, packets * MTU), [blind], queue=MARKS)
+    best_ps = least_ps(packets, 95)
+    assert halves.fct_ps() > 0.9 * least_ps(packets, 40)
+    assert best_ps <= clocked.fct_ps() <= 1.25 * best_ps
+    fast, slow = shares(clocked)
+    assert slow / (fast + slow) == pytest.approx(20 / 95, abs=0.06)
+
+
+def test_a_path_that_loses_packets_gets_fewer_of_them():
+    # A lost packet gives no answer, so its path is not clocked again.
+    got = run(two_paths((100, 100), (0.0, 0.1)), one_flow(0, 100, 4000 * MTU), [mprdma()])
+    clean, lossy = shares(got)
+    assert lossy < clean / 2
+
+
+def test_a_slow_path_is_left():
+    # The second way is 100 us longer: its packets are far behind and clock nobody.
+    network = two_paths((100, 100))
+    for end in (10_000, 10_001):
+        at = next(i for i, link in enumerate(network.links) if link[:2] == (end, 20_001))
+        network.links[at] = (*network.links[at][:4], 50 * DELAY_PS, 0.0, 0.0)
+    never = mprdma(DeltaPackets=100_000, ProbeShare=0)
+    flow = one_flow(0, 100, 4000 * MTU)
+    early, late = (shares(run(network, flow, [t])) for t in (mprdma(ProbeShare=0), never))
+    assert early[1] < 0.05 * early.sum()
+    assert late[1] > 2 * early[1]
+
+
+def test_two_disjoint_paths_carry_the_sum_of_both():
+    # Each is 25 Gb/s; queues of 400 kB keep them busy after a window was halved.
+    packets, network = 12_000, two_paths((25, 25))
+    flow = one_flow(0, 100, packets * MTU)
+    kinds = {"queue": DROPS, "forwarding": "ns3::EntropyModulo"}
+    both, one = (run(network, flow, [mptcp(n)], **kinds).fct_ps() for n in (2, 1))
+    assert both >= least_ps(packets, 50)
+    assert both == pytest.approx(least_ps(packets, 50), rel=0.1)
+    assert one == pytest.approx(least_ps(packets, 25), rel=0.1)
+
+
+def test_at_a_shared_bottleneck_eight_subflows_take_no_more_than_one():
+    # Oracle: RFC 6356, goal 2. A message of eight subflows and one of a single one through one
+    # link; while both are there the first gets about half. Uncoupled it would get 8 of 9.
+    network = two_paths((20, 20), hosts=2)
+    network.links = [link for link in network.links if link[1] != 20_001]
+    network.switches = network.switches[:3]
+    flows = Flows()
+    flows.add(0, 100, 40_000 * MTU, transport=0)
+    flows.add(1, 101, 40_000 * MTU, transport=1)
+    got = run(network, flows, [mptcp(8), mptcp(1)], queue=DROPS, trace_arrivals=True)
+    time_ps, flow = got["arrivals"]["time_ps"], got["arrivals"]["flow"]
+    both = time_ps < min(got.flow(0)["receiver_end_ps"], got.flow(1)["receiver_end_ps"])
+    share = (flow[both] == 0).mean()
+    assert 0.3 < share < 0.65
+
+
+def test_traffic_moves_away_from_the_path_with_more_loss():
+    # Ten times the loss: windows go as 1 / sqrt(p), with linked increases further apart.
+    got = run(
+        two_paths((100, 100), (0.001, 0.01)),
+        one_flow(0, 100, 20_000 * MTU),
+        [mptcp(2)],
+        queue=DROPS,
+        forwarding="ns3::EntropyModulo",
+    )
+    low, high = sorted(shares(got))
+    assert shares(got)[1] == low and low < high / 10**0.5
+
+
+def test_a_dead_path_costs_timeouts_of_its_subflow_alone():
+    # The other subflow sends what was lost; a path that never answers is asked ever more seldom.
+    got = run(
+        two_paths((100, 100)),
+        one_flow(0, 100, 4000 * MTU),
+        [mptcp(2)],
+        queue=DROPS,
+        forwarding="ns3::EntropyModulo",
+        drops=[(10_000, 20_001, n) for n in range(1, 4000)],
+    )
+    assert shares(got)[1] <= 10 + 8  # its first window, then one packet after 1, 2, 4 ... ms
+    assert got.fct_ps() < 3 * 10**9
