@@ -47,6 +47,10 @@ PacketTransport::DoAttach()
         m_control->Attach(Host());
         m_notifies = m_control->NeedsNotifications();
         m_needsHops = m_control->NeedsIntHops();
+        NS_ABORT_MSG_IF(m_notifies && !m_ecnCapable,
+                        Name("EcnCapable") << " is false, so no packet is marked and "
+                                           << m_control->GetInstanceTypeId().GetName()
+                                           << " is never notified; leave it true");
     }
     m_stamps = m_reports || m_control;
 }

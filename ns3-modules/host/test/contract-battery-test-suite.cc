@@ -308,6 +308,7 @@ class WhatCannotBeIsRefused : public TransportCase
     void DoRun() override
     {
         Expect(With("[RateShare=0]"), "ns3::tests::CountingControl: RateBps is 0");
+        Expect(With("[Needs=1]", {{"EcnCapable", "false"}}), "EcnCapable is false");
         Expect(With("[Needs=2]"), "reads in-band telemetry, which switch 10 does not write");
     }
 };
