@@ -10,6 +10,7 @@ import typer
 
 from pyorch import units
 from pyorch.cli.theory import site, traffic
+from pyorch.cli.theory import wan as sites
 from pyorch.cli.theory.print import (
     GB,
     GBPS,
@@ -32,6 +33,7 @@ for command in (
     site.collisions,
     traffic.traffic,
     traffic.inference,
+    sites.wan_te,
 ):
     app.command()(command)
 

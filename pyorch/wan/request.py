@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a file of sites, links and demands, leaves it checked."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError, model_validator
+
+from pyorch.errors import did_you_mean, quoted
+from pyorch.spec import messages
+from pyorch.spec.fields import Closed, Count, FieldError, Number, RateBps, Share, TimePs
+from pyorch.spec.scenario import read_scenario
+
+_MOST_TUNNELS = 64
+_GBPS = 1e9
+
+
+class Link(Closed):
+    """A link between two sites: `rate` in each direction."""
+
+    between: Annotated[list[str], Field(min_length=2, max_length=2)]
+    rate_bps: RateBps = Field(alias="rate")
+    delay_ps: TimePs = Field(0, alias="delay")
+
+
+class Point(Closed):
+    """A point of a bandwidth function: what is wanted at this fair share."""
+
+    share: Annotated[Number, Field(gt=0)]
+    rate_bps: RateBps = Field(alias="rate")
+
+
+class Demand(Closed):
+    """What one site wants to send to another: up to `demand`, `weight` Gb/s for a share of 1.
+
+    Instead of these two `function` may hold the points of a bandwidth function, which begins at 0
+    and is a straight line between them.
+    """
+
+    name: str
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    priority: Annotated[int, Field(strict=True, ge=0)] = 0
+    demand_bps: RateBps | None = Field(None, alias="demand")
+    weight: Annotated[Number, Field(gt=0)] = 1.0
+    function: list[Point] = []
+
+    def points(self) -> list[tuple[float, float]]:
+        """Return share and rate [bit/s] where the bandwidth function bends, (0, 0) first."""
+        if self.demand_bps is not None:
+            share = self.demand_bps / (self.weight * _GBPS)
+            return [(0.0, 0.0), (share, float(self.demand_bps))]
+        return [(0.0, 0.0), *((point.share, float(point.rate_bps)) for point in self.function)]
+
+
+class Request(Closed):
+    """Sites, links, demands, and how they are to be served.
+
+    `tunnels` is how many paths a demand may use at most, `quanta` into how many equal parts it may
+    be split over them, `headroom` what is left free of every link.
+    """
+
+    sites: Annotated[list[str], Field(min_length=2)]
+    links: Annotated[list[Link], Field(min_length=1)]
+    demands: Annotated[list[Demand], Field(min_length=1)]
+    tunnels: Annotated[Count, Field(le=_MOST_TUNNELS)] = 4
+    quanta: Annotated[Count, Field(le=1024)] = 4
+    headroom: Annotated[Share, Field(lt=1)] = 0.0
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Request":
+        _unique("sites", self.sites)
+        _unique("demands", [demand.name for demand in self.demands])
+        pairs = []
+        for index, link in enumerate(self.links):
+            self._check_sites(f"links.{index}.between", link.between)
+            pairs.append(tuple(sorted(link.between)))
+            if pairs[-1] in pairs[:-1]:
+                raise FieldError(
+                    f"links.{index}.between", f"{' and '.join(map(quoted, link.between))} have a"
+                    " link already. Write one with the sum of their rates.",
+                )  # fmt: skip
+        for index, demand in enumerate(self.demands):
+            self._check_sites(f"demands.{index}", [demand.source, demand.target])
+            _check_function(f"demands.{index}", demand)
+        return self
+
+    def _check_sites(self, where: str, ends: list[str]) -> None:
+        for name in ends:
+            if name not in self.sites:
+                raise FieldError(
+                    where, f"no site is called {quoted(name)}. There are"
+                    f" {', '.join(self.sites)}.{did_you_mean(name, self.sites)}",
+                )  # fmt: skip
+        if ends[0] == ends[1]:
+            raise FieldError(where, f"both ends are {quoted(ends[0])}. Name two sites.")
+
+
+def _unique(key: str, names: list[str]) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise FieldError(f"{key}.{index}", f"{quoted(name)} is there twice. Name it once.")
+
+
+def _check_function(where: str, demand: Demand) -> None:
+    if (demand.demand_bps is None) != bool(demand.function):
+        raise FieldError(where, "write either demand, maybe with a weight, or function.")
+    for index, (low, high) in enumerate(pairwise(demand.points())):
+        if high[0] <= low[0] or high[1] < low[1]:
+            raise FieldError(
+                f"{where}.function.{index}",
+                "share does not grow, or rate falls, from the point before. Sort the points.",
+            )
+
+
+def read_request(path: Path | str) -> Request:
+    """Return what a YAML file asks for.
+
+    Raises
+    ------
+    SpecError
+        With file, line and key: it cannot be used as it stands.
+    """
+    file = read_scenario(path)
+    values: dict[str, Any] = file.values
+    try:
+        return Request.model_validate(values)
+    except ValidationError as error:
+        raise file.error(*messages.first(error, Request)) from None
+    except FieldError as error:
+        where = tuple(int(p) if p.isdigit() else p for p in error.field.split("."))
+        raise file.error(where, str(error)) from None
+
+
