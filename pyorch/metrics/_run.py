@@ -113,7 +113,8 @@ class RunTables:
             routes = np.pad(routes, ((0, 0), (0, missing)), constant_values=-1)
             routes[single] = -1
             routes[np.flatnonzero(single), : own.shape[1]] = own
-        return idle_times(self.spec, network, flows, np.where(single, 1, ports), routes)
+        wires = self.table("transports")
+        return idle_times(self.spec, wires, network, flows, np.where(single, 1, ports), routes)
 
 
 def changes_of_links(spec: dict) -> str:
@@ -127,30 +128,19 @@ def refuse(reason: str) -> None:
         raise TraceError(reason)
 
 
-def framing_of(spec: dict, transport: int) -> Framing:
-    """Return how a transport of a run cuts messages into frames.
-
-    Raises
-    ------
-    TraceError
-        It does not say so.
-    """
-    attributes = spec["transport"][transport]["attributes"]
-    if missing := {"MtuBytes", "HeaderBytes", "AckBytes"} - attributes.keys():
-        raise TraceError(
-            f"{spec['transport'][transport]['type']} has no {' and no '.join(sorted(missing))}, so"
-            " its unloaded time is not known. Give it these attributes."
-        )
+def framing_of(spec: dict, wire: Mapping[str, int]) -> Framing:
+    """Return how a transport of a run cuts messages into frames; `wire` is its row."""
     return Framing(
-        mtu_bytes=attributes["MtuBytes"],
-        header_bytes=attributes["HeaderBytes"],
-        first_header_bytes=attributes.get("RethBytes", 0),
+        mtu_bytes=wire["mtu_bytes"],
+        header_bytes=wire["header_bytes"],
+        first_header_bytes=wire["first_header_bytes"],
         framing_bytes=spec["wire"]["framing_bytes"],
     )
 
 
 def idle_times(
     spec: dict,
+    wires: pd.DataFrame,
     network: Network,
     flows: Mapping[str, np.ndarray],
     n_ports: np.ndarray | int = 1,
@@ -162,6 +152,8 @@ def idle_times(
     ----------
     spec : dict
         Resolved spec.
+    wires : DataFrame
+        Table ``transports`` of the run.
     network : Network
         Links of the topology.
     flows : mapping of arrays
@@ -179,7 +171,10 @@ def idle_times(
     cases = np.column_stack([columns["bytes"], columns["transport"], planes, rates, delays])
     unique, index = np.unique(cases, axis=0, return_inverse=True)
     n_hops = routes.shape[1]
-    values = np.array([_idle(spec, case, n_hops) for case in unique.tolist()], dtype=np.int64)
+    rows = wires.set_index("transport").to_dict("index")
+    values = np.array(
+        [_idle(spec, rows[case[1]], case, n_hops) for case in unique.tolist()], dtype=np.int64
+    )
     names = ["unloaded_fct_ps", "reverse_ack_ps", "wire_bytes", "slowest_bps"]
     return pd.DataFrame(values[index.ravel()], columns=names)
 
@@ -189,17 +184,18 @@ def _first_routes(network: Network, flows: Mapping[str, np.ndarray]) -> np.ndarr
     return network.routes(src, dst, lambda hop, rows, n: np.zeros_like(rows))
 
 
-def _idle(spec: dict, case: list[int], n_hops: int) -> tuple[int, int, int, int]:
-    size, transport, n_ports, *hops = case
+def _idle(
+    spec: dict, wire: dict[str, int], case: list[int], n_hops: int
+) -> tuple[int, int, int, int]:
+    size, _, n_ports, *hops = case
     rates = [rate for rate in hops[:n_hops] if rate > 0]
     delays = [delay for delay in hops[n_hops:] if delay >= 0]
-    framing = framing_of(spec, transport)
-    attributes = spec["transport"][transport]["attributes"]
+    framing = framing_of(spec, wire)
     busiest = busiest_port_bytes(size, framing.mtu_bytes, n_ports)
     return (
         unloaded_fct_ps(busiest, rates, delays, framing, spec["switch"]["latency_ps"]),
         reverse_ack_ps(
-            busiest, min(rates), framing, attributes["AckBytes"], attributes.get("AckInterval", 1)
+            busiest, min(rates), framing, wire["ack_bytes"], wire["ack_interval_packets"]
         ),
         framing.message_wire_bytes(size),
         min(rates),

@@ -53,7 +53,7 @@ def _draw(run: RunTables, number: int) -> list[float]:
     flows = input_tables(run.spec, workload_seed)["flows"]
     choose = random_choice(np.random.Generator(np.random.Philox(streams[1])))
     routes = run.network.routes(flows["src"], flows["dst"], choose)
-    idle = idle_times(run.spec, run.network, flows)
+    idle = idle_times(run.spec, run.table("transports"), run.network, flows)
     fct_ps = fluid_fct_ps(routes, flows["start_ps"], run.network.rate_bps, idle)
     quantiles = np.quantile(fct_ps, [0.5, 0.99, 1.0], method="inverted_cdf")
     return [number, fct_ps.mean(), *quantiles]

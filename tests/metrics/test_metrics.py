@@ -45,7 +45,9 @@ def run_of(ends_ps, paths=(), ports=None, more=""):
     n_ports = len(next(iter(given.values())))
     ports = {name: [0] * n_ports for name in traces.CONTRACTS["ports"]} | given
     rows = pd.DataFrame(list(paths), columns=list(traces.CONTRACTS["paths"]))
-    tables = {"flows": flows, "ports": ports, "paths": rows}
+    wire = {"transport": [0], "mtu_bytes": [1000], "header_bytes": [64], "first_header_bytes": [0],
+            "ack_bytes": [66], "ack_interval_packets": [1]}  # fmt: skip
+    tables = {"flows": flows, "ports": ports, "paths": rows, "transports": wire}
     frames = {name: pd.DataFrame(table).astype("Int64") for name, table in tables.items()}
     return metrics.RunTables(resolved, "results/hand/s1", frames)
 
@@ -332,14 +334,6 @@ def test_starts_that_only_a_run_decides_cannot_be_drawn():
     run.inputs["dependencies"] = {"flow": np.array([1])}
     with pytest.raises(TraceError, match="flows wait for others"):
         measure("fluid_draws", run)
-
-
-def test_a_transport_without_the_attributes_of_its_frames_has_no_unloaded_time():
-    run = run_of([1] * 4)
-    del run.spec["transport"][0]["attributes"]["MtuBytes"]
-
-    with pytest.raises(TraceError, match="ns3::RoceTransport has no MtuBytes, so its unloaded"):
-        measure("slowdown", run)
 
 
 def test_counters_of_flows_and_ports_are_added_up_over_all_of_them():

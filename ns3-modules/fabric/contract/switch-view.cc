@@ -137,6 +137,14 @@ SwitchView::ListedRoute(uint32_t message, bool reverse, uint32_t node) const
     return m_fabric.m_routes.Listed(message, reverse, node);
 }
 
+SwitchView
+SwitchView::Another(uint32_t number) const
+{
+    SwitchView view = *this;
+    view.m_number = number;
+    return view;
+}
+
 RandomCursor
 SwitchView::CursorOfNode(uint32_t node, RandomUse use) const
 {
@@ -147,7 +155,7 @@ SwitchView::CursorOfNode(uint32_t node, RandomUse use) const
 RandomCursor
 SwitchView::CursorOfPort(PortId port, RandomUse use) const
 {
-    return RandomCursor(m_fabric.m_network.StreamOfPort(port, use));
+    return RandomCursor(m_fabric.m_network.StreamOfPort(port, use, m_number));
 }
 
 } // namespace fabric

@@ -88,6 +88,9 @@ class SwitchView
     /// NO_PORT if it names none
     PortId ListedRoute(uint32_t message, bool reverse, uint32_t node) const;
 
+    /// @return the same view for another plug-in of a kind at each port: its draws are its own
+    SwitchView Another(uint32_t number) const;
+
     RandomCursor CursorOfNode(uint32_t node, RandomUse use) const; ///< From the first draw on
     RandomCursor CursorOfPort(PortId port, RandomUse use) const;   ///< From the first draw on
 
@@ -99,6 +102,7 @@ class SwitchView
     const Port* m_ports;
     const NodeState* m_nodes;
     const uint32_t* m_tuples;
+    uint32_t m_number{0}; ///< Of a plug-in among those of its kind at a port
 };
 
 } // namespace fabric

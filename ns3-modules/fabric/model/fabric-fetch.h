@@ -92,12 +92,13 @@ Fabric::FetchForArrival(size_t i)
     }
 }
 
-/// Ask for the first lines of a transport object.
+/// Ask for a transport object with the state of its first flow, which lies in it.
 FABRIC_HOT void
 Fabric::FetchObject(const Transport* transport)
 {
     const auto* object = reinterpret_cast<const char*>(transport);
-    for (size_t line = 0; line < 4; line++)
+    constexpr size_t LINES = 14;
+    for (size_t line = 0; line < LINES; line++)
     {
         __builtin_prefetch(object + 64 * line);
     }

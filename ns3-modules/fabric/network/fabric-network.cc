@@ -168,11 +168,11 @@ FabricNetwork::FindPort(int64_t nodeId, int64_t peer, int64_t parallel) const
 }
 
 CounterRandom
-FabricNetwork::StreamOfPort(PortId port, RandomUse use) const
+FabricNetwork::StreamOfPort(PortId port, RandomUse use, uint32_t number) const
 {
     const auto [peer, parallel] = PeerOf(port);
     const uint64_t key = Mix64(nodes[ports[port].node].id) ^ Mix64(Mix64(peer) + parallel);
-    return CounterRandom(m_seed, use, key);
+    return CounterRandom(m_seed, use, key ^ Mix64(number)); // 0 changes nothing
 }
 
 uint64_t

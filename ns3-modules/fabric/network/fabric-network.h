@@ -74,8 +74,8 @@ class FabricNetwork
     std::pair<int64_t, uint32_t> PeerOf(PortId port) const;
     /// @return the egress from a node to a peer, NO_PORT if there is no such link
     PortId FindPort(int64_t node, int64_t peer, int64_t parallel) const;
-    /// @return stream of one egress, by the ids of both ends
-    CounterRandom StreamOfPort(PortId port, RandomUse use) const;
+    /// @return stream of one egress, by the ids of both ends, and of one of several there
+    CounterRandom StreamOfPort(PortId port, RandomUse use, uint32_t number = 0) const;
     uint8_t RateIndex(uint64_t rateBps); ///< Find or add the class of a rate
 
     uint64_t RateBps(PortId port) const

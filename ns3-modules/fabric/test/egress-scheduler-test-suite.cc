@@ -6,6 +6,7 @@
 #include "test-network.h"
 
 #include "ns3/egress-scheduler.h"
+#include "ns3/link-flow-control.h"
 #include "ns3/test.h"
 
 #include <bit>
@@ -88,6 +89,75 @@ class LowestFirst final : public EgressScheduler
 };
 
 NS_OBJECT_ENSURE_REGISTERED(LowestFirst);
+
+/// Holds priority 3 back at every port of a switch, and lets it go on at 5 us.
+class HoldsThree final : public LinkFlowControl
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::HoldsThree")
+                                .SetParent<LinkFlowControl>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<HoldsThree>();
+        return tid;
+    }
+
+    void Attach(LinkDoor& door) override
+    {
+        m_door = &door;
+        for (PortId port = 0; port < door.NumPorts(); port++)
+        {
+            if (!door.GetPort(port).isHost)
+            {
+                door.SetPaused(port, 1U << 3, {});
+                door.SetTimer(port, 5 * US_PS);
+            }
+        }
+    }
+
+    uint32_t LosslessClasses() const override
+    {
+        return 0;
+    }
+
+    uint32_t CountedClasses() const override
+    {
+        return 0;
+    }
+
+    bool OnArrival(PortId, PortId, const Frame&) override
+    {
+        return true;
+    }
+
+    void OnDeparture(PortId, uint8_t, uint32_t) override
+    {
+    }
+
+    void OnLinkControl(PortId, const LinkMessage&) override
+    {
+    }
+
+    void OnLinkDown(PortId) override
+    {
+    }
+
+    void OnTimer(PortId port) override
+    {
+        m_door->SetPaused(port, 0, {});
+    }
+
+    Account GetAccount(PortId, uint8_t) const override
+    {
+        return {};
+    }
+
+  private:
+    LinkDoor* m_door{nullptr};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(HoldsThree);
 
 namespace
 {
@@ -174,6 +244,34 @@ class SchedulerHoldsAClassBack : public TestCase
     }
 };
 
+/**
+ * Oracle, by hand: a class that flow control holds back is not there for the scheduler. It is asked
+ * when the frame of the other class comes, and at 5 us, when the first may go; not in between.
+ */
+class SchedulerDoesNotSeeWhatIsPaused : public TestCase
+{
+  public:
+    SchedulerDoesNotSeeWhatIsPaused()
+        : TestCase("a class that link flow control holds back")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        TwoClasses(network, 1000, 2 * US_PS);
+        network.Use("scheduler", "ns3::tests::LowestFirst");
+        network.Use("flow_control", "ns3::tests::HoldsThree");
+        network.Run();
+        const std::vector<uint32_t> ready{1U << 5, 1U << 3};
+        NS_TEST_EXPECT_MSG_EQ((LowestFirst::asked == ready), true, "asked");
+        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), 2, "both came");
+        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].timePs, 2 * 1020 * 80 + 4 * US_PS, "free");
+        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[1].timePs, 1020 * 80 + 6 * US_PS, "paused");
+    }
+};
+
 class FabricEgressSchedulerTestSuite : public TestSuite
 {
   public:
@@ -182,6 +280,7 @@ class FabricEgressSchedulerTestSuite : public TestSuite
     {
         AddTestCase(new SchedulerChoosesEachFrame, Duration::QUICK);
         AddTestCase(new SchedulerHoldsAClassBack, Duration::QUICK);
+        AddTestCase(new SchedulerDoesNotSeeWhatIsPaused, Duration::QUICK);
     }
 };
 

@@ -62,6 +62,7 @@ PerPriority::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
     std::map<std::string, Ptr<QueueDiscipline>> made;
+    std::map<TypeId, uint32_t> ofType;
     for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
     {
         const bool isOwn = priority < NUM_PRIORITIES && m_choices[priority].IsSet();
@@ -73,7 +74,8 @@ PerPriority::Attach(SwitchView& view)
                 Make(choice,
                      "ns3::PerPriority: " +
                          (isOwn ? "Priority" + std::to_string(priority) : std::string("Others")));
-            discipline->Attach(view);
+            m_views.push_back(view.Another(ofType[discipline->GetInstanceTypeId()]++));
+            discipline->Attach(m_views.back());
         }
         m_disciplines[priority] = discipline;
         NS_LOG_LOGIC("priority " << priority << ": " << choice);

@@ -7,6 +7,7 @@
 #include "ns3/type-choice.h"
 
 #include <array>
+#include <deque>
 #include <utility>
 
 namespace ns3
@@ -17,7 +18,7 @@ namespace ns3
  * @brief A queue discipline for each priority: limits and ECN profiles of their own.
  *
  * Each is named with its attributes, for example "ns3::RedEcn[KminBytes=100000|KmaxBytes=400000]".
- * Priorities with equal choices share one object.
+ * Priorities with equal choices share one object; two of one type draw random numbers of their own.
  *
  * **Source**: IEEE 802.1Q, section 8.6.6 (a queue per traffic class); the structure is our own.
  *
@@ -56,6 +57,7 @@ class PerPriority final : public fabric::QueueDiscipline
     TypeChoice m_others; ///< Of the priorities that have none of their own
     std::array<TypeChoice, fabric::NUM_PRIORITIES> m_choices;
     std::array<Ptr<fabric::QueueDiscipline>, fabric::MAX_CLASSES> m_disciplines;
+    std::deque<fabric::SwitchView> m_views; ///< One for each discipline
 };
 
 } // namespace ns3

@@ -2,6 +2,8 @@
 
 #include "../../fabric/test/test-network.h"
 
+#include "ns3/queue-discipline.h"
+#include "ns3/switch-view.h"
 #include "ns3/test.h"
 
 namespace ns3
@@ -129,6 +131,78 @@ class SizesGoWithTheRate : public TestCase
     }
 };
 
+/// Keeps the first random number of port 0.
+class DrawsOnce final : public QueueDiscipline
+{
+  public:
+    static inline std::vector<uint64_t> drawn;
+
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::DrawsOnce")
+                                .SetParent<QueueDiscipline>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<DrawsOnce>()
+                                .AddAttribute("Tag",
+                                              "What makes two of them different",
+                                              UintegerValue(0),
+                                              MakeUintegerAccessor(&DrawsOnce::m_tag),
+                                              MakeUintegerChecker<uint32_t>());
+        return tid;
+    }
+
+    void Attach(SwitchView& view) override
+    {
+        drawn.push_back(view.CursorOfPort(0, RandomUse::ECN_MARK).Bits());
+    }
+
+    Verdict Admit(PortId, Frame&, uint64_t) override
+    {
+        return Verdict::ADMIT;
+    }
+
+  private:
+    uint32_t m_tag{0};
+};
+
+NS_OBJECT_ENSURE_REGISTERED(DrawsOnce);
+
+/// Oracle: two marks are drawn independently; one profile alone draws what it always did.
+class ProfilesDrawForThemselves : public TestCase
+{
+  public:
+    ProfilesDrawForThemselves()
+        : TestCase("two profiles of one type at one port")
+    {
+    }
+
+  private:
+    static std::vector<uint64_t> Draws(const std::string& type,
+                                       const TestNetwork::Attributes& attributes)
+    {
+        DrawsOnce::drawn.clear();
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 1000);
+        network.Transport();
+        network.Use("queue", type, attributes);
+        network.Run();
+        return DrawsOnce::drawn;
+    }
+
+    void DoRun() override
+    {
+        const auto two = Draws("ns3::PerPriority",
+                               {{"Priority3", "ns3::tests::DrawsOnce[Tag=1]"},
+                                {"Priority5", "ns3::tests::DrawsOnce[Tag=2]"}});
+        const auto alone = Draws("ns3::tests::DrawsOnce", {});
+        NS_TEST_ASSERT_MSG_EQ(two.size(), 2, "one object each");
+        NS_TEST_ASSERT_MSG_EQ(alone.size(), 1, "one object");
+        NS_TEST_EXPECT_MSG_EQ(two[0], alone[0], "the first is as if alone");
+        NS_TEST_EXPECT_MSG_NE(two[1], two[0], "the second has draws of its own");
+    }
+};
+
 /// C++ sees what a scenario sees: what cannot be is refused in one line.
 class WrongQueuesAreRefused : public TestCase
 {
@@ -186,6 +260,7 @@ class QueueingQueuesTestSuite : public TestSuite
         AddTestCase(new HeadOrTailIsTrimmed(false), Duration::QUICK);
         AddTestCase(new HeadOrTailIsTrimmed(true), Duration::QUICK);
         AddTestCase(new SizesGoWithTheRate, Duration::QUICK);
+        AddTestCase(new ProfilesDrawForThemselves, Duration::QUICK);
         AddTestCase(new WrongQueuesAreRefused, Duration::QUICK);
     }
 };
