@@ -18,7 +18,7 @@ RESULTS = ROOT / "docs" / "results"
 PAGE = (RESULTS / "README.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["figure_5", "figure_6", "sensitivity"])
+@pytest.mark.parametrize("name", ["figure_5", "figure_6", "sensitivity", "collectives"])
 def test_every_figure_is_what_its_tables_give(name):
     found = spec_from_file_location(name, ROOT / "plots" / f"{name}.py")
     plot = module_from_spec(found)
@@ -94,6 +94,18 @@ def test_the_table_of_what_decides_the_tail_shows_what_was_measured(shown):
 
     mean_flow = f"{row['over_fluid_mean_mean']:.3f}"
     assert shown[2:] == [with_interval("over_fluid_p100"), mean_flow, with_interval("over_base")]
+
+
+@pytest.mark.parametrize("algorithm", ["ring", "halving and doubling", "hierarchical"])
+def test_the_table_of_collectives_shows_what_was_measured(algorithm):
+    data = pd.read_csv(RESULTS / "collectives.csv")
+    data = data[(data["case"] == algorithm.replace(" and ", "_")) & (data["data_bytes"] == 2**26)]
+    cells = [
+        f"{row.over_ideal_mean:.2f} ± {row.over_ideal_high - row.over_ideal_mean:.2f}"
+        for row in data.itertuples()
+    ]
+
+    assert len(cells) == 4 and f"| {algorithm} | {' | '.join(cells)} |\n" in PAGE
 
 
 def claims():
