@@ -54,7 +54,7 @@ def draw(figure, fct, slowdown, fluid, draws):
     hosts, size_mb = slowdown["n_flows"].max(), slowdown["largest_message_bytes"].max() / 1e6
     left.set_title(f"(a) all {hosts} flows of {size_mb:.4g} MB", loc="left")
     right.set_title("(b) slowest flow of each seed", loc="left")
-    figures.legend(figure, (left, right), 5)
+    figures.legend(figure, (left, right), 3)
     return pd.concat(drawn, ignore_index=True)
 
 

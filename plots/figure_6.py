@@ -40,7 +40,8 @@ def draw(figure, slowdown, fluid):
         )  # fmt: skip
         name = group or "others"
         ax.set_title(f"({letter}) {name[0].lower()}{name[1:]}", loc="left")
-        ax.set(xlabel="hosts that send and receive [%]", xlim=(0, 104), ylim=(0, None))
+        top = 1.05 * max(ax.dataLim.y1, optimal)  # nothing is cut where all values are alike
+        ax.set(xlabel="hosts that send and receive [%]", xlim=(0, 104), ylim=(0, top))
         ax.set_xticks(ticks)
         ax.xaxis.set_major_formatter("{x:.3g}")
         ax.grid(axis="y")
