@@ -64,9 +64,11 @@ def check_text(value: object) -> None:
     Longer texts than this have ended the simulating process.
     """
     if isinstance(value, str) and (len(value) > LONGEST_TEXT or not value.isprintable()):
-        raise ValueError(f"{quoted(value)} is not one line of at most {LONGEST_TEXT} characters.")
+        raise ValueError(
+            f"{quoted(value)} is not one line of at most {LONGEST_TEXT} characters. Shorten it."
+        )
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} is no number.")
+        raise ValueError(f"{value} is no number. Write a finite one.")
 
 
 class Closed(BaseModel):

@@ -27,6 +27,8 @@ _KINDS = {
     "model_type": "a mapping of keys to values",
     "model_attributes_type": "a mapping of keys to values",
 }
+#: What pydantic calls the kinds of a value that may be of several.
+_SCALARS = ("bool", "int", "float", "str")
 _LIMITS = {
     "greater_than_equal": "at least {ge}",
     "greater_than": "more than {gt}",
@@ -48,11 +50,19 @@ def first(error: ValidationError, model: type[BaseModel]) -> tuple[KeyPath, str]
         others = " and ".join(filter(None, (", ".join(missing[1:-1]), missing[-1])))
         are = "are" if len(missing) > 2 else "is"
         return path, f"this key is missing, and so {are} {others}. Add them."
+    if path[-1:] and path[-1] in _SCALARS:  # one complaint for each kind that there could be
+        alike = [found for found in details if _path(found)[:-1] == path[:-1]]
+        kinds = ", ".join(_KINDS[found["type"]] for found in alike if found["type"] in _KINDS)
+        return path[:-1], f"{show(detail['input'])} is none of: {kinds}. Write one of these."
     return path, _sentence(detail, path, model)
 
 
 def _path(detail: dict) -> KeyPath:
-    return tuple(part for part in detail["loc"] if part != "[key]")
+    """Return the key path of a detail, without pydantic's names of what else could be there."""
+    return tuple(
+        part for part in detail["loc"]
+        if part not in ("[key]", "Typed") and not str(part).startswith("literal[")
+    )  # fmt: skip
 
 
 def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:

@@ -156,7 +156,9 @@ def _scalar(loader, node, path: KeyPath, source: str) -> object:
         kind = node.tag.rpartition(":")[2]
         raise SpecError(f"{where}: {quoted(node.value)} is no {kind}. Quote it.") from None
     if isinstance(value, int) and abs(value) >= _WIDEST:
-        raise SpecError(f"{where}: {quoted(node.value)} does not fit 64 bits.")
+        raise SpecError(
+            f"{where}: {quoted(node.value)} does not fit 64 bits. Write a smaller number."
+        )
     return value
 
 

@@ -18,15 +18,9 @@ from pathlib import Path
 MOST_CPU_S, MOST_BYTES = 5, 500_000_000
 #: What an input that is executed would leave.
 MARK = "PWNED"
-#: A message says what is allowed, or what to do.
-ADVICE = re.compile(
-    r"write|known|there (are|is)|must|at (most|least)|quote|keep one|take|name|make it|found in"
-    r"|it has|did you mean|raise|lower|begin with|check the line|allowed|needs|give|choose"
-    r"|for example|see: |convert it|put it back|again|less|add|leave|edit|one of|\d to \d|build"
-    r"|is not looked at|expected|requires|shorten|each once|hosts are|or more|64 bits|more than"
-    r"|set \S+ itself|is not|is no |should be|--scale|is the file|belong|no such|cannot be",
-    re.IGNORECASE,
-)
+#: What stands between two parts of a message: what is wrong, and what is allowed or what to do.
+_JOINT = re.compile(r"[.;:,)] ")
+_MESSAGE = re.compile(r"(?P<file>[\w.]+):(?P<line>\d+): (?P<key>[\w.]+): (?P<words>.+)")
 Content = bytes | str | Callable[[Path], None]
 
 
@@ -44,12 +38,18 @@ class Case:
         What lies in the folder: bytes, text, or a function that makes it.
     says : tuple of str
         What the message must name: the file, the key, the value.
+    path : tuple
+        Where in a scenario a single value is wrong; empty if it is something else.
+    value : object
+        That value.
     """
 
     name: str
     words: tuple[str, ...]
     files: dict[str, Content] = field(default_factory=dict, repr=False)
     says: tuple[str, ...] = ()
+    path: tuple = ()
+    value: object = None
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,57 @@ def verdict(case: Case, outcome: Outcome) -> str:
         return f"{len(lines)} lines: {outcome.said[-600:]}"
     if missing := [part for part in case.says if part not in lines[0]]:
         return f"does not name {missing}: {lines[0]}"
-    if not ADVICE.search(lines[0]):
-        return f"does not say what is allowed: {lines[0]}"
+    if not _JOINT.search(lines[0]):
+        return f"says what is wrong, not what is allowed: {lines[0]}"
+    if case.path and (wrong := unlike_a_message(case, lines[0])):
+        return f"{wrong}: {lines[0]}"
     if outcome.cpu_s > MOST_CPU_S:
         return f"took {outcome.cpu_s:.1f} s of CPU"
     if outcome.peak_bytes > MOST_BYTES:
         return f"took {outcome.peak_bytes / 1e6:.0f} MB"
     return ""
+
+
+def unlike_a_message(case: Case, line: str) -> str:
+    """Return what a message about one value lacks of ``file:line: key: value ... what is allowed``.
+
+    The line it names must have the key that it names, which must be the one whose value is wrong;
+    and of what follows one part names the value, another one says something else.
+    """
+    found = _MESSAGE.fullmatch(line)
+    if not found:
+        return "is not file:line: key: words"
+    written = case.files[found["file"]].splitlines()
+    is_element = found["key"].rpartition(".")[2].isdigit()
+    words = [word for word in found["key"].split(".") if not word.isdigit()]
+    wanted = [str(word) for word in case.path if not isinstance(word, int)]
+    n = min(len(words), len(wanted))
+    if words[:n] != wanted[:n]:
+        return f"names another key than {'.'.join(wanted)}"
+    if not 1 <= int(found["line"]) <= len(written):
+        return f"names line {found['line']} of {len(written)}"
+    if ("- " if is_element else words[-1]) not in written[int(found["line"]) - 1]:
+        return f"line {found['line']} has no {found['key']}"
+    if not any(shown in found["words"] for shown in _shown(case.value)):
+        return f"does not name the value {str(case.value)[:40]!r}"
+    if not _JOINT.search(found["words"]):
+        return "says what is wrong, not what is allowed"
+    return ""
+
+
+def _shown(value: object) -> list[str]:
+    """Return beginnings of how a message may name a value."""
+    if isinstance(value, bool):
+        return [str(value).lower(), str(value)]
+    if value is None:
+        return ["nothing", "none", "null", "None"]
+    if isinstance(value, dict):
+        return ["mapping", "{"]
+    if isinstance(value, list):
+        return ["list", "[", *(word for part in value for word in _shown(part))]
+    if isinstance(value, float):
+        return [str(value), f"{value:g}", f"{value:.0f}"[:20]]
+    return [ascii(str(value))[1:13].rstrip("'"), str(value)[:8]]
 
 
 def run(case: Case) -> Outcome:

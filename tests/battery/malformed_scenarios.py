@@ -4,6 +4,7 @@
 import copy
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import yaml
 from malformed import MARK, Case
@@ -116,9 +117,10 @@ def _values() -> Iterator[Case]:
                     continue
                 changed = with_value(scenario, path, wrong)
                 key = str(path[-1] if path[-1] != 0 else path[0])
-                yield scenario_case(
+                case = scenario_case(
                     f"{name} {'.'.join(map(str, path))} {kind} {number}", changed, key
                 )
+                yield replace(case, path=path, value=wrong)
 
 
 def _is_wrong(path: tuple, kind: str, value: object) -> bool:

@@ -48,6 +48,15 @@ CHANGES = {
         "link: {rate: 800 Gb/s, delay: 500 ns}", "link: {}",
         "small.yaml:4: link.rate: this key is missing, and so is link.delay. Add them.",
     ),
+    "an attribute that is a mapping": (
+        "type: ns3::RoceTransport}", "type: ns3::RoceTransport, attributes: {Rto: {}}}",
+        "small.yaml:7: transport.attributes.Rto: a mapping of keys to values is none of: true or"
+        " false, a whole number, a number, text. Write one of these.",
+    ),
+    "a number where a type or none may be": (
+        "delay: 500 ns}", "delay: 500 ns, classes: [{tiers: [0, 1], flow_control: 5}]}",
+        "small.yaml:4: link.classes.0.flow_control: 5 is not a mapping of keys to values.",
+    ),
     "a number without unit": (
         "800 Gb/s", "800",
         "small.yaml:4: link.rate: '800' has no unit I can read as a rate. Write a number and one"
