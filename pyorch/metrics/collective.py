@@ -5,9 +5,9 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._collectives import Group, groups, refusal
-from pyorch.metrics._run import RunTables, framing_of
+from pyorch.metrics._run import RunTables
 from pyorch.theory import chains
-from pyorch.theory.fct import serialisation_ps
+from pyorch.theory.fct import MIN_FRAME_BYTES, serialisation_ps
 from pyorch.workload import collective
 
 __all__ = ["measure", "refusal"]
@@ -71,9 +71,9 @@ def _ideal_ps(run: RunTables, group: Group) -> int:
 def _answer_ps(run: RunTables, group: Group, rows: np.ndarray) -> np.ndarray:
     """Return how long after the end of messages their senders know, when nothing is in the way."""
     flows, network = run.flows.iloc[group.rows[rows]], run.network
-    index = int(flows["transport"].iloc[0])
-    ack_bytes = run.spec["transport"][index]["attributes"]["AckBytes"]
-    on_wire = max(ack_bytes, 64) + framing_of(run.spec, index).framing_bytes
+    wires = run.table("transports").set_index("transport")
+    ack_bytes = int(wires["ack_bytes"][flows["transport"].iloc[0]])
+    on_wire = max(ack_bytes, MIN_FRAME_BYTES) + run.spec["wire"]["framing_bytes"]
     ends = flows[["src", "dst"]].to_numpy()
     pairs, which = np.unique(ends, axis=0, return_inverse=True)
     routes = network.routes(pairs[:, 1], pairs[:, 0], lambda hop, rows, n: np.zeros_like(rows))

@@ -54,7 +54,7 @@ def ideal(workload, hosts=8):
         [(transport["type"], transport["attributes"])], forwarding="ns3::EcmpHash", queue=None,
         pfc=None, drops=(), seed=1, stop_ps=10**11, dependencies=rows,
     )  # fmt: skip
-    frames = {name: pd.DataFrame(got[name]) for name in ("flows", "paths", "ports")}
+    frames = {name: pd.DataFrame(got[name]) for name in ("flows", "paths", "ports", "transports")}
     return got, RunTables(planned.spec, ".", frames)
 
 
