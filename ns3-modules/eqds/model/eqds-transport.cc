@@ -126,7 +126,10 @@ EqdsTransport::Stamp(EqdsOutbound& out, FrameId data)
 void
 EqdsTransport::JudgeLosses(EqdsOutbound& out, Answer& answer)
 {
-    out.speculativeBytes = 0;
+    if (answer.flags & frame_flag::TRIMMED)
+    {
+        out.speculativeBytes = 0; // the packet that is sent again asks for its replacement
+    }
     MessageTransport::JudgeLosses(out, answer);
     out.backlogBytes += int64_t{answer.lostPackets} * FullFrameBytes();
 }
@@ -145,7 +148,6 @@ EqdsTransport::OnControl(EqdsOutbound& out, FrameId control)
     {
         out.creditBytes += bytes - out.pulledBytes;
         out.pulledBytes = bytes;
-        out.speculativeBytes = 0;
         RestartTimeout(out);
         Wake(out);
     }

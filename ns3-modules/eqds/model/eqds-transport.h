@@ -17,7 +17,7 @@ struct EqdsOutbound : fabric::Outbound
 {
     int64_t windowBytes{0};      ///< Most that is asked for ahead [byte]
     int64_t creditBytes{0};      ///< Given and not spent; the last packet may overdraw it [byte]
-    int64_t speculativeBytes{0}; ///< To spend before the receiver is heard of [byte]
+    int64_t speculativeBytes{0}; ///< To spend where no credit is left [byte]
     int64_t pulledBytes{0};      ///< Credit ever given [byte]
     int64_t backlogBytes{0};     ///< Frames that are yet to be sent, also again [byte]
 };
@@ -36,16 +36,15 @@ struct EqdsInbound : fabric::Inbound
  * @ingroup eqds
  * @brief EQDS: the receiver hands out credit for its links, a sender may begin without.
  *
- * A message sends one window on speculative credit, at a priority of its own, until it first hears
- * of its receiver. Each packet says up to which pull number the source wants credit: what it has
+ * A message sends one window on speculative credit, at a priority of its own, unless a packet is
+ * trimmed before it is spent. Each packet says up to which pull number the source wants credit: what it has
  * yet to send, but no more than a window ahead. The receiver gives credit in PULLs of CreditQuanta
  * quanta, in turns: first to messages that have lost payload, then to the others that want some.
  *
  * **Source** Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI
  * 2022, sections 3 and 4; the turns and sizes of credit are those of the authors' simulator.
  * **Not modelled** Answers for several packets at once: each packet is acknowledged; requests (RTS)
- * without data; credit ahead of demand, of which a message that has all it wants has no use; the
- * tunnel for other transports.
+ * without data; slow credit beyond what was asked for; the tunnel for other transports.
  */
 class EqdsTransport final : public fabric::MessageTransport<EqdsOutbound, EqdsInbound>
 {
