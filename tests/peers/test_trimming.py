@@ -55,7 +55,7 @@ def test_a_permutation_of_ndp_takes_as_long(topo, matrix):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("matrix", [1, 2, 3])
-@pytest.mark.parametrize("topo", ["ls128_100", "ls128_800"])
+@pytest.mark.parametrize("topo", ["ls128_100", "ls128_800", "ft128_800"])
 def test_a_permutation_of_eqds_takes_as_long(topo, matrix):
     theirs = case("eqds", topo, f"perm_128_2000000_{matrix}_")
     ours = trimming.run(theirs)
