@@ -37,8 +37,9 @@ struct EqdsInbound : fabric::Inbound
  * @brief EQDS: the receiver hands out credit for its links, a sender may begin without.
  *
  * A message sends one window on speculative credit, at a priority of its own, unless a packet is
- * trimmed before it is spent. Each packet says up to which pull number the source wants credit: what it has
- * yet to send, but no more than a window ahead. The receiver gives credit in PULLs of CreditQuanta
+ * trimmed before it is spent. Each packet says up to which pull number the source wants credit:
+ * what it has yet to send, but no more than a window ahead. The receiver gives credit in PULLs of
+ * CreditQuanta
  * quanta, in turns: first to messages that have lost payload, then to the others that want some.
  *
  * **Source** Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI
