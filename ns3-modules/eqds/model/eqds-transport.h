@@ -39,8 +39,7 @@ struct EqdsInbound : fabric::Inbound
  * A message sends one window on speculative credit, at a priority of its own, unless a packet is
  * trimmed before it is spent. Each packet says up to which pull number the source wants credit:
  * what it has yet to send, but no more than a window ahead. The receiver gives credit in PULLs of
- * CreditQuanta
- * quanta, in turns: first to messages that have lost payload, then to the others that want some.
+ * CreditQuanta quanta, in turns: first to messages that have lost payload, then to the others.
  *
  * **Source** Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI
  * 2022, sections 3 and 4; the turns and sizes of credit are those of the authors' simulator.
