@@ -38,12 +38,11 @@ TypeId
 PacketTransport::AddAttributes(TypeId tid, const Defaults& defaults)
 {
     using T = PacketTransport;
-    return tid
-        .AddAttribute("MtuBytes",
-                      "Payload of a full packet [byte]",
-                      UintegerValue(4096),
-                      MakeUintegerAccessor(&T::m_mtuBytes),
-                      MakeUintegerChecker<uint32_t>(1, 32768))
+    tid.AddAttribute("MtuBytes",
+                     "Payload of a full packet [byte]",
+                     UintegerValue(4096),
+                     MakeUintegerAccessor(&T::m_mtuBytes),
+                     MakeUintegerChecker<uint32_t>(1, 32768))
         .AddAttribute("HeaderBytes",
                       "Headers and checksums of each data packet [byte]",
                       UintegerValue(62),
@@ -70,7 +69,16 @@ PacketTransport::AddAttributes(TypeId tid, const Defaults& defaults)
                       "Timeouts in a row double the timeout at most this often [1]",
                       UintegerValue(7),
                       MakeUintegerAccessor(&T::m_maxBackoff),
-                      MakeUintegerChecker<uint32_t>(0, 20))
+                      MakeUintegerChecker<uint32_t>(0, 20));
+    return AddChoices(tid, defaults);
+}
+
+/// How its frames are treated, and who decides what for it.
+TypeId
+PacketTransport::AddChoices(TypeId tid, const Defaults& defaults)
+{
+    using T = PacketTransport;
+    return tid
         .AddAttribute("Priority",
                       "Priority of data",
                       UintegerValue(3),

@@ -149,6 +149,7 @@ class PacketTransport : public Transport
     uint8_t m_controlPriority{0};
 
   private:
+    static TypeId AddChoices(TypeId tid, const Defaults& defaults);
     uint32_t TelemetryBytes(const Frame& data) const;
     uint64_t RateOf(const Outbound& out) const;
     bool ControlAllows(const Outbound& out) const;
