@@ -16,6 +16,7 @@ FramePool::FramePool()
       m_notes(CAPACITY)
 {
     m_frames.UseHugePages();
+    m_notes.UseHugePages();
 }
 
 void
@@ -32,19 +33,19 @@ FramePool::FreeNote(FrameId id)
     uint32_t& first = m_notes[id].firstHop;
     while (first != NO_HOP)
     {
-        ListedHop& hop = m_hops[first];
-        const uint32_t next = hop.next;
-        hop.next = m_freeHop;
-        m_freeHop = first;
+        HopBlock& block = m_hops[first];
+        const uint32_t next = block.next;
+        block.next = m_freeHops;
+        m_freeHops = first;
         first = next;
     }
     m_frames[id].noted = false;
 }
 
-void
-FramePool::AddHop(FrameId id, const IntHop& hop)
+uint32_t
+FramePool::NewHopBlock()
 {
-    uint32_t place = m_freeHop;
+    uint32_t place = m_freeHops;
     if (place == NO_HOP)
     {
         place = static_cast<uint32_t>(m_hops.size());
@@ -52,25 +53,54 @@ FramePool::AddHop(FrameId id, const IntHop& hop)
     }
     else
     {
-        m_freeHop = m_hops[place].next;
+        m_freeHops = m_hops[place].next;
     }
-    m_hops[place] = {hop, NO_HOP};
-    uint32_t* link = &Note(id).firstHop;
-    while (*link != NO_HOP)
-    {
-        link = &m_hops[*link].next;
-    }
-    *link = place;
+    m_hops[place].n = 0;
+    m_hops[place].next = NO_HOP;
+    return place;
 }
 
-const std::vector<IntHop>&
+void
+FramePool::AddHop(FrameId id, const IntHop& hop)
+{
+    FrameNote& note = Note(id);
+    if (note.firstHop == NO_HOP)
+    {
+        note.firstHop = NewHopBlock();
+    }
+    uint32_t last = note.firstHop;
+    while (m_hops[last].next != NO_HOP)
+    {
+        last = m_hops[last].next;
+    }
+    if (m_hops[last].n == m_hops[last].hops.size())
+    {
+        const uint32_t more = NewHopBlock();
+        m_hops[last].next = more;
+        last = more;
+    }
+    HopBlock& block = m_hops[last];
+    block.hops[block.n++] = hop;
+}
+
+std::span<const IntHop>
 FramePool::Hops(FrameId id) const
 {
-    m_answer.clear();
     const FrameNote* note = FindNote(id);
-    for (uint32_t i = note ? note->firstHop : NO_HOP; i != NO_HOP; i = m_hops[i].next)
+    if (!note || note->firstHop == NO_HOP)
     {
-        m_answer.push_back(m_hops[i].hop);
+        return {};
+    }
+    const HopBlock& first = m_hops[note->firstHop];
+    if (first.next == NO_HOP)
+    {
+        return {first.hops.data(), first.n};
+    }
+    m_answer.clear();
+    for (uint32_t i = note->firstHop; i != NO_HOP; i = m_hops[i].next)
+    {
+        const HopBlock& block = m_hops[i];
+        m_answer.insert(m_answer.end(), block.hops.begin(), block.hops.begin() + block.n);
     }
     return m_answer;
 }

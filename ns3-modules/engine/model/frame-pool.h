@@ -6,6 +6,8 @@
 #include "frame.h"
 #include "reserved-array.h"
 
+#include <array>
+#include <span>
 #include <vector>
 
 namespace ns3
@@ -66,7 +68,7 @@ class FramePool
 
     void AddHop(FrameId id, const IntHop& hop); ///< Append to the hops of a frame
     /// @return the hops of a frame in the order of the switches, valid until the next call
-    const std::vector<IntHop>& Hops(FrameId id) const;
+    std::span<const IntHop> Hops(FrameId id) const;
     void SwapContents(FrameId a, FrameId b); ///< All but their places in queues
 
     /// @return frames in use
@@ -82,21 +84,23 @@ class FramePool
     }
 
   private:
-    /// One hop of a list; those of all frames share one pool.
-    struct ListedHop
+    /// Hops of one frame, side by side; most frames need no second block.
+    struct HopBlock
     {
-        IntHop hop;
-        uint32_t next;
+        std::array<IntHop, 5> hops;
+        uint32_t n;    ///< Of them in use
+        uint32_t next; ///< Block with those that follow, NO_HOP: none
     };
 
     void FailFull() const; ///< Abort with the limit and what to do
     void FreeNote(FrameId id);
+    uint32_t NewHopBlock();
 
     static constexpr uint32_t CAPACITY = 1U << 26; ///< 2 GiB of address space for frames
     ReservedArray<Frame> m_frames;
     ReservedArray<FrameNote> m_notes;
-    std::vector<ListedHop> m_hops;
-    uint32_t m_freeHop{NO_HOP};
+    std::vector<HopBlock> m_hops;
+    uint32_t m_freeHops{NO_HOP}; ///< Head of the list of free blocks
     mutable std::vector<IntHop> m_answer; ///< Of Hops
     FrameId m_free{NO_FRAME};             ///< Head of the list of free frames
     uint32_t m_touched{0};                ///< Frames ever handed out

@@ -78,7 +78,7 @@ class HostPort
     }
 
     /// @return what switches wrote into a frame, valid until the next call
-    const std::vector<IntHop>& Hops(FrameId frame) const
+    std::span<const IntHop> Hops(FrameId frame) const
     {
         return m_frames->Hops(frame);
     }

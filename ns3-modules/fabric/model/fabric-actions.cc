@@ -74,7 +74,8 @@ Fabric::CopyAt(uint32_t node, FrameId frameId)
         FrameNote& own = m_frames.Note(copy);
         own = *note;
         own.firstHop = NO_HOP;
-        const std::vector<IntHop> hops = m_frames.Hops(frameId);
+        const auto written = m_frames.Hops(frameId);
+        const std::vector<IntHop> hops(written.begin(), written.end()); // AddHop may move them
         for (const IntHop& hop : hops)
         {
             m_frames.AddHop(copy, hop);

@@ -116,7 +116,9 @@ class PacedDatagrams : public fabric::Transport
     void Receive(fabric::FrameId id, fabric::PortId port) override
     {
         fabric::Frame& frame = Host().GetFrame(id);
-        seen.push_back({Host().NowPs(), Host().HostId(), frame, Host().Hops(id)});
+        const auto hops = Host().Hops(id);
+        seen.push_back(
+            {Host().NowPs(), Host().HostId(), frame, {hops.begin(), hops.end()}});
         const uint16_t noPayload = fabric::frame_flag::TRIMMED | fabric::frame_flag::BOUNCED;
         if (frame.kind != fabric::frame_kind::DATA)
         {
