@@ -188,6 +188,38 @@ def check_lanes(spec: dict) -> None:
                     )
 
 
+def check_trimming(spec: dict) -> None:
+    """Raise FieldError unless data in queues that trim may be trimmed, and is not with headers.
+
+    What link flow control protects is never trimmed, so it may be there.
+    """
+    control = (spec["switch"]["flow_control"] or {}).get("attributes", {})
+    lossless = int(control["Priorities"]) if "XoffBytes" in control else -("Lanes" in control)
+    for its in (spec["switch"], *spec["switch"]["classes"]):
+        queue = its["queue"]
+        if "TrimPriority" not in queue["attributes"]:
+            continue
+        header = int(queue["attributes"]["TrimPriority"])
+        for transport in spec["transport"]:
+            attributes, name = transport["attributes"], transport["type"]
+            data = {
+                key: int(attributes[key])
+                for key in ("Priority", "SpeculativePriority")
+                if key in attributes and not lossless >> int(attributes[key]) & 1
+            }
+            if data and not attributes.get("Trimmable", True):
+                raise FieldError(
+                    "queue", f"{queue['type']} cuts payload away, but {name} has Trimmable: false,"
+                    " so its packets would be dropped. Write Trimmable: true, or another queue.",
+                )  # fmt: skip
+            for key, priority in data.items():
+                if priority == header:
+                    raise FieldError(
+                        "queue", f"TrimPriority is {header}, and so is {key} of {name}. Headers of"
+                        f" trimmed packets need a priority of their own: write another {key}.",
+                    )  # fmt: skip
+
+
 def check_forwarding(spec: dict) -> None:
     """Raise FieldError if routes are given and no switch would look at them."""
     types = [its["forwarding"]["type"] for its in (spec["switch"], *spec["switch"]["classes"])]

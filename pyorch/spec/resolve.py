@@ -22,6 +22,7 @@ from pyorch.spec.checks import (
     check_pfc,
     check_tiers,
     check_trace,
+    check_trimming,
 )
 from pyorch.spec.fields import FieldError, check_text, restore
 from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
@@ -130,6 +131,7 @@ class Resolver:
                 check_pfc(spec, links, nodes)
                 check_forwarding(spec)
                 check_lanes(spec)
+                check_trimming(spec)
                 check_credits(spec, links, nodes)
         except FieldError as error:
             raise scenario.error(("switch", error.field), str(error)) from None

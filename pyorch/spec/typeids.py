@@ -95,9 +95,7 @@ class TypeIds:
             is_a = f"{quoted(name)} is a {(other or '').replace('_', ' ')}"
             what = is_a if other else f"no {quoted(name)}"
             there_are = f"There are {', '.join(known)}" if known else "There is none"
-            raise ValueError(
-                f"here goes a {kind}; {what}. {there_are}.{did_you_mean(name, known)}"
-            )
+            raise ValueError(f"here goes a {kind}; {what}. {there_are}.{did_you_mean(name, known)}")
         if bracket:
             self._check_inner(name, inner)
 
@@ -206,6 +204,8 @@ def _read_inner(attribute: dict, text: str) -> bool | int | float | str:
     if kind == "Time":
         return re.sub(r"(?<=[0-9])(?=[a-z])", " ", text)
     return text
+
+
 #: Endings of names of whole numbers that may have a unit.
 UNITS = {"Bytes": units.SIZE, "Bps": units.RATE}
 _RANGE = re.compile(r"(?:(\S+)\s+)?([^:\s]+):([^:\s]+)")

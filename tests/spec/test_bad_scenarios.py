@@ -204,6 +204,23 @@ CHANGES = {
         " {type: ns3::VlArbitration, attributes: {HighTable: '3:1,8:1'}}",
         "switch.scheduler: HighTable names lane 8, but ns3::CreditFlowControl has 8 Lanes, from 0.",
     ),
+    "packets that may not be trimmed in a queue that trims": (
+        "switch: {buffer: 8 MB}\nworkload",
+        "switch: {buffer: 8 MB, queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB}}}"
+        "\nworkload",
+        "small.yaml:5: switch.queue: ns3::TrimmingQueue cuts payload away, but ns3::RoceTransport"
+        " has Trimmable: false, so its packets would be dropped. Write Trimmable: true, or another"
+        " queue.",
+    ),
+    "data among the headers of trimmed packets": (
+        "buffer: 8 MB}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"
+        " ns3::RoceTransport}",
+        "buffer: 8 MB, queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB,"
+        " TrimPriority: 3}}}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"
+        " ns3::RoceTransport, attributes: {Trimmable: true}}",
+        "switch.queue: TrimPriority is 3, and so is Priority of ns3::RoceTransport. Headers of"
+        " trimmed packets need a priority of their own: write another Priority.",
+    ),
     "a capture of a switch": (
         "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [0, 8]}",
         "small.yaml:9: trace.pcap: 8 is a switch, not a host. The 8 hosts are 0 to 7.",
