@@ -13,8 +13,9 @@ NEEDS = {"slowdown": "failed_link/slowdown.csv"}
 LOAD = "workload.load"
 
 
-def draw(ax, slowdown):
+def draw(figure, slowdown):
     """Draw the mean slowdown of each variant; return it with its interval."""
+    (ax,) = figures.panels(figure, [2.4])
     pairs = slowdown[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None)
     looks = figures.styles(list(pairs))
     points = figures.over_seeds(slowdown, ["variant", LOAD], "slowdown_mean")
@@ -27,7 +28,10 @@ def draw(ax, slowdown):
             markersize=4, capsize=2, label=look.label,
         )  # fmt: skip
     ax.set(xlabel="load [% of the hosts' links]", ylabel="mean slowdown [1]", ylim=(0, None))
-    ax.legend()
+    ax.set_xticks(sorted(100 * slowdown[LOAD].unique()))
+    ax.xaxis.set_major_formatter("{x:.3g}")
+    ax.grid(axis="y")
+    figures.legend(figure, [ax], 3)
     return points
 
 
