@@ -107,7 +107,7 @@ def read_archive(path: Path | str, error: Error, advice: str) -> dict:
         raise error(f"{shown(path)}: not there. {advice}") from None
     except (
         OSError, ValueError, EOFError, KeyError, TypeError, AttributeError, MemoryError,
-        SyntaxError, NotImplementedError, OverflowError, zipfile.BadZipFile, zlib.error,
+        SyntaxError, RuntimeError, OverflowError, zipfile.BadZipFile, zlib.error,
     ) as problem:  # fmt: skip
         why = (str(problem).splitlines() or [""])[0].rstrip(".")
         why = f"{type(problem).__name__}: {why}" if why else type(problem).__name__

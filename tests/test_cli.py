@@ -86,8 +86,8 @@ def test_an_attribute_is_listed_with_unit_range_and_meaning():
     rows = {line.split()[0]: line for line in lines}
 
     assert re.search(r"XoffBytes +\d+ kB +from \d+ +\S+.*\[byte\]", rows["XoffBytes"])
-    done = pyorch("list", "attributes", "ns3::Pfcc")
-    assert done.returncode == 1 and "Did you mean ns3::Pfc?" in done.stderr
+    done = pyorch("list", "attributes", "ns3::RedEcm")
+    assert done.returncode == 1 and "Did you mean ns3::RedEcn?" in done.stderr
     assert "Did you mean queues?" in pyorch("list", "queus").stderr
 
 

@@ -112,6 +112,12 @@ class Workflow:
         refusals = (self._need_refusal(figure, n) for n in self.figures.get(figure, {}).values())
         return next(filter(None, refusals), "")
 
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with files of scenarios and figures, each said once."""
+        refusals = filter(None, map(self.refusal, self.figures))
+        return list(dict.fromkeys([*self.broken.values(), *refusals]))
+
     def rooms_of(self, figure: str) -> list[str]:
         """Return the parts of pyorch that a figure is made with."""
         if figure not in self.figures:

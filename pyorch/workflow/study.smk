@@ -36,7 +36,7 @@ try:
 except PyorchError as error:
     raise WorkflowError(str(error)) from None
 if workflow.is_main_process:
-    for message in found.broken.values():
+    for message in found.problems:
         logger.warning(f"{message} What needs this file fails; the rest is made.")
 
 FORMATS = ["pdf", "svg", "png", "csv", "txt"]

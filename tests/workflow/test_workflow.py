@@ -140,14 +140,14 @@ def test_finished_jobs_do_not_add_up_to_timers(monkeypatch):
     assert list(theirs.parameters) == ["self", "delay"]
 
 
-def test_a_wrong_scenario_is_one_message_before_anything_runs(project):
+def test_a_wrong_scenario_is_one_message_and_none_of_its_runs_is_made(project):
     project.scenario.write_text(project.scenario.read_text().replace("800 Gb/s", "800"))
     done = project.snakemake("--cores", "2", "all")
 
     assert done.returncode == 1
     assert "scenarios/tiny.yaml:4: link.rate: '800' has no unit" in done.stdout
     assert "Traceback" not in done.stdout
-    assert not (project.folder / "results").exists()
+    assert not list((project.folder / "results").rglob("scenario.py"))
 
 
 def test_an_unknown_scale_is_answered_with_the_known_ones(project):

@@ -82,7 +82,8 @@ class EachHopSaysWhatItSent : public TestCase
         network.Run();
         NS_TEST_ASSERT_MSG_EQ(HopsListener::heard.size(), PACKETS, "answers");
         const int64_t forthPs = (4178 + 4186 + 4194) * 80 + 3 * US_PS;
-        const int64_t rttPs = forthPs + 3 * (86 * 80 + US_PS);
+        // An acknowledgement takes back what two switches wrote, 8 bytes each.
+        const int64_t rttPs = forthPs + 3 * ((86 + 16) * 80 + US_PS);
         for (int64_t packet = 0; packet < PACKETS; packet++)
         {
             const auto& hops = HopsListener::heard[packet];
