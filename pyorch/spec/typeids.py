@@ -270,7 +270,12 @@ def _read_boolean(attribute: dict, value: object) -> bool:
 
 
 def _read_time(attribute: dict, value: object) -> str:
-    return _time_text(_parsed(value, units.TIME))
+    time_ps = _parsed(value, units.TIME)
+    match = _RANGE.fullmatch(attribute.get("range", "").strip())
+    low_ps = units.parse_time_ps(match[2].lstrip("+")) if match else 0
+    if time_ps < low_ps:  # what is too long for 64 bits is no time at all
+        raise ValueError(f"{value} is too short; it must be at least {_time_text(low_ps)}.")
+    return _time_text(time_ps)
 
 
 def _read_enum(attribute: dict, value: object) -> str:

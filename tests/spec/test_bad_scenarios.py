@@ -180,6 +180,9 @@ CHANGES = {
     "a time attribute without unit": (
         "Rto: 320 us", "Rto: 320", "Rto: '320' has no unit I can read as a time.",
     ),
+    "a time that is too short": (
+        "Rto: 320 us", "Rto: 0 ns", "Rto: 0 ns is too short; it must be at least 1ns.",
+    ),
     "headroom larger than the buffer": (
         "buffer: 8 MB", "buffer: 0.5 MB",
         "small.yaml:5: switch.buffer: 500 kB is too small for PFC: 4 ports x 1 lossless priorities"
