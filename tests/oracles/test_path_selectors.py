@@ -50,6 +50,14 @@ def test_recycled_entropies_leave_a_dead_path_within_a_few_windows():
     assert uplinks("ns3::RandomEntropy", packets, drops=dead(0, packets))[0] > 200
 
 
+def test_mixed_entropies_are_those_that_came_back():
+    # Oracle: a window of 0.02 RTT / d is 3 packets. After them each packet waits for an answer and
+    # takes the entropy that it brings, so no fourth way is ever tried; without recycling all are.
+    options = {"forwarding": "ns3::EntropyModulo", "WindowBdp": 0.02}
+    assert np.count_nonzero(uplinks("ns3::MixedEntropy", 600, **options)) <= 3
+    assert np.count_nonzero(uplinks("ns3::BitmapEntropy", 600, **options)) == SPINES
+
+
 @pytest.mark.parametrize("entropy", ["ns3::BitmapEntropy", "ns3::MixedEntropy"])
 def test_a_path_with_penalties_carries_less_than_a_third_of_its_share(entropy):
     # Oracle: a lost packet costs its entropy four rounds, so it is tried in one round of five.

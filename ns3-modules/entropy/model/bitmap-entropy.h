@@ -19,7 +19,7 @@ namespace ns3
  *
  * **Not modelled**: random high bits of a flow; a switch that hashes knows flows apart anyhow.
  */
-class BitmapEntropy final : public fabric::PathSelector
+class BitmapEntropy : public fabric::PathSelector
 {
   public:
     static TypeId GetTypeId();

@@ -3,7 +3,6 @@
 #include "mixed-entropy.h"
 
 #include "ns3/log.h"
-#include "ns3/uinteger.h"
 
 namespace ns3
 {
@@ -17,14 +16,9 @@ TypeId
 MixedEntropy::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::MixedEntropy")
-                            .SetParent<PathSelector>()
+                            .SetParent<BitmapEntropy>()
                             .SetGroupName("Entropy")
-                            .AddConstructor<MixedEntropy>()
-                            .AddAttribute("Paths",
-                                          "Number of entropies [1]",
-                                          UintegerValue(256),
-                                          MakeUintegerAccessor(&MixedEntropy::m_paths),
-                                          MakeUintegerChecker<uint32_t>(1, 65536));
+                            .AddConstructor<MixedEntropy>();
     return tid;
 }
 
@@ -32,28 +26,27 @@ void
 MixedEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
-    RandomCursor draws(Host().Stream(RandomUse::PATH_ENTROPY, id));
-    const PenalisedEntropies entropies(m_paths, draws);
-    m_flows.Open(slot, Flow{draws, entropies});
+    BitmapEntropy::Open(slot, message);
+    m_recycled.Open(slot, {});
 }
 
 void
 MixedEntropy::Close(uint32_t slot)
 {
-    m_flows.Close(slot);
+    BitmapEntropy::Close(slot);
+    m_recycled.Close(slot);
 }
 
 uint16_t
-MixedEntropy::Next(uint32_t slot, PortId)
+MixedEntropy::Next(uint32_t slot, PortId port)
 {
-    Flow& flow = m_flows[slot];
-    if (flow.recycled.empty())
+    auto& recycled = m_recycled[slot];
+    if (recycled.empty())
     {
-        return flow.entropies.Next(flow.draws);
+        return BitmapEntropy::Next(slot, port);
     }
-    const uint16_t entropy = flow.recycled.front();
-    flow.recycled.pop_front();
+    const uint16_t entropy = recycled.front();
+    recycled.pop_front();
     return entropy;
 }
 
@@ -61,19 +54,12 @@ void
 MixedEntropy::Report(uint32_t slot, const PathReport& report)
 {
     using Fate = PathReport::Fate;
-    Flow& flow = m_flows[slot];
-    flow.entropies.Report(report.entropy, report.fate);
+    BitmapEntropy::Report(slot, report);
     const bool good = report.fate == Fate::ARRIVED || report.fate == Fate::TRIMMED_AT_LAST_HOP;
     if (good && report.rttPs > 0) // of what was answered itself
     {
-        flow.recycled.push_back(report.entropy);
+        m_recycled[slot].push_back(report.entropy);
     }
-}
-
-bool
-MixedEntropy::NeedsReports() const
-{
-    return true;
 }
 
 } // namespace ns3

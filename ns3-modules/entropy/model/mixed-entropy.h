@@ -3,10 +3,10 @@
 #ifndef MIXED_ENTROPY_H
 #define MIXED_ENTROPY_H
 
-#include "penalised-entropies.h"
-#include "slot-states.h"
+#include "bitmap-entropy.h"
 
 #include <deque>
+
 namespace ns3
 {
 
@@ -19,7 +19,7 @@ namespace ns3
  *
  * **Not modelled**: the freezing of RepsEntropy.
  */
-class MixedEntropy final : public fabric::PathSelector
+class MixedEntropy final : public BitmapEntropy
 {
   public:
     static TypeId GetTypeId();
@@ -27,19 +27,9 @@ class MixedEntropy final : public fabric::PathSelector
     void Close(uint32_t slot) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
     void Report(uint32_t slot, const fabric::PathReport& report) override;
-    bool NeedsReports() const override;
 
   private:
-    /// One flow.
-    struct Flow
-    {
-        fabric::RandomCursor draws;
-        PenalisedEntropies entropies;
-        std::deque<uint16_t> recycled{}; ///< Oldest first
-    };
-
-    uint32_t m_paths{0}; ///< Number of entropies
-    SlotStates<Flow> m_flows;
+    SlotStates<std::deque<uint16_t>> m_recycled; ///< Of each flow, oldest first
 };
 
 } // namespace ns3
