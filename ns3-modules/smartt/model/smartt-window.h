@@ -39,7 +39,7 @@ class SmarttWindow
     void OnAck(const Rules& rules, const fabric::CongestionControl::Ack& ack, uint64_t nowPs);
     void OnTimeout(); ///< All that was in flight is taken for lost
 
-    double Bytes() const ///< Payload [byte]
+    double PayloadBytes() const ///< Payload [byte]
     {
         return m_windowBytes;
     }

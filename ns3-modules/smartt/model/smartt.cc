@@ -95,42 +95,4 @@ Smartt::Attach(HostPort& host)
                .waitShare = m_waitShare};
 }
 
-void
-Smartt::Open(uint32_t slot, const Path& path)
-{
-    NS_LOG_FUNCTION(this << slot);
-    if (slot >= m_flows.size())
-    {
-        m_flows.resize(slot + 1);
-    }
-    m_flows[slot] = SmarttWindow(m_rules, path);
-}
-
-void
-Smartt::OnSent(uint32_t slot, uint32_t, uint32_t bytes)
-{
-    m_flows[slot].OnSent(bytes);
-}
-
-void
-Smartt::OnAck(uint32_t slot, const Ack& ack)
-{
-    m_flows[slot].OnAck(m_rules, ack, Host().NowPs());
-}
-
-void
-Smartt::OnLoss(uint32_t slot, Loss how)
-{
-    if (how == Loss::TIMEOUT) // of the others OnAck tells how much
-    {
-        m_flows[slot].OnTimeout();
-    }
-}
-
-uint64_t
-Smartt::WindowBytes(uint32_t slot) const
-{
-    return static_cast<uint64_t>(m_flows[slot].Bytes());
-}
-
 } // namespace ns3

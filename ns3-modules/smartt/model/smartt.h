@@ -5,7 +5,7 @@
 
 #include "smartt-window.h"
 
-#include <vector>
+#include "ns3/window-control.h"
 
 /**
  * @defgroup smartt SMaRTT congestion control
@@ -30,16 +30,11 @@ namespace ns3
  * **Not modelled** The smaller fair increase after a quick adaption; a window that only a timeout
  * has told to be lost is taken off as a whole.
  */
-class Smartt final : public fabric::CongestionControl
+class Smartt final : public fabric::WindowControl<SmarttWindow>
 {
   public:
     static TypeId GetTypeId();
     void Attach(fabric::HostPort& host) override;
-    void Open(uint32_t slot, const Path& path) override;
-    void OnSent(uint32_t slot, uint32_t packet, uint32_t bytes) override;
-    void OnAck(uint32_t slot, const Ack& ack) override;
-    void OnLoss(uint32_t slot, Loss how) override;
-    uint64_t WindowBytes(uint32_t slot) const override;
 
   private:
     double m_fairIncrease{0};
@@ -52,8 +47,6 @@ class Smartt final : public fabric::CongestionControl
     double m_fastDelayPackets{0};
     double m_quickShare{0};
     double m_waitShare{0};
-    SmarttWindow::Rules m_rules{};     ///< The attributes
-    std::vector<SmarttWindow> m_flows; ///< By slot
 };
 
 } // namespace ns3

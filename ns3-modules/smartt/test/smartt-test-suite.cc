@@ -79,17 +79,17 @@ class FourCases : public TestCase
         {
             window.OnAck(rules, Trimmed(), 0); // one packet less each
         }
-        const double before = window.Bytes();
+        const double before = window.PayloadBytes();
         NS_TEST_EXPECT_MSG_EQ_TOL(before, BDP, 1e-6, "one product");
         window.OnAck(rules, Answer(rttPs, isMarked), 1);
-        return (window.Bytes() - before) / MSS;
+        return (window.PayloadBytes() - before) / MSS;
     }
 
     void DoRun() override
     {
         SmarttWindow fresh(RULES, PATH);
         NS_TEST_EXPECT_MSG_EQ_TOL(fresh.BdpBytes(), BDP, 1e-6, "payload of a product");
-        NS_TEST_EXPECT_MSG_EQ_TOL(fresh.Bytes(), 1.25 * BDP, 1e-6, "start");
+        NS_TEST_EXPECT_MSG_EQ_TOL(fresh.PayloadBytes(), 1.25 * BDP, 1e-6, "start");
 
         // W = BDP = 100 packets; target = 1.5 base.
         // No mark, long: x / W = 2 / 100.
@@ -111,7 +111,8 @@ class FourCases : public TestCase
         for (const double expected : {125.0, 125.0, 124.0})
         {
             window.OnAck(waits, Answer(2 * BASE_PS, true), 1);
-            NS_TEST_EXPECT_MSG_EQ_TOL(window.Bytes() / MSS, expected, 1e-9, "until the third");
+            const double packets = window.PayloadBytes() / MSS;
+            NS_TEST_EXPECT_MSG_EQ_TOL(packets, expected, 1e-9, "until the third");
         }
         // An answer for four packets counts four times: 4 x 0.02.
         SmarttWindow four(RULES, PATH);
@@ -120,7 +121,7 @@ class FourCases : public TestCase
             four.OnAck(RULES, Trimmed(), 0);
         }
         four.OnAck(RULES, Answer(2 * BASE_PS, false, 4), 1);
-        NS_TEST_EXPECT_MSG_EQ_TOL(four.Bytes() / MSS, 100.08, 1e-9, "four packets");
+        NS_TEST_EXPECT_MSG_EQ_TOL(four.PayloadBytes() / MSS, 100.08, 1e-9, "four packets");
     }
 };
 
@@ -146,29 +147,29 @@ class AdaptsQuickly : public TestCase
         }
         uint64_t nowPs = BASE_PS;
         uint32_t answers = 0;
-        double least = window.Bytes();
+        double least = window.PayloadBytes();
         // Every eighth packet time one arrives; between, headers of trimmed ones.
         for (; nowPs <= 2 * BASE_PS; nowPs += PACKET_PS)
         {
             const uint64_t inFlight = (125 - ++answers) * 1000;
             const bool isWhole = answers % 8 == 1;
-            const double before = window.Bytes();
+            const double before = window.PayloadBytes();
             window.OnAck(RULES,
                          isWhole ? Answer(TARGET_PS, false, 1, inFlight) : Trimmed(inFlight),
                          nowPs);
             least = std::min(least, before);
         }
-        NS_TEST_EXPECT_MSG_EQ_TOL(window.Bytes(), BDP / 8, MSS, "BDP / 8");
+        NS_TEST_EXPECT_MSG_EQ_TOL(window.PayloadBytes(), BDP / 8, MSS, "BDP / 8");
 
         // What was in flight then says nothing any more: 125 - 101 packets.
-        const double adapted = window.Bytes();
+        const double adapted = window.PayloadBytes();
         for (uint32_t i = 0; i < 24; i++)
         {
             window.OnAck(RULES, Trimmed(), nowPs);
-            NS_TEST_EXPECT_MSG_EQ(window.Bytes(), adapted, "ignored " << i);
+            NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), adapted, "ignored " << i);
         }
         window.OnAck(RULES, Trimmed(), nowPs);
-        NS_TEST_EXPECT_MSG_EQ(window.Bytes(), adapted - MSS, "the next one counts");
+        NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), adapted - MSS, "the next one counts");
     }
 };
 
@@ -204,10 +205,10 @@ class IncreasesFast : public TestCase
     void DoRun() override
     {
         SmarttWindow window = Small();
-        const double small = window.Bytes() / MSS;
+        const double small = window.PayloadBytes() / MSS;
         NS_TEST_EXPECT_MSG_EQ_TOL(small, 12.5, 0.2, "an eighth");
         uint32_t answers = 0;
-        while (window.Bytes() < 1.25 * BDP && answers < 1000)
+        while (window.PayloadBytes() < 1.25 * BDP && answers < 1000)
         {
             window.OnAck(RULES, Answer(BASE_PS + 5 * PACKET_PS, false), 1);
             answers++;
@@ -223,13 +224,13 @@ class IncreasesFast : public TestCase
             marked.OnAck(RULES, Answer(BASE_PS, false), 1);
             late.OnAck(RULES, Answer(BASE_PS + 5 * PACKET_PS + 1, false), 1);
         }
-        NS_TEST_EXPECT_MSG_GT(marked.Bytes(), (small + 4) * MSS, "fast");
-        NS_TEST_EXPECT_MSG_LT(late.Bytes(), (small + 4) * MSS, "late ones are not good");
-        const double before = marked.Bytes();
+        NS_TEST_EXPECT_MSG_GT(marked.PayloadBytes(), (small + 4) * MSS, "fast");
+        NS_TEST_EXPECT_MSG_LT(late.PayloadBytes(), (small + 4) * MSS, "late ones are not good");
+        const double before = marked.PayloadBytes();
         marked.OnAck(RULES, Answer(BASE_PS, true), 1);
-        NS_TEST_EXPECT_MSG_LT(marked.Bytes(), before, "less");
+        NS_TEST_EXPECT_MSG_LT(marked.PayloadBytes(), before, "less");
         marked.OnAck(RULES, Answer(BASE_PS, false), 1);
-        NS_TEST_EXPECT_MSG_LT(marked.Bytes(), before + MSS, "and slow again");
+        NS_TEST_EXPECT_MSG_LT(marked.PayloadBytes(), before + MSS, "and slow again");
     }
 };
 
@@ -250,13 +251,13 @@ class TimesOut : public TestCase
             window.OnSent(1000);
         }
         window.OnTimeout();
-        NS_TEST_EXPECT_MSG_EQ_TOL(window.Bytes(), 100 * MSS, 1e-6, "25 packets less");
+        NS_TEST_EXPECT_MSG_EQ_TOL(window.PayloadBytes(), 100 * MSS, 1e-6, "25 packets less");
         for (uint32_t i = 0; i < 150; i++)
         {
             window.OnSent(1000);
         }
         window.OnTimeout();
-        NS_TEST_EXPECT_MSG_EQ(window.Bytes(), MSS, "one packet is left");
+        NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), MSS, "one packet is left");
     }
 };
 

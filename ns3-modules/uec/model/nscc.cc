@@ -67,42 +67,4 @@ Nscc::Attach(HostPort& host)
                .ignoresLastHopTrims = m_ignoresLastHopTrims};
 }
 
-void
-Nscc::Open(uint32_t slot, const Path& path)
-{
-    NS_LOG_FUNCTION(this << slot);
-    if (slot >= m_flows.size())
-    {
-        m_flows.resize(slot + 1);
-    }
-    m_flows[slot] = NsccWindow(m_rules, path);
-}
-
-void
-Nscc::OnSent(uint32_t slot, uint32_t, uint32_t bytes)
-{
-    m_flows[slot].OnSent(bytes);
-}
-
-void
-Nscc::OnAck(uint32_t slot, const Ack& ack)
-{
-    m_flows[slot].OnAck(m_rules, ack, Host().NowPs());
-}
-
-void
-Nscc::OnLoss(uint32_t slot, Loss how)
-{
-    if (how == Loss::TIMEOUT) // of the others OnAck tells how much
-    {
-        m_flows[slot].OnTimeout();
-    }
-}
-
-uint64_t
-Nscc::WindowBytes(uint32_t slot) const
-{
-    return static_cast<uint64_t>(m_flows[slot].PayloadBytes());
-}
-
 } // namespace ns3

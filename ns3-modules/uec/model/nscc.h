@@ -6,8 +6,7 @@
 #include "nscc-window.h"
 
 #include "ns3/nstime.h"
-
-#include <vector>
+#include "ns3/window-control.h"
 
 /**
  * @defgroup uec Ultra Ethernet transport
@@ -30,16 +29,11 @@ namespace ns3
  * **Not modelled** Congestion windows of the receiver (penalties); SLEEK; base round trips that
  * turn out shorter: the unloaded one is known.
  */
-class Nscc final : public fabric::CongestionControl
+class Nscc final : public fabric::WindowControl<NsccWindow>
 {
   public:
     static TypeId GetTypeId();
     void Attach(fabric::HostPort& host) override;
-    void Open(uint32_t slot, const Path& path) override;
-    void OnSent(uint32_t slot, uint32_t packet, uint32_t bytes) override;
-    void OnAck(uint32_t slot, const Ack& ack) override;
-    void OnLoss(uint32_t slot, Loss how) override;
-    uint64_t WindowBytes(uint32_t slot) const override;
 
   private:
     Time m_networkRtt;
@@ -47,8 +41,6 @@ class Nscc final : public fabric::CongestionControl
     double m_mostBdp{0};
     uint32_t m_quickGate{0};
     bool m_ignoresLastHopTrims{false};
-    NsccWindow::Rules m_rules{};     ///< The attributes
-    std::vector<NsccWindow> m_flows; ///< By slot
 };
 
 } // namespace ns3
