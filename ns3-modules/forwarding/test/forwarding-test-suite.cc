@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "../../fabric/test/test-network.h"
+#include "spines.h"
 
 #include "ns3/test.h"
 
@@ -17,47 +17,6 @@ using namespace fabric;
 
 namespace
 {
-
-/// Host 0 under leaf 10, host 1 under leaf 11, and spines 20, 21, ... between the leaves.
-void
-Spines(TestNetwork& network, int64_t spines)
-{
-    network.Host(0);
-    network.Host(1);
-    network.Switch(10);
-    network.Switch(11);
-    network.Link(0, 10);
-    network.Link(1, 11);
-    for (int64_t spine = 20; spine < 20 + spines; spine++)
-    {
-        network.Switch(spine, 2);
-        network.Link(10, spine);
-        network.Link(11, spine);
-    }
-}
-
-/// @return data that the first leaf sent to each spine
-std::vector<int64_t>
-Uplinks(const TestNetwork& network, int64_t spines)
-{
-    std::vector<int64_t> packets;
-    for (int64_t spine = 20; spine < 20 + spines; spine++)
-    {
-        packets.push_back(network.Port(10, spine, "sent_data_packets"));
-    }
-    return packets;
-}
-
-/// n flows of one packet each from host 0 to host 1, one after the other.
-void
-SinglePackets(TestNetwork& network, int64_t n)
-{
-    for (int64_t i = 0; i < n; i++)
-    {
-        network.Flow(0, 1, 1000, i * 100'000);
-    }
-    network.Transport();
-}
 
 /// Oracle: who is lost on the way takes no turn, so the others differ by at most one.
 class LostPacketsTakeNoTurn : public TestCase
@@ -132,96 +91,6 @@ class DrawsGoOnOverNewRoutes : public TestCase
     std::string m_type;
 };
 
-/// Oracle: a far link of a quarter of the rate leaves its way a fifth of the flows.
-class WeightsAreOfTheWholeWay : public TestCase
-{
-  public:
-    WeightsAreOfTheWholeWay()
-        : TestCase("weights by what lies behind a port")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t FLOWS = 4000;
-        TestNetwork network;
-        network.Host(0);
-        network.Host(1);
-        network.Switch(10);
-        network.Switch(11);
-        network.Link(0, 10, 400);
-        network.Link(1, 11, 400);
-        for (const int64_t spine : {20, 21})
-        {
-            network.Switch(spine, 2);
-            network.Link(10, spine, 400);
-            network.Link(11, spine, spine == 20 ? 400 : 100);
-        }
-        SinglePackets(network, FLOWS);
-        network.Use("forwarding", "ns3::WeightedHash");
-        network.Run();
-        const auto packets = Uplinks(network, 2);
-        NS_TEST_EXPECT_MSG_EQ(packets[0] + packets[1], FLOWS, "all");
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[1]),
-                                  FLOWS * 0.2,
-                                  4 * std::sqrt(FLOWS * 0.2 * 0.8),
-                                  "slow way");
-    }
-};
-
-/// Oracle: two cables to one host and three, of unequal rates, to the other of the same leaf.
-class WeightsOfTheLastHop : public TestCase
-{
-  public:
-    WeightsOfTheLastHop()
-        : TestCase("weights of parallel links down to hosts of one leaf")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t FLOWS = 4000;
-        TestNetwork network;
-        for (const int64_t host : {0, 1, 2})
-        {
-            network.Host(host);
-        }
-        network.Switch(10);
-        network.Link(0, 10, 400);
-        network.Link(1, 10, 100);
-        network.Link(1, 10, 300);
-        for (const int64_t gbps : {100, 100, 200})
-        {
-            network.Link(2, 10, gbps);
-        }
-        for (int64_t i = 0; i < FLOWS; i++)
-        {
-            network.Flow(0, 1 + i % 2, 1000, i * 100'000);
-        }
-        network.Transport();
-        network.Use("forwarding", "ns3::WeightedHash");
-        network.Run();
-        const std::map<int64_t, std::vector<double>> shares{{1, {0.25, 0.75}},
-                                                            {2, {0.25, 0.25, 0.5}}};
-        for (size_t row = 0; row < network.Rows("ports"); row++)
-        {
-            const int64_t peer = network.Cell("ports", "peer", row);
-            if (network.Cell("ports", "node", row) != 10 || peer == 0)
-            {
-                continue;
-            }
-            const double share = shares.at(peer).at(network.Cell("ports", "parallel", row));
-            NS_TEST_EXPECT_MSG_EQ_TOL(
-                static_cast<double>(network.Cell("ports", "sent_data_packets", row)),
-                FLOWS / 2 * share,
-                4 * std::sqrt(FLOWS / 2 * share * (1 - share)),
-                "link to host " << peer);
-        }
-    }
-};
-
 /// Oracle: with one draw per packet the load is random; whoever looks at more keeps queues shorter.
 class MemoryShortensQueues : public TestCase
 {
@@ -273,42 +142,6 @@ class MemoryShortensQueues : public TestCase
             squares += std::pow(static_cast<double>(count) - 500, 2);
         }
         return std::sqrt(squares / 8);
-    }
-};
-
-/// Oracle, by hand: WCMP after a link is degraded: shares of the rates that are left, +- 1 %.
-class DegradedPortGetsItsShare : public TestCase
-{
-  public:
-    DegradedPortGetsItsShare()
-        : TestCase("weights after a far link has lost three quarters of its rate")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t FLOWS = 20'000;
-        TestNetwork network;
-        Spines(network, 4);
-        network.Row("link_events",
-                    {{"time_ps", 1}, {"node_a", 11}, {"node_b", 23}, {"rate_bps", 25 * GBPS}});
-        for (int64_t i = 0; i < FLOWS; i++)
-        {
-            network.Flow(0, 1, 1000, 100'000 + i * 100'000);
-        }
-        network.Transport({{"Answers", "false"}});
-        network.Use("forwarding", "ns3::WeightedHash");
-        network.Run();
-        // 100 + 100 + 100 + 25: the last has a thirteenth. 1 % of all is four standard deviations.
-        const auto packets = Uplinks(network, 4);
-        for (size_t way = 0; way < 4; way++)
-        {
-            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[way]) / FLOWS,
-                                      (way == 3 ? 1.0 / 13 : 4.0 / 13),
-                                      0.01,
-                                      "way " << way);
-        }
     }
 };
 
@@ -444,10 +277,7 @@ class ForwardingTestSuite : public TestSuite
         {
             add(new DrawsGoOnOverNewRoutes(type));
         }
-        add(new WeightsAreOfTheWholeWay);
-        add(new WeightsOfTheLastHop);
         add(new MemoryShortensQueues);
-        add(new DegradedPortGetsItsShare);
         add(new ListedRoutesAreTaken);
         add(new FlowletsHaveATable);
         add(new FlowletsDifferByEntropy);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "spines.h"
+
+#include "ns3/test.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace ns3
+{
+namespace tests
+{
+
+using namespace fabric;
+
+namespace
+{
+
+/// Oracle: a far link of a quarter of the rate leaves its way a fifth of the flows.
+class WeightsAreOfTheWholeWay : public TestCase
+{
+  public:
+    WeightsAreOfTheWholeWay()
+        : TestCase("weights by what lies behind a port")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t FLOWS = 4000;
+        TestNetwork network;
+        network.Host(0);
+        network.Host(1);
+        network.Switch(10);
+        network.Switch(11);
+        network.Link(0, 10, 400);
+        network.Link(1, 11, 400);
+        for (const int64_t spine : {20, 21})
+        {
+            network.Switch(spine, 2);
+            network.Link(10, spine, 400);
+            network.Link(11, spine, spine == 20 ? 400 : 100);
+        }
+        SinglePackets(network, FLOWS);
+        network.Use("forwarding", "ns3::WeightedHash");
+        network.Run();
+        const auto packets = Uplinks(network, 2);
+        NS_TEST_EXPECT_MSG_EQ(packets[0] + packets[1], FLOWS, "all");
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[1]),
+                                  FLOWS * 0.2,
+                                  4 * std::sqrt(FLOWS * 0.2 * 0.8),
+                                  "slow way");
+    }
+};
+
+/// Oracle: two cables to one host and three, of unequal rates, to the other of the same leaf.
+class WeightsOfTheLastHop : public TestCase
+{
+  public:
+    WeightsOfTheLastHop()
+        : TestCase("weights of parallel links down to hosts of one leaf")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t FLOWS = 4000;
+        TestNetwork network;
+        for (const int64_t host : {0, 1, 2})
+        {
+            network.Host(host);
+        }
+        network.Switch(10);
+        network.Link(0, 10, 400);
+        network.Link(1, 10, 100);
+        network.Link(1, 10, 300);
+        for (const int64_t gbps : {100, 100, 200})
+        {
+            network.Link(2, 10, gbps);
+        }
+        for (int64_t i = 0; i < FLOWS; i++)
+        {
+            network.Flow(0, 1 + i % 2, 1000, i * 100'000);
+        }
+        network.Transport();
+        network.Use("forwarding", "ns3::WeightedHash");
+        network.Run();
+        const std::map<int64_t, std::vector<double>> shares{{1, {0.25, 0.75}},
+                                                            {2, {0.25, 0.25, 0.5}}};
+        for (size_t row = 0; row < network.Rows("ports"); row++)
+        {
+            const int64_t peer = network.Cell("ports", "peer", row);
+            if (network.Cell("ports", "node", row) != 10 || peer == 0)
+            {
+                continue;
+            }
+            const double share = shares.at(peer).at(network.Cell("ports", "parallel", row));
+            NS_TEST_EXPECT_MSG_EQ_TOL(
+                static_cast<double>(network.Cell("ports", "sent_data_packets", row)),
+                FLOWS / 2 * share,
+                4 * std::sqrt(FLOWS / 2 * share * (1 - share)),
+                "link to host " << peer);
+        }
+    }
+};
+
+/// Oracle, by hand: WCMP after a link is degraded: shares of the rates that are left, +- 1 %.
+class DegradedPortGetsItsShare : public TestCase
+{
+  public:
+    DegradedPortGetsItsShare()
+        : TestCase("weights after a far link has lost three quarters of its rate")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t FLOWS = 20'000;
+        TestNetwork network;
+        Spines(network, 4);
+        network.Row("link_events",
+                    {{"time_ps", 1}, {"node_a", 11}, {"node_b", 23}, {"rate_bps", 25 * GBPS}});
+        for (int64_t i = 0; i < FLOWS; i++)
+        {
+            network.Flow(0, 1, 1000, 100'000 + i * 100'000);
+        }
+        network.Transport({{"Answers", "false"}});
+        network.Use("forwarding", "ns3::WeightedHash");
+        network.Run();
+        // 100 + 100 + 100 + 25: the last has a thirteenth. 1 % of all is four standard deviations.
+        const auto packets = Uplinks(network, 4);
+        for (size_t way = 0; way < 4; way++)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[way]) / FLOWS,
+                                      (way == 3 ? 1.0 / 13 : 4.0 / 13),
+                                      0.01,
+                                      "way " << way);
+        }
+    }
+};
+
+class WeightedHashTestSuite : public TestSuite
+{
+  public:
+    WeightedHashTestSuite()
+        : TestSuite("forwarding-weighted-hash", Type::SYSTEM)
+    {
+        AddTestCase(new WeightsAreOfTheWholeWay, Duration::QUICK);
+        AddTestCase(new WeightsOfTheLastHop, Duration::QUICK);
+        AddTestCase(new DegradedPortGetsItsShare, Duration::QUICK);
+    }
+};
+
+static WeightedHashTestSuite g_weightedHashTestSuite; ///< Registers itself
+
+} // namespace
+
+} // namespace tests
+} // namespace ns3
