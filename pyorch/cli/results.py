@@ -23,6 +23,8 @@ _SHOWN = {
     "flows": ("flows", ""), "size_bytes": ("size", "B"), "wall_s": ("wall", "s"),
     "cpu_s": ("CPU", "s"), "peak_memory_bytes": ("memory", "B"),
 }  # fmt: skip
+#: Columns of words.
+_WORDS = ("run", "engine", "state")
 
 
 def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
@@ -35,12 +37,13 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
     for name, rows in table.groupby("scenario", sort=False):
         changed = telling([c for c in table.columns if c not in COLUMNS], rows)
         view = Table(title=f"{name}: {len(rows)} runs", title_justify="left")
-        for heading in ("run", *headings(changed), "state", *(h for h, _ in _SHOWN.values())):
-            view.add_column(heading, justify="left" if heading in ("run", "state") else "right")
+        shown_of_all = (heading for heading, _ in _SHOWN.values())
+        for heading in ("run", *headings(changed), "engine", "state", *shown_of_all):
+            view.add_column(heading, justify="left" if heading in _WORDS else "right")
         for row in rows.to_dict("records"):
             point = [_parameter(key, row[key]) for key in changed]
             cost = [_cell(row[key], unit) for key, (_, unit) in _SHOWN.items()]
-            view.add_row(row["run"], *point, row["state"], *cost)
+            view.add_row(row["run"], *point, row["engine"], row["state"], *cost)
         console.print(view)
     typer.echo(_total(table, folder))
 
@@ -94,7 +97,8 @@ def show(run: str, folder: Path, everything: bool) -> None:
     _two_columns(console, f"{result.scenario}/{result.id}: what was run", given)
     _two_columns(console, "what came out", in_words(result.summary))
     facts = result.provenance
-    made = {"commit": facts["git_commit"] or "unknown", **facts["versions"]}
+    made = {"engine": facts["engine"], "commit": facts["git_commit"] or "unknown"}
+    made |= facts["versions"]
     _two_columns(console, "what made it", {name: str(value) for name, value in made.items()})
     typer.echo(f"In {result.folder}: {', '.join(sorted(p.name for p in result.folder.iterdir()))}")
 

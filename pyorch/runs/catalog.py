@@ -10,12 +10,13 @@ from pyorch import spec as specs
 from pyorch import traces
 from pyorch.errors import PyorchError, TraceError
 from pyorch.runs.finished import FILES
+from pyorch.spec import engine as engines
 from pyorch.spec.parameters import differing, flat
 
 #: Columns that every row has; those after them are the parameters that differ.
 COLUMNS = (
-    "scenario", "run", "seed", "state", "flows", "flows_done", "size_bytes", "wall_s", "cpu_s",
-    "engine_cpu_s", "peak_memory_bytes", "folder",
+    "scenario", "run", "seed", "engine", "state", "flows", "flows_done", "size_bytes", "wall_s",
+    "cpu_s", "engine_cpu_s", "peak_memory_bytes", "folder",
 )  # fmt: skip
 
 
@@ -32,11 +33,11 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
     Returns
     -------
     DataFrame
-        ``scenario``, ``run``, ``seed``; ``state``: ``finished``, ``stopped`` (some flows did not
-        end), ``unfinished`` (a file is missing) or ``damaged``; ``flows``, ``flows_done``;
-        ``size_bytes`` on disk; ``wall_s``, ``cpu_s``, ``engine_cpu_s``, ``peak_memory_bytes``:
-        cost of the simulation; ``folder``; then one column for each parameter that is not the
-        same in all runs of a scenario.
+        ``scenario``, ``run``, ``seed``, ``engine``; ``state``: ``finished``, ``stopped`` (some
+        flows did not end), ``unfinished`` (a file is missing) or ``damaged``; ``flows``,
+        ``flows_done``; ``size_bytes`` on disk; ``wall_s``, ``cpu_s``, ``engine_cpu_s``,
+        ``peak_memory_bytes``: cost of the simulation; ``folder``; then one column for each
+        parameter that is not the same in all runs of a scenario.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def _row(folder: Path) -> tuple[dict[str, object], Mapping[str, object]]:
     row["size_bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     try:
         spec = specs.read_spec(folder / "spec.json")
-        row |= {"scenario": spec["name"], "seed": spec["seed"]}
+        row |= {"scenario": spec["name"], "seed": spec["seed"], "engine": engines.of(spec).type}
     except PyorchError:
         return row | {"state": "damaged"}, {}
     if not all((folder / name).exists() for name in FILES):

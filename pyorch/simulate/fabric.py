@@ -72,6 +72,7 @@ class Fabric:
             "trace_pauses": int(trace_pauses),
             "sample_ps": sample_ps,
         }
+        self.engine = "packets"
         self.seed = seed
         self.stop_ps = ENDLESS_PS
         self._options = {name: int(value) for name, value in options.items() if value is not None}

@@ -117,8 +117,9 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     run_wall_s, run_cpu_s = clock.lap()
 
     tables = fabrics.output_columns(facade)
-    outcome = _outcome(facade, fabric.stop_ps)
+    outcome = {"engine": fabric.engine, **_outcome(facade, fabric.stop_ps)}
     facts = provenance.describe(
+        engine=fabric.engine,
         seed=fabric.seed,
         events=int(facade.Events()),
         data_packets=int(facade.DataPackets()),

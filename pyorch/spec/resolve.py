@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
+from pyorch.spec import engine as engines
 from pyorch.spec import messages, typeids
 from pyorch.spec.checks import (
     check_credits,
@@ -92,7 +93,8 @@ class Resolver:
             point = Scenario.model_validate(values)
         except ValidationError as error:
             raise scenario.error(*messages.first(error, Scenario)) from None
-        spec = point.model_dump(exclude={"topology", "workload", "failures"})
+        spec = point.model_dump(exclude={"topology", "workload", "failures", "engine"})
+        spec |= engines.settled(point.engine)
         self._choose_types(scenario, point, spec)
         spec["topology"] = self._plugin(
             scenario, "topology", point.topology, ("topology",), {"link": spec["link"]}

@@ -142,6 +142,8 @@ def shaped(key: str | int, value: object) -> object:
         return [value]
     if key == "switch" and isinstance(value, dict) and value.get("flow_control") == "none":
         return {**value, "flow_control": None}
+    if key == "engine" and isinstance(value, str):
+        return {"type": value}
     return value
 
 

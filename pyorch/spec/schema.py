@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from pyorch.spec.engine import Engine
 from pyorch.spec.fields import Closed, Flag, MessageBytes, Number, RateBps, SizeBytes, TimePs
 from pyorch.spec.limits import LONGEST_NAME
 
@@ -150,4 +151,5 @@ class Scenario(Closed):
     failures: list[Plugin] = []
     stop_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="stop")
     trace: Trace = Trace()
+    engine: Engine = Engine()
     seed: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = 1

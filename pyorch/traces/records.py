@@ -16,9 +16,11 @@ Word = Annotated[str, Field(strict=True, max_length=1000)]
 
 
 class _Record(BaseModel):
-    """A file of a run; later versions may say more."""
+    """A file of a run; later versions may say more, and earlier ones had one engine."""
 
     model_config = ConfigDict(extra="allow")
+
+    engine: Word = "packets"
 
 
 class Provenance(_Record):
@@ -68,7 +70,7 @@ def _read(path: Path, model: type[_Record]) -> dict:
     again = f"Make it again: python -m pyorch simulate {path.parent}/scenario.py"
     values = read_json(path, TraceError, again)
     try:
-        model.model_validate(values)
+        engine = model.model_validate(values).engine
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))
@@ -76,4 +78,4 @@ def _read(path: Path, model: type[_Record]) -> dict:
         raise TraceError(
             f"{shown(path)}: is damaged: {key}{given}: {first['msg']}. {again}"
         ) from None
-    return values
+    return {"engine": engine, **values}

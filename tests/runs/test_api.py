@@ -120,6 +120,7 @@ def test_runs_are_found_again_by_folder_name_and_beginning():
         assert pyorch.load(name).flows.equals(run.flows)
     table = pyorch.results()
     assert table["run"].tolist() == [run.id] and table["state"].tolist() == ["finished"]
+    assert table["engine"].tolist() == [run.provenance["engine"]] == [run.outcome["engine"]]
     assert table["size_bytes"][0] == sum(p.stat().st_size for p in run.folder.iterdir())
     with pytest.raises(TraceError, match="s9: no run of that name in results .1 runs."):
         pyorch.load("s9")

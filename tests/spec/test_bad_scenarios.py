@@ -18,7 +18,8 @@ CHANGES = {
     "a key that nobody knows": (
         "stop: 20 ms", "stopp: 20 ms",
         "small.yaml:8: stopp: there is no such key. Known here: name, template, topology, link,"
-        " wire, switch, workload, transport, failures, stop, trace, seed. Did you mean stop?",
+        " wire, switch, workload, transport, failures, stop, trace, engine, seed. Did you"
+        " mean stop?",
     ),
     "a key on two lines": (
         "stop: 20 ms", 'stop: 20 ms\n"se\\ned": 1',
