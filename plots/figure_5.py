@@ -97,8 +97,8 @@ def draw_slowest(ax, slowdown, fluid, unit_ps, optimal):
             mean, row + 0.38, xerr=half, color=style.color, linewidth=0.8, capsize=1.5
         )  # fmt: skip
         left = mean > middle  # the side with room for the words
-        low, high = np.nanmin([fct.min(), mean - half]), np.nanmax([fct.max(), mean + half])
-        nearest = np.nanmin([low, own["fct_ps"].min() / unit_ps]) if left else max(high, optimal)
+        lowest = np.nanmin([fct.min(), own["fct_ps"].min() / unit_ps])
+        nearest = lowest if left else np.nanmax([fct.max(), mean + half, optimal])
         ax.annotate(
             f"{mean / optimal:.2f}{within} x optimal", (nearest, row), va="center",
             xytext=(-6 if left else 6, 0), ha="right" if left else "left", fontsize=6,
