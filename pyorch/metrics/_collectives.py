@@ -54,7 +54,7 @@ def groups(run: RunTables) -> Iterator[Group]:
         if load["type"] != "collective":
             continue
         params = restore(collective.Params, load)
-        first = int(np.searchsorted(owner, index))
+        first = int(np.argmax(owner == index))
         for group, ranks in enumerate(collective.sizes(params)):
             graph = collective.graph_of(params, ranks)
             last = first + len(graph.src)

@@ -8,6 +8,7 @@ import numpy as np
 from pyorch import plugins
 from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, together
+from pyorch.render.relays import relayed
 from pyorch.spec.fields import restore
 from pyorch.workload._hosts import hosts, stream
 from pyorch.writing import write_atomically
@@ -43,7 +44,11 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     if ratio := spec["link"]["bit_error_ratio"]:  # a table of links may have its own
         n_links = len(tables["links"]["node_a"])
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
-    if waits := _dependencies(spec["workload"], parts, ids):
+    waits = _dependencies(spec["workload"], parts, ids)
+    relay = _relays(spec, flows)
+    if (rows := np.flatnonzero(relay >= 0)).size:
+        tables["flows"], waits = relayed(flows, waits, rows, relay[rows])
+    if waits:
         tables["dependencies"] = waits
     if ways := _routes(spec["workload"], parts, ids):
         forwards = np.isin(ways["node"], hosts(tables["nodes"]), invert=True)
@@ -111,7 +116,13 @@ def _routes(
 
 
 def flows_wait(spec: dict) -> bool:
-    """Return whether some flow of a resolved spec starts only when another has ended."""
+    """Return whether some flow of a resolved spec starts only when another has ended.
+
+    On a topology that relays messages some may.
+    """
+    topology = plugins.load("pyorch.topology", spec["topology"]["type"])
+    if hasattr(topology, "relays"):
+        return True
     for load in spec["workload"]:
         module = plugins.load("pyorch.workload", load["type"])
         if hasattr(module, "dependencies"):
@@ -143,8 +154,18 @@ def workload_of_flows(spec: dict) -> np.ndarray:
     """Return the index of the workload of each flow, in the order of the table of flows."""
     topology = plugins.load("pyorch.topology", spec["topology"]["type"])
     tables = topology.tables(restore(topology.Params, spec["topology"]), spec["link"])
-    n_flows = [len(part["src"]) for part in _parts(spec, tables, spec["seed"])]
-    return np.repeat(np.arange(len(n_flows)), n_flows)
+    parts = _parts(spec, tables, spec["seed"])
+    owner = np.repeat(np.arange(len(parts)), [len(part["src"]) for part in parts])
+    ends = {end: np.concatenate([part[end] for part in parts]) for end in ("src", "dst")}
+    return np.concatenate([owner, owner[_relays(spec, ends) >= 0]])
+
+
+def _relays(spec: dict, flows: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the host that relays each flow; -1 for those that a network carries all the way."""
+    module = plugins.load("pyorch.topology", spec["topology"]["type"])
+    if not hasattr(module, "relays"):
+        return np.full(len(flows["src"]), -1)
+    return module.relays(restore(module.Params, spec["topology"]), flows["src"], flows["dst"])
 
 
 def _parts(spec: dict, tables: Tables, seed: int) -> list[dict[str, np.ndarray]]:

@@ -13,7 +13,7 @@ class Contract(Protocol):
 
     Params: type[Closed]
     OWN_LINKS: bool  # rates and delays are not those of `link`, which may leave them out
-    OPTIONAL = ("OWN_LINKS",)
+    OPTIONAL = ("OWN_LINKS", "relays")
 
     def tables(params: Closed, link: dict) -> dict[str, dict[str, np.ndarray]]:  # noqa: N805
         """Return the node and link tables; columns as in docs/definitions.md."""
@@ -23,3 +23,6 @@ class Contract(Protocol):
 
         What is to be a site of multi_site has switches and top_switches (of the highest tier) too.
         """
+
+    def relays(params: Closed, src: np.ndarray, dst: np.ndarray) -> np.ndarray:  # noqa: N805
+        """Return the host that takes in a message whole and sends it on; -1 where none has to."""

@@ -10,14 +10,12 @@ others, so that classes of links and switches tell them and their links from the
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from pyorch import plugins
-from pyorch.errors import PluginError, did_you_mean, quoted
-from pyorch.spec import messages
-from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs, restore
-from pyorch.spec.limits import MOST_LINKS
+from pyorch.errors import did_you_mean, quoted
+from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs
 from pyorch.spec.schema import Name, Topology
+from pyorch.topology._nested import counts_of, settled, tables_of
 
 Tables = dict[str, dict[str, np.ndarray]]
 _NEEDED = ("switches", "top_switches", "cables", "ports", "access_links")
@@ -100,36 +98,16 @@ class Params(Closed):
 
 def _settled(site: Site, index: int, context: dict) -> Site:
     """Return a site whose topology is checked by its own model, with all its defaults."""
-    where, given = f"sites.{index}.topology", site.topology
-    try:
-        module = plugins.load("pyorch.topology", given.type)
-        params = module.Params.model_validate(given.model_extra or {}, context=context)
-        numbers = module.counts(params)
-    except PluginError as error:
-        raise FieldError(f"{where}.type", str(error)) from None
-    except ValidationError as error:
-        inner, message = messages.first(error, module.Params)
-        raise FieldError(f"{where}.{messages.dotted(inner)}", message) from None
-    except FieldError as error:
-        raise FieldError(f"{where}.{error.field}", str(error)) from None
-    if missing := [name for name in _NEEDED if name not in numbers]:
-        raise FieldError(
-            f"{where}.type", f"{given.type} does not count its {' and '.join(missing)}, which a"
-            " site has to.",
-        )  # fmt: skip
-    if numbers["cables"] > MOST_LINKS:
-        raise FieldError(
-            f"{where}.type", f"{numbers['cables']} links in all; there may be {MOST_LINKS}. Lower"
-            " the numbers of the topology.",
-        )  # fmt: skip
-    settled = Topology(type=given.type, **params.model_dump())
-    return site.model_copy(update={"topology": settled})
+    where = f"sites.{index}.topology"
+    return site.model_copy(
+        update={"topology": settled(site.topology, where, context, _NEEDED, "a site")}
+    )
 
 
 def tables(params: Params, link: dict) -> Tables:
     """Return the node and link tables; columns as in docs/definitions.md."""
     sites = _plain(params.sites)
-    networks = [_network(site, link) for site in sites]
+    networks = [tables_of(site["topology"], link) for site in sites]
     ids, first_border = _new_ids([network["nodes"] for network in networks])
     ends = first_border + np.cumsum([0, *(site["borders"] for site in sites)])
     borders = {
@@ -156,7 +134,7 @@ def tables(params: Params, link: dict) -> Tables:
 def counts(params: Params) -> dict[str, int]:
     """Return the closed-form numbers of hosts, switches, switch ports in use and cables."""
     sites = _plain(params.sites)
-    each = [_counts(site) for site in sites]
+    each = [counts_of(site["topology"]) for site in sites]
     total = {key: sum(numbers[key] for numbers in each) for key in ("hosts", *_NEEDED)}
     borders = {site["name"]: site["borders"] for site in sites}
     border_links = sum(
@@ -186,16 +164,6 @@ def counts(params: Params) -> dict[str, int]:
 def _plain(parts: list) -> list[dict[str, Any]]:
     """Return sections as a resolved spec has them, which is how they come from one."""
     return [part if isinstance(part, dict) else part.model_dump() for part in parts]
-
-
-def _network(site: dict, link: dict) -> Tables:
-    module = plugins.load("pyorch.topology", site["topology"]["type"])
-    return module.tables(restore(module.Params, site["topology"]), link)
-
-
-def _counts(site: dict) -> dict[str, int]:
-    module = plugins.load("pyorch.topology", site["topology"]["type"])
-    return module.counts(restore(module.Params, site["topology"]))
 
 
 def _new_ids(sites: list[dict[str, np.ndarray]]) -> tuple[list[np.ndarray], int]:

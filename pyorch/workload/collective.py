@@ -25,9 +25,9 @@ from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec import messages
 from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs, restore
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
-from pyorch.spec.network import Network
+from pyorch.spec.network import Columns, Network
 from pyorch.spec.stored import as_written
-from pyorch.workload._hosts import hosts, stream
+from pyorch.workload._hosts import hosts, leaf_of, stream
 
 
 def _settle(given: object, info: ValidationInfo) -> dict:
@@ -72,6 +72,7 @@ class Params(Closed):
     """What is done, on how many bytes, and which hosts are in which group.
 
     `ranks` hosts in each of `groups`; or `groups` lists the hosts of each, counted from 0, by rank.
+    `first_host` is where a placement begins, so that several workloads lie side by side.
     """
 
     algorithm: Annotated[dict[str, Any], BeforeValidator(_settle)]
@@ -80,8 +81,9 @@ class Params(Closed):
     chunks: Count = 1
     ranks: Annotated[int, Field(strict=True, ge=0)] = 0
     groups: Annotated[int | list[list[int]], BeforeValidator(_numbered_or_listed)] = 1
-    placement: Literal["packed", "strided", "random"] = "packed"
+    placement: Literal["packed", "strided", "aligned", "random"] = "packed"
     stride: Annotated[int, Field(strict=True, ge=0)] = 0
+    first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     step_delay_ps: TimePs = Field(0, alias="step_delay")
     start_ps: TimePs = Field(0, alias="start")
 
@@ -114,9 +116,13 @@ def _check_members(params: Params) -> None:
                 "stride", f"{params.stride} with placement {params.placement}. placement strided"
                 " takes every so many hosts, for example stride: 8; the others have no stride.",
             )  # fmt: skip
+        if params.first_host and params.placement == "random":
+            raise FieldError("first_host", "placement random draws from all hosts. Leave it out.")
         return
-    if params.ranks or params.placement != "packed" or params.stride:
-        raise FieldError("groups", "lists the hosts, so leave ranks, placement and stride out.")
+    if params.ranks or params.placement != "packed" or params.stride or params.first_host:
+        raise FieldError(
+            "groups", "lists the hosts, so leave ranks, placement, stride and first_host out."
+        )
     if not params.groups or min(map(len, params.groups)) < 2:
         raise FieldError("groups", "every group has two or more hosts.")
     members = np.concatenate([np.array(group) for group in params.groups])
@@ -146,7 +152,7 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if there are not so many hosts, or too many messages."""
     available = network.counts["hosts"]
     if isinstance(params.groups, int):
-        needed = _host_index(params, available, 0).max() + 1
+        needed = _host_index(params, network.nodes, network.links, 0).max() + 1
         if params.placement == "random":
             needed = params.groups * params.ranks
         if needed > available:
@@ -172,7 +178,7 @@ def flows(
     """Return the messages, group after group."""
     ids = hosts(nodes)
     found = []
-    for members in _groups(params, len(ids), seed):
+    for members in _groups(params, nodes, links, seed):
         graph = graph_of(params, len(members))
         found.append((ids[members][graph.src], ids[members][graph.dst], graph.bytes))
     src, dst, size = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -228,21 +234,26 @@ def _algorithm(settled: dict[str, Any]) -> tuple[ModuleType, Closed]:
     return module, restore(module.Params, settled)
 
 
-def _groups(params: Params, n_hosts: int, seed: int) -> list[np.ndarray]:
+def _groups(params: Params, nodes: Columns, links: Columns, seed: int) -> list[np.ndarray]:
     """Return the hosts of each group, counted from 0, by rank."""
     if isinstance(params.groups, int):
-        return list(_host_index(params, n_hosts, seed))
+        return list(_host_index(params, nodes, links, seed))
     return [np.array(group) for group in params.groups]
 
 
-def _host_index(params: Params, n_hosts: int, seed: int) -> np.ndarray:
+def _host_index(params: Params, nodes: Columns, links: Columns, seed: int) -> np.ndarray:
     """Return the host of each rank, counted from 0, one row per group."""
     shape = (params.groups, params.ranks)
+    n_ranks = params.groups * params.ranks
     if params.placement == "random":
-        drawn = stream(seed, "collective").permutation(max(n_hosts, params.groups * params.ranks))
-        return drawn[: params.groups * params.ranks].reshape(shape)
+        n_hosts = int((nodes["is_switch"] == 0).sum())
+        drawn = stream(seed, "collective").permutation(max(n_hosts, n_ranks))
+        return drawn[:n_ranks].reshape(shape)
     if params.placement == "packed":
-        return np.arange(params.groups * params.ranks).reshape(shape)
-    block, within = np.divmod(np.arange(params.groups), params.stride)
-    first = block * params.stride * params.ranks + within
-    return first[:, None] + np.arange(params.ranks) * params.stride
+        return params.first_host + np.arange(n_ranks).reshape(shape)
+    stride = params.stride
+    if params.placement == "aligned":
+        stride = int(np.unique(leaf_of(nodes, links), return_counts=True)[1].max())
+    block, within = np.divmod(np.arange(params.groups), stride)
+    first = params.first_host + block * stride * params.ranks + within
+    return first[:, None] + np.arange(params.ranks) * stride

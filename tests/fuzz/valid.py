@@ -215,6 +215,8 @@ def scenario(draw):
         "{type: multi_site, long_haul: [{between: [a, b], rate: 1 Gb/s, delay: 1 ms}], sites:"
         " [{name: a, topology: {type: dumbbell, left: 4, right: 5}},"
         " {name: b, topology: {type: dumbbell, left: 1, right: 1}, borders: 2}]}",
+        "{type: rails, devices: 3, rail: {type: star, hosts: 3, planes: 2},"
+        " scale_up: {rate: 1 Tb/s, delay: 100 ns}}",
     ])  # fmt: skip
     workload = draw.choice([
         "{type: permutation, message: 1 MB, inter_leaf: false}",

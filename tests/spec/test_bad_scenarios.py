@@ -91,9 +91,9 @@ CHANGES = {
     ),
     "an unknown topology of a site": (
         "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
-        "{type: multi_site, sites: [{name: a, topology: {type: star}}, {name: b, topology:"
-        " {type: star}}], long_haul: [{between: [a, b], rate: 1 Gb/s, delay: 1 ms}]}",
-        "small.yaml:3: topology.sites.0.topology.type: no topology 'star'. Found in",
+        "{type: multi_site, sites: [{name: a, topology: {type: stars}}, {name: b, topology:"
+        " {type: stars}}], long_haul: [{between: [a, b], rate: 1 Gb/s, delay: 1 ms}]}",
+        "small.yaml:3: topology.sites.0.topology.type: no topology 'stars'. Found in",
     ),
     "a key of a site that nobody knows": (
         "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",

@@ -60,6 +60,12 @@ def groups(flows, size):
             "ranks: 2, groups: 6, placement: strided, stride: 4",
             [[0, 4], [1, 5], [2, 6], [3, 7], [8, 12], [9, 13]],
         ),
+        ("ranks: 4, groups: 2, first_host: 6", [[6, 7, 8, 9], [10, 11, 12, 13]]),
+        # 4 hosts below each leaf: rank k is below leaf k
+        (
+            "ranks: 4, groups: 2, placement: aligned, first_host: 2",
+            [[2, 6, 10, 14], [3, 7, 11, 15]],
+        ),
         ("groups: [[3, 1], [15, 0, 7]]", None),
     ],
 )
@@ -165,6 +171,14 @@ def test_a_resolved_spec_is_read_as_it_was_written(algorithm):
             "workload.0.stride: 0 with placement strided. placement strided takes every so many",
         ),
         (f"{RING}ranks: 4, stride: 2}}", "workload.0.stride: 2 with placement packed."),
+        (
+            f"{RING}ranks: 4, placement: aligned, first_host: 4}}",
+            "workload.0.groups: 1 groups of 4 ranks need 17 hosts; there are 16.",
+        ),
+        (
+            f"{RING}ranks: 4, placement: random, first_host: 4}}",
+            "workload.0.first_host: placement random draws from all hosts. Leave it out.",
+        ),
         (
             f"{RING}groups: [[0, 1, 2], [3, 1]]}}",
             "workload.0.groups: host 1 is there 2 times; groups of one workload do not overlap.",

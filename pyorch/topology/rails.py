@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Racks of devices: a scale-up network in each rack, and rails that join what has the same place.
+
+Device i of every rack is on rail i, a network of any other topology with one host per rack; what
+tiers, planes and oversubscription it has, that topology says. In a rack each scale-up plane is one
+switch. A host is a device with a port for each plane of both networks. Node ids: hosts rack by
+rack, the scale-up switches rack by rack, then the other switches rail by rail. Scale-up switches
+are one tier above all others, so that classes of links and switches tell them apart.
+
+Devices do not forward, so nothing joins two devices of different racks on different rails. Such a
+message is relayed: the device of the sender's rack on the rail of the destination receives all of
+it over scale-up and then sends it on.
+
+Source: rail-optimised networks as in [hotnets24] section 6.1; the relay is that of PXN in NCCL.
+"""
+
+from typing import Any
+
+import numpy as np
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from pyorch.spec.fields import Closed, Count, FieldError, Hosts, RateBps, TimePs
+from pyorch.spec.limits import MOST_NODES
+from pyorch.spec.schema import Topology
+from pyorch.topology._nested import counts_of, settled, tables_of
+
+_NEEDED = ("switches", "top_switches", "cables", "ports", "access_links")
+
+
+class ScaleUp(Closed):
+    """The network in a rack: switches, each with one link of this kind to every device."""
+
+    planes: Count = 1
+    rate_bps: RateBps = Field(alias="rate")
+    delay_ps: TimePs = Field(alias="delay")
+
+
+class Params(Closed):
+    """Devices of a rack, the network of each rail, and that of each rack."""
+
+    devices: Hosts
+    rail: Topology
+    scale_up: ScaleUp
+
+    @field_validator("rail")
+    @classmethod
+    def _settle(cls, rail: Topology, info: ValidationInfo) -> Topology:
+        return settled(rail, "rail", info.context or {}, _NEEDED, "a rail")
+
+    @model_validator(mode="after")
+    def _is_not_too_large(self) -> "Params":
+        """Refuse more devices than there may be."""
+        hosts = self.devices * counts_of(_plain(self.rail))["hosts"]
+        if hosts > MOST_NODES:
+            raise FieldError(
+                "devices", f"{hosts} devices in all; at most {MOST_NODES}. Lower devices or the"
+                " hosts of a rail.",
+            )  # fmt: skip
+        return self
+
+
+def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+    """Return the node and link tables; columns as in docs/definitions.md."""
+    up, n = _plain(params.scale_up), params.devices
+    rail = tables_of(_plain(params.rail), link)
+    nodes, links = rail["nodes"], rail["links"]
+    old_hosts = np.sort(nodes["node"][nodes["is_switch"] == 0])
+    old_switches = np.sort(nodes["node"][nodes["is_switch"] == 1])
+    n_hosts = len(old_hosts) * n
+    first_rail = n_hosts + len(old_hosts) * up["planes"]
+    ids = []
+    for index in range(n):
+        new = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
+        new[old_hosts] = np.arange(len(old_hosts)) * n + index
+        new[old_switches] = first_rail + index * len(old_switches) + np.arange(len(old_switches))
+        ids.append(new)
+    host, plane = np.divmod(np.arange(n_hosts * up["planes"]), up["planes"])
+    inside = {
+        "node_a": host,
+        "node_b": n_hosts + host // n * up["planes"] + plane,
+        "rate_bps": up["rate_bps"],
+        "delay_ps": up["delay_ps"],
+        "loss_ratio": link["loss_ratio"],
+    }
+    if "bit_error_ratio" in links:
+        inside["bit_error_ratio"] = link["bit_error_ratio"]
+    return {
+        "nodes": _nodes(nodes, ids, n_hosts, first_rail, up["planes"]),
+        "links": {
+            name: np.concatenate(
+                [
+                    np.broadcast_to(np.asarray(inside.get(name, 0), values.dtype), host.shape),
+                    *((new[values] if name in ("node_a", "node_b") else values) for new in ids),
+                ]
+            )
+            for name, values in links.items()
+        },
+    }
+
+
+def counts(params: Params) -> dict[str, int]:
+    """Return the closed-form numbers of hosts, switches, switch ports in use and cables."""
+    rail, n = counts_of(_plain(params.rail)), params.devices
+    hosts, planes = rail["hosts"] * n, _plain(params.scale_up)["planes"]
+    access_links = hosts * planes + rail["access_links"] * n
+    cables = hosts * planes + rail["cables"] * n
+    return {
+        "hosts": hosts,
+        "hosts_per_leaf": n,
+        "racks": rail["hosts"],
+        "rails": n,
+        "switches": rail["switches"] * n + rail["hosts"] * planes,
+        "ports": rail["ports"] * n + hosts * planes,
+        "access_links": access_links,
+        "fabric_links": cables - access_links,
+        "cables": cables,
+    }
+
+
+def relays(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Return the device in the rack of `src` on the rail of `dst`; -1 if a network joins them."""
+    n = params.devices
+    joined = (src // n == dst // n) | (src % n == dst % n)
+    return np.where(joined, -1, src // n * n + dst % n)
+
+
+def _plain(part: Any) -> dict[str, Any]:
+    """Return a section as a resolved spec has it, which is how it comes from one."""
+    return part if isinstance(part, dict) else part.model_dump()
+
+
+def _nodes(
+    rail: dict[str, np.ndarray],
+    ids: list[np.ndarray],
+    n_hosts: int,
+    first_rail: int,
+    scale_up_planes: int,
+) -> dict[str, np.ndarray]:
+    """Return the node table: planes are counted rail by rail, then those of scale-up."""
+    order = np.argsort(rail["node"])
+    switch = order[rail["is_switch"][order] == 1]
+    tier, plane = rail["tier"][switch], rail["plane"][switch]
+    n_planes, n_rails = int(plane.max()) + 1, len(ids)
+    inside = np.arange(first_rail - n_hosts) % scale_up_planes
+    zero = np.zeros(n_hosts, dtype=np.int64)
+    planes = [plane + index * n_planes for index in range(n_rails)]
+    n_nodes = first_rail + n_rails * len(switch)
+    return {
+        "node": np.arange(n_nodes, dtype=np.int64),
+        "is_switch": (np.arange(n_nodes) >= n_hosts).astype(np.int64),
+        "tier": np.concatenate([zero, np.full(len(inside), tier.max() + 1), *[tier] * n_rails]),
+        "plane": np.concatenate([zero, inside + n_rails * n_planes, *planes]),
+    }

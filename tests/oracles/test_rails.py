@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Racks on rails from YAML to tables: what keeps to a rail, what does not, and a lost plane."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pyorch.spec.fields import restore
+from pyorch.topology import rails
+from pyorch.workload import collective
+
+ROOT = Path(__file__).parents[2]
+N_DEVICES, N_RACKS = 4, 6
+N_HOSTS = N_DEVICES * N_RACKS
+SCENARIO = """\
+name: racks
+topology:
+  type: rails
+  devices: 4
+  rail: {{type: star, hosts: 6, planes: {planes}}}
+  scale_up: {{rate: 14.4 Tb/s, delay: 100 ns}}
+link: {{rate: 800 Gb/s, delay: 500 ns}}
+switch: {{buffer: none}}
+workload: {workload}
+transport: {transport}
+failures: {failures}
+stop: 1 s
+"""
+ROCE = "{type: ns3::RoceTransport}"
+PACKET = 4096 + 62 + 20
+
+pytestmark = pytest.mark.ns3
+
+
+def run(folder, workload, transport=ROCE, planes=1, failures="[]"):
+    path = folder / "racks.yaml"
+    path.write_text(
+        SCENARIO.format(workload=workload, transport=transport, planes=planes, failures=failures)
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(folder / "out")],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return (pd.read_parquet(folder / "out" / f"{name}.parquet") for name in ("flows", "ports"))
+
+
+def of_hosts(ports):
+    """Return the ports of devices, and which of them lead to scale-up: switches 24 to 29."""
+    own = ports[ports["node"] < N_HOSTS]
+    return own, own["peer"] < N_HOSTS + N_RACKS
+
+
+def test_aligned_groups_never_leave_their_rails(tmp_path):
+    # Oracle: the topology. Group g has device g of every rack; rail 3 has no group.
+    load = "{type: collective, algorithm: ring, operation: all_reduce, bytes: 600 kB,"
+    _, ports = run(tmp_path, f"{load} ranks: 6, groups: 3, placement: aligned}}")
+    own, is_up = of_hosts(ports)
+
+    sent = own.loc[~is_up].groupby(own["node"] % N_DEVICES)["sent_data_packets"].sum()
+    assert own.loc[is_up, "sent_frames"].sum() == 0
+    # 6 ranks x 10 messages of 100 kB in 25 packets
+    assert sent.tolist() == [6 * 10 * 25] * 3 + [0]
+
+
+def test_bytes_that_change_rails_are_those_of_the_placement(tmp_path):
+    """Every byte of a network that loses and pauses nothing can be counted beforehand.
+
+    A message within a rack is once on scale-up, one between racks on a rail once on that, any
+    other once on each. It has headers of 62 B for each packet and 16 B more for the first, 20 B of
+    framing, and an acknowledgement of 66 B + 20 B for each packet, back on the same network.
+    """
+    load = {
+        "algorithm": {"type": "ring"}, "operation": "all_reduce", "data_bytes": 800_008,
+        "chunks": 1, "ranks": 8, "groups": 3, "placement": "random", "stride": 0, "first_host": 0,
+        "step_delay_ps": 0, "start_ps": 0,
+    }  # fmt: skip
+    text = "{type: collective, algorithm: ring, operation: all_reduce, bytes: 800008 B,"
+    _, ports = run(tmp_path, f"{text} ranks: 8, groups: 3, placement: random}}")
+    own, is_up = of_hosts(ports)
+
+    nodes = {"node": np.arange(N_HOSTS), "is_switch": np.zeros(N_HOSTS, dtype=int)}
+    whole = collective.flows(restore(collective.Params, load), nodes, {}, 1)
+    rack, rail = (of(np.stack([whole["src"], whole["dst"]]), N_DEVICES)
+                  for of in (np.floor_divide, np.mod))  # fmt: skip
+    crosses = (rack[0] != rack[1]) & (rail[0] != rail[1])
+    on_up, on_rail = (rack[0] == rack[1]) | crosses, rack[0] != rack[1]
+    each = 100_001 + 25 * (62 + 20 + 66 + 20) + 16  # 24 full packets and one of 1697 B
+    assert 0 < crosses.sum() < len(crosses)
+    assert own.loc[is_up, "sent_bytes"].sum() == on_up.sum() * each
+    assert own.loc[~is_up, "sent_bytes"].sum() == on_rail.sum() * each
+
+
+def test_cross_rail_bytes_of_a_random_placement_on_average():
+    """Two of R racks x n devices at random: (R-1)(n-1) of the nR-1 others are on neither network.
+
+    Mean over 400 draws of the share among 24 neighbours of a ring over all devices; its standard
+    error is below sqrt(p (1-p) / 24 / 400) = 0.5 %, so five of these fail once in a million.
+    """
+    racks = restore(rails.Params, {"devices": N_DEVICES})
+    rng = np.random.default_rng(5)
+    draws = np.array([rng.permutation(N_HOSTS) for _ in range(400)])
+    via = rails.relays(racks, draws, np.roll(draws, -1, axis=1))
+
+    expected = (N_RACKS - 1) * (N_DEVICES - 1) / (N_HOSTS - 1)
+    assert abs((via >= 0).mean() - expected) < 5 * 0.005
+
+
+def test_a_lost_plane_costs_its_share(tmp_path):
+    """A message of 1200 packets over 4 planes, then over 3: rates are as 4 to 3.
+
+    Each packet takes 41.78 ns, so the message 12.5 us over four planes and 16.7 us over three, and
+    1.04 us for two links and the second serialisation.
+    """
+    load = f"{{type: single, message: {1200 * 4096} B, source: 0, target: 4, start: 20 us}}"
+    spray = "{type: ns3::SprayTransport, attributes: {WindowBdp: 4, HeaderBytes: 62}}"
+    lost = "[{type: scheduled, planes: [2], at: 10 us}]"
+    took = []
+    for failures in ("[]", lost):
+        flows, ports = run(tmp_path, load, spray, 4, failures)
+        took.append(int(flows["receiver_end_ps"][0] - flows["start_ps"][0]))
+        assert flows["timeouts"].sum() == 0
+    rest_ps = 2 * 500_000 + PACKET * 10
+    assert took[0] == pytest.approx(300 * PACKET * 10 + rest_ps, rel=0.02)
+    assert took[1] == pytest.approx(400 * PACKET * 10 + rest_ps, rel=0.02)
+
+
+def test_a_plane_lost_during_the_job_does_not_end_it(tmp_path):
+    load = "{type: collective, algorithm: ring, operation: all_reduce, bytes: 6 MB, ranks: 6,"
+    spray = "{type: ns3::SprayTransport, attributes: {WindowBdp: 2, Rto: 100 us}}"
+    lost = "[{type: scheduled, planes: [1], at: 15 us}]"
+    ends = []
+    for failures in ("[]", lost):
+        flows, _ = run(tmp_path, f"{load} placement: aligned}}", spray, 4, failures)
+        assert flows["receiver_end_ps"].notna().all()
+        ends.append(int(flows["receiver_end_ps"].max()))
+    # 10 steps of 1 MB over 3.2 Tb/s are 26 us and latency; what is left is slower by 4/3 at most,
+    # and what was in flight in the lost plane waits for one timeout.
+    timeout_ps = 100_000_000
+    assert ends[0] < ends[1] < 4 / 3 * ends[0] + timeout_ps
+
+
+@pytest.mark.parametrize(
+    "control", ["none", "{type: ns3::CreditFlowControl, attributes: {LaneBlocks: 8191}}"]
+)
+def test_an_all_reduce_in_a_rack_takes_its_closed_form(tmp_path, control):
+    """18 devices at 14.4 Tb/s: 34 steps, each of 100 packets that last 18250 ps.
+
+    (32768 + 62 + 20) B x 8 / 14.4 Tb/s = 18250 ps. A step is 100 of them, one more at the switch,
+    and 2 x 100 ns. Its acknowledgement, 86 B or 48 ps, may get in front of one packet of the next.
+    Credit updates of (64 + 20) B, 47 ps, one per 16 packets and more, may too.
+    """
+    path = tmp_path / "rack.yaml"
+    path.write_text(f"""\
+name: rack
+topology:
+  type: rails
+  devices: 18
+  rail: {{type: star, hosts: 2}}
+  scale_up: {{rate: 14.4 Tb/s, delay: 100 ns}}
+link: {{rate: 800 Gb/s, delay: 500 ns, classes: [{{tiers: [0, 2], flow_control: {control}}}]}}
+switch: {{buffer: none}}
+workload: {{type: collective, algorithm: ring, operation: all_reduce, bytes: {18 * 100 * 32768} B,
+           ranks: 18}}
+transport: {{type: ns3::RoceTransport, attributes: {{MtuBytes: 32768, AckInterval: 1000,
+            RethBytes: 0}}}}
+stop: 1 s
+""")
+    subprocess.run(
+        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(tmp_path)],
+        cwd=ROOT, check=True, capture_output=True,
+    )  # fmt: skip
+    flows = pd.read_parquet(tmp_path / "flows.parquet")
+
+    step_ps = 101 * 18250 + 200_000
+    waits_ps = 48 if control == "none" else 48 + 100 * 47
+    assert 34 * step_ps <= flows["receiver_end_ps"].max() <= 34 * (step_ps + waits_ps)
