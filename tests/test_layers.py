@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
-ROOMS = ["errors", "units", "plugins", "reading", "writing", "jobs", "forks", "built", "spec",
-         "topology", "collective", "workload", "failure", "theory", "wan", "render", "export",
-         "simulate", "traces", "metrics", "figures", "study", "report", "views", "runs", "scaffold",
-         "workflow", "api", "cli"]  # fmt: skip
+ROOMS = ["errors", "units", "plugins", "reading", "writing", "jobs", "forks", "built", "draws",
+         "spec", "topology", "theory", "collective", "training", "workload", "failure", "wan",
+         "render", "export", "simulate", "traces", "metrics", "figures", "study", "report", "views",
+         "runs", "scaffold", "workflow", "api", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from pyorch import plugins
+from pyorch.draws import stream
 from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, together
 from pyorch.render.relays import relayed
 from pyorch.spec.fields import restore
-from pyorch.workload._hosts import hosts, stream
+from pyorch.workload._hosts import hosts
 from pyorch.writing import write_atomically
 
 Tables = dict[str, dict[str, np.ndarray]]

@@ -12,6 +12,8 @@ MOST_NODES = 2**22
 #: Messages of a run, and rows of a table that somebody else has made.
 MOST_FLOWS = 5_000_000
 MOST_ROWS = 20_000_000
+#: Computations, messages and barriers of a run.
+MOST_TASKS = 20_000_000
 #: Outages of links in a run.
 MOST_OUTAGES = 200_000
 #: Columns of a table that somebody else has made.

@@ -10,14 +10,14 @@ from functools import cache
 
 import numpy as np
 
+from pyorch.draws import derangement, stream
 from pyorch.errors import TheoryError
 from pyorch.theory import ecmp, paths
 from pyorch.topology import leaf_spine
-from pyorch.workload import permutation
 
 #: Rate, delay and size cancel out of a slowdown; any values do.
 _LINK = {"rate_bps": 10**12, "delay_ps": 0, "loss_ratio": 0.0}
-_MESSAGE = "1 MB"
+_MESSAGE_BYTES = 10**6
 #: A draw of so many takes about a minute.
 MOST_HOSTS = 2**19
 
@@ -54,13 +54,15 @@ def slowdown_of_permutation(hosts: int, seed: int) -> np.ndarray:
         Decides the permutation and the path of each flow.
     """
     tables = square_leaf_spine(hosts)
-    message = permutation.Params.model_validate({"message": _MESSAGE})
-    flows = permutation.flows(message, tables["nodes"], tables["links"], seed)
+    # The draw of the workload `permutation`: hosts are counted leaf by leaf.
+    src = np.arange(hosts)
+    dst = derangement(src // math.isqrt(hosts // 2), stream(seed, "permutation"))
+    size_bytes = np.full(hosts, _MESSAGE_BYTES)
     network = paths.Network(tables["nodes"], tables["links"])
     hash_draw = np.random.default_rng([seed, hosts])
-    routes = network.routes(flows["src"], flows["dst"], paths.random_choice(hash_draw))
-    took_ps = ecmp.fluid_fct_ps(routes, flows["bytes"], flows["start_ps"], network.rate_bps)
-    return took_ps / (flows["bytes"] * 8e12 / _LINK["rate_bps"])
+    routes = network.routes(src, dst, paths.random_choice(hash_draw))
+    took_ps = ecmp.fluid_fct_ps(routes, size_bytes, np.zeros_like(src), network.rate_bps)
+    return took_ps / (size_bytes * 8e12 / _LINK["rate_bps"])
 
 
 @cache

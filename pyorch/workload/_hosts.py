@@ -1,23 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What workloads share: hosts, their leaves and rates, and random streams by purpose."""
-
-import zlib
+"""What workloads share: hosts, their leaves and rates."""
 
 import numpy as np
-
-
-def stream(seed: int, purpose: str) -> np.random.Generator:
-    """Return the random stream of one purpose: no other draw, before or after, changes it.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the run.
-    purpose : str
-        What the numbers are for: ``"permutation"``.
-    """
-    key = zlib.crc32(purpose.encode())
-    return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, key])))
 
 
 def hosts(nodes: dict[str, np.ndarray]) -> np.ndarray:

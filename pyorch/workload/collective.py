@@ -21,13 +21,14 @@ from pyorch.collective._graph import (
     in_chunks,
     part_bytes,
 )
+from pyorch.draws import stream
 from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec import messages
 from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs, restore
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.spec.stored import as_written
-from pyorch.workload._hosts import hosts, leaf_of, stream
+from pyorch.workload._hosts import hosts, leaf_of
 
 
 def _settle(given: object, info: ValidationInfo) -> dict:

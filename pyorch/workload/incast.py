@@ -4,9 +4,10 @@
 import numpy as np
 from pydantic import Field
 
+from pyorch.draws import stream
 from pyorch.spec.fields import Closed, Count, FieldError, Flag, MessageBytes, TimePs
 from pyorch.spec.network import Network
-from pyorch.workload._hosts import hosts, stream
+from pyorch.workload._hosts import hosts
 
 
 class Params(Closed):

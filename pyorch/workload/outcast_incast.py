@@ -11,9 +11,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from pyorch.draws import stream
 from pyorch.spec.fields import Closed, FieldError, Flag, MessageBytes, TimePs
 from pyorch.spec.network import Network
-from pyorch.workload._hosts import alike, hosts, stream
+from pyorch.workload._hosts import alike, hosts
 
 Fan = Annotated[int, Field(strict=True, ge=1)]
 

@@ -8,10 +8,11 @@ active is drawn at random; those at a smaller share are among those at a larger 
 import numpy as np
 from pydantic import Field
 
+from pyorch.draws import derangement, stream
 from pyorch.spec.fields import Closed, FieldError, Flag, MessageBytes, Share, TimePs
 from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
-from pyorch.workload._hosts import alike, hosts, leaf_of, stream
+from pyorch.workload._hosts import alike, hosts, leaf_of
 
 
 class Params(Closed):
@@ -24,8 +25,6 @@ class Params(Closed):
     active: Share = 1.0
 
 
-#: Swaps per host; a few times ln(8192), after which a random transposition shuffle has mixed.
-_MIXING_SWAPS = 10
 #: Draws of active hosts. One is enough unless nearly all of very few fall below one leaf.
 _ATTEMPTS = 1000
 
@@ -103,32 +102,3 @@ def _active(group: np.ndarray, n: int, seed: int) -> np.ndarray:
     raise FieldError(
         "active", f"{n} active hosts nearly always have most of them below one leaf. Raise it."
     )
-
-
-def derangement(group: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return a random permutation p with group[p[i]] != group[i] for every i.
-
-    Starts from a uniform permutation, swaps each forbidden target with that of a host drawn at
-    random if that leaves both allowed, and then mixes: random swaps between allowed permutations
-    are symmetric, so their limit is the uniform distribution over all allowed permutations.
-
-    Parameters
-    ----------
-    group : ndarray, n rows
-        Group of each element; none may hold more than half of all elements.
-    random : Generator
-        Source of the draws.
-    """
-    n = len(group)
-    groups, target = group.tolist(), random.permutation(n).tolist()
-
-    def swap(i: int, j: int) -> None:
-        if groups[target[j]] != groups[i] and groups[target[i]] != groups[j]:
-            target[i], target[j] = target[j], target[i]
-
-    while bad := [i for i in range(n) if groups[target[i]] == groups[i]]:
-        for i, j in zip(bad, random.integers(n, size=len(bad)).tolist(), strict=True):
-            swap(i, j)
-    for i, j in random.integers(n, size=(_MIXING_SWAPS * n, 2)).tolist():
-        swap(i, j)
-    return np.array(target, dtype=np.int64)

@@ -10,13 +10,14 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
+from pyorch.draws import stream
 from pyorch.spec.fields import Closed, FieldError, Number, TimePs
 from pyorch.spec.files import InputFile, numbered_lines
 from pyorch.spec.limits import MOST_FLOWS
 from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
 from pyorch.workload import _size_cdf
-from pyorch.workload._hosts import access_rate_bps, hosts, stream
+from pyorch.workload._hosts import access_rate_bps, hosts
 
 
 class Params(Closed):
