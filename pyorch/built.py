@@ -34,5 +34,7 @@ BUILD = STUDY / "build" if STUDY else INSTALLED
 #: What the build says about the types of the modules, and the library that every run loads.
 TYPEIDS = BUILD / "typeids.json"
 ENGINE = "libfabric.so"
+#: What a run of the fluid engine loads too.
+FLUID = "libfluid.so"
 #: How modules are built; a wheel brings it along.
 CMAKE_PARTS = PACKAGED / "cmake" if IS_PACKAGED else REPOSITORY / "ns3-modules" / "cmake"

@@ -51,7 +51,7 @@ class RunTables:
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """The flows, all finished, as plain int64 columns.
+        """The flows, all finished, as plain int64 columns; without those that its engine knows not.
 
         Raises
         ------
@@ -65,7 +65,8 @@ class RunTables:
                 f"{self.folder}/flows.parquet: {unfinished} of {len(flows)} flows did not finish;"
                 f" raise 'stop' (now {stop})."
             )
-        return flows.drop(columns="sender_end_ps").astype("int64")
+        known = flows.drop(columns="sender_end_ps").dropna(axis="columns", how="all")
+        return known.astype("int64")
 
     def refuse_changes_of_links(self) -> None:
         """Raise TraceError if links change: then neither rates nor paths hold for the whole run."""
@@ -115,6 +116,12 @@ class RunTables:
             routes[np.flatnonzero(single), : own.shape[1]] = own
         wires = self.table("transports")
         return idle_times(self.spec, wires, network, flows, np.where(single, 1, ports), routes)
+
+
+def total(column: pd.Series) -> int | pd.api.typing.NAType:
+    """Return the sum of a column, <NA> if the engine of the run does not know it."""
+    found = column.sum(min_count=1) if len(column) else 0
+    return found if pd.isna(found) else int(found)
 
 
 def changes_of_links(spec: dict) -> str:

@@ -3,7 +3,7 @@
 
 import pandas as pd
 
-from pyorch.metrics._run import RunTables
+from pyorch.metrics._run import RunTables, total
 from pyorch.theory import bounds
 
 
@@ -25,12 +25,12 @@ def measure(run: RunTables) -> pd.DataFrame:
     nodes = run.inputs["nodes"]
     switches = nodes["node"][nodes["is_switch"] == 1]
     ports = run.table("ports")
-    queues = ports["max_queue_bytes"][ports["node"].isin(switches)].to_numpy(dtype="int64")
+    queues = ports["max_queue_bytes"][ports["node"].isin(switches)]
     row = {
         "completion_ps": completion_ps,
         "bound_ps": round(bound_ps),
         "over_bound": completion_ps / bound_ps,
-        "trimmed_packets": int(flows["trimmed_packets"].sum()),
-        "max_queue_bytes": int(queues.max(initial=0)),
+        "trimmed_packets": total(run.table("flows")["trimmed_packets"]),
+        "max_queue_bytes": queues.max() if len(queues) else 0,
     }
     return pd.DataFrame([row])

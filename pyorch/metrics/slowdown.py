@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables
+from pyorch.metrics._run import RunTables, total
 
 
 def measure(run: RunTables) -> pd.DataFrame:
@@ -26,7 +26,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     unloaded = idle["unloaded_fct_ps"].to_numpy()
     optimal = unloaded + idle["reverse_ack_ps"].to_numpy()
     slowdown = fct_ps / unloaded
-    ports, flows = run.table("ports"), run.flows
+    ports, flows, counted = run.table("ports"), run.flows, run.table("flows")
     dropped = [name for name in ports.columns if name.startswith("dropped_")]
     row = {
         "n_flows": len(flows),
@@ -39,9 +39,9 @@ def measure(run: RunTables) -> pd.DataFrame:
         "optimal_fct_ps": int(optimal.max()),
         "slowest_fct_ps": int(fct_ps.max()),
         "over_optimal_p100": (fct_ps / optimal).max(),
-        "retransmitted_packets": int(flows["retransmitted_packets"].sum()),
-        "timeouts": int(flows["timeouts"].sum()),
-        "dropped_frames": int(ports[dropped].sum().sum()),
-        "pause_frames": int(ports["pause_frames_sent"].sum()),
+        "retransmitted_packets": total(counted["retransmitted_packets"]),
+        "timeouts": total(counted["timeouts"]),
+        "dropped_frames": total(ports[dropped].sum(min_count=1)),
+        "pause_frames": total(ports["pause_frames_sent"]),
     }
     return pd.DataFrame([row])

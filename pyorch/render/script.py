@@ -8,7 +8,7 @@ from pathlib import Path
 import jinja2
 
 from pyorch.errors import SpecError
-from pyorch.spec.plan import TEMPLATES
+from pyorch.spec.plan import ENGINE_TEMPLATE, TEMPLATES
 from pyorch.units import format_si
 
 #: Suffix of a name to the unit a reader sees and how many of ours make one.
@@ -30,7 +30,7 @@ def render_script(spec: dict, templates: Path | str = TEMPLATES) -> str:
     SpecError
         The template names something that the spec does not have.
     """
-    name = f"{spec['template']}.py.jinja"
+    name = f"{ENGINE_TEMPLATE if 'engine' in spec else spec['template']}.py.jinja"
     try:
         return environment(str(templates)).get_template(name).render(run=spec)
     except jinja2.TemplateNotFound as error:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from pyorch.errors import TraceError
 from pyorch.units import format_si
@@ -37,15 +38,24 @@ def summarize(run: "RunResult") -> dict[str, object]:
         found |= _slowest(run)
     drops = [name for name in ports.columns if name.startswith(_DROPS)]
     return found | {
-        "retransmitted_packets": int(flows["retransmitted_packets"].sum()),
-        "dropped_frames": int(ports[drops].to_numpy(dtype=np.int64).sum()),
-        "pause_frames": int(ports["pause_frames_sent"].sum()),
-        "longest_queue_bytes": int(ports["max_queue_bytes"].max()),
+        **_counted(flows, ports, drops),
         "simulated_ps": run.outcome["now_ps"],
         "events": run.provenance["events"],
         "engine_cpu_s": run.provenance["run_cpu_s"],
         "peak_memory_bytes": run.provenance["peak_memory_bytes"],
         "stop_reason": run.outcome["stop_reason"],
+    }
+
+
+def _counted(flows: pd.DataFrame, ports: pd.DataFrame, drops: list[str]) -> dict[str, int]:
+    """Return what only packets have; nothing of it for a run at flow level."""
+    if ports["max_queue_bytes"].isna().all():
+        return {}
+    return {
+        "retransmitted_packets": int(flows["retransmitted_packets"].sum()),
+        "dropped_frames": int(ports[drops].to_numpy(dtype=np.int64).sum()),
+        "pause_frames": int(ports["pause_frames_sent"].sum()),
+        "longest_queue_bytes": int(ports["max_queue_bytes"].max()),
     }
 
 
@@ -111,11 +121,14 @@ def in_words(summary: Mapping[str, object]) -> dict[str, str]:
         names = ("mean", "p50", "p99")
         rows["slowdown mean / p50 / p99"] = " / ".join(f"{s[f'slowdown_{n}']:.3f}" for n in names)
         rows[f"largest slowdown (flow {s['slowdown_max_flow']})"] = f"{s['slowdown_max']:.3f}"
+    if "longest_queue_bytes" in s:
+        rows |= {
+            "retransmitted packets": str(s["retransmitted_packets"]),
+            "dropped frames": str(s["dropped_frames"]),
+            "PAUSE and RESUME frames": str(s["pause_frames"]),
+            "longest queue": format_si(s["longest_queue_bytes"], "B"),
+        }
     rows |= {
-        "retransmitted packets": str(s["retransmitted_packets"]),
-        "dropped frames": str(s["dropped_frames"]),
-        "PAUSE and RESUME frames": str(s["pause_frames"]),
-        "longest queue": format_si(s["longest_queue_bytes"], "B"),
         "simulated time": _time(s["simulated_ps"]),
         "events": format_si(s["events"], ""),
         "simulation CPU": format_si(s["engine_cpu_s"], "s"),

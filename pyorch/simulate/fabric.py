@@ -17,6 +17,13 @@ INPUT_TABLES = (
 ENDLESS_PS = 2**63 - 1
 WHOLE_FRAME_BYTES = 65535
 
+#: What the fluid engine passes over: roles of types, and columns of links, by keys of a scenario.
+_KEYS = {
+    "queue": "switch.queue", "scheduler": "switch.scheduler", "program": "switch.programs",
+    "flow_control": "switch.flow_control", "loss": "link.loss_model",
+}  # fmt: skip
+_LOSSES = {"loss": "loss_ratio", "bit_error_ratio": "bit_error_ratio"}
+
 Attributes = Mapping[str, str | int | float | bool]
 
 
@@ -72,7 +79,8 @@ class Fabric:
             "trace_pauses": int(trace_pauses),
             "sample_ps": sample_ps,
         }
-        self.engine = "packets"
+        #: What of the engine is not the default, as ``engine`` of the scenario has it.
+        self.engine: dict[str, object] = {}
         self.seed = seed
         self.stop_ps = ENDLESS_PS
         self._options = {name: int(value) for name, value in options.items() if value is not None}
@@ -228,7 +236,23 @@ class Fabric:
         BuildError
             The modules are not built, or none registers a type.
         """
-        return loader.facade_of(self._type_names())
+        return loader.facade_of(self._type_names(), fluid=self.engine_type == "fluid")
+
+    @property
+    def engine_type(self) -> str:
+        """Which engine makes the run: packets or fluid."""
+        return str(self.engine.get("type", "packets"))
+
+    def not_modelled(self) -> list[str]:
+        """Return what was said that the engine passes over, by the keys of a scenario."""
+        if self.engine_type == "packets":
+            return []
+        links = self._tables.get("links", {})
+        said = {_KEYS[role] for role, *_ in self._roles if role in _KEYS}
+        said |= {f"link.{key}" for key, column in _LOSSES.items() if np.any(links.get(column, 0))}
+        options = {*self._options, *(name for _, name, _ in self._class_options)}
+        said |= {f"switch.{k}" for k in ("buffer", "cut_through") if f"{k}_bytes" in options}
+        return sorted({*said, "transport: windows, recovery, acknowledgements on the wire"})
 
     def build(self, namespace, out: Path = Path()):
         """Return a C++ facade with everything said so far, ready to run.
@@ -246,7 +270,8 @@ class Fabric:
             An attribute or a value that the engine refuses, or tables that do not fit together.
         """
         try:
-            facade = namespace.Facade()
+            fluid = self.engine_type == "fluid"
+            facade = namespace.FluidFacade() if fluid else namespace.Facade()
             self._fill(facade)
             for host, snaplen_bytes in self._captures:
                 facade.Capture(host, str(out / f"host_{host}.pcap"), snaplen_bytes)

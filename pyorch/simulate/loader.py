@@ -15,12 +15,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pyorch.built import ENGINE
+from pyorch.built import ENGINE, FLUID
 from pyorch.errors import BuildError, did_you_mean
 from pyorch.simulate import places
 from pyorch.simulate.results import sha256
 
 FACADE_HEADER = "ns3/fabric-facade.h"
+FLUID_HEADER = "ns3/fluid-facade.h"
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 
 
@@ -36,13 +37,15 @@ class Loaded(NamedTuple):
 loaded: dict[str, Loaded] = {}
 
 
-def facade_of(type_names: Iterable[str]):
+def facade_of(type_names: Iterable[str], *, fluid: bool = False):
     """Return the C++ namespace ``ns3::fabric`` with the libraries of these types loaded.
 
     Parameters
     ----------
     type_names : iterable of str
         TypeIds that a scenario names, ``"ns3::RoceTransport"``.
+    fluid : bool
+        Also the facade of the fluid engine.
 
     Raises
     ------
@@ -50,7 +53,7 @@ def facade_of(type_names: Iterable[str]):
         The modules are not built, or no module registers one of the types.
     """
     index = library_index()
-    names = [ENGINE]
+    names = [ENGINE, FLUID] if fluid else [ENGINE]
     for name in type_names:
         if name not in index:
             raise BuildError(
@@ -60,7 +63,12 @@ def facade_of(type_names: Iterable[str]):
         names.append(index[name])
     for name in dict.fromkeys(names):
         load_library(places.LIBRARIES / name)
-    return facade_namespace()
+    namespace = facade_namespace()
+    if fluid:
+        import cppyy
+
+        cppyy.include(FLUID_HEADER)
+    return namespace
 
 
 def library_index() -> dict[str, str]:

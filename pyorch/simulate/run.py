@@ -117,9 +117,10 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     run_wall_s, run_cpu_s = clock.lap()
 
     tables = fabrics.output_columns(facade)
-    outcome = {"engine": fabric.engine, **_outcome(facade, fabric.stop_ps)}
+    outcome = {"engine": fabric.engine_type, **_outcome(facade, fabric.stop_ps)}
     facts = provenance.describe(
-        engine=fabric.engine,
+        engine=fabric.engine_type,
+        not_modelled=fabric.not_modelled(),
         seed=fabric.seed,
         events=int(facade.Events()),
         data_packets=int(facade.DataPackets()),

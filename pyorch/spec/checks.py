@@ -276,3 +276,17 @@ def _ranges(ids: np.ndarray) -> str:
     runs = np.split(ids, np.flatnonzero(np.diff(ids) > 1) + 1)
     texts = [f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs[:shown]]
     return ", ".join(texts) + (", ..." if len(runs) > shown else "")
+
+
+def check_fluid(spec: dict) -> None:
+    """Raise FieldError for what only packets have, if the run is at flow level."""
+    if spec.get("engine", {}).get("type") != "fluid":
+        return
+    for key, of_packets in (("arrivals", "arrivals"), ("pauses", "pauses"),
+                            ("sample_ps", "sample"), ("pcap", "pcap")):  # fmt: skip
+        if spec["trace"][key]:
+            raise FieldError(
+                f"trace.{of_packets}",
+                "a run of engine fluid has no packets to record. Leave it out, or write"
+                " engine: packets.",
+            )

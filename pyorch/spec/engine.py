@@ -14,7 +14,7 @@ class Engine(Closed):
     and a new field changes no name of a run.
     """
 
-    type: Literal["packets"] = "packets"
+    type: Literal["packets", "fluid"] = "packets"
 
 
 def settled(engine: Engine) -> dict[str, dict]:

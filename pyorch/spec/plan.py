@@ -22,6 +22,8 @@ from pyorch.writing import make_folder, write_text
 
 #: Main programs of runs; part of the package, like the code that fills them in.
 TEMPLATES = Path(__file__).resolve().parents[1] / "render" / "templates"
+#: Around the template of a run that says something of its engine.
+ENGINE_TEMPLATE = "engine"
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def plan(
         raise base.error(("sweep",), message)
     sweep = {key: values for key, values in planning.sweep.items() if key not in fixed}
     resolver = Resolver(typeids.load(typeids_file))
-    digests: dict[str, str] = {}
+    digests: dict[tuple[str, ...], str] = {}
     runs = []
     for of_case, of_variant in _pairs(scenario, base, planning, case, variant):
         changed = _changed(base, planning, of_case, of_variant)
@@ -125,7 +127,8 @@ def plan(
                 settled = settled.with_value(key, value, "--set")
             spec = resolver.resolve(settled)
             template = spec["template"]
-            digest = digests.setdefault(template, template_digest(Path(templates), template))
+            parts = (template, ENGINE_TEMPLATE) if "engine" in spec else (template,)
+            digest = digests.setdefault(parts, template_digest(Path(templates), *parts))
             point.pop("seed", None)
             runs.append(
                 Run(
@@ -202,8 +205,8 @@ def run_id(spec: dict, digest: str) -> str:
     return f"s{spec['seed']}-{content[:10]}"
 
 
-def template_digest(folder: Path, name: str) -> str:
-    """Return the sha256 of a main program's template and of the base it extends.
+def template_digest(folder: Path, name: str, *around: str) -> str:
+    """Return the sha256 of a main program's template, of the base it extends, and of those around.
 
     Raises
     ------
@@ -211,13 +214,15 @@ def template_digest(folder: Path, name: str) -> str:
         There is no such template.
     """
     known = sorted(path.name.removesuffix(".py.jinja") for path in folder.glob("*.py.jinja"))
-    if name not in known or name == "base":
-        offered = [other for other in known if other != "base"]
+    if name not in known or name in ("base", ENGINE_TEMPLATE):
+        offered = [other for other in known if other not in ("base", ENGINE_TEMPLATE)]
         raise SpecError(
             f"template: no template {quoted(name)}. Found in pyorch/render/templates:"
             f" {', '.join(offered)}.{did_you_mean(name, offered)}"
         )
-    content = b"".join((folder / f"{part}.py.jinja").read_bytes() for part in ("base", name))
+    content = b"".join(
+        (folder / f"{part}.py.jinja").read_bytes() for part in ("base", name, *around)
+    )
     return hashlib.sha256(content).hexdigest()
 
 

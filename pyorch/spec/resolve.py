@@ -17,6 +17,7 @@ from pyorch.spec import engine as engines
 from pyorch.spec import messages, typeids
 from pyorch.spec.checks import (
     check_credits,
+    check_fluid,
     check_forwarding,
     check_jitter,
     check_lanes,
@@ -126,6 +127,7 @@ class Resolver:
         try:
             check_tiers(spec, nodes, links)
             check_jitter(spec)
+            check_fluid(spec)
         except FieldError as error:
             raise scenario.error(tuple(error.field.split(".")), str(error)) from None
         try:

@@ -13,9 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from pyorch import units
-from pyorch.built import ENGINE
+from pyorch.built import ENGINE, FLUID
 from pyorch.built import TYPEIDS as TYPEIDS_FILE
 from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.spec import engine as engines
 from pyorch.spec.fields import FieldError
 
 Attributes = dict[str, bool | int | float | str]
@@ -135,7 +136,8 @@ class TypeIds:
         values = [v for part in typed for v in part["attributes"].values()]
         named += [name for v in values if isinstance(v, str) for name in _TYPE_NAME.findall(v)]
         found = {self._by_name[name]["library"] for name in named if name in self._by_name}
-        return sorted(found | {ENGINE})
+        fluid = {FLUID} if engines.of(spec).type == "fluid" else set()
+        return sorted(found | fluid | {ENGINE})
 
 
 def load(path: Path | str = TYPEIDS_FILE) -> TypeIds:

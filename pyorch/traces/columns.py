@@ -131,3 +131,23 @@ CONTRACTS = {
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
 ALWAYS = ("flows", "ports", "paths", "summary", "transports")
+#: Of these the fluid engine knows nothing: they are <NA> in its runs.
+OF_PACKETS = {
+    "flows": (
+        "retransmitted_packets", "trimmed_packets", "ecn_marked_packets", "timeouts", "naks",
+        "out_of_order_peak_packets",
+    ),
+    "ports": tuple(
+        name for name in PORTS if name not in ("node", "peer", "parallel", "rate_bps", "sent_bytes")
+    ),
+    "summary": ("frames_allocated_peak", "rule_changes"),
+}  # fmt: skip
+
+
+def contract_of(name: str, engine: str) -> dict[str, Column]:
+    """Return the contract of a table as one engine keeps it."""
+    unknown = OF_PACKETS.get(name, ()) if engine == "fluid" else ()
+    return {
+        column: rule._replace(may_be_missing=True) if column in unknown else rule
+        for column, rule in CONTRACTS[name].items()
+    }

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pyorch.errors import TraceError
 from pyorch.reading import check_file, read_archive, read_json
 from pyorch.simulate.results import sha256
-from pyorch.traces.columns import CONTRACTS, Column
+from pyorch.traces.columns import CONTRACTS, Column, contract_of
 from pyorch.units import LARGEST
 from pyorch.writing import make_folder, write_atomically
 
@@ -36,16 +36,17 @@ def convert(folder: Path | str, out: Path | str | None = None) -> list[Path]:
     """
     folder, out = Path(folder), Path(out or folder)
     tables = read_raw(folder)
+    engine = read_json(folder / "manifest.json", TraceError, "").get("engine", "packets")
     for name, columns in tables.items():
-        check(name, columns, f"{folder}/raw.npz")
+        check(name, columns, f"{folder}/raw.npz", engine)
     make_folder(out)
-    return [write_table(out, name, columns) for name, columns in tables.items()]
+    return [write_table(out, name, columns, engine) for name, columns in tables.items()]
 
 
-def write_table(folder: Path, name: str, columns: Columns) -> Path:
-    """Write one raw table as Parquet and return its path."""
+def write_table(folder: Path, name: str, columns: Columns, engine: str = "packets") -> Path:
+    """Write one raw table of an engine as Parquet and return its path."""
     path = folder / f"{name}.parquet"
-    table = to_arrow(name, columns)
+    table = to_arrow(name, columns, engine)
     write_atomically(path, lambda file: pq.write_table(table, file, compression="zstd"))
     return path
 
@@ -67,7 +68,7 @@ def read_raw(folder: Path) -> dict[str, Columns]:
     return tables
 
 
-def check(name: str, columns: Columns, source: str) -> None:
+def check(name: str, columns: Columns, source: str, engine: str = "packets") -> None:
     """Raise TraceError unless a raw table keeps its contract.
 
     Its columns are just those of the contract, equally long, int64, and only what may be missing
@@ -87,7 +88,7 @@ def check(name: str, columns: Columns, source: str) -> None:
     if len({len(values) for values in columns.values()}) > 1:
         raise TraceError(f"{source}: table {name}: columns differ in length.")
     for column, values in columns.items():
-        _check_column(f"{source}: {name}.{column}", contract[column], values)
+        _check_column(f"{source}: {name}.{column}", contract_of(name, engine)[column], values)
     if name == "flows":
         _check_flows(columns, source)
 
@@ -115,13 +116,13 @@ def _check_flows(flows: Columns, source: str) -> None:
         )
 
 
-def to_arrow(name: str, columns: Columns) -> pa.Table:
+def to_arrow(name: str, columns: Columns, engine: str = "packets") -> pa.Table:
     """Return a table in the order of its contract; what never happened is null.
 
     Its metadata hold the digest of its values, because Parquet's own checksums spare the footer.
     """
     arrays, fields = [], []
-    for column, rule in CONTRACTS[name].items():
+    for column, rule in contract_of(name, engine).items():
         values = columns[column]
         mask = values < 0 if rule.may_be_missing else None
         arrays.append(pa.array(values, mask=mask))

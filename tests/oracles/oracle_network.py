@@ -194,7 +194,8 @@ def run(
     captures : Captures, optional
         Hosts whose frames go to pcap files.
     options
-        Of `Fabric`: ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
+        ``engine`` (packets), ``program`` of switches; of `Fabric`: ``framing_bytes``,
+        ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
     """
     return run_tables(
         network.nodes_table(),
@@ -217,10 +218,13 @@ def run(
 
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
-    link_events=(), dependencies=(), sampled=(), captures=None, **options,
+    link_events=(), dependencies=(), sampled=(), captures=None, engine="packets", program=None,
+    **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
+    if engine != "packets":
+        fabric.engine = {"type": engine}
     fabric.table("nodes", nodes)
     fabric.table("links", links)
     fabric.table("flows", flows)
@@ -239,6 +243,8 @@ def run_tables(
         fabric.forwarding(*([forwarding] if isinstance(forwarding, str) else forwarding))
     if queue:
         fabric.queue(*queue)
+    if program:
+        fabric.program(program)
     if pfc is not None:
         fabric.flow_control("ns3::Pfc", pfc)
     for type_name, attributes in transports:

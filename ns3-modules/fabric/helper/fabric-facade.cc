@@ -245,10 +245,36 @@ void
 Facade::Build()
 {
     m_state->fabric.reset();
-    m_state->fabric = TrapFatal(
-        [this] { return std::make_unique<Fabric>(m_state->inputs.Tables(), m_state->options); });
-    m_state->simulator->SetLoop(m_state->fabric.get());
+    TrapFatal([this] {
+        FabricTables tables = m_state->inputs.Tables();
+        Prepare(tables, m_state->options);
+        m_state->fabric = std::make_unique<Fabric>(std::move(tables), m_state->options);
+        m_state->simulator->SetLoop(m_state->fabric.get());
+        Built();
+    });
     m_state->inputs = {};
+}
+
+void
+Facade::Prepare(FabricTables&, FabricOptions&)
+{
+}
+
+void
+Facade::Built()
+{
+}
+
+Fabric&
+Facade::GetFabric()
+{
+    return *m_state->fabric;
+}
+
+std::map<std::string, OutputTable>&
+Facade::Outputs()
+{
+    return m_state->outputs;
 }
 
 bool

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,11 @@ namespace ns3
 {
 namespace fabric
 {
+
+class Fabric;
+struct FabricOptions;
+struct FabricTables;
+struct OutputTable;
 
 /**
  * @ingroup fabric
@@ -29,7 +35,7 @@ class Facade
 {
   public:
     Facade();  ///< Select picosecond time and FabricSimulatorImpl
-    ~Facade(); ///< Destroy the simulator
+    virtual ~Facade(); ///< Destroy the simulator
     Facade(const Facade&) = delete;
     Facade& operator=(const Facade&) = delete;
 
@@ -86,23 +92,30 @@ class Facade
      * @param wallSeconds time after which to return to the caller [s]
      * @return true when every flow is done, or the stop time is reached, or nothing is left to do
      */
-    bool RunSlice(int64_t stopPs, double wallSeconds);
-    void Finish(); ///< Check the identities, fill the output tables and complete the captures
+    virtual bool RunSlice(int64_t stopPs, double wallSeconds);
+    virtual void Finish(); ///< Check the identities, fill the output tables and complete the captures
 
     /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
     std::vector<int64_t> DeadlockCycle() const;
 
-    int64_t NowPs() const;        ///< Simulated time [ps]
-    uint64_t Events() const;      ///< Events executed
-    uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement
-    uint64_t FlowsTotal() const;  ///< Flows of the input table
-    uint64_t DataPackets() const; ///< Data packets accepted by receiving hosts
+    virtual int64_t NowPs() const;        ///< Simulated time [ps]
+    virtual uint64_t Events() const;      ///< Events executed
+    virtual uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement
+    uint64_t FlowsTotal() const;          ///< Flows of the input table
+    virtual uint64_t DataPackets() const; ///< Data packets accepted by receiving hosts
 
     std::vector<std::string> Tables() const;                          ///< Output tables
     std::vector<std::string> Columns(const std::string& table) const; ///< Columns of one
     size_t Rows(const std::string& table) const;                      ///< Rows of one
     /// @return the values of one output column; valid as long as the facade
     const int64_t* Data(const std::string& table, const std::string& column) const;
+
+  protected:
+    // ---- for an engine that runs the same tables in another way
+    virtual void Prepare(FabricTables& tables, FabricOptions& options); ///< Before they are compiled
+    virtual void Built();                                               ///< After that
+    Fabric& GetFabric();
+    std::map<std::string, OutputTable>& Outputs();
 
   private:
     struct State;

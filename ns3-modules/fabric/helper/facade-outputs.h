@@ -3,6 +3,7 @@
 #ifndef FABRIC_FACADE_OUTPUTS_H
 #define FABRIC_FACADE_OUTPUTS_H
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,6 +30,18 @@ struct OutputTable
         names.push_back(name);
         auto& column = columns.emplace_back(rows);
         for (size_t row = 0; row < rows; row++)
+        {
+            column[row] = static_cast<int64_t>(value(row));
+        }
+    }
+
+    /// Fill a column that is there anew; its name is one of `names`.
+    template <typename Value>
+    void Replace(const std::string& name, Value&& value)
+    {
+        const auto found = std::find(names.begin(), names.end(), name);
+        auto& column = columns.at(static_cast<size_t>(found - names.begin()));
+        for (size_t row = 0; row < column.size(); row++)
         {
             column[row] = static_cast<int64_t>(value(row));
         }

@@ -105,6 +105,11 @@ class Fabric final : public PacketLoop
         return m_telemetry.get();
     }
 
+    const RouteBook& Routes() const
+    {
+        return m_routes;
+    }
+
     /// @return flow control of the link of a port, null if there is none
     const LinkFlowControl* ControlOf(PortId port) const
     {

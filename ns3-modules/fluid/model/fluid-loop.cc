@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fluid-loop.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FluidLoop");
+
+using namespace fabric;
+
+namespace
+{
+
+/// Messages that end within this time are through together; times come out in whole ps.
+constexpr double INSTANT_PS = 0.25;
+
+} // namespace
+
+FluidLoop::FluidLoop(Fabric& fabric, const FabricTables& tables)
+    : m_fabric(fabric),
+      m_ways(fabric, tables.linkEvents.empty()),
+      m_rates(m_ways.Capacities()),
+      m_linkBytes(m_ways.NumLinks(), 0)
+{
+    NS_LOG_FUNCTION(this);
+    for (const auto& factory : fabric.Options().transports)
+    {
+        m_isAcknowledged.push_back(factory.Create<Transport>()->IsAcknowledged());
+    }
+    for (const auto& row : tables.flows)
+    {
+        m_messages.push_back({.startPs = static_cast<uint64_t>(row.startPs)});
+    }
+    BuildDependencies(tables);
+    BuildChanges(tables);
+    for (uint32_t message = 0; message < m_messages.size(); message++)
+    {
+        if (m_messages[message].waitsFor == 0)
+        {
+            m_starts.push({m_messages[message].startPs, message});
+        }
+    }
+}
+
+void
+FluidLoop::BuildDependencies(const FabricTables& tables)
+{
+    std::unordered_map<int64_t, uint32_t> ids;
+    for (uint32_t i = 0; i < tables.flows.size() && !tables.dependencies.empty(); i++)
+    {
+        ids[tables.flows[i].id] = i;
+    }
+    m_firstFollower.assign(2 * m_messages.size() + 1, 0);
+    const auto place = [&](const DependencyRow& row) { return 2 * ids[row.after] + row.atSender; };
+    for (const auto& row : tables.dependencies)
+    {
+        m_messages[ids[row.flow]].waitsFor++;
+        m_firstFollower[place(row) + 1]++;
+    }
+    for (size_t i = 1; i < m_firstFollower.size(); i++)
+    {
+        m_firstFollower[i] += m_firstFollower[i - 1];
+    }
+    m_followers.resize(tables.dependencies.size());
+    auto next = m_firstFollower;
+    for (const auto& row : tables.dependencies)
+    {
+        m_followers[next[place(row)]++] = {ids[row.flow], static_cast<uint64_t>(row.delayPs)};
+    }
+}
+
+void
+FluidLoop::BuildChanges(const FabricTables& tables)
+{
+    for (const auto& row : tables.linkEvents)
+    {
+        m_changes.push_back(static_cast<uint64_t>(row.timePs));
+        m_changes.push_back(static_cast<uint64_t>(row.timePs) + m_fabric.Options().convergencePs);
+    }
+    std::sort(m_changes.begin(), m_changes.end());
+    m_changes.erase(std::unique(m_changes.begin(), m_changes.end()), m_changes.end());
+}
+
+// ---- the loop ---------------------------------------------------------------------------------
+
+double
+FluidLoop::NextPs()
+{
+    while (!m_finishes.empty() &&
+           m_sending[m_finishes.top().flow].version != m_finishes.top().version)
+    {
+        m_finishes.pop(); // its rate has changed since
+    }
+    double next = std::numeric_limits<double>::infinity();
+    if (!m_finishes.empty())
+    {
+        next = m_finishes.top().atPs;
+    }
+    if (!m_starts.empty())
+    {
+        next = std::min(next, static_cast<double>(m_starts.top().atPs));
+    }
+    const bool anyLeft = next < std::numeric_limits<double>::infinity() || m_rates.Size() > 0;
+    if (m_nextChange < m_changes.size() && anyLeft)
+    {
+        next = std::min(next, static_cast<double>(m_changes[m_nextChange]));
+    }
+    return next;
+}
+
+bool
+FluidLoop::Run(uint64_t stopPs, std::chrono::steady_clock::time_point deadline)
+{
+    constexpr uint64_t EVENTS_PER_CLOCK_CHECK = 64;
+    uint64_t rounds = 0;
+    while (true)
+    {
+        const double next = NextPs();
+        if (!(next <= static_cast<double>(stopPs)) || std::isinf(next))
+        {
+            return true;
+        }
+        Execute(next);
+        if (++rounds % EVENTS_PER_CLOCK_CHECK == 0 &&
+            std::chrono::steady_clock::now() >= deadline)
+        {
+            return false;
+        }
+    }
+}
+
+/// All that happens at one instant: ends first, then changes of links, then starts.
+void
+FluidLoop::Execute(double nowPs)
+{
+    m_nowPs = std::max(m_nowPs, nowPs);
+    while (!m_finishes.empty() && m_finishes.top().atPs <= m_nowPs + INSTANT_PS)
+    {
+        const Finish finish = m_finishes.top();
+        m_finishes.pop();
+        if (m_sending[finish.flow].version == finish.version)
+        {
+            FinishMessage(finish.flow);
+        }
+    }
+    while (m_nextChange < m_changes.size() &&
+           static_cast<double>(m_changes[m_nextChange]) <= m_nowPs)
+    {
+        ChangeLinks(m_changes[m_nextChange++]);
+    }
+    while (!m_starts.empty() && static_cast<double>(m_starts.top().atPs) <= m_nowPs)
+    {
+        const uint32_t message = m_starts.top().message;
+        m_starts.pop();
+        StartMessage(message);
+    }
+    Refresh();
+}
+
+/// Rates after what has changed, and when messages are through with them.
+void
+FluidLoop::Refresh()
+{
+    for (const uint32_t flow : m_rates.Solve())
+    {
+        Sending& sending = m_sending[flow];
+        const double newRate = m_rates.RateOf(flow);
+        sending.left -= sending.rate * (m_nowPs - sending.since);
+        sending.rate = newRate;
+        sending.since = m_nowPs;
+        sending.version = ++m_versions;
+        if (newRate > 0)
+        {
+            m_finishes.push({m_nowPs + std::max(0.0, sending.left) / newRate, flow,
+                             sending.version});
+        }
+    }
+}
+
+// ---- messages ---------------------------------------------------------------------------------
+
+void
+FluidLoop::StartMessage(uint32_t index)
+{
+    Message& message = m_messages[index];
+    m_events++;
+    if (m_fabric.Messages()[index].bytes == 0)
+    {
+        message.receiverEndPs = message.startPs;
+        message.senderEndPs = message.startPs;
+        Through(index);
+        return;
+    }
+    auto uses = m_ways.UsesOf(index);
+    const auto hops = m_ways.HopsOf(index);
+    const uint32_t ports = m_ways.PortsOf(index);
+    const uint32_t transport = m_fabric.Messages()[index].transport;
+    const uint64_t bytes = m_fabric.Messages()[index].bytes;
+    const auto whole = static_cast<double>(FramesOf(bytes, transport).WireBytes());
+    const uint64_t aloneBytes = BusiestPortBytes(bytes, transport, ports);
+    const uint64_t alonePs = UnloadedPs(FramesOf(aloneBytes, transport), hops);
+    const uint64_t ack = std::max(m_fabric.WireOf(transport).ackBytes, MIN_FRAME_BYTES) +
+                         m_fabric.Options().framingBytes;
+    const double sendingPs = whole * SlowestPsPerByte(uses);
+    const uint32_t flow = m_rates.Add(std::move(uses));
+    if (flow >= m_sending.size())
+    {
+        m_sending.resize(flow + 1);
+    }
+    m_sending[flow] = {.message = index,
+                       .left = whole,
+                       .total = whole,
+                       .since = m_nowPs,
+                       .beyondPs = std::max(0.0, static_cast<double>(alonePs) - sendingPs),
+                       .ackPs = m_isAcknowledged[transport] ? FramePs(ack, hops) : 0,
+                       .version = ++m_versions};
+}
+
+void
+FluidLoop::FinishMessage(uint32_t flow)
+{
+    Sending& sending = m_sending[flow];
+    Message& message = m_messages[sending.message];
+    sending.left = 0;
+    m_events++;
+    m_packets += PacketsOf(sending.message);
+    Credit(flow);
+    sending.version = ++m_versions;
+    m_rates.Remove(flow);
+    message.receiverEndPs = static_cast<uint64_t>(std::llround(m_nowPs + sending.beyondPs));
+    message.senderEndPs = message.receiverEndPs + sending.ackPs;
+    Through(sending.message);
+}
+
+/// The ends of a message are known: those that wait for them may start.
+void
+FluidLoop::Through(uint32_t index)
+{
+    m_lastEndPs = std::max(m_lastEndPs, m_messages[index].senderEndPs);
+    for (const bool atSender : {false, true})
+    {
+        const uint64_t endPs =
+            atSender ? m_messages[index].senderEndPs : m_messages[index].receiverEndPs;
+        const size_t place = 2 * size_t{index} + atSender;
+        for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
+        {
+            Message& follower = m_messages[m_followers[i].message];
+            follower.startPs = std::max(follower.startPs, endPs + m_followers[i].delayPs);
+            follower.knownPs = std::max(follower.knownPs, endPs);
+            if (--follower.waitsFor == 0)
+            {
+                m_starts.push({follower.startPs, m_followers[i].message});
+            }
+        }
+    }
+}
+
+/// @return payload of the port that ends last when packets are dealt out in turn [byte]
+uint64_t
+FluidLoop::BusiestPortBytes(uint64_t bytes, uint32_t transport, uint32_t ports) const
+{
+    const uint64_t mtu = m_fabric.WireOf(transport).mtuBytes;
+    const uint64_t packets = (bytes + mtu - 1) / mtu;
+    const uint64_t rounds = (packets + ports - 1) / ports;
+    const bool lastAlone = ports == 1 || packets % ports == 1;
+    return (rounds - 1) * mtu + (lastAlone ? bytes - (packets - 1) * mtu : mtu);
+}
+
+FluidFrames
+FluidLoop::FramesOf(uint64_t bytes, uint32_t transport) const
+{
+    const WireProfile wire = m_fabric.WireOf(transport);
+    const auto onWire = [&](uint64_t payload, uint32_t more) {
+        return std::max<uint64_t>(payload + wire.headerBytes + more, MIN_FRAME_BYTES) +
+               m_fabric.Options().framingBytes;
+    };
+    const uint64_t packets = (bytes + wire.mtuBytes - 1) / wire.mtuBytes;
+    const uint64_t last = bytes - (packets - 1) * wire.mtuBytes;
+    return {.first = onWire(packets == 1 ? bytes : wire.mtuBytes, wire.firstHeaderBytes),
+            .middle = onWire(wire.mtuBytes, 0),
+            .last = onWire(last, 0),
+            .packets = packets};
+}
+
+uint64_t
+FluidLoop::PacketsOf(uint32_t index) const
+{
+    const auto& message = m_fabric.Messages()[index];
+    const uint64_t mtu = m_fabric.WireOf(message.transport).mtuBytes;
+    return (message.bytes + mtu - 1) / mtu;
+}
+
+/// @return time of a byte of a message that has its links for itself, 0 if one is cut [ps]
+double
+FluidLoop::SlowestPsPerByte(const std::vector<MaxMin::Use>& uses) const
+{
+    double slowest = 0;
+    for (const auto& use : uses)
+    {
+        const double capacity = m_rates.Capacity(use.link);
+        slowest = std::max(slowest, capacity > 0 ? use.share / capacity : 0);
+    }
+    return slowest;
+}
+
+// ---- links ------------------------------------------------------------------------------------
+
+/// Count what a message has sent since the last time on the links that it had until now.
+void
+FluidLoop::Credit(uint32_t flow)
+{
+    Sending& sending = m_sending[flow];
+    const double sent = sending.total - std::max(0.0, sending.left);
+    for (const auto& use : m_rates.UsesOf(flow))
+    {
+        m_linkBytes[use.link] += (sent - sending.credited) * use.share;
+    }
+    sending.credited = sent;
+}
+
+/// Links have new rates, or routes have followed: the fabric knows both. Messages go on from here.
+void
+FluidLoop::ChangeLinks(uint64_t nowPs)
+{
+    NS_LOG_FUNCTION(this << nowPs);
+    m_events++;
+    m_fabric.RunUntil(nowPs, std::chrono::steady_clock::time_point::max());
+    const auto capacities = m_ways.Capacities();
+    for (uint32_t link = 0; link < capacities.size(); link++)
+    {
+        m_rates.SetCapacity(link, capacities[link]);
+    }
+    std::vector<std::pair<uint32_t, uint32_t>> moved; // message and flow
+    for (uint32_t flow = 0; flow < m_sending.size(); flow++)
+    {
+        if (m_rates.IsAlive(flow))
+        {
+            moved.emplace_back(m_sending[flow].message, flow);
+        }
+    }
+    for (const auto& [message, flow] : moved)
+    {
+        auto uses = m_ways.UsesOf(message);
+        if (uses == m_rates.UsesOf(flow))
+        {
+            continue;
+        }
+        Sending& sending = m_sending[flow];
+        sending.left -= sending.rate * (m_nowPs - sending.since);
+        sending.since = m_nowPs;
+        sending.rate = 0;
+        sending.version = ++m_versions;
+        Credit(flow);
+        const Sending kept = sending;
+        m_rates.Remove(flow);
+        const uint32_t again = m_rates.Add(std::move(uses));
+        m_sending[again] = kept;
+    }
+}
+
+// ---- what became of it ------------------------------------------------------------------------
+
+uint64_t
+FluidLoop::NowPs() const
+{
+    return std::max(static_cast<uint64_t>(m_nowPs), m_lastEndPs);
+}
+
+uint64_t
+FluidLoop::Done(uint64_t stopPs) const
+{
+    return std::count_if(m_messages.begin(), m_messages.end(), [stopPs](const Message& message) {
+        return message.senderEndPs <= stopPs && message.senderEndPs != NEVER;
+    });
+}
+
+FluidLoop::Outcome
+FluidLoop::OutcomeOf(uint32_t index, uint64_t stopPs) const
+{
+    const Message& message = m_messages[index];
+    const auto until = [stopPs](uint64_t ps) {
+        return ps == NEVER || ps > stopPs ? std::nullopt : std::optional(ps);
+    };
+    const bool isKnown = message.waitsFor == 0 && message.knownPs <= stopPs;
+    return {isKnown ? std::optional(message.startPs) : std::nullopt,
+            until(message.receiverEndPs),
+            until(message.senderEndPs)};
+}
+
+std::vector<double>
+FluidLoop::PortBytes()
+{
+    for (uint32_t flow = 0; flow < m_sending.size(); flow++)
+    {
+        if (m_rates.IsAlive(flow))
+        {
+            Sending& sending = m_sending[flow];
+            sending.left -= sending.rate * (m_nowPs - sending.since);
+            sending.since = m_nowPs;
+            Credit(flow);
+        }
+    }
+    std::vector<double> bytes(m_fabric.Network().NumPorts(), 0);
+    for (uint32_t link = 0; link < m_ways.NumLinks(); link++)
+    {
+        const auto& members = m_ways.Members(link);
+        for (const PortId port : members)
+        {
+            const double ratio = static_cast<double>(m_fabric.Network().RateBps(port)) /
+                                 static_cast<double>(m_fabric.Network().RateBps(members[0]));
+            bytes[port] = m_linkBytes[link] * ratio;
+        }
+    }
+    return bytes;
+}
+
+uint64_t
+FluidLoop::MemoryBytes() const
+{
+    return m_messages.size() * sizeof(Message) + m_sending.size() * sizeof(Sending) +
+           m_followers.size() * sizeof(Follower) + m_firstFollower.size() * sizeof(uint32_t) +
+           m_rates.MemoryBytes();
+}
+
+} // namespace ns3

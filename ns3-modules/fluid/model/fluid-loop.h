@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FLUID_LOOP_H
+#define FLUID_LOOP_H
+
+#include "fluid-ways.h"
+
+#include "ns3/fabric-tables.h"
+
+#include <chrono>
+#include <limits>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * @ingroup fluid
+ * @brief Runs the messages of a fabric at flow level: max-min fair at every moment.
+ *
+ * From its start a message takes its rate on all links of its way at once, until all its bytes
+ * with headers and framing have gone; its last byte is at the destination as much later as the
+ * exact time of the message alone is longer than its bytes over the rate that it has alone. So a
+ * message alone is exact to the ps. Messages that wait for others start when these have arrived,
+ * or are acknowledged, as in the packet engine; a message of no bytes is a point in time. Links
+ * change when the tables say so, and routes follow after the convergence time.
+ *
+ * **Source** fluid limit of ideal congestion control; Massoulié and Roberts, INFOCOM 1999.
+ * **Not modelled** queues, losses, marks, pauses and what transports do about them; rates of
+ * acknowledgements; a sprayed message over a link that is cut stands still until routes follow.
+ */
+class FluidLoop
+{
+  public:
+    /// What became of a message. Times of what has not happened are none.
+    struct Outcome
+    {
+        std::optional<uint64_t> startPs;
+        std::optional<uint64_t> receiverEndPs;
+        std::optional<uint64_t> senderEndPs;
+    };
+
+    /**
+     * @param fabric in which no message ever starts; links change in it as it is told the time
+     * @param tables sorted: messages are in this order
+     */
+    FluidLoop(fabric::Fabric& fabric, const fabric::FabricTables& tables);
+
+    /// Run until a time or a deadline. @return whether nothing is left to do up to that time
+    bool Run(uint64_t stopPs, std::chrono::steady_clock::time_point deadline);
+
+    uint64_t NowPs() const;
+    uint64_t Done(uint64_t stopPs) const; ///< Messages whose end at the sender is up to a time
+
+    uint64_t Events() const
+    {
+        return m_events;
+    }
+
+    /// @return data packets of messages that are through
+    uint64_t Packets() const
+    {
+        return m_packets;
+    }
+
+    uint64_t PacketsOf(uint32_t message) const; ///< Data packets of a message, none sent twice
+    Outcome OutcomeOf(uint32_t message, uint64_t stopPs) const;
+    std::vector<double> PortBytes(); ///< That each port has sent until now, with framing [byte]
+    uint64_t MemoryBytes() const;
+
+  private:
+    static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
+
+    /// A message of the table.
+    struct Message
+    {
+        uint64_t startPs; ///< As far as it is known [ps]
+        uint64_t receiverEndPs{NEVER};
+        uint64_t senderEndPs{NEVER};
+        uint64_t knownPs{0}; ///< End of the last message that it waited for [ps]
+        uint32_t waitsFor{0};
+    };
+
+    /// One that sends now, by its handle in MaxMin.
+    struct Sending
+    {
+        uint32_t message{0};
+        double rate{0};     ///< From `since` on [byte/ps]
+        double left{0};     ///< At `since` [byte]
+        double total{0};    ///< With headers and framing [byte]
+        double credited{0}; ///< Of its bytes those that links have counted [byte]
+        double since{0};    ///< [ps]
+        double beyondPs{0}; ///< From its last byte sent to its last byte received [ps]
+        uint64_t ackPs{0};  ///< From then on until its sender knows [ps]
+        uint64_t version{0};
+    };
+
+    /// When a message is through, if its rate stays.
+    struct Finish
+    {
+        double atPs;
+        uint32_t flow;
+        uint64_t version;
+
+        bool operator>(const Finish& other) const
+        {
+            return std::tie(atPs, flow) > std::tie(other.atPs, other.flow);
+        }
+    };
+
+    struct Start
+    {
+        uint64_t atPs;
+        uint32_t message;
+
+        bool operator>(const Start& other) const
+        {
+            return std::tie(atPs, message) > std::tie(other.atPs, other.message);
+        }
+    };
+
+    struct Follower
+    {
+        uint32_t message;
+        uint64_t delayPs;
+    };
+
+    void BuildDependencies(const fabric::FabricTables& tables);
+    void BuildChanges(const fabric::FabricTables& tables);
+    double NextPs();
+    void Execute(double nowPs);
+    void Refresh();
+    void StartMessage(uint32_t index);
+    void FinishMessage(uint32_t flow);
+    void Through(uint32_t index);
+    uint64_t BusiestPortBytes(uint64_t bytes, uint32_t transport, uint32_t ports) const;
+    FluidFrames FramesOf(uint64_t bytes, uint32_t transport) const;
+    double SlowestPsPerByte(const std::vector<MaxMin::Use>& uses) const;
+    void Credit(uint32_t flow);
+    void ChangeLinks(uint64_t nowPs);
+
+    fabric::Fabric& m_fabric;
+    FluidWays m_ways;
+    MaxMin m_rates;
+    std::vector<Message> m_messages;
+    std::vector<Sending> m_sending;
+    std::vector<Follower> m_followers;
+    std::vector<uint32_t> m_firstFollower; ///< Per message twice: of the receiver, of the sender
+    std::vector<bool> m_isAcknowledged;    ///< Per transport
+    std::vector<uint64_t> m_changes;       ///< Times at which links or routes change [ps]
+    size_t m_nextChange{0};
+    std::priority_queue<Start, std::vector<Start>, std::greater<>> m_starts;
+    std::priority_queue<Finish, std::vector<Finish>, std::greater<>> m_finishes;
+    std::vector<double> m_linkBytes;       ///< That the first port of each link has sent [byte]
+    uint64_t m_versions{0};                ///< Of predictions of ends
+    double m_nowPs{0};
+    uint64_t m_lastEndPs{0};
+    uint64_t m_events{0};
+    uint64_t m_packets{0};
+};
+
+} // namespace ns3
+
+#endif // FLUID_LOOP_H
