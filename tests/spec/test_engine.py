@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which engine makes a run is part of its spec and its name when it is not the default."""
 
+from pathlib import Path
+
 import pytest
 
 from pyorch.errors import SpecError
-from pyorch.spec import engine
+from pyorch.render import render_script
+from pyorch.spec import engine, typeids
 from pyorch.spec.stored import checked
 
+TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
 DEFAULTS = ("engine: packets", "engine: {type: packets}", "engine: {}")
 
 
@@ -35,7 +39,7 @@ def test_the_short_form_is_one_section_for_set_and_variants_too(small):
 
 @pytest.mark.parametrize(
     ("section", "message"),
-    [("engine: steam", "engine.type: 'steam' (text) is not one of 'packets'"),
+    [("engine: steam", "engine.type: 'steam' (text) is not one of 'packets' or 'fluid'"),
      ("engine: {typ: packets}", "engine.typ: there is no such key. Known here: type"),
      ("engine: 3", "engine: 3 is not a mapping")],
 )  # fmt: skip
@@ -51,3 +55,27 @@ def test_a_stored_spec_that_says_a_default_is_not_what_was_written(small):
 
     with pytest.raises(SpecError, match="engine: .* is not what a resolved spec holds here"):
         checked(spec, "spec.json")
+
+
+def test_another_engine_is_another_run_and_loads_its_library(small):
+    fluid = small.plan(sets=[("engine", "fluid")])[0]
+
+    assert fluid.spec["engine"] == {"type": "fluid"}
+    assert fluid.id not in small.ids()
+    assert checked(fluid.spec, "spec.json") == fluid.spec
+    types = typeids.load(TYPEIDS)
+    assert set(types.libraries(fluid.spec)) - set(types.libraries(small.plan()[0].spec)) == {
+        "libfluid.so"
+    }
+    script = render_script(fluid.spec)
+    line = "    fabric.engine = {'type': 'fluid'}\n"
+    assert script.count(line) == 1
+    assert script.replace(line, "") == render_script(small.plan()[0].spec)
+
+
+@pytest.mark.parametrize("trace", ["arrivals: true", "pauses: true", "sample: 1 us", "pcap: [0]"])
+def test_records_of_packets_are_refused_without_packets(small, trace):
+    text = f"{small.text}engine: fluid\ntrace: {{{trace}}}\n"
+
+    with pytest.raises(SpecError, match="trace.[a-z]+: a run of engine fluid has no packets to"):
+        small.plan(text)

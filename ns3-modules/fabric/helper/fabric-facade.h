@@ -93,7 +93,8 @@ class Facade
      * @return true when every flow is done, or the stop time is reached, or nothing is left to do
      */
     virtual bool RunSlice(int64_t stopPs, double wallSeconds);
-    virtual void Finish(); ///< Check the identities, fill the output tables and complete the captures
+    /// Check the identities, fill the output tables and complete the captures
+    virtual void Finish();
 
     /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
     std::vector<int64_t> DeadlockCycle() const;
@@ -112,8 +113,9 @@ class Facade
 
   protected:
     // ---- for an engine that runs the same tables in another way
-    virtual void Prepare(FabricTables& tables, FabricOptions& options); ///< Before they are compiled
-    virtual void Built();                                               ///< After that
+    /// Called before they are compiled
+    virtual void Prepare(FabricTables& tables, FabricOptions& options);
+    virtual void Built(); ///< Called after that
     Fabric& GetFabric();
     std::map<std::string, OutputTable>& Outputs();
 

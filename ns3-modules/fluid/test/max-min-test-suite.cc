@@ -30,8 +30,8 @@ class ByHand : public TestCase
   private:
     void DoRun() override
     {
-        // Bertsekas and Gallager, figure 6.11 in kind: links of 1; flow 0 crosses both, 1 the first,
-        // 2 and 3 the second. The second gives 1/3 each and is full; the first leaves 2/3 to 1.
+        // Links of 1; flow 0 crosses both, 1 the first, 2 and 3 the second. The second gives 1/3
+        // each and is full; the first leaves 2/3 to flow 1.
         MaxMin network({1.0, 1.0});
         const auto both = network.Add({{0, 1.0}, {1, 1.0}});
         const auto first = network.Add({{0, 1.0}});
@@ -137,7 +137,7 @@ class Properties : public TestCase
         {
             NS_TEST_ASSERT_MSG_EQ((load[link] <= network.Capacity(link) * (1 + 1e-9)),
                                   true,
-                                  "step " << step << ": link " << link << " carries " << load[link]);
+                                  "step " << step << ": link " << link << " has " << load[link]);
         }
         for (const auto flow : flows)
         {
@@ -147,7 +147,7 @@ class Properties : public TestCase
                 return load[use.link] >= network.Capacity(use.link) * (1 - 1e-9) &&
                        fastest[use.link] <= rate * (1 + 1e-9);
             });
-            NS_TEST_ASSERT_MSG_EQ(held, true, "step " << step << ": flow " << flow << " at " << rate);
+            NS_TEST_ASSERT_MSG_EQ(held, true, "step " << step << ": flow " << flow);
         }
     }
 
