@@ -15,7 +15,7 @@ COLUMNS = (
 
 
 def measure(run: RunTables) -> pd.DataFrame:
-    """Return one row for a run whose flows keep to one path, none for a run that sprays.
+    """Return one row for a run of packets whose flows keep to one path, none for any other.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         the PAUSE counts as both.
         ``fabric_paused_share``: mean of the paused share over all links between switches [1].
     """
-    if run.table("paths").empty:
+    if run.table("paths").empty or run.table("ports")["paused_ps"].isna().all():
         return pd.DataFrame(columns=list(COLUMNS))
     run.refuse_changes_of_links()
     flows, network, routes = run.flows, run.network, run.routes
