@@ -131,7 +131,7 @@ FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
         wallSeconds > 1e6 ? NO_DEADLINE
                           : Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                std::chrono::duration<double>(wallSeconds));
-    while (!m_stop)
+    while (!m_stop && !(m_loop && m_loop->IsOver()))
     {
         const uint64_t engineTs = m_loop ? m_loop->NextPs() : NEVER;
         const uint64_t stockTs = NextStockTs();
@@ -145,7 +145,11 @@ FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
             m_inLoop = true;
             m_loop->RunUntil(std::min(stockTs, stopPs), deadline);
             m_inLoop = false;
-            m_currentTs = std::max(m_currentTs, m_loop->NowPs());
+            if (m_loop->NowPs() > m_currentTs)
+            {
+                m_currentTs = m_loop->NowPs();
+                m_currentUid = 0; // no stock event of this instant has been executed
+            }
         }
         else
         {
@@ -275,7 +279,7 @@ FabricSimulatorImpl::IsExpired(const EventId& id) const
     }
     const auto now = static_cast<uint64_t>(Now().GetTimeStep());
     return id.PeekEventImpl() == nullptr || id.GetTs() < now ||
-           (id.GetTs() == now && id.GetUid() <= m_currentUid) || id.PeekEventImpl()->IsCancelled();
+           (id.GetTs() == now && now == m_currentTs && id.GetUid() <= m_currentUid) || id.PeekEventImpl()->IsCancelled();
 }
 
 bool

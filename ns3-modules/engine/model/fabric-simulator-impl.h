@@ -36,7 +36,7 @@ class FabricSimulatorImpl final : public SimulatorImpl
      * Run for about a given time of the wall clock.
      * @param stopPs last instant to execute [ps]
      * @param wallSeconds time after which to return [s]
-     * @return whether nothing is left to do until `stopPs`
+     * @return whether nothing is left to do until `stopPs`, or the engine's run is over
      */
     bool RunSlice(uint64_t stopPs, double wallSeconds);
 

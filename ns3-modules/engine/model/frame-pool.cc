@@ -3,6 +3,7 @@
 #include "frame-pool.h"
 
 #include "ns3/abort.h"
+#include "ns3/assert.h"
 
 #include <utility>
 
@@ -17,6 +18,18 @@ FramePool::FramePool()
 {
     m_frames.UseHugePages();
     m_notes.UseHugePages();
+}
+
+/// What still rides in frames when a run has ended was not lost: it was under way.
+FramePool::~FramePool()
+{
+    for (FrameId id = 0; m_carries && id < m_touched; id++)
+    {
+        if (m_frames[id].noted)
+        {
+            delete m_notes[id].cargo;
+        }
+    }
 }
 
 void
@@ -40,6 +53,25 @@ FramePool::FreeNote(FrameId id)
         first = next;
     }
     m_frames[id].noted = false;
+    if (const auto cargo = std::unique_ptr<FrameCargo>(m_notes[id].cargo))
+    {
+        cargo->OnLost();
+    }
+}
+
+void
+FramePool::Load(FrameId id, std::unique_ptr<FrameCargo> cargo)
+{
+    NS_ASSERT_MSG(!m_frames[id].noted || !m_notes[id].cargo, "a frame carries one thing");
+    Note(id).cargo = cargo.release();
+    m_carries = true;
+}
+
+std::unique_ptr<FrameCargo>
+FramePool::Unload(FrameId id)
+{
+    return std::unique_ptr<FrameCargo>(m_frames[id].noted ? std::exchange(m_notes[id].cargo, nullptr)
+                                                          : nullptr);
 }
 
 uint32_t

@@ -7,6 +7,7 @@
 #include "reserved-array.h"
 
 #include <array>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,9 @@ class FramePool
 {
   public:
     FramePool();
+    ~FramePool();
+    FramePool(const FramePool&) = delete;
+    FramePool& operator=(const FramePool&) = delete;
 
     FrameId Allocate(); ///< A frame with every field zero and no successor
 
@@ -55,7 +59,11 @@ class FramePool
         if (!m_frames[id].noted)
         {
             m_frames[id].noted = true;
-            m_notes[id] = FrameNote{.stampPs = 0, .words = {}, .switchWord = 0, .firstHop = NO_HOP};
+            m_notes[id] = FrameNote{.stampPs = 0,
+                                    .words = {},
+                                    .switchWord = 0,
+                                    .firstHop = NO_HOP,
+                                    .cargo = nullptr};
         }
         return m_notes[id];
     }
@@ -69,6 +77,8 @@ class FramePool
     void AddHop(FrameId id, const IntHop& hop); ///< Append to the hops of a frame
     /// @return the hops of a frame in the order of the switches, valid until the next call
     std::span<const IntHop> Hops(FrameId id) const;
+    void Load(FrameId id, std::unique_ptr<FrameCargo> cargo); ///< Into a frame that has none
+    std::unique_ptr<FrameCargo> Unload(FrameId id);           ///< Out of a frame; null: it has none
     void SwapContents(FrameId a, FrameId b); ///< All but their places in queues
 
     /// @return frames in use
@@ -105,6 +115,7 @@ class FramePool
     FrameId m_free{NO_FRAME};             ///< Head of the list of free frames
     uint32_t m_touched{0};                ///< Frames ever handed out
     uint32_t m_allocated{0};              ///< Frames in use
+    bool m_carries{false};                ///< Something has ever ridden in a frame
 };
 
 inline FrameId

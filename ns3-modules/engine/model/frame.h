@@ -4,6 +4,7 @@
 #define FABRIC_FRAME_H
 
 #include <cstdint>
+#include <memory>
 
 namespace ns3
 {
@@ -79,6 +80,20 @@ struct IntHop
     PortId port;          ///< That egress: its counters have nothing to do with another's
 };
 
+/// What rides in a frame, is owned by it and ends with it: a packet of a model with real bytes.
+class FrameCargo
+{
+  public:
+    virtual ~FrameCargo() = default;
+
+    /// The frame was freed and nobody has taken this: dropped, lost, corrupted or cut off.
+    virtual void OnLost()
+    {
+    }
+
+    virtual std::unique_ptr<FrameCargo> Copy() const = 0; ///< For a copy of the frame
+};
+
 /**
  * @brief Cold part of a frame, for those who use it: FramePool::Note.
  *
@@ -90,6 +105,7 @@ struct FrameNote
     uint64_t words[3];   ///< Of the transport: a bitmap, counts, credit, a range
     uint32_t switchWord; ///< Of a switch program: tag, metric, epoch
     uint32_t firstHop;   ///< List of its IntHops in the pool, NO_HOP if it has none
+    FrameCargo* cargo;   ///< Owned, null if nothing rides in it
 };
 
 constexpr uint32_t NO_HOP = 0xffffffff;

@@ -25,6 +25,9 @@ class PacketLoop
     /// @return time of the next event, NEVER_PS if there is none or nobody waits for one [ps]
     virtual uint64_t NextPs() const = 0;
 
+    /// @return whether the run has reached its end, whatever stock events are left
+    virtual bool IsOver() const = 0;
+
     /// Execute all events up to and including a time [ps], or until the wall clock's deadline.
     virtual void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline) = 0;
 

@@ -40,6 +40,12 @@ HostPort::CreateMessage(uint32_t dst, uint64_t bytes, uint64_t startPs)
     return m_fabric->CreateMessage(m_endpoint, dst, bytes, startPs);
 }
 
+uint32_t
+HostPort::OpenConversation(uint32_t dst)
+{
+    return m_fabric->OpenConversation(m_endpoint, dst);
+}
+
 void
 HostPort::Delivered(uint32_t message)
 {

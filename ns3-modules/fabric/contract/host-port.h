@@ -83,6 +83,18 @@ class HostPort
         return m_frames->Hops(frame);
     }
 
+    /// Let something ride in a frame of this host; it ends with the frame unless it is taken.
+    void Load(FrameId frame, std::unique_ptr<FrameCargo> cargo)
+    {
+        m_frames->Load(frame, std::move(cargo));
+    }
+
+    /// @return what rides in a frame, null if nothing does
+    std::unique_ptr<FrameCargo> Unload(FrameId frame)
+    {
+        return m_frames->Unload(frame);
+    }
+
     // ---- messages
     /// @return a message; slots, outOfOrderPeak, timeouts and naks are the transport's to write
     Message& GetMessage(uint32_t message)
@@ -103,6 +115,12 @@ class HostPort
      * @return its index
      */
     uint32_t CreateMessage(uint32_t dst, uint64_t bytes, uint64_t startPs);
+    /**
+     * Frames of this host that belong to no message of the tables: of a transport that IsOpen.
+     * @param dst dense index of another host
+     * @return a message of no bytes that was never anything but done
+     */
+    uint32_t OpenConversation(uint32_t dst);
     void Delivered(uint32_t message);    ///< Every payload byte is at the destination
     void Acknowledged(uint32_t message); ///< The source knows it; Delivered came before
 

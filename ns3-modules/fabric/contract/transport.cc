@@ -48,6 +48,12 @@ Transport::IsAcknowledged() const
 }
 
 bool
+Transport::IsOpen() const
+{
+    return false;
+}
+
+bool
 Transport::NeedsIntHops() const
 {
     return false;

@@ -91,6 +91,12 @@ class Transport : public Object
     /// @return whether the source learns that a message has arrived; if not, Delivered ends it
     virtual bool IsAcknowledged() const;
 
+    /**
+     * @return whether hosts use it beside the messages of the tables: then each host has an end of
+     * it, and a run goes on when all messages are done
+     */
+    virtual bool IsOpen() const;
+
     /// @return whether it reads in-band telemetry, so that every switch must write it
     virtual bool NeedsIntHops() const;
 

@@ -306,6 +306,12 @@ Facade::DeadlockCycle() const
     return ids;
 }
 
+fabric::Transport*
+Facade::TransportAt(int64_t host, uint32_t transport) const
+{
+    return m_state->fabric ? m_state->fabric->TransportAt(host, transport) : nullptr;
+}
+
 int64_t
 Facade::NowPs() const
 {

@@ -16,6 +16,7 @@ namespace fabric
 {
 
 class Fabric;
+class Transport;
 struct FabricOptions;
 struct FabricTables;
 struct OutputTable;
@@ -98,6 +99,9 @@ class Facade
 
     /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
     std::vector<int64_t> DeadlockCycle() const;
+
+    /// @return the end of a transport at a host, by node id, for models in C++; null: none there
+    fabric::Transport* TransportAt(int64_t host, uint32_t transport) const;
 
     virtual int64_t NowPs() const;        ///< Simulated time [ps]
     virtual uint64_t Events() const;      ///< Events executed

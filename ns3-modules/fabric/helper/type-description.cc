@@ -7,6 +7,7 @@
 #include "ns3/egress-scheduler.h"
 #include "ns3/forwarding-policy.h"
 #include "ns3/link-flow-control.h"
+#include "ns3/object-factory.h"
 #include "ns3/path-selector.h"
 #include "ns3/queue-discipline.h"
 #include "ns3/switch-program.h"
@@ -94,6 +95,19 @@ DescribeAttribute(std::ostream& out, const TypeId::AttributeInformation& info)
         << ", \"range\": " << Quoted(range) << ", \"contract\": " << Quoted(RoleOf(range)) << "}";
 }
 
+/// @return whether a type sends what programs in C++ give it, and no messages of a scenario
+bool
+IsForPrograms(TypeId tid)
+{
+    if (!tid.IsChildOf(Transport::GetTypeId()))
+    {
+        return false;
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(tid);
+    return factory.Create<Transport>()->IsOpen();
+}
+
 } // namespace
 
 std::string
@@ -107,7 +121,7 @@ DescribeTypeIds()
         const TypeId tid = TypeId::GetRegistered(i);
         for (const auto& [contract, parent] : Contracts())
         {
-            if (!tid.HasConstructor() || !tid.IsChildOf(parent))
+            if (!tid.HasConstructor() || !tid.IsChildOf(parent) || IsForPrograms(tid))
             {
                 continue;
             }

@@ -74,6 +74,7 @@ Fabric::CopyAt(uint32_t node, FrameId frameId)
         FrameNote& own = m_frames.Note(copy);
         own = *note;
         own.firstHop = NO_HOP;
+        own.cargo = note->cargo ? note->cargo->Copy().release() : nullptr;
         const auto written = m_frames.Hops(frameId);
         const std::vector<IntHop> hops(written.begin(), written.end()); // AddHop may move them
         for (const IntHop& hop : hops)
@@ -133,6 +134,21 @@ Fabric::CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t 
                     "host " << m_network.nodes[m_network.hosts[dst].node].id
                             << " has no end of this transport: no flow of the tables uses it "
                             << "there");
+    return index;
+}
+
+uint32_t
+Fabric::OpenConversation(uint32_t endpoint, uint32_t dst)
+{
+    const uint32_t transport = m_transportOfEndpoint[endpoint];
+    const uint32_t index = m_messages.AddDone(m_hostOfEndpoint[endpoint], dst, m_nowPs);
+    Message& message = m_messages[index];
+    message.transport = transport;
+    message.srcEndpoint = endpoint;
+    message.dstEndpoint = EndpointOf(dst, transport);
+    NS_ABORT_MSG_IF(message.dstEndpoint == NO_ENDPOINT,
+                    "a conversation beside the messages of the tables needs a transport that "
+                    "IsOpen, so that its other host has an end of it");
     return index;
 }
 
@@ -203,6 +219,20 @@ Fabric::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ac
 }
 
 // ---- results ----------------------------------------------------------------------------------
+
+Transport*
+Fabric::TransportAt(int64_t id, uint32_t transport) const
+{
+    for (uint32_t host = 0; host < m_network.hosts.size(); host++)
+    {
+        if (m_network.nodes[m_network.hosts[host].node].id == id)
+        {
+            const uint32_t endpoint = EndpointOf(host, transport);
+            return endpoint == NO_ENDPOINT ? nullptr : m_endpoints[endpoint].transport;
+        }
+    }
+    return nullptr;
+}
 
 const PortQueue&
 Fabric::QueueOf(PortId port, uint32_t queueClass) const

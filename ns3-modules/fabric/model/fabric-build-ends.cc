@@ -56,6 +56,11 @@ Fabric::BuildEndpoints()
         const auto sample = m_options.transports[transport].Create<Transport>();
         order.emplace_back(-int{sample->DataPriority()}, transport);
         m_wires.push_back(sample->Wire());
+        m_isOpen |= sample->IsOpen();
+        for (auto& host : uses)
+        {
+            host[transport] = host[transport] || sample->IsOpen();
+        }
     }
     std::sort(order.begin(), order.end());
     for (const auto& [priority, transport] : order)

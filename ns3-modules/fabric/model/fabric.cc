@@ -36,7 +36,14 @@ constexpr size_t FETCH_AHEAD = 8;
 uint64_t
 Fabric::NextPs() const
 {
-    return m_messages.Done() == m_messages.Size() || m_deadlocked ? NEVER_PS : m_queue.NextPs();
+    const bool isDone = m_messages.Done() == m_messages.Size() && !m_isOpen;
+    return isDone || m_deadlocked ? NEVER_PS : m_queue.NextPs();
+}
+
+bool
+Fabric::IsOver() const
+{
+    return !m_isOpen && m_messages.Size() > 0 && m_messages.Done() == m_messages.Size();
 }
 
 void
@@ -175,7 +182,7 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
         }
     };
     uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
-    while (m_messages.Done() != m_messages.Size())
+    while (m_messages.Done() != m_messages.Size() || m_isOpen)
     {
         const EventQueue::Due due = m_queue.FindNext();
         if (due.timePs > m_limitPs || due.timePs == NEVER_PS)

@@ -59,6 +59,7 @@ class Fabric final : public PacketLoop
 
     uint64_t NextPs() const override; ///< NEVER_PS also when all messages are done
     void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline) override;
+    bool IsOver() const override;
     void LimitTo(uint64_t limitPs) override;
     void AdvanceTo(uint64_t nowPs) override;
 
@@ -118,6 +119,9 @@ class Fabric final : public PacketLoop
 
     /// @return a queue of an egress, whatever its class
     const PortQueue& QueueOf(PortId port, uint32_t queueClass) const;
+
+    /// @return the end of a transport at a host, by node id; null if it has none there
+    Transport* TransportAt(int64_t host, uint32_t transport) const;
 
     /// @return how a transport cuts messages into frames
     WireProfile WireOf(uint32_t transport) const
@@ -284,6 +288,7 @@ class Fabric final : public PacketLoop
     FrameId AnswerAt(uint32_t node, FrameId frameId, uint8_t priority, uint16_t bytes);
     void DiscardAt(uint32_t node, FrameId frameId);
     uint32_t CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t startPs);
+    uint32_t OpenConversation(uint32_t endpoint, uint32_t dst);
     void Delivered(uint32_t message);
     PortId PortOfMessage(uint32_t message) const;
     std::vector<PortId> NominalWay(uint32_t message, PortId port) const;
@@ -304,6 +309,7 @@ class Fabric final : public PacketLoop
     uint64_t m_watchPs{NEVER_PS};         ///< Watch() is due before the first event after this [ps]
     uint64_t m_deadlockCheckPs{NEVER_PS}; ///< Next look for a deadlock [ps]
     bool m_deadlocked{false};             ///< Nothing more will be executed
+    bool m_isOpen{false};                 ///< Hosts may send without a message of the tables
     bool m_fetches{false}; ///< State is too large for a core's cache: fetch it ahead of time
     uint64_t m_events{0};
     uint64_t m_dataPackets{0};

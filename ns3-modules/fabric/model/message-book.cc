@@ -114,21 +114,38 @@ MessageBook::BuildDependencies(const std::vector<DependencyRow>& rows)
     }
 }
 
+/// @return index of a message that no table has
 uint32_t
-MessageBook::Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs)
+MessageBook::AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs)
 {
     const auto idOf = [this](uint32_t host) {
         return m_network.nodes[m_network.hosts[host].node].id;
     };
-    const uint32_t message = Add({.id = m_nextId,
-                                  .src = idOf(src),
-                                  .dst = idOf(dst),
-                                  .bytes = static_cast<int64_t>(bytes),
-                                  .startPs = static_cast<int64_t>(startPs),
-                                  .transport = 0},
-                                 src,
-                                 dst);
+    return Add({.id = m_nextId,
+                .src = idOf(src),
+                .dst = idOf(dst),
+                .bytes = static_cast<int64_t>(bytes),
+                .startPs = static_cast<int64_t>(startPs),
+                .transport = 0},
+               src,
+               dst);
+}
+
+uint32_t
+MessageBook::Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs)
+{
+    const uint32_t message = AddNew(src, dst, bytes, startPs);
     Schedule(message, nowPs);
+    return message;
+}
+
+uint32_t
+MessageBook::AddDone(uint32_t src, uint32_t dst, uint64_t nowPs)
+{
+    const uint32_t message = AddNew(src, dst, 0, nowPs);
+    m_messages[message].receiverEndPs = nowPs;
+    m_messages[message].senderEndPs = nowPs;
+    m_done++;
     return message;
 }
 

@@ -32,6 +32,9 @@ class MessageBook
     /// @return index of a new message, whose start is scheduled
     uint32_t Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs);
 
+    /// @return index of a new message of no bytes that is done: frames beside those of the tables
+    uint32_t AddDone(uint32_t src, uint32_t dst, uint64_t nowPs);
+
     void Delivered(uint32_t message, uint64_t nowPs);    ///< Last byte in order at the destination
     void Acknowledged(uint32_t message, uint64_t nowPs); ///< Known at the source: it is done
     void PassPoint(uint32_t message, uint64_t nowPs);    ///< A message of no bytes has started
@@ -89,6 +92,7 @@ class MessageBook
         uint64_t delayPs;
     };
 
+    uint32_t AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs);
     uint32_t Add(const FlowRow& row, uint32_t src, uint32_t dst);
     void BuildDependencies(const std::vector<DependencyRow>& rows);
     void Release(uint32_t message, bool atSender, uint64_t nowPs);

@@ -121,6 +121,36 @@ class Replying final : public PacedDatagrams
 
 NS_OBJECT_ENSURE_REGISTERED(Replying);
 
+/// Datagrams whose destination cancels an event of stock ns-3 when the first has come.
+class Cancelling final : public PacedDatagrams
+{
+  public:
+    static inline EventId event;
+    static inline bool wasPending = false;
+
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("ns3::tests::Cancelling")
+                                .SetParent<PacedDatagrams>()
+                                .SetGroupName("Tests")
+                                .AddConstructor<Cancelling>();
+        return tid;
+    }
+
+    void Receive(FrameId id, PortId port) override
+    {
+        const Frame frame = Host().GetFrame(id);
+        PacedDatagrams::Receive(id, port);
+        if (frame.kind == frame_kind::DATA && frame.message == 0)
+        {
+            wasPending = event.IsPending();
+            event.Cancel();
+        }
+    }
+};
+
+NS_OBJECT_ENSURE_REGISTERED(Cancelling);
+
 /// Datagrams of priority 1 that are urgent up to a time, and write down when they are asked.
 class Moody final : public PacedDatagrams
 {

@@ -122,6 +122,40 @@ class StockEventsRunBesideTheEngine : public TestCase
     }
 };
 
+/**
+ * Oracle: ns-3's contract. An event that has not been executed is pending and can be cancelled, also
+ * by the engine at the very time at which it lies, whatever was executed before.
+ */
+class EngineCancelsAStockEvent : public TestCase
+{
+  public:
+    EngineCancelsAStockEvent()
+        : TestCase("the engine cancels a stock event of the same instant")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 1000);
+        network.Flow(0, 1, 1000, 100 * US_PS); // so that the run goes on
+        network.Transport({}, "ns3::tests::Cancelling");
+        network.Build();
+        bool isExecuted = false;
+        // Scheduled first, for when the first message has arrived, so others have larger numbers.
+        Cancelling::event =
+            Simulator::Schedule(PicoSeconds(2 * DATA_PS + 2 * US_PS), [&] { isExecuted = true; });
+        Simulator::Schedule(PicoSeconds(1), [] {});
+        while (!network.GetFacade().RunSlice(ALWAYS_PS, 1))
+        {
+        }
+        NS_TEST_EXPECT_MSG_EQ(Cancelling::wasPending, true, "pending as the engine saw it");
+        NS_TEST_EXPECT_MSG_EQ(isExecuted, false, "and cancelled");
+    }
+};
+
 /// Oracle: by hand, 50 us and one way; both clocks agree; a frame that is kept is no error.
 class StockEventDrivesTheEngine : public TestCase
 {
@@ -332,6 +366,7 @@ class FabricTransportTestSuite : public TestSuite
             add(new TransportKeepsTime(100, gapPs));
         }
         add(new StockEventsRunBesideTheEngine);
+        add(new EngineCancelsAStockEvent);
         add(new StockEventDrivesTheEngine);
         add(new TransportMakesAMessage);
         add(new TransportWithoutAnswers);
