@@ -278,8 +278,9 @@ FabricSimulatorImpl::IsExpired(const EventId& id) const
         return true;
     }
     const auto now = static_cast<uint64_t>(Now().GetTimeStep());
+    const bool isOfThisInstant = id.GetTs() == now && now == m_currentTs;
     return id.PeekEventImpl() == nullptr || id.GetTs() < now ||
-           (id.GetTs() == now && now == m_currentTs && id.GetUid() <= m_currentUid) || id.PeekEventImpl()->IsCancelled();
+           (isOfThisInstant && id.GetUid() <= m_currentUid) || id.PeekEventImpl()->IsCancelled();
 }
 
 bool

@@ -70,8 +70,8 @@ FramePool::Load(FrameId id, std::unique_ptr<FrameCargo> cargo)
 std::unique_ptr<FrameCargo>
 FramePool::Unload(FrameId id)
 {
-    return std::unique_ptr<FrameCargo>(m_frames[id].noted ? std::exchange(m_notes[id].cargo, nullptr)
-                                                          : nullptr);
+    FrameCargo* cargo = m_frames[id].noted ? std::exchange(m_notes[id].cargo, nullptr) : nullptr;
+    return std::unique_ptr<FrameCargo>(cargo);
 }
 
 uint32_t

@@ -123,8 +123,8 @@ class StockEventsRunBesideTheEngine : public TestCase
 };
 
 /**
- * Oracle: ns-3's contract. An event that has not been executed is pending and can be cancelled, also
- * by the engine at the very time at which it lies, whatever was executed before.
+ * Oracle: ns-3's contract. An event that has not been executed is pending and can be cancelled,
+ * also by the engine at the very time at which it lies, whatever was executed before.
  */
 class EngineCancelsAStockEvent : public TestCase
 {

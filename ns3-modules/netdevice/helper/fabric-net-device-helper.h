@@ -37,7 +37,7 @@ class FabricNetDeviceHelper final : public PcapHelperForDevice
      */
     FabricNetDeviceHelper(const fabric::Facade& facade, uint32_t transport);
 
-    void SetQueue(const std::string& type); ///< Of TxQueue, for example "ns3::DropTailQueue<Packet>"
+    void SetQueue(const std::string& type); ///< Of TxQueue: "ns3::DropTailQueue<Packet>"
     void SetQueueAttribute(const std::string& name, const AttributeValue& value);
     void SetDeviceAttribute(const std::string& name, const AttributeValue& value);
     void DisableFlowControl(); ///< A full TxQueue drops, and stops no queue disc above it

@@ -94,7 +94,7 @@ FabricNetDevice::SitOn(Ptr<NodeTransport> host, Ptr<FabricChannel> channel)
     NS_ABORT_MSG_IF(!m_queue, "a FabricNetDevice needs a TxQueue");
     m_host = host;
     m_channel = channel;
-    m_mtuBytes = static_cast<uint16_t>(host->MtuBytes());
+    m_mtuBytes = static_cast<uint16_t>(host->PacketBytes());
     channel->Add(this, host->HostIndex());
     host->SetDevice(this);
 }
@@ -272,7 +272,7 @@ FabricNetDevice::GetAddress() const
 bool
 FabricNetDevice::SetMtu(uint16_t mtu)
 {
-    if (m_host && mtu > m_host->MtuBytes())
+    if (m_host && mtu > m_host->PacketBytes())
     {
         return false;
     }

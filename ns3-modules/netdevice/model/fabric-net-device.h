@@ -29,8 +29,8 @@ class NodeTransport;
  * PointToPointNetDevice, with Ethernet headers; FabricDrop is new.
  *
  * **Source** IEEE 802.3 headers; trace sources as ns-3's PointToPointNetDevice.
- * **Not modelled** Callbacks when the link goes down or up (IsLinkUp is right); sending with another
- * source address; jumbo segments that the interface would cut (offload).
+ * **Not modelled** Callbacks when the link goes down or up (IsLinkUp is right); sending with
+ * another source address; jumbo segments that the interface would cut (offload).
  */
 class FabricNetDevice final : public NetDevice
 {

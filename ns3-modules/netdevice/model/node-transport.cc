@@ -32,24 +32,24 @@ constexpr uint8_t ECN_CE = 3;
 TypeId
 NodeTransport::GetTypeId()
 {
-    static TypeId tid = AddAttributes(TypeId("ns3::NodeTransport")
-                                          .SetParent<Transport>()
-                                          .SetGroupName("NetDevice")
-                                          .AddConstructor<NodeTransport>(),
-                                      1500);
+    static TypeId tid =
+        AddAttributes(TypeId("ns3::NodeTransport")
+                          .SetParent<Transport>()
+                          .SetGroupName("NetDevice")
+                          .AddConstructor<NodeTransport>()
+                          .AddAttribute("MtuBytes",
+                                        "Largest packet, its IP header included [byte]",
+                                        UintegerValue(1500),
+                                        MakeUintegerAccessor(&NodeTransport::m_mtuBytes),
+                                        MakeUintegerChecker<uint32_t>(68, 65000)));
     return tid;
 }
 
 TypeId
-NodeTransport::AddAttributes(TypeId tid, uint32_t mtuBytes)
+NodeTransport::AddAttributes(TypeId tid)
 {
     using T = NodeTransport;
     return tid
-        .AddAttribute("MtuBytes",
-                      "Largest packet, its IP header included [byte]",
-                      UintegerValue(mtuBytes),
-                      MakeUintegerAccessor(&T::m_mtuBytes),
-                      MakeUintegerChecker<uint32_t>(68, 65000))
         .AddAttribute("HeaderBytes",
                       "Around a packet in a buffer: Ethernet header and checksum [byte]",
                       UintegerValue(18),
@@ -108,7 +108,7 @@ NodeTransport::IsLinkUp() const
 }
 
 uint32_t
-NodeTransport::MtuBytes() const
+NodeTransport::PacketBytes() const
 {
     return m_mtuBytes;
 }
@@ -179,6 +179,7 @@ NodeTransport::FrameFor(const Ride& ride, const PacketFields& fields, Ptr<Packet
     frame.dst = ride.dst;
     frame.packet = static_cast<uint32_t>(Host().GetMessage(ride.message).sentPackets);
     frame.flags = ride.flags;
+    frame.aux = ride.aux;
     frame.entropy = fields.Entropy();
     frame.bytes = static_cast<uint16_t>(FrameBytes(packet->GetSize()));
     frame.priority = m_priority;

@@ -22,6 +22,7 @@ struct Ride
     uint32_t message; ///< Its frames count for this one
     uint32_t dst;     ///< Dense index of a host
     uint16_t flags;   ///< See frame_flag, ECN apart
+    uint32_t aux{0};  ///< For the other end
 };
 
 /**
@@ -48,7 +49,7 @@ class NodeTransport : public fabric::Transport
     uint32_t HostIndex() const; ///< Dense index of its host
     uint64_t RateBps() const;   ///< Of its link [bit/s]
     bool IsLinkUp() const;
-    uint32_t MtuBytes() const;  ///< Largest packet, its IP header included [byte]
+    virtual uint32_t PacketBytes() const; ///< Largest packet, its IP header included [byte]
     /// @return time on the wire of a packet with its Ethernet header [ps]
     uint64_t SerialisationPs(uint32_t packetBytes) const;
     void Kick(); ///< The device has something to send
@@ -66,7 +67,17 @@ class NodeTransport : public fabric::Transport
     void DoDispose() override;
 
     /// Add the attributes that every transport of nodes has.
-    static TypeId AddAttributes(TypeId tid, uint32_t mtuBytes);
+    static TypeId AddAttributes(TypeId tid);
+
+    uint32_t HeaderBytes() const
+    {
+        return m_headerBytes;
+    }
+
+    uint32_t MinFrameBytes() const
+    {
+        return m_minFrameBytes;
+    }
 
     /// @return how a packet goes to one host, none: nobody there has this address
     virtual std::optional<Ride> RideOf(const PacketFields& fields, const Mac48Address& to);
