@@ -18,7 +18,9 @@ RESULTS = ROOT / "docs" / "results"
 PAGE = (RESULTS / "README.md").read_text()
 
 
-@pytest.mark.parametrize("name", ["figure_5", "figure_6", "sensitivity", "collectives", "fluid_check"])
+@pytest.mark.parametrize(
+    "name", ["figure_5", "figure_6", "sensitivity", "collectives", "fluid_check"]
+)
 def test_every_figure_is_what_its_tables_give(name):
     found = spec_from_file_location(name, ROOT / "plots" / f"{name}.py")
     plot = module_from_spec(found)
