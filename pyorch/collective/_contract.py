@@ -12,6 +12,8 @@ class Contract(Protocol):
 
     OPERATIONS: tuple[str, ...]
     Params: type[Closed]
+    IN_NETWORK: bool  # switches add up what messages carry
+    OPTIONAL = ("IN_NETWORK",)
 
     def check(call: Call, params: Closed) -> None:  # noqa: N805
         """Raise FieldError if the algorithm cannot do this: key of the workload or of Params."""

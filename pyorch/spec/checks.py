@@ -10,6 +10,8 @@ from pyorch.units import TIME, format_exact, format_si
 PAUSE_FRAME_BYTES = 64
 #: What credits count [byte]; InfiniBand Architecture Specification 1.4, section 7.9.4.
 BLOCK_BYTES = 64
+#: Types that add up in the network: at hosts, and in switches.
+_REDUCING, _REDUCER = "ns3::ReductionTransport", "ns3::InNetworkReduction"
 
 
 def pfc_headroom_bytes(
@@ -229,6 +231,35 @@ def check_forwarding(spec: dict) -> None:
                 "forwarding", f"{types[0]} does not look at the routes of {load['type']}. Write"
                 " forwarding: {type: ns3::ExplicitRoutes}, or leave the routes out.",
             )  # fmt: skip
+
+
+def check_reduction(spec: dict) -> None:
+    """Raise FieldError unless what is reduced in the network meets switches that do it.
+
+    `ns3::ReductionTransport` carries collectives in_network and nothing else; every switch has
+    the program that serves it.
+    """
+    for load in spec["workload"]:
+        transport = spec["transport"][load["transport"]]["type"]
+        given = load.get("algorithm", {}).get("type") if load["type"] == "collective" else None
+        if (given == "in_network") != (transport == _REDUCING):
+            raise FieldError(
+                "transport", f"{transport} carries {given or load['type']}. Algorithm in_network"
+                f" and {_REDUCING} need each other.",
+            )  # fmt: skip
+        if given != "in_network":
+            continue
+        if spec.get("engine", {}).get("type", "packets") != "packets":
+            raise FieldError("engine", "the algorithm in_network is one of packets alone.")
+        for its in (spec["switch"], *spec["switch"]["classes"]):
+            served = [int(program["attributes"]["Transport"]) for program in its["programs"]
+                      if program["type"] == _REDUCER]  # fmt: skip
+            if load["transport"] not in served:
+                raise FieldError(
+                    "switch.programs", f"no {_REDUCER} serves transport {load['transport']}. Write"
+                    f" programs: [{{type: {_REDUCER}, attributes: {{Transport:"
+                    f" {load['transport']}}}}}], and in every class that has programs.",
+                )  # fmt: skip
 
 
 def check_credits(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:

@@ -22,6 +22,7 @@ from pyorch.spec.checks import (
     check_jitter,
     check_lanes,
     check_pfc,
+    check_reduction,
     check_tiers,
     check_trace,
     check_trimming,
@@ -128,6 +129,8 @@ class Resolver:
             check_tiers(spec, nodes, links)
             check_jitter(spec)
             check_fluid(spec)
+            if self._types is not None:
+                check_reduction(spec)
         except FieldError as error:
             raise scenario.error(tuple(error.field.split(".")), str(error)) from None
         try:

@@ -35,6 +35,12 @@ HostPort::HostId() const
 // ---- messages
 
 uint32_t
+HostPort::NumMessages() const
+{
+    return m_fabric->m_messages.Size();
+}
+
+uint32_t
 HostPort::CreateMessage(uint32_t dst, uint64_t bytes, uint64_t startPs)
 {
     return m_fabric->CreateMessage(m_endpoint, dst, bytes, startPs);

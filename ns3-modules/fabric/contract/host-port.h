@@ -96,6 +96,7 @@ class HostPort
     }
 
     // ---- messages
+    uint32_t NumMessages() const; ///< Of all hosts, by the order of their ids
     /// @return a message; slots, outOfOrderPeak, timeouts and naks are the transport's to write
     Message& GetMessage(uint32_t message)
     {

@@ -43,6 +43,18 @@ SwitchView::Routes() const
 }
 
 uint32_t
+SwitchView::NumMessages() const
+{
+    return m_fabric.m_messages.Size();
+}
+
+const Message&
+SwitchView::GetMessage(uint32_t message) const
+{
+    return m_fabric.m_messages[message];
+}
+
+uint32_t
 SwitchView::SourceOf(const Frame& frame) const
 {
     const Message& message = m_fabric.m_messages[frame.message];

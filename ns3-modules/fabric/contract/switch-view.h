@@ -47,6 +47,8 @@ class SwitchView
     PortId NumPorts() const;
     /// @return routes in force; another object after a change
     const Routing& Routes() const;
+    uint32_t NumMessages() const; ///< Of all hosts, by the order of their ids
+    const Message& GetMessage(uint32_t message) const;
     /// @return hash of the header fields of a message, as switches see them
     uint32_t TupleOf(uint32_t message) const
     {
