@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads and writes GOAL, the text in which LogGOPSim and ATLAHS have their task graphs.
+
+A `send` and the `recv` that it meets are one message: the k-th of each with the same two ranks and
+tag, in the order of the file. What requires a send waits for its acknowledgement, what requires a
+recv for the message. Computations of a cpu are done one after the other; `calc 0` is a point in
+time and takes no cpu. Source: Hoefler, Siebert and Lumsdaine, ICPP 2009, and LogGOPSim's grammar.
+"""
+
+import heapq
+import re
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+
+from pyorch.errors import quoted
+from pyorch.spec.fields import FieldError
+from pyorch.training.builder import Builder
+from pyorch.training.graph import AT_RECEIVER, AT_SENDER, COMPUTE, MESSAGE, TaskGraph, stream_edges
+
+#: Computations are in ns here.
+_PS_PER_NS = 1000
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_LABEL = r"[A-Za-z][A-Za-z0-9_]*"
+_OPERATION = re.compile(
+    rf"(?:({_LABEL})\s*:\s*)?(?:(send|recv)\s+(\d+)b\s+(to|from)\s+(-?\d+)(?:\s+tag\s+(-?\d+))?"
+    r"(?:\s+cpu\s+(\d+))?(?:\s+nic\s+(\d+))?|(calc)\s+(\d+)(?:\s+cpu\s+(\d+))?)"
+)
+_REQUIRES = re.compile(rf"({_LABEL})\s+(i?requires)\s+({_LABEL})")
+
+
+class _Operation(NamedTuple):
+    """A line of a rank; `peer` and `tag` are those of a message."""
+
+    kind: str
+    rank: int
+    size: int
+    peer: int
+    tag: int
+    cpu: int
+    where: str
+
+
+def read(text: str, where: str, key: str = "file") -> TaskGraph:
+    """Return the tasks of a file.
+
+    Parameters
+    ----------
+    text : str
+        What is in it.
+    where, key : str
+        File and key of the scenario, for messages.
+
+    Raises
+    ------
+    FieldError
+        With file and line: what is no GOAL, what has no partner, or depends on who comes first.
+    """
+    ranks, operations, waits = _parse(text, where, key)
+    sends = _matched(operations, key)
+    order = _order(operations, waits, sends, where, key)
+    build = Builder(ranks)
+    row: dict[int, int] = {}
+    for index in order:
+        at = operations[index]
+        if at.kind == "send":
+            row[index] = int(build.message(at.rank, at.peer, at.size, "message"))
+        elif at.kind == "calc" and at.size:
+            duration_ps = at.size * _PS_PER_NS
+            row[index] = int(build.compute(at.rank, duration_ps, "calc", at.cpu))
+        else:
+            row[index] = int(build.barrier(at.rank, at.kind))
+    edges = [(row[a], row[b], int(operations[b].kind == "send")) for a, b in waits]
+    edges += [(row[recv], row[send], AT_RECEIVER) for recv, send in sends.items()]
+    if edges:
+        build.wait(*np.array(edges, dtype=np.int64).T)
+    return build.graph()
+
+
+def _parse(text: str, where: str, key: str) -> tuple[int, list[_Operation], list[tuple[int, int]]]:
+    """Return the number of ranks, all operations, and which waits for which."""
+    plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    lines = [(number, line.strip()) for number, line in enumerate(plain.split("\n"), 1)]
+    lines = [(number, line) for number, line in lines if line]
+    head = re.fullmatch(r"num_ranks\s+(\d+)", lines[0][1]) if lines else None
+    if not head:
+        raise FieldError(key, f"{where}: begins with num_ranks and how many there are.")
+    operations: list[_Operation] = []
+    waits: list[tuple[int, int]] = []
+    rank, inside = -1, False
+    labels: dict[str, int] = {}
+    needs: dict[int, list[int]] = defaultdict(list)
+    for number, line in lines[1:]:
+        at = f"{where}:{number}"
+        if begin := re.fullmatch(r"rank\s+(\d+)\s*\{", line):
+            if inside or int(begin[1]) != rank + 1:
+                raise FieldError(key, f"{at}: rank {begin[1]}; ranks follow each other from 0.")
+            rank, inside, labels = rank + 1, True, {}
+        elif line == "}" and inside:
+            inside = False
+        elif inside and (found := _OPERATION.fullmatch(line)):
+            if found[1]:
+                labels[found[1]] = len(operations)
+            operations.append(_operation(found, rank, int(head[1]), at, key))
+        elif inside and (found := _REQUIRES.fullmatch(line)):
+            if missing := [name for name in (found[1], found[3]) if name not in labels]:
+                raise FieldError(key, f"{at}: there is no label {missing[0]} above in this rank.")
+            a, b = labels[found[1]], labels[found[3]]
+            # To start when b has started is to wait for what b waits for.
+            after = [b] if found[2] == "requires" else list(needs[b])
+            needs[a] += after
+            waits += [(a, before) for before in after]
+        else:
+            raise FieldError(key, f"{at}: {quoted(line)} is no line of GOAL here.")
+    if inside:
+        raise FieldError(key, f"{where}: ends inside rank {rank}: the file is cut short.")
+    if rank + 1 != int(head[1]):
+        raise FieldError(
+            key, f"{where}: num_ranks is {head[1]}, but there are {rank + 1}: is it cut short?"
+        )
+    return int(head[1]), operations, waits
+
+
+def _operation(found: re.Match, rank: int, ranks: int, at: str, key: str) -> _Operation:
+    """Return one line that does something; wildcards and what is no message are refused."""
+    if found[9]:
+        return _Operation("calc", rank, int(found[10]), -1, -1, int(found[11] or 0), at)
+    kind, size, peer, tag = found[2], int(found[3]), int(found[5]), int(found[6] or 0)
+    if (found[4] == "to") != (kind == "send"):
+        raise FieldError(key, f"{at}: write send ... to, recv ... from.")
+    if peer < 0 or tag < 0:
+        raise FieldError(key, f"{at}: -1 is whoever comes first, which only a run can tell.")
+    if peer >= ranks or peer == rank:
+        raise FieldError(
+            key, f"{at}: rank {rank} and {peer}; write another one, up to {ranks - 1}."
+        )
+    if size < 1:
+        raise FieldError(key, f"{at}: a message has one byte or more.")
+    return _Operation(kind, rank, size, peer, tag, 0, at)
+
+
+def _matched(operations: list[_Operation], key: str) -> dict[int, int]:
+    """Return the send of each recv."""
+    waiting: dict[tuple, list[int]] = defaultdict(list)
+    for index, at in enumerate(operations):
+        if at.kind == "send":
+            waiting[at.rank, at.peer, at.tag].append(index)
+    taken: dict[tuple, int] = defaultdict(int)
+    found = {}
+    for index, at in enumerate(operations):
+        if at.kind != "recv":
+            continue
+        pair = (at.peer, at.rank, at.tag)
+        if taken[pair] == len(waiting[pair]):
+            raise FieldError(
+                key, f"{at.where}: no send of rank {at.peer} with tag {at.tag} is left."
+            )
+        send = waiting[pair][taken[pair]]
+        taken[pair] += 1
+        if operations[send].size != at.size:
+            raise FieldError(
+                key, f"{at.where}: {at.size} bytes, but {operations[send].where} sends"
+                f" {operations[send].size}.",
+            )  # fmt: skip
+        found[index] = send
+    for pair, sends in waiting.items():
+        if taken[pair] < len(sends):
+            at = operations[sends[taken[pair]]]
+            raise FieldError(
+                key, f"{at.where}: no recv of rank {at.peer} with tag {at.tag} is left."
+            )
+    return found
+
+
+def _order(
+    operations: list[_Operation],
+    waits: list[tuple[int, int]],
+    sends: dict[int, int],
+    where: str,
+    key: str,
+) -> list[int]:
+    """Return operations so that each comes after what it waits for, else in their order."""
+    then: dict[int, list[int]] = defaultdict(list)
+    missing = [0] * len(operations)
+    for a, b in [*waits, *sends.items()]:
+        then[b].append(a)
+        missing[a] += 1
+    ready = [index for index, n in enumerate(missing) if n == 0]
+    found = []
+    while ready:
+        index = heapq.heappop(ready)
+        found.append(index)
+        for follower in then[index]:
+            missing[follower] -= 1
+            if missing[follower] == 0:
+                heapq.heappush(ready, follower)
+    if len(found) < len(operations):
+        stuck = next(at for at, n in zip(operations, missing, strict=True) if n)
+        raise FieldError(key, f"{stuck.where}: waits for itself in a circle, so it never starts.")
+    if not found:
+        raise FieldError(key, f"{where}: there is no operation in it.")
+    return found
+
+
+def write(graph: TaskGraph) -> str:
+    """Return a graph as GOAL; computations are rounded to ns.
+
+    Raises
+    ------
+    FieldError
+        A task waits with a delay, or for an end that its device does not know of.
+    """
+    lines: list[list[str]] = [[] for _ in range(graph.devices)]
+    cpu = graph.stream.tolist()
+    columns = (graph.kind, graph.device, graph.peer, graph.duration_ps, graph.size_bytes)
+    for row, (kind, device, peer, duration_ps, size) in enumerate(
+        zip(*(column.tolist() for column in columns), strict=True)
+    ):
+        if kind == MESSAGE:
+            lines[device].append(f"t{row}: send {size}b to {peer} tag {row}")
+            lines[peer].append(f"r{row}: recv {size}b from {device} tag {row}")
+        else:
+            duration = round(duration_ps / _PS_PER_NS)
+            # A computation of no time still has its place in its stream.
+            duration = max(duration, 1) if kind == COMPUTE else 0
+            lines[device].append(f"t{row}: calc {duration} cpu {cpu[row]}")
+    for task, after, at_sender, delay_ps in zip(
+        *(column.tolist() for column in (graph.task, graph.after, graph.at_sender, graph.delay_ps)),
+        strict=True,
+    ):
+        is_received = graph.kind[after] == MESSAGE and at_sender != AT_SENDER
+        known_at = int((graph.peer if is_received else graph.device)[after])
+        if delay_ps or known_at != graph.device[task]:
+            raise FieldError(
+                "graph", f"task {task} starts {delay_ps} ps after task {after}, of whose end device"
+                f" {known_at} knows. GOAL has neither delays nor news without a message.",
+            )  # fmt: skip
+        lines[known_at].append(f"t{task} requires {'r' if is_received else 't'}{after}")
+    for later, before in zip(*(rows.tolist() for rows in stream_edges(graph)), strict=True):
+        lines[int(graph.device[later])].append(f"t{later} requires t{before}")
+    blocks = [f"rank {rank} {{\n" + "\n".join(own) + "\n}" for rank, own in enumerate(lines)]
+    return "\n".join([f"num_ranks {graph.devices}", *blocks, ""])
