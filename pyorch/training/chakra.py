@@ -18,6 +18,7 @@ import numpy as np
 
 from pyorch.collective._graph import Call, Graph
 from pyorch.spec.fields import FieldError
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS
 from pyorch.training._protobuf import Message, encoded, fields, framed, frames
 from pyorch.training.builder import Builder
 from pyorch.training.graph import (
@@ -77,7 +78,10 @@ def read(
     FieldError
         With file and node: what is cut short, has no partner, or is not known here.
     """
-    nodes = [node for rank, data in enumerate(files) for node in _nodes(rank, data, where, key)]
+    n = len(files)
+    nodes = [node for rank, data in enumerate(files) for node in _nodes(rank, n, data, where, key)]
+    if not nodes:
+        raise FieldError(key, f"{where}: there is no node in any of {n} files.")
     place = {(node.rank, node.id): index for index, node in enumerate(nodes)}
     if len(place) < len(nodes):
         raise FieldError(key, f"{where}: two nodes of a rank have the same id.")
@@ -85,9 +89,7 @@ def read(
     for index, node in enumerate(nodes):
         for before in node.after:
             if (node.rank, before) not in place:
-                raise FieldError(
-                    key, f"{node.where}: there is no node {before} to depend on."
-                )
+                raise FieldError(key, f"{node.where}: there is no node {before} to depend on.")
             waits.append((index, place[node.rank, before]))
     sends = _matched(nodes, key)
     together = _collectives(nodes, len(files), groups or {}, key)
@@ -122,7 +124,7 @@ def read(
     return build.graph()
 
 
-def _nodes(rank: int, data: bytes, where: str, key: str) -> list[_Node]:
+def _nodes(rank: int, ranks: int, data: bytes, where: str, key: str) -> list[_Node]:
     """Return the nodes of one file."""
     at = f"{where}.{rank}.et"
     found = []
@@ -135,7 +137,7 @@ def _nodes(rank: int, data: bytes, where: str, key: str) -> list[_Node]:
     except ValueError as error:
         raise FieldError(key, f"{at}: {error}.") from None
     for node in found:
-        _check(node, key)
+        _check(node, ranks, key)
     return found
 
 
@@ -156,16 +158,24 @@ def _node(rank: int, message: Message, at: str) -> _Node:
     )  # fmt: skip
 
 
-def _check(node: _Node, key: str) -> None:
-    """Raise FieldError for a node that is not known here, or says too little."""
+def _check(node: _Node, ranks: int, key: str) -> None:
+    """Raise FieldError for a node that is not known here, or says too little or what cannot be."""
+    most = {"comm_dst": ranks - 1, "comm_src": ranks - 1, "comm_size": LARGEST_MESSAGE_BYTES}
+    for name, bound in most.items():
+        value = node.attributes.get(name, 1 if name == "comm_size" else 0)
+        least = int(name == "comm_size")
+        if not isinstance(value, int) or not least <= value <= bound:
+            raise FieldError(
+                key, f"{node.where}: {name} is {str(value)[:40]!r}, not {least} to {bound}."
+            )
+    if node.duration_us * _PS_PER_US > LONGEST_PS:
+        raise FieldError(key, f"{node.where}: lasts {node.duration_us} us; at most ten days.")
     needed = {SEND: ("comm_dst", "comm_size"), RECV: ("comm_src", "comm_size"),
               COLL: ("comm_type", "comm_size")}.get(node.kind, ())  # fmt: skip
     if missing := [name for name in needed if name not in node.attributes]:
         raise FieldError(key, f"{node.where}: has no {missing[0]}, which only its program knew.")
     if node.kind not in (0, METADATA, COMP, SEND, RECV, COLL):
-        raise FieldError(
-            key, f"{node.where}: type {node.kind} is of memory; take it out."
-        )
+        raise FieldError(key, f"{node.where}: type {node.kind} is of memory; take it out.")
     if node.kind == COLL and node.attributes["comm_type"] not in OPERATIONS:
         raise FieldError(
             key, f"{node.where}: comm_type {node.attributes['comm_type']} is none of"

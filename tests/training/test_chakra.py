@@ -118,7 +118,7 @@ def test_a_file_cut_short_is_said_in_one_line_or_has_fewer_nodes(graph, data):
     try:
         again = chakra.read(files, rings)
     except FieldError as error:
-        assert str(error).startswith("trace.") and "\n" not in str(error)
+        assert str(error).startswith("trace") and "\n" not in str(error)
     else:
         assert len(again.kind) < len(graph.kind) + (graph.kind == MESSAGE).sum()
 
@@ -137,6 +137,18 @@ MISTAKES = {
     "nothing": ([b""], "trace.0.et: there is nothing in it."),
     "a node that is not there": (
         [trace(node(1, 4, [7]))], "trace.0.et: node 1: there is no node 7 to depend on.",
+    ),
+    "no node": ([trace()] * 2, "trace: there is no node in any of 2 files."),
+    "a rank that is not there": (
+        [trace(node(1, 5, comm_dst=2, comm_size=4))] * 2,
+        "trace.0.et: node 1: comm_dst is '2', not 0 to 1.",
+    ),
+    "a message of no bytes": (
+        [trace(node(1, 5, comm_dst=1, comm_size=0))] * 2,
+        "trace.0.et: node 1: comm_size is '0', not 1 to 9007199254740992.",
+    ),
+    "longer than a run": (
+        [trace(node(1, 4, duration_us=10**13))], "trace.0.et: node 1: lasts 10000000000000 us",
     ),
     "the same id twice": ([trace(node(1, 4), node(1, 4))], "trace: two nodes of a rank have"),
     "a circle": (
