@@ -143,6 +143,12 @@ SwitchView::CapacityBps(PortId port, uint32_t dst) const
     return m_fabric.m_routes.CapacityBps(port, dst);
 }
 
+double
+SwitchView::FreeBps(PortId port, uint32_t dst) const
+{
+    return m_fabric.m_routes.FreeBps(port, dst);
+}
+
 PortId
 SwitchView::ListedRoute(uint32_t message, bool reverse, uint32_t node) const
 {

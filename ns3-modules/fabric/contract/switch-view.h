@@ -86,6 +86,8 @@ class SwitchView
     /// @return least of the rates on the way from a port to a destination, by the routes in force;
     /// ways that run side by side add up [bit/s]
     double CapacityBps(PortId port, uint32_t dst) const;
+    /// @return the same of what the messages leave that are admitted to a rate on listed ways
+    double FreeBps(PortId port, uint32_t dst) const;
     /// @return egress that the table "routes" names for a message (or its answers) at a node,
     /// NO_PORT if it names none
     PortId ListedRoute(uint32_t message, bool reverse, uint32_t node) const;

@@ -26,7 +26,7 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
     {"links",
      {{"node_a", "node_b", "rate_bps", "delay_ps"},
       {"parallel", "loss_ratio", "bit_error_ratio", "class"}}},
-    {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport"}}},
+    {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport", "rate_bps"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
     {"dependencies", {{"flow", "after"}, {"at_sender", "delay_ps"}}},
@@ -225,7 +225,8 @@ FacadeInputs::Tables() const
                                 Cell("flows", "dst", i, 0),
                                 Cell("flows", "bytes", i, 0),
                                 Cell("flows", "start_ps", i, 0),
-                                Cell("flows", "transport", i, 0)});
+                                Cell("flows", "transport", i, 0),
+                                Cell("flows", "rate_bps", i, 0)});
     }
     AddRareTables(tables);
     return tables;

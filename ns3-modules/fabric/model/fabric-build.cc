@@ -62,6 +62,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     BuildEndpoints();
     m_changes.Build(tables.linkEvents, m_options.convergencePs, m_queue);
     m_routes.List(tables.routes, m_messages.Ids());
+    m_routes.Reserve(tables.routes, m_messages.Ids(), m_messages.Data());
     m_losses.Build(tables);
     BuildReach();
     BuildClasses();

@@ -44,6 +44,7 @@ MessageBook::Add(const FlowRow& row, uint32_t src, uint32_t dst)
     message.senderSlot = NO_SLOT;
     message.receiverSlot = NO_SLOT;
     message.transport = static_cast<uint32_t>(row.transport);
+    message.admittedBps = static_cast<uint64_t>(row.rateBps);
     message.id = row.id;
     message.startPs = static_cast<uint64_t>(row.startPs);
     const uint64_t ends = Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);

@@ -121,6 +121,7 @@ struct alignas(64) Message
     uint32_t timeouts;                 ///< Retransmission timeouts
     uint32_t naks;                     ///< Negative acknowledgements sent
     uint32_t transport;                ///< Index of its transport
+    uint64_t admittedBps;              ///< Rate to which it is admitted, 0: to any [bit/s]
 };
 
 static_assert(sizeof(Message) == 128, "what every packet changes, and the rest");

@@ -76,6 +76,7 @@ CheckFlows(const std::vector<FlowRow>& flows, const NodeById& nodes)
                         name << " goes from host " << flow.src << " to itself");
         NS_ABORT_MSG_IF(flow.bytes < 0, name << ": bytes is " << flow.bytes << ", not >= 0");
         NS_ABORT_MSG_IF(flow.startPs < 0, name << ": start_ps is " << flow.startPs << ", not >= 0");
+        NS_ABORT_MSG_IF(flow.rateBps < 0, name << ": rate_bps is " << flow.rateBps << ", not >= 0");
         before = &flow;
     }
 }

@@ -43,6 +43,7 @@ struct FlowRow
     int64_t bytes;     ///< Payload [byte]; 0: no message but a point in time, done when it starts
     int64_t startPs;   ///< [ps]
     int64_t transport; ///< Index of the transport
+    int64_t rateBps{0}; ///< To which it is admitted, on the wire, 0: to any [bit/s]
 };
 
 /// One row of the input table "drops": a loss that a test or a user scripts.

@@ -37,6 +37,7 @@ RouteBook::Follow()
     m_new = std::make_unique<Routing>(m_network.nodes, m_network.ports.Data());
     m_inForce = m_new.get();
     m_capacityBps.clear();
+    m_freeBps.clear();
 }
 
 void
@@ -122,22 +123,59 @@ RouteBook::NearestPorts(uint32_t host, uint32_t dst) const
     return nearest;
 }
 
+void
+RouteBook::Reserve(const std::vector<RouteRow>& rows,
+                   const std::unordered_map<int64_t, uint32_t>& ids,
+                   const Message* messages)
+{
+    for (const auto& row : rows)
+    {
+        const auto rateBps = static_cast<double>(messages[ids.at(row.flow)].admittedBps);
+        if (!row.reverse && rateBps > 0)
+        {
+            m_reservedBps[m_network.FindPort(row.node, row.peer, row.parallel)] += rateBps;
+        }
+    }
+}
+
 double
 RouteBook::CapacityBps(PortId port, uint32_t dst) const
 {
+    return OfPort(port, dst, m_capacityBps);
+}
+
+double
+RouteBook::FreeBps(PortId port, uint32_t dst) const
+{
+    return OfPort(port, dst, m_freeBps);
+}
+
+/// @return rate of a port, or what of it is not reserved
+double
+RouteBook::Own(PortId port, const Capacities& known) const
+{
+    const auto rateBps = static_cast<double>(m_network.RateBps(port));
+    const auto reserved = m_reservedBps.find(port);
+    const bool isWhole = &known == &m_capacityBps || reserved == m_reservedBps.end();
+    return isWhole ? rateBps : std::max(0.0, rateBps - reserved->second);
+}
+
+double
+RouteBook::OfPort(PortId port, uint32_t dst, Capacities& known) const
+{
     const Port& peer = m_network.ports[m_network.ports[port].peer];
-    const auto own = static_cast<double>(m_network.RateBps(port));
-    return peer.isHost ? own : std::min(own, CapacityOfNode(peer.node, dst));
+    const double own = Own(port, known);
+    return peer.isHost ? own : std::min(own, OfNode(peer.node, dst, known));
 }
 
 /// What a switch can carry towards a host; the last link, down to the host, all ways share.
 double
-RouteBook::CapacityOfNode(uint32_t node, uint32_t dst) const
+RouteBook::OfNode(uint32_t node, uint32_t dst, Capacities& known) const
 {
     const uint64_t key = (uint64_t{node} << 32) | m_inForce->ClassOf(dst);
-    if (const auto known = m_capacityBps.find(key); known != m_capacityBps.end())
+    if (const auto found = known.find(key); found != known.end())
     {
-        return known->second;
+        return found->second;
     }
     const uint32_t way = m_inForce->WayTo(node, dst);
     double sum = 0;
@@ -148,10 +186,10 @@ RouteBook::CapacityOfNode(uint32_t node, uint32_t dst) const
         {
             const PortId member = m_inForce->Members(group)[i];
             const bool isLast = m_network.ports[m_network.ports[member].peer].isHost;
-            sum += isLast ? std::numeric_limits<double>::infinity() : CapacityBps(member, dst);
+            sum += isLast ? std::numeric_limits<double>::infinity() : OfPort(member, dst, known);
         }
     }
-    return m_capacityBps[key] = sum;
+    return known[key] = sum;
 }
 
 } // namespace fabric

@@ -36,6 +36,10 @@ class RouteBook
 
     /// Take the table "routes". Messages are in the order of their ids.
     void List(const std::vector<RouteRow>& rows, const std::unordered_map<int64_t, uint32_t>& ids);
+    /// Messages that are admitted to a rate leave the rest of the links that are listed for them.
+    void Reserve(const std::vector<RouteRow>& rows,
+                 const std::unordered_map<int64_t, uint32_t>& ids,
+                 const Message* messages);
     /// @return egress that is listed for a message at a node, NO_PORT if none is
     PortId Listed(uint32_t message, bool reverse, uint32_t node) const;
 
@@ -48,6 +52,8 @@ class RouteBook
 
     /// @return least of the rates from an egress on to a host; parallel ways add up [bit/s]
     double CapacityBps(PortId port, uint32_t dst) const;
+    /// @return the same of what is not reserved
+    double FreeBps(PortId port, uint32_t dst) const;
 
     uint64_t MemoryBytes() const
     {
@@ -55,14 +61,20 @@ class RouteBook
     }
 
   private:
-    double CapacityOfNode(uint32_t node, uint32_t dst) const;
+    using Capacities = std::unordered_map<uint64_t, double>; ///< By node and class [bit/s]
+
+    double Own(PortId port, const Capacities& known) const;
+    double OfPort(PortId port, uint32_t dst, Capacities& known) const;
+    double OfNode(uint32_t node, uint32_t dst, Capacities& known) const;
 
     const FabricNetwork& m_network;
     std::unique_ptr<Routing> m_nominal;
     std::unique_ptr<Routing> m_new; ///< After a change
     const Routing* m_inForce;
     std::unordered_map<uint64_t, PortId> m_listed; ///< By message, direction and node
-    mutable std::unordered_map<uint64_t, double> m_capacityBps; ///< By node and class [bit/s]
+    std::unordered_map<PortId, double> m_reservedBps; ///< Of what is listed and admitted [bit/s]
+    mutable Capacities m_capacityBps;
+    mutable Capacities m_freeBps;
 };
 
 } // namespace fabric

@@ -48,8 +48,9 @@ struct Outbound
     uint32_t unseenPackets{0};     ///< Arrived, as its destination counts, and not known which
     Scoreboard packets;
     Deadlines<NUM_DEADLINES> deadlines;
-    Pacer pacer;                   ///< With congestion control
-    uint64_t lineRateBps{0};       ///< With congestion control: of all its ports [bit/s]
+    Pacer pacer;                   ///< Of what congestion control and admission allow
+    uint64_t lineRateBps{0};       ///< Of all its ports; if it may be paced [bit/s]
+    uint64_t admittedBps{CongestionControl::NO_LIMIT}; ///< On the wire, whatever is sent [bit/s]
     SentPaths paths;               ///< If the path selector wants reports
 
     uint32_t InFlight() const ///< [packet]

@@ -250,6 +250,7 @@ class MessageSource : public PacketTransport
         Out& out = m_out[slot];
         const FrameId frame = MakeData(out, port, priority);
         Stamp(out, frame);
+        Leaves(out, frame);
         if (CanSend(out))
         {
             Push(out);

@@ -53,6 +53,7 @@ PacketTransport::DoAttach()
                                            << " is never notified; leave it true");
     }
     m_stamps = m_reports || m_control;
+    m_paces = m_control != nullptr;
 }
 
 void
@@ -173,21 +174,41 @@ PacketTransport::OpenFlow(Outbound& out, uint32_t message)
     out.packets.Reset(Packets(state.bytes));
     m_entropy->Open(out.slot, message);
     out.entropy = m_entropy->Constant(message);
+    Admit(out, state.admittedBps);
     if (!m_control)
     {
         return;
     }
-    out.lineRateBps = out.port != NO_PORT ? Host().RateBps(out.port) : 0;
-    for (uint32_t i = 0; out.port == NO_PORT && i < Host().NumPorts(); i++)
-    {
-        const PortId port = Host().FirstPort() + i;
-        out.lineRateBps += Host().Serves(port, state.dst) ? Host().RateBps(port) : 0;
-    }
+    SetLineRate(out);
     const auto headerBytes = static_cast<uint32_t>(m_headerBytes + Host().FramingBytes());
     m_control->Open(
         out.slot,
         {out.lineRateBps, BaseRttPs(out), m_mtuBytes, headerBytes, Host().NumLinks(message)});
     Sync(out);
+}
+
+/// Note the rate of all ports by which a message may leave.
+void
+PacketTransport::SetLineRate(Outbound& out) const
+{
+    const uint32_t dst = Host().GetMessage(out.message).dst;
+    out.lineRateBps = out.port != NO_PORT ? Host().RateBps(out.port) : 0;
+    for (uint32_t i = 0; out.port == NO_PORT && i < Host().NumPorts(); i++)
+    {
+        const PortId port = Host().FirstPort() + i;
+        out.lineRateBps += Host().Serves(port, dst) ? Host().RateBps(port) : 0;
+    }
+}
+
+void
+PacketTransport::Admit(Outbound& out, uint64_t rateBps)
+{
+    out.admittedBps = rateBps > 0 ? rateBps : CongestionControl::NO_LIMIT;
+    if (rateBps > 0)
+    {
+        m_paces = true;
+        SetLineRate(out);
+    }
 }
 
 void
@@ -230,33 +251,40 @@ PacketTransport::MakeData(Outbound& out, PortId port, uint8_t priority)
     if (m_control)
     {
         m_control->OnSent(out.slot, packet, m_cut.PayloadBytes(message.bytes, packet));
-        Pace(out, frame.bytes);
-        Sync(out);
     }
-    StartTimeout(out);
     return id;
 }
 
-/// @return what congestion control allows, at most the line rate [bit/s]
+/// @return what congestion control and admission allow, at most the line rate [bit/s]
 uint64_t
 PacketTransport::RateOf(const Outbound& out) const
 {
+    const uint64_t mostBps = std::min(out.lineRateBps, out.admittedBps);
+    if (!m_control)
+    {
+        return mostBps;
+    }
     const uint64_t rateBps = m_control->RateBps(out.slot);
     NS_ABORT_MSG_IF(rateBps == 0,
                     m_control->GetInstanceTypeId().GetName()
                         << ": RateBps is 0, which would stop message "
                         << Host().GetMessage(out.message).id << " for ever; it must be above 0");
-    return std::min(rateBps, out.lineRateBps);
+    return std::min(rateBps, mostBps);
 }
 
 void
-PacketTransport::Pace(Outbound& out, uint32_t frameBytes)
+PacketTransport::Pace(Outbound& out, FrameId frame)
 {
     const uint64_t rateBps = RateOf(out);
     if (rateBps < out.lineRateBps)
     {
-        out.pacer.Sent(Host().NowPs(), frameBytes + Host().FramingBytes(), rateBps);
+        const uint64_t wireBytes = Host().GetFrame(frame).bytes + Host().FramingBytes();
+        out.pacer.Sent(Host().NowPs(), wireBytes, rateBps);
         SetDeadline(out, PACE_DEADLINE, out.pacer.NextPs());
+    }
+    if (m_control)
+    {
+        Sync(out);
     }
 }
 

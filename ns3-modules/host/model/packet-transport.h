@@ -107,6 +107,8 @@ class PacketTransport : public Transport
     FrameId MakeControl(uint32_t message, uint8_t kind, uint32_t bytes);
     /// Make a frame that has come its own answer, which is yet to be sent.
     void MakeAnswer(FrameId frame, uint8_t kind, uint32_t cumulative);
+    /// Keep a message to a rate on the wire, of all that is sent of it; 0: to none [bit/s]
+    void Admit(Outbound& out, uint64_t rateBps);
     /// A packet is lost, which its Scoreboard knows already: tell who wants to know.
     void TellLost(Outbound& out, uint32_t packet, CongestionControl::Loss how, Answer& answer);
     /// @return whether it is news that a packet has arrived, which was sent
@@ -131,7 +133,17 @@ class PacketTransport : public Transport
 
     bool RateAllows(const Outbound& out) const
     {
-        return !m_control || Host().NowPs() >= out.pacer.NextPs();
+        return !m_paces || Host().NowPs() >= out.pacer.NextPs();
+    }
+
+    /// A data frame is as it leaves: the next one waits for the rate, the timeout begins.
+    void Leaves(Outbound& out, FrameId frame)
+    {
+        if (m_paces)
+        {
+            Pace(out, frame);
+        }
+        StartTimeout(out);
     }
 
     FlowOrder::By Order() const
@@ -151,9 +163,10 @@ class PacketTransport : public Transport
   private:
     static TypeId AddChoices(TypeId tid, const Defaults& defaults);
     uint32_t TelemetryBytes(const Frame& data) const;
+    void SetLineRate(Outbound& out) const;
     uint64_t RateOf(const Outbound& out) const;
     bool ControlAllows(const Outbound& out) const;
-    void Pace(Outbound& out, uint32_t frameBytes);
+    void Pace(Outbound& out, FrameId frame);
     void Sync(Outbound& out); ///< Set UPDATE_DEADLINE to what congestion control wants
     void TellNewLoss(Outbound& out, CongestionControl::Loss how);
     uint64_t InFlightBytes(const Outbound& out) const;
@@ -168,6 +181,7 @@ class PacketTransport : public Transport
     bool m_notifies{false};  ///< Congestion control wants CNPs
     bool m_needsHops{false}; ///< Congestion control wants in-band telemetry
     bool m_acceptsAll{true}; ///< AcceptsOutOfOrder()
+    bool m_paces{false};     ///< Some message may be slower than its line
     Ptr<PathSelector> m_entropy;
     Ptr<CongestionControl> m_control;
     uint64_t m_rtoPs{0};

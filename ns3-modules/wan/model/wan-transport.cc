@@ -26,7 +26,7 @@ WanTransport::GetTypeId()
                       {.entropy = "ns3::FlowEntropy", .rto = "200ms"})
             .AddAttribute("RateBps",
                           "Rate to which a message is admitted, on the wire, without its parity "
-                          "[bit/s], 0 = NicShare",
+                          "[bit/s], 0 = NicShare; a flow with a rate of its own keeps to that, with all it sends",
                           UintegerValue(0),
                           MakeUintegerAccessor(&WanTransport::m_rateBps),
                           MakeUintegerChecker<uint64_t>())
@@ -78,17 +78,22 @@ void
 WanTransport::Begin(WanOutbound& out)
 {
     out.dataPackets = Cut().Packets(Host().GetMessage(out.message).bytes);
-    const auto nicBps = static_cast<double>(Host().RateBps(out.port));
-    const double admittedBps = m_rateBps ? static_cast<double>(m_rateBps) : nicBps * m_nicShare;
-    const double parity = static_cast<double>(m_parityPackets) / m_blockPackets;
-    out.rateBps = std::max<uint64_t>(1, static_cast<uint64_t>(admittedBps * (1 + parity)));
+    Admit(out, AdmittedBps(out));
     out.lost.assign(m_code.IsUsed() ? m_code.Blocks(out.dataPackets) : 0, 0);
 }
 
-bool
-WanTransport::MaySend(const WanOutbound& out) const
+/// @return rate of all that is sent of a message, parity included [bit/s]
+uint64_t
+WanTransport::AdmittedBps(const WanOutbound& out) const
 {
-    return Host().NowPs() >= out.admission.NextPs();
+    if (const uint64_t ownBps = Host().GetMessage(out.message).admittedBps; ownBps > 0)
+    {
+        return ownBps;
+    }
+    const auto nicBps = static_cast<double>(Host().RateBps(out.port));
+    const double rateBps = m_rateBps ? static_cast<double>(m_rateBps) : nicBps * m_nicShare;
+    const double parity = static_cast<double>(m_parityPackets) / m_blockPackets;
+    return std::max<uint64_t>(1, static_cast<uint64_t>(rateBps * (1 + parity)));
 }
 
 void
@@ -101,11 +106,6 @@ WanTransport::Stamp(WanOutbound& out, FrameId data)
         const uint32_t packet = m_code.MessagePacket(out.dataPackets, frame.packet);
         // Parity is as long as the longest packet of its block.
         frame.bytes = Cut().FrameBytes(bytes, packet < out.dataPackets ? packet : 0);
-    }
-    if (out.rateBps < Host().RateBps(out.port))
-    {
-        out.admission.Sent(Host().NowPs(), frame.bytes + Host().FramingBytes(), out.rateBps);
-        SetDeadline(out, FAMILY_DEADLINE, out.admission.NextPs());
     }
 }
 

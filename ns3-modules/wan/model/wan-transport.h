@@ -19,8 +19,6 @@ namespace ns3
 /// State of a WanTransport's message at its source.
 struct WanOutbound : fabric::Outbound
 {
-    uint64_t rateBps{0};        ///< At which it is sent, parity included [bit/s]
-    fabric::Pacer admission;    ///< When it may send
     uint32_t dataPackets{0};    ///< Without parity
     uint32_t judged{0};         ///< Packets below this were looked at for loss
     std::vector<uint16_t> lost; ///< Of each block: packets lost and not sent again
@@ -54,7 +52,6 @@ class WanTransport final : public fabric::MessageTransport<WanOutbound, WanInbou
     void DoAttach() override;
     uint32_t Packets(uint64_t bytes) const override;
     void Begin(WanOutbound& out) override;
-    bool MaySend(const WanOutbound& out) const override;
     void Stamp(WanOutbound& out, fabric::FrameId data) override;
     void JudgeLosses(WanOutbound& out, fabric::Answer& answer) override;
     void OnTimeout(WanOutbound& out, fabric::Answer& lost) override;
@@ -64,6 +61,7 @@ class WanTransport final : public fabric::MessageTransport<WanOutbound, WanInbou
                    fabric::PortId port,
                    uint32_t expected) override;
 
+    uint64_t AdmittedBps(const WanOutbound& out) const;
     void Decode(WanInbound& in, uint32_t packet);
 
     BlockCode m_code;

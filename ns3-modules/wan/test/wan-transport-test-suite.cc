@@ -60,15 +60,17 @@ Drop(TestNetwork& network, const std::vector<int64_t>& ordinals)
 
 /**
  * Oracle: closed form. Packet n leaves n packets' times at the admitted rate after the first, and
- * then takes two serialisations (100 Gb/s) and two delays. With parity the rate is (1 + m/k) of it.
+ * then takes two serialisations (100 Gb/s) and two delays. With parity the rate is (1 + m/k) of
+ * that of the attribute, or the one that the flow has.
  */
 class KeepsItsRate : public TestCase
 {
   public:
-    KeepsItsRate(const char* parity, int64_t lastPs)
+    KeepsItsRate(const char* parity, int64_t lastPs, const char* rateBps = "10000000000")
         : TestCase(std::string("a tenth of the link admitted, parity ") + parity),
           m_parity(parity),
-          m_lastPs(lastPs)
+          m_lastPs(lastPs),
+          m_rateBps(rateBps)
     {
     }
 
@@ -78,8 +80,14 @@ class KeepsItsRate : public TestCase
         TestNetwork network;
         Line(network, 30'000 * US_PS);
         Wan(network,
-            {{"RateBps", "10000000000"}, {"BlockPackets", "4"}, {"ParityPackets", m_parity}});
-        network.Flow(0, 1, 40 * PAYLOAD);
+            {{"RateBps", m_rateBps}, {"BlockPackets", "4"}, {"ParityPackets", m_parity}});
+        network.Row("flows",
+                    {{"flow", 0},
+                     {"src", 0},
+                     {"dst", 1},
+                     {"bytes", 40 * PAYLOAD},
+                     {"start_ps", 0},
+                     {"rate_bps", m_rateBps == "10000000000" ? 0 : 15 * GBPS}});
         network.Run();
         const int64_t firstPs = 2 * WIRE * 80 + 30'001 * US_PS;
         NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
@@ -90,6 +98,7 @@ class KeepsItsRate : public TestCase
 
     std::string m_parity;
     int64_t m_lastPs; ///< When the last packet that is needed leaves [ps]
+    std::string m_rateBps; ///< If it is another one, the flow may send 15 Gb/s
 };
 
 /// Oracle: counting. What a block of 4 + 2 has lost, and how many packets are sent again.
@@ -284,6 +293,7 @@ class WanTransportTestSuite : public TestSuite
         // at 15 Gb/s are 32,892.8 ns.
         AddTestCase(new KeepsItsRate("0", 39 * 865'600), Duration::QUICK);
         AddTestCase(new KeepsItsRate("2", 32'892'800), Duration::QUICK);
+        AddTestCase(new KeepsItsRate("2", 32'892'800, "70000000000"), Duration::QUICK);
         using Block = LossesOfABlock;
         AddTestCase(new Block("two of 4 + 2 are free", {7, 9}, 0), Duration::QUICK);
         AddTestCase(new Block("also if one is parity", {10, 12}, 0), Duration::QUICK);
