@@ -2,6 +2,7 @@
 
 #include "explicit-routes.h"
 
+#include "ns3/abort.h"
 #include "ns3/log.h"
 
 namespace ns3
@@ -16,9 +17,14 @@ TypeId
 ExplicitRoutes::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::ExplicitRoutes")
-                            .SetParent<EcmpHash>()
+                            .SetParent<ForwardingPolicy>()
                             .SetGroupName("Forwarding")
-                            .AddConstructor<ExplicitRoutes>();
+                            .AddConstructor<ExplicitRoutes>()
+                            .AddAttribute("Others",
+                                          "Policy for flows that have no route of their own",
+                                          TypeChoiceValue(TypeChoice("ns3::EcmpHash")),
+                                          MakeTypeChoiceAccessor(&ExplicitRoutes::m_othersType),
+                                          MakeTypeChoiceChecker<ForwardingPolicy>());
     return tid;
 }
 
@@ -26,8 +32,51 @@ void
 ExplicitRoutes::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
-    EcmpHash::Attach(view);
     m_view = &view;
+    Others().Attach(view);
+}
+
+ForwardingPolicy&
+ExplicitRoutes::Others() const
+{
+    if (!m_others)
+    {
+        m_others = m_othersType.Create<ForwardingPolicy>("ns3::ExplicitRoutes: Others");
+        NS_ABORT_MSG_IF(m_others->HasOwnRoutes(),
+                        "ns3::ExplicitRoutes: Others cannot be ns3::ExplicitRoutes itself");
+    }
+    return *m_others;
+}
+
+void
+ExplicitRoutes::DoDispose()
+{
+    m_others = nullptr;
+    ForwardingPolicy::DoDispose();
+}
+
+void
+ExplicitRoutes::OnRoutesChanged()
+{
+    m_others->OnRoutesChanged();
+}
+
+uint32_t
+ExplicitRoutes::Select(const ForwardingChoice& choice, const Frame& frame)
+{
+    return m_others->Select(choice, frame);
+}
+
+ForwardingPolicy::Sees
+ExplicitRoutes::LooksAt() const
+{
+    return Others().LooksAt();
+}
+
+bool
+ExplicitRoutes::KeepsFlowOnOnePath() const
+{
+    return Others().KeepsFlowOnOnePath();
 }
 
 bool

@@ -3,7 +3,8 @@
 #ifndef EXPLICIT_ROUTES_H
 #define EXPLICIT_ROUTES_H
 
-#include "ecmp-hash.h"
+#include "ns3/forwarding-policy.h"
+#include "ns3/type-choice.h"
 
 namespace ns3
 {
@@ -12,23 +13,32 @@ namespace ns3
  * @ingroup forwarding
  * @brief Frames of a flow go where the input table "routes" says, whatever is shortest.
  *
- * A switch that the table does not name for a flow chooses among the shortest ways by hash. A
- * listed way holds whether its links are cut or not.
+ * For a flow that the table does not name at a switch another policy chooses among the shortest
+ * ways. A listed way holds whether its links are cut or not.
  *
  * **Source**: our own; what a controller installs as static flow entries.
  *
  * **Not modelled**: time to install entries, limits of tables.
  */
-class ExplicitRoutes final : public EcmpHash
+class ExplicitRoutes final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
     void Attach(fabric::SwitchView& view) override;
+    void OnRoutesChanged() override;
+    uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
+    Sees LooksAt() const override;
+    bool KeepsFlowOnOnePath() const override;
     bool HasOwnRoutes() const override;
     fabric::PortId Route(uint32_t node, const fabric::Frame& frame) override;
 
   private:
+    void DoDispose() override;
+    fabric::ForwardingPolicy& Others() const;
+
     const fabric::SwitchView* m_view{nullptr};
+    TypeChoice m_othersType;
+    mutable Ptr<fabric::ForwardingPolicy> m_others; ///< Made when it is first asked for
 };
 
 } // namespace ns3

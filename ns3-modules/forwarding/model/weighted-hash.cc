@@ -42,14 +42,21 @@ WeightedHash::SharesOf(Routing::Group group, uint32_t dst) const
     double sum = 0;
     for (uint32_t member = 0; member < group.size; member++)
     {
-        sum += m_view->CapacityBps(members[member], dst);
+        sum += WeightBps(members[member], dst);
         shares.push_back(sum);
     }
-    for (auto& share : shares)
+    for (size_t member = 0; member < shares.size(); member++)
     {
-        share /= sum;
+        // Where nothing is left all members are alike.
+        shares[member] = sum > 0 ? shares[member] / sum : (member + 1.0) / shares.size();
     }
     return shares;
+}
+
+double
+WeightedHash::WeightBps(PortId member, uint32_t dst) const
+{
+    return m_view->CapacityBps(member, dst);
 }
 
 /// @return index of the shares of a group, which most classes have in common
@@ -114,18 +121,26 @@ WeightedHash::ChoiceAt(uint32_t node, uint32_t dst) const
 }
 
 uint32_t
+WeightedHash::IndexAt(const ForwardingChoice& choice, uint32_t dst) const
+{
+    const uint32_t index = m_ofLastHop[choice.group];
+    const uint32_t hostClass = m_view->Routes().ClassOf(dst);
+    return index != NONE ? index : m_ofClass[size_t{choice.node} * m_classes + hostClass];
+}
+
+uint32_t
+WeightedHash::MemberAt(uint32_t index, double point) const
+{
+    const auto& shares = m_shares[index];
+    const auto member = std::upper_bound(shares.begin(), shares.end(), point) - shares.begin();
+    return std::min(static_cast<uint32_t>(member), static_cast<uint32_t>(shares.size()) - 1);
+}
+
+uint32_t
 WeightedHash::Select(const ForwardingChoice& choice, const Frame& frame)
 {
-    uint32_t index = m_ofLastHop[choice.group];
-    if (index == NONE)
-    {
-        const uint32_t hostClass = m_view->Routes().ClassOf(frame.dst);
-        index = m_ofClass[size_t{choice.node} * m_classes + hostClass];
-    }
-    const auto& shares = m_shares[index];
     const double point = static_cast<double>(m_hash.Of(choice.node, frame) >> 11) * 0x1.0p-53;
-    const auto member = std::upper_bound(shares.begin(), shares.end(), point) - shares.begin();
-    return std::min(static_cast<uint32_t>(member), choice.n - 1);
+    return MemberAt(IndexAt(choice, frame.dst), point);
 }
 
 ForwardingPolicy::Sees

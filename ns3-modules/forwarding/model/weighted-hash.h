@@ -25,7 +25,7 @@ namespace ns3
  *
  * **Not modelled**: replication of entries of a table of limited size.
  */
-class WeightedHash final : public fabric::ForwardingPolicy
+class WeightedHash : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
@@ -34,6 +34,24 @@ class WeightedHash final : public fabric::ForwardingPolicy
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
     Sees LooksAt() const override;
     bool KeepsFlowOnOnePath() const override;
+
+  protected:
+    /// @return what decides the share of a member on the way to a host [bit/s]
+    virtual double WeightBps(fabric::PortId member, uint32_t dst) const;
+    /// @return which shares hold for a choice
+    uint32_t IndexAt(const fabric::ForwardingChoice& choice, uint32_t dst) const;
+    /// @return member whose shares end above a point in [0, 1)
+    uint32_t MemberAt(uint32_t index, double point) const;
+
+    uint32_t NumShares() const ///< Different ones, since routes have changed
+    {
+        return static_cast<uint32_t>(m_shares.size());
+    }
+
+    const fabric::SwitchView& View() const
+    {
+        return *m_view;
+    }
 
   private:
     static constexpr uint32_t NONE = 0xffffffff;

@@ -144,6 +144,58 @@ class DegradedPortGetsItsShare : public TestCase
     }
 };
 
+/**
+ * Oracle, by hand: 60 of the 100 Gb/s from the spine 23 to the second leaf are admitted to another
+ * flow, so 100 + 100 + 100 + 40 are free and the last way has 2/17 of the packets, within a few.
+ */
+class SprayLeavesWhatIsAdmitted : public TestCase
+{
+  public:
+    SprayLeavesWhatIsAdmitted()
+        : TestCase("packets are sprayed over what admitted flows leave")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t PACKETS = 17'000;
+        TestNetwork network;
+        Spines(network, 4);
+        network.Host(2);
+        network.Link(2, 23);
+        const auto flow = [&network](int64_t id, int64_t src, int64_t bytes, int64_t rateBps) {
+            network.Row("flows",
+                        {{"flow", id},
+                         {"src", src},
+                         {"dst", 1},
+                         {"bytes", bytes},
+                         {"start_ps", 0},
+                         {"rate_bps", rateBps}});
+        };
+        flow(0, 0, PACKETS * 1000, 10 * GBPS);
+        flow(1, 2, 1000, 60 * GBPS);
+        for (const auto& [node, peer] : {std::pair<int64_t, int64_t>{23, 11}, {11, 1}})
+        {
+            network.Row("routes", {{"flow", 1}, {"node", node}, {"peer", peer}, {"reverse", 0}});
+        }
+        network.Transport({{"MtuBytes", "1000"}}, "ns3::SprayTransport");
+        network.Use("forwarding", "ns3::ExplicitRoutes", {{"Others", "ns3::WeightedSpray"}});
+        network.Run();
+        const auto packets = Uplinks(network, 4);
+        for (size_t way = 0; way < 4; way++)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[way]),
+                                      PACKETS * (way == 3 ? 2.0 : 5.0) / 17,
+                                      10,
+                                      "way " << way);
+        }
+        NS_TEST_EXPECT_MSG_EQ(network.Port(23, 11, "sent_data_packets"),
+                              packets[3] + 1,
+                              "the admitted one went where it was told");
+    }
+};
+
 class WeightedHashTestSuite : public TestSuite
 {
   public:
@@ -153,6 +205,7 @@ class WeightedHashTestSuite : public TestSuite
         AddTestCase(new WeightsAreOfTheWholeWay, Duration::QUICK);
         AddTestCase(new WeightsOfTheLastHop, Duration::QUICK);
         AddTestCase(new DegradedPortGetsItsShare, Duration::QUICK);
+        AddTestCase(new SprayLeavesWhatIsAdmitted, Duration::QUICK);
     }
 };
 
