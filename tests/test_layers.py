@@ -8,7 +8,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
 ROOMS = ["errors", "units", "plugins", "reading", "writing", "jobs", "forks", "built", "draws",
-         "spec", "topology", "theory", "collective", "training", "workload", "failure", "wan",
+         "spec", "topology", "theory", "collective", "training", "wan", "workload", "failure",
          "render", "export", "simulate", "traces", "metrics", "figures", "study", "report", "views",
          "runs", "scaffold", "workflow", "api", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])

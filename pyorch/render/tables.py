@@ -51,7 +51,7 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         tables["flows"], waits = relayed(flows, waits, rows, relay[rows])
     if waits:
         tables["dependencies"] = waits
-    if ways := _routes(spec["workload"], parts, ids):
+    if ways := _routes(spec["workload"], parts, ids, tables):
         forwards = np.isin(ways["node"], hosts(tables["nodes"]), invert=True)
         tables["routes"] = {name: column[forwards] for name, column in ways.items()}
     if spec["trace"]["nodes"]:
@@ -103,15 +103,17 @@ def _dependencies(
 
 
 def _routes(
-    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray
+    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
 ) -> dict[str, np.ndarray]:
     """Return the links of ways that are given, by the ids of flows; no columns if none are."""
     found = []
     ends = np.cumsum([len(part["src"]) for part in parts])
     for load, part, own in zip(loads, parts, np.split(ids, ends[:-1]), strict=True):
         module = plugins.load("pyorch.workload", load["type"])
-        if hasattr(module, "routes") and (rows := module.routes(restore(module.Params, load))):
-            # Flows without ids of their own are counted in the file, from 0.
+        if not hasattr(module, "routes"):
+            continue
+        if rows := module.routes(restore(module.Params, load), tables["nodes"], tables["links"]):
+            # Flows without ids of their own are counted from 0.
             found.append(rows if "flow" in part else rows | {"flow": own[rows["flow"]]})
     return {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
 
@@ -171,7 +173,11 @@ def _relays(spec: dict, flows: dict[str, np.ndarray]) -> np.ndarray:
 
 def _parts(spec: dict, tables: Tables, seed: int) -> list[dict[str, np.ndarray]]:
     """Return the flows of each workload."""
-    return [_flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])]
+    parts = [_flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])]
+    if any("rate_bps" in part for part in parts):
+        for part in parts:
+            part.setdefault("rate_bps", np.zeros(len(part["src"]), dtype=np.int64))
+    return parts
 
 
 def _flows_of(load: dict, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:

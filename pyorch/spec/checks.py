@@ -226,7 +226,7 @@ def check_forwarding(spec: dict) -> None:
     """Raise FieldError if routes are given and no switch would look at them."""
     types = [its["forwarding"]["type"] for its in (spec["switch"], *spec["switch"]["classes"])]
     for load in spec["workload"]:
-        if load.get("routes") and "ns3::ExplicitRoutes" not in types:
+        if (load.get("routes") or load.get("routed")) and "ns3::ExplicitRoutes" not in types:
             raise FieldError(
                 "forwarding", f"{types[0]} does not look at the routes of {load['type']}. Write"
                 " forwarding: {type: ns3::ExplicitRoutes}, or leave the routes out.",

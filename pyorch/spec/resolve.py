@@ -116,7 +116,7 @@ class Resolver:
         ]
         self._unique_names(scenario, spec["transport"])
         spec["workload"] = [
-            self._load(scenario, load, ("workload", i), spec["transport"])
+            self._load(scenario, load, ("workload", i), spec)
             for i, load in enumerate(point.workload)
         ]
         for i, load in enumerate(spec["workload"]):
@@ -186,9 +186,10 @@ class Resolver:
         return self._shapes[key]
 
     def _load(
-        self, scenario: ScenarioFile, load: Load, path: KeyPath, transports: list[dict]
+        self, scenario: ScenarioFile, load: Load, path: KeyPath, spec: dict
     ) -> dict:
         """Return a workload with the index of its transport."""
+        transports = spec["transport"]
         names = [transport["name"] for transport in transports]
         if load.transport is not None and load.transport not in names:
             raise scenario.error(
@@ -196,8 +197,10 @@ class Resolver:
                 f"no transport is called {quoted(load.transport)}. There are {', '.join(names)}."
                 f"{did_you_mean(load.transport, names)}",
             )
-        resolved = self._plugin(scenario, "workload", load, path, {})
-        resolved["transport"] = names.index(load.transport) if load.transport else 0
+        index = names.index(load.transport) if load.transport else 0
+        context = {"topology": spec["topology"], "transport": transports[index]}
+        resolved = self._plugin(scenario, "workload", load, path, context)
+        resolved["transport"] = index
         return resolved
 
     def _failure(

@@ -97,7 +97,9 @@ def _capacity(request: Request) -> dict[tuple[str, str], float]:
 
 
 def _paths(request: Request, demand: Demand) -> list[tuple[str, ...]]:
-    """Return the shortest simple paths of a demand by delay, then by links, at most `tunnels`."""
+    """Return the paths that a demand names, or its shortest by delay, at most `tunnels`."""
+    if demand.paths:
+        return [tuple(path) for path in demand.paths]
     graph = nx.DiGraph()
     graph.add_nodes_from(request.sites)
     for link in request.links:

@@ -12,7 +12,7 @@ from pyorch.spec import messages
 from pyorch.spec.fields import Closed, Count, FieldError, Number, RateBps, Share, TimePs
 from pyorch.spec.scenario import read_scenario
 
-_MOST_TUNNELS = 64
+MOST_TUNNELS = 64
 _GBPS = 1e9
 
 
@@ -45,6 +45,7 @@ class Demand(Closed):
     demand_bps: RateBps | None = Field(None, alias="demand")
     weight: Annotated[Number, Field(gt=0)] = 1.0
     function: list[Point] = []
+    paths: list[Annotated[list[str], Field(min_length=2)]] = []
 
     def points(self) -> list[tuple[float, float]]:
         """Return share and rate [bit/s] where the bandwidth function bends, (0, 0) first."""
@@ -64,12 +65,17 @@ class Request(Closed):
     sites: Annotated[list[str], Field(min_length=2)]
     links: Annotated[list[Link], Field(min_length=1)]
     demands: Annotated[list[Demand], Field(min_length=1)]
-    tunnels: Annotated[Count, Field(le=_MOST_TUNNELS)] = 4
+    tunnels: Annotated[Count, Field(le=MOST_TUNNELS)] = 4
     quanta: Annotated[Count, Field(le=1024)] = 4
     headroom: Annotated[Share, Field(lt=1)] = 0.0
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Request":
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Raise FieldError for what does not fit together."""
         _unique("sites", self.sites)
         _unique("demands", [demand.name for demand in self.demands])
         pairs = []
@@ -84,7 +90,7 @@ class Request(Closed):
         for index, demand in enumerate(self.demands):
             self._check_sites(f"demands.{index}", [demand.source, demand.target])
             _check_function(f"demands.{index}", demand)
-        return self
+            _check_paths(f"demands.{index}", demand, set(pairs))
 
     def _check_sites(self, where: str, ends: list[str]) -> None:
         for name in ends:
@@ -112,6 +118,26 @@ def _check_function(where: str, demand: Demand) -> None:
                 f"{where}.function.{index}",
                 "share does not grow, or rate falls, from the point before. Sort the points.",
             )
+
+
+def _check_paths(where: str, demand: Demand, links: set[tuple[str, ...]]) -> None:
+    if len(demand.paths) > MOST_TUNNELS:
+        raise FieldError(f"{where}.paths", f"{len(demand.paths)} paths; at most {MOST_TUNNELS}.")
+    for index, path in enumerate(demand.paths):
+        key, text = f"{where}.paths.{index}", " - ".join(path)
+        if (path[0], path[-1]) != (demand.source, demand.target):
+            raise FieldError(
+                key, f"{text} does not lead from {demand.source} to {demand.target}. Write all"
+                " sites that it passes, both ends among them.",
+            )  # fmt: skip
+        if len(set(path)) < len(path) or path in demand.paths[:index]:
+            raise FieldError(key, f"{text}: a site, or the whole path, is there twice.")
+        for pair in pairwise(path):
+            if tuple(sorted(pair)) not in links:
+                known = ", ".join(" - ".join(link) for link in sorted(links))
+                raise FieldError(
+                    key, f"{text}: no link joins {pair[0]} and {pair[1]}. There are {known}."
+                )
 
 
 def read_request(path: Path | str) -> Request:

@@ -28,6 +28,8 @@ def files_of(spec: dict) -> tuple[Path, ...]:
     """Return what makes a run: its own plug-ins, what these share, and the rooms on its way."""
     chosen = [PACKAGE / "topology" / f"{spec['topology']['type']}.py"]
     chosen += [PACKAGE / "workload" / f"{load['type']}.py" for load in spec["workload"]]
+    if any(load["type"] == "wan_demands" for load in spec["workload"]):
+        chosen += _room("wan")
     if any(load["type"] == "collective" for load in spec["workload"]):
         chosen += _room("collective")  # an algorithm may be made of others
     chosen += [PACKAGE / "failure" / f"{failure['type']}.py" for failure in spec["failures"]]

@@ -17,10 +17,10 @@ class Contract(Protocol):
         """Raise FieldError if the workload does not fit the network, or begins after the stop."""
 
     def flows(params: Closed, nodes: Columns, links: Columns, seed: int) -> Columns:  # noqa: N805
-        """Return src, dst, bytes, start_ps and maybe flow, one row for each message."""
+        """Return src, dst, bytes, start_ps and maybe flow, rate_bps, one row for each message."""
 
     def dependencies(params: Closed) -> Columns:  # noqa: N805
         """Return which rows of `flows` wait for which: flow, after, at_sender."""
 
-    def routes(params: Closed) -> Columns:  # noqa: N805
+    def routes(params: Closed, nodes: Columns, links: Columns) -> Columns:  # noqa: N805
         """Return the ways of flows that keep to a given one: flow, hop, node, peer, ..., or {}."""

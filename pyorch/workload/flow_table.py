@@ -44,7 +44,9 @@ def flows(
     return dict(_read(params.file["path"], params.file["sha256"]))
 
 
-def routes(params: Params) -> dict[str, np.ndarray]:
+def routes(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     """Return the ways that are given: flow, hop, node, peer, parallel, reverse."""
     return read_routes(params.routes) if params.routes else {}
 

@@ -121,7 +121,9 @@ def dependencies(params: Params) -> dict[str, np.ndarray]:
     return matrix.waits | {"delay_ps": np.where(far, params.trigger_delay_ps, 0)}
 
 
-def routes(params: Params) -> dict[str, np.ndarray]:
+def routes(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     """Return the ways that are given: flow, hop, node, peer, parallel, reverse."""
     return read_routes(params.routes) if params.routes else {}
 

@@ -32,7 +32,7 @@ def check(folder, routes, flows="src,dst,bytes\n0,2,1000\n"):
         {"file": "flows.csv", "routes": "routes.csv"}, context={"folder": folder}
     )
     flow_table.check(params, NETWORK, 10**12)
-    return flow_table.routes(params)
+    return flow_table.routes(params, NETWORK.nodes, NETWORK.links)
 
 
 def test_a_way_is_read_as_it_stands_in_any_order_of_rows(tmp_path):
@@ -119,4 +119,4 @@ def test_a_matrix_of_htsim_may_have_routes(tmp_path):
     params = htsim_cm.Params.model_validate(given, context={"folder": tmp_path})
     htsim_cm.check(params, NETWORK, 10**12)
 
-    assert set(htsim_cm.routes(params)["flow"]) == {7}
+    assert set(htsim_cm.routes(params, NETWORK.nodes, NETWORK.links)["flow"]) == {7}

@@ -34,7 +34,7 @@ class WeightedSpray final : public WeightedHash
     double WeightBps(fabric::PortId member, uint32_t dst) const override;
 
     std::vector<fabric::RandomCursor> m_draws; ///< Per node
-    std::vector<uint64_t> m_turn; ///< Per node and shares: point of the last turn, in units of 2^-64
+    std::vector<uint64_t> m_turn; ///< Per node and shares: point of the last turn [2^-64]
 };
 
 } // namespace ns3

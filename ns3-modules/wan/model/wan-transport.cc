@@ -26,7 +26,7 @@ WanTransport::GetTypeId()
                       {.entropy = "ns3::FlowEntropy", .rto = "200ms"})
             .AddAttribute("RateBps",
                           "Rate to which a message is admitted, on the wire, without its parity "
-                          "[bit/s], 0 = NicShare; a flow with a rate of its own keeps to that, with all it sends",
+                          "[bit/s], 0 = NicShare; a flow that has its own rate keeps to that",
                           UintegerValue(0),
                           MakeUintegerAccessor(&WanTransport::m_rateBps),
                           MakeUintegerChecker<uint64_t>())

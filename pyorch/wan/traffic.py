@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes demands between datacenters, leaves flows: from where, to where, on which cables, how fast.
+
+A demand has as many sources as it says; each cuts its message into as many parts as there are
+quanta, one flow each, so that every quantum of a split is on one way.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyorch.errors import TheoryError
+from pyorch.units import format_si
+from pyorch.wan import maxmin
+from pyorch.wan.plan import plan
+from pyorch.wan.request import Demand, Request
+from pyorch.wan.ways import Assignment, Cable, Cables
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One flow of a demand: its index, its source's, its part of the message, and its way."""
+
+    demand: int
+    source: int
+    part: int
+    src: int
+    dst: int
+    way: tuple[Cable, ...]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """All flows, what each demand is granted [bit/s], and the share of each cable that is taken.
+
+    Rates are those of the transports; the share counts what they send beside them.
+    """
+
+    streams: tuple[Stream, ...]
+    granted_bps: tuple[float, ...]
+    cable_share: dict[Cable, float]
+
+
+def engineered(
+    request: Request, hosts_of: Sequence[int], cables: Cables, overhead: float = 0.0
+) -> Traffic:
+    """Return the flows of a request on a network, at rates that no cable is too small for.
+
+    Parameters
+    ----------
+    request : Request
+        Its links are those between the sites; `headroom` is left free of every cable.
+    hosts_of : sequence of int
+        Number of sources of each demand.
+    cables : Cables
+        Of the network.
+    overhead : float
+        What flows send beside their rate, in units of it [1].
+
+    Raises
+    ------
+    TheoryError
+        A demand can never be granted.
+    """
+    whole = 1.0 + overhead
+    reserved = request.model_copy(
+        update={"headroom": 1.0 - (1.0 - request.headroom) / whole}
+    )
+    ends = _ends(request.demands, hosts_of, cables)
+    for demand, its_ends in zip(request.demands, ends, strict=True):
+        _check_hosts(demand, its_ends, cables, reserved.headroom)
+    made = plan(reserved)
+    assignment, streams = Assignment(cables), []
+    order = sorted(range(len(ends)), key=lambda i: request.demands[i].priority)
+    for index in order:
+        grant = made.grants[index]
+        each_bps = grant.rate_bps / (len(ends[index]) * request.quanta)
+        through = [t.sites for t in grant.tunnels for _ in range(round(t.split * request.quanta))]
+        for source, (src, dst) in enumerate(ends[index]):
+            for part, sites in enumerate(through):
+                way = assignment.take(src, dst, sites, each_bps * whole)
+                streams.append(Stream(index, source, part, src, dst, tuple(way)))
+    granted = _granted(request, made.grants, streams, ends, cables, reserved.headroom)
+    streams.sort(key=lambda stream: (stream.demand, stream.source, stream.part))
+    return Traffic(tuple(streams), granted, _shares(streams, ends, granted, cables, request, whole))
+
+
+def _ends(
+    demands: Sequence[Demand], hosts_of: Sequence[int], cables: Cables
+) -> list[list[tuple[int, int]]]:
+    """Return source and destination of each source: the hosts of a site take turns."""
+    turn: dict[tuple[str, str], int] = {}
+
+    def following(role: str, site: str, n_hosts: int) -> list[int]:
+        hosts, first = cables.hosts[site], turn.get((role, site), 0)
+        turn[role, site] = first + n_hosts
+        return [hosts[(first + i) % len(hosts)] for i in range(n_hosts)]
+
+    found = []
+    for demand, n_hosts in zip(demands, hosts_of, strict=True):
+        for site in (demand.source, demand.target):
+            if n_hosts > len(cables.hosts[site]):
+                raise TheoryError(
+                    f"demand {demand.name}: {n_hosts} hosts, but site {site} has"
+                    f" {len(cables.hosts[site])}. Write at most that."
+                )
+        ways = (following("from", demand.source, n_hosts), following("to", demand.target, n_hosts))
+        found.append(list(zip(*ways, strict=True)))
+    return found
+
+
+def _check_hosts(
+    demand: Demand, ends: list[tuple[int, int]], cables: Cables, headroom: float
+) -> None:
+    """Refuse what the hosts could not send even without any other demand."""
+    wanted = demand.points()[-1][1]
+    for side in (0, 1):
+        rates = [cables.rates_bps[cables.into[pair[side]][0]] for pair in ends]
+        most = min(rates) * len(ends) * (1 - headroom)
+        if wanted > most * (1 + 1e-9):
+            raise TheoryError(
+                f"demand {demand.name}: {format_si(wanted, 'bit/s')} can never be granted: the"
+                f" links of its {len(ends)} hosts carry {format_si(most, 'bit/s')}. Give it more"
+                " hosts, or ask for at most that."
+            )
+
+
+def _usage(
+    streams: Sequence[Stream], ends: Sequence[Sequence], quanta: int, cables: Sequence[Cable]
+) -> np.ndarray:
+    """Return what part of each demand's rate crosses each cable, n_cables x n_demands."""
+    row = {cable: index for index, cable in enumerate(cables)}
+    usage = np.zeros((len(cables), len(ends)))
+    for stream in streams:
+        for cable in stream.way:
+            usage[row[cable], stream.demand] += 1.0 / (len(ends[stream.demand]) * quanta)
+    return usage
+
+
+def _granted(
+    request: Request,
+    grants: Sequence,
+    streams: Sequence[Stream],
+    ends: Sequence[Sequence],
+    cables: Cables,
+    headroom: float,
+) -> tuple[float, ...]:
+    """Return rates, at most those granted, for which each single cable is large enough."""
+    used = sorted({cable for stream in streams for cable in stream.way})
+    usage = _usage(streams, ends, request.quanta, used)
+    free = np.array([cables.rates_bps[cable] for cable in used]) * (1 - headroom)
+    granted = np.zeros(len(grants))
+    for priority in sorted({demand.priority for demand in request.demands}):
+        own = [i for i, demand in enumerate(request.demands) if demand.priority == priority]
+        most = [maxmin.capped(request.demands[i].points(), grants[i].rate_bps) for i in own]
+        granted[own] = maxmin.over_splits(usage[:, own], most, free)
+        free = np.maximum(free - usage[:, own] @ granted[own], 0.0)
+    return tuple(float(rate) for rate in granted)
+
+
+def _shares(
+    streams: Sequence[Stream],
+    ends: Sequence[Sequence],
+    granted: Sequence[float],
+    cables: Cables,
+    request: Request,
+    whole: float,
+) -> dict[Cable, float]:
+    used = sorted({cable for stream in streams for cable in stream.way})
+    load = _usage(streams, ends, request.quanta, used) @ np.array(granted) * whole
+    return {
+        cable: float(bps / cables.rates_bps[cable]) for cable, bps in zip(used, load, strict=True)
+    }

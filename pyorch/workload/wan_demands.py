@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Demands between the datacenters of multi_site, engineered: rates granted, ways given.
+
+Before the run `pyorch.wan` says who may send how fast and by which sites (docs/wan.md). A demand is
+a message from each of its hosts, cut into one flow for each quantum of its split.
+"""
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, ValidationInfo, model_validator
+
+from pyorch.errors import TheoryError
+from pyorch.spec.fields import (
+    Closed,
+    Count,
+    FieldError,
+    Flag,
+    MessageBytes,
+    Number,
+    Share,
+    TimePs,
+)
+from pyorch.spec.limits import MOST_FLOWS
+from pyorch.spec.network import Network
+from pyorch.units import TIME, format_exact
+from pyorch.wan import request as requests
+from pyorch.wan.traffic import Traffic, engineered
+from pyorch.wan.ways import Cables
+from pyorch.workload._hosts import hosts
+
+DERIVED: dict[str, Any] = {"derived": True}
+TOPOLOGY = "multi_site"
+#: The plan that was made last: flows, ways and checks of a run ask for the same.
+_MADE: dict[tuple, Traffic] = {}
+
+
+class Demand(requests.Demand):
+    """A demand of `wan-te`, and the `message` of each of its `hosts`."""
+
+    hosts: Count = 1
+    message_bytes: MessageBytes = Field(alias="message")
+    start_ps: TimePs = Field(0, alias="start")
+
+
+class Params(Closed):
+    """The demands, and how they are served.
+
+    `scale` multiplies all that is asked for, not the messages.
+
+    `admission`: flows keep to what is `granted`, to what they have `asked` for, or to what their
+    transport says (`none`). Without `routed` they take the ways that switches choose.
+    """
+
+    demands: Annotated[list[Demand], Field(min_length=1)]
+    scale: Annotated[Number, Field(gt=0, le=1e6)] = 1.0
+    tunnels: Annotated[Count, Field(le=requests.MOST_TUNNELS)] = 4
+    quanta: Annotated[Count, Field(le=1024)] = 4
+    headroom: Annotated[Share, Field(lt=1)] = 0.05
+    admission: Literal["granted", "asked", "none"] = "granted"
+    routed: Flag = True
+    sites: list[str] = Field(json_schema_extra=DERIVED)
+    borders: list[int] = Field(json_schema_extra=DERIVED)
+    links: list[requests.Link] = Field(json_schema_extra=DERIVED)
+    overhead: float = Field(json_schema_extra=DERIVED)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _know_the_network(cls, given: object, info: ValidationInfo) -> object:
+        """Put sites, their links, and the parity of the transport into the spec."""
+        if not isinstance(given, dict):
+            return given
+        for name in ("sites", "borders", "links", "overhead"):
+            if name in given:
+                raise FieldError(name, f"{name} are those of the scenario. Leave it out.")
+        context = info.context or {}
+        topology, transport = context.get("topology", {}), context.get("transport", {})
+        if topology.get("type") != TOPOLOGY:
+            raise FieldError(
+                "type", f"demands are between the sites of {TOPOLOGY}; the topology is"
+                f" {topology.get('type')}.",
+            )  # fmt: skip
+        attributes = transport.get("attributes", {})
+        parity, block = (int(attributes.get(f"{n}Packets", 0)) for n in ("Parity", "Block"))
+        return {
+            **given,
+            "sites": [site["name"] for site in topology["sites"]],
+            "borders": [site["borders"] for site in topology["sites"]],
+            "links": _links(topology),
+            "overhead": parity / block if parity else 0.0,
+        }
+
+    @model_validator(mode="after")
+    def _can_be_served(self) -> "Params":
+        _request(self)
+        for index, demand in enumerate(self.demands):
+            if demand.message_bytes < self.quanta:
+                raise FieldError(
+                    f"demands.{index}.message", f"{demand.message_bytes} B do not divide into"
+                    f" {self.quanta} quanta. Write a larger message or fewer quanta.",
+                )  # fmt: skip
+        n_flows = sum(demand.hosts for demand in self.demands) * self.quanta
+        if n_flows > MOST_FLOWS:
+            raise FieldError("demands", f"{n_flows} flows; there may be {MOST_FLOWS}.")
+        return self
+
+
+def _links(topology: dict) -> list[dict]:
+    """Return a link for each two sites that are joined, all cables between them together."""
+    borders = {site["name"]: site["borders"] for site in topology["sites"]}
+    rates: dict[tuple[str, ...], int] = {}
+    delays: dict[tuple[str, ...], int] = {}
+    for entry in topology["long_haul"]:
+        pair = tuple(sorted(entry["between"], key=list(borders).index))
+        n_cables = borders[pair[0]] * borders[pair[1]] * entry["parallel"]
+        rates[pair] = rates.get(pair, 0) + n_cables * entry["rate_bps"]
+        delays[pair] = max(delays.get(pair, 0), entry["delay_ps"])
+    return [
+        {"between": list(pair), "rate": f"{rate} bit/s", "delay": f"{delays[pair]} ps"}
+        for pair, rate in rates.items()
+    ]
+
+
+def _request(params: Params) -> requests.Request:
+    """Return what is asked of the planner; its own model refuses what is wrong."""
+    plain = [part if isinstance(part, dict) else part.model_dump() for part in params.demands]
+    links = [part if isinstance(part, dict) else part.model_dump() for part in params.links]
+    made = requests.Request.model_construct(
+        sites=params.sites,
+        links=[requests.Link.model_construct(**link) for link in links],
+        demands=[_demand(demand, params.scale) for demand in plain],
+        tunnels=params.tunnels,
+        quanta=params.quanta,
+        headroom=params.headroom,
+    )
+    made.check()
+    return made
+
+
+def asked(params: Params) -> list[Demand]:
+    """Return the demands with what they ask for at this scale."""
+    return _request(params).demands
+
+
+def _demand(plain: dict, scale: float) -> Demand:
+    """Return a demand that asks for `scale` times as much at `scale` times the share."""
+    points = [
+        requests.Point.model_construct(
+            share=point["share"] * scale, rate_bps=round(point["rate_bps"] * scale)
+        )
+        for point in plain["function"]
+    ]
+    asked = plain["demand_bps"] and max(1, round(plain["demand_bps"] * scale))
+    return Demand.model_construct(**{**plain, "demand_bps": asked, "function": points})
+
+
+def traffic(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> Traffic:
+    """Return the flows, their ways, and what each demand is granted."""
+    request = _request(params)
+    columns = [links[name].tobytes() for name in sorted(links)]
+    key = (request.model_dump_json(), float(params.overhead), *columns)
+    if key not in _MADE:
+        _MADE.clear()
+        cables = Cables(nodes, links, list(zip(params.sites, params.borders, strict=True)))
+        hosts_of = [demand.hosts for demand in request.demands]
+        _MADE[key] = engineered(request, hosts_of, cables, params.overhead)
+    return _MADE[key]
+
+
+def check(params: Params, network: Network, stop_ps: int) -> None:
+    """Raise FieldError if a demand can never be granted, or begins when the run has ended."""
+    degree = np.bincount(np.concatenate([network.links["node_a"], network.links["node_b"]]))
+    if (degree[hosts(network.nodes)] > 1).any():
+        raise FieldError("type", "hosts have several ports; ways are planned for one each.")
+    for index, demand in enumerate(_request(params).demands):
+        if demand.start_ps >= stop_ps:
+            start, stop = (format_exact(t, TIME) for t in (demand.start_ps, stop_ps))
+            raise FieldError(
+                f"demands.{index}.start", f"{start} is not before stop, {stop}. Raise stop."
+            )
+    try:
+        made = traffic(params, network.nodes, network.links)
+    except TheoryError as error:
+        raise FieldError("demands", str(error)) from None
+    for demand, granted in zip(params.demands, made.granted_bps, strict=True):
+        if granted < 1 and params.admission == "granted":
+            name = (demand if isinstance(demand, dict) else demand.model_dump())["name"]
+            raise FieldError(
+                "demands", f"demand {name} is granted nothing; others of higher priority have all"
+                " of its ways. Ask for less with them, or give it the same priority.",
+            )  # fmt: skip
+
+
+def flows(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """Return the flows, demand by demand and source by source."""
+    made, request = traffic(params, nodes, links), _request(params)
+    rows = [(request.demands[stream.demand], stream) for stream in made.streams]
+    quanta = params.quanta
+    found = {
+        "src": [stream.src for _, stream in rows],
+        "dst": [stream.dst for _, stream in rows],
+        "bytes": [
+            demand.message_bytes * (stream.part + 1) // quanta
+            - demand.message_bytes * stream.part // quanta
+            for demand, stream in rows
+        ],
+        "start_ps": [demand.start_ps for demand, _ in rows],
+    }
+    if params.admission != "none":
+        asked = [demand.points()[-1][1] for demand in request.demands]
+        rates = made.granted_bps if params.admission == "granted" else asked
+        found["rate_bps"] = [
+            max(1, int(rates[stream.demand] * (1 + params.overhead) / (demand.hosts * quanta)))
+            for demand, stream in rows
+        ]
+    return {name: np.array(column, dtype=np.int64) for name, column in found.items()}
+
+
+def routes(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return the way of each flow and of its answers, which come back by the same cables."""
+    if not params.routed:
+        return {}
+    rows = []
+    for flow, stream in enumerate(traffic(params, nodes, links).streams):
+        rows += [(flow, hop, a, b, parallel, 0) for hop, (a, b, parallel) in enumerate(stream.way)]
+        back = enumerate(reversed(stream.way))
+        rows += [(flow, hop, b, a, parallel, 1) for hop, (a, b, parallel) in back]
+    columns = np.array(rows, dtype=np.int64).T
+    names = ("flow", "hop", "node", "peer", "parallel", "reverse")
+    return dict(zip(names, columns, strict=True))
