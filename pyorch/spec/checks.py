@@ -321,3 +321,9 @@ def check_fluid(spec: dict) -> None:
                 "a run of engine fluid has no packets to record. Leave it out, or write"
                 " engine: packets.",
             )
+    for index, load in enumerate(spec["workload"]):
+        if load.get("admission", "none") != "none":
+            raise FieldError(
+                f"workload.{index}.admission",
+                "engine fluid knows no rate of a flow's own. Write none, or engine: packets.",
+            )

@@ -160,6 +160,10 @@ MISTAKES = {
         lambda s: s["switch"].update(forwarding={"type": "ns3::EcmpHash"}),
         "switch.forwarding: ns3::EcmpHash does not look at the routes of wan_demands",
     ),
+    "rates at flow level": (
+        lambda s: s.update(engine={"type": "fluid"}),
+        "workload.0?.?admission: engine fluid knows no rate of a flow's own. Write none, or",
+    ),
     "blocks of no packets": (
         lambda s: s["transport"].update(attributes={"BlockPackets": 0, "ParityPackets": 1}),
         "BlockPackets: ns3::WanTransport: BlockPackets: 0 is out of range; it must be 1 to 32768",
