@@ -30,6 +30,8 @@ app = typer.Typer(
 _COMPLETING = "_PYORCH_COMPLETE"
 #: Groups of commands, by the module that has them.
 _GROUPS = {"new": "pyorch.cli.new", "theory": "pyorch.cli.theory.app"}
+#: Commands that lie elsewhere: module and function.
+_COMMANDS = {"design": ("pyorch.cli.theory.design", "choose")}
 
 ScaleOption = Annotated[str, typer.Option(help="smoke, laptop or paper.")]
 SetOption = Annotated[
@@ -334,6 +336,9 @@ def main() -> None:
     for name, module in _GROUPS.items():  # imported only when asked for
         if first in (name, "--help") or _COMPLETING in os.environ:
             app.add_typer(import_module(module).app, name=name)
+    for name, (module, function) in _COMMANDS.items():
+        if first in (name, "--help") or _COMPLETING in os.environ:
+            app.command(name)(getattr(import_module(module), function))
     try:
         name = "pyorch" if Path(sys.argv[0]).name == "pyorch" else "python -m pyorch"
         status = app(prog_name=name, standalone_mode=False)
@@ -353,7 +358,7 @@ def main() -> None:
             raise
         if error.format_message():  # without: the help has been printed
             names = [_command_name(command) for command in app.registered_commands]
-            said = complaint(error, sys.argv[1:], [*names, *_GROUPS])
+            said = complaint(error, sys.argv[1:], [*names, *_GROUPS, *_COMMANDS])
             typer.echo(said, err=True)
         raise SystemExit(error.exit_code) from None
     raise SystemExit(status or 0)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pyorch import units
-from pyorch.cli.theory import site, traffic
+from pyorch.cli.theory import design, site, traffic
 from pyorch.cli.theory import wan as sites
 from pyorch.cli.theory.print import (
     GB,
@@ -31,6 +31,7 @@ for command in (
     site.topology,
     site.permutation,
     site.collisions,
+    design.step,
     traffic.traffic,
     traffic.inference,
     sites.wan_te,

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a training set-up and a network, leaves each collective of a step at its full size.
+
+Every device is there, with its links and the message that it sends in one round of a collective;
+rates are max-min fair over all of them, so nothing is taken for symmetrical that is not. Where all
+messages of a round turn out alike, in rate and in latency, the round ends at one moment and the
+next one is the same again: then all rounds are one class that is carried once, which is exact.
+Where they are not, the times of the shortest and of the longest message bound the collective.
+
+Messages are split evenly over planes and shortest ways, as `engine: fluid` does with sprayed ones;
+a test holds one against the other. Racks are numbered peer by peer: those of one pipeline follow
+each other. Source of the collectives: [hotnets24] sections 4.1 and 6.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyorch.errors import TheoryError
+from pyorch.theory import ecmp, fct, parallelism
+from pyorch.theory.parallelism import Setup, StageTimes
+from pyorch.theory.topology_cost import smallest_tiers
+
+_PS_BITS = 8e12
+#: Rates and times that differ by less than this part are alike: rounding.
+_ALIKE = 1e-9
+NONE = -1
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """The networks that join the devices of a data centre.
+
+    Attributes
+    ----------
+    radix : int
+        Ports of a switch chip at the rate of a whole NIC.
+    planes, rails : int
+        As in `topology_cost.Clos`; rails divide the devices of a rack.
+    oversubscription : float
+        Ports of an edge switch to hosts over those up, at full radix; 1 is full bisection.
+    delay_ps : int
+        Of each link [ps].
+    framing : Framing
+        How messages become frames.
+    """
+
+    radix: int
+    planes: int = 1
+    rails: int = 1
+    oversubscription: float = 1.0
+    delay_ps: int = 500_000
+    framing: fct.Framing = fct.Framing(first_header_bytes=0)
+
+    @property
+    def half(self) -> int:
+        """Hosts below one edge switch of a plane."""
+        return self.radix * self.planes // 2
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One collective: what every device sends in a round, and how many rounds follow each other."""
+
+    name: str
+    network: str  #: scale_up, scale_out or wan
+    src: np.ndarray
+    dst: np.ndarray
+    message_bytes: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How long a collective takes, and of how many messages [ps].
+
+    `shortest_ps` and `longest_ps` are those of a message; alike means exact.
+    """
+
+    name: str
+    messages: int
+    message_bytes: int
+    rounds: int
+    shortest_ps: float
+    longest_ps: float
+    links: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all messages of a round are alike, or nothing waits for any of them."""
+        return self.rounds == 1 or self.longest_ps <= self.shortest_ps * (1 + _ALIKE)
+
+    @property
+    def time_ps(self) -> float:
+        """Until the last message of the last round [ps]; at most that if it is not exact."""
+        return self.rounds * self.longest_ps
+
+    @property
+    def least_ps(self) -> float:
+        """The same if all messages were as short as the shortest [ps]."""
+        return self.rounds * self.shortest_ps
+
+
+def phases(setup: Setup) -> Iterator[Phase]:
+    """Yield the collectives of one pipeline stage, each with the messages of all devices."""
+    place, devices = setup.placement, setup.cluster.rack_gpus
+    tensor, members = place.tensor, place.rack_members
+    peers, stages = place.racks_per_stage_and_datacenter, place.stages
+    sites = setup.cluster.datacenters
+    used = tensor * members
+    rack = np.arange(sites * peers * stages, dtype=np.int64)
+    all_devices = (rack[:, None] * devices + np.arange(used)).ravel()
+    slot, of = all_devices % devices, all_devices // devices
+    stage, peer, site = of % stages, of // stages % peers, of // (stages * peers)
+
+    def at(new_site, new_peer, new_stage, new_slot) -> np.ndarray:
+        return ((new_site * peers + new_peer) * stages + new_stage) * devices + new_slot
+
+    lane, member = slot % tensor, slot // tensor
+    in_group = at(site, peer, stage, member * tensor + (lane + 1) % tensor)
+    in_rack = at(site, peer, stage, (member + 1) % members * tensor + lane)
+    among = at(site, (peer + 1) % peers, stage, slot)
+    ahead = stage + 1 < stages
+    activations = parallelism.activation_bytes(setup)
+    gradients = parallelism.gradient_bytes(setup)
+    passes = 2 * parallelism.TENSOR_ALL_REDUCES * setup.layers_per_stage
+    whole: Callable[[float], int] = lambda size: max(1, int(np.ceil(float(size))))  # noqa: E731
+    yield Phase(
+        "tensor", "scale_up", all_devices, in_group, whole(activations / tensor),
+        passes * (tensor - 1),
+    )  # fmt: skip
+    yield Phase(
+        "pipeline", "scale_out", all_devices[ahead], at(site, peer, stage + 1, slot)[ahead],
+        whole(activations / tensor), 1,
+    )  # fmt: skip
+    shard, chunk = whole(gradients / tensor / members), whole(gradients / used / peers)
+    yield Phase("dp1", "scale_up", all_devices, in_rack, shard, 2 * (members - 1))
+    yield Phase("dp2", "scale_out", all_devices, among, chunk, 2 * (peers - 1))
+    if sites == 2:
+        pair = whole(parallelism.wan_pair_bytes(setup))
+        yield Phase("dp3", "wan", all_devices, at(1 - site, peer, stage, slot), pair, 1)
+    yield Phase("dp4", "scale_out", all_devices, among, chunk, peers - 1)
+    yield Phase("dp5", "scale_up", all_devices, in_rack, shard, members - 1)
+
+
+def check(setup: Setup, fabric: Fabric) -> None:
+    """Raise TheoryError unless there can be such a network for these devices."""
+    devices = setup.cluster.rack_gpus
+    if fabric.rails < 1 or devices % fabric.rails:
+        raise TheoryError(f"{fabric.rails} rails do not divide the {devices} devices of a rack.")
+    if fabric.planes < 1 or fabric.radix * fabric.planes < 4:
+        raise TheoryError(
+            f"{fabric.planes} planes of chips with {fabric.radix} ports: at least 1 plane, and 4"
+            " ports in each."
+        )
+    if not 1 <= fabric.oversubscription <= fabric.half:
+        raise TheoryError(
+            f"oversubscription {fabric.oversubscription:g}: 1 to {fabric.half}, the ports of an"
+            " edge switch to its hosts."
+        )
+
+
+def solve(setup: Setup, fabric: Fabric, phase: Phase) -> Outcome:
+    """Return how long a collective takes alone on its network."""
+    check(setup, fabric)
+    n_devices = int(max(phase.src.max(), phase.dst.max())) + 1
+    routes, rates, hops, ports = _ways(setup, fabric, phase, n_devices)
+    wire = fabric.framing.message_wire_bytes(phase.message_bytes)
+    fair = ecmp.max_min_rates(routes, rates)
+    sent_ps = wire * _PS_BITS / fair
+    nic_bps = float(rates[routes[0, 0]])
+    beyond = np.zeros(int(hops.max()) + 1)
+    for n_hops in np.unique(hops).tolist():
+        beyond[n_hops] = _beyond_ps(setup, fabric, phase, wire, nic_bps, n_hops, ports)
+    took_ps = sent_ps + beyond[hops]
+    return Outcome(
+        phase.name, len(phase.src) * phase.rounds, phase.message_bytes, phase.rounds,
+        float(took_ps.min()), float(took_ps.max()), len(np.unique(routes[routes >= 0])),
+    )  # fmt: skip
+
+
+def _beyond_ps(
+    setup: Setup, fabric: Fabric, phase: Phase, wire: int, nic_bps: float, hops: int, ports: int
+) -> float:
+    """Return what a message alone takes beyond its bytes over the rate of its NIC [ps]."""
+    packets = fabric.framing.n_packets(phase.message_bytes)
+    busiest = min(phase.message_bytes, -(-packets // ports) * fabric.framing.mtu_bytes)
+    rate = int(nic_bps) // ports
+    delays = [fabric.delay_ps] * hops
+    if phase.network == "wan":
+        delays = [int(setup.network.wan_rtt_ps) // 2]
+    alone_ps = fct.unloaded_fct_ps(busiest, [rate] * hops, delays, fabric.framing)
+    return max(0.0, alone_ps - wire * _PS_BITS / nic_bps)
+
+
+def _ways(
+    setup: Setup, fabric: Fabric, phase: Phase, n_devices: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Return links of each message, rates of the links [bit/s], hops, and ports of a device.
+
+    Links 0 to n - 1 lead out of the devices, n to 2 n - 1 into them; what leads out of, and into,
+    a group of hosts below the same switches is one link each, because all share it evenly.
+    """
+    nic = {
+        "scale_up": setup.network.scale_up_bps,
+        "scale_out": setup.network.scale_out_bps,
+        "wan": setup.network.wan_bps,
+    }[phase.network]
+    ways = [phase.src, n_devices + phase.dst]
+    rates = [np.full(2 * n_devices, float(nic))]
+    if phase.network == "wan":
+        return np.stack(ways, axis=1), rates[0], np.ones(len(phase.src), int), 1
+    hops = np.full(len(phase.src), 2)
+    if phase.network == "scale_up":
+        return np.stack(ways, axis=1), rates[0], hops, 1
+    devices = setup.cluster.rack_gpus
+    per_rail = devices // fabric.rails
+    place = setup.placement
+    racks = place.racks_per_stage_and_datacenter * place.stages
+    tiers = smallest_tiers(fabric.radix * fabric.planes, racks * per_rail)
+    first = 2 * n_devices
+    for level in range(1, tiers):
+        size = fabric.half**level
+        groups = -(-racks * per_rail // size)
+        ends = []
+        for device in (phase.src, phase.dst):
+            rack, slot = np.divmod(device, devices)
+            site, rack = np.divmod(rack, racks)
+            rail, place_in_rack = np.divmod(slot, per_rail)
+            group = (rack * per_rail + place_in_rack) // size
+            ends.append((site * fabric.rails + rail) * groups + group)
+        n_groups = int(max(end.max() for end in ends)) + 1
+        leaves = ends[0] != ends[1]
+        ways += [np.where(leaves, first + ends[0], NONE),
+                 np.where(leaves, first + n_groups + ends[1], NONE)]  # fmt: skip
+        rates.append(np.full(2 * n_groups, size * float(nic) / fabric.oversubscription))
+        first += 2 * n_groups
+        hops = hops + 2 * leaves
+    return np.stack(ways, axis=1), np.concatenate(rates), hops, fabric.planes
+
+
+def stage_times(setup: Setup, outcomes: list[Outcome]) -> StageTimes:
+    """Return the times of a stage with what was solved in place of bytes over rate."""
+    took = {outcome.name: outcome.time_ps for outcome in outcomes}
+    ideal = parallelism.stage_times(setup)
+    return StageTimes(
+        forward_ps=ideal.forward_ps,
+        backward_ps=ideal.backward_ps,
+        tensor_ps=took["tensor"],
+        pipeline_ps=took["pipeline"],
+        dp1_ps=took["dp1"],
+        dp2_ps=took["dp2"],
+        wan_pair_bytes=ideal.wan_pair_bytes,
+        dp4_ps=took["dp4"],
+        dp5_ps=took["dp5"],
+    )
