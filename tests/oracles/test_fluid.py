@@ -286,7 +286,7 @@ def wire_of(size_bytes):
     ("options", "message"),
     [({"forwarding": "ns3::Flowlet"}, "ns3::Flowlet chooses by queues or pauses between packets"),
      ({"forwarding": "ns3::LeastLoaded"}, "ns3::LeastLoaded chooses by queues"),
-     ({"program": "ns3::Conga"}, "ns3::Conga routes by what it sees of packets")],
+     ({"program": "ns3::Conga"}, "ns3::Conga takes or routes packets")],
 )  # fmt: skip
 def test_what_only_packets_decide_is_refused_before_the_run(options, message):
     network = leaf_spine(2, 1, 2, RATE, DELAY_PS)

@@ -60,10 +60,10 @@ CheckForwarding(const FabricOptions& options)
         for (const auto& factory : nodes.programs)
         {
             const auto program = factory.Create<SwitchProgram>();
-            NS_ABORT_MSG_IF(program->Hooks() & SwitchProgram::ROUTE,
+            NS_ABORT_MSG_IF(program->Hooks() & (SwitchProgram::ARRIVAL | SwitchProgram::ROUTE),
                             factory.GetTypeId().GetName()
-                                << " routes by what it sees of packets, which the fluid engine "
-                                << "has not; use engine packets, or leave it out");
+                                << " takes or routes packets, which the fluid engine has not; "
+                                << "use engine packets, or leave it out");
         }
     }
 }
