@@ -19,7 +19,7 @@ PAGE = (RESULTS / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
-    "name", ["figure_5", "figure_6", "sensitivity", "collectives", "fluid_check"]
+    "name", ["figure_5", "figure_6", "sensitivity", "collectives", "rail", "fluid_check"]
 )
 def test_every_figure_is_what_its_tables_give(name):
     found = spec_from_file_location(name, ROOT / "plots" / f"{name}.py")
@@ -108,6 +108,21 @@ def test_the_table_of_collectives_shows_what_was_measured(algorithm):
     ]
 
     assert len(cells) == 4 and f"| {algorithm} | {' | '.join(cells)} |\n" in PAGE
+
+
+def test_the_table_of_one_rail_shows_what_was_measured():
+    groups = pd.read_csv(RESULTS / "rail" / "paper" / "collective.csv")
+    section = PAGE.partition("## One rail at full size")[2]
+    for size, rows in groups.groupby("data_bytes"):
+        cells = [f"{size / 1e6:.0f} MB", f"{rows['ideal_ps'].max() / 1e9:.2f}"]
+        for row in rows.set_index("variant").loc[["rocev2", "sprayed", "nscc"]].itertuples():
+            cells += [f"{row.completion_ps / 1e9:.2f}", f"{row.over_ideal:.3f}"]
+        assert f"| {' | '.join(cells)} |\n" in section
+    steps = pd.read_csv(RESULTS / "rail" / "paper" / "collective_steps.csv")
+    largest = groups[groups["data_bytes"] == groups["data_bytes"].max()]
+    rows = steps.merge(largest[["run", "ideal_ps", "steps"]], on="run")
+    slowest = (rows["longest_ps"] * rows["steps"] / rows["ideal_ps"]).max()
+    assert f"takes up to {slowest:.1f} times as long as alone" in section
 
 
 def claims():
