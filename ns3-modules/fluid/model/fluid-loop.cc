@@ -59,10 +59,19 @@ FluidLoop::BuildDependencies(const FabricTables& tables)
         ids[tables.flows[i].id] = i;
     }
     m_firstFollower.assign(2 * m_messages.size() + 1, 0);
-    const auto place = [&](const DependencyRow& row) { return 2 * ids[row.after] + row.atSender; };
+    const auto indexOf = [&ids](int64_t id) {
+        const auto found = ids.find(id);
+        NS_ABORT_MSG_IF(found == ids.end(),
+                        "dependencies: " << id << " is no flow, and the fluid engine runs flows "
+                                         << "alone; use engine packets");
+        return found->second;
+    };
+    const auto place = [&](const DependencyRow& row) {
+        return 2 * indexOf(row.after) + row.atSender;
+    };
     for (const auto& row : tables.dependencies)
     {
-        m_messages[ids[row.flow]].waitsFor++;
+        m_messages[indexOf(row.flow)].waitsFor++;
         m_firstFollower[place(row) + 1]++;
     }
     for (size_t i = 1; i < m_firstFollower.size(); i++)
@@ -73,7 +82,7 @@ FluidLoop::BuildDependencies(const FabricTables& tables)
     auto next = m_firstFollower;
     for (const auto& row : tables.dependencies)
     {
-        m_followers[next[place(row)]++] = {ids[row.flow], static_cast<uint64_t>(row.delayPs)};
+        m_followers[next[place(row)]++] = {indexOf(row.flow), static_cast<uint64_t>(row.delayPs)};
     }
 }
 
