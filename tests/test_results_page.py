@@ -110,6 +110,19 @@ def test_the_table_of_collectives_shows_what_was_measured(algorithm):
     assert len(cells) == 4 and f"| {algorithm} | {' | '.join(cells)} |\n" in PAGE
 
 
+def test_what_is_said_of_switches_that_add_up_was_measured():
+    groups = pd.read_csv(RESULTS / "collectives" / "paper" / "collective.csv")
+    added = groups[groups["case"] == "in_network"].groupby("data_bytes")["completion_ps"]
+    rings = groups[(groups["case"] == "ring") & (groups["workload.placement"] == "packed")]
+    ideal_ps = rings.groupby("data_bytes")["ideal_ps"].min()
+
+    assert (added.max() == added.min()).all()
+    times = f"{added.max()[2**26] / 1e9:.2f} ms, wherever ranks are, against"
+    assert f"take {times} {ideal_ps[2**26] / 1e9:.2f} ms of an ideal ring" in PAGE
+    small = f"{added.max()[2**18] / 1e6:.1f} us against {ideal_ps[2**18] / 1e6:.0f} us"
+    assert f"With 256 KiB it is {small}." in PAGE
+
+
 def test_the_table_of_one_rail_shows_what_was_measured():
     groups = pd.read_csv(RESULTS / "rail" / "paper" / "collective.csv")
     section = PAGE.partition("## One rail at full size")[2]
