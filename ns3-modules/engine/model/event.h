@@ -14,7 +14,7 @@ namespace fabric
 /// Kinds of event, in the order in which they are executed at one instant.
 enum class EventType : uint32_t
 {
-    CONTROL = 0, ///< A link or the routes change, a message starts: see ControlIndex
+    CONTROL = 0, ///< A link or the routes change, a message starts, a task ends
     TX_DONE = 1, ///< A port has put the last bit of a frame on its wire
     ARRIVE = 2,  ///< The last bit of a frame has reached a port
     TIMER = 3,   ///< A timer of a transport, a port, a link or a switch program has run out
@@ -26,6 +26,7 @@ enum ControlIndex : uint32_t
     CONTROL_LINK = 0,    ///< Row `payload` of link_events comes into force
     CONTROL_REROUTE = 1, ///< Routes follow the links
     CONTROL_MESSAGE = 2, ///< Message `payload` starts
+    CONTROL_TASK = 3,    ///< Task `payload` ends: a computation, or a barrier is passed
 };
 
 constexpr uint32_t EVENT_INDEX_BITS = 30;
@@ -44,7 +45,7 @@ struct Event
 {
     uint64_t timePs;  ///< When [ps]
     uint32_t target;  ///< EventType in the top two bits, index of port or timer below
-    uint32_t payload; ///< Frame, token or message
+    uint32_t payload; ///< Frame, token, message or task
 
     EventType Type() const
     {

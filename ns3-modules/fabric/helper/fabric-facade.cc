@@ -247,12 +247,12 @@ Facade::Build()
     m_state->fabric.reset();
     TrapFatal([this] {
         FabricTables tables = m_state->inputs.Tables();
+        m_state->inputs = {};
         Prepare(tables, m_state->options);
         m_state->fabric = std::make_unique<Fabric>(std::move(tables), m_state->options);
         m_state->simulator->SetLoop(m_state->fabric.get());
         Built();
     });
-    m_state->inputs = {};
 }
 
 void
@@ -334,6 +334,18 @@ uint64_t
 Facade::FlowsTotal() const
 {
     return m_state->fabric ? m_state->fabric->Messages().Size() : 0;
+}
+
+uint64_t
+Facade::TasksDone() const
+{
+    return m_state->fabric ? m_state->fabric->Messages().TasksDone() : 0;
+}
+
+uint64_t
+Facade::TasksTotal() const
+{
+    return m_state->fabric ? m_state->fabric->Messages().Graph().NumTasks() : 0;
 }
 
 uint64_t

@@ -66,7 +66,7 @@ class Facade
      */
     void Option(const std::string& name, int64_t value, uint32_t index = 0);
 
-    /// Give one integer column of an input table ("nodes", "links", "flows", "drops",
+    /// Give one integer column of an input table ("nodes", "links", "flows", "tasks", "drops",
     /// "link_events", "dependencies", "sampled", "routes")
     void Column(const std::string& table,
                 const std::string& column,
@@ -91,7 +91,8 @@ class Facade
      * Run for about a given time of the wall clock.
      * @param stopPs end of simulated time [ps]
      * @param wallSeconds time after which to return to the caller [s]
-     * @return true when every flow is done, or the stop time is reached, or nothing is left to do
+     * @return true when every flow and task is done, or the stop time is reached, or nothing is
+     *         left to do
      */
     virtual bool RunSlice(int64_t stopPs, double wallSeconds);
     /// Check the identities, fill the output tables and complete the captures
@@ -107,6 +108,8 @@ class Facade
     virtual uint64_t Events() const;      ///< Events executed
     virtual uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement
     uint64_t FlowsTotal() const;          ///< Flows of the input table
+    uint64_t TasksDone() const;           ///< Computations and barriers that have ended
+    uint64_t TasksTotal() const;          ///< Rows of the input table "tasks"
     virtual uint64_t DataPackets() const; ///< Data packets accepted by receiving hosts
 
     std::vector<std::string> Tables() const;                          ///< Output tables

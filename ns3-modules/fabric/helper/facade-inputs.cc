@@ -27,6 +27,7 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
      {{"node_a", "node_b", "rate_bps", "delay_ps"},
       {"parallel", "loss_ratio", "bit_error_ratio", "class"}}},
     {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport", "rate_bps"}}},
+    {"tasks", {{"task", "kind", "node", "duration_ps"}, {"stream", "start_ps"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
     {"dependencies", {{"flow", "after"}, {"at_sender", "delay_ps"}}},
@@ -155,6 +156,78 @@ FacadeInputs::RealCell(const std::string& table, const std::string& column, size
     return values[row];
 }
 
+FacadeInputs::View
+FacadeInputs::Column(const std::string& table, const std::string& column) const
+{
+    const auto given = m_whole.find(table);
+    if (given == m_whole.end())
+    {
+        return {nullptr};
+    }
+    const auto found = given->second.find(column);
+    return {found == given->second.end() ? nullptr : &found->second};
+}
+
+void
+FacadeInputs::AddFlows(FabricTables& tables) const
+{
+    const size_t rows = Rows("flows");
+    const View id = Column("flows", "flow");
+    const View src = Column("flows", "src");
+    const View dst = Column("flows", "dst");
+    const View bytes = Column("flows", "bytes");
+    const View startPs = Column("flows", "start_ps");
+    const View transport = Column("flows", "transport");
+    const View rateBps = Column("flows", "rate_bps");
+    tables.flows.reserve(rows);
+    for (size_t i = 0; i < rows; i++)
+    {
+        tables.flows.push_back(
+            {id[i], src[i], dst[i], bytes[i], startPs[i], transport[i], rateBps[i]});
+    }
+}
+
+void
+FacadeInputs::AddTasks(FabricTables& tables) const
+{
+    constexpr int64_t COMPUTATION = 0;
+    constexpr int64_t BARRIER = 2; // 1 is a message, which is a flow
+    const size_t rows = Rows("tasks");
+    const View id = Column("tasks", "task");
+    const View node = Column("tasks", "node");
+    const View stream = Column("tasks", "stream");
+    const View durationPs = Column("tasks", "duration_ps");
+    const View startPs = Column("tasks", "start_ps");
+    const View kind = Column("tasks", "kind");
+    tables.tasks.reserve(rows);
+    for (size_t i = 0; i < rows; i++)
+    {
+        if (kind[i] != COMPUTATION && kind[i] != BARRIER)
+        {
+            Refuse("tasks: task " + std::to_string(id[i]) + ": kind is " + std::to_string(kind[i]) +
+                   ", not " + std::to_string(COMPUTATION) + " (computation) or " +
+                   std::to_string(BARRIER) + " (barrier)");
+        }
+        tables.tasks.push_back(
+            {id[i], node[i], stream[i], durationPs[i], startPs[i], kind[i] == BARRIER});
+    }
+}
+
+void
+FacadeInputs::AddDependencies(FabricTables& tables) const
+{
+    const size_t rows = Rows("dependencies");
+    const View flow = Column("dependencies", "flow");
+    const View after = Column("dependencies", "after");
+    const View atSender = Column("dependencies", "at_sender");
+    const View delayPs = Column("dependencies", "delay_ps");
+    tables.dependencies.reserve(rows);
+    for (size_t i = 0; i < rows; i++)
+    {
+        tables.dependencies.push_back({flow[i], after[i], atSender[i] != 0, delayPs[i]});
+    }
+}
+
 /// Add the tables that most runs have not.
 void
 FacadeInputs::AddRareTables(FabricTables& tables) const
@@ -173,13 +246,6 @@ FacadeInputs::AddRareTables(FabricTables& tables) const
                                      Cell("link_events", "node_b", i, 0),
                                      Cell("link_events", "parallel", i, 0),
                                      Cell("link_events", "rate_bps", i, 0)});
-    }
-    for (size_t i = 0; i < Rows("dependencies"); i++)
-    {
-        tables.dependencies.push_back({Cell("dependencies", "flow", i, 0),
-                                       Cell("dependencies", "after", i, 0),
-                                       Cell("dependencies", "at_sender", i, 0) != 0,
-                                       Cell("dependencies", "delay_ps", i, 0)});
     }
     for (size_t i = 0; i < Rows("sampled"); i++)
     {
@@ -218,16 +284,9 @@ FacadeInputs::Tables() const
                                 RealCell("links", "bit_error_ratio", i),
                                 Cell("links", "class", i, 0)});
     }
-    for (size_t i = 0; i < Rows("flows"); i++)
-    {
-        tables.flows.push_back({Cell("flows", "flow", i, 0),
-                                Cell("flows", "src", i, 0),
-                                Cell("flows", "dst", i, 0),
-                                Cell("flows", "bytes", i, 0),
-                                Cell("flows", "start_ps", i, 0),
-                                Cell("flows", "transport", i, 0),
-                                Cell("flows", "rate_bps", i, 0)});
-    }
+    AddFlows(tables);
+    AddTasks(tables);
+    AddDependencies(tables);
     AddRareTables(tables);
     return tables;
 }

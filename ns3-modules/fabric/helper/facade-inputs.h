@@ -35,6 +35,21 @@ class FacadeInputs
     FabricTables Tables() const;
 
   private:
+    /// A column of a table with many rows, found once.
+    struct View
+    {
+        const std::vector<int64_t>* values; ///< Null if it was not given
+
+        int64_t operator[](size_t row) const
+        {
+            return values ? (*values)[row] : 0;
+        }
+    };
+
+    View Column(const std::string& table, const std::string& column) const;
+    void AddFlows(FabricTables& tables) const;
+    void AddTasks(FabricTables& tables) const;
+    void AddDependencies(FabricTables& tables) const;
     void AddRareTables(FabricTables& tables) const;
     void CheckColumn(const std::string& table, const std::string& column, size_t rows) const;
     int64_t Cell(const std::string& table,

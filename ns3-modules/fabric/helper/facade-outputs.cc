@@ -173,6 +173,54 @@ MakeTransports(const Fabric& fabric)
     return table;
 }
 
+/// What every task was and what decided when it began: messages of the table first, then the rest.
+OutputTable
+MakeTasks(const Fabric& fabric)
+{
+    constexpr int64_t COMPUTATION = 0;
+    constexpr int64_t MESSAGE = 1;
+    constexpr int64_t BARRIER = 2;
+    const MessageBook& messages = fabric.Messages();
+    const TaskGraph& graph = messages.Graph();
+    const uint32_t items = graph.NumMessages() + graph.NumTasks();
+    const auto idOf = [&](uint32_t item) {
+        return graph.IsTask(item) ? graph.TaskOf(item).id : messages[item].id;
+    };
+    OutputTable table;
+    const auto add = [&](const std::string& name, auto ofMessage, auto ofTask) {
+        table.Add(name, items, [&](size_t i) -> int64_t {
+            const auto item = static_cast<uint32_t>(i);
+            return graph.IsTask(item) ? ofTask(graph.TaskOf(item)) : ofMessage(messages[item]);
+        });
+    };
+    add("task", [](const Message& m) { return m.id; }, [](const Task& t) { return t.id; });
+    add(
+        "kind",
+        [](const Message&) { return MESSAGE; },
+        [](const Task& t) { return t.isBarrier ? BARRIER : COMPUTATION; });
+    add(
+        "node",
+        [&](const Message& m) { return HostId(fabric, m.src); },
+        [&](const Task& t) { return fabric.Network().nodes[t.node].id; });
+    table.Add("start_ps", items, [&](size_t i) -> int64_t {
+        const auto item = static_cast<uint32_t>(i);
+        const uint64_t startPs =
+            graph.IsTask(item) ? graph.TaskOf(item).startPs : messages[item].startPs;
+        return graph.Waits(item) || startPs > fabric.NowPs() ? -1 : static_cast<int64_t>(startPs);
+    });
+    add(
+        "end_ps",
+        [](const Message& m) { return TimeOrNone(m.receiverEndPs); },
+        [](const Task& t) {
+            return t.ended ? static_cast<int64_t>(t.startPs + t.durationPs) : -1;
+        });
+    table.Add("after", items, [&](size_t i) -> int64_t {
+        const uint32_t after = graph.DecidedBy(static_cast<uint32_t>(i));
+        return after == TaskGraph::NOTHING ? -1 : idOf(after);
+    });
+    return table;
+}
+
 OutputTable
 MakeSummary(const Fabric& fabric)
 {
@@ -274,6 +322,10 @@ MakeOutputs(const Fabric& fabric)
     tables["flows"] = MakeFlows(fabric);
     tables["ports"] = MakePorts(fabric);
     tables["paths"] = MakePaths(fabric);
+    if (fabric.Messages().Graph().NumTasks() > 0)
+    {
+        tables["tasks"] = MakeTasks(fabric);
+    }
     tables["summary"] = MakeSummary(fabric);
     tables["transports"] = MakeTransports(fabric);
     const Telemetry* telemetry = fabric.GetTelemetry();

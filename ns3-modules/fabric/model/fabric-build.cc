@@ -61,8 +61,8 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     m_messages.Build(tables);
     BuildEndpoints();
     m_changes.Build(tables.linkEvents, m_options.convergencePs, m_queue);
-    m_routes.List(tables.routes, m_messages.Ids());
-    m_routes.Reserve(tables.routes, m_messages.Ids(), m_messages.Data());
+    m_routes.List(tables.routes, tables.flows);
+    m_routes.Reserve(tables.routes, tables.flows, m_messages.Data());
     m_losses.Build(tables);
     BuildReach();
     BuildClasses();

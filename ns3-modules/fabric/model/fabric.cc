@@ -36,14 +36,14 @@ constexpr size_t FETCH_AHEAD = 8;
 uint64_t
 Fabric::NextPs() const
 {
-    const bool isDone = m_messages.Done() == m_messages.Size() && !m_isOpen;
+    const bool isDone = m_messages.AllDone() && !m_isOpen;
     return isDone || m_deadlocked ? NEVER_PS : m_queue.NextPs();
 }
 
 bool
 Fabric::IsOver() const
 {
-    return !m_isOpen && m_messages.Size() > 0 && m_messages.Done() == m_messages.Size();
+    return !m_isOpen && m_messages.Size() > 0 && m_messages.AllDone();
 }
 
 void
@@ -182,7 +182,7 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
         }
     };
     uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
-    while (m_messages.Done() != m_messages.Size() || m_isOpen)
+    while (!m_messages.AllDone() || m_isOpen)
     {
         const EventQueue::Due due = m_queue.FindNext();
         if (due.timePs > m_limitPs || due.timePs == NEVER_PS)
@@ -235,7 +235,7 @@ Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadlin
     }
 }
 
-/// Execute changes of links and routes, starts of messages, and timers.
+/// Execute changes of links and routes, starts of messages, ends of tasks, and timers.
 void
 Fabric::ExecuteOthers(size_t first, size_t end)
 {
@@ -251,6 +251,10 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         else if (index == CONTROL_MESSAGE)
         {
             StartMessage(payload);
+        }
+        else if (index == CONTROL_TASK)
+        {
+            m_messages.EndTask(payload, m_nowPs);
         }
         else
         {

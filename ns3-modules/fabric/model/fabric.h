@@ -57,7 +57,7 @@ class Fabric final : public PacketLoop
         return m_nowPs;
     }
 
-    uint64_t NextPs() const override; ///< NEVER_PS also when all messages are done
+    uint64_t NextPs() const override; ///< NEVER_PS also when all is done
     void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline) override;
     bool IsOver() const override;
     void LimitTo(uint64_t limitPs) override;

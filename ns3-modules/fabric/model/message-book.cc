@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <new>
-#include <tuple>
+#include <unordered_map>
 
 namespace ns3
 {
@@ -37,6 +37,7 @@ MessageBook::Add(const FlowRow& row, uint32_t src, uint32_t dst)
     NS_ABORT_MSG_IF(m_size == CAPACITY,
                     "flows: more than " << CAPACITY << " messages in one run");
     const uint32_t index = m_size++;
+    m_left++;
     Message& message = *new (&m_messages[index]) Message{};
     message.bytes = static_cast<uint64_t>(row.bytes);
     message.src = src;
@@ -73,45 +74,17 @@ MessageBook::Build(const FabricTables& tables)
     }
     for (const auto& row : tables.flows)
     {
-        m_ids[row.id] = Add(row, hostOf[row.src], hostOf[row.dst]);
+        Add(row, hostOf[row.src], hostOf[row.dst]);
     }
-    BuildDependencies(tables.dependencies);
-    for (uint32_t message = 0; message < m_size; message++)
+    m_graph = TaskGraph(tables);
+    m_left += m_graph.NumTasks();
+    m_nextId = std::max(m_nextId, tables.tasks.empty() ? 0 : tables.tasks.back().id + 1);
+    for (uint32_t item = 0; item < m_size + m_graph.NumTasks(); item++)
     {
-        if (!WaitsForOthers(message))
+        if (!m_graph.Waits(item))
         {
-            Schedule(message, 0);
+            ScheduleItem(item, 0);
         }
-    }
-}
-
-void
-MessageBook::BuildDependencies(const std::vector<DependencyRow>& rows)
-{
-    if (rows.empty())
-    {
-        return;
-    }
-    m_waitsFor.assign(m_size, 0);
-    m_firstFollower.assign(2 * m_size + 1, 0);
-    const auto place = [this](const DependencyRow& row) {
-        return 2 * m_ids.at(row.after) + row.atSender;
-    };
-    for (const auto& row : rows)
-    {
-        m_waitsFor[m_ids.at(row.flow)]++;
-        m_firstFollower[place(row) + 1]++;
-    }
-    for (size_t i = 1; i < m_firstFollower.size(); i++)
-    {
-        m_firstFollower[i] += m_firstFollower[i - 1];
-    }
-    m_followers.resize(rows.size());
-    std::vector<uint32_t> next = m_firstFollower;
-    for (const auto& row : rows)
-    {
-        m_followers[next[place(row)]++] = {m_ids.at(row.flow),
-                                           static_cast<uint64_t>(row.delayPs)};
     }
 }
 
@@ -147,6 +120,7 @@ MessageBook::AddDone(uint32_t src, uint32_t dst, uint64_t nowPs)
     m_messages[message].receiverEndPs = nowPs;
     m_messages[message].senderEndPs = nowPs;
     m_done++;
+    m_left--;
     return message;
 }
 
@@ -159,11 +133,27 @@ MessageBook::Schedule(uint32_t message, uint64_t nowPs)
                   message});
 }
 
+/// Schedule the start of a message of the table, or the end of a task.
+void
+MessageBook::ScheduleItem(uint32_t item, uint64_t nowPs)
+{
+    if (!m_graph.IsTask(item))
+    {
+        Schedule(item, nowPs);
+        return;
+    }
+    const Task& task = m_graph.TaskOf(item);
+    m_queue.Push(nowPs,
+                 {task.startPs + task.durationPs,
+                  EventTarget(EventType::CONTROL, CONTROL_TASK),
+                  item});
+}
+
 void
 MessageBook::Delivered(uint32_t message, uint64_t nowPs)
 {
     m_messages[message].receiverEndPs = nowPs;
-    Release(message, false, nowPs);
+    ReleaseMessage(message, false, nowPs);
 }
 
 void
@@ -174,7 +164,8 @@ MessageBook::Acknowledged(uint32_t message, uint64_t nowPs)
     NS_ASSERT_MSG(!m_messages[message].senderEndPs, "a message is done once");
     m_messages[message].senderEndPs = nowPs;
     m_done++;
-    Release(message, true, nowPs);
+    m_left--;
+    ReleaseMessage(message, true, nowPs);
 }
 
 void
@@ -184,32 +175,41 @@ MessageBook::PassPoint(uint32_t message, uint64_t nowPs)
     Acknowledged(message, nowPs);
 }
 
-/// A dependency of each of its followers is fulfilled; schedule those for which it was the last.
+/// Messages that were made at run time have no followers.
 void
-MessageBook::Release(uint32_t message, bool atSender, uint64_t nowPs)
+MessageBook::ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs)
 {
-    const size_t place = 2 * size_t{message} + atSender;
-    if (place + 1 >= m_firstFollower.size())
+    if (message < m_graph.NumMessages())
     {
-        return;
+        Release(message, atSender, nowPs);
     }
-    for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
-    {
-        const auto [follower, delayPs] = m_followers[i];
-        uint64_t& startPs = m_messages[follower].startPs;
-        startPs = std::max(startPs, nowPs + delayPs);
-        if (--m_waitsFor[follower] == 0)
-        {
-            Schedule(follower, nowPs);
-        }
-    }
+}
+
+void
+MessageBook::EndTask(uint32_t item, uint64_t nowPs)
+{
+    m_graph.EndTask(item);
+    m_tasksDone++;
+    m_left--;
+    Release(item, false, nowPs);
+}
+
+/// An end has come; what waited for it and for nothing else is scheduled.
+void
+MessageBook::Release(uint32_t item, bool atSender, uint64_t nowPs)
+{
+    m_graph.Release(
+        item,
+        atSender,
+        nowPs,
+        [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
+        [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); });
 }
 
 uint64_t
 MessageBook::MemoryBytes() const
 {
-    return m_size * (sizeof(Message) + sizeof(uint32_t)) + m_followers.size() * sizeof(Follower) +
-           (m_firstFollower.size() + m_waitsFor.size()) * sizeof(uint32_t);
+    return m_size * (sizeof(Message) + sizeof(uint32_t)) + m_graph.MemoryBytes();
 }
 
 } // namespace fabric

@@ -5,9 +5,7 @@
 
 #include "ns3/event-queue.h"
 #include "ns3/fabric-network.h"
-
-#include <unordered_map>
-#include <vector>
+#include "ns3/task-graph.h"
 
 namespace ns3
 {
@@ -15,10 +13,9 @@ namespace fabric
 {
 
 /**
- * @brief The messages of a run: when they start, what waits for them, when they are done.
+ * @brief The messages and tasks of a run: when they start and when they are done.
  *
- * A message of no bytes is a point in time: it is done when it starts. With dependencies that have
- * delays such points are compute times and joins.
+ * A message of no bytes is a point in time: it is done when it starts.
  */
 class MessageBook
 {
@@ -26,7 +23,7 @@ class MessageBook
     /// Events of starting messages go to `queue`.
     MessageBook(const FabricNetwork& network, EventQueue& queue, uint64_t seed);
 
-    /// Take the tables "flows" and "dependencies" and schedule what waits for nothing.
+    /// Take the tables "flows", "tasks" and "dependencies" and schedule what waits for nothing.
     void Build(const FabricTables& tables);
 
     /// @return index of a new message, whose start is scheduled
@@ -38,11 +35,28 @@ class MessageBook
     void Delivered(uint32_t message, uint64_t nowPs);    ///< Last byte in order at the destination
     void Acknowledged(uint32_t message, uint64_t nowPs); ///< Known at the source: it is done
     void PassPoint(uint32_t message, uint64_t nowPs);    ///< A message of no bytes has started
+    void EndTask(uint32_t item, uint64_t nowPs);         ///< A task is over
 
     /// @return whether a message has not begun because of others that it waits for
     bool WaitsForOthers(uint32_t message) const
     {
-        return message < m_waitsFor.size() && m_waitsFor[message] > 0;
+        return message < m_graph.NumMessages() && m_graph.Waits(message);
+    }
+
+    /// @return whether nothing is left to be done
+    bool AllDone() const
+    {
+        return m_left == 0;
+    }
+
+    const TaskGraph& Graph() const
+    {
+        return m_graph;
+    }
+
+    uint32_t TasksDone() const
+    {
+        return m_tasksDone;
     }
 
     uint32_t Size() const
@@ -76,27 +90,15 @@ class MessageBook
         return m_tuples.Data();
     }
 
-    /// @return index of each message of the table, by its id
-    const std::unordered_map<int64_t, uint32_t>& Ids() const
-    {
-        return m_ids;
-    }
-
     uint64_t MemoryBytes() const;
 
   private:
-    /// A message that waits for another, and how long after that it starts.
-    struct Follower
-    {
-        uint32_t message;
-        uint64_t delayPs;
-    };
-
     uint32_t AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs);
     uint32_t Add(const FlowRow& row, uint32_t src, uint32_t dst);
-    void BuildDependencies(const std::vector<DependencyRow>& rows);
-    void Release(uint32_t message, bool atSender, uint64_t nowPs);
+    void ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs);
+    void Release(uint32_t item, bool atSender, uint64_t nowPs);
     void Schedule(uint32_t message, uint64_t nowPs);
+    void ScheduleItem(uint32_t item, uint64_t nowPs);
 
     static constexpr uint32_t CAPACITY = 1U << 26;
     const FabricNetwork& m_network;
@@ -106,11 +108,10 @@ class MessageBook
     ReservedArray<uint32_t> m_tuples;
     uint32_t m_size{0};
     uint32_t m_done{0};
+    uint32_t m_tasksDone{0};
+    uint64_t m_left{0}; ///< Messages and tasks that are not done
     int64_t m_nextId{0};
-    std::unordered_map<int64_t, uint32_t> m_ids;
-    std::vector<Follower> m_followers;     ///< By message and end: sorted
-    std::vector<uint32_t> m_firstFollower; ///< Per message twice: of the receiver, of the sender
-    std::vector<uint32_t> m_waitsFor;      ///< Dependencies left of each message
+    TaskGraph m_graph;
 };
 
 } // namespace fabric

@@ -103,82 +103,43 @@ CheckLinkEvents(const std::vector<LinkEventRow>& events)
     }
 }
 
-/// News does not travel by itself: refuse flows that start at once at a host that cannot know.
 void
-CheckNews(const std::vector<DependencyRow>& dependencies,
-          const std::unordered_map<int64_t, const FlowRow*>& flowOf)
+CheckTasks(const std::vector<TaskRow>& tasks,
+           const std::vector<FlowRow>& flows,
+           const NodeById& nodes)
 {
-    for (const auto& row : dependencies)
+    const TaskRow* before = nullptr;
+    for (const auto& task : tasks)
     {
-        const auto name = "dependencies: flow " + std::to_string(row.flow) + " after flow " +
-                          std::to_string(row.after);
-        const FlowRow& after = *flowOf.at(row.after);
-        const int64_t knownAt = row.atSender ? after.src : after.dst;
-        const int64_t startsAt = flowOf.at(row.flow)->src;
-        NS_ABORT_MSG_IF(row.delayPs < 0, name << ": delay_ps is " << row.delayPs << ", not >= 0");
-        NS_ABORT_MSG_IF(row.delayPs == 0 && knownAt != startsAt,
-                        name << ": it starts at host " << startsAt << ", but host " << knownAt
-                             << " learns of that end; give delay_ps, or a flow that carries the "
-                             << "news");
+        const auto name = [&task] { return "tasks: task " + std::to_string(task.id); };
+        NS_ABORT_MSG_IF(before && before->id == task.id, name() << " is listed twice");
+        NS_ABORT_MSG_IF(PlaceOf(flows, task.id), name() << " has the id of a flow");
+        const auto node = nodes.find(task.node);
+        NS_ABORT_MSG_IF(node == nodes.end() || node->second->isSwitch,
+                        name() << ": node " << task.node << " is no host");
+        NS_ABORT_MSG_IF(task.durationPs < 0,
+                        name() << ": duration_ps is " << task.durationPs << ", not >= 0");
+        NS_ABORT_MSG_IF(task.isBarrier && task.durationPs > 0,
+                        name() << " is a barrier, so duration_ps is 0, not " << task.durationPs);
+        NS_ABORT_MSG_IF(task.startPs < 0,
+                        name() << ": start_ps is " << task.startPs << ", not >= 0");
+        before = &task;
     }
 }
 
-/// Refuse flows that wait for each other, directly or by way of others.
+/// Refuse what is listed twice.
 void
-CheckDependencies(const std::vector<DependencyRow>& dependencies,
-                  const std::vector<FlowRow>& flows)
+CheckDependencies(const std::vector<DependencyRow>& dependencies)
 {
-    std::unordered_map<int64_t, uint32_t> waitsFor;
-    std::unordered_map<int64_t, const FlowRow*> flowOf;
-    for (const auto& flow : flows)
-    {
-        waitsFor[flow.id] = 0;
-        flowOf[flow.id] = &flow;
-    }
-    std::unordered_map<int64_t, std::vector<int64_t>> followers;
     const DependencyRow* before = nullptr;
     for (const auto& row : dependencies)
     {
-        for (const auto id : {row.flow, row.after})
-        {
-            NS_ABORT_MSG_IF(!waitsFor.contains(id),
-                            "dependencies: flow " << row.flow << " after flow " << row.after
-                                                  << ": there is no flow " << id);
-        }
         NS_ABORT_MSG_IF(before && before->flow == row.flow && before->after == row.after &&
                             before->atSender == row.atSender,
                         "dependencies: flow " << row.flow << " after flow " << row.after
                                               << " is listed twice");
-        waitsFor[row.flow]++;
-        followers[row.after].push_back(row.flow);
         before = &row;
     }
-    std::vector<int64_t> mayStart;
-    for (const auto& [id, n] : waitsFor)
-    {
-        if (n == 0)
-        {
-            mayStart.push_back(id);
-        }
-    }
-    for (size_t i = 0; i < mayStart.size(); i++)
-    {
-        for (const auto id : followers[mayStart[i]])
-        {
-            if (--waitsFor[id] == 0)
-            {
-                mayStart.push_back(id);
-            }
-        }
-    }
-    for (const auto& row : dependencies)
-    {
-        NS_ABORT_MSG_IF(waitsFor[row.flow] != 0 && waitsFor[row.after] != 0,
-                        "dependencies: flow " << row.flow << " can never start: it waits for flow "
-                                              << row.after << ", and that for it or for others "
-                                              << "that wait for each other");
-    }
-    CheckNews(dependencies, flowOf);
 }
 
 void
@@ -222,6 +183,7 @@ FabricTables::SortAndCheck()
         return std::tie(x.nodeA, x.nodeB, x.parallel) < std::tie(y.nodeA, y.nodeB, y.parallel);
     });
     std::sort(flows.begin(), flows.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
+    std::sort(tasks.begin(), tasks.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
     std::sort(drops.begin(), drops.end(), [](const auto& x, const auto& y) {
         return std::tie(x.node, x.peer, x.parallel, x.ordinal) <
                std::tie(y.node, y.peer, y.parallel, y.ordinal);
@@ -251,7 +213,8 @@ FabricTables::SortAndCheck()
     CheckLinks(links, byId);
     CheckFlows(flows, byId);
     CheckLinkEvents(linkEvents);
-    CheckDependencies(dependencies, flows);
+    CheckTasks(tasks, flows, byId);
+    CheckDependencies(dependencies);
     for (const auto& row : sampled)
     {
         Find(byId, row.node, "sampled");

@@ -3,7 +3,10 @@
 #ifndef FABRIC_TABLES_H
 #define FABRIC_TABLES_H
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace ns3
@@ -46,6 +49,17 @@ struct FlowRow
     int64_t rateBps{0}; ///< To which it is admitted, on the wire, 0: to any [bit/s]
 };
 
+/// One row of the input table "tasks": what a host does beside sending.
+struct TaskRow
+{
+    int64_t id;         ///< Unique among tasks and flows
+    int64_t node;       ///< Node id of a host
+    int64_t stream;     ///< Computations of one stream of a node follow each other by their ids
+    int64_t durationPs; ///< 0 of a barrier [ps]
+    int64_t startPs;    ///< Least, whatever it waits for [ps]
+    bool isBarrier;     ///< A point in time, no computation
+};
+
 /// One row of the input table "drops": a loss that a test or a user scripts.
 struct DropRow
 {
@@ -65,13 +79,13 @@ struct LinkEventRow
     int64_t rateBps;  ///< New rate, 0 = cut [bit/s]
 };
 
-/// One row of the input table "dependencies": a flow starts when another has ended.
+/// One row of the input table "dependencies": a flow or task starts when another has ended.
 struct DependencyRow
 {
-    int64_t flow;  ///< Id of the flow that waits; it starts when all its rows are fulfilled
-    int64_t after; ///< Id of the flow it waits for
+    int64_t flow;  ///< Id of what waits; it starts when all its rows are fulfilled
+    int64_t after; ///< Id of what it waits for
     bool atSender; ///< Until the sender has every acknowledgement, not until the last byte is there
-    int64_t delayPs; ///< From then on [ps]; > 0 if the flow starts at another host than knows it
+    int64_t delayPs; ///< From then on [ps]; > 0 if it starts at another host than knows it
 };
 
 /// One row of the input table "routes": one hop of a way that a flow takes, whatever is shortest.
@@ -90,12 +104,37 @@ struct SampledRow
     int64_t node;
 };
 
+/// @return place of an id in rows that are sorted by it; at once where ids follow each other
+template <typename Row>
+std::optional<uint32_t>
+PlaceOf(const std::vector<Row>& rows, int64_t id)
+{
+    if (rows.empty() || id < rows.front().id || id > rows.back().id)
+    {
+        return std::nullopt;
+    }
+    const auto guess = static_cast<size_t>(id - rows.front().id);
+    if (guess < rows.size() && rows[guess].id == id)
+    {
+        return static_cast<uint32_t>(guess);
+    }
+    const auto found = std::lower_bound(rows.begin(), rows.end(), id, [](const Row& row, int64_t x) {
+        return row.id < x;
+    });
+    if (found->id != id)
+    {
+        return std::nullopt;
+    }
+    return static_cast<uint32_t>(found - rows.begin());
+}
+
 /// The experiment as plain rows.
 struct FabricTables
 {
     std::vector<NodeRow> nodes;
     std::vector<LinkRow> links;
     std::vector<FlowRow> flows;
+    std::vector<TaskRow> tasks;
     std::vector<DropRow> drops;
     std::vector<LinkEventRow> linkEvents;
     std::vector<DependencyRow> dependencies;
@@ -105,7 +144,7 @@ struct FabricTables
     /**
      * Put every table in the order of its ids, so that the order of listing decides nothing.
      * Aborts with one line on the first row that cannot be: duplicate or unknown ids, a rate,
-     * delay, size or probability out of range, flows that wait for each other.
+     * delay, size or probability out of range. What waits for what is for TaskGraph to check.
      */
     void SortAndCheck();
 };

@@ -41,8 +41,7 @@ RouteBook::Follow()
 }
 
 void
-RouteBook::List(const std::vector<RouteRow>& rows,
-                const std::unordered_map<int64_t, uint32_t>& ids)
+RouteBook::List(const std::vector<RouteRow>& rows, const std::vector<FlowRow>& flows)
 {
     std::unordered_map<int64_t, uint32_t> nodes;
     for (uint32_t node = 0; node < m_network.nodes.size(); node++)
@@ -51,14 +50,14 @@ RouteBook::List(const std::vector<RouteRow>& rows,
     }
     for (const auto& row : rows)
     {
-        const auto message = ids.find(row.flow);
-        NS_ABORT_MSG_IF(message == ids.end(), "routes: there is no flow " << row.flow);
+        const auto message = PlaceOf(flows, row.flow);
+        NS_ABORT_MSG_IF(!message, "routes: there is no flow " << row.flow);
         const PortId port = m_network.FindPort(row.node, row.peer, row.parallel);
         NS_ABORT_MSG_IF(port == NO_PORT,
                         "routes: flow " << row.flow << ": there is no link from node " << row.node
                                         << " to node " << row.peer << " (parallel "
                                         << row.parallel << ")");
-        m_listed[ListedKey(message->second, row.reverse, nodes[row.node])] = port;
+        m_listed[ListedKey(*message, row.reverse, nodes[row.node])] = port;
     }
 }
 
@@ -125,12 +124,12 @@ RouteBook::NearestPorts(uint32_t host, uint32_t dst) const
 
 void
 RouteBook::Reserve(const std::vector<RouteRow>& rows,
-                   const std::unordered_map<int64_t, uint32_t>& ids,
+                   const std::vector<FlowRow>& flows,
                    const Message* messages)
 {
     for (const auto& row : rows)
     {
-        const auto rateBps = static_cast<double>(messages[ids.at(row.flow)].admittedBps);
+        const auto rateBps = static_cast<double>(messages[*PlaceOf(flows, row.flow)].admittedBps);
         if (!row.reverse && rateBps > 0)
         {
             m_reservedBps[m_network.FindPort(row.node, row.peer, row.parallel)] += rateBps;

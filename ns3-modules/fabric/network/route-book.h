@@ -35,10 +35,10 @@ class RouteBook
     void Follow(); ///< Routes take notice of which links are avoided
 
     /// Take the table "routes". Messages are in the order of their ids.
-    void List(const std::vector<RouteRow>& rows, const std::unordered_map<int64_t, uint32_t>& ids);
+    void List(const std::vector<RouteRow>& rows, const std::vector<FlowRow>& flows);
     /// Messages that are admitted to a rate leave the rest of the links that are listed for them.
     void Reserve(const std::vector<RouteRow>& rows,
-                 const std::unordered_map<int64_t, uint32_t>& ids,
+                 const std::vector<FlowRow>& flows,
                  const Message* messages);
     /// @return egress that is listed for a message at a node, NO_PORT if none is
     PortId Listed(uint32_t message, bool reverse, uint32_t node) const;

@@ -6,6 +6,7 @@
 #include "ns3/facade-outputs.h"
 #include "ns3/fatal-trap.h"
 #include "ns3/fluid-loop.h"
+#include "ns3/task-graph.h"
 
 #include <algorithm>
 #include <array>
@@ -90,6 +91,9 @@ FluidFacade::Prepare(FabricTables& tables, FabricOptions& options)
 {
     CheckForwarding(options);
     tables.SortAndCheck();
+    NS_ABORT_MSG_IF(!tables.tasks.empty(),
+                    "tasks: the fluid engine has no computations; use engine packets");
+    static_cast<void>(TaskGraph(tables)); // refuses what can never start
     m_engine->tables = tables;
     for (auto& row : tables.flows)
     {
