@@ -15,6 +15,8 @@ from pyorch.workload._hosts import hosts
 from pyorch.writing import write_atomically
 
 Tables = dict[str, dict[str, np.ndarray]]
+TASK_COLUMNS = ("task", "kind", "node", "stream", "duration_ps", "start_ps")
+WAIT_COLUMNS = ("flow", "after", "at_sender", "delay_ps")
 
 
 def input_tables(spec: dict, seed: int | None = None) -> Tables:
@@ -45,8 +47,14 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     if ratio := spec["link"]["bit_error_ratio"]:  # a table of links may have its own
         n_links = len(tables["links"]["node_a"])
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
-    waits = _dependencies(spec["workload"], parts, ids)
     relay = _relays(spec, flows)
+    following = int(ids.max(initial=-1)) + 1 + int((relay >= 0).sum())  # relays are flows too
+    work = _tasks(spec["workload"], tables, seed, following)
+    if work:
+        tables["tasks"] = {
+            name: np.concatenate([own[name] for own in work.values()]) for name in TASK_COLUMNS
+        }
+    waits = _dependencies(spec["workload"], parts, ids, work)
     if (rows := np.flatnonzero(relay >= 0)).size:
         tables["flows"], waits = relayed(flows, waits, rows, relay[rows])
     if waits:
@@ -87,18 +95,46 @@ def _with_jitter(links: dict[str, np.ndarray], jitter_ps: int, seed: int) -> np.
     return delays
 
 
+def _tasks(loads: list[dict], tables: Tables, seed: int, following: int) -> dict[int, dict]:
+    """Return the computations and barriers of the workloads that have any, by their index.
+
+    Parameters
+    ----------
+    following : int
+        The first id that no flow has.
+    """
+    found = {}
+    for index, load in enumerate(loads):
+        module = plugins.load("pyorch.workload", load["type"])
+        if hasattr(module, "tasks"):
+            params, own_seed = restore(module.Params, load), _seed_of(index, seed)
+            own = module.tasks(params, tables["nodes"], tables["links"], own_seed)
+            n_tasks = len(own["node"])
+            # Jobs that share a host do not wait for each other's computations.
+            own["stream"] = own["stream"] * len(loads) + index
+            found[index] = {"task": np.arange(following, following + n_tasks), **own}
+            following += n_tasks
+    return found
+
+
 def _dependencies(
-    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray
+    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray, work: dict[int, dict]
 ) -> dict[str, np.ndarray]:
-    """Return which flows wait for which, by their ids; no columns if none do."""
+    """Return which flows and tasks wait for which, by their ids; no columns if none do."""
     found = []
     ends = np.cumsum([len(part["src"]) for part in parts])
-    for load, own in zip(loads, np.split(ids, ends[:-1]), strict=True):
+    for index, (load, own) in enumerate(zip(loads, np.split(ids, ends[:-1]), strict=True)):
         module = plugins.load("pyorch.workload", load["type"])
         if hasattr(module, "dependencies"):
             rows = module.dependencies(restore(module.Params, load))
+            own = np.concatenate([own, work[index]["task"]]) if index in work else own
             found.append(rows | {name: own[rows[name]] for name in ("flow", "after")})
-    waits = {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
+    named = {name for rows in found for name in rows}
+    waits = {
+        name: np.concatenate([rows.get(name, np.zeros_like(rows["flow"])) for rows in found])
+        for name in WAIT_COLUMNS
+        if name in named
+    }
     return waits if any(map(len, waits.values())) else {}
 
 

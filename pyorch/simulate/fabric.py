@@ -12,7 +12,7 @@ from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes
 
 INPUT_TABLES = (
-    "nodes", "links", "flows", "drops", "link_events", "dependencies", "sampled", "routes",
+    "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
 )  # fmt: skip
 ENDLESS_PS = 2**63 - 1
 WHOLE_FRAME_BYTES = 65535
@@ -108,7 +108,7 @@ class Fabric:
             self.table(table, its_columns)
 
     def table(self, name: str, columns: Mapping[str, object]) -> None:
-        """Give one input table: ``nodes``, ``links``, ``flows``, ``drops``, ``link_events``, ...
+        """Give one input table: ``nodes``, ``links``, ``flows``, ``tasks``, ``drops``, ...
 
         Parameters
         ----------

@@ -132,12 +132,12 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
         run_cpu_s=round(run_cpu_s, 6),
     )
     # Last, because asking whether anything was left may execute an event after the stop time.
-    if outcome["flows_done"] < outcome["flows_total"]:
+    if not _all_done(outcome):
         outcome["stop_reason"] = _stop_reason(facade)
     loader.check_unchanged()
     results.save(out, tables, outcome)
     results.save_json(out / "provenance.json", facts)
-    if outcome["flows_done"] < outcome["flows_total"]:
+    if not _all_done(outcome):
         print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
 
 
@@ -178,7 +178,20 @@ def _outcome(facade, stop_ps: int) -> dict[str, object]:
         "stop_ps": stop_ps,
         "flows_total": int(facade.FlowsTotal()),
         "flows_done": int(facade.FlowsDone()),
+        **_tasks_done(facade),
     }
+
+
+def _tasks_done(facade) -> dict[str, int]:
+    """Return how many computations and barriers are over; nothing if there are none."""
+    total = int(facade.TasksTotal())
+    return {"tasks_total": total, "tasks_done": int(facade.TasksDone())} if total else {}
+
+
+def _all_done(outcome: dict[str, object]) -> bool:
+    flows, tasks = ((outcome.get(f"{what}_total", 0), outcome.get(f"{what}_done", 0))
+                    for what in ("flows", "tasks"))  # fmt: skip
+    return flows[0] == flows[1] and tasks[0] == tasks[1]
 
 
 def _stop_reason(facade) -> str:
@@ -192,8 +205,9 @@ def _stop_reason(facade) -> str:
 
 
 def _unfinished(outcome: dict[str, object]) -> str:
-    left = outcome["flows_total"] - outcome["flows_done"]
-    who = f"{left} of {outcome['flows_total']} flows did not finish"
+    what = "flows" if outcome["flows_done"] < outcome["flows_total"] else "tasks"
+    left = outcome[f"{what}_total"] - outcome[f"{what}_done"]
+    who = f"{left} of {outcome[f'{what}_total']} {what} did not finish"
     if outcome["stop_reason"] == "stop time":
         return f"{who} by the stop time, {time_text(outcome['stop_ps'])}; raise stop."
     if outcome["stop_reason"].startswith("deadlock"):

@@ -32,6 +32,7 @@ def warm_up() -> None:
     calls = {
         "Option": ("seed", 1), "Tables": (), "Rows": ("flows",), "Columns": ("flows",),
         "Events": (), "NowPs": (), "FlowsDone": (), "FlowsTotal": (), "DataPackets": (),
+        "TasksTotal": (), "TasksDone": (),
     }  # fmt: skip
     for name, arguments in calls.items():
         with contextlib.suppress(Exception):

@@ -33,6 +33,14 @@ FLOWS = {
     "naks": Column("Negative acknowledgements that the sender processed"),
     "out_of_order_peak_packets": Column("Most packets ever held behind a gap at the receiver"),
 }
+TASKS = {
+    "task": Column("Id of the task; of a message the id of its flow"),
+    "kind": Column("0 computation, 1 message, 2 barrier"),
+    "node": Column("Host that computes, sends or passes the barrier"),
+    "start_ps": Column("When it began [ps]", True),
+    "end_ps": Column("When it was over; of a message, when its last byte was there [ps]", True),
+    "after": Column("Task whose end has decided when this one began", True),
+}
 PORTS = {
     "node": Column("Node that sends"),
     "peer": Column("Node at the other end"),
@@ -120,6 +128,7 @@ SUMMARY = {
 #: All tables by name.
 CONTRACTS = {
     "flows": FLOWS,
+    "tasks": TASKS,
     "ports": PORTS,
     "paths": PATHS,
     "summary": SUMMARY,

@@ -48,6 +48,8 @@ class Outcome(_Record):
     stop_ps: Count
     flows_total: Count
     flows_done: Count
+    tasks_total: Count = 0
+    tasks_done: Count = 0
 
 
 def read_provenance(folder: Path | str) -> dict:

@@ -11,7 +11,7 @@ class Contract(Protocol):
     """One file of this folder; what may be left out is in `OPTIONAL`."""
 
     Params: type[Closed]
-    OPTIONAL = ("dependencies", "routes")
+    OPTIONAL = ("tasks", "dependencies", "routes")
 
     def check(params: Closed, network: Network, stop_ps: int) -> None:  # noqa: N805
         """Raise FieldError if the workload does not fit the network, or begins after the stop."""
@@ -19,8 +19,11 @@ class Contract(Protocol):
     def flows(params: Closed, nodes: Columns, links: Columns, seed: int) -> Columns:  # noqa: N805
         """Return src, dst, bytes, start_ps and maybe flow, rate_bps, one row for each message."""
 
+    def tasks(params: Closed, nodes: Columns, links: Columns, seed: int) -> Columns:  # noqa: N805
+        """Return computations and barriers: kind, node, stream, duration_ps, start_ps."""
+
     def dependencies(params: Closed) -> Columns:  # noqa: N805
-        """Return which rows of `flows` wait for which: flow, after, at_sender."""
+        """Return which rows wait for which, of `flows`, then of `tasks`: flow, after, at_sender."""
 
     def routes(params: Closed, nodes: Columns, links: Columns) -> Columns:  # noqa: N805
         """Return the ways of flows that keep to a given one: flow, hop, node, peer, ..., or {}."""

@@ -171,6 +171,7 @@ def run(
     drops: Sequence[tuple[int, int, int]] = (),
     link_events: Sequence[tuple[int, int, int, int]] = (),
     dependencies: Sequence[tuple[int, int, int]] = (),
+    tasks: Sequence[tuple[int, int, int, int, int]] = (),
     sampled: Sequence[int] = (),
     captures: Captures | None = None,
     seed: int = 1,
@@ -189,6 +190,8 @@ def run(
         New rates of links; 0 is a cut.
     dependencies : sequence of (flow, after, at_sender) or (flow, after, at_sender, delay_ps)
         Flows that wait for others.
+    tasks : sequence of (task, kind, node, stream, duration_ps)
+        Computations, kind 0, and barriers, kind 2.
     sampled : sequence of int
         Nodes whose ports are sampled; none: all.
     captures : Captures, optional
@@ -208,6 +211,7 @@ def run(
         drops=drops,
         link_events=link_events,
         dependencies=dependencies,
+        tasks=tasks,
         sampled=sampled,
         captures=captures,
         seed=seed,
@@ -218,8 +222,8 @@ def run(
 
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
-    link_events=(), dependencies=(), sampled=(), captures=None, engine="packets", program=None,
-    **options,
+    link_events=(), dependencies=(), tasks=(), sampled=(), captures=None, engine="packets",
+    program=None, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
@@ -237,6 +241,9 @@ def run_tables(
         names = ("flow", "after", "at_sender", "delay_ps")
         rows = [(*row, 0)[:4] for row in dependencies]
         fabric.table("dependencies", _columns(rows, names))
+    if tasks:
+        names = ("task", "kind", "node", "stream", "duration_ps")
+        fabric.table("tasks", _columns(tasks, names))
     if sampled:
         fabric.table("sampled", {"node": np.array(sampled, dtype=np.int64)})
     if forwarding:

@@ -187,6 +187,9 @@ class FakeFacade:
     def Tables(self):
         return []  # noqa: N802, E704
 
+    def TasksTotal(self):
+        return 0  # noqa: N802, E704
+
     def NowPs(self):
         return self.now_ps  # noqa: N802, E704
 

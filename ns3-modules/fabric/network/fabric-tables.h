@@ -118,9 +118,8 @@ PlaceOf(const std::vector<Row>& rows, int64_t id)
     {
         return static_cast<uint32_t>(guess);
     }
-    const auto found = std::lower_bound(rows.begin(), rows.end(), id, [](const Row& row, int64_t x) {
-        return row.id < x;
-    });
+    const auto isBefore = [](const Row& row, int64_t x) { return row.id < x; };
+    const auto found = std::lower_bound(rows.begin(), rows.end(), id, isBefore);
     if (found->id != id)
     {
         return std::nullopt;

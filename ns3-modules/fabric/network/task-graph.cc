@@ -21,9 +21,10 @@ TaskGraph::TaskGraph(const FabricTables& tables)
     }
     BuildTasks(tables);
     AddStreams(tables);
-    CheckNews(tables);
+    CheckIds(tables);
     BuildEdges(tables);
     CheckOrder(tables);
+    CheckNews(tables);
     m_beforeInStream = {};
     m_decidedBy.assign(m_waitsFor.size(), NOTHING);
 }
@@ -89,6 +90,21 @@ TaskGraph::NameOf(const FabricTables& tables, uint32_t item) const
                         : "flow " + std::to_string(tables.flows[item].id);
 }
 
+void
+TaskGraph::CheckIds(const FabricTables& tables) const
+{
+    for (const auto& row : tables.dependencies)
+    {
+        for (const auto id : {row.flow, row.after})
+        {
+            NS_ABORT_MSG_IF(ItemOf(tables, id) == NOTHING,
+                            "dependencies: flow " << row.flow << " after flow " << row.after
+                                                  << ": there is no flow "
+                                                  << (m_tasks.empty() ? "" : "or task ") << id);
+        }
+    }
+}
+
 /// News does not travel by itself: refuse what starts at once where its reason cannot be known.
 void
 TaskGraph::CheckNews(const FabricTables& tables) const
@@ -100,22 +116,13 @@ TaskGraph::CheckNews(const FabricTables& tables) const
     {
         const uint32_t item = ItemOf(tables, row.flow);
         const uint32_t after = ItemOf(tables, row.after);
-        const bool isTask[2]{item != NOTHING && IsTask(item), after != NOTHING && IsTask(after)};
+        const bool atSender = IsTask(after) || row.atSender;
+        const int64_t knownAt = atSender ? nodeOf(after) : tables.flows[after].dst;
         const auto name = [&] {
-            return std::string("dependencies: ") + (isTask[0] ? "task " : "flow ") +
-                   std::to_string(row.flow) + " after " + (isTask[1] ? "task " : "flow ") +
-                   std::to_string(row.after);
+            return "dependencies: " + NameOf(tables, item) + " after " + NameOf(tables, after);
         };
-        for (const auto& [place, id] : {std::pair(item, row.flow), std::pair(after, row.after)})
-        {
-            NS_ABORT_MSG_IF(place == NOTHING,
-                            name() << ": there is no flow " << (m_tasks.empty() ? "" : "or task ")
-                                   << id);
-        }
         NS_ABORT_MSG_IF(row.delayPs < 0,
                         name() << ": delay_ps is " << row.delayPs << ", not >= 0");
-        const int64_t knownAt =
-            IsTask(after) || row.atSender ? nodeOf(after) : tables.flows[after].dst;
         NS_ABORT_MSG_IF(row.delayPs == 0 && knownAt != nodeOf(item),
                         name() << ": it starts at host " << nodeOf(item) << ", but host " << knownAt
                                << " learns of that end; give delay_ps, or a flow that carries the "

@@ -91,7 +91,11 @@ class TaskGraph
      * @param mayStart called with each item for which this was the last
      */
     template <typename StartOf, typename MayStart>
-    void Release(uint32_t item, bool atSender, uint64_t nowPs, StartOf&& startOf, MayStart&& mayStart)
+    void Release(uint32_t item,
+                 bool atSender,
+                 uint64_t nowPs,
+                 StartOf&& startOf,
+                 MayStart&& mayStart)
     {
         if (m_firstFollower.empty() || item >= m_waitsFor.size())
         {
@@ -131,6 +135,7 @@ class TaskGraph
     void BuildTasks(const FabricTables& tables);
     void BuildEdges(const FabricTables& tables);
     void AddStreams(const FabricTables& tables);
+    void CheckIds(const FabricTables& tables) const;
     void CheckNews(const FabricTables& tables) const;
     void CheckOrder(const FabricTables& tables) const;
     template <typename Visit>

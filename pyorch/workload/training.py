@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""One training step of a preset, smaller: computations, and messages of every parallelism.
+
+`stages` x `peers` racks of `members` groups of `tensor` devices; the racks of one replica of the
+pipeline follow each other. `divide` makes all work and all bytes smaller; what a device sends in a
+collective does not depend on how many take part.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, ValidationInfo, model_validator
+
+from pyorch.errors import PyorchError
+from pyorch.spec.fields import Closed, Count, FieldError, TimePs
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, LONGEST_TEXT, MOST_FLOWS
+from pyorch.spec.network import Columns, Network
+from pyorch.theory import preset
+from pyorch.training import graph, step, tables
+from pyorch.training.plan import Amounts, Shape, amounts
+from pyorch.workload._hosts import hosts
+
+Amount = Annotated[int, Field(strict=True, ge=1, le=max(LARGEST_MESSAGE_BYTES, LONGEST_PS))]
+
+
+class Params(Closed):
+    """Who trains what, in which order.
+
+    `amounts` are found when the preset is read; a scenario does not give them.
+    """
+
+    preset: Annotated[str, Field(max_length=LONGEST_TEXT)]
+    stages: Count = 1
+    peers: Count = 1
+    members: Count = 1
+    tensor: Count = 1
+    divide: Count = 1
+    layers: Count = 1
+    schedule: Literal["steady", "1f1b"] = "steady"
+    micro_batches: Count = 1
+    model_chunks: Count = 1
+    overlap: Literal["compute", "pass"] = "compute"
+    chunks: Count = 16
+    experts: Count = 1
+    start_ps: TimePs = Field(0, alias="start")
+    amounts: dict[str, Amount]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, given: Any, info: ValidationInfo) -> Any:
+        """Find what the preset says, unless this is a spec from disk."""
+        context = info.context or {}
+        if not isinstance(given, dict) or context.get("stored"):
+            return given
+        if "amounts" in given:
+            raise FieldError("amounts", "follow from the preset. Leave it out; copy the preset.")
+        numbers = {name: given.get(name, 1) for name in (*Shape._fields, *_NUMBERS)}
+        if not all(type(value) is int and value > 0 for value in numbers.values()):
+            return {**given, "amounts": {}}  # the fields say what is wrong
+        return {**given, "amounts": _amounts(given, numbers, context.get("folder", Path()))}
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Params":
+        """Refuse what contradicts itself."""
+        if set(self.amounts) != set(Amounts._fields):
+            raise FieldError("amounts", f"are {', '.join(Amounts._fields)}.")
+        if self.schedule == "steady" and (self.micro_batches, self.model_chunks) != (1, 1):
+            raise FieldError(
+                "micro_batches", "a steady step has one micro-batch and one model chunk. Write"
+                " schedule: 1f1b for more.",
+            )  # fmt: skip
+        if self.model_chunks > 1 and self.micro_batches % self.stages:
+            raise FieldError(
+                "micro_batches", f"{self.micro_batches} are no multiple of {self.stages} stages, as"
+                " interleaving wants.",
+            )  # fmt: skip
+        if self.members % self.experts:
+            raise FieldError(
+                "experts", f"{self.members} members of a rack are not groups of {self.experts}."
+                " Write a divisor, or 1 for no exchange of tokens.",
+            )  # fmt: skip
+        return self
+
+
+#: Beside its shape, what the amounts of a step depend on.
+_NUMBERS = ("divide", "layers", "model_chunks", "chunks")
+
+
+def _amounts(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, int]:
+    name = given.get("preset")
+    if not isinstance(name, str):
+        return {}
+    if Path(name).suffix in (".yaml", ".yml"):
+        name = str(folder / name)
+    try:
+        setup = preset.training(name).setup
+        shape = Shape(*(numbers[field] for field in Shape._fields))
+        layers = numbers["layers"] * numbers["model_chunks"]
+        return amounts(setup, shape, numbers["divide"], layers, numbers["chunks"])._asdict()
+    except PyorchError as error:
+        raise FieldError("preset", str(error)) from None
+
+
+def check(params: Params, network: Network, stop_ps: int) -> None:
+    """Raise FieldError if the devices do not fit the network, or there are too many messages."""
+    shape, counts = _shape(params), network.counts
+    if shape.devices > counts["hosts"]:
+        raise FieldError(
+            "stages", f"{shape.stages} stages x {shape.peers} peers x {shape.members} members x"
+            f" {shape.tensor} make {shape.devices} devices; the topology has {counts['hosts']}.",
+        )  # fmt: skip
+    per_rack = shape.members * shape.tensor
+    if "rails" in counts and counts["rails"] != per_rack:
+        raise FieldError(
+            "members", f"{shape.members} x {shape.tensor} devices of a rack; the racks of the"
+            f" topology have {counts['rails']}.",
+        )  # fmt: skip
+    tasks = graph_of(params)
+    n_messages = int((tasks.kind == graph.MESSAGE).sum())
+    if n_messages > MOST_FLOWS:
+        raise FieldError("chunks", f"{n_messages:,} messages in all; at most {MOST_FLOWS:,}.")
+    graph.check(tasks, "stages")
+
+
+def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
+    """Return the messages of the step."""
+    return tables.flows(graph_of(params), hosts(nodes), params.start_ps)
+
+
+def tasks(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
+    """Return its computations and barriers."""
+    return tables.tasks(graph_of(params), hosts(nodes), params.start_ps)
+
+
+def dependencies(params: Params) -> Columns:
+    """Return which of them wait for which."""
+    return dict(tables.dependencies(graph_of(params)))
+
+
+def graph_of(params: Params) -> graph.TaskGraph:
+    """Return the tasks of the step, by device."""
+    return _graph(plan_of(params))
+
+
+def plan_of(params: Params) -> step.Plan:
+    """Return what is done in the step."""
+    names = ("layers", "schedule", "micro_batches", "model_chunks", "overlap", "chunks", "experts")
+    return step.Plan(
+        _shape(params), Amounts(**params.amounts), **{name: getattr(params, name) for name in names}
+    )
+
+
+def _shape(params: Params) -> Shape:
+    return Shape(params.stages, params.peers, params.members, params.tensor)
+
+
+@lru_cache(maxsize=4)
+def _graph(plan: step.Plan) -> graph.TaskGraph:
+    found = step.build(plan)
+    for column in found[2:]:
+        np.asarray(column).flags.writeable = False
+    return found
