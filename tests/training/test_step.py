@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tasks of a step: bubbles of a pipeline to the picosecond, bytes as counted."""
+
+import numpy as np
+import pytest
+
+from pyorch.theory import preset
+from pyorch.theory.chains import earliest_ends_ps
+from pyorch.training import COMPUTE, MESSAGE, check
+from pyorch.training.graph import stream_edges
+from pyorch.training.plan import Amounts, Shape, amounts
+from pyorch.training.schedule import bubble_share, one_forward_one_backward
+from pyorch.training.step import DATA, PASS, PIPELINED, STEADY, Plan, build
+
+#: Even, because a pass is two computations.
+FORWARD_PS, BACKWARD_PS = 1000, 2000
+ONE = Amounts(FORWARD_PS, BACKWARD_PS, 1, 64, 1, 1, 1)
+
+
+def ends_ps(graph, message_ps=0):
+    """Return when each task ends at the earliest, if every message takes the same time."""
+    check(graph)
+    later, before = stream_edges(graph)
+    took_ps = graph.duration_ps + np.where(graph.kind == MESSAGE, message_ps, 0)
+    task, after = np.concatenate([graph.task, later]), np.concatenate([graph.after, before])
+    gap_ps = np.concatenate([graph.delay_ps, np.zeros_like(later)])
+    return earliest_ends_ps(took_ps, task, after, gap_ps)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 4])
+@pytest.mark.parametrize("micro_batches", [1, 3, 4, 8])
+def test_the_bubble_of_1f1b(stages, micro_batches):
+    # Oracle: p-1 micro-batches go by before the last stage has begun, or after the first has its
+    # gradients: a step takes (m + p - 1) (F + B), of which each device computes m (F + B).
+    shape = Shape(stages, 1, 1, 1)
+    graph = build(Plan(shape, ONE, schedule=PIPELINED, micro_batches=micro_batches))
+
+    each_ps = FORWARD_PS + BACKWARD_PS
+    step_ps = ends_ps(graph).max()
+    assert step_ps == (micro_batches + stages - 1) * each_ps
+    busy_ps = np.bincount(graph.device, graph.duration_ps)
+    assert busy_ps.tolist() == [micro_batches * each_ps] * stages
+    share = (stages - 1) / (micro_batches + stages - 1)
+    assert bubble_share(stages, micro_batches) == share
+    assert (step_ps - busy_ps[0]) / step_ps == pytest.approx(share, abs=1e-15)
+
+
+@pytest.mark.parametrize("stages, micro_batches, chunks", [(2, 4, 2), (4, 8, 2), (4, 4, 3)])
+def test_the_bubble_of_interleaved_stages(stages, micro_batches, chunks):
+    # Oracle: Narayanan et al. 2021, section 2.2: the bubble is (p-1) (F + B) of one model chunk.
+    shape = Shape(stages, 1, 1, 1)
+    plan = Plan(shape, ONE, schedule=PIPELINED, micro_batches=micro_batches, model_chunks=chunks)
+    graph = build(plan)
+
+    each_ps = FORWARD_PS + BACKWARD_PS
+    assert ends_ps(graph).max() == (micro_batches * chunks + stages - 1) * each_ps
+    sent = (graph.kind == MESSAGE).sum()
+    assert sent == 2 * micro_batches * (stages * chunks - 1)
+
+
+def test_the_order_of_passes_by_hand():
+    # Stage 0 of 2 with 3 micro-batches: one ahead, then one forward and one backward in turn.
+    order = one_forward_one_backward(0, 2, 3)
+    assert [(p.backward, p.micro_batch) for p in order] == [
+        (False, 0), (False, 1), (True, 0), (False, 2), (True, 1), (True, 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("overlap", ["compute", PASS])
+@pytest.mark.parametrize("shape", [Shape(2, 3, 2, 4), Shape(1, 2, 1, 2), Shape(2, 1, 4, 1)])
+def test_what_a_device_sends_in_a_steady_step(shape, overlap):
+    # Oracle: a ring all-reduce sends 2 (n-1)/n of its buffer, a half of it (n-1)/n; two all-reduces
+    # per pass; one message each way between stages, if there are any.
+    setup = preset.training("dense-100t").setup
+    chunks = 5
+    given = amounts(setup, shape, 1000, chunks=chunks)
+    graph = build(Plan(shape, given, schedule=STEADY, overlap=overlap, chunks=chunks))
+    check(graph)
+
+    def sent(n, size):
+        return (n - 1) * size // n
+
+    lanes = {
+        "TP": 4 * 2 * sent(shape.tensor, given.tensor_bytes),
+        "PP": 2 * given.pipeline_bytes if shape.stages > 1 else 0,
+        DATA[0]: sent(shape.members, given.rack_bytes),
+        DATA[1]: sent(shape.peers, given.rail_bytes),
+        DATA[2]: sent(shape.peers, given.rail_bytes),
+        DATA[3]: sent(shape.members, given.rack_bytes),
+    }
+    for name, expected in lanes.items():
+        index = graph.lanes.index(name) if name in graph.lanes else -1
+        own = (graph.kind == MESSAGE) & (graph.lane == index)
+        total = np.bincount(graph.device[own], graph.size_bytes[own], shape.devices)
+        assert total.tolist() == [expected] * shape.devices, name
+
+
+@pytest.mark.parametrize("name", ["dense-100t", "moe-100t"])
+def test_a_smaller_step_sends_through_each_port_what_the_whole_one_does(name):
+    # Oracle: [hotnets24] sections 4 and 5, bytes of a ring: 2 (n-1)/n of each buffer, by hand.
+    setup = preset.training(name).setup
+    divide, shape = 1000, Shape(2, 4, 2, 6)
+    given = amounts(setup, shape, divide)
+    hidden, peers, factor = {"dense-100t": (244224, 87, 12), "moe-100t": (109568, 98, 68)}[name]
+    activations, gradients = 32000 * hidden * 0.5, factor * hidden**2 * 0.5
+    whole = {
+        "tensor_bytes": (activations, 18, 6),
+        "rack_bytes": (gradients / 18, 4, 2),
+        "rail_bytes": (gradients / 72, peers, 4),
+    }
+    for field, (buffer, members, fewer) in whole.items():
+        sent = buffer * (members - 1) / members / divide
+        assert getattr(given, field) * (fewer - 1) / fewer == pytest.approx(sent, rel=1e-4)
+    assert given.pipeline_bytes == pytest.approx(activations / 18 / divide, abs=0.5)
+
+
+def test_computations_of_a_device_follow_each_other_also_where_all_is_interleaved():
+    shape = Shape(4, 2, 2, 2)
+    given = amounts(preset.training("moe-100t").setup, shape, 10_000, chunks=4)
+    plan = Plan(shape, given, schedule=PIPELINED, micro_batches=8, model_chunks=2, overlap=PASS,
+                chunks=4, experts=2)  # fmt: skip
+    graph = build(plan)
+    ends = ends_ps(graph, message_ps=777)
+    for device in range(shape.devices):
+        rows = (graph.kind == COMPUTE) & (graph.device == device)
+        starts = ends[rows] - graph.duration_ps[rows]
+        assert (np.sort(starts)[1:] >= np.sort(ends[rows])[:-1]).all()
+        assert (np.diff(starts) > 0).all()
