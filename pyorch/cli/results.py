@@ -128,6 +128,9 @@ def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bo
     chosen = [RunResult(find(name, folder)) for name in names]
     if window:
         _window(views.draw(kind, chosen))
+    elif kind == "timeline" and out is not None and out.suffix == ".json":
+        views.write_trace_events(chosen, out)
+        typer.echo(f"{out}: open it with ui.perfetto.dev or chrome://tracing")
     elif out is not None and out.suffix:
         views.draw(kind, chosen, out)
         typer.echo(f"{out}\n{out.with_suffix('.txt')}")

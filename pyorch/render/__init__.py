@@ -3,13 +3,20 @@
 
 from pyorch.render.folder import write_run
 from pyorch.render.script import environment, render_script
-from pyorch.render.tables import flows_wait, input_tables, workload_of_flows, write_tables
+from pyorch.render.tables import (
+    flows_wait,
+    input_tables,
+    rows_of_workload,
+    workload_of_flows,
+    write_tables,
+)
 
 __all__ = [
     "environment",
     "flows_wait",
     "input_tables",
     "render_script",
+    "rows_of_workload",
     "workload_of_flows",
     "write_run",
     "write_tables",

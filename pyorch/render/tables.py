@@ -48,8 +48,7 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         n_links = len(tables["links"]["node_a"])
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
     relay = _relays(spec, flows)
-    following = int(ids.max(initial=-1)) + 1 + int((relay >= 0).sum())  # relays are flows too
-    work = _tasks(spec["workload"], tables, seed, following)
+    work = _tasks(spec["workload"], tables, seed, _following(ids, relay))
     if work:
         tables["tasks"] = {
             name: np.concatenate([own[name] for own in work.values()]) for name in TASK_COLUMNS
@@ -93,6 +92,25 @@ def _with_jitter(links: dict[str, np.ndarray], jitter_ps: int, seed: int) -> np.
     delays = np.array(links["delay_ps"], dtype=np.int64)
     delays[order] += stream(seed, "jitter").integers(0, jitter_ps, len(order), endpoint=True)
     return delays
+
+
+def rows_of_workload(spec: dict, workload: int) -> np.ndarray:
+    """Return the ids of the flows of a workload, then those of its tasks."""
+    topology = plugins.load("pyorch.topology", spec["topology"]["type"])
+    tables = topology.tables(restore(topology.Params, spec["topology"]), spec["link"])
+    parts = _parts(spec, tables, spec["seed"])
+    ids = _flow_ids(parts)
+    relay = _relays(spec, {
+        end: np.concatenate([part[end] for part in parts]) for end in ("src", "dst")
+    })  # fmt: skip
+    work = _tasks(spec["workload"], tables, spec["seed"], _following(ids, relay))
+    own = np.split(ids, np.cumsum([len(part["src"]) for part in parts])[:-1])[workload]
+    return np.concatenate([own, work[workload]["task"]]) if workload in work else own
+
+
+def _following(ids: np.ndarray, relay: np.ndarray) -> int:
+    """Return the first id that no flow has; on the way to a relay a message is a flow too."""
+    return int(ids.max(initial=-1)) + 1 + int((relay >= 0).sum())
 
 
 def _tasks(loads: list[dict], tables: Tables, seed: int, following: int) -> dict[int, dict]:

@@ -51,7 +51,7 @@ class Plan:
         pass, and what that pass sends comes after both. `PASS`: chunk by chunk as the pass goes
         on, beside all of it.
     chunks : int
-        Parts in which gradients are reduced.
+        Parts in which gradients are reduced; with `PASS` the backward pass has so many too.
     experts : int
         Members of a rack that exchange tokens, in groups of so many; 1: nobody does.
     """
@@ -183,25 +183,34 @@ class _Step:
             after = self._half(stage, lane, index, halves, after)
         return after
 
-    def _half(self, stage: int, lane: str, index: int, halves: int, after: Rows | None) -> Rows:
-        total_ps = self._duration_ps(lane)
-        own_ps = total_ps * (index + 1) // halves - total_ps * index // halves
+    def _half(
+        self, stage: int, lane: str, index: int, halves: int, after: Rows | None,
+        ready: list[Rows] | None = None,
+    ) -> Rows:  # fmt: skip
+        """Add half a layer; with `ready`, chunk by chunk of its gradients, which are put there."""
+        total_ps, parts = self._duration_ps(lane), halves
+        mine = [index]
+        if ready is not None:
+            parts = max(halves, self.plan.chunks)
+            mine = list(range(parts * index // halves, parts * (index + 1) // halves))
         is_feed_forward = index % HALVES == (1 if lane == FORWARD else 0)
         if is_feed_forward:
             after = self._exchange(stage, after)
-        after = self._compute(stage, lane, own_ps, after)
+        for part in mine:
+            own_ps = total_ps * (part + 1) // parts - total_ps * part // parts
+            after = self._compute(stage, lane, own_ps, after)
+            if ready is not None and len(ready) < self.plan.chunks * (part + 1) // parts:
+                ready.append(after)
         if is_feed_forward:
             after = self._exchange(stage, after)
         return self._tensor(stage, after)
 
     def _backward_with_gradients(self, stage: int, after: Rows | None) -> Rows:
         """Add a backward pass and the reduction of its gradients, as it goes on."""
-        halves, chunks = HALVES * self.plan.layers, self.plan.chunks
+        halves = HALVES * self.plan.layers
         ready: list[Rows] = []
         for index in range(halves):
-            after = self._half(stage, BACKWARD, index, halves, after)
-            n_ready = chunks * (index + 1) // halves
-            ready += [after] * (n_ready - len(ready))
+            after = self._half(stage, BACKWARD, index, halves, after, ready)
         return self._join(stage, BACKWARD, after, self._reduce(stage, ready))
 
     def _reduce(self, stage: int, ready: list[Rows]) -> Rows:

@@ -6,5 +6,6 @@ draws on a matplotlib Figure and returns the DataFrame that it has drawn.
 """
 
 from pyorch.views._draw import draw, write
+from pyorch.views._trace_events import write as write_trace_events
 
-__all__ = ["draw", "write"]
+__all__ = ["draw", "write", "write_trace_events"]

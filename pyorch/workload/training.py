@@ -56,7 +56,8 @@ class Params(Closed):
             return given
         if "amounts" in given:
             raise FieldError("amounts", "follow from the preset. Leave it out; copy the preset.")
-        numbers = {name: given.get(name, 1) for name in (*Shape._fields, *_NUMBERS)}
+        fields = cls.model_fields
+        numbers = {n: given.get(n, fields[n].default) for n in (*Shape._fields, *_NUMBERS)}
         if not all(type(value) is int and value > 0 for value in numbers.values()):
             return {**given, "amounts": {}}  # the fields say what is wrong
         return {**given, "amounts": _amounts(given, numbers, context.get("folder", Path()))}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The training steps of a run: tasks as planned and as they went, and what devices waited for."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pyorch.errors import TraceError
+from pyorch.metrics._run import RunTables
+from pyorch.render import rows_of_workload
+from pyorch.spec.fields import restore
+from pyorch.training.graph import BARRIER, COMPUTE
+from pyorch.units import TIME, format_exact
+from pyorch.workload import training
+
+
+class Interval(NamedTuple):
+    """A time in which a device computes nothing, and the task at whose start it ends."""
+
+    device: int
+    start_ps: int
+    end_ps: int
+    before: int
+
+
+class Step:
+    """One training step.
+
+    Attributes
+    ----------
+    workload : int
+        Index in the scenario.
+    devices : int
+        How many take part.
+    tasks : DataFrame
+        In the order of the graph: ``kind``, ``device``, ``peer``, ``lane``, ``start_ps``,
+        ``end_ps`` from the start of the step, ``after``, a row or -1.
+    step_ps : int
+        From its start until its last task is over [ps].
+    """
+
+    def __init__(self, workload: int, devices: int, tasks: pd.DataFrame):
+        self.workload, self.devices, self.tasks = workload, devices, tasks
+        self.step_ps = int(tasks["end_ps"].max())
+
+    def busy_ps(self) -> np.ndarray:
+        """Return how long each device computes [ps]."""
+        own = self.tasks[self.tasks["kind"] == COMPUTE]
+        took_ps = (own["end_ps"] - own["start_ps"]).to_numpy()
+        return np.bincount(own["device"], took_ps, self.devices).astype(np.int64)
+
+    def idle(self) -> list[Interval]:
+        """Return when each device computes nothing, in the order of devices and times."""
+        own = self.tasks[self.tasks["kind"] == COMPUTE].sort_values(["device", "start_ps"])
+        last = int(self.tasks["end_ps"].to_numpy().argmax())
+        found = []
+        for device in range(self.devices):
+            rows = own[own["device"] == device]
+            starts = [*rows["start_ps"].tolist(), self.step_ps]
+            ends = [0, *np.maximum.accumulate(rows["end_ps"].to_numpy()).tolist()]
+            before = [*self._reasons[rows.index].tolist(), last]
+            found += [
+                Interval(device, end, start, task)
+                for end, start, task in zip(ends, starts, before, strict=True)
+                if start > end
+            ]
+        return found
+
+    def waited(self) -> pd.DataFrame:
+        """Return what devices waited for: ``device``, ``lane``, ``start_ps``, ``waited_ps``.
+
+        From the end of each idle interval back along what decided it: the time of a message or of a
+        computation of another device is that of its lane.
+        """
+        starts, reasons = self.tasks["start_ps"].to_numpy(), self._reasons
+        lanes, kinds = self.tasks["lane"].to_numpy(), self.tasks["kind"].to_numpy()
+        rows = []
+        for device, start_ps, end_ps, task in self.idle():
+            at_ps = end_ps
+            while task >= 0 and at_ps > start_ps:
+                from_ps = max(int(starts[task]), start_ps)
+                if kinds[task] != BARRIER and from_ps < at_ps:
+                    rows.append((device, lanes[task], from_ps, at_ps - from_ps))
+                    at_ps = from_ps
+                task = int(reasons[task])
+        return pd.DataFrame(rows, columns=["device", "lane", "start_ps", "waited_ps"])
+
+    @cached_property
+    def _reasons(self) -> np.ndarray:
+        return self.tasks["after"].to_numpy()
+
+
+def steps(run: RunTables) -> Iterator[Step]:
+    """Yield the training steps of a run.
+
+    Raises
+    ------
+    TraceError
+        A step did not end before the run.
+    """
+    table = run.table("tasks").astype("Int64").set_index("task")
+    for index, load in enumerate(run.spec["workload"]):
+        if load["type"] != "training":
+            continue
+        params = restore(training.Params, load)
+        graph = training.graph_of(params)
+        ids = rows_of_workload(run.spec, index)[training.tables.places(graph)]
+        own = table.loc[ids]
+        if unfinished := int(own["end_ps"].isna().sum()):
+            stop = format_exact(run.spec["stop_ps"], TIME)
+            raise TraceError(
+                f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end; raise"
+                f" 'stop' (now {stop})."
+            )
+        after = pd.Index(ids).get_indexer(own["after"].fillna(-1).astype("int64"))
+        yield Step(index, graph.devices, pd.DataFrame({
+            "kind": graph.kind, "device": graph.device, "peer": graph.peer,
+            "lane": np.array(graph.lanes, dtype=object)[graph.lane],
+            "start_ps": own["start_ps"].to_numpy(dtype=np.int64) - params.start_ps,
+            "end_ps": own["end_ps"].to_numpy(dtype=np.int64) - params.start_ps,
+            "after": after,
+        }))  # fmt: skip

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How long does a training step take, how much of it do devices wait, and for what?"""
+
+import numpy as np
+import pandas as pd
+
+from pyorch.metrics._run import RunTables
+from pyorch.metrics._steps import Step, steps
+from pyorch.training.step import DATA, EXPERT, PIPELINE, TENSOR
+
+#: Columns of what is waited for, and the lanes that each stands for.
+KINDS = {"tensor": (TENSOR,), "expert": (EXPERT,), "pipeline": (PIPELINE,), "data": DATA}
+
+
+def refusal(spec: dict) -> str:
+    """Return why a run cannot be asked about training steps; nothing if it can."""
+    if any(load["type"] == "training" for load in spec["workload"]):
+        return ""
+    return "no workload of this run is training. Ask for completion or slowdown instead."
+
+
+def measure(run: RunTables) -> pd.DataFrame:
+    """Return one row per training step of a run.
+
+    Returns
+    -------
+    DataFrame
+        ``workload``: index, from 0; ``devices``; ``step_ps``: from its start until its last task is
+        over; ``compute_ps``: what a device computes, the mean; ``exposed_share``: of the step in
+        which a device computes nothing, the mean [1]; of the step, by what a device waits for on
+        the critical path to its next computation, or to the end: ``tensor_share``,
+        ``expert_share``, ``pipeline_share``, ``data_share`` for messages and ``bubble_share`` for
+        computations of others [1].
+    """
+    return pd.DataFrame([_row(step) for step in steps(run)])
+
+
+def _row(step: Step) -> dict[str, int | float]:
+    waited = step.waited()
+    total_ps = step.devices * step.step_ps
+    row = {
+        "workload": step.workload,
+        "devices": step.devices,
+        "step_ps": step.step_ps,
+        "compute_ps": round(step.busy_ps().mean()),
+        "exposed_share": 1 - step.busy_ps().sum() / total_ps,
+    }
+    by_lane = waited.groupby("lane")["waited_ps"].sum()
+    for kind, lanes in KINDS.items():
+        row[f"{kind}_share"] = by_lane.reindex(list(lanes)).sum() / total_ps
+    others = np.setdiff1d(by_lane.index, sum(KINDS.values(), ()))
+    return row | {"bubble_share": by_lane.reindex(others).sum() / total_ps}
