@@ -106,7 +106,7 @@ CHANGES = {
         "permutation", "permutations",
         "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload:"
         " all_to_all, collective, flow_table, hpcc_flows, htsim_cm, incast, outcast_incast,"
-        " permutation, poisson, single, stride, wan_demands. Did you mean permutation?",
+        " permutation, poisson, single, stride, training, wan_demands. Did you mean permutation?",
     ),
     "an unknown transport": (
         "ns3::RoceTransport", "ns3::RocTransport",
