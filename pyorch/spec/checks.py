@@ -4,6 +4,7 @@
 import numpy as np
 
 from pyorch.spec.fields import FieldError
+from pyorch.spec.typeids import TypeIds
 from pyorch.units import TIME, format_exact, format_si
 
 #: A PFC frame [byte]; 802.3x minimum frame.
@@ -220,6 +221,34 @@ def check_trimming(spec: dict) -> None:
                         "queue", f"TrimPriority is {header}, and so is {key} of {name}. Headers of"
                         f" trimmed packets need a priority of their own: write another {key}.",
                     )  # fmt: skip
+
+
+def check_signals(spec: dict, types: TypeIds) -> None:
+    """Raise FieldError unless some switch writes what a sender reads: marks, or telemetry.
+
+    The engine looks more closely: at every switch for telemetry, at each priority for marks.
+    """
+    switches = (spec["switch"], *spec["switch"]["classes"])
+    parts = [part for its in switches for part in (its["queue"], *its["programs"])]
+    written = {signal for part in parts for signal in types.signals(part, "writes")}
+    for transport in spec["transport"]:
+        reads = types.signals(transport, "reads")
+        if "marks" in reads and transport["attributes"].get("EcnCapable") is False:
+            raise FieldError(
+                "transport", f"{reads['marks']} learns of queues by marks alone, but EcnCapable of"
+                f" {transport['type']} is false, so nothing is marked. Write EcnCapable: true.",
+            )  # fmt: skip
+        if "marks" in reads and "marks" not in written:
+            raise FieldError(
+                "switch.queue", f"{reads['marks']} learns of queues by marks alone, but"
+                f" {spec['switch']['queue']['type']} marks nothing. Write a queue that does, for"
+                " example {type: ns3::RedEcn, attributes: {KminBytes: 100 kB, KmaxBytes: 400 kB}}.",
+            )  # fmt: skip
+        if "telemetry" in reads and "telemetry" not in written:
+            raise FieldError(
+                "switch.programs", f"{reads['telemetry']} reads in-band telemetry, which no switch"
+                " writes. Write programs: [{type: ns3::InbandTelemetry}].",
+            )  # fmt: skip
 
 
 def check_forwarding(spec: dict) -> None:

@@ -23,6 +23,7 @@ from pyorch.spec.checks import (
     check_lanes,
     check_pfc,
     check_reduction,
+    check_signals,
     check_tiers,
     check_trace,
     check_trimming,
@@ -131,6 +132,7 @@ class Resolver:
             check_fluid(spec)
             if self._types is not None:
                 check_reduction(spec)
+                check_signals(spec, self._types)
         except FieldError as error:
             raise scenario.error(tuple(error.field.split(".")), str(error)) from None
         try:

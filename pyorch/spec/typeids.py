@@ -121,6 +121,23 @@ class TypeIds:
             except ValueError as error:
                 raise ValueError(f"{name}: {key}: {error}") from None
 
+    def signals(self, typed: dict, way: str) -> dict[str, str]:
+        """Return what a type, or one that its attributes name, reads or writes, with its name.
+
+        Parameters
+        ----------
+        typed : dict
+            ``type`` and all its ``attributes``.
+        way : str
+            ``reads`` (senders: what switches must say) or ``writes`` (switches).
+        """
+        values = [value for value in typed["attributes"].values() if isinstance(value, str)]
+        named = [typed["type"], *(name for value in values for name in _TYPE_NAME.findall(value))]
+        return {
+            signal: name for name in named if name in self._by_name
+            for signal in self._by_name[name].get(way, [])
+        }  # fmt: skip
+
     def attributes(self, name: str) -> dict[str, dict]:
         """Return the attributes of a type by name."""
         return {attribute["name"]: attribute for attribute in self._by_name[name]["attributes"]}

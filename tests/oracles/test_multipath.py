@@ -65,7 +65,8 @@ def test_answers_move_packets_to_the_path_that_carries_them():
 
 def test_a_path_that_loses_packets_gets_fewer_of_them():
     # A lost packet gives no answer, so its path is not clocked again.
-    got = run(two_paths((100, 100), (0.0, 0.1)), one_flow(0, 100, 4000 * MTU), [mprdma()])
+    flow = one_flow(0, 100, 4000 * MTU)
+    got = run(two_paths((100, 100), (0.0, 0.1)), flow, [mprdma()], queue=MARKS)
     clean, lossy = shares(got)
     assert lossy < clean / 2
 
@@ -78,7 +79,9 @@ def test_a_slow_path_is_left():
         network.links[at] = (*network.links[at][:4], 50 * DELAY_PS, 0.0, 0.0)
     never = mprdma(DeltaPackets=100_000, ProbeShare=0)
     flow = one_flow(0, 100, 4000 * MTU)
-    early, late = (shares(run(network, flow, [t])) for t in (mprdma(ProbeShare=0), never))
+    early, late = (
+        shares(run(network, flow, [t], queue=MARKS)) for t in (mprdma(ProbeShare=0), never)
+    )
     assert early[1] < 0.05 * early.sum()
     assert late[1] > 2 * early[1]
 

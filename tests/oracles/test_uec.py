@@ -43,6 +43,7 @@ def test_the_first_packet_each_16_kib_and_the_last_are_acknowledged(every, packe
         star(2, RATE, DELAY_PS),
         one_flow(0, 1, PACKETS * MTU),
         [uec("nscc", CongestionControl="ns3::Nscc[MostBdp=8]", AckEveryBytes=every)],
+        queue=TRIMS,
     )
     assert got.port(1, 1000)["sent_frames"] == 1 + -(-(PACKETS - 1) // packets)
 
@@ -53,6 +54,7 @@ def test_a_source_that_cannot_go_on_asks():
         star(2, RATE, DELAY_PS),
         one_flow(0, 1, 100 * MTU),
         [uec("nscc", CongestionControl="ns3::Nscc[MostBdp=0.01]")],
+        queue=TRIMS,
     )
     rtt_ps = 2 * (WIRE + 86) * BYTE_PS + 4 * DELAY_PS
     assert got.port(1, 1000)["sent_frames"] == 100

@@ -43,7 +43,9 @@ def run_case(transport: str, lb: str, gbps: int, matrix: str, seed: int = 1) -> 
     """Return completion times [us], trims and copies [packets] of one of them on our engine."""
     byte_ps = 8000 // gbps
     product = LINKS * (2 * US_PS + (FRAME_BYTES + CONTROL_BYTES) * byte_ps) // byte_ps
-    sizes = {"LimitBytes": product, "KminBytes": product // 5, "KmaxBytes": 4 * product // 5}
+    sizes = {
+        "LimitBytes": product, "KminBytes": product // 5, "KmaxBytes": 4 * product // 5, "Pmax": 1.0,
+    }  # fmt: skip
     flows = Flows()
     for src, dst, size in re.findall(r"(\d+)->(\d+) .*size (\d+)", (DATA / matrix).read_text()):
         flows.add(int(src), int(dst), int(size))

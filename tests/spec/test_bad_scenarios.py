@@ -225,6 +225,38 @@ CHANGES = {
         "switch.queue: TrimPriority is 3, and so is Priority of ns3::RoceTransport. Headers of"
         " trimmed packets need a priority of their own: write another Priority.",
     ),
+    "a congestion control that waits for marks where nothing marks": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Dcqcn'}}",
+        "small.yaml:5: switch.queue: ns3::Dcqcn learns of queues by marks alone, but ns3::DropTail"
+        " marks nothing. Write a queue that does, for example {type: ns3::RedEcn, attributes:"
+        " {KminBytes: 100 kB, KmaxBytes: 400 kB}}.",
+    ),
+    "a transport that waits for marks where nothing marks": (
+        "type: ns3::RoceTransport}", "type: ns3::MpRdmaTransport}",
+        "small.yaml:5: switch.queue: ns3::MpRdmaTransport learns of queues by marks alone, but",
+    ),
+    "a congestion control that waits for marks on packets that may not be marked": (
+        "switch: {buffer: 8 MB}\nworkload: {type: permutation, message: 1 MB}\n"
+        "transport: {type: ns3::RoceTransport}",
+        "switch: {buffer: 8 MB, queue: {type: ns3::RedEcn}}\n"
+        "workload: {type: permutation, message: 1 MB}\ntransport: {type: ns3::RoceTransport,"
+        " attributes: {CongestionControl: 'ns3::Dctcp', EcnCapable: false}}",
+        "small.yaml:7: transport: ns3::Dctcp learns of queues by marks alone, but EcnCapable of"
+        " ns3::RoceTransport is false, so nothing is marked. Write EcnCapable: true.",
+    ),
+    "a congestion control that reads what no switch writes": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Hpcc'}}",
+        "small.yaml:5: switch.programs: ns3::Hpcc reads in-band telemetry, which no switch writes."
+        " Write programs: [{type: ns3::InbandTelemetry}].",
+    ),
+    "a congestion control on a transport that has no use for one": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::HomaTransport, attributes: {CongestionControl: 'ns3::Swift'}}",
+        "small.yaml:7: transport.attributes.CongestionControl: ns3::HomaTransport has no attribute"
+        " 'CongestionControl'. It has ",
+    ),
     "a capture of a switch": (
         "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [0, 8]}",
         "small.yaml:9: trace.pcap: 8 is a switch, not a host. The 8 hosts are 0 to 7.",

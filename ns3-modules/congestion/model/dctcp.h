@@ -22,6 +22,7 @@ class Dctcp final : public fabric::CongestionControl
 {
   public:
     static TypeId GetTypeId();
+    bool NeedsMarks() const override;
 
     void Open(uint32_t slot, const Path& path) override;
     void OnAck(uint32_t slot, const Ack& ack) override;

@@ -90,6 +90,34 @@ class OrderIsKept : public TestCase
     std::string m_cutoff;
 };
 
+/**
+ * Oracle: links account for what a leaf holds, so they are paused in time. With 20 kB before PAUSE
+ * and headroom for what is under way nothing may be dropped; without the account of what is held
+ * it comes at once when its wait is over, and does not fit.
+ */
+class NothingHeldIsDropped : public TestCase
+{
+  public:
+    NothingHeldIsDropped()
+        : TestCase("PFC with packets that wait for those of a slower path")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        network.Use("flow_control",
+                    "ns3::Pfc",
+                    {{"XoffBytes", "20000"}, {"XonOffsetBytes", "5000"}});
+        RunThree(network, {{"Cutoff", "8us"}, {"PathBusy", "1us"}, {"Resume", "1s"}}, 4'000'000);
+        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done");
+        NS_TEST_EXPECT_MSG_GT(network.Cell("summary", "rule_changes", 0), 5, "moves");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_headroom_frames"), 0, "dropped");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "nor sent again");
+    }
+};
+
 /// Oracle: whose wait ends before the last packet of a slower path has come is out of order.
 class ImpatienceCostsOrder : public TestCase
 {
@@ -188,6 +216,7 @@ class ConWeaveTestSuite : public TestSuite
         const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
         add(new OrderIsKept("8us"));
         add(new OrderIsKept("30us"));
+        add(new NothingHeldIsDropped);
         add(new ImpatienceCostsOrder);
         add(new FastPathsAreKept);
         add(new MovesSpreadFlows);

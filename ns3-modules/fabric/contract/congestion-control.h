@@ -81,6 +81,8 @@ class CongestionControl : public Object
     virtual bool NeedsIntHops() const;
     /// @return whether it wants OnNotification, so that receivers must send CNPs
     virtual bool NeedsNotifications() const;
+    /// @return whether it learns of queues by marks alone; who needs notifications does
+    virtual bool NeedsMarks() const;
 
   protected:
     HostPort& Host() const

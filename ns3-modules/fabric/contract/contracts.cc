@@ -83,6 +83,12 @@ QueueDiscipline::Depart(PortId, Frame&, uint64_t)
 {
 }
 
+bool
+QueueDiscipline::Marks(uint8_t) const
+{
+    return false;
+}
+
 uint32_t
 QueueDiscipline::TrimBytes(uint8_t) const
 {
@@ -319,6 +325,12 @@ bool
 CongestionControl::NeedsNotifications() const
 {
     return false;
+}
+
+bool
+CongestionControl::NeedsMarks() const
+{
+    return NeedsNotifications();
 }
 
 } // namespace fabric

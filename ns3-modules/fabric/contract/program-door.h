@@ -29,7 +29,7 @@ class ProgramDoor : public SwitchView
     FrameNote& Note(FrameId frame);                 ///< Empty when it is first asked for
     void AddHop(FrameId frame, const IntHop& hop);  ///< Append to its in-band telemetry
 
-    /// @return a copy of a frame, which the program holds at this switch like one it has taken
+    /// @return a copy of a frame, which the program holds at this switch; no link accounts for it
     FrameId Copy(uint32_t node, FrameId frame);
     /// @return a frame of control made here, to where another came from; held likewise [byte]
     FrameId Answer(uint32_t node, FrameId frame, uint8_t priority, uint16_t bytes);

@@ -66,6 +66,9 @@ class QueueDiscipline : public Object
     /// A frame leaves its queue for the wire; `queuedBytes` stay behind [byte]. May set ECN_MARKED.
     virtual void Depart(PortId port, Frame& frame, uint64_t queuedBytes);
 
+    /// @return whether frames of this priority may ever get ECN_MARKED; also asked before Attach
+    virtual bool Marks(uint8_t priority) const;
+
     /// @return size to which a frame of this priority is trimmed [byte]
     virtual uint32_t TrimBytes(uint8_t priority) const;
     /// @return new priority of a frame of this priority that is trimmed or bounced

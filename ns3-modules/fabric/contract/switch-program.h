@@ -34,7 +34,8 @@ class SwitchProgram : public Object
     enum class Action
     {
         FORWARD,
-        TAKE, ///< The program owns the frame, until it injects or discards it; buffer stays in use
+        TAKE, ///< The program owns the frame until it injects or discards it; its buffer and its
+              ///< place in the account of its link stay in use, so its priority must not change
         DROP, ///< It was for this switch alone and is counted as discarded here
     };
 

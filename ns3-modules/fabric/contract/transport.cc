@@ -59,6 +59,12 @@ Transport::NeedsIntHops() const
     return false;
 }
 
+bool
+Transport::NeedsMarks() const
+{
+    return false;
+}
+
 Datagram
 Transport::Describe(const Frame&) const
 {

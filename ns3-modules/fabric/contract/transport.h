@@ -100,6 +100,9 @@ class Transport : public Object
     /// @return whether it reads in-band telemetry, so that every switch must write it
     virtual bool NeedsIntHops() const;
 
+    /// @return whether only marks of ECN tell it of queues, so that some switch must mark
+    virtual bool NeedsMarks() const;
+
     /// @return entropy of the data frames of a message that keeps to one path, none otherwise
     virtual std::optional<uint16_t> SinglePathEntropy(uint32_t message) const = 0;
 

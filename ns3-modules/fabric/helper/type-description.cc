@@ -108,6 +108,42 @@ IsForPrograms(TypeId tid)
     return factory.Create<Transport>()->IsOpen();
 }
 
+/// @return names as a list of JSON, those whose condition holds
+std::string
+ListOf(std::initializer_list<std::pair<const char*, bool>> names)
+{
+    std::string out = "[";
+    for (const auto& [name, holds] : names)
+    {
+        out += !holds ? "" : (out.size() > 1 ? ", " : "") + Quoted(name);
+    }
+    return out + "]";
+}
+
+/// What goes between senders and switches, with the defaults of the type.
+void
+DescribeSignals(std::ostream& out, TypeId tid)
+{
+    ObjectFactory factory;
+    factory.SetTypeId(tid);
+    const auto object = factory.Create<Object>();
+    const auto* control = dynamic_cast<CongestionControl*>(PeekPointer(object));
+    const auto* transport = dynamic_cast<Transport*>(PeekPointer(object));
+    const auto* queue = dynamic_cast<QueueDiscipline*>(PeekPointer(object));
+    const auto* program = dynamic_cast<SwitchProgram*>(PeekPointer(object));
+    bool marks = false;
+    for (uint8_t priority = 0; queue && priority < NUM_PRIORITIES; priority++)
+    {
+        marks |= queue->Marks(priority);
+    }
+    out << ", \"reads\": "
+        << ListOf({{"marks",
+                    (control && control->NeedsMarks()) || (transport && transport->NeedsMarks())},
+                   {"telemetry", control && control->NeedsIntHops()}})
+        << ", \"writes\": "
+        << ListOf({{"marks", marks}, {"telemetry", program && program->WritesIntHops()}});
+}
+
 } // namespace
 
 std::string
@@ -135,7 +171,9 @@ DescribeTypeIds()
                 DescribeAttribute(out, attribute);
                 separator = ", ";
             }
-            out << "]}";
+            out << "]";
+            DescribeSignals(out, tid);
+            out << "}";
             comma = ",\n";
         }
     }

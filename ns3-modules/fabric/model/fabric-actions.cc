@@ -4,6 +4,8 @@
 
 #include "fabric.h"
 
+#include "fabric-egress.h"
+
 #include "ns3/abort.h"
 #include "ns3/packet-capture.h"
 
@@ -32,7 +34,9 @@ Fabric::TakenByProgram(PortId portId, FrameId frameId)
         if (action == SwitchProgram::Action::DROP)
         {
             DiscardAt(port.node, frameId);
+            return true;
         }
+        Account(portId, frameId);
         return true;
     }
     return false;
@@ -47,6 +51,26 @@ Fabric::Hold(uint32_t nodeId, FrameId frameId)
     node.heldBytes += m_frames[frameId].bytes;
     node.usedBytes += m_frames[frameId].bytes;
     node.maxUsedBytes = std::max(node.maxUsedBytes, node.usedBytes);
+}
+
+/// A link accounts for a frame that a program has taken, as for one that waits in a queue.
+void
+Fabric::Account(PortId ingress, FrameId frameId)
+{
+    const Frame& frame = m_frames[frameId];
+    if (LinkFlowControl* control = ControlAt(ingress, frame.priority))
+    {
+        const bool fits = control->OnArrival(ingress, NO_PORT, frame);
+        m_taken.emplace(frameId, fits);
+        m_network.nodes[m_ports[ingress].node].accountedBytes += fits ? frame.bytes : 0;
+    }
+}
+
+/// A frame that a link accounts for is gone.
+void
+Fabric::Release(PortId ingress, uint8_t priority, uint32_t bytes)
+{
+    ControlAt(ingress, priority)->OnDeparture(ingress, priority, bytes);
 }
 
 /// A program gives up a frame that it holds.
@@ -69,6 +93,7 @@ Fabric::CopyAt(uint32_t node, FrameId frameId)
     m_frames[copy] = m_frames[frameId];
     m_frames[copy].next = NO_FRAME;
     m_frames[copy].noted = false;
+    m_frames[copy].ingress = NO_INGRESS;
     if (const FrameNote* note = m_frames.FindNote(frameId))
     {
         FrameNote& own = m_frames.Note(copy);
@@ -110,8 +135,15 @@ Fabric::AnswerAt(uint32_t node, FrameId frameId, uint8_t priority, uint16_t byte
 void
 Fabric::DiscardAt(uint32_t node, FrameId frameId)
 {
+    NodeState& state = m_network.nodes[node];
+    const Frame& frame = m_frames[frameId];
     LetGo(node, frameId);
-    m_network.nodes[node].discardedFrames++;
+    if (const auto taken = m_taken.extract(frameId); taken && taken.mapped())
+    {
+        state.accountedBytes -= frame.bytes;
+        Release(state.firstPort + frame.ingress, frame.priority, frame.bytes);
+    }
+    state.discardedFrames++;
     m_frames.Free(frameId);
 }
 

@@ -69,6 +69,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     BuildLanes();
     AttachPlugins();
     CheckTelemetry();
+    CheckMarks();
     if (!m_options.captures.empty())
     {
         m_capture = std::make_unique<PacketCapture>(*this);
@@ -177,6 +178,31 @@ Fabric::CheckTelemetry() const
                             << node.id
                             << " does not write; give all switches a program that does: "
                                "switch: {programs: [{type: ns3::InbandTelemetry}]}");
+    }
+}
+
+/// Who waits for marks needs a queue that sets them, wherever it is.
+void
+Fabric::CheckMarks() const
+{
+    std::array<bool, NUM_PRIORITIES> marks{};
+    for (const auto& node : m_network.nodes)
+    {
+        const auto* queue = m_nodeClasses[node.nodeClass].discipline;
+        for (uint8_t priority = 0; node.isSwitch && queue && priority < marks.size(); priority++)
+        {
+            marks[priority] |= queue->Marks(priority);
+        }
+    }
+    for (const auto& end : m_endpoints)
+    {
+        NS_ABORT_MSG_IF(end.transport->NeedsMarks() && !marks[end.priority],
+                        end.transport->GetInstanceTypeId().GetName()
+                            << ": only marks tell it, or its CongestionControl, of queues, and no "
+                               "switch marks priority "
+                            << +end.priority
+                            << "; give switches a queue that does, with KminBytes below "
+                               "LimitBytes: switch: {queue: {type: ns3::RedEcn}}");
     }
 }
 

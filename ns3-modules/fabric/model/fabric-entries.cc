@@ -135,17 +135,35 @@ Fabric::Inject(uint32_t nodeId, FrameId frameId)
 {
     NodeState& node = m_network.nodes[nodeId];
     const Frame& frame = m_frames[frameId];
-    LetGo(nodeId, frameId);
-    const PortId egress = RouteAt(nodeId, frame);
+    const uint8_t priority = frame.priority;
+    const uint16_t bytes = frame.bytes;
     const PortId ingress =
         frame.ingress == NO_INGRESS ? NO_PORT : node.firstPort + frame.ingress;
+    LetGo(nodeId, frameId);
+    const auto taken = m_taken.extract(frameId);
+    if (taken && !taken.mapped()) // its link had no room when it came
+    {
+        m_network.counters[ingress].droppedHeadroom++;
+        m_frames.Free(frameId);
+        return;
+    }
+    const PortId egress = RouteAt(nodeId, frame);
+    // What may yet be trimmed asks its link anew, with the size that it then has.
+    const bool stays = taken && egress != NO_PORT && IsLossless(egress, priority);
+    if (taken && !stays)
+    {
+        Release(ingress, priority, bytes);
+    }
     if (egress == NO_PORT)
     {
         m_network.counters[ingress == NO_PORT ? node.firstPort : ingress].droppedNoRoute++;
         m_frames.Free(frameId);
-        return;
     }
-    Forward(ingress, egress, frameId);
+    else if (!Forward(stays ? NO_PORT : ingress, egress, frameId) && stays)
+    {
+        Release(ingress, priority, bytes);
+    }
+    node.accountedBytes -= taken ? bytes : 0;
 }
 
 /// @return egress that a program or the forwarding policy has for a frame, NO_PORT if none has

@@ -87,7 +87,7 @@ CheckSwitch(const Fabric& fabric, const NodeState& node)
     uint64_t out = node.discardedFrames;
     uint64_t waiting = node.heldFrames;
     uint64_t bytes = node.heldBytes;
-    uint64_t countedBytes = 0;
+    uint64_t countedBytes = node.accountedBytes;
     uint64_t accountedBytes = 0;
     const LinkFlowControl* first = fabric.ControlOf(node.firstPort);
     const uint32_t counted = first ? first->CountedClasses() : 0;

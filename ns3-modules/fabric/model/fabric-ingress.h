@@ -32,7 +32,14 @@ Fabric::Route(const NodeClass& owner, uint32_t node, const Frame& frame) const
     return members[owner.forwarding->Select({node, way, members, group.size}, frame)];
 }
 
-FABRIC_HOT void
+/**
+ * Put a frame into the queue of an egress.
+ * @param ingressId whose link accounts for it, NO_PORT: none, or it has done so
+ * @param egressId where it is to leave
+ * @param frameId the frame
+ * @return whether it, or what is left of it, is queued; else it is gone
+ */
+FABRIC_HOT bool
 Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
 {
     Frame& frame = m_frames[frameId];
@@ -43,7 +50,7 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
     {
         m_network.counters[egressId].droppedDown++;
         m_frames.Free(frameId);
-        return;
+        return false;
     }
     const bool isEmpty = !((egress.queued >> frame.priority) & 1); // often: nothing to look at
     const uint64_t queuedBytes =
@@ -53,14 +60,14 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
         egressId = Admit(egressId, frameId); // another one if the frame is sent back
         if (egressId == NO_PORT)
         {
-            return;
+            return false;
         }
     }
     if (owner.bufferBytes && node.usedBytes + frame.bytes > owner.bufferBytes) [[unlikely]]
     {
         m_network.counters[egressId].droppedBuffer++;
         m_frames.Free(frameId);
-        return;
+        return false;
     }
     if (ingressId != NO_PORT)
     {
@@ -69,12 +76,13 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
         {
             m_network.counters[ingressId].droppedHeadroom++;
             m_frames.Free(frameId);
-            return;
+            return false;
         }
     }
     node.usedBytes += frame.bytes;
     node.maxUsedBytes = std::max(node.maxUsedBytes, node.usedBytes);
     EnqueueHot(egressId, frameId);
+    return true;
 }
 
 FABRIC_HOT void

@@ -26,6 +26,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <unordered_map>
 
 namespace ns3
 {
@@ -196,6 +197,7 @@ class Fabric final : public PacketLoop
     void BuildClasses();
     void AttachPlugins();
     void CheckTelemetry() const;
+    void CheckMarks() const;
     void BuildNodeClass(const NodeClassOptions& options);
     void BuildEndpoints();
     void BuildReach();
@@ -230,7 +232,7 @@ class Fabric final : public PacketLoop
     void Arrive(PortId portId, FrameId frameId, PortId egress);
     void ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress);
     void ArriveAtHost(PortId portId, FrameId frameId);
-    void Forward(PortId ingressId, PortId egressId, FrameId frameId);
+    bool Forward(PortId ingressId, PortId egressId, FrameId frameId);
     PortId Route(const NodeClass& owner, uint32_t node, const Frame& frame) const;
     LinkFlowControl* ControlAt(PortId ingress, uint8_t priority) const;
     void SelectNext(PortId portId);
@@ -283,6 +285,8 @@ class Fabric final : public PacketLoop
     // fabric-actions.cc: the same, and what they ask
     bool TakenByProgram(PortId portId, FrameId frameId);
     void Hold(uint32_t nodeId, FrameId frameId);
+    void Account(PortId ingress, FrameId frameId);
+    void Release(PortId ingress, uint8_t priority, uint32_t bytes);
     void LetGo(uint32_t nodeId, FrameId frameId);
     FrameId CopyAt(uint32_t node, FrameId frameId);
     FrameId AnswerAt(uint32_t node, FrameId frameId, uint8_t priority, uint16_t bytes);
@@ -314,6 +318,8 @@ class Fabric final : public PacketLoop
     uint64_t m_events{0};
     uint64_t m_dataPackets{0};
     uint64_t m_heldByHosts{0};
+    /// Frames that programs have taken of links that account, and whether these had room
+    std::unordered_map<FrameId, bool> m_taken;
     uint32_t m_largestFrameBytes{MIN_FRAME_BYTES};
     bool m_reachDiffers{false}; ///< Some port of a host does not serve some destination
     std::vector<NodeClass> m_nodeClasses;

@@ -142,6 +142,7 @@ struct alignas(64) NodeState
     uint64_t salt{0};           ///< Hash seed of a switch
     uint64_t heldFrames{0};      ///< Held by programs
     uint64_t heldBytes{0};       ///< Of usedBytes: of these frames [byte]
+    uint64_t accountedBytes{0};  ///< Of these, accounted to the links they came by [byte]
     uint64_t madeFrames{0};      ///< Made by programs
     uint64_t discardedFrames{0}; ///< Dropped by programs
 };

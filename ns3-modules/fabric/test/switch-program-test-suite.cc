@@ -270,6 +270,10 @@ class ProgramKeepsFrames : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(network.Complaint(), "", "identities");
         NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 4, "four of six");
+        if (m_flowControl == "ns3::Pfc") // its link accounts for both of 1000 bytes
+        {
+            NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "max_ingress_bytes"), 2000, "held");
+        }
     }
 
     std::string m_flowControl;
@@ -365,6 +369,9 @@ class FabricSwitchProgramTestSuite : public TestSuite
         AddTestCase(new ProgramHoldsAndInjects("ns3::tests::LosslessThree"), Duration::QUICK);
         AddTestCase(new ProgramKeepsFrames(""), Duration::QUICK);
         AddTestCase(new ProgramKeepsFrames("ns3::tests::LosslessThree"), Duration::QUICK);
+        AddTestCase(new ProgramKeepsFrames("ns3::Pfc"), Duration::QUICK);
+        AddTestCase(new ProgramKeepsFrames("ns3::CreditFlowControl"), Duration::QUICK);
+        AddTestCase(new ProgramHoldsAndInjects("ns3::Pfc"), Duration::QUICK);
         for (const uint32_t hooks : {0, 1, 2, 3})
         {
             AddTestCase(new ProgramHasOnlyItsHooks(hooks), Duration::QUICK);

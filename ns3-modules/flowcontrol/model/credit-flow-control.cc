@@ -260,7 +260,7 @@ CreditFlowControl::OnArrival(PortId ingress, PortId, const Frame& frame)
     lane.received = (lane.received + blocks) & COUNTER_MASK;
     if (lane.heldBlocks + blocks > m_laneBlocks)
     {
-        return false; // only a frame that outlived a cut of its link, or that a program held
+        return false; // only a frame that outlived a cut of its link
     }
     lane.heldBlocks += blocks;
     lane.heldBytes += frame.bytes;

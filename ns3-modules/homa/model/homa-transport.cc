@@ -30,6 +30,7 @@ HomaTransport::GetTypeId()
                        .reorderHelp = ", 0 = never: receivers ask for what is missing",
                        .controlPriority = NUM_PRIORITIES - 1,
                        .ecnCapable = false,
+                       .controlled = false,
                        .order = FlowOrder::By::LEAST_REMAINING})
             .AddAttribute("RttBytes",
                           "Payload that a message sends without a grant, and that is granted ahead "

@@ -78,12 +78,11 @@ TypeId
 PacketTransport::AddChoices(TypeId tid, const Defaults& defaults)
 {
     using T = PacketTransport;
-    return tid
-        .AddAttribute("Priority",
-                      "Priority of data",
-                      UintegerValue(3),
-                      MakeUintegerAccessor(&T::m_priority),
-                      MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
+    tid.AddAttribute("Priority",
+                     "Priority of data",
+                     UintegerValue(3),
+                     MakeUintegerAccessor(&T::m_priority),
+                     MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
         .AddAttribute("ControlPriority",
                       "Priority of acknowledgements",
                       UintegerValue(defaults.controlPriority),
@@ -113,7 +112,16 @@ PacketTransport::AddChoices(TypeId tid, const Defaults& defaults)
                       "Path selector, for example ns3::FlowEntropy",
                       TypeChoiceValue(TypeChoice(defaults.entropy)),
                       MakeTypeChoiceAccessor(&T::m_entropyType),
-                      MakeTypeChoiceChecker<PathSelector>())
+                      MakeTypeChoiceChecker<PathSelector>());
+    return defaults.controlled ? AddControl(tid) : tid;
+}
+
+/// Who lets each answer decide how fast a message goes.
+TypeId
+PacketTransport::AddControl(TypeId tid)
+{
+    using T = PacketTransport;
+    return tid
         .AddAttribute("CongestionControl",
                       "Congestion control of each message, empty = none",
                       TypeChoiceValue(),

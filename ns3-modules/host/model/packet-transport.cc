@@ -34,7 +34,6 @@ PacketTransport::DoAttach()
     NS_LOG_FUNCTION(this);
     m_cut = {m_mtuBytes, m_headerBytes, m_firstHeaderBytes};
     m_rtoPs = PositivePs(m_rto, Name("Rto"));
-    m_cnpIntervalPs = PositivePs(m_cnpInterval, Name("CnpInterval"));
     m_dataFlags = static_cast<uint16_t>((m_ecnCapable ? frame_flag::ECN_CAPABLE : 0) |
                                         (m_trimmable ? frame_flag::TRIMMABLE : 0));
     m_acceptsAll = AcceptsOutOfOrder();
@@ -47,11 +46,13 @@ PacketTransport::DoAttach()
         m_control->Attach(Host());
         m_notifies = m_control->NeedsNotifications();
         m_needsHops = m_control->NeedsIntHops();
-        NS_ABORT_MSG_IF(m_notifies && !m_ecnCapable,
-                        Name("EcnCapable") << " is false, so no packet is marked and "
-                                           << m_control->GetInstanceTypeId().GetName()
-                                           << " is never notified; leave it true");
+        m_cnpIntervalPs = PositivePs(m_cnpInterval, Name("CnpInterval"));
     }
+    NS_ABORT_MSG_IF(NeedsMarks() && !m_ecnCapable,
+                    Name("EcnCapable")
+                        << " is false, so no packet is marked, and only marks tell "
+                        << (m_control ? m_control->GetInstanceTypeId().GetName() : "it")
+                        << " of queues; write EcnCapable: true");
     m_stamps = m_reports || m_control;
     m_paces = m_control != nullptr;
 }
@@ -86,6 +87,12 @@ bool
 PacketTransport::NeedsIntHops() const
 {
     return m_needsHops;
+}
+
+bool
+PacketTransport::NeedsMarks() const
+{
+    return m_control && m_control->NeedsMarks();
 }
 
 bool

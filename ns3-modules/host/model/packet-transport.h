@@ -46,6 +46,7 @@ class PacketTransport : public Transport
     uint8_t DataPriority() const override;
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
     bool NeedsIntHops() const override;
+    bool NeedsMarks() const override;
 
   protected:
     /// Defaults that differ from family to family.
@@ -58,6 +59,7 @@ class PacketTransport : public Transport
         uint8_t controlPriority{6};  ///< ControlPriority
         bool ecnCapable{true};       ///< EcnCapable
         bool trimmable{false};       ///< Trimmable
+        bool controlled{true};       ///< CongestionControl and what belongs to it
         FlowOrder::By order{FlowOrder::By::ROUND_ROBIN}; ///< Order
     };
 
@@ -162,6 +164,7 @@ class PacketTransport : public Transport
 
   private:
     static TypeId AddChoices(TypeId tid, const Defaults& defaults);
+    static TypeId AddControl(TypeId tid);
     uint32_t TelemetryBytes(const Frame& data) const;
     void SetLineRate(Outbound& out) const;
     uint64_t RateOf(const Outbound& out) const;

@@ -257,6 +257,11 @@ class MarkOrTrim final : public fabric::QueueDiscipline
         return data && queuedBytes + frame.bytes > m_trimBytes ? Verdict::TRIM : Verdict::ADMIT;
     }
 
+    bool Marks(uint8_t) const override
+    {
+        return true;
+    }
+
   private:
     uint64_t m_markBytes{0};
     uint64_t m_trimBytes{0};

@@ -172,6 +172,11 @@ class EverythingControl final : public CongestionControl
         return true;
     }
 
+    bool NeedsMarks() const override
+    {
+        return false; // telemetry tells it of queues, too
+    }
+
   private:
     struct Flow
     {

@@ -32,6 +32,7 @@ class PerPriority final : public fabric::QueueDiscipline
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
+    bool Marks(uint8_t priority) const override;
     uint32_t TrimBytes(uint8_t priority) const override;
     uint8_t TrimPriority(uint8_t priority) const override;
 

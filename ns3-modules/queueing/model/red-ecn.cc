@@ -83,4 +83,10 @@ RedEcn::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
     frame.flags |= frame_flag::ECN_MARKED;
 }
 
+bool
+RedEcn::Marks(uint8_t) const
+{
+    return LimitBytes() == 0 || m_kminBytes < LimitBytes();
+}
+
 } // namespace ns3

@@ -29,6 +29,7 @@ class RedEcn : public DropTail
     void Attach(fabric::SwitchView& view) override;
     QuietBytes Quiet(uint8_t priority) const override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
+    bool Marks(uint8_t priority) const override;
 
   private:
     std::vector<fabric::RandomCursor> m_draws; ///< Per port

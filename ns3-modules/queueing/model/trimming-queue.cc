@@ -110,6 +110,12 @@ TrimmingQueue::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
     }
 }
 
+bool
+TrimmingQueue::Marks(uint8_t priority) const
+{
+    return priority != m_trimPriority && RedEcn::Marks(priority);
+}
+
 uint32_t
 TrimmingQueue::TrimBytes(uint8_t) const
 {

@@ -95,4 +95,10 @@ Smartt::Attach(HostPort& host)
                .waitShare = m_waitShare};
 }
 
+bool
+Smartt::NeedsMarks() const
+{
+    return true;
+}
+
 } // namespace ns3

@@ -34,6 +34,7 @@ class Smartt final : public fabric::WindowControl<SmarttWindow>
 {
   public:
     static TypeId GetTypeId();
+    bool NeedsMarks() const override;
     void Attach(fabric::HostPort& host) override;
 
   private:

@@ -67,4 +67,10 @@ Nscc::Attach(HostPort& host)
                .ignoresLastHopTrims = m_ignoresLastHopTrims};
 }
 
+bool
+Nscc::NeedsMarks() const
+{
+    return true;
+}
+
 } // namespace ns3

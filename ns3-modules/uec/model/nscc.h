@@ -33,6 +33,7 @@ class Nscc final : public fabric::WindowControl<NsccWindow>
 {
   public:
     static TypeId GetTypeId();
+    bool NeedsMarks() const override;
     void Attach(fabric::HostPort& host) override;
 
   private:
