@@ -43,9 +43,7 @@ def run_case(transport: str, lb: str, gbps: int, matrix: str, seed: int = 1) -> 
     """Return completion times [us], trims and copies [packets] of one of them on our engine."""
     byte_ps = 8000 // gbps
     product = LINKS * (2 * US_PS + (FRAME_BYTES + CONTROL_BYTES) * byte_ps) // byte_ps
-    sizes = {
-        "LimitBytes": product, "KminBytes": product // 5, "KmaxBytes": 4 * product // 5, "Pmax": 1.0,
-    }  # fmt: skip
+    sizes = {"LimitBytes": product, "KminBytes": product // 5, "KmaxBytes": 4 * product // 5}
     flows = Flows()
     for src, dst, size in re.findall(r"(\d+)->(\d+) .*size (\d+)", (DATA / matrix).read_text()):
         flows.add(int(src), int(dst), int(size))
@@ -61,7 +59,7 @@ def run_case(transport: str, lb: str, gbps: int, matrix: str, seed: int = 1) -> 
         leaf_spine(LEAVES, PER_LEAF, PER_LEAF, gbps * GBPS, US_PS),
         flows,
         [("ns3::UecTransport", attributes)],
-        queue=("ns3::TrimmingQueue", {**sizes, "ReturnToSender": False}),
+        queue=("ns3::TrimmingQueue", {**sizes, "Pmax": 1.0, "ReturnToSender": False}),
         seed=seed,
         framing_bytes=0,
         buffer_bytes=10**12,
