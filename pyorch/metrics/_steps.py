@@ -101,10 +101,10 @@ def steps(run: RunTables) -> Iterator[Step]:
     TraceError
         A step did not end before the run.
     """
-    table = run.table("tasks").astype("Int64").set_index("task")
     for index, load in enumerate(run.spec["workload"]):
         if load["type"] != "training":
             continue
+        table = run.table("tasks").astype("Int64").set_index("task")
         params = restore(training.Params, load)
         graph = training.graph_of(params)
         ids = rows_of_workload(run.spec, index)[training.tables.places(graph)]

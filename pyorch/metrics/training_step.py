@@ -32,6 +32,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         ``expert_share``, ``pipeline_share``, ``data_share`` for messages and ``bubble_share`` for
         computations of others [1].
     """
+    assert len(run.flows), "flows that did not finish are an error"
     return pd.DataFrame([_row(step) for step in steps(run)])
 
 
