@@ -53,6 +53,8 @@ class Fabric:
     sample_ps : int
         Also leave ``port_samples`` and ``flow_samples`` with this period [ps]; the input table
         ``sampled`` limits the ports to those of some nodes.
+    threads : int
+        Of this process, for the domains that the column ``nodes.domain`` names. Decides no result.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Fabric:
         trace_arrivals: bool = False,
         trace_pauses: bool = False,
         sample_ps: int | None = None,
+        threads: int = 1,
     ):
         options = {
             "seed": seed,
@@ -78,6 +81,7 @@ class Fabric:
             "trace_arrivals": int(trace_arrivals),
             "trace_pauses": int(trace_pauses),
             "sample_ps": sample_ps,
+            "threads": threads,
         }
         #: What of the engine is not the default, as ``engine`` of the scenario has it.
         self.engine: dict[str, object] = {}

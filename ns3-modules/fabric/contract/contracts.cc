@@ -214,6 +214,12 @@ SwitchProgram::OnTimer(uint32_t)
 {
 }
 
+bool
+SwitchProgram::KnowsAllSwitches() const
+{
+    return false;
+}
+
 uint64_t
 SwitchProgram::RuleChanges() const
 {

@@ -68,6 +68,10 @@ class SwitchProgram : public Object
     /// A timer set with ProgramDoor::SetTimer has run out.
     virtual void OnTimer(uint32_t node);
 
+    /// @return whether it decides at one switch by what it has seen at others; a run of several
+    /// domains, each with a program of its own, refuses it
+    virtual bool KnowsAllSwitches() const;
+
     /// @return how often it has given a message another way, or a first one of its own
     virtual uint64_t RuleChanges() const;
 };

@@ -9,8 +9,8 @@
 #include "type-attributes.h"
 
 #include "ns3/abort.h"
+#include "ns3/domains.h"
 #include "ns3/fabric-simulator-impl.h"
-#include "ns3/fabric.h"
 #include "ns3/global-value.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -32,7 +32,7 @@ struct Facade::State
     std::vector<TypeId> factoryTypes;
     FacadeInputs inputs;
     std::map<std::string, OutputTable> outputs;
-    std::unique_ptr<Fabric> fabric;
+    std::unique_ptr<Domains> fabric;
     Ptr<FabricSimulatorImpl> simulator;
 };
 
@@ -199,6 +199,7 @@ Facade::Option(const std::string& name, int64_t value, uint32_t index)
         {"trace_arrivals", [&](uint64_t v) { options.traceArrivals = v != 0; }},
         {"trace_pauses", [&](uint64_t v) { options.tracePauses = v != 0; }},
         {"sample_ps", [&](uint64_t v) { options.samplePs = v; }},
+        {"threads", [&](uint64_t v) { options.threads = static_cast<uint32_t>(v); }},
     };
     const auto found = setters.find(name);
     if (found == setters.end())
@@ -249,7 +250,7 @@ Facade::Build()
         FabricTables tables = m_state->inputs.Tables();
         m_state->inputs = {};
         Prepare(tables, m_state->options);
-        m_state->fabric = std::make_unique<Fabric>(std::move(tables), m_state->options);
+        m_state->fabric = std::make_unique<Domains>(tables, m_state->options);
         m_state->simulator->SetLoop(m_state->fabric.get());
         Built();
     });
@@ -268,7 +269,7 @@ Facade::Built()
 Fabric&
 Facade::GetFabric()
 {
-    return *m_state->fabric;
+    return m_state->fabric->First();
 }
 
 std::map<std::string, OutputTable>&
@@ -299,9 +300,9 @@ std::vector<int64_t>
 Facade::DeadlockCycle() const
 {
     std::vector<int64_t> ids;
-    for (const auto node : FindDeadlock(*m_state->fabric))
+    for (const auto node : m_state->fabric->DeadlockCycle())
     {
-        ids.push_back(m_state->fabric->Network().nodes[node].id);
+        ids.push_back(m_state->fabric->Parts().First().Network().nodes[node].id);
     }
     return ids;
 }
@@ -327,13 +328,13 @@ Facade::Events() const
 uint64_t
 Facade::FlowsDone() const
 {
-    return m_state->fabric ? m_state->fabric->Messages().Done() : 0;
+    return m_state->fabric ? m_state->fabric->FlowsDone() : 0;
 }
 
 uint64_t
 Facade::FlowsTotal() const
 {
-    return m_state->fabric ? m_state->fabric->Messages().Size() : 0;
+    return m_state->fabric ? m_state->fabric->Parts().First().Messages().Size() : 0;
 }
 
 uint64_t

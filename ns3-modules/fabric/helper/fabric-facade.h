@@ -59,7 +59,7 @@ class Facade
     /**
      * Set an engine option.
      * @param name "seed", "framing_bytes", "convergence_ps", "trace_arrivals", "trace_pauses",
-     *        "sample_ps"; of a class of nodes: "buffer_bytes", "switch_delay_ps",
+     *        "sample_ps", "threads"; of a class of nodes: "buffer_bytes", "switch_delay_ps",
      *        "cut_through_bytes"
      * @param value at least 0
      * @param index of the class, nodes.class

@@ -22,7 +22,7 @@ struct InputShape
 };
 
 const std::map<std::string, InputShape> INPUT_SHAPES{
-    {"nodes", {{"node", "is_switch", "tier"}, {"plane", "class"}}},
+    {"nodes", {{"node", "is_switch", "tier"}, {"plane", "class", "domain"}}},
     {"links",
      {{"node_a", "node_b", "rate_bps", "delay_ps"},
       {"parallel", "loss_ratio", "bit_error_ratio", "class"}}},
@@ -271,7 +271,8 @@ FacadeInputs::Tables() const
                                 Cell("nodes", "is_switch", i, 0) != 0,
                                 Cell("nodes", "tier", i, 0),
                                 Cell("nodes", "plane", i, 0),
-                                Cell("nodes", "class", i, 0)});
+                                Cell("nodes", "class", i, 0),
+                                Cell("nodes", "domain", i, 0)});
     }
     for (size_t i = 0; i < Rows("links"); i++)
     {

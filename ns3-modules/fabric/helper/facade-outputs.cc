@@ -2,7 +2,7 @@
 
 #include "facade-outputs.h"
 
-#include "ns3/fabric.h"
+#include "ns3/domains.h"
 
 #include <algorithm>
 #include <array>
@@ -24,32 +24,37 @@ TimeOrNone(const std::optional<uint64_t>& timePs)
 }
 
 int64_t
-HostId(const Fabric& fabric, uint32_t host)
+HostId(const FabricParts& parts, uint32_t host)
 {
-    return fabric.Network().nodes[fabric.Network().hosts[host].node].id;
+    return parts.First().Network().nodes[parts.First().Network().hosts[host].node].id;
 }
 
 int64_t
-NodeIdOf(const Fabric& fabric, PortId port)
+NodeIdOf(const FabricParts& parts, PortId port)
 {
-    return fabric.Network().nodes[fabric.Network().ports[port].node].id;
+    return parts.First().Network().nodes[parts.First().Network().ports[port].node].id;
 }
 
 OutputTable
-MakeFlows(const Fabric& fabric)
+MakeFlows(const FabricParts& parts)
 {
-    const MessageBook& messages = fabric.Messages();
+    const uint32_t n = parts.First().Messages().Size();
+    std::vector<Message> messages;
+    for (uint32_t i = 0; i < n; i++)
+    {
+        messages.push_back(parts.GetMessage(i));
+    }
     OutputTable table;
     const auto add = [&](const std::string& name, auto field) {
-        table.Add(name, messages.Size(), [&](size_t i) { return field(messages[i]); });
+        table.Add(name, n, [&](size_t i) { return field(messages[i]); });
     };
     add("flow", [](const Message& m) { return m.id; });
-    add("src", [&](const Message& m) { return HostId(fabric, m.src); });
-    add("dst", [&](const Message& m) { return HostId(fabric, m.dst); });
+    add("src", [&](const Message& m) { return HostId(parts, m.src); });
+    add("dst", [&](const Message& m) { return HostId(parts, m.dst); });
     add("bytes", [](const Message& m) { return m.bytes; });
     add("transport", [](const Message& m) { return m.transport; });
-    table.Add("start_ps", messages.Size(), [&](size_t i) {
-        return messages.WaitsForOthers(static_cast<uint32_t>(i))
+    table.Add("start_ps", n, [&](size_t i) {
+        return parts.WaitsForOthers(static_cast<uint32_t>(i))
                    ? -1
                    : static_cast<int64_t>(messages[i].startPs);
     });
@@ -67,9 +72,9 @@ MakeFlows(const Fabric& fabric)
 
 /// @return most bytes that flow control ever accounted to one class of an ingress [byte]
 uint64_t
-IngressPeakBytes(const Fabric& fabric, PortId port)
+IngressPeakBytes(const FabricParts& parts, PortId port)
 {
-    const LinkFlowControl* control = fabric.ControlOf(port);
+    const LinkFlowControl* control = parts.ControlOf(port);
     uint64_t peak = 0;
     for (uint8_t c = 0; control && c < control->NumClasses(); c++)
     {
@@ -79,23 +84,23 @@ IngressPeakBytes(const Fabric& fabric, PortId port)
 }
 
 OutputTable
-MakePorts(const Fabric& fabric)
+MakePorts(const FabricParts& parts, uint64_t nowPs)
 {
-    const FabricNetwork& network = fabric.Network();
+    const FabricNetwork& network = parts.First().Network();
     OutputTable table;
     const auto add = [&](const std::string& name, auto field) {
         table.Add(name, network.NumPorts(), [&](size_t i) {
             const auto port = static_cast<PortId>(i);
-            return field(port, network.ports[port], network.counters[port]);
+            return field(port, parts.GetPort(port), parts.GetCounters(port));
         });
     };
     using Id = PortId;
     using C = PortCounters;
-    const uint64_t framing = fabric.Options().framingBytes;
-    add("node", [&](Id id, const Port&, const C&) { return NodeIdOf(fabric, id); });
+    const uint64_t framing = parts.First().Options().framingBytes;
+    add("node", [&](Id id, const Port&, const C&) { return NodeIdOf(parts, id); });
     add("peer", [&](Id id, const Port&, const C&) { return network.PeerOf(id).first; });
     add("parallel", [&](Id id, const Port&, const C&) { return network.PeerOf(id).second; });
-    add("rate_bps", [&](Id id, const Port&, const C&) { return network.RateBps(id); });
+    add("rate_bps", [&](Id id, const Port&, const C&) { return parts.OfPort(id).Network().RateBps(id); });
     add("sent_frames", [](Id, const Port& p, const C&) { return p.sentFrames; });
     add("sent_bytes", [framing](Id, const Port& p, const C&) {
         return p.sentBytes + framing * p.sentFrames;
@@ -117,31 +122,31 @@ MakePorts(const Fabric& fabric)
     add("pause_frames_sent", [](Id, const Port&, const C& c) { return c.linkControlSent; });
     add("pause_frames_received", [](Id, const Port&, const C& c) { return c.linkControlReceived; });
     add("paused_ps", [&](Id id, const Port&, const C&) {
-        return fabric.PausedPs(id, fabric.NowPs());
+        return parts.OfPort(id).PausedPs(id, nowPs);
     });
     add("max_queue_bytes", [](Id, const Port& p, const C&) { return p.maxQueuedBytes; });
     add("max_ingress_bytes", [&](Id id, const Port&, const C&) {
-        return IngressPeakBytes(fabric, id);
+        return IngressPeakBytes(parts, id);
     });
     return table;
 }
 
 OutputTable
-MakePaths(const Fabric& fabric)
+MakePaths(const FabricParts& parts)
 {
     OutputTable table;
     table.names = {"flow", "hop", "node", "peer", "parallel"};
     table.columns.resize(table.names.size());
-    const MessageBook& messages = fabric.Messages();
+    const MessageBook& messages = parts.First().Messages();
     for (uint32_t message = 0; message < messages.Size(); message++)
     {
         int64_t hop = 0;
-        for (const PortId port : fabric.PathOf(message))
+        for (const PortId port : parts.OfHost(messages[message].src).PathOf(message))
         {
-            const auto [peer, parallel] = fabric.Network().PeerOf(port);
+            const auto [peer, parallel] = parts.First().Network().PeerOf(port);
             const std::array<int64_t, 5> row{messages[message].id,
                                              hop++,
-                                             NodeIdOf(fabric, port),
+                                             NodeIdOf(parts, port),
                                              peer,
                                              parallel};
             for (size_t column = 0; column < row.size(); column++)
@@ -155,13 +160,13 @@ MakePaths(const Fabric& fabric)
 
 /// How each transport cuts messages into frames.
 OutputTable
-MakeTransports(const Fabric& fabric)
+MakeTransports(const FabricParts& parts)
 {
     OutputTable table;
-    const size_t n = fabric.Options().transports.size();
+    const size_t n = parts.First().Options().transports.size();
     const auto add = [&](const std::string& name, uint32_t WireProfile::*field) {
         table.Add(name, n, [&](size_t i) {
-            return fabric.WireOf(static_cast<uint32_t>(i)).*field;
+            return parts.First().WireOf(static_cast<uint32_t>(i)).*field;
         });
     };
     table.Add("transport", n, [](size_t i) { return i; });
@@ -200,7 +205,7 @@ MakeTasks(const Fabric& fabric)
         [](const Task& t) { return t.isBarrier ? BARRIER : COMPUTATION; });
     add(
         "node",
-        [&](const Message& m) { return HostId(fabric, m.src); },
+        [&](const Message& m) { return HostId(FabricParts({&fabric}), m.src); },
         [&](const Task& t) { return fabric.Network().nodes[t.node].id; });
     table.Add("start_ps", items, [&](size_t i) -> int64_t {
         const auto item = static_cast<uint32_t>(i);
@@ -222,35 +227,40 @@ MakeTasks(const Fabric& fabric)
 }
 
 OutputTable
-MakeSummary(const Fabric& fabric)
+MakeSummary(const Domains& run)
 {
+    const FabricParts& parts = run.Parts();
     OutputTable table;
     const auto add = [&table](const std::string& name, uint64_t value) {
         table.Add(name, 1, [value](size_t) { return value; });
     };
-    add("now_ps", fabric.NowPs());
-    add("events", fabric.Events());
-    add("data_packets_delivered", fabric.DataPackets());
-    add("frames_allocated_peak", fabric.Frames().Peak());
-    add("flows_total", fabric.Messages().Size());
-    add("flows_done", fabric.Messages().Done());
-    add("memory_bytes", fabric.MemoryBytes());
-    add("rule_changes", fabric.RuleChanges());
+    const auto sum = [&parts](auto number) { return parts.Sum(number); };
+    add("now_ps", run.NowPs());
+    add("events", run.Events());
+    add("data_packets_delivered", run.DataPackets());
+    add("frames_allocated_peak", sum([](const Fabric& part) { return part.Frames().Peak(); }));
+    add("flows_total", parts.First().Messages().Size());
+    add("flows_done", run.FlowsDone());
+    add("memory_bytes", sum([](const Fabric& part) { return part.MemoryBytes(); }));
+    add("rule_changes", sum([](const Fabric& part) { return part.RuleChanges(); }));
     return table;
 }
 
 OutputTable
-MakeArrivals(const Fabric& fabric)
+MakeArrivals(const FabricParts& parts)
 {
-    const auto& seen = fabric.GetTelemetry()->Arrivals();
+    const auto seen = parts.Merged<Arrival>([](auto& log) -> auto& { return log.Arrivals(); },
+                                            [](auto& row) {
+                                                return std::pair(row.timePs, row.node);
+                                            });
     OutputTable table;
     table.Add("flow", seen.size(), [&](size_t i) {
-        return fabric.Messages()[seen[i].message].id;
+        return parts.First().Messages()[seen[i].message].id;
     });
     table.Add("packet", seen.size(), [&](size_t i) { return seen[i].packet; });
     table.Add("time_ps", seen.size(), [&](size_t i) { return seen[i].timePs; });
     table.Add("node", seen.size(), [&](size_t i) {
-        return fabric.Network().nodes[seen[i].node].id;
+        return parts.First().Network().nodes[seen[i].node].id;
     });
     return table;
 }
@@ -258,20 +268,22 @@ MakeArrivals(const Fabric& fabric)
 /// Name the links that rows are about: node, peer and index among parallel links.
 template <typename Port>
 void
-AddLink(OutputTable& table, const Fabric& fabric, size_t rows, Port&& port)
+AddLink(OutputTable& table, const FabricParts& parts, size_t rows, Port&& port)
 {
-    table.Add("node", rows, [&](size_t i) { return NodeIdOf(fabric, port(i)); });
-    table.Add("peer", rows, [&](size_t i) { return fabric.Network().PeerOf(port(i)).first; });
-    table.Add("parallel", rows, [&](size_t i) { return fabric.Network().PeerOf(port(i)).second; });
+    table.Add("node", rows, [&](size_t i) { return NodeIdOf(parts, port(i)); });
+    table.Add("peer", rows, [&](size_t i) { return parts.First().Network().PeerOf(port(i)).first; });
+    table.Add("parallel", rows, [&](size_t i) { return parts.First().Network().PeerOf(port(i)).second; });
 }
 
 OutputTable
-MakePortSamples(const Fabric& fabric)
+MakePortSamples(const FabricParts& parts)
 {
-    const auto& rows = fabric.GetTelemetry()->PortSamples();
+    const auto rows =
+        parts.Merged<PortSample>([](auto& log) -> auto& { return log.PortSamples(); },
+                                 [](auto& row) { return std::pair(row.timePs, row.port); });
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
-    AddLink(table, fabric, rows.size(), [&](size_t i) { return rows[i].port; });
+    AddLink(table, parts, rows.size(), [&](size_t i) { return rows[i].port; });
     table.Add("queue_bytes", rows.size(), [&](size_t i) { return rows[i].queuedBytes; });
     table.Add("sent_bytes", rows.size(), [&](size_t i) { return rows[i].sentBytes; });
     table.Add("paused_ps", rows.size(), [&](size_t i) { return rows[i].pausedPs; });
@@ -279,13 +291,15 @@ MakePortSamples(const Fabric& fabric)
 }
 
 OutputTable
-MakeFlowSamples(const Fabric& fabric)
+MakeFlowSamples(const FabricParts& parts)
 {
-    const auto& rows = fabric.GetTelemetry()->FlowSamples();
+    const auto rows =
+        parts.Merged<FlowSample>([](auto& log) -> auto& { return log.FlowSamples(); },
+                                 [](auto& row) { return std::pair(row.timePs, row.message); });
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
     table.Add("flow", rows.size(), [&](size_t i) {
-        return fabric.Messages()[rows[i].message].id;
+        return parts.First().Messages()[rows[i].message].id;
     });
     table.Add("arrived_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
     table.Add("arrived_bytes", rows.size(), [&](size_t i) { return rows[i].bytes; });
@@ -293,20 +307,23 @@ MakeFlowSamples(const Fabric& fabric)
 }
 
 OutputTable
-MakePauses(const Fabric& fabric)
+MakePauses(const FabricParts& parts)
 {
-    const auto& rows = fabric.GetTelemetry()->Pauses();
+    const auto rows = parts.Merged<Pause>([](auto& log) -> auto& { return log.Pauses(); },
+                                          [](auto& row) {
+                                              return std::pair(row.startPs, row.port);
+                                          });
     OutputTable table;
     table.Add("sent_ps", rows.size(), [&](size_t i) { return rows[i].reason.sentPs; });
     table.Add("start_ps", rows.size(), [&](size_t i) { return rows[i].startPs; });
     table.Add("end_ps", rows.size(), [&](size_t i) { return TimeOrNone(rows[i].endPs); });
-    AddLink(table, fabric, rows.size(), [&](size_t i) { return rows[i].port; });
+    AddLink(table, parts, rows.size(), [&](size_t i) { return rows[i].port; });
     table.Add("priority", rows.size(), [&](size_t i) { return rows[i].priority; });
     // A flow control of one's own may pause for no frame in particular.
     const auto toward = [&](size_t i) {
         const PortId port = rows[i].reason.toward;
         return port == NO_PORT ? std::pair<int64_t, int64_t>(-1, -1)
-                               : std::pair<int64_t, int64_t>(fabric.Network().PeerOf(port));
+                               : std::pair<int64_t, int64_t>(parts.First().Network().PeerOf(port));
     };
     table.Add("toward", rows.size(), [&](size_t i) { return toward(i).first; });
     table.Add("toward_parallel", rows.size(), [&](size_t i) { return toward(i).second; });
@@ -316,31 +333,32 @@ MakePauses(const Fabric& fabric)
 } // namespace
 
 std::map<std::string, OutputTable>
-MakeOutputs(const Fabric& fabric)
+MakeOutputs(const Domains& run)
 {
+    const FabricParts& parts = run.Parts();
     std::map<std::string, OutputTable> tables;
-    tables["flows"] = MakeFlows(fabric);
-    tables["ports"] = MakePorts(fabric);
-    tables["paths"] = MakePaths(fabric);
-    if (fabric.Messages().Graph().NumTasks() > 0)
+    tables["flows"] = MakeFlows(parts);
+    tables["ports"] = MakePorts(parts, run.NowPs());
+    tables["paths"] = MakePaths(parts);
+    if (parts.First().Messages().Graph().NumTasks() > 0) // then there is one domain
     {
-        tables["tasks"] = MakeTasks(fabric);
+        tables["tasks"] = MakeTasks(parts.First());
     }
-    tables["summary"] = MakeSummary(fabric);
-    tables["transports"] = MakeTransports(fabric);
-    const Telemetry* telemetry = fabric.GetTelemetry();
+    tables["summary"] = MakeSummary(run);
+    tables["transports"] = MakeTransports(parts);
+    const Telemetry* telemetry = parts.First().GetTelemetry();
     if (telemetry && telemetry->LogsArrivals())
     {
-        tables["arrivals"] = MakeArrivals(fabric);
+        tables["arrivals"] = MakeArrivals(parts);
     }
     if (telemetry && telemetry->LogsPauses())
     {
-        tables["pauses"] = MakePauses(fabric);
+        tables["pauses"] = MakePauses(parts);
     }
     if (telemetry && telemetry->Samples())
     {
-        tables["port_samples"] = MakePortSamples(fabric);
-        tables["flow_samples"] = MakeFlowSamples(fabric);
+        tables["port_samples"] = MakePortSamples(parts);
+        tables["flow_samples"] = MakeFlowSamples(parts);
     }
     return tables;
 }

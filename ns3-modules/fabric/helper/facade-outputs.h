@@ -15,7 +15,7 @@ namespace ns3
 namespace fabric
 {
 
-class Fabric;
+class Domains;
 
 /// Rows of one output table, by column.
 struct OutputTable
@@ -49,7 +49,7 @@ struct OutputTable
 };
 
 /// @return what became of a run: tables flows, ports, paths, summary, and what was to be recorded
-std::map<std::string, OutputTable> MakeOutputs(const Fabric& fabric);
+std::map<std::string, OutputTable> MakeOutputs(const Domains& run);
 
 } // namespace fabric
 } // namespace ns3

@@ -152,6 +152,9 @@ Fabric::DiscardAt(uint32_t node, FrameId frameId)
 uint32_t
 Fabric::CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t startPs)
 {
+    NS_ABORT_MSG_IF(m_mail.size() > 1,
+                    "messages are made at run time, and others would have to learn of them: run "
+                    "it in one domain");
     const uint32_t src = m_hostOfEndpoint[endpoint];
     NS_ABORT_MSG_IF(bytes == 0 || src == dst,
                     "a message made at run time needs at least a byte and another host");
@@ -188,7 +191,8 @@ void
 Fabric::Delivered(uint32_t message)
 {
     m_messages.Delivered(message, m_nowPs);
-    if (!m_endpoints[m_messages[message].srcEndpoint].transport->IsAcknowledged())
+    m_delivered++;
+    if (!m_endpoints[m_messages[message].dstEndpoint].transport->IsAcknowledged())
     {
         m_messages.Acknowledged(message, m_nowPs);
     }
@@ -316,8 +320,10 @@ Fabric::DescribeFrame(const Frame& frame) const
 {
     const Message& message = m_messages[frame.message];
     const bool reverse = frame.flags & frame_flag::REVERSE;
-    return m_endpoints[reverse ? message.dstEndpoint : message.srcEndpoint].transport->Describe(
-        frame);
+    const uint32_t sender = reverse ? message.dstEndpoint : message.srcEndpoint;
+    const uint32_t receiver = reverse ? message.srcEndpoint : message.dstEndpoint;
+    // The sender may be in another domain; what a frame holds is the same for both.
+    return m_endpoints[sender == NO_ENDPOINT ? receiver : sender].transport->Describe(frame);
 }
 
 WireBytes

@@ -82,7 +82,7 @@ Fabric::BuildEndpointsOf(uint32_t host, const std::vector<bool>& uses)
     state.firstEndpoint = static_cast<uint32_t>(m_endpoints.size());
     for (const uint32_t transport : m_transportOrder)
     {
-        if (!uses[transport])
+        if (!uses[transport] || !IsOwnNode(state.node))
         {
             continue;
         }
@@ -173,11 +173,12 @@ Fabric::BuildLanes()
     for (PortId port = 0; port < m_network.NumPorts(); port++)
     {
         const auto lane = laneOf.find(delayOf(port));
-        m_ports[port].lane = lane == laneOf.end() ? EventQueue::NO_LANE : lane->second;
+        const bool hasLane = lane != laneOf.end() && !m_ports[port].crosses;
+        m_ports[port].lane = hasLane ? lane->second : EventQueue::NO_LANE;
         // What cuts through is on its way for other times than a lane's.
         const NodeClass& next = m_nodeClasses[m_ports[m_ports[port].peer].nodeClass];
         anyWire |= m_network.counters[port].delayPs >= EventWheel::HORIZON_PS &&
-                   (lane == laneOf.end() || next.cutThroughBytes != 0);
+                   (!hasLane || next.cutThroughBytes != 0);
     }
     m_queue.SetWires(anyWire ? m_network.NumPorts() : 0);
     BuildFrameLanes();
@@ -232,7 +233,9 @@ Fabric::BuildTelemetry(const std::vector<SampledRow>& rows)
     std::vector<PortId> sampled;
     for (PortId port = 0; port < m_network.NumPorts() && m_options.samplePs; port++)
     {
-        if (ids.empty() || ids.contains(m_network.nodes[m_ports[port].node].id))
+        const bool isChosen =
+            ids.empty() || ids.contains(m_network.nodes[m_ports[port].node].id);
+        if (isChosen && IsOwn(port))
         {
             sampled.push_back(port);
         }
@@ -244,7 +247,7 @@ Fabric::BuildTelemetry(const std::vector<SampledRow>& rows)
     }
     for (const auto& link : m_linkClasses)
     {
-        if (link.control)
+        if (link.control && m_mail.size() == 1)
         {
             m_deadlockCheckPs = 0;
             m_watchPs = 0;

@@ -45,13 +45,34 @@ CallAt(uint64_t quietBytes)
     return quietBytes == 0 || quietBytes == QueueDiscipline::ALWAYS ? quietBytes : quietBytes + 1;
 }
 
+/// @return one more than the largest domain of a node
+uint32_t
+NumDomains(const FabricTables& tables)
+{
+    int64_t last = 0;
+    for (const auto& row : tables.nodes)
+    {
+        last = std::max(last, row.domain);
+    }
+    return static_cast<uint32_t>(last + 1);
+}
+
 } // namespace
 
-Fabric::Fabric(FabricTables tables, const FabricOptions& options)
+Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domain)
     : m_options(options),
-      m_network((tables.SortAndCheck(), tables), options.seed),
+      m_domain(domain),
+      m_mail((tables.SortAndCheck(), NumDomains(tables))),
+      m_network(tables, options.seed),
       m_ports(m_network.ports.Data()),
-      m_messages(m_network, m_queue, options.seed),
+      m_messages(m_network,
+                 m_queue,
+                 options.seed,
+                 domain,
+                 [this](uint32_t other, const Fulfilled& fulfilled) {
+                     m_mail[other][m_parity].fulfilled.push_back(fulfilled);
+                     m_mail[other][m_parity].Expect(fulfilled.startPs);
+                 }),
       m_routes(m_network),
       m_routing(&m_routes.InForce()),
       m_changes(m_network),
@@ -70,6 +91,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options)
     AttachPlugins();
     CheckTelemetry();
     CheckMarks();
+    CheckDomain();
     if (!m_options.captures.empty())
     {
         m_capture = std::make_unique<PacketCapture>(*this);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "fabric.h"
+#include "fabric-parts.h"
 
 #include <algorithm>
 #include <map>
@@ -38,13 +38,13 @@ KeepDeadlocked(WaitGraph& graph)
 
 /// @return whether a queue holds a frame that came in by a port of its switch
 bool
-HoldsFrameOf(const Fabric& fabric, PortId egress, uint32_t queueClass, uint32_t ingressIndex)
+HoldsFrameOf(const FabricParts& parts, PortId egress, uint32_t queueClass, uint32_t ingressIndex)
 {
-    const bool isQueued = (fabric.Network().ports[egress].queued >> queueClass) & 1;
-    for (FrameId f = isQueued ? fabric.QueueOf(egress, queueClass).head : NO_FRAME; f != NO_FRAME;
-         f = fabric.Frames()[f].next)
+    const bool isQueued = (parts.GetPort(egress).queued >> queueClass) & 1;
+    for (FrameId f = isQueued ? parts.QueueOf(egress, queueClass).head : NO_FRAME; f != NO_FRAME;
+         f = parts.GetFrame(egress, f).next)
     {
-        if (fabric.Frames()[f].ingress == ingressIndex)
+        if (parts.GetFrame(egress, f).ingress == ingressIndex)
         {
             return true;
         }
@@ -55,20 +55,20 @@ HoldsFrameOf(const Fabric& fabric, PortId egress, uint32_t queueClass, uint32_t 
 /// @return what an account waits for; none if a frame of it is on its way out and will be gone,
 /// whatever holds back those behind it
 std::optional<std::set<Waiting>>
-WaitsFor(const Fabric& fabric, PortId ingress, uint32_t queueClass)
+WaitsFor(const FabricParts& parts, PortId ingress, uint32_t queueClass)
 {
-    const NodeState& node = fabric.Network().nodes[fabric.Network().ports[ingress].node];
+    const NodeState& node = parts.GetNode(parts.GetPort(ingress).node);
     const uint32_t ingressIndex = ingress - node.firstPort;
     std::set<Waiting> waitsFor;
     for (PortId egress = node.firstPort; egress < node.firstPort + node.ports; egress++)
     {
-        const Port& port = fabric.Network().ports[egress];
+        const Port& port = parts.GetPort(egress);
         if (port.current != NO_FRAME && port.currentPriority == queueClass &&
             port.currentIngress == ingressIndex && port.currentKind != frame_kind::LINK_CONTROL)
         {
             return std::nullopt;
         }
-        if (HoldsFrameOf(fabric, egress, queueClass, ingressIndex))
+        if (HoldsFrameOf(parts, egress, queueClass, ingressIndex))
         {
             waitsFor.insert({egress, queueClass});
         }
@@ -77,25 +77,25 @@ WaitsFor(const Fabric& fabric, PortId ingress, uint32_t queueClass)
 }
 
 WaitGraph
-BuildGraph(const Fabric& fabric)
+BuildGraph(const FabricParts& parts)
 {
     WaitGraph graph;
-    for (PortId port = 0; port < fabric.Network().NumPorts(); port++)
+    for (PortId port = 0; port < parts.NumPorts(); port++)
     {
-        const PortId ingress = fabric.Network().ports[port].peer;
-        const LinkFlowControl* control = fabric.ControlOf(port);
-        if (!control || fabric.Network().ports[ingress].isHost || fabric.Network().ports[port].down)
+        const PortId ingress = parts.GetPort(port).peer;
+        const LinkFlowControl* control = parts.ControlOf(port);
+        if (!control || parts.GetPort(ingress).isHost || parts.GetPort(port).down)
         {
             continue;
         }
         for (uint8_t c = 0; c < control->NumClasses(); c++)
         {
-            if (!((fabric.Network().ports[port].paused >> c) & 1) ||
-                !control->GetAccount(ingress, c).holdsBack)
+            if (!((parts.GetPort(port).paused >> c) & 1) ||
+                !parts.ControlOf(ingress)->GetAccount(ingress, c).holdsBack)
             {
                 continue;
             }
-            if (auto waitsFor = WaitsFor(fabric, ingress, c))
+            if (auto waitsFor = WaitsFor(parts, ingress, c))
             {
                 graph[{port, c}] = std::move(*waitsFor);
             }
@@ -114,9 +114,9 @@ BuildGraph(const Fabric& fabric)
  * ever moves: the largest set with that property is what is deadlocked.
  */
 std::vector<uint32_t>
-FindDeadlock(const Fabric& fabric)
+FindDeadlock(const FabricParts& parts)
 {
-    WaitGraph graph = BuildGraph(fabric);
+    WaitGraph graph = BuildGraph(parts);
     KeepDeadlocked(graph);
     std::vector<uint32_t> cycle;
     if (graph.empty())
@@ -133,7 +133,7 @@ FindDeadlock(const Fabric& fabric)
         {
             for (auto it = seen; it != walk.end(); ++it)
             {
-                cycle.push_back(fabric.Network().ports[it->first].node);
+                cycle.push_back(parts.GetPort(it->first).node);
             }
             return cycle;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "fabric.h"
+#include "fabric-parts.h"
 
 #include "ns3/abort.h"
 
@@ -36,20 +36,20 @@ struct Totals
  * @param counted bit per class that flow control counts
  */
 Waiting
-WalkQueues(const Fabric& fabric, PortId id, uint32_t counted = 0)
+WalkQueues(const FabricParts& parts, PortId id, uint32_t counted = 0)
 {
-    const Port& port = fabric.Network().ports[id];
+    const Port& port = parts.GetPort(id);
     Waiting waiting;
     uint64_t portBytes = 0;
     for (uint32_t c = 0; c <= LINK_CONTROL_CLASS; c++)
     {
-        const PortQueue& queue = fabric.QueueOf(id, c);
+        const PortQueue& queue = parts.QueueOf(id, c);
         const bool isQueued = (port.queued >> c) & 1;
         uint64_t bytes = 0;
         for (FrameId f = isQueued ? queue.head : NO_FRAME; f != NO_FRAME;
-             f = fabric.Frames()[f].next)
+             f = parts.GetFrame(id, f).next)
         {
-            bytes += fabric.Frames()[f].bytes;
+            bytes += parts.GetFrame(id, f).bytes;
             waiting.frames++;
             waiting.linkControl += c == LINK_CONTROL_CLASS;
         }
@@ -68,11 +68,11 @@ WalkQueues(const Fabric& fabric, PortId id, uint32_t counted = 0)
 
 /// What leaves a port is what its peer has seen, or less is still under way.
 void
-CheckLink(const Fabric& fabric, PortId id)
+CheckLink(const FabricParts& parts, PortId id)
 {
-    const Port& port = fabric.Network().ports[id];
-    const PortCounters& there = fabric.Network().counters[port.peer];
-    const uint64_t seen = fabric.Network().ports[port.peer].receivedFrames + there.lostFrames +
+    const Port& port = parts.GetPort(id);
+    const PortCounters& there = parts.GetCounters(port.peer);
+    const uint64_t seen = parts.GetPort(port.peer).receivedFrames + there.lostFrames +
                           there.corruptFrames;
     NS_ABORT_MSG_IF(port.sentFrames < seen,
                     "identity: port " << id << " sent " << port.sentFrames
@@ -81,7 +81,7 @@ CheckLink(const Fabric& fabric, PortId id)
 
 /// Frames and bytes of a switch: in + made = out + queued + dropped + held by programs.
 void
-CheckSwitch(const Fabric& fabric, const NodeState& node)
+CheckSwitch(const FabricParts& parts, const NodeState& node)
 {
     uint64_t in = node.madeFrames;
     uint64_t out = node.discardedFrames;
@@ -89,14 +89,14 @@ CheckSwitch(const Fabric& fabric, const NodeState& node)
     uint64_t bytes = node.heldBytes;
     uint64_t countedBytes = node.accountedBytes;
     uint64_t accountedBytes = 0;
-    const LinkFlowControl* first = fabric.ControlOf(node.firstPort);
+    const LinkFlowControl* first = parts.ControlOf(node.firstPort);
     const uint32_t counted = first ? first->CountedClasses() : 0;
     bool isAccounted = node.madeFrames == 0;
     for (PortId id = node.firstPort; id < node.firstPort + node.ports; id++)
     {
-        const Port& port = fabric.Network().ports[id];
-        const PortCounters& counters = fabric.Network().counters[id];
-        const Waiting queues = WalkQueues(fabric, id, counted);
+        const Port& port = parts.GetPort(id);
+        const PortCounters& counters = parts.GetCounters(id);
+        const Waiting queues = WalkQueues(parts, id, counted);
         in += port.receivedFrames - counters.linkControlReceived;
         out += port.sentFrames - (counters.linkControlSent - queues.linkControl) +
                counters.droppedBuffer + counters.droppedHeadroom + counters.droppedNoRoute +
@@ -109,7 +109,7 @@ CheckSwitch(const Fabric& fabric, const NodeState& node)
             bytes += port.currentHeldBytes;
             countedBytes += ((counted >> port.currentPriority) & 1) ? port.currentHeldBytes : 0;
         }
-        const LinkFlowControl* control = fabric.ControlOf(id);
+        const LinkFlowControl* control = parts.ControlOf(id);
         isAccounted = isAccounted && control && control->CountedClasses() == counted;
         for (uint8_t c = 0; control && c < control->NumClasses(); c++)
         {
@@ -132,35 +132,36 @@ CheckSwitch(const Fabric& fabric, const NodeState& node)
 } // namespace
 
 void
-CheckIdentities(const Fabric& fabric)
+CheckIdentities(const FabricParts& parts)
 {
-    const FabricNetwork& network = fabric.Network();
     Totals totals;
-    uint64_t held = fabric.FramesHeldByHosts();
-    for (PortId id = 0; id < network.NumPorts(); id++)
+    uint64_t held = parts.Sum([](const Fabric& part) { return part.FramesHeldByHosts(); });
+    const uint64_t allocated =
+        parts.Sum([](const Fabric& part) { return part.Frames().Allocated(); });
+    for (PortId id = 0; id < parts.NumPorts(); id++)
     {
-        const Port& port = network.ports[id];
+        const Port& port = parts.GetPort(id);
         totals.sent += port.sentFrames;
         totals.received += port.receivedFrames;
-        totals.lost += network.counters[id].lostFrames + network.counters[id].corruptFrames;
+        totals.lost += parts.GetCounters(id).lostFrames + parts.GetCounters(id).corruptFrames;
         totals.transmitting += port.current != NO_FRAME;
-        totals.queued += WalkQueues(fabric, id).frames;
-        CheckLink(fabric, id);
+        totals.queued += WalkQueues(parts, id).frames;
+        CheckLink(parts, id);
     }
-    for (const auto& node : network.nodes)
+    for (uint32_t i = 0; i < parts.First().Network().nodes.size(); i++)
     {
+        const NodeState& node = parts.GetNode(i);
         held += node.heldFrames;
         if (node.isSwitch)
         {
-            CheckSwitch(fabric, node);
+            CheckSwitch(parts, node);
         }
     }
     // frames on wires = sent - received - lost - still being serialised
     const uint64_t flying =
         totals.sent - totals.received - totals.lost - totals.transmitting; // cut-through: may wrap
-    NS_ABORT_MSG_IF(fabric.Frames().Allocated() !=
-                        totals.queued + totals.transmitting + flying + held,
-                    "identity: " << fabric.Frames().Allocated() << " frames allocated, but "
+    NS_ABORT_MSG_IF(allocated != totals.queued + totals.transmitting + flying + held,
+                    "identity: " << allocated << " frames allocated, but "
                                  << totals.queued << " queued + " << totals.transmitting
                                  << " in transmission + " << flying << " on wires + " << held
                                  << " held");

@@ -30,6 +30,7 @@ constexpr uint16_t ALL_CLASSES = (1U << MAX_CLASSES) - 1;
 void
 Fabric::ExecuteChange(uint32_t index, uint32_t row, bool isLast)
 {
+    m_events -= m_domain != 0; // each domain executes it, and it is one
     if (index == CONTROL_LINK)
     {
         ChangeLink(row);
@@ -87,6 +88,12 @@ Fabric::CutPort(PortId portId)
     Port& port = m_ports[portId];
     if (port.down)
     {
+        return;
+    }
+    if (!IsOwn(portId))
+    {
+        port.down = true;
+        m_changes.Cut(portId);
         return;
     }
     m_network.counters[portId].pausedPs = PausedPs(portId, m_nowPs);
@@ -193,6 +200,10 @@ Fabric::RestorePort(PortId portId)
     }
     port.down = false;
     port.paused = 0;
+    if (!IsOwn(portId))
+    {
+        return;
+    }
     if (LinkFlowControl* control = m_linkClasses[port.linkClass].control)
     {
         control->OnLinkUp(portId);

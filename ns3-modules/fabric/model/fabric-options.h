@@ -33,6 +33,9 @@ struct LinkClassOptions
     ObjectFactory loss;
 };
 
+/// How often a network with link flow control is searched for a deadlock [ps].
+constexpr uint64_t DEADLOCK_CHECK_PS = 1'000'000'000;
+
 /// What the user chose for a run, beside the tables.
 struct FabricOptions
 {
@@ -42,6 +45,7 @@ struct FabricOptions
     bool traceArrivals{false};  ///< Record every data packet at its destination host
     bool tracePauses{false};    ///< Record every pause of an egress
     uint64_t samplePs{0};       ///< Period of samples of ports and flows, 0 = none [ps]
+    uint32_t threads{1};        ///< Of the process, for domains; at most one for each helps
     std::vector<CaptureOptions> captures;       ///< Hosts whose frames go to files
     std::vector<NodeClassOptions> nodeClasses{1}; ///< In the order of nodes.class
     std::vector<LinkClassOptions> linkClasses{1}; ///< In the order of links.class

@@ -242,6 +242,11 @@ Fabric::PutOnWire(PortId portId, FrameId frameId)
     const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
     const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
     const uint64_t delayPs = m_network.counters[portId].delayPs;
+    if (port.crosses)
+    {
+        HandOver(portId, m_nowPs + delayPs + (isLinkControl ? 0 : latencyPs), frameId);
+        return;
+    }
     if (isLinkControl && latencyPs != 0) // it overtakes what waits for the switch
     {
         m_queue.Push(m_nowPs,
@@ -263,6 +268,11 @@ Fabric::PutOnWire(PortId portId, FrameId frameId)
 void
 Fabric::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
 {
+    if (m_ports[portId].crosses)
+    {
+        HandOver(portId, timePs, frameId);
+        return;
+    }
     const Event event{timePs, EventTarget(EventType::ARRIVE, m_ports[portId].peer), frameId};
     if (m_network.counters[portId].delayPs >= EventWheel::HORIZON_PS)
     {

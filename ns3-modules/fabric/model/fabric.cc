@@ -3,6 +3,7 @@
 #include "fabric.h"
 
 #include "fabric-fetch.h"
+#include "fabric-parts.h"
 
 #include "ns3/assert.h"
 #include "ns3/log.h"
@@ -22,9 +23,6 @@ namespace
 {
 
 constexpr uint64_t EVENTS_PER_CLOCK_CHECK = 1 << 16;
-
-/// How often a network with link flow control is searched for a deadlock [ps].
-constexpr uint64_t DEADLOCK_CHECK_PS = 1'000'000'000;
 
 /// How many events ahead of the current one their memory is fetched.
 constexpr size_t FETCH_AHEAD = 8;
@@ -75,7 +73,7 @@ Fabric::Watch(uint64_t nextPs)
     {
         m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
         // A link that is cut empties queues; before the last cut nothing is dead for ever.
-        m_deadlocked = m_changes.LastCutPs() < nextPs && !FindDeadlock(*this).empty();
+        m_deadlocked = m_changes.LastCutPs() < nextPs && !FindDeadlock(FabricParts({this})).empty();
     }
     if (m_telemetry && !m_deadlocked && nextPs > m_telemetry->NextSamplePs())
     {
@@ -87,7 +85,6 @@ Fabric::Watch(uint64_t nextPs)
 void
 Fabric::Finish()
 {
-    CheckIdentities(*this);
     if (m_telemetry)
     {
         m_telemetry->Finish();

@@ -3,6 +3,7 @@
 #ifndef FABRIC_H
 #define FABRIC_H
 
+#include "domain-mail.h"
 #include "fabric-options.h"
 #include "link-changes.h"
 #include "message-book.h"
@@ -41,13 +42,18 @@ namespace fabric
  * of one instant are executed in the order (type, index, payload), whatever order they were
  * scheduled in. Plug-ins see it through SwitchView, LinkDoor, ProgramDoor and HostPort alone.
  *
+ * In a run of several domains (see Domains) there is one engine for each. Every one of them holds
+ * the whole network, but executes the events of its own nodes and hosts alone; what it holds of
+ * others is what the tables and the changes of links say of them.
+ *
  * Source: the structure is our own; Ethernet framing IEEE 802.3, priorities IEEE 802.1Q.
  * Not modelled: host processing time, cable lengths beyond a delay.
  */
 class Fabric final : public PacketLoop
 {
   public:
-    Fabric(FabricTables tables, const FabricOptions& options);
+    /// @param domain whose events are executed: nodes.domain; 0 is all of them in most runs
+    Fabric(FabricTables tables, const FabricOptions& options, uint32_t domain = 0);
     ~Fabric() override;
     Fabric(const Fabric&) = delete;
     Fabric& operator=(const Fabric&) = delete;
@@ -67,6 +73,49 @@ class Fabric final : public PacketLoop
     uint64_t Events() const override
     {
         return m_events;
+    }
+
+    // ---- for a run of several domains
+    /// @return least time until what happens here shows in another domain, NEVER_PS: never [ps]
+    uint64_t LeastCrossingPs() const;
+    void TakeIn(DomainMail& mail); ///< Of another domain, which is empty then
+    /// The domain of a sender tells how many frames an egress has sent until now.
+    void LearnSent(PortId foreign, uint64_t sentFrames);
+    /// @return frames lost at a cut egress of this domain since the last call, which its peer counts
+    uint64_t TakeLost(PortId own);
+    void CountLost(PortId own, uint64_t frames); ///< At the egress that leads here
+
+    /// @return what is told to another domain in windows of odd or even number
+    DomainMail& MailTo(uint32_t other, uint32_t parity)
+    {
+        return m_mail[other][parity];
+    }
+
+    /// Tell others in windows of odd or even number from now on.
+    void SetParity(uint32_t parity)
+    {
+        m_parity = parity;
+    }
+
+    /// @return messages that have come to their destinations here
+    uint64_t DeliveredHere() const
+    {
+        return m_delivered;
+    }
+
+    bool IsOwnNode(uint32_t node) const
+    {
+        return m_network.nodes[node].domain == m_domain;
+    }
+
+    bool IsOwn(PortId port) const
+    {
+        return IsOwnNode(m_ports[port].node);
+    }
+
+    const LinkChanges& Changes() const
+    {
+        return m_changes;
     }
 
     // ---- what it holds, for results, telemetry and checks
@@ -139,7 +188,7 @@ class Fabric final : public PacketLoop
     uint64_t MemoryBytes() const; ///< Of the engine's arrays [byte]
 
     void CompleteCaptures(); ///< Nothing more is captured; the files are whole
-    void Finish(); ///< Nothing more will be executed: check the identities, close what is recorded
+    void Finish(); ///< Nothing more will be executed: close what is recorded
 
   private:
     friend class SwitchView;
@@ -198,6 +247,7 @@ class Fabric final : public PacketLoop
     void AttachPlugins();
     void CheckTelemetry() const;
     void CheckMarks() const;
+    void CheckDomain() const;
     void BuildNodeClass(const NodeClassOptions& options);
     void BuildEndpoints();
     void BuildReach();
@@ -259,6 +309,7 @@ class Fabric final : public PacketLoop
     void ReceiveLinkControl(PortId portId, FrameId frameId);
     void PutOnWire(PortId portId, FrameId frameId);
     void PushArrival(PortId portId, uint64_t timePs, FrameId frameId);
+    void HandOver(PortId portId, uint64_t timePs, FrameId frameId);
     void BeginCutThrough(PortId portId, FrameId frameId);
 
     // fabric-links.cc: links that change
@@ -299,6 +350,9 @@ class Fabric final : public PacketLoop
     uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
 
     FabricOptions m_options;
+    uint32_t m_domain;
+    std::vector<std::array<DomainMail, 2>> m_mail; ///< By domain: of even, of odd windows
+    uint32_t m_parity{0};                          ///< Of the window at hand
     EventQueue m_queue;
     FramePool m_frames;
     FabricNetwork m_network;
@@ -320,6 +374,7 @@ class Fabric final : public PacketLoop
     uint64_t m_heldByHosts{0};
     /// Frames that programs have taken of links that account, and whether these had room
     std::unordered_map<FrameId, bool> m_taken;
+    uint64_t m_delivered{0}; ///< Messages that have come to hosts here
     uint32_t m_largestFrameBytes{MIN_FRAME_BYTES};
     bool m_reachDiffers{false}; ///< Some port of a host does not serve some destination
     std::vector<NodeClass> m_nodeClasses;
@@ -346,12 +401,6 @@ class Fabric final : public PacketLoop
     Instant m_instant;            ///< Being executed
     std::vector<PortId> m_egress; ///< Of each frame in its arrivals that is at a switch
 };
-
-/// Abort naming the first identity that does not hold.
-void CheckIdentities(const Fabric& fabric);
-
-/// @return nodes (dense indices) that wait for each other's buffers for ever; empty if none do
-std::vector<uint32_t> FindDeadlock(const Fabric& fabric);
 
 } // namespace fabric
 } // namespace ns3

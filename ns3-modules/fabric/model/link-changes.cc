@@ -29,6 +29,7 @@ LinkChanges::Build(const std::vector<LinkEventRow>& rows,
                                                          << " (parallel " << row.parallel << ")");
         const auto index = static_cast<uint32_t>(m_ends.size());
         const auto timePs = static_cast<uint64_t>(row.timePs);
+        m_timesPs.push_back(timePs);
         m_ends.push_back(port);
         m_ratesBps.push_back(static_cast<uint64_t>(row.rateBps));
         if (row.rateBps > 0)

@@ -25,6 +25,17 @@ class LinkChanges
     /// Take the table and schedule its rows, and for each that routes follow `convergencePs` later.
     void Build(const std::vector<LinkEventRow>& rows, uint64_t convergencePs, EventQueue& queue);
 
+    /// @return rows, in the order of their times
+    uint32_t Size() const
+    {
+        return static_cast<uint32_t>(m_ends.size());
+    }
+
+    uint64_t TimePs(uint32_t row) const
+    {
+        return m_timesPs[row];
+    }
+
     /// @return one port of the link of a row
     PortId EndOf(uint32_t row) const
     {
@@ -60,6 +71,7 @@ class LinkChanges
 
   private:
     FabricNetwork& m_network;
+    std::vector<uint64_t> m_timesPs;    ///< Of each row [ps]
     std::vector<PortId> m_ends;         ///< One port of the link of each row
     std::vector<uint64_t> m_ratesBps;   ///< Of each row [bit/s]
     uint64_t m_lastCutPs{0};

@@ -22,10 +22,16 @@ constexpr size_t LARGE_BYTES = 10'000'000;
 
 } // namespace
 
-MessageBook::MessageBook(const FabricNetwork& network, EventQueue& queue, uint64_t seed)
+MessageBook::MessageBook(const FabricNetwork& network,
+                         EventQueue& queue,
+                         uint64_t seed,
+                         uint32_t domain,
+                         Tell tell)
     : m_network(network),
       m_queue(queue),
       m_seed(seed),
+      m_domain(domain),
+      m_tell(std::move(tell)),
       m_messages(CAPACITY),
       m_tuples(CAPACITY)
 {
@@ -81,7 +87,7 @@ MessageBook::Build(const FabricTables& tables)
     m_nextId = std::max(m_nextId, tables.tasks.empty() ? 0 : tables.tasks.back().id + 1);
     for (uint32_t item = 0; item < m_size + m_graph.NumTasks(); item++)
     {
-        if (!m_graph.Waits(item))
+        if (!m_graph.Waits(item) && IsHere(item))
         {
             ScheduleItem(item, 0);
         }
@@ -159,7 +165,8 @@ MessageBook::Delivered(uint32_t message, uint64_t nowPs)
 void
 MessageBook::Acknowledged(uint32_t message, uint64_t nowPs)
 {
-    NS_ASSERT_MSG(m_messages[message].receiverEndPs,
+    NS_ASSERT_MSG(m_messages[message].receiverEndPs ||
+                      DomainOf(m_messages[message].dst) != m_domain,
                   "a message is acknowledged only after it is delivered");
     NS_ASSERT_MSG(!m_messages[message].senderEndPs, "a message is done once");
     m_messages[message].senderEndPs = nowPs;
@@ -173,6 +180,19 @@ MessageBook::PassPoint(uint32_t message, uint64_t nowPs)
 {
     Delivered(message, nowPs);
     Acknowledged(message, nowPs);
+}
+
+uint32_t
+MessageBook::DomainOf(uint32_t host) const
+{
+    return m_network.nodes[m_network.hosts[host].node].domain;
+}
+
+/// @return whether an item starts at a host of this domain; a run with tasks has one
+bool
+MessageBook::IsHere(uint32_t item) const
+{
+    return m_graph.IsTask(item) || DomainOf(m_messages[item].src) == m_domain;
 }
 
 /// Messages that were made at run time have no followers.
@@ -203,7 +223,45 @@ MessageBook::Release(uint32_t item, bool atSender, uint64_t nowPs)
         atSender,
         nowPs,
         [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
-        [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); });
+        [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); },
+        [this](uint32_t follower, uint64_t knownPs) {
+            const bool isHere = IsHere(follower);
+            if (!isHere)
+            {
+                m_tell(DomainOf(m_messages[follower].src), {follower, knownPs});
+            }
+            return isHere;
+        });
+}
+
+void
+MessageBook::Fulfil(const Fulfilled& fulfilled, uint64_t nowPs)
+{
+    uint64_t& startPs = m_messages[fulfilled.message].startPs;
+    startPs = std::max(startPs, fulfilled.startPs);
+    if (m_graph.CountDown(fulfilled.message))
+    {
+        Schedule(fulfilled.message, nowPs);
+    }
+}
+
+uint64_t
+MessageBook::LeastTellingPs() const
+{
+    uint64_t leastPs = NEVER_PS;
+    m_graph.ForEachFollower([&](uint32_t item, bool atSender, uint32_t other, uint64_t delayPs) {
+        if (m_graph.IsTask(item) || m_graph.IsTask(other))
+        {
+            return;
+        }
+        const Message& message = m_messages[item];
+        const bool atSource = atSender || message.bytes == 0;
+        if (DomainOf(m_messages[other].src) != DomainOf(atSource ? message.src : message.dst))
+        {
+            leastPs = std::min(leastPs, delayPs);
+        }
+    });
+    return leastPs;
 }
 
 uint64_t

@@ -7,21 +7,44 @@
 #include "ns3/fabric-network.h"
 #include "ns3/task-graph.h"
 
+#include <functional>
+
 namespace ns3
 {
 namespace fabric
 {
 
+/// A dependency of a message is fulfilled: it starts at this time or later.
+struct Fulfilled
+{
+    uint32_t message;
+    uint64_t startPs; ///< [ps]
+};
+
 /**
  * @brief The messages and tasks of a run: when they start and when they are done.
  *
- * A message of no bytes is a point in time: it is done when it starts.
+ * A message of no bytes is a point in time: it is done when it starts. In a run of several domains
+ * each has a book of all messages, and keeps what its own hosts do.
  */
 class MessageBook
 {
   public:
-    /// Events of starting messages go to `queue`.
-    MessageBook(const FabricNetwork& network, EventQueue& queue, uint64_t seed);
+    /// Tells another domain that a dependency of one of its messages is fulfilled.
+    using Tell = std::function<void(uint32_t domain, const Fulfilled& fulfilled)>;
+
+    /**
+     * @param network lives longer than this
+     * @param queue gets the events of starting messages
+     * @param seed of the run
+     * @param domain of the hosts whose messages start here
+     * @param tell called for messages of other domains
+     */
+    MessageBook(const FabricNetwork& network,
+                EventQueue& queue,
+                uint64_t seed,
+                uint32_t domain = 0,
+                Tell tell = {});
 
     /// Take the tables "flows", "tasks" and "dependencies" and schedule what waits for nothing.
     void Build(const FabricTables& tables);
@@ -36,6 +59,10 @@ class MessageBook
     void Acknowledged(uint32_t message, uint64_t nowPs); ///< Known at the source: it is done
     void PassPoint(uint32_t message, uint64_t nowPs);    ///< A message of no bytes has started
     void EndTask(uint32_t item, uint64_t nowPs);         ///< A task is over
+    /// Another domain says that a dependency of a message is fulfilled.
+    void Fulfil(const Fulfilled& fulfilled, uint64_t nowPs);
+    /// @return least delay of a dependency that another domain fulfils, NEVER_PS without any [ps]
+    uint64_t LeastTellingPs() const;
 
     /// @return whether a message has not begun because of others that it waits for
     bool WaitsForOthers(uint32_t message) const
@@ -99,11 +126,15 @@ class MessageBook
     void Release(uint32_t item, bool atSender, uint64_t nowPs);
     void Schedule(uint32_t message, uint64_t nowPs);
     void ScheduleItem(uint32_t item, uint64_t nowPs);
+    uint32_t DomainOf(uint32_t host) const;
+    bool IsHere(uint32_t item) const;
 
     static constexpr uint32_t CAPACITY = 1U << 26;
     const FabricNetwork& m_network;
     EventQueue& m_queue;
     uint64_t m_seed;
+    uint32_t m_domain;
+    Tell m_tell;
     ReservedArray<Message> m_messages;
     ReservedArray<uint32_t> m_tuples;
     uint32_t m_size{0};

@@ -14,6 +14,8 @@ namespace ns3
 namespace fabric
 {
 
+constexpr int64_t MAX_DOMAINS = 1024; ///< Engines of one run
+
 /// One row of the input table "nodes".
 struct NodeRow
 {
@@ -22,6 +24,7 @@ struct NodeRow
     int64_t tier;  ///< 0 for hosts, 1 for the switches next to them, and so on
     int64_t plane; ///< Plane of a switch
     int64_t nodeClass; ///< Index of its class: queue, buffer, latency, forwarding
+    int64_t domain;    ///< Which engine of the run executes its events
 };
 
 /// One row of the input table "links": both directions of a cable.

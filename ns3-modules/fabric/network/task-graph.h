@@ -89,13 +89,16 @@ class TaskGraph
      * @param atSender of a message: its sender knows; false also for tasks
      * @param startOf called with a message, returns a reference to its start [ps]
      * @param mayStart called with each item for which this was the last
+     * @param isHere called with each item and the time that it knows; false: it is no item of this
+     *        domain, which has been told
      */
-    template <typename StartOf, typename MayStart>
+    template <typename StartOf, typename MayStart, typename IsHere>
     void Release(uint32_t item,
                  bool atSender,
                  uint64_t nowPs,
                  StartOf&& startOf,
-                 MayStart&& mayStart)
+                 MayStart&& mayStart,
+                 IsHere&& isHere)
     {
         if (m_firstFollower.empty() || item >= m_waitsFor.size())
         {
@@ -105,9 +108,13 @@ class TaskGraph
         for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
         {
             const uint32_t follower = m_followers[i];
+            const uint64_t knownPs = nowPs + (m_delayPs.empty() ? 0 : m_delayPs[i]);
+            if (!isHere(follower, knownPs))
+            {
+                continue;
+            }
             uint64_t& startPs =
                 IsTask(follower) ? m_tasks[follower - m_messages].startPs : startOf(follower);
-            const uint64_t knownPs = nowPs + (m_delayPs.empty() ? 0 : m_delayPs[i]);
             if (knownPs >= startPs)
             {
                 startPs = knownPs;
@@ -116,6 +123,33 @@ class TaskGraph
             if (--m_waitsFor[follower] == 0)
             {
                 mayStart(follower);
+            }
+        }
+    }
+
+    /// A dependency of an item is fulfilled. @return whether it was the last
+    bool CountDown(uint32_t item)
+    {
+        return --m_waitsFor[item] == 0;
+    }
+
+    /// Visit each dependency: (item, at its sender, who waits for that, delay [ps]).
+    template <typename Visit>
+    void ForEachFollower(Visit&& visit) const
+    {
+        for (uint32_t item = 0; !m_firstFollower.empty() && item < m_waitsFor.size(); item++)
+        {
+            for (const bool atSender : {false, true})
+            {
+                const size_t place = Place(item, atSender);
+                for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
+                {
+                    visit(item, atSender, m_followers[i], m_delayPs.empty() ? 0 : m_delayPs[i]);
+                }
+                if (IsTask(item))
+                {
+                    break; // it has one end
+                }
             }
         }
     }

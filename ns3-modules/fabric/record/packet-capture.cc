@@ -75,6 +75,10 @@ PacketCapture::PacketCapture(const Fabric& fabric)
                         "capture: there is no host " << capture.host);
         const PortId first = nodes[node].firstPort;
         NS_ABORT_MSG_IF(m_fileOf[first], "capture: host " << capture.host << " is named twice");
+        if (!fabric.IsOwnNode(node))
+        {
+            continue;
+        }
         m_files.push_back(std::make_unique<PcapWriter>(capture.path, capture.snaplenBytes));
         std::fill_n(m_fileOf.begin() + first, nodes[node].ports, m_files.back().get());
     }

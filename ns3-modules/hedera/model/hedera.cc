@@ -226,6 +226,12 @@ Hedera::Place(const std::vector<uint32_t>& elephants)
     }
 }
 
+bool
+Hedera::KnowsAllSwitches() const
+{
+    return true;
+}
+
 uint64_t
 Hedera::RuleChanges() const
 {

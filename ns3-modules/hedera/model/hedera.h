@@ -44,6 +44,7 @@ class Hedera final : public fabric::SwitchProgram
     fabric::PortId Route(uint32_t node, const fabric::Frame& frame) override;
     void OnRoutesChanged() override;
     void OnTimer(uint32_t node) override;
+    bool KnowsAllSwitches() const override;
     uint64_t RuleChanges() const override;
 
   private:

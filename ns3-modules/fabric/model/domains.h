@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef DOMAINS_H
+#define DOMAINS_H
+
+#include "fabric-parts.h"
+
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief A run: one engine for each domain of its network, on one thread or several.
+ *
+ * What happens in a domain shows in another only after the least delay of a link between them, the
+ * lookahead. So all domains execute a window of that length, which begins at the earliest event of
+ * any, and then tell each other what has crossed. Nothing but that is ever written by one domain
+ * and read by another, and each window ends at a barrier. The events of an instant are executed in
+ * an order that does not depend on domains, so nothing in the results does, nor on threads.
+ *
+ * A window is cut where a link changes, and where a deadlock is looked for. The last message ends
+ * the run in its instant: once all are delivered, windows are single instants.
+ *
+ * **Source**: conservative windows: Lubachevsky, CACM 32(1), 1989; the structure is our own.
+ * **Not modelled**: messages made at run time, programs that know all switches, transports without
+ * acknowledgements, and plug-ins that schedule events of stock ns-3; these are refused.
+ */
+class Domains final : public PacketLoop
+{
+  public:
+    Domains(const FabricTables& tables, const FabricOptions& options);
+
+    uint64_t NowPs() const override;
+    uint64_t NextPs() const override;
+    void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline) override;
+    void LimitTo(uint64_t limitPs) override;
+    void AdvanceTo(uint64_t nowPs) override;
+    uint64_t Events() const override;
+
+    const FabricParts& Parts() const
+    {
+        return m_view;
+    }
+
+    /// @return the engine of the first domain, which in a run of one is all there is
+    Fabric& First()
+    {
+        return *m_parts[0];
+    }
+
+    uint64_t FlowsDone() const;
+    uint64_t DataPackets() const;
+    std::vector<uint32_t> DeadlockCycle() const; ///< Nodes (dense indices)
+
+    /// @return windows so far
+    uint64_t Windows() const
+    {
+        return m_windows;
+    }
+
+    void Finish(); ///< Nothing more will be executed: check the identities, close what is recorded
+    void CompleteCaptures(); ///< The files are whole
+
+  private:
+    /// What a domain says at a barrier; each on a cache line of its own.
+    struct alignas(64) Report
+    {
+        uint64_t nextPs{NEVER_PS}; ///< Its own next event, and the first of what it told [ps]
+        std::exception_ptr error;
+    };
+
+    bool IsOne() const
+    {
+        return m_parts.size() == 1;
+    }
+
+    bool AllDone() const;
+    bool MayFinish() const;
+    uint64_t EndOfWindow(uint64_t nextPs);
+    void Plan();
+    void PlanNext();
+    void RunWindow(uint32_t domain);
+    void RunThreads(uint32_t threads);
+    void TakeInAll();
+    void ExchangeSent(uint32_t row);
+    void ExchangeLost();
+
+    std::vector<std::unique_ptr<Fabric>> m_parts; ///< By domain
+    FabricParts m_view;
+    uint32_t m_threads;
+    uint64_t m_lookaheadPs{NEVER_PS}; ///< Of all links between domains [ps]
+    uint64_t m_toDeliver{0};          ///< Messages with payload
+    uint64_t m_deadlockCheckPs{NEVER_PS};
+    bool m_deadlocked{false};
+    uint32_t m_nextChange{0}; ///< First row of link_events that is not in force
+
+    uint64_t m_nowPs{0};
+    uint64_t m_limitPs{0};
+    uint64_t m_endPs{0};    ///< Of the window at hand: its events are before this [ps]
+    uint32_t m_parity{0};   ///< Of its number
+    uint64_t m_windows{0};
+    bool m_pauses{false};   ///< No further window for now
+    std::chrono::steady_clock::time_point m_deadline;
+    std::vector<Report> m_reports; ///< By domain
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // DOMAINS_H

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_PARTS_H
+#define FABRIC_PARTS_H
+
+#include "fabric.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief The engines of a run as one network, for results and checks: who knows what of whom.
+ */
+class FabricParts
+{
+  public:
+    /// @param parts by domain; they live longer than this
+    explicit FabricParts(std::vector<const Fabric*> parts)
+        : m_parts(std::move(parts))
+    {
+    }
+
+    const std::vector<const Fabric*>& All() const
+    {
+        return m_parts;
+    }
+
+    /// @return any of them, for what all know: tables, options, ids
+    const Fabric& First() const
+    {
+        return *m_parts[0];
+    }
+
+    const Fabric& OfNode(uint32_t node) const
+    {
+        return *m_parts[First().Network().nodes[node].domain];
+    }
+
+    uint32_t DomainOf(PortId port) const
+    {
+        return First().Network().nodes[First().Network().ports[port].node].domain;
+    }
+
+    const Fabric& OfPort(PortId port) const
+    {
+        return *m_parts[DomainOf(port)];
+    }
+
+    const Fabric& OfHost(uint32_t host) const
+    {
+        return OfNode(First().Network().hosts[host].node);
+    }
+
+    const NodeState& GetNode(uint32_t node) const
+    {
+        return OfNode(node).Network().nodes[node];
+    }
+
+    const Port& GetPort(PortId port) const
+    {
+        return OfPort(port).Network().ports[port];
+    }
+
+    const PortCounters& GetCounters(PortId port) const
+    {
+        return OfPort(port).Network().counters[port];
+    }
+
+    const PortQueue& QueueOf(PortId port, uint32_t queueClass) const
+    {
+        return OfPort(port).QueueOf(port, queueClass);
+    }
+
+    /// @return a frame that waits at a port
+    const Frame& GetFrame(PortId port, FrameId frame) const
+    {
+        return OfPort(port).Frames()[frame];
+    }
+
+    const LinkFlowControl* ControlOf(PortId port) const
+    {
+        return OfPort(port).ControlOf(port);
+    }
+
+    PortId NumPorts() const
+    {
+        return First().Network().NumPorts();
+    }
+
+    Message GetMessage(uint32_t message) const; ///< What both ends know of it
+    bool WaitsForOthers(uint32_t message) const;
+
+    /// @return sum of a number over all domains
+    template <typename Number>
+    uint64_t Sum(Number&& number) const
+    {
+        uint64_t sum = 0;
+        for (const Fabric* part : m_parts)
+        {
+            sum += number(*part);
+        }
+        return sum;
+    }
+
+    /// @return rows that the domains have recorded, in one order
+    template <typename Row, typename Rows, typename Key>
+    std::vector<Row> Merged(Rows&& rows, Key&& key) const
+    {
+        std::vector<Row> all;
+        for (const Fabric* part : m_parts)
+        {
+            const auto& own = rows(*part->GetTelemetry());
+            all.insert(all.end(), own.begin(), own.end());
+        }
+        std::stable_sort(all.begin(), all.end(), [&key](const Row& a, const Row& b) {
+            return key(a) < key(b);
+        });
+        return all;
+    }
+
+  private:
+    std::vector<const Fabric*> m_parts;
+};
+
+/// Abort naming the first identity that does not hold.
+void CheckIdentities(const FabricParts& parts);
+
+/// @return nodes (dense indices) that wait for each other's buffers for ever; empty if none do
+std::vector<uint32_t> FindDeadlock(const FabricParts& parts);
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_PARTS_H

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""However a network is cut into domains, and on however many threads, the bytes are the same."""
+
+import os
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from conservation_cases import cases, circles
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.ns3
+
+#: ``PYORCH_DOMAINS=200 pytest tests/oracles/test_domains.py`` tries so many random networks.
+EXAMPLES = int(os.environ.get("PYORCH_DOMAINS", "15"))
+
+#: What the process took, not what happened in the network.
+OF_THE_PROCESS = {("summary", "memory_bytes"), ("summary", "frames_allocated_peak")}
+
+of_many = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def in_domains(case, seed: int):
+    """Return a case whose nodes, hosts too, are dealt out to domains at random."""
+    random = Random(seed)
+    n = random.randint(2, 8)
+    domains = [random.randrange(n) for _ in case.nodes["node"]]
+    nodes = case.nodes | {"domain": np.array(domains, dtype=np.int64)}
+    return replace(case, nodes=nodes, options=case.options | {"threads": random.choice([1, 1, 2])})
+
+
+def expect_the_same(got, expected):
+    assert got.stop_reason == expected.stop_reason and got.cycle == expected.cycle
+    assert got.tables.keys() == expected.tables.keys()
+    for table, columns in expected.tables.items():
+        for name, column in columns.items():
+            if (table, name) not in OF_THE_PROCESS:
+                assert np.array_equal(got[table][name], column), f"{table}.{name}"
+
+
+@of_many
+@given(case=cases(), seed=st.integers(0, 2**16))
+def test_random_networks_in_random_domains(case, seed):
+    expect_the_same(in_domains(case, seed).run(), case.run())
+
+
+@of_many
+@given(case=circles(), seed=st.integers(0, 2**16))
+def test_circles_of_buffers_in_random_domains(case, seed):
+    expect_the_same(in_domains(case, seed).run(), case.run())
