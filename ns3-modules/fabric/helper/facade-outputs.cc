@@ -100,7 +100,9 @@ MakePorts(const FabricParts& parts, uint64_t nowPs)
     add("node", [&](Id id, const Port&, const C&) { return NodeIdOf(parts, id); });
     add("peer", [&](Id id, const Port&, const C&) { return network.PeerOf(id).first; });
     add("parallel", [&](Id id, const Port&, const C&) { return network.PeerOf(id).second; });
-    add("rate_bps", [&](Id id, const Port&, const C&) { return parts.OfPort(id).Network().RateBps(id); });
+    add("rate_bps", [&](Id id, const Port&, const C&) {
+        return parts.OfPort(id).Network().RateBps(id);
+    });
     add("sent_frames", [](Id, const Port& p, const C&) { return p.sentFrames; });
     add("sent_bytes", [framing](Id, const Port& p, const C&) {
         return p.sentBytes + framing * p.sentFrames;
@@ -270,9 +272,10 @@ template <typename Port>
 void
 AddLink(OutputTable& table, const FabricParts& parts, size_t rows, Port&& port)
 {
+    const FabricNetwork& network = parts.First().Network();
     table.Add("node", rows, [&](size_t i) { return NodeIdOf(parts, port(i)); });
-    table.Add("peer", rows, [&](size_t i) { return parts.First().Network().PeerOf(port(i)).first; });
-    table.Add("parallel", rows, [&](size_t i) { return parts.First().Network().PeerOf(port(i)).second; });
+    table.Add("peer", rows, [&](size_t i) { return network.PeerOf(port(i)).first; });
+    table.Add("parallel", rows, [&](size_t i) { return network.PeerOf(port(i)).second; });
 }
 
 OutputTable

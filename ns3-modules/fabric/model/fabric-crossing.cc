@@ -28,7 +28,8 @@ Fabric::CheckDomain() const
     {
         NS_ABORT_MSG_IF(program->KnowsAllSwitches(),
                         program->GetInstanceTypeId().GetName()
-                            << " knows what all switches do: run it in one domain (engine.domains)");
+                            << " knows what all switches do: run it in one domain "
+                               "(engine.domains)");
     }
     for (const Endpoint& end : m_endpoints)
     {

@@ -81,7 +81,7 @@ class Fabric final : public PacketLoop
     void TakeIn(DomainMail& mail); ///< Of another domain, which is empty then
     /// The domain of a sender tells how many frames an egress has sent until now.
     void LearnSent(PortId foreign, uint64_t sentFrames);
-    /// @return frames lost at a cut egress of this domain since the last call, which its peer counts
+    /// @return frames lost at a cut egress of this domain since the last call: its peer counts them
     uint64_t TakeLost(PortId own);
     void CountLost(PortId own, uint64_t frames); ///< At the egress that leads here
 
