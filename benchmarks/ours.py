@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The permutation on pyorch's engine: RoCEv2 with PFC, RED/ECN and telemetry on.
 
-``python benchmarks/ours.py gobackn|spray TABLES.npz --out DIR``; run by engine.py.
+``python benchmarks/ours.py gobackn|spray TABLES.npz --out DIR [--threads N]``; run by engine.py
+and threads.py.
 """
 
 import argparse
@@ -57,5 +58,8 @@ if __name__ == "__main__":
     parser.add_argument("variant", choices=VARIANTS)
     parser.add_argument("tables", type=Path)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    simulate(fabric(options.variant, options.tables), options.out, options.variant)
+    network = fabric(options.variant, options.tables)
+    network.threads = options.threads
+    simulate(network, options.out, options.variant)

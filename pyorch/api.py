@@ -146,14 +146,14 @@ def results(folder: Path | str = "results", scenario: str | None = None) -> "pd.
 def _make(chosen: "Run", folder: Path) -> None:
     """Make one run; its messages go to its log, the last of them into the error."""
     log = Path("logs", "simulate", f"{chosen.folder}.log")
-    end = make(chosen.spec, folder, log, simulate=_watched)
+    end = make(chosen.spec, folder, log, _watched, chosen.threads)
     if end.stopped:
         raise KeyboardInterrupt
     if end.status:
         raise SimulationError(end.message(folder / "scenario.py", folder))
 
 
-def _watched(script: Path, out: Path, log: Path | None) -> process.End:
+def _watched(script: Path, out: Path, log: Path | None, threads: int) -> process.End:
     """Simulate, with one line on standard error that says how far it is."""
     shown = []
 
@@ -163,7 +163,7 @@ def _watched(script: Path, out: Path, log: Path | None) -> process.End:
         shown.append(line)
 
     try:
-        return process.run(script, out, log, watch=show)
+        return process.run(script, out, log, watch=show, threads=threads)
     finally:
         if shown:
             sys.stderr.write("\r\x1b[K")

@@ -41,6 +41,10 @@ SetOption = Annotated[
 SeedOption = Annotated[int | None, typer.Option(help="Seed; the first of the scenario.")]
 VariantOption = Annotated[str | None, typer.Option(help="Variant; the first.")]
 CaseOption = Annotated[str | None, typer.Option(help="Case; the first.")]
+ThreadsOption = Annotated[
+    int | None,
+    typer.Option(min=1, max=1024, help="Of a run of several domains; as in the scenario."),
+]
 OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 OutFile = Annotated[Path, typer.Option("--out", help="File to write.")]
 
@@ -74,15 +78,16 @@ def run(
         int | None,
         typer.Option("--jobs", "-j", min=1, help="All variants, cases, seeds; so many at a time."),
     ] = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Run one point of a scenario without Snakemake and print what came out."""
     from pyorch.cli import run as one
 
     if jobs is not None:
-        if out is not None or force:
-            raise SpecError("run: -j makes many runs; --out and --force are for one.")
+        if out is not None or force or threads is not None:
+            raise SpecError("run: -j makes many runs; --out, --force and --threads are for one.")
         raise typer.Exit(one.run_all(scenario, sets or [], seed, variant, case, scale, jobs))
-    raise typer.Exit(one.run(scenario, sets or [], seed, variant, case, scale, out, force))
+    raise typer.Exit(one.run(scenario, sets or [], seed, variant, case, scale, out, force, threads))
 
 
 @app.command()
@@ -257,11 +262,12 @@ def simulate(
     script: Annotated[Path, typer.Argument(metavar="SCENARIO.py")],
     out: Annotated[Path | None, typer.Option(help="Folder; that of the script.")] = None,
     log: Annotated[Path | None, typer.Option(help="File for its messages; here.")] = None,
+    threads: ThreadsOption = None,
 ) -> None:
     """Run a scenario script in a process of its own."""
     from pyorch.simulate import process
 
-    raise typer.Exit(process.simulate(script, out or script.parent, log))
+    raise typer.Exit(process.simulate(script, out or script.parent, log, threads or 1))
 
 
 @app.command()

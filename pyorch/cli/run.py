@@ -30,6 +30,7 @@ def run(
     scale: str,
     out: Path | None,
     force: bool = False,
+    threads: int | None = None,
 ) -> int:
     """Run one point of a scenario unless it is finished; return the exit status."""
     chosen = choose(scenario, sets, seed, variant, case, scale)
@@ -39,7 +40,7 @@ def run(
     if not force and is_finished(chosen.spec, folder):
         typer.echo(f"{folder} is finished; --force runs it again.", err=True)
     else:
-        end = make(chosen.spec, folder)
+        end = make(chosen.spec, folder, threads=threads or chosen.threads)
         if end.status < 0:
             typer.echo(end.message(folder / "scenario.py", folder), err=True)
         if end.status:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pyorch.render.script import render_script
 from pyorch.render.tables import input_tables, write_tables
+from pyorch.spec import engine as engines
 from pyorch.writing import make_folder, write_text
 
 
@@ -13,5 +14,11 @@ def write_run(spec: dict, folder: Path | str) -> None:
     folder = Path(folder)
     script = render_script(spec)
     make_folder(folder)
-    write_tables(input_tables(spec), folder / "tables.npz")
+    tables = input_tables(spec)
+    if (n := engines.of(spec).domains) > 1:
+        from pyorch.render.domains import domains  # networkx takes as long as a small run
+
+        waits = (tables["dependencies"], tables["flows"]) if "dependencies" in tables else None
+        tables["nodes"]["domain"] = domains(tables["nodes"], tables["links"], n, waits)
+    write_tables(tables, folder / "tables.npz")
     write_text(folder / "scenario.py", script)

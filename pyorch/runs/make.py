@@ -15,11 +15,15 @@ from pyorch.writing import make_folder
 
 #: Of these a folder is cleared before its run begins, so what stands in it is of one run.
 RESULTS = ("raw.npz", "manifest.json", "provenance.json")
-Simulate = Callable[[Path, Path, Path | None], End]
+Simulate = Callable[..., End]
 
 
 def make(
-    spec: dict, folder: Path | str, log: Path | None = None, simulate: Simulate | None = None
+    spec: dict,
+    folder: Path | str,
+    log: Path | None = None,
+    simulate: Simulate | None = None,
+    threads: int = 1,
 ) -> End:
     """Make everything of one run; return how its simulation has ended.
 
@@ -34,7 +38,9 @@ def make(
     log : path, optional
         Where the messages of the simulation go; to our standard error by default.
     simulate : callable, optional
-        ``(script, out, log) -> End``; a process of its own by default.
+        ``(script, out, log, threads=) -> End``; a process of its own by default.
+    threads : int
+        For a run of several domains.
 
     Raises
     ------
@@ -47,7 +53,7 @@ def make(
         clear(folder)
         specs.write_resolved(spec, folder / "spec.json")
         render.write_run(spec, folder)
-        end = (simulate or process.run)(folder / "scenario.py", folder, log)
+        end = (simulate or process.run)(folder / "scenario.py", folder, log, threads=threads)
         if end.status == 0:
             traces.convert(folder)
     return end

@@ -53,8 +53,6 @@ class Fabric:
     sample_ps : int
         Also leave ``port_samples`` and ``flow_samples`` with this period [ps]; the input table
         ``sampled`` limits the ports to those of some nodes.
-    threads : int
-        Of this process, for the domains that the column ``nodes.domain`` names. Decides no result.
     """
 
     def __init__(
@@ -69,7 +67,6 @@ class Fabric:
         trace_arrivals: bool = False,
         trace_pauses: bool = False,
         sample_ps: int | None = None,
-        threads: int = 1,
     ):
         options = {
             "seed": seed,
@@ -81,10 +78,11 @@ class Fabric:
             "trace_arrivals": int(trace_arrivals),
             "trace_pauses": int(trace_pauses),
             "sample_ps": sample_ps,
-            "threads": threads,
         }
         #: What of the engine is not the default, as ``engine`` of the scenario has it.
         self.engine: dict[str, object] = {}
+        #: Of this process, for the domains that ``nodes.domain`` names; decides no result.
+        self.threads = 1
         self.seed = seed
         self.stop_ps = ENDLESS_PS
         self._options = {name: int(value) for name, value in options.items() if value is not None}
@@ -290,7 +288,7 @@ class Fabric:
         return loader.with_named(named)
 
     def _fill(self, facade) -> None:
-        for option, value in self._options.items():
+        for option, value in (self._options | {"threads": self.threads}).items():
             facade.Option(option, value)
         for index, option, value in self._class_options:
             facade.Option(option, value, index)

@@ -66,9 +66,9 @@ class End:
         )
 
 
-def simulate(script: Path, out: Path, log: Path | None = None) -> int:
+def simulate(script: Path, out: Path, log: Path | None = None, threads: int = 1) -> int:
     """Run a script and say how it failed; return its exit status, or 1 if a signal killed it."""
-    end = run(script, out, log)
+    end = run(script, out, log, threads=threads)
     if end.status and not end.stopped and (log is not None or end.status < 0 or end.last_line):
         print(end.message(script, out), file=sys.stderr)
     return end.exit_status
@@ -79,6 +79,7 @@ def run(
     out: Path,
     log: Path | None = None,
     watch: Callable[[str], None] | None = None,
+    threads: int = 1,
 ) -> End:
     """Run a script to its end.
 
@@ -92,9 +93,11 @@ def run(
         Where its messages go instead of to our own standard error.
     watch : callable, optional
         Is given the last line of the log now and then, while the run goes on.
+    threads : int
+        For a run of several domains.
     """
     started, before = time.monotonic(), _stamp(out)
-    command = [sys.executable, str(script), "--out", str(out)]
+    command = [sys.executable, str(script), "--out", str(out), "--threads", str(threads)]
     environment = os.environ | {jobs.PARENT: str(os.getpid())}  # no run outlives who waits for it
     if log is None:
         status = _wait(subprocess.Popen(command, env=environment))

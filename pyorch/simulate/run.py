@@ -25,6 +25,7 @@ from pyorch.writing import expect_room, make_folder
 #: The engine returns to Python this often, for Ctrl-C and progress [s].
 SLICE_S = 0.2
 ABORTED = 3
+MOST_THREADS = 1024
 
 
 class Aborted(SimulationError):
@@ -68,14 +69,17 @@ def main(build: Callable[[], Fabric], arguments: list[str] | None = None) -> Non
     parser.add_argument(
         "--out", type=Path, default=script.parent, help="folder for the result (this script's)"
     )
+    parser.add_argument("--threads", type=int, default=1, help="for a run of several domains (1)")
     options = parser.parse_args(arguments)
-    sys.exit(_guarded(build, options.out, places.shown(script.resolve())))
+    if not 1 <= options.threads <= MOST_THREADS:
+        parser.error(f"--threads {options.threads}: write 1 to {MOST_THREADS}.")
+    sys.exit(_guarded(build, options.out, places.shown(script.resolve()), options.threads))
 
 
-def run_script(script: Path | str, out: Path | str) -> int:
+def run_script(script: Path | str, out: Path | str, threads: int = 1) -> int:
     """Run a scenario script as its own command line would; return the exit status."""
     arguments = sys.argv
-    sys.argv = [str(script), "--out", str(out)]
+    sys.argv = [str(script), "--out", str(out), "--threads", str(threads)]
     try:
         runpy.run_path(str(script), run_name="__main__")
     except SystemExit as end:
@@ -221,12 +225,13 @@ def _unfinished(outcome: dict[str, object]) -> str:
     )
 
 
-def _guarded(build: Callable[[], Fabric], out: Path, name: str) -> int:
+def _guarded(build: Callable[[], Fabric], out: Path, name: str, threads: int) -> int:
     """Run; turn everything that may end a run early into one line and an exit status."""
     signal.signal(signal.SIGTERM, _terminate)
     jobs.join()
     try:
         fabric = build()
+        fabric.threads = threads
         simulate(fabric, out, name)
     except Aborted as error:
         return _complain(f"{name}: {error}", ABORTED)

@@ -2,7 +2,8 @@
 """A process that has loaded the engine once and simulates one script after another, each in a fork.
 
 ``python -m pyorch.simulate.server DESCRIPTOR`` with a listening socket (`pyorch.forks`); it ends
-when its standard input does. A request is ``{"script": ..., "out": ..., "log": ...}``.
+when its standard input does. A request is ``{"script": ..., "out": ..., "log": ...,
+"threads": ...}``.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ def simulate(request: dict, _answer: Callable[[dict], None]) -> int:
     """Run a script as its own command line would; return the exit status."""
     forks.call_oneself(Path(request["out"]).name)
     forks.redirect(Path(request["log"]))
-    return run.run_script(request["script"], request["out"])
+    return run.run_script(request["script"], request["out"], request["threads"])
 
 
 def warm_up() -> None:

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from pyorch.spec import engine as engines
 from pyorch.spec.fields import FieldError
 from pyorch.spec.typeids import TypeIds
 from pyorch.units import TIME, format_exact, format_si
@@ -356,3 +357,23 @@ def check_fluid(spec: dict) -> None:
                 f"workload.{index}.admission",
                 "engine fluid knows no rate of a flow's own. Write none, or engine: packets.",
             )
+
+
+def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> None:
+    """Raise FieldError for domains that cannot be, and for threads that would have none."""
+    domains = engines.of(spec).domains
+    switches = int(nodes["is_switch"].sum())
+    if domains > 1 and engines.of(spec).type == "fluid":
+        raise FieldError("engine.domains", "only a run of packets is cut into domains. Leave out.")
+    if domains > switches:
+        raise FieldError(
+            "engine.domains",
+            f"{domains}, but there are {switches} switches, and a domain has one at least."
+            f" Write 1 to {switches}.",
+        )
+    if threads > domains:
+        raise FieldError(
+            "engine.threads",
+            f"{threads} for {domains} domains: a thread without a domain has nothing to do."
+            f" Write 1 to {domains}, or more domains.",
+        )

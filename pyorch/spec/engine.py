@@ -2,9 +2,14 @@
 """Which engine makes a run, and how: the section ``engine`` of a scenario."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from pyorch.spec.fields import Closed, restore
+from pyorch.spec.limits import MOST_DOMAINS
+
+Count = Annotated[int, Field(strict=True, ge=1, le=MOST_DOMAINS)]
 
 
 class Engine(Closed):
@@ -15,12 +20,22 @@ class Engine(Closed):
     """
 
     type: Literal["packets", "fluid"] = "packets"
+    domains: Count = 1
+    threads: Count = 1
 
 
 def settled(engine: Engine) -> dict[str, dict]:
-    """Return the section of a resolved spec: what is not the default, nothing if all is."""
-    changed = engine.model_dump(exclude_defaults=True)
+    """Return the section of a resolved spec: what is not the default, nothing if all is.
+
+    Threads belong to the machine that makes a run, and are no part of it.
+    """
+    changed = engine.model_dump(exclude_defaults=True, exclude={"threads"})
     return {"engine": changed} if changed else {}
+
+
+def threads_of(section: object) -> int:
+    """Return the threads that a section ``engine``, which has been checked, gives a run."""
+    return int(section.get("threads", 1)) if isinstance(section, Mapping) else 1
 
 
 def of(spec: Mapping) -> Engine:

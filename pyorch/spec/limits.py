@@ -31,3 +31,5 @@ LONGEST_TEXT = 1000
 #: Nesting and values of a YAML document, all aliases written out.
 DEEPEST = 40
 MOST_VALUES = 100_000
+#: Engines and threads of one run.
+MOST_DOMAINS = 1024

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.spec import engine as engines
 from pyorch.spec import typeids
 from pyorch.spec.files import without_paths
 from pyorch.spec.planning import PLANNING_KEYS, WORDS, Planning, no_such, too_many
@@ -40,6 +41,8 @@ class Run:
         Name and label of the variant; both are empty without variants.
     case, case_label : str
         Name and label of the case; both are empty without cases.
+    threads : int
+        How many the scenario gives it; they decide no result.
     point : dict
         Swept key path to its value; the seed is not among them.
     """
@@ -52,6 +55,7 @@ class Run:
     point: dict = field(default_factory=dict)
     case: str = ""
     case_label: str = ""
+    threads: int = 1
 
     @property
     def scenario(self) -> str:
@@ -140,6 +144,7 @@ def plan(
                     point=point,
                     case=of_case,
                     case_label=planning.cases.get(of_case, {}).get("label", of_case),
+                    threads=engines.threads_of(settled.values.get("engine")),
                 )
             )
     return runs

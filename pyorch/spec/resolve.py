@@ -17,6 +17,7 @@ from pyorch.spec import engine as engines
 from pyorch.spec import messages, typeids
 from pyorch.spec.checks import (
     check_credits,
+    check_domains,
     check_fluid,
     check_forwarding,
     check_jitter,
@@ -130,6 +131,7 @@ class Resolver:
             check_tiers(spec, nodes, links)
             check_jitter(spec)
             check_fluid(spec)
+            check_domains(spec, point.engine.threads, nodes)
             if self._types is not None:
                 check_reduction(spec)
                 check_signals(spec, self._types)

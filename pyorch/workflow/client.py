@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the shell of a job starts: asks the worker for a run, or makes it itself if there is none.
 
-``python -m pyorch.workflow.client PLAN SCENARIO/RUN LOG``. It imports next to nothing, because it
-is started once for each run.
+``python -m pyorch.workflow.client PLAN SCENARIO/RUN LOG THREADS``. It imports next to nothing,
+because it is started once for each run.
 """
 
 import os
@@ -19,7 +19,7 @@ def main() -> int:
     arguments = sys.argv[1:]
     address = os.environ.get(WORKER)
     if address:
-        request = dict(zip(("plan", "folder", "log"), arguments, strict=True))
+        request = dict(zip(("plan", "folder", "log", "threads"), arguments, strict=True))
         try:
             status = forks.ask(address, request, lambda said: print(said["tell"], file=sys.stderr))
             return status if status >= 0 else 128 - status

@@ -17,6 +17,7 @@ def run(
     log: str,
     tell: Callable[[str], object],
     simulate: Simulate | None = None,
+    threads: str = "1",
 ) -> int:
     """Make one run; return the exit status, after saying what went wrong.
 
@@ -32,10 +33,12 @@ def run(
         Is given the message of a failure.
     simulate : callable, optional
         As in `pyorch.runs.make.make`.
+    threads : str
+        That Snakemake gives the job.
     """
     out = Path("results", folder)
     try:
-        end = make(planned(plan, folder).spec, out, Path(log), simulate)
+        end = make(planned(plan, folder).spec, out, Path(log), simulate, int(threads))
     except PyorchError as error:
         _say(f"Run {folder}: {error}", Path(log), tell)
         return 1
@@ -57,4 +60,5 @@ def main(arguments: list[str]) -> int:
     from pyorch import jobs
 
     jobs.join()
-    return run(*arguments, tell=lambda text: print(text, file=sys.stderr))
+    plan, folder, log, threads = arguments
+    return run(plan, folder, log, lambda text: print(text, file=sys.stderr), threads=threads)

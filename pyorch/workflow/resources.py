@@ -12,6 +12,7 @@ import numpy as np
 from pyorch.plugins import load
 from pyorch.render import input_tables
 from pyorch.simulate import sizes
+from pyorch.spec import engine as engines
 from pyorch.spec.fields import restore
 
 #: What Linux and other programs keep [1].
@@ -23,8 +24,10 @@ def memory_mb(spec: dict) -> int:
     """Return the memory that a run is given [MB].
 
     Measured: 200 MB for Python, cppyy and ns-3; the engine takes below 16 KB for each host.
+    Each further domain holds the network once more.
     """
-    return 300 + _hosts(spec) * 32 // 1000 + logs_mb(spec)
+    copies = engines.of(spec).domains - 1
+    return 300 + _hosts(spec) * (32 + 8 * copies) // 1000 + logs_mb(spec)
 
 
 def logs_mb(spec: dict) -> int:

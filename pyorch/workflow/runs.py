@@ -51,10 +51,17 @@ class Workflow:
 
     def spec(self, scenario: str, run: str) -> dict:
         """Return the resolved spec of a run; names without one belong to an earlier state."""
+        return self._run(scenario, run).spec
+
+    def threads(self, scenario: str, run: str) -> int:
+        """Return the threads that a run is given."""
+        return self._run(scenario, run).threads
+
+    def _run(self, scenario: str, run: str) -> specs.Run:
         known = self.runs.get(scenario, {})
         if run not in known:
             raise SpecError(f"no run {scenario}/{run} at scale {self.scale}.")
-        return known[run].spec
+        return known[run]
 
     def libraries(self, scenario: str, run: str) -> list[str]:
         """Return the names of the shared libraries that a run loads."""

@@ -41,7 +41,8 @@ rule simulate:
         libraries=lambda wildcards: code.of_libraries(
             found.libraries(wildcards.scenario, wildcards.run)
         ),
-    threads: 1  # the engine is single-threaded; --cores runs many of these side by side
+    # One, unless its engine has domains: --cores runs many of these side by side.
+    threads: lambda wildcards: found.threads(wildcards.scenario, wildcards.run)
     group:
         "runs"  # a cluster may be given several at once: --group-components runs=20
     resources:
@@ -54,6 +55,7 @@ rule simulate:
         "Simulating {wildcards.scenario} {wildcards.run}"
     shell:
         "python -m pyorch.workflow.client {PLAN:q} {wildcards.scenario:q}/{wildcards.run:q} {log:q}"
+        " {threads}"
 
 
 rule metrics:

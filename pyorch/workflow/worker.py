@@ -78,12 +78,12 @@ class Engines:
             self._address, self._libraries = forks.address_of(listener), found
             _started.append(_start("pyorch.simulate.server", listener))
 
-    def simulate(self, script: Path, out: Path, log: Path | None) -> End:
+    def simulate(self, script: Path, out: Path, log: Path | None, threads: int = 1) -> End:
         """Have a script simulated; see `pyorch.simulate.process.run`."""
         started = time.monotonic()
         log = log or out / "simulate.log"
         make_folder(log.parent)
-        request = {"script": str(script), "out": str(out), "log": str(log)}
+        request = {"script": str(script), "out": str(out), "log": str(log), "threads": threads}
         status = forks.ask(self._address, request)
         return End(status, time.monotonic() - started, last_line(log))
 

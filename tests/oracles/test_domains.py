@@ -32,8 +32,7 @@ def in_domains(case, seed: int):
     random = Random(seed)
     n = random.randint(2, 8)
     domains = [random.randrange(n) for _ in case.nodes["node"]]
-    nodes = case.nodes | {"domain": np.array(domains, dtype=np.int64)}
-    return replace(case, nodes=nodes, options=case.options | {"threads": random.choice([1, 1, 2])})
+    return replace(case, nodes=case.nodes | {"domain": np.array(domains, dtype=np.int64)})
 
 
 def expect_the_same(got, expected):

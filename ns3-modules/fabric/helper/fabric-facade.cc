@@ -310,7 +310,7 @@ Facade::DeadlockCycle() const
 fabric::Transport*
 Facade::TransportAt(int64_t host, uint32_t transport) const
 {
-    return m_state->fabric ? m_state->fabric->TransportAt(host, transport) : nullptr;
+    return m_state->fabric ? m_state->fabric->First().TransportAt(host, transport) : nullptr;
 }
 
 int64_t

@@ -135,6 +135,12 @@ Domains::NextPs() const
     return nextPs;
 }
 
+bool
+Domains::IsOver() const
+{
+    return IsOne() ? m_parts[0]->IsOver() : AllDone();
+}
+
 void
 Domains::LimitTo(uint64_t limitPs)
 {

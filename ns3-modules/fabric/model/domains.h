@@ -38,6 +38,7 @@ class Domains final : public PacketLoop
 
     uint64_t NowPs() const override;
     uint64_t NextPs() const override;
+    bool IsOver() const override;
     void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline) override;
     void LimitTo(uint64_t limitPs) override;
     void AdvanceTo(uint64_t nowPs) override;
