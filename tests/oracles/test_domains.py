@@ -2,7 +2,9 @@
 """However a network is cut into domains, and on however many threads, the bytes are the same."""
 
 import os
+import runpy
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -10,7 +12,13 @@ import pytest
 from conservation_cases import cases, circles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from oracle_network import run_fabric
 
+from pyorch import spec as specs
+from pyorch.errors import SimulationError
+from pyorch.render import write_run
+
+ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.ns3
 
 #: ``PYORCH_DOMAINS=200 pytest tests/oracles/test_domains.py`` tries so many random networks.
@@ -54,3 +62,28 @@ def test_random_networks_in_random_domains(case, seed):
 @given(case=circles(), seed=st.integers(0, 2**16))
 def test_circles_of_buffers_in_random_domains(case, seed):
     expect_the_same(in_domains(case, seed).run(), case.run())
+
+
+def runs_of(name: str) -> list:
+    """Return the runs of a scenario at its smallest, one of each kind of transport and case."""
+    runs = specs.plan(specs.read_scenario(ROOT / "scenarios" / f"{name}.yaml"), "smoke")
+    return list({(run.case, run.variant): run for run in runs}.values())
+
+
+def outcome(spec: dict, folder):
+    write_run(spec, folder)
+    fabric = runpy.run_path(str(folder / "scenario.py"))["build"]()
+    return run_fabric(fabric, fabric.stop_ps)
+
+
+@pytest.mark.parametrize("name", ["transports", "failed_link", "collectives"])
+def test_scenarios_in_three_domains(name, tmp_path):
+    refused = []
+    for run in runs_of(name):
+        parted = run.spec | {"engine": {"domains": 3}}
+        expected = outcome(run.spec, tmp_path)
+        try:
+            expect_the_same(outcome(parted, tmp_path), expected)
+        except SimulationError as error:
+            refused.append(str(error))
+    assert all("knows what all switches do" in message for message in refused)
