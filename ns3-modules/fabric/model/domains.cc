@@ -43,11 +43,8 @@ MakeParts(const FabricTables& tables, const FabricOptions& options)
 std::vector<const Fabric*>
 Pointers(const std::vector<std::unique_ptr<Fabric>>& parts)
 {
-    std::vector<const Fabric*> pointers;
-    for (const auto& part : parts)
-    {
-        pointers.push_back(part.get());
-    }
+    std::vector<const Fabric*> pointers(parts.size());
+    std::ranges::transform(parts, pointers.begin(), [](auto& part) { return part.get(); });
     return pointers;
 }
 
@@ -105,8 +102,7 @@ Domains::Domains(const FabricTables& tables, const FabricOptions& options)
     {
         m_reports[i].nextPs = m_parts[i]->NextPs();
     }
-    NS_LOG_INFO(m_parts.size() << " domains, " << m_threads << " threads, windows of "
-                               << m_lookaheadPs << " ps");
+    NS_LOG_INFO(m_parts.size() << " domains, windows of " << m_lookaheadPs << " ps");
 }
 
 // ---- for the simulator ------------------------------------------------------------------------
@@ -260,20 +256,19 @@ Domains::PlanNext()
     }
     ExchangeLost();
     const uint64_t nextPs = NextPs();
-    const bool failed = std::any_of(m_reports.begin(), m_reports.end(), [](const auto& report) {
-        return report.error != nullptr;
-    });
+    const bool failed =
+        std::ranges::any_of(m_reports, [](auto& report) { return report.error != nullptr; });
     m_pauses = failed || nextPs == NEVER_PS || nextPs > m_limitPs ||
                (m_deadline != NO_DEADLINE && std::chrono::steady_clock::now() >= m_deadline);
-    if (m_pauses)
-    {
-        return;
-    }
-    if (nextPs > m_deadlockCheckPs)
+    if (!m_pauses && nextPs > m_deadlockCheckPs)
     {
         m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
         m_deadlocked = m_parts[0]->Changes().LastCutPs() < nextPs && !FindDeadlock(m_view).empty();
         m_pauses = m_deadlocked;
+    }
+    if (m_pauses)
+    {
+        return;
     }
     m_endPs = EndOfWindow(nextPs);
     m_parity ^= 1;

@@ -76,8 +76,7 @@ class Fabric final : public PacketLoop
     }
 
     // ---- for a run of several domains
-    /// @return least time until what happens here shows in another domain, NEVER_PS: never [ps]
-    uint64_t LeastCrossingPs() const;
+    uint64_t LeastCrossingPs() const; ///< Until what happens here shows elsewhere, at least [ps]
     void TakeIn(DomainMail& mail); ///< Of another domain, which is empty then
     /// The domain of a sender tells how many frames an egress has sent until now.
     void LearnSent(PortId foreign, uint64_t sentFrames);
@@ -97,8 +96,7 @@ class Fabric final : public PacketLoop
         m_parity = parity;
     }
 
-    /// @return messages that have come to their destinations here
-    uint64_t DeliveredHere() const
+    uint64_t DeliveredHere() const ///< Messages that have come to destinations of this domain
     {
         return m_delivered;
     }

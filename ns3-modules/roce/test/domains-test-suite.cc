@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "../../fabric/test/test-network.h"
+
+#include "ns3/test.h"
+
+#include <map>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::tests;
+
+namespace
+{
+
+using Columns = std::map<std::string, std::vector<int64_t>>;
+
+constexpr int64_t LEAVES = 4;
+constexpr int64_t HOSTS = 16;
+constexpr int64_t SPINES = 2;
+constexpr int64_t FIRST_LEAF = 100;
+constexpr int64_t FIRST_SPINE = 200;
+
+/// @return every column of a run of 16 hosts with PFC and a link that is cut and comes back
+Columns
+Outcome(int64_t domains, int64_t threads)
+{
+    TestNetwork network;
+    const auto node = [&](int64_t id, int64_t tier, int64_t domain) {
+        network.Row("nodes",
+                    {{"node", id},
+                     {"is_switch", tier != 0},
+                     {"tier", tier},
+                     {"domain", domain % domains}});
+    };
+    for (int64_t host = 0; host < HOSTS; host++)
+    {
+        node(host, 0, host % LEAVES);
+        network.Link(host, FIRST_LEAF + host % LEAVES);
+        network.Flow(host, (host + 5) % HOSTS, 200'000);
+        network.Flow(host, 0 == host ? 1 : 0, 20'000, 3 * US_PS);
+    }
+    for (int64_t leaf = 0; leaf < LEAVES; leaf++)
+    {
+        node(FIRST_LEAF + leaf, 1, leaf);
+        for (int64_t spine = 0; spine < SPINES; spine++)
+        {
+            network.Link(FIRST_LEAF + leaf, FIRST_SPINE + spine);
+        }
+    }
+    for (int64_t spine = 0; spine < SPINES; spine++)
+    {
+        node(FIRST_SPINE + spine, 2, spine + 1);
+    }
+    for (const auto& [timePs, rateBps] : {std::pair{20 * US_PS, int64_t{0}},
+                                          std::pair{60 * US_PS, 100 * GBPS}})
+    {
+        network.Row("link_events",
+                    {{"time_ps", timePs},
+                     {"node_a", FIRST_LEAF},
+                     {"node_b", FIRST_SPINE + 1},
+                     {"rate_bps", rateBps}});
+    }
+    network.Use("forwarding", "ns3::EcmpHash");
+    network.Use("flow_control", "ns3::Pfc", {{"XoffBytes", "20000"}});
+    network.Transport({{"Rto", "100us"}}, "ns3::RoceTransport");
+    network.GetFacade().Option("buffer_bytes", 10'000'000);
+    network.GetFacade().Option("trace_pauses", 1);
+    network.GetFacade().Option("sample_ps", 10 * US_PS);
+    network.GetFacade().Option("threads", threads);
+    network.Run();
+    Columns columns;
+    for (const auto& table : network.GetFacade().Tables())
+    {
+        for (const auto& name : network.GetFacade().Columns(table))
+        {
+            if (name == "memory_bytes" || name == "frames_allocated_peak")
+            {
+                continue; // of the process
+            }
+            const int64_t* values = network.GetFacade().Data(table, name);
+            columns[table + "." + name].assign(values, values + network.Rows(table));
+        }
+    }
+    return columns;
+}
+
+/// Oracle: the same run in one domain.
+class DomainsShowNowhere : public TestCase
+{
+  public:
+    DomainsShowNowhere()
+        : TestCase("one run in several domains on several threads")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Columns expected = Outcome(1, 1);
+        NS_TEST_EXPECT_MSG_GT(expected.at("pauses.start_ps").size(), 0, "PFC has paused");
+        for (const auto& [domains, threads] : std::vector<std::pair<int64_t, int64_t>>{
+                 {2, 1}, {2, 2}, {3, 2}, {4, 4}})
+        {
+            const Columns got = Outcome(domains, threads);
+            for (const auto& [name, values] : expected)
+            {
+                NS_TEST_EXPECT_MSG_EQ((got.at(name) == values),
+                                      true,
+                                      name << " in " << domains << " domains on " << threads
+                                           << " threads");
+            }
+        }
+    }
+};
+
+class DomainsTestSuite : public TestSuite
+{
+  public:
+    DomainsTestSuite()
+        : TestSuite("domains", Type::UNIT)
+    {
+        AddTestCase(new DomainsShowNowhere, Duration::QUICK);
+    }
+};
+
+DomainsTestSuite g_domainsTestSuite;
+
+} // namespace
