@@ -340,13 +340,13 @@ Facade::FlowsTotal() const
 uint64_t
 Facade::TasksDone() const
 {
-    return m_state->fabric ? m_state->fabric->Messages().TasksDone() : 0;
+    return m_state->fabric ? m_state->fabric->First().Messages().TasksDone() : 0;
 }
 
 uint64_t
 Facade::TasksTotal() const
 {
-    return m_state->fabric ? m_state->fabric->Messages().Graph().NumTasks() : 0;
+    return m_state->fabric ? m_state->fabric->First().Messages().Graph().NumTasks() : 0;
 }
 
 uint64_t
