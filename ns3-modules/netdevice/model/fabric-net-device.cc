@@ -77,6 +77,15 @@ FabricNetDevice::AddTraces(TypeId tid)
     return tid;
 }
 
+FabricNetDevice::FabricNetDevice() = default;
+FabricNetDevice::~FabricNetDevice() = default;
+
+Ptr<FabricChannel>
+FabricNetDevice::GetFabricChannel() const
+{
+    return m_channel;
+}
+
 void
 FabricNetDevice::DoDispose()
 {

@@ -36,6 +36,8 @@ class FabricNetDevice final : public NetDevice
 {
   public:
     static TypeId GetTypeId();
+    FabricNetDevice();
+    ~FabricNetDevice() override;
 
     /// Sit on a host from now on; makes its channel's entry and takes its MTU.
     void SitOn(Ptr<NodeTransport> host, Ptr<FabricChannel> channel);
@@ -47,10 +49,7 @@ class FabricNetDevice final : public NetDevice
     void Deliver(Ptr<Packet> packet, bool isMarked); ///< A packet has come in
     void NotifyLost(Ptr<const Packet> packet);       ///< One of its packets is gone for good
 
-    Ptr<FabricChannel> GetFabricChannel() const
-    {
-        return m_channel;
-    }
+    Ptr<FabricChannel> GetFabricChannel() const;
 
     // ---- NetDevice
     void SetIfIndex(uint32_t index) override;

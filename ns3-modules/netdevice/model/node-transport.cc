@@ -152,16 +152,16 @@ NodeTransport::NextFrame(PortId port, const NicState& nic)
         EthernetHeader ethernet(false);
         content->RemoveHeader(ethernet);
         const PacketFields fields = FieldsOf(*content, ethernet.GetLengthType());
+        if (const auto ride = RideOf(fields, ethernet.GetDestination()))
+        {
+            return FrameFor(*ride, fields, packet);
+        }
         if (ethernet.GetDestination().IsGroup())
         {
             if (const FrameId frame = FirstCopy(fields, packet); frame != NO_FRAME)
             {
                 return frame;
             }
-        }
-        else if (const auto ride = RideOf(fields, ethernet.GetDestination()))
-        {
-            return FrameFor(*ride, fields, packet);
         }
         m_device->NotifyLost(packet);
     }

@@ -3,6 +3,7 @@
 #ifndef NODE_TRANSPORT_H
 #define NODE_TRANSPORT_H
 
+#include "fabric-net-device.h"
 #include "packet-fields.h"
 
 #include "ns3/mac48-address.h"
@@ -13,8 +14,6 @@
 
 namespace ns3
 {
-
-class FabricNetDevice;
 
 /// How a packet goes through the fabric.
 struct Ride
