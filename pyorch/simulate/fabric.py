@@ -10,6 +10,7 @@ import numpy as np
 from pyorch.errors import SimulationError
 from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes
+from pyorch.simulate.pipes import small_buffers
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
@@ -255,6 +256,12 @@ class Fabric:
         options = {*self._options, *(name for _, name, _ in self._class_options)}
         said |= {f"switch.{k}" for k in ("buffer", "cut_through") if f"{k}_bytes" in options}
         return sorted({*said, "transport: windows, recovery, acknowledgements on the wire"})
+
+    def small_buffers(self) -> list[str]:
+        """Return one line for each buffer that cannot hold what is under way on its path."""
+        if not {"links", "flows"} <= self._tables.keys():
+            return []  # the engine says what is wrong
+        return list(small_buffers(self._tables, self._transports))
 
     def build(self, namespace, out: Path = Path()):
         """Return a C++ facade with everything said so far, ready to run.

@@ -114,6 +114,8 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     namespace = fabric.load()
     load_s, _ = clock.lap()
     facade = fabric.build(namespace, out)
+    for line in fabric.small_buffers():
+        print(f"{name}: warning: {line}", file=sys.stderr)
     build_s, _ = clock.lap()
     start_to_first_event_s = provenance.process_age_s()
     clock.lap()

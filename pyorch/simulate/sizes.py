@@ -23,7 +23,8 @@ def data_packets(
     transports : sequence of mappings
         Attributes of each.
     """
-    mtus = [_mtu_bytes(str(given.get("MtuBytes", ""))) for given in transports]
+    said = (given.get("MtuBytes", given.get("SegmentBytes", "")) for given in transports)
+    mtus = [_mtu_bytes(str(text)) for text in said]
     index = flows.get("transport", np.zeros_like(flows["bytes"]))
     mtu_bytes = np.array(mtus or [DEFAULT_MTU_BYTES])[index.clip(0, max(len(mtus) - 1, 0))]
     return -(-flows["bytes"] // mtu_bytes)

@@ -51,8 +51,14 @@ def largest_frame_bytes(transports: list[dict]) -> int:
     """Return the largest frame [byte] of these transports: payload and all headers."""
     return max(
         sum(int(t["attributes"].get(key, 0)) for key in ("MtuBytes", "HeaderBytes", "RethBytes"))
+        + _segment_bytes(t["attributes"])
         for t in transports
     )
+
+
+def _segment_bytes(attributes: dict) -> int:
+    """Return a full segment of TCP with IPv4 and the longest TCP header, 0 for others [byte]."""
+    return int(attributes["SegmentBytes"]) + 80 if "SegmentBytes" in attributes else 0
 
 
 def check_trace(trace: dict, nodes: dict[str, np.ndarray]) -> None:

@@ -28,8 +28,8 @@ constexpr double CUBIC_BETA = 0.7; // section 4.6
 /**
  * Oracle: RFC 9438 section 5.1. With one loss per 1/p packets the average window of CUBIC is
  * (C (3 + beta) / 4 / (1 - beta))^(1/4) RTT^0.75 / p^0.75 = 1.054 RTT^0.75 / p^0.75 segments.
- * Losses are independent here. At 60 ms this is above Reno's 1.22 / p^0.5 for fewer than one loss in
- * 8000; with more CUBIC, which is friendly, follows Reno (section 4.3).
+ * Losses are independent here. At 60 ms this is above Reno's 1.22 / p^0.5 for fewer than one loss
+ * in 8000; with more CUBIC, which is friendly, follows Reno (section 4.3).
  */
 class CubicWindowLaw : public TestCase
 {

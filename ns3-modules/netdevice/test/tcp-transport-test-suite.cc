@@ -61,8 +61,8 @@ class EveryVariantDelivers : public TestCase
     int64_t m_connections;
 };
 
-/// Oracle: by hand. Handshake, segment, acknowledgement: the first data of a connection gets its own
-/// at once (as Linux and ns-3 do), however long others would wait.
+/// Oracle: by hand. Handshake, segment, acknowledgement: the first data of a connection gets its
+/// own at once (as in Linux), however long others would wait.
 class OneSegmentByHand : public TestCase
 {
   public:
@@ -162,7 +162,9 @@ class LostTailCostsARoundTrip : public TestCase
             network.Run();
             endPs[lost] = network.Cell("flows", "receiver_end_ps", 0);
             NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), lost, "timeouts");
-            NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), lost, "copies");
+            NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0),
+                                  lost,
+                                  "copies");
         }
         NS_TEST_EXPECT_MSG_GT(endPs[1] - endPs[0], 2 * ONE_WAY_PS, "a round trip at least");
         NS_TEST_EXPECT_MSG_LT(endPs[1] - endPs[0], 400'000'000'000, "and one timeout");
@@ -196,7 +198,7 @@ class RepeatsToTheBit : public TestCase
         const int64_t first = EndPs("1");
         NS_TEST_EXPECT_MSG_EQ(EndPs("1"), first, "the same");
         bool differs = false;
-        for (const auto* seed : {"2", "3", "4", "5"}) // 8 phases of its cycle: 1 in 4096 are all one
+        for (const auto* seed : {"2", "3", "4", "5"}) // phases of its cycle: 1 in 4096 all alike
         {
             differs |= EndPs(seed) != first;
         }

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes tables and transports, says which flows have buffers that cannot fill their paths."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+#: Attributes of a transport that hold what is under way, in each of its connections [byte].
+BUFFERS = ("SendBufferBytes", "ReceiveBufferBytes")
+
+Tables = Mapping[str, Mapping[str, np.ndarray]]
+
+
+def small_buffers(
+    tables: Tables, transports: Sequence[tuple[str, Mapping[str, str]]]
+) -> Iterator[str]:
+    """Yield one line for each buffer below the bandwidth-delay product of a path.
+
+    Parameters
+    ----------
+    tables : mapping of tables
+        Columns of links and flows, as the engine takes them.
+    transports : sequence of (str, mapping)
+        TypeId and attributes, in the order of ``flows.transport``.
+    """
+    flows = tables["flows"]
+    kinds = flows.get("transport", np.zeros_like(flows["src"]))
+    for index, (name, given) in enumerate(transports):
+        held = {key: int(given[key]) for key in BUFFERS if key in given}
+        ends = {
+            (int(src), int(dst)): int(flow)
+            for flow, src, dst, kind in zip(
+                flows["flow"], flows["src"], flows["dst"], kinds, strict=True
+            )
+            if kind == index
+        }
+        if not held or not ends:
+            continue
+        need_bytes, flow = max((need, ends[pair]) for pair, need in _products(tables, ends).items())
+        connections = int(given.get("Connections", 1))
+        for key, size in held.items():
+            if connections * size < need_bytes:
+                yield (
+                    f"{name}: {key} is {size}, times {connections} for the connections of a"
+                    f" message, but {need_bytes} bytes (rate times round trip) are under way on"
+                    f" the path of flow {flow}: it cannot be filled. Raise {key}."
+                )
+
+
+def _products(tables: Tables, ends) -> dict[tuple[int, int], int]:
+    """Return rate times round trip of the first shortest path between some hosts [byte]."""
+    links = tables["links"]
+    near: dict[int, list[tuple[int, int, int]]] = {}
+    for a, b, rate_bps, delay_ps in zip(
+        *(links[key].tolist() for key in ("node_a", "node_b", "rate_bps", "delay_ps")), strict=True
+    ):
+        near.setdefault(a, []).append((b, rate_bps, delay_ps))
+        near.setdefault(b, []).append((a, rate_bps, delay_ps))
+    found = {}
+    for src in {src for src, _ in ends}:
+        way = {src: (2**63 - 1, 0)}  # slowest link [bit/s] and delay [ps] on the way to each node
+        waiting = deque([src])
+        while waiting:
+            node = waiting.popleft()
+            for peer, rate_bps, delay_ps in near.get(node, ()):
+                if peer not in way:
+                    way[peer] = (min(way[node][0], rate_bps), way[node][1] + delay_ps)
+                    waiting.append(peer)
+        for pair in ends:
+            if pair[0] == src and pair[1] in way:
+                rate_bps, delay_ps = way[pair[1]]
+                found[pair] = rate_bps * 2 * delay_ps // (8 * 10**12)
+    return found
