@@ -110,6 +110,7 @@ TcpSettings::MakeSocket(Ptr<Node> node, uint64_t portBps, uint32_t stream) const
     socket->SetAttribute("Sack", BooleanValue(sack));
     socket->SetUseEcn(ecn ? TcpSocketState::On : TcpSocketState::Off);
     socket->SetPacingStatus(pacing);
+    socket->SetPaceInitialWindow(pacing);
     const auto control = factory.Create<TcpCongestionOps>();
     if (const auto bbr = DynamicCast<TcpBbr>(control))
     {

@@ -54,7 +54,7 @@ TcpTransport::DoAttach()
     const uint32_t interface = ip->AddInterface(device);
     ip->AddAddress(interface, Ipv4InterfaceAddress(AddressOf(Host().Host()), Ipv4Mask("/8")));
     ip->SetUp(interface);
-    m_listener = SocketOf(0);
+    m_listener = SocketOf(0, 0);
     m_listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), SERVICE_PORT));
     m_listener->Listen();
     m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
@@ -97,11 +97,22 @@ TcpTransport::HostOf(uint64_t address)
     return static_cast<uint32_t>(address) - NETWORK - 1;
 }
 
+/// @param wireBps rate to which its message is admitted, its part of it; 0: to any [bit/s]
 Ptr<TcpSocketBase>
-TcpTransport::SocketOf(uint64_t key) const
+TcpTransport::SocketOf(uint64_t key, uint64_t wireBps) const
 {
+    TcpSettings settings = *this;
+    if (wireBps)
+    {
+        const WireProfile wire = Wire();
+        const uint64_t frameBytes = wire.mtuBytes + wire.headerBytes + Host().FramingBytes();
+        const uint64_t ownBps = wireBps / frameBytes * wire.mtuBytes; // pacing counts payload
+        const uint64_t cap = maxPacingBps ? maxPacingBps : ownBps;
+        settings.pacing = true;
+        settings.maxPacingBps = std::max<uint64_t>(std::min(cap, ownBps), 1);
+    }
     const auto stream = Host().Stream(RandomUse::TRANSPORT, key).Bits(0);
-    return TcpSettings::MakeSocket(m_node, RateBps(), static_cast<uint32_t>(stream >> 32));
+    return settings.MakeSocket(m_node, RateBps(), static_cast<uint32_t>(stream >> 32));
 }
 
 // ---- at the source ----------------------------------------------------------------------------
@@ -127,7 +138,8 @@ TcpTransport::Open(uint32_t index)
     {
         Connection& connection = connections[i];
         connection.leftBytes = message.bytes / n + (i < message.bytes % n);
-        connection.socket = SocketOf(static_cast<uint64_t>(message.id) * m_connections + i);
+        connection.socket = SocketOf(static_cast<uint64_t>(message.id) * m_connections + i,
+                                     message.admittedBps / n);
         const auto& socket = connection.socket;
         socket->TraceConnectWithoutContext(
             "CongState",

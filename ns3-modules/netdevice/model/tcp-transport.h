@@ -76,7 +76,7 @@ class TcpTransport final : public NodeTransport, public TcpSettings
 
     static Ipv4Address AddressOf(uint32_t host);
     static uint32_t HostOf(uint64_t address);
-    Ptr<TcpSocketBase> SocketOf(uint64_t key) const;
+    Ptr<TcpSocketBase> SocketOf(uint64_t key, uint64_t wireBps) const;
     void Open(uint32_t message);
     void Send(uint32_t message, uint32_t connection);
     void Accept(Ptr<Socket> socket, const Address& from);

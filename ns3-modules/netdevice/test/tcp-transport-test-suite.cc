@@ -135,6 +135,46 @@ class FiftySevenMegabytes : public TestCase
     }
 };
 
+/**
+ * Oracle: rate and bytes. A message that is admitted to a rate takes a handshake, one way, and its
+ * frames at that rate; a window that is halved by nothing is never what it waits for.
+ */
+class AdmittedRateIsKept : public TestCase
+{
+  public:
+    explicit AdmittedRateIsKept(const std::string& variant)
+        : TestCase(variant + " keeps to the rate of its message"),
+          m_variant(variant)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t BYTES = 20'000'000;
+        constexpr int64_t ADMITTED_BPS = 100'000'000;
+        TestNetwork network;
+        Wan(network, 1'000'000'000);
+        network.Transport({{"Variant", m_variant}, {"Connections", "2"}}, "ns3::TcpTransport");
+        network.Row("flows",
+                    {{"flow", 0},
+                     {"src", 0},
+                     {"dst", 1},
+                     {"bytes", BYTES},
+                     {"start_ps", 0},
+                     {"transport", 0},
+                     {"rate_bps", ADMITTED_BPS}});
+        network.Run(20 * ALWAYS_PS);
+        const double wireBits = BYTES * 8.0 * (8948 + 70 + 20) / 8948;
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(network.Cell("flows", "receiver_end_ps", 0)),
+                                  wireBits / ADMITTED_BPS * 1e12 + 3e9,
+                                  0.03e12,
+                                  "2 percent of 1.6 s");
+    }
+
+    std::string m_variant;
+};
+
 /// Oracle: RFC 6298 and 5681. The last segment is lost: nothing tells of it but a timeout.
 class LostTailCostsARoundTrip : public TestCase
 {
@@ -221,6 +261,7 @@ class TcpTransportTestSuite : public TestSuite
         AddTestCase(new OneSegmentByHand);
         AddTestCase(new FiftySevenMegabytes);
         AddTestCase(new LostTailCostsARoundTrip);
+        AddTestCase(new AdmittedRateIsKept("Cubic"));
         AddTestCase(new RepeatsToTheBit);
     }
 };
