@@ -130,7 +130,7 @@ def test_run_j_makes_all_that_the_options_leave(scenario, tmp_path):
     assert "small: 2 runs made, 0 finished before, 0 failed." in done.stdout
     assert [line.split()[2] for line in done.stdout.splitlines()[:2]] == ["1", "2"]
     refused = pyorch("run", scenario.name, "-j", "2", "--out", "x", cwd=tmp_path)
-    assert refused.returncode == 1 and "--out and --force are for one" in refused.stderr
+    assert refused.returncode == 1 and "--out, --force and --threads are for one" in refused.stderr
 
 
 @pytest.mark.ns3
