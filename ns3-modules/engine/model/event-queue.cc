@@ -2,6 +2,9 @@
 
 #include "event-queue.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace ns3
 {
 namespace fabric
@@ -43,6 +46,31 @@ EventQueue::SetWires(uint32_t wires)
     {
         m_wires.emplace_back(WIRE_LENGTH);
     }
+}
+
+uint64_t
+EventQueue::NextControlPs() const
+{
+    uint64_t nextPs = NEVER_PS;
+    const auto look = [&nextPs](const Event& event) {
+        nextPs = event.Type() == EventType::CONTROL ? std::min(nextPs, event.timePs) : nextPs;
+    };
+    m_wheel.ForEach(look);
+    std::for_each(m_heap.Events().begin(), m_heap.Events().end(), look);
+    return nextPs;
+}
+
+void
+EventQueue::AdvanceControl(uint64_t byPs)
+{
+    Heap advanced;
+    for (Event event : m_heap.Events())
+    {
+        event.timePs -= event.Type() == EventType::CONTROL ? byPs : 0;
+        advanced.push(event);
+    }
+    m_heap = std::move(advanced);
+    SetNext(HEAP, m_heap.empty() ? NEVER_PS : m_heap.top().timePs);
 }
 
 size_t

@@ -174,6 +174,15 @@ class EventQueue
         }
     }
 
+    /// @return time of the earliest event of type CONTROL, NEVER_PS if there is none [ps]
+    uint64_t NextControlPs() const;
+
+    /**
+     * Events of type CONTROL come earlier than they were to, all others when they were to.
+     * @param byPs less than their distance; none of them is as near as a wheel covers [ps]
+     */
+    void AdvanceControl(uint64_t byPs);
+
     size_t MemoryBytes() const;
 
   private:
@@ -194,6 +203,15 @@ class EventQueue
         bool operator()(const Event& a, const Event& b) const
         {
             return a.timePs > b.timePs;
+        }
+    };
+
+    /// A heap whose events can be looked through.
+    struct Heap : std::priority_queue<Event, std::vector<Event>, Later>
+    {
+        const std::vector<Event>& Events() const
+        {
+            return c;
         }
     };
 
@@ -274,7 +292,7 @@ class EventQueue
     uint8_t m_numLanes{0};                        ///< Lanes in use
     std::array<uint64_t, NUM_OTHERS> m_otherPs; ///< Earliest time of each of the others [ps]
     EventWheel m_wheel;
-    std::priority_queue<Event, std::vector<Event>, Later> m_heap;
+    Heap m_heap;
     std::vector<EventLane> m_wires;
     std::unique_ptr<EventWheel> m_wireWheel; ///< Wires by the arrival of their next frame
     std::priority_queue<Event, std::vector<Event>, Later> m_farWires; ///< The same, if it is far

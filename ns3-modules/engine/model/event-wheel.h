@@ -106,6 +106,19 @@ class EventWheel
         }
     }
 
+    /// Call with each event, in no particular order.
+    template <typename Visit>
+    void ForEach(Visit&& visit) const
+    {
+        for (const uint32_t first : m_bucket)
+        {
+            for (uint32_t slot = first; slot != NIL; slot = m_entries[slot].next)
+            {
+                visit(m_entries[slot].event);
+            }
+        }
+    }
+
   private:
     static constexpr uint32_t NIL = 0xffffffff;
 

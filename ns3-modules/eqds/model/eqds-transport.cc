@@ -58,6 +58,12 @@ EqdsTransport::GetTypeId()
     return tid;
 }
 
+bool
+EqdsTransport::MayShorten() const
+{
+    return true;
+}
+
 void
 EqdsTransport::DoAttach()
 {
@@ -181,6 +187,12 @@ EqdsTransport::OnBounced(EqdsOutbound& out)
     {
         out.speculativeBytes = FullFrameBytes(); // the receiver may not know that it is wanted
     }
+}
+
+void
+EqdsTransport::OnShortened(EqdsOutbound& out, uint32_t packets)
+{
+    out.backlogBytes -= int64_t{packets} * FullFrameBytes();
 }
 
 void

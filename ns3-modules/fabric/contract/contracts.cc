@@ -220,6 +220,12 @@ SwitchProgram::KnowsAllSwitches() const
     return false;
 }
 
+bool
+SwitchProgram::MaySkip() const
+{
+    return false;
+}
+
 uint64_t
 SwitchProgram::RuleChanges() const
 {

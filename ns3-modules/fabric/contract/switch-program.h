@@ -72,6 +72,10 @@ class SwitchProgram : public Object
     /// domains, each with a program of its own, refuses it
     virtual bool KnowsAllSwitches() const;
 
+    /// @return whether it has no clock of its own that is slower than a few round trips, so that a
+    /// steady state may be skipped
+    virtual bool MaySkip() const;
+
     /// @return how often it has given a message another way, or a first one of its own
     virtual uint64_t RuleChanges() const;
 };

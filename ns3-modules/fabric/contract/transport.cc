@@ -65,6 +65,23 @@ Transport::NeedsMarks() const
     return false;
 }
 
+bool
+Transport::MayShorten() const
+{
+    return false;
+}
+
+MessageProgress
+Transport::ProgressOf(uint32_t)
+{
+    return {};
+}
+
+void
+Transport::Shorten(uint32_t, uint32_t)
+{
+}
+
 Datagram
 Transport::Describe(const Frame&) const
 {

@@ -32,6 +32,15 @@ struct WireProfile
     uint32_t ackInterval;      ///< In-order packets per acknowledgement
 };
 
+/// How far a message has come at its source.
+struct MessageProgress
+{
+    uint32_t packets; ///< Of the message
+    uint32_t sent;    ///< First copies
+    uint32_t arrived; ///< Of these, as the source knows
+    uint64_t clockPs; ///< When a clock of its congestion control turns next, NEVER_PS: none [ps]
+};
+
 /**
  * @ingroup fabric
  * @brief Contract of a transport: the end of all its messages at one host.
@@ -105,6 +114,20 @@ class Transport : public Object
 
     /// @return entropy of the data frames of a message that keeps to one path, none otherwise
     virtual std::optional<uint16_t> SinglePathEntropy(uint32_t message) const = 0;
+
+    // ---- for steady states that are skipped
+
+    /// @return whether ProgressOf and Shorten do what they say
+    virtual bool MayShorten() const;
+
+    /// @return how far a message has come that is under way from this host
+    virtual MessageProgress ProgressOf(uint32_t message);
+
+    /**
+     * A message under way, from this host or to it, has fewer packets than it had: full ones, which
+     * were not sent. Message::bytes is already less.
+     */
+    virtual void Shorten(uint32_t message, uint32_t packets);
 
     /**
      * Say how a frame that was sent looks behind its UDP header. Only packet captures ask.

@@ -3,6 +3,7 @@
 #include "facade-outputs.h"
 
 #include "ns3/domains.h"
+#include "ns3/steady-skip.h"
 
 #include <algorithm>
 #include <array>
@@ -35,6 +36,14 @@ NodeIdOf(const FabricParts& parts, PortId port)
     return parts.First().Network().nodes[parts.First().Network().ports[port].node].id;
 }
 
+/// What was skipped of a message; nothing if nobody asked for it.
+FlowTotals
+SkippedOf(const FabricParts& parts, uint32_t message)
+{
+    const SteadySkip* skip = parts.First().GetSkip();
+    return skip ? skip->OfMessage(message) : FlowTotals{};
+}
+
 OutputTable
 MakeFlows(const FabricParts& parts)
 {
@@ -48,10 +57,19 @@ MakeFlows(const FabricParts& parts)
     const auto add = [&](const std::string& name, auto field) {
         table.Add(name, n, [&](size_t i) { return field(messages[i]); });
     };
+    const auto addWith = [&](const std::string& name, auto field, auto skipped) {
+        table.Add(name, n, [&](size_t i) {
+            return field(messages[i]) + skipped(SkippedOf(parts, static_cast<uint32_t>(i)));
+        });
+    };
     add("flow", [](const Message& m) { return m.id; });
     add("src", [&](const Message& m) { return HostId(parts, m.src); });
     add("dst", [&](const Message& m) { return HostId(parts, m.dst); });
-    add("bytes", [](const Message& m) { return m.bytes; });
+    table.Add("bytes", n, [&](size_t i) {
+        const uint64_t packets = SkippedOf(parts, static_cast<uint32_t>(i)).arrived;
+        return messages[i].bytes +
+               (packets ? packets * parts.First().WireOf(messages[i].transport).mtuBytes : 0);
+    });
     add("transport", [](const Message& m) { return m.transport; });
     table.Add("start_ps", n, [&](size_t i) {
         return parts.WaitsForOthers(static_cast<uint32_t>(i))
@@ -60,13 +78,36 @@ MakeFlows(const FabricParts& parts)
     });
     add("receiver_end_ps", [](const Message& m) { return TimeOrNone(m.receiverEndPs); });
     add("sender_end_ps", [](const Message& m) { return TimeOrNone(m.senderEndPs); });
-    add("sent_data_packets", [](const Message& m) { return m.sentPackets; });
-    add("retransmitted_packets", [](const Message& m) { return m.retransmittedPackets; });
-    add("trimmed_packets", [](const Message& m) { return m.trimmedPackets; });
-    add("ecn_marked_packets", [](const Message& m) { return m.markedPackets; });
-    add("timeouts", [](const Message& m) { return m.timeouts; });
-    add("naks", [](const Message& m) { return m.naks; });
+    using M = Message;
+    using Skipped = FlowTotals;
+    addWith(
+        "sent_data_packets",
+        [](const M& m) { return m.sentPackets; },
+        [](const Skipped& s) { return s.arrived + s.counts[FlowTotals::COPIES]; });
+    addWith(
+        "retransmitted_packets",
+        [](const M& m) { return m.retransmittedPackets; },
+        [](const Skipped& s) { return s.counts[FlowTotals::COPIES]; });
+    addWith(
+        "trimmed_packets",
+        [](const M& m) { return m.trimmedPackets; },
+        [](const Skipped& s) { return s.counts[FlowTotals::TRIMMED]; });
+    addWith(
+        "ecn_marked_packets",
+        [](const M& m) { return m.markedPackets; },
+        [](const Skipped& s) { return s.counts[FlowTotals::MARKED]; });
+    add("timeouts", [](const M& m) { return m.timeouts; });
+    addWith(
+        "naks",
+        [](const M& m) { return m.naks; },
+        [](const Skipped& s) { return s.counts[FlowTotals::NAKS]; });
     add("out_of_order_peak_packets", [](const Message& m) { return m.outOfOrderPeak; });
+    if (parts.First().GetSkip())
+    {
+        table.Add("skipped_packets", n, [&](size_t i) {
+            return SkippedOf(parts, static_cast<uint32_t>(i)).arrived;
+        });
+    }
     return table;
 }
 
@@ -103,26 +144,50 @@ MakePorts(const FabricParts& parts, uint64_t nowPs)
     add("rate_bps", [&](Id id, const Port&, const C&) {
         return parts.OfPort(id).Network().RateBps(id);
     });
-    add("sent_frames", [](Id, const Port& p, const C&) { return p.sentFrames; });
-    add("sent_bytes", [framing](Id, const Port& p, const C&) {
-        return p.sentBytes + framing * p.sentFrames;
+    const auto skipped = [&](Id id, PortTotal total) {
+        return parts.First().GetSkip() ? parts.First().GetSkip()->OfPort(id)[total] : 0;
+    };
+    const auto addWith = [&](const std::string& name, auto field, PortTotal total) {
+        add(name, [&](Id id, const Port& p, const C& c) {
+            return field(p, c) + skipped(id, total);
+        });
+    };
+    using P = Port;
+    addWith("sent_frames", [](const P& p, const C&) { return p.sentFrames; }, SENT_FRAMES);
+    add("sent_bytes", [&](Id id, const Port& p, const C&) {
+        return p.sentBytes + skipped(id, SENT_BYTES) +
+               framing * (p.sentFrames + skipped(id, SENT_FRAMES));
     });
-    add("sent_data_packets", [](Id, const Port& p, const C&) {
+    add("sent_data_packets", [&](Id id, const Port& p, const C&) {
         const bool carriesControl = p.current != NO_FRAME && p.currentKind != frame_kind::DATA;
-        return p.sentFrames - p.sentControl - carriesControl;
+        return p.sentFrames - p.sentControl - carriesControl + skipped(id, SENT_FRAMES) -
+               skipped(id, SENT_CONTROL);
     });
-    add("received_frames", [](Id, const Port& p, const C&) { return p.receivedFrames; });
-    add("dropped_buffer_frames", [](Id, const Port&, const C& c) { return c.droppedBuffer; });
-    add("dropped_headroom_frames", [](Id, const Port&, const C& c) { return c.droppedHeadroom; });
+    addWith(
+        "received_frames", [](const P& p, const C&) { return p.receivedFrames; }, RECEIVED_FRAMES);
+    addWith(
+        "dropped_buffer_frames",
+        [](const P&, const C& c) { return c.droppedBuffer; },
+        DROPPED_BUFFER);
+    addWith(
+        "dropped_headroom_frames",
+        [](const P&, const C& c) { return c.droppedHeadroom; },
+        DROPPED_HEADROOM);
     add("dropped_loss_frames", [](Id, const Port&, const C& c) { return c.lostFrames; });
     add("dropped_corrupt_frames", [](Id, const Port&, const C& c) { return c.corruptFrames; });
     add("dropped_no_route_frames", [](Id, const Port&, const C& c) { return c.droppedNoRoute; });
     add("dropped_link_down_frames", [](Id, const Port&, const C& c) { return c.droppedDown; });
-    add("ecn_marked_packets", [](Id, const Port&, const C& c) { return c.marked; });
-    add("trimmed_packets", [](Id, const Port&, const C& c) { return c.trimmed; });
-    add("bounced_packets", [](Id, const Port&, const C& c) { return c.bounced; });
-    add("pause_frames_sent", [](Id, const Port&, const C& c) { return c.linkControlSent; });
-    add("pause_frames_received", [](Id, const Port&, const C& c) { return c.linkControlReceived; });
+    addWith("ecn_marked_packets", [](const P&, const C& c) { return c.marked; }, MARKED);
+    addWith("trimmed_packets", [](const P&, const C& c) { return c.trimmed; }, TRIMMED);
+    addWith("bounced_packets", [](const P&, const C& c) { return c.bounced; }, BOUNCED);
+    addWith(
+        "pause_frames_sent",
+        [](const P&, const C& c) { return c.linkControlSent; },
+        LINK_CONTROL_SENT);
+    addWith(
+        "pause_frames_received",
+        [](const P&, const C& c) { return c.linkControlReceived; },
+        LINK_CONTROL_RECEIVED);
     add("paused_ps", [&](Id id, const Port&, const C&) {
         return parts.OfPort(id).PausedPs(id, nowPs);
     });
@@ -239,12 +304,19 @@ MakeSummary(const Domains& run)
     const auto sum = [&parts](auto number) { return parts.Sum(number); };
     add("now_ps", run.NowPs());
     add("events", run.Events());
-    add("data_packets_delivered", run.DataPackets());
+    const SteadySkip* skip = parts.First().GetSkip();
+    add("data_packets_delivered", run.DataPackets() + (skip ? skip->DataPackets() : 0));
     add("frames_allocated_peak", sum([](const Fabric& part) { return part.Frames().Peak(); }));
     add("flows_total", parts.First().Messages().Size());
     add("flows_done", run.FlowsDone());
     add("memory_bytes", sum([](const Fabric& part) { return part.MemoryBytes(); }));
     add("rule_changes", sum([](const Fabric& part) { return part.RuleChanges(); }));
+    if (skip)
+    {
+        add("skipped_ps", parts.First().Messages().SkippedPs());
+        add("skipped_packets", skip->DataPackets());
+        add("skips", skip->Jumps());
+    }
     return table;
 }
 

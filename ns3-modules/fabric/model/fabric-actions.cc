@@ -5,6 +5,7 @@
 #include "fabric.h"
 
 #include "fabric-egress.h"
+#include "steady-skip.h"
 
 #include "ns3/abort.h"
 #include "ns3/packet-capture.h"
@@ -192,6 +193,10 @@ Fabric::Delivered(uint32_t message)
 {
     m_messages.Delivered(message, m_nowPs);
     m_delivered++;
+    if (m_skip)
+    {
+        m_skip->Disturbed();
+    }
     if (!m_endpoints[m_messages[message].dstEndpoint].transport->IsAcknowledged())
     {
         m_messages.Acknowledged(message, m_nowPs);
@@ -355,6 +360,14 @@ Fabric::RuleChanges() const
 
 uint64_t
 Fabric::PausedPs(PortId port, uint64_t atPs) const
+{
+    return PausedByClock(port, atPs - m_messages.SkippedPs()) +
+           (m_skip ? m_skip->OfPort(port)[PAUSED_PS] : 0);
+}
+
+/// The same of what was executed, until a time of the engine's clock.
+uint64_t
+Fabric::PausedByClock(PortId port, uint64_t atPs) const
 {
     const PortCounters& counters = m_network.counters[port];
     const bool isPaused = m_ports[port].paused != 0 && !m_ports[port].down;

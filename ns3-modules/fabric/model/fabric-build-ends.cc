@@ -4,6 +4,8 @@
 
 #include "fabric.h"
 
+#include "steady-skip.h"
+
 #include "ns3/abort.h"
 
 #include <algorithm>
@@ -252,6 +254,11 @@ Fabric::BuildTelemetry(const std::vector<SampledRow>& rows)
             m_deadlockCheckPs = 0;
             m_watchPs = 0;
         }
+    }
+    if (m_options.skipTolerance > 0)
+    {
+        m_skip = std::make_unique<SteadySkip>(*this, m_options.skipTolerance);
+        m_watchPs = 0;
     }
 }
 

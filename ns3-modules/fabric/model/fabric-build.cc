@@ -2,6 +2,8 @@
 
 #include "fabric.h"
 
+#include "steady-skip.h"
+
 #include "ns3/abort.h"
 #include "ns3/link-door.h"
 #include "ns3/log.h"

@@ -5,6 +5,7 @@
 #include "fabric.h"
 
 #include "fabric-ingress.h"
+#include "steady-skip.h"
 
 #include "ns3/log.h"
 
@@ -66,6 +67,10 @@ Fabric::StartMessage(uint32_t message)
     }
     NS_LOG_LOGIC("message " << m_messages[message].id << " starts at " << m_nowPs << " ps");
     m_endpoints[m_messages[message].srcEndpoint].transport->StartMessage(message);
+    if (m_skip)
+    {
+        m_skip->Started(message);
+    }
 }
 
 void

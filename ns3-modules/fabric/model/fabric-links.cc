@@ -5,6 +5,7 @@
 #include "fabric.h"
 
 #include "fabric-egress.h"
+#include "steady-skip.h"
 
 #include "ns3/log.h"
 
@@ -31,6 +32,10 @@ void
 Fabric::ExecuteChange(uint32_t index, uint32_t row, bool isLast)
 {
     m_events -= m_domain != 0; // each domain executes it, and it is one
+    if (m_skip)
+    {
+        m_skip->Disturbed();
+    }
     if (index == CONTROL_LINK)
     {
         ChangeLink(row);
@@ -96,7 +101,7 @@ Fabric::CutPort(PortId portId)
         m_changes.Cut(portId);
         return;
     }
-    m_network.counters[portId].pausedPs = PausedPs(portId, m_nowPs);
+    m_network.counters[portId].pausedPs = PausedByClock(portId, m_nowPs);
     if (m_telemetry && m_telemetry->LogsPauses())
     {
         m_telemetry->PauseChanged(portId, port.paused, 0, {});

@@ -4,6 +4,7 @@
 
 #include "fabric-fetch.h"
 #include "fabric-parts.h"
+#include "steady-skip.h"
 
 #include "ns3/assert.h"
 #include "ns3/log.h"
@@ -35,7 +36,8 @@ uint64_t
 Fabric::NextPs() const
 {
     const bool isDone = m_messages.AllDone() && !m_isOpen;
-    return isDone || m_deadlocked ? NEVER_PS : m_queue.NextPs();
+    const uint64_t nextPs = isDone || m_deadlocked ? NEVER_PS : m_queue.NextPs();
+    return nextPs == NEVER_PS ? NEVER_PS : nextPs + m_messages.SkippedPs();
 }
 
 bool
@@ -47,18 +49,19 @@ Fabric::IsOver() const
 void
 Fabric::LimitTo(uint64_t limitPs)
 {
-    m_limitPs = std::min(m_limitPs, limitPs);
+    m_limitPs = std::min(m_limitPs, limitPs - m_messages.SkippedPs());
 }
 
 void
 Fabric::AdvanceTo(uint64_t nowPs)
 {
-    NS_ASSERT_MSG(nowPs >= m_nowPs && nowPs <= NextPs(), "events would be passed over");
-    if (nowPs > m_watchPs)
+    NS_ASSERT_MSG(nowPs >= NowPs() && nowPs <= NextPs(), "events would be passed over");
+    const uint64_t clockPs = nowPs - m_messages.SkippedPs();
+    if (clockPs > m_watchPs)
     {
-        Watch(nowPs);
+        Watch(clockPs);
     }
-    m_nowPs = nowPs;
+    m_nowPs = clockPs;
 }
 
 /**
@@ -73,13 +76,22 @@ Fabric::Watch(uint64_t nextPs)
     {
         m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
         // A link that is cut empties queues; before the last cut nothing is dead for ever.
-        m_deadlocked = m_changes.LastCutPs() < nextPs && !FindDeadlock(FabricParts({this})).empty();
+        m_deadlocked = m_changes.LastCutPs() < nextPs + m_messages.SkippedPs() &&
+                       !FindDeadlock(FabricParts({this})).empty();
     }
     if (m_telemetry && !m_deadlocked && nextPs > m_telemetry->NextSamplePs())
     {
         m_telemetry->SampleBefore(nextPs);
     }
     m_watchPs = std::min(m_deadlockCheckPs, m_telemetry ? m_telemetry->NextSamplePs() : NEVER_PS);
+    if (m_skip)
+    {
+        if (nextPs > m_skip->NextCheckPs() && !m_deadlocked)
+        {
+            m_skip->Check(nextPs);
+        }
+        m_watchPs = std::min(m_watchPs, m_skip->NextCheckPs());
+    }
 }
 
 void
@@ -221,7 +233,7 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
 void
 Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
 {
-    m_limitPs = limitPs;
+    m_limitPs = limitPs - m_messages.SkippedPs();
     if (m_fetches)
     {
         RunEvents<true>(deadline);

@@ -34,6 +34,8 @@ namespace ns3
 namespace fabric
 {
 
+class SteadySkip;
+
 /**
  * @ingroup fabric
  * @brief The packet engine: flat arrays of ports, frames and events, and the loop over them.
@@ -59,9 +61,9 @@ class Fabric final : public PacketLoop
     Fabric& operator=(const Fabric&) = delete;
 
     // ---- for the simulator
-    uint64_t NowPs() const override
+    uint64_t NowPs() const override ///< Of the world: the clock of the engine and what was skipped
     {
-        return m_nowPs;
+        return m_nowPs + m_messages.SkippedPs();
     }
 
     uint64_t NextPs() const override; ///< NEVER_PS also when all is done
@@ -178,6 +180,12 @@ class Fabric final : public PacketLoop
     }
 
     uint64_t PausedPs(PortId port, uint64_t atPs) const; ///< Held back until then [ps]
+    /// @return steady states that were skipped, null if nobody asked for it
+    const SteadySkip* GetSkip() const
+    {
+        return m_skip.get();
+    }
+
     uint64_t RuleChanges() const; ///< Of all switch programs
     /// @return egress ports of the links that a single-path message crosses; empty if sprayed
     std::vector<PortId> PathOf(uint32_t message) const;
@@ -193,6 +201,7 @@ class Fabric final : public PacketLoop
     friend class LinkDoor;
     friend class ProgramDoor;
     friend class HostPort;
+    friend class SteadySkip;
 
     /// The switches of one class.
     struct NodeClass
@@ -343,6 +352,7 @@ class Fabric final : public PacketLoop
     uint32_t CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t startPs);
     uint32_t OpenConversation(uint32_t endpoint, uint32_t dst);
     void Delivered(uint32_t message);
+    uint64_t PausedByClock(PortId port, uint64_t atPs) const;
     PortId PortOfMessage(uint32_t message) const;
     std::vector<PortId> NominalWay(uint32_t message, PortId port) const;
     uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
@@ -394,6 +404,7 @@ class Fabric final : public PacketLoop
     std::vector<SwitchProgram*> m_programs; ///< Of all classes
     std::vector<std::unique_ptr<ProgramDoor>> m_programDoors;
     std::unique_ptr<Telemetry> m_telemetry;
+    std::unique_ptr<SteadySkip> m_skip;
     std::unique_ptr<PacketCapture> m_capture; ///< Null unless a host is captured
 
     Instant m_instant;            ///< Being executed

@@ -105,7 +105,7 @@ MessageBook::AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs
                 .src = idOf(src),
                 .dst = idOf(dst),
                 .bytes = static_cast<int64_t>(bytes),
-                .startPs = static_cast<int64_t>(startPs),
+                .startPs = static_cast<int64_t>(startPs + m_skippedPs),
                 .transport = 0},
                src,
                dst);
@@ -123,8 +123,8 @@ uint32_t
 MessageBook::AddDone(uint32_t src, uint32_t dst, uint64_t nowPs)
 {
     const uint32_t message = AddNew(src, dst, 0, nowPs);
-    m_messages[message].receiverEndPs = nowPs;
-    m_messages[message].senderEndPs = nowPs;
+    m_messages[message].receiverEndPs = nowPs + m_skippedPs;
+    m_messages[message].senderEndPs = nowPs + m_skippedPs;
     m_done++;
     m_left--;
     return message;
@@ -134,7 +134,7 @@ void
 MessageBook::Schedule(uint32_t message, uint64_t nowPs)
 {
     m_queue.Push(nowPs,
-                 {m_messages[message].startPs,
+                 {m_messages[message].startPs - m_skippedPs,
                   EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
                   message});
 }
@@ -150,7 +150,7 @@ MessageBook::ScheduleItem(uint32_t item, uint64_t nowPs)
     }
     const Task& task = m_graph.TaskOf(item);
     m_queue.Push(nowPs,
-                 {task.startPs + task.durationPs,
+                 {task.startPs + task.durationPs - m_skippedPs,
                   EventTarget(EventType::CONTROL, CONTROL_TASK),
                   item});
 }
@@ -158,7 +158,7 @@ MessageBook::ScheduleItem(uint32_t item, uint64_t nowPs)
 void
 MessageBook::Delivered(uint32_t message, uint64_t nowPs)
 {
-    m_messages[message].receiverEndPs = nowPs;
+    m_messages[message].receiverEndPs = nowPs + m_skippedPs;
     ReleaseMessage(message, false, nowPs);
 }
 
@@ -169,7 +169,7 @@ MessageBook::Acknowledged(uint32_t message, uint64_t nowPs)
                       DomainOf(m_messages[message].dst) != m_domain,
                   "a message is acknowledged only after it is delivered");
     NS_ASSERT_MSG(!m_messages[message].senderEndPs, "a message is done once");
-    m_messages[message].senderEndPs = nowPs;
+    m_messages[message].senderEndPs = nowPs + m_skippedPs;
     m_done++;
     m_left--;
     ReleaseMessage(message, true, nowPs);
@@ -221,7 +221,7 @@ MessageBook::Release(uint32_t item, bool atSender, uint64_t nowPs)
     m_graph.Release(
         item,
         atSender,
-        nowPs,
+        nowPs + m_skippedPs,
         [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
         [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); },
         [this](uint32_t follower, uint64_t knownPs) {
@@ -262,6 +262,13 @@ MessageBook::LeastTellingPs() const
         }
     });
     return leastPs;
+}
+
+void
+MessageBook::Skip(uint64_t byPs)
+{
+    m_queue.AdvanceControl(byPs);
+    m_skippedPs += byPs;
 }
 
 uint64_t

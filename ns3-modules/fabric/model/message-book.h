@@ -26,6 +26,8 @@ struct Fulfilled
  *
  * A message of no bytes is a point in time: it is done when it starts. In a run of several domains
  * each has a book of all messages, and keeps what its own hosts do.
+ *
+ * Its times are those of the world, which results have: the engine's clock and what was skipped.
  */
 class MessageBook
 {
@@ -63,6 +65,15 @@ class MessageBook
     void Fulfil(const Fulfilled& fulfilled, uint64_t nowPs);
     /// @return least delay of a dependency that another domain fulfils, NEVER_PS without any [ps]
     uint64_t LeastTellingPs() const;
+
+    /// Time is taken out of the engine's clock: what has not begun comes earlier by it [ps].
+    void Skip(uint64_t byPs);
+
+    /// @return how far the time of the world is ahead of the engine's clock [ps]
+    uint64_t SkippedPs() const
+    {
+        return m_skippedPs;
+    }
 
     /// @return whether a message has not begun because of others that it waits for
     bool WaitsForOthers(uint32_t message) const
@@ -141,6 +152,7 @@ class MessageBook
     uint32_t m_done{0};
     uint32_t m_tasksDone{0};
     uint64_t m_left{0}; ///< Messages and tasks that are not done
+    uint64_t m_skippedPs{0};
     int64_t m_nextId{0};
     TaskGraph m_graph;
 };

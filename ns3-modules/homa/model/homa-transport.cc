@@ -69,6 +69,12 @@ HomaTransport::GetTypeId()
     return tid;
 }
 
+bool
+HomaTransport::MayShorten() const
+{
+    return true;
+}
+
 void
 HomaTransport::DoAttach()
 {

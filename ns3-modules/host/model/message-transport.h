@@ -77,6 +77,13 @@ class MessageTransport : public MessageSource<Out>
     {
     }
 
+    // ---- at the source, for steady states that are skipped
+
+    /// The message has become shorter by packets that were not sent; its Scoreboard knows already.
+    virtual void OnShortened(Out& out, uint32_t packets)
+    {
+    }
+
     // ---- what a family may call
 
     /// Make a frame that has come its own answer and send it by the port it came by.
@@ -130,6 +137,30 @@ class MessageTransport : public MessageSource<Out>
             OnRequest(*in, id, port);
         }
         Host().FreeFrame(id);
+    }
+
+    MessageProgress ProgressOf(uint32_t message) final
+    {
+        const Out& out = this->OutboundOf(Host().GetMessage(message).senderSlot);
+        return {out.packets.Packets(),
+                out.packets.Highest(),
+                out.packets.NumArrived(),
+                this->NextUpdatePs(out)};
+    }
+
+    void Shorten(uint32_t index, uint32_t packets) final
+    {
+        const Message& message = Host().GetMessage(index);
+        if (message.src == Host().Host())
+        {
+            Out& out = this->OutboundOf(message.senderSlot);
+            out.packets.Shorten(packets);
+            OnShortened(out, packets);
+        }
+        else if (message.receiverSlot != NO_SLOT)
+        {
+            m_in[message.receiverSlot].packets -= packets;
+        }
     }
 
     /// @return state of a message at its destination, made if there was none; null: it is done

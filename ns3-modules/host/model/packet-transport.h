@@ -100,6 +100,12 @@ class PacketTransport : public Transport
     }
     bool HasWindow(const Outbound& out) const;    ///< Congestion control sets a window
 
+    /// @return when congestion control wants OnUpdate, NEVER_PS: not [ps]
+    uint64_t NextUpdatePs(const Outbound& out) const
+    {
+        return m_control ? m_control->NextUpdatePs(out.slot) : NEVER_PS;
+    }
+
     bool HasControl() const ///< There is congestion control
     {
         return m_control != nullptr;

@@ -37,6 +37,12 @@ class Scoreboard
         m_packets = packets;
     }
 
+    /// The message has fewer packets, none of which was sent.
+    void Shorten(uint32_t packets)
+    {
+        m_packets -= packets;
+    }
+
     uint32_t Packets() const ///< Of the message
     {
         return m_packets;
@@ -55,6 +61,11 @@ class Scoreboard
     uint32_t Highest() const ///< One more than the largest packet ever sent
     {
         return m_highest;
+    }
+
+    uint32_t NumArrived() const ///< Known to have arrived
+    {
+        return m_arrived.Base() + m_arrived.Held();
     }
 
     uint32_t InFlight() const

@@ -45,6 +45,12 @@ InbandTelemetry::Hooks() const
 }
 
 bool
+InbandTelemetry::MaySkip() const
+{
+    return true;
+}
+
+bool
 InbandTelemetry::WritesIntHops() const
 {
     return true;

@@ -34,6 +34,7 @@ class InbandTelemetry final : public fabric::SwitchProgram
     uint32_t Hooks() const override;
     void OnDeparture(fabric::PortId egress, fabric::FrameId frame, uint64_t queuedBytes) override;
     bool WritesIntHops() const override;
+    bool MaySkip() const override;
 
   private:
     fabric::ProgramDoor* m_door{nullptr};

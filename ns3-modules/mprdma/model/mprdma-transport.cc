@@ -50,6 +50,12 @@ MpRdmaTransport::GetTypeId()
     return tid;
 }
 
+bool
+MpRdmaTransport::MayShorten() const
+{
+    return true;
+}
+
 void
 MpRdmaTransport::Begin(MpRdmaOutbound& out)
 {

@@ -55,6 +55,12 @@ MptcpTransport::GetTypeId()
     return tid;
 }
 
+bool
+MptcpTransport::MayShorten() const
+{
+    return true;
+}
+
 void
 MptcpTransport::Begin(MptcpOutbound& out)
 {

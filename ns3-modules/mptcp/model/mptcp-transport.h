@@ -63,6 +63,7 @@ class MptcpTransport final : public fabric::MessageTransport<MptcpOutbound, fabr
 {
   public:
     static TypeId GetTypeId();
+    bool MayShorten() const override;
 
   private:
     void Begin(MptcpOutbound& out) override;

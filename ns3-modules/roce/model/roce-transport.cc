@@ -80,6 +80,12 @@ RoceTransport::DoAttach()
 }
 
 bool
+RoceTransport::MayShorten() const
+{
+    return true;
+}
+
+bool
 RoceTransport::AcceptsOutOfOrder() const
 {
     return m_recovery == Recovery::SELECTIVE_REPEAT;

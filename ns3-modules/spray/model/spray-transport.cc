@@ -51,6 +51,12 @@ SprayTransport::SpreadsOverPorts() const
     return true;
 }
 
+bool
+SprayTransport::MayShorten() const
+{
+    return true;
+}
+
 void
 SprayTransport::DoAttach()
 {

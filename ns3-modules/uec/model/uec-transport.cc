@@ -40,6 +40,12 @@ UecTransport::GetTypeId()
     return tid;
 }
 
+bool
+UecTransport::MayShorten() const
+{
+    return true;
+}
+
 void
 UecTransport::DoAttach()
 {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_STEADY_SKIP_H
+#define FABRIC_STEADY_SKIP_H
+
+#include "steady-state.h"
+
+#include "ns3/frame.h"
+#include "ns3/transport.h"
+
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+class Fabric;
+
+/// Place of each total in PortTotals.
+enum PortTotal : size_t
+{
+    SENT_FRAMES,
+    SENT_BYTES, ///< Without framing [byte]
+    SENT_CONTROL,
+    RECEIVED_FRAMES,
+    DROPPED_BUFFER,
+    DROPPED_HEADROOM,
+    MARKED,
+    TRIMMED,
+    BOUNCED,
+    LINK_CONTROL_SENT,
+    LINK_CONTROL_RECEIVED,
+    PAUSED_PS,
+};
+
+/**
+ * @ingroup fabric
+ * @brief Skips steady states: takes time out of the engine's clock and packets out of messages.
+ *
+ * Nothing that is under way is touched. While all messages keep their rates, time that goes by
+ * moves every sequence number and every time by the same amount, and no frame, timer, window,
+ * account or draw knows the difference. So instead of moving all of these forward, messages that
+ * were to go on for that time are made shorter by the packets they would have sent, and what is
+ * to happen at times of the world (messages that start, links that change, the end of the run)
+ * comes earlier on the engine's clock. Results add both again.
+ *
+ * **Source** Our own. That packet simulation of training can skip its steady states: Long et al.,
+ * NSDI 2026.
+ * **Not modelled** Partitions that are steady each for itself; transients that were seen before.
+ */
+class SteadySkip
+{
+  public:
+    /**
+     * Abort in one line if something in the network cannot be skipped.
+     * @param fabric lives longer than this
+     * @param tolerance of completion times [1]
+     */
+    SteadySkip(Fabric& fabric, double tolerance);
+
+    void Started(uint32_t message); ///< It is under way
+    void Disturbed();               ///< A message has ended or a link has changed
+
+    /// @return when Check is due, by the engine's clock [ps]
+    uint64_t NextCheckPs() const
+    {
+        return m_nextCheckPs;
+    }
+
+    /// Look at the network before the next event, and skip if it is steady.
+    void Check(uint64_t nextPs);
+
+    // ---- what was skipped
+    uint64_t Jumps() const
+    {
+        return m_jumps;
+    }
+
+    uint64_t DataPackets() const ///< That hosts would have got
+    {
+        return m_dataPackets;
+    }
+
+    const FlowTotals& OfMessage(uint32_t message) const; ///< `sent` are also those that arrived
+    const PortTotals& OfPort(PortId port) const
+    {
+        return m_ports[port];
+    }
+
+  private:
+    /// A message under way.
+    struct Active
+    {
+        uint32_t message;
+        uint64_t rttPs;    ///< Of its unloaded path [ps]
+        FlowTotals before; ///< Skipped before the state at hand began
+    };
+
+    void CheckTypes() const;
+    void Begin(uint64_t nowPs);
+    uint64_t MostPs(uint64_t nextPs) const;
+    MessageProgress ProgressOf(uint32_t message) const;
+    Snapshot Take() const;
+    void Skip(const SteadyState::Jump& jump);
+    void SkipPorts(const SteadyState::Jump& jump);
+
+    Fabric& m_fabric;
+    SteadyState m_state;
+    std::vector<Active> m_active; ///< In the order in which they started
+    uint64_t m_nextCheckPs;
+    uint64_t m_firstWindowPs; ///< After something has changed [ps]
+    bool m_disturbed{true};
+    uint64_t m_slowestPs{0}; ///< Longest wait for a congestion control, in the state at hand [ps]
+    uint32_t m_sinceJump{0}; ///< Snapshots since the last jump
+    uint64_t m_jumps{0};
+    uint64_t m_dataPackets{0};
+    std::vector<FlowTotals> m_messages;
+    std::vector<PortTotals> m_ports;
+    std::vector<PortTotals> m_portsBefore; ///< When the state at hand began
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_STEADY_SKIP_H

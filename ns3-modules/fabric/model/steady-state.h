@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_STEADY_STATE_H
+#define FABRIC_STEADY_STATE_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// Totals of a message that grow while it is under way.
+struct FlowTotals
+{
+    uint64_t sent{0};    ///< First copies [packet]
+    uint64_t arrived{0}; ///< Of these, as its source knows [packet]
+    uint64_t timeouts{0};
+
+    /// What results count beside these.
+    enum Count : size_t
+    {
+        COPIES,
+        TRIMMED,
+        MARKED,
+        NAKS,
+        NUM_COUNTS,
+    };
+
+    std::array<uint64_t, NUM_COUNTS> counts{};
+};
+
+/// Totals of an egress and its ingress that results have, in the order of PortTotal.
+using PortTotals = std::array<uint64_t, 12>;
+
+/// All totals at one time.
+struct Snapshot
+{
+    uint64_t timePs{0};
+    std::vector<FlowTotals> flows; ///< Of the same messages in the same order in one history
+    std::vector<PortTotals> ports;
+};
+
+/// A message as it goes on, for as long as nothing else happens.
+struct FlowAhead
+{
+    uint64_t packets; ///< Of the whole message
+    uint64_t unsent;  ///< First copies that are still to be sent [packet]
+    uint64_t skipped; ///< Since the last Restart [packet]
+};
+
+/**
+ * @brief Whether a network is in a steady state, and for how long that may be believed.
+ *
+ * It is told totals at equal distances. In a steady state every message has the same count of
+ * arrivals in each of several windows, and as much of it is under way at their end as at their
+ * beginning. By how much that is not so, between windows, halves, or beginning and end, is taken
+ * for the error of its rate, at least a packet; so long may be skipped that this error stays a
+ * fraction of the tolerance of every message.
+ *
+ * Windows become longer as long as nothing changes, so rates become better. A jump goes to where
+ * the messages would be by the rates as they are known then, whatever was thought at earlier jumps.
+ */
+class SteadyState
+{
+  public:
+    /// Windows that must be alike; twice as many are kept.
+    static constexpr size_t WINDOWS = 4;
+
+    /// @param tolerance of the completion time of a message [1]
+    explicit SteadyState(double tolerance);
+
+    void Restart(uint64_t windowPs); ///< Something has changed: forget all [ps]
+    void Skipped(uint64_t byPs);     ///< A jump was made [ps]
+    void Add(Snapshot snapshot);     ///< Totals one window after the last
+
+    uint64_t WindowPs() const ///< Between two snapshots [ps]
+    {
+        return m_windowPs;
+    }
+
+    /// What may be skipped.
+    struct Jump
+    {
+        uint64_t byPs;        ///< [ps]
+        uint64_t sincePs;     ///< All that was skipped since the last Restart, with this [ps]
+        const Snapshot* from; ///< Rates are those from here
+        const Snapshot* to;   ///< to here
+
+        /// @return what a total has grown by in all that was skipped since the last Restart
+        uint64_t Grown(uint64_t before, uint64_t after) const;
+    };
+
+    /**
+     * @param flows of the snapshots, in their order
+     * @param mostPs until something else happens [ps]
+     * @param slowestPs longest clock that decides rates: a window must hold one of its turns [ps]
+     * @return none if the state is not steady, or nothing worth while may be skipped
+     */
+    std::optional<Jump> Judge(const std::vector<FlowAhead>& flows,
+                              uint64_t mostPs,
+                              uint64_t slowestPs) const;
+
+    /// Packets of the end of a message that are never skipped, beside those of two first windows.
+    static constexpr uint64_t END_PACKETS = 16;
+
+  private:
+    double Packets(size_t flow, size_t first) const;
+    double ErrorPackets(size_t flow, size_t first) const;
+    std::optional<uint64_t> MostPs(size_t flow, size_t first, const FlowAhead& ahead) const;
+
+    double m_tolerance;
+    uint64_t m_firstWindowPs{0};
+    uint64_t m_windowPs{0};
+    uint64_t m_skippedPs{0}; ///< Since the last Restart [ps]
+    std::vector<Snapshot> m_history;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_STEADY_STATE_H
