@@ -41,8 +41,10 @@ SIZE = Dimension(
     | {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40},
 )  # fmt: skip
 
+SHARE = Dimension("share", "ppm", "1%", {"%": 10**4, "ppm": 1})
+
 #: The end of a key says which dimension its value has once it is an integer.
-BY_SUFFIX = {"_ps": TIME, "_bps": RATE, "_bytes": SIZE}
+BY_SUFFIX = {"_ps": TIME, "_bps": RATE, "_bytes": SIZE, "_ppm": SHARE}
 
 #: An exponent of more than nine digits is none: no number here is that large or small.
 _DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?"
@@ -61,7 +63,7 @@ def parse(text: object, dimension: Dimension) -> int:
     text : str
         Number and unit, ``"500 ns"``; the space may be left out.
     dimension : Dimension
-        TIME [ps], RATE [bit/s] or SIZE [B].
+        TIME [ps], RATE [bit/s], SIZE [B] or SHARE [ppm].
 
     Raises
     ------

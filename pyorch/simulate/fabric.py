@@ -297,6 +297,8 @@ class Fabric:
     def _fill(self, facade) -> None:
         for option, value in (self._options | {"threads": self.threads}).items():
             facade.Option(option, value)
+        if "skip_ppm" in self.engine:
+            facade.Option("skip_ppm", self.engine["skip_ppm"])
         for index, option, value in self._class_options:
             facade.Option(option, value, index)
         for index in self._link_classes:

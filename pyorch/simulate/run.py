@@ -131,6 +131,7 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
         events=int(facade.Events()),
         data_packets=int(facade.DataPackets()),
         simulated_ps=int(facade.NowPs()),
+        **_skipped(tables),
         start_to_first_event_s=round(start_to_first_event_s, 6),
         load_s=round(load_s, 6),
         build_s=round(build_s, 6),
@@ -175,6 +176,14 @@ def _state(facade, packets_total: int, wall_s: float) -> State:
         events=int(facade.Events()),
         wall_s=wall_s,
     )
+
+
+def _skipped(tables: results.Tables) -> dict[str, int]:
+    """Return the time and the packets that were skipped; nothing if nobody asked for it."""
+    if "skips" not in tables:
+        return {}
+    skips = tables["skips"]
+    return {key: int(skips[key].sum()) for key in ("skipped_ps", "skipped_packets")}
 
 
 def _outcome(facade, stop_ps: int) -> dict[str, object]:

@@ -3,7 +3,6 @@
 
 import numpy as np
 
-from pyorch.spec import engine as engines
 from pyorch.spec.fields import FieldError
 from pyorch.spec.typeids import TypeIds
 from pyorch.units import TIME, format_exact, format_si
@@ -343,43 +342,3 @@ def _ranges(ids: np.ndarray) -> str:
     runs = np.split(ids, np.flatnonzero(np.diff(ids) > 1) + 1)
     texts = [f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs[:shown]]
     return ", ".join(texts) + (", ..." if len(runs) > shown else "")
-
-
-def check_fluid(spec: dict) -> None:
-    """Raise FieldError for what only packets have, if the run is at flow level."""
-    if spec.get("engine", {}).get("type") != "fluid":
-        return
-    for key, of_packets in (("arrivals", "arrivals"), ("pauses", "pauses"),
-                            ("sample_ps", "sample"), ("pcap", "pcap")):  # fmt: skip
-        if spec["trace"][key]:
-            raise FieldError(
-                f"trace.{of_packets}",
-                "a run of engine fluid has no packets to record. Leave it out, or write"
-                " engine: packets.",
-            )
-    for index, load in enumerate(spec["workload"]):
-        if load.get("admission", "none") != "none":
-            raise FieldError(
-                f"workload.{index}.admission",
-                "engine fluid knows no rate of a flow's own. Write none, or engine: packets.",
-            )
-
-
-def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> None:
-    """Raise FieldError for domains that cannot be, and for threads that would have none."""
-    domains = engines.of(spec).domains
-    switches = int(nodes["is_switch"].sum())
-    if domains > 1 and engines.of(spec).type == "fluid":
-        raise FieldError("engine.domains", "only a run of packets is cut into domains. Leave out.")
-    if domains > switches:
-        raise FieldError(
-            "engine.domains",
-            f"{domains}, but there are {switches} switches, and a domain has one at least."
-            f" Write 1 to {switches}.",
-        )
-    if threads > domains:
-        raise FieldError(
-            "engine.threads",
-            f"{threads} for {domains} domains: a thread without a domain has nothing to do."
-            f" Write 1 to {domains}, or more domains.",
-        )

@@ -17,8 +17,6 @@ from pyorch.spec import engine as engines
 from pyorch.spec import messages, typeids
 from pyorch.spec.checks import (
     check_credits,
-    check_domains,
-    check_fluid,
     check_forwarding,
     check_jitter,
     check_lanes,
@@ -29,6 +27,7 @@ from pyorch.spec.checks import (
     check_trace,
     check_trimming,
 )
+from pyorch.spec.engine_checks import check_domains, check_fluid, check_skip
 from pyorch.spec.fields import FieldError, check_text, restore
 from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
 from pyorch.spec.network import Network
@@ -132,6 +131,7 @@ class Resolver:
             check_jitter(spec)
             check_fluid(spec)
             check_domains(spec, point.engine.threads, nodes)
+            check_skip(spec)
             if self._types is not None:
                 check_reduction(spec)
                 check_signals(spec, self._types)

@@ -106,6 +106,17 @@ PAUSES = {
     "toward": Column("Where the frame that was one too many was to go from the peer", True),
     "toward_parallel": Column("Which of the links of the peer and that node, from 0", True),
 }
+SKIPS = {
+    "time_ps": Column("When the steady state that was skipped, or this part of one, began [ps]"),
+    "skipped_ps": Column("How long it was [ps]"),
+    "skipped_packets": Column("Data packets that would have been sent then"),
+    "measured_ps": Column("For how long the rates of the messages had been measured [ps]"),
+    "flows": Column("Messages under way"),
+}
+SKIPPED_FLOWS = {
+    "flow": Column("Id of the message"),
+    "skipped_packets": Column("Of its data packets, those that were skipped"),
+}
 TRANSPORTS = {
     "transport": Column("Index into the transports of the scenario, from 0"),
     "mtu_bytes": Column("Payload of a full packet [byte]"),
@@ -137,6 +148,8 @@ CONTRACTS = {
     "port_samples": PORT_SAMPLES,
     "flow_samples": FLOW_SAMPLES,
     "pauses": PAUSES,
+    "skips": SKIPS,
+    "skipped_flows": SKIPPED_FLOWS,
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
 ALWAYS = ("flows", "ports", "paths", "summary", "transports")

@@ -197,7 +197,7 @@ def run(
     captures : Captures, optional
         Hosts whose frames go to pcap files.
     options
-        ``engine`` (packets), ``program`` of switches; of `Fabric`: ``framing_bytes``,
+        ``engine`` (packets), ``skip_ppm``, ``program`` of switches; of `Fabric`: ``framing_bytes``,
         ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
     """
     return run_tables(
@@ -223,12 +223,14 @@ def run(
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
     link_events=(), dependencies=(), tasks=(), sampled=(), captures=None, engine="packets",
-    program=None, **options,
+    program=None, skip_ppm=None, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
     if engine != "packets":
         fabric.engine = {"type": engine}
+    if skip_ppm:
+        fabric.engine = {"skip_ppm": skip_ppm}
     fabric.table("nodes", nodes)
     fabric.table("links", links)
     fabric.table("flows", flows)

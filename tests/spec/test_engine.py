@@ -79,3 +79,43 @@ def test_records_of_packets_are_refused_without_packets(small, trace):
 
     with pytest.raises(SpecError, match="trace.[a-z]+: a run of engine fluid has no packets to"):
         small.plan(text)
+
+
+def test_a_tolerance_is_part_of_the_run_and_of_its_script(small):
+    run = small.plan(sets=[("engine.skip", "0.5%")])[0]
+
+    assert run.spec["engine"] == {"skip_ppm": 5000}
+    assert run.id not in small.ids()
+    assert checked(run.spec, "spec.json") == run.spec
+    assert "    fabric.engine = {'skip_ppm': 5000}\n" in render_script(run.spec)
+
+
+@pytest.mark.parametrize("tolerance", ["0%", "10.1%", "100%"])
+def test_a_tolerance_that_is_none_is_refused(small, tolerance):
+    with pytest.raises(SpecError, match=f"engine.skip: '{tolerance}' is no tolerance of compl"):
+        small.plan(sets=[("engine.skip", tolerance)])
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ("trace: {arrivals: true}", "trace.arrivals: it records all that happens, and engine.skip"),
+        ("trace: {pauses: true}", "trace.pauses: it records all that happens"),
+        ("trace: {sample: 1 us}", "trace.sample: it records all that happens"),
+        ("trace: {pcap: [0]}", "trace.pcap: it records all that happens"),
+    ],
+)
+def test_records_of_all_that_happens_are_refused_where_some_is_skipped(small, section, message):
+    with pytest.raises(SpecError, match=message):
+        small.plan(f"{small.text}engine: {{skip: 1%}}\n{section}\n")
+
+
+@pytest.mark.parametrize("key", ["loss", "bit_error_ratio"])
+def test_rare_losses_are_refused_where_steady_states_are_skipped(small, key):
+    with pytest.raises(SpecError, match=f"link.{key}: what is lost now and then is not seen in a"):
+        small.plan(sets=[("engine.skip", "1%"), (f"link.{key}", "1e-6")])
+
+
+def test_only_packets_can_be_skipped(small):
+    with pytest.raises(SpecError, match="engine.skip: a run of engine fluid has no packets to"):
+        small.plan(sets=[("engine", "fluid"), ("engine.skip", "1%")])

@@ -207,6 +207,46 @@ class EventLaneLimits : public TestCase
     }
 };
 
+/// Oracle: by hand. Only what happens at times of the world comes earlier, and the order is kept.
+class ControlComesEarlier : public TestCase
+{
+  public:
+    ControlComesEarlier()
+        : TestCase("events of control come earlier, timers when they were to")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t FAR_PS = 100 * EventWheel::HORIZON_PS;
+        EventQueue queue;
+        const uint32_t control = EventTarget(EventType::CONTROL, CONTROL_MESSAGE);
+        const uint32_t timer = EventTarget(EventType::TIMER, 3);
+        queue.Push(0, {5, timer, 1});
+        queue.Push(0, {FAR_PS, control, 2});
+        queue.Push(0, {2 * FAR_PS, control, 3});
+        queue.Push(0, {FAR_PS / 2, timer, 4});
+        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), FAR_PS, "the timers do not count");
+
+        queue.AdvanceControl(FAR_PS - 1000);
+        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), 1000, "earlier");
+        const std::vector<Row> expected{{5, timer, 1},
+                                        {1000, control, 2},
+                                        {FAR_PS / 2, timer, 4},
+                                        {FAR_PS + 1000, control, 3}};
+        for (const Row& row : expected)
+        {
+            NS_TEST_EXPECT_MSG_EQ((PopInstant(queue) == std::vector<Row>{row}),
+                                  true,
+                                  "at " << std::get<0>(row));
+        }
+        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), NEVER_PS, "none is left");
+        queue.Push(FAR_PS + 1000, {FAR_PS + 1010, control, 5});
+        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), FAR_PS + 1010, "one that is near");
+    }
+};
+
 class FabricEventQueueTestSuite : public TestSuite
 {
   public:
@@ -221,6 +261,7 @@ class FabricEventQueueTestSuite : public TestSuite
             }
         }
         AddTestCase(new EventLaneLimits, Duration::QUICK);
+        AddTestCase(new ControlComesEarlier, Duration::QUICK);
     }
 };
 

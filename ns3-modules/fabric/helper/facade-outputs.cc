@@ -102,12 +102,6 @@ MakeFlows(const FabricParts& parts)
         [](const M& m) { return m.naks; },
         [](const Skipped& s) { return s.counts[FlowTotals::NAKS]; });
     add("out_of_order_peak_packets", [](const Message& m) { return m.outOfOrderPeak; });
-    if (parts.First().GetSkip())
-    {
-        table.Add("skipped_packets", n, [&](size_t i) {
-            return SkippedOf(parts, static_cast<uint32_t>(i)).arrived;
-        });
-    }
     return table;
 }
 
@@ -160,8 +154,7 @@ MakePorts(const FabricParts& parts, uint64_t nowPs)
     });
     add("sent_data_packets", [&](Id id, const Port& p, const C&) {
         const bool carriesControl = p.current != NO_FRAME && p.currentKind != frame_kind::DATA;
-        return p.sentFrames - p.sentControl - carriesControl + skipped(id, SENT_FRAMES) -
-               skipped(id, SENT_CONTROL);
+        return p.sentFrames - p.sentControl - carriesControl + skipped(id, SENT_DATA);
     });
     addWith(
         "received_frames", [](const P& p, const C&) { return p.receivedFrames; }, RECEIVED_FRAMES);
@@ -304,19 +297,39 @@ MakeSummary(const Domains& run)
     const auto sum = [&parts](auto number) { return parts.Sum(number); };
     add("now_ps", run.NowPs());
     add("events", run.Events());
-    const SteadySkip* skip = parts.First().GetSkip();
-    add("data_packets_delivered", run.DataPackets() + (skip ? skip->DataPackets() : 0));
+    add("data_packets_delivered", run.DataPackets());
     add("frames_allocated_peak", sum([](const Fabric& part) { return part.Frames().Peak(); }));
     add("flows_total", parts.First().Messages().Size());
     add("flows_done", run.FlowsDone());
     add("memory_bytes", sum([](const Fabric& part) { return part.MemoryBytes(); }));
     add("rule_changes", sum([](const Fabric& part) { return part.RuleChanges(); }));
-    if (skip)
-    {
-        add("skipped_ps", parts.First().Messages().SkippedPs());
-        add("skipped_packets", skip->DataPackets());
-        add("skips", skip->Jumps());
-    }
+    return table;
+}
+
+/// What was skipped of each message.
+OutputTable
+MakeSkippedFlows(const FabricParts& parts)
+{
+    OutputTable table;
+    const size_t n = parts.First().Messages().Size();
+    table.Add("flow", n, [&](size_t i) { return parts.First().Messages()[i].id; });
+    table.Add("skipped_packets", n, [&](size_t i) {
+        return SkippedOf(parts, static_cast<uint32_t>(i)).arrived;
+    });
+    return table;
+}
+
+/// Each steady state that was skipped, or part of one.
+OutputTable
+MakeSkips(const FabricParts& parts)
+{
+    const auto& rows = parts.First().GetSkip()->Skips();
+    OutputTable table;
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    table.Add("skipped_ps", rows.size(), [&](size_t i) { return rows[i].byPs; });
+    table.Add("skipped_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
+    table.Add("measured_ps", rows.size(), [&](size_t i) { return rows[i].measuredPs; });
+    table.Add("flows", rows.size(), [&](size_t i) { return rows[i].messages; });
     return table;
 }
 
@@ -421,6 +434,11 @@ MakeOutputs(const Domains& run)
     }
     tables["summary"] = MakeSummary(run);
     tables["transports"] = MakeTransports(parts);
+    if (parts.First().GetSkip()) // then there is one domain
+    {
+        tables["skips"] = MakeSkips(parts);
+        tables["skipped_flows"] = MakeSkippedFlows(parts);
+    }
     const Telemetry* telemetry = parts.First().GetTelemetry();
     if (telemetry && telemetry->LogsArrivals())
     {

@@ -56,9 +56,10 @@ SteadySkip::CheckTypes() const
                             << ASIDE);
     }
     const FabricOptions& options = m_fabric.m_options;
-    NS_ABORT_MSG_IF(options.traceArrivals || options.tracePauses || !options.captures.empty(),
-                    "arrivals, pauses and packet captures are of all packets, and those of a "
-                    "steady state are skipped"
+    NS_ABORT_MSG_IF(options.traceArrivals || options.tracePauses || options.samplePs ||
+                        !options.captures.empty(),
+                    "arrivals, pauses, samples and packet captures have all that happens, and "
+                    "what happens in a steady state is skipped"
                         << ASIDE);
     NS_ABORT_MSG_IF(m_fabric.m_losses.Any(),
                     "links lose frames at random, or scripted ones: what happens rarely is not "
@@ -192,9 +193,11 @@ SteadySkip::Take() const
     {
         const Port& port = m_fabric.m_ports[id];
         const PortCounters& counters = m_fabric.m_network.counters[id];
+        const bool carriesControl =
+            port.current != NO_FRAME && port.currentKind != frame_kind::DATA;
         now.ports.push_back({port.sentFrames,
                              port.sentBytes,
-                             port.sentControl,
+                             port.sentFrames - port.sentControl - carriesControl,
                              port.receivedFrames,
                              counters.droppedBuffer,
                              counters.droppedHeadroom,
@@ -211,7 +214,7 @@ SteadySkip::Take() const
 void
 SteadySkip::Skip(const SteadyState::Jump& jump)
 {
-    const uint64_t overPs = jump.to->timePs - jump.from->timePs;
+    uint64_t skippedPackets = 0;
     m_messages.resize(m_fabric.m_messages.Size());
     for (size_t i = 0; i < m_active.size(); i++)
     {
@@ -226,7 +229,7 @@ SteadySkip::Skip(const SteadyState::Jump& jump)
         const uint64_t packets = std::max(until, skipped.sent) - skipped.sent;
         skipped.sent += packets;
         skipped.arrived += packets;
-        m_dataPackets += packets;
+        skippedPackets += packets;
         for (size_t c = 0; c < skipped.counts.size(); c++)
         {
             skipped.counts[c] = before.counts[c] + jump.Grown(from.counts[c], to.counts[c]);
@@ -239,9 +242,14 @@ SteadySkip::Skip(const SteadyState::Jump& jump)
         }
     }
     SkipPorts(jump);
+    m_skips.push_back({m_nextCheckPs + m_fabric.m_messages.SkippedPs(),
+                       jump.byPs,
+                       skippedPackets,
+                       jump.to->timePs - jump.from->timePs,
+                       m_active.size()});
+    m_fabric.m_dataPackets += skippedPackets;
     m_fabric.m_messages.Skip(jump.byPs);
     m_fabric.m_limitPs -= jump.byPs;
-    m_jumps++;
     NS_LOG_LOGIC("skipped " << jump.byPs << " ps at " << m_fabric.NowPs() << " ps");
 }
 

@@ -22,7 +22,7 @@ enum PortTotal : size_t
 {
     SENT_FRAMES,
     SENT_BYTES, ///< Without framing [byte]
-    SENT_CONTROL,
+    SENT_DATA, ///< Frames of data
     RECEIVED_FRAMES,
     DROPPED_BUFFER,
     DROPPED_HEADROOM,
@@ -72,14 +72,19 @@ class SteadySkip
     void Check(uint64_t nextPs);
 
     // ---- what was skipped
-    uint64_t Jumps() const
+    /// A steady state, or part of one.
+    struct Skipped
     {
-        return m_jumps;
-    }
+        uint64_t timePs;     ///< When it began, of the world [ps]
+        uint64_t byPs;       ///< How long it was [ps]
+        uint64_t packets;    ///< Of all messages under way
+        uint64_t measuredPs; ///< For how long their rates had been measured [ps]
+        uint64_t messages;   ///< Under way
+    };
 
-    uint64_t DataPackets() const ///< That hosts would have got
+    const std::vector<Skipped>& Skips() const
     {
-        return m_dataPackets;
+        return m_skips;
     }
 
     const FlowTotals& OfMessage(uint32_t message) const; ///< `sent` are also those that arrived
@@ -113,8 +118,7 @@ class SteadySkip
     bool m_disturbed{true};
     uint64_t m_slowestPs{0}; ///< Longest wait for a congestion control, in the state at hand [ps]
     uint32_t m_sinceJump{0}; ///< Snapshots since the last jump
-    uint64_t m_jumps{0};
-    uint64_t m_dataPackets{0};
+    std::vector<Skipped> m_skips;
     std::vector<FlowTotals> m_messages;
     std::vector<PortTotals> m_ports;
     std::vector<PortTotals> m_portsBefore; ///< When the state at hand began

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What skipping steady states saves and costs: CPU and completion times beside those of full runs.
+
+``python benchmarks/skip.py [--tolerance 1%] [--only NAME ...]``. Every case is run twice, each run
+in a process of its own; user CPU of the run phase counts. The error is that of the completion
+time of each message; `slowest` compares the slowest of both runs.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from pyorch.errors import PyorchError
+from pyorch.runs.choose import choose
+from pyorch.runs.make import make
+from pyorch.spec.overrides import parse_assignment
+
+SCENARIO = Path(__file__).parents[1] / "scenarios" / "figure_5.yaml"
+SIZE = "workload.message=50 MB"
+INCAST = "workload={type: incast, senders: 16, message: 20 MB}"
+ALL_TO_ALL = "workload={type: all_to_all, hosts: 16, spacing: 8, message: 10 MB}"
+POISSON = "workload={type: poisson, load: 0.5, duration: 2 ms, sizes: websearch}"
+RING = (
+    "workload={type: collective, algorithm: ring, operation: all_reduce, bytes: 400 MB, ranks: 16,"
+    " groups: 8, placement: strided}"
+)
+CUT = "failures=[{type: scheduled, links: [[128, 144]], at: 200 us, duration: 100 us}]"
+#: Name, variant of Figure 5, and what is changed.
+CASES = [
+    *(
+        (f"permutation, {variant}", variant, [SIZE])
+        for variant in (
+            "sprayed", "rocev2_irn", "rocev2", "rocev2_dcqcn", "rocev2_hpcc", "infiniband",
+            "smartt_single", "smartt", "nscc", "rccc", "ndp", "eqds", "homa",
+        )
+    ),
+    ("incast 16 to 1, sprayed", "sprayed", [INCAST]),
+    ("incast 16 to 1, rocev2", "rocev2", [INCAST]),
+    ("all to all of 16, sprayed", "sprayed", [ALL_TO_ALL]),
+    ("Poisson 50 %, sprayed", "sprayed", [POISSON]),
+    ("ring all-reduce, sprayed", "sprayed", [RING]),
+    ("permutation with a link cut, sprayed", "sprayed", [SIZE, CUT]),
+]  # fmt: skip
+
+
+@dataclass
+class Done:
+    """What one run has left."""
+
+    cpu_s: float
+    events: int
+    fct_ps: np.ndarray
+    skipped_share: float
+
+
+def run(variant: str, sets: list[str]) -> Done:
+    """Make the first run of a variant at scale smoke and read what it left."""
+    given = [parse_assignment(text) for text in sets]
+    chosen = choose(SCENARIO, "smoke", variant=variant, sets=given)[0]
+    with tempfile.TemporaryDirectory() as folder:
+        end = make(chosen.spec, folder, Path(folder) / "log")
+        if end.status != 0:
+            raise SystemExit(f"{variant}: {(Path(folder) / 'log').read_text()}")
+        facts = json.loads((Path(folder) / "provenance.json").read_text())
+        flows = pd.read_parquet(Path(folder) / "flows.parquet")
+    return Done(
+        cpu_s=facts["run_cpu_s"],
+        events=facts["events"],
+        fct_ps=(flows["receiver_end_ps"] - flows["start_ps"]).to_numpy(dtype=float),
+        skipped_share=facts.get("skipped_packets", 0) / facts["data_packets"],
+    )
+
+
+def main() -> None:
+    """Run every case with and without and print one row for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tolerance", default="1%")
+    parser.add_argument("--only", nargs="+", default=[], help="words of the names of cases")
+    options = parser.parse_args()
+    table = Table("case", "CPU [s]", "skipped", "CPU [s]", "times", "p50", "p99", "slowest")
+    for name, variant, sets in CASES:
+        if options.only and not any(word in name for word in options.only):
+            continue
+        print(f"{name} ...", file=sys.stderr)
+        full = run(variant, sets)
+        skip = run(variant, [*sets, f"engine.skip={options.tolerance}"])
+        error = np.abs(skip.fct_ps / full.fct_ps - 1)
+        table.add_row(
+            name,
+            f"{full.cpu_s:.2f}",
+            f"{skip.skipped_share:.1%}",
+            f"{skip.cpu_s:.2f}",
+            f"{full.events / skip.events:.1f}",
+            f"{np.quantile(error, 0.5):.2%}",
+            f"{np.quantile(error, 0.99):.2%}",
+            f"{skip.fct_ps.max() / full.fct_ps.max() - 1:+.2%}",
+        )
+    Console(width=110).print(table)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except PyorchError as error:
+        raise SystemExit(f"error: {error}") from None

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a resolved spec, refuses what its section ``engine`` cannot do before anything is run."""
+
+import numpy as np
+
+from pyorch.spec import engine as engines
+from pyorch.spec.fields import FieldError
+
+
+def check_fluid(spec: dict) -> None:
+    """Raise FieldError for what only packets have, if the run is at flow level."""
+    if spec.get("engine", {}).get("type") != "fluid":
+        return
+    for key, of_packets in (("arrivals", "arrivals"), ("pauses", "pauses"),
+                            ("sample_ps", "sample"), ("pcap", "pcap")):  # fmt: skip
+        if spec["trace"][key]:
+            raise FieldError(
+                f"trace.{of_packets}",
+                "a run of engine fluid has no packets to record. Leave it out, or write"
+                " engine: packets.",
+            )
+    for index, load in enumerate(spec["workload"]):
+        if load.get("admission", "none") != "none":
+            raise FieldError(
+                f"workload.{index}.admission",
+                "engine fluid knows no rate of a flow's own. Write none, or engine: packets.",
+            )
+
+
+def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> None:
+    """Raise FieldError for domains that cannot be, and for threads that would have none."""
+    domains = engines.of(spec).domains
+    switches = int(nodes["is_switch"].sum())
+    if domains > 1 and engines.of(spec).type == "fluid":
+        raise FieldError("engine.domains", "only a run of packets is cut into domains. Leave out.")
+    if domains > switches:
+        raise FieldError(
+            "engine.domains",
+            f"{domains}, but there are {switches} switches, and a domain has one at least."
+            f" Write 1 to {switches}.",
+        )
+    if threads > domains:
+        raise FieldError(
+            "engine.threads",
+            f"{threads} for {domains} domains: a thread without a domain has nothing to do."
+            f" Write 1 to {domains}, or more domains.",
+        )
+
+
+def check_skip(spec: dict) -> None:
+    """Raise FieldError for what has no steady state, or is lost with it, if these are skipped."""
+    if "skip_ppm" not in spec.get("engine", {}):
+        return
+    if spec["engine"].get("type") == "fluid":
+        raise FieldError(
+            "engine.skip", "a run of engine fluid has no packets to skip. Leave out one of them."
+        )
+    if (domains := engines.of(spec).domains) > 1:
+        raise FieldError(
+            "engine.skip",
+            f"steady states are skipped in one domain, and engine.domains is {domains}. Leave out"
+            " one of them.",
+        )
+    for key, record in (("arrivals", "arrivals"), ("pauses", "pauses"),
+                        ("sample_ps", "sample"), ("pcap", "pcap")):  # fmt: skip
+        if spec["trace"][key]:
+            raise FieldError(
+                f"trace.{record}",
+                "it records all that happens, and engine.skip leaves out what happens in a steady"
+                " state. Leave out one of them.",
+            )
+    link = spec["link"]
+    for key, written in (("loss_ratio", "loss"), ("bit_error_ratio", "bit_error_ratio"),
+                         ("loss_model", "loss_model")):  # fmt: skip
+        if link[key] or any(links.get(key) for links in link["classes"]):
+            raise FieldError(
+                f"link.{written}",
+                "what is lost now and then is not seen in a steady state, and engine.skip would"
+                " leave it out. Leave out one of them.",
+            )

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Steady states that are skipped: closed forms, and the full run beside random networks.
+
+Here a few random networks; more with ``PYORCH_SKIP_NETWORKS=200 pytest tests/oracles/test_skip.py``.
+"""
+
+import os
+
+import numpy as np
+import pytest
+from oracle_network import (
+    GBPS,
+    MS_PS,
+    US_PS,
+    Flows,
+    inter_leaf_permutation,
+    leaf_spine,
+    one_flow,
+    run,
+    star,
+)
+
+from pyorch.errors import SimulationError
+
+pytestmark = pytest.mark.ns3
+
+TOLERANCE = 0.01
+SKIP = {"skip_ppm": 10_000}
+RATE, BYTE_PS, DELAY_PS = 100 * GBPS, 80, US_PS
+MTU = 4096
+DATA_PS = (MTU + 62 + 20) * BYTE_PS
+SPRAY, ROCE = "ns3::SprayTransport", "ns3::RoceTransport"
+NETWORKS = int(os.environ.get("PYORCH_SKIP_NETWORKS", "6"))
+#: Transports with what their switches need; windows are wide enough for the networks below.
+KINDS = {
+    "spray": ((SPRAY, {"WindowBdp": 1.25}), {"forwarding": "ns3::EntropyModulo"}),
+    "random spray": ((SPRAY, {"WindowBdp": 1.25}), {"forwarding": "ns3::RandomSpray"}),
+    "one path": ((ROCE, {"Recovery": "SelectiveRepeat"}), {}),
+    "pfc": ((ROCE, {}), {"pfc": {"XoffBytes": "100000"}, "buffer_bytes": 16_000_000}),
+}
+
+
+def skipped(got):
+    """Return time [ps], packets of the log of jumps; the accounts of flows must agree."""
+    packets = int(got["skips"]["skipped_packets"].sum())
+    assert packets == got["skipped_flows"]["skipped_packets"].sum()
+    return int(got["skips"]["skipped_ps"].sum()), packets
+
+
+def check_bytes(got, flows):
+    """Every payload byte is counted once, executed or skipped."""
+    assert got["flows"]["bytes"].tolist() == [row[3] for row in flows.rows]
+    first_copies = got["flows"]["sent_data_packets"] - got["flows"]["retransmitted_packets"]
+    assert first_copies.tolist() == [-(-row[3] // MTU) for row in flows.rows]
+
+
+def test_a_message_alone_takes_as_long_as_its_packets_do():
+    # Oracle: n packets one behind the other on the first link, then the last one on the second:
+    # (n + 1) of its times and two delays. Its rate may be wrong by half of the tolerance.
+    packets = 100_000
+    flows = one_flow(0, 1, packets * MTU)
+
+    got = run(star(2, RATE, DELAY_PS), flows, [(SPRAY, {"WindowBdp": 2})], **SKIP)
+
+    skipped_ps, skipped_packets = skipped(got)
+    assert skipped_packets > 0.9 * packets
+    alone_ps = (packets + 1) * DATA_PS + 2 * DELAY_PS
+    assert got.fct_ps() == pytest.approx(alone_ps, rel=TOLERANCE / 2)
+    assert skipped_ps == pytest.approx(skipped_packets * DATA_PS, rel=TOLERANCE / 2)
+    check_bytes(got, flows)
+
+
+def test_an_incast_takes_as_long_as_its_packets_on_the_last_link():
+    # Oracle: the last link is never idle, so it carries all packets of all hosts in a row.
+    packets, hosts = 20_000, 5
+    flows = Flows()
+    for host in range(1, hosts + 1):
+        flows.add(host, 0, packets * MTU)
+
+    got = run(star(hosts + 1, RATE, DELAY_PS), flows, [(SPRAY, {"WindowBdp": 2})], **SKIP)
+
+    assert skipped(got)[1] > 0.8 * packets * hosts
+    last_ps = (packets * hosts + 1) * DATA_PS + 2 * DELAY_PS
+    assert got.fcts_ps().max() == pytest.approx(last_ps, rel=TOLERANCE / 2)
+    check_bytes(got, flows)
+
+
+def test_what_happens_at_a_time_of_the_world_does_so_to_the_picosecond():
+    # The second message starts while the first is skipped, and shares its last link from then on;
+    # then that link is slower: 100 Gb/s for 20 ms, half of it for each of two, then 50 Gb/s.
+    flows = Flows()
+    flows.add(1, 0, 600_000_000)
+    flows.add(2, 0, 50_000_000, 20 * MS_PS)
+    options = {"link_events": [(40 * MS_PS, 0, 1000, 50 * GBPS)]}
+
+    full = run(star(3, RATE, DELAY_PS), flows, [(SPRAY, {})], **options)
+    got = run(star(3, RATE, DELAY_PS), flows, [(SPRAY, {})], **options, **SKIP)
+
+    assert got["flows"]["start_ps"].tolist() == [0, 20 * MS_PS]
+    began, length = got["skips"]["time_ps"], got["skips"]["skipped_ps"]
+    for at_ps in (20 * MS_PS, 40 * MS_PS):
+        assert not ((began < at_ps) & (at_ps < began + length)).any()
+        assert (began < at_ps).any() and (began > at_ps).any()
+    assert got.fcts_ps() == pytest.approx(full.fcts_ps(), rel=TOLERANCE / 2)
+    check_bytes(got, flows)
+
+
+def test_a_message_that_waits_starts_when_the_one_before_has_ended_and_not_earlier():
+    flows = Flows()
+    flows.add(0, 1, 200_000_000)
+    flows.add(1, 2, 200_000_000)
+
+    got = run(
+        star(3, RATE, DELAY_PS), flows, [(SPRAY, {})], dependencies=[(1, 0, 0, 3 * MS_PS)], **SKIP
+    )
+
+    first, second = got.flow(0), got.flow(1)
+    assert second["start_ps"] == first["receiver_end_ps"] + 3 * MS_PS
+    assert second["receiver_end_ps"] - second["start_ps"] == pytest.approx(
+        first["receiver_end_ps"], rel=TOLERANCE / 2
+    )
+
+
+def test_a_run_ends_at_its_stop_time_with_that_much_sent():
+    # Oracle: 10 ms at one packet every DATA_PS.
+    flows = one_flow(0, 1, 10**9)
+
+    got = run(star(2, RATE, DELAY_PS), flows, [(SPRAY, {})], stop_ps=10 * MS_PS, **SKIP)
+
+    assert got.stop_reason == "stop time"
+    sent = got.port(0, 1000)["sent_data_packets"]
+    assert sent == pytest.approx(10 * MS_PS / DATA_PS, rel=TOLERANCE / 2)
+    assert got.flow(0)["bytes"] == 10**9
+
+
+def random_case(seed):
+    """Draw a network, who sends what to whom, and how."""
+    rng = np.random.default_rng(seed)
+    leaves, per_leaf, spines = rng.integers(2, 5), rng.integers(2, 5), rng.integers(2, 5)
+    network = leaf_spine(leaves, per_leaf, spines, RATE, DELAY_PS)
+    hosts = leaves * per_leaf
+    to = inter_leaf_permutation(leaves, per_leaf, rng)
+    size = int(rng.integers(20, 40)) * 1_000_000
+    flows = Flows()
+    for host in range(hosts):
+        dst = 0 if seed % 3 == 2 and host else int(to[host])
+        flows.add(host, dst, size + int(rng.integers(0, 5000)), int(rng.integers(0, 50)) * US_PS)
+    kind = sorted(KINDS)[seed % len(KINDS)]
+    return network, flows, kind
+
+
+@pytest.mark.parametrize("seed", range(NETWORKS))
+def test_a_random_network_is_as_the_full_run_is(seed):
+    # What is promised: 1 % of each message at the 99th percentile, half of it for the slowest.
+    network, flows, kind = random_case(seed)
+    transport, options = KINDS[kind]
+
+    full = run(network, flows, [transport], **options)
+    got = run(network, flows, [transport], **options, **SKIP)
+
+    error = np.abs(got.fcts_ps() / full.fcts_ps() - 1)
+    assert np.quantile(error, 0.99) <= TOLERANCE, kind
+    assert abs(got.fcts_ps().max() / full.fcts_ps().max() - 1) <= TOLERANCE / 2, kind
+    check_bytes(got, flows)
+    again = run(network, flows, [transport], **options, **SKIP)
+    assert {t: {c: v.tolist() for c, v in cs.items()} for t, cs in again.tables.items()} == {
+        t: {c: v.tolist() for c, v in cs.items()} for t, cs in got.tables.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"trace_arrivals": True}, "arrivals, pauses, samples and packet captures have all that"),
+        ({"drops": [(0, 1000, 1)]}, "links lose frames at random, or scripted ones"),
+        ({"program": "ns3::Hedera"}, "ns3::Hedera may have a clock of its own"),
+    ],
+)
+def test_what_a_steady_state_would_hide_is_refused(options, message):
+    with pytest.raises(SimulationError, match=message):
+        run(star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [(SPRAY, {})], **options, **SKIP)
+
+
+def test_a_transport_that_cannot_is_refused_by_its_name():
+    message = "ns3::WanTransport does not know how to skip a steady state of its messages"
+    with pytest.raises(SimulationError, match=message):
+        run(star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [("ns3::WanTransport", {})], **SKIP)
