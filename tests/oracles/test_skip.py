@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Steady states that are skipped: closed forms, and the full run beside random networks.
 
-Here a few random networks; more with ``PYORCH_SKIP_NETWORKS=200 pytest tests/oracles/test_skip.py``.
+Here a few random networks; more: ``PYORCH_SKIP_NETWORKS=200 pytest tests/oracles/test_skip.py``.
 """
 
 import os
