@@ -56,7 +56,7 @@ def check_bytes(got, flows):
 
 def test_a_message_alone_takes_as_long_as_its_packets_do():
     # Oracle: n packets one behind the other on the first link, then the last one on the second:
-    # (n + 1) of its times and two delays. Its rate may be wrong by half of the tolerance.
+    # (n + 1) of its times and two delays. Several jumps may be wrong by half of the tolerance.
     packets = 100_000
     flows = one_flow(0, 1, packets * MTU)
 

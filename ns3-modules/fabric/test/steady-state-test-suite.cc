@@ -47,8 +47,8 @@ Even(uint64_t i)
 } // namespace
 
 /**
- * Oracle: by hand. A message of n packets may be wrong by half of 1 % of n. With counts that
- * are alike the error is one packet in the m windows that were measured, so n / 200 times m windows
+ * Oracle: by hand. A message of n packets may be wrong by a quarter of 1 % of n. With counts that
+ * are alike the error is one packet in the m windows that were measured, so n / 400 times m windows
  * may be skipped; or until 16 packets and those of two windows are left.
  */
 class JumpLengths : public TestCase
@@ -65,8 +65,8 @@ class JumpLengths : public TestCase
         const SteadyState state = After(4, Even);
         auto jump = state.Judge({{4000, 1'000'000, 0}}, FAR_PS, 0);
         NS_TEST_ASSERT_MSG_EQ(jump.has_value(), true, "even rates are steady");
-        NS_TEST_EXPECT_MSG_EQ(jump->byPs, 4000 / 200 * 4 * WINDOW_PS, "by the tolerance");
-        NS_TEST_EXPECT_MSG_EQ(jump->Grown(0, 400), 8000, "100 packets in each of 80 windows");
+        NS_TEST_EXPECT_MSG_EQ(jump->byPs, 4000 / 400 * 4 * WINDOW_PS, "by the tolerance");
+        NS_TEST_EXPECT_MSG_EQ(jump->Grown(0, 400), 4000, "100 packets in each of 40 windows");
         jump = state.Judge({{1'000'000, 5216, 0}}, FAR_PS, 0);
         NS_TEST_EXPECT_MSG_EQ(jump->byPs, 50 * WINDOW_PS, "5000 packets are left to be skipped");
         jump = state.Judge({{1'000'000, 1'000'000, 0}}, 7 * WINDOW_PS, 0);
@@ -98,15 +98,15 @@ class UnsteadyCourses : public TestCase
 
     void DoRun() override
     {
-        NS_TEST_EXPECT_MSG_EQ(Jump(Even), 800 * WINDOW_PS, "200 packets for 4 windows of error 1");
+        NS_TEST_EXPECT_MSG_EQ(Jump(Even), 400 * WINDOW_PS, "100 packets for 4 windows of error 1");
         NS_TEST_EXPECT_MSG_EQ(Jump(Even, 2 * WINDOW_PS), 0, "a clock turns less than every window");
-        // Five more packets in the last window: it is 3.75 off the mean, the halves 5: 160 windows.
+        // Five more packets in the last window: it is 3.75 off the mean, the halves 5: 80 windows.
         NS_TEST_EXPECT_MSG_EQ(
             Jump([](uint64_t i) -> FlowTotals {
                 const uint64_t more = i == 4 ? 5 : 0;
                 return {.sent = 100 * i + 10 + more, .arrived = 100 * i + more};
             }),
-            160 * WINDOW_PS,
+            80 * WINDOW_PS,
             "halves of 200 and 205");
         // 10 more are under way after each window: 40, of 400 packets that is more than 5 %.
         NS_TEST_EXPECT_MSG_EQ(Jump([](uint64_t i) -> FlowTotals {
