@@ -16,7 +16,7 @@ namespace
 
 constexpr double FEWEST_PACKETS = 8; ///< Of each message in a window
 constexpr double LIKE_PACKETS = 3;   ///< What differs by no more than this is alike,
-constexpr double LIKE_TOLERANCES = 5; ///< or by no more than so many tolerances of all packets
+constexpr double LIKE_TOLERANCES = 2; ///< or by no more than so many tolerances of all packets
 constexpr double ERROR_SHARE = 0.25; ///< Of the tolerance, for each state; several may add up
 
 } // namespace

@@ -108,7 +108,7 @@ class UnsteadyCourses : public TestCase
             }),
             80 * WINDOW_PS,
             "halves of 200 and 205");
-        // 10 more are under way after each window: 40, of 400 packets that is more than 5 %.
+        // 10 more are under way after each window: 40, of 400 packets that is more than 2 %.
         NS_TEST_EXPECT_MSG_EQ(Jump([](uint64_t i) -> FlowTotals {
                                   return {.sent = 110 * i, .arrived = 100 * i};
                               }),
