@@ -58,12 +58,6 @@ EqdsTransport::GetTypeId()
     return tid;
 }
 
-bool
-EqdsTransport::MayShorten() const
-{
-    return true;
-}
-
 void
 EqdsTransport::DoAttach()
 {
@@ -187,12 +181,6 @@ EqdsTransport::OnBounced(EqdsOutbound& out)
     {
         out.speculativeBytes = FullFrameBytes(); // the receiver may not know that it is wanted
     }
-}
-
-void
-EqdsTransport::OnShortened(EqdsOutbound& out, uint32_t packets)
-{
-    out.backlogBytes -= int64_t{packets} * FullFrameBytes();
 }
 
 void

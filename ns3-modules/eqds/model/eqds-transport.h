@@ -54,7 +54,6 @@ class EqdsTransport final : public fabric::MessageTransport<EqdsOutbound, EqdsIn
 
     static TypeId GetTypeId();
     bool VariesUrgency() const override;
-    bool MayShorten() const override;
 
   private:
     void DoAttach() override;
@@ -70,7 +69,6 @@ class EqdsTransport final : public fabric::MessageTransport<EqdsOutbound, EqdsIn
     void OnAnswer(EqdsOutbound& out, const fabric::Answer& answer) override;
     void OnControl(EqdsOutbound& out, fabric::FrameId control) override;
     void OnBounced(EqdsOutbound& out) override;
-    void OnShortened(EqdsOutbound& out, uint32_t packets) override;
     void OnTimeout(EqdsOutbound& out, fabric::Answer& lost) override;
     void OnDeadline(EqdsOutbound& out) override;
 

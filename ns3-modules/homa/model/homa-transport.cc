@@ -69,12 +69,6 @@ HomaTransport::GetTypeId()
     return tid;
 }
 
-bool
-HomaTransport::MayShorten() const
-{
-    return true;
-}
-
 void
 HomaTransport::DoAttach()
 {

@@ -66,7 +66,6 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     static TypeId GetTypeId();
     uint8_t DataPriority() const override;
     bool VariesUrgency() const override;
-    bool MayShorten() const override;
 
   private:
     void DoAttach() override;

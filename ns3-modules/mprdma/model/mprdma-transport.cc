@@ -50,12 +50,6 @@ MpRdmaTransport::GetTypeId()
     return tid;
 }
 
-bool
-MpRdmaTransport::MayShorten() const
-{
-    return true;
-}
-
 void
 MpRdmaTransport::Begin(MpRdmaOutbound& out)
 {

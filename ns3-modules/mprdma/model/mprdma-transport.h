@@ -45,7 +45,6 @@ class MpRdmaTransport final : public fabric::MessageTransport<MpRdmaOutbound, fa
   public:
     static TypeId GetTypeId();
     bool NeedsMarks() const override;
-    bool MayShorten() const override;
 
   private:
     void Begin(MpRdmaOutbound& out) override;

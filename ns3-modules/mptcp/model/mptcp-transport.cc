@@ -55,12 +55,6 @@ MptcpTransport::GetTypeId()
     return tid;
 }
 
-bool
-MptcpTransport::MayShorten() const
-{
-    return true;
-}
-
 void
 MptcpTransport::Begin(MptcpOutbound& out)
 {

@@ -63,7 +63,6 @@ class MptcpTransport final : public fabric::MessageTransport<MptcpOutbound, fabr
 {
   public:
     static TypeId GetTypeId();
-    bool MayShorten() const override;
 
   private:
     void Begin(MptcpOutbound& out) override;

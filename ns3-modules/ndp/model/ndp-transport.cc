@@ -58,12 +58,6 @@ NdpTransport::GetTypeId()
     return tid;
 }
 
-bool
-NdpTransport::MayShorten() const
-{
-    return true;
-}
-
 void
 NdpTransport::DoAttach()
 {

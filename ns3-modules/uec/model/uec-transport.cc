@@ -40,12 +40,6 @@ UecTransport::GetTypeId()
     return tid;
 }
 
-bool
-UecTransport::MayShorten() const
-{
-    return true;
-}
-
 void
 UecTransport::DoAttach()
 {

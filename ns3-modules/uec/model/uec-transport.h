@@ -28,7 +28,6 @@ class UecTransport final : public UecDestination
 {
   public:
     static TypeId GetTypeId();
-    bool MayShorten() const override;
 
   private:
     void DoAttach() override;
