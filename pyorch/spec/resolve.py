@@ -189,9 +189,7 @@ class Resolver:
             self._shapes[key] = Network(counts, tables["nodes"], tables["links"])
         return self._shapes[key]
 
-    def _load(
-        self, scenario: ScenarioFile, load: Load, path: KeyPath, spec: dict
-    ) -> dict:
+    def _load(self, scenario: ScenarioFile, load: Load, path: KeyPath, spec: dict) -> dict:
         """Return a workload with the index of its transport."""
         transports = spec["transport"]
         names = [transport["name"] for transport in transports]

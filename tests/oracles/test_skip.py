@@ -17,6 +17,7 @@ from oracle_network import (
     leaf_spine,
     one_flow,
     run,
+    run_tables,
     star,
 )
 
@@ -185,3 +186,15 @@ def test_a_transport_that_cannot_is_refused_by_its_name():
     message = "ns3::WanTransport does not know how to skip a steady state of its messages"
     with pytest.raises(SimulationError, match=message):
         run(star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [("ns3::WanTransport", {})], **SKIP)
+
+
+def test_domains_are_refused():
+    # Each would have a clock of its own; `tests/spec/test_engine.py` has the line for a scenario.
+    network = star(2, RATE, DELAY_PS)
+    nodes = network.nodes_table()
+    nodes |= {"domain": np.arange(len(nodes["node"])) % 2}
+    tables = nodes, network.links_table(), one_flow(0, 1, MTU).table(), [(SPRAY, {})]
+    rest = {"forwarding": None, "queue": None, "pfc": None, "drops": (), "seed": 1, "stop_ps": 1}
+
+    with pytest.raises(SimulationError, match="steady states are skipped in one domain; leave out"):
+        run_tables(*tables, **rest, **SKIP)

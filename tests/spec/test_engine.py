@@ -119,3 +119,10 @@ def test_rare_losses_are_refused_where_steady_states_are_skipped(small, key):
 def test_only_packets_can_be_skipped(small):
     with pytest.raises(SpecError, match="engine.skip: a run of engine fluid has no packets to"):
         small.plan(sets=[("engine", "fluid"), ("engine.skip", "1%")])
+
+
+def test_steady_states_are_skipped_in_one_domain(small):
+    assert small.plan(sets=[("engine.skip", "1%"), ("engine.domains", 1)])
+    with pytest.raises(SpecError, match="engine.skip: steady states are skipped in one domain, and "
+                                        "engine.domains is 2. Leave out one of them"):  # fmt: skip
+        small.plan(sets=[("engine.skip", "1%"), ("engine.domains", 2)])

@@ -22,6 +22,9 @@ Fabric::CheckDomain() const
     {
         return;
     }
+    NS_ABORT_MSG_IF(m_options.skipTolerance > 0,
+                    "steady states are skipped in one domain; leave out engine.skip or "
+                    "engine.domains");
     NS_ABORT_MSG_IF(m_messages.Graph().NumTasks() > 0,
                     "tasks: a run that computes goes on in one domain (engine.domains)");
     for (const SwitchProgram* program : m_programs)
