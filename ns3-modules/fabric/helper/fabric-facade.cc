@@ -388,14 +388,12 @@ const int64_t*
 Facade::Data(const std::string& table, const std::string& column) const
 {
     const auto names = Columns(table);
-    for (size_t i = 0; i < names.size(); i++)
+    const auto found = std::find(names.begin(), names.end(), column);
+    if (found == names.end())
     {
-        if (names[i] == column)
-        {
-            return m_state->outputs.at(table).columns[i].data();
-        }
+        Refuse("table " + table + " has no column '" + column + "'. It has " + Join(names) + ".");
     }
-    Refuse("table " + table + " has no column '" + column + "'. It has " + Join(names) + ".");
+    return m_state->outputs.at(table).columns[found - names.begin()].data();
 }
 
 } // namespace fabric

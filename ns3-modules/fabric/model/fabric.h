@@ -4,6 +4,7 @@
 #define FABRIC_H
 
 #include "domain-mail.h"
+#include "fabric-classes.h"
 #include "fabric-options.h"
 #include "link-changes.h"
 #include "message-book.h"
@@ -202,52 +203,6 @@ class Fabric final : public PacketLoop
     friend class ProgramDoor;
     friend class HostPort;
     friend class SteadySkip;
-
-    /// The switches of one class.
-    struct NodeClass
-    {
-        uint64_t bufferBytes{0}; ///< 0 = unlimited [byte]
-        uint64_t latencyPs{0};
-        uint64_t cutThroughBytes{0};
-        ForwardingPolicy* forwarding{nullptr};
-        QueueDiscipline* discipline{nullptr};
-        EgressScheduler* scheduler{nullptr};
-        bool routesEarly{true}; ///< A way may be chosen a few events before it is needed
-        bool hasOwnRoutes{false};
-        /// Least bytes in a class of an egress with which its discipline must be called [byte]
-        std::array<uint64_t, MAX_CLASSES> callAdmitAt;
-        std::array<uint64_t, MAX_CLASSES> callDepartAt;
-        std::vector<SwitchProgram*> onArrival;
-        std::vector<SwitchProgram*> onDeparture;
-        bool writesIntHops{false}; ///< One of them writes in-band telemetry
-        std::vector<SwitchProgram*> onRoute;
-    };
-
-    /// The links of one class.
-    struct LinkClass
-    {
-        LinkFlowControl* control{nullptr};
-        uint32_t losslessMask{0};
-        uint32_t countedMask{0};
-        bool watchesSenders{false};
-    };
-
-    /// One transport object at one host.
-    struct Endpoint
-    {
-        Transport* transport;
-        uint8_t priority; ///< Of its data
-        uint32_t turn{0}; ///< At the first of those that are equally urgent: who is asked first
-    };
-
-    /// What a timer belongs to, by ranges of its index: endpoints first.
-    struct TimerOwner
-    {
-        uint32_t first;
-        uint32_t n;
-        SwitchProgram* program;   ///< Null: a link flow control, or ports that ask again
-        LinkFlowControl* control; ///< Null: ports that ask again
-    };
 
     // fabric-build.cc
     void BuildClasses();
