@@ -37,7 +37,10 @@ def small_buffers(
         }
         if not held or not ends:
             continue
-        need_bytes, flow = max((need, ends[pair]) for pair, need in _products(tables, ends).items())
+        needs = [(need, ends[pair]) for pair, need in _products(tables, ends).items()]
+        if not needs:
+            continue  # no path at all: the engine says so
+        need_bytes, flow = max(needs)
         connections = int(given.get("Connections", 1))
         for key, size in held.items():
             if connections * size < need_bytes:

@@ -41,3 +41,10 @@ def test_transports_without_buffers_or_flows_are_passed_over():
     assert list(small_buffers(tables, [("ns3::RoceTransport", {})])) == []
     unused = ("ns3::TcpTransport", {"SendBufferBytes": "1"})
     assert list(small_buffers(tables, [("ns3::RoceTransport", {}), unused])) == []
+
+
+def test_hosts_that_no_path_joins_are_left_to_the_engine():
+    apart = {name: column[:1] for name, column in LINKS.items()}
+    given = {"SendBufferBytes": "1", "ReceiveBufferBytes": "1"}
+    tables = {"links": apart, "flows": FLOWS}
+    assert list(small_buffers(tables, [("ns3::TcpTransport", given)])) == []

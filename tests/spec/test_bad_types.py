@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Types and attributes that there are not, or that do not fit together, are refused at once."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pyorch.errors import SpecError
+
+TYPES = json.loads((Path(__file__).parents[1] / "data" / "typeids.json").read_text())
+TRANSPORTS = ", ".join(sorted(t["name"] for t in TYPES if t["contract"] == "transport"))
+
+CHANGES = {
+    "an unknown transport": (
+        "ns3::RoceTransport", "ns3::RocTransport",
+        "small.yaml:7: transport.type: no transport 'ns3::RocTransport'. There are"
+        f" {TRANSPORTS}. Did you mean ns3::RoceTransport?",
+    ),
+    "a code of blocks without data": (
+        "ns3::RoceTransport}",
+        "ns3::WanTransport, attributes: {BlockPackets: 0, ParityPackets: 4}}",
+        "small.yaml:7: transport.attributes.BlockPackets: ns3::WanTransport: BlockPackets: 0 is"
+        " out of range",
+    ),
+    "an unknown attribute": (
+        "XoffBytes: 50", "XofBytes: 50",
+        "small.yaml:14: variants.lossless: switch.flow_control.attributes.XofBytes: ns3::Pfc has no"
+        " attribute 'XofBytes'. It has XoffBytes,",
+    ),
+    "an attribute out of range": (
+        "type: ns3::RoceTransport}", "type: ns3::RoceTransport, attributes: {Priority: 9}}",
+        "small.yaml:7: transport.attributes.Priority: ns3::RoceTransport: Priority: 9 is out of"
+        " range; it must be 0 to 7.",
+    ),
+    "an attribute of the wrong kind": (
+        "type: ns3::RoceTransport}", "type: ns3::RoceTransport, attributes: {Recovery: 3}}",
+        "transport.attributes.Recovery: ns3::RoceTransport: Recovery: 3 is not one of GoBackN,"
+        " SelectiveRepeat.",
+    ),
+    "an attribute that names an unknown type": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::FlowEntrop'}}",
+        "RoceTransport: Entropy: here goes a path selector; no 'ns3::FlowEntrop'. There are"
+        " ns3::BitmapEntropy, ns3::FlowEntropy, ns3::FlowletEntropy, ns3::MixedEntropy,"
+        " ns3::PermutedEntropy, ns3::RandomEntropy, ns3::RepsEntropy. Did you mean"
+        " ns3::FlowEntropy?",
+    ),
+    "an attribute that names a type of another kind": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RedEcn'}}",
+        "Entropy: here goes a path selector; 'ns3::RedEcn' is a queue.",
+    ),
+    "a congestion control that nobody has written": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Crystal'}}",
+        "CongestionControl: here goes a congestion control; no 'ns3::Crystal'. There are ns3::",
+    ),
+    "an attribute of a type in an attribute twice": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=3|Paths=4]'}}",
+        "Entropy: ns3::RandomEntropy: Paths is given twice.",
+    ),
+    "a probability in brackets that is none": (
+        "switch: {buffer: 8 MB}",
+        "switch: {buffer: 8 MB, queue: {type: ns3::PerPriority, attributes: {Others:"
+        " 'ns3::RedEcn[Pmax=7]'}}}",
+        "Others: ns3::RedEcn: Pmax: 7.0 is out of range; it must be 0 to 1.",
+    ),
+    "an unknown attribute of a type in an attribute": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Path=3]'}}",
+        "Entropy: ns3::RandomEntropy has no attribute 'Path'. It has Paths. Did you mean Paths?",
+    ),
+    "an attribute of a type in an attribute out of range": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=70000]'}}",
+        "Entropy: ns3::RandomEntropy: Paths: 70000 is out of range; it must be 0 to 65536.",
+    ),
+    "attributes in brackets that are none": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[3'}}",
+        "is not of the form ns3::RandomEntropy[Name=value|Name=value].",
+    ),
+    "a time attribute without unit": (
+        "Rto: 320 us", "Rto: 320", "Rto: '320' has no unit I can read as a time.",
+    ),
+    "a time that is too short": (
+        "Rto: 320 us", "Rto: 0 ns", "Rto: 0 ns is too short; it must be at least 1ns.",
+    ),
+    "headroom larger than the buffer": (
+        "buffer: 8 MB", "buffer: 0.5 MB",
+        "small.yaml:5: switch.buffer: 500 kB is too small for PFC: 4 ports x 1 lossless priorities"
+        " x (50000 B XoffBytes + ",
+    ),
+    "buffers of lanes larger than the buffer": (  # 4 ports x 8 lanes x 2048 x 64 B = 4194304 B
+        "buffer: 8 MB",
+        "buffer: 4 MB, flow_control: {type: ns3::CreditFlowControl}",
+        "small.yaml:5: switch.buffer: 4 MB is too small for ns3::CreditFlowControl: 4 ports x 8"
+        " Lanes x 2048 LaneBlocks of 64 B = 4194304 B. Raise switch.buffer to at least that, or"
+        " write fewer Lanes, or LaneBlocks: 1953.",
+    ),
+    "a priority that is no lane": (
+        "buffer: 8 MB",
+        "buffer: 8 MB, flow_control: {type: ns3::CreditFlowControl, attributes: {Lanes: 6}}",
+        "small.yaml:5: switch.flow_control: Lanes is 6, but ControlPriority of ns3::RoceTransport"
+        " is 6. Write Lanes: 7 or more, or a ControlPriority below 6.",
+    ),
+    "arbitration of a lane that is not there": (
+        "buffer: 8 MB",
+        "buffer: 8 MB, flow_control: {type: ns3::CreditFlowControl}, scheduler:"
+        " {type: ns3::VlArbitration, attributes: {HighTable: '3:1,8:1'}}",
+        "switch.scheduler: HighTable names lane 8, but ns3::CreditFlowControl has 8 Lanes, from 0.",
+    ),
+    "packets that may not be trimmed in a queue that trims": (
+        "switch: {buffer: 8 MB}\nworkload",
+        "switch: {buffer: 8 MB, queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB}}}"
+        "\nworkload",
+        "small.yaml:5: switch.queue: ns3::TrimmingQueue cuts payload away, but ns3::RoceTransport"
+        " has Trimmable: false, so its packets would be dropped. Write Trimmable: true, or another"
+        " queue.",
+    ),
+    "data among the headers of trimmed packets": (
+        "buffer: 8 MB}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"
+        " ns3::RoceTransport}",
+        "buffer: 8 MB, queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB,"
+        " TrimPriority: 3}}}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"
+        " ns3::RoceTransport, attributes: {Trimmable: true}}",
+        "switch.queue: TrimPriority is 3, and so is Priority of ns3::RoceTransport. Headers of"
+        " trimmed packets need a priority of their own: write another Priority.",
+    ),
+    "a congestion control that waits for marks where nothing marks": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Dcqcn'}}",
+        "small.yaml:5: switch.queue: ns3::Dcqcn learns of queues by marks alone, but ns3::DropTail"
+        " marks nothing. Write a queue that does, for example {type: ns3::RedEcn, attributes:"
+        " {KminBytes: 100 kB, KmaxBytes: 400 kB}}.",
+    ),
+    "a transport that waits for marks where nothing marks": (
+        "type: ns3::RoceTransport}", "type: ns3::MpRdmaTransport}",
+        "small.yaml:5: switch.queue: ns3::MpRdmaTransport learns of queues by marks alone, but",
+    ),
+    "a congestion control that waits for marks on packets that may not be marked": (
+        "switch: {buffer: 8 MB}\nworkload: {type: permutation, message: 1 MB}\n"
+        "transport: {type: ns3::RoceTransport}",
+        "switch: {buffer: 8 MB, queue: {type: ns3::RedEcn}}\n"
+        "workload: {type: permutation, message: 1 MB}\ntransport: {type: ns3::RoceTransport,"
+        " attributes: {CongestionControl: 'ns3::Dctcp', EcnCapable: false}}",
+        "small.yaml:7: transport: ns3::Dctcp learns of queues by marks alone, but EcnCapable of"
+        " ns3::RoceTransport is false, so nothing is marked. Write EcnCapable: true.",
+    ),
+    "a congestion control that reads what no switch writes": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Hpcc'}}",
+        "small.yaml:5: switch.programs: ns3::Hpcc reads in-band telemetry, which no switch writes."
+        " Write programs: [{type: ns3::InbandTelemetry}].",
+    ),
+    "a congestion control on a transport that has no use for one": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::HomaTransport, attributes: {CongestionControl: 'ns3::Swift'}}",
+        "small.yaml:7: transport.attributes.CongestionControl: ns3::HomaTransport has no attribute"
+        " 'CongestionControl'. It has ",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "message"), CHANGES.values(), ids=CHANGES)
+def test_the_message_says_where_and_what(small, old, new, message):
+    assert old in small.text
+    with pytest.raises(SpecError, match=re.escape(message)):
+        small.plan(small.text.replace(old, new))
