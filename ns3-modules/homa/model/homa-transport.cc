@@ -112,6 +112,13 @@ HomaTransport::VariesUrgency() const
     return true;
 }
 
+/// A source sends the message with the least that remains; priorities are for switches.
+bool
+HomaTransport::UrgentFirst() const
+{
+    return false;
+}
+
 bool
 HomaTransport::SpreadsOverPorts() const
 {

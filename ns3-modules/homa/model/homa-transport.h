@@ -66,6 +66,7 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     static TypeId GetTypeId();
     uint8_t DataPriority() const override;
     bool VariesUrgency() const override;
+    bool UrgentFirst() const override;
 
   private:
     void DoAttach() override;

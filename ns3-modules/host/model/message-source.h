@@ -6,6 +6,8 @@
 #include "flow-slots.h"
 #include "packet-transport.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,13 @@ class MessageSource : public PacketTransport
     virtual uint8_t PriorityOf(const Out& out) const
     {
         return m_priority;
+    }
+
+    /// @return whether the packet of highest priority is sent first, whatever the order of messages;
+    /// else priorities are for the network alone. Asked only if VariesUrgency
+    virtual bool UrgentFirst() const
+    {
+        return true;
     }
 
     /// A data frame is about to leave: flags from frame_flag::FREE up, `aux` and note are free.
@@ -143,7 +152,8 @@ class MessageSource : public PacketTransport
     {
         PacketTransport::DoAttach();
         m_spreads = SpreadsOverPorts();
-        m_levels = VariesUrgency() ? NUM_PRIORITIES : 1;
+        m_varies = VariesUrgency();
+        m_levels = m_varies && UrgentFirst() ? NUM_PRIORITIES : 1;
         m_firstReady = FlowOrder(Order());
         const uint32_t lists = m_levels * (m_spreads ? 1 : Host().NumPorts());
         while (m_ready.size() + 1 < lists)
@@ -238,17 +248,27 @@ class MessageSource : public PacketTransport
         return serves ? Verdict::TAKE : Verdict::KEEP;
     }
 
-    FrameId Serve(PortId port, uint32_t level, uint8_t priority)
+    /// @return whether messages of unlike priorities wait in one list
+    bool IsMixed() const
     {
-        FlowOrder& ready = Ready(port, level);
-        const uint32_t slot =
-            ready.PopFirst([&](uint32_t waiting) { return Judge(waiting, port, level); });
+        return m_varies && m_levels == 1;
+    }
+
+    FrameId Serve(PortId port, uint32_t level, uint8_t priority, const NicState& nic)
+    {
+        using Verdict = FlowOrder::Verdict;
+        const uint32_t slot = Ready(port, level).PopFirst([&](uint32_t waiting) {
+            const Verdict verdict = Judge(waiting, port, level);
+            const bool isHeldBack = verdict == Verdict::TAKE && IsMixed() &&
+                                    !Passes(nic, PriorityOf(m_out[waiting]));
+            return isHeldBack ? Verdict::KEEP : verdict;
+        });
         if (slot == FlowOrder::NOBODY)
         {
             return NO_FRAME;
         }
         Out& out = m_out[slot];
-        const FrameId frame = MakeData(out, port, priority);
+        const FrameId frame = MakeData(out, port, IsMixed() ? PriorityOf(out) : priority);
         Stamp(out, frame);
         Leaves(out, frame);
         if (CanSend(out))
@@ -267,11 +287,12 @@ class MessageSource : public PacketTransport
     {
         if (m_levels == 1)
         {
-            return Passes(nic, m_priority) ? Serve(port, 0, m_priority) : NO_FRAME;
+            const bool goes = IsMixed() || Passes(nic, m_priority);
+            return goes ? Serve(port, 0, m_priority, nic) : NO_FRAME;
         }
         for (uint8_t level = m_levels; level-- > 0;)
         {
-            const FrameId frame = Passes(nic, level) ? Serve(port, level, level) : NO_FRAME;
+            const FrameId frame = Passes(nic, level) ? Serve(port, level, level, nic) : NO_FRAME;
             if (frame != NO_FRAME)
             {
                 return frame;
@@ -282,21 +303,22 @@ class MessageSource : public PacketTransport
 
     std::optional<uint8_t> Urgency(PortId port) const final
     {
-        if (m_levels == 1)
+        if (!m_varies)
         {
             return m_priority;
         }
-        for (uint8_t level = m_levels; level-- > 0;)
+        std::optional<uint8_t> most;
+        for (uint32_t level = m_levels; level-- > 0 && !most;)
         {
-            const auto may = [&](uint32_t slot) {
-                return Judge(slot, port, level) == FlowOrder::Verdict::TAKE;
-            };
-            if (Ready(port, level).Any(may))
-            {
-                return level;
-            }
+            Ready(port, level).Any([&](uint32_t slot) {
+                if (Judge(slot, port, level) == FlowOrder::Verdict::TAKE)
+                {
+                    most = std::max<uint8_t>(most.value_or(0), PriorityOf(m_out[slot]));
+                }
+                return most && !IsMixed();
+            });
         }
-        return std::nullopt;
+        return most;
     }
 
     // ---- source
@@ -389,6 +411,7 @@ class MessageSource : public PacketTransport
     std::vector<FlowOrder> m_ready; ///< The others: by port, then by priority
     uint64_t m_begun{0};            ///< Messages that ever began
     uint8_t m_levels{1};            ///< Lists of each port
+    bool m_varies{false};           ///< Packets have priorities of their own
     bool m_spreads{false};          ///< SpreadsOverPorts()
 };
 
