@@ -196,6 +196,32 @@ class TheSourceHasTheSameOrder : public TestCase
     }
 };
 
+/// Priorities are for switches. Host 1 grants the message of host 0 above the longer one of host 3;
+/// host 2 grants a single, shorter one at the lowest priority, which is as fast as alone.
+class PriorityIsNotTheSourcesOrder : public TestCase
+{
+  public:
+    PriorityIsNotTheSourcesOrder()
+        : TestCase("a source sends the shorter first although the longer has a higher priority")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t START_PS = 50 * US_PS;
+        constexpr int64_t SHORT = 500'000;
+        TestNetwork network;
+        Star(network, 4, {{"RttBytes", "100000"}, {"Overcommitment", "2"}});
+        network.Flow(3, 1, 9'000'000);
+        network.Flow(0, 1, 3'000'000);
+        network.Flow(0, 2, SHORT, START_PS);
+        network.Run();
+        const int64_t mostPs = START_PS + OneWayPs(SHORT) + PACKET_PS + 4 * US_PS; // first grants
+        NS_TEST_EXPECT_MSG_LT(EndPs(network, 2), mostPs, "the shorter");
+    }
+};
+
 /**
  * The queue at the receiver's port: what comes blind, and what is granted to several at once, less
  * what leaves. So never more than all first windows and K windows of grants.
@@ -359,6 +385,7 @@ class HomaTransportTestSuite : public TestSuite
         add(new TheShortOneGoesFirst(3'000'000));
         add(new GrantsFollowTheLengthLeft);
         add(new TheSourceHasTheSameOrder);
+        add(new PriorityIsNotTheSourcesOrder);
         add(new QueueIsWhatWasLetGo(1));
         add(new QueueIsWhatWasLetGo(8));
         add(new SeveralAtATimeFillTheLinks);
