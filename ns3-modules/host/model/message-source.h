@@ -45,8 +45,8 @@ class MessageSource : public PacketTransport
         return m_priority;
     }
 
-    /// @return whether the packet of highest priority is sent first, whatever the order of messages;
-    /// else priorities are for the network alone. Asked only if VariesUrgency
+    /// @return whether the packet of highest priority goes first, whatever the order of messages;
+    /// else priorities are for switches alone; asked only if VariesUrgency
     virtual bool UrgentFirst() const
     {
         return true;
@@ -152,8 +152,8 @@ class MessageSource : public PacketTransport
     {
         PacketTransport::DoAttach();
         m_spreads = SpreadsOverPorts();
-        m_varies = VariesUrgency();
-        m_levels = m_varies && UrgentFirst() ? NUM_PRIORITIES : 1;
+        m_isMixed = VariesUrgency() && !UrgentFirst();
+        m_levels = VariesUrgency() && UrgentFirst() ? NUM_PRIORITIES : 1;
         m_firstReady = FlowOrder(Order());
         const uint32_t lists = m_levels * (m_spreads ? 1 : Host().NumPorts());
         while (m_ready.size() + 1 < lists)
@@ -248,18 +248,12 @@ class MessageSource : public PacketTransport
         return serves ? Verdict::TAKE : Verdict::KEEP;
     }
 
-    /// @return whether messages of unlike priorities wait in one list
-    bool IsMixed() const
-    {
-        return m_varies && m_levels == 1;
-    }
-
     FrameId Serve(PortId port, uint32_t level, uint8_t priority, const NicState& nic)
     {
         using Verdict = FlowOrder::Verdict;
         const uint32_t slot = Ready(port, level).PopFirst([&](uint32_t waiting) {
             const Verdict verdict = Judge(waiting, port, level);
-            const bool isHeldBack = verdict == Verdict::TAKE && IsMixed() &&
+            const bool isHeldBack = verdict == Verdict::TAKE && m_isMixed &&
                                     !Passes(nic, PriorityOf(m_out[waiting]));
             return isHeldBack ? Verdict::KEEP : verdict;
         });
@@ -268,7 +262,7 @@ class MessageSource : public PacketTransport
             return NO_FRAME;
         }
         Out& out = m_out[slot];
-        const FrameId frame = MakeData(out, port, IsMixed() ? PriorityOf(out) : priority);
+        const FrameId frame = MakeData(out, port, m_isMixed ? PriorityOf(out) : priority);
         Stamp(out, frame);
         Leaves(out, frame);
         if (CanSend(out))
@@ -287,7 +281,7 @@ class MessageSource : public PacketTransport
     {
         if (m_levels == 1)
         {
-            const bool goes = IsMixed() || Passes(nic, m_priority);
+            const bool goes = m_isMixed || Passes(nic, m_priority);
             return goes ? Serve(port, 0, m_priority, nic) : NO_FRAME;
         }
         for (uint8_t level = m_levels; level-- > 0;)
@@ -303,7 +297,7 @@ class MessageSource : public PacketTransport
 
     std::optional<uint8_t> Urgency(PortId port) const final
     {
-        if (!m_varies)
+        if (m_levels == 1 && !m_isMixed)
         {
             return m_priority;
         }
@@ -315,7 +309,7 @@ class MessageSource : public PacketTransport
                 {
                     most = std::max<uint8_t>(most.value_or(0), PriorityOf(m_out[slot]));
                 }
-                return most && !IsMixed();
+                return most && !m_isMixed;
             });
         }
         return most;
@@ -411,7 +405,7 @@ class MessageSource : public PacketTransport
     std::vector<FlowOrder> m_ready; ///< The others: by port, then by priority
     uint64_t m_begun{0};            ///< Messages that ever began
     uint8_t m_levels{1};            ///< Lists of each port
-    bool m_varies{false};           ///< Packets have priorities of their own
+    bool m_isMixed{false};          ///< Messages of unlike priorities wait in one list
     bool m_spreads{false};          ///< SpreadsOverPorts()
 };
 
