@@ -51,6 +51,16 @@ def test_a_row_says_what_ran_what_it_cost_and_what_made_it(one_finished):
 
 
 @pytest.mark.ns3
+def test_a_run_shorter_than_the_clock_shows_has_no_speed(one_finished):
+    folder, _ = one_finished
+    next(folder.glob("**/provenance.json")).write_text(json.dumps(FACTS | {"run_cpu_s": 0.0}))
+    csv, page = benchmarks.write(collect(folder), folder / "b.csv")
+
+    assert ",6,,3," in csv.read_text()  # data packets, no speed, simulated time
+    assert "nan" not in page.read_text() and "median" not in page.read_text()
+
+
+@pytest.mark.ns3
 def test_the_page_shows_every_value_with_its_unit(one_finished):
     folder, _ = one_finished
     facts = FACTS | {"simulated_ps": 7_424_071_640, "peak_memory_bytes": 273_055_744}

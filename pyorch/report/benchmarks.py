@@ -4,6 +4,7 @@
 Times differ from machine to machine and from day to day, so no figure is drawn from this table.
 """
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def _row(run: specs.Run, path: Path) -> dict[str, object]:
         "peak_memory_bytes": facts["peak_memory_bytes"],
         "events": facts["events"],
         "data_packets": facts["data_packets"],
-        "events_per_cpu_s": facts["events"] / max(facts["run_cpu_s"], 1e-6),
+        "events_per_cpu_s": facts["events"] / (facts["run_cpu_s"] or math.nan),
         "simulated_ps": facts["simulated_ps"],
     }
     made_by = {
@@ -108,9 +109,14 @@ def summary(table: pd.DataFrame) -> str:
         f"{len(table)} runs: {format_si(table['cpu_s'].sum(), 's')} of CPU,"
         f" {format_si(table['data_packets'].sum(), '')} data packets,"
         f" {format_si(table['events'].sum(), '')} events; at most"
-        f" {format_si(table['peak_memory_bytes'].max(), 'B')} of memory for one run; median"
-        f" {format_si(table['events_per_cpu_s'].median(), '')} events per second of engine CPU."
+        f" {format_si(table['peak_memory_bytes'].max(), 'B')} of memory for one run{_speed(table)}."
     )
+
+
+def _speed(table: pd.DataFrame) -> str:
+    """Return the end of a sentence: how fast runs were that took time by the system's clock."""
+    median = table["events_per_cpu_s"].median()
+    return "" if math.isnan(median) else f"; median {format_si(median, '')} events per CPU second"
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
@@ -118,6 +124,8 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
     shown = table[["scenario", "case", "variant", "run", "seed"]].copy()
     shown = shown.loc[:, (shown != "").any() | (shown.columns != "case")]
     for name, (heading, unit) in _SHOWN.items():
-        shown[heading] = [format_si(value, unit).strip() for value in table[name]]
+        shown[heading] = [
+            "" if pd.isna(value) else format_si(value, unit).strip() for value in table[name]
+        ]
     shown["simulated"] = list(map(time_text, table["simulated_ps"]))
     return shown
