@@ -20,6 +20,12 @@ struct NicState
 {
     uint32_t pausedClasses; ///< Bit per class that link flow control holds back
     uint32_t leastPriority; ///< A frame that waits already goes before anything less urgent
+
+    /// @return whether a frame of this priority may go
+    bool Takes(uint32_t priority) const
+    {
+        return !((pausedClasses >> priority) & 1) && priority >= leastPriority;
+    }
 };
 
 /// How a transport cuts messages into frames, for those who compute unloaded times.

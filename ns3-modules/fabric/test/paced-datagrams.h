@@ -89,8 +89,7 @@ class PacedDatagrams : public fabric::Transport
 
     fabric::FrameId NextFrame(fabric::PortId, const fabric::NicState& nic) override
     {
-        if (m_due.empty() || ((nic.pausedClasses >> m_priority) & 1) ||
-            m_priority < nic.leastPriority)
+        if (m_due.empty() || !nic.Takes(m_priority))
         {
             return fabric::NO_FRAME;
         }

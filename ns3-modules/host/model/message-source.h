@@ -254,7 +254,7 @@ class MessageSource : public PacketTransport
         const uint32_t slot = Ready(port, level).PopFirst([&](uint32_t waiting) {
             const Verdict verdict = Judge(waiting, port, level);
             const bool isHeldBack = verdict == Verdict::TAKE && m_isMixed &&
-                                    !Passes(nic, PriorityOf(m_out[waiting]));
+                                    !nic.Takes(PriorityOf(m_out[waiting]));
             return isHeldBack ? Verdict::KEEP : verdict;
         });
         if (slot == FlowOrder::NOBODY)
@@ -272,21 +272,16 @@ class MessageSource : public PacketTransport
         return frame;
     }
 
-    static bool Passes(const NicState& nic, uint8_t priority)
-    {
-        return !((nic.pausedClasses >> priority) & 1) && priority >= nic.leastPriority;
-    }
-
     FrameId NextFrame(PortId port, const NicState& nic) final
     {
         if (m_levels == 1)
         {
-            const bool goes = m_isMixed || Passes(nic, m_priority);
+            const bool goes = m_isMixed || nic.Takes(m_priority);
             return goes ? Serve(port, 0, m_priority, nic) : NO_FRAME;
         }
         for (uint8_t level = m_levels; level-- > 0;)
         {
-            const FrameId frame = Passes(nic, level) ? Serve(port, level, level, nic) : NO_FRAME;
+            const FrameId frame = nic.Takes(level) ? Serve(port, level, level, nic) : NO_FRAME;
             if (frame != NO_FRAME)
             {
                 return frame;

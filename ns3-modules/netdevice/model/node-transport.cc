@@ -136,7 +136,7 @@ NodeTransport::Kick()
 FrameId
 NodeTransport::NextFrame(PortId port, const NicState& nic)
 {
-    if (!m_device || ((nic.pausedClasses >> m_priority) & 1) || m_priority < nic.leastPriority)
+    if (!m_device || !nic.Takes(m_priority))
     {
         return NO_FRAME;
     }

@@ -148,7 +148,7 @@ ReductionTransport::StartMessage(uint32_t message)
 FrameId
 ReductionTransport::NextFrame(PortId port, const NicState& nic)
 {
-    if (((nic.pausedClasses >> m_priority) & 1) || m_priority < nic.leastPriority)
+    if (!nic.Takes(m_priority))
     {
         return NO_FRAME;
     }
