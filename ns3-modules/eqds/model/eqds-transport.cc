@@ -58,6 +58,12 @@ EqdsTransport::GetTypeId()
     return tid;
 }
 
+bool
+EqdsTransport::MayShorten() const
+{
+    return true;
+}
+
 void
 EqdsTransport::DoAttach()
 {
@@ -189,6 +195,12 @@ EqdsTransport::OnTimeout(EqdsOutbound& out, Answer& lost)
     MessageTransport::OnTimeout(out, lost);
     out.backlogBytes += int64_t{lost.lostPackets} * FullFrameBytes();
     out.speculativeBytes = std::max(out.speculativeBytes, int64_t{FullFrameBytes()});
+}
+
+void
+EqdsTransport::OnShortened(EqdsOutbound& out, uint32_t packets)
+{
+    out.backlogBytes -= int64_t{packets} * FullFrameBytes();
 }
 
 // ---- destination

@@ -54,6 +54,7 @@ class EqdsTransport final : public fabric::MessageTransport<EqdsOutbound, EqdsIn
 
     static TypeId GetTypeId();
     bool VariesUrgency() const override;
+    bool MayShorten() const override;
 
   private:
     void DoAttach() override;
@@ -70,6 +71,7 @@ class EqdsTransport final : public fabric::MessageTransport<EqdsOutbound, EqdsIn
     void OnControl(EqdsOutbound& out, fabric::FrameId control) override;
     void OnBounced(EqdsOutbound& out) override;
     void OnTimeout(EqdsOutbound& out, fabric::Answer& lost) override;
+    void OnShortened(EqdsOutbound& out, uint32_t packets) override;
     void OnDeadline(EqdsOutbound& out) override;
 
     uint32_t FullFrameBytes() const;

@@ -8,6 +8,7 @@
 #include "ns3/log.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3
 {
@@ -75,7 +76,7 @@ SteadySkip::Started(uint32_t message)
                                               m_fabric.PortOfMessage(message),
                                               wire.mtuBytes + wire.headerBytes,
                                               wire.ackBytes);
-    m_active.push_back({message, rttPs, {}});
+    m_active.push_back({message, rttPs, {}, 0, 0});
     Disturbed();
 }
 
@@ -114,7 +115,8 @@ SteadySkip::Check(uint64_t nextPs)
             const uint64_t skipped = OfMessage(active.message).sent;
             ahead.push_back({now.packets + skipped,
                              uint64_t{now.packets} - now.sent,
-                             skipped - active.before.sent});
+                             skipped - active.before.sent,
+                             active.errorPackets});
         }
         if (const auto jump = m_state.Judge(ahead, MostPs(nextPs), m_slowestPs))
         {
@@ -148,6 +150,7 @@ SteadySkip::Begin(uint64_t nextPs)
     for (Active& active : m_active)
     {
         active.before = OfMessage(active.message);
+        active.errorPackets += std::exchange(active.errorHerePackets, 0);
     }
     m_state.Add(Take());
     m_nextCheckPs += m_firstWindowPs;
@@ -230,6 +233,7 @@ SteadySkip::Skip(const SteadyState::Jump& jump)
         skipped.sent += packets;
         skipped.arrived += packets;
         skippedPackets += packets;
+        m_active[i].errorHerePackets = jump.errorPackets[i];
         for (size_t c = 0; c < skipped.counts.size(); c++)
         {
             skipped.counts[c] = before.counts[c] + jump.Grown(from.counts[c], to.counts[c]);
@@ -245,7 +249,7 @@ SteadySkip::Skip(const SteadyState::Jump& jump)
     m_skips.push_back({m_nextCheckPs + m_fabric.m_messages.SkippedPs(),
                        jump.byPs,
                        skippedPackets,
-                       jump.to->timePs - jump.from->timePs,
+                       jump.OverPs(),
                        m_active.size()});
     m_fabric.m_dataPackets += skippedPackets;
     m_fabric.m_messages.Skip(jump.byPs);

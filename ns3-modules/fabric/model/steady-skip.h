@@ -100,6 +100,8 @@ class SteadySkip
         uint32_t message;
         uint64_t rttPs;    ///< Of its unloaded path [ps]
         FlowTotals before; ///< Skipped before the state at hand began
+        double errorPackets;     ///< What was skipped in earlier states may be wrong by so many
+        double errorHerePackets; ///< and in this one
     };
 
     void CheckTypes() const;

@@ -17,15 +17,34 @@ namespace
 constexpr double FEWEST_PACKETS = 8; ///< Of each message in a window
 constexpr double LIKE_PACKETS = 3;   ///< What differs by no more than this is alike,
 constexpr double LIKE_TOLERANCES = 2; ///< or by no more than so many tolerances of all packets
-constexpr double ERROR_SHARE = 0.25; ///< Of the tolerance, for each state; several may add up
+constexpr double CHANCE_PACKETS = 4; ///< By which halves differ in what is quite steady
+constexpr double ALL_STATES = 0.5;   ///< Share of the tolerance for all states of a message
+constexpr double ONE_STATE = 0.5;  ///< Share of what the states before have left of it
 
 } // namespace
+
+double
+RateError::After(double times) const
+{
+    return always * times + 2 * trend * (times + times * times);
+}
+
+double
+RateError::Times(double packets) const
+{
+    if (trend == 0)
+    {
+        return packets / always;
+    }
+    const double half = (always + 2 * trend) / (4 * trend);
+    return std::sqrt(half * half + packets / (2 * trend)) - half;
+}
 
 /// Rounded; of what is sent and what arrives in a state that is not yet quite steady, the mean.
 uint64_t
 SteadyState::Jump::Grown(uint64_t before, uint64_t after) const
 {
-    const uint64_t overPs = to->timePs - from->timePs;
+    const uint64_t overPs = OverPs();
     const auto grown = static_cast<unsigned __int128>(after - before) * sincePs;
     return static_cast<uint64_t>((grown + overPs / 2) / overPs);
 }
@@ -77,11 +96,10 @@ SteadyState::Packets(size_t flow, size_t first) const
     return static_cast<double>(to.sent - from.sent + to.arrived - from.arrived) / 2;
 }
 
-/// @return packets by which the rate of a message may be wrong, below 0 if it is not steady
-double
-SteadyState::ErrorPackets(size_t flow, size_t first) const
+/// @return how the rate of a message may be wrong, none if it is not steady
+std::optional<RateError>
+SteadyState::ErrorOf(size_t flow, size_t first) const
 {
-    constexpr double UNSTEADY = -1;
     const size_t last = m_history.size() - 1;
     const auto at = [&](size_t i) -> const FlowTotals& { return m_history[i].flows[flow]; };
     const auto arrived = [&](size_t a, size_t b) {
@@ -91,7 +109,7 @@ SteadyState::ErrorPackets(size_t flow, size_t first) const
     const double mean = all / static_cast<double>(last - first);
     if (mean < FEWEST_PACKETS || at(last).timeouts != at(first).timeouts)
     {
-        return UNSTEADY;
+        return std::nullopt;
     }
     double apart = 1; // what is counted in packets is no more exact
     for (size_t i = first; i < last; i++)
@@ -99,32 +117,33 @@ SteadyState::ErrorPackets(size_t flow, size_t first) const
         apart = std::max(apart, std::abs(arrived(i, i + 1) - mean));
     }
     const size_t middle = first + (last - first) / 2;
-    apart = std::max(apart, std::abs(arrived(first, middle) - arrived(middle, last)));
+    const double halves = std::abs(arrived(first, middle) - arrived(middle, last));
     const auto before = static_cast<double>(at(first).sent - at(first).arrived);
     const auto after = static_cast<double>(at(last).sent - at(last).arrived);
-    apart = std::max(apart, std::abs(after - before));
-    return apart > std::max(LIKE_PACKETS, LIKE_TOLERANCES * m_tolerance * all) ? UNSTEADY : apart;
-}
-
-/// @return how long a message may be taken to go on as it does, none if it is not steady [ps]
-std::optional<uint64_t>
-SteadyState::MostPs(size_t flow, size_t first, const FlowAhead& ahead) const
-{
-    const double error = ErrorPackets(flow, first);
-    if (error < 0)
+    apart = std::max({apart, halves, std::abs(after - before)});
+    if (apart > std::max(LIKE_PACKETS, LIKE_TOLERANCES * m_tolerance * all))
     {
         return std::nullopt;
     }
-    const Snapshot& from = m_history[first];
-    const Snapshot& to = m_history.back();
-    const auto measuredPs = static_cast<double>(to.timePs - from.timePs);
+    return RateError{apart, std::max(0.0, halves - CHANCE_PACKETS)};
+}
+
+/**
+ * @return how long a message may be taken to go on as it does, since the last Restart, if its rate
+ * may be wrong by this [ps]
+ */
+double
+SteadyState::MostPs(size_t flow, size_t first, const RateError& error, const FlowAhead& ahead) const
+{
+    const auto measuredPs =
+        static_cast<double>(m_history.back().timePs - m_history[first].timePs);
     const double rate = Packets(flow, first) / measuredPs;
-    const double budget = ERROR_SHARE * m_tolerance * static_cast<double>(ahead.packets);
+    const double mostError = ALL_STATES * m_tolerance * static_cast<double>(ahead.packets);
+    const double budget = ONE_STATE * std::max(0.0, mostError - ahead.errorPackets);
     const double end = END_PACKETS + 2 * rate * static_cast<double>(m_firstWindowPs);
     const double left = std::max(0.0, static_cast<double>(ahead.unsent) - end);
-    const double sincePs = std::min(measuredPs * budget / error,
-                                    (left + static_cast<double>(ahead.skipped)) / rate);
-    return static_cast<uint64_t>(std::max(0.0, sincePs - static_cast<double>(m_skippedPs)));
+    return std::min(measuredPs * error.Times(budget),
+                    (left + static_cast<double>(ahead.skipped)) / rate);
 }
 
 std::optional<SteadyState::Jump>
@@ -139,22 +158,33 @@ SteadyState::Judge(const std::vector<FlowAhead>& flows,
             continue;
         }
         const size_t first = m_history.size() - 1 - n;
-        uint64_t byPs = mostPs;
-        bool isSteady = true;
-        for (size_t flow = 0; flow < flows.size() && isSteady; flow++)
+        auto untilPs = static_cast<double>(m_skippedPs + mostPs);
+        std::vector<RateError> errors;
+        for (size_t flow = 0; flow < flows.size(); flow++)
         {
-            const auto most = MostPs(flow, first, flows[flow]);
-            isSteady = most.has_value();
-            byPs = std::min(byPs, most.value_or(0));
-        }
-        if (isSteady)
-        {
-            if (byPs < m_firstWindowPs)
+            const auto error = ErrorOf(flow, first);
+            if (!error)
             {
-                return std::nullopt;
+                break;
             }
-            return Jump{byPs, m_skippedPs + byPs, &m_history[first], &m_history.back()};
+            errors.push_back(*error);
+            untilPs = std::min(untilPs, MostPs(flow, first, *error, flows[flow]));
         }
+        if (errors.size() < flows.size())
+        {
+            continue;
+        }
+        const auto sincePs = static_cast<uint64_t>(untilPs);
+        if (sincePs < m_skippedPs + m_firstWindowPs)
+        {
+            return std::nullopt;
+        }
+        Jump jump{sincePs - m_skippedPs, sincePs, &m_history[first], &m_history.back(), {}};
+        for (const RateError& error : errors)
+        {
+            jump.errorPackets.push_back(error.After(untilPs / static_cast<double>(jump.OverPs())));
+        }
+        return jump;
     }
     return std::nullopt;
 }

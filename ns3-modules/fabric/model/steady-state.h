@@ -51,6 +51,17 @@ struct FlowAhead
     uint64_t packets; ///< Of the whole message
     uint64_t unsent;  ///< First copies that are still to be sent [packet]
     uint64_t skipped; ///< Since the last Restart [packet]
+    double errorPackets; ///< What was skipped before that may be wrong by so many [packet]
+};
+
+/// How a rate that was measured may be wrong, in packets of the time for which it was [packet]
+struct RateError
+{
+    double always; ///< It is another one
+    double trend;  ///< It goes on changing, from half to half
+
+    double After(double times) const;    ///< Packets that are wrong after so many such times
+    double Times(double packets) const; ///< Such times until so many packets are wrong
 };
 
 /**
@@ -59,8 +70,9 @@ struct FlowAhead
  * It is told totals at equal distances. In a steady state every message has the same count of
  * arrivals in each of several windows, and as much of it is under way at their end as at their
  * beginning. By how much that is not so, between windows, halves, or beginning and end, is taken
- * for the error of its rate, at least a packet; so long may be skipped that this error stays a
- * fraction of the tolerance of every message.
+ * for the error of its rate, at least a packet, and what halves differ by, but for chance, for a
+ * trend that goes on. So long may be skipped that what may be wrong is half of what earlier states
+ * have left of half the tolerance of every message.
  *
  * Windows become longer as long as nothing changes, so rates become better. A jump goes to where
  * the messages would be by the rates as they are known then, whatever was thought at earlier jumps.
@@ -90,6 +102,12 @@ class SteadyState
         uint64_t sincePs;     ///< All that was skipped since the last Restart, with this [ps]
         const Snapshot* from; ///< Rates are those from here
         const Snapshot* to;   ///< to here
+        std::vector<double> errorPackets; ///< Of each message, of all since the last Restart
+
+        uint64_t OverPs() const ///< For which rates were measured [ps]
+        {
+            return to->timePs - from->timePs;
+        }
 
         /// @return what a total has grown by in all that was skipped since the last Restart
         uint64_t Grown(uint64_t before, uint64_t after) const;
@@ -110,8 +128,11 @@ class SteadyState
 
   private:
     double Packets(size_t flow, size_t first) const;
-    double ErrorPackets(size_t flow, size_t first) const;
-    std::optional<uint64_t> MostPs(size_t flow, size_t first, const FlowAhead& ahead) const;
+    std::optional<RateError> ErrorOf(size_t flow, size_t first) const;
+    double MostPs(size_t flow,
+                  size_t first,
+                  const RateError& error,
+                  const FlowAhead& ahead) const;
 
     double m_tolerance;
     uint64_t m_firstWindowPs{0};

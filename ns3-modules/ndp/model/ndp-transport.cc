@@ -58,6 +58,12 @@ NdpTransport::GetTypeId()
     return tid;
 }
 
+bool
+NdpTransport::MayShorten() const
+{
+    return true;
+}
+
 void
 NdpTransport::DoAttach()
 {

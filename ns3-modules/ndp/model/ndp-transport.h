@@ -59,6 +59,7 @@ class NdpTransport final : public fabric::MessageTransport<NdpOutbound, NdpInbou
     static constexpr uint8_t PULL = FAMILY; ///< `aux`: number of PULLs so far
 
     static TypeId GetTypeId();
+    bool MayShorten() const override;
 
   private:
     void DoAttach() override;

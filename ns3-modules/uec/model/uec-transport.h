@@ -28,6 +28,7 @@ class UecTransport final : public UecDestination
 {
   public:
     static TypeId GetTypeId();
+    bool MayShorten() const override;
 
   private:
     void DoAttach() override;
