@@ -49,8 +49,9 @@ Even(uint64_t i)
 
 /**
  * Oracle: by hand. A message of n packets may be wrong by half of 1 % of n, and in one state by
- * half of what is left of that. With counts that are alike the error is one packet in the m windows that were measured, so n / 400 times m windows
- * may be skipped; or until 16 packets and those of two windows are left.
+ * half of what is left of that. With counts that are alike the error is one packet in the m windows
+ * that were measured, so n / 400 times m windows may be skipped; or until 16 packets and those of
+ * two windows are left.
  */
 class JumpLengths : public TestCase
 {
