@@ -134,7 +134,7 @@ def export(
     case: CaseOption = None,
     scale: ScaleOption = "laptop",
 ) -> None:
-    """Write the network and the flows of one run as files of another simulator."""
+    """Write the network, the flows or the tasks of one run as files of another simulator."""
     from pyorch.cli import run as one
 
     for path in one.export(format_, scenario, sets or [], seed, variant, case, scale, out):

@@ -18,7 +18,7 @@ from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
 from pyorch.spec.overrides import parse_assignment
 from pyorch.units import TIME, format_exact
-from pyorch.writing import make_folder, write_text
+from pyorch.writing import make_folder, write_atomically
 
 
 def run(
@@ -128,7 +128,7 @@ def export(
     scale: str,
     out: Path,
 ) -> list[Path]:
-    """Write the network and the flows of one run for another simulator; return where.
+    """Write the network, the flows or the tasks of one run for another simulator; return where.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def export(
     chosen = choose(scenario, sets, seed, variant, case, scale)
     try:
         tables = input_tables(chosen.spec)
-        texts = module.files(chosen.spec, tables)
+        contents = module.files(chosen.spec, tables)
     except SpecError as error:
         raise SpecError(f"{scenario}: {error}") from None
     start_ps = tables["flows"]["start_ps"]
@@ -150,10 +150,13 @@ def export(
             f" starts with an error of up to {off_ps.max()} ps.",
             err=True,
         )
+    for remark in getattr(module, "remarks", lambda _: [])(tables):
+        typer.echo(f"{scenario}: workload: {remark}", err=True)
     make_folder(out)
-    for name, text in texts.items():
-        write_text(out / name, text)
-    return [out / name for name in texts]
+    for name, held in contents.items():
+        data = held.encode() if isinstance(held, str) else held
+        write_atomically(out / name, lambda file, data=data: file.write(data))
+    return [out / name for name in contents]
 
 
 def show(result: RunResult, title: str) -> None:

@@ -62,3 +62,47 @@ def places(graph: TaskGraph) -> np.ndarray:
     is_message = graph.kind == MESSAGE
     n_messages = int(is_message.sum())
     return np.where(is_message, np.cumsum(is_message) - 1, n_messages + np.cumsum(~is_message) - 1)
+
+
+def graph_of(input_tables: dict[str, Columns]) -> tuple[TaskGraph, int]:
+    """Return the graph that tables of a run hold, and the time before which nothing starts [ps].
+
+    Devices are the hosts in the order of their ids.
+
+    Raises
+    ------
+    ValueError
+        Their starts differ, so they are no graph of tasks alone.
+    """
+    nodes, flows = input_tables["nodes"], input_tables["flows"]
+    own = input_tables.get("tasks", {})
+    start_ps = np.unique(np.concatenate([flows["start_ps"], own.get("start_ps", [])]))
+    if len(start_ps) != 1:
+        raise ValueError("messages and tasks have different starts")
+    hosts = np.sort(nodes["node"][nodes["is_switch"] == 0])
+    n_flows, none = len(flows["src"]), np.zeros(0, dtype=np.int64)
+    zeros = np.zeros(n_flows, dtype=np.int64)
+    device = np.searchsorted(hosts, np.concatenate([flows["src"], own.get("node", none)]))
+    peer = np.searchsorted(hosts, np.concatenate([flows["dst"], own.get("node", none)]))
+    ids = np.concatenate([flows["flow"], own.get("task", none)])
+    order = np.argsort(ids)
+    waits = input_tables.get("dependencies", {})
+    rows = {
+        name: order[np.searchsorted(ids, waits.get(column, none), sorter=order)]
+        for name, column in (("task", "flow"), ("after", "after"))
+    }
+    n_waits = len(rows["task"])
+    return TaskGraph(
+        devices=len(hosts),
+        lanes=("task",),
+        kind=np.concatenate([np.full(n_flows, MESSAGE), own.get("kind", none)]),
+        device=device,
+        peer=peer,
+        duration_ps=np.concatenate([zeros, own.get("duration_ps", none)]),
+        size_bytes=np.concatenate([flows["bytes"], np.zeros(len(ids) - n_flows, dtype=np.int64)]),
+        stream=np.concatenate([zeros, own.get("stream", none)]),
+        lane=np.zeros(len(ids), dtype=np.int64),
+        **rows,
+        at_sender=waits.get("at_sender", np.zeros(n_waits, dtype=np.int64)),
+        delay_ps=waits.get("delay_ps", np.zeros(n_waits, dtype=np.int64)),
+    ), int(start_ps[0])

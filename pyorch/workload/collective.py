@@ -7,7 +7,7 @@ it waits for has come to its sender, and `step_delay` after that.
 
 from functools import lru_cache
 from types import ModuleType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
@@ -21,14 +21,14 @@ from pyorch.collective._graph import (
     in_chunks,
     part_bytes,
 )
-from pyorch.draws import stream
 from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec import messages
 from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs, restore
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.spec.stored import as_written
-from pyorch.workload._hosts import hosts, leaf_of
+from pyorch.workload._hosts import hosts
+from pyorch.workload._placement import Placement, check_placement, placed
 
 
 def _settle(given: object, info: ValidationInfo) -> dict:
@@ -82,7 +82,7 @@ class Params(Closed):
     chunks: Count = 1
     ranks: Annotated[int, Field(strict=True, ge=0)] = 0
     groups: Annotated[int | list[list[int]], BeforeValidator(_numbered_or_listed)] = 1
-    placement: Literal["packed", "strided", "aligned", "random"] = "packed"
+    placement: Placement = "packed"
     stride: Annotated[int, Field(strict=True, ge=0)] = 0
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     step_delay_ps: TimePs = Field(0, alias="step_delay")
@@ -112,13 +112,7 @@ def _check_members(params: Params) -> None:
                 "ranks", f"{params.ranks} ranks in each group. Write 2 or more, or groups as lists"
                 " of hosts.",
             )  # fmt: skip
-        if (params.stride > 0) != (params.placement == "strided"):
-            raise FieldError(
-                "stride", f"{params.stride} with placement {params.placement}. placement strided"
-                " takes every so many hosts, for example stride: 8; the others have no stride.",
-            )  # fmt: skip
-        if params.first_host and params.placement == "random":
-            raise FieldError("first_host", "placement random draws from all hosts. Leave it out.")
+        check_placement(params.placement, params.stride, params.first_host)
         return
     if params.ranks or params.placement != "packed" or params.stride or params.first_host:
         raise FieldError(
@@ -244,17 +238,7 @@ def _groups(params: Params, nodes: Columns, links: Columns, seed: int) -> list[n
 
 def _host_index(params: Params, nodes: Columns, links: Columns, seed: int) -> np.ndarray:
     """Return the host of each rank, counted from 0, one row per group."""
-    shape = (params.groups, params.ranks)
-    n_ranks = params.groups * params.ranks
-    if params.placement == "random":
-        n_hosts = int((nodes["is_switch"] == 0).sum())
-        drawn = stream(seed, "collective").permutation(max(n_hosts, n_ranks))
-        return drawn[:n_ranks].reshape(shape)
-    if params.placement == "packed":
-        return params.first_host + np.arange(n_ranks).reshape(shape)
-    stride = params.stride
-    if params.placement == "aligned":
-        stride = int(np.unique(leaf_of(nodes, links), return_counts=True)[1].max())
-    block, within = np.divmod(np.arange(params.groups), stride)
-    first = params.first_host + block * stride * params.ranks + within
-    return first[:, None] + np.arange(params.ranks) * stride
+    return placed(
+        (params.groups, params.ranks), params.placement, params.stride, params.first_host, nodes,
+        links, seed, "collective",
+    )  # fmt: skip

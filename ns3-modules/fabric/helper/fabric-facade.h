@@ -108,8 +108,8 @@ class Facade
     virtual uint64_t Events() const;      ///< Events executed
     virtual uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement
     uint64_t FlowsTotal() const;          ///< Flows of the input table
-    uint64_t TasksDone() const;           ///< Computations and barriers that have ended
-    uint64_t TasksTotal() const;          ///< Rows of the input table "tasks"
+    virtual uint64_t TasksDone() const;   ///< Computations and barriers that have ended
+    virtual uint64_t TasksTotal() const;  ///< Rows of the input table "tasks"
     virtual uint64_t DataPackets() const; ///< Data packets accepted by receiving hosts
 
     std::vector<std::string> Tables() const;                          ///< Output tables

@@ -227,54 +227,6 @@ MakeTransports(const FabricParts& parts)
     return table;
 }
 
-/// What every task was and what decided when it began: messages of the table first, then the rest.
-OutputTable
-MakeTasks(const Fabric& fabric)
-{
-    constexpr int64_t COMPUTATION = 0;
-    constexpr int64_t MESSAGE = 1;
-    constexpr int64_t BARRIER = 2;
-    const MessageBook& messages = fabric.Messages();
-    const TaskGraph& graph = messages.Graph();
-    const uint32_t items = graph.NumMessages() + graph.NumTasks();
-    const auto idOf = [&](uint32_t item) {
-        return graph.IsTask(item) ? graph.TaskOf(item).id : messages[item].id;
-    };
-    OutputTable table;
-    const auto add = [&](const std::string& name, auto ofMessage, auto ofTask) {
-        table.Add(name, items, [&](size_t i) -> int64_t {
-            const auto item = static_cast<uint32_t>(i);
-            return graph.IsTask(item) ? ofTask(graph.TaskOf(item)) : ofMessage(messages[item]);
-        });
-    };
-    add("task", [](const Message& m) { return m.id; }, [](const Task& t) { return t.id; });
-    add(
-        "kind",
-        [](const Message&) { return MESSAGE; },
-        [](const Task& t) { return t.isBarrier ? BARRIER : COMPUTATION; });
-    add(
-        "node",
-        [&](const Message& m) { return HostId(FabricParts({&fabric}), m.src); },
-        [&](const Task& t) { return fabric.Network().nodes[t.node].id; });
-    table.Add("start_ps", items, [&](size_t i) -> int64_t {
-        const auto item = static_cast<uint32_t>(i);
-        const uint64_t startPs =
-            graph.IsTask(item) ? graph.TaskOf(item).startPs : messages[item].startPs;
-        return graph.Waits(item) || startPs > fabric.NowPs() ? -1 : static_cast<int64_t>(startPs);
-    });
-    add(
-        "end_ps",
-        [](const Message& m) { return TimeOrNone(m.receiverEndPs); },
-        [](const Task& t) {
-            return t.ended ? static_cast<int64_t>(t.startPs + t.durationPs) : -1;
-        });
-    table.Add("after", items, [&](size_t i) -> int64_t {
-        const uint32_t after = graph.DecidedBy(static_cast<uint32_t>(i));
-        return after == TaskGraph::NOTHING ? -1 : idOf(after);
-    });
-    return table;
-}
-
 OutputTable
 MakeSummary(const Domains& run)
 {
@@ -322,7 +274,61 @@ MakeSkips(const FabricParts& parts)
     return table;
 }
 
+/// @return when the items of a fabric began and ended
+ItemTimes
+TimesOf(const Fabric& fabric)
+{
+    const MessageBook& messages = fabric.Messages();
+    const TaskGraph& graph = messages.Graph();
+    const auto startPs = [&](uint32_t item) -> int64_t {
+        const uint64_t ps = graph.IsTask(item) ? graph.TaskOf(item).startPs : messages[item].startPs;
+        return graph.Waits(item) || ps > fabric.NowPs() ? -1 : static_cast<int64_t>(ps);
+    };
+    const auto endPs = [&](uint32_t item) -> int64_t {
+        if (!graph.IsTask(item))
+        {
+            return TimeOrNone(messages[item].receiverEndPs);
+        }
+        const Task& task = graph.TaskOf(item);
+        return task.ended ? static_cast<int64_t>(task.startPs + task.durationPs) : -1;
+    };
+    return {startPs, endPs};
+}
+
 } // namespace
+
+OutputTable
+MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemTimes& times)
+{
+    constexpr int64_t COMPUTATION = 0;
+    constexpr int64_t MESSAGE = 1;
+    constexpr int64_t BARRIER = 2;
+    const MessageBook& messages = fabric.Messages();
+    const uint32_t items = graph.NumMessages() + graph.NumTasks();
+    OutputTable table;
+    const auto add = [&](const std::string& name, auto value) {
+        table.Add(name, items, [&](size_t i) -> int64_t { return value(static_cast<uint32_t>(i)); });
+    };
+    const auto idOf = [&](uint32_t item) {
+        return graph.IsTask(item) ? graph.TaskOf(item).id : messages[item].id;
+    };
+    add("task", idOf);
+    add("kind", [&](uint32_t item) {
+        const bool isTask = graph.IsTask(item);
+        return !isTask ? MESSAGE : graph.TaskOf(item).isBarrier ? BARRIER : COMPUTATION;
+    });
+    add("node", [&](uint32_t item) {
+        return graph.IsTask(item) ? fabric.Network().nodes[graph.TaskOf(item).node].id
+                                  : HostId(FabricParts({&fabric}), messages[item].src);
+    });
+    add("start_ps", times.startPs);
+    add("end_ps", times.endPs);
+    add("after", [&](uint32_t item) {
+        const uint32_t after = graph.DecidedBy(item);
+        return after == TaskGraph::NOTHING ? -1 : idOf(after);
+    });
+    return table;
+}
 
 std::map<std::string, OutputTable>
 MakeOutputs(const Domains& run)
@@ -332,9 +338,9 @@ MakeOutputs(const Domains& run)
     tables["flows"] = MakeFlows(parts);
     tables["ports"] = MakePorts(parts, run.NowPs());
     tables["paths"] = MakePaths(parts);
-    if (parts.First().Messages().Graph().NumTasks() > 0) // then there is one domain
+    if (const TaskGraph& graph = parts.First().Messages().Graph(); graph.NumTasks() > 0)
     {
-        tables["tasks"] = MakeTasks(parts.First());
+        tables["tasks"] = MakeTasks(parts.First(), graph, TimesOf(parts.First())); // of one domain
     }
     tables["summary"] = MakeSummary(run);
     tables["transports"] = MakeTransports(parts);

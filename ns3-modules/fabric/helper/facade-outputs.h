@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -16,6 +17,8 @@ namespace fabric
 {
 
 class Domains;
+class Fabric;
+class TaskGraph;
 
 /// Rows of one output table, by column.
 struct OutputTable
@@ -47,6 +50,16 @@ struct OutputTable
         }
     }
 };
+
+/// When an item of a task graph began and when it was over; -1: it has not [ps].
+struct ItemTimes
+{
+    std::function<int64_t(uint32_t item)> startPs;
+    std::function<int64_t(uint32_t item)> endPs;
+};
+
+/// @return what every task was and what decided when it began: messages of the table first
+OutputTable MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemTimes& times);
 
 /// @return what became of a run: tables flows, ports, paths, summary, and what was to be recorded
 std::map<std::string, OutputTable> MakeOutputs(const Domains& run);

@@ -91,15 +91,13 @@ FluidFacade::Prepare(FabricTables& tables, FabricOptions& options)
 {
     CheckForwarding(options);
     tables.SortAndCheck();
-    NS_ABORT_MSG_IF(!tables.tasks.empty(),
-                    "tasks: the fluid engine has no computations; use engine packets");
-    static_cast<void>(TaskGraph(tables)); // refuses what can never start
     m_engine->tables = tables;
     for (auto& row : tables.flows)
     {
         row.startPs = NOT_HERE_PS;
     }
     tables.dependencies.clear();
+    tables.tasks.clear();
 }
 
 void
@@ -139,6 +137,15 @@ FluidFacade::Finish()
     tables["flows"].Replace("sent_data_packets", [&](size_t i) {
         return outcome(i).receiverEndPs ? loop.PacketsOf(static_cast<uint32_t>(i)) : 0;
     });
+    if (loop.Graph().NumTasks() > 0)
+    {
+        const auto startPs = [&](uint32_t item) { // of a message also one that is yet to come
+            const auto ps = outcome(item).startPs;
+            return OrNone(ps && *ps <= m_engine->stopPs ? ps : std::nullopt);
+        };
+        const auto endPs = [&](uint32_t item) { return OrNone(outcome(item).receiverEndPs); };
+        tables["tasks"] = MakeTasks(GetFabric(), loop.Graph(), {startPs, endPs});
+    }
     const auto bytes = loop.PortBytes();
     tables["ports"].Replace("sent_bytes", [&](size_t i) { return std::llround(bytes[i]); });
     const std::array<std::pair<const char*, uint64_t>, 5> summary{{
@@ -181,6 +188,18 @@ uint64_t
 FluidFacade::FlowsDone() const
 {
     return m_engine->loop ? m_engine->loop->Done(m_engine->stopPs) : 0;
+}
+
+uint64_t
+FluidFacade::TasksDone() const
+{
+    return m_engine->loop ? m_engine->loop->TasksDone(m_engine->stopPs) : 0;
+}
+
+uint64_t
+FluidFacade::TasksTotal() const
+{
+    return m_engine->loop ? m_engine->loop->Graph().NumTasks() : 0;
 }
 
 uint64_t

@@ -31,6 +31,8 @@ class FluidFacade final : public Facade
     int64_t NowPs() const override;
     uint64_t Events() const override;
     uint64_t FlowsDone() const override;
+    uint64_t TasksDone() const override;
+    uint64_t TasksTotal() const override;
     uint64_t DataPackets() const override;
 
   private:

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 namespace ns3
 {
@@ -28,6 +27,7 @@ FluidLoop::FluidLoop(Fabric& fabric, const FabricTables& tables)
     : m_fabric(fabric),
       m_ways(fabric, tables.linkEvents.empty()),
       m_rates(m_ways.Capacities()),
+      m_graph(tables),
       m_linkBytes(m_ways.NumLinks(), 0)
 {
     NS_LOG_FUNCTION(this);
@@ -39,50 +39,15 @@ FluidLoop::FluidLoop(Fabric& fabric, const FabricTables& tables)
     {
         m_messages.push_back({.startPs = static_cast<uint64_t>(row.startPs)});
     }
-    BuildDependencies(tables);
     BuildChanges(tables);
-    for (uint32_t message = 0; message < m_messages.size(); message++)
+    const uint32_t items = m_graph.NumMessages() + m_graph.NumTasks();
+    m_knownPs.assign(tables.dependencies.empty() && m_graph.NumTasks() == 0 ? 0 : items, 0);
+    for (uint32_t item = 0; item < items; item++)
     {
-        if (m_messages[message].waitsFor == 0)
+        if (!m_graph.Waits(item))
         {
-            m_starts.push({m_messages[message].startPs, message});
+            m_starts.push({StartOf(item), item});
         }
-    }
-}
-
-void
-FluidLoop::BuildDependencies(const FabricTables& tables)
-{
-    std::unordered_map<int64_t, uint32_t> ids;
-    for (uint32_t i = 0; i < tables.flows.size() && !tables.dependencies.empty(); i++)
-    {
-        ids[tables.flows[i].id] = i;
-    }
-    m_firstFollower.assign(2 * m_messages.size() + 1, 0);
-    const auto indexOf = [&ids](int64_t id) {
-        const auto found = ids.find(id);
-        NS_ABORT_MSG_IF(found == ids.end(),
-                        "dependencies: " << id << " is no flow, and the fluid engine runs flows "
-                                         << "alone; use engine packets");
-        return found->second;
-    };
-    const auto place = [&](const DependencyRow& row) {
-        return 2 * indexOf(row.after) + row.atSender;
-    };
-    for (const auto& row : tables.dependencies)
-    {
-        m_messages[indexOf(row.flow)].waitsFor++;
-        m_firstFollower[place(row) + 1]++;
-    }
-    for (size_t i = 1; i < m_firstFollower.size(); i++)
-    {
-        m_firstFollower[i] += m_firstFollower[i - 1];
-    }
-    m_followers.resize(tables.dependencies.size());
-    auto next = m_firstFollower;
-    for (const auto& row : tables.dependencies)
-    {
-        m_followers[next[place(row)]++] = {indexOf(row.flow), static_cast<uint64_t>(row.delayPs)};
     }
 }
 
@@ -167,9 +132,16 @@ FluidLoop::Execute(double nowPs)
     }
     while (!m_starts.empty() && static_cast<double>(m_starts.top().atPs) <= m_nowPs)
     {
-        const uint32_t message = m_starts.top().message;
+        const uint32_t item = m_starts.top().item;
         m_starts.pop();
-        StartMessage(message);
+        if (m_graph.IsTask(item))
+        {
+            StartTask(item);
+        }
+        else
+        {
+            StartMessage(item);
+        }
     }
     Refresh();
 }
@@ -194,7 +166,25 @@ FluidLoop::Refresh()
     }
 }
 
-// ---- messages ---------------------------------------------------------------------------------
+// ---- messages and tasks -----------------------------------------------------------------------
+
+uint64_t
+FluidLoop::StartOf(uint32_t item) const
+{
+    return m_graph.IsTask(item) ? m_graph.TaskOf(item).startPs : m_messages[item].startPs;
+}
+
+/// Its end is known now: it depends on nothing else.
+void
+FluidLoop::StartTask(uint32_t item)
+{
+    m_events++;
+    const Task& task = m_graph.TaskOf(item);
+    const uint64_t endPs = task.startPs + task.durationPs;
+    m_graph.EndTask(item);
+    m_lastEndPs = std::max(m_lastEndPs, endPs);
+    Release(item, false, endPs);
+}
 
 void
 FluidLoop::StartMessage(uint32_t index)
@@ -253,23 +243,25 @@ FluidLoop::FinishMessage(uint32_t flow)
 void
 FluidLoop::Through(uint32_t index)
 {
-    m_lastEndPs = std::max(m_lastEndPs, m_messages[index].senderEndPs);
-    for (const bool atSender : {false, true})
-    {
-        const uint64_t endPs =
-            atSender ? m_messages[index].senderEndPs : m_messages[index].receiverEndPs;
-        const size_t place = 2 * size_t{index} + atSender;
-        for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
-        {
-            Message& follower = m_messages[m_followers[i].message];
-            follower.startPs = std::max(follower.startPs, endPs + m_followers[i].delayPs);
-            follower.knownPs = std::max(follower.knownPs, endPs);
-            if (--follower.waitsFor == 0)
-            {
-                m_starts.push({follower.startPs, m_followers[i].message});
-            }
-        }
-    }
+    const Message& message = m_messages[index];
+    m_lastEndPs = std::max(m_lastEndPs, message.senderEndPs);
+    Release(index, false, message.receiverEndPs);
+    Release(index, true, message.senderEndPs);
+}
+
+void
+FluidLoop::Release(uint32_t item, bool atSender, uint64_t endPs)
+{
+    m_graph.Release(
+        item,
+        atSender,
+        endPs,
+        [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
+        [this](uint32_t ready) { m_starts.push({StartOf(ready), ready}); },
+        [this, endPs](uint32_t follower, uint64_t) {
+            m_knownPs[follower] = std::max(m_knownPs[follower], endPs);
+            return true;
+        });
 }
 
 /// @return payload of the port that ends last when packets are dealt out in turn [byte]
@@ -391,17 +383,34 @@ FluidLoop::Done(uint64_t stopPs) const
     });
 }
 
-FluidLoop::Outcome
-FluidLoop::OutcomeOf(uint32_t index, uint64_t stopPs) const
+uint64_t
+FluidLoop::TasksDone(uint64_t stopPs) const
 {
-    const Message& message = m_messages[index];
+    uint64_t done = 0;
+    for (uint32_t i = 0; i < m_graph.NumTasks(); i++)
+    {
+        done += OutcomeOf(m_graph.NumMessages() + i, stopPs).receiverEndPs.has_value();
+    }
+    return done;
+}
+
+FluidLoop::Outcome
+FluidLoop::OutcomeOf(uint32_t item, uint64_t stopPs) const
+{
     const auto until = [stopPs](uint64_t ps) {
         return ps == NEVER || ps > stopPs ? std::nullopt : std::optional(ps);
     };
-    const bool isKnown = message.waitsFor == 0 && message.knownPs <= stopPs;
-    return {isKnown ? std::optional(message.startPs) : std::nullopt,
-            until(message.receiverEndPs),
-            until(message.senderEndPs)};
+    const bool isKnown =
+        !m_graph.Waits(item) && (m_knownPs.empty() || m_knownPs[item] <= stopPs);
+    const auto startPs = isKnown ? std::optional(StartOf(item)) : std::nullopt;
+    if (m_graph.IsTask(item))
+    {
+        const Task& task = m_graph.TaskOf(item);
+        const auto endPs = until(task.ended ? task.startPs + task.durationPs : NEVER);
+        return {startPs && *startPs <= stopPs ? startPs : std::nullopt, endPs, endPs};
+    }
+    const Message& message = m_messages[item];
+    return {startPs, until(message.receiverEndPs), until(message.senderEndPs)};
 }
 
 std::vector<double>
@@ -435,8 +444,7 @@ uint64_t
 FluidLoop::MemoryBytes() const
 {
     return m_messages.size() * sizeof(Message) + m_sending.size() * sizeof(Sending) +
-           m_followers.size() * sizeof(Follower) + m_firstFollower.size() * sizeof(uint32_t) +
-           m_rates.MemoryBytes();
+           m_knownPs.size() * sizeof(uint64_t) + m_graph.MemoryBytes() + m_rates.MemoryBytes();
 }
 
 } // namespace ns3

@@ -6,6 +6,7 @@
 #include "fluid-ways.h"
 
 #include "ns3/fabric-tables.h"
+#include "ns3/task-graph.h"
 
 #include <chrono>
 #include <limits>
@@ -24,9 +25,9 @@ namespace ns3
  * From its start a message takes its rate on all links of its way at once, until all its bytes
  * with headers and framing have gone; its last byte is at the destination as much later as the
  * exact time of the message alone is longer than its bytes over the rate that it has alone. So a
- * message alone is exact to the ps. Messages that wait for others start when these have arrived,
- * or are acknowledged, as in the packet engine; a message of no bytes is a point in time. Links
- * change when the tables say so, and routes follow after the convergence time.
+ * message alone is exact to the ps. Messages, computations and barriers wait for each other as in
+ * the packet engine; a message of no bytes is a point in time. Links change when the tables say so,
+ * and routes follow after the convergence time.
  *
  * **Source** fluid limit of ideal congestion control; Massoulié and Roberts, INFOCOM 1999.
  * **Not modelled** queues, losses, marks, pauses and what transports do about them; rates of
@@ -35,12 +36,12 @@ namespace ns3
 class FluidLoop
 {
   public:
-    /// What became of a message. Times of what has not happened are none.
+    /// What became of a message or task. Times of what has not happened are none.
     struct Outcome
     {
         std::optional<uint64_t> startPs;
-        std::optional<uint64_t> receiverEndPs;
-        std::optional<uint64_t> senderEndPs;
+        std::optional<uint64_t> receiverEndPs; ///< Of a task its end
+        std::optional<uint64_t> senderEndPs;   ///< Likewise
     };
 
     /**
@@ -54,6 +55,12 @@ class FluidLoop
 
     uint64_t NowPs() const;
     uint64_t Done(uint64_t stopPs) const; ///< Messages whose end at the sender is up to a time
+    uint64_t TasksDone(uint64_t stopPs) const; ///< Tasks that are over by then
+
+    const fabric::TaskGraph& Graph() const
+    {
+        return m_graph;
+    }
 
     uint64_t Events() const
     {
@@ -67,7 +74,7 @@ class FluidLoop
     }
 
     uint64_t PacketsOf(uint32_t message) const; ///< Data packets of a message, none sent twice
-    Outcome OutcomeOf(uint32_t message, uint64_t stopPs) const;
+    Outcome OutcomeOf(uint32_t item, uint64_t stopPs) const; ///< Of a message or task
     std::vector<double> PortBytes(); ///< That each port has sent until now, with framing [byte]
     uint64_t MemoryBytes() const;
 
@@ -80,8 +87,6 @@ class FluidLoop
         uint64_t startPs; ///< As far as it is known [ps]
         uint64_t receiverEndPs{NEVER};
         uint64_t senderEndPs{NEVER};
-        uint64_t knownPs{0}; ///< End of the last message that it waited for [ps]
-        uint32_t waitsFor{0};
     };
 
     /// One that sends now, by its handle in MaxMin.
@@ -111,31 +116,28 @@ class FluidLoop
         }
     };
 
+    /// When a message or task begins.
     struct Start
     {
         uint64_t atPs;
-        uint32_t message;
+        uint32_t item;
 
         bool operator>(const Start& other) const
         {
-            return std::tie(atPs, message) > std::tie(other.atPs, other.message);
+            return std::tie(atPs, item) > std::tie(other.atPs, other.item);
         }
     };
 
-    struct Follower
-    {
-        uint32_t message;
-        uint64_t delayPs;
-    };
-
-    void BuildDependencies(const fabric::FabricTables& tables);
     void BuildChanges(const fabric::FabricTables& tables);
     double NextPs();
     void Execute(double nowPs);
     void Refresh();
+    void StartTask(uint32_t item);
     void StartMessage(uint32_t index);
     void FinishMessage(uint32_t flow);
     void Through(uint32_t index);
+    void Release(uint32_t item, bool atSender, uint64_t endPs);
+    uint64_t StartOf(uint32_t item) const;
     uint64_t BusiestPortBytes(uint64_t bytes, uint32_t transport, uint32_t ports) const;
     FluidFrames FramesOf(uint64_t bytes, uint32_t transport) const;
     double SlowestPsPerByte(const std::vector<MaxMin::Use>& uses) const;
@@ -147,8 +149,8 @@ class FluidLoop
     MaxMin m_rates;
     std::vector<Message> m_messages;
     std::vector<Sending> m_sending;
-    std::vector<Follower> m_followers;
-    std::vector<uint32_t> m_firstFollower; ///< Per message twice: of the receiver, of the sender
+    fabric::TaskGraph m_graph;
+    std::vector<uint64_t> m_knownPs;       ///< Of each item, the last end that it waited for [ps]
     std::vector<bool> m_isAcknowledged;    ///< Per transport
     std::vector<uint64_t> m_changes;       ///< Times at which links or routes change [ps]
     size_t m_nextChange{0};

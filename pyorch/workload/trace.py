@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A task graph from a file: GOAL (LogGOPSim, ATLAHS) or Chakra execution traces (ASTRA-sim).
+
+Rank r of the file is a host of the topology by `placement`, or the r-th of `hosts`. What operations
+of a whole communicator are made of, which a Chakra trace leaves open, `algorithms` says.
+"""
+
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, ValidationInfo, model_validator
+
+from pyorch import plugins
+from pyorch.collective import _graph as collective
+from pyorch.errors import PluginError, did_you_mean, quoted
+from pyorch.spec.fields import Closed, FieldError, TimePs
+from pyorch.spec.files import FileRef, InputFile, content
+from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
+from pyorch.spec.network import Columns, Network
+from pyorch.training import chakra, goal, graph, tables
+from pyorch.workload._hosts import hosts
+from pyorch.workload._placement import Placement, check_placement, placed
+
+KEY = "file"
+#: Which algorithm does an operation that nothing is said of.
+ALGORITHMS = {
+    "all_reduce": "ring", "reduce_scatter": "ring", "all_gather": "ring", "all_to_all": "direct",
+    "broadcast": "tree", "reduce": "tree", "gather": "tree",
+}  # fmt: skip
+_RANK_0 = re.compile(r"(.+)\.0\.et")
+Host = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
+
+
+class Params(Closed):
+    """The file, what it leaves open, and which hosts its ranks are.
+
+    `file` of Chakra is that of rank 0, ``step.0.et``; the others lie beside it and are found when
+    it is read (`ranks`; a scenario does not give them). `communicators` is a JSON file with the
+    ranks of each.
+    """
+
+    format: Literal["goal", "chakra"]
+    file: InputFile
+    ranks: tuple[InputFile, ...] = ()
+    communicators: InputFile | None = None
+    algorithms: dict[str, str] = {}
+    placement: Placement = "packed"
+    stride: Annotated[int, Field(strict=True, ge=0)] = 0
+    first_host: Annotated[int, Field(strict=True, ge=0)] = 0
+    hosts: tuple[Host, ...] = ()
+    start_ps: TimePs = Field(0, alias="start")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _find_ranks(cls, given: Any, info: ValidationInfo) -> Any:
+        """Find the files of the other ranks, unless this is a spec from disk."""
+        context = info.context or {}
+        if not isinstance(given, dict) or context.get("stored"):
+            return given
+        if "ranks" in given:
+            raise FieldError("ranks", "are found beside the file of rank 0. Leave them out.")
+        name = given.get(KEY)
+        if given.get("format") != "chakra" or not isinstance(name, str):
+            return given
+        return {**given, "ranks": _beside(context.get("folder", Path()), name)}
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Params":
+        """Refuse what contradicts itself."""
+        for operation, name in self.algorithms.items():
+            _check_algorithm(operation, name)
+        if self.format == "goal" and (self.communicators or self.algorithms):
+            key = "communicators" if self.communicators else "algorithms"
+            raise FieldError(key, "GOAL has messages alone. Leave it out.")
+        if not self.hosts:
+            check_placement(self.placement, self.stride, self.first_host)
+        elif self.placement != "packed" or self.stride or self.first_host:
+            raise FieldError(
+                "hosts", "lists the hosts, so leave placement, stride and first_host out."
+            )
+        if len(set(self.hosts)) < len(self.hosts):
+            raise FieldError("hosts", "a host is there twice. Each rank has its own.")
+        return self
+
+
+def _beside(folder: Path, name: str) -> list[str]:
+    """Return the files of the ranks from 1 on, by the name of that of rank 0."""
+    found = _RANK_0.fullmatch(Path(name).name)
+    if not found:
+        raise FieldError(KEY, f"{quoted(name)}: name the file of rank 0, which ends in .0.et.")
+    of_rank = re.compile(re.escape(found[1]) + r"\.(0|[1-9]\d*)\.et")
+    where = (folder / name).parent
+    numbers = sorted(
+        int(match[1]) for path in where.glob("*.et") if (match := of_rank.fullmatch(path.name))
+    )
+    if missing := sorted(set(range(numbers[-1] if numbers else 0)) - set(numbers)):
+        raise FieldError(
+            KEY, f"{quoted(name)}: there is a file of rank {numbers[-1]} beside it, but none of"
+            f" rank {missing[0]}, {found[1]}.{missing[0]}.et.",
+        )  # fmt: skip
+    return [str(Path(name).parent / f"{found[1]}.{number}.et") for number in numbers[1:]]
+
+
+def _check_algorithm(operation: str, name: str) -> None:
+    """Raise FieldError unless an algorithm does an operation without further parameters."""
+    if operation not in ALGORITHMS:
+        raise FieldError(
+            "algorithms", f"no operation {quoted(operation)}. There are {', '.join(ALGORITHMS)}."
+            f"{did_you_mean(operation, ALGORITHMS)}",
+        )  # fmt: skip
+    try:
+        module = plugins.load("pyorch.collective", name)
+    except PluginError as error:
+        raise FieldError("algorithms", str(error)) from None
+    needs = [key for key, field in module.Params.model_fields.items() if field.is_required()]
+    if operation not in module.OPERATIONS or needs or getattr(module, "IN_NETWORK", False):
+        raise FieldError("algorithms", f"{name} does no {operation} among ranks of a trace.")
+
+
+def check(params: Params, network: Network, stop_ps: int) -> None:
+    """Raise FieldError if the file is no task graph, or its ranks do not fit the network."""
+    found, available = graph_of(params), network.counts["hosts"]
+    where = params.file["path"]
+    if params.hosts and len(params.hosts) != found.devices:
+        raise FieldError("hosts", f"{len(params.hosts)} for the {found.devices} ranks of {where}.")
+    needed = max(params.hosts, default=-1) + 1 or found.devices
+    if not params.hosts and params.placement != "random":
+        needed = int(_host_index(params, network.nodes, network.links, 0).max()) + 1
+    if needed > available:
+        raise FieldError(
+            "hosts" if params.hosts else KEY,
+            f"{where}: {found.devices} ranks placed like this need {needed} hosts; the topology has"
+            f" {available}.",
+        )
+    n_messages = int((found.kind == graph.MESSAGE).sum())
+    if not 0 < n_messages <= MOST_FLOWS:
+        raise FieldError(KEY, f"{where}: {n_messages:,} messages; write 1 to {MOST_FLOWS:,}.")
+    graph.check(found, KEY)
+
+
+def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
+    """Return the messages."""
+    return tables.flows(graph_of(params), _hosts(params, nodes, links, seed), params.start_ps)
+
+
+def tasks(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
+    """Return computations and barriers."""
+    return tables.tasks(graph_of(params), _hosts(params, nodes, links, seed), params.start_ps)
+
+
+def dependencies(params: Params) -> Columns:
+    """Return which of them wait for which."""
+    return tables.dependencies(graph_of(params))
+
+
+def graph_of(params: Params) -> graph.TaskGraph:
+    """Return the tasks of the file, by rank."""
+    files = [params.file, *params.ranks, *([params.communicators] if params.communicators else [])]
+    return _graph(
+        params.format, tuple((file["path"], file["sha256"]) for file in files),
+        params.communicators is not None, tuple(sorted(params.algorithms.items())),
+    )  # fmt: skip
+
+
+def _hosts(params: Params, nodes: Columns, links: Columns, seed: int) -> np.ndarray:
+    return hosts(nodes)[_host_index(params, nodes, links, seed)]
+
+
+def _host_index(params: Params, nodes: Columns, links: Columns, seed: int) -> np.ndarray:
+    """Return the host of each rank, counted from 0."""
+    if params.hosts:
+        return np.array(params.hosts)
+    shape = (1, graph_of(params).devices)
+    return placed(
+        shape, params.placement, params.stride, params.first_host, nodes, links, seed, "trace"
+    )[0]
+
+
+@lru_cache(maxsize=4)
+def _graph(
+    kind: str, files: tuple[tuple[str, str], ...], has_groups: bool, algorithms: tuple
+) -> graph.TaskGraph:
+    refs: list[FileRef] = [{"path": path, "sha256": sha256} for path, sha256 in files]
+    groups = _groups(refs.pop()) if has_groups else {}
+    where = refs[0]["path"]
+    if kind == "goal":
+        found = goal.read(_text(refs[0]), where, KEY)
+    else:
+        contents = [content(ref) for ref in refs]
+        prefix = where.removesuffix(".0.et")
+        found = chakra.read(contents, _algorithm(dict(algorithms)), groups, prefix, KEY)
+    for column in found[2:]:
+        np.asarray(column).flags.writeable = False
+    return found
+
+
+def _algorithm(chosen: dict[str, str]):
+    """Return what makes the messages of an operation."""
+
+    def messages(call: collective.Call) -> collective.Graph:
+        name = (ALGORITHMS | chosen)[call.operation]
+        module = plugins.load("pyorch.collective", name)
+        params = module.Params()
+        module.check(call, params)
+        return module.graph(call, params)
+
+    return messages
+
+
+def _groups(file: FileRef) -> dict[str, list[int]]:
+    """Return the ranks of each communicator: ``{"1": [0, 1], "2": [2, 3]}``."""
+    try:
+        found = json.loads(_text(file, "communicators"))
+    except ValueError as error:
+        raise FieldError("communicators", f"{file['path']}: is no JSON: {error}.") from None
+    lists = isinstance(found, dict) and all(isinstance(ranks, list) for ranks in found.values())
+    if not lists or not all(type(rank) is int for ranks in found.values() for rank in ranks):
+        raise FieldError(
+            "communicators", f'{file["path"]}: write names and ranks: {{"1": [0, 1]}}.'
+        )
+    return found
+
+
+def _text(file: FileRef, key: str = KEY) -> str:
+    try:
+        return content(file).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FieldError(key, f"{file['path']}: is not a text file. Name one.") from None
