@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The training steps of a run: tasks as planned and as they went, and what devices waited for."""
+"""The task graphs of a run: tasks as planned and as they went, and what devices waited for."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from pyorch import plugins
 from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables
 from pyorch.render import rows_of_workload
 from pyorch.spec.fields import restore
 from pyorch.training.graph import BARRIER, COMPUTE
+from pyorch.training.tables import places
 from pyorch.units import TIME, format_exact
-from pyorch.workload import training
 
 
 class Interval(NamedTuple):
@@ -27,7 +28,7 @@ class Interval(NamedTuple):
 
 
 class Step:
-    """One training step.
+    """One training step, or what a trace has instead.
 
     Attributes
     ----------
@@ -93,8 +94,17 @@ class Step:
         return self.tasks["after"].to_numpy()
 
 
+def has_steps(spec: dict) -> bool:
+    """Return whether a workload of a resolved spec computes."""
+    return any(map(_computes, spec["workload"]))
+
+
+def _computes(load: dict) -> bool:
+    return hasattr(plugins.load("pyorch.workload", load["type"]), "tasks")
+
+
 def steps(run: RunTables) -> Iterator[Step]:
-    """Yield the training steps of a run.
+    """Yield the training steps and traces of a run.
 
     Raises
     ------
@@ -102,12 +112,13 @@ def steps(run: RunTables) -> Iterator[Step]:
         A step did not end before the run.
     """
     for index, load in enumerate(run.spec["workload"]):
-        if load["type"] != "training":
+        if not _computes(load):
             continue
+        module = plugins.load("pyorch.workload", load["type"])
         table = run.table("tasks").astype("Int64").set_index("task")
-        params = restore(training.Params, load)
-        graph = training.graph_of(params)
-        ids = rows_of_workload(run.spec, index)[training.tables.places(graph)]
+        params = restore(module.Params, load)
+        graph = module.graph_of(params)
+        ids = rows_of_workload(run.spec, index)[places(graph)]
         own = table.loc[ids]
         if unfinished := int(own["end_ps"].isna().sum()):
             stop = format_exact(run.spec["stop_ps"], TIME)

@@ -27,7 +27,7 @@ def write(runs: Iterable, path: Path) -> None:
     """
     found = [step for run in runs for step in steps(run)]
     if not found:
-        raise FigureError("no workload of these runs is training, so there is no timeline.")
+        raise FigureError("no workload of these runs computes, so there is no timeline.")
     events = [event for index, step in enumerate(found) for event in _events(step, index)]
     write_text(path, json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}) + "\n")
 

@@ -35,7 +35,7 @@ def draw(figure, runs):
         if len(runs) > 1:
             ax.set_ylabel(name, fontsize=6.5)
     if not parts:
-        raise TraceError("no workload of these runs is training, so there is no timeline.")
+        raise TraceError("no workload of these runs computes, so there is no timeline.")
     handles = [Patch(color=WAITING, label="exposed: nothing is computed")]
     axes[-1].legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.25), frameon=False)
     return pd.concat(parts, ignore_index=True)

@@ -196,6 +196,46 @@ def test_messages_that_wait_start_at_the_ends_that_packets_give_them():
     assert got.fct_ps(1) == got.fct_ps(0)  # nothing else at its hosts
 
 
+def test_computations_and_messages_that_share_a_link_by_hand():
+    # Host 2 sends A wire bytes to host 0 from 0 on. Host 1 computes until T and then sends it B:
+    # both have C / 2 until B is through at T + 2 B / C, and A is at (A + B) / C. Host 0 then
+    # computes for 7 us, passes a barrier with a computation of another stream, and answers.
+    flows, compute_ps = Flows(), 20 * US_PS
+    flows.add(2, 0, 2_000_000)
+    flows.add(1, 0, 600_000)
+    flows.add(0, 1, 300_000)
+    tasks = [(10, 0, 1, 0, compute_ps), (11, 0, 0, 0, 7 * US_PS), (12, 0, 0, 1, 3 * US_PS),
+             (13, 2, 0, 0, 0)]  # fmt: skip
+    waits = [(1, 10, 0), (11, 0, 0), (11, 1, 0), (13, 11, 0), (13, 12, 0), (2, 13, 0)]
+    got = fluid(star(3, RATE, DELAY_PS), flows, tasks=tasks, dependencies=waits)
+
+    alone = {n: fct.unloaded_fct_ps(n, [RATE] * 2, [DELAY_PS] * 2, FRAMING)
+             for n in (2_000_000, 600_000, 300_000)}  # fmt: skip
+    first, second = wire_bytes(2_000_000) * 80, wire_bytes(600_000) * 80
+    ends = {
+        0: second + alone[2_000_000],
+        1: compute_ps + second + alone[600_000],
+        10: compute_ps,
+        12: 3 * US_PS,
+    }
+    ends[11] = ends[13] = ends[0] + 7 * US_PS
+    ends[2] = ends[13] + alone[300_000]
+    assert compute_ps + 2 * second < first + second  # B is through first
+    table = got["tasks"]
+    for task, end, after in zip(table["task"], table["end_ps"], table["after"], strict=True):
+        assert end == pytest.approx(ends[task], rel=1e-9), task
+        assert after == {1: 10, 11: 0, 13: 11, 2: 13}.get(task, NEVER)
+
+
+def test_tasks_that_a_stop_cuts_off_have_not_ended():
+    flows = one_flow(0, 1, 1000)
+    tasks = [(1, 0, 0, 0, 30 * US_PS), (2, 0, 0, 0, 30 * US_PS)]
+    got = fluid(star(2, RATE, DELAY_PS), flows, tasks=tasks, stop_ps=40 * US_PS)
+
+    rows = zip(*(got["tasks"][name].tolist() for name in ("start_ps", "end_ps")), strict=True)
+    assert list(rows)[1:] == [(0, 30 * US_PS), (30 * US_PS, NEVER)]
+
+
 def test_a_link_that_slows_down_slows_down_what_crosses_it():
     # W wire bytes at C until T, then at C / 4.
     size_bytes, change_ps = 2_000_000, 40 * US_PS

@@ -12,6 +12,7 @@ from oracle_network import GBPS, NEVER, NS_PS, US_PS, Flows, run, star
 from pyorch.errors import PyorchError
 
 pytestmark = pytest.mark.ns3
+ENGINES = pytest.mark.parametrize("engine", ["packets", "fluid"])
 
 NETWORK = star(4, 100 * GBPS, 500 * NS_PS)
 COMPUTATION, MESSAGE, BARRIER = 0, 1, 2
@@ -23,7 +24,8 @@ def rows_of(got):
     return {task: (start, end, after) for task, start, end, after in zip(*columns, strict=True)}
 
 
-def test_a_chain_of_tasks_and_a_message():
+@ENGINES
+def test_a_chain_of_tasks_and_a_message(engine):
     # Oracle by hand: host 0 computes 3 us and then, on the same stream, 4 us; a message leaves
     # after the first of them. Host 1 computes 5 us from its end on, and passes a barrier then.
     flows = Flows()
@@ -32,7 +34,7 @@ def test_a_chain_of_tasks_and_a_message():
         NETWORK, flows,
         tasks=[(1, 0, 0, 0, 3 * US_PS), (2, 0, 0, 0, 4 * US_PS), (3, 0, 1, 0, 5 * US_PS),
                (4, 2, 1, 0, 0)],
-        dependencies=[(0, 1, 0), (3, 0, 0), (4, 3, 0)],
+        dependencies=[(0, 1, 0), (3, 0, 0), (4, 3, 0)], engine=engine,
     )  # fmt: skip
 
     there_ps = 3 * US_PS + got.fct_ps()
@@ -47,33 +49,36 @@ def test_a_chain_of_tasks_and_a_message():
     assert got["tasks"]["node"].tolist() == [0, 0, 0, 1, 1]
 
 
-def test_streams_of_a_host_do_not_wait_for_each_other():
+@ENGINES
+def test_streams_of_a_host_do_not_wait_for_each_other(engine):
     tasks = [(i, 0, 0, stream, US_PS) for i, stream in enumerate([0, 1, 0, 1, 1], start=1)]
     flows = Flows()
     flows.add(1, 2, 1000)
-    got = rows_of(run(NETWORK, flows, tasks=tasks))
+    got = rows_of(run(NETWORK, flows, engine=engine, tasks=tasks))
     assert [got[i][0] // US_PS for i in range(1, 6)] == [0, 0, 1, 1, 2]
 
 
-def test_a_stream_keeps_its_order_although_a_later_one_could_begin():
+@ENGINES
+def test_a_stream_keeps_its_order_although_a_later_one_could_begin(engine):
     # Task 1 waits for a message; task 2 of the same stream waits for task 1, task 3 of another
     # stream for nobody.
     flows = Flows()
     flows.add(1, 0, 100_000)
     tasks = [(1, 0, 0, 0, US_PS), (2, 0, 0, 0, US_PS), (3, 0, 0, 1, US_PS)]
-    got = run(NETWORK, flows, tasks=tasks, dependencies=[(1, 0, 0)])
+    got = run(NETWORK, flows, engine=engine, tasks=tasks, dependencies=[(1, 0, 0)])
     rows = rows_of(got)
     assert rows[1][0] == got.flow(0)["receiver_end_ps"]
     assert rows[2] == (rows[1][1], rows[1][1] + US_PS, 1)
     assert rows[3] == (0, US_PS, NEVER)
 
 
-def test_a_run_goes_on_until_its_computations_are_over():
+@ENGINES
+def test_a_run_goes_on_until_its_computations_are_over(engine):
     flows = Flows()
     flows.add(0, 1, 1000)
-    got = run(NETWORK, flows, tasks=[(1, 0, 0, 0, 900 * US_PS)])
+    got = run(NETWORK, flows, engine=engine, tasks=[(1, 0, 0, 0, 900 * US_PS)])
     assert got["summary"]["now_ps"][0] == 900 * US_PS
-    cut = run(NETWORK, flows, tasks=[(1, 0, 0, 0, 900 * US_PS)], stop_ps=100 * US_PS)
+    cut = run(NETWORK, flows, engine=engine, tasks=[(1, 0, 0, 0, 900 * US_PS)], stop_ps=100 * US_PS)
     assert rows_of(cut)[1] == (0, NEVER, NEVER)
 
 
@@ -106,11 +111,12 @@ def graphs(draw):
     return flows, tasks, draw(st.permutations(waits))
 
 
+@ENGINES
 @settings(max_examples=60, deadline=None)
-@given(graphs())
-def test_every_task_starts_when_the_last_of_what_it_waits_for_has_ended(graph):
+@given(graph=graphs())
+def test_every_task_starts_when_the_last_of_what_it_waits_for_has_ended(engine, graph):
     flows, tasks, waits = graph
-    got = run(NETWORK, flows, tasks=tasks, dependencies=waits)
+    got = run(NETWORK, flows, engine=engine, tasks=tasks, dependencies=waits)
     table = got["flows"]
     ends = {
         (int(f), 0): int(e) for f, e in zip(table["flow"], table["receiver_end_ps"], strict=True)
@@ -142,6 +148,7 @@ def test_every_task_starts_when_the_last_of_what_it_waits_for_has_ended(graph):
             assert end - start == durations[task]
 
 
+@ENGINES
 @pytest.mark.parametrize(
     "tasks, waits, message",
     [
@@ -159,20 +166,21 @@ def test_every_task_starts_when_the_last_of_what_it_waits_for_has_ended(graph):
          "dependencies: flow 0 after task 1: it starts at host 0, but host 2 learns of that end"),
     ],
 )  # fmt: skip
-def test_tasks_that_cannot_be_are_refused(tasks, waits, message):
+def test_tasks_that_cannot_be_are_refused(tasks, waits, message, engine):
     flows = Flows()
     flows.add(0, 1, 1000)
     with pytest.raises(PyorchError, match=re.escape(message)):
-        run(NETWORK, flows, tasks=tasks, dependencies=waits)
+        run(NETWORK, flows, engine=engine, tasks=tasks, dependencies=waits)
 
 
-def test_the_order_of_rows_changes_nothing():
+@ENGINES
+def test_the_order_of_rows_changes_nothing(engine):
     tasks = [(i, 0, i % 4, 0, US_PS * i) for i in range(10, 30)]
     flows = Flows()
     flows.add(0, 1, 1000)
     waits = [(i, i - 4, 0) for i in range(20, 30)]
     one, other = (
-        run(NETWORK, flows, tasks=order, dependencies=rows)
+        run(NETWORK, flows, engine=engine, tasks=order, dependencies=rows)
         for order, rows in ((tasks, waits), (tasks[::-1], waits[::-1]))
     )
     assert all(np.array_equal(one["tasks"][name], other["tasks"][name]) for name in one["tasks"])
