@@ -59,7 +59,7 @@ def scenario(tmp_path):
         ("flow-controls", ["ns3::Pfc"]),
         ("path_selectors", ["ns3::PermutedEntropy"]),
         ("failures", ["random", "scheduled"]),
-        ("exports", ["hpcc", "htsim"]),
+        ("exports", ["chakra", "goal", "hpcc", "htsim"]),
         ("plots", ["fct", "heatmap", "pauses"]),
     ],
 )

@@ -82,6 +82,23 @@ def with_tiers(nodes: Columns, links: Columns) -> Columns:
     return {**nodes, **{name: of() for name, of in found.items() if name not in nodes}}
 
 
+def counts(nodes: Columns, links: Columns) -> dict[str, int]:
+    """Return the numbers of hosts, switches, switch ports in use and cables."""
+    hosts = nodes["node"][nodes["is_switch"] == 0]
+    ends = np.concatenate([links["node_a"], links["node_b"]])
+    cables, access_links = len(links["node_a"]), int(np.isin(ends, hosts).sum())
+    return {
+        "hosts": len(hosts),
+        "hosts_per_leaf": hosts_per_leaf(nodes, links),
+        "switches": len(nodes["node"]) - len(hosts),
+        "top_switches": int((nodes["tier"] == nodes["tier"].max()).sum()),
+        "ports": 2 * cables - access_links,
+        "access_links": access_links,
+        "fabric_links": cables - access_links,
+        "cables": cables,
+    }
+
+
 def hosts_per_leaf(nodes: Columns, links: Columns) -> int:
     """Return the most hosts whose lowest switch is the same."""
     is_switch = _is_switch(nodes)

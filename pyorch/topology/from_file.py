@@ -74,22 +74,7 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
 def counts(params: Params) -> dict[str, int]:
     """Return the numbers of hosts, switches, switch ports in use and cables."""
     network = tables(params, {"loss_ratio": 0.0})
-    nodes, links = network["nodes"], network["links"]
-    hosts = int((nodes["is_switch"] == 0).sum())
-    is_host = np.isin(
-        np.concatenate([links["node_a"], links["node_b"]]), nodes["node"][nodes["is_switch"] == 0]
-    )
-    cables, access_links = len(links["node_a"]), int(is_host.sum())
-    return {
-        "hosts": hosts,
-        "hosts_per_leaf": _graph.hosts_per_leaf(nodes, links),
-        "switches": len(nodes["node"]) - hosts,
-        "top_switches": int((nodes["tier"] == nodes["tier"].max()).sum()),
-        "ports": 2 * cables - access_links,
-        "access_links": access_links,
-        "fabric_links": cables - access_links,
-        "cables": cables,
-    }
+    return _graph.counts(network["nodes"], network["links"])
 
 
 @lru_cache(maxsize=8)

@@ -83,8 +83,9 @@ def test_computations_that_are_rounded_are_said(step, tmp_path):
 
 
 def test_the_published_times_of_loggopsim(tmp_path):
-    # Oracle: the output in LogGOPSim's README. Each hop is o + L + (s-1) G + o = 11638 ns; host 0
-    # ends after three, 1 after two and the o of its own message, 2 and 3 after one, the others at o.
+    # Oracle: the output in LogGOPSim's README. Each hop is o + L + (s-1) G + o = 11638 ns: host 0
+    # ends after three, 1 after two and the o of its own message, 2 and 3 after one and o, all
+    # others at o.
     published_ns = [34914, 24776, 13138, 13138, 1500, 1500, 1500, 1500]
     for variant in ("packets", "fluid"):
         run = pyorch.run("scenarios/goal.yaml", variant=variant, results=tmp_path)
