@@ -281,7 +281,8 @@ TimesOf(const Fabric& fabric)
     const MessageBook& messages = fabric.Messages();
     const TaskGraph& graph = messages.Graph();
     const auto startPs = [&](uint32_t item) -> int64_t {
-        const uint64_t ps = graph.IsTask(item) ? graph.TaskOf(item).startPs : messages[item].startPs;
+        const bool isTask = graph.IsTask(item);
+        const uint64_t ps = isTask ? graph.TaskOf(item).startPs : messages[item].startPs;
         return graph.Waits(item) || ps > fabric.NowPs() ? -1 : static_cast<int64_t>(ps);
     };
     const auto endPs = [&](uint32_t item) -> int64_t {
@@ -307,7 +308,9 @@ MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemTimes& times)
     const uint32_t items = graph.NumMessages() + graph.NumTasks();
     OutputTable table;
     const auto add = [&](const std::string& name, auto value) {
-        table.Add(name, items, [&](size_t i) -> int64_t { return value(static_cast<uint32_t>(i)); });
+        table.Add(name, items, [&](size_t i) -> int64_t {
+            return value(static_cast<uint32_t>(i));
+        });
     };
     const auto idOf = [&](uint32_t item) {
         return graph.IsTask(item) ? graph.TaskOf(item).id : messages[item].id;
