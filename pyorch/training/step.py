@@ -100,7 +100,9 @@ class _Step:
             computed = self._compute(stage, BACKWARD, self._duration_ps(BACKWARD), came[stage])
             reduced = self._reduce(stage, [came[stage]] * self.plan.chunks)
             done = self._join(stage, BACKWARD, computed, reduced)
-            for _ in range(HALVES * self.plan.layers):
+            for half in range(HALVES * self.plan.layers):
+                if half % HALVES == 0:  # feed-forward comes first: tokens go out and come back
+                    done = self._exchange(stage, self._exchange(stage, done))
                 done = self._tensor(stage, done)
             back.append(done)
         self._hand_on(back, -1)

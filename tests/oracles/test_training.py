@@ -97,6 +97,18 @@ def test_stages_take_their_times(tmp_path):
             assert pass_ps == pytest.approx(getattr(times, f"{kind}_ps"), rel=0.02), kind
 
 
+def test_tokens_take_their_time_to_the_experts_and_back(tmp_path):
+    # Oracle: a device keeps a fourth of its tokens and sends the rest through one port, all four
+    # members at once, and receives as much: 3/4 S / 1.8 TB/s, and two links of 1 ns with a packet
+    # at the switch. S is 2 active experts times s b h / 2 / 18 = 97.4 MB. Before and after the
+    # feed-forward, in both passes, nothing is computed meanwhile: four times in a step.
+    load = {"preset": "moe-100t", "peers": 2, "stages": 4, "members": 4, "tensor": 2}
+    row = shares(pyorch.run(scenario(**load, experts=4), results=tmp_path))
+    tokens = 2 * 32_000 * 109_568 * 0.5 / 18 / DIVIDE
+    each_ps = (3 / 4 * tokens + 9001) / 1.8e12 * 1e12 + 2000
+    assert row["expert_share"] * row["step_ps"] == pytest.approx(4 * each_ps, rel=0.01)
+
+
 def test_bytes_of_ports_are_those_of_the_plan(step):
     # Oracle: data and headers of the messages that leave a host, and nothing else; ACKs are apart.
     name, run = step
