@@ -19,8 +19,10 @@ PAGE = (RESULTS / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
-    "name", ["figure_5", "figure_6", "sensitivity", "collectives", "rail", "fluid_check"]
-)
+    "name",
+    ["figure_5", "figure_6", "sensitivity", "collectives", "rail", "fluid_check",
+     "figure_2_measured", "figure_3_measured", "training_step"],
+)  # fmt: skip
 def test_every_figure_is_what_its_tables_give(name):
     found = spec_from_file_location(name, ROOT / "plots" / f"{name}.py")
     plot = module_from_spec(found)

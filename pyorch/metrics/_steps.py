@@ -13,7 +13,7 @@ from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables
 from pyorch.render import rows_of_workload
 from pyorch.spec.fields import restore
-from pyorch.training.graph import BARRIER, COMPUTE
+from pyorch.training.graph import BARRIER, COMPUTE, MESSAGE
 from pyorch.training.tables import places
 from pyorch.units import TIME, format_exact
 
@@ -134,3 +134,26 @@ def steps(run: RunTables) -> Iterator[Step]:
             "end_ps": own["end_ps"].to_numpy(dtype=np.int64) - params.start_ps,
             "after": after,
         }))  # fmt: skip
+
+
+def spans_of(step: Step, device: int) -> pd.DataFrame:
+    """Return when a device is busy with what: ``lane``, ``start_ps``, ``end_ps``; no overlaps."""
+    tasks = step.tasks
+    computes = tasks[(tasks["kind"] == COMPUTE) & (tasks["device"] == device)]
+    ends = (tasks["device"] == device) | (tasks["peer"] == device)
+    sends = tasks[(tasks["kind"] == MESSAGE) & ends]
+    rows = [("compute", *row) for row in computes[["start_ps", "end_ps"]].itertuples(index=False)]
+    for lane, own in sends.groupby("lane", sort=True):
+        rows += [(lane, *span) for span in _together(own["start_ps"], own["end_ps"])]
+    return pd.DataFrame(rows, columns=["lane", "start_ps", "end_ps"])
+
+
+def _together(start_ps: pd.Series, end_ps: pd.Series) -> list[tuple[int, int]]:
+    """Return intervals that overlap or touch as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(zip(start_ps, end_ps, strict=True)):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.errors import TraceError
-from pyorch.metrics._steps import Step, steps
-from pyorch.training.graph import COMPUTE, MESSAGE
+from pyorch.metrics._steps import Step, spans_of, steps
 from pyorch.views._axes import names, time_unit
 
 DEVICE = 0
@@ -39,29 +38,6 @@ def draw(figure, runs):
     handles = [Patch(color=WAITING, label="exposed: nothing is computed")]
     axes[-1].legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.25), frameon=False)
     return pd.concat(parts, ignore_index=True)
-
-
-def spans_of(step: Step, device: int) -> pd.DataFrame:
-    """Return when a device is busy with what: ``lane``, ``start_ps``, ``end_ps``; no overlaps."""
-    tasks = step.tasks
-    computes = tasks[(tasks["kind"] == COMPUTE) & (tasks["device"] == device)]
-    ends = (tasks["device"] == device) | (tasks["peer"] == device)
-    sends = tasks[(tasks["kind"] == MESSAGE) & ends]
-    rows = [("compute", *row) for row in computes[["start_ps", "end_ps"]].itertuples(index=False)]
-    for lane, own in sends.groupby("lane", sort=True):
-        rows += [(lane, *span) for span in _together(own["start_ps"], own["end_ps"])]
-    return pd.DataFrame(rows, columns=["lane", "start_ps", "end_ps"])
-
-
-def _together(start_ps: pd.Series, end_ps: pd.Series) -> list[tuple[int, int]]:
-    """Return intervals that overlap or touch as one."""
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(zip(start_ps, end_ps, strict=True)):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
 
 
 def _draw_step(ax, step: Step, spans: pd.DataFrame, idle: list) -> None:

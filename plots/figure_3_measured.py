@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Exposed networking by scale-up and by scale-out rate: measured, by transport.
+
+[hotnets24] figures 3a (left) and 3b (right). Lines: the model, every communication ideal. Symbols:
+the same model with each communication slower by what was measured in packets, slowest group over
+ideal network: an all-reduce of 18 devices in a rack (tensor parallel, stages 1 and 5), of 32 peers
+on a rail (stages 2 and 4), exchanges of 32 pairs (pipeline); headers count on both sides. Buffers
+of 37 MB; bars reach to what a quarter of that gives. Sprayed packets: both agree within a point, so
+the reduction does not matter. Single paths: messages drift apart and meet, the more the longer they
+are, so these are lower bounds of a whole step. One seed: one draw of places and paths.
+"""
+
+import numpy as np
+import pandas as pd
+
+from pyorch import figures
+from pyorch.theory import exposed, preset
+from pyorch.units import RATE, parse
+
+NEEDS = {"groups": "figure_3_measured/collective.csv"}
+
+PRESETS = ("dense-100t", "moe-100t")
+BYTES = "data_bytes"
+#: Of a panel: figure, rate that changes, label of the axis, unit [bit/s].
+PANELS = {
+    "3a": ("scale_up_bps", "scale-up [Tb/s per GPU]", 1e12),
+    "3b": ("scale_out_bps", "scale-out [Gb/s per GPU]", 1e9),
+}
+#: What a case measures, by the first word of its name.
+KINDS = {"tensor": "scale_up_bps", "data": "scale_out_bps", "pipeline": "scale_out_bps"}
+
+
+def ratios(groups):
+    """Return the slowest group over ideal, by variant, size, kind and rate [bit/s]."""
+    rows = groups.assign(
+        kind=groups["case"].str.partition("_")[0],
+        rate_bps=[float(parse(label, RATE)) for label in groups["case_label"]],
+    )
+    by = ["variant", BYTES, "kind", "rate_bps"]
+    slowest = rows.groupby([*by, "seed"])["over_ideal"].max()
+    return slowest.groupby(by).mean().clip(lower=1)
+
+
+def measured(groups):
+    """Return the exposed share by figure, preset, variant and rate, of each size."""
+    over = ratios(groups)
+    labels = dict(groups[["variant", "label"]].drop_duplicates().to_numpy().tolist())
+    found = []
+    for variant in labels:
+        for index, size in enumerate(sorted(groups[BYTES].unique())):
+            own = over[variant, size]
+            for name in PRESETS:
+                found += points(name, own, {"variant": variant, "label": labels[variant],
+                                            "size": ("smaller", "larger")[index]})  # fmt: skip
+    keys = ["figure", "preset", "variant", "label", "rate_bps"]
+    table = pd.DataFrame(found).pivot_table(
+        index=keys, columns="size", values="exposed_percent", sort=False
+    )  # fmt: skip
+    return table.reset_index().rename_axis(columns=None)
+
+
+def points(name, over, row):
+    """Return the exposed share at each rate that was measured, of one preset and variant."""
+    setup, found = preset.training(name).setup, []
+    for panel, (swept, *_) in PANELS.items():
+        usual = {key: getattr(setup.network, key) for key in set(KINDS.values())}
+        kind = next(kind for kind, key in KINDS.items() if key == swept)
+        for rate in over[kind].index:
+            rates = usual | {swept: rate}
+            tensor, data, pipeline = (over[kind, rates[key]] for kind, key in KINDS.items())
+            step = exposed.expose_setup(
+                exposed.with_rates(setup, **rates),
+                inflation=exposed.Inflation(tensor, pipeline, scale_up=tensor, scale_out=data),
+            )
+            share = 100 * float(step.share)
+            found.append(
+                row | {"figure": panel, "preset": name, "rate_bps": rate, "exposed_percent": share}
+            )
+    return found
+
+
+def modelled(name, panel, rates_bps):
+    """Return the exposed share of an ideal network [%]."""
+    setup = exposed.with_rates(preset.training(name).setup, **{PANELS[panel][0]: rates_bps})
+    return 100 * np.asarray(exposed.expose_setup(setup).share)
+
+
+def draw(figure, groups):
+    """Draw a panel for each figure and model; return measured and modelled shares."""
+    from matplotlib.lines import Line2D
+
+    data = measured(groups)
+    pairs = data[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None)
+    looks = figures.styles(list(pairs))
+    panels = [(panel, name) for panel in PANELS for name in PRESETS]
+    axes = figures.panels(figure, [2.4] * len(panels), sharey=True)
+    for ax, (panel, name) in zip(axes, panels, strict=True):
+        own = data[(data["figure"] == panel) & (data["preset"] == name)]
+        draw_panel(ax, panel, name, own, looks)
+        if ax is axes[0] or figures.is_column(figure):
+            ax.set_ylabel("exposed networking\n[% of the step]")
+    model = {"modelled, ideal network": Line2D([], [], color="black", lw=1)}
+    figures.legend(figure, axes[:1], 4, model)
+    ideal = [
+        modelled(name, panel, rate)
+        for panel, name, rate in data[["figure", "preset", "rate_bps"]].itertuples(index=False)
+    ]
+    return data.assign(modelled=np.array(ideal, float))
+
+
+def draw_panel(ax, panel, name, own, looks):
+    """Draw the model and, beside each other, the transports at every measured rate."""
+    _, label, unit = PANELS[panel]
+    rates = np.sort(own["rate_bps"].unique())
+    span = np.geomspace(rates[0] / 1.25, rates[-1] * 1.25, 200)
+    ax.plot(span / unit, modelled(name, panel, span), color="black", lw=1, zorder=1)
+    for place, (variant, look) in enumerate(looks.items()):
+        rows = own[own["variant"] == variant]
+        at = rows["rate_bps"] / unit * 1.06 ** (place - (len(looks) - 1) / 2)
+        low, high = rows[["smaller", "larger"]].min(axis=1), rows[["smaller", "larger"]].max(axis=1)
+        ax.vlines(at, low, high, color=look.color, lw=1, zorder=2)
+        ax.plot(at, rows["larger"], ls="", marker=look.marker, color=look.color, markersize=3.2,
+                label=look.label, zorder=3)  # fmt: skip
+    ax.set(xscale="log", xlabel=label, ylim=(0, 100))
+    ax.set_xticks(rates / unit, [f"{rate / unit:g}" for rate in rates])
+    ax.minorticks_off()
+    ax.set_title(f"{panel}: {preset.training(name).title}", loc="left", fontsize=7)
+    ax.grid(axis="y")
+
+
+if __name__ == "__main__":
+    figures.main(draw, NEEDS)

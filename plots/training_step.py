@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Exposed networking of a whole simulated step by transport, and what devices wait for.
+
+After [hotnets24] section 6: 64 devices in 16 racks on four rails, 800 Gb/s and 14.4 Tb/s. Bars:
+what is computed or sent divided by 100; marks: by 400. Dashed: the model of the whole step, bytes
+over rate. Shares are of the step, by what is waited for on the critical path of each time in which
+a device computes nothing, mean of the devices. One seed: one draw of paths.
+"""
+
+import numpy as np
+import pandas as pd
+
+from pyorch import figures
+from pyorch.theory import exposed, preset
+
+NEEDS = {"steps": "training_step/training_step.csv"}
+
+CASES = {"dense": "dense-100t", "moe": "moe-100t"}
+DIVIDE = "workload.divide"
+PARTS = {
+    "tensor_share": ("tensor parallel", "#0072B2"),
+    "pipeline_share": ("pipeline", "#E69F00"),
+    "data_share": ("data parallel", "#CC79A7"),
+    "bubble_share": ("computations of others", "#999999"),
+}
+
+
+def draw(figure, steps):
+    """Draw one panel per model, one bar per transport; return measured and modelled shares."""
+    from matplotlib.lines import Line2D
+
+    looks = figures.styles(steps[["variant", "label"]].drop_duplicates().to_numpy().tolist())
+    axes = figures.panels(figure, [1.1 + 0.2 * len(looks)] * len(CASES))
+    parts = []
+    for ax, (case, name) in zip(axes, CASES.items(), strict=True):
+        own = steps[steps["case"] == case]
+        model = float(exposed.expose_setup(preset.training(name).setup).share)
+        draw_bars(ax, own, looks, model)
+        first = ax is axes[0] or figures.is_column(figure)
+        ax.set_yticks(range(len(looks)), [look.label if first else "" for look in looks.values()])
+        ax.invert_yaxis()
+        ax.set_title(preset.training(name).title, loc="left")
+        shown = ["case", "variant", "label", DIVIDE, "exposed_share", *PARTS]
+        parts.append(own[shown].assign(modelled_share=model))
+    keys = {
+        "a quarter of the bytes": Line2D([], [], color="black", ls="", marker="|", ms=8),
+        "model": Line2D([], [], color="black", ls="--", lw=0.8),
+    }
+    figures.legend(figure, axes[:1], 6, keys)
+    return pd.concat(parts, ignore_index=True)
+
+
+def draw_bars(ax, own, looks, model):
+    """Draw the parts of the least reduced step, and the whole of the other."""
+    least, most = (own[own[DIVIDE] == pick].set_index("variant").loc[list(looks)]
+                   for pick in (own[DIVIDE].min(), own[DIVIDE].max()))  # fmt: skip
+    rows, start = np.arange(len(looks)), np.zeros(len(looks))
+    for part, (label, color) in PARTS.items():
+        width = 100 * least[part].to_numpy()
+        if width.max() > 0.05:
+            ax.barh(rows, width, left=start, height=0.6, color=color, label=label)
+        start = start + width
+    ax.plot(100 * most["exposed_share"], rows, ls="", marker="|", ms=9, color="black")
+    ax.axvline(100 * model, color="black", ls="--", lw=0.8)
+    ends = np.maximum(start, 100 * most["exposed_share"].to_numpy())
+    for row, (end, share) in enumerate(zip(ends, start, strict=True)):
+        ax.annotate(f"{share:.1f}", (end, row), xytext=(4, 0), textcoords="offset points",
+                    va="center_baseline", fontsize=6.5)  # fmt: skip
+    ax.set(xlim=(0, 1.18 * ends.max()), xlabel="exposed networking [% of the step]")
+    ax.tick_params(axis="y", length=0)
+
+
+if __name__ == "__main__":
+    figures.main(draw, NEEDS)
