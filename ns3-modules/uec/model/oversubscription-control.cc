@@ -15,9 +15,13 @@ constexpr double GAIN = 0.5;
 constexpr double TARGET = 0.3; ///< Marked share that is accepted
 constexpr double DECREASE = 0.5;
 constexpr double INCREASE = 0.01;
-constexpr double LEAST = 0.01;
 
 } // namespace
+
+OversubscriptionControl::OversubscriptionControl(double least)
+    : m_least(least)
+{
+}
 
 void
 OversubscriptionControl::OnData(bool isMarked)
@@ -58,7 +62,7 @@ OversubscriptionControl::Update()
         m_share += m_markedPackets > 0 ? INCREASE : INCREASE * std::exp2(m_increases);
         m_increases++;
     }
-    m_share = std::clamp(m_share, LEAST, 1.0);
+    m_share = std::clamp(m_share, m_least, 1.0);
     m_wholePackets = m_markedPackets = m_trimmedPackets = m_trimmedElsewhere = 0;
     return isBusy;
 }

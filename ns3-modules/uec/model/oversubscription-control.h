@@ -14,11 +14,14 @@ namespace ns3
  * overrun: where a network is oversubscribed, line rate is too much.
  *
  * **Source** The simulator of the Ultra Ethernet transport (uet-htsim, oversubscribed_cc.cpp), with
- * its constants.
+ * its constants. It knows by how much its network is oversubscribed, and leaves at least 0.9 of what
+ * then is left of a link.
  */
 class OversubscriptionControl
 {
   public:
+    explicit OversubscriptionControl(double least = 0.01); ///< @param least Of the rate [1]
+
     void OnData(bool isMarked);  ///< A packet has come, whole
     void OnTrim(bool atLastHop); ///< A packet has come without its payload
     bool Update(); ///< An interval is over; @return whether anything has come in it
@@ -29,6 +32,7 @@ class OversubscriptionControl
     }
 
   private:
+    double m_least;
     double m_share{1};
     double m_markedShare{0}; ///< Smoothed, of whole packets [1]
     uint32_t m_wholePackets{0};

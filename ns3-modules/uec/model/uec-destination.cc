@@ -53,11 +53,17 @@ UecDestination::AddAttributes(TypeId tid, const Defaults& defaults)
                       MakeUintegerChecker<uint32_t>(64, 1024))
         .AddAttribute("OversubscriptionInterval",
                       "How often, a quarter more or less, a destination adapts its rate of "
-                      "credit to marks and trims before its own link, 0 = never; 18 us in the "
-                      "source",
+                      "credit to marks and trims before its own link, 0 = never; 1.5 longest round "
+                      "trips in the source",
                       TimeValue(Time(0)),
                       MakeTimeAccessor(&T::m_oversubscriptionInterval),
-                      MakeTimeChecker(Time(0)));
+                      MakeTimeChecker(Time(0)))
+        .AddAttribute("LeastShare",
+                      "What that leaves at least of the rate of credit [1]; 0.9 over the "
+                      "oversubscription in the source",
+                      DoubleValue(0.01),
+                      MakeDoubleAccessor(&T::m_leastShare),
+                      MakeDoubleChecker<double>(0.01, 1));
 }
 
 void
@@ -70,6 +76,7 @@ UecDestination::DoAttach()
         rateBps += static_cast<double>(Host().RateBps(Host().FirstPort() + i));
     }
     m_rateBps = static_cast<uint64_t>(m_creditShare * rateBps);
+    m_oversubscription = OversubscriptionControl(m_leastShare);
     m_credit.emplace(CreditPacer::Rules{
         .quantumBytes = static_cast<uint32_t>(m_quantumPackets * PacketBytes()),
         .order = FlowOrder::By::ROUND_ROBIN,

@@ -55,6 +55,7 @@ class UecDestination : public fabric::MessageTransport<UecOutbound, UecInbound>
     uint32_t m_quantumPackets{0};
     uint32_t m_pullBytes{0};
     Time m_oversubscriptionInterval;
+    double m_leastShare{0};
     uint64_t m_rateBps{0}; ///< At which credit is given at most [bit/s]
     std::optional<fabric::CreditPacer> m_credit;
     OversubscriptionControl m_oversubscription;

@@ -319,6 +319,11 @@ class OversubscriptionShares : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ_TOL(control.Share(), 0.01, 1e-9, "at least");
         NS_TEST_EXPECT_MSG_EQ(control.Update(), false, "nothing has come");
+
+        OversubscriptionControl fourToOne{0.225}; // 0.9 / 4
+        fourToOne.OnTrim(false);
+        fourToOne.Update();
+        NS_TEST_EXPECT_MSG_EQ_TOL(fourToOne.Share(), 0.225, 1e-9, "all was trimmed");
     }
 };
 
