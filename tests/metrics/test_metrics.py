@@ -79,6 +79,19 @@ def test_slowdown_is_one_for_a_flow_that_takes_as_long_as_alone():
     assert (row["dropped_frames"], row["pause_frames"]) == (5, 5)
 
 
+def test_messages_are_sorted_by_size_into_classes_of_as_many(monkeypatch):
+    run = run_of([n * UNLOADED_PS for n in (4, 1, 6, 3)])
+    run.flows["bytes"] = [50_000, 40_000, 60_000, 40_000]
+    run.idle_ps = run.idle_ps.assign(unloaded_fct_ps=UNLOADED_PS)
+
+    assert measure("by_size", run)["tenth"].tolist() == [1, 3, 6, 8]  # four of ten have one
+    monkeypatch.setattr("pyorch.metrics.by_size.CLASSES", 2)
+    short, long = measure("by_size", run).itertuples()
+    assert (short.n_flows, short.largest_bytes, long.largest_bytes) == (2, 40_000, 60_000)
+    assert (short.slowdown_mean, short.slowdown_p50, short.slowdown_p99) == (2.0, 1.0, 3.0)
+    assert (long.slowdown_mean, long.slowdown_p50, long.slowdown_p99) == (5.0, 4.0, 6.0)
+
+
 def test_completion_is_the_last_delivery_over_what_the_bytes_need():
     # Two messages leave each leaf by two uplinks: the bound is that of one alone.
     ports = {"node": [0, 4, 6], "max_queue_bytes": [9_000, 3_000, 5_000]}

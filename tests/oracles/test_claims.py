@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims of papers whose scenarios have no figure, and two transports on one network."""
+"""Claims of papers, and two transports on one network."""
 
 from pathlib import Path
 
