@@ -14,8 +14,7 @@ namespace ns3
  * overrun: where a network is oversubscribed, line rate is too much.
  *
  * **Source** The simulator of the Ultra Ethernet transport (uet-htsim, oversubscribed_cc.cpp), with
- * its constants. It knows by how much its network is oversubscribed, and leaves at least 0.9 of what
- * then is left of a link.
+ * its constants. That one knows how far its network is oversubscribed; its least is 0.9 over that.
  */
 class OversubscriptionControl
 {
