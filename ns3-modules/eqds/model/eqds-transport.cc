@@ -2,6 +2,7 @@
 
 #include "eqds-transport.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
 
@@ -45,11 +46,12 @@ EqdsTransport::GetTypeId()
                           UintegerValue(8),
                           MakeUintegerAccessor(&EqdsTransport::m_creditQuanta),
                           MakeUintegerChecker<uint32_t>(1, 127))
-            .AddAttribute("PullBytes",
-                          "PULL frame, headers included [byte]",
-                          UintegerValue(64),
-                          MakeUintegerAccessor(&EqdsTransport::m_pullBytes),
-                          MakeUintegerChecker<uint32_t>(MIN_FRAME_BYTES, 1024))
+            .AddAttribute("SlowCredit",
+                          "While nobody wants credit, messages get up to a window more than they "
+                          "ask for",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&EqdsTransport::m_slowCredit),
+                          MakeBooleanChecker())
             .AddAttribute("CreditShare",
                           "All credit together, as a share of the rate of the host's links [1]",
                           DoubleValue(0.99),
@@ -160,23 +162,9 @@ EqdsTransport::OnControl(EqdsOutbound& out, FrameId control)
 }
 
 void
-EqdsTransport::OnAnswer(EqdsOutbound& out, const Answer&)
+EqdsTransport::OnStarved(EqdsOutbound& out)
 {
-    // With nothing out the retransmission timeout does not run, and the last PULL may be lost.
-    if (!out.packets.HasOut())
-    {
-        SetDeadline(out, FAMILY_DEADLINE, Host().NowPs() + RtoPs(out));
-    }
-}
-
-void
-EqdsTransport::OnDeadline(EqdsOutbound& out)
-{
-    if (!MaySend(out) && !out.packets.HasOut())
-    {
-        out.speculativeBytes = FullFrameBytes(); // its packet asks for more
-        Wake(out);
-    }
+    out.speculativeBytes = FullFrameBytes(); // its packet asks for more
 }
 
 void
@@ -206,6 +194,21 @@ EqdsTransport::OnShortened(EqdsOutbound& out, uint32_t packets)
 // ---- destination
 
 void
+EqdsTransport::OnFirst(EqdsInbound& in)
+{
+    if (!m_slowCredit)
+    {
+        return;
+    }
+    const PortId port = Host().PortOf(in.message);
+    const uint64_t pipePackets = BaseRttPs(in.message, port) * Host().NumPorts() /
+                                     Host().SerialisationPs(port, FullFrameBytes()) +
+                                 1;
+    const uint64_t packets = m_windowPackets ? m_windowPackets : pipePackets;
+    in.slowQuanta = packets * FullFrameBytes() / QUANTUM_BYTES;
+}
+
+void
 EqdsTransport::OnPayload(EqdsInbound& in, FrameId data, PortId port, uint32_t expected)
 {
     Note(in, data, port);
@@ -225,71 +228,92 @@ EqdsTransport::OnTrimmed(EqdsInbound& in, FrameId header, PortId port)
 void
 EqdsTransport::Note(EqdsInbound& in, FrameId data, PortId port)
 {
-    const Frame& frame = Host().GetFrame(data);
-    in.port = port;
-    in.entropy = frame.entropy;
-    in.targetQuanta = std::max<uint64_t>(in.targetQuanta, frame.aux);
+    Hear(in, data, port);
+    in.targetQuanta = std::max<uint64_t>(in.targetQuanta, Host().GetFrame(data).aux);
     List(in);
+}
+
+/// A message that has arrived wants nothing: its state is a fresh one.
+bool
+EqdsTransport::Wants(const EqdsInbound& in, size_t want)
+{
+    switch (want)
+    {
+    case REPAIR:
+        return in.repairBytes > 0;
+    case DEMAND:
+        return in.targetQuanta > in.pulledQuanta;
+    default:
+        return in.targetQuanta + in.slowQuanta > in.pulledQuanta;
+    }
 }
 
 /// Put a message where it is to be served; in other lists it is passed over.
 void
 EqdsTransport::List(const EqdsInbound& in)
 {
-    if (in.repairBytes > 0)
+    size_t want = REPAIR;
+    while (want < NUM_WANTS && !Wants(in, want))
     {
-        m_repairing.Push(in.slot, 0);
+        want++;
     }
-    else if (in.targetQuanta > in.pulledQuanta)
+    if (want < NUM_WANTS)
     {
-        m_wanting.Push(in.slot, 0);
+        m_waiting[want].Push(in.slot, 0);
+        m_waits = true;
     }
 }
 
-/// @return a message that is to have credit, NOBODY if none is; those that have arrived want none
+/// @return a message that is to have credit, NOBODY if none is
 uint32_t
 EqdsTransport::NextInTurn()
 {
     using Verdict = FlowOrder::Verdict;
-    const auto repairs = [this](uint32_t slot) {
-        return InboundOf(slot).repairBytes > 0 ? Verdict::TAKE : Verdict::DROP;
-    };
-    const auto wants = [this](uint32_t slot) {
-        const EqdsInbound& in = InboundOf(slot);
-        return in.targetQuanta > in.pulledQuanta ? Verdict::TAKE : Verdict::DROP;
-    };
-    const uint32_t slot = m_repairing.PopFirst(repairs);
-    return slot == FlowOrder::NOBODY ? m_wanting.PopFirst(wants) : slot;
-}
-
-void
-EqdsTransport::OnHostTimer()
-{
-    SendPulls();
-}
-
-void
-EqdsTransport::SendPulls()
-{
-    while (Host().NowPs() >= m_pacer.NextPs())
+    for (size_t want = REPAIR; want < NUM_WANTS; want++)
     {
-        const uint32_t slot = NextInTurn();
-        if (slot == FlowOrder::NOBODY)
+        const uint32_t slot = m_waiting[want].PopFirst([this, want](uint32_t waiting) {
+            return Wants(InboundOf(waiting), want) ? Verdict::TAKE : Verdict::DROP;
+        });
+        if (slot != FlowOrder::NOBODY)
         {
-            return;
+            return slot;
         }
-        EqdsInbound& in = InboundOf(slot);
-        const uint32_t bytes = m_creditQuanta * QUANTUM_BYTES;
-        in.pulledQuanta += m_creditQuanta;
-        in.repairBytes = std::max<int64_t>(0, in.repairBytes - bytes);
-        const FrameId pull = MakeControl(in.message, PULL, m_pullBytes);
-        Host().GetFrame(pull).aux = static_cast<uint32_t>(in.pulledQuanta);
-        Host().GetFrame(pull).entropy = in.entropy;
-        Host().SendControl(pull, in.port);
-        m_pacer.Sent(Host().NowPs(), bytes, m_creditBps);
-        List(in);
     }
-    SetHostTimer(m_pacer.NextPs());
+    return FlowOrder::NOBODY;
+}
+
+EqdsInbound*
+EqdsTransport::TakePull()
+{
+    if (Host().NowPs() < m_pacer.NextPs())
+    {
+        return nullptr;
+    }
+    const uint32_t slot = NextInTurn();
+    m_waits = slot != FlowOrder::NOBODY;
+    if (!m_waits)
+    {
+        return nullptr;
+    }
+    EqdsInbound& in = InboundOf(slot);
+    const uint32_t bytes = m_creditQuanta * QUANTUM_BYTES;
+    in.pulledQuanta += m_creditQuanta;
+    in.repairBytes = std::max<int64_t>(0, in.repairBytes - bytes);
+    m_pacer.Sent(Host().NowPs(), bytes, m_creditBps);
+    List(in);
+    return &in;
+}
+
+uint64_t
+EqdsTransport::NextPullPs() const
+{
+    return m_waits ? m_pacer.NextPs() : NEVER_PS;
+}
+
+void
+EqdsTransport::StampPull(EqdsInbound& in, FrameId pull)
+{
+    Host().GetFrame(pull).aux = static_cast<uint32_t>(in.pulledQuanta);
 }
 
 } // namespace ns3

@@ -3,7 +3,9 @@
 #ifndef EQDS_TRANSPORT_H
 #define EQDS_TRANSPORT_H
 
-#include "ns3/message-transport.h"
+#include "ns3/pulled-transport.h"
+
+#include <array>
 
 namespace ns3
 {
@@ -23,13 +25,12 @@ struct EqdsOutbound : fabric::Outbound
 };
 
 /// State of an EQDS message at its destination.
-struct EqdsInbound : fabric::Inbound
+struct EqdsInbound : fabric::DrivenInbound
 {
-    uint64_t targetQuanta{0};             ///< Credit that the source wants, ever
-    uint64_t pulledQuanta{0};             ///< Credit that it was given, ever
-    int64_t repairBytes{0};               ///< Trimmed and not yet credited again [byte]
-    fabric::PortId port{fabric::NO_PORT}; ///< By which the last packet came
-    uint16_t entropy{0};                  ///< Of the last packet
+    uint64_t targetQuanta{0}; ///< Credit that the source wants, ever
+    uint64_t pulledQuanta{0}; ///< Credit that it was given, ever; a PULL says it in `aux`
+    uint64_t slowQuanta{0};   ///< Slow credit that it may be given beyond what it wants
+    int64_t repairBytes{0};   ///< Trimmed and not yet credited again [byte]
 };
 
 /**
@@ -46,11 +47,10 @@ struct EqdsInbound : fabric::Inbound
  * **Not modelled** Answers for several packets at once: each packet is acknowledged; requests (RTS)
  * without data; slow credit beyond what was asked for; the tunnel for other transports.
  */
-class EqdsTransport final : public fabric::MessageTransport<EqdsOutbound, EqdsInbound>
+class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInbound>
 {
   public:
-    static constexpr uint8_t PULL = FAMILY;          ///< `aux`: credit so far [quantum]
-    static constexpr uint32_t QUANTUM_BYTES = 512;   ///< [byte]
+    static constexpr uint32_t QUANTUM_BYTES = 512; ///< [byte]
 
     static TypeId GetTypeId();
     bool VariesUrgency() const override;
@@ -67,35 +67,46 @@ class EqdsTransport final : public fabric::MessageTransport<EqdsOutbound, EqdsIn
     void Stamp(EqdsOutbound& out, fabric::FrameId data) override;
     void JudgeLosses(EqdsOutbound& out, fabric::Answer& answer) override;
     bool IsProgress(const fabric::Answer& answer) const override;
-    void OnAnswer(EqdsOutbound& out, const fabric::Answer& answer) override;
     void OnControl(EqdsOutbound& out, fabric::FrameId control) override;
     void OnBounced(EqdsOutbound& out) override;
     void OnTimeout(EqdsOutbound& out, fabric::Answer& lost) override;
     void OnShortened(EqdsOutbound& out, uint32_t packets) override;
-    void OnDeadline(EqdsOutbound& out) override;
+    void OnStarved(EqdsOutbound& out) override;
 
     uint32_t FullFrameBytes() const;
 
     // ---- destination
+    /// What a message is to have credit for, the most urgent first.
+    enum Want : size_t
+    {
+        REPAIR, ///< It has lost payload
+        DEMAND, ///< It asks for more
+        SLOW,   ///< Nobody else wants any
+        NUM_WANTS,
+    };
+
+    void OnFirst(EqdsInbound& in) override;
     void OnPayload(EqdsInbound& in,
                    fabric::FrameId data,
                    fabric::PortId port,
                    uint32_t expected) override;
     void OnTrimmed(EqdsInbound& in, fabric::FrameId header, fabric::PortId port) override;
-    void OnHostTimer() override;
+    EqdsInbound* TakePull() override;
+    uint64_t NextPullPs() const override;
+    void StampPull(EqdsInbound& in, fabric::FrameId pull) override;
 
     void Note(EqdsInbound& in, fabric::FrameId data, fabric::PortId port);
+    static bool Wants(const EqdsInbound& in, size_t want);
     void List(const EqdsInbound& in);
     uint32_t NextInTurn();
-    void SendPulls();
 
-    fabric::FlowOrder m_repairing; ///< Messages that have lost payload
-    fabric::FlowOrder m_wanting;   ///< The others that want credit
+    std::array<fabric::FlowOrder, NUM_WANTS> m_waiting;
+    bool m_waits{false}; ///< Somebody may be in one of them
     fabric::Pacer m_pacer;
     uint64_t m_creditBps{0};       ///< Rate of frames, without framing [bit/s]
     uint32_t m_windowPackets{0};
     uint32_t m_creditQuanta{0};
-    uint32_t m_pullBytes{0};
+    bool m_slowCredit{false};
     double m_creditShare{0};
     uint8_t m_speculativePriority{0};
 };

@@ -26,11 +26,9 @@ HomaTransport::GetTypeId()
                           .AddConstructor<HomaTransport>(),
                       {.entropy = "ns3::PermutedEntropy",
                        .rto = "10ms",
-                       .reorderPackets = 0,
-                       .reorderHelp = ", 0 = never: receivers ask for what is missing",
                        .controlPriority = NUM_PRIORITIES - 1,
-                       .ecnCapable = false,
-                       .controlled = false,
+                       .answered = false,
+                       .prioritised = false,
                        .order = FlowOrder::By::LEAST_REMAINING})
             .AddAttribute("RttBytes",
                           "Payload that a message sends without a grant, and that is granted ahead "

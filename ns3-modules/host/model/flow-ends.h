@@ -72,6 +72,17 @@ struct Inbound
     std::optional<uint64_t> notifiedPs; ///< When the last CNP was sent [ps]
 };
 
+/**
+ * @ingroup host
+ * @brief A message at a destination that sends more than answers: what it sends takes the way back
+ * of the last packet.
+ */
+struct DrivenInbound : Inbound
+{
+    PortId port{NO_PORT}; ///< By which the last packet came
+    uint16_t entropy{0};  ///< Of the last packet
+};
+
 /// What an acknowledgement, positive or negative, has told the source.
 struct Answer
 {

@@ -5,11 +5,10 @@
 
 #include "flow-slots.h"
 #include "packet-transport.h"
+#include "ready-flows.h"
 
 #include <algorithm>
 #include <optional>
-#include <utility>
-#include <vector>
 
 namespace ns3
 {
@@ -153,13 +152,10 @@ class MessageSource : public PacketTransport
         PacketTransport::DoAttach();
         m_spreads = SpreadsOverPorts();
         m_isMixed = VariesUrgency() && !UrgentFirst();
-        m_levels = VariesUrgency() && UrgentFirst() ? NUM_PRIORITIES : 1;
-        m_firstReady = FlowOrder(Order());
-        const uint32_t lists = m_levels * (m_spreads ? 1 : Host().NumPorts());
-        while (m_ready.size() + 1 < lists)
-        {
-            m_ready.emplace_back(Order());
-        }
+        const bool byPriority = VariesUrgency() && UrgentFirst();
+        m_ready.Reset(Order(),
+                      m_spreads ? 1 : Host().NumPorts(),
+                      byPriority ? NUM_PRIORITIES : 1);
     }
 
     /// A data frame of a message of this host has come back.
@@ -209,28 +205,23 @@ class MessageSource : public PacketTransport
         return out.packets.HasMore() && MaySend(out) && RateAllows(out) && WindowAllows(out);
     }
 
-    // ---- which flow is next: a list for each port, or one for all, and for each priority
+    // ---- which flow is next
 
-    const FlowOrder& Ready(PortId port, uint32_t level) const
+    uint32_t Place(PortId port) const
     {
-        const uint32_t place = (m_spreads ? 0 : port - Host().FirstPort()) * m_levels + level;
-        return place == 0 ? m_firstReady : m_ready[place - 1];
-    }
-
-    FlowOrder& Ready(PortId port, uint32_t level)
-    {
-        return const_cast<FlowOrder&>(std::as_const(*this).Ready(port, level));
+        return m_spreads ? 0 : port - Host().FirstPort();
     }
 
     uint32_t Level(const Out& out) const
     {
-        return m_levels == 1 ? 0 : PriorityOf(out);
+        return m_ready.Levels() == 1 ? 0 : PriorityOf(out);
     }
 
     void Push(Out& out)
     {
         const bool byBytes = Order() == FlowOrder::By::LEAST_REMAINING;
-        Ready(out.port, Level(out)).Push(out.slot, byBytes ? RemainingBytes(out) : out.number);
+        m_ready.Of(Place(out.port), Level(out))
+            .Push(out.slot, byBytes ? RemainingBytes(out) : out.number);
     }
 
     /// @return what becomes of a flow in a list when a port asks for a frame
@@ -251,7 +242,7 @@ class MessageSource : public PacketTransport
     FrameId Serve(PortId port, uint32_t level, uint8_t priority, const NicState& nic)
     {
         using Verdict = FlowOrder::Verdict;
-        const uint32_t slot = Ready(port, level).PopFirst([&](uint32_t waiting) {
+        const uint32_t slot = m_ready.Of(Place(port), level).PopFirst([&](uint32_t waiting) {
             const Verdict verdict = Judge(waiting, port, level);
             const bool isHeldBack = verdict == Verdict::TAKE && m_isMixed &&
                                     !nic.Takes(PriorityOf(m_out[waiting]));
@@ -274,12 +265,12 @@ class MessageSource : public PacketTransport
 
     FrameId NextFrame(PortId port, const NicState& nic) final
     {
-        if (m_levels == 1)
+        if (m_ready.Levels() == 1)
         {
             const bool goes = m_isMixed || nic.Takes(m_priority);
             return goes ? Serve(port, 0, m_priority, nic) : NO_FRAME;
         }
-        for (uint8_t level = m_levels; level-- > 0;)
+        for (uint8_t level = m_ready.Levels(); level-- > 0;)
         {
             const FrameId frame = nic.Takes(level) ? Serve(port, level, level, nic) : NO_FRAME;
             if (frame != NO_FRAME)
@@ -292,14 +283,14 @@ class MessageSource : public PacketTransport
 
     std::optional<uint8_t> Urgency(PortId port) const final
     {
-        if (m_levels == 1 && !m_isMixed)
+        if (m_ready.Levels() == 1 && !m_isMixed)
         {
             return m_priority;
         }
         std::optional<uint8_t> most;
-        for (uint32_t level = m_levels; level-- > 0 && !most;)
+        for (uint32_t level = m_ready.Levels(); level-- > 0 && !most;)
         {
-            Ready(port, level).Any([&](uint32_t slot) {
+            m_ready.Of(Place(port), level).Any([&](uint32_t slot) {
                 if (Judge(slot, port, level) == FlowOrder::Verdict::TAKE)
                 {
                     most = std::max<uint8_t>(most.value_or(0), PriorityOf(m_out[slot]));
@@ -396,12 +387,10 @@ class MessageSource : public PacketTransport
 
     FlowSlots<Out> m_out;
     Deadlines<1> m_hostDeadline; ///< Of SetHostTimer
-    FlowOrder m_firstReady;
-    std::vector<FlowOrder> m_ready; ///< The others: by port, then by priority
-    uint64_t m_begun{0};            ///< Messages that ever began
-    uint8_t m_levels{1};            ///< Lists of each port
-    bool m_isMixed{false};          ///< Messages of unlike priorities wait in one list
-    bool m_spreads{false};          ///< SpreadsOverPorts()
+    ReadyFlows m_ready;    ///< A list for each port, or one for all
+    uint64_t m_begun{0};   ///< Messages that ever began
+    bool m_isMixed{false}; ///< Messages of unlike priorities wait in one list
+    bool m_spreads{false}; ///< SpreadsOverPorts()
 };
 
 } // namespace fabric

@@ -97,6 +97,20 @@ class MessageTransport : public MessageSource<Out>
         Host().SendControl(frame, port);
     }
 
+    /// A packet has come, whose way is the way to its source; only of a DrivenInbound.
+    void Hear(In& in, FrameId frame, PortId port)
+    {
+        in.port = port;
+        in.entropy = Host().GetFrame(frame).entropy;
+    }
+
+    /// Send a control frame to the source of a message that was heard of.
+    void SendToSource(const In& in, FrameId control)
+    {
+        Host().GetFrame(control).entropy = in.entropy;
+        Host().SendControl(control, in.port);
+    }
+
     /// All packets are there, the last of them in this frame, which is answered.
     void Deliver(In& in, FrameId id, PortId port)
     {

@@ -52,19 +52,22 @@ PacketTransport::AddAttributes(TypeId tid, const Defaults& defaults)
                       "Acknowledgement frame, headers included [byte]",
                       UintegerValue(66),
                       MakeUintegerAccessor(&T::m_ackBytes),
-                      MakeUintegerChecker<uint32_t>(64, 1024))
-        .AddAttribute("ReorderPackets",
-                      std::string("A packet is lost when one this far behind it has arrived "
-                                  "[packet]") +
-                          defaults.reorderHelp,
-                      UintegerValue(defaults.reorderPackets),
-                      MakeUintegerAccessor(&T::m_reorderPackets),
-                      MakeUintegerChecker<uint32_t>(std::min(1U, defaults.reorderPackets)))
-        .AddAttribute("Rto",
-                      "Retransmission timeout",
-                      TimeValue(Time(defaults.rto)),
-                      MakeTimeAccessor(&T::m_rto),
-                      MakeTimeChecker(NanoSeconds(1)))
+                      MakeUintegerChecker<uint32_t>(64, 1024));
+    if (defaults.answered)
+    {
+        tid.AddAttribute("ReorderPackets",
+                         std::string("A packet is lost when one this far behind it has arrived "
+                                     "[packet]") +
+                             defaults.reorderHelp,
+                         UintegerValue(defaults.reorderPackets),
+                         MakeUintegerAccessor(&T::m_reorderPackets),
+                         MakeUintegerChecker<uint32_t>(std::min(1U, defaults.reorderPackets)));
+    }
+    tid.AddAttribute("Rto",
+                     "Retransmission timeout",
+                     TimeValue(Time(defaults.rto)),
+                     MakeTimeAccessor(&T::m_rto),
+                     MakeTimeChecker(NanoSeconds(1)))
         .AddAttribute("MaxBackoff",
                       "Timeouts in a row double the timeout at most this often [1]",
                       UintegerValue(7),
@@ -78,42 +81,48 @@ TypeId
 PacketTransport::AddChoices(TypeId tid, const Defaults& defaults)
 {
     using T = PacketTransport;
-    tid.AddAttribute("Priority",
-                     "Priority of data",
-                     UintegerValue(3),
-                     MakeUintegerAccessor(&T::m_priority),
-                     MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
-        .AddAttribute("ControlPriority",
-                      "Priority of acknowledgements",
-                      UintegerValue(defaults.controlPriority),
-                      MakeUintegerAccessor(&T::m_controlPriority),
-                      MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1))
-        .AddAttribute("EcnCapable",
-                      "Switches may mark data",
-                      BooleanValue(defaults.ecnCapable),
-                      MakeBooleanAccessor(&T::m_ecnCapable),
-                      MakeBooleanChecker())
-        .AddAttribute("Trimmable",
-                      "Switches may cut the payload away instead of dropping a packet",
-                      BooleanValue(defaults.trimmable),
-                      MakeBooleanAccessor(&T::m_trimmable),
-                      MakeBooleanChecker())
-        .AddAttribute("Order",
-                      "Which message of a host goes next",
-                      EnumValue(defaults.order),
-                      MakeEnumAccessor<FlowOrder::By>(&T::m_order),
-                      MakeEnumChecker(FlowOrder::By::ROUND_ROBIN,
-                                      "RoundRobin",
-                                      FlowOrder::By::FIRST_COME,
-                                      "FirstCome",
-                                      FlowOrder::By::LEAST_REMAINING,
-                                      "LeastRemaining"))
+    if (defaults.prioritised)
+    {
+        tid.AddAttribute("Priority",
+                         "Priority of data",
+                         UintegerValue(3),
+                         MakeUintegerAccessor(&T::m_priority),
+                         MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1));
+    }
+    tid.AddAttribute("ControlPriority",
+                     "Priority of acknowledgements",
+                     UintegerValue(defaults.controlPriority),
+                     MakeUintegerAccessor(&T::m_controlPriority),
+                     MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1));
+    if (defaults.answered)
+    {
+        tid.AddAttribute("EcnCapable",
+                         "Switches may mark data",
+                         BooleanValue(defaults.ecnCapable),
+                         MakeBooleanAccessor(&T::m_ecnCapable),
+                         MakeBooleanChecker())
+            .AddAttribute("Trimmable",
+                          "Switches may cut the payload away instead of dropping a packet",
+                          BooleanValue(defaults.trimmable),
+                          MakeBooleanAccessor(&T::m_trimmable),
+                          MakeBooleanChecker());
+    }
+    tid.AddAttribute("Order",
+                     "Which message of a host goes next",
+                     EnumValue(defaults.order),
+                     MakeEnumAccessor<FlowOrder::By>(&T::m_order),
+                     MakeEnumChecker(FlowOrder::By::ROUND_ROBIN,
+                                     "RoundRobin",
+                                     FlowOrder::By::FIRST_COME,
+                                     "FirstCome",
+                                     FlowOrder::By::LEAST_REMAINING,
+                                     "LeastRemaining"))
         .AddAttribute("Entropy",
                       "Path selector, for example ns3::FlowEntropy",
                       TypeChoiceValue(TypeChoice(defaults.entropy)),
                       MakeTypeChoiceAccessor(&T::m_entropyType),
                       MakeTypeChoiceChecker<PathSelector>());
-    return defaults.controlled ? AddControl(tid) : tid;
+    return defaults.answered ? AddControl(tid) : tid;
 }
 
 /// Who lets each answer decide how fast a message goes.

@@ -59,7 +59,9 @@ class PacketTransport : public Transport
         uint8_t controlPriority{6};  ///< ControlPriority
         bool ecnCapable{true};       ///< EcnCapable
         bool trimmable{false};       ///< Trimmable
-        bool controlled{true};       ///< CongestionControl and what belongs to it
+        /// Each packet is answered: ReorderPackets, Trimmable, EcnCapable, CongestionControl
+        bool answered{true};
+        bool prioritised{true};      ///< Priority
         FlowOrder::By order{FlowOrder::By::ROUND_ROBIN}; ///< Order
     };
 
@@ -87,6 +89,7 @@ class PacketTransport : public Transport
 
     /// @return unloaded round trip of a full packet and its acknowledgement [ps]
     uint64_t BaseRttPs(const Outbound& out) const;
+    uint64_t BaseRttPs(uint32_t message, PortId port) const; ///< The same, from a port of its source
     /// @return time that a full packet takes at the port by which the message leaves [ps]
     uint64_t PacketPs(const Outbound& out) const;
     uint32_t NumPorts(const Outbound& out) const;       ///< By which it may leave
@@ -201,7 +204,7 @@ class PacketTransport : public Transport
     FlowOrder::By m_order{FlowOrder::By::ROUND_ROBIN};
     Time m_rto;
     Time m_cnpInterval;
-    bool m_ecnCapable{true};
+    bool m_ecnCapable{false};
     bool m_trimmable{false};
     TypeChoice m_entropyType;
     TypeChoice m_controlType;

@@ -36,11 +36,6 @@ NdpTransport::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&NdpTransport::m_initialPackets),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("PullBytes",
-                          "PULL frame, headers included [byte]",
-                          UintegerValue(64),
-                          MakeUintegerAccessor(&NdpTransport::m_pullBytes),
-                          MakeUintegerChecker<uint32_t>(MIN_FRAME_BYTES, 1024))
             .AddAttribute("PullShare",
                           "PULLs ask for full packets at this share of the rate of the host's "
                           "links [1]",
@@ -118,23 +113,9 @@ NdpTransport::IsProgress(const Answer&) const
 }
 
 void
-NdpTransport::OnAnswer(NdpOutbound& out, const Answer&)
+NdpTransport::OnStarved(NdpOutbound& out)
 {
-    // With nothing out the retransmission timeout does not run, and the last PULL may be lost.
-    if (!out.packets.HasOut())
-    {
-        SetDeadline(out, FAMILY_DEADLINE, Host().NowPs() + RtoPs(out));
-    }
-}
-
-void
-NdpTransport::OnDeadline(NdpOutbound& out)
-{
-    if (!out.packets.HasOut() && out.credit == 0)
-    {
-        out.credit = 1;
-        Wake(out);
-    }
+    out.credit = 1;
 }
 
 void
@@ -169,7 +150,8 @@ NdpTransport::OnTimeout(NdpOutbound& out, Answer& lost)
 void
 NdpTransport::OnPayload(NdpInbound& in, FrameId data, PortId port, uint32_t expected)
 {
-    Want(in, data, port);
+    Hear(in, data, port);
+    m_pulls->Want(in.slot, m_packetBytes);
     MessageTransport::OnPayload(in, data, port, expected);
     SendPulls();
 }
@@ -177,7 +159,8 @@ NdpTransport::OnPayload(NdpInbound& in, FrameId data, PortId port, uint32_t expe
 void
 NdpTransport::OnTrimmed(NdpInbound& in, FrameId header, PortId port)
 {
-    Want(in, header, port);
+    Hear(in, header, port);
+    m_pulls->Want(in.slot, m_packetBytes);
     MessageTransport::OnTrimmed(in, header, port);
     SendPulls();
 }
@@ -188,35 +171,23 @@ NdpTransport::OnDelivered(NdpInbound& in)
     m_pulls->Forget(in.slot);
 }
 
-void
-NdpTransport::OnHostTimer()
+NdpInbound*
+NdpTransport::TakePull()
 {
-    SendPulls();
+    const auto credit = m_pulls->Take(Host().NowPs());
+    return credit ? &InboundOf(credit->flow) : nullptr;
+}
+
+uint64_t
+NdpTransport::NextPullPs() const
+{
+    return m_pulls->NextPs();
 }
 
 void
-NdpTransport::Want(NdpInbound& in, FrameId frame, PortId port)
+NdpTransport::StampPull(NdpInbound& in, FrameId pull)
 {
-    in.port = port;
-    in.entropy = Host().GetFrame(frame).entropy;
-    m_pulls->Want(in.slot, m_packetBytes);
-}
-
-void
-NdpTransport::SendPulls()
-{
-    while (const auto credit = m_pulls->Take(Host().NowPs()))
-    {
-        NdpInbound& in = InboundOf(credit->flow);
-        const FrameId pull = MakeControl(in.message, PULL, m_pullBytes);
-        Host().GetFrame(pull).aux = ++in.pulls;
-        Host().GetFrame(pull).entropy = in.entropy;
-        Host().SendControl(pull, in.port);
-    }
-    if (const uint64_t nextPs = m_pulls->NextPs(); nextPs != NEVER_PS)
-    {
-        SetHostTimer(nextPs);
-    }
+    Host().GetFrame(pull).aux = ++in.pulls;
 }
 
 } // namespace ns3

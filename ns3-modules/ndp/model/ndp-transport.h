@@ -4,7 +4,7 @@
 #define NDP_TRANSPORT_H
 
 #include "ns3/credit-pacer.h"
-#include "ns3/message-transport.h"
+#include "ns3/pulled-transport.h"
 
 #include <optional>
 
@@ -25,11 +25,9 @@ struct NdpOutbound : fabric::Outbound
 };
 
 /// State of an NDP message at its destination.
-struct NdpInbound : fabric::Inbound
+struct NdpInbound : fabric::DrivenInbound
 {
-    uint32_t pulls{0};                     ///< Sent
-    fabric::PortId port{fabric::NO_PORT};  ///< By which the last packet came
-    uint16_t entropy{0};                   ///< Of the last packet
+    uint32_t pulls{0}; ///< Sent, which a PULL says in `aux`
 };
 
 /**
@@ -53,11 +51,9 @@ struct NdpInbound : fabric::Inbound
  * **Not modelled** Connection set-up (its packets carry data); PULLs in an ACK; a priority of one
  * message over the others other than by PullOrder.
  */
-class NdpTransport final : public fabric::MessageTransport<NdpOutbound, NdpInbound>
+class NdpTransport final : public fabric::PulledTransport<NdpOutbound, NdpInbound>
 {
   public:
-    static constexpr uint8_t PULL = FAMILY; ///< `aux`: number of PULLs so far
-
     static TypeId GetTypeId();
     bool MayShorten() const override;
 
@@ -71,11 +67,10 @@ class NdpTransport final : public fabric::MessageTransport<NdpOutbound, NdpInbou
     void Stamp(NdpOutbound& out, fabric::FrameId data) override;
     void JudgeLosses(NdpOutbound& out, fabric::Answer& answer) override;
     bool IsProgress(const fabric::Answer& answer) const override;
-    void OnAnswer(NdpOutbound& out, const fabric::Answer& answer) override;
     void OnControl(NdpOutbound& out, fabric::FrameId control) override;
     void OnBounced(NdpOutbound& out) override;
     void OnTimeout(NdpOutbound& out, fabric::Answer& lost) override;
-    void OnDeadline(NdpOutbound& out) override;
+    void OnStarved(NdpOutbound& out) override;
 
     // ---- destination
     void OnPayload(NdpInbound& in,
@@ -84,15 +79,13 @@ class NdpTransport final : public fabric::MessageTransport<NdpOutbound, NdpInbou
                    uint32_t expected) override;
     void OnTrimmed(NdpInbound& in, fabric::FrameId header, fabric::PortId port) override;
     void OnDelivered(NdpInbound& in) override;
-    void OnHostTimer() override;
-
-    void Want(NdpInbound& in, fabric::FrameId frame, fabric::PortId port);
-    void SendPulls();
+    NdpInbound* TakePull() override;
+    uint64_t NextPullPs() const override;
+    void StampPull(NdpInbound& in, fabric::FrameId pull) override;
 
     std::optional<fabric::CreditPacer> m_pulls;
     uint64_t m_packetBytes{0}; ///< Full packet on the wire [byte]
     uint32_t m_initialPackets{0};
-    uint32_t m_pullBytes{0};
     double m_pullShare{0};
     fabric::FlowOrder::By m_pullOrder{fabric::FlowOrder::By::ROUND_ROBIN};
 };

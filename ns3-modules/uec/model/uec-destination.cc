@@ -25,7 +25,7 @@ TypeId
 UecDestination::AddAttributes(TypeId tid, const Defaults& defaults)
 {
     using T = UecDestination;
-    return PacketTransport::AddAttributes(tid, defaults)
+    return PulledTransport::AddAttributes(tid, defaults, 66)
         .AddAttribute("AckEveryBytes",
                       "An acknowledgement at the latest after this much has come [byte]",
                       UintegerValue(16384),
@@ -46,11 +46,6 @@ UecDestination::AddAttributes(TypeId tid, const Defaults& defaults)
                       UintegerValue(4),
                       MakeUintegerAccessor(&T::m_quantumPackets),
                       MakeUintegerChecker<uint32_t>(1, 1024))
-        .AddAttribute("PullBytes",
-                      "Pull, headers included [byte]",
-                      UintegerValue(66),
-                      MakeUintegerAccessor(&T::m_pullBytes),
-                      MakeUintegerChecker<uint32_t>(64, 1024))
         .AddAttribute("OversubscriptionInterval",
                       "How often, a quarter more or less, a destination adapts its rate of "
                       "credit to marks and trims before its own link, 0 = never; 1.5 longest round "
@@ -70,12 +65,7 @@ void
 UecDestination::DoAttach()
 {
     MessageTransport::DoAttach();
-    double rateBps = 0;
-    for (uint32_t i = 0; i < Host().NumPorts(); i++)
-    {
-        rateBps += static_cast<double>(Host().RateBps(Host().FirstPort() + i));
-    }
-    m_rateBps = static_cast<uint64_t>(m_creditShare * rateBps);
+    m_rateBps = static_cast<uint64_t>(m_creditShare * static_cast<double>(HostRateBps()));
     m_oversubscription = OversubscriptionControl(m_leastShare);
     m_credit.emplace(CreditPacer::Rules{
         .quantumBytes = static_cast<uint32_t>(m_quantumPackets * PacketBytes()),
@@ -149,7 +139,7 @@ UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
     {
         return;
     }
-    in.port = port;
+    Hear(in, id, port);
     in.wantedBytes = std::max(in.wantedBytes, Host().FindNote(id)->words[uec::CREDIT]);
     if (in.wantedBytes + in.againBytes > in.targetBytes)
     {
@@ -158,39 +148,39 @@ UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
     }
     if (Host().GetFrame(id).flags & uec::STARVES)
     {
-        Pull(in); // the last one may be lost
+        SendPull(in); // the last one may be lost
     }
     if (m_updatePs == NEVER_PS && m_oversubscriptionInterval.IsStrictlyPositive())
     {
         m_updatePs = Host().NowPs() + m_oversubscriptionInterval.GetPicoSeconds();
     }
-    HandOut();
+    SendPulls();
+}
+
+UecInbound*
+UecDestination::TakePull()
+{
+    const auto credit = m_credit->Take(Host().NowPs());
+    if (!credit)
+    {
+        return nullptr;
+    }
+    UecInbound& in = InboundOf(credit->flow);
+    in.grantedBytes += credit->bytes;
+    return &in;
+}
+
+uint64_t
+UecDestination::NextPullPs() const
+{
+    return std::min(m_credit->NextPs(), m_updatePs);
 }
 
 void
-UecDestination::Pull(const UecInbound& in)
+UecDestination::StampPull(UecInbound& in, FrameId pull)
 {
-    const FrameId pull = MakeControl(in.message, PULL, m_pullBytes);
     Host().Note(pull).words[uec::CREDIT] = in.grantedBytes;
     Host().GetFrame(pull).entropy = m_pullEntropy++;
-    Host().SendControl(pull, in.port);
-}
-
-void
-UecDestination::HandOut()
-{
-    const uint64_t nowPs = Host().NowPs();
-    while (const auto credit = m_credit->Take(nowPs))
-    {
-        UecInbound& in = InboundOf(credit->flow);
-        in.grantedBytes += credit->bytes;
-        Pull(in);
-    }
-    const uint64_t nextPs = std::min(m_credit->NextPs(), m_updatePs);
-    if (nextPs != NEVER_PS)
-    {
-        SetHostTimer(std::max(nextPs, nowPs + 1));
-    }
 }
 
 void
@@ -209,7 +199,7 @@ UecDestination::OnHostTimer()
         m_credit->SetRateBps(
             static_cast<uint64_t>(m_oversubscription.Share() * static_cast<double>(m_rateBps)));
     }
-    HandOut();
+    SendPulls();
 }
 
 void

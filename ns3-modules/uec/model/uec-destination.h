@@ -7,7 +7,7 @@
 #include "uec-flows.h"
 
 #include "ns3/credit-pacer.h"
-#include "ns3/message-transport.h"
+#include "ns3/pulled-transport.h"
 
 #include <optional>
 
@@ -18,11 +18,8 @@ namespace ns3
  * @ingroup uec
  * @brief The half of a UecTransport that receives: acknowledgements and credit.
  */
-class UecDestination : public fabric::MessageTransport<UecOutbound, UecInbound>
+class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
 {
-  public:
-    static constexpr uint8_t PULL = FAMILY; ///< Credit
-
   protected:
     static TypeId AddAttributes(TypeId tid, const Defaults& defaults);
 
@@ -46,14 +43,14 @@ class UecDestination : public fabric::MessageTransport<UecOutbound, UecInbound>
 
     void Acknowledge(UecInbound& in, fabric::FrameId id, fabric::PortId port, uint8_t kind);
     void TakeTarget(UecInbound& in, fabric::FrameId id, fabric::PortId port);
-    void Pull(const UecInbound& in);
-    void HandOut();
+    UecInbound* TakePull() override;
+    uint64_t NextPullPs() const override;
+    void StampPull(UecInbound& in, fabric::FrameId pull) override;
 
     uint32_t m_ackEveryBytes{0};
     bool m_receiverCredit{false};
     double m_creditShare{0};
     uint32_t m_quantumPackets{0};
-    uint32_t m_pullBytes{0};
     Time m_oversubscriptionInterval;
     double m_leastShare{0};
     uint64_t m_rateBps{0}; ///< At which credit is given at most [bit/s]

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef HOST_READY_FLOWS_H
+#define HOST_READY_FLOWS_H
+
+#include "flow-order.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup host
+ * @brief Flows of a host that may send: an order for each of its ports and priorities.
+ *
+ * The first list, often the only one, lies in the object.
+ */
+class ReadyFlows
+{
+  public:
+    void Reset(FlowOrder::By order, uint32_t ports, uint8_t levels)
+    {
+        m_levels = levels;
+        m_first = FlowOrder(order);
+        m_others.assign(std::max(ports * levels, 1U) - 1, FlowOrder(order));
+    }
+
+    uint8_t Levels() const ///< Lists of each port
+    {
+        return m_levels;
+    }
+
+    const FlowOrder& Of(uint32_t port, uint32_t level) const
+    {
+        const uint32_t place = port * m_levels + level;
+        return place == 0 ? m_first : m_others[place - 1];
+    }
+
+    FlowOrder& Of(uint32_t port, uint32_t level)
+    {
+        return const_cast<FlowOrder&>(std::as_const(*this).Of(port, level));
+    }
+
+  private:
+    FlowOrder m_first;
+    std::vector<FlowOrder> m_others; ///< By port, then by priority
+    uint8_t m_levels{1};
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // HOST_READY_FLOWS_H
