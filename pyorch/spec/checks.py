@@ -216,10 +216,14 @@ def check_trimming(spec: dict) -> None:
                 for key in ("Priority", "SpeculativePriority")
                 if key in attributes and not lossless >> int(attributes[key]) & 1
             }
-            if data and not attributes.get("Trimmable", True):
+            lossy = data or ("Priority" not in attributes and lossless >= 0)
+            if lossy and not attributes.get("Trimmable", False):
+                why, what = "has Trimmable: false", "Trimmable: true, or another queue"
+                if "Trimmable" not in attributes:
+                    why, what = "cannot do with a header alone", "another queue"
                 raise FieldError(
-                    "queue", f"{queue['type']} cuts payload away, but {name} has Trimmable: false,"
-                    " so its packets would be dropped. Write Trimmable: true, or another queue.",
+                    "queue", f"{queue['type']} cuts payload away, but {name} {why}, so its packets"
+                    f" would be dropped. Write {what}.",
                 )  # fmt: skip
             for key, priority in data.items():
                 if priority == header:

@@ -7,6 +7,7 @@
 from functools import cached_property
 
 import numpy as np
+from conservation_arithmetic import receive, union_ps
 from conservation_run import (
     ACK_BYTES,
     MIN_FRAME_BYTES,
@@ -337,7 +338,7 @@ class Ledger:
             name, given = self.case.transports[int(self.flows["transport"][row])]
             in_order_only = name == "ns3::RoceTransport" and given["Recovery"] == "GoBackN"
             came = arrivals["flow"] == flow
-            end_ps, peak = _receive(
+            end_ps, peak = receive(
                 arrivals["packet"][came].tolist(),
                 arrivals["time_ps"][came].tolist(),
                 self.case.packets(int(self.order[row])),
@@ -371,32 +372,4 @@ class Ledger:
         for *name, start, end in zip(*(pauses[n].tolist() for n in names), strict=True):
             spans[tuple(name)].append((start, self.now_ps if end == NEVER else end))
         for i, name in enumerate(self.names):
-            assert _union_ps(spans[name]) == self.ports["paused_ps"][i], f"pauses of {name}"
-
-
-def _union_ps(spans: list[tuple[int, int]]) -> int:
-    """Return the time in which any span lies [ps]."""
-    total_ps = until_ps = 0
-    for start, end in sorted(spans):
-        total_ps += max(0, end - max(start, until_ps))
-        until_ps = max(until_ps, end)
-    return total_ps
-
-
-def _receive(
-    packets: list[int], times_ps: list[int], n: int, in_order_only: bool
-) -> tuple[int, int]:
-    """Return when a receiver had all n packets, or NEVER, and the most that it held in disorder."""
-    expected, held, peak, end_ps = 0, set(), 0, NEVER
-    for packet, time_ps in zip(packets, times_ps, strict=True):
-        if packet == expected:
-            expected += 1
-            while expected in held:
-                held.remove(expected)
-                expected += 1
-        elif packet > expected and not in_order_only:
-            held.add(packet)
-        peak = max(peak, len(held))
-        if expected == n and end_ps == NEVER:
-            end_ps = time_ps
-    return end_ps, peak
+            assert union_ps(spans[name]) == self.ports["paused_ps"][i], f"pauses of {name}"

@@ -67,6 +67,42 @@ def test_a_path_with_penalties_carries_less_than_a_third_of_its_share(entropy):
     assert 0 < lost < packets / SPINES / 3
 
 
+def test_scores_leave_a_dead_path_alone_for_twice_as_long_each_time():
+    # Oracle: 4 losses of 4 packets are more than 3 above the mean; a loss is seen after two windows
+    # of 104 packets, 13 rounds. So 17 rounds each time, after 16, 32, ... rounds without: in 1250
+    # rounds 7 times. In turn with all others it would be each of the 1250.
+    packets = 20_000
+    options = {"drops": dead(0, packets), "forwarding": "ns3::EntropyModulo"}
+    sent = uplinks("ns3::ScoredEntropy", packets, **options)
+    assert 4 <= sent[0] <= 7 * 17
+    assert sent[1:].max() < 1.05 * sent[1:].mean()
+
+
+@pytest.mark.parametrize("entropy", ["ns3::ScoredEntropy", "ns3::PermutedEntropy"])
+def test_scores_of_ndp_leave_a_slow_path_alone(entropy):
+    # A link of 10 Gb/s for a sixteenth of 800: four of five packets on it are trimmed. Oracle: in
+    # turn it has its sixteenth; with scores less than a fifth of that, and all ends as if it were
+    # not there.
+    packets = 8000
+    network = leaf_spine(2, 1, SPINES, RATE, DELAY_PS)
+    slow = network.links.index((10_000, 20_000, 0, RATE, DELAY_PS, 0.0, 0.0))
+    network.links[slow] = (10_000, 20_000, 0, 10 * GBPS, DELAY_PS, 0.0, 0.0)
+    got = run(
+        network,
+        one_flow(0, 1, packets * MTU),
+        [("ns3::NdpTransport", {"Entropy": entropy})],
+        forwarding="ns3::EntropyModulo",
+        queue=("ns3::TrimmingQueue", {"LimitBytes": "33280"}),
+    )
+    trimmed = got.flow(0)["trimmed_packets"]
+    ideal_ps = RTT_PS / 2 + packets * DATA_PS / 0.99
+    if entropy == "ns3::PermutedEntropy":
+        assert trimmed > 0.75 * packets / SPINES
+    else:
+        assert trimmed < packets / SPINES / 5
+        assert got.fct_ps() < 1.02 * ideal_ps
+
+
 def test_a_flow_that_pauses_for_longer_than_the_gap_takes_a_random_path_each_time():
     # One packet in each round trip.
     one = {"WindowBdp": 0.01}

@@ -72,6 +72,17 @@ def test_the_time_is_that_of_the_bytes_and_the_way_up_and_down(tmp_path):
     assert ideal_ps <= flows["receiver_end_ps"].max() <= ideal_ps + 6 * (4096 - 2304) * 10
 
 
+@pytest.mark.parametrize("window", [20, 90])
+def test_a_window_below_the_round_trip_limits_the_rate(window, tmp_path):
+    # Oracle: a window of chunks each round trip of 6 links, 3.25 us, at most all of the link: the
+    # knee is at 3.25 us / 41.78 ns = 78 chunks.
+    flows, _ = tables(tmp_path, attributes=f", attributes: {{Window: {window}}}")
+
+    round_ps = 6 * (4178 * 10 + 500_000)
+    expected_ps = max(CHUNKS / window * round_ps, CHUNKS * 41_780 + round_ps)
+    assert flows["receiver_end_ps"].max() == pytest.approx(expected_ps, rel=0.03)
+
+
 @pytest.mark.parametrize("slots", [0, 1024])
 def test_all_have_the_result_although_frames_are_lost(tmp_path, slots):
     # Oracle: the engine's identities, and that all 16 end. 1 % of 4 x 977 x 16 frames is lost.

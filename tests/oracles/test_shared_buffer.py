@@ -44,6 +44,29 @@ def test_saturated_queues_hold_the_closed_form_within_one_packet(n, alpha):
         assert abs(held - expected) <= FRAME_BYTES
 
 
+@pytest.mark.parametrize(("n", "alpha"), [(1, 1), (4, 1), (4, 8), (8, 0.125)])
+def test_a_burst_beside_saturated_queues_gets_its_share_of_what_is_free(n, alpha):
+    # Oracle: n queues have stopped at their threshold and leave B / (1 + n alpha) free. They hardly
+    # drain, so a new queue of q has a threshold of alpha (free - q): it stops at
+    # alpha free / (1 + alpha), within a frame, and what is longer is dropped.
+    network, flows = pairs(n + 1, 10**6)
+    burst = flows.rows.pop()
+    flows.add(*burst[1:4], start_ps=MS_PS)
+    free = (BUFFER_BYTES - (n + 1) * FRAME_BYTES) / (1 + n * alpha)
+
+    got = run(
+        network,
+        flows,
+        [("ns3::RoceTransport", {"RethBytes": 0, "Rto": "1s"})],
+        queue=("ns3::DropTail", {"Alpha": alpha}),
+        buffer_bytes=BUFFER_BYTES,
+        stop_ps=2 * MS_PS,
+    )
+
+    held = got.port(1000, 2 * n + 1)["max_queue_bytes"]
+    assert abs(held - alpha * free / (1 + alpha)) <= 2 * FRAME_BYTES
+
+
 @pytest.mark.parametrize("n", [1, 4])
 def test_a_dynamic_pfc_threshold_pauses_at_its_share_and_loses_nothing(n):
     # Oracle: each ingress is paused at alpha * (shared - n u), so at alpha * shared / (1 + n alpha)

@@ -44,7 +44,7 @@ CHANGES = {
         "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::FlowEntrop'}}",
         "RoceTransport: Entropy: here goes a path selector; no 'ns3::FlowEntrop'. There are"
         " ns3::BitmapEntropy, ns3::FlowEntropy, ns3::FlowletEntropy, ns3::MixedEntropy,"
-        " ns3::PermutedEntropy, ns3::RandomEntropy, ns3::RepsEntropy. Did you mean"
+        " ns3::PermutedEntropy, ns3::RandomEntropy, ns3::RepsEntropy, ns3::ScoredEntropy. Did you mean"
         " ns3::FlowEntropy?",
     ),
     "an attribute that names a type of another kind": (
@@ -120,6 +120,14 @@ CHANGES = {
         "small.yaml:5: switch.queue: ns3::TrimmingQueue cuts payload away, but ns3::RoceTransport"
         " has Trimmable: false, so its packets would be dropped. Write Trimmable: true, or another"
         " queue.",
+    ),
+    "packets that are nothing without payload in a queue that trims": (
+        "switch: {buffer: 8 MB}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"
+        " ns3::RoceTransport}",
+        "switch: {buffer: 8 MB, queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB}}}"
+        "\nworkload: {type: permutation, message: 1 MB}\ntransport: {type: ns3::HomaTransport}",
+        "switch.queue: ns3::TrimmingQueue cuts payload away, but ns3::HomaTransport cannot do with"
+        " a header alone, so its packets would be dropped. Write another queue.",
     ),
     "data among the headers of trimmed packets": (
         "buffer: 8 MB}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"

@@ -12,6 +12,7 @@ import pytest
 from pyorch.simulate import places
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(Path(__file__).parent))  # processes.py
 SCENARIO = """\
 # Question: a small one for tests
 name: tiny

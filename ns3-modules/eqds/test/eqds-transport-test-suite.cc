@@ -3,9 +3,7 @@
 // Oracles: closed forms of the receiver's link, and counts of packets and credit.
 // Packets are 4096 B and 64 B of headers; the wire adds 20 B; links of 100 Gb/s and 1 us.
 
-#include "../../fabric/test/test-network.h"
-
-#include "ns3/test.h"
+#include "../../host/test/pulled-incast.h"
 
 #include <algorithm>
 
@@ -19,7 +17,6 @@ using namespace fabric;
 namespace
 {
 
-constexpr int64_t SWITCH = 1000;
 constexpr int64_t MTU = 4096;
 constexpr int64_t FRAME = MTU + 64;
 constexpr int64_t PACKET_PS = (FRAME + 20) * 80;
@@ -27,54 +24,25 @@ constexpr int64_t RTT_PS = 2 * (PACKET_PS + (64 + 20) * 80) + 4 * US_PS;
 constexpr int64_t BDP_PACKETS = RTT_PS / PACKET_PS + 1;
 constexpr int64_t CREDIT_BYTES = 8 * 512;
 
-/// Hosts 0 to n - 1 send a message each to host n, over one switch that trims.
+const std::string TYPE = "ns3::EqdsTransport";
+const std::string LIMIT = std::to_string(BDP_PACKETS * FRAME);
+
+/// Credit is for what was asked for; queues of a bandwidth-delay product.
+PulledIncast
+Of(int64_t senders, int64_t packets, const TestNetwork::Attributes& more = {})
+{
+    PulledIncast incast{senders, packets * MTU, more, {{"LimitBytes", LIMIT}}};
+    incast.transport.insert(incast.transport.begin(), {"SlowCredit", "false"});
+    return incast;
+}
+
 void
 Incast(TestNetwork& network,
        int64_t senders,
        int64_t packets,
-       const TestNetwork::Attributes& more = {},
-       bool trims = true)
+       const TestNetwork::Attributes& more = {})
 {
-    network.Switch(SWITCH);
-    for (int64_t host = 0; host <= senders; host++)
-    {
-        network.Host(host);
-        network.Link(host, SWITCH);
-    }
-    for (int64_t host = 0; host < senders; host++)
-    {
-        network.Flow(host, senders, packets * MTU);
-    }
-    TestNetwork::Attributes attributes{{"HeaderBytes", "64"}, {"AckBytes", "64"}};
-    attributes.insert(attributes.end(), more.begin(), more.end());
-    network.Transport(attributes, "ns3::EqdsTransport");
-    if (trims)
-    {
-        network.Use("queue",
-                    "ns3::TrimmingQueue",
-                    {{"LimitBytes", std::to_string(BDP_PACKETS * FRAME)}});
-    }
-    network.Run();
-}
-
-/// @return when the last message has arrived [ps]
-int64_t
-LastPs(const TestNetwork& network)
-{
-    int64_t last = 0;
-    for (size_t row = 0; row < network.Rows("flows"); row++)
-    {
-        last = std::max(last, network.Cell("flows", "receiver_end_ps", row));
-    }
-    return last;
-}
-
-/// @return PULLs: what a receiver sent beside one answer for all that came
-int64_t
-Pulls(const TestNetwork& network, int64_t receiver)
-{
-    const int64_t came = network.Port(SWITCH, receiver, "sent_frames");
-    return network.Port(receiver, SWITCH, "sent_frames") - came;
+    Of(senders, packets, more).Run(network, TYPE);
 }
 
 } // namespace
@@ -93,7 +61,7 @@ class AWindowNeedsNoCredit : public TestCase
     {
         TestNetwork network;
         Incast(network, 1, BDP_PACKETS);
-        NS_TEST_EXPECT_MSG_EQ(LastPs(network), (BDP_PACKETS + 1) * PACKET_PS + 2 * US_PS, "time");
+        NS_TEST_EXPECT_MSG_EQ(network.LastPs(), (BDP_PACKETS + 1) * PACKET_PS + 2 * US_PS, "time");
     }
 };
 
@@ -115,8 +83,8 @@ class CreditFillsTheLine : public TestCase
         constexpr int64_t PACKETS = 1000;
         TestNetwork network;
         Incast(network, 1, PACKETS);
-        NS_TEST_EXPECT_MSG_LT(LastPs(network), PACKETS * PACKET_PS / 0.99 + RTT_PS, "no slower");
-        NS_TEST_EXPECT_MSG_GT(LastPs(network),
+        NS_TEST_EXPECT_MSG_LT(network.LastPs(), PACKETS * PACKET_PS / 0.99 + RTT_PS, "no slower");
+        NS_TEST_EXPECT_MSG_GT(network.LastPs(),
                               (PACKETS - BDP_PACKETS) * PACKET_PS / 0.99,
                               "no faster than credit");
         const int64_t pulls = Pulls(network, 1);
@@ -148,26 +116,65 @@ class CreditIsSharedInIncast : public TestCase
         Incast(network, m_senders, PACKETS);
         const int64_t all = m_senders * PACKETS;
         const int64_t trims = network.Sum("flows", "trimmed_packets");
-        NS_TEST_EXPECT_MSG_LT(LastPs(network), 1.02 * (all * PACKET_PS + RTT_PS), "time");
+        NS_TEST_EXPECT_MSG_LT(network.LastPs(), 1.02 * (all * PACKET_PS + RTT_PS), "time");
         NS_TEST_EXPECT_MSG_GT(trims, 0, "first windows collide");
         NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "naks"), trims, "a NACK for each header");
         NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), trims, "once again");
         NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "no timeout");
         // Credit in bytes of frames, at 0.99 of the line without framing; a credit may come early.
         const double ratio = static_cast<double>(FRAME) / (FRAME + 20);
-        const double mostBytes = 0.99 * static_cast<double>(LastPs(network)) / 80 * ratio;
+        const double mostBytes = 0.99 * static_cast<double>(network.LastPs()) / 80 * ratio;
         NS_TEST_EXPECT_MSG_LT(static_cast<double>(Pulls(network, m_senders) * CREDIT_BYTES),
                               mostBytes + 2 * CREDIT_BYTES,
                               "sum of all credit");
-        int64_t first = LastPs(network);
+        int64_t first = network.LastPs();
         for (size_t row = 0; row < network.Rows("flows"); row++)
         {
             first = std::min(first, network.Cell("flows", "receiver_end_ps", row));
         }
-        NS_TEST_EXPECT_MSG_GT(first, 95 * LastPs(network) / 100, "in turns");
+        NS_TEST_EXPECT_MSG_GT(first, 95 * network.LastPs() / 100, "in turns");
     }
 
     int64_t m_senders;
+};
+
+/**
+ * With a window of a third of the pipe a message may send a window in each round trip: the first,
+ * for which it has speculative credit, and then what it asks for ahead. Slow credit gives it as
+ * much again, so it is up to twice as fast; of four messages none has any, since others always
+ * want.
+ */
+class SlowCreditIsAWindowMore : public TestCase
+{
+  public:
+    SlowCreditIsAWindowMore()
+        : TestCase("slow credit is a window more, while nobody else wants any")
+    {
+    }
+
+  private:
+    static int64_t Us(int64_t senders, int64_t window, bool slow)
+    {
+        TestNetwork network;
+        Incast(network,
+               senders,
+               1200 / senders,
+               {{"WindowPackets", std::to_string(window)},
+                {"SlowCredit", slow ? "true" : "false"}});
+        return network.LastPs() / US_PS;
+    }
+
+    void DoRun() override
+    {
+        constexpr int64_t WINDOW = BDP_PACKETS / 3;
+        const int64_t rounds = 1200 / WINDOW * RTT_PS / US_PS;
+        NS_TEST_EXPECT_MSG_EQ_TOL(Us(1, WINDOW, false), rounds, rounds / 6, "one a round trip");
+        NS_TEST_EXPECT_MSG_EQ_TOL(Us(1, WINDOW, true), rounds / 2, rounds / 12, "two of them");
+        NS_TEST_EXPECT_MSG_EQ_TOL(Us(4, BDP_PACKETS, true),
+                                  Us(4, BDP_PACKETS, false),
+                                  1200 * PACKET_PS / US_PS / 100,
+                                  "others want it");
+    }
 };
 
 /// The switch trims all of one priority: what is sent before the receiver is heard of.
@@ -187,38 +194,13 @@ class SpeculationHasItsPriority : public TestCase
         network.Use("queue",
                     "ns3::PerPriority",
                     {{"Priority1", "ns3::TrimmingQueue[LimitBytes=64]"}});
-        Incast(network,
-               1,
-               50,
-               {{"SpeculativePriority", "1"}, {"WindowPackets", std::to_string(WINDOW)}},
-               false);
+        PulledIncast incast =
+            Of(1, 50, {{"SpeculativePriority", "1"}, {"WindowPackets", std::to_string(WINDOW)}});
+        incast.queue.clear();
+        incast.Run(network, TYPE);
         NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), WINDOW, "the first window");
         NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "and all the rest comes");
     }
-};
-
-/// Whatever is lost, packets, headers, answers or PULLs, every message ends.
-class EqdsHealsLosses : public TestCase
-{
-  public:
-    explicit EqdsHealsLosses(int64_t window)
-        : TestCase("with 2 % of all frames lost every message arrives, window " +
-                   std::to_string(window)),
-          m_window(window)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.02"}});
-        Incast(network, 4, 300, {{"Rto", "200us"}, {"WindowPackets", std::to_string(m_window)}});
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 4, "all are done");
-        NS_TEST_EXPECT_MSG_GT(network.Sum("ports", "dropped_loss_frames"), 50, "losses there were");
-    }
-
-    int64_t m_window;
 };
 
 class EqdsTransportTestSuite : public TestSuite
@@ -233,9 +215,13 @@ class EqdsTransportTestSuite : public TestSuite
         {
             AddTestCase(new CreditIsSharedInIncast(senders), Duration::QUICK);
         }
+        AddTestCase(new SlowCreditIsAWindowMore, Duration::QUICK);
         AddTestCase(new SpeculationHasItsPriority, Duration::QUICK);
-        AddTestCase(new EqdsHealsLosses(1), Duration::QUICK);
-        AddTestCase(new EqdsHealsLosses(20), Duration::QUICK);
+        for (const std::string window : {"1", "20"})
+        {
+            const auto incast = Of(4, 300, {{"Rto", "200us"}, {"WindowPackets", window}});
+            AddTestCase(new PullsHealLosses(TYPE, incast, window), Duration::QUICK);
+        }
     }
 };
 

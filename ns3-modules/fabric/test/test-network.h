@@ -7,6 +7,7 @@
 
 #include "ns3/fabric-facade.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <map>
 #include <stdexcept>
@@ -78,14 +79,14 @@ class TestNetwork
              {"transport", transport}});
     }
 
-    /// Hosts 0 to n - 1 around switch 100, links of 100 Gb/s (80 ps per byte) and 1 us.
-    void Star(int64_t hosts)
+    /// Hosts 0 to n - 1 around a switch, links of 100 Gb/s (80 ps per byte) and 1 us.
+    void Star(int64_t hosts, int64_t center = 100)
     {
-        Switch(100);
+        Switch(center);
         for (int64_t host = 0; host < hosts; host++)
         {
             Host(host);
-            Link(host, 100);
+            Link(host, center);
         }
     }
 
@@ -164,6 +165,17 @@ class TestNetwork
             }
         }
         return -1;
+    }
+
+    /// @return when the last message has arrived [ps]
+    int64_t LastPs() const
+    {
+        int64_t last = 0;
+        for (size_t row = 0; row < Rows("flows"); row++)
+        {
+            last = std::max(last, Cell("flows", "receiver_end_ps", row));
+        }
+        return last;
     }
 
     /// @return sum of a column

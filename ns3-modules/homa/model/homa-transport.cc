@@ -2,12 +2,11 @@
 
 #include "homa-transport.h"
 
-#include "ns3/abort.h"
+#include "ns3/double.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace ns3
 {
@@ -41,7 +40,7 @@ HomaTransport::GetTypeId()
                           "[byte]: the first are sent at 7, the next at 6; longer ones one below "
                           "the last",
                           StringValue(""),
-                          MakeStringAccessor(&HomaTransport::m_cutoffs),
+                          MakeStringAccessor(&HomaTransport::m_cutoffText),
                           MakeStringChecker())
             .AddAttribute("ScheduledLevels",
                           "Priorities of granted packets, from 0 up [1]",
@@ -53,14 +52,20 @@ HomaTransport::GetTypeId()
                           UintegerValue(6),
                           MakeUintegerAccessor(&HomaTransport::m_overcommitment),
                           MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("OldestShare",
+                          "Of all that is granted, this goes to the oldest message if it is not "
+                          "among the shortest [1]",
+                          DoubleValue(0.05),
+                          MakeDoubleAccessor(&HomaTransport::m_oldestShare),
+                          MakeDoubleChecker<double>(0, 0.5))
             .AddAttribute("GrantBytes",
                           "GRANT, RESEND and BUSY frames, headers included [byte]",
                           UintegerValue(64),
                           MakeUintegerAccessor(&HomaTransport::m_grantBytes),
                           MakeUintegerChecker<uint32_t>(MIN_FRAME_BYTES, 1024))
             .AddAttribute("ResendInterval",
-                          "A receiver asks for missing packets of a message that was silent for "
-                          "so long",
+                          "A receiver asks for what is missing of a message of which nothing came "
+                          "for so long",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&HomaTransport::m_resendInterval),
                           MakeTimeChecker(NanoSeconds(1)));
@@ -72,30 +77,7 @@ HomaTransport::DoAttach()
 {
     MessageTransport::DoAttach();
     m_resendPs = PositivePs(m_resendInterval, Name("ResendInterval"));
-    ReadCutoffs();
-}
-
-void
-HomaTransport::ReadCutoffs()
-{
-    m_cutoffBytes.clear();
-    std::istringstream text(m_cutoffs);
-    for (std::string part; std::getline(text, part, ',');)
-    {
-        const bool isNumber = !part.empty() && part.size() < 19 &&
-                              part.find_first_not_of("0123456789") == std::string::npos;
-        const uint64_t bytes = isNumber ? std::stoull(part) : 0;
-        NS_ABORT_MSG_IF(bytes == 0 || (!m_cutoffBytes.empty() && bytes <= m_cutoffBytes.back()),
-                        Name("Cutoffs") << " is '" << m_cutoffs << "'; write rising numbers of "
-                                        << "bytes, for example 2000,8000");
-        m_cutoffBytes.push_back(bytes);
-    }
-    const size_t levels = m_cutoffBytes.size() + 1 + m_scheduledLevels;
-    NS_ABORT_MSG_IF(levels > NUM_PRIORITIES,
-                    Name("Cutoffs") << " makes " << m_cutoffBytes.size() + 1
-                                    << " unscheduled priorities, which collide with "
-                                    << +m_scheduledLevels << " ScheduledLevels: there are "
-                                    << NUM_PRIORITIES << " priorities in all");
+    m_cutoffs = HomaCutoffs(m_cutoffText, m_scheduledLevels, Name("Cutoffs"));
 }
 
 uint8_t
@@ -135,9 +117,7 @@ HomaTransport::Begin(HomaOutbound& out)
     out.unscheduled = fits ? out.packets.Packets()
                            : static_cast<uint32_t>(std::max<uint64_t>(1, packets));
     out.granted = out.unscheduled;
-    const auto level =
-        std::lower_bound(m_cutoffBytes.begin(), m_cutoffBytes.end(), bytes) - m_cutoffBytes.begin();
-    out.unscheduledPriority = static_cast<uint8_t>(NUM_PRIORITIES - 1 - level);
+    out.unscheduledPriority = m_cutoffs.PriorityOf(bytes);
 }
 
 bool
@@ -163,30 +143,34 @@ void
 HomaTransport::OnControl(HomaOutbound& out, FrameId control)
 {
     const Frame& frame = Host().GetFrame(control);
-    out.packets.ArrivedBelow(frame.packet);
     if (frame.kind == RESEND)
     {
         OnResend(out, frame.packet, frame.aux);
     }
-    else if (frame.aux > out.granted)
+    else
     {
-        out.granted = frame.aux;
-        out.scheduledPriority = static_cast<uint8_t>(Host().FindNote(control)->words[0]);
+        OnGrant(out, control);
     }
     RestartTimeout(out);
     Wake(out);
 }
 
 void
+HomaTransport::OnGrant(HomaOutbound& out, FrameId grant)
+{
+    const Frame& frame = Host().GetFrame(grant);
+    out.packets.ArrivedBelow(frame.packet);
+    if (frame.aux > out.granted)
+    {
+        out.granted = frame.aux;
+        out.scheduledPriority = static_cast<uint8_t>(Host().FindNote(grant)->words[0]);
+    }
+}
+
+void
 HomaTransport::OnResend(HomaOutbound& out, uint32_t from, uint32_t to)
 {
     out.granted = std::max(out.granted, to);
-    if (from >= out.packets.Next() || out.packets.ToResend() > 0)
-    {
-        const FrameId busy = MakeControl(out.message, BUSY, m_grantBytes);
-        Host().SendControl(busy, Host().PortOf(out.message));
-        return;
-    }
     Answer lost{};
     for (uint32_t packet = from; packet < std::min(to, out.packets.Next()); packet++)
     {
@@ -194,6 +178,11 @@ HomaTransport::OnResend(HomaOutbound& out, uint32_t from, uint32_t to)
         {
             TellLost(out, packet, CongestionControl::Loss::TIMEOUT, lost);
         }
+    }
+    if (lost.lostPackets == 0)
+    {
+        const FrameId busy = MakeControl(out.message, BUSY, m_grantBytes);
+        Host().SendControl(busy, Host().PortOf(out.message));
     }
 }
 
@@ -213,28 +202,22 @@ void
 HomaTransport::OnFirst(HomaInbound& in)
 {
     in.src = Host().GetMessage(in.message).src;
-    in.heardPs = Host().NowPs();
-    if (m_open.empty())
-    {
-        SetHostTimer(Host().NowPs() + m_resendPs);
-    }
+    in.sincePs = Host().NowPs();
     m_open.push_back(in.slot);
 }
 
 void
 HomaTransport::OnPayload(HomaInbound& in, FrameId data, PortId port, uint32_t)
 {
-    const Frame& frame = Host().GetFrame(data);
-    in.port = port;
-    in.entropy = frame.entropy;
-    in.heardPs = Host().NowPs();
-    in.ahead = frame.aux;
+    Hear(in, data, port);
+    in.sincePs = Host().NowPs();
+    in.ahead = Host().GetFrame(data).aux;
     in.granted = std::max(in.granted, in.ahead);
     Host().FreeFrame(data);
+    Watch();
     if (in.granted < in.packets)
     {
-        const uint32_t arrived = in.received.Base() + in.received.Held();
-        m_toGrant.Push(in.slot, in.packets - arrived);
+        m_toGrant.Push(in.slot, in.packets - in.Arrived());
         Grant();
     }
 }
@@ -242,7 +225,7 @@ HomaTransport::OnPayload(HomaInbound& in, FrameId data, PortId port, uint32_t)
 void
 HomaTransport::OnRequest(HomaInbound& in, FrameId, PortId)
 {
-    in.heardPs = Host().NowPs(); // BUSY
+    in.sincePs = Host().NowPs(); // BUSY
 }
 
 void
@@ -259,6 +242,7 @@ HomaTransport::Grant()
     while (GrantRound())
     {
     }
+    GrantOldest();
 }
 
 /**
@@ -290,10 +274,10 @@ HomaTransport::GrantRound()
     for (size_t rank = 0; rank < m_granted.size(); rank++)
     {
         HomaInbound& in = *m_granted[rank];
-        const uint32_t arrived = in.received.Base() + in.received.Held();
-        const uint32_t packets = std::min(in.packets, arrived + in.ahead);
+        const uint32_t packets = std::min(in.packets, in.Arrived() + in.ahead);
         if (packets > in.granted)
         {
+            m_oldestPackets += m_oldestShare / (1 - m_oldestShare) * (packets - in.granted);
             SendGrant(in, packets, static_cast<uint8_t>(rank < levels ? levels - 1 - rank : 0));
             isRoom |= packets == in.packets;
         }
@@ -301,53 +285,107 @@ HomaTransport::GrantRound()
     return isRoom;
 }
 
+/// Spend what is kept for the oldest message that still wants grants; the shortest have theirs.
+void
+HomaTransport::GrantOldest()
+{
+    const auto oldest = std::find_if(m_open.begin(), m_open.end(), [this](uint32_t slot) {
+        const HomaInbound& in = InboundOf(slot);
+        return in.ahead > 0 && in.granted < in.packets;
+    });
+    const bool isThere = oldest != m_open.end();
+    if (!isThere || std::count(m_granted.begin(), m_granted.end(), &InboundOf(*oldest)) > 0)
+    {
+        m_oldestPackets = 0;
+        return;
+    }
+    HomaInbound& in = InboundOf(*oldest);
+    const auto packets = std::min(static_cast<uint32_t>(m_oldestPackets), in.packets - in.granted);
+    if (packets > 0)
+    {
+        m_oldestPackets -= packets;
+        SendGrant(in, in.granted + packets, m_scheduledLevels - 1);
+    }
+}
+
 void
 HomaTransport::SendGrant(HomaInbound& in, uint32_t packets, uint8_t priority)
 {
+    if (in.Arrived() == in.granted)
+    {
+        in.sincePs = Host().NowPs(); // nothing was expected before
+    }
     in.granted = packets;
     const FrameId grant = MakeControl(in.message, GRANT, m_grantBytes);
     Frame& frame = Host().GetFrame(grant);
     frame.packet = in.received.Base();
     frame.aux = packets;
-    frame.entropy = in.entropy;
     Host().Note(grant).words[0] = priority;
-    Host().SendControl(grant, in.port);
+    SendToSource(in, grant);
+    Watch();
+}
+
+// ---- what does not come
+
+/// Look after the open messages from now on; what is due then was not expected before now.
+void
+HomaTransport::Watch()
+{
+    if (!m_isWatching)
+    {
+        m_isWatching = true;
+        SetHostTimer(Host().NowPs() + m_resendPs);
+    }
+}
+
+/// @return when to ask for what is missing, NEVER_PS: nothing is [ps]
+uint64_t
+HomaTransport::DuePs(const HomaInbound& in) const
+{
+    return in.Arrived() < in.granted ? in.sincePs + m_resendPs : NEVER_PS;
 }
 
 void
 HomaTransport::OnHostTimer()
 {
-    const uint64_t nowPs = Host().NowPs();
+    uint64_t nextPs = NEVER_PS;
     for (const uint32_t slot : m_open)
     {
         HomaInbound& in = InboundOf(slot);
-        if (nowPs - in.heardPs >= m_resendPs && in.received.Base() < in.granted)
+        if (DuePs(in) <= Host().NowPs())
         {
-            in.heardPs = nowPs;
+            in.sincePs = Host().NowPs();
             AskAgain(in);
         }
+        nextPs = std::min(nextPs, DuePs(in));
     }
-    if (!m_open.empty())
+    m_isWatching = nextPs != NEVER_PS;
+    if (m_isWatching)
     {
-        SetHostTimer(nowPs + m_resendPs);
+        SetHostTimer(nextPs);
     }
 }
 
-/// Ask for the packets from the first that is missing to the first that is there.
+/// Ask for each run of packets that is missing below what was granted.
 void
-HomaTransport::AskAgain(HomaInbound& in)
+HomaTransport::AskAgain(const HomaInbound& in)
 {
-    uint32_t to = in.received.Base() + 1;
-    while (to < in.granted && !in.received.Contains(to))
+    for (uint32_t from = in.received.Base(); from < in.granted;)
     {
-        to++;
+        uint32_t to = from + 1;
+        while (to < in.granted && !in.received.Contains(to))
+        {
+            to++;
+        }
+        const FrameId resend = MakeControl(in.message, RESEND, m_grantBytes);
+        Frame& frame = Host().GetFrame(resend);
+        frame.packet = from;
+        frame.aux = to;
+        SendToSource(in, resend);
+        for (from = to; from < in.granted && in.received.Contains(from); from++)
+        {
+        }
     }
-    const FrameId resend = MakeControl(in.message, RESEND, m_grantBytes);
-    Frame& frame = Host().GetFrame(resend);
-    frame.packet = in.received.Base();
-    frame.aux = to;
-    frame.entropy = in.entropy;
-    Host().SendControl(resend, in.port);
 }
 
 } // namespace ns3

@@ -3,6 +3,8 @@
 #ifndef HOMA_TRANSPORT_H
 #define HOMA_TRANSPORT_H
 
+#include "homa-cutoffs.h"
+
 #include "ns3/message-transport.h"
 
 #include <string>
@@ -25,14 +27,17 @@ struct HomaOutbound : fabric::Outbound
 };
 
 /// State of a Homa message at its destination.
-struct HomaInbound : fabric::Inbound
+struct HomaInbound : fabric::DrivenInbound
 {
-    uint32_t src{0};                      ///< Dense index of the sending host
-    uint32_t ahead{0};                    ///< Most packets granted and not received
-    uint32_t granted{0};                  ///< Packets below this will come
-    uint64_t heardPs{0};                  ///< When its source was last heard of [ps]
-    fabric::PortId port{fabric::NO_PORT}; ///< By which the last packet came
-    uint16_t entropy{0};                  ///< Of the last packet
+    uint32_t src{0};     ///< Dense index of the sending host
+    uint32_t ahead{0};   ///< Most packets granted and not received
+    uint32_t granted{0}; ///< Packets below this will come
+    uint64_t sincePs{0}; ///< Since when nothing came that was expected [ps]
+
+    uint32_t Arrived() const ///< [packet]
+    {
+        return received.Base() + received.Held();
+    }
 };
 
 /**
@@ -43,18 +48,20 @@ struct HomaInbound : fabric::Inbound
  * receiver keeps as much granted and not received for each of the Overcommitment messages with the
  * fewest bytes left, one per sender, each at a priority of its own among the scheduled ones; the
  * shortest has the highest, and the lowest levels are used first, so that a shorter message that
- * comes later finds one above. A packet is not acknowledged, a message is, once.
+ * comes later finds one above. Of what is granted, OldestShare goes to the message that began
+ * first, if it is not among them, at the highest scheduled priority. A packet is not acknowledged,
+ * a message is, once.
  *
- * A receiver that has heard nothing of a message for ResendInterval asks for the first packets that
- * are missing; a source that has not sent them yet says BUSY. A source that hears nothing at all
- * sends one packet again after Rto.
+ * A receiver to which nothing came of a message for ResendInterval, although something was granted,
+ * asks for all that is missing; a source that has sent none of it yet says BUSY. A source that
+ * hears nothing at all sends one packet again after Rto.
  *
  * **Source** Montazeri et al., "Homa: a receiver-driven low-latency transport protocol using
  * network priorities", SIGCOMM 2018, section 3; draft-ousterhout-homa-00 (draft-0 of the author's
- * repository homa-rfc) for RESEND, BUSY and the choice of scheduled priorities.
+ * repository homa-rfc) for RESEND, BUSY, the choice of scheduled priorities and the oldest message.
  * **Not modelled** Requests and responses (a message is all there is); cutoffs that receivers learn
- * and send to senders; a part of an unscheduled packet; giving up; a sender that prefers a short
- * message of a low priority over a longer one of a high priority.
+ * and send to senders; a part of an unscheduled packet; giving up; a share of the oldest message at
+ * its source.
  */
 class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaInbound>
 {
@@ -71,7 +78,6 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
   private:
     void DoAttach() override;
     bool SpreadsOverPorts() const override;
-    void ReadCutoffs();
 
     // ---- source
     void Begin(HomaOutbound& out) override;
@@ -81,6 +87,7 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     void OnControl(HomaOutbound& out, fabric::FrameId control) override;
     void OnTimeout(HomaOutbound& out, fabric::Answer& lost) override;
 
+    void OnGrant(HomaOutbound& out, fabric::FrameId grant);
     void OnResend(HomaOutbound& out, uint32_t from, uint32_t to);
 
     // ---- destination
@@ -95,16 +102,22 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
 
     void Grant();
     bool GrantRound();
+    void GrantOldest();
     void SendGrant(HomaInbound& in, uint32_t packets, uint8_t priority);
-    void AskAgain(HomaInbound& in);
+    void Watch();
+    uint64_t DuePs(const HomaInbound& in) const;
+    void AskAgain(const HomaInbound& in);
 
     fabric::FlowOrder m_toGrant{fabric::FlowOrder::By::LEAST_REMAINING};
     std::vector<HomaInbound*> m_granted; ///< Of one round of grants, the shortest first
-    std::vector<uint32_t> m_open;        ///< Slots of messages that have begun to come
-    std::vector<uint64_t> m_cutoffBytes; ///< Rising [byte]
-    std::string m_cutoffs;
+    std::vector<uint32_t> m_open;        ///< Slots of messages that have begun to come, in order
+    HomaCutoffs m_cutoffs;
+    std::string m_cutoffText;
     uint64_t m_rttBytes{0};
+    double m_oldestShare{0};
+    double m_oldestPackets{0}; ///< That the oldest message may be granted
     uint64_t m_resendPs{0};
+    bool m_isWatching{false};  ///< The host's timer is set
     Time m_resendInterval;
     uint32_t m_overcommitment{0};
     uint32_t m_grantBytes{0};

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// Oracles: counts of grants, and closed forms of one link. Packets are 1460 B and 62 B of headers;
-// the wire adds 20 B; links of 100 Gb/s and 1 us; RttBytes is 10 000, no whole number of packets.
+// Oracles: counts of grants, and closed forms of one link.
 
-#include "../../fabric/test/test-network.h"
-
-#include "ns3/test.h"
-
-#include <algorithm>
+#include "homa-star.h"
 
 namespace ns3
 {
@@ -15,64 +10,6 @@ namespace tests
 {
 
 using namespace fabric;
-
-namespace
-{
-
-constexpr int64_t SWITCH = 1000;
-constexpr int64_t MTU = 1460;
-constexpr int64_t FRAME = MTU + 62;
-constexpr int64_t PACKET_PS = (FRAME + 20) * 80;
-constexpr int64_t RTT_BYTES = 10'000;
-
-/// @return time to put all packets of a message on a wire [ps]
-int64_t
-WirePs(int64_t bytes)
-{
-    return (bytes + (bytes + MTU - 1) / MTU * (62 + 20)) * 80;
-}
-
-/// @return unloaded one-way time of a message over one switch; its link begins a packet later [ps]
-int64_t
-OneWayPs(int64_t bytes)
-{
-    return WirePs(bytes) + WirePs(std::min(bytes, MTU)) + 2 * US_PS;
-}
-
-/// Hosts 0 to n - 1 around one switch, links of 100 Gb/s and 1 us.
-void
-Star(TestNetwork& network, int64_t hosts, const TestNetwork::Attributes& more = {})
-{
-    network.Switch(SWITCH);
-    for (int64_t host = 0; host < hosts; host++)
-    {
-        network.Host(host);
-        network.Link(host, SWITCH);
-    }
-    TestNetwork::Attributes attributes{{"MtuBytes", std::to_string(MTU)},
-                                       {"RttBytes", std::to_string(RTT_BYTES)}};
-    attributes.insert(attributes.end(), more.begin(), more.end());
-    network.Transport(attributes, "ns3::HomaTransport");
-}
-
-int64_t
-EndPs(const TestNetwork& network, size_t flow)
-{
-    return network.Cell("flows", "receiver_end_ps", flow);
-}
-
-int64_t
-LastPs(const TestNetwork& network)
-{
-    int64_t last = 0;
-    for (size_t row = 0; row < network.Rows("flows"); row++)
-    {
-        last = std::max(last, EndPs(network, row));
-    }
-    return last;
-}
-
-} // namespace
 
 /**
  * Up to RttBytes a message comes in one way and is answered once; a byte more waits for one GRANT.
@@ -145,34 +82,6 @@ class TheShortOneGoesFirst : public TestCase
     int64_t m_rttBytes;
 };
 
-/**
- * Two messages that both need grants: the shorter one is granted at a higher priority, so it takes
- * as long as alone but for what the longer one has sent blind, and a round trip.
- */
-class GrantsFollowTheLengthLeft : public TestCase
-{
-  public:
-    GrantsFollowTheLengthLeft()
-        : TestCase("of two granted messages the shorter is as fast as alone")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t START_PS = 50 * US_PS;
-        constexpr int64_t SHORT = 500'000;
-        TestNetwork network;
-        Star(network, 3, {{"RttBytes", "100000"}, {"Overcommitment", "2"}});
-        network.Flow(0, 2, 3'000'000);
-        network.Flow(1, 2, SHORT, START_PS);
-        network.Run();
-        const int64_t endPs = EndPs(network, 1) - START_PS;
-        NS_TEST_EXPECT_MSG_LT(endPs, OneWayPs(SHORT) + WirePs(100'000) + 8 * US_PS, "the shorter");
-        NS_TEST_EXPECT_MSG_GT(EndPs(network, 0), WirePs(3'000'000 + SHORT), "the longer waits");
-    }
-};
-
 /// The source has the same order: of two messages to two hosts the shorter is as fast as alone.
 class TheSourceHasTheSameOrder : public TestCase
 {
@@ -223,91 +132,37 @@ class PriorityIsNotTheSourcesOrder : public TestCase
 };
 
 /**
- * The queue at the receiver's port: what comes blind, and what is granted to several at once, less
- * what leaves. So never more than all first windows and K windows of grants.
+ * One packet is lost, the last but one that goes blind, so that nothing more comes: the receiver
+ * asks for it ResendInterval after the packet behind it, and it takes a round trip.
  */
-class QueueIsWhatWasLetGo : public TestCase
+class AsksWhenTheIntervalIsOver : public TestCase
 {
   public:
-    explicit QueueIsWhatWasLetGo(int64_t overcommitment)
-        : TestCase("the queue of an incast, " + std::to_string(overcommitment) + " at a time"),
-          m_overcommitment(overcommitment)
+    explicit AsksWhenTheIntervalIsOver(int64_t intervalUs)
+        : TestCase("a missing packet is asked for after " + std::to_string(intervalUs) + " us"),
+          m_intervalUs(intervalUs)
     {
     }
 
   private:
     void DoRun() override
     {
-        constexpr int64_t SENDERS = 40;
-        constexpr int64_t BYTES = 200'000;
+        constexpr int64_t START_PS = 70 * US_PS; // no multiple of the interval
+        constexpr int64_t PACKETS = 6;           // all of them blind
         TestNetwork network;
-        Star(network,
-             SENDERS + 1,
-             {{"RttBytes", "100000"}, {"Overcommitment", std::to_string(m_overcommitment)}});
-        for (int64_t host = 0; host < SENDERS; host++)
-        {
-            network.Flow(host, SENDERS, BYTES);
-        }
+        Star(network, 3, {{"ResendInterval", std::to_string(m_intervalUs) + "us"}});
+        network.Flow(0, 2, 1000);
+        network.Flow(1, 2, PACKETS * MTU, START_PS);
+        network.Row("drops", {{"node", 1}, {"peer", SWITCH}, {"ordinal", PACKETS - 1}});
         network.Run();
-        const int64_t window = 100'000 / MTU * FRAME;
-        const int64_t blind = SENDERS * window;
-        const int64_t queue = network.Port(SWITCH, SENDERS, "max_queue_bytes");
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(queue, blind + m_overcommitment * window, "at most");
-        // All come at once while one leaves.
-        NS_TEST_EXPECT_MSG_GT(queue, blind * (SENDERS - 1) / SENDERS - window, "at least");
-        const int64_t allPs = WirePs(SENDERS * BYTES);
-        NS_TEST_EXPECT_MSG_LT(LastPs(network), 1.02 * allPs + 10 * US_PS, "the link is never idle");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "nothing is lost");
+        constexpr int64_t GRANT_PS = (64 + 20) * 80;
+        const int64_t askedPs = START_PS + OneWayPs(PACKETS * MTU) + m_intervalUs * US_PS;
+        NS_TEST_EXPECT_MSG_EQ(EndPs(network, 1),
+                              askedPs + 2 * (GRANT_PS + US_PS) + 2 * (PACKET_PS + US_PS),
+                              "and comes");
     }
 
-    int64_t m_overcommitment;
-};
-
-/**
- * Eight sources send to eight receivers, and all find the messages of source 0 the shortest, then
- * those of source 1, and so on. A source sends one message after the other. One grant at a time:
- * receiver j waits until source 0 has served those before it, then takes the sources in turn, so
- * the last of 8 + 8 - 1 message times is the end, of which each link is busy for 8. Eight at a
- * time: no source waits but for its last messages, so 8 message times are almost enough.
- */
-class SeveralAtATimeFillTheLinks : public TestCase
-{
-  public:
-    SeveralAtATimeFillTheLinks()
-        : TestCase("one message at a time wastes links, several do not")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t SOURCES = 8;
-        constexpr int64_t RECEIVERS = 8;
-        constexpr int64_t BYTES = 400'000;
-        constexpr int64_t BLIND = 50'000;
-        const auto durationPs = [](int64_t overcommitment) {
-            TestNetwork network;
-            Star(network,
-                 SOURCES + RECEIVERS,
-                 {{"RttBytes", std::to_string(BLIND)},
-                  {"Overcommitment", std::to_string(overcommitment)}});
-            for (int64_t src = 0; src < SOURCES; src++)
-            {
-                for (int64_t dst = SOURCES; dst < SOURCES + RECEIVERS; dst++)
-                {
-                    network.Flow(src, dst, BYTES + src * MTU);
-                }
-            }
-            network.Run();
-            return LastPs(network);
-        };
-        const int64_t messagePs = WirePs(BYTES);
-        NS_TEST_EXPECT_MSG_LT(durationPs(8), 5 * RECEIVERS * messagePs / 4, "eight at a time");
-        NS_TEST_EXPECT_MSG_EQ_TOL(durationPs(1),
-                                  (SOURCES + RECEIVERS - 1) * messagePs,
-                                  messagePs,
-                                  "one at a time");
-    }
+    int64_t m_intervalUs;
 };
 
 /// Whatever is lost, packets, grants, requests or the ACK, every message ends.
@@ -383,12 +238,10 @@ class HomaTransportTestSuite : public TestSuite
         add(new GrantsAreForWhatIsLonger(5 * RTT_BYTES, 29));
         add(new TheShortOneGoesFirst(100'000));
         add(new TheShortOneGoesFirst(3'000'000));
-        add(new GrantsFollowTheLengthLeft);
         add(new TheSourceHasTheSameOrder);
         add(new PriorityIsNotTheSourcesOrder);
-        add(new QueueIsWhatWasLetGo(1));
-        add(new QueueIsWhatWasLetGo(8));
-        add(new SeveralAtATimeFillTheLinks);
+        add(new AsksWhenTheIntervalIsOver(100));
+        add(new AsksWhenTheIntervalIsOver(1000));
         add(new HomaHealsLosses);
         add(new WrongCutoffsAreRefused);
     }

@@ -76,17 +76,6 @@ Incast(TestNetwork& network, int64_t senders)
     }
 }
 
-int64_t
-LastPs(const TestNetwork& network)
-{
-    int64_t lastPs = 0;
-    for (size_t row = 0; row < network.Rows("flows"); row++)
-    {
-        lastPs = std::max(lastPs, network.Cell("flows", "receiver_end_ps", row));
-    }
-    return lastPs;
-}
-
 } // namespace
 
 /**
@@ -111,7 +100,7 @@ class CreditKeepsTheQueueShort : public TestCase
         network.Transport({}, "ns3::tests::CreditTransport");
         network.Run();
         const auto optimalPs = static_cast<double>(m_senders * MESSAGE * 80) / 0.95;
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(LastPs(network)),
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(network.LastPs()),
                                   optimalPs,
                                   0.02 * optimalPs + 30 * US_PS,
                                   "completion");
@@ -224,7 +213,7 @@ class EverythingControlShares : public TestCase
         network.Transport({{"CongestionControl", "ns3::tests::EverythingControl"}}, m_transport);
         network.Run();
         const auto optimalPs = static_cast<double>(4 * MESSAGE) * 80 * 4178 / 4096;
-        NS_TEST_EXPECT_MSG_LT(static_cast<double>(LastPs(network)), 1.35 * optimalPs, "link used");
+        NS_TEST_EXPECT_MSG_LT(static_cast<double>(network.LastPs()), 1.35 * optimalPs, "link used");
         NS_TEST_EXPECT_MSG_LT(network.Port(100, 0, "max_queue_bytes"), MESSAGE / 4, "queue");
         const int64_t packets = 4 * ((MESSAGE + 4095) / 4096);
         NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(Control::hops), packets, "a hop in each answer");

@@ -7,6 +7,8 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 namespace ns3
 {
@@ -14,6 +16,13 @@ namespace ns3
 using namespace fabric;
 
 NS_OBJECT_ENSURE_REGISTERED(NdpTransport);
+
+namespace
+{
+
+constexpr int REMEMBERED = std::numeric_limits<decltype(NdpOutbound::arrivals)>::digits;
+
+} // namespace
 
 TypeId
 NdpTransport::GetTypeId()
@@ -103,6 +112,7 @@ void
 NdpTransport::JudgeLosses(NdpOutbound& out, Answer& answer)
 {
     out.answers++;
+    Remember(out, !(answer.flags & frame_flag::TRIMMED));
     MessageTransport::JudgeLosses(out, answer);
 }
 
@@ -132,10 +142,18 @@ NdpTransport::OnControl(NdpOutbound& out, FrameId control)
 }
 
 void
+NdpTransport::Remember(NdpOutbound& out, bool hasArrived)
+{
+    out.arrivals = static_cast<uint16_t>((out.arrivals << 1) | hasArrived);
+}
+
+void
 NdpTransport::OnBounced(NdpOutbound& out)
 {
     const bool expectsPull = out.packets.InFlight() > 0 || out.answers > out.pulled;
-    out.credit += out.credit == 0 && !expectsPull;
+    const bool mostArrive = std::popcount(out.arrivals) > REMEMBERED / 2;
+    out.credit += mostArrive || (out.credit == 0 && !expectsPull);
+    Remember(out, false);
 }
 
 void

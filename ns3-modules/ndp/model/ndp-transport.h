@@ -22,6 +22,7 @@ struct NdpOutbound : fabric::Outbound
     uint32_t credit{0};         ///< Packets that may go now
     uint32_t pulled{0};         ///< Largest pull number that has come
     uint32_t answers{0};        ///< ACKs and NACKs that have come, each to be followed by a PULL
+    uint16_t arrivals{0};       ///< Of what was last heard of, the latest lowest: bit per ACK
 };
 
 /// State of an NDP message at its destination.
@@ -41,8 +42,9 @@ struct NdpInbound : fabric::DrivenInbound
  * removes the PULLs that wait for it.
  *
  * A packet that a switch sent back because it had no room even for its header is sent again at once
- * if nothing else would bring a PULL, and waits for one otherwise. A timeout sends again what is
- * out, without a PULL.
+ * if nothing else would bring a PULL, or if most of what was heard of lately has arrived, so that
+ * its path was to blame; it waits for a PULL otherwise. A timeout sends again what is out, without
+ * a PULL.
  *
  * **Source** Handley et al., "Re-architecting datacenter networks and stacks for low latency and
  * high performance", SIGCOMM 2017, section 3.2. That a PULL which comes before the NACK of the
@@ -71,6 +73,8 @@ class NdpTransport final : public fabric::PulledTransport<NdpOutbound, NdpInboun
     void OnBounced(NdpOutbound& out) override;
     void OnTimeout(NdpOutbound& out, fabric::Answer& lost) override;
     void OnStarved(NdpOutbound& out) override;
+
+    static void Remember(NdpOutbound& out, bool hasArrived);
 
     // ---- destination
     void OnPayload(NdpInbound& in,
