@@ -18,11 +18,12 @@ constexpr uint64_t WIRE_LENGTH = 16; ///< Events for which a wire has room at fi
 } // namespace
 
 uint8_t
-EventQueue::LaneFor(EventType type, uint64_t delayPs)
+EventQueue::LaneFor(EventType type, uint64_t delayPs, Origin origin)
 {
     for (uint8_t lane = 0; lane < m_numLanes; lane++)
     {
-        if (m_laneType[lane] == type && m_laneDelayPs[lane] == delayPs)
+        if (m_laneType[lane] == type && m_laneDelayPs[lane] == delayPs &&
+            m_laneOrigin[lane] == origin)
         {
             return lane;
         }
@@ -33,6 +34,7 @@ EventQueue::LaneFor(EventType type, uint64_t delayPs)
     }
     m_laneType[m_numLanes] = type;
     m_laneDelayPs[m_numLanes] = delayPs;
+    m_laneOrigin[m_numLanes] = origin;
     return m_numLanes++;
 }
 

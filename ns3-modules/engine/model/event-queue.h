@@ -33,7 +33,7 @@ namespace fabric
 class EventQueue
 {
   public:
-    static constexpr uint32_t MAX_LANES = 8;
+    static constexpr uint32_t MAX_LANES = 12;
     static constexpr uint8_t NO_LANE = 255;
 
     EventQueue()
@@ -42,13 +42,21 @@ class EventQueue
         m_otherPs.fill(NEVER_PS);
     }
 
+    /// Where the events of a lane are pushed.
+    enum class Origin : uint8_t
+    {
+        HERE,     ///< In the order of the instants in which they are executed
+        ELSEWHERE ///< By another domain; of one time in any order
+    };
+
     /**
      * Find or add the lane of a constant delay.
      * @param type of all its events: TX_DONE or ARRIVE
      * @param delayPs the constant [ps]
+     * @param origin of all its events
      * @return its index, or NO_LANE when all lanes are taken
      */
-    uint8_t LaneFor(EventType type, uint64_t delayPs);
+    uint8_t LaneFor(EventType type, uint64_t delayPs, Origin origin = Origin::HERE);
 
     /// @return the constant delay of a lane [ps]
     uint64_t LaneDelayPs(uint8_t lane) const
@@ -162,7 +170,8 @@ class EventQueue
         for (uint32_t lanes = due.mask & ~1U; lanes != 0; lanes &= lanes - 1)
         {
             const int i = std::countr_zero(lanes);
-            KeyList& keys = instant.Of(m_laneType[i - FIRST_LANE]);
+            KeyList& keys = instant.Of(m_laneType[i - FIRST_LANE],
+                                       m_laneOrigin[i - FIRST_LANE] == Origin::HERE);
             m_nextPs[i] = m_lanes[i - FIRST_LANE].PopTime(
                 due.timePs,
                 [&keys](const Event& event) { keys.Push(event.Key()); },
@@ -289,6 +298,7 @@ class EventQueue
     std::array<EventLane, MAX_LANES> m_lanes;
     std::array<uint64_t, MAX_LANES> m_laneDelayPs{}; ///< The constant of each lane [ps]
     std::array<EventType, MAX_LANES> m_laneType{};
+    std::array<Origin, MAX_LANES> m_laneOrigin{};
     uint8_t m_numLanes{0};                        ///< Lanes in use
     std::array<uint64_t, NUM_OTHERS> m_otherPs; ///< Earliest time of each of the others [ps]
     EventWheel m_wheel;

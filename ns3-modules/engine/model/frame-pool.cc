@@ -14,7 +14,8 @@ namespace fabric
 
 FramePool::FramePool()
     : m_frames(CAPACITY),
-      m_notes(CAPACITY)
+      m_notes(CAPACITY),
+      m_free(CAPACITY)
 {
     m_frames.UseHugePages();
     m_notes.UseHugePages();

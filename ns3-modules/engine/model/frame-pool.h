@@ -6,6 +6,7 @@
 #include "frame.h"
 #include "reserved-array.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -31,6 +32,14 @@ class FramePool
     FramePool& operator=(const FramePool&) = delete;
 
     FrameId Allocate(); ///< A frame with every field zero and no successor
+    FrameId AllocateCopy(const Frame& frame); ///< Of another pool; without its note
+
+    /// Ask for the memory of a frame that will be allocated soon.
+    void FetchFree() const
+    {
+        constexpr uint32_t AHEAD = 8;
+        __builtin_prefetch(&m_frames[m_free[std::max(m_numFree, AHEAD) - AHEAD]], 1);
+    }
 
     void Free(FrameId id)
     {
@@ -38,9 +47,7 @@ class FramePool
         {
             FreeNote(id);
         }
-        m_frames[id].next = m_free;
-        m_free = id;
-        m_allocated--;
+        m_free[m_numFree++] = id;
     }
 
     Frame& operator[](FrameId id)
@@ -84,7 +91,7 @@ class FramePool
     /// @return frames in use
     uint32_t Allocated() const
     {
-        return m_allocated;
+        return m_touched - m_numFree;
     }
 
     /// @return most frames ever in use at once
@@ -102,6 +109,7 @@ class FramePool
         uint32_t next; ///< Block with those that follow, NO_HOP: none
     };
 
+    FrameId NextFree();    ///< It is taken
     void FailFull() const; ///< Abort with the limit and what to do
     void FreeNote(FrameId id);
     uint32_t NewHopBlock();
@@ -109,34 +117,45 @@ class FramePool
     static constexpr uint32_t CAPACITY = 1U << 26; ///< 2 GiB of address space for frames
     ReservedArray<Frame> m_frames;
     ReservedArray<FrameNote> m_notes;
+    ReservedArray<FrameId> m_free; ///< Free frames, the last one to be used next
+    uint32_t m_numFree{0};
     std::vector<HopBlock> m_hops;
     uint32_t m_freeHops{NO_HOP}; ///< Head of the list of free blocks
     mutable std::vector<IntHop> m_answer; ///< Of Hops
-    FrameId m_free{NO_FRAME};             ///< Head of the list of free frames
     uint32_t m_touched{0};                ///< Frames ever handed out
-    uint32_t m_allocated{0};              ///< Frames in use
     bool m_carries{false};                ///< Something has ever ridden in a frame
 };
 
 inline FrameId
+FramePool::NextFree()
+{
+    if (m_numFree != 0) [[likely]]
+    {
+        return m_free[--m_numFree];
+    }
+    if (m_touched == CAPACITY)
+    {
+        FailFull();
+    }
+    return m_touched++;
+}
+
+inline FrameId
 FramePool::Allocate()
 {
-    FrameId id = m_free;
-    if (id != NO_FRAME)
-    {
-        m_free = m_frames[id].next;
-    }
-    else
-    {
-        if (m_touched == CAPACITY)
-        {
-            FailFull();
-        }
-        id = m_touched++;
-    }
-    m_allocated++;
-    m_frames[id] = Frame{};
-    m_frames[id].next = NO_FRAME;
+    const FrameId id = NextFree();
+    m_frames[id] = Frame{.next = NO_FRAME};
+    return id;
+}
+
+inline FrameId
+FramePool::AllocateCopy(const Frame& frame)
+{
+    const FrameId id = NextFree();
+    Frame& copy = m_frames[id];
+    copy = frame;
+    copy.next = NO_FRAME;
+    copy.noted = false;
     return id;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace ns3
 {
@@ -13,8 +14,10 @@ namespace fabric
 {
 
 void
-Instant::SetPorts(uint32_t ports)
+Instant::SetPorts(std::vector<uint32_t> peers)
 {
+    const size_t ports = peers.size();
+    m_peers = std::move(peers);
     m_present.assign(ports / 64 + 1, 0);
     m_presentWords.assign(ports / 4096 + 1, 0);
     m_fewTransmissions = 8 + m_presentWords.size();
@@ -67,6 +70,87 @@ Instant::SortTransmissions()
     NS_ASSERT_MSG(out == transmitted.end(), "no port ends two at once");
 }
 
+/// What comes from several lanes, or domains, is a few runs of frames in order: merge those.
+void
+Instant::OrderArrivals(const FramePool& frames)
+{
+    if (!FindRuns())
+    {
+        SortArrivals(frames);
+        return;
+    }
+    if (m_runs.size() > 1)
+    {
+        MergeRuns();
+    }
+    for (size_t i = 1; i < arrived.Size(); i++)
+    {
+        uint64_t* key = arrived.begin() + i;
+        if (key[0] >> 32 == key[-1] >> 32 && frames[static_cast<FrameId>(key[0])].kind >
+                                                 frames[static_cast<FrameId>(key[-1])].kind)
+        {
+            std::swap(key[0], key[-1]);
+        }
+    }
+}
+
+/// @return whether the arrivals are a few runs
+bool
+Instant::FindRuns()
+{
+    constexpr size_t FEW = 64;
+    m_runs.clear();
+    const uint64_t* start = arrived.begin();
+    uint32_t last = 0;
+    for (const uint64_t* key = start; key != arrived.end(); key++)
+    {
+        const uint32_t rank = Rank(*key);
+        if (rank < last) [[unlikely]]
+        {
+            m_runs.push_back({start, key});
+            start = key;
+            if (m_runs.size() == FEW)
+            {
+                return false;
+            }
+        }
+        last = rank;
+    }
+    m_runs.push_back({start, arrived.end()});
+    return true;
+}
+
+void
+Instant::MergeRuns()
+{
+    m_merged.Clear();
+    while (!m_runs.empty())
+    {
+        size_t first = 0;
+        uint32_t firstRank = Rank(*m_runs[0].next);
+        uint32_t secondRank = NO_PORT;
+        for (size_t i = 1; i < m_runs.size(); i++)
+        {
+            const uint32_t rank = Rank(*m_runs[i].next);
+            secondRank = std::min(secondRank, std::max(rank, firstRank));
+            first = rank < firstRank ? i : first;
+            firstRank = std::min(rank, firstRank);
+        }
+        Run& run = m_runs[first];
+        do
+        {
+            m_merged.Push(*run.next++);
+        } while (run.next != run.end && Rank(*run.next) < secondRank);
+        if (run.next == run.end)
+        {
+            run = m_runs.back();
+            m_runs.pop_back();
+        }
+    }
+    std::swap(arrived, m_merged);
+}
+
+/// What comes in no order at all.
 void
 Instant::SortArrivals(const FramePool& frames)
 {

@@ -18,12 +18,15 @@ namespace fabric
  * @brief The events of one instant in the order in which they are executed: (type, index, payload).
  *
  * Whatever container they waited in, and whenever they were pushed. Lists of keys, one for each
- * type of event that is frequent.
+ * type of event that is frequent. Arrivals at different nodes have nothing to do with each other,
+ * so of the ports it is enough that those of each node are in order.
  */
 class Instant
 {
   public:
-    void SetPorts(uint32_t ports); ///< Make room for indices of ports 0 to `ports` - 1
+    /// Make room for ports.
+    /// @param peers the port at the other end of each; those of a node are in the same order
+    void SetPorts(std::vector<uint32_t> peers);
 
     void Clear()
     {
@@ -33,10 +36,14 @@ class Instant
         m_arrivalLists = 0;
     }
 
-    /// @return where a lane puts its events of a type, sorted among themselves if they are arrivals
-    KeyList& Of(EventType type)
+    /**
+     * @param type of the events of a lane
+     * @param isOrdered whether these, if they are arrivals, come in order
+     * @return where the lane puts them
+     */
+    KeyList& Of(EventType type, bool isOrdered = true)
     {
-        m_arrivalLists += type == EventType::ARRIVE;
+        m_arrivalLists += type == EventType::ARRIVE ? 2 - isOrdered : 0;
         return type == EventType::ARRIVE ? arrived : transmitted;
     }
 
@@ -59,7 +66,7 @@ class Instant
         // of their sending ports, and the ports of a node lie in the order of their peers.
         if (m_arrivalLists > 1 && arrived.Size() > 1)
         {
-            SortArrivals(frames);
+            OrderArrivals(frames);
         }
         if (others.Size() > 1)
         {
@@ -77,13 +84,32 @@ class Instant
     KeyList others;      ///< CONTROL and TIMER
 
   private:
+    /// Arrivals that are in order.
+    struct Run
+    {
+        const uint64_t* next;
+        const uint64_t* end;
+    };
+
     void SortTransmissions();
+    void OrderArrivals(const FramePool& frames);
+    bool FindRuns();
     void SortArrivals(const FramePool& frames);
+    void MergeRuns();
+
+    /// @return what puts arrivals in order, but for two at one port
+    uint32_t Rank(uint64_t key) const
+    {
+        return m_peers[IndexOf(key)];
+    }
 
     size_t m_fewTransmissions{0};         ///< Fewer than this are sorted by comparison
     uint32_t m_arrivalLists{0};           ///< Lists, each in order, of which `arrived` is made
     std::vector<uint64_t> m_present;      ///< Bit per port of a TX_DONE
     std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use
+    std::vector<uint32_t> m_peers;        ///< Of each port
+    std::vector<Run> m_runs;
+    KeyList m_merged;
 };
 
 } // namespace fabric

@@ -52,6 +52,7 @@ class LinkControlIsFirst : public TestCase
         for (const bool isPauseFirst : {true, false})
         {
             Instant instant;
+            instant.SetPorts({0, 1, 2, 3, 4, 5, 6, 7});
             instant.Add({0, port, isPauseFirst ? pause : data});
             instant.Add({0, port, isPauseFirst ? data : pause});
             instant.Add({0, before, data});
@@ -87,7 +88,7 @@ class TransmissionsAreSorted : public TestCase
         }
         FramePool frames;
         Instant instant;
-        instant.SetPorts(PORTS);
+        instant.SetPorts(ports);
         for (const size_t n : {0, 1, 2, 3, 5, 7, 8, 9, 10, 20, 64, 300})
         {
             std::shuffle(ports.begin(), ports.end(), random);

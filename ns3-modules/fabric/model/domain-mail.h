@@ -9,6 +9,7 @@
 #include "ns3/frame.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace ns3
@@ -20,29 +21,42 @@ namespace fabric
  * @ingroup fabric
  * @brief What one domain tells another in one window, in the order in which it happened.
  *
- * Written by one domain in one window and read by one in the next, so it needs no lock.
+ * Written by one domain in one window and read by one in the next, so it needs no lock; on cache
+ * lines of its own, so neither waits for the other's writes.
  */
-struct DomainMail
+struct alignas(64) DomainMail
 {
+    /// Delays that have a list of their own.
+    static constexpr uint32_t LANES = 4;
+
+    /// When and where a frame arrives.
+    struct Delivery
+    {
+        uint64_t timePs; ///< [ps]
+        PortId to;
+    };
+
     /// A frame on a link that crosses, by value: each domain has a pool of its own.
     struct Letter
     {
-        uint64_t timePs; ///< When it arrives [ps]
-        PortId from;     ///< Egress that it left
-        Frame frame;
+        Delivery delivery;
+        Frame frame; ///< If it is noted, `next` is the index of its enclosure
     };
 
     /// The note of a frame.
     struct Enclosure
     {
         FrameNote note;
-        std::vector<IntHop> hops;
+        uint32_t endOfHops; ///< Its hops are those behind the ones of the note before it
     };
 
-    std::vector<Letter> frames;
-    std::vector<Enclosure> notes; ///< Of those among the frames that are noted
+    std::array<std::vector<Letter>, LANES> lanes; ///< Frames of one delay: by time
+    std::vector<Letter> loose;                    ///< All others
+    std::vector<Enclosure> notes;
+    std::vector<IntHop> hops;
     std::vector<Fulfilled> fulfilled;
-    uint64_t firstPs{NEVER_PS}; ///< Before this nothing of it happens [ps]
+    std::vector<PortId> lost;    ///< A frame was lost on its way to each of these ports
+    uint64_t firstPs{NEVER_PS};  ///< Before this nothing of it happens [ps]
 
     /// Something of it happens at this time [ps].
     void Expect(uint64_t timePs)
@@ -50,13 +64,37 @@ struct DomainMail
         firstPs = std::min(firstPs, timePs);
     }
 
+    bool IsEmpty() const
+    {
+        return firstPs == NEVER_PS && lost.empty();
+    }
+
     void Clear()
     {
-        frames.clear();
+        std::ranges::for_each(lanes, [](auto& letters) { letters.clear(); });
+        loose.clear();
         notes.clear();
+        hops.clear();
         fulfilled.clear();
+        lost.clear();
         firstPs = NEVER_PS;
     }
+};
+
+/// Where frames for another domain are put that reach it after one delay.
+struct Outbox
+{
+    uint32_t domain;
+    uint32_t list;    ///< Of its mail; DomainMail::LANES: among the loose ones
+    uint64_t delayPs; ///< If it has a list [ps]
+};
+
+/// Letters of one list that are not yet taken in.
+struct MailReader
+{
+    const DomainMail* mail;
+    const DomainMail::Letter* next;
+    const DomainMail::Letter* end;
 };
 
 } // namespace fabric

@@ -74,6 +74,7 @@ LeastAnswerPs(const FabricNetwork& network)
 Domains::Domains(const FabricTables& tables, const FabricOptions& options)
     : m_parts(MakeParts(tables, options)),
       m_view(Pointers(m_parts)),
+      m_mailTo(m_parts.size()),
       m_threads(options.threads),
       m_reports(m_parts.size())
 {
@@ -98,9 +99,16 @@ Domains::Domains(const FabricTables& tables, const FabricOptions& options)
             m_deadlockCheckPs = 0;
         }
     }
-    for (size_t i = 0; i < m_parts.size(); i++)
+    for (uint32_t i = 0; i < m_parts.size(); i++)
     {
         m_reports[i].nextPs = m_parts[i]->NextPs();
+        for (uint32_t other = 0; other < m_parts.size(); other++)
+        {
+            for (uint32_t parity = 0; other != i && parity < 2; parity++)
+            {
+                m_mailTo[i][parity].push_back(&m_parts[other]->MailTo(i, parity));
+            }
+        }
     }
     NS_LOG_INFO(m_parts.size() << " domains, windows of " << m_lookaheadPs << " ps");
 }
@@ -254,7 +262,6 @@ Domains::PlanNext()
     {
         m_nowPs = std::max(m_nowPs, part->NowPs());
     }
-    ExchangeLost();
     const uint64_t nextPs = NextPs();
     const bool failed =
         std::ranges::any_of(m_reports, [](auto& report) { return report.error != nullptr; });
@@ -283,10 +290,7 @@ Domains::RunWindow(uint32_t domain)
     try
     {
         part.SetParity(m_parity);
-        for (const auto& other : m_parts)
-        {
-            part.TakeIn(other->MailTo(domain, m_parity ^ 1));
-        }
+        part.TakeIn(m_mailTo[domain][m_parity ^ 1]);
         part.RunUntil(m_endPs - 1, NO_DEADLINE);
         report.nextPs = part.NextPs();
         for (uint32_t other = 0; other < m_parts.size(); other++)
@@ -352,10 +356,7 @@ Domains::TakeInAll()
 {
     for (uint32_t domain = 0; domain < m_parts.size(); domain++)
     {
-        for (const auto& other : m_parts)
-        {
-            m_parts[domain]->TakeIn(other->MailTo(domain, m_parity));
-        }
+        m_parts[domain]->TakeIn(m_mailTo[domain][m_parity]);
     }
 }
 
@@ -372,26 +373,6 @@ Domains::ExchangeSent(uint32_t row)
         {
             Fabric& other = *m_parts[m_view.DomainOf(m_view.GetPort(port).peer)];
             other.LearnSent(port, m_view.GetPort(port).sentFrames);
-        }
-    }
-}
-
-/// A frame that was being sent when its link was cut is counted by the port that it never reached.
-void
-Domains::ExchangeLost()
-{
-    const LinkChanges& changes = m_parts[0]->Changes();
-    for (uint32_t row = 0; row < m_nextChange; row++)
-    {
-        const PortId end = changes.EndOf(row);
-        for (const PortId port : {end, m_view.GetPort(end).peer})
-        {
-            if (m_view.GetPort(port).crosses)
-            {
-                const PortId peer = m_view.GetPort(port).peer;
-                m_parts[m_view.DomainOf(peer)]->CountLost(
-                    peer, m_parts[m_view.DomainOf(port)]->TakeLost(port));
-            }
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include "fabric-parts.h"
 
+#include <array>
 #include <exception>
 #include <memory>
 #include <vector>
@@ -90,10 +91,11 @@ class Domains final : public PacketLoop
     void RunThreads(uint32_t threads);
     void TakeInAll();
     void ExchangeSent(uint32_t row);
-    void ExchangeLost();
 
     std::vector<std::unique_ptr<Fabric>> m_parts; ///< By domain
     FabricParts m_view;
+    /// What a domain is told by all others, in windows of even and of odd number
+    std::vector<std::array<std::vector<DomainMail*>, 2>> m_mailTo;
     uint32_t m_threads;
     uint64_t m_lookaheadPs{NEVER_PS}; ///< Of all links between domains [ps]
     uint64_t m_toDeliver{0};          ///< Messages with payload

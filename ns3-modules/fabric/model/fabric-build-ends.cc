@@ -165,11 +165,13 @@ Fabric::BuildLanes()
         delays.emplace_back(n, delayPs);
     }
     std::sort(delays.rbegin(), delays.rend());
-    constexpr size_t LINK_LANES = 4;
+    constexpr size_t LINK_LANES = DomainMail::LANES;
     std::map<uint64_t, uint8_t> laneOf;
+    std::map<uint64_t, uint32_t> listOf; // of the mail: the same in all domains
     for (size_t i = 0; i < std::min(delays.size(), LINK_LANES); i++)
     {
         laneOf[delays[i].second] = m_queue.LaneFor(EventType::ARRIVE, delays[i].second);
+        listOf[delays[i].second] = i;
     }
     bool anyWire = false;
     for (PortId port = 0; port < m_network.NumPorts(); port++)
@@ -177,6 +179,13 @@ Fabric::BuildLanes()
         const auto lane = laneOf.find(delayOf(port));
         const bool hasLane = lane != laneOf.end() && !m_ports[port].crosses;
         m_ports[port].lane = hasLane ? lane->second : EventQueue::NO_LANE;
+        if (m_ports[port].crosses)
+        {
+            const auto list = listOf.find(delayOf(port));
+            BuildOutbox(port,
+                        list == listOf.end() ? DomainMail::LANES : list->second,
+                        delayOf(port));
+        }
         // What cuts through is on its way for other times than a lane's.
         const NodeClass& next = m_nodeClasses[m_ports[m_ports[port].peer].nodeClass];
         anyWire |= m_network.counters[port].delayPs >= EventWheel::HORIZON_PS &&
@@ -184,6 +193,27 @@ Fabric::BuildLanes()
     }
     m_queue.SetWires(anyWire ? m_network.NumPorts() : 0);
     BuildFrameLanes();
+}
+
+/// What crosses by a port is put there, and comes here from others by a lane of its own.
+void
+Fabric::BuildOutbox(PortId portId, uint32_t list, uint64_t delayPs)
+{
+    if (list < DomainMail::LANES)
+    {
+        m_inLanes[list] =
+            m_queue.LaneFor(EventType::ARRIVE, delayPs, EventQueue::Origin::ELSEWHERE);
+    }
+    Port& port = m_ports[portId];
+    const uint32_t domain = m_network.nodes[m_ports[port.peer].node].domain;
+    const auto box = std::ranges::find_if(m_outboxes, [domain, list](const Outbox& other) {
+        return other.domain == domain && other.list == list;
+    });
+    port.outbox = static_cast<uint16_t>(box - m_outboxes.begin());
+    if (box == m_outboxes.end())
+    {
+        m_outboxes.push_back({domain, list, delayPs});
+    }
 }
 
 void

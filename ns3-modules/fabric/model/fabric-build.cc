@@ -99,7 +99,12 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
         m_capture = std::make_unique<PacketCapture>(*this);
     }
     m_fetches = m_network.NumPorts() * sizeof(Port) > CACHE_BYTES;
-    m_instant.SetPorts(m_network.NumPorts());
+    std::vector<PortId> peers(m_network.NumPorts());
+    std::ranges::transform(m_network.ports.Data(),
+                           m_network.ports.Data() + peers.size(),
+                           peers.begin(),
+                           &Port::peer);
+    m_instant.SetPorts(std::move(peers));
     BuildTelemetry(tables.sampled);
     NS_LOG_INFO(m_network.nodes.size() << " nodes, " << m_network.NumPorts() << " ports, "
                                        << m_messages.Size() << " messages");

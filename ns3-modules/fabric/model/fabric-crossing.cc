@@ -2,12 +2,11 @@
 
 // What goes from one domain of a run to another.
 
-#include "fabric.h"
+#include "fabric-egress.h"
 
 #include "ns3/abort.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace ns3
 {
@@ -60,81 +59,176 @@ Fabric::LeastCrossingPs() const
     return leastPs;
 }
 
-/// A frame is on a link to another domain, which gets a copy.
+/// A frame is whole on a link to another domain, which gets a copy.
 void
-Fabric::HandOver(PortId portId, uint64_t timePs, FrameId frameId)
+Fabric::HandOver(PortId portId, FrameId frameId)
 {
-    const Port& peer = m_ports[m_ports[portId].peer];
-    DomainMail& mail = m_mail[m_network.nodes[peer.node].domain][m_parity];
-    mail.frames.push_back({timePs, portId, m_frames[frameId]});
-    if (const FrameNote* note = m_frames.FindNote(frameId))
+    const Port& port = m_ports[portId];
+    const Outbox& box = m_outboxes[port.outbox];
+    if (box.list == DomainMail::LANES)
     {
-        const auto hops = m_frames.Hops(frameId);
-        mail.notes.push_back({*note, {hops.begin(), hops.end()}});
+        const Port& peer = m_ports[port.peer];
+        const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
+        HandOverAt(portId, m_nowPs + m_network.counters[portId].delayPs + latencyPs, frameId);
+        return;
     }
-    mail.Expect(timePs);
-    m_frames.Free(frameId);
+    DomainMail& mail = m_mail[box.domain][m_parity];
+    Post(mail, mail.lanes[box.list], {m_nowPs + box.delayPs, port.peer}, frameId);
+}
+
+/// The same, of a frame that takes a time of its own.
+void
+Fabric::HandOverAt(PortId portId, uint64_t timePs, FrameId frameId)
+{
+    const Port& port = m_ports[portId];
+    DomainMail& mail = m_mail[m_outboxes[port.outbox].domain][m_parity];
+    Post(mail, mail.loose, {timePs, port.peer}, frameId);
 }
 
 void
-Fabric::TakeIn(DomainMail& mail)
+Fabric::Post(DomainMail& mail,
+             std::vector<DomainMail::Letter>& letters,
+             const DomainMail::Delivery& delivery,
+             FrameId frameId)
 {
-    size_t notes = 0;
-    for (const auto& letter : mail.frames)
+    letters.push_back({delivery, m_frames[frameId]});
+    if (const FrameNote* note = m_frames.FindNote(frameId))
     {
-        const FrameId id = m_frames.Allocate();
-        Frame& frame = m_frames[id];
-        frame = letter.frame;
-        frame.next = NO_FRAME;
-        frame.noted = false;
-        if (letter.frame.noted)
+        letters.back().frame.next = static_cast<uint32_t>(mail.notes.size());
+        const auto hops = m_frames.Hops(frameId);
+        mail.hops.insert(mail.hops.end(), hops.begin(), hops.end());
+        mail.notes.push_back({*note, static_cast<uint32_t>(mail.hops.size())});
+    }
+    mail.Expect(delivery.timePs);
+    m_frames.Free(frameId);
+}
+
+/// A frame is lost on its way out; the port that it never reaches counts it.
+void
+Fabric::CountLost(PortId portId)
+{
+    const Port& port = m_ports[portId];
+    if (port.crosses)
+    {
+        m_mail[m_outboxes[port.outbox].domain][m_parity].lost.push_back(port.peer);
+    }
+    else
+    {
+        m_network.counters[port.peer].lostFrames++;
+    }
+}
+
+void
+Fabric::TakeIn(const std::vector<DomainMail*>& mails)
+{
+    for (uint32_t list = 0; list < DomainMail::LANES; list++)
+    {
+        TakeInList(mails, list);
+    }
+    for (DomainMail* mail : mails)
+    {
+        if (mail->IsEmpty())
         {
-            const auto& [note, hops] = mail.notes[notes++];
-            FrameNote& own = m_frames.Note(id);
-            own = note;
-            own.firstHop = NO_HOP;
-            for (const IntHop& hop : hops)
+            continue;
+        }
+        TakeInLoose(*mail);
+        for (const Fulfilled& fulfilled : mail->fulfilled)
+        {
+            m_messages.Fulfil(fulfilled, m_nowPs);
+        }
+        for (const PortId port : mail->lost)
+        {
+            m_network.counters[port].lostFrames++;
+        }
+        mail->Clear();
+    }
+}
+
+/// Lists of one delay become one lane.
+void
+Fabric::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
+{
+    m_readers.clear();
+    for (const DomainMail* mail : mails)
+    {
+        const auto& letters = mail->lanes[list];
+        if (!letters.empty())
+        {
+            m_readers.push_back({mail, letters.data(), letters.data() + letters.size()});
+        }
+    }
+    while (!m_readers.empty())
+    {
+        uint64_t timePs = NEVER_PS; // of one list there is nothing to choose
+        for (size_t i = 0; i < m_readers.size() && m_readers.size() > 1; i++)
+        {
+            timePs = std::min(timePs, m_readers[i].next->delivery.timePs);
+        }
+        for (size_t i = m_readers.size(); i-- > 0;)
+        {
+            MailReader& from = m_readers[i];
+            for (; from.next != from.end && from.next->delivery.timePs <= timePs; from.next++)
             {
-                m_frames.AddHop(id, hop);
+                const FrameId frame = Unfold(*from.mail, from.next->frame);
+                m_queue.PushLane(m_inLanes[list],
+                                 {from.next->delivery.timePs,
+                                  EventTarget(EventType::ARRIVE, from.next->delivery.to),
+                                  frame});
+            }
+            if (from.next == from.end)
+            {
+                from = m_readers.back();
+                m_readers.pop_back();
             }
         }
-        const Event event{letter.timePs,
-                          EventTarget(EventType::ARRIVE, m_ports[letter.from].peer),
-                          id};
+    }
+}
+
+void
+Fabric::TakeInLoose(const DomainMail& mail)
+{
+    for (const auto& letter : mail.loose)
+    {
+        const FrameId id = Unfold(mail, letter.frame);
+        const Event event{letter.delivery.timePs, EventTarget(EventType::ARRIVE, letter.delivery.to), id};
+        const PortId from = m_ports[letter.delivery.to].peer;
         // Of what is on a long link only link control overtakes; see PutOnWire.
-        if (m_network.counters[letter.from].delayPs >= EventWheel::HORIZON_PS &&
-            frame.kind != frame_kind::LINK_CONTROL)
+        if (m_network.counters[from].delayPs >= EventWheel::HORIZON_PS &&
+            letter.frame.kind != frame_kind::LINK_CONTROL)
         {
-            m_queue.PushWire(m_nowPs, letter.from, event);
+            m_queue.PushWire(m_nowPs, from, event);
         }
         else
         {
             m_queue.Push(m_nowPs, event);
         }
     }
-    for (const Fulfilled& fulfilled : mail.fulfilled)
+}
+
+/// @return a frame of this domain, made of one that was sent here
+FABRIC_HOT FrameId
+Fabric::Unfold(const DomainMail& mail, const Frame& frame)
+{
+    m_frames.FetchFree();
+    const FrameId id = m_frames.AllocateCopy(frame);
+    if (frame.noted) [[unlikely]]
     {
-        m_messages.Fulfil(fulfilled, m_nowPs);
+        const auto& [note, end] = mail.notes[frame.next];
+        FrameNote& own = m_frames.Note(id);
+        own = note;
+        own.firstHop = NO_HOP;
+        for (uint32_t i = frame.next == 0 ? 0 : mail.notes[frame.next - 1].endOfHops; i < end; i++)
+        {
+            m_frames.AddHop(id, mail.hops[i]);
+        }
     }
-    mail.Clear();
+    return id;
 }
 
 void
 Fabric::LearnSent(PortId foreign, uint64_t sentFrames)
 {
     m_ports[foreign].sentFrames = sentFrames;
-}
-
-uint64_t
-Fabric::TakeLost(PortId own)
-{
-    return std::exchange(m_network.counters[m_ports[own].peer].lostFrames, 0);
-}
-
-void
-Fabric::CountLost(PortId own, uint64_t frames)
-{
-    m_network.counters[own].lostFrames += frames;
 }
 
 } // namespace fabric

@@ -43,6 +43,10 @@ Fabric::FetchForTransmissionDone(uint64_t key) const
         const uint32_t queueClass = std::bit_width(port.queued) - 1;
         __builtin_prefetch(&m_frames[QueueOf(&port - m_ports, queueClass).head]);
     }
+    if (port.crosses) [[unlikely]]
+    {
+        __builtin_prefetch(&m_frames[port.current]);
+    }
     if (port.isHost)
     {
         const HostState& host = m_network.hosts[port.host];

@@ -232,19 +232,24 @@ void
 Fabric::PutOnWire(PortId portId, FrameId frameId)
 {
     const Port& port = m_ports[portId];
-    const Port& peer = m_ports[port.peer];
+    const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
+    if (port.crosses && !isLinkControl && !port.down)
+    {
+        HandOver(portId, frameId);
+        return;
+    }
     if (port.down) // cut while the frame was under way
     {
-        m_network.counters[port.peer].lostFrames++;
+        CountLost(portId);
         m_frames.Free(frameId);
         return;
     }
-    const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
+    const Port& peer = m_ports[port.peer];
     const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
     const uint64_t delayPs = m_network.counters[portId].delayPs;
     if (port.crosses)
     {
-        HandOver(portId, m_nowPs + delayPs + (isLinkControl ? 0 : latencyPs), frameId);
+        HandOverAt(portId, m_nowPs + delayPs, frameId);
         return;
     }
     if (isLinkControl && latencyPs != 0) // it overtakes what waits for the switch
@@ -270,7 +275,7 @@ Fabric::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
 {
     if (m_ports[portId].crosses)
     {
-        HandOver(portId, timePs, frameId);
+        HandOverAt(portId, timePs, frameId);
         return;
     }
     const Event event{timePs, EventTarget(EventType::ARRIVE, m_ports[portId].peer), frameId};

@@ -80,12 +80,10 @@ class Fabric final : public PacketLoop
 
     // ---- for a run of several domains
     uint64_t LeastCrossingPs() const; ///< Until what happens here shows elsewhere, at least [ps]
-    void TakeIn(DomainMail& mail); ///< Of another domain, which is empty then
+    /// Take what other domains have told this one; afterwards their mail is empty.
+    void TakeIn(const std::vector<DomainMail*>& mails);
     /// The domain of a sender tells how many frames an egress has sent until now.
     void LearnSent(PortId foreign, uint64_t sentFrames);
-    /// @return frames lost at a cut egress of this domain since the last call: its peer counts them
-    uint64_t TakeLost(PortId own);
-    void CountLost(PortId own, uint64_t frames); ///< At the egress that leads here
 
     /// @return what is told to another domain in windows of odd or even number
     DomainMail& MailTo(uint32_t other, uint32_t parity)
@@ -215,6 +213,7 @@ class Fabric final : public PacketLoop
     void BuildReach();
     void BuildLanes();
     void BuildFrameLanes();
+    void BuildOutbox(PortId portId, uint32_t list, uint64_t delayPs);
     void BuildTelemetry(const std::vector<SampledRow>& rows);
     void DecideCutThrough(uint32_t node);
     void BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass);
@@ -271,7 +270,16 @@ class Fabric final : public PacketLoop
     void ReceiveLinkControl(PortId portId, FrameId frameId);
     void PutOnWire(PortId portId, FrameId frameId);
     void PushArrival(PortId portId, uint64_t timePs, FrameId frameId);
-    void HandOver(PortId portId, uint64_t timePs, FrameId frameId);
+    void HandOver(PortId portId, FrameId frameId);
+    void HandOverAt(PortId portId, uint64_t timePs, FrameId frameId);
+    void Post(DomainMail& mail,
+              std::vector<DomainMail::Letter>& letters,
+              const DomainMail::Delivery& delivery,
+              FrameId frameId);
+    void TakeInList(const std::vector<DomainMail*>& mails, uint32_t list);
+    void TakeInLoose(const DomainMail& mail);
+    FrameId Unfold(const DomainMail& mail, const Frame& frame);
+    void CountLost(PortId portId);
     void BeginCutThrough(PortId portId, FrameId frameId);
 
     // fabric-links.cc: links that change
@@ -315,6 +323,9 @@ class Fabric final : public PacketLoop
     FabricOptions m_options;
     uint32_t m_domain;
     std::vector<std::array<DomainMail, 2>> m_mail; ///< By domain: of even, of odd windows
+    std::vector<Outbox> m_outboxes;
+    std::array<uint8_t, DomainMail::LANES> m_inLanes{}; ///< Lane of each list of others' mail
+    std::vector<MailReader> m_readers; ///< Of the mail that is being taken in
     uint32_t m_parity{0};                          ///< Of the window at hand
     EventQueue m_queue;
     FramePool m_frames;

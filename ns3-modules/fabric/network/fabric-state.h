@@ -52,6 +52,7 @@ struct alignas(64) Port
     bool cutsThrough : 1 {false}; ///< The peer forwards a frame before its end is in
     bool currentCutsThrough : 1 {false}; ///< It does so with the frame on the wire
     bool crosses : 1 {false};            ///< The peer is in another domain
+    uint16_t outbox{0};           ///< If so, what takes what is sent
     uint64_t sentFrames{0};       ///< Put on the wire, link control included
     uint64_t sentBytes{0};        ///< Without framing [byte]
     uint64_t receivedFrames{0};   ///< Came in from the wire, not counting lost ones
