@@ -4,6 +4,7 @@
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -107,6 +108,76 @@ class TransmissionsAreSorted : public TestCase
     }
 };
 
+/// Oracle: a stable sort by the port at the other end, link control before what it overtakes.
+class ArrivalsAreMerged : public TestCase
+{
+  public:
+    ArrivalsAreMerged()
+        : TestCase("arrivals from up to 9 lanes, each in order or in none, at 500 ports")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t PORTS = 500;
+        std::mt19937 random(2);
+        std::vector<uint32_t> peers(PORTS);
+        std::iota(peers.begin(), peers.end(), 0);
+        std::shuffle(peers.begin(), peers.end(), random);
+        FramePool frames;
+        Instant instant;
+        instant.SetPorts(peers);
+        for (size_t trial = 0; trial < 200; trial++)
+        {
+            const size_t lanes = 1 + trial % 9;
+            const bool isOrdered = trial % 3 != 0 || lanes == 1;
+            const auto rank = [&](uint64_t key) {
+                const auto kind = frames[static_cast<FrameId>(key)].kind;
+                return std::pair(peers[IndexOf(key)], kind != frame_kind::LINK_CONTROL);
+            };
+            const auto before = [&](uint64_t a, uint64_t b) { return rank(a) < rank(b); };
+            std::vector<std::vector<uint64_t>> lists(lanes);
+            for (uint32_t port = 0; port < PORTS; port++)
+            {
+                for (const uint8_t kind : {frame_kind::DATA, frame_kind::LINK_CONTROL})
+                {
+                    const FrameId frame = frames.Allocate();
+                    frames[frame].kind = kind;
+                    const Event event{0, EventTarget(EventType::ARRIVE, port), frame};
+                    if (random() % (kind == frame_kind::DATA ? 2 : 16) == 0)
+                    {
+                        lists[random() % lanes].push_back(event.Key());
+                    }
+                }
+            }
+            instant.Clear();
+            std::vector<uint64_t> expected;
+            for (auto& list : lists)
+            {
+                if (isOrdered)
+                {
+                    std::sort(list.begin(), list.end(), before);
+                }
+                KeyList& keys = instant.Of(EventType::ARRIVE, isOrdered);
+                std::for_each(list.begin(), list.end(), [&](uint64_t key) { keys.Push(key); });
+                expected.insert(expected.end(), list.begin(), list.end());
+            }
+            std::sort(expected.begin(), expected.end(), before);
+            instant.Order(frames);
+            auto got = Copy(instant.arrived);
+            NS_TEST_EXPECT_MSG_EQ(instant.Size(), expected.size(), "trial " << trial);
+            if (!isOrdered) // by ports of arrival then, each with link control first
+            {
+                std::stable_sort(got.begin(), got.end(), [&](uint64_t a, uint64_t b) {
+                    return peers[IndexOf(a)] < peers[IndexOf(b)];
+                });
+            }
+            NS_TEST_EXPECT_MSG_EQ((got == expected), true, "trial " << trial);
+        }
+    }
+};
+
 class FabricInstantTestSuite : public TestSuite
 {
   public:
@@ -116,6 +187,7 @@ class FabricInstantTestSuite : public TestSuite
         AddTestCase(new LinkControlIsFirst(true), Duration::QUICK);
         AddTestCase(new LinkControlIsFirst(false), Duration::QUICK);
         AddTestCase(new TransmissionsAreSorted, Duration::QUICK);
+        AddTestCase(new ArrivalsAreMerged, Duration::QUICK);
     }
 };
 

@@ -2,11 +2,12 @@
 
 #include "domains.h"
 
+#include "window-barrier.h"
+
 #include "ns3/abort.h"
 #include "ns3/log.h"
 
 #include <algorithm>
-#include <barrier>
 #include <thread>
 
 namespace ns3
@@ -308,7 +309,7 @@ void
 Domains::RunThreads(uint32_t threads)
 {
     const auto domains = static_cast<uint32_t>(m_parts.size());
-    std::barrier barrier(threads, [this]() noexcept { Plan(); });
+    WindowBarrier barrier(threads);
     const auto work = [&, this](uint32_t thread) {
         while (!m_pauses)
         {
@@ -316,7 +317,7 @@ Domains::RunThreads(uint32_t threads)
             {
                 RunWindow(i);
             }
-            barrier.arrive_and_wait();
+            barrier.Meet([this] { Plan(); });
         }
     };
     std::vector<std::jthread> others;
