@@ -15,7 +15,7 @@ TRIED = 16
 
 
 def domains(
-    nodes: Columns, links: Columns, n: int, waits: tuple[Columns, Columns] | None = None
+    nodes: Columns, links: Columns, n: int, waits: Mapping[str, Columns] | None = None
 ) -> np.ndarray:
     """Return the domain of each node, in the order of the table.
 
@@ -29,8 +29,9 @@ def domains(
         The tables.
     n : int
         Domains, at most as many as there are switches.
-    waits : (dependencies, flows), optional
-        The tables of flows that wait for others: news travels between hosts in the delay of a row.
+    waits : mapping, optional
+        The tables of flows, tasks and what they wait for, as far as there are any: news travels
+        between hosts in the delay of a row of `dependencies`.
     """
     graph = _switches(nodes, links)
     tiers = dict(zip(nodes["node"].tolist(), nodes["tier"].tolist(), strict=True))
@@ -70,20 +71,25 @@ def _join(graph: nx.Graph, a: int, b: int, delay_ps: int, weight: int) -> None:
     graph.add_edge(a, b, delay_ps=shortest_ps, weight=edge["weight"] + weight)
 
 
-def _news(waits: tuple[Columns, Columns] | None):
+def _news(waits: Mapping[str, Columns] | None):
     """Yield the hosts of dependencies that hold between two hosts, and their delays."""
-    if waits is None:
+    if not waits or "dependencies" not in waits:
         return
-    dependencies, flows = waits
-    row = {flow: i for i, flow in enumerate(flows["flow"].tolist())}
+    flows, dependencies = waits["flows"], waits["dependencies"]
+    names = flows["flow"].tolist()
+    src, dst, size = (flows[name].tolist() for name in ("src", "dst", "bytes"))
+    starts = dict(zip(names, src, strict=True))
+    ends = {flow: b if n else a for flow, a, b, n in zip(names, src, dst, size, strict=True)}
+    if "tasks" in waits:
+        tasks = zip(waits["tasks"]["task"].tolist(), waits["tasks"]["node"].tolist(), strict=True)
+        at = dict(tasks)
+        starts, ends = starts | at, ends | at
     zeros = np.zeros(len(dependencies["flow"]), dtype=np.int64)
     columns = [dependencies.get(name, zeros) for name in ("flow", "after", "at_sender", "delay_ps")]
-    for flow, after, at_sender, delay_ps in zip(*(c.tolist() for c in columns), strict=True):
-        at_source = at_sender or flows["bytes"][row[after]] == 0
-        known = flows["src" if at_source else "dst"][row[after]]
-        start = flows["src"][row[flow]]
-        if known != start:
-            yield int(known), int(start), delay_ps
+    for item, after, at_sender, delay_ps in zip(*(c.tolist() for c in columns), strict=True):
+        known = (starts if at_sender else ends)[after]
+        if known != starts[item]:
+            yield int(known), int(starts[item]), delay_ps
 
 
 def _kept_whole(graph: nx.Graph, n: int) -> list[list[int]]:

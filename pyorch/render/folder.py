@@ -18,7 +18,6 @@ def write_run(spec: dict, folder: Path | str) -> None:
     if (n := engines.of(spec).domains) > 1:
         from pyorch.render.domains import domains  # networkx takes as long as a small run
 
-        waits = (tables["dependencies"], tables["flows"]) if "dependencies" in tables else None
-        tables["nodes"]["domain"] = domains(tables["nodes"], tables["links"], n, waits)
+        tables["nodes"]["domain"] = domains(tables["nodes"], tables["links"], n, tables)
     write_tables(tables, folder / "tables.npz")
     write_text(folder / "scenario.py", script)

@@ -78,7 +78,9 @@ class Case:
     def run(self) -> Outcome:
         buffer_bytes = self.options["buffer_bytes"] or None  # 0 stands for no limit here
         options = self.options | {"buffer_bytes": buffer_bytes}
+        threads = options.pop("threads", 1)
         fabric = Fabric(seed=self.seed, trace_arrivals=True, **options)
+        fabric.threads = threads
         for name in ("nodes", "links", "flows", "link_events", "drops", "dependencies"):
             if table := getattr(self, name):
                 fabric.table(name, table)

@@ -40,7 +40,11 @@ def in_domains(case, seed: int):
     random = Random(seed)
     n = random.randint(2, 8)
     domains = [random.randrange(n) for _ in case.nodes["node"]]
-    return replace(case, nodes=case.nodes | {"domain": np.array(domains, dtype=np.int64)})
+    return replace(
+        case,
+        nodes=case.nodes | {"domain": np.array(domains, dtype=np.int64)},
+        options=case.options | {"threads": random.choice([1, 1, 1, 2, 3])},
+    )
 
 
 def expect_the_same(got, expected):
@@ -76,7 +80,7 @@ def outcome(spec: dict, folder):
     return run_fabric(fabric, fabric.stop_ps)
 
 
-@pytest.mark.parametrize("name", ["transports", "failed_link", "collectives"])
+@pytest.mark.parametrize("name", ["transports", "failed_link", "collectives", "training_step"])
 def test_scenarios_in_three_domains(name, tmp_path):
     refused = []
     for run in runs_of(name):

@@ -144,7 +144,8 @@ inline FrameId
 FramePool::Allocate()
 {
     const FrameId id = NextFree();
-    m_frames[id] = Frame{.next = NO_FRAME};
+    m_frames[id] = Frame{};
+    m_frames[id].next = NO_FRAME;
     return id;
 }
 

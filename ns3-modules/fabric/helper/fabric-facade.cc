@@ -341,7 +341,7 @@ Facade::FlowsTotal() const
 uint64_t
 Facade::TasksDone() const
 {
-    return m_state->fabric ? m_state->fabric->First().Messages().TasksDone() : 0;
+    return m_state->fabric ? m_state->fabric->TasksDone() : 0;
 }
 
 uint64_t

@@ -274,32 +274,42 @@ MakeSkips(const FabricParts& parts)
     return table;
 }
 
-/// @return when the items of a fabric began and ended
-ItemTimes
-TimesOf(const Fabric& fabric)
+/// @return what became of the items of a run: its domain knows it of each
+ItemCourse
+CourseOf(const FabricParts& parts)
 {
-    const MessageBook& messages = fabric.Messages();
-    const TaskGraph& graph = messages.Graph();
-    const auto startPs = [&](uint32_t item) -> int64_t {
-        const bool isTask = graph.IsTask(item);
-        const uint64_t ps = isTask ? graph.TaskOf(item).startPs : messages[item].startPs;
-        return graph.Waits(item) || ps > fabric.NowPs() ? -1 : static_cast<int64_t>(ps);
+    const auto homeOf = [&parts](uint32_t item) -> const Fabric& {
+        const MessageBook& messages = parts.First().Messages();
+        const TaskGraph& graph = messages.Graph();
+        return graph.IsTask(item) ? parts.OfNode(graph.TaskOf(item).node)
+                                  : parts.OfHost(messages[item].src);
     };
-    const auto endPs = [&](uint32_t item) -> int64_t {
+    const auto startPs = [homeOf](uint32_t item) -> int64_t {
+        const Fabric& home = homeOf(item);
+        const TaskGraph& graph = home.Messages().Graph();
+        const uint64_t ps =
+            graph.IsTask(item) ? graph.TaskOf(item).startPs : home.Messages()[item].startPs;
+        return graph.Waits(item) || ps > home.NowPs() ? -1 : static_cast<int64_t>(ps);
+    };
+    const auto endPs = [&parts, homeOf](uint32_t item) -> int64_t {
+        const TaskGraph& graph = homeOf(item).Messages().Graph();
         if (!graph.IsTask(item))
         {
-            return TimeOrNone(messages[item].receiverEndPs);
+            return TimeOrNone(parts.GetMessage(item).receiverEndPs);
         }
         const Task& task = graph.TaskOf(item);
         return task.ended ? static_cast<int64_t>(task.startPs + task.durationPs) : -1;
     };
-    return {startPs, endPs};
+    const auto decidedBy = [homeOf](uint32_t item) {
+        return homeOf(item).Messages().Graph().DecidedBy(item);
+    };
+    return {startPs, endPs, decidedBy};
 }
 
 } // namespace
 
 OutputTable
-MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemTimes& times)
+MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemCourse& course)
 {
     constexpr int64_t COMPUTATION = 0;
     constexpr int64_t MESSAGE = 1;
@@ -324,10 +334,10 @@ MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemTimes& times)
         return graph.IsTask(item) ? fabric.Network().nodes[graph.TaskOf(item).node].id
                                   : HostId(FabricParts({&fabric}), messages[item].src);
     });
-    add("start_ps", times.startPs);
-    add("end_ps", times.endPs);
+    add("start_ps", course.startPs);
+    add("end_ps", course.endPs);
     add("after", [&](uint32_t item) {
-        const uint32_t after = graph.DecidedBy(item);
+        const uint32_t after = course.decidedBy(item);
         return after == TaskGraph::NOTHING ? -1 : idOf(after);
     });
     return table;
@@ -343,7 +353,7 @@ MakeOutputs(const Domains& run)
     tables["paths"] = MakePaths(parts);
     if (const TaskGraph& graph = parts.First().Messages().Graph(); graph.NumTasks() > 0)
     {
-        tables["tasks"] = MakeTasks(parts.First(), graph, TimesOf(parts.First())); // of one domain
+        tables["tasks"] = MakeTasks(parts.First(), graph, CourseOf(parts));
     }
     tables["summary"] = MakeSummary(run);
     tables["transports"] = MakeTransports(parts);

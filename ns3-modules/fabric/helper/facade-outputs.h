@@ -51,15 +51,16 @@ struct OutputTable
     }
 };
 
-/// When an item of a task graph began and when it was over; -1: it has not [ps].
-struct ItemTimes
+/// When an item of a task graph began and when it was over, -1: it has not [ps]; and why then.
+struct ItemCourse
 {
     std::function<int64_t(uint32_t item)> startPs;
     std::function<int64_t(uint32_t item)> endPs;
+    std::function<uint32_t(uint32_t item)> decidedBy; ///< An item or TaskGraph::NOTHING
 };
 
 /// @return what every task was and what decided when it began: messages of the table first
-OutputTable MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemTimes& times);
+OutputTable MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemCourse& course);
 
 /// @return what became of a run: tables flows, ports, paths, summary, and what was to be recorded
 std::map<std::string, OutputTable> MakeOutputs(const Domains& run);

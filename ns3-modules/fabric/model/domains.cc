@@ -178,6 +178,12 @@ Domains::FlowsDone() const
 }
 
 uint64_t
+Domains::TasksDone() const
+{
+    return m_view.Sum([](const Fabric& part) { return part.Messages().TasksDone(); });
+}
+
+uint64_t
 Domains::DataPackets() const
 {
     return m_view.Sum([](const Fabric& part) { return part.DataPackets(); });
@@ -217,7 +223,8 @@ Domains::CompleteCaptures()
 bool
 Domains::AllDone() const
 {
-    return FlowsDone() == m_parts[0]->Messages().Size();
+    const MessageBook& messages = m_parts[0]->Messages();
+    return FlowsDone() == messages.Size() && TasksDone() == messages.Graph().NumTasks();
 }
 
 /// @return whether the last message may be acknowledged in a window that begins now

@@ -57,6 +57,7 @@ class Domains final : public PacketLoop
     }
 
     uint64_t FlowsDone() const;
+    uint64_t TasksDone() const;
     uint64_t DataPackets() const;
     std::vector<uint32_t> DeadlockCycle() const; ///< Nodes (dense indices)
 

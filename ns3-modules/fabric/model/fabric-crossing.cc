@@ -24,8 +24,6 @@ Fabric::CheckDomain() const
     NS_ABORT_MSG_IF(m_options.skipTolerance > 0,
                     "steady states are skipped in one domain; leave out engine.skip or "
                     "engine.domains");
-    NS_ABORT_MSG_IF(m_messages.Graph().NumTasks() > 0,
-                    "tasks: a run that computes goes on in one domain (engine.domains)");
     for (const SwitchProgram* program : m_programs)
     {
         NS_ABORT_MSG_IF(program->KnowsAllSwitches(),
@@ -190,8 +188,9 @@ Fabric::TakeInLoose(const DomainMail& mail)
     for (const auto& letter : mail.loose)
     {
         const FrameId id = Unfold(mail, letter.frame);
-        const Event event{letter.delivery.timePs, EventTarget(EventType::ARRIVE, letter.delivery.to), id};
-        const PortId from = m_ports[letter.delivery.to].peer;
+        const auto [timePs, to] = letter.delivery;
+        const Event event{timePs, EventTarget(EventType::ARRIVE, to), id};
+        const PortId from = m_ports[to].peer;
         // Of what is on a long link only link control overtakes; see PutOnWire.
         if (m_network.counters[from].delayPs >= EventWheel::HORIZON_PS &&
             letter.frame.kind != frame_kind::LINK_CONTROL)

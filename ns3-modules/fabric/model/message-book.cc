@@ -87,7 +87,7 @@ MessageBook::Build(const FabricTables& tables)
     m_nextId = std::max(m_nextId, tables.tasks.empty() ? 0 : tables.tasks.back().id + 1);
     for (uint32_t item = 0; item < m_size + m_graph.NumTasks(); item++)
     {
-        if (!m_graph.Waits(item) && IsHere(item))
+        if (!m_graph.Waits(item) && DomainOfItem(item) == m_domain)
         {
             ScheduleItem(item, 0);
         }
@@ -188,11 +188,12 @@ MessageBook::DomainOf(uint32_t host) const
     return m_network.nodes[m_network.hosts[host].node].domain;
 }
 
-/// @return whether an item starts at a host of this domain; a run with tasks has one
-bool
-MessageBook::IsHere(uint32_t item) const
+/// @return domain of the host at which an item starts
+uint32_t
+MessageBook::DomainOfItem(uint32_t item) const
 {
-    return m_graph.IsTask(item) || DomainOf(m_messages[item].src) == m_domain;
+    return m_graph.IsTask(item) ? m_network.nodes[m_graph.TaskOf(item).node].domain
+                                : DomainOf(m_messages[item].src);
 }
 
 /// Messages that were made at run time have no followers.
@@ -224,24 +225,25 @@ MessageBook::Release(uint32_t item, bool atSender, uint64_t nowPs)
         nowPs + m_skippedPs,
         [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
         [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); },
-        [this](uint32_t follower, uint64_t knownPs) {
-            const bool isHere = IsHere(follower);
-            if (!isHere)
+        [this, item](uint32_t follower, uint64_t knownPs) {
+            const uint32_t domain = DomainOfItem(follower);
+            if (domain != m_domain)
             {
-                m_tell(DomainOf(m_messages[follower].src), {follower, knownPs});
+                m_tell(domain, {follower, item, knownPs});
             }
-            return isHere;
+            return domain == m_domain;
         });
 }
 
 void
 MessageBook::Fulfil(const Fulfilled& fulfilled, uint64_t nowPs)
 {
-    uint64_t& startPs = m_messages[fulfilled.message].startPs;
-    startPs = std::max(startPs, fulfilled.startPs);
-    if (m_graph.CountDown(fulfilled.message))
+    const auto startOf = [this](uint32_t message) -> uint64_t& {
+        return m_messages[message].startPs;
+    };
+    if (m_graph.Fulfil(fulfilled.item, fulfilled.after, fulfilled.startPs, startOf))
     {
-        Schedule(fulfilled.message, nowPs);
+        ScheduleItem(fulfilled.item, nowPs);
     }
 }
 
@@ -250,13 +252,9 @@ MessageBook::LeastTellingPs() const
 {
     uint64_t leastPs = NEVER_PS;
     m_graph.ForEachFollower([&](uint32_t item, bool atSender, uint32_t other, uint64_t delayPs) {
-        if (m_graph.IsTask(item) || m_graph.IsTask(other))
-        {
-            return;
-        }
-        const Message& message = m_messages[item];
-        const bool atSource = atSender || message.bytes == 0;
-        if (DomainOf(m_messages[other].src) != DomainOf(atSource ? message.src : message.dst))
+        const bool atSource = atSender || m_graph.IsTask(item) || m_messages[item].bytes == 0;
+        const uint32_t known = atSource ? DomainOfItem(item) : DomainOf(m_messages[item].dst);
+        if (DomainOfItem(other) != known)
         {
             leastPs = std::min(leastPs, delayPs);
         }

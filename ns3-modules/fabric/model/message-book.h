@@ -14,10 +14,11 @@ namespace ns3
 namespace fabric
 {
 
-/// A dependency of a message is fulfilled: it starts at this time or later.
+/// A dependency of a message or task is fulfilled: it starts at this time or later.
 struct Fulfilled
 {
-    uint32_t message;
+    uint32_t item;
+    uint32_t after;   ///< The item that it has waited for
     uint64_t startPs; ///< [ps]
 };
 
@@ -32,7 +33,7 @@ struct Fulfilled
 class MessageBook
 {
   public:
-    /// Tells another domain that a dependency of one of its messages is fulfilled.
+    /// Tells another domain that a dependency of one of its messages or tasks is fulfilled.
     using Tell = std::function<void(uint32_t domain, const Fulfilled& fulfilled)>;
 
     /**
@@ -61,7 +62,7 @@ class MessageBook
     void Acknowledged(uint32_t message, uint64_t nowPs); ///< Known at the source: it is done
     void PassPoint(uint32_t message, uint64_t nowPs);    ///< A message of no bytes has started
     void EndTask(uint32_t item, uint64_t nowPs);         ///< A task is over
-    /// Another domain says that a dependency of a message is fulfilled.
+    /// Another domain says that a dependency is fulfilled.
     void Fulfil(const Fulfilled& fulfilled, uint64_t nowPs);
     /// @return least delay of a dependency that another domain fulfils, NEVER_PS without any [ps]
     uint64_t LeastTellingPs() const;
@@ -138,7 +139,7 @@ class MessageBook
     void Schedule(uint32_t message, uint64_t nowPs);
     void ScheduleItem(uint32_t item, uint64_t nowPs);
     uint32_t DomainOf(uint32_t host) const;
-    bool IsHere(uint32_t item) const;
+    uint32_t DomainOfItem(uint32_t item) const;
 
     static constexpr uint32_t CAPACITY = 1U << 26;
     const FabricNetwork& m_network;

@@ -113,23 +113,33 @@ class TaskGraph
             {
                 continue;
             }
-            uint64_t& startPs =
-                IsTask(follower) ? m_tasks[follower - m_messages].startPs : startOf(follower);
-            if (knownPs >= startPs)
-            {
-                startPs = knownPs;
-                m_decidedBy[follower] = item;
-            }
-            if (--m_waitsFor[follower] == 0)
+            if (Fulfil(follower, item, knownPs, startOf))
             {
                 mayStart(follower);
             }
         }
     }
 
-    /// A dependency of an item is fulfilled. @return whether it was the last
-    bool CountDown(uint32_t item)
+    /**
+     * A dependency of an item is fulfilled. Of two at one time the item with the higher place
+     * decides, whichever is known first.
+     * @param item that waits
+     * @param after the item that it waits for
+     * @param knownPs before this it cannot start [ps]
+     * @param startOf called with a message, returns a reference to its start [ps]
+     * @return whether it waits for nothing else
+     */
+    template <typename StartOf>
+    bool Fulfil(uint32_t item, uint32_t after, uint64_t knownPs, StartOf&& startOf)
     {
+        uint64_t& startPs = IsTask(item) ? m_tasks[item - m_messages].startPs : startOf(item);
+        uint32_t& decidedBy = m_decidedBy[item];
+        if (knownPs > startPs ||
+            (knownPs == startPs && (decidedBy == NOTHING || decidedBy < after)))
+        {
+            startPs = knownPs;
+            decidedBy = after;
+        }
         return --m_waitsFor[item] == 0;
     }
 

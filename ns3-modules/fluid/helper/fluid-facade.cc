@@ -144,7 +144,8 @@ FluidFacade::Finish()
             return OrNone(ps && *ps <= m_engine->stopPs ? ps : std::nullopt);
         };
         const auto endPs = [&](uint32_t item) { return OrNone(outcome(item).receiverEndPs); };
-        tables["tasks"] = MakeTasks(GetFabric(), loop.Graph(), {startPs, endPs});
+        const auto decidedBy = [&](uint32_t item) { return loop.Graph().DecidedBy(item); };
+        tables["tasks"] = MakeTasks(GetFabric(), loop.Graph(), {startPs, endPs, decidedBy});
     }
     const auto bytes = loop.PortBytes();
     tables["ports"].Replace("sent_bytes", [&](size_t i) { return std::llround(bytes[i]); });
