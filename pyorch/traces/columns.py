@@ -39,7 +39,7 @@ TASKS = {
     "node": Column("Host that computes, sends or passes the barrier"),
     "start_ps": Column("When it began [ps]", True),
     "end_ps": Column("When it was over; of a message, when its last byte was there [ps]", True),
-    "after": Column("Task whose end has decided when this one began", True),
+    "after": Column("Task whose end has decided when this one began; of several the last", True),
 }
 PORTS = {
     "node": Column("Node that sends"),
