@@ -96,7 +96,7 @@ class RunTables:
 
     @cached_property
     def idle_ps(self) -> pd.DataFrame:
-        """What each flow would need alone: columns unloaded_fct_ps, reverse_ack_ps, wire_bytes.
+        """What each flow would need alone: times, bytes on the wire, slowest rate, propagation.
 
         On the path that it kept to; for a sprayed flow, or when links change, on the first of the
         shortest ones, which are alike unless parallel links are not. A sprayed flow of a host with
@@ -155,6 +155,8 @@ def idle_times(
 ) -> pd.DataFrame:
     """Return, for each flow, its exact unloaded FCT and what the ACKs of an equal flow cost.
 
+    Columns unloaded_fct_ps, reverse_ack_ps, wire_bytes, slowest_bps, delay_ps (propagation).
+
     Parameters
     ----------
     spec : dict
@@ -182,7 +184,7 @@ def idle_times(
     values = np.array(
         [_idle(spec, rows[case[1]], case, n_hops) for case in unique.tolist()], dtype=np.int64
     )
-    names = ["unloaded_fct_ps", "reverse_ack_ps", "wire_bytes", "slowest_bps"]
+    names = ["unloaded_fct_ps", "reverse_ack_ps", "wire_bytes", "slowest_bps", "delay_ps"]
     return pd.DataFrame(values[index.ravel()], columns=names)
 
 
@@ -193,7 +195,7 @@ def _first_routes(network: Network, flows: Mapping[str, np.ndarray]) -> np.ndarr
 
 def _idle(
     spec: dict, wire: dict[str, int], case: list[int], n_hops: int
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int]:
     size, _, n_ports, *hops = case
     rates = [rate for rate in hops[:n_hops] if rate > 0]
     delays = [delay for delay in hops[n_hops:] if delay >= 0]
@@ -206,6 +208,7 @@ def _idle(
         ),
         framing.message_wire_bytes(size),
         min(rates),
+        sum(delays),
     )
 
 

@@ -11,12 +11,14 @@ from pyorch.wan.traffic import Traffic
 from pyorch.workload import wan_demands
 
 KIND = "wan_demands"
+_CHANGES = "its controller changes rates and ways as links change. Ask for recovery or slowdown."
 
 
 def refusal(spec: dict) -> str:
     """Return why runs of a spec cannot be asked; nothing if they can."""
     if [load["type"] for load in spec["workload"]].count(KIND) == 1:
-        return ""
+        controlled = any(load.get("control") for load in spec["workload"])
+        return _CHANGES if controlled and spec["failures"] else ""
     return f"not one of its workloads is {KIND}, or several are. Ask for fct or slowdown."
 
 

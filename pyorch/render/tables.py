@@ -10,7 +10,7 @@ from pyorch.draws import stream
 from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, together
 from pyorch.render.relays import relayed
-from pyorch.spec.fields import restore
+from pyorch.spec.fields import FieldError, restore
 from pyorch.workload._hosts import hosts
 from pyorch.writing import write_atomically
 
@@ -65,7 +65,36 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         tables["sampled"] = {"node": np.array(spec["trace"]["nodes"], dtype=np.int64)}
     if spec["failures"]:
         tables["link_events"] = _link_events(spec, tables, seed)
+        _add_changes(spec["workload"], parts, ids, tables)
     return tables
+
+
+def _add_changes(
+    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
+) -> None:
+    """Add to the tables what becomes of flows as links change: other rates, other ways."""
+    found: dict[str, list[dict[str, np.ndarray]]] = {"rate_changes": [], "routes": []}
+    ends = np.cumsum([len(part["src"]) for part in parts])
+    for index, (load, own) in enumerate(zip(loads, np.split(ids, ends[:-1]), strict=True)):
+        module = plugins.load("pyorch.workload", load["type"])
+        if not hasattr(module, "changes"):
+            continue
+        given = (tables["nodes"], tables["links"], tables["link_events"])
+        try:
+            made = module.changes(restore(module.Params, load), *given)
+        except FieldError as error:
+            raise SpecError(f"workload.{index}.{error.field}: {error}") from None
+        for name, rows in made.items():
+            found[name].append(rows | {"flow": own[rows["flow"]]})
+    for name, several in found.items():
+        rows = [part for part in several if len(part["flow"])]
+        if name == "routes" and rows:
+            forwards = [np.isin(r["node"], hosts(tables["nodes"]), invert=True) for r in rows]
+            rows = [{k: c[f] for k, c in r.items()} for r, f in zip(rows, forwards, strict=True)]
+            first = tables["routes"]
+            rows = [{**first, "from_ps": np.zeros(len(first["flow"]), dtype=np.int64)}, *rows]
+        if rows:
+            tables[name] = {k: np.concatenate([part[k] for part in rows]) for k in rows[0]}
 
 
 def _add_classes(spec: dict, tables: Tables) -> None:

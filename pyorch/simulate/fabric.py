@@ -14,6 +14,7 @@ from pyorch.simulate.pipes import small_buffers
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
+    "rate_changes",
 )  # fmt: skip
 ENDLESS_PS = 2**63 - 1
 WHOLE_FRAME_BYTES = 65535

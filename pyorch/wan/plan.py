@@ -40,18 +40,26 @@ class Plan:
     capacities_bps: dict[tuple[str, str], float]
 
 
-def plan(request: Request) -> Plan:
+def plan(request: Request, possible: bool = True) -> Plan:
     """Return rates and splits: priority 0 first, each priority max-min fair in what is left.
+
+    Parameters
+    ----------
+    request : Request
+        Who wants what, on which network.
+    possible : bool
+        Refuse a demand that its tunnels could not carry alone; else it gets what there is.
 
     Raises
     ------
     TheoryError
-        A demand has no path, or is more than its tunnels could carry alone.
+        A demand has no path, or can never be granted.
     """
     capacity, paths = _capacity(request), [_paths(request, demand) for demand in request.demands]
     usage, owner, functions, free = tables(request)
     for group, demand in enumerate(request.demands):
-        _check_possible(demand, usage[:, owner == group], free)
+        if possible:
+            _check_possible(demand, usage[:, owner == group], free)
     grants: dict[str, Grant] = {}
     for priority in sorted({demand.priority for demand in request.demands}):
         chosen = [i for i, demand in enumerate(request.demands) if demand.priority == priority]

@@ -7,13 +7,14 @@ quanta, one flow each, so that every quantum of a split is on one way.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from pyorch.errors import TheoryError
 from pyorch.units import format_si
 from pyorch.wan import maxmin
-from pyorch.wan.plan import plan
+from pyorch.wan.plan import Plan, plan
 from pyorch.wan.request import Demand, Request
 from pyorch.wan.ways import Assignment, Cable, Cables
 
@@ -63,25 +64,103 @@ def engineered(
     TheoryError
         A demand can never be granted.
     """
-    whole = 1.0 + overhead
-    reserved = request.model_copy(
-        update={"headroom": 1.0 - (1.0 - request.headroom) / whole}
-    )
+    reserved = _with_overhead(request, overhead)
     ends = _ends(request.demands, hosts_of, cables)
     for demand, its_ends in zip(request.demands, ends, strict=True):
         _check_hosts(demand, its_ends, cables, reserved.headroom)
-    made = plan(reserved)
-    assignment, streams = Assignment(cables), []
-    order = sorted(range(len(ends)), key=lambda i: request.demands[i].priority)
-    for index in order:
+    return _traffic(request, plan(reserved), ends, cables, overhead, {})
+
+
+def re_engineered(
+    request: Request, before: Traffic, cables: Cables, overhead: float = 0.0
+) -> Traffic:
+    """Return the same flows on what is left of a network; who can keeps the way that it had.
+
+    Parameters
+    ----------
+    request, overhead
+        As they were for `engineered`.
+    before : Traffic
+        What `engineered` has returned.
+    cables : Cables
+        Those that are left, with the rates that they have.
+
+    Raises
+    ------
+    TheoryError
+        No way is left for a demand.
+    """
+    left = {*cables.rates_bps}
+    rates = cables.haul_bps()
+    links = [
+        link.model_copy(update={"rate_bps": rates[pair]})
+        for link in request.links if (pair := tuple(sorted(link.between))) in rates
+    ]  # fmt: skip
+    there = {tuple(sorted(link.between)) for link in links}
+    demands = [
+        demand.model_copy(update={"paths": [
+            path for path in demand.paths
+            if all(tuple(sorted(pair)) in there for pair in pairwise(path))
+        ]}) for demand in request.demands
+    ]  # fmt: skip
+    for old, new in zip(request.demands, demands, strict=True):
+        if old.paths and not new.paths:
+            raise TheoryError(f"demand {old.name}: none of its paths is left.")
+    now = request.model_copy(update={"links": links, "demands": demands})
+    ends: list[list[tuple[int, int]]] = [[] for _ in demands]
+    kept: dict[tuple[int, int], list[Stream]] = {}
+    for stream in before.streams:
+        if stream.source == len(ends[stream.demand]):
+            ends[stream.demand].append((stream.src, stream.dst))
+        if left.issuperset(stream.way):
+            kept.setdefault((stream.demand, stream.source), []).append(stream)
+    made = plan(_with_overhead(now, overhead), possible=False)
+    return _traffic(now, made, ends, cables, overhead, kept)
+
+
+def _with_overhead(request: Request, overhead: float) -> Request:
+    """Return a request that leaves room for what flows send beside their rate."""
+    headroom = 1.0 - (1.0 - request.headroom) / (1.0 + overhead)
+    return request.model_copy(update={"headroom": headroom})
+
+
+def _traffic(
+    request: Request,
+    made: Plan,
+    ends: list[list[tuple[int, int]]],
+    cables: Cables,
+    overhead: float,
+    kept: dict[tuple[int, int], list[Stream]],
+) -> Traffic:
+    """Return flows on cables: those that keep their ways first, the others in order of priority.
+
+    Parameters
+    ----------
+    kept : dict
+        By demand and source, the flows whose ways are still there.
+    """
+    whole, headroom = 1.0 + overhead, _with_overhead(request, overhead).headroom
+    assignment, streams, homeless = Assignment(cables), [], []
+    for index in sorted(range(len(ends)), key=lambda i: request.demands[i].priority):
         grant = made.grants[index]
-        each_bps = grant.rate_bps / (len(ends[index]) * request.quanta)
+        each_bps = grant.rate_bps * whole / (len(ends[index]) * request.quanta)
         through = [t.sites for t in grant.tunnels for _ in range(round(t.split * request.quanta))]
-        for source, (src, dst) in enumerate(ends[index]):
-            for part, sites in enumerate(through):
-                way = assignment.take(src, dst, sites, each_bps * whole)
-                streams.append(Stream(index, source, part, src, dst, tuple(way)))
-    granted = _granted(request, made.grants, streams, ends, cables, reserved.headroom)
+        for source, pair in enumerate(ends[index]):
+            left, parts = list(through), set(range(request.quanta))
+            for stream in kept.get((index, source), []):
+                if (sites := cables.sites_on(stream.way)) in left:
+                    left.remove(sites)
+                    parts.remove(stream.part)
+                    assignment.add(stream.way, each_bps)
+                    streams.append(stream)
+            homeless += [
+                (index, source, part, *pair, sites, each_bps)
+                for part, sites in zip(sorted(parts), left, strict=True)
+            ]
+    for index, source, part, src, dst, sites, each_bps in homeless:
+        way = assignment.take(src, dst, sites, each_bps)
+        streams.append(Stream(index, source, part, src, dst, tuple(way)))
+    granted = _granted(request, made.grants, streams, ends, cables, headroom)
     streams.sort(key=lambda stream: (stream.demand, stream.source, stream.part))
     return Traffic(tuple(streams), granted, _shares(streams, ends, granted, cables, request, whole))
 

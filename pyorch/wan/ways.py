@@ -7,9 +7,11 @@ fewest links that lead through its sites.
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
+
+from pyorch.errors import TheoryError
 
 Columns = Mapping[str, np.ndarray]
 #: A cable in one direction: from, to, which of the parallel ones.
@@ -48,7 +50,7 @@ class Cables:
         found, new = dict(known), list(known)
         while new:
             node = new.pop()
-            for other, _, _ in self.into[node]:
+            for other, _, _ in self.into.get(node, []):
                 if other not in found:
                     found[other] = found[node]
                     new.append(other)
@@ -62,6 +64,20 @@ class Cables:
             if self._is_host[node]:
                 found.setdefault(self.site_of[node], []).append(node)
         return found
+
+    def haul_bps(self) -> dict[tuple[str, ...], int]:
+        """Return the rate of all cables between each two sites, in one direction [bit/s]."""
+        found: dict[tuple[str, ...], int] = {}
+        for (a, b, _), rate_bps in self.rates_bps.items():
+            pair = (self.site_of[a], self.site_of[b])
+            if pair == tuple(sorted(pair)) and pair[0] != pair[1]:
+                found[pair] = found.get(pair, 0) + int(rate_bps)
+        return found
+
+    def sites_on(self, way: Sequence[Cable]) -> tuple[str, ...]:
+        """Return the sites that a way passes, in their order."""
+        passed = [self.site_of[way[0][0]], *(self.site_of[b] for _, b, _ in way)]
+        return tuple(site for site, _ in groupby(passed))
 
     def n_ports(self, node: int) -> int:
         """Return how many cables a node has."""
@@ -77,10 +93,15 @@ class Cables:
         seen, front = {dst}, {dst}
         while src not in front:
             cables = [
-                cable for node in sorted(front) for cable in self.into[node]
+                cable for node in sorted(front) for cable in self.into.get(node, [])
                 if cable[0] not in seen and self._leads(cable, sites, onward)
                 and (not self._is_host[cable[0]] or cable[0] == src)
             ]  # fmt: skip
+            if not cables:
+                raise TheoryError(
+                    f"no way leads from host {src} to host {dst} by {' - '.join(sites)}. Leave a"
+                    " link."
+                )
             levels.append(cables)
             front = {cable[0] for cable in cables}
             seen |= front
@@ -111,9 +132,13 @@ class Assignment:
         if key not in self._ways:
             self._ways[key] = self._cables.ways(src, dst, sites)
         way = self._emptiest(self._ways[key], src, dst, rate_bps)
+        self.add(way, rate_bps)
+        return way
+
+    def add(self, way: Sequence[Cable], rate_bps: float) -> None:
+        """Count the rate of a flow whose way is known."""
         for cable in way:
             self.load_bps[cable] = self.load_bps.get(cable, 0.0) + rate_bps
-        return way
 
     def _emptiest(
         self, levels: list[list[Cable]], src: int, dst: int, rate_bps: float

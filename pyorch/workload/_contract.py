@@ -11,7 +11,7 @@ class Contract(Protocol):
     """One file of this folder; what may be left out is in `OPTIONAL`."""
 
     Params: type[Closed]
-    OPTIONAL = ("tasks", "dependencies", "routes")
+    OPTIONAL = ("tasks", "dependencies", "routes", "changes")
 
     def check(params: Closed, network: Network, stop_ps: int) -> None:  # noqa: N805
         """Raise FieldError if the workload does not fit the network, or begins after the stop."""
@@ -27,3 +27,14 @@ class Contract(Protocol):
 
     def routes(params: Closed, nodes: Columns, links: Columns) -> Columns:  # noqa: N805
         """Return the ways of flows that keep to a given one: flow, hop, node, peer, ..., or {}."""
+
+    def changes(
+        params: Closed,  # noqa: N805
+        nodes: Columns,
+        links: Columns,
+        events: Columns,
+    ) -> dict[str, Columns]:
+        """Return what becomes of flows as links change (``link_events``): tables or {}.
+
+        ``rate_changes``, and ``routes`` with ``from_ps``.
+        """

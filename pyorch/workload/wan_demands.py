@@ -5,6 +5,7 @@ Before the run `pyorch.wan` says who may send how fast and by which sites (docs/
 a message from each of its hosts, cut into one flow for each quantum of its split.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -24,13 +25,17 @@ from pyorch.spec.fields import (
 from pyorch.spec.limits import MOST_FLOWS
 from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
+from pyorch.wan import control
 from pyorch.wan import request as requests
-from pyorch.wan.traffic import Traffic, engineered
+from pyorch.wan.traffic import Stream, Traffic, engineered
 from pyorch.wan.ways import Cables
 from pyorch.workload._hosts import hosts
 
 DERIVED: dict[str, Any] = {"derived": True}
 TOPOLOGY = "multi_site"
+ROUTE_COLUMNS = ("flow", "hop", "node", "peer", "parallel", "reverse")
+#: Rates that differ by less than the tolerance of the solver are the same [1].
+_SAME = 1e-6
 #: The plan that was made last: flows, ways and checks of a run ask for the same.
 _MADE: dict[tuple, Traffic] = {}
 
@@ -43,13 +48,40 @@ class Demand(requests.Demand):
     start_ps: TimePs = Field(0, alias="start")
 
 
+class Away(Closed):
+    """From when to when there is no controller."""
+
+    start_ps: TimePs = Field(alias="from")
+    end_ps: TimePs = Field(alias="to")
+
+
+class Controller(Closed):
+    """What follows links that change: `delay` after each `epoch` in which one has, in `step`s.
+
+    Lower rates come first, ways a step later, higher rates one more later.
+    """
+
+    delay_ps: TimePs = Field(alias="delay")
+    step_ps: TimePs = Field(0, alias="step")
+    epoch_ps: TimePs = Field(0, alias="epoch")
+    away: list[Away] = []
+
+    @model_validator(mode="after")
+    def _comes_back(self) -> "Controller":
+        for index, away in enumerate(self.away):
+            if away.end_ps <= away.start_ps:
+                raise FieldError(f"control.away.{index}.to", "must be later than `from`.")
+        return self
+
+
 class Params(Closed):
     """The demands, and how they are served.
 
     `scale` multiplies all that is asked for, not the messages.
 
     `admission`: flows keep to what is `granted`, to what they have `asked` for, or to what their
-    transport says (`none`). Without `routed` they take the ways that switches choose.
+    transport says (`none`). Without `routed` they take the ways that switches choose. Without
+    `control` rates and ways stay as they are when links change.
     """
 
     demands: Annotated[list[Demand], Field(min_length=1)]
@@ -59,6 +91,7 @@ class Params(Closed):
     headroom: Annotated[Share, Field(lt=1)] = 0.05
     admission: Literal["granted", "asked", "none"] = "granted"
     routed: Flag = True
+    control: Controller | None = None
     sites: list[str] = Field(json_schema_extra=DERIVED)
     borders: list[int] = Field(json_schema_extra=DERIVED)
     links: list[requests.Link] = Field(json_schema_extra=DERIVED)
@@ -99,6 +132,10 @@ class Params(Closed):
                     f"demands.{index}.message", f"{demand.message_bytes} B do not divide into"
                     f" {self.quanta} quanta. Write a larger message or fewer quanta.",
                 )  # fmt: skip
+        if self.control and not (self.routed and self.admission == "granted"):
+            raise FieldError(
+                "control", "a controller sets rates and ways. Leave `admission` and `routed` out."
+            )
         n_flows = sum(demand.hosts for demand in self.demands) * self.quanta
         if n_flows > MOST_FLOWS:
             raise FieldError("demands", f"{n_flows} flows; there may be {MOST_FLOWS}.")
@@ -211,10 +248,7 @@ def flows(
     if params.admission != "none":
         asked = [demand.points()[-1][1] for demand in request.demands]
         rates = made.granted_bps if params.admission == "granted" else asked
-        found["rate_bps"] = [
-            max(1, int(rates[stream.demand] * (1 + params.overhead) / (demand.hosts * quanta)))
-            for demand, stream in rows
-        ]
+        found["rate_bps"] = _each_bps(params, made, rates)
     return {name: np.array(column, dtype=np.int64) for name, column in found.items()}
 
 
@@ -224,11 +258,66 @@ def routes(
     """Return the way of each flow and of its answers, which come back by the same cables."""
     if not params.routed:
         return {}
-    rows = []
-    for flow, stream in enumerate(traffic(params, nodes, links).streams):
-        rows += [(flow, hop, a, b, parallel, 0) for hop, (a, b, parallel) in enumerate(stream.way)]
-        back = enumerate(reversed(stream.way))
-        rows += [(flow, hop, b, a, parallel, 1) for hop, (a, b, parallel) in back]
-    columns = np.array(rows, dtype=np.int64).T
-    names = ("flow", "hop", "node", "peer", "parallel", "reverse")
-    return dict(zip(names, columns, strict=True))
+    streams = traffic(params, nodes, links).streams
+    rows = [row for flow, stream in enumerate(streams) for row in _rows_of(flow, stream)]
+    return _columns(ROUTE_COLUMNS, rows)
+
+
+def _rows_of(flow: int, stream: Stream) -> list[tuple]:
+    """Return the rows of the ways of a flow and its answers."""
+    there = [(flow, hop, a, b, parallel, 0) for hop, (a, b, parallel) in enumerate(stream.way)]
+    back = enumerate(reversed(stream.way))
+    return there + [(flow, hop, b, a, parallel, 1) for hop, (a, b, parallel) in back]
+
+
+def _columns(names: Sequence[str], rows: list[tuple]) -> dict[str, np.ndarray]:
+    table = np.array(rows, dtype=np.int64).reshape(-1, len(names))
+    return {name: table[:, i].copy() for i, name in enumerate(names)}
+
+
+def _each_bps(params: Params, made: Traffic, rates_bps: Sequence[float]) -> list[int]:
+    """Return the rate of each flow, parity among it, when demands have these rates."""
+    demands = _request(params).demands
+    each = [
+        bps * (1 + params.overhead) / (demand.hosts * params.quanta)
+        for bps, demand in zip(rates_bps, demands, strict=True)
+    ]
+    return [max(1, int(each[stream.demand])) for stream in made.streams]
+
+
+def changes(
+    params: Params,
+    nodes: dict[str, np.ndarray],
+    links: dict[str, np.ndarray],
+    events: dict[str, np.ndarray],
+) -> dict[str, dict[str, np.ndarray]]:
+    """Return what the controller changes as links change: rates, and ways from some time on."""
+    if not params.control or not len(events["time_ps"]):
+        return {}
+    given = params.control if isinstance(params.control, dict) else params.control.model_dump()
+    away = [(part["start_ps"], part["end_ps"]) for part in given["away"]]
+    when = control.Control(given["delay_ps"], given["step_ps"], given["epoch_ps"], away)
+    sites = list(zip(params.sites, params.borders, strict=True))
+    first = traffic(params, nodes, links)
+    network = (nodes, links, sites)
+    try:
+        steps = control.steps(when, _request(params), first, network, events, params.overhead)
+    except TheoryError as error:
+        raise FieldError("control", str(error)) from None
+    rates, ways = [], []
+    for step in steps:
+        plans = (step.before, step.after)
+        now, then = (_each_bps(params, made, made.granted_bps) for made in plans)
+        rates += [
+            (step.lower_ps if new < old else step.raise_ps, flow, new)
+            for flow, (old, new) in enumerate(zip(now, then, strict=True))
+            if abs(new - old) > _SAME * old
+        ]  # fmt: skip
+        pairs = zip(step.before.streams, step.after.streams, strict=True)
+        for flow, (old, new) in enumerate(pairs):
+            if old.way != new.way:
+                ways += [(*row, step.move_ps) for row in _rows_of(flow, new)]
+    return {
+        "rate_changes": _columns(("time_ps", "flow", "rate_bps"), rates),
+        "routes": _columns((*ROUTE_COLUMNS, "from_ps"), ways),
+    }

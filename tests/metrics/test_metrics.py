@@ -360,3 +360,46 @@ def test_counters_of_flows_and_ports_are_added_up_over_all_of_them():
 
     assert (row["retransmitted_packets"], row["timeouts"]) == (20, 5)
     assert (row["dropped_frames"], row["pause_frames"]) == (10, 11)
+
+
+def test_throughput_is_counted_from_a_third_of_the_packets_on_in_whole_samples():
+    # Flow 0, by links of 500 ns at 800 Gb/s: of 60 packets 20 are there after 30 us, when 6 of the
+    # 40 that follow come each 10 us, and the last 4 within a sample that is not whole.
+    counts = [12, 4, 4, 6, 6, 6, 6, 6, 6]
+    samples = [(10_000_000 * (k + 1), 0, n, 1064 * n) for k, n in enumerate(counts)]
+    samples += [(96_000_000, 0, 4, 4256), (90_000_000, 1, 3, 3192), (80_000_000, 1, 3, 3192)]
+    samples += [(10_000_000 * k, flow, 1, 1064) for flow in (2, 3) for k in (1, 2, 3)]
+    # 30 of 1000 frames lost up from leaf 4, 10 of 970 with a bit error down to leaf 5.
+    ports = {
+        "node": [0, 4, 4, 6, 6, 5, 5, 2], "peer": [4, 0, 6, 4, 5, 6, 2, 5],
+        "sent_frames": [1000, 9, 1000, 9, 970, 9, 960, 9],
+        "dropped_loss_frames": [0, 0, 0, 30, 0, 0, 0, 0],
+        "dropped_corrupt_frames": [0, 0, 7, 0, 0, 10, 0, 0],
+    }  # fmt: skip
+    run = run_of([95_000_000] * 4, through(0, 6), ports, more="trace: {sample: 10 us}")
+    run._tables["flow_samples"] = pd.DataFrame(
+        samples, columns=list(traces.CONTRACTS["flow_samples"])
+    ).astype("Int64")
+
+    table = measure("throughput", run)
+
+    row = table.iloc[0]
+    # The sample at 30 us brings the count to 20 of 56; then 36 packets of 1084 B in 60 us.
+    assert row["throughput_bps"] == pytest.approx(36 * 1084 * 8 / 60e-6)
+    assert row["link_share"] == pytest.approx(36 * 1084 * 8 / 60e-6 / 800e9)
+    assert row["rtt_ps"] == 4_000_000
+    assert row["window_packets"] == pytest.approx(36 * 4 / 60)
+    # Lost on the ways in: 30 at spine 6 from 4 (row 6, 4), 10 at leaf 5 from 6 (row 5, 6).
+    assert row["lost_share"] == pytest.approx(1 - 0.97 * (1 - 10 / 970))
+    assert table["lost_share"].isna().tolist() == [False, True, True, True]
+
+
+def test_throughput_needs_samples_and_several_of_them():
+    with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 100 ms}")):
+        measure("throughput", run_of([1000] * 4))
+    run = run_of([15_000_000] * 4, more="trace: {sample: 10 us}")
+    run._tables["flow_samples"] = pd.DataFrame(
+        [(10_000_000, 0, 4, 4256)], columns=list(traces.CONTRACTS["flow_samples"])
+    )
+    with pytest.raises(TraceError, match="flow 0 ends within two samples. Sample more often"):
+        measure("throughput", run)

@@ -29,6 +29,17 @@ Transport::DoAttach()
 {
 }
 
+bool
+Transport::MayReadmit() const
+{
+    return false;
+}
+
+void
+Transport::Readmit(uint32_t)
+{
+}
+
 std::optional<uint8_t>
 Transport::Urgency(PortId) const
 {

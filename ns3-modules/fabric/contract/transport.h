@@ -73,6 +73,13 @@ class Transport : public Object
     /// A message of this host may start now (its start time has come).
     virtual void StartMessage(uint32_t message) = 0;
 
+    /// @return whether Readmit does what it says
+    virtual bool MayReadmit() const;
+
+    /// Message::admittedBps of a message of this host is another one, > 0, from now on, wherever it
+    /// is: not begun, under way, or done.
+    virtual void Readmit(uint32_t message);
+
     /// A frame for this host has arrived from the wire of `port`.
     virtual void Receive(FrameId frame, PortId port) = 0;
 

@@ -67,7 +67,7 @@ class Facade
     void Option(const std::string& name, int64_t value, uint32_t index = 0);
 
     /// Give one integer column of an input table ("nodes", "links", "flows", "tasks", "drops",
-    /// "link_events", "dependencies", "sampled", "routes")
+    /// "link_events", "dependencies", "sampled", "routes", "rate_changes")
     void Column(const std::string& table,
                 const std::string& column,
                 const int64_t* values,

@@ -32,7 +32,8 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
     {"dependencies", {{"flow", "after"}, {"at_sender", "delay_ps"}}},
     {"sampled", {{"node"}, {}}},
-    {"routes", {{"flow", "node", "peer"}, {"hop", "parallel", "reverse"}}},
+    {"routes", {{"flow", "node", "peer"}, {"hop", "parallel", "reverse", "from_ps"}}},
+    {"rate_changes", {{"time_ps", "flow", "rate_bps"}, {}}},
 };
 
 /// Columns that hold shares; all others hold whole numbers.
@@ -257,7 +258,14 @@ FacadeInputs::AddRareTables(FabricTables& tables) const
                                  Cell("routes", "node", i, 0),
                                  Cell("routes", "peer", i, 0),
                                  Cell("routes", "parallel", i, 0),
-                                 Cell("routes", "reverse", i, 0) != 0});
+                                 Cell("routes", "reverse", i, 0) != 0,
+                                 Cell("routes", "from_ps", i, 0)});
+    }
+    for (size_t i = 0; i < Rows("rate_changes"); i++)
+    {
+        tables.rateChanges.push_back({Cell("rate_changes", "time_ps", i, 0),
+                                      Cell("rate_changes", "flow", i, 0),
+                                      Cell("rate_changes", "rate_bps", i, 0)});
     }
 }
 

@@ -84,7 +84,8 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
     m_messages.Build(tables);
     BuildEndpoints();
     m_changes.Build(tables.linkEvents, m_options.convergencePs, m_queue);
-    m_routes.List(tables.routes, tables.flows);
+    CheckRateChanges(tables);
+    m_routes.List(tables.routes, tables.flows, m_queue);
     m_routes.Reserve(tables.routes, tables.flows, m_messages.Data());
     m_losses.Build(tables);
     BuildReach();
@@ -115,6 +116,22 @@ Fabric::~Fabric()
     for (auto& plugin : m_plugins)
     {
         plugin->Dispose();
+    }
+}
+
+/// A rate may change only where the transport asks for it again.
+void
+Fabric::CheckRateChanges(const FabricTables& tables) const
+{
+    for (const auto& row : tables.rateChanges)
+    {
+        const uint32_t message = *PlaceOf(tables.flows, row.flow);
+        const uint32_t endpoint = m_messages[message].srcEndpoint;
+        NS_ABORT_MSG_IF(m_messages[message].bytes > 0 && endpoint < m_endpoints.size() &&
+                            !m_endpoints[endpoint].transport->MayReadmit(),
+                        "rate_changes: flow " << row.flow << ": "
+                            << m_endpoints[endpoint].transport->GetInstanceTypeId().GetName()
+                            << " keeps the rate with which a message has begun");
     }
 }
 

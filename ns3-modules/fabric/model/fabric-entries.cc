@@ -74,6 +74,16 @@ Fabric::StartMessage(uint32_t message)
 }
 
 void
+Fabric::Readmit(uint32_t message)
+{
+    m_endpoints[m_messages[message].srcEndpoint].transport->Readmit(message);
+    if (m_skip)
+    {
+        m_skip->Disturbed();
+    }
+}
+
+void
 Fabric::SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
 {
     m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, index), token});

@@ -265,6 +265,15 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         {
             m_messages.EndTask(payload, m_nowPs);
         }
+        else if (index == CONTROL_WAY)
+        {
+            m_events -= m_domain != 0; // each domain executes it, and it is one
+            m_routes.Take(payload);
+        }
+        else if (index == CONTROL_RATE)
+        {
+            Readmit(m_messages.ChangeRate(payload));
+        }
         else
         {
             // What follows from changes follows once, from all of this instant together.

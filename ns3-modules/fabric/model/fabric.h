@@ -293,6 +293,8 @@ class Fabric final : public PacketLoop
 
     // fabric.cc: what doors lead to, beside the data path
     void StartMessage(uint32_t message);
+    void Readmit(uint32_t message);
+    void CheckRateChanges(const FabricTables& tables) const;
     void SetTimer(uint32_t index, uint64_t atPs, uint32_t token);
     void Enqueue(PortId port, FrameId frame);
     void Kick(uint32_t host);

@@ -92,6 +92,34 @@ MessageBook::Build(const FabricTables& tables)
             ScheduleItem(item, 0);
         }
     }
+    BuildRateChanges(tables);
+}
+
+void
+MessageBook::BuildRateChanges(const FabricTables& tables)
+{
+    m_rateChanges = tables.rateChanges;
+    for (uint32_t row = 0; row < m_rateChanges.size(); row++)
+    {
+        if (IsHere(*PlaceOf(tables.flows, m_rateChanges[row].flow)))
+        {
+            m_queue.Push(0,
+                         {static_cast<uint64_t>(m_rateChanges[row].timePs),
+                          EventTarget(EventType::CONTROL, CONTROL_RATE),
+                          row});
+        }
+    }
+}
+
+uint32_t
+MessageBook::ChangeRate(uint32_t row)
+{
+    const RateChangeRow& change = m_rateChanges[row];
+    const auto isBefore = [](const Message& message, int64_t id) { return message.id < id; };
+    Message* found =
+        std::lower_bound(Data(), Data() + m_graph.NumMessages(), change.flow, isBefore);
+    found->admittedBps = static_cast<uint64_t>(change.rateBps);
+    return static_cast<uint32_t>(found - Data());
 }
 
 /// @return index of a message that no table has

@@ -8,6 +8,7 @@
 #include "ns3/task-graph.h"
 
 #include <functional>
+#include <vector>
 
 namespace ns3
 {
@@ -62,6 +63,8 @@ class MessageBook
     void Acknowledged(uint32_t message, uint64_t nowPs); ///< Known at the source: it is done
     void PassPoint(uint32_t message, uint64_t nowPs);    ///< A message of no bytes has started
     void EndTask(uint32_t item, uint64_t nowPs);         ///< A task is over
+    /// A row of "rate_changes" comes into force. @return its message
+    uint32_t ChangeRate(uint32_t row);
     /// Another domain says that a dependency is fulfilled.
     void Fulfil(const Fulfilled& fulfilled, uint64_t nowPs);
     /// @return least delay of a dependency that another domain fulfils, NEVER_PS without any [ps]
@@ -138,6 +141,7 @@ class MessageBook
     void Release(uint32_t item, bool atSender, uint64_t nowPs);
     void Schedule(uint32_t message, uint64_t nowPs);
     void ScheduleItem(uint32_t item, uint64_t nowPs);
+    void BuildRateChanges(const FabricTables& tables);
     uint32_t DomainOf(uint32_t host) const;
     uint32_t DomainOfItem(uint32_t item) const;
 
@@ -156,6 +160,7 @@ class MessageBook
     uint64_t m_skippedPs{0};
     int64_t m_nextId{0};
     TaskGraph m_graph;
+    std::vector<RateChangeRow> m_rateChanges;
 };
 
 } // namespace fabric

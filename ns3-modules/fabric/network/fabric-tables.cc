@@ -152,8 +152,26 @@ CheckRoutes(const std::vector<RouteRow>& routes, const NodeById& nodes)
         NS_ABORT_MSG_IF(!Find(nodes, row.node, name).isSwitch,
                         name << ": node " << row.node << " is a host; hosts do not forward");
         NS_ABORT_MSG_IF(before && before->flow == row.flow && before->node == row.node &&
-                            before->reverse == row.reverse,
+                            before->reverse == row.reverse && before->fromPs == row.fromPs,
                         name << ": node " << row.node << " is listed twice");
+        NS_ABORT_MSG_IF(row.fromPs < 0, name << ": from_ps is " << row.fromPs << ", not >= 0");
+        before = &row;
+    }
+}
+
+void
+CheckRateChanges(const std::vector<RateChangeRow>& changes, const std::vector<FlowRow>& flows)
+{
+    const RateChangeRow* before = nullptr;
+    for (const auto& row : changes)
+    {
+        const auto name = "rate_changes: flow " + std::to_string(row.flow) + " at " +
+                          std::to_string(row.timePs) + " ps";
+        NS_ABORT_MSG_IF(!PlaceOf(flows, row.flow), name << ": there is no such flow");
+        NS_ABORT_MSG_IF(row.timePs < 0, name << ": time_ps is not >= 0");
+        NS_ABORT_MSG_IF(row.rateBps <= 0, name << ": rate_bps is " << row.rateBps << ", not > 0");
+        NS_ABORT_MSG_IF(before && before->flow == row.flow && before->timePs == row.timePs,
+                        name << ": two rates at the same time; which one holds?");
         before = &row;
     }
 }
@@ -196,7 +214,11 @@ FabricTables::SortAndCheck()
         return std::tie(x.flow, x.after, x.atSender) < std::tie(y.flow, y.after, y.atSender);
     });
     std::sort(routes.begin(), routes.end(), [](const auto& x, const auto& y) {
-        return std::tie(x.flow, x.reverse, x.node) < std::tie(y.flow, y.reverse, y.node);
+        return std::tie(x.flow, x.reverse, x.node, x.fromPs) <
+               std::tie(y.flow, y.reverse, y.node, y.fromPs);
+    });
+    std::sort(rateChanges.begin(), rateChanges.end(), [](const auto& x, const auto& y) {
+        return std::tie(x.flow, x.timePs) < std::tie(y.flow, y.timePs);
     });
     NodeById byId;
     for (const auto& node : nodes)
@@ -223,6 +245,7 @@ FabricTables::SortAndCheck()
         Find(byId, row.node, "sampled");
     }
     CheckRoutes(routes, byId);
+    CheckRateChanges(rateChanges, flows);
 }
 
 } // namespace fabric

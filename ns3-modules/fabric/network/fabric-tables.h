@@ -99,6 +99,15 @@ struct RouteRow
     int64_t peer;     ///< Where it sends frames of this flow
     int64_t parallel; ///< Index among parallel links
     bool reverse;     ///< Of the flow's answers
+    int64_t fromPs{0}; ///< It holds from then on, until a later row of this node [ps]
+};
+
+/// One row of the input table "rate_changes": a flow is admitted to another rate from then on.
+struct RateChangeRow
+{
+    int64_t timePs;  ///< [ps]
+    int64_t flow;
+    int64_t rateBps; ///< On the wire, > 0 [bit/s]
 };
 
 /// One row of the input table "sampled": a node whose ports are sampled; no row: all of them.
@@ -142,6 +151,7 @@ struct FabricTables
     std::vector<DependencyRow> dependencies;
     std::vector<SampledRow> sampled;
     std::vector<RouteRow> routes;
+    std::vector<RateChangeRow> rateChanges;
 
     /**
      * Put every table in the order of its ids, so that the order of listing decides nothing.

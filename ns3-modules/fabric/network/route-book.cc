@@ -41,7 +41,9 @@ RouteBook::Follow()
 }
 
 void
-RouteBook::List(const std::vector<RouteRow>& rows, const std::vector<FlowRow>& flows)
+RouteBook::List(const std::vector<RouteRow>& rows,
+                const std::vector<FlowRow>& flows,
+                EventQueue& queue)
 {
     std::unordered_map<int64_t, uint32_t> nodes;
     for (uint32_t node = 0; node < m_network.nodes.size(); node++)
@@ -57,8 +59,24 @@ RouteBook::List(const std::vector<RouteRow>& rows, const std::vector<FlowRow>& f
                         "routes: flow " << row.flow << ": there is no link from node " << row.node
                                         << " to node " << row.peer << " (parallel "
                                         << row.parallel << ")");
-        m_listed[ListedKey(*message, row.reverse, nodes[row.node])] = port;
+        const uint64_t key = ListedKey(*message, row.reverse, nodes[row.node]);
+        if (row.fromPs == 0)
+        {
+            m_listed[key] = port;
+            continue;
+        }
+        queue.Push(0,
+                   {static_cast<uint64_t>(row.fromPs),
+                    EventTarget(EventType::CONTROL, CONTROL_WAY),
+                    static_cast<uint32_t>(m_later.size())});
+        m_later.push_back({key, port});
     }
+}
+
+void
+RouteBook::Take(uint32_t change)
+{
+    m_listed[m_later[change].key] = m_later[change].port;
 }
 
 PortId
@@ -130,7 +148,7 @@ RouteBook::Reserve(const std::vector<RouteRow>& rows,
     for (const auto& row : rows)
     {
         const auto rateBps = static_cast<double>(messages[*PlaceOf(flows, row.flow)].admittedBps);
-        if (!row.reverse && rateBps > 0)
+        if (!row.reverse && rateBps > 0 && row.fromPs == 0)
         {
             m_reservedBps[m_network.FindPort(row.node, row.peer, row.parallel)] += rateBps;
         }

@@ -6,8 +6,11 @@
 #include "fabric-network.h"
 #include "routing.h"
 
+#include "ns3/event-queue.h"
+
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 namespace ns3
 {
@@ -34,9 +37,14 @@ class RouteBook
 
     void Follow(); ///< Routes take notice of which links are avoided
 
-    /// Take the table "routes". Messages are in the order of their ids.
-    void List(const std::vector<RouteRow>& rows, const std::vector<FlowRow>& flows);
-    /// Messages that are admitted to a rate leave the rest of the links that are listed for them.
+    /// Take the table "routes", and schedule what holds from a later time on. Messages are in the
+    /// order of their ids.
+    void List(const std::vector<RouteRow>& rows,
+              const std::vector<FlowRow>& flows,
+              EventQueue& queue);
+    void Take(uint32_t change); ///< A route that was scheduled comes into force
+    /// Messages that are admitted to a rate leave the rest of the links that are listed for them
+    /// from the start.
     void Reserve(const std::vector<RouteRow>& rows,
                  const std::vector<FlowRow>& flows,
                  const Message* messages);
@@ -63,6 +71,13 @@ class RouteBook
   private:
     using Capacities = std::unordered_map<uint64_t, double>; ///< By node and class [bit/s]
 
+    /// A route that holds from some time on.
+    struct Later
+    {
+        uint64_t key; ///< Of m_listed
+        PortId port;
+    };
+
     double Own(PortId port, const Capacities& known) const;
     double OfPort(PortId port, uint32_t dst, Capacities& known) const;
     double OfNode(uint32_t node, uint32_t dst, Capacities& known) const;
@@ -72,6 +87,7 @@ class RouteBook
     std::unique_ptr<Routing> m_new; ///< After a change
     const Routing* m_inForce;
     std::unordered_map<uint64_t, PortId> m_listed; ///< By message, direction and node
+    std::vector<Later> m_later;                    ///< Those that were scheduled
     std::unordered_map<PortId, double> m_reservedBps; ///< Of what is listed and admitted [bit/s]
     mutable Capacities m_capacityBps;
     mutable Capacities m_freeBps;

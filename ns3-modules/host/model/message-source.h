@@ -315,6 +315,20 @@ class MessageSource : public PacketTransport
         Wake(out);
     }
 
+    bool MayReadmit() const final
+    {
+        return true;
+    }
+
+    void Readmit(uint32_t message) final
+    {
+        const Message& state = Host().GetMessage(message);
+        if (state.senderSlot != NO_SLOT && state.senderSlot != DONE_SLOT)
+        {
+            PacketTransport::Readmit(m_out[state.senderSlot], state.admittedBps);
+        }
+    }
+
     void OnTimer(uint32_t token) final
     {
         if (token == HOST_TIMER)

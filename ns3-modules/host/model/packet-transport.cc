@@ -216,6 +216,19 @@ PacketTransport::Admit(Outbound& out, uint64_t rateBps)
 }
 
 void
+PacketTransport::Readmit(Outbound& out, uint64_t rateBps)
+{
+    const uint64_t beforeBps = RateOf(out);
+    Admit(out, rateBps);
+    const uint64_t nowBps = RateOf(out);
+    if (nowBps != beforeBps)
+    {
+        out.pacer.Change(Host().NowPs(), nowBps);
+        SetDeadline(out, PACE_DEADLINE, std::max(out.pacer.NextPs(), Host().NowPs()));
+    }
+}
+
+void
 PacketTransport::CloseFlow(const Outbound& out)
 {
     NS_LOG_LOGIC("host " << Host().HostId() << ": message "

@@ -120,6 +120,8 @@ class PacketTransport : public Transport
     void MakeAnswer(FrameId frame, uint8_t kind, uint32_t cumulative);
     /// Keep a message to a rate on the wire, of all that is sent of it; 0: to none [bit/s]
     void Admit(Outbound& out, uint64_t rateBps);
+    /// Admit a message under way to another rate, and wait for that from now on.
+    void Readmit(Outbound& out, uint64_t rateBps);
     /// A packet is lost, which its Scoreboard knows already: tell who wants to know.
     void TellLost(Outbound& out, uint32_t packet, CongestionControl::Loss how, Answer& answer);
     /// @return whether it is news that a packet has arrived, which was sent

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/block-code.h"
+#include "ns3/random-cursor.h"
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -118,6 +121,65 @@ class EveryCodeIsOne : public TestCase
     }
 };
 
+/**
+ * Oracle: binomial tail, for each decade of losses. Packets of one long message are lost like
+ * frames of IndependentLoss, from streams of its kind; blocks with more losses than parity are
+ * counted. Blocks are as long as it takes for some to be lost: k p is 0.3 to 0.7.
+ */
+class ResidualLossInADecade : public TestCase
+{
+  public:
+    ResidualLossInADecade(double ratio, uint32_t k, uint32_t m, uint32_t blocks, uint32_t depth)
+        : TestCase("residual loss, one packet in " + std::to_string(std::lround(1 / ratio))),
+          m_ratio(ratio),
+          m_k(k),
+          m_m(m),
+          m_blocks(blocks),
+          m_depth(depth)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        using namespace fabric;
+        const BlockCode code(m_k, m_m, m_depth);
+        const uint32_t message = m_k * m_blocks;
+        std::vector<uint32_t> lost(m_blocks, 0);
+        RandomCursor draws(CounterRandom(1, RandomUse::LOSS_MODEL, m_k));
+        for (uint32_t packet = 0; packet < code.Packets(message); packet++)
+        {
+            if (draws.Real() < m_ratio)
+            {
+                lost[code.BlockOf(message, packet)]++;
+            }
+        }
+        const auto failed = std::count_if(lost.begin(), lost.end(), [this](uint32_t losses) {
+            return losses > m_m;
+        });
+        const double n = m_k + m_m;
+        double decoded = 0;
+        for (uint32_t i = 0; i <= m_m; i++)
+        {
+            decoded += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) +
+                                i * std::log(m_ratio) + (n - i) * std::log1p(-m_ratio));
+        }
+        // Four standard deviations: a false alarm once in 16,000.
+        const double expected = m_blocks * (1 - decoded);
+        NS_TEST_EXPECT_MSG_GT(expected, 30, "enough blocks to tell");
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(failed),
+                                  expected,
+                                  4 * std::sqrt(expected * decoded),
+                                  "blocks that are not decoded");
+    }
+
+    double m_ratio;
+    uint32_t m_k;
+    uint32_t m_m;
+    uint32_t m_blocks;
+    uint32_t m_depth;
+};
+
 class BlockCodeTestSuite : public TestSuite
 {
   public:
@@ -126,6 +188,11 @@ class BlockCodeTestSuite : public TestSuite
     {
         AddTestCase(new SevenPacketsByHand, Duration::QUICK);
         AddTestCase(new EveryCodeIsOne, Duration::QUICK);
+        using Decade = ResidualLossInADecade;
+        AddTestCase(new Decade(1e-2, 64, 2, 20'000, 8), Duration::QUICK);
+        AddTestCase(new Decade(1e-3, 512, 2, 5000, 4), Duration::QUICK);
+        AddTestCase(new Decade(1e-4, 4096, 1, 1000, 2), Duration::QUICK);
+        AddTestCase(new Decade(1e-5, 30'000, 1, 1000, 1), Duration::QUICK);
     }
 };
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Block codes over a lossy long haul, from the scenario: parity on the wire, and what it leaves."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pyorch.metrics import wan_fec
+from pyorch.metrics._run import RunTables
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = ROOT / "scenarios" / "wan_fec.yaml"
+BLOCKS = 1024
+
+pytestmark = pytest.mark.ns3
+
+
+def measured(folder, case, parity, variant="plain"):
+    words = (f"transport.attributes.ParityPackets={parity}",
+             f"workload.message={BLOCKS * 64 * 4096} B")  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--case", case, "--variant", variant,
+         "--out", str(folder), *(part for word in words for part in ("--set", word))],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    spec = json.loads((folder / "spec.json").read_text())
+    return wan_fec.measure(RunTables(spec, folder)).iloc[0]
+
+
+def mean_and_spread(k, m, p):
+    """Mean and standard deviation of max(X - m, 0) over all blocks, X binomial of k + m."""
+    n = k + m
+    chances = [math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(n + 1)]
+    mean = sum(max(i - m, 0) * chance for i, chance in enumerate(chances))
+    square = sum(max(i - m, 0) ** 2 * chance for i, chance in enumerate(chances))
+    return BLOCKS * mean, math.sqrt(BLOCKS * (square - mean**2))
+
+
+@pytest.mark.parametrize(("case", "ratio", "parity"), [
+    ("alone_2", 1e-2, 0), ("alone_2", 1e-2, 2), ("alone_3", 1e-3, 1), ("alone_4", 1e-4, 0),
+])  # fmt: skip
+def test_parity_is_m_of_k_and_what_is_left_is_binomial(tmp_path, case, ratio, parity):
+    """Sent again: what blocks have lost beyond m, and of that the share p once more.
+
+    Four standard deviations: a false alarm once in 16 000 draws, and the seed is fixed.
+    """
+    row = measured(tmp_path, case, parity)
+
+    assert row["parity_share"] == pytest.approx(parity / 64, abs=1e-12)
+    mean, spread = mean_and_spread(64, parity, ratio)
+    assert abs(row["resent_packets"] - mean / (1 - ratio)) <= 4 * spread + 1
+
+
+def test_bursts_need_interleaving(tmp_path):
+    """Bursts of 8 on average, one lost packet in 100: a burst above 4 is (7/8)^4 = 59 % of them.
+
+    Sixteen blocks in turn bear bursts of up to 64, and (7/8)^64 are 2e-4. Bursts come every 800
+    packets, so in a group of 16 x 68 packets there are 1.4 on average; three or more of them that
+    hit one block more than four times are what is left.
+    """
+    alone = measured(tmp_path / "alone", "bursts_2", 4)
+    together = measured(tmp_path / "together", "bursts_2", 4, "interleaved")
+
+    assert alone["resent_packets"] > 1000
+    assert together["resent_packets"] < alone["resent_packets"] / 50
+    assert alone["parity_share"] == together["parity_share"] == 4 / 64
