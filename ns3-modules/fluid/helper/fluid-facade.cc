@@ -94,8 +94,8 @@ FluidFacade::Prepare(FabricTables& tables, FabricOptions& options)
     const auto holdsLater = [](const RouteRow& row) { return row.fromPs > 0; };
     NS_ABORT_MSG_IF(!tables.rateChanges.empty() ||
                         std::any_of(tables.routes.begin(), tables.routes.end(), holdsLater),
-                    "rate_changes, routes.from_ps: the fluid engine knows no plan that changes; use "
-                    "engine packets");
+                    "rate_changes, routes.from_ps: the fluid engine knows no plan that changes; "
+                    "use engine packets");
     m_engine->tables = tables;
     for (auto& row : tables.flows)
     {

@@ -120,10 +120,10 @@ class RateChangesBeforeTheStart : public TestCase
 };
 
 /**
- * Oracle: counting, and the way by hand. Switches 100 and 101 are joined by 102 and, longer, by 103.
- * From a time on the flow goes by 103. Entries of 102 stay, so what is on its way there arrives:
- * nothing is lost, each packet takes one way, and both add up. If link 100-102 is cut at that very
- * time nothing new is lost either: what was on its wire is, and is sent again.
+ * Oracle: counting, and the way by hand. Switches 100 and 101 are joined by 102 and, longer, by
+ * 103. From a time on the flow goes by 103. Entries of 102 stay, so what is on its way there
+ * arrives: nothing is lost, each packet takes one way, and both add up. If link 100-102 is cut at
+ * that very time nothing new is lost either: what was on its wire is, and is sent again.
  */
 class MakeBeforeBreak : public TestCase
 {
@@ -164,7 +164,8 @@ class MakeBeforeBreak : public TestCase
                                       {103, 101, AT_PS}};
         for (const auto& [node, peer, fromPs] : routes)
         {
-            network.Row("routes", {{"flow", 7}, {"node", node}, {"peer", peer}, {"from_ps", fromPs}});
+            network.Row("routes",
+                        {{"flow", 7}, {"node", node}, {"peer", peer}, {"from_ps", fromPs}});
         }
         if (m_cuts)
         {
@@ -218,7 +219,9 @@ class ChangesThatCannotBe : public TestCase
         NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 0, false), "rate_bps is 0, not > 0"),
                               true,
                               "rate");
-        NS_TEST_EXPECT_MSG_EQ(says(complaint(7, -1, 1, false), "time_ps is not >= 0"), true, "time");
+        NS_TEST_EXPECT_MSG_EQ(says(complaint(7, -1, 1, false), "time_ps is not >= 0"),
+                              true,
+                              "time");
         NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 1, true), "two rates at the same time"),
                               true,
                               "twice");
