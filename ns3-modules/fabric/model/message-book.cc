@@ -101,7 +101,7 @@ MessageBook::BuildRateChanges(const FabricTables& tables)
     m_rateChanges = tables.rateChanges;
     for (uint32_t row = 0; row < m_rateChanges.size(); row++)
     {
-        if (IsHere(*PlaceOf(tables.flows, m_rateChanges[row].flow)))
+        if (DomainOfItem(*PlaceOf(tables.flows, m_rateChanges[row].flow)) == m_domain)
         {
             m_queue.Push(0,
                          {static_cast<uint64_t>(m_rateChanges[row].timePs),
