@@ -6,7 +6,8 @@ Compare with [hotnets24] figure 5: same quantity; the paper has 8192 hosts and p
 Its best effort has a state-of-the-art congestion control, ours a window of one bandwidth-delay
 product. Most of a single-path tail is the draw of the paths, so the slowest flow of every run
 stands beside the max-min fluid value of its own paths, and the fluid value of many random draws is
-below. Bars: mean over seeds and its 95 % confidence interval (Student's t).
+below. Symbols: seeds; bars: their mean and its 95 % confidence interval (Student's t), none where
+there is one seed.
 """
 
 import numpy as np

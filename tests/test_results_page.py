@@ -118,6 +118,26 @@ def test_the_order_of_the_paper_is_that_of_every_transport():
     assert ((like > 0.9) & (like < 1.1)).all()
 
 
+def test_the_table_of_figure_6_with_every_transport_shows_what_was_measured():
+    over, fluid = (
+        pd.read_csv(RESULTS / "figure_6" / "laptop" / f"{table}.csv").pivot_table(
+            index="label", columns="workload.active", values=value, sort=False
+        )
+        for table, value in (("slowdown", "over_optimal_p100"), ("fluid", "over_fluid_p100"))
+    )
+    for label, values in over.iterrows():
+        assert f"| {label} | {' | '.join(f'{value:.2f}' for value in values)} |\n" in PAGE
+
+    windows = over.loc[["Sprayed", "SMaRTT + REPS", "UEC NSCC", "UEC RCCC"]]
+    credits = over.loc[["NDP", "EQDS", "Homa"]]
+    assert (fluid.drop(index="RoCEv2 + DCQCN") < 1.105).all(axis=None)
+    assert fluid.loc["RoCEv2 + DCQCN", 1.0] > 2
+    like = over.loc["InfiniBand (credits)"] / over.loc["RoCEv2 (go-back-N, PFC)"]
+    assert (abs(like - 1) < 0.01).all() and (windows.loc[:, :0.25] < 1.011).all(axis=None)
+    assert credits[0.05].between(1.04, 1.07).all() and credits[1.0].between(1.26, 1.31).all()
+    assert over.loc["RoCEv2 (go-back-N, PFC)", 1.0] > over.loc["Single path, best effort", 1.0] > 5
+
+
 SENSITIVITY = [
     re.split(r" ?\| ?", line)[1:-1]
     for line in re.findall(
