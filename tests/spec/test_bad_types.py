@@ -44,8 +44,8 @@ CHANGES = {
         "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::FlowEntrop'}}",
         "RoceTransport: Entropy: here goes a path selector; no 'ns3::FlowEntrop'. There are"
         " ns3::BitmapEntropy, ns3::FlowEntropy, ns3::FlowletEntropy, ns3::MixedEntropy,"
-        " ns3::PermutedEntropy, ns3::RandomEntropy, ns3::RepsEntropy, ns3::ScoredEntropy. Did you mean"
-        " ns3::FlowEntropy?",
+        " ns3::PermutedEntropy, ns3::RandomEntropy, ns3::RepsEntropy, ns3::ScoredEntropy. Did you"
+        " mean ns3::FlowEntropy?",
     ),
     "an attribute that names a type of another kind": (
         "type: ns3::RoceTransport}",
