@@ -20,12 +20,12 @@ FAR_PER_S = 6e9 / 8 / 4178
 pytestmark = pytest.mark.ns3
 
 
-def run(folder, failure, control):
+def run(folder, failure, control, *more):
     """Return a run of 0.4 s in which the link from east (24) to west (26) changes at 0.2 s."""
     words = (
         "workload.demands.0.message=150 MB", "workload.demands.1.message=75 MB",
         f"workload.control={{{control}}}",
-        f"failures=[{{type: scheduled, links: [[24, 26]], at: 200 ms, {failure}}}]",
+        f"failures=[{{type: scheduled, links: [[24, 26]], at: 200 ms, {failure}}}]", *more,
     )  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--scale", "smoke", "--out",
@@ -95,3 +95,15 @@ def test_nothing_is_lost_when_flows_move_before_the_link_overflows(tmp_path):
     assert ports.filter(like="dropped_").to_numpy().sum() == 0
     assert at(slow, 25, 26, "sent_data_packets") > 0  # some have gone by the middle
     assert slow.flows["timeouts"].sum() == 0
+
+
+def test_domains_change_nothing(tmp_path):
+    """Each domain changes ways, and the one of a source its rates, at the same picosecond."""
+    change = ("rate: 4 Gb/s, duration: 100 ms", "delay: 20 ms, step: 5 ms")
+    one = run(tmp_path / "one", *change)
+    three = run(tmp_path / "three", *change, "engine={domains: 3}")
+
+    for name in ("flows", "ports"):
+        pd.testing.assert_frame_equal(one.table(name), three.table(name))
+    counted = ["now_ps", "events", "data_packets_delivered"]
+    assert one.table("summary")[counted].equals(three.table("summary")[counted])
