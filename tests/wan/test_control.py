@@ -17,15 +17,18 @@ SITE = {"type": "star", "hosts": 2}
 BORDER = {"east": 9, "middle": 10, "west": 11}
 
 
-def tables(failures, control, quanta=1, **more):
+def tables(failures, control, quanta=1, borders=1, direct=100, **more):
     """Two demands of 80 Gb/s: direct from east to west, and from east to middle."""
     scenario = {
         "name": "cut",
         "topology": {
             "type": "multi_site",
-            "sites": [{"name": name, "topology": SITE} for name in BORDER],
+            "sites": [
+                {"name": name, "topology": SITE, "borders": borders if name == "east" else 1}
+                for name in BORDER
+            ],
             "long_haul": [
-                {"between": ["east", "west"], "rate": "100 Gb/s", "delay": "5 ms"},
+                {"between": ["east", "west"], "rate": f"{direct} Gb/s", "delay": "5 ms"},
                 {"between": ["east", "middle"], "rate": "100 Gb/s", "delay": "10 ms"},
                 {"between": ["middle", "west"], "rate": "100 Gb/s", "delay": "10 ms"},
             ],
@@ -137,6 +140,28 @@ def test_quanta_that_need_not_move_stay():
     direct = [flow for flow, hops in start.items() if (9, 11) in hops]
     assert len(direct) == 3
     assert set(routes["flow"][routes["from_ps"] > 0].tolist()) == set(range(4)) - set(direct)
+
+
+def test_flows_on_other_cables_stay_when_one_of_three_is_cut():
+    """East has border switches 9, 10, 11, each with 40 Gb/s to 13, and three quanta one each.
+
+    Without 9 its flow joins one of the others; dealt out anew all of them would move.
+    """
+    more = {"demands": [
+        {"name": "far", "from": "east", "to": "west", "demand": "100 Gb/s", "message": "1 GB",
+         "paths": [["east", "west"]]},
+    ]}  # fmt: skip
+    failures = [{"type": "scheduled", "links": [[9, 13]], "at": "100 ms"}]
+    made = tables(failures, {"delay": "1 ms"}, quanta=3, borders=3, direct=40, **more)
+
+    routes = made["routes"]
+    crossing = (routes["peer"] == 13) & (routes["reverse"] == 0)
+    first = dict(rows({k: v[crossing & (routes["from_ps"] == 0)] for k, v in routes.items()},
+                      "node", "flow"))  # fmt: skip
+    assert sorted(first) == [9, 10, 11]
+    assert set(routes["flow"][routes["from_ps"] > 0].tolist()) == {first[9]}
+    # Two quanta on one cable of 40 Gb/s: 20 each, so 60 in all.
+    assert made["rate_changes"]["rate_bps"].tolist() == pytest.approx([20e9] * 3, rel=1e-6)
 
 
 @pytest.mark.parametrize(
