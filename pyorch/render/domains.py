@@ -21,7 +21,7 @@ def domains(
 
     A host goes with the switch of its first link. What is joined by short links stays together as
     far as the domains can still be even, because domains meet once in the least delay between
-    them; of the rest each domain gets an equal share of every tier, by its links.
+    them; of the rest each domain gets an equal share of every tier and plane, by its links.
 
     Parameters
     ----------
@@ -34,8 +34,10 @@ def domains(
         between hosts in the delay of a row of `dependencies`.
     """
     graph = _switches(nodes, links)
-    tiers = dict(zip(nodes["node"].tolist(), nodes["tier"].tolist(), strict=True))
-    nx.set_node_attributes(graph, {switch: tiers[switch] for switch in graph}, "tier")
+    planes = nodes.get("plane", np.zeros_like(nodes["node"]))
+    places = zip(nodes["tier"].tolist(), planes.tolist(), strict=True)
+    place_of = dict(zip(nodes["node"].tolist(), places, strict=True))
+    nx.set_node_attributes(graph, {switch: place_of[switch] for switch in graph}, "place")
     for a, b, delay_ps in _news(waits):
         _join(graph, graph.graph["of"][a], graph.graph["of"][b], delay_ps, 0)
     parts = _kept_whole(graph, n)
@@ -114,7 +116,8 @@ def _contracted(graph: nx.Graph, parts: list[list[int]]) -> nx.Graph:
     result = nx.Graph()
     for i, part in enumerate(parts):
         weight = sum(graph.nodes[switch]["weight"] for switch in part)
-        result.add_node(i, weight=weight, tier=min(graph.nodes[switch]["tier"] for switch in part))
+        place = min(graph.nodes[switch]["place"] for switch in part)
+        result.add_node(i, weight=weight, place=place)
     for a, b, edge in graph.edges(data=True):
         _join(result, of[a], of[b], edge["delay_ps"], edge["weight"])
     return result
@@ -123,12 +126,17 @@ def _contracted(graph: nx.Graph, parts: list[list[int]]) -> nx.Graph:
 def _cut(graph: nx.Graph, n: int) -> dict[int, int]:
     """Return the domain of each part: of each tier an equal share by weight, none empty.
 
-    Parts are in the order of their ids, in which neighbours stand together: pod after pod.
+    Parts are in the order of their ids, in which neighbours stand together: pod after pod. Planes
+    are shared one by one where they are large enough, so leaves of the same hosts come together.
     """
-    tiers: dict[int, list[int]] = {}
-    for part, tier in graph.nodes(data="tier"):
-        tiers.setdefault(tier, []).append(part)
-    found = {part: d for parts in tiers.values() for part, d in _shared(graph, parts, n)}
+    tiers: dict[int, dict[int, list[int]]] = {}
+    for part, (tier, plane) in graph.nodes(data="place"):
+        tiers.setdefault(tier, {}).setdefault(plane, []).append(part)
+    groups: list[list[int]] = []
+    for planes in tiers.values():
+        fits = min(len(parts) for parts in planes.values()) >= n
+        groups += planes.values() if fits else [sorted(sum(planes.values(), []))]
+    found = {part: d for parts in groups for part, d in _shared(graph, parts, n)}
     if len(set(found.values())) == n:
         return found
     return dict(_shared(graph, list(graph), n))
