@@ -197,8 +197,8 @@ def run(
     captures : Captures, optional
         Hosts whose frames go to pcap files.
     options
-        ``engine`` (packets), ``skip_ppm``, ``program`` of switches; of `Fabric`: ``framing_bytes``,
-        ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
+        ``engine`` (packets), ``skip_ppm``, ``threads``, ``program`` of switches; of `Fabric`:
+        ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
     """
     return run_tables(
         network.nodes_table(),
@@ -223,10 +223,11 @@ def run(
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
     link_events=(), dependencies=(), tasks=(), sampled=(), captures=None, engine="packets",
-    program=None, skip_ppm=None, **options,
+    program=None, skip_ppm=None, threads=1, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
+    fabric.threads = threads
     if engine != "packets":
         fabric.engine = {"type": engine}
     if skip_ppm:

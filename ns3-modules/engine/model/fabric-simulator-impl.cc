@@ -98,6 +98,30 @@ FabricSimulatorImpl::NextStockTs() const
     return m_events->IsEmpty() ? NEVER : m_events->PeekNext().key.m_ts;
 }
 
+namespace
+{
+
+/// True as long as it lives, also if what happens meanwhile throws.
+class InLoop
+{
+  public:
+    explicit InLoop(bool& flag)
+        : m_flag(flag)
+    {
+        m_flag = true;
+    }
+
+    ~InLoop()
+    {
+        m_flag = false;
+    }
+
+  private:
+    bool& m_flag;
+};
+
+} // namespace
+
 void
 FabricSimulatorImpl::RunStockEvent()
 {
@@ -142,9 +166,10 @@ FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
         if (engineTs <= stockTs)
         {
             m_currentContext = Simulator::NO_CONTEXT;
-            m_inLoop = true;
-            m_loop->RunUntil(std::min(stockTs, stopPs), deadline);
-            m_inLoop = false;
+            {
+                const InLoop inLoop(m_inLoop);
+                m_loop->RunUntil(std::min(stockTs, stopPs), deadline);
+            }
             if (m_loop->NowPs() > m_currentTs)
             {
                 m_currentTs = m_loop->NowPs();

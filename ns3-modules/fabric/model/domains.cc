@@ -151,7 +151,7 @@ Domains::LimitTo(uint64_t limitPs)
 {
     NS_ABORT_MSG_IF(!IsOne(),
                     "a plug-in schedules an event of stock ns-3, which belongs to no domain: run "
-                    "it in one (engine.domains)");
+                    "it in one domain (engine.domains)");
     m_parts[0]->LimitTo(limitPs);
 }
 

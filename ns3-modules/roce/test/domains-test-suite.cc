@@ -2,6 +2,8 @@
 
 #include "../../fabric/test/test-network.h"
 
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
 #include "ns3/test.h"
 
 #include <map>
@@ -21,11 +23,29 @@ constexpr int64_t SPINES = 2;
 constexpr int64_t FIRST_LEAF = 100;
 constexpr int64_t FIRST_SPINE = 200;
 
+/// What a stock event has seen of the run: when it happened, and how many packets had arrived.
+using Seen = std::vector<std::pair<int64_t, uint64_t>>;
+
+/// Schedule stock events beside the fabric: one every 7 us, and one at the moment of a change.
+void
+LookEvery7Us(TestNetwork& network, Seen& seen)
+{
+    const auto look = [&network, &seen] {
+        seen.emplace_back(Simulator::Now().GetTimeStep(), network.GetFacade().DataPackets());
+    };
+    for (int64_t us = 7; us < 70; us += 7)
+    {
+        Simulator::Schedule(PicoSeconds(us * US_PS), look);
+    }
+    Simulator::Schedule(PicoSeconds(20 * US_PS), look);
+}
+
 /// @return every column of a run of 16 hosts with PFC and a link that is cut and comes back
 Columns
-Outcome(int64_t domains, int64_t threads)
+Outcome(int64_t domains, int64_t threads, Seen& seen)
 {
     TestNetwork network;
+    LookEvery7Us(network, seen);
     const auto node = [&](int64_t id, int64_t tier, int64_t domain) {
         network.Row("nodes",
                     {{"node", id},
@@ -97,12 +117,17 @@ class DomainsShowNowhere : public TestCase
   private:
     void DoRun() override
     {
-        const Columns expected = Outcome(1, 1);
+        Seen seen;
+        const Columns expected = Outcome(1, 1, seen);
+        NS_TEST_EXPECT_MSG_EQ(seen.size(), 10, "stock events have happened");
+        NS_TEST_EXPECT_MSG_GT(seen.back().second, seen.front().second, "and packets between them");
         NS_TEST_EXPECT_MSG_GT(expected.at("pauses.start_ps").size(), 0, "PFC has paused");
         for (const auto& [domains, threads] : std::vector<std::pair<int64_t, int64_t>>{
                  {2, 1}, {2, 2}, {3, 2}, {4, 4}})
         {
-            const Columns got = Outcome(domains, threads);
+            Seen parted;
+            const Columns got = Outcome(domains, threads, parted);
+            NS_TEST_EXPECT_MSG_EQ((parted == seen), true, "stock events see the same");
             for (const auto& [name, values] : expected)
             {
                 NS_TEST_EXPECT_MSG_EQ((got.at(name) == values),

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a run leaves and what it refuses when it is cut into domains. Oracle: the run in one."""
+
+from dataclasses import dataclass, field
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle_network import GBPS, NS_PS, US_PS, Captures, Flows, Network, leaf_spine, run, star
+from test_domains import expect_the_same
+from test_tasks import graphs
+
+from pyorch.errors import PyorchError
+
+pytestmark = pytest.mark.ns3
+
+RATE, DELAY = 100 * GBPS, 500 * NS_PS
+FABRIC = leaf_spine(4, 2, 2, RATE, DELAY)
+
+
+@dataclass
+class Parted(Network):
+    """A network whose nodes have domains."""
+
+    domains: list[int] = field(default_factory=list)
+
+    def nodes_table(self):
+        return super().nodes_table() | {"domain": np.array(self.domains, dtype=np.int64)}
+
+
+def parted(network: Network, n: int, seed: int = 1) -> Parted:
+    """Return the network with its nodes dealt out to domains at random, each with some."""
+    nodes = len(network.hosts) + len(network.switches)
+    domains = [i % n for i in range(nodes)]
+    Random(seed).shuffle(domains)
+    return Parted(network.hosts, network.switches, network.links, domains)
+
+
+def permutation() -> Flows:
+    flows = Flows()
+    for host in FABRIC.hosts:
+        flows.add(host, (host + 3) % 8, 60_000, start_ps=host * 7 * NS_PS)
+    return flows
+
+
+EVERYTHING = {
+    "forwarding": "ns3::RandomSpray",
+    "queue": ("ns3::RedEcn", {"KminBytes": 0, "KmaxBytes": 20_000}),
+    "transports": [("ns3::RoceTransport", {"Recovery": "SelectiveRepeat", "Rto": "100us"})],
+    "trace_arrivals": True,
+    "sample_ps": 3 * US_PS,
+    "trace_pauses": True,
+    "buffer_bytes": 10_000_000,
+    "pfc": {"XoffBytes": 10_000, "XonOffsetBytes": 5_000},
+    "convergence_ps": 5 * US_PS,
+    # Cut and restored while frames are on it, and once more while routes know of it.
+    "link_events": [
+        (2 * US_PS, 10_000, 20_000, 0),
+        (3 * US_PS, 10_000, 20_000, RATE),
+        (4 * US_PS, 10_001, 20_001, 0),
+        (30 * US_PS, 10_001, 20_001, RATE // 2),
+    ],
+}
+
+
+@pytest.mark.parametrize(("n", "threads"), [(2, 1), (3, 2), (4, 1), (8, 3)])
+def test_captures_have_the_same_bytes(n, threads, tmp_path):
+    outcomes = []
+    for network, folder in ((FABRIC, "one"), (parted(FABRIC, n), "parted")):
+        (tmp_path / folder).mkdir()
+        captures = Captures(tmp_path / folder, [0, 3, 5])
+        options = EVERYTHING | ({"threads": threads} if folder == "parted" else {})
+        outcomes.append(run(network, permutation(), captures=captures, **options))
+    expect_the_same(*outcomes[::-1])
+    for host in (0, 3, 5):
+        one, other = (tmp_path / name / f"host_{host}.pcap" for name in ("one", "parted"))
+        assert one.stat().st_size > 60_000 and one.read_bytes() == other.read_bytes()
+
+
+def test_the_grid_of_domains_and_threads():
+    # All of it at once: losses by cuts, marks, pauses and samples are in the tables.
+    expected = run(FABRIC, permutation(), **EVERYTHING)
+    assert expected["ports"]["dropped_loss_frames"].sum() > 0 and len(expected["pauses"]["start_ps"]) > 0
+    assert expected["flows"]["ecn_marked_packets"].sum() > 0
+    for n, threads in product((2, 3, 4, 8), (1, 2, 4)):
+        got = run(parted(FABRIC, n, seed=n), permutation(), threads=threads, **EVERYTHING)
+        expect_the_same(got, expected)
+
+
+@settings(max_examples=30, deadline=None)
+@given(graph=graphs(), n=st.integers(2, 4), seed=st.integers(0, 99))
+def test_computations_and_barriers_in_random_domains(graph, n, seed):
+    flows, tasks, waits = graph
+    network = star(4, RATE, DELAY)
+    expected = run(network, flows, tasks=tasks, dependencies=waits)
+    got = run(parted(network, n, seed), flows, tasks=tasks, dependencies=waits)
+    expect_the_same(got, expected)
+
+
+def test_a_run_ends_with_a_computation_in_another_domain():
+    # Host 3, in a domain of its own, computes on when all messages are done.
+    flows = Flows()
+    flows.add(0, 1, 100_000)
+    network = star(4, RATE, DELAY)
+    alone = Parted(network.hosts, network.switches, network.links, [0, 0, 0, 1, 0])
+    tasks = [(1, 0, 3, 0, 900 * US_PS)]
+    got = run(alone, flows, tasks=tasks)
+    expect_the_same(got, run(network, flows, tasks=tasks))
+    assert got["summary"]["now_ps"][0] == 900 * US_PS
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"program": "ns3::Hedera"}, "ns3::Hedera knows what all switches do: run it in one do"),
+        ({"skip_ppm": 1000}, "steady states are skipped in one domain; leave out engine.skip or"),
+    ],
+)
+def test_what_needs_one_domain_is_refused_in_one_line(options, message):
+    with pytest.raises(PyorchError) as caught:
+        run(parted(FABRIC, 2), permutation(), **options)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_plug_in_that_schedules_stock_events_is_refused_when_it_does():
+    tcp = [("ns3::TcpTransport", {})]
+    with pytest.raises(RuntimeError, match="belongs to no domain: run it in one domain"):
+        run(parted(FABRIC, 2), permutation(), transports=tcp)
+    run(FABRIC, permutation(), transports=tcp)  # nothing of the other run is left
