@@ -83,7 +83,8 @@ def test_captures_have_the_same_bytes(n, threads, tmp_path):
 def test_the_grid_of_domains_and_threads():
     # All of it at once: losses by cuts, marks, pauses and samples are in the tables.
     expected = run(FABRIC, permutation(), **EVERYTHING)
-    assert expected["ports"]["dropped_loss_frames"].sum() > 0 and len(expected["pauses"]["start_ps"]) > 0
+    assert expected["ports"]["dropped_loss_frames"].sum() > 0
+    assert len(expected["pauses"]["start_ps"]) > 0
     assert expected["flows"]["ecn_marked_packets"].sum() > 0
     for n, threads in product((2, 3, 4, 8), (1, 2, 4)):
         got = run(parted(FABRIC, n, seed=n), permutation(), threads=threads, **EVERYTHING)
@@ -127,6 +128,6 @@ def test_what_needs_one_domain_is_refused_in_one_line(options, message):
 
 def test_a_plug_in_that_schedules_stock_events_is_refused_when_it_does():
     tcp = [("ns3::TcpTransport", {})]
-    with pytest.raises(RuntimeError, match="belongs to no domain: run it in one domain"):
+    with pytest.raises(Exception, match="belongs to no domain: run it in one domain"):
         run(parted(FABRIC, 2), permutation(), transports=tcp)
     run(FABRIC, permutation(), transports=tcp)  # nothing of the other run is left
