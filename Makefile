@@ -15,7 +15,8 @@ EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
 SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery docs test test-slurm wheel battery drill sanitize bench clean
+.PHONY: help setup figures gallery docs test test-slurm wheel battery drill partitions sanitize \
+        sanitize-threads bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -28,7 +29,9 @@ help:
 	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
 	@echo "make battery   refuse three thousand malformed scenarios, commands and files"
 	@echo "make drill     kill a small workflow a hundred times and resume it"
+	@echo "make partitions  compare 200 random networks in random domains with the same in one"
 	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
+	@echo "make sanitize-threads  run the suite of domains with every access of threads watched"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
 	@echo "make clean     remove .venv and build; results and figures stay"
 
@@ -63,6 +66,10 @@ battery: setup
 drill: setup
 	@$(IN_VENV) python tests/drills/kill.py --count 100
 
+partitions: setup
+	@$(IN_VENV) PYORCH_DOMAINS=200 python -m pytest -n auto --maxprocesses 8 \
+		tests/oracles/test_domains.py
+
 # Debian's packages; configuration and daemons are gone afterwards. What was not there is skipped.
 test-slurm: setup
 	@$(VENV)/bin/pip install $(PIP_FLAGS) --editable .[slurm]
@@ -78,6 +85,12 @@ sanitize: setup
 	@$(IN_VENV) $(SANITIZED) $(WATCHED) \
 		python -m pytest -n auto --maxprocesses 8 --capture sys tests/oracles
 
+# The wheel is not instrumented, and holds nothing that threads share.
+sanitize-threads: setup
+	@$(IN_VENV) $(THREADED) python -m pyorch.simulate.build --sanitize thread test-runner
+	@$(IN_VENV) $(THREADED) build/threads/bin/test-runner --suite=domains --verbose
+
+THREADED := PYORCH_BUILD=build/threads
 SANITIZED := PYORCH_BUILD=build/sanitized
 TYPEIDS := build/sanitized/typeids.json
 WATCHED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \

@@ -5,7 +5,7 @@ Every row is the same permutation with the same bytes as a result. *handed over*
 several domains on one thread beyond that of one domain, by windows; it is negative where domains
 gain more by their caches than they lose. *barrier* is the wall time of a window in which next to
 nothing happens, with so many threads. What is printed for more threads than were tried is an
-estimate, and says so.
+estimate, and says so. ``python benchmarks/scaling.py CSV FOLDER`` draws the rows.
 """
 
 import argparse
@@ -100,7 +100,8 @@ def main() -> None:
             for (n, threads), run in got.items():
                 speed_up = got[1, 1]["wall_s"] / run["wall_s"]
                 more_us = 1e6 * (run["cpu_s"] - got[1, 1]["cpu_s"]) / run["windows"]
-                rows.append([hosts, variant, n, threads, run["wall_s"], run["cpu_s"], speed_up])
+                took = [run["wall_s"], run["cpu_s"]]
+                rows.append([hosts, variant, n, threads, *took, speed_up, "measured"])
                 print(
                     f"{hosts} {variant}: {n} domains, {threads} threads: {run['wall_s']:.2f} s,"
                     f" CPU {run['cpu_s']:.2f} s, {speed_up:.2f} times as fast,"
@@ -108,9 +109,10 @@ def main() -> None:
                 )
             for n, speed_up in estimates(got, barrier, [4, 8, 16, 32]).items():
                 print(f"{hosts} {variant}: estimate for {n} cores of their own: {speed_up:.1f}")
+                rows.append([hosts, variant, n, n, "", "", speed_up, "estimate"])
     if given.csv:
         with given.csv.open("w", newline="") as file:
-            names = "hosts", "variant", "domains", "threads", "wall_s", "cpu_s", "speed_up"
+            names = "hosts", "variant", "domains", "threads", "wall_s", "cpu_s", "speed_up", "kind"
             csv.writer(file).writerows([names, *rows])
 
 

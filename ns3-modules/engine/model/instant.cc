@@ -83,7 +83,7 @@ Instant::OrderArrivals(const FramePool& frames)
     {
         MergeRuns();
     }
-    for (size_t i = 1; i < arrived.Size(); i++)
+    for (size_t i = 1; m_anyPair && i < arrived.Size(); i++)
     {
         uint64_t* key = arrived.begin() + i;
         if (key[0] >> 32 == key[-1] >> 32 && frames[static_cast<FrameId>(key[0])].kind >
@@ -100,13 +100,15 @@ Instant::FindRuns()
 {
     constexpr size_t FEW = 64;
     m_runs.clear();
+    m_anyPair = false;
     const uint64_t* start = arrived.begin();
-    uint32_t last = 0;
+    uint32_t last = NO_PORT;
     for (const uint64_t* key = start; key != arrived.end(); key++)
     {
         const uint32_t rank = Rank(*key);
-        if (rank < last) [[unlikely]]
+        if (rank <= last && key != start) [[unlikely]]
         {
+            m_anyPair |= rank == last;
             m_runs.push_back({start, key});
             start = key;
             if (m_runs.size() == FEW)
@@ -136,6 +138,7 @@ Instant::MergeRuns()
             first = rank < firstRank ? i : first;
             firstRank = std::min(rank, firstRank);
         }
+        m_anyPair |= firstRank == secondRank;
         Run& run = m_runs[first];
         do
         {

@@ -84,6 +84,7 @@ struct alignas(64) DomainMail
 /// Where frames for another domain are put that reach it after one delay.
 struct Outbox
 {
+    std::array<DomainMail*, 2> mail; ///< In windows of even, of odd number
     uint32_t domain;
     uint32_t list;    ///< Of its mail; DomainMail::LANES: among the loose ones
     uint64_t delayPs; ///< If it has a list [ps]

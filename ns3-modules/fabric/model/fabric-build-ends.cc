@@ -212,7 +212,7 @@ Fabric::BuildOutbox(PortId portId, uint32_t list, uint64_t delayPs)
     port.outbox = static_cast<uint16_t>(box - m_outboxes.begin());
     if (box == m_outboxes.end())
     {
-        m_outboxes.push_back({domain, list, delayPs});
+        m_outboxes.push_back({{&m_mail[domain][0], &m_mail[domain][1]}, domain, list, delayPs});
     }
 }
 

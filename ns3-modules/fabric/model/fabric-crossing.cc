@@ -57,6 +57,25 @@ Fabric::LeastCrossingPs() const
     return leastPs;
 }
 
+/// Put a copy of a frame into the mail; the frame is free.
+FABRIC_HOT void
+Fabric::Post(DomainMail& mail,
+             std::vector<DomainMail::Letter>& letters,
+             const DomainMail::Delivery& delivery,
+             FrameId frameId)
+{
+    letters.emplace_back(delivery, m_frames[frameId]);
+    if (const FrameNote* note = m_frames.FindNote(frameId)) [[unlikely]]
+    {
+        letters.back().frame.next = static_cast<uint32_t>(mail.notes.size());
+        const auto hops = m_frames.Hops(frameId);
+        mail.hops.insert(mail.hops.end(), hops.begin(), hops.end());
+        mail.notes.push_back({*note, static_cast<uint32_t>(mail.hops.size())});
+    }
+    mail.Expect(delivery.timePs);
+    m_frames.Free(frameId);
+}
+
 /// A frame is whole on a link to another domain, which gets a copy.
 void
 Fabric::HandOver(PortId portId, FrameId frameId)
@@ -70,7 +89,7 @@ Fabric::HandOver(PortId portId, FrameId frameId)
         HandOverAt(portId, m_nowPs + m_network.counters[portId].delayPs + latencyPs, frameId);
         return;
     }
-    DomainMail& mail = m_mail[box.domain][m_parity];
+    DomainMail& mail = *box.mail[m_parity];
     Post(mail, mail.lanes[box.list], {m_nowPs + box.delayPs, port.peer}, frameId);
 }
 
@@ -79,26 +98,8 @@ void
 Fabric::HandOverAt(PortId portId, uint64_t timePs, FrameId frameId)
 {
     const Port& port = m_ports[portId];
-    DomainMail& mail = m_mail[m_outboxes[port.outbox].domain][m_parity];
+    DomainMail& mail = *m_outboxes[port.outbox].mail[m_parity];
     Post(mail, mail.loose, {timePs, port.peer}, frameId);
-}
-
-void
-Fabric::Post(DomainMail& mail,
-             std::vector<DomainMail::Letter>& letters,
-             const DomainMail::Delivery& delivery,
-             FrameId frameId)
-{
-    letters.push_back({delivery, m_frames[frameId]});
-    if (const FrameNote* note = m_frames.FindNote(frameId))
-    {
-        letters.back().frame.next = static_cast<uint32_t>(mail.notes.size());
-        const auto hops = m_frames.Hops(frameId);
-        mail.hops.insert(mail.hops.end(), hops.begin(), hops.end());
-        mail.notes.push_back({*note, static_cast<uint32_t>(mail.hops.size())});
-    }
-    mail.Expect(delivery.timePs);
-    m_frames.Free(frameId);
 }
 
 /// A frame is lost on its way out; the port that it never reaches counts it.
@@ -108,12 +109,32 @@ Fabric::CountLost(PortId portId)
     const Port& port = m_ports[portId];
     if (port.crosses)
     {
-        m_mail[m_outboxes[port.outbox].domain][m_parity].lost.push_back(port.peer);
+        m_outboxes[port.outbox].mail[m_parity]->lost.push_back(port.peer);
     }
     else
     {
         m_network.counters[port.peer].lostFrames++;
     }
+}
+
+/// @return a frame of this domain, made of one that was sent here
+FABRIC_HOT FrameId
+Fabric::Unfold(const DomainMail& mail, const Frame& frame)
+{
+    m_frames.FetchFree();
+    const FrameId id = m_frames.AllocateCopy(frame);
+    if (frame.noted) [[unlikely]]
+    {
+        const auto& [note, end] = mail.notes[frame.next];
+        FrameNote& own = m_frames.Note(id);
+        own = note;
+        own.firstHop = NO_HOP;
+        for (uint32_t i = frame.next == 0 ? 0 : mail.notes[frame.next - 1].endOfHops; i < end; i++)
+        {
+            m_frames.AddHop(id, mail.hops[i]);
+        }
+    }
+    return id;
 }
 
 void
@@ -165,15 +186,17 @@ Fabric::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
         for (size_t i = m_readers.size(); i-- > 0;)
         {
             MailReader& from = m_readers[i];
-            for (; from.next != from.end && from.next->delivery.timePs <= timePs; from.next++)
+            const auto* next = from.next;
+            for (; next != from.end && next->delivery.timePs <= timePs; next++)
             {
-                const FrameId frame = Unfold(*from.mail, from.next->frame);
+                const auto [arrivesPs, to] = next->delivery;
                 m_queue.PushLane(m_inLanes[list],
-                                 {from.next->delivery.timePs,
-                                  EventTarget(EventType::ARRIVE, from.next->delivery.to),
-                                  frame});
+                                 {arrivesPs,
+                                  EventTarget(EventType::ARRIVE, to),
+                                  Unfold(*from.mail, next->frame)});
             }
-            if (from.next == from.end)
+            from.next = next;
+            if (next == from.end)
             {
                 from = m_readers.back();
                 m_readers.pop_back();
@@ -202,26 +225,6 @@ Fabric::TakeInLoose(const DomainMail& mail)
             m_queue.Push(m_nowPs, event);
         }
     }
-}
-
-/// @return a frame of this domain, made of one that was sent here
-FABRIC_HOT FrameId
-Fabric::Unfold(const DomainMail& mail, const Frame& frame)
-{
-    m_frames.FetchFree();
-    const FrameId id = m_frames.AllocateCopy(frame);
-    if (frame.noted) [[unlikely]]
-    {
-        const auto& [note, end] = mail.notes[frame.next];
-        FrameNote& own = m_frames.Note(id);
-        own = note;
-        own.firstHop = NO_HOP;
-        for (uint32_t i = frame.next == 0 ? 0 : mail.notes[frame.next - 1].endOfHops; i < end; i++)
-        {
-            m_frames.AddHop(id, mail.hops[i]);
-        }
-    }
-    return id;
 }
 
 void

@@ -276,6 +276,10 @@ Fabric::TransmissionDone(PortId portId)
                           EventTarget(EventType::ARRIVE, port.peer),
                           frameId});
     }
+    else if (port.crosses && !port.down && !isLinkControl)
+    {
+        HandOver(portId, frameId);
+    }
     else
     {
         PutOnWire(portId, frameId);

@@ -232,18 +232,13 @@ void
 Fabric::PutOnWire(PortId portId, FrameId frameId)
 {
     const Port& port = m_ports[portId];
-    const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
-    if (port.crosses && !isLinkControl && !port.down)
-    {
-        HandOver(portId, frameId);
-        return;
-    }
     if (port.down) // cut while the frame was under way
     {
         CountLost(portId);
         m_frames.Free(frameId);
         return;
     }
+    const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
     const Port& peer = m_ports[port.peer];
     const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
     const uint64_t delayPs = m_network.counters[portId].delayPs;
