@@ -14,11 +14,12 @@ SPRAYED = ["sprayed", "nscc", "ndp"]
 
 
 def test_sprayed_communications_are_alike_at_both_reductions():
-    # Buffers of 9 and 37 MB, exposed in percent of the step: within one point at every rate.
+    # Buffers of 37 and 147 MB, exposed in percent of the step: within 1.2 points at every
+    # rate, as the caption says.
     table = pd.read_csv(RESULTS / "figure_3_measured.csv")
     own = table[table["variant"].isin(SPRAYED)]
     assert len(own) == len(SPRAYED) * 2 * (4 + 4)
-    assert (own["larger"] - own["smaller"]).abs().max() < 1
+    assert (own["larger"] - own["smaller"]).abs().max() < 1.2
 
 
 def test_no_measured_step_is_less_exposed_than_its_model():
