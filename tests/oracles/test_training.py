@@ -13,7 +13,7 @@ import pytest
 
 import pyorch
 from pyorch.errors import PyorchError
-from pyorch.metrics import RunTables, training_step
+from pyorch.metrics import RunTables, step_timeline, training_step
 from pyorch.metrics._steps import steps
 from pyorch.theory import exposed, parallelism, preset
 from pyorch.training.step import DATA
@@ -76,6 +76,20 @@ def test_a_step_is_exposed_as_modelled(step):
     kinds = [row[f"{kind}_share"] for kind in ("tensor", "expert", "pipeline", "data", "bubble")]
     assert sum(kinds) == pytest.approx(row["exposed_share"], abs=1e-9)
     assert row["compute_ps"] == pytest.approx(model.compute_ps / DIVIDE, rel=1e-6)
+
+
+def test_the_first_device_computes_or_waits_and_no_lane_is_busy_twice(step):
+    # Oracle: identities. Computations and exposed times fill the step; in a steady step all devices
+    # do the same, so device 0 waits as long as the mean.
+    _, run = step
+    row, spans = shares(run), step_timeline.measure(RunTables(run.spec, run.folder))
+    lengths = (spans["end_ps"] - spans["start_ps"]).groupby(spans["lane"]).sum()
+
+    assert lengths["compute"] + lengths["exposed"] == row["step_ps"]
+    assert lengths["exposed"] / row["step_ps"] == pytest.approx(row["exposed_share"], abs=1e-3)
+    for _, own in spans.groupby("lane"):
+        own = own.sort_values("start_ps")
+        assert (own["start_ps"].to_numpy()[1:] >= own["end_ps"].to_numpy()[:-1]).all()
 
 
 def test_stages_take_their_times(tmp_path):
