@@ -10,26 +10,26 @@ from pyorch.spec.network import Columns
 from pyorch.training.graph import MESSAGE, TaskGraph
 
 
-def flows(graph: TaskGraph, hosts: np.ndarray, start_ps: int = 0) -> Columns:
+def flows(graph: TaskGraph, hosts: np.ndarray, start_ps: int | np.ndarray = 0) -> Columns:
     """Return the messages: src, dst, bytes, start_ps.
 
     Parameters
     ----------
     hosts : ndarray of int, n_devices
         Node id of each device.
-    start_ps : int
-        Before which no task starts [ps].
+    start_ps : int, or ndarray of int, n_devices
+        Before which no task starts, maybe of each device [ps].
     """
     rows = graph.kind == MESSAGE
     return {
         "src": hosts[graph.device[rows]],
         "dst": hosts[graph.peer[rows]],
         "bytes": graph.size_bytes[rows],
-        "start_ps": np.full(int(rows.sum()), start_ps, dtype=np.int64),
+        "start_ps": _starts(graph, rows, start_ps),
     }
 
 
-def tasks(graph: TaskGraph, hosts: np.ndarray, start_ps: int = 0) -> Columns:
+def tasks(graph: TaskGraph, hosts: np.ndarray, start_ps: int | np.ndarray = 0) -> Columns:
     """Return all others: kind, node, stream, duration_ps, start_ps."""
     rows = graph.kind != MESSAGE
     return {
@@ -37,8 +37,12 @@ def tasks(graph: TaskGraph, hosts: np.ndarray, start_ps: int = 0) -> Columns:
         "node": hosts[graph.device[rows]],
         "stream": graph.stream[rows],
         "duration_ps": graph.duration_ps[rows],
-        "start_ps": np.full(int(rows.sum()), start_ps, dtype=np.int64),
+        "start_ps": _starts(graph, rows, start_ps),
     }
+
+
+def _starts(graph: TaskGraph, rows: np.ndarray, start_ps: int | np.ndarray) -> np.ndarray:
+    return np.broadcast_to(start_ps, graph.devices)[graph.device[rows]].astype(np.int64)
 
 
 def dependencies(graph: TaskGraph) -> Columns:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Which hosts the ranks of a workload are, by a policy."""
+"""Which hosts the ranks of a workload are, by a policy, and how far their clocks are apart."""
 
 from typing import Literal
 
@@ -53,3 +53,9 @@ def placed(
     block, within = np.divmod(np.arange(groups), stride)
     first = first_host + block * stride * ranks + within
     return first[:, None] + np.arange(ranks) * stride
+
+
+def clocks(start_ps: int, skew_ps: int, ranks: int, seed: int) -> np.ndarray:
+    """Return when each rank begins [ps]: its clock is late by a random time up to `skew_ps`."""
+    late_ps = stream(seed, "skew").integers(0, skew_ps, ranks, endpoint=True)
+    return start_ps + late_ps

@@ -23,7 +23,7 @@ from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.training import chakra, goal, graph, tables
 from pyorch.workload._hosts import hosts
-from pyorch.workload._placement import Placement, check_placement, placed
+from pyorch.workload._placement import Placement, check_placement, clocks, placed
 
 KEY = "file"
 #: Which algorithm does an operation that nothing is said of.
@@ -53,6 +53,7 @@ class Params(Closed):
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     hosts: tuple[Host, ...] = ()
     start_ps: TimePs = Field(0, alias="start")
+    skew_ps: TimePs = Field(0, alias="skew")
 
     @model_validator(mode="before")
     @classmethod
@@ -144,12 +145,12 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
 
 def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
     """Return the messages."""
-    return tables.flows(graph_of(params), _hosts(params, nodes, links, seed), params.start_ps)
+    return tables.flows(graph_of(params), _hosts(params, nodes, links, seed), _starts(params, seed))
 
 
 def tasks(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
     """Return computations and barriers."""
-    return tables.tasks(graph_of(params), _hosts(params, nodes, links, seed), params.start_ps)
+    return tables.tasks(graph_of(params), _hosts(params, nodes, links, seed), _starts(params, seed))
 
 
 def dependencies(params: Params) -> Columns:
@@ -164,6 +165,10 @@ def graph_of(params: Params) -> graph.TaskGraph:
         params.format, tuple((file["path"], file["sha256"]) for file in files),
         params.communicators is not None, tuple(sorted(params.algorithms.items())),
     )  # fmt: skip
+
+
+def _starts(params: Params, seed: int) -> np.ndarray:
+    return clocks(params.start_ps, params.skew_ps, graph_of(params).devices, seed)
 
 
 def _hosts(params: Params, nodes: Columns, links: Columns, seed: int) -> np.ndarray:

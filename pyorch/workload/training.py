@@ -15,20 +15,30 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.errors import PyorchError
 from pyorch.spec.fields import Closed, Count, FieldError, TimePs
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, LONGEST_TEXT, MOST_FLOWS
+from pyorch.spec.limits import (
+    LARGEST_MESSAGE_BYTES,
+    LONGEST_PS,
+    LONGEST_TEXT,
+    MOST_FLOWS,
+    MOST_NODES,
+)
 from pyorch.spec.network import Columns, Network
 from pyorch.theory import preset
 from pyorch.training import graph, step, tables
 from pyorch.training.plan import Amounts, Shape, amounts
 from pyorch.workload._hosts import hosts
+from pyorch.workload._placement import check_placement, clocks, placed
 
 Amount = Annotated[int, Field(strict=True, ge=1, le=max(LARGEST_MESSAGE_BYTES, LONGEST_PS))]
+Index = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
 
 
 class Params(Closed):
-    """Who trains what, in which order.
+    """Who trains what, in which order, and on which hosts.
 
-    `amounts` are found when the preset is read; a scenario does not give them.
+    Devices are hosts in their order from `first_host` on, or at random; `replaced` has pairs of a
+    device and the host that has taken its place. `amounts` are found when the preset is read; a
+    scenario does not give them.
     """
 
     preset: Annotated[str, Field(max_length=LONGEST_TEXT)]
@@ -44,7 +54,11 @@ class Params(Closed):
     overlap: Literal["compute", "pass"] = "compute"
     chunks: Count = 16
     experts: Count = 1
+    placement: Literal["packed", "random"] = "packed"
+    first_host: Annotated[int, Field(strict=True, ge=0)] = 0
+    replaced: tuple[tuple[Index, Index], ...] = ()
     start_ps: TimePs = Field(0, alias="start")
+    skew_ps: TimePs = Field(0, alias="skew")
     amounts: dict[str, Amount]
 
     @model_validator(mode="before")
@@ -82,6 +96,12 @@ class Params(Closed):
                 "experts", f"{self.members} members of a rack are not groups of {self.experts}."
                 " Write a divisor, or 1 for no exchange of tokens.",
             )  # fmt: skip
+        check_placement(self.placement, 0, self.first_host)
+        devices = _shape(self).devices
+        if unknown := [device for device, _ in self.replaced if device >= devices]:
+            raise FieldError(
+                "replaced", f"there is no device {unknown[0]}; they are 0 to {devices - 1}."
+            )
         return self
 
 
@@ -107,11 +127,14 @@ def _amounts(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, in
 def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if the devices do not fit the network, or there are too many messages."""
     shape, counts = _shape(params), network.counts
-    if shape.devices > counts["hosts"]:
+    if params.first_host + shape.devices > counts["hosts"]:
+        behind = f" from host {params.first_host} on" if params.first_host else ""
         raise FieldError(
             "stages", f"{shape.stages} stages x {shape.peers} peers x {shape.members} members x"
-            f" {shape.tensor} make {shape.devices} devices; the topology has {counts['hosts']}.",
+            f" {shape.tensor} make {shape.devices} devices{behind}; the topology has"
+            f" {counts['hosts']}.",
         )  # fmt: skip
+    _check_replaced(params, network)
     per_rack = shape.members * shape.tensor
     if "rails" in counts and counts["rails"] != per_rack:
         raise FieldError(
@@ -125,14 +148,49 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     graph.check(tasks, "stages")
 
 
+def _check_replaced(params: Params, network: Network) -> None:
+    """Raise FieldError if a device is replaced by a host that is not there or has another one."""
+    available = network.counts["hosts"]
+    if unknown := [host for _, host in params.replaced if host >= available]:
+        raise FieldError(
+            "replaced", f"there is no host {unknown[0]}. The {available} hosts are 0 to"
+            f" {available - 1}.",
+        )  # fmt: skip
+    if params.placement == "random":
+        if params.replaced:
+            raise FieldError("replaced", "placement random draws all hosts. Leave one of them out.")
+        return
+    index = _host_index(params, network.nodes, network.links, 0)
+    found, times = np.unique(index, return_counts=True)
+    if (times > 1).any():
+        raise FieldError("replaced", f"host {found[times > 1][0]} would be two devices.")
+
+
 def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
     """Return the messages of the step."""
-    return tables.flows(graph_of(params), hosts(nodes), params.start_ps)
+    ids = hosts(nodes)[_host_index(params, nodes, links, seed)]
+    return tables.flows(graph_of(params), ids, _starts(params, seed))
 
 
 def tasks(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
     """Return its computations and barriers."""
-    return tables.tasks(graph_of(params), hosts(nodes), params.start_ps)
+    ids = hosts(nodes)[_host_index(params, nodes, links, seed)]
+    return tables.tasks(graph_of(params), ids, _starts(params, seed))
+
+
+def _host_index(params: Params, nodes: Columns, links: Columns, seed: int) -> np.ndarray:
+    """Return the host of each device, counted from 0."""
+    shape = (1, _shape(params).devices)
+    (found,) = placed(
+        shape, params.placement, 0, params.first_host, nodes, links, seed, "training"
+    )
+    for device, host in params.replaced:
+        found[device] = host
+    return found
+
+
+def _starts(params: Params, seed: int) -> np.ndarray:
+    return clocks(params.start_ps, params.skew_ps, _shape(params).devices, seed)
 
 
 def dependencies(params: Params) -> Columns:
