@@ -67,17 +67,30 @@ Fabric::ChangeLink(uint32_t row)
     const PortId end = m_changes.EndOf(row);
     const uint64_t rateBps = m_changes.RateBps(row);
     NS_LOG_LOGIC("link of port " << end << " gets " << rateBps << " bit/s");
-    if (m_ports[end].down != (rateBps == 0))
+    // What one cut sets free may send at once, so no link that is cut in this instant is still up.
+    std::vector<PortId> cut;
+    const bool isFirst = row == 0 || m_changes.TimePs(row - 1) != m_changes.TimePs(row);
+    for (uint32_t other = row; other < m_changes.Size() && (other == row || isFirst) &&
+                               m_changes.TimePs(other) == m_changes.TimePs(row);
+         other++)
     {
-        m_changes.Flipped(row);
-    }
-    for (const PortId port : {end, m_ports[end].peer})
-    {
-        if (rateBps == 0)
+        const PortId one = m_changes.EndOf(other);
+        if (m_changes.RateBps(other) == 0 && !m_ports[one].down)
         {
-            CutPort(port);
+            m_changes.Flipped(other);
+            cut.insert(cut.end(), {one, m_ports[one].peer});
+            CutPort(one);
+            CutPort(m_ports[one].peer);
         }
-        else
+    }
+    std::ranges::for_each(cut, [this](PortId port) { EmptyPort(port); });
+    if (rateBps != 0)
+    {
+        if (m_ports[end].down)
+        {
+            m_changes.Flipped(row);
+        }
+        for (const PortId port : {end, m_ports[end].peer})
         {
             m_ports[port].rate = m_network.RateIndex(rateBps);
             RestorePort(port);
@@ -91,28 +104,29 @@ void
 Fabric::CutPort(PortId portId)
 {
     Port& port = m_ports[portId];
-    if (port.down)
+    if (IsOwn(portId))
     {
-        return;
-    }
-    if (!IsOwn(portId))
-    {
-        port.down = true;
-        m_changes.Cut(portId);
-        return;
-    }
-    m_network.counters[portId].pausedPs = PausedByClock(portId, m_nowPs);
-    if (m_telemetry && m_telemetry->LogsPauses())
-    {
-        m_telemetry->PauseChanged(portId, port.paused, 0, {});
+        m_network.counters[portId].pausedPs = PausedByClock(portId, m_nowPs);
+        if (m_telemetry && m_telemetry->LogsPauses())
+        {
+            m_telemetry->PauseChanged(portId, port.paused, 0, {});
+        }
+        port.paused = ALL_CLASSES;
+        if (LinkFlowControl* control = m_linkClasses[port.linkClass].control)
+        {
+            control->OnLinkDown(portId);
+        }
     }
     port.down = true;
-    port.paused = ALL_CLASSES;
-    if (LinkFlowControl* control = m_linkClasses[port.linkClass].control)
-    {
-        control->OnLinkDown(portId);
-    }
-    for (uint32_t waiting = port.queued; waiting != 0; waiting &= waiting - 1)
+    m_changes.Cut(portId);
+}
+
+/// What waits for a link that has been cut is dropped, or takes another port of its host.
+void
+Fabric::EmptyPort(PortId portId)
+{
+    Port& port = m_ports[portId];
+    for (uint32_t waiting = IsOwn(portId) ? port.queued : 0; waiting != 0; waiting &= waiting - 1)
     {
         const auto queueClass = static_cast<uint32_t>(std::countr_zero(waiting));
         if (!port.isHost || queueClass == LINK_CONTROL_CLASS)
@@ -120,8 +134,7 @@ Fabric::CutPort(PortId portId)
             FlushQueue(portId, queueClass);
         }
     }
-    m_changes.Cut(portId);
-    if (port.isHost)
+    if (port.isHost && IsOwn(portId))
     {
         MoveControl(portId);
     }

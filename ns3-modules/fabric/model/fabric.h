@@ -286,6 +286,7 @@ class Fabric final : public PacketLoop
     void ExecuteChange(uint32_t index, uint32_t row, bool isLast);
     void ChangeLink(uint32_t row);
     void CutPort(PortId portId);
+    void EmptyPort(PortId portId);
     void RestorePort(PortId portId);
     void FlushQueue(PortId portId, uint32_t queueClass);
     void MoveControl(PortId portId);
