@@ -16,6 +16,7 @@ from pyorch.runs.finished import is_finished
 from pyorch.runs.make import make
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
+from pyorch.spec import engine as engines
 from pyorch.spec.overrides import parse_assignment
 from pyorch.units import TIME, format_exact
 from pyorch.writing import make_folder, write_atomically
@@ -34,6 +35,13 @@ def run(
 ) -> int:
     """Run one point of a scenario unless it is finished; return the exit status."""
     chosen = choose(scenario, sets, seed, variant, case, scale)
+    domains = engines.of(chosen.spec).domains
+    if threads is not None and threads > domains:
+        raise SpecError(
+            f"--threads {threads} for a run in {domains} domain{'s' if domains > 1 else ''}: a"
+            " thread without a domain has nothing to do."
+            f" Write 1 to {domains}, or --set engine.domains."
+        )
     folder = out or Path("results") / chosen.folder
     if not out:
         asked.note(folder.parent, map(parse_assignment, sets), seed)
