@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace ns3
 {
@@ -53,6 +54,7 @@ class Deadlines
         {
             return NEVER_PS;
         }
+        m_laterPs = m_timerPs;
         m_timerPs = duePs;
         return duePs;
     }
@@ -86,13 +88,15 @@ class Deadlines
             }
             nextPs = std::min(nextPs, m_duePs[i]);
         }
-        m_timerPs = nextPs;
-        return {reached, nextPs};
+        const bool isSet = m_laterPs <= nextPs; // a flow that is paced would set one each packet
+        m_timerPs = isSet ? std::exchange(m_laterPs, NEVER_PS) : nextPs;
+        return {reached, isSet ? NEVER_PS : nextPs};
     }
 
   private:
     std::array<uint64_t, N> m_duePs; ///< When each is reached [ps]
     uint64_t m_timerPs{NEVER_PS};    ///< Earliest timer set [ps]
+    uint64_t m_laterPs{NEVER_PS};    ///< One that was set before that and is yet to come [ps]
 };
 
 /// @return the time at which a wait that was doubled so often is over, NEVER_PS at the latest [ps]

@@ -207,6 +207,44 @@ class DeadlinesAgainstList : public TestCase
     }
 };
 
+/// Oracle: a timeout that moves with every packet and a pace that is reached by each: two timers.
+class PacedFlowsHaveTwoTimers : public TestCase
+{
+  public:
+    PacedFlowsHaveTwoTimers()
+        : TestCase("a paced flow has two timers set at most, however many packets it sends")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t RTO_PS = 4000;
+        constexpr uint64_t PACE_PS = 7;
+        Deadlines<2> deadlines;
+        std::multiset<uint64_t> timers;
+        const auto set = [&timers](uint64_t atPs) {
+            if (atPs != NEVER_PS)
+            {
+                timers.insert(atPs);
+            }
+        };
+        for (uint64_t nowPs = 0; nowPs < 5 * RTO_PS; nowPs++)
+        {
+            for (; timers.count(nowPs); timers.erase(timers.find(nowPs)))
+            {
+                set(deadlines.Fire(nowPs).againPs);
+            }
+            if (nowPs % PACE_PS == 0)
+            {
+                set(deadlines.Move(0, nowPs + RTO_PS));
+                set(deadlines.Move(1, nowPs + PACE_PS));
+            }
+            NS_TEST_ASSERT_MSG_LT_OR_EQ(timers.size(), 2, "set at " << nowPs);
+        }
+    }
+};
+
 /// Oracle: doubling in 128 bits, capped.
 class BackoffDoesNotWrap : public TestCase
 {
@@ -249,6 +287,7 @@ class HostToolkitTestSuite : public TestSuite
         AddTestCase(new PacerKeepsTheRate, Duration::QUICK);
         AddTestCase(new EstimatorFollowsTheRfc, Duration::QUICK);
         AddTestCase(new DeadlinesAgainstList, Duration::QUICK);
+        AddTestCase(new PacedFlowsHaveTwoTimers, Duration::QUICK);
         AddTestCase(new BackoffDoesNotWrap, Duration::QUICK);
     }
 };
