@@ -16,7 +16,6 @@ from pyorch.workload import permutation
 RATE_BPS = 800_000_000_000
 DELAY_PS = 500_000
 PAYLOAD_BYTES = 4096
-WINDOW_PACKETS = 128
 SEED = 1
 
 

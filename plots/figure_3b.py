@@ -7,78 +7,27 @@ at every rate. Open symbols: what the paper's text says of the optimum.
 """
 
 import numpy as np
-import pandas as pd
 
 from pyorch import figures
-from pyorch.theory import exposed, preset, transports
+from pyorch.theory import preset, transports
 
 NEEDS = {"slowdown": "figure_5/slowdown.csv"}
 
-PRESETS = ("dense-100t", "moe-100t")
-#: Optimum wide and grey below; transports that coincide show as dashes on a wider line.
-LINES = [
-    {"lw": 5, "color": "#d5d5d5"}, {"lw": 2.4}, {"lw": 1.4, "ls": (0, (4, 2))},
-    {"lw": 1.2, "ls": (0, (1, 1.2))},
-]  # fmt: skip
-SYMBOLS = {"o": "paper: about", "^": "paper: more than", "v": "paper: less than"}
-RATES_GBPS = np.geomspace(100, 3200, 241)
-TICKS_GBPS = [100, 200, 400, 800, 1600, 3200]
-#: Rate, percent and symbol of what the text says: o about, ^ more than, v less than.
+RATES_BPS = np.geomspace(100, 3200, 241) * 1e9
+#: Rate [Gb/s], percent and symbol of what the text says: o about, ^ more than, v less than.
 TEXT = {
     "dense-100t": [(100, 55, "o"), (800, 5, "o")],
     "moe-100t": [(100, 85, "o"), (800, 20, "o"), (1600, 5, "v")],
 }
 
 
-def curves(slowdown):
-    """Return the exposed share by model, transport and rate."""
-    kinds = {"optimal": ("Optimal", exposed.Inflation()), **transports.inflations(slowdown)}
-    tables = []
-    for name in PRESETS:
-        setup = exposed.with_rates(preset.training(name).setup, scale_out_bps=RATES_GBPS * 1e9)
-        for kind, (label, inflation) in kinds.items():
-            share = exposed.expose_setup(setup, inflation=inflation).share
-            tables.append(
-                pd.DataFrame(
-                    {
-                        "preset": name, "transport": kind, "label": label,
-                        "pipeline_slowdown": inflation.pipeline, "scale_out_gbps": RATES_GBPS,
-                        "exposed_percent": 100 * share,
-                    }
-                )
-            )  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
-
-
 def draw(figure, slowdown):
     """Draw one panel per model, one curve per transport."""
-    data = curves(slowdown)
-    looks = figures.styles(data[["transport", "label"]].itertuples(index=False, name=None))
-    axes = figures.panels(figure, [2.4] * len(PRESETS), sharey=True)
-    for ax, name in zip(axes, PRESETS, strict=True):
-        shown = data[data["preset"] == name].groupby("transport", sort=False)
-        for number, (kind, curve) in enumerate(shown):
-            line = {"color": looks[kind].color} | LINES[min(number, len(LINES) - 1)]
-            ratio = curve["pipeline_slowdown"].iloc[0]
-            label = looks[kind].label + (f" ({ratio:.2f} x optimal)" if number else "")
-            ax.plot(curve["scale_out_gbps"], curve["exposed_percent"], label=label, **line)
-        for symbol, label in SYMBOLS.items():
-            stated = [(rate, percent) for rate, percent, kind in TEXT[name] if kind == symbol]
-            if stated:
-                rates, percents = zip(*stated, strict=True)
-                ax.plot(
-                    rates, percents, symbol, mfc="white", color="black", ms=4.5,
-                    zorder=5, label=label,
-                )  # fmt: skip
-        ax.set_title(preset.training(name).title, loc="left")
-        ax.set_xscale("log")
-        ax.set_xticks(TICKS_GBPS, TICKS_GBPS)
-        ax.minorticks_off()
-        ax.set(xlabel="scale-out rate per GPU [Gb/s]", ylim=(0, 100))
-        if ax is axes[0] or figures.is_column(figure):
-            ax.set_ylabel("exposed networking\n[% of the step]")
-        ax.grid(True)
-    figures.legend(figure, axes, 3)
+    data = transports.exposed_by_rate(slowdown, list(TEXT), "scale_out", RATES_BPS)
+    titles = {name: preset.training(name).title for name in TEXT}
+    shown = data.assign(rate=data["scale_out_gbps"])
+    ticks = [100, 200, 400, 800, 1600, 3200]
+    figures.exposed_by_rate(figure, shown, titles, TEXT, ticks, "scale-out rate per GPU [Gb/s]")
     return data
 
 

@@ -148,11 +148,6 @@ def parse_rate_bps(text: object) -> int:
     return parse(text, RATE)
 
 
-def parse_size_bytes(text: object) -> int:
-    """Return a size [B]: ``"97.4 MB"`` is 97400000, ``"1 MiB"`` is 1048576."""
-    return parse(text, SIZE)
-
-
 def format_exact(value: int, dimension: Dimension) -> str:
     """Return the shortest text that `parse` reads back as exactly `value`."""
     candidates = [

@@ -36,7 +36,7 @@ def test_a_rate_is_in_bits_per_second(text, expected):
     [("97.4 MB", 97_400_000), ("1 MB", 10**6), ("1 MiB", 1_048_576), ("1.5 KiB", 1536)],
 )
 def test_a_size_is_decimal_unless_it_says_binary(text, expected):
-    assert units.parse_size_bytes(text) == expected
+    assert units.parse(text, units.SIZE) == expected
 
 
 @pytest.mark.parametrize("dimension", [units.TIME, units.RATE, units.SIZE])

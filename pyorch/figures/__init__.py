@@ -16,6 +16,7 @@ Importing this package does not import matplotlib; drawing does.
 """
 
 from pyorch.figures.command import main
+from pyorch.figures.exposed_by_rate import exposed_by_rate
 from pyorch.figures.interval import mean_interval, over_seeds
 from pyorch.figures.layout import (
     ONE_COLUMN_INCHES,
@@ -32,6 +33,7 @@ __all__ = [
     "ONE_COLUMN_INCHES",
     "TWO_COLUMNS_INCHES",
     "Style",
+    "exposed_by_rate",
     "is_column",
     "legend",
     "main",

@@ -107,14 +107,6 @@ def counts(params: Params) -> dict[str, int]:
     }
 
 
-def oversubscription_ratio(params: Params) -> float:
-    """Return the rate into a leaf from its hosts over the rate to its spines when links are alike.
-
-    1 is fully provisioned.
-    """
-    return params.hosts_per_leaf / (params.spines * params.parallel)
-
-
 def _grid(*axes: np.ndarray) -> np.ndarray:
     """Return all combinations, one row each, the first axis slowest."""
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))

@@ -3,7 +3,6 @@
 
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,15 +62,6 @@ def test_the_tables_have_as_many_rows_as_the_closed_form_says(**numbers):
     assert len(np.unique(ends, axis=0)) == len(ends)
     assert all(column.dtype == np.int64 for name, column in tables["links"].items()
                if name != "loss_ratio")  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("numbers", "ratio"),
-    [({"leaves": 128, "hosts_per_leaf": 64, "spines": 64}, 1.0),
-     ({"leaves": 4, "hosts_per_leaf": 8, "spines": 2, "parallel": 2}, 2.0)],
-)  # fmt: skip
-def test_oversubscription_is_hosts_over_uplinks(numbers, ratio):
-    assert leaf_spine.oversubscription_ratio(params(**numbers)) == ratio
 
 
 def test_the_fabric_of_the_paper_has_all_its_nodes():
