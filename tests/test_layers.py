@@ -8,9 +8,9 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
 ROOMS = ["errors", "units", "plugins", "reading", "writing", "jobs", "forks", "built", "draws",
-         "spec", "topology", "theory", "collective", "training", "wan", "workload", "failure",
-         "render", "export", "simulate", "traces", "metrics", "figures", "study", "report", "views",
-         "runs", "scaffold", "workflow", "api", "cli"]  # fmt: skip
+         "spec", "topology", "theory", "collective", "training", "wan", "controller",
+         "workload", "failure", "render", "export", "simulate", "traces", "metrics", "figures",
+         "study", "report", "views", "runs", "scaffold", "workflow", "api", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 
 

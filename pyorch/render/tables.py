@@ -61,12 +61,26 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     if ways := _routes(spec["workload"], parts, ids, tables):
         forwards = np.isin(ways["node"], hosts(tables["nodes"]), invert=True)
         tables["routes"] = {name: column[forwards] for name, column in ways.items()}
+    if rows := _controlled(spec["workload"], parts, ids):
+        tables["controlled"] = rows
     if spec["trace"]["nodes"]:
         tables["sampled"] = {"node": np.array(spec["trace"]["nodes"], dtype=np.int64)}
     if spec["failures"]:
         tables["link_events"] = _link_events(spec, tables, seed)
         _add_changes(spec["workload"], parts, ids, tables)
     return tables
+
+
+def _controlled(
+    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return the flows of workloads that are controlled while a run goes on; no columns: none."""
+    found = []
+    ends = np.cumsum([len(part["src"]) for part in parts])
+    for index, (load, own) in enumerate(zip(loads, np.split(ids, ends[:-1]), strict=True)):
+        if (load.get("control") or {}).get("controller"):
+            found.append({"workload": np.full(len(own), index), "flow": own})
+    return {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
 
 
 def _add_changes(

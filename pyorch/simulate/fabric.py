@@ -10,12 +10,15 @@ import numpy as np
 from pyorch.errors import SimulationError
 from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes
+from pyorch.simulate.control import Controller
 from pyorch.simulate.pipes import small_buffers
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
-    "rate_changes",
+    "rate_changes", "controlled",
 )  # fmt: skip
+#: These the engine does not read.
+_OURS = ("controlled",)
 ENDLESS_PS = 2**63 - 1
 WHOLE_FRAME_BYTES = 65535
 
@@ -95,6 +98,7 @@ class Fabric:
         self._roles: list[tuple[str, int, str, dict[str, str]]] = []
         self._transports: list[tuple[str, dict[str, str]]] = []
         self._captures: list[tuple[int, int]] = []
+        self._controlled: list[tuple[int, Mapping[str, object]]] = []
 
     def tables(self, path: str | Path) -> None:
         """Read input tables from an ``.npz`` with keys ``<table>.<column>``.
@@ -224,6 +228,29 @@ class Fabric:
         """
         self._captures.append((int(host), int(snaplen_bytes)))
 
+    def control(self, index: int, workload: Mapping[str, object]) -> None:
+        """Have the flows of a workload limited and routed while the run goes on.
+
+        Parameters
+        ----------
+        index : int
+            Which flows: those with it in ``controlled.workload``.
+        workload : mapping
+            As in the resolved spec; it says who does it, and how.
+        """
+        self._controlled.append((int(index), workload))
+
+    def controllers(self) -> list[Controller]:
+        """Return who limits and routes flows while the run goes on."""
+        rows = self._tables.get("controlled", {})
+        return [
+            Controller(
+                workload, rows["flow"][rows["workload"] == index],
+                self._tables["nodes"], self._tables["links"],
+            )
+            for index, workload in self._controlled
+        ]  # fmt: skip
+
     def data_packets(self) -> int:
         """Return how many data packets the flows need when nothing is sent twice."""
         return int(self._packets().sum())
@@ -309,7 +336,7 @@ class Fabric:
         for type_name, attributes in self._transports:
             facade.Transport(_factory(facade, type_name, attributes))
         for table, columns in self._tables.items():
-            for column, values in columns.items():
+            for column, values in columns.items() if table not in _OURS else ():
                 give = facade.RealColumn if values.dtype.kind == "f" else facade.Column
                 # cppyy takes no array without elements; none of this one is read.
                 memory = values if len(values) else np.zeros(1, dtype=values.dtype)

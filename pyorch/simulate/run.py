@@ -16,8 +16,9 @@ from pathlib import Path
 
 from pyorch import jobs
 from pyorch.errors import PyorchError, SimulationError
+from pyorch.simulate import control, loader, places, provenance, results
 from pyorch.simulate import fabric as fabrics
-from pyorch.simulate import loader, places, provenance, results
+from pyorch.simulate.control import Controller
 from pyorch.simulate.fabric import Fabric
 from pyorch.simulate.progress import Progress, State, time_text
 from pyorch.writing import expect_room, make_folder
@@ -114,15 +115,19 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     namespace = fabric.load()
     load_s, _ = clock.lap()
     facade = fabric.build(namespace, out)
+    controllers = fabric.controllers()
+    with _engine_errors(SimulationError):
+        for controller in controllers:
+            controller.begin(facade)
     for line in fabric.small_buffers():
         print(f"{name}: warning: {line}", file=sys.stderr)
     build_s, _ = clock.lap()
     start_to_first_event_s = provenance.process_age_s()
     clock.lap()
-    _run(facade, fabric, name)
+    _run(facade, fabric, name, controllers)
     run_wall_s, run_cpu_s = clock.lap()
 
-    tables = fabrics.output_columns(facade)
+    tables = fabrics.output_columns(facade) | control.tables(controllers)
     outcome = {"engine": fabric.engine_type, **_outcome(facade, fabric.stop_ps)}
     facts = provenance.describe(
         engine=fabric.engine_type,
@@ -148,22 +153,35 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
         print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
 
 
-def _run(facade, fabric: Fabric, name: str) -> None:
+def _run(facade, fabric: Fabric, name: str, controllers: list[Controller]) -> None:
     """Run to the end in slices of wall time, showing progress between them."""
     progress = Progress(name)
     packets_total = fabric.data_packets()
     start_s = time.monotonic()
+    words = "the simulation aborted at {}: "
     try:
-        while not facade.RunSlice(fabric.stop_ps, SLICE_S):
-            progress.show(_state(facade, packets_total, time.monotonic() - start_s))
-        facade.Finish()
-    except Exception as error:  # whatever C++ throws arrives as a class of cppyy's
-        raise Aborted(
-            f"the simulation aborted at {time_text(int(facade.NowPs()))}:"
-            f" {fabrics.cpp_message(error)}"
-        ) from None
+        while True:
+            until_ps = control.until_ps(controllers, fabric.stop_ps)
+            with _engine_errors(Aborted, lambda: words.format(time_text(int(facade.NowPs())))):
+                while until_ps >= 0 and not facade.RunSlice(until_ps, SLICE_S):
+                    progress.show(_state(facade, packets_total, time.monotonic() - start_s))
+            if until_ps == fabric.stop_ps or _all_done(_outcome(facade, fabric.stop_ps)):
+                break
+            facade.Look()
+            control.act(controllers, facade, fabrics.output_columns(facade))
+        with _engine_errors(Aborted, lambda: words.format(time_text(int(facade.NowPs())))):
+            facade.Finish()
     finally:
         progress.close()
+
+
+@contextlib.contextmanager
+def _engine_errors(kind: type[SimulationError], words: Callable[[], str] = lambda: ""):
+    """Raise what C++ throws, which arrives as a class of cppyy's, as an error of ours."""
+    try:
+        yield
+    except Exception as error:
+        raise kind(f"{words()}{fabrics.cpp_message(error)}") from None
 
 
 def _state(facade, packets_total: int, wall_s: float) -> State:

@@ -69,6 +69,13 @@ def check_skip(spec: dict) -> None:
                 "it records all that happens, and engine.skip leaves out what happens in a steady"
                 " state. Leave out one of them.",
             )
+    for index, load in enumerate(spec["workload"]):
+        if (load.get("control") or {}).get("controller"):
+            raise FieldError(
+                f"workload.{index}.control.controller",
+                "it looks at a run again and again, and engine.skip leaves parts of it out. Leave"
+                " out one of them.",
+            )
     link = spec["link"]
     for key, written in (("loss_ratio", "loss"), ("bit_error_ratio", "bit_error_ratio"),
                          ("loss_model", "loss_model")):  # fmt: skip

@@ -117,6 +117,18 @@ SKIPPED_FLOWS = {
     "flow": Column("Id of the message"),
     "skipped_packets": Column("Of its data packets, those that were skipped"),
 }
+CONTROL = {
+    "controller": Column("Which workload that is controlled, from 0"),
+    "time_ps": Column("When the controller looks: the end of an epoch [ps]"),
+    "demand": Column("Index into its demands, from 0"),
+    "sent_bytes": Column(
+        "What its sources have sent in that epoch, on the wire, without copies and parity [byte]"
+    ),
+    "waiting_bytes": Column("What they have made and not sent until then, as above [byte]"),
+    "limit_bps": Column("Rate to which it is admitted then, without parity [bit/s]"),
+    "granted_bps": Column("Rate that is decided for it; none: nobody was there [bit/s]", True),
+    "moved_flows": Column("Flows of it that get another way", True),
+}
 TRANSPORTS = {
     "transport": Column("Index into the transports of the scenario, from 0"),
     "mtu_bytes": Column("Payload of a full packet [byte]"),
@@ -148,6 +160,7 @@ CONTRACTS = {
     "port_samples": PORT_SAMPLES,
     "flow_samples": FLOW_SAMPLES,
     "pauses": PAUSES,
+    "control": CONTROL,
     "skips": SKIPS,
     "skipped_flows": SKIPPED_FLOWS,
 }

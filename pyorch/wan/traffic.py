@@ -5,13 +5,13 @@ A demand has as many sources as it says; each cuts its message into as many part
 quanta, one flow each, so that every quantum of a split is on one way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from pyorch.errors import TheoryError
+from pyorch.errors import PluginError, TheoryError
 from pyorch.units import format_si
 from pyorch.wan import maxmin
 from pyorch.wan.plan import Plan, plan
@@ -29,6 +29,12 @@ class Stream:
     src: int
     dst: int
     way: tuple[Cable, ...]
+
+    def hops(self) -> list[tuple[int, int, int, int, int]]:
+        """Return hop, node, peer, parallel and direction of its way, and of that of its answers."""
+        there = [(hop, a, b, parallel, 0) for hop, (a, b, parallel) in enumerate(self.way)]
+        back = enumerate(reversed(self.way))
+        return there + [(hop, b, a, parallel, 1) for hop, (a, b, parallel) in back]
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,11 @@ def engineered(
 
 
 def re_engineered(
-    request: Request, before: Traffic, cables: Cables, overhead: float = 0.0
+    request: Request,
+    before: Traffic,
+    cables: Cables,
+    overhead: float = 0.0,
+    planner: Callable[[Request], Plan] = lambda request: plan(request, possible=False),
 ) -> Traffic:
     """Return the same flows on what is left of a network; who can keeps the way that it had.
 
@@ -84,6 +94,8 @@ def re_engineered(
         What `engineered` has returned.
     cables : Cables
         Those that are left, with the rates that they have.
+    planner : callable
+        Who makes a plan of what is asked on what is left.
 
     Raises
     ------
@@ -114,8 +126,49 @@ def re_engineered(
             ends[stream.demand].append((stream.src, stream.dst))
         if left.issuperset(stream.way):
             kept.setdefault((stream.demand, stream.source), []).append(stream)
-    made = plan(_with_overhead(now, overhead), possible=False)
-    return _traffic(now, made, ends, cables, overhead, kept)
+    made = planner(_with_overhead(now, overhead))
+    served = now.model_copy(update={"demands": _served(now, made)})
+    return _traffic(served, made, ends, cables, overhead, kept)
+
+
+def _served(request: Request, made: Plan) -> list[Demand]:
+    """Return the demands as a plan has taken them; no more is granted than they ask for.
+
+    Raises
+    ------
+    PluginError
+        It does not grant each of them some rate, and all of its quanta.
+    """
+    asked, granted = ([demand.name for demand in demands] for demands in (
+        request.demands, [grant.demand for grant in made.grants]
+    ))  # fmt: skip
+    if asked != granted:
+        raise PluginError(
+            f"the plan is for {', '.join(granted)}. Grant, in this order: {', '.join(asked)}."
+        )
+    for grant in made.grants:
+        quanta = [tunnel.split * request.quanta for tunnel in grant.tunnels]
+        whole = [round(part) for part in quanta]
+        if sum(whole) != request.quanta or any(
+            abs(part - n) > 1e-6 for part, n in zip(quanta, whole, strict=True)
+        ):
+            raise PluginError(
+                f"the plan splits demand {grant.demand.name} into"
+                f" {', '.join(f'{tunnel.split:g}' for tunnel in grant.tunnels)}. Write multiples"
+                f" of 1/{request.quanta} that add up to 1."
+            )
+        if not 0 <= grant.rate_bps < np.inf:
+            raise PluginError(
+                f"the plan grants demand {grant.demand.name} {grant.rate_bps:g} bit/s. Write 0 or"
+                " more."
+            )
+    return [
+        grant.demand if grant.rate_bps <= grant.demand.points()[-1][1] * (1 + 1e-9)
+        else grant.demand.model_copy(
+            update={"function": [], "demand_bps": int(np.ceil(grant.rate_bps))}
+        )
+        for grant in made.grants
+    ]  # fmt: skip
 
 
 def _with_overhead(request: Request, overhead: float) -> Request:

@@ -30,6 +30,10 @@ def files_of(spec: dict) -> tuple[Path, ...]:
     chosen += [PACKAGE / "workload" / f"{load['type']}.py" for load in spec["workload"]]
     if any(load["type"] == "wan_demands" for load in spec["workload"]):
         chosen += _room("wan")
+    chosen += [
+        PACKAGE / "controller" / f"{load['control']['controller']['type']}.py"
+        for load in spec["workload"] if (load.get("control") or {}).get("controller")
+    ]  # fmt: skip
     if any(load["type"] == "collective" for load in spec["workload"]):
         chosen += _room("collective")  # an algorithm may be made of others
     chosen += [PACKAGE / "failure" / f"{failure['type']}.py" for failure in spec["failures"]]

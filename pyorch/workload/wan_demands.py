@@ -11,25 +11,26 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
+from pyorch import plugins
 from pyorch.errors import TheoryError
 from pyorch.spec.fields import (
     Closed,
     Count,
     FieldError,
     Flag,
-    MessageBytes,
     Number,
     Share,
-    TimePs,
+    restore,
 )
 from pyorch.spec.limits import MOST_FLOWS
 from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
-from pyorch.wan import control
+from pyorch.wan import control, online
 from pyorch.wan import request as requests
 from pyorch.wan.traffic import Stream, Traffic, engineered
 from pyorch.wan.ways import Cables
 from pyorch.workload._hosts import hosts
+from pyorch.workload._wan_fields import Change, Controller, Demand, check_profile
 
 DERIVED: dict[str, Any] = {"derived": True}
 TOPOLOGY = "multi_site"
@@ -38,40 +39,6 @@ ROUTE_COLUMNS = ("flow", "hop", "node", "peer", "parallel", "reverse")
 _SAME = 1e-6
 #: The plan that was made last: flows, ways and checks of a run ask for the same.
 _MADE: dict[tuple, Traffic] = {}
-
-
-class Demand(requests.Demand):
-    """A demand of `wan-te`, and the `message` of each of its `hosts`."""
-
-    hosts: Count = 1
-    message_bytes: MessageBytes = Field(alias="message")
-    start_ps: TimePs = Field(0, alias="start")
-
-
-class Away(Closed):
-    """From when to when there is no controller."""
-
-    start_ps: TimePs = Field(alias="from")
-    end_ps: TimePs = Field(alias="to")
-
-
-class Controller(Closed):
-    """What follows links that change: `delay` after each `epoch` in which one has, in `step`s.
-
-    Lower rates come first, ways a step later, higher rates one more later.
-    """
-
-    delay_ps: TimePs = Field(alias="delay")
-    step_ps: TimePs = Field(0, alias="step")
-    epoch_ps: TimePs = Field(0, alias="epoch")
-    away: list[Away] = []
-
-    @model_validator(mode="after")
-    def _comes_back(self) -> "Controller":
-        for index, away in enumerate(self.away):
-            if away.end_ps <= away.start_ps:
-                raise FieldError(f"control.away.{index}.to", "must be later than `from`.")
-        return self
 
 
 class Params(Closed):
@@ -136,6 +103,8 @@ class Params(Closed):
             raise FieldError(
                 "control", "a controller sets rates and ways. Leave `admission` and `routed` out."
             )
+        for index, demand in enumerate(self.demands):
+            check_profile(f"demands.{index}", demand, self.control)
         n_flows = sum(demand.hosts for demand in self.demands) * self.quanta
         if n_flows > MOST_FLOWS:
             raise FieldError("demands", f"{n_flows} flows; there may be {MOST_FLOWS}.")
@@ -188,7 +157,14 @@ def _demand(plain: dict, scale: float) -> Demand:
         for point in plain["function"]
     ]
     asked = plain["demand_bps"] and max(1, round(plain["demand_bps"] * scale))
-    return Demand.model_construct(**{**plain, "demand_bps": asked, "function": points})
+    profile = [
+        Change.model_construct(
+            start_ps=change["start_ps"], rate_bps=max(1, round(change["rate_bps"] * scale))
+        )
+        for change in plain.get("profile", [])
+    ]
+    given = {**plain, "demand_bps": asked, "function": points, "profile": profile}
+    return Demand.model_construct(**given)
 
 
 def traffic(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> Traffic:
@@ -265,9 +241,7 @@ def routes(
 
 def _rows_of(flow: int, stream: Stream) -> list[tuple]:
     """Return the rows of the ways of a flow and its answers."""
-    there = [(flow, hop, a, b, parallel, 0) for hop, (a, b, parallel) in enumerate(stream.way)]
-    back = enumerate(reversed(stream.way))
-    return there + [(flow, hop, b, a, parallel, 1) for hop, (a, b, parallel) in back]
+    return [(flow, *hop) for hop in stream.hops()]
 
 
 def _columns(names: Sequence[str], rows: list[tuple]) -> dict[str, np.ndarray]:
@@ -294,9 +268,10 @@ def changes(
     """Return what the controller changes as links change: rates, and ways from some time on."""
     if not params.control or not len(events["time_ps"]):
         return {}
-    given = params.control if isinstance(params.control, dict) else params.control.model_dump()
-    away = [(part["start_ps"], part["end_ps"]) for part in given["away"]]
-    when = control.Control(given["delay_ps"], given["step_ps"], given["epoch_ps"], away)
+    given = _plain_control(params)
+    if given.get("controller"):
+        return {}  # it sees for itself
+    when = _times(given)
     sites = list(zip(params.sites, params.borders, strict=True))
     first = traffic(params, nodes, links)
     network = (nodes, links, sites)
@@ -321,3 +296,40 @@ def changes(
         "rate_changes": _columns(("time_ps", "flow", "rate_bps"), rates),
         "routes": _columns((*ROUTE_COLUMNS, "from_ps"), ways),
     }
+
+
+def _plain_control(params: Params) -> dict[str, Any]:
+    return params.control if isinstance(params.control, dict) else params.control.model_dump()
+
+
+def _times(given: dict[str, Any]) -> control.Control:
+    away = [(part["start_ps"], part["end_ps"]) for part in given["away"]]
+    return control.Control(given["delay_ps"], given["step_ps"], given["epoch_ps"], away)
+
+
+def loop(
+    params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
+) -> online.Loop | None:
+    """Return who limits and routes the flows while the run goes on; None if nobody does."""
+    given = _plain_control(params) if params.control else {}
+    if not given.get("controller"):
+        return None
+    module = plugins.load("pyorch.controller", given["controller"]["type"])
+    own, memory = restore(module.Params, given["controller"]), {}
+    request = _request(params)
+    offers = [
+        [
+            (demand.start_ps, demand.points()[-1][1]),
+            *((change.start_ps, float(change.rate_bps)) for change in demand.profile),
+        ]
+        for demand in request.demands
+    ]
+    return online.Loop(
+        _times(given),
+        lambda asked, seen: module.plan(own, asked, seen, memory),
+        request,
+        traffic(params, nodes, links),
+        offers,
+        (nodes, links, list(zip(params.sites, params.borders, strict=True))),
+        params.overhead,
+    )

@@ -267,10 +267,10 @@ Facade::Built()
 {
 }
 
-Fabric&
-Facade::GetFabric()
+Domains&
+Facade::GetRun()
 {
-    return m_state->fabric->First();
+    return *m_state->fabric;
 }
 
 std::map<std::string, OutputTable>&

@@ -15,6 +15,7 @@ namespace ns3
 namespace fabric
 {
 
+class Domains;
 class Fabric;
 class Transport;
 struct FabricOptions;
@@ -98,6 +99,19 @@ class Facade
     /// Check the identities, fill the output tables and complete the captures
     virtual void Finish();
 
+    // ---- for a controller, while RunSlice has returned
+    /// A flow is admitted to another rate from some time on: a row of "rate_changes"
+    void ChangeRate(int64_t timePs, int64_t flow, int64_t rateBps);
+    /// A flow leaves a switch by another link from some time on: a row of "routes"
+    void ChangeWay(int64_t fromPs,
+                   int64_t flow,
+                   int64_t node,
+                   int64_t peer,
+                   int64_t parallel,
+                   bool reverse);
+    /// Fill the tables "seen_flows" and "seen_ports" with what has been counted so far.
+    void Look();
+
     /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
     std::vector<int64_t> DeadlockCycle() const;
 
@@ -123,6 +137,7 @@ class Facade
     /// Called before they are compiled
     virtual void Prepare(FabricTables& tables, FabricOptions& options);
     virtual void Built(); ///< Called after that
+    Domains& GetRun();
     Fabric& GetFabric();
     std::map<std::string, OutputTable>& Outputs();
 

@@ -102,7 +102,6 @@ Domains::Domains(const FabricTables& tables, const FabricOptions& options)
     }
     for (uint32_t i = 0; i < m_parts.size(); i++)
     {
-        m_reports[i].nextPs = m_parts[i]->NextPs();
         for (uint32_t other = 0; other < m_parts.size(); other++)
         {
             for (uint32_t parity = 0; other != i && parity < 2; parity++)
@@ -111,6 +110,7 @@ Domains::Domains(const FabricTables& tables, const FabricOptions& options)
             }
         }
     }
+    LookAhead();
     NS_LOG_INFO(m_parts.size() << " domains, windows of " << m_lookaheadPs << " ps");
 }
 

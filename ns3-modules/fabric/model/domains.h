@@ -56,6 +56,10 @@ class Domains final : public PacketLoop
         return *m_parts[0];
     }
 
+    // ---- for a controller, between two instants
+    void ChangeRate(const RateChangeRow& row);
+    void ChangeWay(const RouteRow& row);
+
     uint64_t FlowsDone() const;
     uint64_t TasksDone() const;
     uint64_t DataPackets() const;
@@ -83,6 +87,7 @@ class Domains final : public PacketLoop
         return m_parts.size() == 1;
     }
 
+    void LookAhead();
     bool AllDone() const;
     bool MayFinish() const;
     uint64_t EndOfWindow(uint64_t nextPs);

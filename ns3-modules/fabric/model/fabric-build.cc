@@ -125,14 +125,20 @@ Fabric::CheckRateChanges(const FabricTables& tables) const
 {
     for (const auto& row : tables.rateChanges)
     {
-        const uint32_t message = *PlaceOf(tables.flows, row.flow);
-        const uint32_t endpoint = m_messages[message].srcEndpoint;
-        NS_ABORT_MSG_IF(m_messages[message].bytes > 0 && endpoint < m_endpoints.size() &&
-                            !m_endpoints[endpoint].transport->MayReadmit(),
-                        "rate_changes: flow " << row.flow << ": "
-                            << m_endpoints[endpoint].transport->GetInstanceTypeId().GetName()
-                            << " keeps the rate with which a message has begun");
+        CheckRateChange(*PlaceOf(tables.flows, row.flow));
     }
+}
+
+void
+Fabric::CheckRateChange(uint32_t message) const
+{
+    const uint32_t endpoint = m_messages[message].srcEndpoint;
+    NS_ABORT_MSG_IF(m_messages[message].bytes > 0 && endpoint < m_endpoints.size() &&
+                        !m_endpoints[endpoint].transport->MayReadmit(),
+                    "rate_changes: flow "
+                        << m_messages[message].id << ": "
+                        << m_endpoints[endpoint].transport->GetInstanceTypeId().GetName()
+                        << " keeps the rate with which a message has begun");
 }
 
 /// Every class that a row names must be described.

@@ -78,6 +78,12 @@ class Fabric final : public PacketLoop
         return m_events;
     }
 
+    // ---- for a controller, between two instants
+    /// A flow is admitted to another rate from some time on, which is not over.
+    void ChangeRate(const RateChangeRow& row);
+    /// A flow leaves a switch by another link from some time on, which is not over.
+    void ChangeWay(const RouteRow& row);
+
     // ---- for a run of several domains
     uint64_t LeastCrossingPs() const; ///< Until what happens here shows elsewhere, at least [ps]
     /// Take what other domains have told this one; afterwards their mail is empty.
@@ -296,6 +302,7 @@ class Fabric final : public PacketLoop
     void StartMessage(uint32_t message);
     void Readmit(uint32_t message);
     void CheckRateChanges(const FabricTables& tables) const;
+    void CheckRateChange(uint32_t message) const;
     void SetTimer(uint32_t index, uint64_t atPs, uint32_t token);
     void Enqueue(PortId port, FrameId frame);
     void Kick(uint32_t host);

@@ -103,23 +103,45 @@ MessageBook::BuildRateChanges(const FabricTables& tables)
     {
         if (DomainOfItem(*PlaceOf(tables.flows, m_rateChanges[row].flow)) == m_domain)
         {
-            m_queue.Push(0,
-                         {static_cast<uint64_t>(m_rateChanges[row].timePs),
-                          EventTarget(EventType::CONTROL, CONTROL_RATE),
-                          row});
+            ScheduleRateChange(row, 0);
         }
     }
+}
+
+void
+MessageBook::ScheduleRateChange(uint32_t row, uint64_t nowPs)
+{
+    m_queue.Push(nowPs,
+                 {static_cast<uint64_t>(m_rateChanges[row].timePs),
+                  EventTarget(EventType::CONTROL, CONTROL_RATE),
+                  row});
+}
+
+void
+MessageBook::AddRateChange(const RateChangeRow& row, uint64_t nowPs)
+{
+    m_rateChanges.push_back(row);
+    ScheduleRateChange(static_cast<uint32_t>(m_rateChanges.size() - 1), nowPs);
+}
+
+std::optional<uint32_t>
+MessageBook::Find(int64_t id) const
+{
+    const Message* end = Data() + m_graph.NumMessages();
+    const auto isBefore = [](const Message& message, int64_t x) { return message.id < x; };
+    const Message* found = std::lower_bound<const Message*>(Data(), end, id, isBefore);
+    return found != end && found->id == id
+               ? std::optional(static_cast<uint32_t>(found - Data()))
+               : std::nullopt;
 }
 
 uint32_t
 MessageBook::ChangeRate(uint32_t row)
 {
     const RateChangeRow& change = m_rateChanges[row];
-    const auto isBefore = [](const Message& message, int64_t id) { return message.id < id; };
-    Message* found =
-        std::lower_bound(Data(), Data() + m_graph.NumMessages(), change.flow, isBefore);
-    found->admittedBps = static_cast<uint64_t>(change.rateBps);
-    return static_cast<uint32_t>(found - Data());
+    const uint32_t message = *Find(change.flow);
+    m_messages[message].admittedBps = static_cast<uint64_t>(change.rateBps);
+    return message;
 }
 
 /// @return index of a message that no table has

@@ -8,6 +8,7 @@
 #include "ns3/task-graph.h"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace ns3
@@ -65,6 +66,10 @@ class MessageBook
     void EndTask(uint32_t item, uint64_t nowPs);         ///< A task is over
     /// A row of "rate_changes" comes into force. @return its message
     uint32_t ChangeRate(uint32_t row);
+    /// One more row of "rate_changes", of a message that starts in this domain.
+    void AddRateChange(const RateChangeRow& row, uint64_t nowPs);
+    /// @return index of a message of the table "flows", by its id
+    std::optional<uint32_t> Find(int64_t id) const;
     /// Another domain says that a dependency is fulfilled.
     void Fulfil(const Fulfilled& fulfilled, uint64_t nowPs);
     /// @return least delay of a dependency that another domain fulfils, NEVER_PS without any [ps]
@@ -142,6 +147,7 @@ class MessageBook
     void Schedule(uint32_t message, uint64_t nowPs);
     void ScheduleItem(uint32_t item, uint64_t nowPs);
     void BuildRateChanges(const FabricTables& tables);
+    void ScheduleRateChange(uint32_t row, uint64_t nowPs);
     uint32_t DomainOf(uint32_t host) const;
     uint32_t DomainOfItem(uint32_t item) const;
 

@@ -59,18 +59,28 @@ RouteBook::List(const std::vector<RouteRow>& rows,
                         "routes: flow " << row.flow << ": there is no link from node " << row.node
                                         << " to node " << row.peer << " (parallel "
                                         << row.parallel << ")");
-        const uint64_t key = ListedKey(*message, row.reverse, nodes[row.node]);
         if (row.fromPs == 0)
         {
-            m_listed[key] = port;
+            m_listed[ListedKey(*message, row.reverse, nodes[row.node])] = port;
             continue;
         }
-        queue.Push(0,
-                   {static_cast<uint64_t>(row.fromPs),
-                    EventTarget(EventType::CONTROL, CONTROL_WAY),
-                    static_cast<uint32_t>(m_later.size())});
-        m_later.push_back({key, port});
+        Schedule(*message, row, nodes[row.node], port, queue, 0);
     }
+}
+
+void
+RouteBook::Schedule(uint32_t message,
+                    const RouteRow& row,
+                    uint32_t node,
+                    PortId port,
+                    EventQueue& queue,
+                    uint64_t nowPs)
+{
+    queue.Push(nowPs,
+               {static_cast<uint64_t>(row.fromPs),
+                EventTarget(EventType::CONTROL, CONTROL_WAY),
+                static_cast<uint32_t>(m_later.size())});
+    m_later.push_back({ListedKey(message, row.reverse, node), port});
 }
 
 void

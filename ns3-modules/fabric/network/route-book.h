@@ -42,6 +42,13 @@ class RouteBook
     void List(const std::vector<RouteRow>& rows,
               const std::vector<FlowRow>& flows,
               EventQueue& queue);
+    /// From some time on, a message leaves a node by a port.
+    void Schedule(uint32_t message,
+                  const RouteRow& row,
+                  uint32_t node,
+                  PortId port,
+                  EventQueue& queue,
+                  uint64_t nowPs);
     void Take(uint32_t change); ///< A route that was scheduled comes into force
     /// Messages that are admitted to a rate leave the rest of the links that are listed for them
     /// from the start.
