@@ -25,30 +25,69 @@ constexpr double CUBIC_BETA = 0.7; // section 4.6
 
 } // namespace
 
+/// Who keeps which law: Reno's 1.22 / p^0.5, or CUBIC's, whichever has more.
+struct Law
+{
+    std::string variant;
+    int64_t oneWayPs;
+    int64_t gap; ///< Packets per loss, 1/p
+
+    double RttS() const
+    {
+        return 2e-12 * static_cast<double>(oneWayPs);
+    }
+
+    double Window() const
+    {
+        const auto perLoss = static_cast<double>(gap);
+        const double reno = std::sqrt(1.5 * perLoss);
+        const double cubic = std::pow(CUBIC_C * (3 + CUBIC_BETA) / 4 / (1 - CUBIC_BETA), 0.25) *
+                             std::pow(RttS() * perLoss, 0.75);
+        return variant == "Cubic" ? std::max(cubic, reno) : reno;
+    }
+
+    /// @return window at which each loss comes
+    double Peak() const
+    {
+        return Window() * 4 / (variant == "Cubic" ? 3 + CUBIC_BETA : 3);
+    }
+
+    std::string Name() const
+    {
+        return variant + ", one loss per " + std::to_string(gap) + ", " +
+               std::to_string(oneWayPs / 500'000'000) + " ms";
+    }
+};
+
 /**
- * Oracle: RFC 9438 section 5.1. With one loss per 1/p packets the average window of CUBIC is
- * (C (3 + beta) / 4 / (1 - beta))^(1/4) RTT^0.75 / p^0.75 = 1.054 RTT^0.75 / p^0.75 segments.
- * Losses are independent here. At 60 ms this is above Reno's 1.22 / p^0.5 for fewer than one loss
- * in 8000; with more CUBIC, which is friendly, follows Reno (section 4.3).
+ * Oracle: Mathis et al., CCR 27(3), 1997, equation 3, and RFC 9438 section 5.1: with exactly one
+ * loss per 1/p packets the average window of Reno is sqrt(1.5 / p), of CUBIC
+ * (C (3 + beta) / 4 / (1 - beta))^(1/4) RTT^0.75 / p^0.75 = 1.054 RTT^0.75 / p^0.75 segments or,
+ * being friendly, Reno's.
+ *
+ * With even losses CUBIC comes to its law very slowly: if Wmax is off by a part e of itself, the
+ * next one is off by e - (1 - beta) ((3 + beta) / 3)^3 e^3 = e - 0.56 e^3, which is 0.94 / n^0.5
+ * after n losses. So the first packet is lost of which, when that is noticed, slow start has come
+ * to the Wmax of the law.
  */
-class CubicWindowLaw : public TestCase
+class WindowLaw : public TestCase
 {
   public:
-    explicit CubicWindowLaw(int64_t gap)
-        : TestCase("average window of Cubic, one loss per " + std::to_string(gap)),
-          m_gap(gap)
+    WindowLaw(const Law& law, int64_t losses, bool areEven = true)
+        : TestCase((areEven ? "even losses: " : "independent losses: ") + law.Name()),
+          m_law(law),
+          m_losses(losses),
+          m_areEven(areEven)
     {
     }
 
   private:
-    static constexpr int64_t EPOCHS = 60;
-
-    /// @return time at which this many packets are delivered, by tenths of a second [s]
+    /// @return time at which this many packets are delivered, by fiftieths of a second [s]
     double WhenDelivered(fabric::Facade& facade, int64_t packets)
     {
         while (static_cast<int64_t>(facade.DataPackets()) < packets)
         {
-            m_nowPs += SECOND_PS / 10;
+            m_nowPs += SECOND_PS / 50;
             while (!facade.RunSlice(m_nowPs, 10))
             {
             }
@@ -56,27 +95,49 @@ class CubicWindowLaw : public TestCase
         return static_cast<double>(m_nowPs) / SECOND_PS;
     }
 
+    void Lose(TestNetwork& network)
+    {
+        const std::vector<double> ratios{0, 1.0 / static_cast<double>(m_law.gap), 0};
+        if (!m_areEven)
+        {
+            network.GetFacade().RealColumn("links", "loss_ratio", ratios.data(), ratios.size());
+        }
+        const auto first = static_cast<int64_t>(m_law.Peak());
+        for (int64_t i = 0; m_areEven && i < m_losses + 2; i++)
+        {
+            network.Row("drops",
+                        {{"node", 10},
+                         {"peer", 11},
+                         {"parallel", 0},
+                         {"ordinal", first + i * m_law.gap}});
+        }
+    }
+
     void DoRun() override
     {
         TestNetwork network;
-        Wan(network);
-        const std::vector<double> losses{0, 1.0 / static_cast<double>(m_gap), 0};
-        network.GetFacade().RealColumn("links", "loss_ratio", losses.data(), losses.size());
-        network.Transport({{"SegmentBytes", "1460"}}, "ns3::TcpTransport");
-        network.Flow(0, 1, (EPOCHS + 1) * m_gap * 1460);
+        Wan(network, m_law.oneWayPs);
+        Lose(network);
+        network.Transport({{"SegmentBytes", "1460"},
+                           {"Variant", m_law.variant},
+                           {"MinRto", "500ms"}},
+                          "ns3::TcpTransport");
+        network.Flow(0, 1, (m_losses + 1) * m_law.gap * 1460);
         network.Build();
-        const int64_t settled = EPOCHS / 3 * m_gap;
+        const int64_t settled = m_losses / 3 * m_law.gap;
+        const int64_t end = m_losses * m_law.gap;
         const double fromS = WhenDelivered(network.GetFacade(), settled);
-        const double toS = WhenDelivered(network.GetFacade(), EPOCHS * m_gap);
-        const double window =
-            static_cast<double>(EPOCHS * m_gap - settled) / (toS - fromS) * RTT_S;
-        const double law =
-            std::pow(CUBIC_C * (3 + CUBIC_BETA) / 4 / (1 - CUBIC_BETA), 0.25) *
-            std::pow(RTT_S * static_cast<double>(m_gap), 0.75);
-        NS_TEST_EXPECT_MSG_EQ_TOL(window / law, 1.0, 0.15, "average over law, " << law);
+        const double toS = WhenDelivered(network.GetFacade(), end);
+        const double window = static_cast<double>(end - settled) / (toS - fromS) * m_law.RttS();
+        NS_TEST_EXPECT_MSG_EQ_TOL(window / m_law.Window(),
+                                  1.0,
+                                  0.15,
+                                  "average over law, " << m_law.Window());
     }
 
-    int64_t m_gap;
+    Law m_law;
+    int64_t m_losses;
+    bool m_areEven;
     int64_t m_nowPs{0};
 };
 
@@ -182,8 +243,16 @@ class TcpLawsTestSuite : public TestSuite
     {
         AddTestCase(new CubicGrowth, Duration::QUICK);
         AddTestCase(new BbrFillsALossyPipe, Duration::QUICK);
-        AddTestCase(new CubicWindowLaw(8000), Duration::QUICK);
-        AddTestCase(new CubicWindowLaw(20'000), Duration::EXTENSIVE);
+        constexpr int64_t LONG_PS = 100'000'000'000; // 200 ms there and back
+        AddTestCase(new WindowLaw({"LinuxReno", ONE_WAY_PS, 100}, 60), Duration::QUICK);
+        AddTestCase(new WindowLaw({"LinuxReno", ONE_WAY_PS, 1000}, 30), Duration::QUICK);
+        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 1000}, 30), Duration::QUICK);
+        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 3000}, 30), Duration::QUICK);
+        AddTestCase(new WindowLaw({"Cubic", LONG_PS, 2000}, 30), Duration::QUICK);
+        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 20'000}, 20), Duration::EXTENSIVE);
+        AddTestCase(new WindowLaw({"Cubic", LONG_PS, 8000}, 30), Duration::EXTENSIVE);
+        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 8000}, 60, false), Duration::EXTENSIVE);
+        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 20'000}, 60, false), Duration::EXTENSIVE);
     }
 };
 
