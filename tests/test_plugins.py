@@ -91,6 +91,8 @@ def test_what_may_be_left_out_and_what_is_more_are_no_mistakes(package, tmp_path
     assert plugins.load(package, "square").SIDES == 4
 
 
-@pytest.mark.parametrize("kind", ["topology", "workload", "failure", "metrics", "export"])
+@pytest.mark.parametrize(
+    "kind", ["topology", "workload", "failure", "controller", "metrics", "export"]
+)
 def test_every_plug_in_keeps_the_contract_of_its_kind(kind):
     assert plugins.discover(f"pyorch.{kind}")

@@ -23,6 +23,7 @@ PACKAGES = {
     "workloads": "pyorch.workload",
     "collectives": "pyorch.collective",
     "failures": "pyorch.failure",
+    "controllers": "pyorch.controller",
     "metrics": "pyorch.metrics",
     "plots": "pyorch.views",
     "exports": "pyorch.export",
@@ -35,8 +36,10 @@ _OTHERS = {
 _FIRST_WORDS = {
     "topologies": "topology: {type: ...}", "workloads": "workload: {type: ...}",
     "collectives": "workload: {type: collective, algorithm: ...}",
-    "failures": "failures: [{type: ...}]", "metrics": "python -m pyorch metrics ...",
-    "plots": "python -m pyorch plot ...", "exports": "python -m pyorch export ...",
+    "failures": "failures: [{type: ...}]",
+    "controllers": "workload: {type: wan_demands, control: {controller: ...}}",
+    "metrics": "python -m pyorch metrics ...", "plots": "python -m pyorch plot ...",
+    "exports": "python -m pyorch export ...",
 }  # fmt: skip
 
 

@@ -195,6 +195,11 @@ _ALL = [
         "failures: [{{type: {name}, row: 0, start: 10 us, lasts: 10 us}}]  in a scenario",
     ),
     _file(
+        "controller", "All demands between datacenters get the same.",
+        "pyorch/controller/{name}.py",
+        "workload: {{type: wan_demands, control: {{controller: {name}, ...}}, ...}}  in a scenario",
+    ),
+    _file(
         "metric", "The goodput of a run.", "pyorch/metrics/{name}.py",
         "snakemake --cores 2 results/<scenario>/laptop/{name}.csv",
     ),

@@ -242,6 +242,8 @@ class Fabric:
 
     def controllers(self) -> list[Controller]:
         """Return who limits and routes flows while the run goes on."""
+        if self._controlled and self.engine_type == "fluid":
+            raise SimulationError("the fluid engine does not pause for a controller; use packets.")
         rows = self._tables.get("controlled", {})
         return [
             Controller(

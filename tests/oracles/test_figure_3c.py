@@ -41,7 +41,7 @@ def exposed(*crossings_s, message=MOE):
 
 def run(folder, *words):
     done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--scale", "smoke", "--case", "r100",
+        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--scale", "smoke", "--case", "r50",
          "--variant", "wan",
          "--out", str(folder), *(part for word in words for part in ("--set", word)),
          "--set", "topology.long_haul.0.rate=320 Gb/s", "--set", "workload.scale=20"],

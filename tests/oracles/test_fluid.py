@@ -21,6 +21,7 @@ from oracle_network import (
 
 from pyorch.errors import SimulationError
 from pyorch.simulate import loader
+from pyorch.simulate.fabric import Fabric
 from pyorch.theory import ecmp, fct
 from pyorch.wan import maxmin
 
@@ -341,3 +342,32 @@ def test_what_tables_are_refused_with_packets_is_refused_here():
 
     with pytest.raises(SimulationError, match="host 1 has no link"):
         fluid(network, one_flow(0, 1, 1000))
+
+
+@pytest.mark.parametrize(
+    ("table", "row"),
+    [("rate_changes", {"time_ps": 1, "flow": 0, "rate_bps": GBPS}),
+     ("routes", {"flow": 0, "node": 10, "peer": 1, "from_ps": 1})],
+)  # fmt: skip
+def test_a_plan_that_changes_is_refused_before_the_run(table, row):
+    network = line([RATE, RATE], [DELAY_PS] * 2)
+    fabric = Fabric(seed=1)
+    fabric.engine = {"type": "fluid"}
+    fabric.transport("ns3::RoceTransport", ROCE[0][1])
+    fabric.forwarding("ns3::ExplicitRoutes")
+    for name, columns in (("nodes", network.nodes_table()), ("links", network.links_table()),
+                          ("flows", one_flow(0, 1, 1000).table()),
+                          (table, {key: [value] for key, value in row.items()})):  # fmt: skip
+        fabric.table(name, columns)
+
+    with pytest.raises(SimulationError, match="fluid engine knows no plan that changes"):
+        fabric.build(fabric.load())
+
+
+def test_a_controller_that_looks_at_the_run_is_refused_before_it():
+    fabric = Fabric(seed=1)
+    fabric.engine = {"type": "fluid"}
+    fabric.control(0, {"type": "wan_demands"})
+
+    with pytest.raises(SimulationError, match="the fluid engine does not pause"):
+        fabric.controllers()

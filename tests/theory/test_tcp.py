@@ -33,3 +33,35 @@ def test_what_a_pipe_of_5_gbps_and_60_ms_may_lose():
     segments = 37.5e6 / 1460
     assert tcp.reno_window(2.274e-9) == pytest.approx(segments, rel=1e-3)
     assert tcp.cubic_window(8.49e-8, RTT_PS) == pytest.approx(segments, rel=1e-2)
+
+
+def test_losses_at_even_distances_leave_the_window_of_the_law_to_the_model():
+    # Reno's cycle of 1500 packets: 38.7 +- 1 for windows that grow by whole round trips.
+    window, lost = tcp.windows_of_chance("reno", 1e-3, RTT_PS, 200_000, draws=1, even=True)
+    assert lost == pytest.approx([1e-3], rel=1e-9)
+    assert window == pytest.approx([tcp.reno_window(1e-3)], rel=0.03)
+    # Cubic: a Wmax that is off by a part e of itself is off by e - 0.56 e^3 after the next loss,
+    # 0.94 / sqrt(n) after n. From above fast convergence takes it below the law, where it stays:
+    # the mean of 0.94 / sqrt(n) for n from 100/3 to 100 is 2 x 0.94 (10 - 5.774) / 66.7 = 0.119,
+    # and the mean window is off by 0.9 of that.
+    window, _ = tcp.windows_of_chance("cubic", 1 / 2000, 200e9, 200_000, draws=1, even=True)
+    assert window == pytest.approx([(1 - 0.107) * tcp.cubic_window(1 / 2000, 200e9)], rel=0.02)
+
+
+def test_independent_losses_leave_a_fourteenth_more_to_reno():
+    # Ott, Kemperman, Mathis, The Stationary Behavior of Ideal TCP Congestion Avoidance (1996): the
+    # mean over time is 1.3098 / sqrt(p) where that is many packets, 1.2247 with even losses.
+    window, lost = tcp.windows_of_chance("reno", 1e-4, RTT_PS, 10_000_000, draws=20)
+    assert (window * lost**0.5).mean() == pytest.approx(1.3098, rel=0.02)
+
+
+def test_what_a_few_losses_say_of_cubic():
+    """Some 20 losses in a message, as in `wan_tcp`: the mean of many messages has an error of its
+    own, and each of them one that is 20 times larger than that of 400."""
+    window, lost = tcp.windows_of_chance("cubic", 1.15e-4, 200e9, 200_000, most_packets=3400)
+    ratio = window / tcp.cubic_window(lost, 200e9)
+    longer, share = tcp.windows_of_chance("cubic", 1.15e-4, 200e9, 4_000_000, draws=20,
+                                          most_packets=3400)  # fmt: skip
+    stationary = longer / tcp.cubic_window(share, 200e9)
+    assert ratio.mean() == pytest.approx(stationary.mean(), abs=0.1)
+    assert stationary.std() < ratio.std() / 2
