@@ -63,3 +63,84 @@ def test_packets_of_a_server_are_as_long(tmp_path):
         for engine in ("fluid", "packets")
     )
     assert packets == pytest.approx(fluid, rel=0.005)
+
+
+def goal_run(text, ranks, rate, folder):
+    """Return when the last task of a GOAL file ends on a switch of `ranks`, at flow level [us]."""
+    (folder / "trace.goal").write_text(text)
+    run = pyorch.run({
+        "name": "simai", "engine": "fluid", "topology": {"type": "star", "hosts": ranks},
+        "link": {"rate": rate, "delay": "25 ns"}, "switch": {"buffer": "none"},
+        "wire": {"framing": "0 B"},
+        "workload": {"type": "trace", "format": "goal", "file": str(folder / "trace.goal")},
+        "transport": {"type": "ns3::RoceTransport", "attributes": {
+            "MtuBytes": 9000, "HeaderBytes": 1, "RethBytes": 0, "AckInterval": 16}},
+        "stop": "1 s",
+    }, results=folder)  # fmt: skip
+    return run.table("tasks")["end_ps"].max() / 1e6
+
+
+def layer(rank, ranks, mebibytes, latency_us, name, after):
+    """Return GOAL of one rank: 556 us of computing, then a ring, a latency before each message."""
+    part = mebibytes * MIB // ranks
+    lines = [f"{name}: calc 556000", *([f"{name} requires {after}"] if after else [])]
+    for step in range(2 * (ranks - 1)):
+        this, before = f"{name}{step}", f"r{name}{step - 1}" if step else name
+        lines += [
+            f"l{this}: calc {latency_us * 1000}", f"l{this} requires {before}",
+            f"s{this}: send {part}b to {(rank + 1) % ranks}", f"s{this} requires l{this}",
+            f"r{this}: recv {part}b from {(rank - 1) % ranks}",
+        ]  # fmt: skip
+    return lines, f"r{this}"
+
+
+@pytest.mark.parametrize("latency_us, published_us", [(6, 1772), (7200, 203_204)])
+def test_two_layers_of_the_quick_start(latency_us, published_us, tmp_path):
+    # microAllReduce: two layers of 556 us, all-reduces of 16 and 64 MiB among 8 GPUs at 2400 Gb/s.
+    # 1112 us + 28 latencies + 80 MiB x 2 / 8 x 7 at 300 GB/s = 489.3 us + round trips.
+    text = ["num_ranks 8"]
+    for rank in range(8):
+        first, last = layer(rank, 8, 16, latency_us, "a", None)
+        second, _ = layer(rank, 8, 64, latency_us, "b", last)
+        text += [f"rank {rank} {{", *first, *second, "}"]
+    ours_us = goal_run("\n".join([*text, ""]), 8, "2400 Gb/s", tmp_path)
+    assert ours_us == pytest.approx(published_us, abs=1)
+
+
+#: MiB of the vector: GiB/s of the bus where the switch of a server adds up ("NVLS").
+NVLS = {16: 148.88, 512: 218.09}
+
+
+@pytest.mark.parametrize("mebibytes", NVLS)
+def test_a_switch_that_adds_up_part_by_part(mebibytes, tmp_path):
+    # Four parts, each whole in the switch before it goes down, while the next one comes up: five
+    # times a message of S / 4 at 1360 Gb/s and 12 us. All ranks do the same at the same time, so
+    # one of them and its port of the switch are enough.
+    part = mebibytes * MIB // 4
+    up, down = [], []
+    for i in range(4):
+        up += [f"c{i}: calc 12000", f"s{i}: send {part}b to 1 tag {i}", f"s{i} requires c{i}"]
+        down += [f"r{i}: recv {part}b from 0 tag {i}", f"c{i}: calc 12000", f"c{i} requires r{i}",
+                 f"s{i}: send {part}b to 0 tag {i}", f"s{i} requires c{i}"]  # fmt: skip
+        up += [f"c{i} requires s{i - 1}"] * (i > 0)
+        up.append(f"d{i}: recv {part}b from 1 tag {i}")
+    text = "\n".join(["num_ranks 2", "rank 0 {", *up, "}", "rank 1 {", *down, "}", ""])
+    seconds = goal_run(text, 2, "1360 Gb/s", tmp_path) / 1e6
+    ours = 2 * 7 / 8 * mebibytes * MIB / GIB / seconds
+    assert ours == pytest.approx(NVLS[mebibytes], rel=5e-3)
+
+
+def test_a_switch_that_adds_up_packet_by_packet_is_faster(tmp_path):
+    # Bytes go up once and come down once, both at the same time: S at 170 GB/s and 12 us.
+    run = pyorch.run({
+        "name": "nvls", "topology": {"type": "star", "hosts": 8},
+        "link": {"rate": "1360 Gb/s", "delay": "25 ns"},
+        "switch": {"buffer": "none", "programs": [{"type": "ns3::InNetworkReduction"}]},
+        "wire": {"framing": "0 B"},
+        "workload": {"type": "collective", "algorithm": "in_network", "operation": "all_reduce",
+                     "bytes": "16 MiB", "ranks": 8, "start": "12 us"},
+        "transport": {"type": "ns3::ReductionTransport"}, "stop": "100 ms",
+    }, results=tmp_path)  # fmt: skip
+    seconds = run.flows["receiver_end_ps"].max() / 1e12
+    assert seconds == pytest.approx(12e-6 + 16 * MIB / 170e9, rel=0.02)
+    assert 2 * 7 / 8 * 16 * MIB / GIB / seconds > 1.6 * NVLS[16]

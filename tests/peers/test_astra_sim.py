@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Times that the tests of ASTRA-sim's analytical networks expect, beside ours.
+
+Its links carry 50, 100 or 200 GB/s, a GB being 2^30 B. "Aware" of congestion, each of its links
+forwards whole messages, one after the other; "unaware", a message takes latency times hops plus
+bytes over rate. Sources: astra-network-analytical, test/test_congestion_{aware,unaware}.cpp with
+input/*.yml; astra-sim, tests/rt_template/refs/stdout.txt. It cuts each time to whole ns.
+"""
+
+import numpy as np
+import pytest
+
+import pyorch
+
+pytestmark = pytest.mark.ns3
+
+MIB, GIB = 2**20, 2**30
+#: Largest packet here; so messages of 1 MiB are whole packets where all is 32 times smaller.
+PACKET, SMALLER = 32768, 32
+RANKS = 16
+
+
+def last_ns(folder, topology, delay, load, gigabytes=50, mtu=PACKET, engine="packets", **switch):
+    """Return when the last message has come [ns]."""
+    run = pyorch.run({
+        "name": "astra_sim", "engine": engine, "topology": topology,
+        "link": {"rate": f"{gigabytes * GIB * 8} bit/s", "delay": delay},
+        "switch": {"buffer": "none", **switch}, "wire": {"framing": "0 B"}, "workload": load,
+        "transport": {"type": "ns3::RoceTransport", "attributes": {
+            "MtuBytes": mtu, "HeaderBytes": 1, "RethBytes": 0, "AckInterval": 16}},
+        "stop": "10 ms",
+    }, results=folder)  # fmt: skip
+    ends = run.table("tasks")["end_ps"] if "tasks" in run.tables else run.flows["receiver_end_ps"]
+    return ends.max() / 1e3
+
+
+ONE = {"type": "single", "message": "1 MiB"}
+TWO_LINKS = {"type": "star", "hosts": 2}
+THREE_LINKS = {"type": "dumbbell", "left": 1, "right": 1}
+
+
+@pytest.mark.parametrize("topology, published_ns", [(THREE_LINKS, 60093), (TWO_LINKS, 40062)])
+def test_one_message_where_links_forward_whole_messages(topology, published_ns, tmp_path):
+    # From 1 to 4 round a ring, three links, and over a switch, two: hops of 500 ns and 2^20 B at
+    # 50 GiB/s, 20031 ns each. One packet of 1 MiB / 32 over links of 500 / 32 ns is that.
+    one = {"type": "single", "message": f"{PACKET} B"}
+    ours = SMALLER * last_ns(tmp_path, topology, "15625 ps", one)
+    assert ours == pytest.approx(published_ns, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "topology, delay, gigabytes, published_ns",
+    [
+        (THREE_LINKS, "500 ns", 50, 21031),  # 1 to 4 round a ring
+        (TWO_LINKS, "500 ns", 50, 20531),  # the same over a switch
+        (TWO_LINKS, "250 ns", 50, 20031),  # the same, all connected: two links of half a hop here
+        (TWO_LINKS, "25 ns", 200, 4932),  # 0 to 1 of the three dimensions, a ring of two
+        (TWO_LINKS, "250 ns", 100, 10265),  # 37 to 41, all connected
+        (TWO_LINKS, "2 us", 50, 23531),  # 26 to 42, over a switch
+    ],
+)
+def test_one_message_where_links_do_not_wait_for_it(
+    topology, delay, gigabytes, published_ns, tmp_path
+):
+    # A packet of 1024 B and a header of 1 B is forwarded when it is in: as long again per switch.
+    # Theirs cuts to whole ns; ours has whole ps for each of 1024 packets.
+    ours = last_ns(tmp_path, topology, delay, ONE, gigabytes, mtu=1024, engine="fluid")
+    switches = 2 if topology is THREE_LINKS else 1
+    own_ns = switches * 1025 / (gigabytes * GIB) * 1e9 + 1024 / (gigabytes * GIB) * 1e9
+    assert ours == pytest.approx(published_ns + own_ns, abs=2.5)
+    assert ours == pytest.approx(published_ns, rel=5e-3)
+
+
+def ring_of_all(folder):
+    """Write a ring of 16 switches with a host each; all send to all, the shorter way round.
+
+    Those with 8 links either way go clockwise. Hosts' links are 1000 times faster than the ring's.
+    """
+    rate = 50 * GIB * 8
+    n = RANKS
+    nodes = [f"{node},{int(node >= n)}" for node in range(2 * n)]
+    links = [f"{i},{n + i},{1000 * rate},1" for i in range(n)]
+    links += [f"{n + i},{n + (i + 1) % n},{rate},15625" for i in range(n)]
+    flows, routes = [], []
+    for src in range(n):
+        for ahead in range(1, n):
+            turn, hops = (1, ahead) if ahead <= n // 2 else (-1, n - ahead)
+            dst, flow = (src + ahead) % n, len(flows)
+            way = [src, *((src + turn * i) % n + n for i in range(hops + 1)), dst]
+            flows.append(f"{flow},{src},{dst},{PACKET},0")
+            routes += [f"{flow},{hop},{way[hop]},{way[hop + 1]}" for hop in range(len(way) - 1)]
+    for name, head, rows in (
+        ("nodes", "node,is_switch", nodes), ("links", "node_a,node_b,rate_bps,delay_ps", links),
+        ("flows", "flow,src,dst,bytes,start_ps", flows), ("routes", "flow,hop,node,peer", routes),
+    ):  # fmt: skip
+        (folder / f"{name}.csv").write_text("\n".join([head, *rows, ""]))
+    topology = {"type": "from_file"} | {
+        name: str(folder / f"{name}.csv") for name in ("nodes", "links")
+    }
+    return topology, {"type": "flow_table", "file": str(folder / "flows.csv"),
+                      "routes": str(folder / "routes.csv")}  # fmt: skip
+
+
+def test_all_to_all_on_a_ring(tmp_path):
+    # Of 16 ranks, 1 + 2 + .. + 8 = 36 messages cross each link clockwise: 36 x 19531 ns and what
+    # the link has waited for the first of others, 1000 ns there and 2.1 us here, where others take
+    # turns. Max-min fair shares let the messages that go far hold the ring for 20 % longer.
+    topology, load = ring_of_all(tmp_path)
+    ours, fluid = (
+        SMALLER * last_ns(tmp_path, topology, "1 ns", load, engine=engine,
+                          forwarding={"type": "ns3::ExplicitRoutes"})
+        for engine in ("packets", "fluid")
+    )  # fmt: skip
+    assert ours == pytest.approx(704116, rel=2e-3)
+    assert ours > 36 * MIB / (50 * GIB) * 1e9 + 500
+    assert fluid == pytest.approx(1.2 * 704116, rel=0.01)
+
+
+def ring_all_reduce(ranks, part_bytes, pauses_ns):
+    """Return GOAL: a ring, one part of the vector per step; a pause when each message has come."""
+    text = [f"num_ranks {ranks}"]
+    for rank in range(ranks):
+        text.append(f"rank {rank} {{")
+        for step, pause_ns in enumerate(pauses_ns):
+            text += [
+                f"s{step}: send {part_bytes}b to {(rank + 1) % ranks} tag {step}",
+                f"r{step}: recv {part_bytes}b from {(rank - 1) % ranks} tag {step}",
+                f"c{step}: calc {pause_ns}",
+                f"c{step} requires r{step}",
+                *([f"s{step} requires c{step - 1}"] if step else []),
+            ]
+        text.append("}")
+    return "\n".join([*text, ""])
+
+
+def test_an_all_reduce_of_8_ranks(tmp_path):
+    # 1 MiB in 4 parts, one after the other, each a ring of 14 steps of 32 KiB and 500 ns. A step
+    # ends after 10 ns on the bus, in the first half after a reduction too: three passes of 32 KiB
+    # at 50 GB/s, 655 ns each; each part ends with 10 ns more. One packet per message, cut through
+    # after 64 B of it: 1.2 ns, and 0.35 ns that they cut off, in each of 56 steps.
+    one_part = [10 + 3 * 655] * 7 + [10] * 6 + [10 + 10]
+    (tmp_path / "ring.goal").write_text(ring_all_reduce(8, 32768, 4 * one_part))
+    load = {"type": "trace", "format": "goal", "file": str(tmp_path / "ring.goal")}
+    star = {"type": "star", "hosts": 8}
+    ours = last_ns(tmp_path, star, "250 ns", load, cut_through="64 B")
+
+    hop_ns = MIB / 32 / (50 * GIB) * 1e9
+    own_ns = 56 * (64 / (50 * GIB) * 1e9 + 1 / (50 * GIB) * 1e9 + hop_ns - np.floor(hop_ns))
+    assert ours == pytest.approx(117_780 + own_ns, abs=2)
+    assert ours == pytest.approx(117_780, rel=1e-3)
