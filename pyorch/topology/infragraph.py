@@ -296,4 +296,5 @@ class _Reader:
                 return [range(count)[given[0]]]
             return range(count)[slice(*given)] if len(given) > 1 else range(count)
         except (ValueError, IndexError, TypeError):
-            raise self.error(f"{where}[{numbers}]: there are {count}, from 0") from None
+            shown = quoted(numbers)[1:-1]
+            raise self.error(f"{where}[{shown}]: there are {count}, from 0") from None

@@ -16,17 +16,25 @@ import numpy as np
 
 from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES
 from pyorch.training.builder import Builder
 from pyorch.training.graph import AT_RECEIVER, AT_SENDER, COMPUTE, MESSAGE, TaskGraph, stream_edges
 
 #: Computations are in ns here.
 _PS_PER_NS = 1000
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_N = r"[0-9]+"
 _LABEL = r"[A-Za-z][A-Za-z0-9_]*"
 _OPERATION = re.compile(
-    rf"(?:({_LABEL})\s*:\s*)?(?:(send|recv)\s+(\d+)b\s+(to|from)\s+(-?\d+)(?:\s+tag\s+(-?\d+))?"
-    r"(?:\s+cpu\s+(\d+))?(?:\s+nic\s+(\d+))?|(calc)\s+(\d+)(?:\s+cpu\s+(\d+))?)"
+    rf"(?:({_LABEL})\s*:\s*)?(?:(send|recv)\s+({_N})b\s+(to|from)\s+(-1|{_N})"
+    rf"(?:\s+tag\s+(-1|{_N}))?(?:\s+cpu\s+({_N}))?(?:\s+nic\s+({_N}))?"
+    rf"|(calc)\s+({_N})(?:\s+cpu\s+({_N}))?)"
 )
+#: What is the most that a number may say, by what it counts.
+_MOST = {
+    "bytes": LARGEST_MESSAGE_BYTES, "ns": LONGEST_PS // _PS_PER_NS, "ranks": MOST_NODES,
+    "rank": 2**32 - 1, "tag": 2**32 - 1, "cpu": 2**31 - 1,
+}  # fmt: skip
 _REQUIRES = re.compile(rf"({_LABEL})\s+(i?requires)\s+({_LABEL})")
 
 
@@ -83,9 +91,10 @@ def _parse(text: str, where: str, key: str) -> tuple[int, list[_Operation], list
     plain = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
     lines = [(number, line.strip()) for number, line in enumerate(plain.split("\n"), 1)]
     lines = [(number, line) for number, line in lines if line]
-    head = re.fullmatch(r"num_ranks\s+(\d+)", lines[0][1]) if lines else None
+    head = re.fullmatch(rf"num_ranks\s+({_N})", lines[0][1]) if lines else None
     if not head:
         raise FieldError(key, f"{where}: begins with num_ranks and how many there are.")
+    ranks = _number(head[1], "ranks", where, key)
     operations: list[_Operation] = []
     waits: list[tuple[int, int]] = []
     rank, inside = -1, False
@@ -93,19 +102,21 @@ def _parse(text: str, where: str, key: str) -> tuple[int, list[_Operation], list
     needs: dict[int, list[int]] = defaultdict(list)
     for number, line in lines[1:]:
         at = f"{where}:{number}"
-        if begin := re.fullmatch(r"rank\s+(\d+)\s*\{", line):
-            if inside or int(begin[1]) != rank + 1:
-                raise FieldError(key, f"{at}: rank {begin[1]}; ranks follow each other from 0.")
+        if begin := re.fullmatch(rf"rank\s+({_N})\s*\{{", line):
+            begun = _number(begin[1], "rank", at, key)
+            if inside or begun != rank + 1:
+                raise FieldError(key, f"{at}: rank {begun}; ranks follow each other from 0.")
             rank, inside, labels = rank + 1, True, {}
         elif line == "}" and inside:
             inside = False
         elif inside and (found := _OPERATION.fullmatch(line)):
             if found[1]:
                 labels[found[1]] = len(operations)
-            operations.append(_operation(found, rank, int(head[1]), at, key))
+            operations.append(_operation(found, rank, ranks, at, key))
         elif inside and (found := _REQUIRES.fullmatch(line)):
             if missing := [name for name in (found[1], found[3]) if name not in labels]:
-                raise FieldError(key, f"{at}: there is no label {missing[0]} above in this rank.")
+                shown = quoted(missing[0])[1:-1]
+                raise FieldError(key, f"{at}: there is no label {shown} above in this rank.")
             a, b = labels[found[1]], labels[found[3]]
             # To start when b has started is to wait for what b waits for.
             after = [b] if found[2] == "requires" else list(needs[b])
@@ -115,22 +126,37 @@ def _parse(text: str, where: str, key: str) -> tuple[int, list[_Operation], list
             raise FieldError(key, f"{at}: {quoted(line)} is no line of GOAL here.")
     if inside:
         raise FieldError(key, f"{where}: ends inside rank {rank}: the file is cut short.")
-    if rank + 1 != int(head[1]):
+    if rank + 1 != ranks:
         raise FieldError(
-            key, f"{where}: num_ranks is {head[1]}, but there are {rank + 1}: is it cut short?"
+            key, f"{where}: num_ranks is {ranks}, but there are {rank + 1}: is it cut short?"
         )
-    return int(head[1]), operations, waits
+    return ranks, operations, waits
+
+
+def _number(digits: str, what: str, at: str, key: str) -> int:
+    """Return a whole number that is not too large for what it counts."""
+    value = int(digits.lstrip("0")[:20] or "0")
+    if value > _MOST[what]:
+        raise FieldError(key, f"{at}: {what} {quoted(digits)}: at most {_MOST[what]}.")
+    return value
 
 
 def _operation(found: re.Match, rank: int, ranks: int, at: str, key: str) -> _Operation:
     """Return one line that does something; wildcards and what is no message are refused."""
+
+    def number(group: int, what: str) -> int:
+        return _number(found[group] or "0", what, at, key)
+
     if found[9]:
-        return _Operation("calc", rank, int(found[10]), -1, -1, int(found[11] or 0), at)
-    kind, size, peer, tag = found[2], int(found[3]), int(found[5]), int(found[6] or 0)
+        return _Operation("calc", rank, number(10, "ns"), -1, -1, number(11, "cpu"), at)
+    kind = found[2]
     if (found[4] == "to") != (kind == "send"):
         raise FieldError(key, f"{at}: write send ... to, recv ... from.")
-    if peer < 0 or tag < 0:
+    if "-1" in (found[5], found[6]):
         raise FieldError(key, f"{at}: -1 is whoever comes first, which only a run can tell.")
+    size, peer, tag = number(3, "bytes"), number(5, "rank"), number(6, "tag")
+    for group in (7, 8):  # cpu and nic of a message change nothing here
+        number(group, "cpu")
     if peer >= ranks or peer == rank:
         raise FieldError(
             key, f"{at}: rank {rank} and {peer}; write another one, up to {ranks - 1}."

@@ -7,9 +7,11 @@ from random import Random
 from typing import NamedTuple
 
 import flows
+import graphs
 import networks
 import presets
 import valid
+import valid_graphs
 
 import scenarios
 from pyorch.workload import htsim_cm
@@ -51,6 +53,13 @@ OF_PRESET = (
     "kind training inference site smallest FP4 FP64 [FP8] {} [] null ~ .nan .inf true off !!int"
     " 1e999 -1 GUSD kW PFLOPS GB ms Gb/s mini_batches micro_batch layers_per_stage feed_forward"
 )
+OF_GOAL = (
+    "num_ranks rank { } a: b: send recv calc to from tag cpu nic requires irequires // /* */ 9b"
+)
+OF_INFRAGRAPH = (
+    "devices instances links edges host[0] host[-1] leaf[0:2] port[::2] nic[9] many2many one2one"
+    " ring ns gigabits_per_second gigatransfers_per_second null ~ [] {} .nan &a *a"
+)
 TARGETS = {
     "htsim_cm": Target(flows.check_htsim_cm, valid.htsim_cm, OF_CM),
     "hpcc_flows": Target(flows.check_hpcc_flows, valid.hpcc_flows),
@@ -65,6 +74,9 @@ TARGETS = {
         networks.check_hpcc_topology, valid.hpcc_topology, "bps Gbps Kbps b/s 1us 0.5ms"
     ),
     "htsim_topo": Target(networks.check_htsim_topo, valid.htsim_topo, OF_TOPO),
+    "goal": Target(graphs.check_goal, valid_graphs.goal, OF_GOAL),
+    "chakra": Target(graphs.check_chakra, valid_graphs.chakra),
+    "infragraph": Target(graphs.check_infragraph, valid_graphs.infragraph, OF_INFRAGRAPH),
     "preset": Target(presets.check_preset, valid.preset, OF_PRESET),
     "scenario": Target(scenarios.check_scenario, valid.scenario, OF_SCENARIO),
 }

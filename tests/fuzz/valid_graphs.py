@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Task graphs and the networks that come with them, drawn by a `random.Random`; all are valid."""
+
+import json
+
+import yaml
+from valid import pair
+
+
+def goal(draw):
+    n_ranks = draw.randint(2, 5)
+    lines = [[] for _ in range(n_ranks)]
+    last = [None] * n_ranks
+    for number in range(draw.randint(1, 6)):
+        src, dst = pair(draw, n_ranks)
+        size, tag = (
+            draw.choice([1, 1024, 97_400_000]),
+            draw.choice(["", f" tag {number}", " tag 0"]),
+        )
+        if draw.random() < 0.5:
+            lines[src].append(
+                f"c{number}: calc {draw.choice([0, 1, 700])}{draw.choice(['', ' cpu 1'])}"
+            )
+            if last[src] and draw.random() < 0.5:
+                lines[src].append(f"c{number} {draw.choice(['requires', 'irequires'])} {last[src]}")
+            last[src] = f"c{number}"
+        lines[src].append(f"s{number}: send {size}b to {dst}{tag}")
+        lines[dst].append(f"r{number}: recv {size}b from {src}{tag} // of {src}")
+        if last[src]:
+            lines[src].append(f"s{number} requires {last[src]}")
+        last[src], last[dst] = f"s{number}", f"r{number}"
+    if not same_order(lines):
+        return goal(draw)
+    blocks = [f"rank {rank} {{\n" + "\n".join([*own, "}"]) for rank, own in enumerate(lines)]
+    return "\n".join(["/* drawn */", f"num_ranks {n_ranks}", *blocks, ""]).encode()
+
+
+def same_order(lines):
+    """Return whether the k-th send and recv of the same ranks and tag have the same size."""
+    pairs = {}
+    for rank, own in enumerate(lines):
+        for line in own:
+            words = line.split()
+            if words[1] not in ("send", "recv"):
+                continue
+            tag = words[words.index("tag") + 1] if "tag" in words else "0"
+            ends = (rank, int(words[4])) if words[1] == "send" else (int(words[4]), rank)
+            pairs.setdefault((*ends, tag), ([], []))[words[1] == "recv"].append(words[2])
+    return all(sent == received for sent, received in pairs.values())
+
+
+def varint(value):
+    """Return a number in base 128, the lowest digit first."""
+    out = []
+    while True:
+        value, digit = divmod(value, 128)
+        out.append(digit | (0x80 if value else 0))
+        if not value:
+            return bytes(out)
+
+
+def field(number, value):
+    """Return a field: a number, or bytes behind their length."""
+    if isinstance(value, int):
+        return varint(8 * number) + varint(value)
+    return varint(8 * number + 2) + varint(len(value)) + value
+
+
+def chakra_node(number, kind, after=(), duration=0, **attributes):
+    """Return a node; its attributes are int64 or a text."""
+    out = field(1, number) + field(2, b"n") + field(3, kind)
+    out += b"".join(field(5, before) for before in after) + field(7, duration) * bool(duration)
+    for name, value in attributes.items():
+        text = isinstance(value, bytes)
+        out += field(10, field(1, name.encode()) + field(29 if text else 9, value))
+    return out
+
+
+def chakra(draw):
+    """Return rank 0 of two: it sends 1000 B with tag 0 to 1 and takes 1000 B with tag 1."""
+    nodes = [
+        chakra_node(3, 5, comm_dst=1, comm_size=1000, comm_tag=0),
+        chakra_node(5, 6, [3] * draw.randrange(2), comm_src=1, comm_size=1000, comm_tag=1),
+    ]
+    ids = [3, 5]
+    for number in range(draw.randrange(4)):
+        after = draw.sample(ids, draw.randint(0, len(ids)))
+        nodes.append(
+            chakra_node(7 + number, 4, after, draw.choice([0, 1, 1500]),
+                        is_cpu_op=draw.randrange(2), num_ops=draw.randrange(9))
+        )  # fmt: skip
+        ids.append(7 + number)
+    draw.shuffle(nodes)
+    head = field(1, b"0.0.4")
+    return b"".join(varint(len(one)) + one for one in [head, *nodes])
+
+
+def infragraph(draw):
+    n_leaves, per_leaf, n_spines = draw.randint(1, 3), draw.randint(1, 3), draw.randint(1, 2)
+    nics = draw.randint(1, 2)
+    leaf_link, spine_link = draw.choice([100, 400, 0.5]), draw.choice([800, 1600])
+
+    def edge(ep1, ep2, link):
+        ends = [dict(zip(("instance", "component"), end, strict=True)) for end in (ep1, ep2)]
+        return {"ep1": ends[0], "ep2": ends[1], "link": link, "scheme": "one2one"}
+
+    def link(name, rate, **latency):
+        physical = {"bandwidth": {"choice": "gigabits_per_second", "gigabits_per_second": rate}}
+        if latency:
+            physical["latency"] = {"choice": next(iter(latency)), **latency}
+        return {"name": name, "physical": physical}
+
+    hosts, down = n_leaves * per_leaf, per_leaf * nics
+    found = {
+        "name": "drawn",
+        "devices": [
+            {"name": "server", "components": [
+                {"name": "xpu", "choice": "xpu", "count": 2},
+                {"name": "nic", "choice": "nic", "count": nics}]},
+            {"name": "switch", "components": [
+                {"name": "port", "choice": "port", "count": down + n_spines + n_leaves}]},
+        ],
+        "instances": [{"name": "host", "device": "server", "count": hosts},
+                      {"name": "leaf", "device": "switch", "count": n_leaves},
+                      {"name": "spine", "device": "switch", "count": n_spines}],
+        "links": [link("leaf-link", leaf_link),
+                  link("spine-link", spine_link, **draw.choice([{}, {"ns": 500}, {"us": 1.5}]))],
+        "edges": [
+            *[edge((f"host[{leaf * per_leaf}:{(leaf + 1) * per_leaf}]", "nic"),
+                   (f"leaf[{leaf}]", f"port[0:{down}]"), "leaf-link") for leaf in range(n_leaves)],
+            *[edge((f"leaf[{leaf}]", f"port[{down + s}]"), (f"spine[{s}]", f"port[{leaf}]"),
+                   "spine-link") for leaf in range(n_leaves) for s in range(n_spines)],
+        ],
+    }  # fmt: skip
+    return draw.choice([json.dumps, yaml.safe_dump])(found).encode()
