@@ -2,65 +2,15 @@
 """Every metric against hand-computed tables; and no number where a flow is missing."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from hand_run import ACKS_PS, TEXT, TRANSFER_PS, TYPEIDS, UNLOADED_PS, measure, run_of, through
 
 from pyorch import metrics, plugins, spec, traces
 from pyorch.errors import TraceError
 from pyorch.spec.scenario import parse_scenario
-
-TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
-#: 2 leaves x 2 hosts x 2 spines: hosts 0-3, leaves 4 and 5, spines 6 and 7.
-TEXT = """\
-name: hand
-topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 2}
-link: {rate: 800 Gb/s, delay: 500 ns}
-switch: {buffer: 8 MB}
-workload: {type: permutation, message: 40 kB}
-transport: {type: ns3::RoceTransport, attributes: {MtuBytes: 1000, HeaderBytes: 64, RethBytes: 0}}
-stop: 20 ms
-"""
-#: 40 packets of 1000 + 64 + 20 B at 10 ps/B: 10 840 ps each.
-PACKET_PS, N_PACKETS = 10_840, 40
-TRANSFER_PS = N_PACKETS * PACKET_PS
-#: Four links of 500 ns, and three more packet times of store-and-forward.
-UNLOADED_PS = TRANSFER_PS + 3 * PACKET_PS + 4 * 500_000
-#: 40 ACKs of 66 + 20 B.
-ACKS_PS = N_PACKETS * 860
-
-
-def run_of(ends_ps, paths=(), ports=None, more=""):
-    """Four flows i -> (i + 2) % 4 that end as given; `paths` are rows of the paths table."""
-    resolved = spec.plan(parse_scenario(TEXT + more, "hand.yaml"), typeids_file=TYPEIDS)[0].spec
-    flows = {name: [0] * 4 for name in traces.CONTRACTS["flows"]} | {
-        "flow": [0, 1, 2, 3], "src": [0, 1, 2, 3], "dst": [2, 3, 0, 1], "bytes": [40_000] * 4,
-        "receiver_end_ps": ends_ps,
-    }  # fmt: skip
-    given = ports or {
-        "dropped_buffer_frames": [2], "dropped_loss_frames": [3], "pause_frames_sent": [5]
-    }  # fmt: skip
-    n_ports = len(next(iter(given.values())))
-    ports = {name: [0] * n_ports for name in traces.CONTRACTS["ports"]} | given
-    rows = pd.DataFrame(list(paths), columns=list(traces.CONTRACTS["paths"]))
-    wire = {"transport": [0], "mtu_bytes": [1000], "header_bytes": [64], "first_header_bytes": [0],
-            "ack_bytes": [66], "ack_interval_packets": [1]}  # fmt: skip
-    tables = {"flows": flows, "ports": ports, "paths": rows, "transports": wire}
-    frames = {name: pd.DataFrame(table).astype("Int64") for name, table in tables.items()}
-    return metrics.RunTables(resolved, "results/hand/s1", frames)
-
-
-def measure(name, run):
-    return plugins.load("pyorch.metrics", name).measure(run)
-
-
-def through(flow, spine):
-    """The path of flow i -> (i + 2) % 4 by a spine."""
-    src, dst = flow, (flow + 2) % 4
-    stops = [src, 4 + src // 2, spine, 4 + dst // 2, dst]
-    return [(flow, hop, a, b, 0) for hop, (a, b) in enumerate(zip(stops, stops[1:], strict=False))]
 
 
 def test_fct_quantiles_are_values_of_flows():
@@ -256,83 +206,6 @@ def test_pause_trees_need_a_log():
         measure("pause_trees", run_of([1000] * 4))
 
 
-FAILURES = """
-trace: {sample: 10 ns}
-failures:
-  - {type: scheduled, links: [[4, 7]], at: 3 ns, duration: 1 ns}
-  - {type: scheduled, links: [[6, 4]], at: 145 ns, duration: 20 ns, every: 60 ns, times: 2}
-  - {type: scheduled, links: [[5, 7]], at: 145 ns, duration: 15 ns, rate: 400 Gb/s}
-  - {type: scheduled, switches: [6], at: 303 ns, rate: 1 Gb/s}
-"""
-
-
-def test_recovery_is_read_off_the_samples_of_all_flows_together():
-    # Bytes of all flows in each sample of 10 ns. The first 10 ns of the run are before any whole
-    # sample; the three after that are more than ten samples before the failure at 145 ns.
-    arrived = [0, 1000, 1000, 1000, *[100] * 10]
-    # 145 ns: two links; the worst sample has 40 of 100, and after 89 it is 95 that is back, 190 ns.
-    arrived += [100, 91, 40, 89, 95, 100]
-    # 205 ns: from 165 ns on (89 + 95 + 100) / 3 = 94.7; nothing comes, then 85, which is 89.8 %.
-    arrived += [100, 0, 50, *[85] * 7]
-    # 303 ns: two links of the spine, at 4 and 5, get slower, and nothing is missed. The first flow
-    # ends at 325 ns, so what follows is no dip.
-    arrived += [85, 85, 10, 0]
-    samples = [
-        (10_000 * (k + 1), flow, 1, amount)
-        for k, total in enumerate(arrived)
-        for flow, amount in ((0, total // 3), (2, total - total // 3))
-        if amount
-    ]
-    samples.append((344_000, 0, 1, 5000))  # the last of the run, and no whole one
-    ports = {
-        "node": [4, 6, 5, 4, 7], "peer": [6, 4, 7, 7, 4],
-        "dropped_loss_frames": [3, 5, 0, 20, 0], "dropped_link_down_frames": [4, 0, 1, 0, 30],
-        "dropped_buffer_frames": [99] * 5,
-    }  # fmt: skip
-    run = run_of([325_000, 340_000, None, 330_000], ports=ports, more=FAILURES)
-    run._tables["flow_samples"] = pd.DataFrame(
-        samples, columns=list(traces.CONTRACTS["flow_samples"])
-    ).astype("Int64")
-    run._tables["summary"] = pd.DataFrame({"now_ps": [344_000]})
-
-    table = measure("recovery", run)
-
-    per_byte_bps = 8e12 / 10_000
-    assert table["failed_ps"].tolist() == [3_000, 145_000, 205_000, 303_000]
-    assert table["failed_links"].tolist() == [1, 2, 1, 2]
-    assert table["lost_frames"].tolist() == [50, 13, 12, 12]
-    before = np.array([np.nan, 100, 284 / 3, 85]) * per_byte_bps
-    assert table["before_bps"].tolist() == pytest.approx(before.tolist(), nan_ok=True)
-    assert table["dip_share"].tolist() == pytest.approx([np.nan, 0.6, 1, 0], nan_ok=True)
-    assert table["recovery_ps"].tolist() == [pd.NA, 45_000, pd.NA, 0]
-
-
-def test_the_load_lasts_until_the_last_flow_has_started():
-    # As long as flows start nobody can tell by the end of one that there is less to do.
-    run = run_of([40_000, None, None, None], more=FAILURES.replace("3 ns", "50 ns"))
-    run._tables["flows"]["start_ps"] = [0, 0, 0, 80_000]
-    rows = [(10_000 * k, 0, 1, 100) for k in range(1, 6)] + [(80_000, 0, 1, 100)]
-    run._tables["flow_samples"] = pd.DataFrame(
-        rows, columns=list(traces.CONTRACTS["flow_samples"])
-    ).astype("Int64")
-    run._tables["summary"] = pd.DataFrame({"now_ps": [90_000]})
-
-    row = measure("recovery", run).iloc[0]
-
-    assert (row["failed_ps"], row["dip_share"], row["recovery_ps"]) == (50_000, 1, 30_000)
-
-
-def test_recovery_needs_samples_and_a_run_without_failures_has_no_rows():
-    with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 10 us}")):
-        measure("recovery", run_of([1000] * 4))
-    run = run_of([1000] * 4, more="trace: {sample: 10 us}")
-    run._tables["flow_samples"] = pd.DataFrame(
-        [(10**7, 0, 1, 100)], columns=list(traces.CONTRACTS["flow_samples"])
-    )
-    run._tables["summary"] = pd.DataFrame({"now_ps": [10**7]})
-    assert measure("recovery", run).empty
-
-
 @pytest.mark.parametrize("name", ["fluid", "fluid_draws", "slowest"])
 def test_links_that_change_leave_no_fluid_value(name):
     run = run_of([1000] * 4, [*through(0, 6), *through(1, 6), *through(2, 6), *through(3, 7)])
@@ -360,46 +233,3 @@ def test_counters_of_flows_and_ports_are_added_up_over_all_of_them():
 
     assert (row["retransmitted_packets"], row["timeouts"]) == (20, 5)
     assert (row["dropped_frames"], row["pause_frames"]) == (10, 11)
-
-
-def test_throughput_is_counted_from_a_third_of_the_packets_on_in_whole_samples():
-    # Flow 0, by links of 500 ns at 800 Gb/s: of 60 packets 20 are there after 30 us, when 6 of the
-    # 40 that follow come each 10 us, and the last 4 within a sample that is not whole.
-    counts = [12, 4, 4, 6, 6, 6, 6, 6, 6]
-    samples = [(10_000_000 * (k + 1), 0, n, 1064 * n) for k, n in enumerate(counts)]
-    samples += [(96_000_000, 0, 4, 4256), (90_000_000, 1, 3, 3192), (80_000_000, 1, 3, 3192)]
-    samples += [(10_000_000 * k, flow, 1, 1064) for flow in (2, 3) for k in (1, 2, 3)]
-    # 30 of 1000 frames lost up from leaf 4, 10 of 970 with a bit error down to leaf 5.
-    ports = {
-        "node": [0, 4, 4, 6, 6, 5, 5, 2], "peer": [4, 0, 6, 4, 5, 6, 2, 5],
-        "sent_frames": [1000, 9, 1000, 9, 970, 9, 960, 9],
-        "dropped_loss_frames": [0, 0, 0, 30, 0, 0, 0, 0],
-        "dropped_corrupt_frames": [0, 0, 7, 0, 0, 10, 0, 0],
-    }  # fmt: skip
-    run = run_of([95_000_000] * 4, through(0, 6), ports, more="trace: {sample: 10 us}")
-    run._tables["flow_samples"] = pd.DataFrame(
-        samples, columns=list(traces.CONTRACTS["flow_samples"])
-    ).astype("Int64")
-
-    table = measure("throughput", run)
-
-    row = table.iloc[0]
-    # The sample at 30 us brings the count to 20 of 56; then 36 packets of 1084 B in 60 us.
-    assert row["throughput_bps"] == pytest.approx(36 * 1084 * 8 / 60e-6)
-    assert row["link_share"] == pytest.approx(36 * 1084 * 8 / 60e-6 / 800e9)
-    assert row["rtt_ps"] == 4_000_000
-    assert row["window_packets"] == pytest.approx(36 * 4 / 60)
-    # Lost on the ways in: 30 at spine 6 from 4 (row 6, 4), 10 at leaf 5 from 6 (row 5, 6).
-    assert row["lost_share"] == pytest.approx(1 - 0.97 * (1 - 10 / 970))
-    assert table["lost_share"].isna().tolist() == [False, True, True, True]
-
-
-def test_throughput_needs_samples_and_several_of_them():
-    with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 100 ms}")):
-        measure("throughput", run_of([1000] * 4))
-    run = run_of([15_000_000] * 4, more="trace: {sample: 10 us}")
-    run._tables["flow_samples"] = pd.DataFrame(
-        [(10_000_000, 0, 4, 4256)], columns=list(traces.CONTRACTS["flow_samples"])
-    )
-    with pytest.raises(TraceError, match="flow 0 ends within two samples. Sample more often"):
-        measure("throughput", run)
