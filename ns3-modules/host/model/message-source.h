@@ -107,11 +107,6 @@ class MessageSource : public PacketTransport
     {
     }
 
-    /// The time of SetHostTimer has come.
-    virtual void OnHostTimer()
-    {
-    }
-
     // ---- what a family may call
 
     /// Something has changed: a packet of this message may go now.
@@ -121,15 +116,6 @@ class MessageSource : public PacketTransport
         {
             Push(out);
             Host().Kick();
-        }
-    }
-
-    /// Call OnHostTimer at that time, in place of the one of the call before [ps].
-    void SetHostTimer(uint64_t atPs)
-    {
-        if (const uint64_t timerPs = m_hostDeadline.Move(0, atPs); timerPs != NEVER_PS)
-        {
-            Host().SetTimer(timerPs, HOST_TIMER);
         }
     }
 
@@ -198,8 +184,6 @@ class MessageSource : public PacketTransport
     }
 
   private:
-    static constexpr uint32_t HOST_TIMER = 1U << 31; ///< Token that is no slot
-
     bool CanSend(const Out& out) const
     {
         return out.packets.HasMore() && MaySend(out) && RateAllows(out) && WindowAllows(out);
@@ -333,7 +317,7 @@ class MessageSource : public PacketTransport
     {
         if (token == HOST_TIMER)
         {
-            OnOwnTimer();
+            HostTimer();
             return;
         }
         Out& out = m_out[token];
@@ -364,19 +348,6 @@ class MessageSource : public PacketTransport
         }
     }
 
-    void OnOwnTimer()
-    {
-        const auto [reached, againPs] = m_hostDeadline.Fire(Host().NowPs());
-        if (againPs != NEVER_PS)
-        {
-            Host().SetTimer(againPs, HOST_TIMER);
-        }
-        if (reached != 0)
-        {
-            OnHostTimer();
-        }
-    }
-
     void OnAcknowledgement(Out& out, FrameId id)
     {
         Answer answer = Learn(out, id);
@@ -400,7 +371,6 @@ class MessageSource : public PacketTransport
     }
 
     FlowSlots<Out> m_out;
-    Deadlines<1> m_hostDeadline; ///< Of SetHostTimer
     ReadyFlows m_ready;    ///< A list for each port, or one for all
     uint64_t m_begun{0};   ///< Messages that ever began
     bool m_isMixed{false}; ///< Messages of unlike priorities wait in one list

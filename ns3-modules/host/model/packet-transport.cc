@@ -312,7 +312,7 @@ PacketTransport::RemainingBytes(const Outbound& out) const
     return bytes - std::min(bytes, uint64_t{out.packets.Base()} * m_mtuBytes);
 }
 
-// ---- retransmission timeout
+// ---- timers
 
 void
 PacketTransport::SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs)
@@ -321,6 +321,34 @@ PacketTransport::SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs)
     {
         Host().SetTimer(timerPs, out.slot);
     }
+}
+
+void
+PacketTransport::SetHostTimer(uint64_t atPs)
+{
+    if (const uint64_t timerPs = m_hostDeadline.Move(0, atPs); timerPs != NEVER_PS)
+    {
+        Host().SetTimer(timerPs, HOST_TIMER);
+    }
+}
+
+void
+PacketTransport::HostTimer()
+{
+    const auto [reached, againPs] = m_hostDeadline.Fire(Host().NowPs());
+    if (againPs != NEVER_PS)
+    {
+        Host().SetTimer(againPs, HOST_TIMER);
+    }
+    if (reached != 0)
+    {
+        OnHostTimer();
+    }
+}
+
+void
+PacketTransport::OnHostTimer()
+{
 }
 
 void

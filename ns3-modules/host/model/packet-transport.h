@@ -80,6 +80,7 @@ class PacketTransport : public Transport
     virtual uint64_t LeastRtoPs() const; ///< Not above any RtoPs [ps]
     /// An answer has come: take in what else it says, and add what is news to its newPackets.
     virtual void LearnMore(Outbound& out, FrameId frame, Answer& answer);
+    virtual void OnHostTimer(); ///< The time of SetHostTimer has come
 
     // ---- for families
     const Segmentation& Cut() const
@@ -127,6 +128,8 @@ class PacketTransport : public Transport
     /// @return whether it is news that a packet has arrived, which was sent
     bool LearnArrival(Outbound& out, uint32_t packet);
     void SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs);
+    /// Call OnHostTimer at that time, in place of the one of the call before [ps].
+    void SetHostTimer(uint64_t atPs);
     std::string Name(const char* attribute) const; ///< "ns3::T: Attribute", for messages
 
     // ---- for MessageTransport
@@ -142,6 +145,7 @@ class PacketTransport : public Transport
     void StartTimeout(Outbound& out);          ///< Unless it runs, or nothing is out
     void RestartTimeout(Outbound& out);        ///< There was progress
     bool IsTimedOut(Outbound& out);            ///< TIMEOUT_DEADLINE is reached: is it due now?
+    void HostTimer();                          ///< A timer of HOST_TIMER has run out
     void Notify(Inbound& in, FrameId data, PortId port); ///< Send a CNP if one is due
 
     bool RateAllows(const Outbound& out) const
@@ -163,6 +167,8 @@ class PacketTransport : public Transport
     {
         return m_order;
     }
+
+    static constexpr uint32_t HOST_TIMER = 1U << 31; ///< Token that is no slot
 
     // in order of how often they are needed
     uint32_t m_ackBytes{0};
@@ -210,6 +216,7 @@ class PacketTransport : public Transport
     bool m_trimmable{false};
     TypeChoice m_entropyType;
     TypeChoice m_controlType;
+    Deadlines<1> m_hostDeadline; ///< Of SetHostTimer
 };
 
 /// @return an attribute that is a time, in ps; aborts if it is not above 0
