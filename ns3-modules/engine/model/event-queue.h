@@ -86,6 +86,7 @@ class EventQueue
             Await(nowPs, event.timePs, wire);
         }
         m_wires[wire].Push(event);
+        m_wires[wire].FetchTail(); // there are many, so the next one is not in the cache
     }
 
     /// Push an event at any time not before `nowPs`.

@@ -25,6 +25,8 @@ namespace
 
 /// What a core's own cache has for the state of ports; more of it is fetched ahead of time [byte].
 constexpr size_t CACHE_BYTES = 500'000;
+/// The same for frames on wires, which are met in the order in which they were sent [byte].
+constexpr size_t FRAME_CACHE_BYTES = 4'000'000;
 
 /// Make an object of a factory, or null when the user chose none.
 template <typename T>
@@ -99,7 +101,8 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
     {
         m_capture = std::make_unique<PacketCapture>(*this);
     }
-    m_fetches = m_network.NumPorts() * sizeof(Port) > CACHE_BYTES;
+    m_fetches = m_network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
+                FullWireBytes() > FRAME_CACHE_BYTES;
     std::vector<PortId> peers(m_network.NumPorts());
     std::ranges::transform(m_network.ports.Data(),
                            m_network.ports.Data() + peers.size(),
@@ -109,6 +112,20 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
     BuildTelemetry(tables.sampled);
     NS_LOG_INFO(m_network.nodes.size() << " nodes, " << m_network.NumPorts() << " ports, "
                                        << m_messages.Size() << " messages");
+}
+
+/// @return memory of the frames that all wires can hold [byte]
+double
+Fabric::FullWireBytes() const
+{
+    double frames = 0;
+    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    {
+        const RateClass& rate = m_network.rates[m_ports[port].rate];
+        frames += static_cast<double>(m_network.counters[port].delayPs) /
+                  static_cast<double>(rate.Ps(m_options.framingBytes + m_largestFrameBytes));
+    }
+    return frames * (sizeof(Frame) + sizeof(Event));
 }
 
 Fabric::~Fabric()

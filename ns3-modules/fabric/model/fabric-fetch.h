@@ -35,13 +35,14 @@ Fabric::FetchPort(uint64_t key) const
 
 /// Ask for the next frame of a port and the account of the one that leaves, or for the transport.
 FABRIC_HOT void
-Fabric::FetchForTransmissionDone(uint64_t key) const
+Fabric::FetchForTransmissionDone(uint64_t key)
 {
-    const Port& port = m_ports[IndexOf(key)];
+    const PortId portId = IndexOf(key);
+    Port& port = m_ports[portId];
     if (port.queued != 0)
     {
         const uint32_t queueClass = std::bit_width(port.queued) - 1;
-        __builtin_prefetch(&m_frames[QueueOf(&port - m_ports, queueClass).head]);
+        __builtin_prefetch(&m_frames[Queue(portId, port, queueClass).head]);
     }
     if (port.crosses) [[unlikely]]
     {
@@ -101,7 +102,7 @@ FABRIC_HOT void
 Fabric::FetchObject(const Transport* transport)
 {
     const auto* object = reinterpret_cast<const char*>(transport);
-    constexpr size_t LINES = 14;
+    constexpr size_t LINES = 17;
     for (size_t line = 0; line < LINES; line++)
     {
         __builtin_prefetch(object + 64 * line);

@@ -220,6 +220,7 @@ class Fabric final : public PacketLoop
     void BuildLanes();
     void BuildFrameLanes();
     void BuildOutbox(PortId portId, uint32_t list, uint64_t delayPs);
+    double FullWireBytes() const;
     void BuildTelemetry(const std::vector<SampledRow>& rows);
     void DecideCutThrough(uint32_t node);
     void BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass);
@@ -240,7 +241,7 @@ class Fabric final : public PacketLoop
     void ExecuteTimer(uint32_t index, uint32_t token);
     void FetchSoon(const Event& event) const;
     void FetchPort(uint64_t key) const;
-    void FetchForTransmissionDone(uint64_t key) const;
+    void FetchForTransmissionDone(uint64_t key);
     void FetchForArrival(size_t i);
     void FetchTransport(uint64_t key) const;
     static void FetchObject(const Transport* transport);

@@ -54,16 +54,18 @@ class Pfc final : public fabric::LinkFlowControl
     Account GetAccount(fabric::PortId ingress, uint8_t priority) const override;
 
   private:
-    /// Account of one ingress port and lossless priority: one cache line.
-    struct alignas(64) Lossless
+    /// Account of one ingress port and lossless priority: two of them in a cache line.
+    struct alignas(32) Lossless
     {
         uint64_t heldBytes{0};     ///< [byte]
         uint64_t peakBytes{0};     ///< Largest value of heldBytes [byte]
-        uint64_t headroomBytes{0}; ///< Accepted beyond the threshold [byte]
         uint64_t pausedAtBytes{0}; ///< Held when PAUSE was sent, without the frame that crossed a
                                    ///< dynamic threshold [byte]
-        bool isPaused{false};      ///< The other end was told to stop
+        uint64_t headroomBytes : 63 {0}; ///< Accepted beyond the threshold [byte]
+        bool isPaused : 1 {false};       ///< The other end was told to stop
     };
+
+    static_assert(sizeof(Lossless) == 32);
 
     /// @return account of a lossless priority
     Lossless& AccountOf(fabric::PortId ingress, uint8_t priority)
