@@ -3,7 +3,17 @@
 
 import numpy as np
 import pytest
-from oracle_network import GBPS, Flows, Network, one_flow, run
+from numpy.random import default_rng
+from oracle_network import (
+    GBPS,
+    MS_PS,
+    Flows,
+    Network,
+    inter_leaf_permutation,
+    leaf_spine,
+    one_flow,
+    run,
+)
 
 pytestmark = pytest.mark.ns3
 
@@ -138,3 +148,33 @@ def test_a_dead_path_costs_timeouts_of_its_subflow_alone():
     )
     assert shares(got)[1] <= 10 + 8  # its first window, then one packet after 1, 2, 4 ... ms
     assert got.fct_ps() < 3 * 10**9
+
+
+def permutation(megabytes, subflows, **attributes):
+    """Return the outcome of 128 hosts under 8 leaves and 16 spines, and each message's share."""
+    flows = Flows()
+    for src, dst in enumerate(inter_leaf_permutation(8, 16, default_rng(1))):
+        flows.add(src, int(dst), megabytes * 10**6)
+    transport = (MPTCP, {"Subflows": subflows, **attributes})
+    got = run(leaf_spine(8, 16, 16, 100 * GBPS, DELAY_PS // 2), flows, [transport], queue=DROPS)
+    return got, megabytes * 10**6 * BYTE_PS / got.fcts_ps()
+
+
+def test_eight_subflows_of_a_permutation_find_what_one_path_leaves():
+    # Of 16 flows of a leaf that draw one of 16 ways, one has the mean share of its first link
+    # (1 - (1 - 1/16)^16) / 1 = 0.644 at most; three deviations of a mean of 128 are 0.08.
+    most = 1 - (15 / 16) ** 16
+    one, eight = (permutation(40, n)[1].mean() for n in (1, 8))
+    assert one < most + 0.08 < eight
+
+
+def test_on_short_messages_eight_subflows_wait_for_a_timeout():
+    # 4 MB are 0.32 ms. Slow start of eight ends when the message does, and what is lost among the
+    # last packets of a subflow has none behind it to tell: most messages take one timeout of 1 ms,
+    # and those without one take less than it. With a tenth of it eight are faster than one.
+    got, slow = permutation(4, 8)
+    waited = got["flows"]["timeouts"] > 0
+    assert waited.mean() > 0.5
+    assert (waited == (got.fcts_ps() > MS_PS)).all()
+    one, eight = (permutation(4, n, Rto="100us")[1].mean() for n in (1, 8))
+    assert slow.mean() < one < eight
