@@ -3,9 +3,10 @@
 #include "conga.h"
 
 #include "ns3/abort.h"
-#include "ns3/counter-random.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/positive-time.h"
+#include "ns3/spray-cursors.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -105,14 +106,9 @@ void
 Conga::Attach(ProgramDoor& door)
 {
     NS_LOG_FUNCTION(this);
-    const auto positivePs = [](Time time, const char* name) {
-        NS_ABORT_MSG_IF(!time.IsStrictlyPositive(), "ns3::Conga: " << name << " is " << time
-                                                                   << ", not > 0");
-        return static_cast<uint64_t>(time.GetPicoSeconds());
-    };
-    m_gapPs = positivePs(m_gap, "Gap");
-    m_agingPs = positivePs(m_aging, "Aging");
-    m_clock = {.periodPs = positivePs(m_period, "Period"), .alpha = m_alpha};
+    m_gapPs = PositivePs(m_gap, "ns3::Conga: Gap");
+    m_agingPs = PositivePs(m_aging, "ns3::Conga: Aging");
+    m_clock = {.periodPs = PositivePs(m_period, "ns3::Conga: Period"), .alpha = m_alpha};
     m_door = &door;
     m_network = LeafSpine(door, "ns3::Conga");
     NS_ABORT_MSG_IF(m_network.MostUplinks() > MOST_UPLINKS,
@@ -121,10 +117,11 @@ Conga::Attach(ProgramDoor& door)
     m_rates.assign(door.NumPorts(), {});
     m_leaves.assign(door.NumNodes(), {});
     m_leafIndex.assign(door.NumNodes(), 0);
+    m_draws = SprayCursors(door);
+    m_flowlets.Attach(door, m_entries);
     uint32_t leaves = 0;
     for (uint32_t node = 0; node < door.NumNodes(); node++)
     {
-        m_draws.push_back(door.CursorOfNode(node, RandomUse::SWITCH_SPRAY));
         m_leafIndex[node] = leaves;
         leaves += m_network.IsLeaf(node);
     }
@@ -136,7 +133,6 @@ Conga::Attach(ProgramDoor& door)
             m_leaves[node].toLeaf.resize(places);
             m_leaves[node].fromLeaf.resize(places);
             m_leaves[node].nextEntry.resize(leaves);
-            m_leaves[node].flowlets.resize(m_entries);
         }
     }
 }
@@ -253,15 +249,6 @@ Conga::OnArrival(uint32_t node, PortId ingress, FrameId id)
 
 // ---- flowlets ---------------------------------------------------------------------------------
 
-Conga::Flowlet&
-Conga::FlowletOf(uint32_t node, const Frame& frame)
-{
-    const uint64_t header = (uint64_t{m_door->TupleOf(frame.message)} << 32) |
-                            (uint64_t{frame.entropy} << 8) | (frame.flags & frame_flag::REVERSE);
-    const uint64_t hash = Mix64(Mix64(header) ^ m_door->GetNode(node).salt);
-    return m_leaves[node].flowlets[((hash >> 32) * m_entries) >> 32];
-}
-
 /// @return uplink of the least congested path; among equals the last one, or one at random
 PortId
 Conga::Choose(uint32_t node, Routing::Group group, uint32_t dstLeaf, PortId last)
@@ -305,7 +292,7 @@ Conga::Route(uint32_t node, const Frame& frame)
     }
     const Routing::Group group = m_door->Routes().GetGroup(way);
     const PortId* members = m_door->Routes().Members(group);
-    Flowlet& flowlet = FlowletOf(node, frame);
+    FlowletTable::Last& flowlet = m_flowlets.Of(node, frame);
     const bool isThere = std::find(members, members + group.size, flowlet.port) !=
                          members + group.size;
     if (!isThere || m_door->NowPs() - flowlet.timePs > m_gapPs)

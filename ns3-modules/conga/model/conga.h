@@ -5,6 +5,7 @@
 
 #include "rate-estimator.h"
 
+#include "ns3/flowlet-table.h"
 #include "ns3/leaf-spine.h"
 #include "ns3/nstime.h"
 #include "ns3/switch-program.h"
@@ -57,20 +58,12 @@ class Conga final : public fabric::SwitchProgram
         bool isNew{false};     ///< Not yet told to the other leaf
     };
 
-    /// A flow at a leaf: where it went last, and when.
-    struct Flowlet
-    {
-        uint64_t timePs{0};
-        fabric::PortId port{fabric::NO_PORT};
-    };
-
     /// A leaf.
     struct Leaf
     {
         std::vector<Entry> toLeaf;       ///< Per other leaf and own uplink
         std::vector<Entry> fromLeaf;     ///< Per other leaf and uplink of that leaf
         std::vector<uint32_t> nextEntry; ///< Of fromLeaf to tell about, per other leaf
-        std::vector<Flowlet> flowlets;
     };
 
     size_t Place(uint32_t leaf, uint32_t uplink) const;
@@ -80,12 +73,12 @@ class Conga final : public fabric::SwitchProgram
                           fabric::Routing::Group group,
                           uint32_t dstLeaf,
                           fabric::PortId last);
-    Flowlet& FlowletOf(uint32_t node, const fabric::Frame& frame);
 
     fabric::ProgramDoor* m_door{nullptr};
     fabric::LeafSpine m_network;
     std::vector<Leaf> m_leaves;                ///< Per node; empty where it is none
     std::vector<uint32_t> m_leafIndex;         ///< Per node: place among leaves
+    fabric::FlowletTable m_flowlets;
     std::vector<RateEstimator> m_rates;        ///< Per port
     std::vector<fabric::RandomCursor> m_draws; ///< Per node
     RateEstimator::Clock m_clock{};

@@ -2,10 +2,10 @@
 
 #include "dcqcn.h"
 
-#include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/positive-time.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -80,11 +80,8 @@ void
 Dcqcn::Attach(HostPort& host)
 {
     CongestionControl::Attach(host);
-    NS_ABORT_MSG_IF(!m_alphaInterval.IsStrictlyPositive() || !m_timer.IsStrictlyPositive(),
-                    "ns3::Dcqcn: AlphaInterval is " << m_alphaInterval << ", Timer is " << m_timer
-                                                    << "; they must be above 0");
-    m_alphaPs = static_cast<uint64_t>(m_alphaInterval.GetPicoSeconds());
-    m_timerPs = static_cast<uint64_t>(m_timer.GetPicoSeconds());
+    m_alphaPs = PositivePs(m_alphaInterval, "ns3::Dcqcn: AlphaInterval");
+    m_timerPs = PositivePs(m_timer, "ns3::Dcqcn: Timer");
 }
 
 void

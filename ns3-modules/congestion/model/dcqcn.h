@@ -3,10 +3,9 @@
 #ifndef DCQCN_H
 #define DCQCN_H
 
-#include "flow-table.h"
-
 #include "ns3/congestion-control.h"
 #include "ns3/nstime.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -58,7 +57,7 @@ class Dcqcn final : public fabric::CongestionControl
 
     void Increase(Flow& flow) const;
 
-    FlowTable<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
     double m_gain{0};
     double m_additiveShare{0};
     double m_hyperShare{0};

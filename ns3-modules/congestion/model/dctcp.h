@@ -3,9 +3,8 @@
 #ifndef DCTCP_H
 #define DCTCP_H
 
-#include "flow-table.h"
-
 #include "ns3/congestion-control.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -45,7 +44,7 @@ class Dctcp final : public fabric::CongestionControl
         bool isUsed{false};       ///< In this window of observation all of the window was
     };
 
-    FlowTable<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
     double m_gain{0};
     double m_initialBdp{0};
     uint32_t m_increaseBytes{0};

@@ -14,6 +14,10 @@ namespace ns3
 {
 
 /**
+ * @defgroup congestion Congestion control of sender-driven transports
+ */
+
+/**
  * @ingroup congestion
  * @brief What a flow knows of the links on its ways, and how loaded the worst of them is.
  *

@@ -3,10 +3,9 @@
 #ifndef SWIFT_H
 #define SWIFT_H
 
-#include "flow-table.h"
-
 #include "ns3/congestion-control.h"
 #include "ns3/nstime.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -53,7 +52,7 @@ class Swift final : public fabric::CongestionControl
 
     void Decrease(Flow& flow, double factor);
 
-    FlowTable<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
     double m_increase{0};
     double m_beta{0};
     double m_mostDecrease{0};

@@ -3,11 +3,11 @@
 #ifndef CONGESTION_TELEMETRY_WINDOW_H
 #define CONGESTION_TELEMETRY_WINDOW_H
 
-#include "flow-table.h"
 #include "path-load.h"
 
 #include "ns3/congestion-control.h"
 #include "ns3/nstime.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -60,7 +60,7 @@ class TelemetryWindow : public fabric::CongestionControl
     double m_expectedFlows{0};
 
   private:
-    FlowTable<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
     double m_leastShare{0};
     Time m_baseRtt;
 };

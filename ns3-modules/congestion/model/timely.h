@@ -3,10 +3,9 @@
 #ifndef TIMELY_H
 #define TIMELY_H
 
-#include "flow-table.h"
-
 #include "ns3/congestion-control.h"
 #include "ns3/nstime.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -48,7 +47,7 @@ class Timely final : public fabric::CongestionControl
     void Increase(Flow& flow) const;
     void Decrease(Flow& flow, double share) const;
 
-    FlowTable<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
     double m_weight{0};
     double m_beta{0};
     double m_additiveShare{0};

@@ -2,8 +2,9 @@
 
 #include "con-weave.h"
 
-#include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/positive-time.h"
+#include "ns3/spray-cursors.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -77,21 +78,13 @@ void
 ConWeave::Attach(ProgramDoor& door)
 {
     NS_LOG_FUNCTION(this);
-    const auto positivePs = [](Time time, const char* name) {
-        NS_ABORT_MSG_IF(!time.IsStrictlyPositive(), "ns3::ConWeave: " << name << " is " << time
-                                                                      << ", not > 0");
-        return static_cast<uint64_t>(time.GetPicoSeconds());
-    };
-    m_cutoffPs = positivePs(m_cutoff, "Cutoff");
-    m_resumePs = positivePs(m_resume, "Resume");
-    m_busyPs = positivePs(m_pathBusy, "PathBusy");
+    m_cutoffPs = PositivePs(m_cutoff, "ns3::ConWeave: Cutoff");
+    m_resumePs = PositivePs(m_resume, "ns3::ConWeave: Resume");
+    m_busyPs = PositivePs(m_pathBusy, "ns3::ConWeave: PathBusy");
     m_door = &door;
     m_network = LeafSpine(door, "ns3::ConWeave");
     m_waiting.assign(door.NumNodes(), {});
-    for (uint32_t node = 0; node < door.NumNodes(); node++)
-    {
-        m_draws.push_back(door.CursorOfNode(node, RandomUse::SWITCH_SPRAY));
-    }
+    m_draws = SprayCursors(door);
 }
 
 uint32_t

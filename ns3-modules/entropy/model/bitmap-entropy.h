@@ -4,7 +4,8 @@
 #define BITMAP_ENTROPY_H
 
 #include "penalised-entropies.h"
-#include "slot-states.h"
+
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -38,7 +39,7 @@ class BitmapEntropy : public fabric::PathSelector
     };
 
     uint32_t m_paths{0}; ///< Number of entropies
-    SlotStates<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

@@ -3,9 +3,8 @@
 #ifndef FLOW_ENTROPY_H
 #define FLOW_ENTROPY_H
 
-#include "slot-states.h"
-
 #include "ns3/path-selector.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -28,7 +27,7 @@ class FlowEntropy final : public fabric::PathSelector
     std::optional<uint16_t> Constant(uint32_t message) const override;
 
   private:
-    SlotStates<uint16_t> m_entropy;
+    fabric::SlotTable<uint16_t> m_entropy;
 };
 
 } // namespace ns3

@@ -3,10 +3,9 @@
 #ifndef FLOWLET_ENTROPY_H
 #define FLOWLET_ENTROPY_H
 
-#include "slot-states.h"
-
 #include "ns3/nstime.h"
 #include "ns3/path-selector.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -40,7 +39,7 @@ class FlowletEntropy final : public fabric::PathSelector
 
     Time m_gap;
     uint64_t m_gapPs{0};
-    SlotStates<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

@@ -29,7 +29,7 @@ class MixedEntropy final : public BitmapEntropy
     void Report(uint32_t slot, const fabric::PathReport& report) override;
 
   private:
-    SlotStates<std::deque<uint16_t>> m_recycled; ///< Of each flow, oldest first
+    fabric::SlotTable<std::deque<uint16_t>> m_recycled; ///< Of each flow, oldest first
 };
 
 } // namespace ns3

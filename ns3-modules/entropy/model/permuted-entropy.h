@@ -4,9 +4,9 @@
 #define PERMUTED_ENTROPY_H
 
 #include "entropy-order.h"
-#include "slot-states.h"
 
 #include "ns3/path-selector.h"
+#include "ns3/slot-table.h"
 
 #include <vector>
 
@@ -56,7 +56,7 @@ class PermutedEntropy final : public fabric::PathSelector
     PortOrder& OrderOf(Flow& flow, fabric::PortId port) const;
 
     uint32_t m_paths{0}; ///< Number of entropies, 0 = number of paths
-    SlotStates<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

@@ -3,9 +3,8 @@
 #ifndef RANDOM_ENTROPY_H
 #define RANDOM_ENTROPY_H
 
-#include "slot-states.h"
-
 #include "ns3/path-selector.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -28,7 +27,7 @@ class RandomEntropy final : public fabric::PathSelector
 
   private:
     uint32_t m_paths{0}; ///< Number of entropies, 0 = all 65536
-    SlotStates<fabric::RandomCursor> m_draws;
+    fabric::SlotTable<fabric::RandomCursor> m_draws;
 };
 
 } // namespace ns3

@@ -4,9 +4,9 @@
 #define REPS_ENTROPY_H
 
 #include "reps-state.h"
-#include "slot-states.h"
 
 #include "ns3/nstime.h"
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -47,7 +47,7 @@ class RepsEntropy final : public fabric::PathSelector
     uint32_t m_explorePackets{0};
     Time m_freezeTime;
     RepsState::Rules m_rules{}; ///< The attributes
-    SlotStates<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

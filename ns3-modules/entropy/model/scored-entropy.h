@@ -4,7 +4,8 @@
 #define SCORED_ENTROPY_H
 
 #include "path-scores.h"
-#include "slot-states.h"
+
+#include "ns3/slot-table.h"
 
 #include <vector>
 
@@ -55,7 +56,7 @@ class ScoredEntropy final : public fabric::PathSelector
     double m_outlierSigmas{0};
     uint32_t m_excludedRounds{0};
     PathScores::Rules m_rules{}; ///< The attributes
-    SlotStates<Flow> m_flows;
+    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

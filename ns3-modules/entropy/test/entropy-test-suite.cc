@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/entropy-order.h"
-#include "ns3/slot-states.h"
+#include "ns3/slot-table.h"
 #include "ns3/test.h"
 
 #include <algorithm>
@@ -156,7 +156,7 @@ class SlotsAreUsedAgain : public TestCase
   private:
     void DoRun() override
     {
-        SlotStates<std::shared_ptr<int>> flows;
+        fabric::SlotTable<std::shared_ptr<int>> flows;
         const auto first = std::make_shared<int>(1);
         flows.Open(3, first);
         NS_TEST_EXPECT_MSG_EQ(first.use_count(), 2, "held");

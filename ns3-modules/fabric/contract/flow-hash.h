@@ -1,52 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FLOW_HASH_H
-#define FLOW_HASH_H
+#ifndef FABRIC_FLOW_HASH_H
+#define FABRIC_FLOW_HASH_H
 
-#include "ns3/switch-view.h"
-
-#include <vector>
-
-/**
- * @defgroup forwarding Forwarding
- * @brief Which of several equally short ways a switch takes.
- */
+#include "switch-view.h"
 
 namespace ns3
 {
+namespace fabric
+{
 
 /**
- * @ingroup forwarding
- * @brief Hash of what a switch sees of a frame: header fields and entropy, salted by the switch.
- *
- * Every switch has a salt of its own, so there is no hash polarisation between tiers.
+ * @ingroup fabric
+ * Hash what a switch sees of a frame. Every switch has a salt of its own, so there is no hash
+ * polarisation between tiers.
+ * @return 64 bits that depend on the header fields, the direction, the entropy and the switch alone
  */
-class FlowHash
+inline uint64_t
+FlowHash(const SwitchView& view, uint32_t node, const Frame& frame)
 {
-  public:
-    void Attach(fabric::SwitchView& view);
+    const uint64_t header = (uint64_t{view.TupleOf(frame.message)} << 32) |
+                            (uint64_t{frame.entropy} << 8) | (frame.flags & frame_flag::REVERSE);
+    return Mix64(Mix64(header) ^ view.GetNode(node).salt);
+}
 
-    /// @return 64 bits that depend on the flow, its direction, the entropy and the switch alone
-    uint64_t Of(uint32_t node, const fabric::Frame& frame)
-    {
-        if (frame.message >= m_tuples.size()) [[unlikely]]
-        {
-            LearnTuples(frame.message);
-        }
-        const uint64_t header = (uint64_t{m_tuples[frame.message]} << 32) |
-                                (uint64_t{frame.entropy} << 8) |
-                                (frame.flags & fabric::frame_flag::REVERSE);
-        return fabric::Mix64(fabric::Mix64(header) ^ m_salts[node]);
-    }
-
-  private:
-    void LearnTuples(uint32_t message); ///< Up to this message; some are made at run time
-
-    const fabric::SwitchView* m_view{nullptr};
-    std::vector<uint64_t> m_salts;  ///< Per node
-    std::vector<uint32_t> m_tuples; ///< Per message
-};
-
+} // namespace fabric
 } // namespace ns3
 
-#endif // FLOW_HASH_H
+#endif // FABRIC_FLOW_HASH_H

@@ -144,8 +144,9 @@ Fabric::BuildReach()
 
 // ---- events -----------------------------------------------------------------------------------
 
-/// The delays that most events wait for get lanes: propagation first, then full frames and
-/// acknowledgements. What finds no lane goes through the wheel, or waits on its wire.
+/// The delays that most events wait for get lanes: propagation first, then full frames,
+/// acknowledgements and, if there is room, the shortest frames: trimmed ones, PULLs, credit. What
+/// finds no lane goes through the wheel, or waits on its wire.
 void
 Fabric::BuildLanes()
 {
@@ -231,6 +232,10 @@ Fabric::BuildFrameLanes()
                 sizes.push_back(frameBytes);
             }
         }
+    }
+    if (std::find(sizes.begin(), sizes.end(), MIN_FRAME_BYTES) == sizes.end())
+    {
+        sizes.push_back(MIN_FRAME_BYTES);
     }
     for (const auto bytes : sizes)
     {

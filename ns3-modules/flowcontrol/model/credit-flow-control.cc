@@ -4,6 +4,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/positive-time.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -79,9 +80,6 @@ CreditFlowControl::GetTypeId()
 void
 CreditFlowControl::CheckAttributes() const
 {
-    NS_ABORT_MSG_IF(!m_updateInterval.IsStrictlyPositive(),
-                    "ns3::CreditFlowControl: UpdateInterval is " << m_updateInterval
-                                                                 << ", not > 0");
     NS_ABORT_MSG_IF(m_mtuBlocks > m_laneBlocks,
                     "ns3::CreditFlowControl: LaneBlocks is "
                         << m_laneBlocks << ", but the largest frame has " << m_mtuBlocks
@@ -131,7 +129,7 @@ CreditFlowControl::Attach(LinkDoor& door)
         m_updateBlocks =
             std::max(1U, std::min(m_laneBlocks / 8, m_laneBlocks - m_mtuBlocks + 1));
     }
-    m_updatePs = static_cast<uint64_t>(m_updateInterval.GetPicoSeconds());
+    m_updatePs = PositivePs(m_updateInterval, "ns3::CreditFlowControl: UpdateInterval");
     for (uint32_t node = 0; node < door.NumNodes(); node++)
     {
         CheckBuffer(node);

@@ -2,6 +2,7 @@
 
 #include "ecmp-hash.h"
 
+#include "ns3/flow-hash.h"
 #include "ns3/log.h"
 
 namespace ns3
@@ -26,13 +27,13 @@ void
 EcmpHash::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
-    m_hash.Attach(view);
+    m_view = &view;
 }
 
 uint32_t
 EcmpHash::Select(const ForwardingChoice& choice, const Frame& frame)
 {
-    return static_cast<uint32_t>(((m_hash.Of(choice.node, frame) >> 32) * choice.n) >> 32);
+    return static_cast<uint32_t>(((FlowHash(*m_view, choice.node, frame) >> 32) * choice.n) >> 32);
 }
 
 ForwardingPolicy::Sees

@@ -3,9 +3,12 @@
 #ifndef ECMP_HASH_H
 #define ECMP_HASH_H
 
-#include "flow-hash.h"
-
 #include "ns3/forwarding-policy.h"
+
+/**
+ * @defgroup forwarding Forwarding
+ * @brief Which of several equally short ways a switch takes.
+ */
 
 namespace ns3
 {
@@ -28,7 +31,7 @@ class EcmpHash : public fabric::ForwardingPolicy
     bool KeepsFlowOnOnePath() const override;
 
   private:
-    FlowHash m_hash;
+    const fabric::SwitchView* m_view{nullptr};
 };
 
 } // namespace ns3

@@ -2,10 +2,9 @@
 
 #include "flowlet.h"
 
-#include "spray-cursors.h"
-
-#include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/positive-time.h"
+#include "ns3/spray-cursors.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -43,29 +42,16 @@ void
 Flowlet::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_IF(!m_gap.IsStrictlyPositive(), "ns3::Flowlet: Gap is " << m_gap << ", not > 0");
-    m_gapPs = static_cast<uint64_t>(m_gap.GetPicoSeconds());
+    m_gapPs = PositivePs(m_gap, "ns3::Flowlet: Gap");
     m_view = &view;
-    m_hash.Attach(view);
-    m_tables.assign(view.NumNodes(), {});
+    m_table.Attach(view, m_entries);
     m_draws = SprayCursors(view);
-}
-
-Flowlet::Last&
-Flowlet::EntryOf(uint32_t node, const Frame& frame)
-{
-    auto& table = m_tables[node];
-    if (table.empty())
-    {
-        table.resize(m_entries);
-    }
-    return table[((m_hash.Of(node, frame) >> 32) * m_entries) >> 32];
 }
 
 uint32_t
 Flowlet::Select(const ForwardingChoice& choice, const Frame& frame)
 {
-    Last& last = EntryOf(choice.node, frame);
+    FlowletTable::Last& last = m_table.Of(choice.node, frame);
     const uint64_t nowPs = m_view->NowPs();
     const bool wasSilent = nowPs - last.timePs > m_gapPs;
     const PortId* end = choice.members + choice.n;

@@ -2,9 +2,8 @@
 
 #include "least-loaded.h"
 
-#include "spray-cursors.h"
-
 #include "ns3/log.h"
+#include "ns3/spray-cursors.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 
 #include "weighted-hash.h"
 
+#include "ns3/flow-hash.h"
 #include "ns3/log.h"
 
 #include <algorithm>
@@ -29,7 +30,6 @@ WeightedHash::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
     m_view = &view;
-    m_hash.Attach(view);
     OnRoutesChanged();
 }
 
@@ -139,7 +139,8 @@ WeightedHash::MemberAt(uint32_t index, double point) const
 uint32_t
 WeightedHash::Select(const ForwardingChoice& choice, const Frame& frame)
 {
-    const double point = static_cast<double>(m_hash.Of(choice.node, frame) >> 11) * 0x1.0p-53;
+    const uint64_t hash = FlowHash(*m_view, choice.node, frame);
+    const double point = static_cast<double>(hash >> 11) * 0x1.0p-53;
     return MemberAt(IndexAt(choice, frame.dst), point);
 }
 

@@ -3,8 +3,6 @@
 #ifndef WEIGHTED_HASH_H
 #define WEIGHTED_HASH_H
 
-#include "flow-hash.h"
-
 #include "ns3/forwarding-policy.h"
 
 #include <map>
@@ -61,7 +59,6 @@ class WeightedHash : public fabric::ForwardingPolicy
     std::optional<fabric::Routing::Group> ChoiceAt(uint32_t node, uint32_t dst) const;
 
     const fabric::SwitchView* m_view{nullptr};
-    FlowHash m_hash;
     uint32_t m_classes{0};                     ///< Of destinations
     std::vector<std::vector<double>> m_shares; ///< Up to each member of a group [1]
     std::map<std::vector<double>, uint32_t> m_indexOf; ///< Into m_shares

@@ -2,9 +2,8 @@
 
 #include "weighted-spray.h"
 
-#include "spray-cursors.h"
-
 #include "ns3/log.h"
+#include "ns3/spray-cursors.h"
 
 namespace ns3
 {

@@ -2,9 +2,9 @@
 
 #include "hedera.h"
 
-#include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/positive-time.h"
 
 #include <algorithm>
 
@@ -42,9 +42,7 @@ void
 Hedera::Attach(ProgramDoor& door)
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_IF(!m_interval.IsStrictlyPositive(),
-                    "ns3::Hedera: Interval is " << m_interval << ", not > 0");
-    m_intervalPs = static_cast<uint64_t>(m_interval.GetPicoSeconds());
+    m_intervalPs = PositivePs(m_interval, "ns3::Hedera: Interval");
     m_door = &door;
 }
 

@@ -39,6 +39,7 @@ CreditPacer::Want(uint32_t flow, uint64_t bytes)
         state.number = ++m_begun;
     }
     state.wantedBytes += bytes;
+    m_wantedBytes += bytes;
     List(flow);
 }
 
@@ -64,8 +65,9 @@ CreditPacer::Forget(uint32_t flow)
     {
         return; // it never wanted any
     }
+    m_wantedBytes -= m_flows[flow].wantedBytes;
     m_flows[flow] = {};
-    m_waits = true; // somebody else may come in its place
+    m_waits = m_wantedBytes > 0; // somebody else may come in its place
 }
 
 void
@@ -105,6 +107,8 @@ CreditPacer::Take(uint64_t nowPs)
     Flow& state = m_flows[flow];
     const uint64_t bytes = std::min<uint64_t>(m_rules.quantumBytes, state.wantedBytes);
     state.wantedBytes -= bytes;
+    m_wantedBytes -= bytes;
+    m_waits = m_wantedBytes > 0;
     state.outstandingBytes += bytes;
     if (m_rules.rateBps > 0)
     {

@@ -71,6 +71,7 @@ class CreditPacer
     FlowOrder m_order;
     std::vector<Flow> m_flows;
     uint64_t m_begun{0};  ///< Flows ever
+    uint64_t m_wantedBytes{0}; ///< By all flows, and not yet credited [byte]
     bool m_waits{false};  ///< Somebody may have credit as soon as the pacer allows
 };
 

@@ -4,7 +4,6 @@
 
 #include "packet-transport.h"
 
-#include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/string.h"
@@ -18,13 +17,6 @@ namespace fabric
 {
 
 NS_OBJECT_ENSURE_REGISTERED(PacketTransport);
-
-uint64_t
-PositivePs(const Time& time, const std::string& name)
-{
-    NS_ABORT_MSG_IF(!time.IsStrictlyPositive(), name << " is " << time << "; it must be above 0");
-    return static_cast<uint64_t>(time.GetPicoSeconds());
-}
 
 TypeId
 PacketTransport::GetTypeId()

@@ -9,6 +9,7 @@
 
 #include "ns3/nstime.h"
 #include "ns3/path-selector.h"
+#include "ns3/positive-time.h"
 #include "ns3/transport.h"
 #include "ns3/type-choice.h"
 
@@ -218,9 +219,6 @@ class PacketTransport : public Transport
     TypeChoice m_controlType;
     Deadlines<1> m_hostDeadline; ///< Of SetHostTimer
 };
-
-/// @return an attribute that is a time, in ps; aborts if it is not above 0
-uint64_t PositivePs(const Time& time, const std::string& name);
 
 } // namespace fabric
 } // namespace ns3

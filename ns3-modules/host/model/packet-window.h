@@ -4,6 +4,7 @@
 #define HOST_PACKET_WINDOW_H
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +17,10 @@ namespace fabric
 
 /**
  * @ingroup host
- * @ingroup host
  * @brief Set of packet numbers at and above a base: what has come behind the first hole.
  *
- * A ring of bits that grows with the span it holds. The base itself is never in the set: adding
- * it moves the base to the next number that is missing.
+ * A ring of bits that grows with the span it holds; a short one lies in the object itself. The base
+ * is never in the set: adding it moves the base to the next number that is missing.
  */
 class PacketWindow
 {
@@ -49,7 +49,7 @@ class PacketWindow
         {
             return true;
         }
-        return packet < m_end && (m_words[Word(packet)] >> (packet % 64)) & 1;
+        return packet < m_end && (Words()[Word(packet)] >> (packet % 64)) & 1;
     }
 
     /**
@@ -69,7 +69,7 @@ class PacketWindow
             return false;
         }
         Reserve(packet);
-        m_words[Word(packet)] |= uint64_t{1} << (packet % 64);
+        Words()[Word(packet)] |= uint64_t{1} << (packet % 64);
         m_held++;
         m_end = std::max(m_end, packet + 1);
         if (packet == m_base)
@@ -94,16 +94,33 @@ class PacketWindow
     }
 
   private:
+    static constexpr size_t FEW_WORDS = 4;
+
+    const uint64_t* Words() const
+    {
+        return m_many.empty() ? m_few.data() : m_many.data();
+    }
+
+    uint64_t* Words()
+    {
+        return m_many.empty() ? m_few.data() : m_many.data();
+    }
+
+    size_t Length() const ///< Of the ring, a power of two [word]
+    {
+        return std::max(m_many.size(), FEW_WORDS);
+    }
+
     size_t Word(uint32_t packet) const
     {
-        return packet / 64 & (m_words.size() - 1);
+        return packet / 64 & (Length() - 1);
     }
 
     void Drop(uint32_t packet)
     {
-        if (packet < m_end && !m_words.empty())
+        if (packet < m_end)
         {
-            uint64_t& word = m_words[Word(packet)];
+            uint64_t& word = Words()[Word(packet)];
             const uint64_t bit = uint64_t{1} << (packet % 64);
             m_held -= (word & bit) != 0;
             word &= ~bit;
@@ -112,7 +129,7 @@ class PacketWindow
 
     void Advance()
     {
-        while (m_base < m_end && (m_words[Word(m_base)] >> (m_base % 64)) & 1)
+        while (m_base < m_end && (Words()[Word(m_base)] >> (m_base % 64)) & 1)
         {
             Drop(m_base++);
         }
@@ -121,19 +138,20 @@ class PacketWindow
     void Reserve(uint32_t packet)
     {
         const size_t words = packet / 64 - m_base / 64 + 1;
-        if (words <= m_words.size())
+        if (words <= Length())
         {
             return;
         }
         std::vector<uint64_t> larger(std::bit_ceil(words));
         for (uint32_t word = m_base / 64; m_held > 0 && word <= (m_end - 1) / 64; word++)
         {
-            larger[word & (larger.size() - 1)] = m_words[word & (m_words.size() - 1)];
+            larger[word & (larger.size() - 1)] = Words()[word & (Length() - 1)];
         }
-        m_words.swap(larger);
+        m_many.swap(larger);
     }
 
-    std::vector<uint64_t> m_words; ///< Length is a power of two
+    std::array<uint64_t, FEW_WORDS> m_few{}; ///< The ring while it is short
+    std::vector<uint64_t> m_many;            ///< The ring once it is not
     uint32_t m_base{0};
     uint32_t m_end{0};
     uint32_t m_held{0};

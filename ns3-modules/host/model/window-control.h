@@ -4,8 +4,7 @@
 #define HOST_WINDOW_CONTROL_H
 
 #include "ns3/congestion-control.h"
-
-#include <vector>
+#include "ns3/slot-table.h"
 
 namespace ns3
 {
@@ -27,11 +26,7 @@ class WindowControl : public CongestionControl
   public:
     void Open(uint32_t slot, const Path& path) override
     {
-        if (slot >= m_flows.size())
-        {
-            m_flows.resize(slot + 1);
-        }
-        m_flows[slot] = Window(m_rules, path);
+        m_flows.Open(slot, Window(m_rules, path));
     }
 
     void OnSent(uint32_t slot, uint32_t, uint32_t bytes) override
@@ -61,7 +56,7 @@ class WindowControl : public CongestionControl
     typename Window::Rules m_rules{};
 
   private:
-    std::vector<Window> m_flows; ///< By slot
+    SlotTable<Window> m_flows;
 };
 
 } // namespace fabric

@@ -46,7 +46,8 @@ class PullsAreFairAndPaced : public TestCase
             NS_TEST_ASSERT_MSG_EQ(credit->bytes, 1000, "a quantum");
             NS_TEST_ASSERT_MSG_EQ(pacer.Take(nowPs).has_value(), false, "not two at once");
             nowPs += 1'000'000;
-            NS_TEST_ASSERT_MSG_EQ(pacer.NextPs(), nowPs, "the next one, " << i);
+            const uint64_t nextPs = i < 29 ? nowPs : NEVER_PS; // the last one is not waited for
+            NS_TEST_ASSERT_MSG_EQ(pacer.NextPs(), nextPs, "the next one, " << i);
         }
         NS_TEST_EXPECT_MSG_EQ(pacer.Take(nowPs).has_value(), false, "all have what they wanted");
         NS_TEST_EXPECT_MSG_EQ(pacer.NextPs(), NEVER_PS, "nobody wants any");

@@ -42,10 +42,14 @@ WeightedRoundRobin::Attach(SwitchView& view)
 EgressScheduler::Choice
 WeightedRoundRobin::Next(PortId port, uint32_t ready)
 {
-    const Turn& turn = m_turns[port];
+    if ((ready & (ready - 1)) == 0)
+    {
+        return {static_cast<uint32_t>(std::countr_zero(ready))};
+    }
+    const Turn turn = m_turns[port];
     if (((ready >> turn.queueClass) & 1) && turn.left > 0)
     {
-        return {turn.queueClass};
+        return {static_cast<uint32_t>(turn.queueClass)};
     }
     const uint32_t below = ready & ((1U << turn.queueClass) - 1);
     return {static_cast<uint32_t>(std::bit_width(below ? below : ready)) - 1};

@@ -38,8 +38,8 @@ class WeightedRoundRobin final : public fabric::EgressScheduler
     /// Whose turn it is at a port.
     struct Turn
     {
-        uint32_t queueClass{0};
-        uint64_t left{0}; ///< Frames that it may send yet
+        uint64_t queueClass : 8 {0};
+        uint64_t left : 56 {0}; ///< Frames that it may send yet
     };
 
     ClassValues m_weights;

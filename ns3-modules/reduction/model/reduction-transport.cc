@@ -2,8 +2,8 @@
 
 #include "reduction-transport.h"
 
-#include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/positive-time.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -100,9 +100,7 @@ ReductionTransport::Find(uint32_t message)
 {
     if (!m_groups)
     {
-        NS_ABORT_MSG_IF(!m_rto.IsStrictlyPositive(),
-                        "ns3::ReductionTransport: Rto is " << m_rto << ", not > 0");
-        m_rtoPs = static_cast<uint64_t>(m_rto.GetPicoSeconds());
+        m_rtoPs = PositivePs(m_rto, "ns3::ReductionTransport: Rto");
         const auto at = [this](uint32_t i) -> const Message& { return Host().GetMessage(i); };
         m_groups.emplace(Host().NumMessages(), at, at(message).transport);
     }
