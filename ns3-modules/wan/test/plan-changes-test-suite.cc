@@ -187,6 +187,115 @@ class MakeBeforeBreak : public TestCase
     bool m_cuts;
 };
 
+/// Run on until a time, as a controller outside does; afterwards it may look and change.
+static void
+PauseAt(TestNetwork& network, int64_t timePs)
+{
+    while (!network.GetFacade().RunSlice(timePs, 1))
+    {
+    }
+}
+
+/**
+ * Oracle: the tables. A run that pauses, and is told then what the tables told before, has the same
+ * times as above; what it has counted when it pauses is what has left by then, by hand.
+ */
+class ChangesWhileItPauses : public TestCase
+{
+  public:
+    ChangesWhileItPauses()
+        : TestCase("a run pauses and is changed")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        Line(network);
+        Admitted(network, 40);
+        network.Build();
+        PauseAt(network, 9 * GAP_PS + GAP_PS / 4);
+        network.GetFacade().Look();
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("seen_flows", "sent_data_packets", 0), 10, "so far");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("seen_flows", "wire_bytes", 0), WIRE, "a packet");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("seen_ports", "sent_bytes", 0), 10 * WIRE, "of the host");
+        network.GetFacade().ChangeRate(9 * GAP_PS + GAP_PS / 2, 7, 5 * GBPS);
+        PauseAt(network, ALWAYS_PS);
+        network.GetFacade().Finish();
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
+                              68 * GAP_PS + GAP_PS / 2 + 2 * WIRE * 80 + US_PS + WAY_PS,
+                              "last packet");
+        CheckWay();
+        CheckRefusals();
+    }
+
+    /// Switches 100 and 101 are joined by 102 and 103; packet 30 and all later ones go by 103.
+    void CheckWay()
+    {
+        TestNetwork network;
+        for (const int64_t node : {100, 101, 102, 103})
+        {
+            network.Switch(node);
+        }
+        network.Host(0);
+        network.Host(1);
+        const int64_t ends[6][2] = {
+            {0, 100}, {1, 101}, {100, 102}, {102, 101}, {100, 103}, {103, 101}};
+        for (const auto& [a, b] : ends)
+        {
+            network.Link(a, b);
+        }
+        network.Use("forwarding", "ns3::ExplicitRoutes");
+        Admitted(network, 100);
+        for (const int64_t node : {100, 102})
+        {
+            network.Row("routes", {{"flow", 7}, {"node", node}, {"peer", node == 100 ? 102 : 101}});
+        }
+        network.Build();
+        PauseAt(network, 5 * GAP_PS);
+        const int64_t atPs = WIRE * 80 + US_PS + 30 * GAP_PS - GAP_PS / 2;
+        network.GetFacade().ChangeWay(atPs, 7, 100, 103, 0, false);
+        PauseAt(network, ALWAYS_PS);
+        network.GetFacade().Finish();
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 102, "sent_data_packets"), 30, "old way");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 103, "sent_data_packets"), 70, "new way");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), 0, "again");
+    }
+
+    void CheckRefusals()
+    {
+        TestNetwork network;
+        Line(network);
+        Admitted(network, 40);
+        network.Build();
+        PauseAt(network, 5 * GAP_PS);
+        const auto complaint = [](const auto& change) -> std::string {
+            try
+            {
+                change();
+            }
+            catch (const std::runtime_error& error)
+            {
+                return error.what();
+            }
+            return "";
+        };
+        auto& facade = network.GetFacade();
+        const auto expect = [&](const std::string& said, const std::string& part) {
+            NS_TEST_EXPECT_MSG_EQ((said.find(part) != std::string::npos), true, said);
+        };
+        expect(complaint([&] { facade.ChangeRate(GAP_PS, 7, GBPS); }), "ps is over, it is");
+        expect(complaint([&] { facade.ChangeRate(ALWAYS_PS, 8, GBPS); }), "there is no such flow");
+        expect(complaint([&] { facade.ChangeRate(ALWAYS_PS, 7, 0); }), "rate_bps is 0, not > 0");
+        expect(complaint([&] { facade.ChangeWay(GAP_PS, 7, 100, 1, 0, false); }), "is over, it is");
+        expect(complaint([&] { facade.ChangeWay(ALWAYS_PS, 7, 0, 100, 0, false); }),
+               "no link from a switch 0");
+        expect(complaint([&] { facade.ChangeWay(ALWAYS_PS, 7, 100, 1, 1, false); }),
+               "to node 1 (parallel 1)");
+    }
+};
+
 /// What cannot be is refused in one line.
 class ChangesThatCannotBe : public TestCase
 {
@@ -253,6 +362,7 @@ class PlanChangesTestSuite : public TestSuite
         AddTestCase(new RateChangesBeforeTheStart, Duration::QUICK);
         AddTestCase(new MakeBeforeBreak(false), Duration::QUICK);
         AddTestCase(new MakeBeforeBreak(true), Duration::QUICK);
+        AddTestCase(new ChangesWhileItPauses, Duration::QUICK);
         AddTestCase(new ChangesThatCannotBe, Duration::QUICK);
     }
 };
