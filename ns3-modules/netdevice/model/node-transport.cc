@@ -84,7 +84,8 @@ NodeTransport::SetDevice(Ptr<FabricNetDevice> device)
     NS_ABORT_MSG_IF(Host().NumPorts() != 1,
                     GetInstanceTypeId().GetName()
                         << ": host " << Host().HostId() << " has " << Host().NumPorts()
-                        << " ports; an ns-3 node sits on a host with one");
+                        << " ports; a device sits on a host with one: give each device of "
+                           "a node a host of its own");
     NS_ABORT_MSG_IF(m_device, "host " << Host().HostId() << " has a device already");
     m_device = device;
 }

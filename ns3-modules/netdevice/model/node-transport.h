@@ -35,7 +35,8 @@ struct Ride
  * packets whose header says that they are ECN-capable may be marked.
  *
  * **Source** Our own; ECN: RFC 3168.
- * **Not modelled** Hosts with several ports. Segmentation offload. Trimming: packets are whole.
+ * **Not modelled** Hosts with several ports: each device of a node has a host of its own.
+ * Segmentation offload. Trimming: packets are whole.
  */
 class NodeTransport : public fabric::Transport
 {

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Nodes with several devices on the fabric: each sits on a host of its own.
+
+#include "stock-programs.h"
+
+namespace ns3
+{
+namespace tests
+{
+
+namespace
+{
+
+// The first queue overflows; no sums of delays and serialisations meet.
+const std::vector<int64_t> RATE_BPS{1'000'000'000, 64'000'000, 400'000'000, 100'000'000};
+const std::vector<int64_t> DELAY_PS{1'000'013, 2'000'000'033, 777'787, 31'000'003};
+
+/// Hosts 0 to 3; 0 - switch 10 - 1 and 2 - switch 11 - 3, which the fabric does not join.
+void
+TwoNetworks(NodeNetwork& network)
+{
+    for (int64_t host = 0; host < 4; host++)
+    {
+        network.Host(host);
+    }
+    network.Switch(10);
+    network.Switch(11);
+    const int64_t ends[4][2] = {{0, 10}, {10, 1}, {2, 11}, {11, 3}};
+    for (size_t i = 0; i < RATE_BPS.size(); i++)
+    {
+        network.Row("links",
+                    {{"node_a", ends[i][0]},
+                     {"node_b", ends[i][1]},
+                     {"parallel", 0},
+                     {"rate_bps", RATE_BPS[i]},
+                     {"delay_ps", DELAY_PS[i]}});
+    }
+    network.GetFacade().Option("framing_bytes", 0);
+    network.Use("queue", "ns3::DropTail", {{"LimitBytes", std::to_string(QUEUE_BYTES)}});
+    network.Transport({{"HeaderBytes", std::to_string(PPP_BYTES)}, {"MinFrameBytes", "0"}},
+                      "ns3::NodeTransport");
+    network.Build();
+}
+
+/// @return devices of two nodes on two hosts, an Ethernet of their own
+NetDeviceContainer
+Ethernet(NodeNetwork& network, Ptr<Node> a, Ptr<Node> b, int64_t hostA)
+{
+    FabricNetDeviceHelper helper(network.GetFacade(), 0);
+    helper.SetQueueAttribute("MaxSize", QueueSizeValue(QueueSize("1000p")));
+    helper.DisableFlowControl();
+    return helper.Install(NodeContainer(a, b), {hostA, hostA + 1});
+}
+
+Seen
+RunThroughRouter(const Program& program)
+{
+    ResetStock(program);
+    NodeNetwork network;
+    TwoNetworks(network);
+    NodeContainer nodes(3); // host, router, host
+    const auto left = Ethernet(network, nodes.Get(0), nodes.Get(1), 0);
+    const auto right = Ethernet(network, nodes.Get(1), nodes.Get(2), 2);
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.Install(nodes);
+    Ipv4AddressHelper addresses("10.1.1.0", "255.255.255.0");
+    addresses.Assign(left);
+    addresses.NewNetwork();
+    const auto last = addresses.Assign(right);
+    NeighborCacheHelper().PopulateNeighborCache();
+    Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+    Seen seen;
+    seen.Watch(left.Get(0), 0, 14);
+    seen.Watch(right.Get(1), 1, 14);
+    for (const auto& device : {left.Get(0), left.Get(1), right.Get(0), right.Get(1)})
+    {
+        device->TraceConnectWithoutContext(
+            "FabricDrop",
+            Callback<void, Ptr<const Packet>>([&](Ptr<const Packet>) { seen.dropped++; }));
+    }
+    program.Install(nodes.Get(0), nodes.Get(2), last.GetAddress(1));
+    network.RunTo(STOP_PS);
+    return seen;
+}
+
+} // namespace
+
+/**
+ * Oracle: ns-3's own chain of point-to-point links, whose nodes are a host, three routers and a
+ * host. In ours the router in the middle is a node of ns-3 on two hosts of the fabric, the others
+ * are switches: the ends see the same packets at the same picosecond.
+ */
+class RouterBetweenTwoNetworks : public TestCase
+{
+  public:
+    explicit RouterBetweenTwoNetworks(const Program& program)
+        : TestCase("through a router: " + (program.variant.empty() ? "UDP" : program.variant)),
+          m_program(program)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const Seen ours = RunThroughRouter(m_program);
+        const Seen stock = RunOverStockChain(m_program, RATE_BPS, DELAY_PS);
+        Config::Reset();
+        NS_TEST_ASSERT_MSG_GT(stock.moments.size(), 3000, "the reference run does something");
+        NS_TEST_EXPECT_MSG_GT(stock.dropped, 10, "and its queue overflows");
+        NS_TEST_EXPECT_MSG_EQ(ours.dropped, stock.dropped, "dropped packets");
+        NS_TEST_EXPECT_MSG_EQ((ours.moments == stock.moments), true, "the same moments");
+    }
+
+    Program m_program;
+};
+
+/// Oracle: conservation. A node with two devices has what was sent to either of its addresses.
+class NodeWithTwoAddresses : public TestCase
+{
+  public:
+    NodeWithTwoAddresses()
+        : TestCase("a node with two devices in one network")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        NodeNetwork network;
+        network.Star(3);
+        network.Transport({}, "ns3::NodeTransport");
+        network.Build();
+        NodeContainer nodes(2); // one on host 0, one on hosts 1 and 2
+        FabricNetDeviceHelper helper(network.GetFacade(), 0);
+        const auto devices =
+            helper.Install(NodeContainer(nodes.Get(0), nodes.Get(1), nodes.Get(1)), {0, 1, 2});
+        InternetStackHelper stack;
+        stack.SetIpv6StackInstall(false);
+        stack.Install(nodes);
+        const auto interfaces = Ipv4AddressHelper("10.1.0.0", "255.255.0.0").Assign(devices);
+        NeighborCacheHelper().PopulateNeighborCache();
+        uint64_t received[2] = {0, 0};
+        for (const uint32_t i : {0, 1})
+        {
+            devices.Get(1 + i)->TraceConnectWithoutContext(
+                "MacRx",
+                Callback<void, Ptr<const Packet>>(
+                    [&received, i](Ptr<const Packet>) { received[i]++; }));
+        }
+        const auto listens = Socket::CreateSocket(nodes.Get(1), UdpSocketFactory::GetTypeId());
+        listens->Bind(InetSocketAddress(Ipv4Address::GetAny(), TEST_PORT));
+        const auto sends = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
+        sends->Bind();
+        for (int64_t i = 0; i < 50; i++)
+        {
+            Simulator::Schedule(PicoSeconds(1'000'000 + i * 1'000'000), [&, i] {
+                const InetSocketAddress to(interfaces.GetAddress(i % 5 == 0 ? 2 : 1), TEST_PORT);
+                sends->SendTo(Create<Packet>(1000), 0, to);
+            });
+        }
+        network.RunTo(100'000'000);
+        NS_TEST_EXPECT_MSG_EQ(received[0], 40, "on host 1");
+        NS_TEST_EXPECT_MSG_EQ(received[1], 10, "on host 2");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 2, "sent_data_packets"), 10, "by its own port");
+    }
+};
+
+class StockRouterTestSuite : public TestSuite
+{
+  public:
+    StockRouterTestSuite()
+        : TestSuite("stock-router", Type::UNIT)
+    {
+        AddTestCase(new RouterBetweenTwoNetworks({"ns3::TcpCubic", 1448}));
+        AddTestCase(new RouterBetweenTwoNetworks({"", 1000}));
+        AddTestCase(new NodeWithTwoAddresses);
+    }
+};
+
+static StockRouterTestSuite g_stockRouterTestSuite;
+
+} // namespace tests
+} // namespace ns3
