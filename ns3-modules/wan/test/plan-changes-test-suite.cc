@@ -219,7 +219,7 @@ class ChangesWhileItPauses : public TestCase
         network.GetFacade().Look();
         NS_TEST_EXPECT_MSG_EQ(network.Cell("seen_flows", "sent_data_packets", 0), 10, "so far");
         NS_TEST_EXPECT_MSG_EQ(network.Cell("seen_flows", "wire_bytes", 0), WIRE, "a packet");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("seen_ports", "sent_bytes", 0), 10 * WIRE, "of the host");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("seen_ports", "sent_bytes", 0), 10 * WIRE, "its host");
         network.GetFacade().ChangeRate(9 * GAP_PS + GAP_PS / 2, 7, 5 * GBPS);
         PauseAt(network, ALWAYS_PS);
         network.GetFacade().Finish();
