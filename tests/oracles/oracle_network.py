@@ -254,7 +254,7 @@ def run_tables(
     if queue:
         fabric.queue(*queue)
     if program:
-        fabric.program(program)
+        fabric.program(*([program] if isinstance(program, str) else program))
     if pfc is not None:
         fabric.flow_control("ns3::Pfc", pfc)
     for type_name, attributes in transports:

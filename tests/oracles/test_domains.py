@@ -36,10 +36,21 @@ of_many = settings(
 
 
 def in_domains(case, seed: int):
-    """Return a case whose nodes, hosts too, are dealt out to domains at random."""
+    """Return a case whose nodes, hosts too, are dealt out to domains at random.
+
+    In every other case hosts and switches are dealt out in the order of their ids, as they are in
+    most networks: then what comes from other domains need not be put in order.
+    """
     random = Random(seed)
     n = random.randint(2, 8)
     domains = [random.randrange(n) for _ in case.nodes["node"]]
+    if random.random() < 0.5:
+        is_switch = case.nodes["is_switch"].tolist()
+        for kind in (0, 1):
+            of_kind = [i for i, switch in enumerate(is_switch) if switch == kind]
+            in_order = sorted(domains[i] for i in of_kind)
+            for i, domain in zip(of_kind, in_order, strict=True):
+                domains[i] = domain
     return replace(
         case,
         nodes=case.nodes | {"domain": np.array(domains, dtype=np.int64)},

@@ -113,21 +113,80 @@ def test_a_run_ends_with_a_computation_in_another_domain():
     assert got["summary"]["now_ps"][0] == 900 * US_PS
 
 
+def in_order(network: Network, n: int) -> Parted:
+    """Return the network in domains of neighbours: what crosses comes in order."""
+    domains = [i * n // len(part) for part in (network.hosts, network.switches)
+               for i in range(len(part))]  # fmt: skip
+    return Parted(network.hosts, network.switches, network.links, domains)
+
+
+def test_neighbours_in_domains():
+    # Four domains of two hosts and a leaf or a spine; arrivals of both kinds at one instant.
+    expected = run(FABRIC, permutation(), **EVERYTHING)
+    for n, threads in product((2, 3, 4, 6), (1, 2)):
+        got = run(in_order(FABRIC, n), permutation(), threads=threads, **EVERYTHING)
+        expect_the_same(got, expected)
+
+
+def all_reduces() -> Flows:
+    """Return two groups of ranks at different leaves, and one message beside them."""
+    flows = Flows()
+    for ranks in ([0, 2, 4, 6], [7, 5, 3, 1]):
+        for src, dst in zip(ranks, ranks[1:] + ranks[:1], strict=True):
+            flows.add(src, dst, 300_000, start_ps=src * 100 * NS_PS)
+    flows.add(1, 6, 50_000, transport=1)
+    return flows
+
+
+@pytest.mark.parametrize("lossy", [False, True])
+def test_messages_that_nobody_acknowledges(lossy, tmp_path):
+    """In-network reduction: done at receivers; hosts send in the name of messages of others.
+
+    With losses results are asked for and sent again, and slots that are too few leave chunks to
+    the host of rank 0, which may be in neither domain of a message.
+    """
+    network = leaf_spine(4, 2, 2, RATE, DELAY)
+    if lossy:
+        network.links = [(*link[:5], 0.01, *link[6:]) for link in network.links]
+    options = {
+        "transports": [("ns3::ReductionTransport", {"Rto": "50us"}), ("ns3::RoceTransport", {})],
+        "program": ("ns3::InNetworkReduction", {"Slots": 150}),
+        "trace_arrivals": True,
+    }
+    (tmp_path / "one").mkdir()
+    captures = Captures(tmp_path / "one", [0, 5])
+    expected = run(network, all_reduces(), captures=captures, **options)
+    assert (expected["flows"]["timeouts"].sum() > 0) == lossy
+    for n, threads in product((2, 3, 4, 8), (1, 2, 4)):
+        folder = tmp_path / f"{n}_{threads}"
+        folder.mkdir()
+        captures = Captures(folder, [0, 5])
+        got = run(parted(network, n, seed=n), all_reduces(), captures=captures, threads=threads,
+                  **options)  # fmt: skip
+        expect_the_same(got, expected)
+        for name in ("host_0.pcap", "host_5.pcap"):
+            assert (folder / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"program": "ns3::Hedera"}, "ns3::Hedera knows what all switches do: run it in one do"),
         ({"skip_ppm": 1000}, "steady states are skipped in one domain; leave out engine.skip or"),
+        (
+            {"transports": [("ns3::TcpTransport", {})]},
+            "ns3::TcpTransport schedules events of stock ns-3, which belong to no domain: run it",
+        ),
     ],
 )
-def test_what_needs_one_domain_is_refused_in_one_line(options, message):
+def test_what_needs_one_domain_is_refused_before_the_run(options, message):
     with pytest.raises(PyorchError) as caught:
         run(parted(FABRIC, 2), permutation(), **options)
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_plug_in_that_schedules_stock_events_is_refused_when_it_does():
+def test_nothing_of_a_refused_run_is_left():
     tcp = [("ns3::TcpTransport", {})]
-    with pytest.raises(Exception, match="belongs to no domain: run it in one domain"):
+    with pytest.raises(PyorchError):
         run(parted(FABRIC, 2), permutation(), transports=tcp)
-    run(FABRIC, permutation(), transports=tcp)  # nothing of the other run is left
+    run(FABRIC, permutation(), transports=tcp)

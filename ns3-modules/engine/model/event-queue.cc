@@ -35,7 +35,30 @@ EventQueue::LaneFor(EventType type, uint64_t delayPs, Origin origin)
     m_laneType[m_numLanes] = type;
     m_laneDelayPs[m_numLanes] = delayPs;
     m_laneOrigin[m_numLanes] = origin;
+    m_laneOrders[m_numLanes] = OrdersOf(m_numLanes);
     return m_numLanes++;
+}
+
+/// @return a bit that the lanes of arrivals share which are in order one behind the other; two if
+/// what comes by a lane is not
+uint32_t
+EventQueue::OrdersOf(uint8_t lane) const
+{
+    if (m_laneType[lane] != EventType::ARRIVE)
+    {
+        return 0;
+    }
+    if (m_laneOrigin[lane] == Origin::ELSEWHERE)
+    {
+        return Instant::NO_ORDER;
+    }
+    uint8_t first = 0;
+    while (m_laneType[first] != EventType::ARRIVE ||
+           m_laneDelayPs[first] != m_laneDelayPs[lane] || m_laneOrigin[first] == Origin::ELSEWHERE)
+    {
+        first++;
+    }
+    return 1U << first;
 }
 
 void

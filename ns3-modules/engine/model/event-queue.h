@@ -42,15 +42,23 @@ class EventQueue
         m_otherPs.fill(NEVER_PS);
     }
 
-    /// Where the events of a lane are pushed.
+    /**
+     * Where the events of a lane come from.
+     *
+     * Arrivals of one delay come in order to each node if its ports hear, one behind the other, of
+     * senders of these kinds; what comes from ELSEWHERE is in no order.
+     */
     enum class Origin : uint8_t
     {
+        FIRST,    ///< From here, to the ports of a node before any that another domain sends to
+        LOWER,    ///< From domains of lower number, one behind the other
         HERE,     ///< In the order of the instants in which they are executed
-        ELSEWHERE ///< By another domain; of one time in any order
+        HIGHER,   ///< From domains of higher number, one behind the other
+        ELSEWHERE ///< From other domains; of one time in any order
     };
 
     /**
-     * Find or add the lane of a constant delay.
+     * Find or add the lane of a constant delay; those of one type and delay in the order of Origin.
      * @param type of all its events: TX_DONE or ARRIVE
      * @param delayPs the constant [ps]
      * @param origin of all its events
@@ -171,8 +179,8 @@ class EventQueue
         for (uint32_t lanes = due.mask & ~1U; lanes != 0; lanes &= lanes - 1)
         {
             const int i = std::countr_zero(lanes);
-            KeyList& keys = instant.Of(m_laneType[i - FIRST_LANE],
-                                       m_laneOrigin[i - FIRST_LANE] == Origin::HERE);
+            KeyList& keys =
+                instant.Of(m_laneType[i - FIRST_LANE], m_laneOrders[i - FIRST_LANE]);
             m_nextPs[i] = m_lanes[i - FIRST_LANE].PopTime(
                 due.timePs,
                 [&keys](const Event& event) { keys.Push(event.Key()); },
@@ -224,6 +232,8 @@ class EventQueue
             return c;
         }
     };
+
+    uint32_t OrdersOf(uint8_t lane) const;
 
     void SetNext(Other other, uint64_t timePs)
     {
@@ -300,6 +310,7 @@ class EventQueue
     std::array<uint64_t, MAX_LANES> m_laneDelayPs{}; ///< The constant of each lane [ps]
     std::array<EventType, MAX_LANES> m_laneType{};
     std::array<Origin, MAX_LANES> m_laneOrigin{};
+    std::array<uint32_t, MAX_LANES> m_laneOrders{}; ///< See Instant::Of
     uint8_t m_numLanes{0};                        ///< Lanes in use
     std::array<uint64_t, NUM_OTHERS> m_otherPs; ///< Earliest time of each of the others [ps]
     EventWheel m_wheel;

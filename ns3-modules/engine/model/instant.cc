@@ -34,7 +34,7 @@ Instant::Add(const Event& event)
     else if (type == EventType::ARRIVE)
     {
         arrived.Push(event.Key());
-        m_arrivalLists += 2; // in no order, whatever else there is
+        m_orders |= NO_ORDER;
     }
     else
     {

@@ -33,17 +33,20 @@ class Instant
         transmitted.Clear();
         arrived.Clear();
         others.Clear();
-        m_arrivalLists = 0;
+        m_orders = 0;
     }
+
+    /// Of arrivals that come in no order: two bits.
+    static constexpr uint32_t NO_ORDER = 3U << 30;
 
     /**
      * @param type of the events of a lane
-     * @param isOrdered whether these, if they are arrivals, come in order
+     * @param orders bit of those arrivals with which these are in order, if they come behind them
      * @return where the lane puts them
      */
-    KeyList& Of(EventType type, bool isOrdered = true)
+    KeyList& Of(EventType type, uint32_t orders)
     {
-        m_arrivalLists += type == EventType::ARRIVE ? 2 - isOrdered : 0;
+        m_orders |= orders;
         return type == EventType::ARRIVE ? arrived : transmitted;
     }
 
@@ -64,7 +67,7 @@ class Instant
         }
         // From one lane they come in order: they were pushed at one earlier instant in the order
         // of their sending ports, and the ports of a node lie in the order of their peers.
-        if (m_arrivalLists > 1 && arrived.Size() > 1)
+        if ((m_orders & (m_orders - 1)) != 0 && arrived.Size() > 1)
         {
             OrderArrivals(frames);
         }
@@ -104,7 +107,7 @@ class Instant
     }
 
     size_t m_fewTransmissions{0};         ///< Fewer than this are sorted by comparison
-    uint32_t m_arrivalLists{0};           ///< Lists, each in order, of which `arrived` is made
+    uint32_t m_orders{0};                 ///< Bit per order in which arrivals have come
     std::vector<uint64_t> m_present;      ///< Bit per port of a TX_DONE
     std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use
     std::vector<uint32_t> m_peers;        ///< Of each port

@@ -153,13 +153,15 @@ class ArrivalsAreMerged : public TestCase
             }
             instant.Clear();
             std::vector<uint64_t> expected;
-            for (auto& list : lists)
+            for (size_t i = 0; i < lanes; i++)
             {
+                auto& list = lists[i];
                 if (isOrdered)
                 {
                     std::sort(list.begin(), list.end(), before);
                 }
-                KeyList& keys = instant.Of(EventType::ARRIVE, isOrdered);
+                KeyList& keys =
+                    instant.Of(EventType::ARRIVE, isOrdered ? 1U << i : Instant::NO_ORDER);
                 std::for_each(list.begin(), list.end(), [&](uint64_t key) { keys.Push(key); });
                 expected.insert(expected.end(), list.begin(), list.end());
             }

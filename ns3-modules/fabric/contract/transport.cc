@@ -65,6 +65,12 @@ Transport::IsOpen() const
 }
 
 bool
+Transport::UsesStockEvents() const
+{
+    return false;
+}
+
+bool
 Transport::NeedsIntHops() const
 {
     return false;

@@ -119,6 +119,9 @@ class Transport : public Object
      */
     virtual bool IsOpen() const;
 
+    /// @return whether it schedules events of stock ns-3, which belong to no domain of a run
+    virtual bool UsesStockEvents() const;
+
     /// @return whether it reads in-band telemetry, so that every switch must write it
     virtual bool NeedsIntHops() const;
 

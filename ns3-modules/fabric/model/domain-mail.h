@@ -96,6 +96,7 @@ struct MailReader
     const DomainMail* mail;
     const DomainMail::Letter* next;
     const DomainMail::Letter* end;
+    uint8_t lane; ///< Of the queue, for the frames
 };
 
 } // namespace fabric

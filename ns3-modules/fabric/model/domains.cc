@@ -49,12 +49,6 @@ Pointers(const std::vector<std::unique_ptr<Fabric>>& parts)
     return pointers;
 }
 
-uint64_t
-After(uint64_t timePs)
-{
-    return timePs == NEVER_PS ? NEVER_PS : timePs + 1;
-}
-
 /// @return least time in which an acknowledgement reaches the source of a message [ps]
 uint64_t
 LeastAnswerPs(const FabricNetwork& network)
@@ -93,6 +87,7 @@ Domains::Domains(const FabricTables& tables, const FabricOptions& options)
     {
         m_toDeliver += messages[i].bytes != 0;
     }
+    m_toDeliver = messages.AnyEndsAtReceiver() ? 0 : m_toDeliver;
     for (PortId port = 0; port < m_view.NumPorts(); port++)
     {
         if (m_view.ControlOf(port))
@@ -220,76 +215,6 @@ Domains::CompleteCaptures()
 
 // ---- windows ----------------------------------------------------------------------------------
 
-bool
-Domains::AllDone() const
-{
-    const MessageBook& messages = m_parts[0]->Messages();
-    return FlowsDone() == messages.Size() && TasksDone() == messages.Graph().NumTasks();
-}
-
-/// @return whether the last message may be acknowledged in a window that begins now
-bool
-Domains::MayFinish() const
-{
-    return m_view.Sum([](const Fabric& part) { return part.DeliveredHere(); }) >= m_toDeliver;
-}
-
-/// @return end of a window that begins with an event at `nextPs` [ps]
-uint64_t
-Domains::EndOfWindow(uint64_t nextPs)
-{
-    uint64_t endPs = MayFinish() ? nextPs + 1 : nextPs + m_lookaheadPs;
-    endPs = std::min({endPs, After(m_limitPs), After(m_deadlockCheckPs)});
-    const LinkChanges& changes = m_parts[0]->Changes();
-    for (; m_nextChange < changes.Size() && changes.TimePs(m_nextChange) <= nextPs; m_nextChange++)
-    {
-        ExchangeSent(m_nextChange);
-    }
-    return m_nextChange < changes.Size() ? std::min(endPs, changes.TimePs(m_nextChange)) : endPs;
-}
-
-/// Everybody has come to the end of a window: decide on the next one, or none.
-void
-Domains::Plan()
-{
-    try
-    {
-        PlanNext();
-    }
-    catch (...)
-    {
-        m_reports[0].error = std::current_exception();
-        m_pauses = true;
-    }
-}
-
-void
-Domains::PlanNext()
-{
-    for (const auto& part : m_parts)
-    {
-        m_nowPs = std::max(m_nowPs, part->NowPs());
-    }
-    const uint64_t nextPs = NextPs();
-    const bool failed =
-        std::ranges::any_of(m_reports, [](auto& report) { return report.error != nullptr; });
-    m_pauses = failed || nextPs == NEVER_PS || nextPs > m_limitPs ||
-               (m_deadline != NO_DEADLINE && std::chrono::steady_clock::now() >= m_deadline);
-    if (!m_pauses && nextPs > m_deadlockCheckPs)
-    {
-        m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
-        m_deadlocked = m_parts[0]->Changes().LastCutPs() < nextPs && !FindDeadlock(m_view).empty();
-        m_pauses = m_deadlocked;
-    }
-    if (m_pauses)
-    {
-        return;
-    }
-    m_endPs = EndOfWindow(nextPs);
-    m_parity ^= 1;
-    m_windows++;
-}
-
 void
 Domains::RunWindow(uint32_t domain)
 {
@@ -297,9 +222,14 @@ Domains::RunWindow(uint32_t domain)
     Report& report = m_reports[domain];
     try
     {
-        part.SetParity(m_parity);
-        part.TakeIn(m_mailTo[domain][m_parity ^ 1]);
+        if (m_phase != Phase::REST)
+        {
+            part.SetParity(m_parity);
+            part.TakeIn(m_mailTo[domain][m_parity ^ 1]);
+        }
+        part.GoOn(m_phase != Phase::DONE);
         part.RunUntil(m_endPs - 1, NO_DEADLINE);
+        part.GoOn(true);
         report.nextPs = part.NextPs();
         for (uint32_t other = 0; other < m_parts.size(); other++)
         {
@@ -365,23 +295,6 @@ Domains::TakeInAll()
     for (uint32_t domain = 0; domain < m_parts.size(); domain++)
     {
         m_parts[domain]->TakeIn(m_mailTo[domain][m_parity]);
-    }
-}
-
-// ---- links that change ------------------------------------------------------------------------
-
-/// A link that crosses is about to change: what was sent until now is known at both ends.
-void
-Domains::ExchangeSent(uint32_t row)
-{
-    const PortId end = m_parts[0]->Changes().EndOf(row);
-    for (const PortId port : {end, m_view.GetPort(end).peer})
-    {
-        if (m_view.GetPort(port).crosses)
-        {
-            Fabric& other = *m_parts[m_view.DomainOf(m_view.GetPort(port).peer)];
-            other.LearnSent(port, m_view.GetPort(port).sentFrames);
-        }
     }
 }
 

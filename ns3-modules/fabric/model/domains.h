@@ -25,12 +25,14 @@ namespace fabric
  * and read by another, and each window ends at a barrier. The events of an instant are executed in
  * an order that does not depend on domains, so nothing in the results does, nor on threads.
  *
- * A window is cut where a link changes, and where a deadlock is looked for. The last message ends
- * the run in its instant: once all are delivered, windows are single instants.
+ * A window is cut where a link changes, and where a deadlock is looked for. The run ends with the
+ * instant in which the last message or task is done. In a window that may be the last, each domain
+ * stops when all is done that is done there; then all go on to the last of these instants, or, if
+ * some domain has come to the end of the window, to that.
  *
  * **Source**: conservative windows: Lubachevsky, CACM 32(1), 1989; the structure is our own.
- * **Not modelled**: messages made at run time, programs that know all switches, transports without
- * acknowledgements, and plug-ins that schedule events of stock ns-3; these are refused.
+ * **Not modelled**: messages made at run time, programs that know all switches, and plug-ins that
+ * schedule events of stock ns-3; these are refused.
  */
 class Domains final : public PacketLoop
 {
@@ -92,6 +94,7 @@ class Domains final : public PacketLoop
     bool MayFinish() const;
     uint64_t EndOfWindow(uint64_t nextPs);
     void Plan();
+    bool PlanRest();
     void PlanNext();
     void RunWindow(uint32_t domain);
     void RunThreads(uint32_t threads);
@@ -104,7 +107,7 @@ class Domains final : public PacketLoop
     std::vector<std::array<std::vector<DomainMail*>, 2>> m_mailTo;
     uint32_t m_threads;
     uint64_t m_lookaheadPs{NEVER_PS}; ///< Of all links between domains [ps]
-    uint64_t m_toDeliver{0};          ///< Messages with payload
+    uint64_t m_toDeliver{0}; ///< Messages with payload that must come before the run may end
     uint64_t m_deadlockCheckPs{NEVER_PS};
     bool m_deadlocked{false};
     uint32_t m_nextChange{0}; ///< First row of link_events that is not in force
@@ -114,6 +117,15 @@ class Domains final : public PacketLoop
     uint64_t m_endPs{0};    ///< Of the window at hand: its events are before this [ps]
     uint32_t m_parity{0};   ///< Of its number
     uint64_t m_windows{0};
+    /// How far domains go in a window.
+    enum class Phase
+    {
+        WHOLE, ///< To its end; it is not the last
+        DONE,  ///< To its end, or until all is done that is done there
+        REST,  ///< The rest of it
+    };
+
+    Phase m_phase{Phase::WHOLE};
     bool m_pauses{false};   ///< No further window for now
     std::chrono::steady_clock::time_point m_deadline;
     std::vector<Report> m_reports; ///< By domain

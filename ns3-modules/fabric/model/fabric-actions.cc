@@ -327,8 +327,15 @@ Fabric::DescribeFrame(const Frame& frame) const
     const bool reverse = frame.flags & frame_flag::REVERSE;
     const uint32_t sender = reverse ? message.dstEndpoint : message.srcEndpoint;
     const uint32_t receiver = reverse ? message.srcEndpoint : message.dstEndpoint;
-    // The sender may be in another domain; what a frame holds is the same for both.
-    return m_endpoints[sender == NO_ENDPOINT ? receiver : sender].transport->Describe(frame);
+    // The sender may be in another domain; what a frame holds is the same for both, and, if a
+    // third one sends it in their name, for all.
+    uint32_t end = sender == NO_ENDPOINT ? receiver : sender;
+    if (end == NO_ENDPOINT)
+    {
+        const auto its = std::ranges::find(m_transportOfEndpoint, message.transport);
+        end = static_cast<uint32_t>(its - m_transportOfEndpoint.begin());
+    }
+    return m_endpoints[end].transport->Describe(frame);
 }
 
 WireBytes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// The ends of messages, the events that most wait for, and what is recorded.
+// The ends of messages, and what is recorded.
 
 #include "fabric.h"
 
@@ -9,7 +9,6 @@
 #include "ns3/abort.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace ns3
@@ -53,12 +52,15 @@ Fabric::BuildEndpoints()
         }
     }
     std::vector<std::pair<int, uint32_t>> order; // (-priority, index) of each transport
+    std::vector<bool> acknowledged;
+    m_goesOn = m_mail.size() > 1; // there are others
     for (uint32_t transport = 0; transport < transports; transport++)
     {
         const auto sample = m_options.transports[transport].Create<Transport>();
         order.emplace_back(-int{sample->DataPriority()}, transport);
         m_wires.push_back(sample->Wire());
-        m_isOpen |= sample->IsOpen();
+        m_goesOn |= sample->IsOpen();
+        acknowledged.push_back(sample->IsAcknowledged());
         for (auto& host : uses)
         {
             host[transport] = host[transport] || sample->IsOpen();
@@ -74,6 +76,7 @@ Fabric::BuildEndpoints()
         BuildEndpointsOf(host, uses[host]);
     }
     BuildMessages();
+    m_messages.BuildShare(std::move(acknowledged));
 }
 
 /// Endpoints of a host are contiguous, the most urgent first.
@@ -142,122 +145,7 @@ Fabric::BuildReach()
     }
 }
 
-// ---- events -----------------------------------------------------------------------------------
-
-/// The delays that most events wait for get lanes: propagation first, then full frames,
-/// acknowledgements and, if there is room, the shortest frames: trimmed ones, PULLs, credit. What
-/// finds no lane goes through the wheel, or waits on its wire.
-void
-Fabric::BuildLanes()
-{
-    const auto delayOf = [this](PortId port) {
-        const Port& peer = m_ports[m_ports[port].peer];
-        return m_network.counters[port].delayPs +
-               (peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs);
-    };
-    std::map<uint64_t, size_t> uses;
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
-    {
-        uses[delayOf(port)]++;
-    }
-    std::vector<std::pair<size_t, uint64_t>> delays;
-    for (const auto& [delayPs, n] : uses)
-    {
-        delays.emplace_back(n, delayPs);
-    }
-    std::sort(delays.rbegin(), delays.rend());
-    constexpr size_t LINK_LANES = DomainMail::LANES;
-    std::map<uint64_t, uint8_t> laneOf;
-    std::map<uint64_t, uint32_t> listOf; // of the mail: the same in all domains
-    for (size_t i = 0; i < std::min(delays.size(), LINK_LANES); i++)
-    {
-        laneOf[delays[i].second] = m_queue.LaneFor(EventType::ARRIVE, delays[i].second);
-        listOf[delays[i].second] = i;
-    }
-    bool anyWire = false;
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
-    {
-        const auto lane = laneOf.find(delayOf(port));
-        const bool hasLane = lane != laneOf.end() && !m_ports[port].crosses;
-        m_ports[port].lane = hasLane ? lane->second : EventQueue::NO_LANE;
-        if (m_ports[port].crosses)
-        {
-            const auto list = listOf.find(delayOf(port));
-            BuildOutbox(port,
-                        list == listOf.end() ? DomainMail::LANES : list->second,
-                        delayOf(port));
-        }
-        // What cuts through is on its way for other times than a lane's.
-        const NodeClass& next = m_nodeClasses[m_ports[m_ports[port].peer].nodeClass];
-        anyWire |= m_network.counters[port].delayPs >= EventWheel::HORIZON_PS &&
-                   (!hasLane || next.cutThroughBytes != 0);
-    }
-    m_queue.SetWires(anyWire ? m_network.NumPorts() : 0);
-    BuildFrameLanes();
-}
-
-/// What crosses by a port is put there, and comes here from others by a lane of its own.
-void
-Fabric::BuildOutbox(PortId portId, uint32_t list, uint64_t delayPs)
-{
-    if (list < DomainMail::LANES)
-    {
-        m_inLanes[list] =
-            m_queue.LaneFor(EventType::ARRIVE, delayPs, EventQueue::Origin::ELSEWHERE);
-    }
-    Port& port = m_ports[portId];
-    const uint32_t domain = m_network.nodes[m_ports[port.peer].node].domain;
-    const auto box = std::ranges::find_if(m_outboxes, [domain, list](const Outbox& other) {
-        return other.domain == domain && other.list == list;
-    });
-    port.outbox = static_cast<uint16_t>(box - m_outboxes.begin());
-    if (box == m_outboxes.end())
-    {
-        m_outboxes.push_back({{&m_mail[domain][0], &m_mail[domain][1]}, domain, list, delayPs});
-    }
-}
-
-void
-Fabric::BuildFrameLanes()
-{
-    std::vector<uint32_t> sizes;
-    for (const auto& wire : m_wires)
-    {
-        const uint32_t fullBytes = wire.mtuBytes + wire.headerBytes;
-        for (const auto bytes : {fullBytes, wire.ackBytes, fullBytes + wire.firstHeaderBytes})
-        {
-            const uint32_t frameBytes = std::max(MIN_FRAME_BYTES, bytes);
-            if (std::find(sizes.begin(), sizes.end(), frameBytes) == sizes.end())
-            {
-                sizes.push_back(frameBytes);
-            }
-        }
-    }
-    if (std::find(sizes.begin(), sizes.end(), MIN_FRAME_BYTES) == sizes.end())
-    {
-        sizes.push_back(MIN_FRAME_BYTES);
-    }
-    for (const auto bytes : sizes)
-    {
-        m_largestFrameBytes = std::max(m_largestFrameBytes, bytes);
-        for (auto& rate : m_network.rates)
-        {
-            if (rate.lanes == RateClass::LANES)
-            {
-                continue;
-            }
-            const uint64_t ps = rate.Ps(bytes + m_options.framingBytes);
-            const uint8_t lane = m_queue.LaneFor(EventType::TX_DONE, ps);
-            if (lane != EventQueue::NO_LANE)
-            {
-                rate.laneBytes[rate.lanes] = bytes;
-                rate.lanePs[rate.lanes] = ps;
-                rate.lane[rate.lanes] = lane;
-                rate.lanes++;
-            }
-        }
-    }
-}
+// ---- what is recorded --------------------------------------------------------------------------
 
 void
 Fabric::BuildTelemetry(const std::vector<SampledRow>& rows)

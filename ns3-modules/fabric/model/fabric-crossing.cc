@@ -33,10 +33,14 @@ Fabric::CheckDomain() const
     }
     for (const Endpoint& end : m_endpoints)
     {
-        NS_ABORT_MSG_IF(!end.transport->IsAcknowledged() || end.transport->IsOpen(),
+        NS_ABORT_MSG_IF(end.transport->UsesStockEvents(),
                         end.transport->GetInstanceTypeId().GetName()
-                            << " sends more than messages that are acknowledged: run it in one "
-                               "domain (engine.domains)");
+                            << " schedules events of stock ns-3, which belong to no domain: run it "
+                               "in one domain (engine.domains)");
+        NS_ABORT_MSG_IF(end.transport->IsOpen(),
+                        end.transport->GetInstanceTypeId().GetName()
+                            << " sends more than the messages of the tables: run it in one domain "
+                               "(engine.domains)");
     }
     NS_ABORT_MSG_IF(m_messages.LeastTellingPs() == 0,
                     "dependencies: a flow starts in another domain at the moment in which the one "
@@ -163,17 +167,20 @@ Fabric::TakeIn(const std::vector<DomainMail*>& mails)
     }
 }
 
-/// Lists of one delay become one lane.
+/// Lists of one delay become a lane or two, by time; of one time by domain.
 void
 Fabric::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
 {
     m_readers.clear();
-    for (const DomainMail* mail : mails)
+    for (uint32_t i = 0; i < mails.size(); i++) // of the other domains
     {
-        const auto& letters = mail->lanes[list];
+        const auto& letters = mails[i]->lanes[list];
         if (!letters.empty())
         {
-            m_readers.push_back({mail, letters.data(), letters.data() + letters.size()});
+            m_readers.push_back({mails[i],
+                                 letters.data(),
+                                 letters.data() + letters.size(),
+                                 m_inLanes[list][i >= m_domain]});
         }
     }
     while (!m_readers.empty())
@@ -183,25 +190,20 @@ Fabric::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
         {
             timePs = std::min(timePs, m_readers[i].next->delivery.timePs);
         }
-        for (size_t i = m_readers.size(); i-- > 0;)
+        for (MailReader& from : m_readers)
         {
-            MailReader& from = m_readers[i];
             const auto* next = from.next;
             for (; next != from.end && next->delivery.timePs <= timePs; next++)
             {
                 const auto [arrivesPs, to] = next->delivery;
-                m_queue.PushLane(m_inLanes[list],
+                m_queue.PushLane(from.lane,
                                  {arrivesPs,
                                   EventTarget(EventType::ARRIVE, to),
                                   Unfold(*from.mail, next->frame)});
             }
             from.next = next;
-            if (next == from.end)
-            {
-                from = m_readers.back();
-                m_readers.pop_back();
-            }
         }
+        std::erase_if(m_readers, [](const auto& reader) { return reader.next == reader.end; });
     }
 }
 

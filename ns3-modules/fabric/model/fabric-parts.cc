@@ -7,19 +7,13 @@ namespace ns3
 namespace fabric
 {
 
-Message
-FabricParts::GetMessage(uint32_t index) const
+namespace
 {
-    const Message& known = First().Messages()[index];
-    const Fabric& source = OfHost(known.src);
-    const Fabric& destination = OfHost(known.dst);
-    Message message = source.Messages()[index];
-    if (&source == &destination)
-    {
-        return message;
-    }
-    const Message& there = destination.Messages()[index];
-    message.receiverEndPs = there.receiverEndPs;
+
+/// Add what another domain has seen of a message.
+void
+AddCounts(Message& message, const Message& there)
+{
     message.outOfOrderPeak = std::max(message.outOfOrderPeak, there.outOfOrderPeak);
     message.sentPackets += there.sentPackets;
     message.retransmittedPackets += there.retransmittedPackets;
@@ -27,6 +21,34 @@ FabricParts::GetMessage(uint32_t index) const
     message.markedPackets += there.markedPackets;
     message.timeouts += there.timeouts;
     message.naks += there.naks;
+}
+
+} // namespace
+
+Message
+FabricParts::GetMessage(uint32_t index) const
+{
+    const Message& known = First().Messages()[index];
+    const Fabric& source = OfHost(known.src);
+    const Fabric& destination = OfHost(known.dst);
+    Message message = source.Messages()[index];
+    if (First().Messages().EndsAtReceiver(index)) // and others may send in its name
+    {
+        message.receiverEndPs = destination.Messages()[index].receiverEndPs;
+        message.senderEndPs = destination.Messages()[index].senderEndPs;
+        for (const Fabric* part : m_parts)
+        {
+            AddCounts(message, part == &source ? Message{} : part->Messages()[index]);
+        }
+        return message;
+    }
+    if (&source == &destination)
+    {
+        return message;
+    }
+    const Message& there = destination.Messages()[index];
+    message.receiverEndPs = there.receiverEndPs;
+    AddCounts(message, there);
     return message;
 }
 

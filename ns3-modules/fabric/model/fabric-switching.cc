@@ -244,7 +244,8 @@ Fabric::PutOnWire(PortId portId, FrameId frameId)
     const uint64_t delayPs = m_network.counters[portId].delayPs;
     if (port.crosses)
     {
-        HandOverAt(portId, m_nowPs + delayPs, frameId);
+        latencyPs == 0 ? HandOver(portId, frameId)
+                       : HandOverAt(portId, m_nowPs + delayPs, frameId);
         return;
     }
     if (isLinkControl && latencyPs != 0) // it overtakes what waits for the switch

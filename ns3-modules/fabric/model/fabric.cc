@@ -35,7 +35,7 @@ constexpr size_t FETCH_AHEAD = 8;
 uint64_t
 Fabric::NextPs() const
 {
-    const bool isDone = m_messages.AllDone() && !m_isOpen;
+    const bool isDone = m_messages.AllDone() && !m_goesOn;
     const uint64_t nextPs = isDone || m_deadlocked ? NEVER_PS : m_queue.NextPs();
     return nextPs == NEVER_PS ? NEVER_PS : nextPs + m_messages.SkippedPs();
 }
@@ -43,7 +43,7 @@ Fabric::NextPs() const
 bool
 Fabric::IsOver() const
 {
-    return !m_isOpen && m_messages.Size() > 0 && m_messages.AllDone();
+    return !m_goesOn && m_messages.Size() > 0 && m_messages.AllDone();
 }
 
 void
@@ -191,7 +191,7 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
         }
     };
     uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
-    while (!m_messages.AllDone() || m_isOpen)
+    while (!m_messages.AllDone() || m_goesOn)
     {
         const EventQueue::Due due = m_queue.FindNext();
         if (due.timePs > m_limitPs || due.timePs == NEVER_PS)

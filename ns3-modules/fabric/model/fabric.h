@@ -27,6 +27,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -101,6 +102,12 @@ class Fabric final : public PacketLoop
     void SetParity(uint32_t parity)
     {
         m_parity = parity;
+    }
+
+    /// @param goesOn whether to go on when all messages and tasks that are done here are
+    void GoOn(bool goesOn)
+    {
+        m_goesOn = goesOn;
     }
 
     uint64_t DeliveredHere() const ///< Messages that have come to destinations of this domain
@@ -218,8 +225,13 @@ class Fabric final : public PacketLoop
     void BuildEndpoints();
     void BuildReach();
     void BuildLanes();
+    uint64_t ArrivalDelayPs(PortId port) const;
+    uint32_t DomainOf(PortId port) const;
+    PortId FirstToHearOfOthers(const NodeState& node) const;
+    bool HearsInOrder() const;
+    bool BuildLinkLanes(const std::map<uint64_t, uint32_t>& listOf, bool isOrdered);
     void BuildFrameLanes();
-    void BuildOutbox(PortId portId, uint32_t list, uint64_t delayPs);
+    void BuildOutbox(PortId portId, uint32_t list);
     double FullWireBytes() const;
     void BuildTelemetry(const std::vector<SampledRow>& rows);
     void DecideCutThrough(uint32_t node);
@@ -335,7 +347,8 @@ class Fabric final : public PacketLoop
     uint32_t m_domain;
     std::vector<std::array<DomainMail, 2>> m_mail; ///< By domain: of even, of odd windows
     std::vector<Outbox> m_outboxes;
-    std::array<uint8_t, DomainMail::LANES> m_inLanes{}; ///< Lane of each list of others' mail
+    /// Lanes of each list of others' mail: of domains of lower, of higher number
+    std::array<std::array<uint8_t, 2>, DomainMail::LANES> m_inLanes{};
     std::vector<MailReader> m_readers; ///< Of the mail that is being taken in
     uint32_t m_parity{0};                          ///< Of the window at hand
     EventQueue m_queue;
@@ -352,7 +365,7 @@ class Fabric final : public PacketLoop
     uint64_t m_watchPs{NEVER_PS};         ///< Watch() is due before the first event after this [ps]
     uint64_t m_deadlockCheckPs{NEVER_PS}; ///< Next look for a deadlock [ps]
     bool m_deadlocked{false};             ///< Nothing more will be executed
-    bool m_isOpen{false};                 ///< Hosts may send without a message of the tables
+    bool m_goesOn{false};                 ///< Also when all messages and tasks are done
     bool m_fetches{false}; ///< State is too large for a core's cache: fetch it ahead of time
     uint64_t m_events{0};
     uint64_t m_dataPackets{0};

@@ -96,6 +96,27 @@ MessageBook::Build(const FabricTables& tables)
 }
 
 void
+MessageBook::BuildShare(std::vector<bool> acknowledged)
+{
+    m_acknowledged = std::move(acknowledged);
+    for (uint32_t item = 0; item < m_graph.NumMessages() + m_graph.NumTasks(); item++)
+    {
+        m_left -= DomainOfEnd(item) != m_domain;
+    }
+}
+
+bool
+MessageBook::AnyEndsAtReceiver() const
+{
+    uint32_t message = 0;
+    while (message < m_graph.NumMessages() && !EndsAtReceiver(message))
+    {
+        message++;
+    }
+    return message < m_graph.NumMessages();
+}
+
+void
 MessageBook::BuildRateChanges(const FabricTables& tables)
 {
     m_rateChanges = tables.rateChanges;
@@ -246,6 +267,14 @@ MessageBook::DomainOfItem(uint32_t item) const
                                 : DomainOf(m_messages[item].src);
 }
 
+/// @return domain in which an item is done, as its source knows
+uint32_t
+MessageBook::DomainOfEnd(uint32_t item) const
+{
+    return !m_graph.IsTask(item) && EndsAtReceiver(item) ? DomainOf(m_messages[item].dst)
+                                                         : DomainOfItem(item);
+}
+
 /// Messages that were made at run time have no followers.
 void
 MessageBook::ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs)
@@ -302,8 +331,8 @@ MessageBook::LeastTellingPs() const
 {
     uint64_t leastPs = NEVER_PS;
     m_graph.ForEachFollower([&](uint32_t item, bool atSender, uint32_t other, uint64_t delayPs) {
-        const bool atSource = atSender || m_graph.IsTask(item) || m_messages[item].bytes == 0;
-        const uint32_t known = atSource ? DomainOfItem(item) : DomainOf(m_messages[item].dst);
+        const bool atEnd = atSender || m_graph.IsTask(item) || m_messages[item].bytes == 0;
+        const uint32_t known = atEnd ? DomainOfEnd(item) : DomainOf(m_messages[item].dst);
         if (DomainOfItem(other) != known)
         {
             leastPs = std::min(leastPs, delayPs);

@@ -60,6 +60,21 @@ class MessageBook
     /// @return index of a new message of no bytes that is done: frames beside those of the tables
     uint32_t AddDone(uint32_t src, uint32_t dst, uint64_t nowPs);
 
+    /**
+     * Find out which messages and tasks are done in this domain.
+     * @param acknowledged by transport; messages of the others are done at their receivers
+     */
+    void BuildShare(std::vector<bool> acknowledged);
+
+    /// @return whether a message of the tables is done when it has arrived
+    bool EndsAtReceiver(uint32_t message) const
+    {
+        return m_messages[message].bytes != 0 && !m_acknowledged[m_messages[message].transport];
+    }
+
+    /// @return whether any does
+    bool AnyEndsAtReceiver() const;
+
     void Delivered(uint32_t message, uint64_t nowPs);    ///< Last byte in order at the destination
     void Acknowledged(uint32_t message, uint64_t nowPs); ///< Known at the source: it is done
     void PassPoint(uint32_t message, uint64_t nowPs);    ///< A message of no bytes has started
@@ -90,7 +105,7 @@ class MessageBook
         return message < m_graph.NumMessages() && m_graph.Waits(message);
     }
 
-    /// @return whether nothing is left to be done
+    /// @return whether nothing is left to be done, of what is done in this domain
     bool AllDone() const
     {
         return m_left == 0;
@@ -150,6 +165,7 @@ class MessageBook
     void ScheduleRateChange(uint32_t row, uint64_t nowPs);
     uint32_t DomainOf(uint32_t host) const;
     uint32_t DomainOfItem(uint32_t item) const;
+    uint32_t DomainOfEnd(uint32_t item) const;
 
     static constexpr uint32_t CAPACITY = 1U << 26;
     const FabricNetwork& m_network;
@@ -162,7 +178,8 @@ class MessageBook
     uint32_t m_size{0};
     uint32_t m_done{0};
     uint32_t m_tasksDone{0};
-    uint64_t m_left{0}; ///< Messages and tasks that are not done
+    uint64_t m_left{0}; ///< Messages and tasks that are done here, and not yet
+    std::vector<bool> m_acknowledged; ///< By transport
     uint64_t m_skippedPs{0};
     int64_t m_nextId{0};
     TaskGraph m_graph;

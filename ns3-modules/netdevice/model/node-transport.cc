@@ -283,6 +283,12 @@ NodeTransport::IsOpen() const
     return true;
 }
 
+bool
+NodeTransport::UsesStockEvents() const
+{
+    return true;
+}
+
 std::optional<uint16_t>
 NodeTransport::SinglePathEntropy(uint32_t) const
 {

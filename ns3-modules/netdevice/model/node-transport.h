@@ -61,6 +61,7 @@ class NodeTransport : public fabric::Transport
     fabric::WireProfile Wire() const override;
     uint8_t DataPriority() const override;
     bool IsOpen() const override;
+    bool UsesStockEvents() const override;
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
 
   protected:
