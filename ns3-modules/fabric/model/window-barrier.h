@@ -16,16 +16,16 @@ namespace fabric
  * @ingroup fabric
  * @brief Where the threads of a run meet; the last one to come decides what all do next.
  *
- * Windows last microseconds to milliseconds, and to be woken takes tens of microseconds. So who
- * waits looks for a while, then offers its core to others between looks, and sleeps at last. If
- * threads share cores it sleeps at once: looking would take the time of those that are waited for.
+ * Windows last microseconds to milliseconds, and to be woken takes tens of microseconds, so who
+ * waits looks for a while before it sleeps; unless threads have to share cores, where looking would
+ * take the time of those that are waited for.
  */
 class WindowBarrier
 {
   public:
     explicit WindowBarrier(uint32_t threads)
         : m_threads(threads),
-          m_hasCores(threads <= std::thread::hardware_concurrency())
+          m_looks(threads <= std::thread::hardware_concurrency() ? LOOKS : 0)
     {
     }
 
@@ -42,23 +42,22 @@ class WindowBarrier
             m_window.notify_all();
             return;
         }
-        for (uint32_t look = 0; m_hasCores && look < LOOKS + OFFERS; look++)
+        for (uint32_t look = 0; look < m_looks; look++)
         {
             if (m_window.load(std::memory_order_acquire) != window)
             {
                 return;
             }
-            look < LOOKS ? __builtin_ia32_pause() : std::this_thread::yield();
+            __builtin_ia32_pause();
         }
         m_window.wait(window, std::memory_order_acquire);
     }
 
   private:
-    static constexpr uint32_t LOOKS = 2000;  ///< Some tens of microseconds
-    static constexpr uint32_t OFFERS = 5000; ///< A millisecond or two
+    static constexpr uint32_t LOOKS = 10000; ///< A hundred or two hundred microseconds
 
     const uint32_t m_threads;
-    const bool m_hasCores; ///< One for each
+    const uint32_t m_looks;
     alignas(64) std::atomic<uint32_t> m_arrived{0};
     alignas(64) std::atomic<uint32_t> m_window{0};
 };
