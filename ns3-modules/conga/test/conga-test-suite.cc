@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "../../fabric/test/test-network.h"
+#include "../../fabric/test/spines.h"
 
 #include "ns3/rate-estimator.h"
 #include "ns3/test.h"
@@ -20,22 +20,11 @@ namespace
 
 constexpr const char* PROGRAM = "ns3::Conga";
 
-/// Hosts 0 and 1 under leaves 10 and 11, spines 20, 21, ... between them.
+/// Two hosts under two leaves, hashed where CONGA has no say.
 void
 TwoLeaves(TestNetwork& network, int64_t spines, int64_t lastGbps = 100)
 {
-    network.Host(0);
-    network.Host(1);
-    network.Switch(10);
-    network.Switch(11);
-    network.Link(0, 10);
-    network.Link(1, 11);
-    for (int64_t spine = 20; spine < 20 + spines; spine++)
-    {
-        network.Switch(spine, 2);
-        network.Link(10, spine);
-        network.Link(11, spine, spine + 1 == 20 + spines ? lastGbps : 100);
-    }
+    Spines(network, spines, lastGbps);
     network.Use("forwarding", "ns3::EcmpHash");
 }
 
@@ -43,12 +32,8 @@ TwoLeaves(TestNetwork& network, int64_t spines, int64_t lastGbps = 100)
 int64_t
 SpinesInUse(const TestNetwork& network, int64_t spines)
 {
-    int64_t used = 0;
-    for (int64_t spine = 20; spine < 20 + spines; spine++)
-    {
-        used += network.Port(10, spine, "sent_data_packets") > 0;
-    }
-    return used;
+    const auto packets = Uplinks(network, spines);
+    return spines - std::count(packets.begin(), packets.end(), 0);
 }
 
 } // namespace

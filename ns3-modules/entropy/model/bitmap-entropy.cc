@@ -32,22 +32,15 @@ void
 BitmapEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
-    RandomCursor draws(Host().Stream(RandomUse::PATH_ENTROPY, id));
+    RandomCursor draws = DrawsOf(message);
     const PenalisedEntropies entropies(m_paths, draws);
-    m_flows.Open(slot, Flow{draws, entropies});
-}
-
-void
-BitmapEntropy::Close(uint32_t slot)
-{
-    m_flows.Close(slot);
+    m_flows.Open(slot, BitmapFlow{draws, entropies});
 }
 
 uint16_t
 BitmapEntropy::Next(uint32_t slot, PortId)
 {
-    Flow& flow = m_flows[slot];
+    BitmapFlow& flow = m_flows[slot];
     return flow.entropies.Next(flow.draws);
 }
 

@@ -3,12 +3,18 @@
 #ifndef BITMAP_ENTROPY_H
 #define BITMAP_ENTROPY_H
 
+#include "flow-selector.h"
 #include "penalised-entropies.h"
-
-#include "ns3/slot-table.h"
 
 namespace ns3
 {
+
+/// One flow of a BitmapEntropy.
+struct BitmapFlow
+{
+    fabric::RandomCursor draws;
+    PenalisedEntropies entropies;
+};
 
 /**
  * @ingroup entropy
@@ -20,26 +26,17 @@ namespace ns3
  *
  * **Not modelled**: random high bits of a flow; a switch that hashes knows flows apart anyhow.
  */
-class BitmapEntropy : public fabric::PathSelector
+class BitmapEntropy : public FlowSelector<BitmapFlow>
 {
   public:
     static TypeId GetTypeId();
     void Open(uint32_t slot, uint32_t message) override;
-    void Close(uint32_t slot) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
     void Report(uint32_t slot, const fabric::PathReport& report) override;
     bool NeedsReports() const override;
 
   private:
-    /// One flow.
-    struct Flow
-    {
-        fabric::RandomCursor draws;
-        PenalisedEntropies entropies;
-    };
-
     uint32_t m_paths{0}; ///< Number of entropies
-    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

@@ -12,11 +12,6 @@ namespace ns3
 {
 
 /**
- * @defgroup entropy Path selectors
- * @brief The entropy that a sending host writes into each packet.
- */
-
-/**
  * @ingroup entropy
  * @brief Every entropy of [0, n) once, in an order drawn anew for each round.
  *

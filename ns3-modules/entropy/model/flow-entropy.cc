@@ -26,19 +26,13 @@ void
 FlowEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    m_entropy.Open(slot, *Constant(message));
-}
-
-void
-FlowEntropy::Close(uint32_t slot)
-{
-    m_entropy.Close(slot);
+    m_flows.Open(slot, *Constant(message));
 }
 
 uint16_t
 FlowEntropy::Next(uint32_t slot, PortId)
 {
-    return m_entropy[slot];
+    return m_flows[slot];
 }
 
 std::optional<uint16_t>

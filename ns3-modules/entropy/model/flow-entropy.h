@@ -3,8 +3,7 @@
 #ifndef FLOW_ENTROPY_H
 #define FLOW_ENTROPY_H
 
-#include "ns3/path-selector.h"
-#include "ns3/slot-table.h"
+#include "flow-selector.h"
 
 namespace ns3
 {
@@ -17,17 +16,13 @@ namespace ns3
  *
  * **Not modelled**: ranges of ports.
  */
-class FlowEntropy final : public fabric::PathSelector
+class FlowEntropy final : public FlowSelector<uint16_t>
 {
   public:
     static TypeId GetTypeId();
     void Open(uint32_t slot, uint32_t message) override;
-    void Close(uint32_t slot) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
     std::optional<uint16_t> Constant(uint32_t message) const override;
-
-  private:
-    fabric::SlotTable<uint16_t> m_entropy;
 };
 
 } // namespace ns3

@@ -39,22 +39,15 @@ void
 FlowletEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
-    RandomCursor draws(Host().Stream(RandomUse::PATH_ENTROPY, id));
+    RandomCursor draws = DrawsOf(message);
     const auto entropy = static_cast<uint16_t>(draws.Bits());
-    m_flows.Open(slot, Flow{draws, entropy, Host().NowPs()});
-}
-
-void
-FlowletEntropy::Close(uint32_t slot)
-{
-    m_flows.Close(slot);
+    m_flows.Open(slot, FlowletFlow{draws, entropy, Host().NowPs()});
 }
 
 uint16_t
 FlowletEntropy::Next(uint32_t slot, PortId)
 {
-    Flow& flow = m_flows[slot];
+    FlowletFlow& flow = m_flows[slot];
     if (Host().NowPs() - flow.lastPs > m_gapPs)
     {
         flow.entropy = static_cast<uint16_t>(flow.draws.Bits());

@@ -3,12 +3,20 @@
 #ifndef FLOWLET_ENTROPY_H
 #define FLOWLET_ENTROPY_H
 
+#include "flow-selector.h"
+
 #include "ns3/nstime.h"
-#include "ns3/path-selector.h"
-#include "ns3/slot-table.h"
 
 namespace ns3
 {
+
+/// One flow of a FlowletEntropy.
+struct FlowletFlow
+{
+    fabric::RandomCursor draws;
+    uint16_t entropy;
+    uint64_t lastPs; ///< When a packet was last sent [ps]
+};
 
 /**
  * @ingroup entropy
@@ -19,27 +27,17 @@ namespace ns3
  *
  * **Not modelled**: reaction to what becomes of packets.
  */
-class FlowletEntropy final : public fabric::PathSelector
+class FlowletEntropy final : public FlowSelector<FlowletFlow>
 {
   public:
     static TypeId GetTypeId();
     void Attach(fabric::HostPort& host) override;
     void Open(uint32_t slot, uint32_t message) override;
-    void Close(uint32_t slot) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
 
   private:
-    /// One flow.
-    struct Flow
-    {
-        fabric::RandomCursor draws;
-        uint16_t entropy;
-        uint64_t lastPs; ///< When a packet was last sent [ps]
-    };
-
     Time m_gap;
     uint64_t m_gapPs{0};
-    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

@@ -42,19 +42,11 @@ void
 PermutedEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
-    m_flows.Open(slot,
-                 Flow{RandomCursor(Host().Stream(RandomUse::PATH_ENTROPY, id)), message, {}});
+    m_flows.Open(slot, PermutedFlow{DrawsOf(message), message, {}});
 }
 
-void
-PermutedEntropy::Close(uint32_t slot)
-{
-    m_flows.Close(slot);
-}
-
-PermutedEntropy::PortOrder&
-PermutedEntropy::OrderOf(Flow& flow, PortId port) const
+PermutedPortOrder&
+PermutedEntropy::OrderOf(PermutedFlow& flow, PortId port) const
 {
     for (auto& order : flow.orders)
     {
@@ -65,14 +57,14 @@ PermutedEntropy::OrderOf(Flow& flow, PortId port) const
     }
     const uint32_t paths = m_paths ? m_paths : Host().NumPaths(flow.message, port);
     const uint32_t shifts = m_paths ? 1 : ENTROPIES / paths;
-    return flow.orders.emplace_back(PortOrder{port, paths, shifts, EntropyOrder(paths)});
+    return flow.orders.emplace_back(PermutedPortOrder{port, paths, shifts, EntropyOrder(paths)});
 }
 
 uint16_t
 PermutedEntropy::Next(uint32_t slot, PortId port)
 {
-    Flow& flow = m_flows[slot];
-    PortOrder& order = OrderOf(flow, port);
+    PermutedFlow& flow = m_flows[slot];
+    PermutedPortOrder& order = OrderOf(flow, port);
     const uint32_t entropy = order.order.Next(flow.draws);
     return static_cast<uint16_t>(entropy + order.paths * (order.order.Rounds() % order.shifts));
 }

@@ -4,14 +4,29 @@
 #define PERMUTED_ENTROPY_H
 
 #include "entropy-order.h"
-
-#include "ns3/path-selector.h"
-#include "ns3/slot-table.h"
+#include "flow-selector.h"
 
 #include <vector>
 
 namespace ns3
 {
+
+/// Order of the packets that leave by one port, so that each plane is used evenly.
+struct PermutedPortOrder
+{
+    fabric::PortId port;
+    uint32_t paths;  ///< Entropies in a round
+    uint32_t shifts; ///< Different multiples of that to add
+    EntropyOrder order;
+};
+
+/// One flow of a PermutedEntropy.
+struct PermutedFlow
+{
+    fabric::RandomCursor draws;
+    uint32_t message;
+    std::vector<PermutedPortOrder> orders;
+};
 
 /**
  * @ingroup entropy
@@ -27,36 +42,17 @@ namespace ns3
  *
  * **Not modelled**: reaction to what becomes of packets.
  */
-class PermutedEntropy final : public fabric::PathSelector
+class PermutedEntropy final : public FlowSelector<PermutedFlow>
 {
   public:
     static TypeId GetTypeId();
     void Open(uint32_t slot, uint32_t message) override;
-    void Close(uint32_t slot) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
 
   private:
-    /// Order of the packets that leave by one port, so that each plane is used evenly.
-    struct PortOrder
-    {
-        fabric::PortId port;
-        uint32_t paths; ///< Entropies in a round
-        uint32_t shifts; ///< Different multiples of that to add
-        EntropyOrder order;
-    };
-
-    /// One flow.
-    struct Flow
-    {
-        fabric::RandomCursor draws;
-        uint32_t message;
-        std::vector<PortOrder> orders;
-    };
-
-    PortOrder& OrderOf(Flow& flow, fabric::PortId port) const;
+    PermutedPortOrder& OrderOf(PermutedFlow& flow, fabric::PortId port) const;
 
     uint32_t m_paths{0}; ///< Number of entropies, 0 = number of paths
-    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

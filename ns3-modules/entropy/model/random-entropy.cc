@@ -39,20 +39,13 @@ void
 RandomEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
-    m_draws.Open(slot, RandomCursor(Host().Stream(RandomUse::PATH_ENTROPY, id)));
-}
-
-void
-RandomEntropy::Close(uint32_t slot)
-{
-    m_draws.Close(slot);
+    m_flows.Open(slot, DrawsOf(message));
 }
 
 uint16_t
 RandomEntropy::Next(uint32_t slot, PortId)
 {
-    return static_cast<uint16_t>(m_draws[slot].Below(m_paths ? m_paths : ENTROPIES));
+    return static_cast<uint16_t>(m_flows[slot].Below(m_paths ? m_paths : ENTROPIES));
 }
 
 } // namespace ns3

@@ -3,8 +3,7 @@
 #ifndef RANDOM_ENTROPY_H
 #define RANDOM_ENTROPY_H
 
-#include "ns3/path-selector.h"
-#include "ns3/slot-table.h"
+#include "flow-selector.h"
 
 namespace ns3
 {
@@ -17,17 +16,15 @@ namespace ns3
  *
  * **Not modelled**: reaction to what becomes of packets.
  */
-class RandomEntropy final : public fabric::PathSelector
+class RandomEntropy final : public FlowSelector<fabric::RandomCursor>
 {
   public:
     static TypeId GetTypeId();
     void Open(uint32_t slot, uint32_t message) override;
-    void Close(uint32_t slot) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
 
   private:
     uint32_t m_paths{0}; ///< Number of entropies, 0 = all 65536
-    fabric::SlotTable<fabric::RandomCursor> m_draws;
 };
 
 } // namespace ns3

@@ -66,20 +66,13 @@ void
 RepsEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
-    m_flows.Open(slot, Flow{RandomCursor(Host().Stream(RandomUse::PATH_ENTROPY, id)), {}});
-}
-
-void
-RepsEntropy::Close(uint32_t slot)
-{
-    m_flows.Close(slot);
+    m_flows.Open(slot, RepsFlow{DrawsOf(message), {}});
 }
 
 uint16_t
 RepsEntropy::Next(uint32_t slot, PortId)
 {
-    Flow& flow = m_flows[slot];
+    RepsFlow& flow = m_flows[slot];
     return flow.state.Next(m_rules, flow.draws, Host().NowPs());
 }
 

@@ -3,13 +3,20 @@
 #ifndef REPS_ENTROPY_H
 #define REPS_ENTROPY_H
 
+#include "flow-selector.h"
 #include "reps-state.h"
 
 #include "ns3/nstime.h"
-#include "ns3/slot-table.h"
 
 namespace ns3
 {
+
+/// One flow of a RepsEntropy.
+struct RepsFlow
+{
+    fabric::RandomCursor draws;
+    RepsState state;
+};
 
 /**
  * @ingroup entropy
@@ -22,32 +29,23 @@ namespace ns3
  *
  * **Not modelled**: freezing on anything but a timeout of the transport.
  */
-class RepsEntropy final : public fabric::PathSelector
+class RepsEntropy final : public FlowSelector<RepsFlow>
 {
   public:
     static TypeId GetTypeId();
     void Attach(fabric::HostPort& host) override;
     void Open(uint32_t slot, uint32_t message) override;
-    void Close(uint32_t slot) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
     void Report(uint32_t slot, const fabric::PathReport& report) override;
     bool NeedsReports() const override;
 
   private:
-    /// One flow.
-    struct Flow
-    {
-        fabric::RandomCursor draws;
-        RepsState state;
-    };
-
     uint32_t m_paths{0};
     uint32_t m_ringEntries{0};
     uint32_t m_lifetimeUses{0};
     uint32_t m_explorePackets{0};
     Time m_freezeTime;
     RepsState::Rules m_rules{}; ///< The attributes
-    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

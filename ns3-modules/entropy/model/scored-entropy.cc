@@ -55,27 +55,19 @@ void
 ScoredEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    const auto id = static_cast<uint64_t>(Host().GetMessage(message).id);
-    m_flows.Open(slot,
-                 Flow{RandomCursor(Host().Stream(RandomUse::PATH_ENTROPY, id)), message, {}});
-}
-
-void
-ScoredEntropy::Close(uint32_t slot)
-{
-    m_flows.Close(slot);
+    m_flows.Open(slot, ScoredFlow{DrawsOf(message), message, {}});
 }
 
 uint16_t
 ScoredEntropy::Next(uint32_t slot, PortId port)
 {
-    Flow& flow = m_flows[slot];
-    const auto isIts = [port](const Plane& plane) { return plane.port == port; };
+    ScoredFlow& flow = m_flows[slot];
+    const auto isIts = [port](const ScoredPlane& plane) { return plane.port == port; };
     auto plane = std::find_if(flow.planes.begin(), flow.planes.end(), isIts);
     if (plane == flow.planes.end())
     {
         const uint32_t paths = m_paths ? m_paths : Host().NumPaths(flow.message, port);
-        plane = flow.planes.insert(plane, Plane{port, PathScores(paths)});
+        plane = flow.planes.insert(plane, ScoredPlane{port, PathScores(paths)});
     }
     return plane->scores.Next(m_rules, flow.draws);
 }
@@ -83,7 +75,7 @@ ScoredEntropy::Next(uint32_t slot, PortId port)
 void
 ScoredEntropy::Report(uint32_t slot, const PathReport& report)
 {
-    for (Plane& plane : m_flows[slot].planes)
+    for (ScoredPlane& plane : m_flows[slot].planes)
     {
         if (plane.port == report.port)
         {

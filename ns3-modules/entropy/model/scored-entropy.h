@@ -3,14 +3,28 @@
 #ifndef SCORED_ENTROPY_H
 #define SCORED_ENTROPY_H
 
+#include "flow-selector.h"
 #include "path-scores.h"
-
-#include "ns3/slot-table.h"
 
 #include <vector>
 
 namespace ns3
 {
+
+/// Packets that leave by one port.
+struct ScoredPlane
+{
+    fabric::PortId port;
+    PathScores scores;
+};
+
+/// One flow of a ScoredEntropy.
+struct ScoredFlow
+{
+    fabric::RandomCursor draws;
+    uint32_t message;
+    std::vector<ScoredPlane> planes;
+};
 
 /**
  * @ingroup entropy
@@ -25,38 +39,21 @@ namespace ns3
  *
  * **Not modelled**: counts that messages to the same destination share.
  */
-class ScoredEntropy final : public fabric::PathSelector
+class ScoredEntropy final : public FlowSelector<ScoredFlow>
 {
   public:
     static TypeId GetTypeId();
     void Attach(fabric::HostPort& host) override;
     void Open(uint32_t slot, uint32_t message) override;
-    void Close(uint32_t slot) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
     void Report(uint32_t slot, const fabric::PathReport& report) override;
     bool NeedsReports() const override;
 
   private:
-    /// Packets that leave by one port.
-    struct Plane
-    {
-        fabric::PortId port;
-        PathScores scores;
-    };
-
-    /// One flow.
-    struct Flow
-    {
-        fabric::RandomCursor draws;
-        uint32_t message;
-        std::vector<Plane> planes;
-    };
-
     uint32_t m_paths{0}; ///< Number of entropies, 0 = number of paths
     double m_outlierSigmas{0};
     uint32_t m_excludedRounds{0};
     PathScores::Rules m_rules{}; ///< The attributes
-    fabric::SlotTable<Flow> m_flows;
 };
 
 } // namespace ns3

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FORWARDING_SPINES_H
-#define FORWARDING_SPINES_H
+#ifndef FABRIC_TEST_SPINES_H
+#define FABRIC_TEST_SPINES_H
 
-#include "../../fabric/test/test-network.h"
+#include "test-network.h"
 
 #include <vector>
 
@@ -12,9 +12,10 @@ namespace ns3
 namespace tests
 {
 
-/// Host 0 under leaf 10, host 1 under leaf 11, and spines 20, 21, ... between the leaves.
+/// Host 0 under leaf 10, host 1 under leaf 11, and spines 20, 21, ... between the leaves; the link
+/// from the last one to leaf 11 has a rate of its own.
 inline void
-Spines(TestNetwork& network, int64_t spines)
+Spines(TestNetwork& network, int64_t spines, int64_t lastGbps = 100)
 {
     network.Host(0);
     network.Host(1);
@@ -26,7 +27,7 @@ Spines(TestNetwork& network, int64_t spines)
     {
         network.Switch(spine, 2);
         network.Link(10, spine);
-        network.Link(11, spine);
+        network.Link(11, spine, spine + 1 == 20 + spines ? lastGbps : 100);
     }
 }
 
@@ -56,4 +57,4 @@ SinglePackets(TestNetwork& network, int64_t n)
 } // namespace tests
 } // namespace ns3
 
-#endif // FORWARDING_SPINES_H
+#endif // FABRIC_TEST_SPINES_H
