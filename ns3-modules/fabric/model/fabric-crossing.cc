@@ -69,6 +69,7 @@ Fabric::Post(DomainMail& mail,
              FrameId frameId)
 {
     letters.emplace_back(delivery, m_frames[frameId]);
+    __builtin_prefetch(letters.data() + letters.size() + 3, 1); // another core may have it
     if (const FrameNote* note = m_frames.FindNote(frameId)) [[unlikely]]
     {
         letters.back().frame.next = static_cast<uint32_t>(mail.notes.size());
