@@ -114,18 +114,36 @@ def test_a_run_ends_with_a_computation_in_another_domain():
 
 
 def in_order(network: Network, n: int) -> Parted:
-    """Return the network in domains of neighbours: what crosses comes in order."""
-    domains = [i * n // len(part) for part in (network.hosts, network.switches)
-               for i in range(len(part))]  # fmt: skip
+    """Return the network in domains that share hosts and each tier in the order of their ids."""
+    tiers = [tier for _, tier in network.switches]
+    sizes = [len(network.hosts), *(tiers.count(tier) for tier in sorted(set(tiers)))]
+    assert tiers == sorted(tiers)
+    domains = [i * n // size for size in sizes for i in range(size)]
     return Parted(network.hosts, network.switches, network.links, domains)
 
 
 def test_neighbours_in_domains():
-    # Four domains of two hosts and a leaf or a spine; arrivals of both kinds at one instant.
     expected = run(FABRIC, permutation(), **EVERYTHING)
     for n, threads in product((2, 3, 4, 6), (1, 2)):
         got = run(in_order(FABRIC, n), permutation(), threads=threads, **EVERYTHING)
         expect_the_same(got, expected)
+
+
+def test_a_host_and_another_domain_send_to_one_port_at_one_instant():
+    # Every packet has 4180 bytes on the wire: those of host 0, over three links, come to the leaf
+    # of hosts 6 and 7 at the instants at which those of host 6 do, over one. The host is first.
+    packet_ps = 4180 * 8 * 10 + DELAY
+    flows = Flows()
+    flows.add(0, 7, 400_000)
+    flows.add(6, 7, 400_000, start_ps=2 * packet_ps)
+    sizes = {"HeaderBytes": "64", "RethBytes": "0"}
+    options = {
+        "transports": [("ns3::RoceTransport", sizes)], "forwarding": "ns3::RandomSpray",
+        "framing_bytes": 20, "switch_delay_ps": 0, "trace_arrivals": True,
+    }  # fmt: skip
+    expected = run(FABRIC, flows, **options)
+    for n in (2, 4, 6):
+        expect_the_same(run(in_order(FABRIC, n), flows, **options), expected)
 
 
 def all_reduces() -> Flows:
