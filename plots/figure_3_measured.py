@@ -7,7 +7,8 @@ ideal network: an all-reduce of 18 devices in a rack (tensor parallel, stages 1 
 on a rail (stages 2 and 4), exchanges of 32 pairs (pipeline); headers count on both sides. Buffers
 of 147 MB; bars reach to what a quarter of that gives. Sprayed packets: both agree within 1.2
 points, so the reduction does not matter. Single paths: messages drift apart and meet, the more the
-longer they are, so these are lower bounds of a whole step. One seed: one draw of places and paths.
+longer they are, so these are lower bounds of a whole step. At 800 Gb/s mean of three draws of
+places and paths for those; else one draw.
 """
 
 import numpy as np
@@ -38,7 +39,7 @@ def ratios(groups):
     )
     by = ["variant", BYTES, "kind", "rate_bps"]
     slowest = rows.groupby([*by, "seed"])["over_ideal"].max()
-    return slowest.groupby(by).mean().clip(lower=1)
+    return slowest.groupby(by).mean().clip(lower=1)  # draws, where there are several
 
 
 def measured(groups):

@@ -4,7 +4,8 @@
 After [hotnets24] section 6: 64 devices in 16 racks on four rails, 800 Gb/s and 14.4 Tb/s. Bars:
 what is computed or sent divided by 100; marks: by 400. Dashed: the model of the whole step, bytes
 over rate. Shares are of the step, by what is waited for on the critical path of each time in which
-a device computes nothing, mean of the devices. One seed: one draw of paths.
+a device computes nothing, mean of the devices. Transports with one path for each message: mean of
+three draws of the paths, thin lines from the least to the most; the others have one.
 """
 
 import numpy as np
@@ -29,25 +30,37 @@ def draw(figure, steps):
     """Draw one panel per model, one bar per transport; return measured and modelled shares."""
     from matplotlib.lines import Line2D
 
+    steps = steps.assign(case=steps["case"].str.partition("_")[0])
     looks = figures.styles(steps[["variant", "label"]].drop_duplicates().to_numpy().tolist())
     axes = figures.panels(figure, [1.1 + 0.2 * len(looks)] * len(CASES))
     parts = []
     for ax, (case, name) in zip(axes, CASES.items(), strict=True):
-        own = steps[steps["case"] == case]
+        own = over_draws(steps[steps["case"] == case])
         model = float(exposed.expose_setup(preset.training(name).setup).share)
         draw_bars(ax, own, looks, model)
         first = ax is axes[0] or figures.is_column(figure)
         ax.set_yticks(range(len(looks)), [look.label if first else "" for look in looks.values()])
         ax.invert_yaxis()
         ax.set_title(preset.training(name).title, loc="left")
-        shown = ["case", "variant", "label", DIVIDE, "exposed_share", *PARTS]
-        parts.append(own[shown].assign(modelled_share=model))
+        parts.append(own.assign(modelled_share=model))
     keys = {
         "a quarter of the bytes": Line2D([], [], color="black", ls="", marker="|", ms=8),
         "model": Line2D([], [], color="black", ls="--", lw=0.8),
     }
     figures.legend(figure, axes[:1], 6, keys)
     return pd.concat(parts, ignore_index=True)
+
+
+def over_draws(steps):
+    """Return the mean of the shares over the seeds of each point, and how far apart these are."""
+    by = steps.groupby(["case", "variant", "label", DIVIDE], sort=False)
+    exposed_share = by["exposed_share"]
+    return (
+        by[["exposed_share", *PARTS]]
+        .mean()
+        .assign(n_seeds=by["seed"].nunique(), least=exposed_share.min(), most=exposed_share.max())
+        .reset_index()
+    )
 
 
 def draw_bars(ax, own, looks, model):
@@ -62,7 +75,8 @@ def draw_bars(ax, own, looks, model):
         start = start + width
     ax.plot(100 * most["exposed_share"], rows, ls="", marker="|", ms=9, color="black")
     ax.axvline(100 * model, color="black", ls="--", lw=0.8)
-    ends = np.maximum(start, 100 * most["exposed_share"].to_numpy())
+    ax.hlines(rows, 100 * least["least"], 100 * least["most"], color="black", lw=0.6)
+    ends = np.maximum(100 * least["most"], 100 * most["exposed_share"]).to_numpy()
     for row, (end, share) in enumerate(zip(ends, start, strict=True)):
         ax.annotate(f"{share:.1f}", (end, row), xytext=(4, 0), textcoords="offset points",
                     va="center_baseline", fontsize=6.5)  # fmt: skip

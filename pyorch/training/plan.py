@@ -57,6 +57,9 @@ class Amounts(NamedTuple):
         What of these it then reduces with its peers.
     expert_bytes : int
         Tokens that a device sends to experts, those that stay included; and gets back.
+    weight_rack_bytes, weight_rail_bytes : int
+        Weights of a stage that a device gathers with the members of its rack, and before that with
+        its peers, where they are sharded.
     """
 
     forward_ps: int
@@ -66,6 +69,8 @@ class Amounts(NamedTuple):
     rack_bytes: int
     rail_bytes: int
     expert_bytes: int
+    weight_rack_bytes: int = 1
+    weight_rail_bytes: int = 1
 
 
 def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: int = 1) -> Amounts:
@@ -86,6 +91,17 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
     times = parallelism.stage_times(setup)
     per_stage, placement = setup.layers_per_stage, setup.placement
     gradients = parallelism.gradient_bytes(setup) / setup.tensor * layers / per_stage
+    weights = gradients * setup.precision.weight_bytes / setup.precision.gradient_bytes
+
+    def rack(bytes_: float) -> int:
+        return _buffer(bytes_, placement.rack_members, shape.members, divide, chunks * shape.peers)
+
+    def rail(bytes_: float) -> int:
+        return _buffer(
+            bytes_ / placement.rack_members, placement.racks_per_stage_and_datacenter, shape.peers,
+            divide, chunks,
+        )  # fmt: skip
+
     found = Amounts(
         forward_ps=round(times.forward_ps / per_stage / divide),
         backward_ps=round(times.backward_ps / per_stage / divide),
@@ -93,16 +109,13 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
             parallelism.activation_bytes(setup), placement.tensor, shape.tensor, divide
         ),
         pipeline_bytes=round(parallelism.pipeline_message_bytes(setup) / divide),
-        rack_bytes=_buffer(
-            gradients, placement.rack_members, shape.members, divide, chunks * shape.peers
-        ),
-        rail_bytes=_buffer(
-            gradients / placement.rack_members, placement.racks_per_stage_and_datacenter,
-            shape.peers, divide, chunks,
-        ),
+        rack_bytes=rack(gradients),
+        rail_bytes=rail(gradients),
         expert_bytes=round(
             parallelism.pipeline_message_bytes(setup) * setup.model.active_experts / divide
         ),
+        weight_rack_bytes=rack(weights),
+        weight_rail_bytes=rail(weights),
     )  # fmt: skip
     if min(found) < 1:
         name = found._fields[found.index(min(found))]

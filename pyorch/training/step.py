@@ -29,6 +29,11 @@ HALVES = 2
 STEADY, PIPELINED = "steady", "1f1b"
 #: Beside what the gradients are reduced.
 COMPUTE, PASS = "compute", "pass"
+#: Who has the weights of a stage: every device those of its place in it, or peers a part each.
+WHOLE, SHARDED = "whole", "sharded"
+#: Stages of data parallelism: among whom, and what.
+SCATTER = (("rack", "reduce_scatter", DATA[0]), ("rail", "reduce_scatter", DATA[1]))
+GATHER = (("rail", "all_gather", DATA[2]), ("rack", "all_gather", DATA[3]))
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,10 @@ class Plan:
         Parts in which gradients are reduced; with `PASS` the backward pass has so many too.
     experts : int
         Members of a rack that exchange tokens, in groups of so many; 1: nobody does.
+    weights : str
+        `WHOLE`: what is reduced is gathered again, once in a step. `SHARDED`: weights are gathered
+        for the forward and for the backward pass, beside the arithmetic of these, and gradients
+        are scattered only (ZeRO stage 3). Steady steps with the overlap `COMPUTE` alone.
     """
 
     shape: Shape
@@ -65,6 +74,7 @@ class Plan:
     overlap: str = COMPUTE
     chunks: int = 16
     experts: int = 1
+    weights: str = WHOLE
 
 
 def build(plan: Plan) -> TaskGraph:
@@ -90,23 +100,41 @@ class _Step:
     def steady(self) -> TaskGraph:
         """Return a step in which every stage does the same at the same time."""
         stages = self.plan.shape.stages
-        ahead = [self._pass(stage, FORWARD, None) for stage in range(stages)]
+        ahead = [self._forward(stage) for stage in range(stages)]
         came = self._hand_on(ahead, +1)
         back = []
         for stage in range(stages):
             if self.plan.overlap == PASS:
                 back.append(self._backward_with_gradients(stage, came[stage]))
                 continue
-            computed = self._compute(stage, BACKWARD, self._duration_ps(BACKWARD), came[stage])
-            reduced = self._reduce(stage, [came[stage]] * self.plan.chunks)
-            done = self._join(stage, BACKWARD, computed, reduced)
-            for half in range(HALVES * self.plan.layers):
-                if half % HALVES == 0:  # feed-forward comes first: tokens go out and come back
-                    done = self._exchange(stage, self._exchange(stage, done))
-                done = self._tensor(stage, done)
+            chains = GATHER + SCATTER if self.plan.weights == SHARDED else SCATTER + GATHER
+            sent = self._chain(stage, [came[stage]] * self.plan.chunks, chains)
+            done = self._beside(stage, BACKWARD, came[stage], sent)
             back.append(done)
         self._hand_on(back, -1)
         return self.built.graph()
+
+    def _forward(self, stage: int) -> Rows:
+        """Add a forward pass; sharded weights come beside the arithmetic of the one before."""
+        if self.plan.weights == WHOLE:
+            return self._pass(stage, FORWARD, None)
+        began = self.built.barrier(self.devices[stage], FORWARD)
+        came = self._chain(stage, [began] * self.plan.chunks, GATHER)
+        return self._beside(stage, FORWARD, began, came)
+
+    def _beside(self, stage: int, lane: str, began: Rows, sent: Rows) -> Rows:
+        """Add the arithmetic of a pass; after that and what is sent beside it, its own messages."""
+        computed = self._compute(stage, lane, self._duration_ps(lane), began)
+        done = self._join(stage, lane, computed, sent)
+        for half in range(HALVES * self.plan.layers):
+            if self._is_feed_forward(lane, half):  # tokens go out and come back
+                done = self._exchange(stage, self._exchange(stage, done))
+            done = self._tensor(stage, done)
+        return done
+
+    @staticmethod
+    def _is_feed_forward(lane: str, half: int) -> bool:
+        return half % HALVES == (1 if lane == FORWARD else 0)
 
     def pipelined(self) -> TaskGraph:
         """Return a step of all micro-batches, in the order of 1F1B on each stage."""
@@ -195,7 +223,7 @@ class _Step:
         if ready is not None:
             parts = max(halves, self.plan.chunks)
             mine = list(range(parts * index // halves, parts * (index + 1) // halves))
-        is_feed_forward = index % HALVES == (1 if lane == FORWARD else 0)
+        is_feed_forward = self._is_feed_forward(lane, index)
         if is_feed_forward:
             after = self._exchange(stage, after)
         for part in mine:
@@ -213,22 +241,20 @@ class _Step:
         ready: list[Rows] = []
         for index in range(halves):
             after = self._half(stage, BACKWARD, index, halves, after, ready)
-        return self._join(stage, BACKWARD, after, self._reduce(stage, ready))
+        return self._join(stage, BACKWARD, after, self._chain(stage, ready, SCATTER + GATHER))
 
-    def _reduce(self, stage: int, ready: list[Rows]) -> Rows:
-        """Add the four rings of each chunk of gradients; `ready` is when each may begin."""
-        plan = self.plan
-        rack, rail = ("rack", plan.amounts.rack_bytes), ("rail", plan.amounts.rail_bytes)
-        stages = [(rack, "reduce_scatter"), (rail, "reduce_scatter"), (rail, "all_gather"),
-                  (rack, "all_gather")]  # fmt: skip
-        before: list[Rows | None] = [None] * len(stages)
+    def _chain(self, stage: int, ready: list[Rows], rings: tuple) -> Rows:
+        """Add rings for each chunk, one after the other; `ready` is when each chunk may begin."""
+        plan, sharded = self.plan, self.plan.weights == SHARDED
+        gradients = {"rack": plan.amounts.rack_bytes, "rail": plan.amounts.rail_bytes}
+        weights = {"rack": plan.amounts.weight_rack_bytes, "rail": plan.amounts.weight_rail_bytes}
+        before: list[Rows | None] = [None] * len(rings)
         for rows in ready:
-            for index, ((where, size_bytes), operation) in enumerate(stages):
+            for index, (where, operation, lane) in enumerate(rings):
                 if before[index] is not None:
-                    rows = self._join(stage, DATA[index], rows, before[index])
-                rows = self._ring(
-                    stage, where, operation, size_bytes // plan.chunks, rows, DATA[index]
-                )
+                    rows = self._join(stage, lane, rows, before[index])
+                size = (weights if sharded and operation == "all_gather" else gradients)[where]
+                rows = self._ring(stage, where, operation, size // plan.chunks, rows, lane)
                 before[index] = rows
         return rows
 

@@ -54,6 +54,7 @@ class Params(Closed):
     overlap: Literal["compute", "pass"] = "compute"
     chunks: Count = 16
     experts: Count = 1
+    weights: Literal["whole", "sharded"] = "whole"
     placement: Literal["packed", "random"] = "packed"
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     replaced: tuple[tuple[Index, Index], ...] = ()
@@ -85,6 +86,10 @@ class Params(Closed):
             raise FieldError(
                 "micro_batches", "a steady step has one micro-batch and one model chunk. Write"
                 " schedule: 1f1b for more.",
+            )  # fmt: skip
+        if self.weights == "sharded" and (self.schedule, self.overlap) != ("steady", "compute"):
+            raise FieldError(
+                "weights", "sharded are for schedule: steady with overlap: compute. Write these.",
             )  # fmt: skip
         if self.model_chunks > 1 and self.micro_batches % self.stages:
             raise FieldError(
@@ -181,9 +186,7 @@ def tasks(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
 def _host_index(params: Params, nodes: Columns, links: Columns, seed: int) -> np.ndarray:
     """Return the host of each device, counted from 0."""
     shape = (1, _shape(params).devices)
-    (found,) = placed(
-        shape, params.placement, 0, params.first_host, nodes, links, seed, "training"
-    )
+    (found,) = placed(shape, params.placement, 0, params.first_host, nodes, links, seed, "training")
     for device, host in params.replaced:
         found[device] = host
     return found
@@ -205,7 +208,10 @@ def graph_of(params: Params) -> graph.TaskGraph:
 
 def plan_of(params: Params) -> step.Plan:
     """Return what is done in the step."""
-    names = ("layers", "schedule", "micro_batches", "model_chunks", "overlap", "chunks", "experts")
+    names = (
+        "layers", "schedule", "micro_batches", "model_chunks", "overlap", "chunks", "experts",
+        "weights",
+    )  # fmt: skip
     return step.Plan(
         _shape(params), Amounts(**params.amounts), **{name: getattr(params, name) for name in names}
     )

@@ -78,6 +78,28 @@ def test_a_step_is_exposed_as_modelled(step):
     assert row["compute_ps"] == pytest.approx(model.compute_ps / DIVIDE, rel=1e-6)
 
 
+@pytest.mark.parametrize("name", ["dense-100t", "moe-100t"])
+def test_sharded_weights_are_exposed_as_far_as_a_pass_is_too_short_for_them(name, tmp_path):
+    # Closed form: the forward pass takes as long as its arithmetic or as an all-gather among peers,
+    # (n-1)/n of g / 72 at 800 Gb/s, whichever is longer: 132.8 and 49.1 ms dense, 45.2 and 56.1 ms
+    # MoE. The backward pass has a scatter and a gather as before.
+    setup = preset.training(name).setup
+    model, times = exposed.expose_setup(setup), parallelism.stage_times(setup)
+    peers = setup.placement.racks_per_stage_and_datacenter
+    gather_ps = (
+        (peers - 1) / peers * parallelism.rack_chunk_bytes(setup) / setup.tensor
+        * 8e12 / setup.network.scale_out_bps
+    )  # fmt: skip
+    more_ps = max(0.0, gather_ps - times.forward_ps)
+    expected = (model.share * model.step_ps + more_ps) / (model.step_ps + more_ps)
+    whole = scenario(preset=name, chunks=32, weights="sharded") | {"engine": "fluid"}
+
+    row = shares(pyorch.run(whole, results=tmp_path))
+
+    assert row["exposed_share"] == pytest.approx(expected, abs=0.01)
+    assert expected == pytest.approx({"dense-100t": 0.0495, "moe-100t": 0.2370}[name], abs=2e-4)
+
+
 @pytest.mark.parametrize("order", ["FirstCome", "LeastRemaining"])
 def test_late_clocks_cost_no_more_than_they_are_late(order, tmp_path):
     # Messages of a host one after the other: a device that is 10 us late makes the step 10 us

@@ -10,7 +10,7 @@ from pyorch.training import COMPUTE, MESSAGE, check
 from pyorch.training.graph import stream_edges
 from pyorch.training.plan import Amounts, Shape, amounts
 from pyorch.training.schedule import bubble_share, one_forward_one_backward
-from pyorch.training.step import DATA, PASS, PIPELINED, STEADY, Plan, build
+from pyorch.training.step import DATA, PASS, PIPELINED, SHARDED, STEADY, WHOLE, Plan, build
 
 #: Even, because a pass is two computations.
 FORWARD_PS, BACKWARD_PS = 1000, 2000
@@ -126,3 +126,29 @@ def test_computations_of_a_device_follow_each_other_also_where_all_is_interleave
         starts = ends[rows] - graph.duration_ps[rows]
         assert (np.sort(starts)[1:] >= np.sort(ends[rows])[:-1]).all()
         assert (np.diff(starts) > 0).all()
+
+
+def test_sharded_weights_are_three_times_the_parameters_on_every_link():
+    # Oracle: Rajbhandari et al., ZeRO, SC 2020, section 7: weights are gathered twice and gradients
+    # scattered once, (n-1)/n of the parameters each, where a whole copy needs one scatter and one
+    # gather. Weights of half the gradients' bytes make it 2 instead of 3 halves of that.
+    shape, sent = Shape(1, 4, 2, 1), {}
+    one = Amounts(FORWARD_PS, BACKWARD_PS, 1, 64, 2 * 4 * 8 * 10, 4 * 8 * 10, 1)
+    same = one._replace(weight_rack_bytes=one.rack_bytes, weight_rail_bytes=one.rail_bytes)
+    half = same._replace(
+        weight_rack_bytes=one.rack_bytes // 2, weight_rail_bytes=one.rail_bytes // 2
+    )
+    for name, bytes_, weights in (
+        ("whole", same, WHOLE), ("sharded", same, SHARDED), ("half", half, SHARDED),
+    ):  # fmt: skip
+        graph = build(Plan(shape, bytes_, schedule=STEADY, chunks=4, weights=weights))
+        check(graph)
+        rows = (graph.kind == MESSAGE) & np.isin(graph.lane, [graph.lanes.index(d) for d in DATA])
+        same_rack = graph.device // 2 == graph.peer // 2
+        sent[name] = [
+            int(graph.size_bytes[rows & where].sum()) for where in (same_rack, ~same_rack)
+        ]
+    # 8 devices: 2 (n-1)/n of 640 B among 2 members, and of 320 B among 4 peers.
+    assert sent["whole"] == [8 * 640, 8 * 480]
+    assert sent["sharded"] == [8 * 960, 8 * 720]
+    assert sent["half"] == [8 * 640, 8 * 480]
