@@ -10,18 +10,18 @@ import pandas as pd
 import pytest
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-SPRAYED = ["sprayed", "nscc", "ndp"]
+SPRAYED = ["sprayed", "smartt", "nscc", "ndp"]
 MANY_PATHS = ["sprayed", "smartt", "nscc", "rccc", "eqds", "ndp", "homa", "mprdma"]
 ONE_PATH = ["rocev2", "rocev2_dcqcn", "rocev2_hpcc", "infiniband", "rocev2_irn"]
 
 
 def test_sprayed_communications_are_alike_at_both_reductions():
-    # Buffers of 37 and 147 MB, exposed in percent of the step: within 1.2 points at every
+    # Buffers of 37 and 147 MB, exposed in percent of the step: within 1.5 points at every
     # rate, as the caption says.
     table = pd.read_csv(RESULTS / "figure_3_measured.csv")
     own = table[table["variant"].isin(SPRAYED)]
     assert len(own) == len(SPRAYED) * 2 * (4 + 4)
-    assert (own["larger"] - own["smaller"]).abs().max() < 1.2
+    assert (own["larger"] - own["smaller"]).abs().max() < 1.5
 
 
 def test_no_measured_step_is_less_exposed_than_its_model():
@@ -65,10 +65,9 @@ def test_a_whole_moe_step_is_a_little_over_its_closed_form(divide, bound):
 
 @pytest.mark.parametrize("case", ["dense", "moe"])
 @pytest.mark.parametrize("variant", ONE_PATH)
-def test_single_paths_are_alike_at_both_reductions_as_far_as_draws_are(variant, case):
-    # Three draws at each: the means lie within what the six single draws span.
+def test_means_of_three_draws_of_single_paths_agree_at_both_reductions(variant, case):
+    # Within four points, as docs/results says; single draws are up to ten apart.
     table = pd.read_csv(RESULTS / "training_step.csv")
     own = table[(table["variant"] == variant) & (table["case"] == case)]
     assert own["n_seeds"].tolist() == [3, 3]
-    span = own["most"].max() - own["least"].min()
-    assert own["exposed_share"].max() - own["exposed_share"].min() <= span / 2
+    assert own["exposed_share"].max() - own["exposed_share"].min() < 0.04
