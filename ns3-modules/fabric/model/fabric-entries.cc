@@ -251,5 +251,25 @@ Fabric::SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause
     Enqueue(port, frameId);
 }
 
+// ---- for whoever looks at a run -----------------------------------------------------------------
+
+uint64_t
+Fabric::FramesHeldByHosts() const
+{
+    return m_heldByHosts;
+}
+
+const Telemetry*
+Fabric::GetTelemetry() const
+{
+    return m_telemetry.get();
+}
+
+const SteadySkip*
+Fabric::GetSkip() const
+{
+    return m_skip.get();
+}
+
 } // namespace fabric
 } // namespace ns3

@@ -157,16 +157,10 @@ class Fabric final : public PacketLoop
     }
 
     /// @return frames that hosts hold: given to a transport and neither freed nor sent
-    uint64_t FramesHeldByHosts() const
-    {
-        return m_heldByHosts;
-    }
+    uint64_t FramesHeldByHosts() const;
 
     /// @return series and logs, null if nobody asked for any
-    const Telemetry* GetTelemetry() const
-    {
-        return m_telemetry.get();
-    }
+    const Telemetry* GetTelemetry() const;
 
     const RouteBook& Routes() const
     {
@@ -193,10 +187,7 @@ class Fabric final : public PacketLoop
 
     uint64_t PausedPs(PortId port, uint64_t atPs) const; ///< Held back until then [ps]
     /// @return steady states that were skipped, null if nobody asked for it
-    const SteadySkip* GetSkip() const
-    {
-        return m_skip.get();
-    }
+    const SteadySkip* GetSkip() const;
 
     uint64_t RuleChanges() const; ///< Of all switch programs
     /// @return egress ports of the links that a single-path message crosses; empty if sprayed
