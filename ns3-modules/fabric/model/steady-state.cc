@@ -19,25 +19,40 @@ constexpr double LIKE_PACKETS = 3;   ///< What differs by no more than this is a
 constexpr double LIKE_TOLERANCES = 2; ///< or by no more than so many tolerances of all packets
 constexpr double CHANCE_PACKETS = 4; ///< By which halves differ in what is quite steady
 constexpr double ALL_STATES = 0.5;   ///< Share of the tolerance for all states of a message
-constexpr double ONE_STATE = 0.5;  ///< Share of what the states before have left of it
+constexpr double ONE_STATE = 0.5;  ///< Share of what the states before have left of it; or all of
+                                   ///< it for one in which all of a message is skipped
+constexpr double SPREADS = 1.5; ///< Of windows that scatter by chance, by which all of them may
+constexpr double CHANCE_SPREADS = 3; ///< and by which halves may differ, too
+constexpr double MOST_TIMES = 1024;  ///< Of what was measured that may be skipped
+constexpr double LEAST_TIMES = 1e-3; ///< Less is nothing
+constexpr size_t ONE_OF_MESSAGES = 400; ///< may be wrong by more
 
 } // namespace
 
+/// Chance adds up with the root of what goes by, a rate that is another one with all of it.
 double
 RateError::After(double times) const
 {
-    return always * times + 2 * trend * (times + times * times);
+    const double both = times + times * times;
+    return always * std::sqrt(both) + 2 * trend * both;
 }
 
 double
-RateError::Times(double packets) const
+RateError::Times(double packets, double morePackets) const
 {
-    if (trend == 0)
+    const auto isSure = [&](double times) { return After(times) <= packets + morePackets * times; };
+    if (isSure(MOST_TIMES))
     {
-        return packets / always;
+        return MOST_TIMES;
     }
-    const double half = (always + 2 * trend) / (4 * trend);
-    return std::sqrt(half * half + packets / (2 * trend)) - half;
+    double sure = 0;
+    double unsure = MOST_TIMES;
+    while (unsure - sure > sure / 1000 && unsure > LEAST_TIMES)
+    {
+        const double middle = (sure + unsure) / 2;
+        (isSure(middle) ? sure : unsure) = middle;
+    }
+    return sure;
 }
 
 /// Rounded; of what is sent and what arrives in a state that is not yet quite steady, the mean.
@@ -87,6 +102,12 @@ SteadyState::Add(Snapshot snapshot)
     }
 }
 
+double
+SteadyState::MeasuredPs(size_t first) const
+{
+    return static_cast<double>(m_history.back().timePs - m_history[first].timePs);
+}
+
 /// @return packets of a message in what was measured: the mean of those sent and those arrived
 double
 SteadyState::Packets(size_t flow, size_t first) const
@@ -96,9 +117,9 @@ SteadyState::Packets(size_t flow, size_t first) const
     return static_cast<double>(to.sent - from.sent + to.arrived - from.arrived) / 2;
 }
 
-/// @return how the rate of a message may be wrong, none if it is not steady
-std::optional<RateError>
-SteadyState::ErrorOf(size_t flow, size_t first) const
+/// @return how a message has come on, none if it is not steady
+std::optional<SteadyState::Course>
+SteadyState::CourseOf(size_t flow, size_t first) const
 {
     const size_t last = m_history.size() - 1;
     const auto at = [&](size_t i) -> const FlowTotals& { return m_history[i].flows[flow]; };
@@ -106,44 +127,94 @@ SteadyState::ErrorOf(size_t flow, size_t first) const
         return static_cast<double>(at(b).arrived - at(a).arrived);
     };
     const double all = arrived(first, last);
-    const double mean = all / static_cast<double>(last - first);
+    const auto windows = static_cast<double>(last - first);
+    const double mean = all / windows;
     if (mean < FEWEST_PACKETS || at(last).timeouts != at(first).timeouts)
     {
         return std::nullopt;
     }
-    double apart = 1; // what is counted in packets is no more exact
+    Course course;
+    double squares = 0;
+    double slope = 0;
     for (size_t i = first; i < last; i++)
     {
-        apart = std::max(apart, std::abs(arrived(i, i + 1) - mean));
+        const double off = arrived(i, i + 1) - mean;
+        course.apart = std::max(course.apart, std::abs(off));
+        squares += off * off;
+        slope += off * (static_cast<double>(i - first) - (windows - 1) / 2);
     }
+    const double steps = windows * (windows * windows - 1) / 12; // sum of squares of 0 to n - 1
+    course.variance = std::max(0.0, squares - slope * slope / steps) / (windows - 2);
     const size_t middle = first + (last - first) / 2;
-    const double halves = std::abs(arrived(first, middle) - arrived(middle, last));
+    course.halves = std::abs(arrived(first, middle) - arrived(middle, last));
     const auto before = static_cast<double>(at(first).sent - at(first).arrived);
     const auto after = static_cast<double>(at(last).sent - at(last).arrived);
-    apart = std::max({apart, halves, std::abs(after - before)});
-    if (apart > std::max(LIKE_PACKETS, LIKE_TOLERANCES * m_tolerance * all))
+    course.queued = std::abs(after - before);
+    if (std::max({course.apart, course.halves, course.queued}) >
+        std::max(LIKE_PACKETS, LIKE_TOLERANCES * m_tolerance * all))
     {
         return std::nullopt;
     }
-    return RateError{apart, std::max(0.0, halves - CHANCE_PACKETS)};
+    return course;
+}
+
+/**
+ * @return how the rates of messages may be wrong; empty if one of them is not steady
+ *
+ * What halves differ by is a trend if it is more than windows scatter by. A few windows of a message
+ * tell little of that, so half of it is what those of all messages scatter by.
+ */
+std::vector<RateError>
+SteadyState::ErrorsOf(size_t flows, size_t first) const
+{
+    std::vector<Course> courses;
+    double variance = 0;
+    for (size_t flow = 0; flow < flows; flow++)
+    {
+        const auto course = CourseOf(flow, first);
+        if (!course)
+        {
+            return {};
+        }
+        courses.push_back(*course);
+        variance += course->variance / static_cast<double>(flows);
+    }
+    const auto windows = static_cast<double>(m_history.size() - 1 - first);
+    std::vector<RateError> errors;
+    for (const Course& course : courses)
+    {
+        const double spread = std::sqrt(windows * (variance + course.variance) / 2);
+        const double chance = std::max(CHANCE_PACKETS, CHANCE_SPREADS * spread);
+        errors.push_back({std::max({course.apart, course.halves, course.queued / 2, SPREADS * spread}),
+                          std::max(0.0, course.halves - chance)});
+    }
+    return errors;
 }
 
 /**
  * @return how long a message may be taken to go on as it does, since the last Restart, if its rate
  * may be wrong by this [ps]
+ *
+ * A state may use up a part of what is left of the tolerance, and more of it the more of the message
+ * it skips: after one that skips the rest there is no other.
  */
 double
-SteadyState::MostPs(size_t flow, size_t first, const RateError& error, const FlowAhead& ahead) const
+SteadyState::SurePs(size_t flow, size_t first, const RateError& error, const FlowAhead& ahead) const
 {
-    const auto measuredPs =
-        static_cast<double>(m_history.back().timePs - m_history[first].timePs);
-    const double rate = Packets(flow, first) / measuredPs;
     const double mostError = ALL_STATES * m_tolerance * static_cast<double>(ahead.packets);
-    const double budget = ONE_STATE * std::max(0.0, mostError - ahead.errorPackets);
+    const double budget = std::max(0.0, mostError - ahead.errorPackets);
+    const double share = Packets(flow, first) / static_cast<double>(ahead.unsent + ahead.skipped);
+    return MeasuredPs(first) * error.Times(ONE_STATE * budget, (1 - ONE_STATE) * budget * share);
+}
+
+/// @return time from the last Restart until a message is near its end [ps]
+double
+SteadyState::LeftPs(size_t flow, size_t first, const FlowAhead& ahead) const
+{
+    const double rate = Packets(flow, first) / MeasuredPs(first);
     const double end = END_PACKETS + 2 * rate * static_cast<double>(m_firstWindowPs);
     const double left = std::max(0.0, static_cast<double>(ahead.unsent) - end);
-    return std::min(measuredPs * error.Times(budget),
-                    (left + static_cast<double>(ahead.skipped)) / rate);
+    return (left + static_cast<double>(ahead.skipped)) / rate;
 }
 
 std::optional<SteadyState::Jump>
@@ -159,20 +230,22 @@ SteadyState::Judge(const std::vector<FlowAhead>& flows,
         }
         const size_t first = m_history.size() - 1 - n;
         auto untilPs = static_cast<double>(m_skippedPs + mostPs);
-        std::vector<RateError> errors;
-        for (size_t flow = 0; flow < flows.size(); flow++)
-        {
-            const auto error = ErrorOf(flow, first);
-            if (!error)
-            {
-                break;
-            }
-            errors.push_back(*error);
-            untilPs = std::min(untilPs, MostPs(flow, first, *error, flows[flow]));
-        }
+        const std::vector<RateError> errors = ErrorsOf(flows.size(), first);
         if (errors.size() < flows.size())
         {
             continue;
+        }
+        std::vector<double> surePs;
+        for (size_t flow = 0; flow < flows.size(); flow++)
+        {
+            surePs.push_back(SurePs(flow, first, errors[flow], flows[flow]));
+            untilPs = std::min(untilPs, LeftPs(flow, first, flows[flow]));
+        }
+        if (!surePs.empty())
+        {
+            const auto least = surePs.begin() + flows.size() / ONE_OF_MESSAGES;
+            std::nth_element(surePs.begin(), least, surePs.end());
+            untilPs = std::min(untilPs, *least);
         }
         const auto sincePs = static_cast<uint64_t>(untilPs);
         if (sincePs < m_skippedPs + m_firstWindowPs)

@@ -60,8 +60,9 @@ struct RateError
     double always; ///< It is another one
     double trend;  ///< It goes on changing, from half to half
 
-    double After(double times) const;    ///< Packets that are wrong after so many such times
-    double Times(double packets) const; ///< Such times until so many packets are wrong
+    double After(double times) const; ///< Packets that are wrong after so many such times
+    /// @return such times until more are wrong than so many, and so many for each of them
+    double Times(double packets, double morePackets) const;
 };
 
 /**
@@ -127,12 +128,24 @@ class SteadyState
     static constexpr uint64_t END_PACKETS = 16;
 
   private:
+    /// How a message came on in what was measured [packet]
+    struct Course
+    {
+        double apart{1};    ///< What a window has more or less than their mean; counts are whole
+        double halves{0};   ///< What one half has more than the other
+        double queued{0};   ///< More under way at the end than at the beginning, or less
+        double variance{0}; ///< Of windows about a line [packet^2]
+    };
+
     double Packets(size_t flow, size_t first) const;
-    std::optional<RateError> ErrorOf(size_t flow, size_t first) const;
-    double MostPs(size_t flow,
+    std::optional<Course> CourseOf(size_t flow, size_t first) const;
+    std::vector<RateError> ErrorsOf(size_t flows, size_t first) const;
+    double MeasuredPs(size_t first) const;
+    double SurePs(size_t flow,
                   size_t first,
                   const RateError& error,
                   const FlowAhead& ahead) const;
+    double LeftPs(size_t flow, size_t first, const FlowAhead& ahead) const;
 
     double m_tolerance;
     uint64_t m_firstWindowPs{0};

@@ -45,13 +45,34 @@ Even(uint64_t i)
     return {.sent = 100 * i + 10, .arrived = 100 * i};
 }
 
+/**
+ * Oracle: of counts that are alike the error is one packet in what was measured, and in x times that
+ * it is the root of x + x^2. It may be half of a budget b, and as much of the other half as is
+ * skipped of what is left to be sent, of which `share` was measured:
+ * x + x^2 = (b / 2 + b / 2 share x)^2, a quadratic equation.
+ */
+double
+EvenTimes(double budget, double share)
+{
+    const double half = budget / 2;
+    const double a = 1 - half * half * share * share;
+    const double b = 1 - 2 * half * half * share;
+    return (-b + std::sqrt(b * b + 4 * a * half * half)) / (2 * a);
+}
+
+/// The same, and more of them late in the fourth window.
+FlowTotals
+Late(uint64_t i, uint64_t packets)
+{
+    const uint64_t late = i == 4 ? packets : 0;
+    return {.sent = 100 * i + 10 + late, .arrived = 100 * i + late};
+}
+
 } // namespace
 
 /**
- * Oracle: by hand. A message of n packets may be wrong by half of 1 % of n, and in one state by
- * half of what is left of that. With counts that are alike the error is one packet in the m windows
- * that were measured, so n / 400 times m windows may be skipped; or until 16 packets and those of
- * two windows are left.
+ * Oracle: by hand. A message of n packets may be wrong by half of 1 % of n; EvenTimes says for how
+ * long it may be skipped; or until 16 packets and those of two windows are left.
  */
 class JumpLengths : public TestCase
 {
@@ -65,13 +86,27 @@ class JumpLengths : public TestCase
     void DoRun() override
     {
         const SteadyState state = After(4, Even);
+        constexpr double share = 400 / 1e6; // of what is left
         auto jump = state.Judge({{4000, 1'000'000, 0, 0}}, FAR_PS, 0);
         NS_TEST_ASSERT_MSG_EQ(jump.has_value(), true, "even rates are steady");
-        NS_TEST_EXPECT_MSG_EQ(jump->byPs, 4000 / 400 * 4 * WINDOW_PS, "by the tolerance");
-        NS_TEST_EXPECT_MSG_EQ(jump->Grown(0, 400), 4000, "100 packets in each of 40 windows");
-        NS_TEST_EXPECT_MSG_EQ_TOL(jump->errorPackets.at(0), 10, 1e-9, "a quarter of 1 % of 4000");
+        const auto inWindows = [&jump] { return static_cast<double>(jump->byPs) / WINDOW_PS; };
+        const double times = EvenTimes(20, share);
+        NS_TEST_EXPECT_MSG_EQ_TOL(inWindows(), 4 * times, 0.1, "by the tolerance");
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(jump->Grown(0, 400)),
+                                  100 * inWindows(),
+                                  1,
+                                  "100 packets in each window");
+        NS_TEST_EXPECT_MSG_EQ_TOL(jump->errorPackets.at(0),
+                                  std::sqrt(times + times * times),
+                                  0.1,
+                                  "of 20 that are allowed");
         jump = state.Judge({{4000, 1'000'000, 0, 12}}, FAR_PS, 0);
-        NS_TEST_EXPECT_MSG_EQ(jump->byPs, (20 - 12) / 2 * 4 * WINDOW_PS, "half of what is left");
+        NS_TEST_EXPECT_MSG_EQ_TOL(inWindows(), 4 * EvenTimes(8, share), 0.1, "8 are left");
+        jump = state.Judge({{4000, 4000, 0, 0}}, FAR_PS, 0);
+        NS_TEST_EXPECT_MSG_EQ_TOL(inWindows(),
+                                  (4000 - 216) / 100.0,
+                                  1e-6,
+                                  "all but its end: after it there is nothing to be wrong");
         NS_TEST_EXPECT_MSG_EQ(state.Judge({{4000, 1'000'000, 0, 20}}, FAR_PS, 0).has_value(),
                               false,
                               "half of the tolerance is used up");
@@ -98,29 +133,34 @@ class UnsteadyCourses : public TestCase
     }
 
   private:
-    uint64_t Jump(const Course& course, uint64_t slowestPs = 0)
+    /// @return windows that are skipped
+    double Jump(const Course& course, uint64_t slowestPs = 0)
     {
         const auto jump = After(4, course).Judge({{40'000, 1'000'000, 0, 0}}, FAR_PS, slowestPs);
-        return jump ? jump->byPs : 0;
+        return jump ? static_cast<double>(jump->byPs) / WINDOW_PS : 0;
     }
 
     void DoRun() override
     {
-        NS_TEST_EXPECT_MSG_EQ(Jump(Even), 400 * WINDOW_PS, "100 packets for 4 windows of error 1");
+        NS_TEST_EXPECT_MSG_EQ_TOL(Jump(Even), 4 * EvenTimes(200, 400 / 1e6), 0.1, "of error 1");
         NS_TEST_EXPECT_MSG_EQ(Jump(Even, 2 * WINDOW_PS), 0, "a clock turns less than every window");
-        const auto more = [](uint64_t packets) -> Course {
-            return [packets](uint64_t i) -> FlowTotals {
-                const uint64_t late = i == 4 ? packets : 0;
-                return {.sent = 100 * i + 10 + late, .arrived = 100 * i + late};
-            };
-        };
-        // The last window is 3 off the mean, the halves 4, which may be chance: 100 windows.
-        NS_TEST_EXPECT_MSG_EQ(Jump(more(4)), 100 * WINDOW_PS, "halves of 200 and 204");
-        // 6 of the halves, 2 of them a trend: 6 x + 4 (x + x^2) = 100 packets, x = 3.9039 times 4.
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(Jump(more(6))) / WINDOW_PS,
-                                  (std::sqrt(1700.0) - 10) / 2,
-                                  1e-3,
-                                  "halves of 200 and 206");
+        // 1, 1, 1 and 3 off their mean, 12 squared; the line through them has a slope of 6 / 5 and
+        // leaves 12 - 6^2 / 5 = 4.8. So the four scatter by the root of 4 * 4.8 / (4 - 2) = 9.6, and
+        // half as much again is more than the 4 by which halves differ.
+        const double error = 1.5 * std::sqrt(9.6);
+        NS_TEST_EXPECT_MSG_EQ_TOL(Jump([](uint64_t i) { return Late(i, 4); }),
+                                  4 * EvenTimes(200 / error, 404 / 1e6),
+                                  0.1,
+                                  "a window of 104");
+        // On a line, so nothing is chance but 4 of the 8 by which halves differ: with s the root of
+        // x + x^2, 8 s + 2 * 4 s^2 is 100 packets and 200 / 2 * 412 / 10^6 x more.
+        const double s = (-1 + std::sqrt(1 + 4 * 12.513)) / 2;
+        NS_TEST_EXPECT_MSG_EQ_TOL(Jump([](uint64_t i) -> FlowTotals {
+                                      return {.sent = 99 * i + i * i, .arrived = 99 * i + i * i};
+                                  }),
+                                  2 * (std::sqrt(1 + 4 * s * s) - 1),
+                                  0.02,
+                                  "windows of 100, 102, 104, 106");
         // 10 more are under way after each window: 40, of 400 packets that is more than 2 %.
         NS_TEST_EXPECT_MSG_EQ(Jump([](uint64_t i) -> FlowTotals {
                                   return {.sent = 110 * i, .arrived = 100 * i};
@@ -137,6 +177,38 @@ class UnsteadyCourses : public TestCase
                               }),
                               0,
                               "a timeout");
+    }
+};
+
+/// Oracle: of 400 messages one may be wrong by more than is allowed; of 399 none.
+class ManyMessages : public TestCase
+{
+  public:
+    ManyMessages()
+        : TestCase("one of 400 messages does not hold back the others")
+    {
+    }
+
+  private:
+    double Jump(size_t messages)
+    {
+        SteadyState state(TOLERANCE);
+        state.Restart(WINDOW_PS);
+        for (uint64_t i = 0; i <= 4; i++)
+        {
+            std::vector<FlowTotals> flows(messages, Even(i));
+            flows[0] = Late(i, 4);
+            state.Add({i * WINDOW_PS, flows, {}});
+        }
+        const std::vector<FlowAhead> ahead(messages, {40'000, 1'000'000, 0, 0});
+        return static_cast<double>(state.Judge(ahead, FAR_PS, 0)->byPs) / WINDOW_PS;
+    }
+
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(Jump(400), 4 * EvenTimes(200, 400 / 1e6), 0.1, "as the others");
+        // Its halves differ by 4; what all scatter by makes half of its own scatter no more.
+        NS_TEST_EXPECT_MSG_EQ_TOL(Jump(399), 4 * EvenTimes(200 / 4.0, 404 / 1e6), 0.1, "as it");
     }
 };
 
@@ -175,6 +247,7 @@ class SteadyStateTestSuite : public TestSuite
     {
         AddTestCase(new JumpLengths, Duration::QUICK);
         AddTestCase(new UnsteadyCourses, Duration::QUICK);
+        AddTestCase(new ManyMessages, Duration::QUICK);
         AddTestCase(new LongerWindows, Duration::QUICK);
     }
 };
