@@ -61,9 +61,8 @@ def check_skip(spec: dict) -> None:
             f"steady states are skipped in one domain, and engine.domains is {domains}. Leave out"
             " one of them.",
         )
-    for key, record in (("arrivals", "arrivals"), ("pauses", "pauses"),
-                        ("sample_ps", "sample"), ("pcap", "pcap")):  # fmt: skip
-        if spec["trace"][key]:
+    for record in ("arrivals", "pauses", "pcap"):
+        if spec["trace"][record]:
             raise FieldError(
                 f"trace.{record}",
                 "it records all that happens, and engine.skip leaves out what happens in a steady"

@@ -129,6 +129,10 @@ CONTROL = {
     "granted_bps": Column("Rate that is decided for it; none: nobody was there [bit/s]", True),
     "moved_flows": Column("Flows of it that get another way", True),
 }
+SKIPPED_SAMPLES = {
+    "time_ps": Column("Sample of ports and flows that is not all of what was executed [ps]"),
+    "skipped_ps": Column("Of the time since the sample before, what was skipped [ps]"),
+}
 TRANSPORTS = {
     "transport": Column("Index into the transports of the scenario, from 0"),
     "mtu_bytes": Column("Payload of a full packet [byte]"),
@@ -163,6 +167,7 @@ CONTRACTS = {
     "control": CONTROL,
     "skips": SKIPS,
     "skipped_flows": SKIPPED_FLOWS,
+    "skipped_samples": SKIPPED_SAMPLES,
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
 ALWAYS = ("flows", "ports", "paths", "summary", "transports")

@@ -146,6 +146,45 @@ def test_a_run_ends_at_its_stop_time_with_that_much_sent():
     assert got.flow(0)["bytes"] == 10**9
 
 
+def test_samples_of_what_is_skipped_grow_evenly_and_are_marked():
+    # Oracle: a packet every DATA_PS, in each period, executed or skipped; sums are the totals.
+    packets, period_ps = 100_000, 100 * US_PS
+    flows = one_flow(0, 1, packets * MTU)
+
+    got = run(
+        star(2, RATE, DELAY_PS), flows, [(SPRAY, {"WindowBdp": 2})], sample_ps=period_ps, **SKIP
+    )
+
+    arrived = got["flow_samples"]["arrived_packets"]
+    assert arrived.sum() == packets
+    assert arrived[1:-1] == pytest.approx(period_ps / DATA_PS, abs=2)
+    assert got["flow_samples"]["arrived_bytes"].sum() == packets * (MTU + 62)
+    of_first_link = got["port_samples"]["node"] == 0
+    assert got["port_samples"]["sent_bytes"][of_first_link].sum() == got.port(0, 1000)["sent_bytes"]
+    marked, skips = got["skipped_samples"], got["skips"]
+    assert marked["skipped_ps"].sum() == skips["skipped_ps"].sum()
+    assert marked["skipped_ps"].max() == period_ps
+    first, last = skips["time_ps"].min(), (skips["time_ps"] + skips["skipped_ps"]).max()
+    assert marked["time_ps"].min() - period_ps < first < marked["time_ps"].min()
+    assert marked["time_ps"].max() - period_ps < last
+
+
+@pytest.mark.parametrize("seed", [2, 3, 10])
+def test_sums_of_samples_are_totals_where_ports_are_paused_and_many_send(seed):
+    network, flows, kind = random_case(seed)
+    transport, options = KINDS[kind]
+
+    got = run(network, flows, [transport], sample_ps=50 * US_PS, **options, **SKIP)
+
+    assert skipped(got)[1] > 0
+    for column in ("sent_bytes", "paused_ps"):
+        assert got["port_samples"][column].sum() == got["ports"][column].sum()
+    assert (got["ports"]["paused_ps"].sum() > 0) == (kind == "pfc")
+    flows_sent = got["flows"]["sent_data_packets"].sum()
+    lost = got["ports"]["dropped_buffer_frames"].sum() + got["ports"]["trimmed_packets"].sum()
+    assert got["flow_samples"]["arrived_packets"].sum() == pytest.approx(flows_sent, abs=int(lost))
+
+
 def random_case(seed):
     """Draw a network, who sends what to whom, and how."""
     rng = np.random.default_rng(seed)
@@ -192,7 +231,7 @@ def test_a_second_run_is_the_same_to_the_picosecond(seed):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"trace_arrivals": True}, "arrivals, pauses, samples and packet captures have all that"),
+        ({"trace_arrivals": True}, "arrivals, pauses and packet captures have all that"),
         ({"drops": [(0, 1000, 1)]}, "links lose frames at random, or scripted ones"),
         ({"program": "ns3::Hedera"}, "ns3::Hedera may have a clock of its own"),
     ],

@@ -101,7 +101,6 @@ def test_a_tolerance_that_is_none_is_refused(small, tolerance):
     [
         ("trace: {arrivals: true}", "trace.arrivals: it records all that happens, and engine.skip"),
         ("trace: {pauses: true}", "trace.pauses: it records all that happens"),
-        ("trace: {sample: 1 us}", "trace.sample: it records all that happens"),
         ("trace: {pcap: [0]}", "trace.pcap: it records all that happens"),
     ],
 )

@@ -72,6 +72,16 @@ MakeFlowSamples(const FabricParts& parts)
 }
 
 OutputTable
+MakeSkippedSamples(const FabricParts& parts)
+{
+    const auto& rows = parts.First().GetTelemetry()->SkippedSamples(); // there is one domain
+    OutputTable table;
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    table.Add("skipped_ps", rows.size(), [&](size_t i) { return rows[i].skippedPs; });
+    return table;
+}
+
+OutputTable
 MakePauses(const FabricParts& parts)
 {
     const auto rows = parts.Merged<Pause>([](auto& log) -> auto& { return log.Pauses(); },
@@ -113,6 +123,10 @@ AddRecords(std::map<std::string, OutputTable>& tables, const FabricParts& parts)
     {
         tables["port_samples"] = MakePortSamples(parts);
         tables["flow_samples"] = MakeFlowSamples(parts);
+        if (parts.First().GetSkip())
+        {
+            tables["skipped_samples"] = MakeSkippedSamples(parts);
+        }
     }
 }
 

@@ -79,11 +79,12 @@ Fabric::Watch(uint64_t nextPs)
         m_deadlocked = m_changes.LastCutPs() < nextPs + m_messages.SkippedPs() &&
                        !FindDeadlock(FabricParts({this})).empty();
     }
-    if (m_telemetry && !m_deadlocked && nextPs > m_telemetry->NextSamplePs())
+    const uint64_t worldPs = nextPs + m_messages.SkippedPs();
+    if (m_telemetry && !m_deadlocked && worldPs > m_telemetry->NextSamplePs())
     {
-        m_telemetry->SampleBefore(nextPs);
+        m_telemetry->SampleBefore(worldPs);
     }
-    m_watchPs = std::min(m_deadlockCheckPs, m_telemetry ? m_telemetry->NextSamplePs() : NEVER_PS);
+    m_watchPs = m_deadlockCheckPs;
     if (m_skip)
     {
         if (nextPs > m_skip->NextCheckPs() && !m_deadlocked)
@@ -91,6 +92,10 @@ Fabric::Watch(uint64_t nextPs)
             m_skip->Check(nextPs);
         }
         m_watchPs = std::min(m_watchPs, m_skip->NextCheckPs());
+    }
+    if (m_telemetry)
+    {
+        m_watchPs = std::min(m_watchPs, m_telemetry->NextSamplePs() - m_messages.SkippedPs());
     }
 }
 

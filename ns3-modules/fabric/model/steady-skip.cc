@@ -57,9 +57,8 @@ SteadySkip::CheckTypes() const
                             << ASIDE);
     }
     const FabricOptions& options = m_fabric.m_options;
-    NS_ABORT_MSG_IF(options.traceArrivals || options.tracePauses || options.samplePs ||
-                        !options.captures.empty(),
-                    "arrivals, pauses, samples and packet captures have all that happens, and "
+    NS_ABORT_MSG_IF(options.traceArrivals || options.tracePauses || !options.captures.empty(),
+                    "arrivals, pauses and packet captures have all that happens, and "
                     "what happens in a steady state is skipped"
                         << ASIDE);
     NS_ABORT_MSG_IF(m_fabric.m_losses.Any(),
@@ -120,7 +119,7 @@ SteadySkip::Check(uint64_t nextPs)
         }
         if (const auto jump = m_state.Judge(ahead, MostPs(nextPs), m_slowestPs))
         {
-            Skip(*jump);
+            Skip(*jump, nextPs);
             m_state.Skipped(jump->byPs);
             m_sinceJump = 0;
         }
@@ -215,7 +214,29 @@ SteadySkip::Take() const
 }
 
 void
-SteadySkip::Skip(const SteadyState::Jump& jump)
+SteadySkip::Skip(const SteadyState::Jump& jump, uint64_t nextPs)
+{
+    Telemetry::Skipped sampled{nextPs + m_fabric.m_messages.SkippedPs(), jump.byPs, {}};
+    const uint64_t skippedPackets = SkipMessages(jump, sampled);
+    SkipPorts(jump);
+    if (m_fabric.m_telemetry)
+    {
+        m_fabric.m_telemetry->Skip(sampled);
+    }
+    m_skips.push_back({m_nextCheckPs + m_fabric.m_messages.SkippedPs(),
+                       jump.byPs,
+                       skippedPackets,
+                       jump.OverPs(),
+                       m_active.size()});
+    m_fabric.m_dataPackets += skippedPackets;
+    m_fabric.m_messages.Skip(jump.byPs);
+    m_fabric.m_limitPs -= jump.byPs;
+    NS_LOG_LOGIC("skipped " << jump.byPs << " ps at " << m_fabric.NowPs() << " ps");
+}
+
+/// @return packets by which messages are shorter now
+uint64_t
+SteadySkip::SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& sampled)
 {
     uint64_t skippedPackets = 0;
     m_messages.resize(m_fabric.m_messages.Size());
@@ -244,20 +265,12 @@ SteadySkip::Skip(const SteadyState::Jump& jump)
         {
             m_fabric.m_endpoints[end].transport->Shorten(index, static_cast<uint32_t>(packets));
         }
+        sampled.packets.emplace_back(index, packets);
     }
-    SkipPorts(jump);
-    m_skips.push_back({m_nextCheckPs + m_fabric.m_messages.SkippedPs(),
-                       jump.byPs,
-                       skippedPackets,
-                       jump.OverPs(),
-                       m_active.size()});
-    m_fabric.m_dataPackets += skippedPackets;
-    m_fabric.m_messages.Skip(jump.byPs);
-    m_fabric.m_limitPs -= jump.byPs;
-    NS_LOG_LOGIC("skipped " << jump.byPs << " ps at " << m_fabric.NowPs() << " ps");
+    return skippedPackets;
 }
 
-/// What a port gets is what its peer sends.
+/// What a port gets is what its peer sends. Totals never become smaller: samples have them already.
 void
 SteadySkip::SkipPorts(const SteadyState::Jump& jump)
 {
@@ -269,9 +282,10 @@ SteadySkip::SkipPorts(const SteadyState::Jump& jump)
         for (size_t total = 0; total < m_ports[port].size(); total++)
         {
             const bool isReceived = total == RECEIVED_FRAMES;
-            m_ports[port][total] = m_portsBefore[port][total] +
+            const uint64_t until = m_portsBefore[port][total] +
                                    (isReceived ? grown(m_fabric.m_ports[port].peer, SENT_FRAMES)
                                                : grown(port, total));
+            m_ports[port][total] = std::max(m_ports[port][total], until);
         }
     }
 }

@@ -6,6 +6,7 @@
 #include "steady-state.h"
 
 #include "ns3/frame.h"
+#include "ns3/telemetry.h"
 #include "ns3/transport.h"
 
 #include <vector>
@@ -109,7 +110,8 @@ class SteadySkip
     uint64_t MostPs(uint64_t nextPs) const;
     MessageProgress ProgressOf(uint32_t message) const;
     Snapshot Take() const;
-    void Skip(const SteadyState::Jump& jump);
+    void Skip(const SteadyState::Jump& jump, uint64_t nextPs);
+    uint64_t SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& sampled);
     void SkipPorts(const SteadyState::Jump& jump);
 
     Fabric& m_fabric;

@@ -161,8 +161,8 @@ SteadyState::CourseOf(size_t flow, size_t first) const
 /**
  * @return how the rates of messages may be wrong; empty if one of them is not steady
  *
- * What halves differ by is a trend if it is more than windows scatter by. A few windows of a message
- * tell little of that, so half of it is what those of all messages scatter by.
+ * What halves differ by is a trend if it is more than windows scatter by. A few windows of one
+ * message tell little of that, so half of it is what those of all messages scatter by.
  */
 std::vector<RateError>
 SteadyState::ErrorsOf(size_t flows, size_t first) const
@@ -185,8 +185,9 @@ SteadyState::ErrorsOf(size_t flows, size_t first) const
     {
         const double spread = std::sqrt(windows * (variance + course.variance) / 2);
         const double chance = std::max(CHANCE_PACKETS, CHANCE_SPREADS * spread);
-        errors.push_back({std::max({course.apart, course.halves, course.queued / 2, SPREADS * spread}),
-                          std::max(0.0, course.halves - chance)});
+        const double always =
+            std::max({course.apart, course.halves, course.queued / 2, SPREADS * spread});
+        errors.push_back({always, std::max(0.0, course.halves - chance)});
     }
     return errors;
 }
@@ -195,8 +196,8 @@ SteadyState::ErrorsOf(size_t flows, size_t first) const
  * @return how long a message may be taken to go on as it does, since the last Restart, if its rate
  * may be wrong by this [ps]
  *
- * A state may use up a part of what is left of the tolerance, and more of it the more of the message
- * it skips: after one that skips the rest there is no other.
+ * A state may use up a part of what is left of the tolerance, and more of it the more of the
+ * message it skips: after one that skips the rest there is no other.
  */
 double
 SteadyState::SurePs(size_t flow, size_t first, const RateError& error, const FlowAhead& ahead) const

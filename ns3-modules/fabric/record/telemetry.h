@@ -46,6 +46,13 @@ struct FlowSample
     uint64_t bytes;   ///< Of these, with headers, without framing [byte]
 };
 
+/// A sample of which a part was skipped as a steady state: totals grow evenly there.
+struct SkippedSample
+{
+    uint64_t timePs;
+    uint64_t skippedPs; ///< Of the time since the sample before [ps]
+};
+
 /// Why the other end of a link sent PAUSE.
 struct PauseReason
 {
@@ -69,7 +76,7 @@ struct Pause
  *
  * A sample holds the state after all events of its instant, and only what is not zero: a port or
  * message without a row neither held nor did anything. The last sample lies at the end of the run,
- * so sums over all samples are the totals of the run.
+ * so sums over all samples are the totals of the run. Times are those of the world.
  */
 class Telemetry
 {
@@ -86,6 +93,18 @@ class Telemetry
     void PauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason);
     /// Take the samples that lie before the next event.
     void SampleBefore(uint64_t nextPs);
+
+    /// A steady state that is skipped.
+    struct Skipped
+    {
+        uint64_t fromPs;
+        uint64_t byPs;
+        /// Messages, and the packets of each that would have come
+        std::vector<std::pair<uint32_t, uint64_t>> packets;
+    };
+
+    /// Take the samples that lie in what is skipped; SteadySkip knows already what ports did there.
+    void Skip(const Skipped& skipped);
     /// Take the last sample.
     void Finish();
 
@@ -125,6 +144,11 @@ class Telemetry
         return m_flowSamples;
     }
 
+    const std::vector<SkippedSample>& SkippedSamples() const
+    {
+        return m_skippedSamples;
+    }
+
     const std::vector<Pause>& Pauses() const
     {
         return m_pauses;
@@ -135,14 +159,19 @@ class Telemetry
 
   private:
     void Sample(uint64_t timePs);
-    void SamplePort(size_t index, uint64_t timePs);
+    void SamplePort(size_t index, uint64_t timePs, uint64_t executedPs);
+    void SampleFlows(uint64_t timePs);
+    void MarkSkipped(uint64_t timePs);
+    void CountArrived(uint32_t message, uint32_t packets, uint64_t bytes);
 
-    /// Totals of a port when it was last sampled.
-    struct Before
+    /// Totals of a port.
+    struct Totals
     {
         uint64_t sentBytes{0};
         uint64_t pausedPs{0};
     };
+
+    Totals SkippedOf(size_t index) const;
 
     /// What has come in for a message since the last sample.
     struct Arrived
@@ -157,7 +186,9 @@ class Telemetry
     bool m_logsArrivals;
     bool m_logsPauses;
     std::vector<PortId> m_sampled;
-    std::vector<Before> m_before;      ///< Of each sampled port
+    std::vector<Totals> m_before;      ///< Of each sampled port, when it was last sampled
+    std::vector<Totals> m_skipped;     ///< Of each, what was skipped until the sample at hand
+    uint64_t m_skippedSincePs{0};      ///< Skipped since the last sample [ps]
     std::vector<size_t> m_holding;     ///< Sampled ports that held or were held back just then
     std::vector<Arrived> m_arrived;    ///< Of each message
     std::vector<uint32_t> m_receiving; ///< Messages with anything in m_arrived
@@ -166,6 +197,7 @@ class Telemetry
     std::vector<PortSample> m_portSamples;
     std::vector<FlowSample> m_flowSamples;
     std::vector<Pause> m_pauses;
+    std::vector<SkippedSample> m_skippedSamples;
 };
 
 } // namespace fabric

@@ -46,8 +46,8 @@ Even(uint64_t i)
 }
 
 /**
- * Oracle: of counts that are alike the error is one packet in what was measured, and in x times that
- * it is the root of x + x^2. It may be half of a budget b, and as much of the other half as is
+ * Oracle: of counts that are alike the error is one packet in what was measured, and in x times
+ * that it is the root of x + x^2. It may be half of a budget b, and as much of the other half as is
  * skipped of what is left to be sent, of which `share` was measured:
  * x + x^2 = (b / 2 + b / 2 share x)^2, a quadratic equation.
  */
@@ -145,8 +145,8 @@ class UnsteadyCourses : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(Jump(Even), 4 * EvenTimes(200, 400 / 1e6), 0.1, "of error 1");
         NS_TEST_EXPECT_MSG_EQ(Jump(Even, 2 * WINDOW_PS), 0, "a clock turns less than every window");
         // 1, 1, 1 and 3 off their mean, 12 squared; the line through them has a slope of 6 / 5 and
-        // leaves 12 - 6^2 / 5 = 4.8. So the four scatter by the root of 4 * 4.8 / (4 - 2) = 9.6, and
-        // half as much again is more than the 4 by which halves differ.
+        // leaves 12 - 6^2 / 5 = 4.8. So the four scatter by the root of 4 * 4.8 / (4 - 2) = 9.6,
+        // and half as much again is more than the 4 by which halves differ.
         const double error = 1.5 * std::sqrt(9.6);
         NS_TEST_EXPECT_MSG_EQ_TOL(Jump([](uint64_t i) { return Late(i, 4); }),
                                   4 * EvenTimes(200 / error, 404 / 1e6),
