@@ -111,7 +111,7 @@ def beside_stock(tolerance: str, words: list[str]) -> None:
     for name, seconds in per_hop_s.items():
         print(f"{name}: {1e6 * seconds:.2f} us of CPU per data packet and hop, measured")
     heads = ("packets", "hops", "skipped", "CPU [s]", *(f"{name}*" for name in per_hop_s))
-    print(f"{'case':32}", *(f"{head:>12}" for head in heads))
+    print(f"{'case':32}", *(f"{head:>{max(12, len(head))}}" for head in heads))
     for name, scenario, scale, variant, sets in LARGE:
         if words and not any(word in name for word in words):
             continue
@@ -121,7 +121,8 @@ def beside_stock(tolerance: str, words: list[str]) -> None:
             f"{done.packets / 1e6:.1f} M", f"{done.hops / 1e6:.1f} M", f"{done.skipped_share:.1%}",
             f"{done.cpu_s:.2f}", *times,
         )  # fmt: skip
-        print(f"{name:32}", *(f"{cell:>12}" for cell in cells), flush=True)
+        wide = [f"{cell:>{max(12, len(head))}}" for cell, head in zip(cells, heads, strict=True)]
+        print(f"{name:32}", *wide, flush=True)
     print("* CPU that it would take, extrapolated by hops, over ours")
 
 

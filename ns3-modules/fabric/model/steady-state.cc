@@ -162,13 +162,14 @@ SteadyState::CourseOf(size_t flow, size_t first) const
  * @return how the rates of messages may be wrong; empty if one of them is not steady
  *
  * What halves differ by is a trend if it is more than windows scatter by. A few windows of one
- * message tell little of that, so half of it is what those of all messages scatter by.
+ * message tell little of that, so half of it is what messages usually scatter by: their median,
+ * which in so few windows is less than their mean (Wilson and Hilferty, of chi-squared).
  */
 std::vector<RateError>
 SteadyState::ErrorsOf(size_t flows, size_t first) const
 {
     std::vector<Course> courses;
-    double variance = 0;
+    std::vector<double> variances;
     for (size_t flow = 0; flow < flows; flow++)
     {
         const auto course = CourseOf(flow, first);
@@ -177,13 +178,20 @@ SteadyState::ErrorsOf(size_t flows, size_t first) const
             return {};
         }
         courses.push_back(*course);
-        variance += course->variance / static_cast<double>(flows);
+        variances.push_back(course->variance);
+    }
+    if (courses.empty())
+    {
+        return {};
     }
     const auto windows = static_cast<double>(m_history.size() - 1 - first);
+    const auto middle = variances.begin() + flows / 2;
+    std::nth_element(variances.begin(), middle, variances.end());
+    const double usual = *middle / std::pow(1 - 2 / (9 * (windows - 2)), 3);
     std::vector<RateError> errors;
     for (const Course& course : courses)
     {
-        const double spread = std::sqrt(windows * (variance + course.variance) / 2);
+        const double spread = std::sqrt(windows * (usual + course.variance) / 2);
         const double chance = std::max(CHANCE_PACKETS, CHANCE_SPREADS * spread);
         const double always =
             std::max({course.apart, course.halves, course.queued / 2, SPREADS * spread});

@@ -145,9 +145,10 @@ class UnsteadyCourses : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(Jump(Even), 4 * EvenTimes(200, 400 / 1e6), 0.1, "of error 1");
         NS_TEST_EXPECT_MSG_EQ(Jump(Even, 2 * WINDOW_PS), 0, "a clock turns less than every window");
         // 1, 1, 1 and 3 off their mean, 12 squared; the line through them has a slope of 6 / 5 and
-        // leaves 12 - 6^2 / 5 = 4.8. So the four scatter by the root of 4 * 4.8 / (4 - 2) = 9.6,
-        // and half as much again is more than the 4 by which halves differ.
-        const double error = 1.5 * std::sqrt(9.6);
+        // leaves 12 - 6^2 / 5 = 4.8, so a variance of 4.8 / (4 - 2). As a median of such it stands
+        // for a mean of 1 / (1 - 2 / (9 * 2))^3 of it; half of each is taken. Half as much again as
+        // the four windows scatter by is more than the 4 by which halves differ.
+        const double error = 1.5 * std::sqrt(4 * 2.4 * (1 + std::pow(9 / 8.0, 3)) / 2);
         NS_TEST_EXPECT_MSG_EQ_TOL(Jump([](uint64_t i) { return Late(i, 4); }),
                                   4 * EvenTimes(200 / error, 404 / 1e6),
                                   0.1,
