@@ -43,7 +43,7 @@ CASES = [
     *(
         (f"permutation, {variant}", variant, [SIZE])
         for variant in (
-            "sprayed", "rocev2_irn", "rocev2", "rocev2_dcqcn", "rocev2_hpcc", "infiniband",
+            "sprayed", "rocev2_irn", "rocev2", "rocev2_dcqcn", "rocev2_hpcc",
             "smartt_single", "smartt", "rccc", "ndp", "eqds",
         )
     ),

@@ -12,6 +12,7 @@ from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes
 from pyorch.simulate.control import Controller
 from pyorch.simulate.pipes import small_buffers
+from pyorch.simulate.steady import surprises
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
@@ -287,11 +288,14 @@ class Fabric:
         said |= {f"switch.{k}" for k in ("buffer", "cut_through") if f"{k}_bytes" in options}
         return sorted({*said, "transport: windows, recovery, acknowledgements on the wire"})
 
-    def small_buffers(self) -> list[str]:
-        """Return one line for each buffer that cannot hold what is under way on its path."""
-        if not {"links", "flows"} <= self._tables.keys():
-            return []  # the engine says what is wrong
-        return list(small_buffers(self._tables, self._transports))
+    def warnings(self) -> list[str]:
+        """Return lines on what is allowed, and gives results that may surprise."""
+        found = []
+        if {"links", "flows"} <= self._tables.keys():  # else the engine says what is wrong
+            found += small_buffers(self._tables, self._transports)
+        if "skip_ppm" in self.engine:
+            found += surprises(self._tables, self._transports)
+        return found
 
     def build(self, namespace, out: Path = Path()):
         """Return a C++ facade with everything said so far, ready to run.

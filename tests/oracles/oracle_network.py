@@ -197,8 +197,8 @@ def run(
     captures : Captures, optional
         Hosts whose frames go to pcap files.
     options
-        ``engine`` (packets), ``skip_ppm``, ``threads``, ``program`` of switches; of `Fabric`:
-        ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
+        ``engine`` (packets), ``skip_ppm``, ``threads``, ``program`` of switches, ``link_control``;
+        of `Fabric`: ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
     """
     return run_tables(
         network.nodes_table(),
@@ -223,7 +223,7 @@ def run(
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
     link_events=(), dependencies=(), tasks=(), sampled=(), captures=None, engine="packets",
-    program=None, skip_ppm=None, threads=1, **options,
+    program=None, link_control=None, skip_ppm=None, threads=1, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
@@ -257,6 +257,8 @@ def run_tables(
         fabric.program(*([program] if isinstance(program, str) else program))
     if pfc is not None:
         fabric.flow_control("ns3::Pfc", pfc)
+    if link_control:
+        fabric.flow_control(link_control, {})
     for type_name, attributes in transports:
         fabric.transport(type_name, attributes)
     for host in captures.hosts if captures else ():

@@ -167,6 +167,12 @@ LinkFlowControl::OnLinkUp(PortId)
 {
 }
 
+bool
+LinkFlowControl::MaySkip() const
+{
+    return true;
+}
+
 void
 LinkFlowControl::Fetch(PortId) const
 {

@@ -82,6 +82,9 @@ class LinkFlowControl : public Object
     /// The link of this port, which was cut, is back.
     virtual void OnLinkUp(PortId port);
 
+    /// @return whether completion times keep what is promised when steady states are skipped
+    virtual bool MaySkip() const;
+
     /// OnArrival or OnDeparture will soon be called for this port: fetch its memory.
     virtual void Fetch(PortId ingress) const;
 

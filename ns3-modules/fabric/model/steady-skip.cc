@@ -56,6 +56,12 @@ SteadySkip::CheckTypes() const
                                "skipped would stop"
                             << ASIDE);
     }
+    for (const auto& link : m_fabric.m_linkClasses)
+    {
+        NS_ABORT_MSG_IF(link.control && !link.control->MaySkip(),
+                        link.control->GetInstanceTypeId().GetName()
+                            << " holds messages back by turns that are not steady" << ASIDE);
+    }
     const FabricOptions& options = m_fabric.m_options;
     NS_ABORT_MSG_IF(options.traceArrivals || options.tracePauses || !options.captures.empty(),
                     "arrivals, pauses and packet captures have all that happens, and "

@@ -41,6 +41,7 @@ class CreditFlowControl final : public fabric::LinkFlowControl
     uint32_t LosslessClasses() const override;
     uint32_t NumClasses() const override;
     bool WatchesSenders() const override;
+    bool MaySkip() const override;
     bool OnArrival(fabric::PortId ingress,
                    fabric::PortId egress,
                    const fabric::Frame& frame) override;
