@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-SPRAYED = ["sprayed", "smartt", "nscc", "ndp"]
+SPRAYED = ["sprayed", "smartt", "nscc", "rccc", "eqds", "ndp"]
 MANY_PATHS = ["sprayed", "smartt", "nscc", "rccc", "eqds", "ndp", "homa", "mprdma"]
 ONE_PATH = ["rocev2", "rocev2_dcqcn", "rocev2_hpcc", "infiniband", "rocev2_irn"]
 
