@@ -211,7 +211,8 @@ def test_the_table_of_one_rail_shows_what_was_measured():
     for variant, rows in groups.groupby("variant"):
         sizes = [own["over_ideal"] for _, own in rows.groupby("data_bytes")]
         digits = 2 if variant == "rocev2" else 4
-        assert f"{interval(sizes[0], digits)} and {interval(sizes[1], digits)}" in section
+        first, second, largest = (interval(own, digits) for own in sizes)
+        assert f"{first}, {second} and {largest}" in section
     steps = pd.read_csv(RESULTS / "rail" / "paper" / "collective_steps.csv")
     largest = groups[groups["data_bytes"] == groups["data_bytes"].max()]
     rows = steps.merge(largest[["run", "ideal_ps", "steps"]], on="run")
