@@ -57,6 +57,11 @@ CHANGES = {
         "delay: 500 ns}", "delay: 500 ns, classes: [{tiers: [0, 1], flow_control: 5}]}",
         "small.yaml:4: link.classes.0.flow_control: 5 is not a mapping of keys to values.",
     ),
+    "sharded weights beside a whole pass": (
+        "type: permutation, message: 1 MB",
+        "type: training, preset: dense-100t, divide: 1000, weights: sharded, overlap: pass",
+        "small.yaml:6: workload.weights: sharded are for schedule: steady with overlap: compute.",
+    ),
     "a number without unit": (
         "800 Gb/s", "800",
         "small.yaml:4: link.rate: '800' has no unit I can read as a rate. Write a number and one"
