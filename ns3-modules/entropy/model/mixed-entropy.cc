@@ -40,14 +40,8 @@ MixedEntropy::Close(uint32_t slot)
 uint16_t
 MixedEntropy::Next(uint32_t slot, PortId port)
 {
-    auto& recycled = m_recycled[slot];
-    if (recycled.empty())
-    {
-        return BitmapEntropy::Next(slot, port);
-    }
-    const uint16_t entropy = recycled.front();
-    recycled.pop_front();
-    return entropy;
+    RecycledEntropies& recycled = m_recycled[slot];
+    return recycled.IsEmpty() ? BitmapEntropy::Next(slot, port) : recycled.Pop();
 }
 
 void
@@ -58,7 +52,7 @@ MixedEntropy::Report(uint32_t slot, const PathReport& report)
     const bool good = report.fate == Fate::ARRIVED || report.fate == Fate::TRIMMED_AT_LAST_HOP;
     if (good && report.rttPs > 0) // of what was answered itself
     {
-        m_recycled[slot].push_back(report.entropy);
+        m_recycled[slot].Push(report.entropy);
     }
 }
 

@@ -4,8 +4,7 @@
 #define MIXED_ENTROPY_H
 
 #include "bitmap-entropy.h"
-
-#include <deque>
+#include "recycled-entropies.h"
 
 namespace ns3
 {
@@ -29,7 +28,7 @@ class MixedEntropy final : public BitmapEntropy
     void Report(uint32_t slot, const fabric::PathReport& report) override;
 
   private:
-    fabric::SlotTable<std::deque<uint16_t>> m_recycled; ///< Of each flow, oldest first
+    fabric::SlotTable<RecycledEntropies> m_recycled;
 };
 
 } // namespace ns3

@@ -24,9 +24,9 @@ PenalisedEntropies::PenalisedEntropies(uint32_t n, RandomCursor& draws)
 uint16_t
 PenalisedEntropies::Next(RandomCursor& draws)
 {
-    if (m_penalties[Here()] > 0)
+    if (m_penalised > 0 && m_penalties[Here()] > 0)
     {
-        m_penalties[Here()]--;
+        m_penalised -= --m_penalties[Here()] == 0;
         for (size_t passed = 0; passed < m_penalties.size(); passed++)
         {
             Advance(draws);
@@ -76,6 +76,7 @@ PenalisedEntropies::Report(uint16_t entropy, PathReport::Fate fate)
         break;
     }
     uint8_t& held = m_penalties[entropy];
+    m_penalised += held == 0;
     held = static_cast<uint8_t>(std::min<uint32_t>(held + penalty, MOST));
 }
 

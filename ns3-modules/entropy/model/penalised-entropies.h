@@ -47,6 +47,7 @@ class PenalisedEntropies
     void Advance(fabric::RandomCursor& draws); ///< To the next place that is an entropy
 
     std::vector<uint8_t> m_penalties; ///< By entropy, at most MOST
+    uint32_t m_penalised{0};          ///< How many have one: often nobody needs to be looked up
     uint32_t m_span;                  ///< Places in a round: the next power of two
     uint32_t m_index{0};              ///< Place in the round
     uint32_t m_mask;                  ///< Of this round, "r"

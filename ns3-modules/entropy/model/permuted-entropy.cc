@@ -42,22 +42,36 @@ void
 PermutedEntropy::Open(uint32_t slot, uint32_t message)
 {
     NS_LOG_FUNCTION(this << slot << message);
-    m_flows.Open(slot, PermutedFlow{DrawsOf(message), message, {}});
+    m_flows.Open(slot, PermutedFlow{DrawsOf(message), message, {}, {}});
 }
 
 PermutedPortOrder&
 PermutedEntropy::OrderOf(PermutedFlow& flow, PortId port) const
 {
-    for (auto& order : flow.orders)
+    if (!flow.first)
+    {
+        flow.first = NewOrder(flow, port);
+    }
+    if (flow.first->port == port)
+    {
+        return *flow.first;
+    }
+    for (auto& order : flow.others)
     {
         if (order.port == port)
         {
             return order;
         }
     }
+    return flow.others.emplace_back(NewOrder(flow, port));
+}
+
+PermutedPortOrder
+PermutedEntropy::NewOrder(const PermutedFlow& flow, PortId port) const
+{
     const uint32_t paths = m_paths ? m_paths : Host().NumPaths(flow.message, port);
     const uint32_t shifts = m_paths ? 1 : ENTROPIES / paths;
-    return flow.orders.emplace_back(PermutedPortOrder{port, paths, shifts, EntropyOrder(paths)});
+    return {port, paths, shifts, EntropyOrder(paths)};
 }
 
 uint16_t

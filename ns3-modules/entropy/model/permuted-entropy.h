@@ -6,6 +6,7 @@
 #include "entropy-order.h"
 #include "flow-selector.h"
 
+#include <optional>
 #include <vector>
 
 namespace ns3
@@ -25,7 +26,8 @@ struct PermutedFlow
 {
     fabric::RandomCursor draws;
     uint32_t message;
-    std::vector<PermutedPortOrder> orders;
+    std::optional<PermutedPortOrder> first; ///< Often the only one: found without a pointer
+    std::vector<PermutedPortOrder> others;
 };
 
 /**
@@ -51,6 +53,7 @@ class PermutedEntropy final : public FlowSelector<PermutedFlow>
 
   private:
     PermutedPortOrder& OrderOf(PermutedFlow& flow, fabric::PortId port) const;
+    PermutedPortOrder NewOrder(const PermutedFlow& flow, fabric::PortId port) const;
 
     uint32_t m_paths{0}; ///< Number of entropies, 0 = number of paths
 };

@@ -20,7 +20,7 @@ CreditPacer::CreditPacer(const Rules& rules)
 void
 CreditPacer::List(uint32_t flow)
 {
-    const Flow& state = m_flows[flow];
+    const Flow& state = Of(flow);
     const bool byBytes = m_rules.order == FlowOrder::By::LEAST_REMAINING;
     m_order.Push(flow, byBytes ? state.wantedBytes + state.outstandingBytes : state.number);
     m_waits = true;
@@ -29,11 +29,11 @@ CreditPacer::List(uint32_t flow)
 void
 CreditPacer::Want(uint32_t flow, uint64_t bytes)
 {
-    if (flow >= m_flows.size())
+    if (!IsKnown(flow))
     {
-        m_flows.resize(flow + 1);
+        m_others.resize(flow);
     }
-    Flow& state = m_flows[flow];
+    Flow& state = Of(flow);
     if (state.number == 0)
     {
         state.number = ++m_begun;
@@ -46,11 +46,11 @@ CreditPacer::Want(uint32_t flow, uint64_t bytes)
 void
 CreditPacer::Received(uint32_t flow, uint64_t bytes)
 {
-    if (flow >= m_flows.size())
+    if (!IsKnown(flow))
     {
         return; // it never wanted any
     }
-    Flow& state = m_flows[flow];
+    Flow& state = Of(flow);
     state.outstandingBytes -= std::min(bytes, state.outstandingBytes);
     if (state.wantedBytes > 0)
     {
@@ -61,12 +61,12 @@ CreditPacer::Received(uint32_t flow, uint64_t bytes)
 void
 CreditPacer::Forget(uint32_t flow)
 {
-    if (flow >= m_flows.size())
+    if (!IsKnown(flow))
     {
         return; // it never wanted any
     }
-    m_wantedBytes -= m_flows[flow].wantedBytes;
-    m_flows[flow] = {};
+    m_wantedBytes -= Of(flow).wantedBytes;
+    Of(flow) = {};
     m_waits = m_wantedBytes > 0; // somebody else may come in its place
 }
 
@@ -86,7 +86,7 @@ CreditPacer::Take(uint64_t nowPs)
     using Verdict = FlowOrder::Verdict;
     uint32_t asked = 0;
     const uint32_t flow = m_order.PopFirst([this, &asked](uint32_t candidate) {
-        const Flow& state = m_flows[candidate];
+        const Flow& state = Of(candidate);
         if (state.wantedBytes == 0)
         {
             return Verdict::DROP;
@@ -104,7 +104,7 @@ CreditPacer::Take(uint64_t nowPs)
         m_waits = false;
         return std::nullopt;
     }
-    Flow& state = m_flows[flow];
+    Flow& state = Of(flow);
     const uint64_t bytes = std::min<uint64_t>(m_rules.quantumBytes, state.wantedBytes);
     state.wantedBytes -= bytes;
     m_wantedBytes -= bytes;

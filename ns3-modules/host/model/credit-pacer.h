@@ -66,13 +66,26 @@ class CreditPacer
 
     void List(uint32_t flow);
 
-    Rules m_rules;
+    /// @return whether a flow ever wanted credit, or a later one did
+    bool IsKnown(uint32_t flow) const
+    {
+        return flow <= m_others.size();
+    }
+
+    Flow& Of(uint32_t flow)
+    {
+        return flow == 0 ? m_first : m_others[flow - 1];
+    }
+
+    // what each credit touches, side by side; the first flow is often the only one
     Pacer m_pacer;
-    FlowOrder m_order;
-    std::vector<Flow> m_flows;
-    uint64_t m_begun{0};  ///< Flows ever
     uint64_t m_wantedBytes{0}; ///< By all flows, and not yet credited [byte]
-    bool m_waits{false};  ///< Somebody may have credit as soon as the pacer allows
+    Flow m_first;
+    Rules m_rules;
+    FlowOrder m_order;
+    bool m_waits{false};        ///< Somebody may have credit as soon as the pacer allows
+    std::vector<Flow> m_others; ///< From flow 1 up
+    uint64_t m_begun{0};        ///< Flows ever
 };
 
 } // namespace fabric

@@ -10,26 +10,27 @@ namespace fabric
 void
 FlowOrder::PushRarely(uint32_t flow, uint64_t key)
 {
-    if (m_by == By::ROUND_ROBIN)
+    if (!m_sorted)
     {
         m_after.resize(flow, ABSENT);
         Push(flow, key);
         return;
     }
-    if (flow >= m_keys.size())
+    auto& [places, keys] = *m_sorted;
+    if (flow >= keys.size())
     {
-        m_keys.resize(flow + 1, NO_KEY);
+        keys.resize(flow + 1, NO_KEY);
     }
-    if (m_keys[flow] == key)
+    if (keys[flow] == key)
     {
         return;
     }
-    if (m_keys[flow] != NO_KEY)
+    if (keys[flow] != NO_KEY)
     {
-        m_sorted.erase({m_keys[flow], flow});
+        places.erase({keys[flow], flow});
     }
-    m_keys[flow] = key;
-    m_sorted.emplace(key, flow);
+    keys[flow] = key;
+    places.emplace(key, flow);
 }
 
 } // namespace fabric

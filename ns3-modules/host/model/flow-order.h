@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ namespace fabric
  * @brief Which of the flows that may have something to send is served next.
  *
  * Round robin costs O(1) for each flow that is asked, the other orders O(log n). A flow is listed
- * at most once.
+ * at most once. What only the others need lies apart: an order is in the way of each packet.
  */
 class FlowOrder
 {
@@ -46,8 +47,13 @@ class FlowOrder
     static constexpr uint32_t NOBODY = 0xffffffff;
 
     explicit FlowOrder(By by = By::ROUND_ROBIN)
-        : m_by(by)
+        : m_sorted(by == By::ROUND_ROBIN ? nullptr : std::make_unique<Sorted>())
     {
+    }
+
+    bool IsEmpty() const
+    {
+        return m_sorted ? m_sorted->places.empty() : m_head == NOBODY;
     }
 
     /**
@@ -57,7 +63,7 @@ class FlowOrder
      */
     void Push(uint32_t flow, uint64_t key)
     {
-        if (m_by != By::ROUND_ROBIN || flow > m_after.size())
+        if (m_sorted || flow > m_after.size())
         {
             PushRarely(flow, key);
         }
@@ -77,7 +83,7 @@ class FlowOrder
     template <typename Judge>
     uint32_t PopFirst(Judge&& judge)
     {
-        return m_by == By::ROUND_ROBIN ? PopFromRound(judge) : PopFromSorted(judge);
+        return m_sorted ? PopFromSorted(judge) : PopFromRound(judge);
     }
 
     /**
@@ -87,9 +93,10 @@ class FlowOrder
     template <typename May>
     bool Any(May&& may) const
     {
-        if (m_by != By::ROUND_ROBIN)
+        if (m_sorted)
         {
-            return std::any_of(m_sorted.begin(), m_sorted.end(), [&may](const auto& place) {
+            const auto& places = m_sorted->places;
+            return std::any_of(places.begin(), places.end(), [&may](const auto& place) {
                 return may(place.second);
             });
         }
@@ -104,6 +111,13 @@ class FlowOrder
   private:
     static constexpr uint32_t ABSENT = 0xfffffffe;
     static constexpr uint64_t NO_KEY = std::numeric_limits<uint64_t>::max();
+
+    /// Flows by their keys.
+    struct Sorted
+    {
+        std::set<std::pair<uint64_t, uint32_t>> places; ///< Key and flow
+        std::vector<uint64_t> keys;                     ///< Of each flow in places
+    };
 
     /// Successor of a flow in the round; that of flow 0, often the only one, lies in the object.
     uint32_t& After(uint32_t flow)
@@ -149,8 +163,9 @@ class FlowOrder
     template <typename Judge>
     uint32_t PopFromSorted(Judge& judge)
     {
-        auto place = m_sorted.begin();
-        while (place != m_sorted.end())
+        auto& [places, keys] = *m_sorted;
+        auto place = places.begin();
+        while (place != places.end())
         {
             const uint32_t flow = place->second;
             const Verdict verdict = judge(flow);
@@ -163,8 +178,8 @@ class FlowOrder
                 ++place;
                 continue;
             }
-            place = m_sorted.erase(place);
-            m_keys[flow] = NO_KEY;
+            place = places.erase(place);
+            keys[flow] = NO_KEY;
             if (verdict == Verdict::TAKE)
             {
                 return flow;
@@ -173,13 +188,11 @@ class FlowOrder
         return NOBODY;
     }
 
-    By m_by;
+    std::unique_ptr<Sorted> m_sorted; ///< Null: round robin
     uint32_t m_head{NOBODY};
     uint32_t m_tail{NOBODY};
     uint32_t m_afterFirst{ABSENT};
-    std::vector<uint32_t> m_after;                    ///< Of flow 1 and up
-    std::set<std::pair<uint64_t, uint32_t>> m_sorted; ///< Key and flow
-    std::vector<uint64_t> m_keys;                     ///< Of each flow in m_sorted
+    std::vector<uint32_t> m_after; ///< Of flow 1 and up
 };
 
 } // namespace fabric

@@ -161,6 +161,7 @@ class MessageSource : public PacketTransport
     /// A control frame or an acknowledgement has come.
     void ReceiveAtSource(FrameId id)
     {
+        FetchChoosers();
         const Frame& frame = Host().GetFrame(id);
         const uint32_t slot = Host().GetMessage(frame.message).senderSlot;
         if (slot == DONE_SLOT || slot == NO_SLOT)
@@ -249,6 +250,10 @@ class MessageSource : public PacketTransport
 
     FrameId NextFrame(PortId port, const NicState& nic) final
     {
+        if (m_ready.MayHave())
+        {
+            FetchChoosers();
+        }
         if (m_ready.Levels() == 1)
         {
             const bool goes = m_isMixed || nic.Takes(m_priority);
@@ -370,11 +375,11 @@ class MessageSource : public PacketTransport
         Wake(out);
     }
 
-    FlowSlots<Out> m_out;
-    ReadyFlows m_ready;    ///< A list for each port, or one for all
-    uint64_t m_begun{0};   ///< Messages that ever began
     bool m_isMixed{false}; ///< Messages of unlike priorities wait in one list
     bool m_spreads{false}; ///< SpreadsOverPorts()
+    ReadyFlows m_ready;    ///< A list for each port, or one for all
+    FlowSlots<Out> m_out;
+    uint64_t m_begun{0};   ///< Messages that ever began
 };
 
 } // namespace fabric

@@ -149,6 +149,18 @@ class PacketTransport : public Transport
     void HostTimer();                          ///< A timer of HOST_TIMER has run out
     void Notify(Inbound& in, FrameId data, PortId port); ///< Send a CNP if one is due
 
+    /// Ask for the memory of what is asked for each packet, which lies apart from the transport.
+    void FetchChoosers() const
+    {
+        constexpr size_t SELECTOR_BYTES = 256; // with its first flow
+        constexpr size_t CONTROL_BYTES = 384;
+        FetchObject(PeekPointer(m_entropy), SELECTOR_BYTES);
+        if (m_control)
+        {
+            FetchObject(PeekPointer(m_control), CONTROL_BYTES);
+        }
+    }
+
     bool RateAllows(const Outbound& out) const
     {
         return !m_paces || Host().NowPs() >= out.pacer.NextPs();
@@ -181,6 +193,15 @@ class PacketTransport : public Transport
     uint8_t m_controlPriority{0};
 
   private:
+    static void FetchObject(const void* object, size_t bytes)
+    {
+        constexpr size_t LINE_BYTES = 64;
+        for (size_t at = 0; at < bytes; at += LINE_BYTES)
+        {
+            __builtin_prefetch(static_cast<const char*>(object) + at, 1);
+        }
+    }
+
     static TypeId AddChoices(TypeId tid, const Defaults& defaults);
     static TypeId AddControl(TypeId tid);
     uint32_t TelemetryBytes(const Frame& data) const;

@@ -5,7 +5,6 @@
 
 #include "flow-order.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -28,12 +27,21 @@ class ReadyFlows
     {
         m_levels = levels;
         m_first = FlowOrder(order);
-        m_others.assign(std::max(ports * levels, 1U) - 1, FlowOrder(order));
+        m_others.clear();
+        for (uint32_t list = 1; list < ports * levels; list++)
+        {
+            m_others.emplace_back(order);
+        }
     }
 
     uint8_t Levels() const ///< Lists of each port
     {
         return m_levels;
+    }
+
+    bool MayHave() const ///< A flow in the list that is often the only one; or there are others
+    {
+        return !m_first.IsEmpty() || !m_others.empty();
     }
 
     const FlowOrder& Of(uint32_t port, uint32_t level) const
@@ -48,9 +56,9 @@ class ReadyFlows
     }
 
   private:
+    uint8_t m_levels{1};
     FlowOrder m_first;
     std::vector<FlowOrder> m_others; ///< By port, then by priority
-    uint8_t m_levels{1};
 };
 
 } // namespace fabric

@@ -66,6 +66,7 @@ UecDestination::DoAttach()
 {
     MessageTransport::DoAttach();
     m_rateBps = static_cast<uint64_t>(m_creditShare * static_cast<double>(HostRateBps()));
+    m_adapts = m_receiverCredit && m_oversubscriptionInterval.IsStrictlyPositive();
     m_oversubscription = OversubscriptionControl(m_leastShare);
     m_credit.emplace(CreditPacer::Rules{
         .quantumBytes = static_cast<uint32_t>(m_quantumPackets * PacketBytes()),
@@ -87,7 +88,10 @@ UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t)
     in.isAsked |= (frame.flags & uec::ASKS) != 0;
     const bool isWhole = in.isAsked && in.received.Held() == 0;
     in.isAsked &= !isWhole;
-    m_oversubscription.OnData((frame.flags & frame_flag::ECN_MARKED) != 0);
+    if (m_adapts)
+    {
+        m_oversubscription.OnData((frame.flags & frame_flag::ECN_MARKED) != 0);
+    }
     const bool isAgain = !isCopy && (frame.flags & frame_flag::RETRANSMITTED);
     in.againBytes -= isAgain ? std::min(in.againBytes, PacketBytes()) : 0;
     TakeTarget(in, id, port);
@@ -106,7 +110,10 @@ void
 UecDestination::OnTrimmed(UecInbound& in, FrameId id, PortId port)
 {
     const Frame& frame = Host().GetFrame(id);
-    m_oversubscription.OnTrim((frame.flags & frame_flag::TRIMMED_LAST_HOP) != 0);
+    if (m_adapts)
+    {
+        m_oversubscription.OnTrim((frame.flags & frame_flag::TRIMMED_LAST_HOP) != 0);
+    }
     in.againBytes += in.received.Contains(frame.packet) ? 0 : PacketBytes();
     TakeTarget(in, id, port);
     Acknowledge(in, id, port, NAK);
@@ -150,7 +157,7 @@ UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
     {
         SendPull(in); // the last one may be lost
     }
-    if (m_updatePs == NEVER_PS && m_oversubscriptionInterval.IsStrictlyPositive())
+    if (m_adapts && m_updatePs == NEVER_PS)
     {
         m_updatePs = Host().NowPs() + m_oversubscriptionInterval.GetPicoSeconds();
     }

@@ -47,18 +47,21 @@ class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
     uint64_t NextPullPs() const override;
     void StampPull(UecInbound& in, fabric::FrameId pull) override;
 
+    // what packets touch
     uint32_t m_ackEveryBytes{0};
+    uint16_t m_pullEntropy{0};
     bool m_receiverCredit{false};
+    bool m_adapts{false};                  ///< The rate of credit, to oversubscription
+    uint64_t m_updatePs{fabric::NEVER_PS}; ///< Next time of m_oversubscription [ps]
+    std::optional<fabric::CreditPacer> m_credit;
+
+    OversubscriptionControl m_oversubscription;
+    uint64_t m_updates{0}; ///< So far
+    uint64_t m_rateBps{0}; ///< At which credit is given at most [bit/s]
     double m_creditShare{0};
     uint32_t m_quantumPackets{0};
     Time m_oversubscriptionInterval;
     double m_leastShare{0};
-    uint64_t m_rateBps{0}; ///< At which credit is given at most [bit/s]
-    std::optional<fabric::CreditPacer> m_credit;
-    OversubscriptionControl m_oversubscription;
-    uint64_t m_updatePs{fabric::NEVER_PS}; ///< Next time of m_oversubscription [ps]
-    uint64_t m_updates{0};                 ///< So far
-    uint16_t m_pullEntropy{0};
 };
 
 } // namespace ns3
