@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/entropy-order.h"
+#include "ns3/recycled-entropies.h"
 #include "ns3/slot-table.h"
 #include "ns3/test.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -169,6 +171,43 @@ class SlotsAreUsedAgain : public TestCase
     }
 };
 
+/// Beside a std::deque, with more pushed than popped at first, so that the ring grows as it turns.
+class RecycledAreAQueue : public TestCase
+{
+  public:
+    RecycledAreAQueue()
+        : TestCase("recycled entropies leave in the order in which they came")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        RecycledEntropies recycled;
+        std::deque<uint16_t> expected;
+        RandomCursor draws(Stream(8));
+        size_t most = 0;
+        for (uint32_t step = 0; step < 3000; step++)
+        {
+            const uint32_t tenths = step < 1000 ? 7 : 3;
+            if (draws.Below(10) < tenths)
+            {
+                recycled.Push(static_cast<uint16_t>(step));
+                expected.push_back(static_cast<uint16_t>(step));
+            }
+            else if (!expected.empty())
+            {
+                NS_TEST_ASSERT_MSG_EQ(recycled.Pop(), expected.front(), "the oldest");
+                expected.pop_front();
+            }
+            NS_TEST_ASSERT_MSG_EQ(recycled.IsEmpty(), expected.empty(), "whether any is left");
+            most = std::max(most, expected.size());
+        }
+        NS_TEST_EXPECT_MSG_GT(most, 256, "it has grown several times");
+        NS_TEST_EXPECT_MSG_EQ(expected.empty(), true, "and all have left");
+    }
+};
+
 class EntropyTestSuite : public TestSuite
 {
   public:
@@ -181,6 +220,7 @@ class EntropyTestSuite : public TestSuite
         }
         AddTestCase(new SmallRoundsAreShuffles, Duration::QUICK);
         AddTestCase(new LargeRoundsAreUniform, Duration::QUICK);
+        AddTestCase(new RecycledAreAQueue, Duration::QUICK);
         AddTestCase(new SlotsAreUsedAgain, Duration::QUICK);
     }
 };

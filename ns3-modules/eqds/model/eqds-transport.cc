@@ -23,13 +23,7 @@ EqdsTransport::GetTypeId()
                           .SetParent<PacketTransport>()
                           .SetGroupName("Eqds")
                           .AddConstructor<EqdsTransport>(),
-                      {.entropy = "ns3::PermutedEntropy",
-                       .rto = "1ms",
-                       .reorderPackets = 0,
-                       .reorderHelp = ", 0 = never: trimming tells",
-                       .controlPriority = NUM_PRIORITIES - 1,
-                       .ecnCapable = false,
-                       .trimmable = true})
+                      TrimmedInTurn("1ms"))
             .AddAttribute("WindowPackets",
                           "Speculative credit of a message, and most credit that it asks for ahead "
                           "[packet], 0 = one bandwidth-delay product of the unloaded path",
@@ -74,12 +68,6 @@ EqdsTransport::DoAttach()
     const double framed = FullFrameBytes() + static_cast<double>(Host().FramingBytes());
     m_creditBps = static_cast<uint64_t>(m_creditShare * static_cast<double>(HostRateBps()) *
                                         FullFrameBytes() / framed);
-}
-
-bool
-EqdsTransport::SpreadsOverPorts() const
-{
-    return true;
 }
 
 bool
@@ -209,27 +197,11 @@ EqdsTransport::OnFirst(EqdsInbound& in)
 }
 
 void
-EqdsTransport::OnPayload(EqdsInbound& in, FrameId data, PortId port, uint32_t expected)
+EqdsTransport::OnHeard(EqdsInbound& in, FrameId data)
 {
-    Note(in, data, port);
-    MessageTransport::OnPayload(in, data, port, expected);
-    SendPulls();
-}
-
-void
-EqdsTransport::OnTrimmed(EqdsInbound& in, FrameId header, PortId port)
-{
-    in.repairBytes += FullFrameBytes();
-    Note(in, header, port);
-    MessageTransport::OnTrimmed(in, header, port);
-    SendPulls();
-}
-
-void
-EqdsTransport::Note(EqdsInbound& in, FrameId data, PortId port)
-{
-    Hear(in, data, port);
-    in.targetQuanta = std::max<uint64_t>(in.targetQuanta, Host().GetFrame(data).aux);
+    const Frame& frame = Host().GetFrame(data);
+    in.repairBytes += (frame.flags & frame_flag::TRIMMED) ? FullFrameBytes() : 0;
+    in.targetQuanta = std::max<uint64_t>(in.targetQuanta, frame.aux);
     List(in);
 }
 

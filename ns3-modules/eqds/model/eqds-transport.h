@@ -58,7 +58,6 @@ class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInb
 
   private:
     void DoAttach() override;
-    bool SpreadsOverPorts() const override;
 
     // ---- source
     void Begin(EqdsOutbound& out) override;
@@ -86,16 +85,11 @@ class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInb
     };
 
     void OnFirst(EqdsInbound& in) override;
-    void OnPayload(EqdsInbound& in,
-                   fabric::FrameId data,
-                   fabric::PortId port,
-                   uint32_t expected) override;
-    void OnTrimmed(EqdsInbound& in, fabric::FrameId header, fabric::PortId port) override;
+    void OnHeard(EqdsInbound& in, fabric::FrameId data) override;
     EqdsInbound* TakePull() override;
     uint64_t NextPullPs() const override;
     void StampPull(EqdsInbound& in, fabric::FrameId pull) override;
 
-    void Note(EqdsInbound& in, fabric::FrameId data, fabric::PortId port);
     static bool Wants(const EqdsInbound& in, size_t want);
     void List(const EqdsInbound& in);
     uint32_t NextInTurn();

@@ -161,6 +161,7 @@ class MessageSource : public PacketTransport
     /// A control frame or an acknowledgement has come.
     void ReceiveAtSource(FrameId id)
     {
+        FetchObject(&m_out, sizeof(Out));
         FetchChoosers();
         const Frame& frame = Host().GetFrame(id);
         const uint32_t slot = Host().GetMessage(frame.message).senderSlot;

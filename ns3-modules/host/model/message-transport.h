@@ -35,6 +35,7 @@ class MessageTransport : public MessageSource<Out>
     using PacketTransport::ACK;
     using PacketTransport::AcceptsOutOfOrder;
     using PacketTransport::Cut;
+    using PacketTransport::FetchObject;
     using PacketTransport::Host;
     using PacketTransport::IsAcknowledged;
     using PacketTransport::MakeAnswer;
@@ -135,6 +136,8 @@ class MessageTransport : public MessageSource<Out>
         const Frame& frame = Host().GetFrame(id);
         if (frame.kind == frame_kind::DATA && !(frame.flags & frame_flag::BOUNCED))
         {
+            constexpr size_t FAMILY_BYTES = 192; // what its destination has beside the message
+            FetchObject(&m_in, sizeof(m_in) + FAMILY_BYTES);
             ReceiveData(id, port);
             return;
         }

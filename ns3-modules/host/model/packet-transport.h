@@ -149,6 +149,16 @@ class PacketTransport : public Transport
     void HostTimer();                          ///< A timer of HOST_TIMER has run out
     void Notify(Inbound& in, FrameId data, PortId port); ///< Send a CNP if one is due
 
+    /// Ask for the memory of something that is needed soon.
+    static void FetchObject(const void* object, size_t bytes)
+    {
+        constexpr size_t LINE_BYTES = 64;
+        for (size_t at = 0; at < bytes; at += LINE_BYTES)
+        {
+            __builtin_prefetch(static_cast<const char*>(object) + at, 1);
+        }
+    }
+
     /// Ask for the memory of what is asked for each packet, which lies apart from the transport.
     void FetchChoosers() const
     {
@@ -193,15 +203,6 @@ class PacketTransport : public Transport
     uint8_t m_controlPriority{0};
 
   private:
-    static void FetchObject(const void* object, size_t bytes)
-    {
-        constexpr size_t LINE_BYTES = 64;
-        for (size_t at = 0; at < bytes; at += LINE_BYTES)
-        {
-            __builtin_prefetch(static_cast<const char*>(object) + at, 1);
-        }
-    }
-
     static TypeId AddChoices(TypeId tid, const Defaults& defaults);
     static TypeId AddControl(TypeId tid);
     uint32_t TelemetryBytes(const Frame& data) const;

@@ -46,7 +46,24 @@ class PulledTransport : public MessageTransport<Out, In>
                           MakeUintegerChecker<uint32_t>(MIN_FRAME_BYTES, 1024));
     }
 
+    /// @return defaults of those whose packets take all paths in turn and are trimmed, not lost
+    static PacketTransport::Defaults TrimmedInTurn(const char* rto)
+    {
+        return {.entropy = "ns3::PermutedEntropy",
+                .rto = rto,
+                .reorderPackets = 0,
+                .reorderHelp = ", 0 = never: trimming tells",
+                .controlPriority = NUM_PRIORITIES - 1,
+                .ecnCapable = false,
+                .trimmable = true};
+    }
+
     // ---- the protocol at the destination
+
+    /// A packet has come, whole or without its payload, and is about to be answered.
+    virtual void OnHeard(In& in, FrameId data)
+    {
+    }
 
     /// @return who is pulled now, null: nobody may be before NextPullPs
     virtual In* TakePull() = 0;
@@ -86,9 +103,30 @@ class PulledTransport : public MessageTransport<Out, In>
         }
     }
 
+    void OnPayload(In& in, FrameId data, PortId port, uint32_t expected) override
+    {
+        this->Hear(in, data, port);
+        OnHeard(in, data);
+        MessageTransport<Out, In>::OnPayload(in, data, port, expected);
+        SendPulls();
+    }
+
+    void OnTrimmed(In& in, FrameId header, PortId port) override
+    {
+        this->Hear(in, header, port);
+        OnHeard(in, header);
+        MessageTransport<Out, In>::OnTrimmed(in, header, port);
+        SendPulls();
+    }
+
     void OnHostTimer() override
     {
         SendPulls();
+    }
+
+    bool SpreadsOverPorts() const override
+    {
+        return true;
     }
 
     void OnAnswer(Out& out, const Answer&) override

@@ -32,13 +32,7 @@ NdpTransport::GetTypeId()
                           .SetParent<PacketTransport>()
                           .SetGroupName("Ndp")
                           .AddConstructor<NdpTransport>(),
-                      {.entropy = "ns3::PermutedEntropy",
-                       .rto = "5ms",
-                       .reorderPackets = 0,
-                       .reorderHelp = ", 0 = never: trimming tells",
-                       .controlPriority = NUM_PRIORITIES - 1,
-                       .ecnCapable = false,
-                       .trimmable = true})
+                      TrimmedInTurn("5ms"))
             .AddAttribute("InitialPackets",
                           "Packets that a message sends blind [packet], 0 = one bandwidth-delay "
                           "product of the unloaded path",
@@ -79,12 +73,6 @@ NdpTransport::DoAttach()
         .rateBps = static_cast<uint64_t>(m_pullShare * static_cast<double>(HostRateBps())),
         .mostFlows = 0,
         .mostOutstandingBytes = 0});
-}
-
-bool
-NdpTransport::SpreadsOverPorts() const
-{
-    return true;
 }
 
 // ---- source
@@ -166,21 +154,9 @@ NdpTransport::OnTimeout(NdpOutbound& out, Answer& lost)
 // ---- destination
 
 void
-NdpTransport::OnPayload(NdpInbound& in, FrameId data, PortId port, uint32_t expected)
+NdpTransport::OnHeard(NdpInbound& in, FrameId)
 {
-    Hear(in, data, port);
     m_pulls->Want(in.slot, m_packetBytes);
-    MessageTransport::OnPayload(in, data, port, expected);
-    SendPulls();
-}
-
-void
-NdpTransport::OnTrimmed(NdpInbound& in, FrameId header, PortId port)
-{
-    Hear(in, header, port);
-    m_pulls->Want(in.slot, m_packetBytes);
-    MessageTransport::OnTrimmed(in, header, port);
-    SendPulls();
 }
 
 void

@@ -61,7 +61,6 @@ class NdpTransport final : public fabric::PulledTransport<NdpOutbound, NdpInboun
 
   private:
     void DoAttach() override;
-    bool SpreadsOverPorts() const override;
 
     // ---- source
     void Begin(NdpOutbound& out) override;
@@ -77,11 +76,7 @@ class NdpTransport final : public fabric::PulledTransport<NdpOutbound, NdpInboun
     static void Remember(NdpOutbound& out, bool hasArrived);
 
     // ---- destination
-    void OnPayload(NdpInbound& in,
-                   fabric::FrameId data,
-                   fabric::PortId port,
-                   uint32_t expected) override;
-    void OnTrimmed(NdpInbound& in, fabric::FrameId header, fabric::PortId port) override;
+    void OnHeard(NdpInbound& in, fabric::FrameId data) override;
     void OnDelivered(NdpInbound& in) override;
     NdpInbound* TakePull() override;
     uint64_t NextPullPs() const override;

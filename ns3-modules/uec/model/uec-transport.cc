@@ -56,12 +56,6 @@ UecTransport::DoAttach()
                            "sent; set one of them, for example CongestionControl to ns3::Nscc");
 }
 
-bool
-UecTransport::SpreadsOverPorts() const
-{
-    return true;
-}
-
 void
 UecTransport::Begin(UecOutbound& out)
 {

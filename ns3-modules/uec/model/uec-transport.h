@@ -32,7 +32,6 @@ class UecTransport final : public UecDestination
 
   private:
     void DoAttach() override;
-    bool SpreadsOverPorts() const override;
     uint64_t RtoPs(const fabric::Outbound& out) const override;
 
     void Begin(UecOutbound& out) override;
