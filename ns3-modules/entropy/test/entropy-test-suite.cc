@@ -171,7 +171,7 @@ class SlotsAreUsedAgain : public TestCase
     }
 };
 
-/// Beside a std::deque, with more pushed than popped at first, so that the ring grows as it turns.
+/// Beside a std::deque, pushed to more often than popped from, so that the ring grows as it turns.
 class RecycledAreAQueue : public TestCase
 {
   public:
@@ -187,10 +187,9 @@ class RecycledAreAQueue : public TestCase
         std::deque<uint16_t> expected;
         RandomCursor draws(Stream(8));
         size_t most = 0;
-        for (uint32_t step = 0; step < 3000; step++)
+        for (uint32_t step = 0; step < 1000 || !expected.empty(); step++)
         {
-            const uint32_t tenths = step < 1000 ? 7 : 3;
-            if (draws.Below(10) < tenths)
+            if (step < 1000 && draws.Below(10) < 7)
             {
                 recycled.Push(static_cast<uint16_t>(step));
                 expected.push_back(static_cast<uint16_t>(step));
@@ -204,7 +203,6 @@ class RecycledAreAQueue : public TestCase
             most = std::max(most, expected.size());
         }
         NS_TEST_EXPECT_MSG_GT(most, 256, "it has grown several times");
-        NS_TEST_EXPECT_MSG_EQ(expected.empty(), true, "and all have left");
     }
 };
 
