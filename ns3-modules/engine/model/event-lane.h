@@ -21,9 +21,12 @@ namespace fabric
 class EventLane
 {
   public:
-    explicit EventLane(uint64_t length = 1024) ///< A power of two; it grows by itself
-        : m_ring(std::make_unique<Event[]>(length)),
-          m_mask(length - 1)
+    explicit EventLane(size_t room = 1024) ///< For this many events at first; it grows by itself
+        : m_ring(std::make_unique<Event[]>(room + LOOK_AHEAD)),
+          m_end(m_ring.get() + room),
+          m_head(m_ring.get()),
+          m_tail(m_head),
+          m_stop(m_end)
     {
     }
 
@@ -33,19 +36,18 @@ class EventLane
     }
 
     /// @return event `ahead` places behind the first, or, past the end, any old one
-    const Event& Peek(uint64_t ahead) const
+    const Event& Peek(size_t ahead) const
     {
-        return m_ring[(m_head + ahead) & m_mask];
+        return m_head[ahead];
     }
 
     /// A fifth of all calls of a run: inlined wherever it stands.
     [[gnu::always_inline]] void Push(const Event& event)
     {
-        const uint64_t tail = m_tail++;
-        m_ring[tail & m_mask] = event;
-        if (tail - m_head == m_mask) [[unlikely]] // full now
+        *m_tail++ = event;
+        if (m_tail == m_stop) [[unlikely]]
         {
-            Grow();
+            FindRoom();
         }
     }
 
@@ -60,17 +62,20 @@ class EventLane
     uint64_t PopTime(uint64_t timePs, Sink&& sink, Soon&& soon)
     {
         // Copies, because the compiler must assume that `sink` writes to the members.
-        const Event* ring = m_ring.get();
-        const uint64_t mask = m_mask;
-        const uint64_t tail = m_tail;
-        uint64_t head = m_head;
+        const Event* const end = m_end;
+        const Event* const tail = m_tail;
+        Event* head = m_head;
         uint64_t nextPs;
         do
         {
-            sink(ring[head & mask]);
-            soon(ring[(head + LOOK_AHEAD) & mask]);
+            sink(*head);
+            soon(head[LOOK_AHEAD]);
             head++;
-            nextPs = head == tail ? NEVER_PS : ring[head & mask].timePs;
+            if (head == end) [[unlikely]]
+            {
+                head = m_ring.get();
+            }
+            nextPs = head == tail ? NEVER_PS : head->timePs;
         } while (nextPs == timePs);
         m_head = head;
         return nextPs;
@@ -80,36 +85,46 @@ class EventLane
     void FetchTail() const
     {
         constexpr uint64_t AHEAD = 4; // events in a cache line
-        __builtin_prefetch(&m_ring[(m_tail + AHEAD) & m_mask], 1);
+        __builtin_prefetch(m_tail + AHEAD, 1);
     }
 
     /// @return time of the event behind the first one, NEVER_PS if there is none [ps]
     uint64_t SecondPs() const
     {
-        return m_tail - m_head > 1 ? m_ring[(m_head + 1) & m_mask].timePs : NEVER_PS;
+        const Event* second = After(m_head);
+        return second != m_tail ? second->timePs : NEVER_PS;
     }
 
     /// @return the first event, of which there is one; it leaves
     Event Pop()
     {
-        return m_ring[m_head++ & m_mask];
+        const Event event = *m_head;
+        m_head = After(m_head);
+        return event;
     }
 
     size_t MemoryBytes() const
     {
-        return (m_mask + 1) * sizeof(Event);
+        return (m_end - m_ring.get() + LOOK_AHEAD) * sizeof(Event);
     }
 
     /// How many events before its turn one is shown, to fetch its memory
-    static constexpr uint64_t LOOK_AHEAD = 12;
+    static constexpr size_t LOOK_AHEAD = 12;
 
   private:
+    void FindRoom();
     void Grow();
 
-    std::unique_ptr<Event[]> m_ring; ///< Length is a power of two
-    uint64_t m_mask;                 ///< Length minus one
-    uint64_t m_head{0};              ///< Count of events popped
-    uint64_t m_tail{0};              ///< Count of events pushed
+    Event* After(Event* event) const
+    {
+        return event + 1 == m_end ? m_ring.get() : event + 1;
+    }
+
+    std::unique_ptr<Event[]> m_ring; ///< Events that may be looked at follow its end
+    Event* m_end;
+    Event* m_head; ///< The first event
+    Event* m_tail; ///< Where the next one goes; never a place that is taken
+    Event* m_stop; ///< Once the tail is here there may be no room: the end, or an earlier head
 };
 
 } // namespace fabric

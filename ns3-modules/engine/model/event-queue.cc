@@ -13,7 +13,7 @@ namespace fabric
 namespace
 {
 
-constexpr uint64_t WIRE_LENGTH = 16; ///< Events for which a wire has room at first
+constexpr size_t WIRE_ROOM = 4; ///< Events for which a wire has room at first
 
 } // namespace
 
@@ -69,7 +69,7 @@ EventQueue::SetWires(uint32_t wires)
     m_wireWheel = wires ? std::make_unique<EventWheel>() : nullptr;
     for (uint32_t wire = 0; wire < wires; wire++)
     {
-        m_wires.emplace_back(WIRE_LENGTH);
+        m_wires.emplace_back(WIRE_ROOM);
     }
 }
 

@@ -45,9 +45,19 @@ EventTarget(EventType type, uint32_t index)
 /// One pending event, without code or pointers.
 struct Event
 {
-    uint64_t timePs;  ///< When [ps]
-    uint32_t target;  ///< EventType in the top two bits, index of port or timer below
-    uint32_t payload; ///< Frame, token, message or task
+    Event() = default;
+
+    constexpr Event(uint64_t atPs, uint32_t what, uint32_t with)
+        : timePs(atPs),
+          payload(with),
+          target(what)
+    {
+    }
+
+    uint64_t timePs{0};  ///< When [ps]
+    uint32_t payload{0}; ///< Frame, token, message or task
+    uint32_t target{0};  ///< EventType in the top two bits, index of port or timer below; here, so
+                         ///< that Key is one load
 
     EventType Type() const
     {

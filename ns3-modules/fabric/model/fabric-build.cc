@@ -101,6 +101,11 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
     {
         m_capture = std::make_unique<PacketCapture>(*this);
     }
+    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    {
+        m_ports[port].isWatched =
+            m_capture || m_linkClasses[m_ports[port].linkClass].watchesSenders;
+    }
     m_fetches = m_network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
                 FullWireBytes() > FRAME_CACHE_BYTES;
     std::vector<PortId> peers(m_network.NumPorts());

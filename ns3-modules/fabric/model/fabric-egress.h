@@ -39,34 +39,24 @@ Fabric::Queue(PortId portId, Port& port, uint32_t queueClass)
 
 /// Begin to send a frame that holds `heldBytes` of the buffer; it may have grown since.
 FABRIC_HOT void
-Fabric::Transmit(PortId portId, FrameId frameId, uint16_t heldBytes)
+Fabric::Transmit(PortId portId, Port& port, FrameId frameId, uint16_t heldBytes)
 {
-    Port& port = m_ports[portId];
     const Frame& frame = m_frames[frameId];
     port.current = frameId;
-    port.currentBytes = frame.bytes;
-    port.currentHeldBytes = heldBytes;
+    port.currentBytes = frame.bytes; // and so on: in the order in which they lie in a frame
     port.currentIngress = frame.ingress;
-    port.currentPriority = frame.priority;
     port.currentKind = frame.kind;
+    port.currentPriority = frame.priority;
+    port.currentHeldBytes = heldBytes;
     port.sentFrames++;
     port.sentBytes += frame.bytes;
-    if (m_capture) [[unlikely]]
+    if (port.isWatched || port.cutsThrough) [[unlikely]]
     {
-        m_capture->Sent(portId, frame);
-    }
-    const LinkClass& link = m_linkClasses[port.linkClass];
-    if (link.watchesSenders && frame.kind != frame_kind::LINK_CONTROL) [[unlikely]]
-    {
-        link.control->OnTransmit(portId, frame);
+        ShowTransmission(portId, frameId);
     }
     const RateClass& rate = m_network.rates[port.rate];
-    if (port.cutsThrough && frame.kind != frame_kind::LINK_CONTROL) [[unlikely]]
-    {
-        BeginCutThrough(portId, frameId);
-    }
     const uint32_t target = EventTarget(EventType::TX_DONE, portId);
-    const uint32_t size = rate.LaneOf(frame.bytes);
+    const uint32_t size = rate.LaneOf(frame.bytes, frame.kind != frame_kind::DATA);
     if (size < RateClass::LANES) [[likely]]
     {
         m_queue.PushLane(rate.lane[size], {m_nowPs + rate.lanePs[size], target, 0});
@@ -99,9 +89,8 @@ Fabric::PopQueue(PortId portId, Port& port, uint32_t queueClass)
 /// Ask the transports of a host in order of priority, round robin among equals, but none that is
 /// less urgent than a frame that already waits (`ready`: classes with frames that may go).
 FABRIC_HOT FrameId
-Fabric::PullFromHost(PortId portId, uint32_t ready)
+Fabric::PullFromHost(PortId portId, const Port& port, uint32_t ready)
 {
-    const Port& port = m_ports[portId];
     const HostState& host = m_network.hosts[port.host];
     const NicState nic{port.paused, static_cast<uint32_t>(std::bit_width(ready))};
     if (host.variesUrgency) [[unlikely]]
@@ -150,16 +139,15 @@ Fabric::CountPulled(FrameId frameId)
 }
 
 FABRIC_HOT void
-Fabric::SelectNext(PortId portId)
+Fabric::SelectNext(PortId portId, Port& port)
 {
-    Port& port = m_ports[portId];
     const uint32_t ready = port.queued & ~uint32_t{port.paused};
     if (port.isHost)
     {
-        const FrameId pulled = PullFromHost(portId, ready);
+        const FrameId pulled = PullFromHost(portId, port, ready);
         if (pulled != NO_FRAME)
         {
-            Transmit(portId, pulled, 0);
+            Transmit(portId, port, pulled, 0);
             return;
         }
     }
@@ -170,7 +158,7 @@ Fabric::SelectNext(PortId portId)
     uint32_t queueClass = std::bit_width(ready) - 1;
     if (port.isHost || queueClass == LINK_CONTROL_CLASS)
     {
-        Transmit(portId, PopQueue(portId, port, queueClass), 0);
+        Transmit(portId, port, PopQueue(portId, port, queueClass), 0);
         return;
     }
     const NodeClass& owner = m_nodeClasses[port.nodeClass];
@@ -189,30 +177,14 @@ Fabric::SelectNext(PortId portId)
     {
         Depart(portId, frameId, leftBytes);
     }
-    Transmit(portId, frameId, heldBytes);
+    Transmit(portId, port, frameId, heldBytes);
 }
 
+/// Put a frame behind those of its class.
 FABRIC_HOT void
-Fabric::EnqueueHot(PortId portId, FrameId frameId)
+Fabric::Append(PortId portId, Port& port, uint32_t queueClass, FrameId frameId)
 {
-    Port& port = m_ports[portId];
     Frame& frame = m_frames[frameId];
-    const uint32_t queueClass =
-        frame.kind == frame_kind::LINK_CONTROL ? LINK_CONTROL_CLASS : frame.priority;
-    const bool isIdle = port.current == NO_FRAME;
-    const NodeClass& owner = m_nodeClasses[port.nodeClass];
-    const bool isScheduled = owner.scheduler && !port.isHost;
-    if (isIdle && !((port.paused >> queueClass) & 1) && !isScheduled)
-    {
-        // An idle port has nothing else that may go.
-        const uint16_t heldBytes = frame.bytes;
-        if (!port.isHost && queueClass != LINK_CONTROL_CLASS && owner.callDepartAt[queueClass] == 0)
-        {
-            Depart(portId, frameId, 0);
-        }
-        Transmit(portId, frameId, heldBytes);
-        return;
-    }
     PortQueue& queue = Queue(portId, port, queueClass);
     frame.next = NO_FRAME;
     if ((port.queued >> queueClass) & 1)
@@ -228,9 +200,51 @@ Fabric::EnqueueHot(PortId portId, FrameId frameId)
     queue.bytes += frame.bytes;
     port.queuedBytes += frame.bytes;
     port.maxQueuedBytes = std::max(port.maxQueuedBytes, port.queuedBytes);
+}
+
+/// Send a frame of a host, or of link control, or let it wait.
+FABRIC_HOT void
+Fabric::EnqueueOwn(PortId portId, FrameId frameId)
+{
+    Port& port = m_ports[portId];
+    const Frame& frame = m_frames[frameId];
+    const uint32_t queueClass =
+        frame.kind == frame_kind::LINK_CONTROL ? LINK_CONTROL_CLASS : frame.priority;
+    const bool isIdle = port.current == NO_FRAME;
+    const bool isScheduled = !port.isHost && m_nodeClasses[port.nodeClass].scheduler;
+    if (isIdle && !((port.paused >> queueClass) & 1) && !isScheduled)
+    {
+        Transmit(portId, port, frameId, frame.bytes); // an idle port has nothing else that may go
+        return;
+    }
+    Append(portId, port, queueClass, frameId);
     if (isScheduled && isIdle) [[unlikely]]
     {
-        SelectNext(portId);
+        SelectNext(portId, port);
+    }
+}
+
+/// Send a frame that has come to a switch, or let it wait.
+FABRIC_HOT void
+Fabric::EnqueueAtSwitch(const NodeClass& owner, PortId portId, FrameId frameId)
+{
+    Port& port = m_ports[portId];
+    const uint32_t queueClass = m_frames[frameId].priority;
+    const bool isIdle = port.current == NO_FRAME;
+    if (isIdle && !((port.paused >> queueClass) & 1) && !owner.scheduler)
+    {
+        const uint16_t heldBytes = m_frames[frameId].bytes;
+        if (owner.callDepartAt[queueClass] == 0)
+        {
+            Depart(portId, frameId, 0);
+        }
+        Transmit(portId, port, frameId, heldBytes);
+        return;
+    }
+    Append(portId, port, queueClass, frameId);
+    if (isIdle && owner.scheduler) [[unlikely]]
+    {
+        SelectNext(portId, port);
     }
 }
 
@@ -240,6 +254,23 @@ Fabric::ControlAt(PortId ingress, uint8_t priority) const
 {
     const LinkClass& link = m_linkClasses[m_linksDiffer ? m_ports[ingress].linkClass : 0];
     return ((link.countedMask >> priority) & 1) ? link.control : nullptr;
+}
+
+/// The frame that a switch has sent leaves its buffer.
+FABRIC_HOT void
+Fabric::LeaveBuffer(const Port& port)
+{
+    NodeState& node = m_network.nodes[port.node];
+    node.usedBytes -= port.currentHeldBytes;
+    if (port.currentIngress == NO_INGRESS) [[unlikely]]
+    {
+        return;
+    }
+    const PortId ingress = node.firstPort + port.currentIngress;
+    if (LinkFlowControl* control = ControlAt(ingress, port.currentPriority))
+    {
+        control->OnDeparture(ingress, port.currentPriority, port.currentHeldBytes);
+    }
 }
 
 FABRIC_HOT void
@@ -254,38 +285,30 @@ Fabric::TransmissionDone(PortId portId)
     }
     if (!port.isHost && !isLinkControl)
     {
-        NodeState& node = m_network.nodes[port.node];
-        node.usedBytes -= port.currentHeldBytes;
-        if (port.currentIngress != NO_INGRESS)
-        {
-            const PortId ingress = node.firstPort + port.currentIngress;
-            if (LinkFlowControl* control = ControlAt(ingress, port.currentPriority))
-            {
-                control->OnDeparture(ingress, port.currentPriority, port.currentHeldBytes);
-            }
-        }
+        LeaveBuffer(port);
     }
-    if (port.currentCutsThrough) [[unlikely]]
-    {
-        port.currentCutsThrough = false; // its arrival was scheduled when it began
-    }
-    else if (port.lane != EventQueue::NO_LANE && !port.down && !isLinkControl)
+    const bool isRare = port.down || port.currentCutsThrough || isLinkControl;
+    if (port.lane != EventQueue::NO_LANE && !isRare) [[likely]]
     {
         m_queue.PushLane(port.lane,
                          {m_nowPs + m_queue.LaneDelayPs(port.lane),
                           EventTarget(EventType::ARRIVE, port.peer),
                           frameId});
     }
-    else if (port.crosses && !port.down && !isLinkControl)
+    else if (port.crosses && !isRare)
     {
         HandOver(portId, frameId);
+    }
+    else if (port.currentCutsThrough)
+    {
+        port.currentCutsThrough = false; // its arrival was scheduled when it began
     }
     else
     {
         PutOnWire(portId, frameId);
     }
     port.current = NO_FRAME;
-    SelectNext(portId);
+    SelectNext(portId, port);
 }
 
 } // namespace fabric

@@ -50,7 +50,7 @@ Fabric::ExecuteTimer(uint32_t index, uint32_t token)
         }
         if (m_ports[port].current == NO_FRAME)
         {
-            SelectNext(port);
+            SelectNext(port, m_ports[port]);
         }
     }
 }
@@ -92,7 +92,7 @@ Fabric::SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
 void
 Fabric::Enqueue(PortId port, FrameId frame)
 {
-    EnqueueHot(port, frame);
+    EnqueueOwn(port, frame);
 }
 
 void
@@ -103,7 +103,7 @@ Fabric::Kick(uint32_t host)
     {
         if (m_ports[port].current == NO_FRAME && !m_ports[port].down)
         {
-            SelectNext(port);
+            SelectNext(port, m_ports[port]);
         }
     }
 }
@@ -174,7 +174,8 @@ Fabric::Inject(uint32_t nodeId, FrameId frameId)
         m_network.counters[ingress == NO_PORT ? node.firstPort : ingress].droppedNoRoute++;
         m_frames.Free(frameId);
     }
-    else if (!Forward(stays ? NO_PORT : ingress, egress, frameId) && stays)
+    else if (!Forward(m_nodeClasses[node.nodeClass], stays ? NO_PORT : ingress, egress, frameId) &&
+             stays)
     {
         Release(ingress, priority, bytes);
     }
@@ -225,7 +226,7 @@ Fabric::SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason)
     port.paused = classes;
     if (port.current == NO_FRAME)
     {
-        SelectNext(portId);
+        SelectNext(portId, port);
     }
 }
 

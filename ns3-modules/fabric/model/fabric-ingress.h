@@ -34,18 +34,18 @@ Fabric::Route(const NodeClass& owner, uint32_t node, const Frame& frame) const
 
 /**
  * Put a frame into the queue of an egress.
+ * @param owner class of the switch
  * @param ingressId whose link accounts for it, NO_PORT: none, or it has done so
  * @param egressId where it is to leave
  * @param frameId the frame
  * @return whether it, or what is left of it, is queued; else it is gone
  */
 FABRIC_HOT bool
-Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
+Fabric::Forward(const NodeClass& owner, PortId ingressId, PortId egressId, FrameId frameId)
 {
     Frame& frame = m_frames[frameId];
     Port& egress = m_ports[egressId];
     NodeState& node = m_network.nodes[egress.node];
-    const NodeClass& owner = m_nodeClasses[egress.nodeClass];
     if (egress.down) [[unlikely]]
     {
         m_network.counters[egressId].droppedDown++;
@@ -81,15 +81,14 @@ Fabric::Forward(PortId ingressId, PortId egressId, FrameId frameId)
     }
     node.usedBytes += frame.bytes;
     node.maxUsedBytes = std::max(node.maxUsedBytes, node.usedBytes);
-    EnqueueHot(egressId, frameId);
+    EnqueueAtSwitch(owner, egressId, frameId);
     return true;
 }
 
 FABRIC_HOT void
-Fabric::ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress)
+Fabric::ArriveAtSwitch(PortId portId, const Port& port, FrameId frameId, PortId egress)
 {
     Frame& frame = m_frames[frameId];
-    const Port& port = m_ports[portId];
     const uint32_t node = port.node;
     const NodeClass& owner = m_nodeClasses[port.nodeClass];
     frame.ingress = static_cast<uint16_t>(portId - m_network.nodes[node].firstPort);
@@ -108,22 +107,16 @@ Fabric::ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress)
         m_frames.Free(frameId);
         return;
     }
-    Forward(portId, egress, frameId);
+    Forward(owner, portId, egress, frameId);
 }
 
 FABRIC_HOT void
-Fabric::ArriveAtHost(PortId portId, FrameId frameId)
+Fabric::ArriveAtHost(PortId portId, const Port& port, FrameId frameId)
 {
     const Frame& frame = m_frames[frameId];
-    if (m_capture) [[unlikely]]
+    if (port.isWatched) [[unlikely]]
     {
-        m_capture->Received(portId, frame);
-    }
-    const LinkClass& link = m_linkClasses[m_ports[portId].linkClass];
-    if (link.watchesSenders && ((link.countedMask >> frame.priority) & 1) &&
-        link.control->OnArrival(portId, NO_PORT, frame)) [[unlikely]]
-    {
-        link.control->OnDeparture(portId, frame.priority, frame.bytes); // hosts take all at once
+        ShowArrival(portId, frame);
     }
     Message& message = m_messages[frame.message];
     if (frame.kind == frame_kind::DATA && !(frame.flags & frame_flag::BOUNCED))
@@ -136,7 +129,7 @@ Fabric::ArriveAtHost(PortId portId, FrameId frameId)
         }
         if (m_telemetry)
         {
-            m_telemetry->DataArrived(frame, m_ports[portId].node);
+            m_telemetry->DataArrived(frame, port.node);
         }
     }
     const uint32_t endpoint =
@@ -162,11 +155,11 @@ Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
     }
     else if (port.isHost)
     {
-        ArriveAtHost(portId, frameId);
+        ArriveAtHost(portId, port, frameId);
     }
     else
     {
-        ArriveAtSwitch(portId, frameId, egress);
+        ArriveAtSwitch(portId, port, frameId, egress);
     }
 }
 

@@ -16,6 +16,49 @@ namespace ns3
 namespace fabric
 {
 
+// ---- for those who watch ----------------------------------------------------------------------
+
+/// A frame begins to leave a port that is watched, or by which it cuts through.
+void
+Fabric::ShowTransmission(PortId portId, FrameId frameId)
+{
+    const Port& port = m_ports[portId];
+    const Frame& frame = m_frames[frameId];
+    if (m_capture)
+    {
+        m_capture->Sent(portId, frame);
+    }
+    if (frame.kind == frame_kind::LINK_CONTROL)
+    {
+        return;
+    }
+    const LinkClass& link = m_linkClasses[port.linkClass];
+    if (link.watchesSenders)
+    {
+        link.control->OnTransmit(portId, frame);
+    }
+    if (port.cutsThrough)
+    {
+        BeginCutThrough(portId, frameId);
+    }
+}
+
+/// A frame has come to a host by a port that is watched.
+void
+Fabric::ShowArrival(PortId portId, const Frame& frame)
+{
+    if (m_capture)
+    {
+        m_capture->Received(portId, frame);
+    }
+    const LinkClass& link = m_linkClasses[m_ports[portId].linkClass];
+    if (link.watchesSenders && ((link.countedMask >> frame.priority) & 1) &&
+        link.control->OnArrival(portId, NO_PORT, frame))
+    {
+        link.control->OnDeparture(portId, frame.priority, frame.bytes); // hosts take all at once
+    }
+}
+
 // ---- admission --------------------------------------------------------------------------------
 
 bool

@@ -139,7 +139,10 @@ Fabric::ExecuteInstant()
     KeyList& others = m_instant.others;
     const auto timers = static_cast<size_t>(
         std::lower_bound(others.begin(), others.end(), FIRST_TX_DONE) - others.begin());
-    ExecuteOthers(0, timers);
+    if (timers != 0)
+    {
+        ExecuteOthers(0, timers);
+    }
 
     KeyList& transmitted = m_instant.transmitted;
     size_t n = transmitted.Size();
@@ -181,7 +184,10 @@ Fabric::ExecuteInstant()
         Arrive(IndexOf(key), static_cast<FrameId>(key), FETCHES ? m_egress[i] : ROUTE_NOW);
     }
 
-    ExecuteOthers(timers, others.Size());
+    if (timers != others.Size())
+    {
+        ExecuteOthers(timers, others.Size());
+    }
 }
 
 /// Execute events up to the limit. FETCHES: ask for their memory ahead of time.

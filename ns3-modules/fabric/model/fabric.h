@@ -248,22 +248,27 @@ class Fabric final : public PacketLoop
     void FetchForArrival(size_t i);
     void FetchTransport(uint64_t key) const;
     static void FetchObject(const Transport* transport);
-    void EnqueueHot(PortId portId, FrameId frameId);
+    void Append(PortId portId, Port& port, uint32_t queueClass, FrameId frameId);
+    void EnqueueOwn(PortId portId, FrameId frameId);
+    void EnqueueAtSwitch(const NodeClass& owner, PortId portId, FrameId frameId);
+    void LeaveBuffer(const Port& port);
     void TransmissionDone(PortId portId);
     void Arrive(PortId portId, FrameId frameId, PortId egress);
-    void ArriveAtSwitch(PortId portId, FrameId frameId, PortId egress);
-    void ArriveAtHost(PortId portId, FrameId frameId);
-    bool Forward(PortId ingressId, PortId egressId, FrameId frameId);
+    void ArriveAtSwitch(PortId portId, const Port& port, FrameId frameId, PortId egress);
+    void ArriveAtHost(PortId portId, const Port& port, FrameId frameId);
+    bool Forward(const NodeClass& owner, PortId ingressId, PortId egressId, FrameId frameId);
     PortId Route(const NodeClass& owner, uint32_t node, const Frame& frame) const;
     LinkFlowControl* ControlAt(PortId ingress, uint8_t priority) const;
-    void SelectNext(PortId portId);
-    FrameId PullFromHost(PortId portId, uint32_t ready);
+    void SelectNext(PortId portId, Port& port);
+    FrameId PullFromHost(PortId portId, const Port& port, uint32_t ready);
     FrameId PopQueue(PortId portId, Port& port, uint32_t queueClass);
-    void Transmit(PortId portId, FrameId frameId, uint16_t heldBytes);
+    void Transmit(PortId portId, Port& port, FrameId frameId, uint16_t heldBytes);
     PortQueue& Queue(PortId portId, Port& port, uint32_t queueClass);
     FrameId CountPulled(FrameId frameId);
 
     // fabric-switching.cc: what few frames go through
+    void ShowTransmission(PortId portId, FrameId frameId);
+    void ShowArrival(PortId portId, const Frame& frame);
     PortId Admit(PortId egressId, FrameId frameId);
     PortId TrimAndAsk(PortId egressId, FrameId frameId);
     PortId TrimTail(PortId egressId, FrameId frameId);

@@ -9,6 +9,7 @@
 #include "ns3/counter-random.h"
 #include "ns3/reserved-array.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -28,13 +29,18 @@ struct RateClass
     uint8_t lane[LANES]{0, 0, 0};
     uint32_t lanes{0}; ///< In use
 
-    /// @return index of a size among those that have a lane, LANES if it has none; without a
-    /// branch, because data and acknowledgements take turns
-    uint32_t LaneOf(uint32_t bytes) const
+    /**
+     * @param bytes of a frame
+     * @param guess 0 or 1: the lane that it usually has
+     * @return index of a size among those that have a lane, LANES if it has none
+     */
+    uint32_t LaneOf(uint32_t bytes, uint32_t guess) const
     {
-        const uint32_t notFirst = bytes != laneBytes[0];
-        const uint32_t notSecond = notFirst & (bytes != laneBytes[1]);
-        return notFirst + notSecond + (notSecond & (bytes != laneBytes[2]));
+        if (bytes == laneBytes[guess]) [[likely]]
+        {
+            return guess;
+        }
+        return static_cast<uint32_t>(std::find(laneBytes, laneBytes + LANES, bytes) - laneBytes);
     }
 
     /// @return time of a number of bytes on the wire, rounded up: a link carries at most its rate

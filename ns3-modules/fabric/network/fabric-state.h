@@ -35,10 +35,10 @@ struct alignas(64) Port
     uint32_t host{0};             ///< Dense host index of the owner, if it is a host
     FrameId current{NO_FRAME};    ///< Frame being put on the wire
     uint16_t currentBytes{0};     ///< Its size [byte]; here, so that its end needs no look at it
-    uint16_t currentHeldBytes{0}; ///< What it took of the buffer; a program may make it grow [byte]
     uint16_t currentIngress{0};   ///< Its port of entry into this switch
-    uint8_t currentPriority{0};   ///< Its class
     uint8_t currentKind{0};       ///< Its kind
+    uint8_t currentPriority{0};   ///< Its class
+    uint16_t currentHeldBytes{0}; ///< What it took of the buffer; a program may make it grow [byte]
     uint32_t queued{0};           ///< Bit per class with waiting frames
     uint16_t paused{0};           ///< Bit per class that link flow control holds back
     uint8_t rate{0};              ///< Index into the rate classes
@@ -47,7 +47,8 @@ struct alignas(64) Port
     uint8_t nodeClass{0};         ///< Class of its owner
     bool isHost{false};           ///< Owner is a host
     bool lossy{false};            ///< Frames that come in here may be lost on the wire
-    bool down{false};             ///< The link is cut
+    bool isWatched{false};        ///< A capture or link control sees what hosts send and get
+    bool down : 1 {false};        ///< The link is cut
     bool avoided : 1 {false};     ///< Routes know that the link is cut
     bool cutsThrough : 1 {false}; ///< The peer forwards a frame before its end is in
     bool currentCutsThrough : 1 {false}; ///< It does so with the frame on the wire
