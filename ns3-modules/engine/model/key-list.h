@@ -42,15 +42,17 @@ class KeyList
             std::sort(keys, end());
             return;
         }
-        // Each pair is put in order without a branch: which key is less cannot be foretold.
+        // Each pair is put in order without a branch: which key is less cannot be foretold. Of
+        // std::min and std::max compilers make branches.
         for (size_t last = size; last-- > 1;)
         {
             for (size_t i = 0; i < last; i++)
             {
                 const uint64_t a = keys[i];
                 const uint64_t b = keys[i + 1];
-                keys[i] = std::min(a, b);
-                keys[i + 1] = std::max(a, b);
+                const uint64_t change = (a ^ b) & -uint64_t{b < a};
+                keys[i] = a ^ change;
+                keys[i + 1] = b ^ change;
             }
         }
     }

@@ -173,9 +173,10 @@ LinkFlowControl::MaySkip() const
     return true;
 }
 
-void
-LinkFlowControl::Fetch(PortId) const
+LinkFlowControl::PortMemory
+LinkFlowControl::Memory() const
 {
+    return {};
 }
 
 // ---- SwitchProgram

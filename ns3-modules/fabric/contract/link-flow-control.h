@@ -32,6 +32,13 @@ class LinkFlowControl : public Object
         bool holdsBack;         ///< The other end was told to stop, and not yet to go on
     };
 
+    /// Where state lies, port after port.
+    struct PortMemory
+    {
+        const void* first{nullptr}; ///< Of port 0, null: nothing to fetch
+        size_t bytesPerPort{0};
+    };
+
     static TypeId GetTypeId();
 
     virtual void Attach(LinkDoor& door) = 0; ///< Called once, when the ports exist
@@ -85,8 +92,9 @@ class LinkFlowControl : public Object
     /// @return whether completion times keep what is promised when steady states are skipped
     virtual bool MaySkip() const;
 
-    /// OnArrival or OnDeparture will soon be called for this port: fetch its memory.
-    virtual void Fetch(PortId ingress) const;
+    /// @return what OnArrival and OnDeparture look at, to fetch it ahead of time; asked once, after
+    /// Attach
+    virtual PortMemory Memory() const;
 
     virtual Account GetAccount(PortId ingress, uint8_t priority) const = 0;
 };

@@ -217,6 +217,7 @@ Fabric::AttachPlugins()
     {
         link.losslessMask = link.control ? link.control->LosslessClasses() : 0;
         link.countedMask = link.control ? link.control->CountedClasses() : 0;
+        link.memory = link.control ? link.control->Memory() : LinkFlowControl::PortMemory{};
     }
     for (size_t i = 0; i < m_nodeClasses.size(); i++)
     {

@@ -48,6 +48,7 @@ struct LinkClass
     uint32_t losslessMask{0};
     uint32_t countedMask{0};
     bool watchesSenders{false};
+    LinkFlowControl::PortMemory memory; ///< Of its control
 };
 
 /// One transport object at one host.

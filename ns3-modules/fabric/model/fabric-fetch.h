@@ -17,20 +17,16 @@ namespace fabric
 FABRIC_HOT void
 Fabric::FetchSoon(const Event& event) const
 {
-    __builtin_prefetch(&m_ports[event.target & EVENT_INDEX_MASK]); // a hint, whatever it is
-    if (event.target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::ARRIVE))
-    {
-        __builtin_prefetch(&m_frames[event.payload]);
-    }
+    __builtin_prefetch(&m_ports[event.target & EVENT_INDEX_MASK]); // hints, whatever it is
+    __builtin_prefetch(&m_frames[event.payload]);
 }
 
-/// Ask for the memory of a port well before its event is executed.
+/// Ask for what flow control knows of an ingress.
 FABRIC_HOT void
-Fabric::FetchPort(uint64_t key) const
+Fabric::FetchAccount(PortId ingress) const
 {
-    const Port& port = m_ports[IndexOf(key)];
-    __builtin_prefetch(&port);
-    __builtin_prefetch(&port.queuedBytes);
+    const auto& memory = m_linkClasses[0].memory; // a hint too
+    __builtin_prefetch(static_cast<const char*>(memory.first) + ingress * memory.bytesPerPort, 1);
 }
 
 /// Ask for the next frame of a port and the account of the one that leaves, or for the transport.
@@ -56,9 +52,9 @@ Fabric::FetchForTransmissionDone(uint64_t key)
             FetchObject(m_endpoints[host.firstEndpoint].transport);
         }
     }
-    else if (const LinkFlowControl* control = m_linkClasses[0].control)
+    else if (m_linkClasses[0].memory.first)
     {
-        control->Fetch(m_network.nodes[port.node].firstPort + port.currentIngress);
+        FetchAccount(m_network.nodes[port.node].firstPort + port.currentIngress);
     }
 }
 
@@ -80,10 +76,7 @@ Fabric::FetchForArrival(size_t i)
         __builtin_prefetch(&m_messages[frame.message]);
         return;
     }
-    if (const LinkFlowControl* control = m_linkClasses[0].control)
-    {
-        control->Fetch(portId);
-    }
+    FetchAccount(portId);
     const NodeClass& owner = m_nodeClasses[port.nodeClass];
     if (owner.routesEarly)
     {

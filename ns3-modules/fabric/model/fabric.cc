@@ -128,8 +128,9 @@ Fabric::ExecuteAlone(const Event& event)
 /**
  * Execute the events of this instant, with the memory of the next ones on its way.
  *
- * Events look at their port, then at what lies behind it, then at the transport; each is fetched
- * a few events before. What changes the network (CONTROL) comes before any frame is routed.
+ * Events look at their port, which was asked for when they were still in their lane, then at what
+ * lies behind it, then at the transport; each is fetched a few events before. What changes the
+ * network (CONTROL) comes before any frame is routed.
  */
 template <bool FETCHES>
 FABRIC_HOT void
@@ -148,10 +149,6 @@ Fabric::ExecuteInstant()
     size_t n = transmitted.Size();
     for (size_t i = 0; i < n; i++)
     {
-        if (FETCHES && i + 2 * FETCH_AHEAD < n)
-        {
-            FetchPort(transmitted[i + 2 * FETCH_AHEAD]);
-        }
         if (FETCHES && i + FETCH_AHEAD < n)
         {
             FetchForTransmissionDone(transmitted[i + FETCH_AHEAD]);
@@ -171,10 +168,6 @@ Fabric::ExecuteInstant()
     }
     for (size_t i = 0; i < n; i++)
     {
-        if (FETCHES && i + 2 * FETCH_AHEAD < n)
-        {
-            FetchPort(arrived[i + 2 * FETCH_AHEAD]);
-        }
         if (FETCHES && i + FETCH_AHEAD < n)
         {
             FetchForArrival(i + FETCH_AHEAD);

@@ -243,7 +243,7 @@ class Fabric final : public PacketLoop
     void ExecuteOthers(size_t first, size_t end);
     void ExecuteTimer(uint32_t index, uint32_t token);
     void FetchSoon(const Event& event) const;
-    void FetchPort(uint64_t key) const;
+    void FetchAccount(PortId ingress) const;
     void FetchForTransmissionDone(uint64_t key);
     void FetchForArrival(size_t i);
     void FetchTransport(uint64_t key) const;

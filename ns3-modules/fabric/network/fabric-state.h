@@ -47,16 +47,16 @@ struct alignas(64) Port
     uint8_t nodeClass{0};         ///< Class of its owner
     bool isHost{false};           ///< Owner is a host
     bool lossy{false};            ///< Frames that come in here may be lost on the wire
-    bool isWatched{false};        ///< A capture or link control sees what hosts send and get
     bool down : 1 {false};        ///< The link is cut
     bool avoided : 1 {false};     ///< Routes know that the link is cut
     bool cutsThrough : 1 {false}; ///< The peer forwards a frame before its end is in
     bool currentCutsThrough : 1 {false}; ///< It does so with the frame on the wire
     bool crosses : 1 {false};            ///< The peer is in another domain
+    bool isWatched : 1 {false}; ///< Captures or link control see what is sent, and come to hosts
     uint16_t outbox{0};           ///< If so, what takes what is sent
     uint64_t sentFrames{0};       ///< Put on the wire, link control included
-    uint64_t sentBytes{0};        ///< Without framing [byte]
     uint64_t receivedFrames{0};   ///< Came in from the wire, not counting lost ones
+    uint64_t sentBytes{0};        ///< Without framing [byte]
 
     // ---- second cache line, with the queues of data and acknowledgements
     uint64_t queuedBytes{0};      ///< Waiting in all queues [byte]

@@ -346,10 +346,10 @@ CreditFlowControl::OnLinkUp(PortId port)
     }
 }
 
-void
-CreditFlowControl::Fetch(PortId ingress) const
+LinkFlowControl::PortMemory
+CreditFlowControl::Memory() const
 {
-    __builtin_prefetch(&m_lanes[size_t{ingress} * m_numLanes], 1);
+    return {m_lanes.data(), m_numLanes * sizeof(Lane)};
 }
 
 LinkFlowControl::Account

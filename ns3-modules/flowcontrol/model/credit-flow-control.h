@@ -51,7 +51,7 @@ class CreditFlowControl final : public fabric::LinkFlowControl
     void OnTimer(fabric::PortId port) override;
     void OnLinkDown(fabric::PortId port) override;
     void OnLinkUp(fabric::PortId port) override;
-    void Fetch(fabric::PortId ingress) const override;
+    PortMemory Memory() const override;
     Account GetAccount(fabric::PortId ingress, uint8_t lane) const override;
 
   private:

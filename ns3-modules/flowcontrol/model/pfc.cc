@@ -91,6 +91,7 @@ Pfc::Attach(LinkDoor& door)
                     "ns3::Pfc: XonOffsetBytes is " << m_xonOffsetBytes << ", more than XoffBytes "
                                                    << m_xoffBytes);
     m_door = &door;
+    m_isDynamic = m_alpha > 0;
     if (m_mtuFrameBytes == 0)
     {
         m_mtuFrameBytes = door.LargestFrameBytes();
@@ -150,7 +151,7 @@ Pfc::Reserve(uint32_t node)
 uint64_t
 Pfc::XoffBytesOf(PortId ingress) const
 {
-    if (m_alpha == 0)
+    if (!m_isDynamic)
     {
         return m_xoffBytes;
     }
@@ -182,13 +183,21 @@ Pfc::Pause(PortId ingress, PortId egress, uint8_t priority)
     m_door->Send(ingress, 1U << priority, PAUSE_FRAME_BYTES, egress);
 }
 
+void
+Pfc::Resume(PortId ingress, uint8_t priority)
+{
+    NS_LOG_LOGIC("RESUME of priority " << +priority << " from port " << ingress);
+    AccountOf(ingress, priority).isPaused = false;
+    m_door->Send(ingress, RESUME | (1U << priority), PAUSE_FRAME_BYTES);
+}
+
 bool
 Pfc::OnArrival(PortId ingress, PortId egress, const Frame& frame)
 {
     Lossless& account = AccountOf(ingress, frame.priority);
     const uint64_t xoffBytes = XoffBytesOf(ingress);
     uint64_t baseBytes = xoffBytes;
-    if (m_alpha > 0)
+    if (m_isDynamic)
     {
         // What a port held when it was paused, or holds while it is not, stays its own when the
         // threshold falls below: all of the headroom is for what comes after the PAUSE.
@@ -220,9 +229,7 @@ Pfc::OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes)
     if (account.isPaused && (account.heldBytes == 0 ||
                              account.heldBytes + m_xonOffsetBytes <= XoffBytesOf(ingress)))
     {
-        NS_LOG_LOGIC("RESUME of priority " << +priority << " from port " << ingress);
-        account.isPaused = false;
-        m_door->Send(ingress, RESUME | (1U << priority), PAUSE_FRAME_BYTES);
+        Resume(ingress, priority);
     }
 }
 
@@ -261,10 +268,10 @@ Pfc::OnLinkDown(PortId port)
     }
 }
 
-void
-Pfc::Fetch(PortId ingress) const
+LinkFlowControl::PortMemory
+Pfc::Memory() const
 {
-    __builtin_prefetch(&m_lossless[size_t{ingress} * m_losslessCount], 1);
+    return {m_lossless.data(), m_losslessCount * sizeof(Lossless)};
 }
 
 LinkFlowControl::Account

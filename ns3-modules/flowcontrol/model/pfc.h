@@ -50,7 +50,7 @@ class Pfc final : public fabric::LinkFlowControl
     void OnLinkControl(fabric::PortId port, const fabric::LinkMessage& message) override;
     fabric::WireBytes MacControl(uint32_t word) const override;
     void OnLinkDown(fabric::PortId port) override;
-    void Fetch(fabric::PortId ingress) const override;
+    PortMemory Memory() const override;
     Account GetAccount(fabric::PortId ingress, uint8_t priority) const override;
 
   private:
@@ -77,6 +77,7 @@ class Pfc final : public fabric::LinkFlowControl
     uint64_t XoffBytesOf(fabric::PortId ingress) const;
     void Reserve(uint32_t node);
     void Pause(fabric::PortId ingress, fabric::PortId egress, uint8_t priority);
+    void Resume(fabric::PortId ingress, uint8_t priority);
 
     fabric::LinkDoor* m_door{nullptr};
     std::vector<Lossless> m_lossless;    ///< Per port and lossless priority
@@ -84,6 +85,7 @@ class Pfc final : public fabric::LinkFlowControl
     std::array<uint8_t, fabric::NUM_PRIORITIES> m_index{}; ///< Of each lossless priority
     uint32_t m_losslessCount{0};                           ///< Lossless priorities
     uint64_t m_xoffBytes{0};
+    bool m_isDynamic{false}; ///< Alpha is not 0
     double m_alpha{0};
     uint64_t m_xonOffsetBytes{0};
     uint64_t m_headroomBytes{0};

@@ -142,12 +142,8 @@ PacketTransport::TellLost(Outbound& out,
 
 /// Tell congestion control what an answer has changed.
 void
-PacketTransport::TellAnswer(Outbound& out, FrameId id, const Answer& answer)
+PacketTransport::TellControl(Outbound& out, FrameId id, const Answer& answer)
 {
-    if (!m_control)
-    {
-        return;
-    }
     if (answer.newLoss)
     {
         TellNewLoss(out, *answer.newLoss);

@@ -289,12 +289,6 @@ PacketTransport::ControlAllows(const Outbound& out) const
     return out.InFlight() < WindowPackets(out);
 }
 
-bool
-PacketTransport::HasWindow(const Outbound& out) const
-{
-    return m_control && m_control->WindowBytes(out.slot) != CongestionControl::NO_LIMIT;
-}
-
 uint64_t
 PacketTransport::PayloadBytes(const Outbound& out, uint32_t packets, bool withLast) const
 {

@@ -103,7 +103,10 @@ class PacketTransport : public Transport
     {
         return !m_control || ControlAllows(out);
     }
-    bool HasWindow(const Outbound& out) const;    ///< Congestion control sets a window
+    bool HasWindow(const Outbound& out) const ///< Congestion control sets a window
+    {
+        return m_control && m_control->WindowBytes(out.slot) != CongestionControl::NO_LIMIT;
+    }
 
     /// @return when congestion control wants OnUpdate, NEVER_PS: not [ps]
     uint64_t NextUpdatePs(const Outbound& out) const
@@ -138,7 +141,14 @@ class PacketTransport : public Transport
     void CloseFlow(const Outbound& out);
     FrameId MakeData(Outbound& out, PortId port, uint8_t priority);
     Answer Learn(Outbound& out, FrameId frame);
-    void TellAnswer(Outbound& out, FrameId frame, const Answer& answer);
+    void TellAnswer(Outbound& out, FrameId frame, const Answer& answer)
+    {
+        if (m_control)
+        {
+            TellControl(out, frame, answer);
+        }
+    }
+
     void TellTimeout(Outbound& out);
     void TellBounced(Outbound& out, FrameId data); ///< A switch has sent a packet back
     void Notified(Outbound& out);              ///< A CNP has come
@@ -211,6 +221,7 @@ class PacketTransport : public Transport
     bool ControlAllows(const Outbound& out) const;
     void Pace(Outbound& out, FrameId frame);
     void Sync(Outbound& out); ///< Set UPDATE_DEADLINE to what congestion control wants
+    void TellControl(Outbound& out, FrameId frame, const Answer& answer);
     void TellNewLoss(Outbound& out, CongestionControl::Loss how);
     uint64_t InFlightBytes(const Outbound& out) const;
     uint64_t PayloadBytes(const Outbound& out, uint32_t packets, bool withLast) const;
