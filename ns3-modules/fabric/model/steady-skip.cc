@@ -24,6 +24,14 @@ namespace
 constexpr uint64_t IDLE_CHECK_PS = 1'000'000; ///< While no message is under way
 constexpr uint32_t CONFIRMING_WINDOWS = 2;    ///< New ones after a jump before the next
 
+/// @return frames of data that a port has begun to send
+uint64_t
+SentData(const Port& port)
+{
+    const bool carriesControl = port.current != NO_FRAME && port.currentKind != frame_kind::DATA;
+    return port.sentFrames - port.sentControl - carriesControl;
+}
+
 } // namespace
 
 SteadySkip::SteadySkip(Fabric& fabric, double tolerance)
@@ -178,6 +186,27 @@ SteadySkip::ProgressOf(uint32_t message) const
     return m_fabric.m_endpoints[end].transport->ProgressOf(message);
 }
 
+SourceTotals
+SteadySkip::SourceOf(uint32_t message) const
+{
+    const Message& state = m_fabric.m_messages[message];
+    const size_t ports = m_fabric.m_reachDiffers
+                             ? m_fabric.m_routes.NearestPorts(state.src, state.dst).size()
+                             : m_fabric.m_network.hosts[state.src].ports;
+    if (ports != 1)
+    {
+        return {};
+    }
+    const PortId id = m_fabric.PortOfMessage(message);
+    const Port& port = m_fabric.m_ports[id];
+    const RateClass& rate = m_fabric.m_network.rates[port.rate];
+    const WireProfile wire = m_fabric.WireOf(state.transport);
+    const uint64_t framing = m_fabric.m_options.framingBytes;
+    return {rate.Ps(wire.mtuBytes + wire.headerBytes + framing),
+            rate.Ps(port.sentBytes + port.sentFrames * framing),
+            SentData(port)};
+}
+
 Snapshot
 SteadySkip::Take() const
 {
@@ -195,17 +224,16 @@ SteadySkip::Take() const
                               message.trimmedPackets,
                               message.markedPackets,
                               message.naks}});
+        now.sources.push_back(SourceOf(active.message));
     }
     now.ports.reserve(m_ports.size());
     for (PortId id = 0; id < m_ports.size(); id++)
     {
         const Port& port = m_fabric.m_ports[id];
         const PortCounters& counters = m_fabric.m_network.counters[id];
-        const bool carriesControl =
-            port.current != NO_FRAME && port.currentKind != frame_kind::DATA;
         now.ports.push_back({port.sentFrames,
                              port.sentBytes,
-                             port.sentFrames - port.sentControl - carriesControl,
+                             SentData(port),
                              port.receivedFrames,
                              counters.droppedBuffer,
                              counters.droppedHeadroom,
@@ -253,9 +281,7 @@ SteadySkip::SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& samp
         const FlowTotals& to = jump.to->flows[i];
         FlowTotals& skipped = m_messages[index];
         const FlowTotals& before = m_active[i].before;
-        // What is sent and what arrives are one in a state that is quite steady.
-        const uint64_t until =
-            before.sent + jump.Grown(from.sent + from.arrived, to.sent + to.arrived) / 2;
+        const uint64_t until = before.sent + jump.PacketsOf(i);
         const uint64_t packets = std::max(until, skipped.sent) - skipped.sent;
         skipped.sent += packets;
         skipped.arrived += packets;

@@ -109,6 +109,7 @@ class SteadySkip
     void Begin(uint64_t nowPs);
     uint64_t MostPs(uint64_t nextPs) const;
     MessageProgress ProgressOf(uint32_t message) const;
+    SourceTotals SourceOf(uint32_t message) const;
     Snapshot Take() const;
     void Skip(const SteadyState::Jump& jump, uint64_t nextPs);
     uint64_t SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& sampled);

@@ -64,6 +64,13 @@ SteadyState::Jump::Grown(uint64_t before, uint64_t after) const
     return static_cast<uint64_t>((grown + overPs / 2) / overPs);
 }
 
+uint64_t
+SteadyState::Jump::PacketsOf(size_t flow) const
+{
+    const double times = static_cast<double>(sincePs) / static_cast<double>(OverPs());
+    return static_cast<uint64_t>(std::llround(packets[flow] * times));
+}
+
 SteadyState::SteadyState(double tolerance)
     : m_tolerance(tolerance)
 {
@@ -108,10 +115,42 @@ SteadyState::MeasuredPs(size_t first) const
     return static_cast<double>(m_history.back().timePs - m_history[first].timePs);
 }
 
+/**
+ * @return packets of a message in what was measured, if its source sends nothing else and was never
+ * idle, to the part of a packet
+ *
+ * What was begun to be sent then differs from the time that went by by what is left of the packets
+ * on the wire at both of its ends, and no source that is idle hides behind that for long.
+ */
+std::optional<double>
+SteadyState::PacketsOfBusy(size_t flow, size_t first) const
+{
+    const SourceTotals& from = m_history[first].sources[flow];
+    const auto packetPs = static_cast<double>(from.packetPs);
+    double aheadPs = 0;
+    for (size_t i = first; i < m_history.size(); i++)
+    {
+        const Snapshot& to = m_history[i];
+        aheadPs = static_cast<double>(to.sources[flow].sendingPs - from.sendingPs) -
+                  static_cast<double>(to.timePs - m_history[first].timePs);
+        if (std::abs(aheadPs) >= packetPs)
+        {
+            return std::nullopt;
+        }
+    }
+    const uint64_t sent = m_history.back().flows[flow].sent - m_history[first].flows[flow].sent;
+    const bool isAlone = m_history.back().sources[flow].data - from.data == sent;
+    return isAlone ? std::optional(static_cast<double>(sent) - aheadPs / packetPs) : std::nullopt;
+}
+
 /// @return packets of a message in what was measured: the mean of those sent and those arrived
 double
 SteadyState::Packets(size_t flow, size_t first) const
 {
+    if (const auto packets = PacketsOfBusy(flow, first))
+    {
+        return *packets;
+    }
     const FlowTotals& from = m_history[first].flows[flow];
     const FlowTotals& to = m_history.back().flows[flow];
     return static_cast<double>(to.sent - from.sent + to.arrived - from.arrived) / 2;
@@ -150,6 +189,7 @@ SteadyState::CourseOf(size_t flow, size_t first) const
     const auto before = static_cast<double>(at(first).sent - at(first).arrived);
     const auto after = static_cast<double>(at(last).sent - at(last).arrived);
     course.queued = std::abs(after - before);
+    course.isBusy = PacketsOfBusy(flow, first).has_value();
     if (std::max({course.apart, course.halves, course.queued}) >
         std::max(LIKE_PACKETS, LIKE_TOLERANCES * m_tolerance * all))
     {
@@ -191,6 +231,11 @@ SteadyState::ErrorsOf(size_t flows, size_t first) const
     std::vector<RateError> errors;
     for (const Course& course : courses)
     {
+        if (course.isBusy)
+        {
+            errors.push_back({std::max(1.0, course.queued / 2), 0});
+            continue;
+        }
         const double spread = std::sqrt(windows * (usual + course.variance) / 2);
         const double chance = std::max(CHANCE_PACKETS, CHANCE_SPREADS * spread);
         const double always =
@@ -261,10 +306,12 @@ SteadyState::Judge(const std::vector<FlowAhead>& flows,
         {
             return std::nullopt;
         }
-        Jump jump{sincePs - m_skippedPs, sincePs, &m_history[first], &m_history.back(), {}};
-        for (const RateError& error : errors)
+        Jump jump{sincePs - m_skippedPs, sincePs, &m_history[first], &m_history.back(), {}, {}};
+        for (size_t flow = 0; flow < flows.size(); flow++)
         {
-            jump.errorPackets.push_back(error.After(untilPs / static_cast<double>(jump.OverPs())));
+            jump.packets.push_back(Packets(flow, first));
+            jump.errorPackets.push_back(
+                errors[flow].After(untilPs / static_cast<double>(jump.OverPs())));
         }
         return jump;
     }

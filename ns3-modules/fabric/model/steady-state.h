@@ -37,11 +37,20 @@ struct FlowTotals
 /// Totals of an egress and its ingress that results have, in the order of PortTotal.
 using PortTotals = std::array<uint64_t, 12>;
 
+/// The port by which a message leaves its source.
+struct SourceTotals
+{
+    uint64_t packetPs{0};  ///< What a full packet of the message takes there, 0: of several [ps]
+    uint64_t sendingPs{0}; ///< What all takes that was begun to be sent there [ps]
+    uint64_t data{0};      ///< Of that, frames of data
+};
+
 /// All totals at one time.
 struct Snapshot
 {
     uint64_t timePs{0};
     std::vector<FlowTotals> flows; ///< Of the same messages in the same order in one history
+    std::vector<SourceTotals> sources; ///< Of each of these
     std::vector<PortTotals> ports;
 };
 
@@ -72,7 +81,8 @@ struct RateError
  * arrivals in each of several windows, and as much of it is under way at their end as at their
  * beginning. By how much that is not so, between windows, halves, or beginning and end, is taken
  * for the error of its rate, at least a packet, and what halves differ by, but for chance, for a
- * trend that goes on. So long may be skipped that what may be wrong is half of what earlier states
+ * trend that goes on. What a source sends that is never idle is known without counting; how its
+ * arrivals scatter does not add up. So long may be skipped that what may be wrong is half of what earlier states
  * have left of half the tolerance of every message.
  *
  * Windows become longer as long as nothing changes, so rates become better. A jump goes to where
@@ -103,6 +113,7 @@ class SteadyState
         uint64_t sincePs;     ///< All that was skipped since the last Restart, with this [ps]
         const Snapshot* from; ///< Rates are those from here
         const Snapshot* to;   ///< to here
+        std::vector<double> packets; ///< Of each message, in what was measured
         std::vector<double> errorPackets; ///< Of each message, of all since the last Restart
 
         uint64_t OverPs() const ///< For which rates were measured [ps]
@@ -110,6 +121,7 @@ class SteadyState
             return to->timePs - from->timePs;
         }
 
+        uint64_t PacketsOf(size_t flow) const; ///< In all that was skipped since the last Restart
         /// @return what a total has grown by in all that was skipped since the last Restart
         uint64_t Grown(uint64_t before, uint64_t after) const;
     };
@@ -135,8 +147,10 @@ class SteadyState
         double halves{0};   ///< What one half has more than the other
         double queued{0};   ///< More under way at the end than at the beginning, or less
         double variance{0}; ///< Of windows about a line [packet^2]
+        bool isBusy{false}; ///< Its source has sent nothing else and was never idle
     };
 
+    std::optional<double> PacketsOfBusy(size_t flow, size_t first) const;
     double Packets(size_t flow, size_t first) const;
     std::optional<Course> CourseOf(size_t flow, size_t first) const;
     std::vector<RateError> ErrorsOf(size_t flows, size_t first) const;
