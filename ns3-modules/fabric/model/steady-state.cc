@@ -231,15 +231,12 @@ SteadyState::ErrorsOf(size_t flows, size_t first) const
     std::vector<RateError> errors;
     for (const Course& course : courses)
     {
-        if (course.isBusy)
-        {
-            errors.push_back({std::max(1.0, course.queued / 2), 0});
-            continue;
-        }
         const double spread = std::sqrt(windows * (usual + course.variance) / 2);
         const double chance = std::max(CHANCE_PACKETS, CHANCE_SPREADS * spread);
         const double always =
-            std::max({course.apart, course.halves, course.queued / 2, SPREADS * spread});
+            course.isBusy
+                ? std::max(1.0, course.queued / 2)
+                : std::max({course.apart, course.halves, course.queued / 2, SPREADS * spread});
         errors.push_back({always, std::max(0.0, course.halves - chance)});
     }
     return errors;
