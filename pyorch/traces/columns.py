@@ -111,6 +111,7 @@ SKIPS = {
     "skipped_ps": Column("How long it was [ps]"),
     "skipped_packets": Column("Data packets that would have been sent then"),
     "measured_ps": Column("For how long the rates of the messages had been measured [ps]"),
+    "exact": Column("1: whole periods of what repeats to the picosecond, each measured_ps; 0: not"),
     "flows": Column("Messages under way"),
 }
 SKIPPED_FLOWS = {

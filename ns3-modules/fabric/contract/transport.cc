@@ -88,6 +88,12 @@ Transport::MayShorten() const
     return false;
 }
 
+bool
+Transport::MayRepeat(uint32_t) const
+{
+    return false;
+}
+
 MessageProgress
 Transport::ProgressOf(uint32_t)
 {

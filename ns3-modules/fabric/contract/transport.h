@@ -136,6 +136,13 @@ class Transport : public Object
     /// @return whether ProgressOf and Shorten do what they say
     virtual bool MayShorten() const;
 
+    /**
+     * @return whether all that decides how a message under way from this host goes on shows in the
+     * frames that its last packets and their answers were: no rate or window that creeps, no way
+     * that is drawn. Marks of ECN may be without effect.
+     */
+    virtual bool MayRepeat(uint32_t message) const;
+
     /// @return how far a message has come that is under way from this host
     virtual MessageProgress ProgressOf(uint32_t message);
 

@@ -270,6 +270,7 @@ MakeSkips(const FabricParts& parts)
     table.Add("skipped_ps", rows.size(), [&](size_t i) { return rows[i].byPs; });
     table.Add("skipped_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
     table.Add("measured_ps", rows.size(), [&](size_t i) { return rows[i].measuredPs; });
+    table.Add("exact", rows.size(), [&](size_t i) { return rows[i].isExact; });
     table.Add("flows", rows.size(), [&](size_t i) { return rows[i].messages; });
     return table;
 }

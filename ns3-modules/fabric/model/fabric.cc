@@ -91,7 +91,8 @@ Fabric::Watch(uint64_t nextPs)
         {
             m_skip->Check(nextPs);
         }
-        m_watchPs = std::min(m_watchPs, m_skip->NextCheckPs());
+        m_skip->CheckPeriod(nextPs);
+        m_watchPs = m_skip->Traces() ? 0 : std::min(m_watchPs, m_skip->NextCheckPs());
     }
     if (m_telemetry)
     {
@@ -202,6 +203,7 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
         {
             return;
         }
+        bool isTraced = false;
         if (due.timePs > m_watchPs) [[unlikely]]
         {
             Watch(due.timePs);
@@ -209,9 +211,18 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
             {
                 return;
             }
+            isTraced = m_skip && m_skip->Traces();
         }
         m_nowPs = due.timePs;
-        if (m_queue.IsAlone(due))
+        if (isTraced) [[unlikely]]
+        {
+            m_queue.PopInstant(due, m_instant, soon);
+            m_instant.Order(m_frames);
+            m_skip->Trace(m_instant);
+            ExecuteInstant<FETCHES>();
+            m_events += m_instant.Size();
+        }
+        else if (m_queue.IsAlone(due))
         {
             ExecuteAlone(m_queue.PopAlone(due, soon));
             m_events++;

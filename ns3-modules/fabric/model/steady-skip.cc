@@ -37,6 +37,7 @@ SentData(const Port& port)
 SteadySkip::SteadySkip(Fabric& fabric, double tolerance)
     : m_fabric(fabric),
       m_state(tolerance),
+      m_search(fabric),
       m_nextCheckPs(0),
       m_firstWindowPs(IDLE_CHECK_PS),
       m_ports(fabric.Network().NumPorts())
@@ -96,6 +97,7 @@ SteadySkip::Started(uint32_t message)
 void
 SteadySkip::Disturbed()
 {
+    m_search.Stop();
     if (!m_disturbed)
     {
         // Not at once: of several messages that end together the last one is waited for.
@@ -113,7 +115,7 @@ SteadySkip::Check(uint64_t nextPs)
         Begin(nextPs);
         return;
     }
-    m_state.Add(Take());
+    m_state.Add(Take(m_nextCheckPs));
     m_sinceJump++;
     if (m_sinceJump >= CONFIRMING_WINDOWS)
     {
@@ -131,9 +133,11 @@ SteadySkip::Check(uint64_t nextPs)
                              skipped - active.before.sent,
                              active.errorPackets});
         }
-        if (const auto jump = m_state.Judge(ahead, MostPs(nextPs), m_slowestPs))
+        const auto jump = m_state.Judge(ahead, MostPs(nextPs), m_slowestPs);
+        if (jump && !m_search.IsHopeful())
         {
-            Skip(*jump, nextPs);
+            m_search.Stop();
+            Skip(*jump, m_nextCheckPs, nextPs, false);
             m_state.Skipped(jump->byPs);
             m_sinceJump = 0;
         }
@@ -159,15 +163,71 @@ SteadySkip::Begin(uint64_t nextPs)
     m_nextCheckPs = nextPs;
     m_slowestPs = 0;
     m_state.Restart(m_firstWindowPs);
+    Rebase();
+    m_state.Add(Take(m_nextCheckPs));
+    m_nextCheckPs += m_firstWindowPs;
+    m_disturbed = m_active.empty();
+    if (MayRepeat())
+    {
+        m_search.Restart(m_active.front().message);
+    }
+}
+
+/// What was skipped until now is no part of the state at hand.
+void
+SteadySkip::Rebase()
+{
     m_portsBefore = m_ports;
     for (Active& active : m_active)
     {
         active.before = OfMessage(active.message);
         active.errorPackets += std::exchange(active.errorHerePackets, 0);
     }
-    m_state.Add(Take());
-    m_nextCheckPs += m_firstWindowPs;
-    m_disturbed = m_active.empty();
+}
+
+/// @return whether the state of the network may be one that repeats
+bool
+SteadySkip::MayRepeat() const
+{
+    return !m_active.empty() &&
+           std::all_of(m_active.begin(), m_active.end(), [this](const Active& active) {
+               const uint32_t end = m_fabric.m_messages[active.message].srcEndpoint;
+               return m_fabric.m_endpoints[end].transport->MayRepeat(active.message);
+           });
+}
+
+void
+SteadySkip::Trace(const Instant& instant)
+{
+    m_search.Trace(instant, m_fabric.m_nowPs);
+}
+
+void
+SteadySkip::CheckPeriod(uint64_t nextPs)
+{
+    const auto span = m_search.Look([this](uint64_t atPs) { return Take(atPs); });
+    if (!span)
+    {
+        return;
+    }
+    SteadyState::Jump jump{0, 0, &span->from, &span->to, {}, {}};
+    uint64_t periods = MostPs(nextPs) / jump.OverPs();
+    for (size_t i = 0; i < m_active.size(); i++)
+    {
+        const MessageProgress now = ProgressOf(m_active[i].message);
+        const uint64_t packets = span->to.flows[i].sent - span->from.flows[i].sent;
+        const uint64_t unsent = uint64_t{now.packets} - now.sent;
+        periods = std::min(periods, unsent > 0 ? (unsent - 1) / packets : 0);
+        jump.packets.push_back(static_cast<double>(packets));
+    }
+    if (periods > 0)
+    {
+        jump.byPs = jump.sincePs = periods * jump.OverPs();
+        jump.errorPackets.assign(m_active.size(), 0);
+        Rebase();
+        Skip(jump, span->to.timePs, nextPs, true);
+        m_nextCheckPs = NEVER_PS; // the rest is executed: what is exact stays so
+    }
 }
 
 /// @return time until something happens that no state of the network decides [ps]
@@ -208,10 +268,10 @@ SteadySkip::SourceOf(uint32_t message) const
 }
 
 Snapshot
-SteadySkip::Take() const
+SteadySkip::Take(uint64_t atPs) const
 {
     Snapshot now;
-    now.timePs = m_nextCheckPs;
+    now.timePs = atPs;
     now.flows.reserve(m_active.size());
     for (const Active& active : m_active)
     {
@@ -242,13 +302,13 @@ SteadySkip::Take() const
                              counters.bounced,
                              counters.linkControlSent,
                              counters.linkControlReceived,
-                             m_fabric.PausedByClock(id, m_nextCheckPs)});
+                             m_fabric.PausedByClock(id, atPs)});
     }
     return now;
 }
 
 void
-SteadySkip::Skip(const SteadyState::Jump& jump, uint64_t nextPs)
+SteadySkip::Skip(const SteadyState::Jump& jump, uint64_t atPs, uint64_t nextPs, bool isExact)
 {
     Telemetry::Skipped sampled{nextPs + m_fabric.m_messages.SkippedPs(), jump.byPs, {}};
     const uint64_t skippedPackets = SkipMessages(jump, sampled);
@@ -257,11 +317,12 @@ SteadySkip::Skip(const SteadyState::Jump& jump, uint64_t nextPs)
     {
         m_fabric.m_telemetry->Skip(sampled);
     }
-    m_skips.push_back({m_nextCheckPs + m_fabric.m_messages.SkippedPs(),
+    m_skips.push_back({atPs + m_fabric.m_messages.SkippedPs(),
                        jump.byPs,
                        skippedPackets,
                        jump.OverPs(),
-                       m_active.size()});
+                       m_active.size(),
+                       isExact});
     m_fabric.m_dataPackets += skippedPackets;
     m_fabric.m_messages.Skip(jump.byPs);
     m_fabric.m_limitPs -= jump.byPs;

@@ -3,6 +3,7 @@
 #ifndef FABRIC_STEADY_SKIP_H
 #define FABRIC_STEADY_SKIP_H
 
+#include "period-search.h"
 #include "steady-state.h"
 
 #include "ns3/frame.h"
@@ -72,6 +73,15 @@ class SteadySkip
     /// Look at the network before the next event, and skip if it is steady.
     void Check(uint64_t nextPs);
 
+    /// @return whether it sees every instant
+    bool Traces() const
+    {
+        return m_search.IsOn();
+    }
+
+    void Trace(const Instant& instant); ///< Events that are about to be executed
+    void CheckPeriod(uint64_t nextPs);  ///< Skip whole periods if the last instant has ended one
+
     // ---- what was skipped
     /// A steady state, or part of one.
     struct Skipped
@@ -81,6 +91,7 @@ class SteadySkip
         uint64_t packets;    ///< Of all messages under way
         uint64_t measuredPs; ///< For how long their rates had been measured [ps]
         uint64_t messages;   ///< Under way
+        bool isExact;        ///< Whole periods, each as long as what was measured
     };
 
     const std::vector<Skipped>& Skips() const
@@ -110,13 +121,16 @@ class SteadySkip
     uint64_t MostPs(uint64_t nextPs) const;
     MessageProgress ProgressOf(uint32_t message) const;
     SourceTotals SourceOf(uint32_t message) const;
-    Snapshot Take() const;
-    void Skip(const SteadyState::Jump& jump, uint64_t nextPs);
+    Snapshot Take(uint64_t atPs) const;
+    void Rebase();
+    bool MayRepeat() const;
+    void Skip(const SteadyState::Jump& jump, uint64_t atPs, uint64_t nextPs, bool isExact);
     uint64_t SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& sampled);
     void SkipPorts(const SteadyState::Jump& jump);
 
     Fabric& m_fabric;
     SteadyState m_state;
+    PeriodSearch m_search;
     std::vector<Active> m_active; ///< In the order in which they started
     uint64_t m_nextCheckPs;
     uint64_t m_firstWindowPs; ///< After something has changed [ps]

@@ -81,9 +81,9 @@ struct RateError
  * arrivals in each of several windows, and as much of it is under way at their end as at their
  * beginning. By how much that is not so, between windows, halves, or beginning and end, is taken
  * for the error of its rate, at least a packet, and what halves differ by, but for chance, for a
- * trend that goes on. What a source sends that is never idle is known without counting; how its
- * arrivals scatter does not add up. So long may be skipped that what may be wrong is half of what earlier states
- * have left of half the tolerance of every message.
+ * trend that goes on. What a source sends that is never idle is known without counting, and how
+ * its arrivals scatter does not add up. So long may be skipped that what may be wrong is half of
+ * what earlier states have left of half the tolerance of every message.
  *
  * Windows become longer as long as nothing changes, so rates become better. A jump goes to where
  * the messages would be by the rates as they are known then, whatever was thought at earlier jumps.

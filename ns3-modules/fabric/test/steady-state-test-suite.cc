@@ -32,7 +32,7 @@ After(uint64_t windows, const Course& course)
     uint64_t timePs = 0;
     for (uint64_t i = 0; i <= windows; i++)
     {
-        state.Add({timePs, {course(i)}, {}});
+        state.Add({timePs, {course(i)}, {{}}, {}});
         timePs += WINDOW_PS;
     }
     return state;
@@ -199,7 +199,7 @@ class ManyMessages : public TestCase
         {
             std::vector<FlowTotals> flows(messages, Even(i));
             flows[0] = Late(i, 4);
-            state.Add({i * WINDOW_PS, flows, {}});
+            state.Add({i * WINDOW_PS, flows, std::vector<SourceTotals>(flows.size()), {}});
         }
         const std::vector<FlowAhead> ahead(messages, {40'000, 1'000'000, 0, 0});
         return static_cast<double>(state.Judge(ahead, FAR_PS, 0)->byPs) / WINDOW_PS;
@@ -227,7 +227,7 @@ class LongerWindows : public TestCase
     {
         SteadyState state = After(8, Even);
         NS_TEST_EXPECT_MSG_EQ(state.WindowPs(), 2 * WINDOW_PS, "doubled");
-        state.Add({10 * WINDOW_PS, {Even(10)}, {}});
+        state.Add({10 * WINDOW_PS, {Even(10)}, {{}}, {}});
         state.Skipped(100 * WINDOW_PS);
         // 9990 packets were skipped where the rate, as it is known now, says 10 000.
         const auto jump = state.Judge({{40'000, 1'000'000, 9990, 0}}, 20 * WINDOW_PS, 0);
@@ -237,6 +237,48 @@ class LongerWindows : public TestCase
         const uint64_t packets = jump->Grown(jump->from->flows[0].arrived,
                                              jump->to->flows[0].arrived);
         NS_TEST_EXPECT_MSG_EQ(packets, 12'000, "of both jumps");
+    }
+};
+
+/**
+ * Oracle: a source that is never idle sends a packet every 7000 ps, so in 4 windows of 1 us 4000/7
+ * packets, whatever part of them is counted and however they arrive. One that rests for a packet
+ * and a half is not such a one, nor one that sends something else: then the mean of what was sent
+ * and what has arrived is its count.
+ */
+class BusySources : public TestCase
+{
+  public:
+    BusySources()
+        : TestCase("what a source sends that is never idle is known to the part of a packet")
+    {
+    }
+
+  private:
+    static constexpr uint64_t PACKET_PS = 7000;
+
+    /// @return packets of 4 windows; at their end `restPs` were idle and `others` were sent, too
+    static double Packets(uint64_t restPs, uint64_t others)
+    {
+        SteadyState state(TOLERANCE);
+        state.Restart(WINDOW_PS);
+        for (uint64_t i = 0; i <= 4; i++)
+        {
+            const uint64_t begun = (i * WINDOW_PS - (i == 4 ? restPs : 0)) / PACKET_PS + 1;
+            const uint64_t late = i % 2;
+            state.Add({i * WINDOW_PS,
+                       {{.sent = begun, .arrived = begun - late}},
+                       {{PACKET_PS, begun * PACKET_PS, begun + i * others}},
+                       {}});
+        }
+        return state.Judge({{40'000, 39'000, 0, 0}}, FAR_PS, 0)->packets[0];
+    }
+
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(Packets(0, 0), 4000.0 / 7, 1e-9, "busy");
+        NS_TEST_EXPECT_MSG_EQ_TOL(Packets(10'500, 0), 569, 1e-9, "idle for 10.5 ns");
+        NS_TEST_EXPECT_MSG_EQ_TOL(Packets(0, 1), 571, 1e-9, "others, too: 571 begun");
     }
 };
 
@@ -250,6 +292,7 @@ class SteadyStateTestSuite : public TestSuite
         AddTestCase(new UnsteadyCourses, Duration::QUICK);
         AddTestCase(new ManyMessages, Duration::QUICK);
         AddTestCase(new LongerWindows, Duration::QUICK);
+        AddTestCase(new BusySources, Duration::QUICK);
     }
 };
 

@@ -192,6 +192,14 @@ PacketTransport::OpenFlow(Outbound& out, uint32_t message)
 }
 
 /// Note the rate of all ports by which a message may leave.
+bool
+PacketTransport::IsWithoutMemory(uint32_t message) const
+{
+    const bool isPlain = !m_control && !m_reports && !m_paces;
+    return isPlain && m_order != FlowOrder::By::LEAST_REMAINING &&
+           (SinglePathEntropy(message) || Host().NumPaths(message, Host().PortOf(message)) == 1);
+}
+
 void
 PacketTransport::SetLineRate(Outbound& out) const
 {

@@ -84,6 +84,9 @@ class PacketTransport : public Transport
     virtual void OnHostTimer(); ///< The time of SetHostTimer has come
 
     // ---- for families
+    /// @return MayRepeat of a family that keeps no state of a message but what was lost of it
+    bool IsWithoutMemory(uint32_t message) const;
+
     const Segmentation& Cut() const
     {
         return m_cut;

@@ -86,6 +86,12 @@ RoceTransport::MayShorten() const
 }
 
 bool
+RoceTransport::MayRepeat(uint32_t message) const
+{
+    return IsWithoutMemory(message);
+}
+
+bool
 RoceTransport::AcceptsOutOfOrder() const
 {
     return m_recovery == Recovery::SELECTIVE_REPEAT;

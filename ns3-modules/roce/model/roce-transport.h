@@ -51,6 +51,7 @@ class RoceTransport final : public fabric::MessageTransport<RoceOutbound, RoceIn
 
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
     bool MayShorten() const override;
+    bool MayRepeat(uint32_t message) const override;
 
   private:
     /// BTH.A: the destination shall acknowledge this packet

@@ -57,6 +57,12 @@ SprayTransport::MayShorten() const
     return true;
 }
 
+bool
+SprayTransport::MayRepeat(uint32_t message) const
+{
+    return IsWithoutMemory(message);
+}
+
 void
 SprayTransport::DoAttach()
 {

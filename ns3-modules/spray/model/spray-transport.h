@@ -39,6 +39,7 @@ class SprayTransport final : public fabric::MessageTransport<SprayOutbound, fabr
 
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
     bool MayShorten() const override;
+    bool MayRepeat(uint32_t message) const override;
 
   private:
     void DoAttach() override;
