@@ -89,6 +89,12 @@ QueueDiscipline::Marks(uint8_t) const
     return false;
 }
 
+bool
+QueueDiscipline::MayReplay() const
+{
+    return false;
+}
+
 uint32_t
 QueueDiscipline::TrimBytes(uint8_t) const
 {

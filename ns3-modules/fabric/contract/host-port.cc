@@ -61,7 +61,7 @@ HostPort::Delivered(uint32_t message)
 void
 HostPort::Acknowledged(uint32_t message)
 {
-    m_fabric->m_messages.Acknowledged(message, m_fabric->m_nowPs);
+    m_fabric->Acknowledged(message);
 }
 
 // ---- ports

@@ -69,6 +69,10 @@ class QueueDiscipline : public Object
     /// @return whether frames of this priority may ever get ECN_MARKED; also asked before Attach
     virtual bool Marks(uint8_t priority) const;
 
+    /// @return whether it does the same with the same frames whenever they come to empty queues,
+    /// so that engine.remember may leave them out
+    virtual bool MayReplay() const;
+
     /// @return size to which a frame of this priority is trimmed [byte]
     virtual uint32_t TrimBytes(uint8_t priority) const;
     /// @return new priority of a frame of this priority that is trimmed or bounced

@@ -83,6 +83,12 @@ Transport::NeedsMarks() const
 }
 
 bool
+Transport::MayReplay() const
+{
+    return false;
+}
+
+bool
 Transport::MayShorten() const
 {
     return false;

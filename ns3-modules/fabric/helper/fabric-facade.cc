@@ -199,6 +199,7 @@ Facade::Option(const std::string& name, int64_t value, uint32_t index)
         {"trace_arrivals", [&](uint64_t v) { options.traceArrivals = v != 0; }},
         {"trace_pauses", [&](uint64_t v) { options.tracePauses = v != 0; }},
         {"skip_ppm", [&](uint64_t v) { options.skipTolerance = static_cast<double>(v) / 1e6; }},
+        {"remember", [&](uint64_t v) { options.remembers = v != 0; }},
         {"sample_ps", [&](uint64_t v) { options.samplePs = v; }},
         {"threads", [&](uint64_t v) { options.threads = static_cast<uint32_t>(v); }},
     };

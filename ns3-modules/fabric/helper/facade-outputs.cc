@@ -5,6 +5,7 @@
 #include "facade-records.h"
 
 #include "ns3/domains.h"
+#include "ns3/episode-memory.h"
 #include "ns3/steady-skip.h"
 
 #include <algorithm>
@@ -275,6 +276,32 @@ MakeSkips(const FabricParts& parts)
     return table;
 }
 
+/// What was replayed of each message.
+OutputTable
+MakeReplayedFlows(const Fabric& fabric)
+{
+    OutputTable table;
+    const size_t n = fabric.Messages().Size();
+    table.Add("flow", n, [&](size_t i) { return fabric.Messages()[i].id; });
+    table.Add("replayed_packets", n, [&](size_t i) {
+        return fabric.GetMemory()->PacketsOf(static_cast<uint32_t>(i));
+    });
+    return table;
+}
+
+/// Each episode that was replayed.
+OutputTable
+MakeReplays(const Fabric& fabric)
+{
+    const auto& rows = fabric.GetMemory()->Replays();
+    OutputTable table;
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    table.Add("replayed_ps", rows.size(), [&](size_t i) { return rows[i].lengthPs; });
+    table.Add("replayed_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
+    table.Add("flows", rows.size(), [&](size_t i) { return rows[i].messages; });
+    return table;
+}
+
 /// @return what became of the items of a run: its domain knows it of each
 ItemCourse
 CourseOf(const FabricParts& parts)
@@ -362,6 +389,11 @@ MakeOutputs(const Domains& run)
     {
         tables["skips"] = MakeSkips(parts);
         tables["skipped_flows"] = MakeSkippedFlows(parts);
+    }
+    if (parts.First().GetMemory()) // likewise
+    {
+        tables["replays"] = MakeReplays(parts.First());
+        tables["replayed_flows"] = MakeReplayedFlows(parts.First());
     }
     AddRecords(tables, parts);
     return tables;

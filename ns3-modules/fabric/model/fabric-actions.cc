@@ -5,6 +5,7 @@
 #include "fabric.h"
 
 #include "fabric-egress.h"
+#include "episode-memory.h"
 #include "steady-skip.h"
 
 #include "ns3/abort.h"
@@ -199,7 +200,17 @@ Fabric::Delivered(uint32_t message)
     }
     if (!m_endpoints[m_messages[message].dstEndpoint].transport->IsAcknowledged())
     {
-        m_messages.Acknowledged(message, m_nowPs);
+        Acknowledged(message);
+    }
+}
+
+void
+Fabric::Acknowledged(uint32_t message)
+{
+    m_messages.Acknowledged(message, m_nowPs);
+    if (m_memory)
+    {
+        m_memory->Ended(message);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "fabric.h"
 
+#include "episode-memory.h"
 #include "steady-skip.h"
 
 #include "ns3/abort.h"
@@ -182,6 +183,18 @@ Fabric::BuildTelemetry(const std::vector<SampledRow>& rows)
     {
         m_skip = std::make_unique<SteadySkip>(*this, m_options.skipTolerance);
         m_watchPs = 0;
+    }
+}
+
+void
+Fabric::BuildMemory(const FabricTables& tables)
+{
+    if (m_options.remembers)
+    {
+        NS_ABORT_MSG_IF(!tables.rateChanges.empty() || !tables.routes.empty(),
+                        "rates or routes of messages are listed, and what was before may have had "
+                        "others; leave out engine.remember");
+        m_memory = std::make_unique<EpisodeMemory>(*this);
     }
 }
 

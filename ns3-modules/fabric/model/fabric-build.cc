@@ -2,6 +2,7 @@
 
 #include "fabric.h"
 
+#include "episode-memory.h"
 #include "steady-skip.h"
 
 #include "ns3/abort.h"
@@ -83,6 +84,10 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
       m_losses(m_network)
 {
     CheckClasses();
+    if (m_options.remembers)
+    {
+        m_messages.KeepAgenda();
+    }
     m_messages.Build(tables);
     BuildEndpoints();
     m_changes.Build(tables.linkEvents, m_options.convergencePs, m_queue);
@@ -115,6 +120,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
                            &Port::peer);
     m_instant.SetPorts(std::move(peers));
     BuildTelemetry(tables.sampled);
+    BuildMemory(tables);
     NS_LOG_INFO(m_network.nodes.size() << " nodes, " << m_network.NumPorts() << " ports, "
                                        << m_messages.Size() << " messages");
 }

@@ -20,7 +20,9 @@ Fabric::ChangeRate(const RateChangeRow& row)
     NS_ABORT_MSG_IF(row.timePs < static_cast<int64_t>(NowPs()),
                     name << ": " << row.timePs << " ps is over, it is " << NowPs() << " ps");
     NS_ABORT_MSG_IF(row.rateBps <= 0, name << ": rate_bps is " << row.rateBps << ", not > 0");
-    NS_ABORT_MSG_IF(m_skip, name << ": a controller needs all of a run; leave out engine.skip");
+    NS_ABORT_MSG_IF(m_skip || m_memory,
+                    name << ": a controller needs all of a run; leave out engine.skip and "
+                            "engine.remember");
     if (IsOwnNode(m_network.hosts[m_messages[*message].src].node))
     {
         CheckRateChange(*message);

@@ -24,6 +24,9 @@ Fabric::CheckDomain() const
     NS_ABORT_MSG_IF(m_options.skipTolerance > 0,
                     "steady states are skipped in one domain; leave out engine.skip or "
                     "engine.domains");
+    NS_ABORT_MSG_IF(m_options.remembers,
+                    "episodes are remembered in one domain; leave out engine.remember or "
+                    "engine.domains");
     for (const SwitchProgram* program : m_programs)
     {
         NS_ABORT_MSG_IF(program->KnowsAllSwitches(),

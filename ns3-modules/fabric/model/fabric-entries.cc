@@ -4,6 +4,7 @@
 
 #include "fabric.h"
 
+#include "episode-memory.h"
 #include "fabric-ingress.h"
 #include "steady-skip.h"
 
@@ -62,9 +63,21 @@ Fabric::StartMessage(uint32_t message)
 {
     if (m_messages[message].bytes == 0)
     {
+        m_messages.Begin(message);
         m_messages.PassPoint(message, m_nowPs);
         return;
     }
+    m_messages.Begin(message);
+    if (!m_memory || !m_memory->Takes(message))
+    {
+        Launch(message);
+    }
+}
+
+/// A message begins, packet by packet.
+void
+Fabric::Launch(uint32_t message)
+{
     NS_LOG_LOGIC("message " << m_messages[message].id << " starts at " << m_nowPs << " ps");
     m_endpoints[m_messages[message].srcEndpoint].transport->StartMessage(message);
     if (m_skip)
@@ -270,6 +283,12 @@ const SteadySkip*
 Fabric::GetSkip() const
 {
     return m_skip.get();
+}
+
+const EpisodeMemory*
+Fabric::GetMemory() const
+{
+    return m_memory.get();
 }
 
 } // namespace fabric

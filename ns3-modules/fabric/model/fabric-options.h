@@ -47,6 +47,7 @@ struct FabricOptions
     uint64_t samplePs{0};       ///< Period of samples of ports and flows, 0 = none [ps]
     uint32_t threads{1};        ///< Of the process, for domains; at most one for each helps
     double skipTolerance{0};    ///< Skip steady states; error of completion times [1], 0 = do not
+    bool remembers{false};      ///< Replay what has happened before
     std::vector<CaptureOptions> captures;       ///< Hosts whose frames go to files
     std::vector<NodeClassOptions> nodeClasses{1}; ///< In the order of nodes.class
     std::vector<LinkClassOptions> linkClasses{1}; ///< In the order of links.class

@@ -2,6 +2,7 @@
 
 #include "fabric.h"
 
+#include "episode-memory.h"
 #include "fabric-fetch.h"
 #include "fabric-parts.h"
 #include "steady-skip.h"
@@ -106,6 +107,10 @@ Fabric::Finish()
     if (m_telemetry)
     {
         m_telemetry->Finish();
+    }
+    if (m_memory)
+    {
+        m_memory->Finish();
     }
 }
 
@@ -289,6 +294,14 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         {
             Readmit(m_messages.ChangeRate(payload));
         }
+        else if (index == CONTROL_DELIVERED)
+        {
+            m_memory->Deliver(payload);
+        }
+        else if (index == CONTROL_ACKNOWLEDGED)
+        {
+            m_memory->Acknowledge(payload);
+        }
         else
         {
             // What follows from changes follows once, from all of this instant together.
@@ -296,6 +309,10 @@ Fabric::ExecuteOthers(size_t first, size_t end)
                 i + 1 == end || static_cast<uint32_t>(m_instant.others[i + 1] >> 32) != target;
             ExecuteChange(index, payload, isLast);
         }
+    }
+    if (m_memory) [[unlikely]]
+    {
+        m_memory->Decide();
     }
 }
 

@@ -36,6 +36,7 @@ namespace ns3
 namespace fabric
 {
 
+class EpisodeMemory;
 class SteadySkip;
 
 /**
@@ -188,6 +189,7 @@ class Fabric final : public PacketLoop
     uint64_t PausedPs(PortId port, uint64_t atPs) const; ///< Held back until then [ps]
     /// @return steady states that were skipped, null if nobody asked for it
     const SteadySkip* GetSkip() const;
+    const EpisodeMemory* GetMemory() const; ///< @return what was replayed, likewise
 
     uint64_t RuleChanges() const; ///< Of all switch programs
     /// @return egress ports of the links that a single-path message crosses; empty if sprayed
@@ -205,6 +207,9 @@ class Fabric final : public PacketLoop
     friend class ProgramDoor;
     friend class HostPort;
     friend class SteadySkip;
+    friend class EpisodeMemory;
+    friend class EpisodeRecording;
+    friend class Islands;
 
     // fabric-build.cc
     void BuildClasses();
@@ -225,6 +230,7 @@ class Fabric final : public PacketLoop
     void BuildOutbox(PortId portId, uint32_t list);
     double FullWireBytes() const;
     void BuildTelemetry(const std::vector<SampledRow>& rows);
+    void BuildMemory(const FabricTables& tables);
     void DecideCutThrough(uint32_t node);
     void BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass);
     void CheckClasses() const;
@@ -309,6 +315,7 @@ class Fabric final : public PacketLoop
 
     // fabric.cc: what doors lead to, beside the data path
     void StartMessage(uint32_t message);
+    void Launch(uint32_t message);
     void Readmit(uint32_t message);
     void CheckRateChanges(const FabricTables& tables) const;
     void CheckRateChange(uint32_t message) const;
@@ -334,6 +341,7 @@ class Fabric final : public PacketLoop
     uint32_t CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t startPs);
     uint32_t OpenConversation(uint32_t endpoint, uint32_t dst);
     void Delivered(uint32_t message);
+    void Acknowledged(uint32_t message);
     uint64_t PausedByClock(PortId port, uint64_t atPs) const;
     PortId PortOfMessage(uint32_t message) const;
     std::vector<PortId> NominalWay(uint32_t message, PortId port) const;
@@ -391,6 +399,7 @@ class Fabric final : public PacketLoop
     std::vector<std::unique_ptr<ProgramDoor>> m_programDoors;
     std::unique_ptr<Telemetry> m_telemetry;
     std::unique_ptr<SteadySkip> m_skip;
+    std::unique_ptr<EpisodeMemory> m_memory;
     std::unique_ptr<PacketCapture> m_capture; ///< Null unless a host is captured
 
     Instant m_instant;            ///< Being executed

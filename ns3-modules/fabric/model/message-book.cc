@@ -202,8 +202,24 @@ MessageBook::AddDone(uint32_t src, uint32_t dst, uint64_t nowPs)
 }
 
 void
+MessageBook::Note(uint64_t timePs, uint32_t item)
+{
+    if (m_keepsAgenda)
+    {
+        m_agenda.emplace(timePs, item);
+    }
+}
+
+void
+MessageBook::Begin(uint32_t message)
+{
+    m_agenda.erase({m_messages[message].startPs, message});
+}
+
+void
 MessageBook::Schedule(uint32_t message, uint64_t nowPs)
 {
+    Note(m_messages[message].startPs, message);
     m_queue.Push(nowPs,
                  {m_messages[message].startPs - m_skippedPs,
                   EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
@@ -220,6 +236,7 @@ MessageBook::ScheduleItem(uint32_t item, uint64_t nowPs)
         return;
     }
     const Task& task = m_graph.TaskOf(item);
+    Note(task.startPs + task.durationPs, item);
     m_queue.Push(nowPs,
                  {task.startPs + task.durationPs - m_skippedPs,
                   EventTarget(EventType::CONTROL, CONTROL_TASK),
@@ -288,6 +305,7 @@ MessageBook::ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs)
 void
 MessageBook::EndTask(uint32_t item, uint64_t nowPs)
 {
+    m_agenda.erase({m_graph.TaskOf(item).startPs + m_graph.TaskOf(item).durationPs, item});
     m_graph.EndTask(item);
     m_tasksDone++;
     m_left--;

@@ -9,6 +9,8 @@
 
 #include <functional>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -50,6 +52,23 @@ class MessageBook
                 uint64_t seed,
                 uint32_t domain = 0,
                 Tell tell = {});
+
+    /// Items that have their time and have not had it: start of a message or end of a task, of the
+    /// world [ps], and which.
+    using Times = std::set<std::pair<uint64_t, uint32_t>>;
+
+    /// Keep these Times from now on; called before Build.
+    void KeepAgenda()
+    {
+        m_keepsAgenda = true;
+    }
+
+    const Times& Agenda() const ///< Empty unless KeepAgenda was called
+    {
+        return m_agenda;
+    }
+
+    void Begin(uint32_t message); ///< The start of a message has come
 
     /// Take the tables "flows", "tasks" and "dependencies" and schedule what waits for nothing.
     void Build(const FabricTables& tables);
@@ -161,6 +180,7 @@ class MessageBook
     void Release(uint32_t item, bool atSender, uint64_t nowPs);
     void Schedule(uint32_t message, uint64_t nowPs);
     void ScheduleItem(uint32_t item, uint64_t nowPs);
+    void Note(uint64_t timePs, uint32_t item);
     void BuildRateChanges(const FabricTables& tables);
     void ScheduleRateChange(uint32_t row, uint64_t nowPs);
     uint32_t DomainOf(uint32_t host) const;
@@ -184,6 +204,8 @@ class MessageBook
     int64_t m_nextId{0};
     TaskGraph m_graph;
     std::vector<RateChangeRow> m_rateChanges;
+    bool m_keepsAgenda{false};
+    Times m_agenda;
 };
 
 } // namespace fabric

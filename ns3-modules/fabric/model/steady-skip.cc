@@ -2,6 +2,7 @@
 
 #include "steady-skip.h"
 
+#include "episode-memory.h"
 #include "fabric.h"
 
 #include "ns3/abort.h"
@@ -234,6 +235,10 @@ SteadySkip::CheckPeriod(uint64_t nextPs)
 uint64_t
 SteadySkip::MostPs(uint64_t nextPs) const
 {
+    if (m_fabric.m_memory && m_fabric.m_memory->IsRecording())
+    {
+        return 0;
+    }
     const uint64_t endPs = std::min(m_fabric.m_queue.NextControlPs(), m_fabric.m_limitPs);
     const uint64_t aheadPs = nextPs + 2 * EventWheel::HORIZON_PS; // AdvanceControl wants them far
     return endPs > aheadPs ? endPs - aheadPs : 0;

@@ -72,6 +72,12 @@ class TaskGraph
         return item < m_waitsFor.size() && m_waitsFor[item] > 0;
     }
 
+    /// @return so many dependencies of an item are not fulfilled
+    uint32_t WaitsFor(uint32_t item) const
+    {
+        return item < m_waitsFor.size() ? m_waitsFor[item] : 0;
+    }
+
     /// @return the item whose end has decided when this one started, NOTHING if its own time has
     uint32_t DecidedBy(uint32_t item) const
     {
@@ -143,19 +149,32 @@ class TaskGraph
         return --m_waitsFor[item] == 0;
     }
 
+    /// Visit who waits for an end of an item: (who, delay [ps]). `atSender` as in Release.
+    template <typename Visit>
+    void ForEachFollowerOf(uint32_t item, bool atSender, Visit&& visit) const
+    {
+        if (m_firstFollower.empty() || item >= m_waitsFor.size())
+        {
+            return;
+        }
+        const size_t place = Place(item, atSender);
+        for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
+        {
+            visit(m_followers[i], m_delayPs.empty() ? 0 : m_delayPs[i]);
+        }
+    }
+
     /// Visit each dependency: (item, at its sender, who waits for that, delay [ps]).
     template <typename Visit>
     void ForEachFollower(Visit&& visit) const
     {
-        for (uint32_t item = 0; !m_firstFollower.empty() && item < m_waitsFor.size(); item++)
+        for (uint32_t item = 0; item < m_waitsFor.size(); item++)
         {
             for (const bool atSender : {false, true})
             {
-                const size_t place = Place(item, atSender);
-                for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
-                {
-                    visit(item, atSender, m_followers[i], m_delayPs.empty() ? 0 : m_delayPs[i]);
-                }
+                ForEachFollowerOf(item, atSender, [&](uint32_t other, uint64_t delayPs) {
+                    visit(item, atSender, other, delayPs);
+                });
                 if (IsTask(item))
                 {
                     break; // it has one end

@@ -67,6 +67,12 @@ DropTail::Attach(SwitchView& view)
     }
 }
 
+bool
+DropTail::MayReplay() const
+{
+    return true;
+}
+
 QueueDiscipline::QuietBytes
 DropTail::Quiet(uint8_t) const
 {

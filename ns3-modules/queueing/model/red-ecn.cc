@@ -89,4 +89,10 @@ RedEcn::Marks(uint8_t) const
     return LimitBytes() == 0 || m_kminBytes < LimitBytes();
 }
 
+bool
+RedEcn::MayReplay() const
+{
+    return m_kminBytes == m_kmaxBytes;
+}
+
 } // namespace ns3

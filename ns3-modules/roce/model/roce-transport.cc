@@ -80,6 +80,12 @@ RoceTransport::DoAttach()
 }
 
 bool
+RoceTransport::MayReplay() const
+{
+    return IsPlain();
+}
+
+bool
 RoceTransport::MayShorten() const
 {
     return true;

@@ -52,6 +52,12 @@ SprayTransport::SpreadsOverPorts() const
 }
 
 bool
+SprayTransport::MayReplay() const
+{
+    return IsPlain();
+}
+
+bool
 SprayTransport::MayShorten() const
 {
     return true;

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "episode-memory.h"
+
+#include "fabric.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricMemory");
+
+namespace fabric
+{
+
+namespace
+{
+
+constexpr size_t MOST_EPISODES = 16;          ///< That are kept of one opening
+constexpr uint64_t LONG_PACKETS = 4096;       ///< With more a message has steady states
+constexpr size_t MOST_REMEMBERED = 4'000'000; ///< Messages of all episodes that are kept
+
+} // namespace
+
+EpisodeMemory::EpisodeMemory(Fabric& fabric)
+    : m_fabric(fabric),
+      m_islands((CheckTypes(), fabric)),
+      m_foresight(fabric.m_network, fabric.m_messages, m_islands),
+      m_activities(m_islands.Size()),
+      m_memories(m_islands.NumShapes()),
+      m_place(fabric.m_messages.Size(), NO_MESSAGE)
+{
+}
+
+uint64_t
+EpisodeMemory::NowPs() const
+{
+    return m_fabric.NowPs();
+}
+
+// ---- messages that are executed ----------------------------------------------------------------
+
+void
+EpisodeMemory::AddUnderWay(uint32_t message)
+{
+    m_place[message] = static_cast<uint32_t>(m_underWay.size());
+    m_underWay.push_back(message);
+}
+
+void
+EpisodeMemory::RemoveUnderWay(uint32_t message)
+{
+    const uint32_t place = m_place[message];
+    m_underWay[place] = m_underWay.back();
+    m_place[m_underWay[place]] = place;
+    m_underWay.pop_back();
+}
+
+bool
+EpisodeMemory::Takes(uint32_t message)
+{
+    const uint32_t island = m_islands.Of(message);
+    if (island == Islands::NOWHERE)
+    {
+        AddUnderWay(message);
+        return false;
+    }
+    Activity& activity = m_activities[island];
+    if (activity.replayed)
+    {
+        Begin(message);
+        return true;
+    }
+    AddUnderWay(message);
+    if (activity.executed > 0)
+    {
+        Execute(message);
+        return false;
+    }
+    if (activity.starting.empty())
+    {
+        m_undecided.push_back(island);
+    }
+    activity.starting.push_back(message);
+    return true;
+}
+
+void
+EpisodeMemory::Execute(uint32_t message)
+{
+    Activity& activity = m_activities[m_islands.Of(message)];
+    activity.executed++;
+    if (activity.recording && MaySkip(message))
+    {
+        StopRecording(activity);
+    }
+    if (activity.recording)
+    {
+        activity.recording->Add(message);
+    }
+}
+
+/// @return whether a message is better left to those who skip steady states: while an episode is
+/// recorded all must be executed
+bool
+EpisodeMemory::MaySkip(uint32_t index) const
+{
+    const Message& message = m_fabric.m_messages[index];
+    const uint64_t mtuBytes = m_fabric.WireOf(message.transport).mtuBytes;
+    return m_fabric.m_skip && message.bytes > LONG_PACKETS * mtuBytes;
+}
+
+void
+EpisodeMemory::Ended(uint32_t message)
+{
+    RemoveUnderWay(message);
+    const uint32_t island = m_islands.Of(message);
+    if (island != Islands::NOWHERE && --m_activities[island].executed == 0 &&
+        m_activities[island].recording)
+    {
+        CloseRecording(island);
+    }
+}
+
+// ---- what is to become of an episode -----------------------------------------------------------
+
+void
+EpisodeMemory::Decide()
+{
+    for (size_t i = 0; i < m_undecided.size(); i++)
+    {
+        DecideOn(m_undecided[i]);
+    }
+    m_undecided.clear();
+}
+
+void
+EpisodeMemory::DecideOn(uint32_t island)
+{
+    Activity& activity = m_activities[island];
+    if (IsQuiet(m_islands[island]))
+    {
+        auto& memories = m_memories[m_islands[island].shape];
+        const auto [found, isNew] = memories.try_emplace(OpeningOf(island));
+        Memory& memory = found->second;
+        if (TryReplay(island, memory))
+        {
+            return;
+        }
+        const bool hasRoom =
+            memory.episodes.size() < MOST_EPISODES && m_remembered < MOST_REMEMBERED;
+        if (!isNew && !memory.isRecorded && hasRoom)
+        {
+            Record(island, memory);
+        }
+    }
+    for (const uint32_t message : activity.starting)
+    {
+        Execute(message);
+        m_fabric.Launch(message);
+    }
+    activity.starting.clear();
+}
+
+/// @return whether no frame of before is left
+bool
+EpisodeMemory::IsQuiet(const Island& island) const
+{
+    uint64_t sent = 0;
+    uint64_t received = 0;
+    bool isQuiet = true;
+    for (const PortId id : island.ports)
+    {
+        const Port& port = m_fabric.m_ports[id];
+        sent += port.sentFrames;
+        received += port.receivedFrames;
+        isQuiet = isQuiet && port.current == NO_FRAME && port.queued == 0;
+    }
+    return isQuiet && sent == received;
+}
+
+EpisodeMemory::Opening
+EpisodeMemory::OpeningOf(uint32_t island) const
+{
+    std::vector<std::array<uint64_t, 4>> starts;
+    for (const uint32_t index : m_activities[island].starting)
+    {
+        const Message& message = m_fabric.m_messages[index];
+        starts.push_back({m_islands[island].PlaceOfHost(message.src),
+                          m_islands[island].PlaceOfHost(message.dst),
+                          message.bytes,
+                          message.transport});
+    }
+    std::ranges::sort(starts);
+    Opening opening;
+    for (const auto& start : starts)
+    {
+        opening.insert(opening.end(), start.begin(), start.end());
+    }
+    return opening;
+}
+
+// ---- to replay ---------------------------------------------------------------------------------
+
+bool
+EpisodeMemory::TryReplay(uint32_t island, const Memory& memory)
+{
+    Activity& activity = m_activities[island];
+    for (const Episode& episode : memory.episodes)
+    {
+        // A run that ends in the middle has counted what was until then.
+        if (m_fabric.m_nowPs + episode.lengthPs > m_fabric.m_limitPs)
+        {
+            continue;
+        }
+        const auto found = m_foresight.Find(episode,
+                                            island,
+                                            {NowPs(), activity.starting, m_underWay, m_known});
+        if (!found)
+        {
+            continue;
+        }
+        activity.replayed = {&episode, NowPs(), found->size()};
+        for (uint32_t place = 0; place < found->size(); place++)
+        {
+            const EpisodeMessage& its = episode.messages[place];
+            const uint32_t message = (*found)[place];
+            m_roles[message] = {island, place};
+            m_known[message] = {NowPs() + its.deliveredPs, NowPs() + its.acknowledgedPs, false};
+        }
+        for (const uint32_t message : activity.starting)
+        {
+            RemoveUnderWay(message);
+            Begin(message);
+        }
+        activity.starting.clear();
+        m_replays.push_back({NowPs(), episode.lengthPs, episode.packets, found->size()});
+        return true;
+    }
+    return false;
+}
+
+/// A message of an episode that is replayed starts, as was foreseen.
+void
+EpisodeMemory::Begin(uint32_t message)
+{
+    const auto known = m_known.find(message);
+    NS_ABORT_MSG_IF(known == m_known.end() || known->second.hasBegun ||
+                        NowPs() != m_activities[m_roles[message].island].replayed->startPs +
+                                       RoleOf(message).start.afterPs,
+                    "identity: message " << m_fabric.m_messages[message].id << " starts at "
+                                         << NowPs()
+                                         << " ps, where another episode is replayed");
+    known->second.hasBegun = true;
+    Schedule(message, known->second.deliveredPs, CONTROL_DELIVERED);
+    Schedule(message, known->second.acknowledgedPs, CONTROL_ACKNOWLEDGED);
+}
+
+void
+EpisodeMemory::Schedule(uint32_t message, uint64_t worldPs, uint32_t what)
+{
+    m_fabric.m_queue.Push(m_fabric.m_nowPs,
+                          {worldPs - m_fabric.m_messages.SkippedPs(),
+                           EventTarget(EventType::CONTROL, what),
+                           message});
+}
+
+const EpisodeMessage&
+EpisodeMemory::RoleOf(uint32_t message) const
+{
+    const Role& role = m_roles.at(message);
+    return m_activities[role.island].replayed->episode->messages[role.place];
+}
+
+void
+EpisodeMemory::Deliver(uint32_t index)
+{
+    const EpisodeMessage& its = RoleOf(index);
+    Message& message = m_fabric.m_messages[index];
+    message.sentPackets = its.sentPackets;
+    message.markedPackets = its.markedPackets;
+    message.outOfOrderPeak = its.outOfOrderPeak;
+    m_fabric.m_dataPackets += its.sentPackets;
+    m_fabric.m_delivered++;
+    m_packets[index] = its.sentPackets;
+    m_fabric.m_messages.Delivered(index, m_fabric.m_nowPs);
+}
+
+void
+EpisodeMemory::Acknowledge(uint32_t message)
+{
+    Activity& activity = m_activities[m_roles.at(message).island];
+    m_roles.erase(message);
+    m_known.erase(message);
+    if (--activity.replayed->left == 0)
+    {
+        activity.times[activity.replayed->episode]++;
+        activity.replayed.reset();
+    }
+    m_fabric.m_messages.Acknowledged(message, m_fabric.m_nowPs);
+}
+
+uint64_t
+EpisodeMemory::PacketsOf(uint32_t message) const
+{
+    const auto found = m_packets.find(message);
+    return found == m_packets.end() ? 0 : found->second;
+}
+
+// ---- to record ---------------------------------------------------------------------------------
+
+void
+EpisodeMemory::Record(uint32_t island, Memory& memory)
+{
+    m_activities[island].recording.emplace(m_fabric, m_islands[island]);
+    m_activities[island].memory = &memory;
+    memory.isRecorded = true;
+    m_recording++;
+}
+
+void
+EpisodeMemory::CloseRecording(uint32_t island)
+{
+    Activity& activity = m_activities[island];
+    if (auto episode = activity.recording->Written(); episode && IsQuiet(m_islands[island]))
+    {
+        m_remembered += episode->messages.size();
+        activity.memory->episodes.push_back(std::move(*episode));
+    }
+    StopRecording(activity);
+}
+
+void
+EpisodeMemory::StopRecording(Activity& activity)
+{
+    activity.memory->isRecorded = false;
+    activity.recording->RestorePeaks();
+    activity.recording.reset();
+    m_recording--;
+}
+
+// ---- results -----------------------------------------------------------------------------------
+
+void
+EpisodeMemory::Finish()
+{
+    for (uint32_t island = 0; island < m_activities.size(); island++)
+    {
+        Activity& activity = m_activities[island];
+        if (activity.recording)
+        {
+            StopRecording(activity);
+        }
+        for (const auto& [episode, times] : std::exchange(activity.times, {}))
+        {
+            EpisodeRecording::Count(m_fabric, m_islands[island], *episode, times);
+        }
+    }
+}
+
+// ---- what cannot be remembered -----------------------------------------------------------------
+
+void
+EpisodeMemory::CheckTypes() const
+{
+    constexpr const char* ASIDE = "; leave out engine.remember";
+    for (const auto& end : m_fabric.m_endpoints)
+    {
+        NS_ABORT_MSG_IF(!end.transport->MayReplay(),
+                        end.transport->GetInstanceTypeId().GetName()
+                            << ", as it is set, lets what was before decide what becomes of a "
+                               "message"
+                            << ASIDE);
+    }
+    for (const auto& owner : m_fabric.m_nodeClasses)
+    {
+        NS_ABORT_MSG_IF(owner.discipline && !owner.discipline->MayReplay(),
+                        owner.discipline->GetInstanceTypeId().GetName()
+                            << ", as it is set, may draw random numbers, which an episode that is "
+                               "replayed would leave out"
+                            << ASIDE);
+        NS_ABORT_MSG_IF(owner.scheduler,
+                        owner.scheduler->GetInstanceTypeId().GetName()
+                            << " may know of what was before" << ASIDE);
+    }
+    for (const auto* program : m_fabric.m_programs)
+    {
+        NS_ABORT_MSG(program->GetInstanceTypeId().GetName()
+                     << " may know of what was before" << ASIDE);
+    }
+    for (const auto& link : m_fabric.m_linkClasses)
+    {
+        NS_ABORT_MSG_IF(link.control,
+                        link.control->GetInstanceTypeId().GetName()
+                            << " may hold back what is under way for what was before" << ASIDE);
+    }
+    const FabricOptions& options = m_fabric.m_options;
+    NS_ABORT_MSG_IF(options.traceArrivals || options.tracePauses || options.samplePs ||
+                        !options.captures.empty(),
+                    "samples, arrivals, pauses and packet captures have all that happens, and "
+                    "what is replayed does not"
+                        << ASIDE);
+    NS_ABORT_MSG_IF(m_fabric.m_losses.Any(),
+                    "links lose frames at random, or scripted ones: what happens once does not "
+                    "happen again"
+                        << ASIDE);
+    NS_ABORT_MSG_IF(m_fabric.m_changes.Any(),
+                    "links change, and what happened before happens no more" << ASIDE);
+}
+
+} // namespace fabric
+} // namespace ns3

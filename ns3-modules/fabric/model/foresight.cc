@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "foresight.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace ns3
+{
+namespace fabric
+{
+
+Foresight::Foresight(const FabricNetwork& network, const MessageBook& book, const Islands& islands)
+    : m_network(network),
+      m_book(book),
+      m_islands(islands)
+{
+    for (const HostState& host : network.hosts)
+    {
+        uint64_t& rateBps = m_hostBps.emplace_back(0);
+        for (PortId port = host.firstPort; port < host.firstPort + host.ports; port++)
+        {
+            rateBps += network.RateBps(port);
+        }
+    }
+}
+
+/// @return time that the bytes of a message take to leave its host, at least [ps]
+uint64_t
+Foresight::LeastPs(uint32_t index) const
+{
+    constexpr unsigned __int128 PS_PER_SECOND_AND_BYTE = 8'000'000'000'000;
+    const Message& message = m_book[index];
+    return static_cast<uint64_t>(message.bytes * PS_PER_SECOND_AND_BYTE / m_hostBps[message.src]);
+}
+
+void
+Foresight::Expect(uint64_t timePs, uint32_t round, uint32_t item, What what, bool isCertain)
+{
+    if (timePs <= m_endPs)
+    {
+        m_ahead.push({timePs, round, item, what, isCertain});
+    }
+}
+
+std::optional<std::vector<uint32_t>>
+Foresight::Find(const Episode& episode, uint32_t island, const Present& present)
+{
+    Question question{episode, island, present, present.nowPs + episode.lengthPs, {}, 0};
+    question.left = episode.messages.size();
+    question.found.assign(question.left, NO_MESSAGE);
+    Begin(question);
+    // Who looks further than the packets that it saves had better execute them.
+    for (uint64_t looks = episode.packets; !m_ahead.empty() && looks > 0; looks--)
+    {
+        const Occurrence next = m_ahead.top();
+        m_ahead.pop();
+        if (next.what != What::START)
+        {
+            End(next);
+        }
+        else if (!Start(next, question))
+        {
+            return std::nullopt;
+        }
+    }
+    const bool isSure = m_ahead.empty() && question.left == 0;
+    return isSure ? std::optional(std::move(question.found)) : std::nullopt;
+}
+
+/// Take in what is under way or has its time.
+void
+Foresight::Begin(const Question& question)
+{
+    const Present& present = question.present;
+    m_ahead = {};
+    m_outlook.clear();
+    m_endPs = question.endPs;
+    for (const uint32_t message : present.starting)
+    {
+        Expect(present.nowPs, 0, message, What::START, true);
+    }
+    for (const auto& [timePs, item] : m_book.Agenda())
+    {
+        if (timePs > m_endPs)
+        {
+            break;
+        }
+        const bool isTask = m_book.Graph().IsTask(item);
+        Expect(timePs,
+               timePs == present.nowPs,
+               item,
+               isTask ? What::DELIVERED : What::START,
+               true);
+    }
+    for (const uint32_t message : present.underWay)
+    {
+        if (m_islands.Of(message) == question.island)
+        {
+            continue; // it starts now, as above
+        }
+        if (!m_book[message].receiverEndPs)
+        {
+            Expect(present.nowPs, 0, message, What::DELIVERED, false);
+        }
+        Expect(present.nowPs, 0, message, What::ACKNOWLEDGED, false);
+    }
+    for (const auto& [message, ends] : present.known)
+    {
+        if (ends.hasBegun)
+        {
+            if (!m_book[message].receiverEndPs)
+            {
+                Expect(ends.deliveredPs, 0, message, What::DELIVERED, true);
+            }
+            Expect(ends.acknowledgedPs, 0, message, What::ACKNOWLEDGED, true);
+        }
+    }
+}
+
+/// @return whether a message that starts, or may, leaves the episode what it was
+bool
+Foresight::Start(const Occurrence& start, Question& question)
+{
+    if (m_book[start.item].bytes > 0 && m_islands.Of(start.item) == question.island)
+    {
+        return StartHere(start, question);
+    }
+    StartElsewhere(start, question);
+    return true;
+}
+
+bool
+Foresight::StartHere(const Occurrence& start, Question& question)
+{
+    if (!start.isCertain)
+    {
+        return false;
+    }
+    if (start.timePs == question.endPs && start.round > 0)
+    {
+        return true; // all is over at the beginning of that instant: another episode
+    }
+    const Message& message = m_book[start.item];
+    const Island& island = m_islands[question.island];
+    const EpisodeStart its{start.timePs - question.present.nowPs,
+                           island.PlaceOfHost(message.src),
+                           island.PlaceOfHost(message.dst),
+                           message.bytes,
+                           message.transport};
+    const auto& messages = question.episode.messages;
+    const auto isBefore = [](const EpisodeMessage& one, const EpisodeStart& other) {
+        return std::tie(one.start.afterPs, one.start.src) < std::tie(other.afterPs, other.src);
+    };
+    auto place = static_cast<size_t>(
+        std::lower_bound(messages.begin(), messages.end(), its, isBefore) - messages.begin());
+    while (place < messages.size() && question.found[place] != NO_MESSAGE)
+    {
+        place++;
+    }
+    if (place == messages.size() || messages[place].start != its)
+    {
+        return false;
+    }
+    question.found[place] = start.item;
+    question.left--;
+    const uint64_t nowPs = question.present.nowPs;
+    Expect(nowPs + messages[place].deliveredPs, 0, start.item, What::DELIVERED, true);
+    Expect(nowPs + messages[place].acknowledgedPs, 0, start.item, What::ACKNOWLEDGED, true);
+    return true;
+}
+
+void
+Foresight::StartElsewhere(const Occurrence& start, const Question& question)
+{
+    uint64_t deliveredPs = start.timePs;
+    uint64_t acknowledgedPs = start.timePs;
+    uint32_t round = start.round;
+    bool isCertain = start.isCertain && m_book[start.item].bytes == 0;
+    if (const auto known = question.present.known.find(start.item);
+        known != question.present.known.end())
+    {
+        deliveredPs = known->second.deliveredPs;
+        acknowledgedPs = known->second.acknowledgedPs;
+        round = 0;
+        isCertain = true;
+    }
+    else if (!isCertain)
+    {
+        deliveredPs += LeastPs(start.item);
+        acknowledgedPs = deliveredPs;
+    }
+    Expect(deliveredPs, round, start.item, What::DELIVERED, isCertain);
+    Expect(acknowledgedPs, round, start.item, What::ACKNOWLEDGED, isCertain);
+}
+
+/// Tell who waits for an end.
+void
+Foresight::End(const Occurrence& end)
+{
+    const TaskGraph& graph = m_book.Graph();
+    const bool atSender = end.what == What::ACKNOWLEDGED;
+    graph.ForEachFollowerOf(end.item, atSender, [&](uint32_t follower, uint64_t delayPs) {
+        const bool isTask = graph.IsTask(follower);
+        auto [found, isNew] = m_outlook.try_emplace(follower);
+        Outlook& outlook = found->second;
+        if (isNew)
+        {
+            outlook = {graph.WaitsFor(follower),
+                       isTask ? graph.TaskOf(follower).startPs : m_book[follower].startPs,
+                       true};
+        }
+        outlook.startPs = std::max(outlook.startPs, end.timePs + delayPs);
+        outlook.isCertain = outlook.isCertain && end.isCertain;
+        if (--outlook.waitsFor > 0)
+        {
+            return;
+        }
+        const uint64_t durationPs = isTask ? graph.TaskOf(follower).durationPs : 0;
+        const uint64_t timePs = outlook.startPs + durationPs;
+        Expect(timePs,
+               timePs == end.timePs ? end.round + 1 : 0,
+               follower,
+               isTask ? What::DELIVERED : What::START,
+               outlook.isCertain);
+    });
+}
+
+} // namespace fabric
+} // namespace ns3

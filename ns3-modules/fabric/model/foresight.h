@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_FORESIGHT_H
+#define FABRIC_FORESIGHT_H
+
+#include "episode.h"
+#include "islands.h"
+#include "message-book.h"
+
+#include <functional>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// When a message that is replayed ends, of the world.
+struct KnownEnds
+{
+    uint64_t deliveredPs;    ///< [ps]
+    uint64_t acknowledgedPs; ///< [ps]
+    bool hasBegun;
+};
+
+/**
+ * @ingroup fabric
+ * @brief Tells whether an episode that is remembered will happen again, before it does.
+ *
+ * The messages and tasks of the run are followed from now to the end of the episode. Ends of tasks
+ * and of what is replayed are known; of any other message only that it is not over before its bytes
+ * have left its host. So the start of an item that waits for such a one is not known, only a time
+ * before which it cannot be. The episode will be as it was if just its messages start on the
+ * island, each at a time that is known and the same as then, and no other may until it is over.
+ */
+class Foresight
+{
+  public:
+    Foresight(const FabricNetwork& network, const MessageBook& book, const Islands& islands);
+
+    /// Now.
+    struct Present
+    {
+        uint64_t nowPs;                       ///< Of the world [ps]
+        const std::vector<uint32_t>& starting; ///< Messages of the island that start now
+        const std::vector<uint32_t>& underWay; ///< Messages that are executed, or start now
+        const std::unordered_map<uint32_t, KnownEnds>& known; ///< Of those that are replayed
+    };
+
+    /// @return the messages of the run that will be those of the episode, in its order
+    std::optional<std::vector<uint32_t>> Find(const Episode& episode,
+                                              uint32_t island,
+                                              const Present& present);
+
+  private:
+    enum class What
+    {
+        START,
+        DELIVERED, ///< Also the end of a task
+        ACKNOWLEDGED,
+    };
+
+    /// Something that will happen, or may from this time on.
+    struct Occurrence
+    {
+        uint64_t timePs;
+        uint32_t round; ///< Of the instant: what follows at once comes in the next one
+        uint32_t item;
+        What what;
+        bool isCertain;
+
+        bool operator>(const Occurrence& other) const
+        {
+            return std::tie(timePs, round, item, what) >
+                   std::tie(other.timePs, other.round, other.item, other.what);
+        }
+    };
+
+    /// What is known of an item that waits.
+    struct Outlook
+    {
+        uint32_t waitsFor;
+        uint64_t startPs; ///< Not before this [ps]
+        bool isCertain;   ///< At this time, if all that it waits for are over
+    };
+
+    /// What is asked, and what has been found of it.
+    struct Question
+    {
+        const Episode& episode;
+        uint32_t island;
+        const Present& present;
+        uint64_t endPs;
+        std::vector<uint32_t> found;
+        size_t left; ///< Messages of the episode that have not been found
+    };
+
+    void Begin(const Question& question);
+    bool Start(const Occurrence& start, Question& question);
+    bool StartHere(const Occurrence& start, Question& question);
+    void StartElsewhere(const Occurrence& start, const Question& question);
+    void End(const Occurrence& end);
+    void Expect(uint64_t timePs, uint32_t round, uint32_t item, What what, bool isCertain);
+    uint64_t LeastPs(uint32_t message) const;
+
+    const FabricNetwork& m_network;
+    const MessageBook& m_book;
+    const Islands& m_islands;
+    std::vector<uint64_t> m_hostBps; ///< Of all ports of each host [bit/s]
+    uint64_t m_endPs{0};             ///< Nothing after this matters [ps]
+    std::priority_queue<Occurrence, std::vector<Occurrence>, std::greater<>> m_ahead;
+    std::unordered_map<uint32_t, Outlook> m_outlook; ///< Of items that wait
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_FORESIGHT_H
