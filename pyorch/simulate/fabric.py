@@ -331,8 +331,9 @@ class Fabric:
     def _fill(self, facade) -> None:
         for option, value in (self._options | {"threads": self.threads}).items():
             facade.Option(option, value)
-        if "skip_ppm" in self.engine:
-            facade.Option("skip_ppm", self.engine["skip_ppm"])
+        for option in ("skip_ppm", "remember"):
+            if option in self.engine:
+                facade.Option(option, int(self.engine[option]))
         for index, option, value in self._class_options:
             facade.Option(option, value, index)
         for index in self._link_classes:

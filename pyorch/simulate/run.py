@@ -137,6 +137,7 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
         data_packets=int(facade.DataPackets()),
         simulated_ps=int(facade.NowPs()),
         **_skipped(tables),
+        **_replayed(tables),
         start_to_first_event_s=round(start_to_first_event_s, 6),
         load_s=round(load_s, 6),
         build_s=round(build_s, 6),
@@ -202,6 +203,17 @@ def _skipped(tables: results.Tables) -> dict[str, int]:
         return {}
     skips = tables["skips"]
     return {key: int(skips[key].sum()) for key in ("skipped_ps", "skipped_packets")}
+
+
+def _replayed(tables: results.Tables) -> dict[str, int]:
+    """Return the messages and packets that were replayed; nothing if nobody asked for it."""
+    if "replays" not in tables:
+        return {}
+    replays = tables["replays"]
+    return {
+        "replayed_flows": int(replays["flows"].sum()),
+        "replayed_packets": int(replays["replayed_packets"].sum()),
+    }
 
 
 def _outcome(facade, stop_ps: int) -> dict[str, object]:

@@ -27,7 +27,12 @@ from pyorch.spec.checks import (
     check_trace,
     check_trimming,
 )
-from pyorch.spec.engine_checks import check_domains, check_fluid, check_skip
+from pyorch.spec.engine_checks import (
+    check_domains,
+    check_fluid,
+    check_remember,
+    check_skip,
+)
 from pyorch.spec.fields import FieldError, check_text, restore
 from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
 from pyorch.spec.network import Network
@@ -132,6 +137,7 @@ class Resolver:
             check_fluid(spec)
             check_domains(spec, point.engine.threads, nodes)
             check_skip(spec)
+            check_remember(spec)
             if self._types is not None:
                 check_reduction(spec)
                 check_signals(spec, self._types)

@@ -118,6 +118,16 @@ SKIPPED_FLOWS = {
     "flow": Column("Id of the message"),
     "skipped_packets": Column("Of its data packets, those that were skipped"),
 }
+REPLAYS = {
+    "time_ps": Column("When the episode that was replayed began [ps]"),
+    "replayed_ps": Column("How long it was [ps]"),
+    "replayed_packets": Column("Data packets of it"),
+    "flows": Column("Messages of it"),
+}
+REPLAYED_FLOWS = {
+    "flow": Column("Id of the message"),
+    "replayed_packets": Column("Of its data packets, those that were replayed: all or none"),
+}
 CONTROL = {
     "controller": Column("Which workload that is controlled, from 0"),
     "time_ps": Column("When the controller looks: the end of an epoch [ps]"),
@@ -169,6 +179,8 @@ CONTRACTS = {
     "skips": SKIPS,
     "skipped_flows": SKIPPED_FLOWS,
     "skipped_samples": SKIPPED_SAMPLES,
+    "replays": REPLAYS,
+    "replayed_flows": REPLAYED_FLOWS,
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
 ALWAYS = ("flows", "ports", "paths", "summary", "transports")

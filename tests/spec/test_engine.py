@@ -125,3 +125,49 @@ def test_steady_states_are_skipped_in_one_domain(small):
     with pytest.raises(SpecError, match="engine.skip: steady states are skipped in one domain, and "
                                         "engine.domains is 2. Leave out one of them"):  # fmt: skip
         small.plan(sets=[("engine.skip", "1%"), ("engine.domains", 2)])
+
+
+def test_what_is_remembered_is_part_of_the_run_and_of_its_script(small):
+    run = small.plan(sets=[("engine.remember", True)])[0]
+
+    assert run.spec["engine"] == {"remember": True}
+    assert run.id not in small.ids()
+    assert checked(run.spec, "spec.json") == run.spec
+    assert "    fabric.engine = {'remember': True}\n" in render_script(run.spec)
+    assert small.plan(sets=[("engine.remember", False)])[0].id in small.ids()
+
+
+def test_remember_is_true_or_false(small):
+    with pytest.raises(SpecError, match="engine.remember: .*true or false"):
+        small.plan(sets=[("engine.remember", "1%")])
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ("trace: {arrivals: true}", "trace.arrivals: it records all that happens, and engine.rem"),
+        ("trace: {sample: 1 us}", "trace.sample: it records all that happens, and engine.rem"),
+        ("failures: [{type: scheduled, links: [[0, 8]], at: 1 us}]", "failures: links change, "),
+    ],
+)
+def test_what_a_replay_would_leave_out_is_refused(small, section, message):
+    with pytest.raises(SpecError, match=message):
+        small.plan(f"{small.text}engine: {{remember: true}}\n{section}\n")
+
+
+@pytest.mark.parametrize("key", ["loss", "bit_error_ratio"])
+def test_losses_are_refused_where_episodes_are_remembered(small, key):
+    with pytest.raises(SpecError, match=f"link.{key}: what is lost now and then is not lost again"):
+        small.plan(sets=[("engine.remember", True), (f"link.{key}", "1e-6")])
+
+
+@pytest.mark.parametrize(
+    ("other", "value", "message"),
+    [
+        ("engine.type", "fluid", "engine.remember: a run of engine fluid has no packets to replay"),
+        ("engine.domains", 2, "engine.remember: episodes are remembered in one domain, and "),
+    ],
+)
+def test_other_engines_do_not_remember(small, other, value, message):
+    with pytest.raises(SpecError, match=message):
+        small.plan(sets=[("engine.remember", True), (other, value)])
