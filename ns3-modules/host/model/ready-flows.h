@@ -39,7 +39,7 @@ class ReadyFlows
         return m_levels;
     }
 
-    bool MayHave() const ///< A flow in the list that is often the only one; or there are others
+    bool MayHave() const ///< Some flow is listed, as far as one list can tell
     {
         return !m_first.IsEmpty() || !m_others.empty();
     }
