@@ -25,8 +25,8 @@ EntropyOrder::EntropyOrder(uint32_t n)
         m_halfBits = (static_cast<uint32_t>(std::bit_width(n - 1)) + 1) / 2;
         return;
     }
-    m_list.resize(n);
-    std::iota(m_list.begin(), m_list.end(), 0);
+    m_many.resize(n > FEW ? n : 0);
+    std::iota(List(), List() + n, 0);
 }
 
 uint16_t
@@ -46,15 +46,16 @@ EntropyOrder::Next(RandomCursor& draws)
         }
     }
     const uint32_t i = m_next++;
-    return m_halfBits == 0 ? m_list[i] : static_cast<uint16_t>(Permute(i));
+    return m_halfBits == 0 ? List()[i] : static_cast<uint16_t>(Permute(i));
 }
 
 void
 EntropyOrder::Shuffle(RandomCursor& draws)
 {
+    uint16_t* list = List();
     for (uint32_t i = m_n - 1; i > 0; i--)
     {
-        std::swap(m_list[i], m_list[draws.Below(i + 1)]);
+        std::swap(list[i], list[draws.Below(i + 1)]);
     }
 }
 

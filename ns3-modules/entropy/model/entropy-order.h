@@ -5,6 +5,7 @@
 
 #include "ns3/random-cursor.h"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -43,12 +44,20 @@ class EntropyOrder
     void Shuffle(fabric::RandomCursor& draws);
     uint32_t Permute(uint32_t i) const;
 
+    uint16_t* List()
+    {
+        return m_n <= FEW ? m_few.data() : m_many.data();
+    }
+
+    static constexpr uint32_t FEW = 64;
+
     uint32_t m_n;
     uint32_t m_next;              ///< Place in the round
     uint32_t m_rounds{0};         ///< Begun
     uint32_t m_halfBits{0};       ///< Of the Feistel network, 0: the order is a list
     uint64_t m_key{0};            ///< Of the Feistel network, this round
-    std::vector<uint16_t> m_list; ///< If the order is one
+    std::array<uint16_t, FEW> m_few{}; ///< The list while it is short
+    std::vector<uint16_t> m_many;      ///< The list of more than FEW and up to MOST_LISTED
 };
 
 } // namespace ns3

@@ -182,7 +182,7 @@ class PacketTransport : public Transport
     /// Ask for the memory of what is asked for each packet, which lies apart from the transport.
     void FetchChoosers() const
     {
-        constexpr size_t SELECTOR_BYTES = 256; // with its first flow
+        constexpr size_t SELECTOR_BYTES = 384; // with its first flow
         constexpr size_t CONTROL_BYTES = 384;
         FetchObject(PeekPointer(m_entropy), SELECTOR_BYTES);
         if (m_control)
