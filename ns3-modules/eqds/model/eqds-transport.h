@@ -40,12 +40,13 @@ struct EqdsInbound : fabric::DrivenInbound
  * A message sends one window on speculative credit, at a priority of its own, unless a packet is
  * trimmed before it is spent. Each packet says up to which pull number the source wants credit:
  * what it has yet to send, but no more than a window ahead. The receiver gives credit in PULLs of
- * CreditQuanta quanta, in turns: first to messages that have lost payload, then to the others.
+ * CreditQuanta quanta, in turns: first to messages that have lost payload, then to those that ask,
+ * and while none does, up to a window more than was asked for (slow credit).
  *
  * **Source** Olteanu et al., "An edge-queued datagram service for all datacenter traffic", NSDI
  * 2022, sections 3 and 4; the turns and sizes of credit are those of the authors' simulator.
  * **Not modelled** Answers for several packets at once: each packet is acknowledged; requests (RTS)
- * without data; slow credit beyond what was asked for; the tunnel for other transports.
+ * without data; the tunnel for other transports.
  */
 class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInbound>
 {
