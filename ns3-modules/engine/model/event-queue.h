@@ -143,10 +143,14 @@ class EventQueue
         return FindNext().timePs;
     }
 
-    /// @return whether an instant has one event only, and that waits in a lane
+    /// @return whether an instant has one event only, and that waits in a lane or on a wire
     bool IsAlone(const Due& due) const
     {
-        const bool isOne = (due.mask & (due.mask - 1)) == 0 && due.mask != 1;
+        if (due.mask == 1)
+        {
+            return IsAloneOnWire(due.timePs);
+        }
+        const bool isOne = (due.mask & (due.mask - 1)) == 0;
         return isOne &&
                m_lanes[std::countr_zero(due.mask) - FIRST_LANE].SecondPs() != due.timePs;
     }
@@ -159,6 +163,10 @@ class EventQueue
     template <typename Soon>
     Event PopAlone(const Due& due, Soon&& soon)
     {
+        if (due.mask == 1)
+        {
+            return PopAloneOnWire(soon);
+        }
         const int i = std::countr_zero(due.mask);
         EventLane& lane = m_lanes[i - FIRST_LANE];
         soon(lane.Peek(EventLane::LOOK_AHEAD));
@@ -273,6 +281,30 @@ class EventQueue
             SetNext(FAR_WIRES, m_farWires.empty() ? NEVER_PS : m_farWires.top().timePs);
             PopWire(timePs, wire, instant, soon);
         }
+    }
+
+    /// @return whether all that is due is one event of a wire that waits in the wheel
+    bool IsAloneOnWire(uint64_t timePs) const
+    {
+        const bool isWire = m_otherPs[WIRES] == timePs && m_otherPs[WHEEL] != timePs &&
+                            m_otherPs[HEAP] != timePs && m_otherPs[FAR_WIRES] != timePs;
+        const Event* head = isWire ? m_wireWheel->Alone() : nullptr;
+        return head && m_wires[head->payload].SecondPs() != timePs;
+    }
+
+    template <typename Soon>
+    Event PopAloneOnWire(Soon& soon)
+    {
+        uint32_t wire = 0;
+        m_wireWheel->PopNext([&wire](const Event& head) { wire = head.payload; });
+        SetNext(WIRES, m_wireWheel->NextPs());
+        soon(m_wires[wire].Peek(EventLane::LOOK_AHEAD));
+        const Event event = m_wires[wire].Pop();
+        if (!m_wires[wire].IsEmpty())
+        {
+            Await(event.timePs, m_wires[wire].Peek(0).timePs, wire);
+        }
+        return event;
     }
 
     /// Hand over what arrives by a wire now; its next frame decides where the wire waits.

@@ -51,7 +51,7 @@ class EventWheel
             slot = static_cast<uint32_t>(m_entries.size());
             m_entries.emplace_back();
         }
-        const auto bucket = static_cast<uint32_t>(event.timePs >> WIDTH_BITS) & (BUCKETS - 1);
+        const uint32_t bucket = BucketOf(event.timePs);
         m_entries[slot] = {event, m_bucket[bucket]};
         m_bucket[bucket] = slot;
         m_words[bucket / 64] |= uint64_t{1} << (bucket % 64);
@@ -66,12 +66,19 @@ class EventWheel
         return m_nextPs;
     }
 
+    /// @return the earliest event if no other is in its bucket, null otherwise; there is one
+    const Event* Alone() const
+    {
+        const Entry& first = m_entries[m_bucket[BucketOf(m_nextPs)]];
+        return first.next == NIL ? &first.event : nullptr;
+    }
+
     /// Hand all events at NextPs() to `sink`, in no particular order.
     template <typename Sink>
     void PopNext(Sink&& sink)
     {
         const uint64_t timePs = m_nextPs;
-        const auto bucket = static_cast<uint32_t>(timePs >> WIDTH_BITS) & (BUCKETS - 1);
+        const uint32_t bucket = BucketOf(timePs);
         m_nextPs = NEVER_PS;
         uint32_t* link = &m_bucket[bucket];
         while (*link != NIL)
@@ -127,6 +134,11 @@ class EventWheel
         Event event;
         uint32_t next;
     };
+
+    static uint32_t BucketOf(uint64_t timePs)
+    {
+        return static_cast<uint32_t>(timePs >> WIDTH_BITS) & (BUCKETS - 1);
+    }
 
     /// Find the first bucket in use after `bucket`, around the wheel.
     void FindNext(uint32_t bucket)

@@ -202,28 +202,6 @@ Fabric::Append(PortId portId, Port& port, uint32_t queueClass, FrameId frameId)
     port.maxQueuedBytes = std::max(port.maxQueuedBytes, port.queuedBytes);
 }
 
-/// Send a frame of a host, or of link control, or let it wait.
-FABRIC_HOT void
-Fabric::EnqueueOwn(PortId portId, FrameId frameId)
-{
-    Port& port = m_ports[portId];
-    const Frame& frame = m_frames[frameId];
-    const uint32_t queueClass =
-        frame.kind == frame_kind::LINK_CONTROL ? LINK_CONTROL_CLASS : frame.priority;
-    const bool isIdle = port.current == NO_FRAME;
-    const bool isScheduled = !port.isHost && m_nodeClasses[port.nodeClass].scheduler;
-    if (isIdle && !((port.paused >> queueClass) & 1) && !isScheduled)
-    {
-        Transmit(portId, port, frameId, frame.bytes); // an idle port has nothing else that may go
-        return;
-    }
-    Append(portId, port, queueClass, frameId);
-    if (isScheduled && isIdle) [[unlikely]]
-    {
-        SelectNext(portId, port);
-    }
-}
-
 /// Send a frame that has come to a switch, or let it wait.
 FABRIC_HOT void
 Fabric::EnqueueAtSwitch(const NodeClass& owner, PortId portId, FrameId frameId)

@@ -102,10 +102,26 @@ Fabric::SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
     m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, index), token});
 }
 
+/// Send a frame of a host, or of link control, or let it wait.
 void
-Fabric::Enqueue(PortId port, FrameId frame)
+Fabric::Enqueue(PortId portId, FrameId frameId)
 {
-    EnqueueOwn(port, frame);
+    Port& port = m_ports[portId];
+    const Frame& frame = m_frames[frameId];
+    const uint32_t queueClass =
+        frame.kind == frame_kind::LINK_CONTROL ? LINK_CONTROL_CLASS : frame.priority;
+    const bool isIdle = port.current == NO_FRAME;
+    const bool isScheduled = !port.isHost && m_nodeClasses[port.nodeClass].scheduler;
+    if (isIdle && !((port.paused >> queueClass) & 1) && !isScheduled)
+    {
+        Transmit(portId, port, frameId, frame.bytes); // an idle port has nothing else that may go
+        return;
+    }
+    Append(portId, port, queueClass, frameId);
+    if (isScheduled && isIdle) [[unlikely]]
+    {
+        SelectNext(portId, port);
+    }
 }
 
 void

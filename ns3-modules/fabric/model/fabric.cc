@@ -116,7 +116,7 @@ Fabric::Finish()
 
 // ---- one instant ------------------------------------------------------------------------------
 
-/// Execute the only event of an instant; it waited in a lane.
+/// Execute the only event of an instant; it waited in a lane or on a wire.
 FABRIC_HOT void
 Fabric::ExecuteAlone(const Event& event)
 {

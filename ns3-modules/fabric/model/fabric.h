@@ -10,16 +10,13 @@
 #include "message-book.h"
 #include "wire-losses.h"
 
-#include "ns3/egress-scheduler.h"
 #include "ns3/event-queue.h"
 #include "ns3/fabric-network.h"
-#include "ns3/forwarding-policy.h"
 #include "ns3/frame-pool.h"
 #include "ns3/instant.h"
 #include "ns3/link-flow-control.h"
 #include "ns3/packet-loop.h"
 #include "ns3/program-door.h"
-#include "ns3/queue-discipline.h"
 #include "ns3/route-book.h"
 #include "ns3/switch-program.h"
 #include "ns3/telemetry.h"
@@ -255,7 +252,6 @@ class Fabric final : public PacketLoop
     void FetchTransport(uint64_t key) const;
     static void FetchObject(const Transport* transport);
     void Append(PortId portId, Port& port, uint32_t queueClass, FrameId frameId);
-    void EnqueueOwn(PortId portId, FrameId frameId);
     void EnqueueAtSwitch(const NodeClass& owner, PortId portId, FrameId frameId);
     void LeaveBuffer(const Port& port);
     void TransmissionDone(PortId portId);
