@@ -3,9 +3,10 @@
 that were skipped, and by how much completion times differ from those of the run of all packets.
 
 Circles: 99 in 100 messages differ by no more; crosses: the slowest message. Dotted: what is
-promised of either. A run that skips nothing differs in nothing and is not drawn. Messages of a ring
-over single paths wait for others, so a small difference changes which of them meet on a link; after
-a cut it changes which packets are lost.
+promised of either. What differs by 0.001 % or less is drawn there, also what skips whole periods
+and differs in nothing; a run that skips nothing is not drawn. Messages of a ring over single paths
+wait for others, so a small difference changes which of them meet on a link; after a cut it changes
+which packets are lost.
 """
 
 import numpy as np
