@@ -20,7 +20,7 @@ namespace fabric
 namespace
 {
 
-constexpr size_t MOST_EPISODES = 16;          ///< That are kept of one opening
+constexpr size_t MOST_EPISODES = 4;           ///< That are kept of one opening
 constexpr uint64_t LONG_PACKETS = 4096;       ///< With more a message has steady states
 constexpr size_t MOST_REMEMBERED = 4'000'000; ///< Messages of all episodes that are kept
 
@@ -29,7 +29,7 @@ constexpr size_t MOST_REMEMBERED = 4'000'000; ///< Messages of all episodes that
 EpisodeMemory::EpisodeMemory(Fabric& fabric)
     : m_fabric(fabric),
       m_islands((CheckTypes(), fabric)),
-      m_foresight(fabric.m_network, fabric.m_messages, m_islands),
+      m_foresight(fabric.m_network, fabric.m_messages, m_islands, fabric.m_skip == nullptr),
       m_activities(m_islands.Size()),
       m_memories(m_islands.NumShapes()),
       m_place(fabric.m_messages.Size(), NO_MESSAGE)

@@ -10,10 +10,13 @@ namespace ns3
 namespace fabric
 {
 
-Foresight::Foresight(const FabricNetwork& network, const MessageBook& book, const Islands& islands)
-    : m_network(network),
-      m_book(book),
-      m_islands(islands)
+Foresight::Foresight(const FabricNetwork& network,
+                     const MessageBook& book,
+                     const Islands& islands,
+                     bool isExact)
+    : m_book(book),
+      m_islands(islands),
+      m_isExact(isExact)
 {
     for (const HostState& host : network.hosts)
     {
@@ -31,7 +34,9 @@ Foresight::LeastPs(uint32_t index) const
 {
     constexpr unsigned __int128 PS_PER_SECOND_AND_BYTE = 8'000'000'000'000;
     const Message& message = m_book[index];
-    return static_cast<uint64_t>(message.bytes * PS_PER_SECOND_AND_BYTE / m_hostBps[message.src]);
+    const auto leastPs =
+        static_cast<uint64_t>(message.bytes * PS_PER_SECOND_AND_BYTE / m_hostBps[message.src]);
+    return m_isExact ? leastPs : leastPs / 2; // of a jump a tenth may be wrong
 }
 
 void

@@ -40,7 +40,11 @@ struct KnownEnds
 class Foresight
 {
   public:
-    Foresight(const FabricNetwork& network, const MessageBook& book, const Islands& islands);
+    /// @param isExact whether what is executed is executed packet by packet, with nothing skipped
+    Foresight(const FabricNetwork& network,
+              const MessageBook& book,
+              const Islands& islands,
+              bool isExact);
 
     /// Now.
     struct Present
@@ -107,9 +111,9 @@ class Foresight
     void Expect(uint64_t timePs, uint32_t round, uint32_t item, What what, bool isCertain);
     uint64_t LeastPs(uint32_t message) const;
 
-    const FabricNetwork& m_network;
     const MessageBook& m_book;
     const Islands& m_islands;
+    bool m_isExact;
     std::vector<uint64_t> m_hostBps; ///< Of all ports of each host [bit/s]
     uint64_t m_endPs{0};             ///< Nothing after this matters [ps]
     std::priority_queue<Occurrence, std::vector<Occurrence>, std::greater<>> m_ahead;
