@@ -32,7 +32,8 @@ EpisodeMemory::EpisodeMemory(Fabric& fabric)
       m_foresight(fabric.m_network, fabric.m_messages, m_islands, fabric.m_skip == nullptr),
       m_activities(m_islands.Size()),
       m_memories(m_islands.NumShapes()),
-      m_place(fabric.m_messages.Size(), NO_MESSAGE)
+      m_place(fabric.m_messages.Size(), NO_MESSAGE),
+      m_isReplayed(fabric.m_messages.Size())
 {
 }
 
@@ -219,19 +220,13 @@ EpisodeMemory::TryReplay(uint32_t island, const Memory& memory)
         }
         const auto found = m_foresight.Find(episode,
                                             island,
-                                            {NowPs(), activity.starting, m_underWay, m_known});
+                                            {NowPs(), activity.starting, m_underWay, m_foreseen, m_ends});
         if (!found)
         {
             continue;
         }
         activity.replayed = {&episode, NowPs(), found->size()};
-        for (uint32_t place = 0; place < found->size(); place++)
-        {
-            const EpisodeMessage& its = episode.messages[place];
-            const uint32_t message = (*found)[place];
-            m_roles[message] = {island, place};
-            m_known[message] = {NowPs() + its.deliveredPs, NowPs() + its.acknowledgedPs, false};
-        }
+        Foresee(island, *found);
         for (const uint32_t message : activity.starting)
         {
             RemoveUnderWay(message);
@@ -244,20 +239,59 @@ EpisodeMemory::TryReplay(uint32_t island, const Memory& memory)
     return false;
 }
 
+/// Note of all messages of an episode when they will end, and who else waits for that.
+void
+EpisodeMemory::Foresee(uint32_t island, const std::vector<uint32_t>& messages)
+{
+    const Episode& episode = *m_activities[island].replayed->episode;
+    const uint64_t nowPs = NowPs();
+    std::erase_if(m_ends, [nowPs](const ForeseenEnd& end) { return end.timePs <= nowPs; });
+    for (uint32_t place = 0; place < messages.size(); place++)
+    {
+        const EpisodeMessage& its = episode.messages[place];
+        m_foreseen[messages[place]] = {island,
+                                       place,
+                                       nowPs + its.deliveredPs,
+                                       nowPs + its.acknowledgedPs,
+                                       false};
+    }
+    for (const uint32_t message : messages)
+    {
+        for (const bool atSender : {false, true})
+        {
+            const Foreseen& its = m_foreseen[message];
+            bool isAwaited = false;
+            m_fabric.m_messages.Graph().ForEachFollowerOf(
+                message,
+                atSender,
+                [&](uint32_t follower, uint64_t) {
+                    isAwaited = isAwaited || !m_foreseen.contains(follower);
+                });
+            if (isAwaited)
+            {
+                m_ends.push_back({atSender ? its.acknowledgedPs : its.deliveredPs,
+                                  message,
+                                  atSender});
+            }
+        }
+    }
+}
+
 /// A message of an episode that is replayed starts, as was foreseen.
 void
 EpisodeMemory::Begin(uint32_t message)
 {
-    const auto known = m_known.find(message);
-    NS_ABORT_MSG_IF(known == m_known.end() || known->second.hasBegun ||
-                        NowPs() != m_activities[m_roles[message].island].replayed->startPs +
-                                       RoleOf(message).start.afterPs,
+    const auto found = m_foreseen.find(message);
+    NS_ABORT_MSG_IF(found == m_foreseen.end() || found->second.hasBegun ||
+                        NowPs() != m_activities[found->second.island].replayed->startPs +
+                                       RoleOf(found->second).start.afterPs,
                     "identity: message " << m_fabric.m_messages[message].id << " starts at "
                                          << NowPs()
                                          << " ps, where another episode is replayed");
-    known->second.hasBegun = true;
-    Schedule(message, known->second.deliveredPs, CONTROL_DELIVERED);
-    Schedule(message, known->second.acknowledgedPs, CONTROL_ACKNOWLEDGED);
+    found->second.hasBegun = true;
+    m_isReplayed[message] = true;
+    Schedule(message, found->second.deliveredPs, CONTROL_DELIVERED);
+    Schedule(message, found->second.acknowledgedPs, CONTROL_ACKNOWLEDGED);
 }
 
 void
@@ -270,32 +304,30 @@ EpisodeMemory::Schedule(uint32_t message, uint64_t worldPs, uint32_t what)
 }
 
 const EpisodeMessage&
-EpisodeMemory::RoleOf(uint32_t message) const
+EpisodeMemory::RoleOf(const Foreseen& foreseen) const
 {
-    const Role& role = m_roles.at(message);
-    return m_activities[role.island].replayed->episode->messages[role.place];
+    return m_activities[foreseen.island].replayed->episode->messages[foreseen.place];
 }
 
 void
 EpisodeMemory::Deliver(uint32_t index)
 {
-    const EpisodeMessage& its = RoleOf(index);
+    const EpisodeMessage& its = RoleOf(m_foreseen.at(index));
     Message& message = m_fabric.m_messages[index];
     message.sentPackets = its.sentPackets;
     message.markedPackets = its.markedPackets;
     message.outOfOrderPeak = its.outOfOrderPeak;
     m_fabric.m_dataPackets += its.sentPackets;
     m_fabric.m_delivered++;
-    m_packets[index] = its.sentPackets;
     m_fabric.m_messages.Delivered(index, m_fabric.m_nowPs);
 }
 
 void
 EpisodeMemory::Acknowledge(uint32_t message)
 {
-    Activity& activity = m_activities[m_roles.at(message).island];
-    m_roles.erase(message);
-    m_known.erase(message);
+    const auto found = m_foreseen.find(message);
+    Activity& activity = m_activities[found->second.island];
+    m_foreseen.erase(found);
     if (--activity.replayed->left == 0)
     {
         activity.times[activity.replayed->episode]++;
@@ -307,8 +339,8 @@ EpisodeMemory::Acknowledge(uint32_t message)
 uint64_t
 EpisodeMemory::PacketsOf(uint32_t message) const
 {
-    const auto found = m_packets.find(message);
-    return found == m_packets.end() ? 0 : found->second;
+    const bool isReplayed = message < m_isReplayed.size() && m_isReplayed[message];
+    return isReplayed ? m_fabric.m_messages[message].sentPackets : 0;
 }
 
 // ---- to record ---------------------------------------------------------------------------------

@@ -103,13 +103,6 @@ class EpisodeMemory
         std::map<const Episode*, uint64_t> times; ///< So often was each replayed
     };
 
-    /// Of a message that will be or was replayed.
-    struct Role
-    {
-        uint32_t island;
-        uint32_t place; ///< In its episode
-    };
-
     void CheckTypes() const;
     uint64_t NowPs() const;
     void Execute(uint32_t message);
@@ -125,7 +118,8 @@ class EpisodeMemory
     void Record(uint32_t island, Memory& memory);
     void CloseRecording(uint32_t island);
     void StopRecording(Activity& activity);
-    const EpisodeMessage& RoleOf(uint32_t message) const;
+    void Foresee(uint32_t island, const std::vector<uint32_t>& messages);
+    const EpisodeMessage& RoleOf(const Foreseen& foreseen) const;
 
     Fabric& m_fabric;
     Islands m_islands;
@@ -135,12 +129,12 @@ class EpisodeMemory
     std::vector<uint32_t> m_undecided;                 ///< Islands with messages that wait
     std::vector<uint32_t> m_underWay;                  ///< Messages that are executed
     std::vector<uint32_t> m_place;                     ///< Of a message in these
-    std::unordered_map<uint32_t, KnownEnds> m_known;   ///< Of messages that are being replayed
-    std::unordered_map<uint32_t, Role> m_roles;
+    std::unordered_map<uint32_t, Foreseen> m_foreseen; ///< Messages of episodes under way
+    std::vector<ForeseenEnd> m_ends;                   ///< Of these
+    std::vector<bool> m_isReplayed;                    ///< Of each message
     uint32_t m_recording{0}; ///< Episodes
     size_t m_remembered{0};  ///< Messages of all episodes
     std::vector<Replay> m_replays;
-    std::unordered_map<uint32_t, uint64_t> m_packets; ///< Of each message that was replayed
 };
 
 } // namespace fabric

@@ -62,7 +62,7 @@ Foresight::Find(const Episode& episode, uint32_t island, const Present& present)
         m_ahead.pop();
         if (next.what != What::START)
         {
-            End(next);
+            End(next, question);
         }
         else if (!Start(next, question))
         {
@@ -79,7 +79,8 @@ Foresight::Begin(const Question& question)
 {
     const Present& present = question.present;
     m_ahead = {};
-    m_outlook.clear();
+    m_asked++;
+    m_outlook.resize(m_book.Graph().NumMessages() + m_book.Graph().NumTasks());
     m_endPs = question.endPs;
     for (const uint32_t message : present.starting)
     {
@@ -91,12 +92,15 @@ Foresight::Begin(const Question& question)
         {
             break;
         }
-        const bool isTask = m_book.Graph().IsTask(item);
-        Expect(timePs,
-               timePs == present.nowPs,
-               item,
-               isTask ? What::DELIVERED : What::START,
-               true);
+        if (!present.foreseen.contains(item))
+        {
+            const bool isTask = m_book.Graph().IsTask(item);
+            Expect(timePs,
+                   timePs == present.nowPs,
+                   item,
+                   isTask ? What::DELIVERED : What::START,
+                   true);
+        }
     }
     for (const uint32_t message : present.underWay)
     {
@@ -110,15 +114,15 @@ Foresight::Begin(const Question& question)
         }
         Expect(present.nowPs, 0, message, What::ACKNOWLEDGED, false);
     }
-    for (const auto& [message, ends] : present.known)
+    for (const ForeseenEnd& end : present.ends)
     {
-        if (ends.hasBegun)
+        if (end.timePs > present.nowPs) // else it has been
         {
-            if (!m_book[message].receiverEndPs)
-            {
-                Expect(ends.deliveredPs, 0, message, What::DELIVERED, true);
-            }
-            Expect(ends.acknowledgedPs, 0, message, What::ACKNOWLEDGED, true);
+            Expect(end.timePs,
+                   0,
+                   end.message,
+                   end.atSender ? What::ACKNOWLEDGED : What::DELIVERED,
+                   true);
         }
     }
 }
@@ -131,7 +135,7 @@ Foresight::Start(const Occurrence& start, Question& question)
     {
         return StartHere(start, question);
     }
-    StartElsewhere(start, question);
+    StartElsewhere(start);
     return true;
 }
 
@@ -176,45 +180,43 @@ Foresight::StartHere(const Occurrence& start, Question& question)
 }
 
 void
-Foresight::StartElsewhere(const Occurrence& start, const Question& question)
+Foresight::StartElsewhere(const Occurrence& start)
 {
-    uint64_t deliveredPs = start.timePs;
-    uint64_t acknowledgedPs = start.timePs;
-    uint32_t round = start.round;
-    bool isCertain = start.isCertain && m_book[start.item].bytes == 0;
-    if (const auto known = question.present.known.find(start.item);
-        known != question.present.known.end())
+    const bool isPoint = m_book[start.item].bytes == 0;
+    const uint64_t endPs = start.timePs + (isPoint ? 0 : LeastPs(start.item));
+    const bool isCertain = isPoint && start.isCertain;
+    Expect(endPs, start.round, start.item, What::DELIVERED, isCertain);
+    Expect(endPs, start.round, start.item, What::ACKNOWLEDGED, isCertain);
+}
+
+Foresight::Outlook&
+Foresight::OutlookOf(uint32_t item)
+{
+    Outlook& outlook = m_outlook[item];
+    if (outlook.asked != m_asked)
     {
-        deliveredPs = known->second.deliveredPs;
-        acknowledgedPs = known->second.acknowledgedPs;
-        round = 0;
-        isCertain = true;
+        const TaskGraph& graph = m_book.Graph();
+        outlook = {graph.WaitsFor(item),
+                   graph.IsTask(item) ? graph.TaskOf(item).startPs : m_book[item].startPs,
+                   true,
+                   m_asked};
     }
-    else if (!isCertain)
-    {
-        deliveredPs += LeastPs(start.item);
-        acknowledgedPs = deliveredPs;
-    }
-    Expect(deliveredPs, round, start.item, What::DELIVERED, isCertain);
-    Expect(acknowledgedPs, round, start.item, What::ACKNOWLEDGED, isCertain);
+    return outlook;
 }
 
 /// Tell who waits for an end.
 void
-Foresight::End(const Occurrence& end)
+Foresight::End(const Occurrence& end, const Question& question)
 {
     const TaskGraph& graph = m_book.Graph();
     const bool atSender = end.what == What::ACKNOWLEDGED;
     graph.ForEachFollowerOf(end.item, atSender, [&](uint32_t follower, uint64_t delayPs) {
-        const bool isTask = graph.IsTask(follower);
-        auto [found, isNew] = m_outlook.try_emplace(follower);
-        Outlook& outlook = found->second;
-        if (isNew)
+        if (question.present.foreseen.contains(follower))
         {
-            outlook = {graph.WaitsFor(follower),
-                       isTask ? graph.TaskOf(follower).startPs : m_book[follower].startPs,
-                       true};
+            return;
         }
+        const bool isTask = graph.IsTask(follower);
+        Outlook& outlook = OutlookOf(follower);
         outlook.startPs = std::max(outlook.startPs, end.timePs + delayPs);
         outlook.isCertain = outlook.isCertain && end.isCertain;
         if (--outlook.waitsFor > 0)

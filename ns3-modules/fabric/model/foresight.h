@@ -19,12 +19,22 @@ namespace ns3
 namespace fabric
 {
 
-/// When a message that is replayed ends, of the world.
-struct KnownEnds
+/// A message that was foreseen and is replayed.
+struct Foreseen
 {
-    uint64_t deliveredPs;    ///< [ps]
-    uint64_t acknowledgedPs; ///< [ps]
+    uint32_t island;
+    uint32_t place;          ///< In its episode
+    uint64_t deliveredPs;    ///< Of the world [ps]
+    uint64_t acknowledgedPs; ///< Likewise [ps]
     bool hasBegun;
+};
+
+/// An end of one of these for which others wait that are not foreseen.
+struct ForeseenEnd
+{
+    uint64_t timePs; ///< Of the world [ps]
+    uint32_t message;
+    bool atSender;
 };
 
 /**
@@ -32,7 +42,7 @@ struct KnownEnds
  * @brief Tells whether an episode that is remembered will happen again, before it does.
  *
  * The messages and tasks of the run are followed from now to the end of the episode. Ends of tasks
- * and of what is replayed are known; of any other message only that it is not over before its bytes
+ * and of what was foreseen are known; of any other message only that it is not over before its bytes
  * have left its host. So the start of an item that waits for such a one is not known, only a time
  * before which it cannot be. The episode will be as it was if just its messages start on the
  * island, each at a time that is known and the same as then, and no other may until it is over.
@@ -52,7 +62,8 @@ class Foresight
         uint64_t nowPs;                       ///< Of the world [ps]
         const std::vector<uint32_t>& starting; ///< Messages of the island that start now
         const std::vector<uint32_t>& underWay; ///< Messages that are executed, or start now
-        const std::unordered_map<uint32_t, KnownEnds>& known; ///< Of those that are replayed
+        const std::unordered_map<uint32_t, Foreseen>& foreseen; ///< Messages elsewhere
+        const std::vector<ForeseenEnd>& ends;                   ///< Of these
     };
 
     /// @return the messages of the run that will be those of the episode, in its order
@@ -90,6 +101,7 @@ class Foresight
         uint32_t waitsFor;
         uint64_t startPs; ///< Not before this [ps]
         bool isCertain;   ///< At this time, if all that it waits for are over
+        uint64_t asked;   ///< Number of the question
     };
 
     /// What is asked, and what has been found of it.
@@ -106,8 +118,9 @@ class Foresight
     void Begin(const Question& question);
     bool Start(const Occurrence& start, Question& question);
     bool StartHere(const Occurrence& start, Question& question);
-    void StartElsewhere(const Occurrence& start, const Question& question);
-    void End(const Occurrence& end);
+    void StartElsewhere(const Occurrence& start);
+    Outlook& OutlookOf(uint32_t item);
+    void End(const Occurrence& end, const Question& question);
     void Expect(uint64_t timePs, uint32_t round, uint32_t item, What what, bool isCertain);
     uint64_t LeastPs(uint32_t message) const;
 
@@ -117,7 +130,8 @@ class Foresight
     std::vector<uint64_t> m_hostBps; ///< Of all ports of each host [bit/s]
     uint64_t m_endPs{0};             ///< Nothing after this matters [ps]
     std::priority_queue<Occurrence, std::vector<Occurrence>, std::greater<>> m_ahead;
-    std::unordered_map<uint32_t, Outlook> m_outlook; ///< Of items that wait
+    std::vector<Outlook> m_outlook; ///< Of each item
+    uint64_t m_asked{0};            ///< Questions
 };
 
 } // namespace fabric
