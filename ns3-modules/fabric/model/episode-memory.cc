@@ -132,33 +132,78 @@ EpisodeMemory::Ended(uint32_t message)
 void
 EpisodeMemory::Decide()
 {
-    for (size_t i = 0; i < m_undecided.size(); i++)
+    if (m_undecided.size() > 1)
     {
-        DecideOn(m_undecided[i]);
+        TryTogether();
+    }
+    for (const uint32_t island : m_undecided)
+    {
+        if (!m_activities[island].replayed)
+        {
+            DecideOn(island);
+        }
     }
     m_undecided.clear();
+}
+
+/// Islands that do the same at the same time are foreseen at once, or each would look at all.
+void
+EpisodeMemory::TryTogether()
+{
+    std::vector<Foresight::Guess> guesses;
+    for (const uint32_t island : m_undecided)
+    {
+        if (const Memory* memory = MemoryOf(island); memory && !memory->episodes.empty())
+        {
+            guesses.push_back(GuessOf(island, memory->episodes.front()));
+        }
+    }
+    if (guesses.size() > 1)
+    {
+        TryReplay(guesses);
+    }
+}
+
+Foresight::Guess
+EpisodeMemory::GuessOf(uint32_t island, const Episode& episode) const
+{
+    return {island, &episode, &m_activities[island].starting, {}, 0, 0};
+}
+
+/// @return what is remembered of how things begin on an island, null if that says nothing
+EpisodeMemory::Memory*
+EpisodeMemory::MemoryOf(uint32_t island)
+{
+    if (!IsQuiet(m_islands[island]))
+    {
+        return nullptr;
+    }
+    return &m_memories[m_islands[island].shape][OpeningOf(island)];
 }
 
 void
 EpisodeMemory::DecideOn(uint32_t island)
 {
-    Activity& activity = m_activities[island];
-    if (IsQuiet(m_islands[island]))
+    if (Memory* memory = MemoryOf(island))
     {
-        auto& memories = m_memories[m_islands[island].shape];
-        const auto [found, isNew] = memories.try_emplace(OpeningOf(island));
-        Memory& memory = found->second;
-        if (TryReplay(island, memory))
+        for (auto episode = memory->episodes.begin(); episode != memory->episodes.end(); ++episode)
         {
-            return;
+            std::vector<Foresight::Guess> guess{GuessOf(island, *episode)};
+            if (TryReplay(guess))
+            {
+                memory->episodes.splice(memory->episodes.begin(), memory->episodes, episode);
+                return;
+            }
         }
         const bool hasRoom =
-            memory.episodes.size() < MOST_EPISODES && m_remembered < MOST_REMEMBERED;
-        if (!isNew && !memory.isRecorded && hasRoom)
+            memory->episodes.size() < MOST_EPISODES && m_remembered < MOST_REMEMBERED;
+        if (memory->isMet && !memory->isRecorded && hasRoom)
         {
-            Record(island, memory);
+            Record(island, *memory);
         }
+        memory->isMet = true;
     }
+    Activity& activity = m_activities[island];
     for (const uint32_t message : activity.starting)
     {
         Execute(message);
@@ -208,35 +253,34 @@ EpisodeMemory::OpeningOf(uint32_t island) const
 // ---- to replay ---------------------------------------------------------------------------------
 
 bool
-EpisodeMemory::TryReplay(uint32_t island, const Memory& memory)
+EpisodeMemory::TryReplay(std::vector<Foresight::Guess>& guesses)
 {
-    Activity& activity = m_activities[island];
-    for (const Episode& episode : memory.episodes)
+    for (const Foresight::Guess& guess : guesses)
     {
         // A run that ends in the middle has counted what was until then.
-        if (m_fabric.m_nowPs + episode.lengthPs > m_fabric.m_limitPs)
+        if (m_fabric.m_nowPs + guess.episode->lengthPs > m_fabric.m_limitPs)
         {
-            continue;
+            return false;
         }
-        const auto found = m_foresight.Find(episode,
-                                            island,
-                                            {NowPs(), activity.starting, m_underWay, m_foreseen, m_ends});
-        if (!found)
-        {
-            continue;
-        }
-        activity.replayed = {&episode, NowPs(), found->size()};
-        Foresee(island, *found);
-        for (const uint32_t message : activity.starting)
+    }
+    if (!m_foresight.AreSure(guesses, {NowPs(), m_underWay, m_foreseen, m_ends}))
+    {
+        return false;
+    }
+    for (const Foresight::Guess& guess : guesses)
+    {
+        Activity& activity = m_activities[guess.island];
+        const Episode& episode = *guess.episode;
+        activity.replayed = {&episode, NowPs(), guess.found.size()};
+        Foresee(guess.island, guess.found);
+        for (const uint32_t message : std::exchange(activity.starting, {}))
         {
             RemoveUnderWay(message);
             Begin(message);
         }
-        activity.starting.clear();
-        m_replays.push_back({NowPs(), episode.lengthPs, episode.packets, found->size()});
-        return true;
+        m_replays.push_back({NowPs(), episode.lengthPs, episode.packets, guess.found.size()});
     }
-    return false;
+    return true;
 }
 
 /// Note of all messages of an episode when they will end, and who else waits for that.

@@ -81,7 +81,8 @@ class EpisodeMemory
     struct Memory
     {
         std::list<Episode> episodes; ///< That began so
-        bool isRecorded{false};      ///< One is being recorded
+        bool isMet{false};
+        bool isRecorded{false}; ///< One is being recorded
     };
 
     /// An episode that is replayed.
@@ -112,7 +113,10 @@ class EpisodeMemory
     bool MaySkip(uint32_t message) const;
     bool IsQuiet(const Island& island) const;
     Opening OpeningOf(uint32_t island) const;
-    bool TryReplay(uint32_t island, const Memory& memory);
+    void TryTogether();
+    bool TryReplay(std::vector<Foresight::Guess>& guesses);
+    Foresight::Guess GuessOf(uint32_t island, const Episode& episode) const;
+    Memory* MemoryOf(uint32_t island);
     void Begin(uint32_t message);
     void Schedule(uint32_t message, uint64_t worldPs, uint32_t what);
     void Record(uint32_t island, Memory& memory);

@@ -10,13 +10,21 @@ namespace ns3
 namespace fabric
 {
 
+namespace
+{
+
+constexpr uint32_t NO_GUESS = 0xffffffff;
+
+} // namespace
+
 Foresight::Foresight(const FabricNetwork& network,
                      const MessageBook& book,
                      const Islands& islands,
                      bool isExact)
     : m_book(book),
       m_islands(islands),
-      m_isExact(isExact)
+      m_isExact(isExact),
+      m_guessOf(islands.Size(), NO_GUESS)
 {
     for (const HostState& host : network.hosts)
     {
@@ -48,43 +56,68 @@ Foresight::Expect(uint64_t timePs, uint32_t round, uint32_t item, What what, boo
     }
 }
 
-std::optional<std::vector<uint32_t>>
-Foresight::Find(const Episode& episode, uint32_t island, const Present& present)
+/// @return place of the guess for the island of a message, NO_GUESS if there is none
+uint32_t
+Foresight::GuessOf(uint32_t message) const
 {
-    Question question{episode, island, present, present.nowPs + episode.lengthPs, {}, 0};
-    question.left = episode.messages.size();
-    question.found.assign(question.left, NO_MESSAGE);
-    Begin(question);
-    // Who looks further than the packets that it saves had better execute them.
-    for (uint64_t looks = episode.packets; !m_ahead.empty() && looks > 0; looks--)
+    const uint32_t island = m_islands.Of(message);
+    return island == Islands::NOWHERE ? NO_GUESS : m_guessOf[island];
+}
+
+bool
+Foresight::AreSure(std::vector<Guess>& guesses, const Present& present)
+{
+    uint64_t looks = 0; // who looks further than the packets that it saves had better execute them
+    for (uint32_t i = 0; i < guesses.size(); i++)
+    {
+        Guess& guess = guesses[i];
+        looks += guess.episode->packets;
+        guess.left = guess.episode->messages.size();
+        guess.found.assign(guess.left, NO_MESSAGE);
+        guess.endPs = present.nowPs + guess.episode->lengthPs;
+        m_guessOf[guess.island] = i;
+    }
+    Begin(guesses, present);
+    bool isSure = true;
+    for (; isSure && !m_ahead.empty() && looks > 0; looks--)
     {
         const Occurrence next = m_ahead.top();
         m_ahead.pop();
         if (next.what != What::START)
         {
-            End(next, question);
+            End(next, present);
         }
-        else if (!Start(next, question))
+        else
         {
-            return std::nullopt;
+            isSure = Start(next, guesses, present.nowPs);
         }
     }
-    const bool isSure = m_ahead.empty() && question.left == 0;
-    return isSure ? std::optional(std::move(question.found)) : std::nullopt;
+    for (const Guess& guess : guesses)
+    {
+        isSure = isSure && m_ahead.empty() && guess.left == 0;
+        m_guessOf[guess.island] = NO_GUESS;
+    }
+    return isSure;
 }
 
 /// Take in what is under way or has its time.
 void
-Foresight::Begin(const Question& question)
+Foresight::Begin(const std::vector<Guess>& guesses, const Present& present)
 {
-    const Present& present = question.present;
     m_ahead = {};
     m_asked++;
     m_outlook.resize(m_book.Graph().NumMessages() + m_book.Graph().NumTasks());
-    m_endPs = question.endPs;
-    for (const uint32_t message : present.starting)
+    m_endPs = 0;
+    for (const Guess& guess : guesses)
     {
-        Expect(present.nowPs, 0, message, What::START, true);
+        m_endPs = std::max(m_endPs, guess.endPs);
+    }
+    for (const Guess& guess : guesses)
+    {
+        for (const uint32_t message : *guess.starting)
+        {
+            Expect(present.nowPs, 0, message, What::START, true);
+        }
     }
     for (const auto& [timePs, item] : m_book.Agenda())
     {
@@ -104,7 +137,7 @@ Foresight::Begin(const Question& question)
     }
     for (const uint32_t message : present.underWay)
     {
-        if (m_islands.Of(message) == question.island)
+        if (GuessOf(message) != NO_GUESS)
         {
             continue; // it starts now, as above
         }
@@ -127,43 +160,47 @@ Foresight::Begin(const Question& question)
     }
 }
 
-/// @return whether a message that starts, or may, leaves the episode what it was
+/// @return whether a message that starts, or may, leaves the episodes what they were
 bool
-Foresight::Start(const Occurrence& start, Question& question)
+Foresight::Start(const Occurrence& start, std::vector<Guess>& guesses, uint64_t nowPs)
 {
-    if (m_book[start.item].bytes > 0 && m_islands.Of(start.item) == question.island)
+    if (const uint32_t guess = GuessOf(start.item); guess != NO_GUESS)
     {
-        return StartHere(start, question);
+        return StartHere(start, guesses[guess], nowPs);
     }
     StartElsewhere(start);
     return true;
 }
 
 bool
-Foresight::StartHere(const Occurrence& start, Question& question)
+Foresight::StartHere(const Occurrence& start, Guess& guess, uint64_t nowPs)
 {
+    if (start.timePs > guess.endPs)
+    {
+        return true;
+    }
     if (!start.isCertain)
     {
         return false;
     }
-    if (start.timePs == question.endPs && start.round > 0)
+    if (start.timePs == guess.endPs && start.round > 0)
     {
         return true; // all is over at the beginning of that instant: another episode
     }
     const Message& message = m_book[start.item];
-    const Island& island = m_islands[question.island];
-    const EpisodeStart its{start.timePs - question.present.nowPs,
+    const Island& island = m_islands[guess.island];
+    const EpisodeStart its{start.timePs - nowPs,
                            island.PlaceOfHost(message.src),
                            island.PlaceOfHost(message.dst),
                            message.bytes,
                            message.transport};
-    const auto& messages = question.episode.messages;
+    const auto& messages = guess.episode->messages;
     const auto isBefore = [](const EpisodeMessage& one, const EpisodeStart& other) {
         return std::tie(one.start.afterPs, one.start.src) < std::tie(other.afterPs, other.src);
     };
     auto place = static_cast<size_t>(
         std::lower_bound(messages.begin(), messages.end(), its, isBefore) - messages.begin());
-    while (place < messages.size() && question.found[place] != NO_MESSAGE)
+    while (place < messages.size() && guess.found[place] != NO_MESSAGE)
     {
         place++;
     }
@@ -171,9 +208,8 @@ Foresight::StartHere(const Occurrence& start, Question& question)
     {
         return false;
     }
-    question.found[place] = start.item;
-    question.left--;
-    const uint64_t nowPs = question.present.nowPs;
+    guess.found[place] = start.item;
+    guess.left--;
     Expect(nowPs + messages[place].deliveredPs, 0, start.item, What::DELIVERED, true);
     Expect(nowPs + messages[place].acknowledgedPs, 0, start.item, What::ACKNOWLEDGED, true);
     return true;
@@ -206,12 +242,12 @@ Foresight::OutlookOf(uint32_t item)
 
 /// Tell who waits for an end.
 void
-Foresight::End(const Occurrence& end, const Question& question)
+Foresight::End(const Occurrence& end, const Present& present)
 {
     const TaskGraph& graph = m_book.Graph();
     const bool atSender = end.what == What::ACKNOWLEDGED;
     graph.ForEachFollowerOf(end.item, atSender, [&](uint32_t follower, uint64_t delayPs) {
-        if (question.present.foreseen.contains(follower))
+        if (present.foreseen.contains(follower))
         {
             return;
         }

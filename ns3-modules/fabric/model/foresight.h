@@ -8,7 +8,6 @@
 #include "message-book.h"
 
 #include <functional>
-#include <optional>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
@@ -39,7 +38,7 @@ struct ForeseenEnd
 
 /**
  * @ingroup fabric
- * @brief Tells whether an episode that is remembered will happen again, before it does.
+ * @brief Tells whether episodes that are remembered will happen again, before they do.
  *
  * The messages and tasks of the run are followed from now to the end of the episode. Ends of tasks
  * and of what was foreseen are known; of any other message only that it is not over before its bytes
@@ -56,20 +55,28 @@ class Foresight
               const Islands& islands,
               bool isExact);
 
-    /// Now.
+    /// An episode that may happen on an island from now on.
+    struct Guess
+    {
+        uint32_t island;
+        const Episode* episode;
+        const std::vector<uint32_t>* starting; ///< Messages of the island that start now
+        std::vector<uint32_t> found; ///< If it will: its messages in the run, in its order
+        size_t left{0};              ///< Messages of it that are yet to be found
+        uint64_t endPs{0};           ///< Of the world [ps]
+    };
+
+    /// What else goes on.
     struct Present
     {
-        uint64_t nowPs;                       ///< Of the world [ps]
-        const std::vector<uint32_t>& starting; ///< Messages of the island that start now
+        uint64_t nowPs;                        ///< Of the world [ps]
         const std::vector<uint32_t>& underWay; ///< Messages that are executed, or start now
         const std::unordered_map<uint32_t, Foreseen>& foreseen; ///< Messages elsewhere
         const std::vector<ForeseenEnd>& ends;                   ///< Of these
     };
 
-    /// @return the messages of the run that will be those of the episode, in its order
-    std::optional<std::vector<uint32_t>> Find(const Episode& episode,
-                                              uint32_t island,
-                                              const Present& present);
+    /// @return whether all of these will happen, which are on different islands
+    bool AreSure(std::vector<Guess>& guesses, const Present& present);
 
   private:
     enum class What
@@ -104,25 +111,15 @@ class Foresight
         uint64_t asked;   ///< Number of the question
     };
 
-    /// What is asked, and what has been found of it.
-    struct Question
-    {
-        const Episode& episode;
-        uint32_t island;
-        const Present& present;
-        uint64_t endPs;
-        std::vector<uint32_t> found;
-        size_t left; ///< Messages of the episode that have not been found
-    };
-
-    void Begin(const Question& question);
-    bool Start(const Occurrence& start, Question& question);
-    bool StartHere(const Occurrence& start, Question& question);
+    void Begin(const std::vector<Guess>& guesses, const Present& present);
+    bool Start(const Occurrence& start, std::vector<Guess>& guesses, uint64_t nowPs);
+    bool StartHere(const Occurrence& start, Guess& guess, uint64_t nowPs);
     void StartElsewhere(const Occurrence& start);
+    void End(const Occurrence& end, const Present& present);
     Outlook& OutlookOf(uint32_t item);
-    void End(const Occurrence& end, const Question& question);
     void Expect(uint64_t timePs, uint32_t round, uint32_t item, What what, bool isCertain);
     uint64_t LeastPs(uint32_t message) const;
+    uint32_t GuessOf(uint32_t message) const;
 
     const MessageBook& m_book;
     const Islands& m_islands;
@@ -130,6 +127,7 @@ class Foresight
     std::vector<uint64_t> m_hostBps; ///< Of all ports of each host [bit/s]
     uint64_t m_endPs{0};             ///< Nothing after this matters [ps]
     std::priority_queue<Occurrence, std::vector<Occurrence>, std::greater<>> m_ahead;
+    std::vector<uint32_t> m_guessOf; ///< Of each island, or NO_GUESS
     std::vector<Outlook> m_outlook; ///< Of each item
     uint64_t m_asked{0};            ///< Questions
 };
