@@ -78,10 +78,8 @@ class Fabric final : public PacketLoop
     }
 
     // ---- for a controller, between two instants
-    /// A flow is admitted to another rate from some time on, which is not over.
-    void ChangeRate(const RateChangeRow& row);
-    /// A flow leaves a switch by another link from some time on, which is not over.
-    void ChangeWay(const RouteRow& row);
+    void ChangeRate(const RateChangeRow& row); ///< Of a flow, from a time on that is not over
+    void ChangeWay(const RouteRow& row); ///< A flow leaves a switch by another link, likewise
 
     // ---- for a run of several domains
     uint64_t LeastCrossingPs() const; ///< Until what happens here shows elsewhere, at least [ps]
@@ -90,20 +88,17 @@ class Fabric final : public PacketLoop
     /// The domain of a sender tells how many frames an egress has sent until now.
     void LearnSent(PortId foreign, uint64_t sentFrames);
 
-    /// @return what is told to another domain in windows of odd or even number
-    DomainMail& MailTo(uint32_t other, uint32_t parity)
+    DomainMail& MailTo(uint32_t other, uint32_t parity) ///< In windows of odd or even number
     {
         return m_mail[other][parity];
     }
 
-    /// Tell others in windows of odd or even number from now on.
-    void SetParity(uint32_t parity)
+    void SetParity(uint32_t parity) ///< Tell others in such windows from now on
     {
         m_parity = parity;
     }
 
-    /// @param goesOn whether to go on when all messages and tasks that are done here are
-    void GoOn(bool goesOn)
+    void GoOn(bool goesOn) ///< Also when all messages and tasks that are done here are
     {
         m_goesOn = goesOn;
     }
@@ -165,8 +160,7 @@ class Fabric final : public PacketLoop
         return m_routes;
     }
 
-    /// @return flow control of the link of a port, null if there is none
-    const LinkFlowControl* ControlOf(PortId port) const
+    const LinkFlowControl* ControlOf(PortId port) const ///< Of its link, null if there is none
     {
         return m_linkClasses[m_network.ports[port].linkClass].control;
     }
@@ -177,8 +171,7 @@ class Fabric final : public PacketLoop
     /// @return the end of a transport at a host, by node id; null if it has none there
     Transport* TransportAt(int64_t host, uint32_t transport) const;
 
-    /// @return how a transport cuts messages into frames
-    WireProfile WireOf(uint32_t transport) const
+    WireProfile WireOf(uint32_t transport) const ///< How it cuts messages into frames
     {
         return m_wires[transport];
     }

@@ -41,10 +41,11 @@ struct ForeseenEnd
  * @brief Tells whether episodes that are remembered will happen again, before they do.
  *
  * The messages and tasks of the run are followed from now to the end of the episode. Ends of tasks
- * and of what was foreseen are known; of any other message only that it is not over before its bytes
- * have left its host. So the start of an item that waits for such a one is not known, only a time
- * before which it cannot be. The episode will be as it was if just its messages start on the
- * island, each at a time that is known and the same as then, and no other may until it is over.
+ * and of what was foreseen before are known; of any other message only that it is not over before
+ * its bytes have left its host. So the start of an item that waits for such a one is not known,
+ * only a time before which it cannot be. The episode will be as it was if just its messages start
+ * on the island, each at a time that is known and the same as then, and no other may until it is
+ * over.
  */
 class Foresight
 {
