@@ -5,9 +5,9 @@
 in a process of its own; user CPU of the run phase counts. The error is that of the completion
 time of each message; `slowest` compares the slowest of both runs.
 
-``python benchmarks/skip.py --stock`` runs large cases with skips alone, and what stock ns-3 takes
-per packet and hop on 128 hosts, measured in the same run. What it would take for these cases is an
-extrapolation: that, times the hops of their data packets.
+``python benchmarks/skip.py --stock`` runs large cases with skips, some with memory, and what stock
+ns-3 takes per packet and hop on 128 hosts, measured in the same run. What it would take for these
+cases is an extrapolation: that, times the hops of their data packets.
 """
 
 import argparse
@@ -67,6 +67,7 @@ LARGE = [
     ("13B, 128 devices: gradients", STEP, "laptop", None, [GRADIENTS]),
     ("13B, 128 devices: a step", STEP, "laptop", None, []),
     ("the step, remembered", STEP, "laptop", None, [MEMORY]),
+    ("8 micro-batches, remembered", STEP, "laptop", None, [MEMORY, *PIPELINED]),
     ("8 micro-batches, a switch a rail", STEP, "laptop", None, [MEMORY, ONE_SWITCH, *PIPELINED]),
 ]
 STOCK_HOSTS, STOCK_HOPS, REPEATS = 128, 4, 2  # of a data packet in the permutation of engine.py

@@ -147,6 +147,22 @@ def test_a_ring_is_executed_twice_in_all_racks_and_then_replayed(transport):
     assert got["summary"]["events"][0] < executed["summary"]["events"][0] / 4
 
 
+def test_a_rack_that_begins_later_replays_all_that_another_has_done():
+    # Rack 1 executes nothing, so its counters and peaks are those of rack 0 alone.
+    graph = Graph()
+    layers(graph, [0, 1, 2, 3], 4, 5 * US_PS)
+    waited = [graph.task(host, 400 * US_PS) for host in (4, 5, 6, 7)]
+    layers(graph, [4, 5, 6, 7], 4, 5 * US_PS, begin=waited)
+
+    got = same(graph, racks(2, 4, rails=False))
+
+    of_rack_1 = got["flows"]["src"] >= 4
+    replayed_packets = got["replayed_flows"]["replayed_packets"]
+    assert (replayed_packets[of_rack_1] == got["flows"]["sent_data_packets"][of_rack_1]).all()
+    assert replayed(got) == 2 + 4
+    assert got.port(1001, 4)["max_queue_bytes"] == got.port(1000, 0)["max_queue_bytes"] > 0
+
+
 def test_one_rack_alone_remembers_from_the_third_ring_on():
     graph, times = Graph(), 5
     layers(graph, [0, 1, 2, 3], times, 5 * US_PS)
