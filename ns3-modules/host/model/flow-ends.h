@@ -5,9 +5,9 @@
 
 #include "deadlines.h"
 #include "pacer.h"
+#include "packet-ring.h"
 #include "packet-window.h"
 #include "scoreboard.h"
-#include "sent-paths.h"
 
 #include "ns3/congestion-control.h"
 
@@ -28,6 +28,13 @@ enum FlowDeadline : size_t
     UPDATE_DEADLINE,  ///< OnUpdate of congestion control
     FAMILY_DEADLINE,  ///< OnDeadline of the family
     NUM_DEADLINES,
+};
+
+/// By which port and with which entropy a packet was sent.
+struct SentPath
+{
+    PortId port{NO_PORT};
+    uint16_t entropy{0};
 };
 
 /**
@@ -51,7 +58,7 @@ struct Outbound
     Pacer pacer;                   ///< Of what congestion control and admission allow
     uint64_t lineRateBps{0};       ///< Of all its ports; if it may be paced [bit/s]
     uint64_t admittedBps{CongestionControl::NO_LIMIT}; ///< On the wire, whatever is sent [bit/s]
-    SentPaths paths;               ///< If the path selector wants reports
+    PacketRing<SentPath> paths;    ///< If the path selector wants reports
 
     uint32_t InFlight() const ///< [packet]
     {

@@ -135,6 +135,11 @@ class PacketTransport : public Transport
     /// @return whether it is news that a packet has arrived, which was sent
     bool LearnArrival(Outbound& out, uint32_t packet);
     void SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs);
+    uint32_t MaxBackoff() const ///< Timeouts in a row double the timeout at most this often
+    {
+        return m_maxBackoff;
+    }
+
     /// Call OnHostTimer at that time, in place of the one of the call before [ps].
     void SetHostTimer(uint64_t atPs);
     std::string Name(const char* attribute) const; ///< "ns3::T: Attribute", for messages

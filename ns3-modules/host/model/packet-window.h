@@ -43,6 +43,12 @@ class PacketWindow
         return m_held;
     }
 
+    /// @return how many numbers are there: those below the base, and those held above it
+    uint32_t Count() const
+    {
+        return m_base + m_held;
+    }
+
     bool Contains(uint32_t packet) const
     {
         if (packet < m_base)

@@ -33,11 +33,11 @@ Scoreboard::Arrived(uint32_t packet)
 uint32_t
 Scoreboard::ArrivedFurther(uint32_t cumulative)
 {
-    const uint32_t before = m_arrived.Base() + m_arrived.Held();
+    const uint32_t before = m_arrived.Count();
     m_arrived.AdvanceTo(cumulative);
     m_lost.erase(m_lost.begin(), m_lost.lower_bound(m_arrived.Base()));
     m_next = std::max(m_next, m_arrived.Base());
-    return m_arrived.Base() + m_arrived.Held() - before;
+    return m_arrived.Count() - before;
 }
 
 bool

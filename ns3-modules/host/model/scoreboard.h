@@ -65,12 +65,12 @@ class Scoreboard
 
     uint32_t NumArrived() const ///< Known to have arrived
     {
-        return m_arrived.Base() + m_arrived.Held();
+        return m_arrived.Count();
     }
 
     uint32_t InFlight() const
     {
-        return m_next - m_arrived.Base() - m_arrived.Held() - ToResend();
+        return m_next - m_arrived.Count() - ToResend();
     }
 
     uint32_t ToResend() const ///< Packets taken for lost and not yet sent again

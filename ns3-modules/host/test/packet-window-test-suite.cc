@@ -43,6 +43,7 @@ class PacketWindowAgainstSet : public TestCase
         NS_TEST_ASSERT_MSG_EQ(window.Base(), base, "base, step " << step);
         const auto held = std::distance(m_added.lower_bound(base), m_added.end());
         NS_TEST_ASSERT_MSG_EQ(window.Held(), held, "held, step " << step);
+        NS_TEST_ASSERT_MSG_EQ(window.Count(), base + held, "count, step " << step);
         const uint32_t end = std::max(base, m_added.empty() ? 0 : *m_added.rbegin() + 1);
         NS_TEST_ASSERT_MSG_EQ(window.End(), end, "end, step " << step);
         for (uint32_t i = 0; i < 4; i++)
