@@ -10,6 +10,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ns3
 {
@@ -22,41 +23,19 @@ NS_OBJECT_ENSURE_REGISTERED(Conga);
 namespace
 {
 
-/// What a packet carries in its note, packed into 32 bits.
+constexpr uint32_t MOST_QUANTUM_BITS = 5;
+constexpr uint32_t MOST_UPLINKS = 1U << 10;
+
+/// What a packet between leaves carries, in the word of its note.
 struct Header
 {
-    uint32_t uplink;                  ///< Of the source leaf (LBTag)
-    uint8_t congestion;               ///< Largest so far (CE)
-    std::optional<uint32_t> fbUplink; ///< Feedback: of the destination leaf (FB_LBTag)
-    uint8_t fbCongestion;             ///< Feedback (FB_Metric)
+    uint32_t isSet : 1;
+    uint32_t uplink : 10;    ///< Of the source leaf (LBTag)
+    uint32_t congestion : 5; ///< Largest so far (CE)
+    uint32_t hasFeedback : 1;
+    uint32_t fbUplink : 10;    ///< Feedback: of the destination leaf (FB_LBTag)
+    uint32_t fbCongestion : 5; ///< Feedback (FB_Metric)
 };
-
-constexpr uint32_t MOST_UPLINKS = 1U << 10;
-constexpr uint32_t MOST_QUANTUM_BITS = 5;
-constexpr uint32_t IS_SET = 1U << 31;
-constexpr uint32_t HAS_FEEDBACK = 1U << 30;
-
-uint32_t
-Pack(const Header& header)
-{
-    return IS_SET | (header.fbUplink ? HAS_FEEDBACK : 0) | (header.uplink << 20) |
-           (uint32_t{header.congestion} << 15) | (header.fbUplink.value_or(0) << 5) |
-           header.fbCongestion;
-}
-
-Header
-Unpack(uint32_t word)
-{
-    Header header{.uplink = (word >> 20) & (MOST_UPLINKS - 1),
-                  .congestion = static_cast<uint8_t>((word >> 15) & 31),
-                  .fbUplink = std::nullopt,
-                  .fbCongestion = static_cast<uint8_t>(word & 31)};
-    if (word & HAS_FEEDBACK)
-    {
-        header.fbUplink = (word >> 5) & (MOST_UPLINKS - 1);
-    }
-    return header;
-}
 
 } // namespace
 
@@ -115,26 +94,11 @@ Conga::Attach(ProgramDoor& door)
                     "ns3::Conga: a leaf has " << m_network.MostUplinks() << " uplinks, at most "
                                               << MOST_UPLINKS << " are allowed");
     m_rates.assign(door.NumPorts(), {});
-    m_leaves.assign(door.NumNodes(), {});
-    m_leafIndex.assign(door.NumNodes(), 0);
+    m_toLeaf.assign(m_network.Places(), {});
+    m_fromLeaf.assign(m_network.Places(), {});
+    m_nextEntry.assign(m_network.Pairs(), 0);
     m_draws = SprayCursors(door);
     m_flowlets.Attach(door, m_entries);
-    uint32_t leaves = 0;
-    for (uint32_t node = 0; node < door.NumNodes(); node++)
-    {
-        m_leafIndex[node] = leaves;
-        leaves += m_network.IsLeaf(node);
-    }
-    for (uint32_t node = 0; node < door.NumNodes(); node++)
-    {
-        if (m_network.IsLeaf(node))
-        {
-            const size_t places = size_t{leaves} * m_network.MostUplinks();
-            m_leaves[node].toLeaf.resize(places);
-            m_leaves[node].fromLeaf.resize(places);
-            m_leaves[node].nextEntry.resize(leaves);
-        }
-    }
 }
 
 uint32_t
@@ -143,36 +107,29 @@ Conga::Hooks() const
     return ARRIVAL | DEPARTURE | ROUTE;
 }
 
-/// @return place of an uplink in the tables about a leaf
-size_t
-Conga::Place(uint32_t leaf, uint32_t uplink) const
-{
-    return size_t{m_leafIndex[leaf]} * m_network.MostUplinks() + uplink;
-}
-
 /// @return use of a link by its estimator, in units of 2^-QuantumBits
-uint8_t
+uint32_t
 Conga::CongestionOf(PortId port)
 {
     const double use = m_rates[port].RateBps(m_door->NowPs(), m_clock) /
                        static_cast<double>(m_door->RateBps(port));
     const double most = (1U << m_quantumBits) - 1;
-    return static_cast<uint8_t>(std::min(most, std::floor(use * (most + 1))));
+    return static_cast<uint32_t>(std::min(most, std::floor(use * (most + 1))));
 }
 
 // ---- congestion from leaf to leaf -------------------------------------------------------------
 
 /// @return uplink of another leaf to tell it about: in turn, what has changed first (section 3.3)
 std::optional<uint32_t>
-Conga::NextFeedback(Leaf& leaf, uint32_t otherLeaf) const
+Conga::NextFeedback(uint32_t leaf, uint32_t otherLeaf)
 {
     const uint32_t uplinks = m_network.MostUplinks();
-    uint32_t& next = leaf.nextEntry[m_leafIndex[otherLeaf]];
+    uint32_t& next = m_nextEntry[m_network.Pair(leaf, otherLeaf)];
     std::optional<uint32_t> known;
     for (uint32_t step = 0; step < uplinks; step++)
     {
         const uint32_t uplink = (next + step) % uplinks;
-        const Entry& entry = leaf.fromLeaf[Place(otherLeaf, uplink)];
+        const Entry& entry = m_fromLeaf[m_network.Place(leaf, otherLeaf, uplink)];
         if (entry.isNew)
         {
             known = uplink;
@@ -198,26 +155,26 @@ Conga::OnDeparture(PortId egress, FrameId id, uint64_t)
     const Frame& frame = m_door->GetFrame(id);
     m_rates[egress].Add(frame.bytes + m_door->FramingBytes(), m_door->NowPs(), m_clock);
     uint32_t& word = m_door->Note(id).switchWord;
+    auto header = std::bit_cast<Header>(word);
     if (!m_network.IsLeaf(port.node))
     {
-        Header header = Unpack(word);
-        header.congestion = std::max(header.congestion, CongestionOf(egress));
-        word = (word & IS_SET) ? Pack(header) : word;
+        header.congestion = std::max<uint32_t>(header.congestion, CongestionOf(egress));
+        word = header.isSet ? std::bit_cast<uint32_t>(header) : word;
         return;
     }
-    Leaf& leaf = m_leaves[port.node];
     const uint32_t dstLeaf = m_network.LeafOf(frame.dst);
-    Header header{.uplink = m_network.UplinkIndex(egress),
-                  .congestion = CongestionOf(egress),
-                  .fbUplink = NextFeedback(leaf, dstLeaf),
-                  .fbCongestion = 0};
-    if (header.fbUplink)
+    header = {.isSet = 1,
+              .uplink = m_network.UplinkIndex(egress),
+              .congestion = CongestionOf(egress)};
+    if (const auto uplink = NextFeedback(port.node, dstLeaf))
     {
-        Entry& entry = leaf.fromLeaf[Place(dstLeaf, *header.fbUplink)];
+        Entry& entry = m_fromLeaf[m_network.Place(port.node, dstLeaf, *uplink)];
+        header.hasFeedback = 1;
+        header.fbUplink = *uplink;
         header.fbCongestion = entry.congestion;
         entry.isNew = false;
     }
-    word = Pack(header);
+    word = std::bit_cast<uint32_t>(header);
 }
 
 SwitchProgram::Action
@@ -228,21 +185,22 @@ Conga::OnArrival(uint32_t node, PortId ingress, FrameId id)
         return Action::FORWARD;
     }
     uint32_t& word = m_door->Note(id).switchWord;
-    if (word & IS_SET)
+    const auto header = std::bit_cast<Header>(word);
+    if (!header.isSet)
     {
-        const Header header = Unpack(word);
-        const uint32_t srcLeaf = m_network.LeafOf(m_door->SourceOf(m_door->GetFrame(id)));
-        Entry& heard = m_leaves[node].fromLeaf[Place(srcLeaf, header.uplink)];
-        heard = {.timePs = m_door->NowPs(),
-                 .congestion = header.congestion,
-                 .isNew = heard.isNew || heard.congestion != header.congestion};
-        if (header.fbUplink)
-        {
-            m_leaves[node].toLeaf[Place(srcLeaf, *header.fbUplink)] = {
-                .timePs = m_door->NowPs(),
-                .congestion = header.fbCongestion};
-        }
-        word = 0; // the frame may come back as an answer
+        return Action::FORWARD;
+    }
+    word = 0; // the frame may come back as an answer
+    const uint32_t srcLeaf = m_network.LeafOf(m_door->SourceOf(m_door->GetFrame(id)));
+    Entry& heard = m_fromLeaf[m_network.Place(node, srcLeaf, header.uplink)];
+    heard = {.timePs = m_door->NowPs(),
+             .congestion = header.congestion,
+             .isNew = heard.isNew || heard.congestion != header.congestion};
+    if (header.hasFeedback)
+    {
+        m_toLeaf[m_network.Place(node, srcLeaf, header.fbUplink)] = {
+            .timePs = m_door->NowPs(),
+            .congestion = header.fbCongestion};
     }
     return Action::FORWARD;
 }
@@ -251,18 +209,17 @@ Conga::OnArrival(uint32_t node, PortId ingress, FrameId id)
 
 /// @return uplink of the least congested path; among equals the last one, or one at random
 PortId
-Conga::Choose(uint32_t node, Routing::Group group, uint32_t dstLeaf, PortId last)
+Conga::Choose(uint32_t node, std::span<const PortId> uplinks, uint32_t dstLeaf, PortId last)
 {
-    const PortId* members = m_door->Routes().Members(group);
     std::vector<PortId> best;
-    uint8_t least = 0;
-    for (uint32_t i = 0; i < group.size; i++)
+    uint32_t least = 0;
+    for (const PortId uplink : uplinks)
     {
-        const Entry& remote =
-            m_leaves[node].toLeaf[Place(dstLeaf, m_network.UplinkIndex(members[i]))];
+        const size_t place = m_network.Place(node, dstLeaf, m_network.UplinkIndex(uplink));
+        const Entry& remote = m_toLeaf[place];
         const bool isKnown = remote.timePs > 0 && m_door->NowPs() - remote.timePs <= m_agingPs;
-        const uint8_t congestion =
-            std::max(CongestionOf(members[i]), isKnown ? remote.congestion : uint8_t{0});
+        const uint32_t congestion =
+            std::max(CongestionOf(uplink), isKnown ? remote.congestion : 0);
         if (best.empty() || congestion < least)
         {
             best.clear();
@@ -270,7 +227,7 @@ Conga::Choose(uint32_t node, Routing::Group group, uint32_t dstLeaf, PortId last
         }
         if (congestion == least)
         {
-            best.push_back(members[i]);
+            best.push_back(uplink);
         }
     }
     const bool mayStay = std::find(best.begin(), best.end(), last) != best.end();
@@ -280,35 +237,22 @@ Conga::Choose(uint32_t node, Routing::Group group, uint32_t dstLeaf, PortId last
 PortId
 Conga::Route(uint32_t node, const Frame& frame)
 {
-    const uint32_t dstLeaf = m_network.LeafOf(frame.dst);
-    if (!m_network.IsLeaf(node) || node == dstLeaf)
+    const auto uplinks = m_network.UplinksTo(node, frame.dst);
+    if (uplinks.empty())
     {
         return NO_PORT;
     }
-    const uint32_t way = m_door->Routes().WayTo(node, frame.dst);
-    if (way & Routing::DIRECT)
-    {
-        return NO_PORT;
-    }
-    const Routing::Group group = m_door->Routes().GetGroup(way);
-    const PortId* members = m_door->Routes().Members(group);
     FlowletTable::Last& flowlet = m_flowlets.Of(node, frame);
-    const bool isThere = std::find(members, members + group.size, flowlet.port) !=
-                         members + group.size;
+    const bool isThere =
+        std::find(uplinks.begin(), uplinks.end(), flowlet.port) != uplinks.end();
     if (!isThere || m_door->NowPs() - flowlet.timePs > m_gapPs)
     {
         const PortId last = flowlet.port;
-        flowlet.port = Choose(node, group, dstLeaf, last);
-        m_moves += flowlet.port != last;
+        flowlet.port = Choose(node, uplinks, m_network.LeafOf(frame.dst), last);
+        m_ruleChanges += flowlet.port != last;
     }
     flowlet.timePs = m_door->NowPs();
     return flowlet.port;
-}
-
-uint64_t
-Conga::RuleChanges() const
-{
-    return m_moves;
 }
 
 } // namespace ns3

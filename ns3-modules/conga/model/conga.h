@@ -11,6 +11,7 @@
 #include "ns3/switch-program.h"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 /**
@@ -47,37 +48,28 @@ class Conga final : public fabric::SwitchProgram
     Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;
     fabric::PortId Route(uint32_t node, const fabric::Frame& frame) override;
     void OnDeparture(fabric::PortId egress, fabric::FrameId frame, uint64_t queuedBytes) override;
-    uint64_t RuleChanges() const override;
 
   private:
     /// What one leaf knows of one uplink towards another leaf, or of one of the other's uplinks.
     struct Entry
     {
         uint64_t timePs{0};
-        uint8_t congestion{0}; ///< In units of 2^-QuantumBits
-        bool isNew{false};     ///< Not yet told to the other leaf
+        uint32_t congestion{0}; ///< In units of 2^-QuantumBits
+        bool isNew{false};      ///< Not yet told to the other leaf
     };
 
-    /// A leaf.
-    struct Leaf
-    {
-        std::vector<Entry> toLeaf;       ///< Per other leaf and own uplink
-        std::vector<Entry> fromLeaf;     ///< Per other leaf and uplink of that leaf
-        std::vector<uint32_t> nextEntry; ///< Of fromLeaf to tell about, per other leaf
-    };
-
-    size_t Place(uint32_t leaf, uint32_t uplink) const;
-    uint8_t CongestionOf(fabric::PortId port);
-    std::optional<uint32_t> NextFeedback(Leaf& leaf, uint32_t otherLeaf) const;
+    uint32_t CongestionOf(fabric::PortId port);
+    std::optional<uint32_t> NextFeedback(uint32_t leaf, uint32_t otherLeaf);
     fabric::PortId Choose(uint32_t node,
-                          fabric::Routing::Group group,
+                          std::span<const fabric::PortId> uplinks,
                           uint32_t dstLeaf,
                           fabric::PortId last);
 
     fabric::ProgramDoor* m_door{nullptr};
     fabric::LeafSpine m_network;
-    std::vector<Leaf> m_leaves;                ///< Per node; empty where it is none
-    std::vector<uint32_t> m_leafIndex;         ///< Per node: place among leaves
+    std::vector<Entry> m_toLeaf;       ///< Per leaf, other leaf and own uplink
+    std::vector<Entry> m_fromLeaf;     ///< Per leaf, other leaf and uplink of the other
+    std::vector<uint32_t> m_nextEntry; ///< Of m_fromLeaf to tell about, per pair of leaves
     fabric::FlowletTable m_flowlets;
     std::vector<RateEstimator> m_rates;        ///< Per port
     std::vector<fabric::RandomCursor> m_draws; ///< Per node
@@ -90,7 +82,6 @@ class Conga final : public fabric::SwitchProgram
     uint64_t m_agingPs{0};
     uint32_t m_entries{0};
     uint32_t m_quantumBits{0};
-    uint64_t m_moves{0};
 };
 
 } // namespace ns3

@@ -80,10 +80,11 @@ ConWeave::Attach(ProgramDoor& door)
     NS_LOG_FUNCTION(this);
     m_cutoffPs = PositivePs(m_cutoff, "ns3::ConWeave: Cutoff");
     m_resumePs = PositivePs(m_resume, "ns3::ConWeave: Resume");
-    m_busyPs = PositivePs(m_pathBusy, "ns3::ConWeave: PathBusy");
+    m_pathBusyPs = PositivePs(m_pathBusy, "ns3::ConWeave: PathBusy");
     m_door = &door;
     m_network = LeafSpine(door, "ns3::ConWeave");
     m_waiting.assign(door.NumNodes(), {});
+    m_busyPs.assign(m_network.Places(), 0);
     m_draws = SprayCursors(door);
 }
 
@@ -106,11 +107,10 @@ ConWeave::OnArrival(uint32_t node, PortId ingress, FrameId id)
         return Receive(node, id);
     }
     const Frame& frame = m_door->GetFrame(id);
-    const uint32_t way = m_door->Routes().WayTo(node, frame.dst);
-    if (frame.kind == frame_kind::DATA && m_network.LeafOf(frame.dst) != node &&
-        !(way & Routing::DIRECT))
+    const auto uplinks = m_network.UplinksTo(node, frame.dst);
+    if (frame.kind == frame_kind::DATA && !uplinks.empty())
     {
-        Depart(node, id, m_door->Routes().GetGroup(way));
+        Depart(node, id, uplinks);
     }
     return Action::FORWARD;
 }
@@ -125,16 +125,15 @@ ConWeave::Route(uint32_t, const Frame& frame)
 
 /// @return another uplink at random, of those that are not known to be busy; none if all are
 std::optional<PortId>
-ConWeave::OtherPort(uint32_t node, Routing::Group group, uint32_t dstLeaf, PortId now)
+ConWeave::OtherPort(uint32_t node, std::span<const PortId> uplinks, uint32_t dstLeaf, PortId now)
 {
     std::vector<PortId> free;
-    for (uint32_t i = 0; i < group.size; i++)
+    for (const PortId uplink : uplinks)
     {
-        const PortId port = m_door->Routes().Members(group)[i];
-        const auto busy = m_busy.find({port, dstLeaf});
-        if (port != now && (busy == m_busy.end() || busy->second <= m_door->NowPs()))
+        const size_t place = m_network.Place(node, dstLeaf, m_network.UplinkIndex(uplink));
+        if (uplink != now && m_busyPs[place] <= m_door->NowPs())
         {
-            free.push_back(port);
+            free.push_back(uplink);
         }
     }
     if (free.empty())
@@ -146,15 +145,14 @@ ConWeave::OtherPort(uint32_t node, Routing::Group group, uint32_t dstLeaf, PortI
 
 /// Find the way of a packet that leaves its leaf, and say in its note what it is.
 void
-ConWeave::Depart(uint32_t node, FrameId id, Routing::Group group)
+ConWeave::Depart(uint32_t node, FrameId id, std::span<const PortId> uplinks)
 {
     const Frame& frame = m_door->GetFrame(id);
     const uint32_t dstLeaf = m_network.LeafOf(frame.dst);
-    const PortId* members = m_door->Routes().Members(group);
     Sender& sender = m_senders[frame.message];
-    if (std::find(members, members + group.size, sender.port) == members + group.size)
+    if (std::find(uplinks.begin(), uplinks.end(), sender.port) == uplinks.end())
     {
-        sender.port = members[m_draws[node].Below(group.size)];
+        sender.port = uplinks[m_draws[node].Below(static_cast<uint32_t>(uplinks.size()))];
     }
     uint32_t word = DATA | sender.epoch | (sender.awaitsClear ? REROUTED : 0);
     m_routed = &frame;
@@ -166,8 +164,9 @@ ConWeave::Depart(uint32_t node, FrameId id, Routing::Group group)
     }
     else if (!sender.awaitsClear && m_door->NowPs() - *sender.requestPs > m_cutoffPs)
     {
-        m_busy[{sender.port, dstLeaf}] = m_door->NowPs() + m_busyPs;
-        if (const auto other = OtherPort(node, group, dstLeaf, sender.port))
+        const uint32_t index = m_network.UplinkIndex(sender.port);
+        m_busyPs[m_network.Place(node, dstLeaf, index)] = m_door->NowPs() + m_pathBusyPs;
+        if (const auto other = OtherPort(node, uplinks, dstLeaf, sender.port))
         {
             NS_LOG_LOGIC("message " << frame.message << " leaves port " << sender.port);
             word |= TAIL;
@@ -175,7 +174,7 @@ ConWeave::Depart(uint32_t node, FrameId id, Routing::Group group)
                       .epoch = static_cast<uint16_t>(sender.epoch + 1),
                       .requestPs = std::nullopt,
                       .awaitsClear = true};
-            m_moves++;
+            m_ruleChanges++;
         }
     }
     m_door->Note(id).switchWord = word;
@@ -287,12 +286,6 @@ ConWeave::OnTimer(uint32_t node)
         }
     }
     m_waiting[node] = std::move(still);
-}
-
-uint64_t
-ConWeave::RuleChanges() const
-{
-    return m_moves;
 }
 
 } // namespace ns3

@@ -7,8 +7,8 @@
 #include "ns3/nstime.h"
 #include "ns3/switch-program.h"
 
-#include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -45,7 +45,6 @@ class ConWeave final : public fabric::SwitchProgram
     Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;
     fabric::PortId Route(uint32_t node, const fabric::Frame& frame) override;
     void OnTimer(uint32_t node) override;
-    uint64_t RuleChanges() const override;
 
   private:
     /// A message at the leaf of its source.
@@ -66,9 +65,9 @@ class ConWeave final : public fabric::SwitchProgram
         bool isReleased{false};             ///< What is held goes at this instant
     };
 
-    void Depart(uint32_t node, fabric::FrameId id, fabric::Routing::Group group);
+    void Depart(uint32_t node, fabric::FrameId id, std::span<const fabric::PortId> uplinks);
     std::optional<fabric::PortId> OtherPort(uint32_t node,
-                                            fabric::Routing::Group group,
+                                            std::span<const fabric::PortId> uplinks,
                                             uint32_t dstLeaf,
                                             fabric::PortId now);
     Action Receive(uint32_t node, fabric::FrameId id);
@@ -80,7 +79,7 @@ class ConWeave final : public fabric::SwitchProgram
     std::unordered_map<uint32_t, Sender> m_senders;            ///< By message
     std::unordered_map<uint32_t, Receiver> m_receivers;        ///< By message
     std::vector<std::vector<uint32_t>> m_waiting;              ///< By leaf: messages with held ones
-    std::map<std::pair<uint32_t, uint32_t>, uint64_t> m_busy;  ///< By uplink and leaf: until [ps]
+    std::vector<uint64_t> m_busyPs; ///< By place: an uplink is not taken again until then [ps]
     std::vector<fabric::RandomCursor> m_draws;                 ///< Per node
     const fabric::Frame* m_routed{nullptr};                    ///< Frame that has just come
     fabric::PortId m_route{fabric::NO_PORT};                   ///< Where it goes
@@ -89,10 +88,9 @@ class ConWeave final : public fabric::SwitchProgram
     Time m_pathBusy;
     uint64_t m_cutoffPs{0};
     uint64_t m_resumePs{0};
-    uint64_t m_busyPs{0};
+    uint64_t m_pathBusyPs{0};
     uint32_t m_controlBytes{0};
     uint8_t m_controlPriority{0};
-    uint64_t m_moves{0};
 };
 
 } // namespace ns3

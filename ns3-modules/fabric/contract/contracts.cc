@@ -239,12 +239,6 @@ SwitchProgram::MaySkip() const
     return false;
 }
 
-uint64_t
-SwitchProgram::RuleChanges() const
-{
-    return 0;
-}
-
 // ---- PathSelector
 
 TypeId

@@ -12,7 +12,8 @@ namespace fabric
 {
 
 LeafSpine::LeafSpine(const SwitchView& view, const std::string& who)
-    : m_leafOfHost(view.NumHosts(), NO_PORT),
+    : m_view(&view),
+      m_leafOfHost(view.NumHosts(), NO_PORT),
       m_isLeaf(view.NumNodes()),
       m_uplink(view.NumPorts(), NO_PORT)
 {
@@ -54,7 +55,20 @@ LeafSpine::LeafSpine(const SwitchView& view, const std::string& who)
             }
         }
         m_mostUplinks = std::max(m_mostUplinks, uplinks);
+        m_leafIndex.push_back(m_leaves);
+        m_leaves += m_isLeaf[node];
     }
+}
+
+std::span<const PortId>
+LeafSpine::UplinksTo(uint32_t node, uint32_t dst) const
+{
+    if (!m_isLeaf[node] || m_leafOfHost[dst] == node)
+    {
+        return {};
+    }
+    const uint32_t way = m_view->Routes().WayTo(node, dst);
+    return (way & Routing::DIRECT) ? std::span<const PortId>{} : m_view->Routes().Ports(way);
 }
 
 } // namespace fabric

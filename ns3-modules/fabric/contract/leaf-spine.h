@@ -5,6 +5,7 @@
 
 #include "switch-view.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,10 +58,43 @@ class LeafSpine
         return m_mostUplinks;
     }
 
+    /**
+     * @param node a switch
+     * @param dst host (dense index)
+     * @return uplinks to choose from if the node is a leaf and the host below another, else none
+     */
+    std::span<const PortId> UplinksTo(uint32_t node, uint32_t dst) const;
+
+    // ---- tables of a program: an entry for each pair of leaves, or for each uplink of a leaf
+    // towards another
+
+    size_t Pairs() const
+    {
+        return size_t{m_leaves} * m_leaves;
+    }
+
+    size_t Pair(uint32_t leaf, uint32_t other) const
+    {
+        return size_t{m_leafIndex[leaf]} * m_leaves + m_leafIndex[other];
+    }
+
+    size_t Places() const
+    {
+        return Pairs() * m_mostUplinks;
+    }
+
+    size_t Place(uint32_t leaf, uint32_t other, uint32_t uplink) const
+    {
+        return Pair(leaf, other) * m_mostUplinks + uplink;
+    }
+
   private:
+    const SwitchView* m_view{nullptr};
     std::vector<uint32_t> m_leafOfHost;
-    std::vector<bool> m_isLeaf;     ///< Per node
-    std::vector<uint32_t> m_uplink; ///< Per port: its place, NO_PORT if it is none
+    std::vector<bool> m_isLeaf;        ///< Per node
+    std::vector<uint32_t> m_uplink;    ///< Per port: its place, NO_PORT if it is none
+    std::vector<uint32_t> m_leafIndex; ///< Per node: leaves before it
+    uint32_t m_leaves{0};
     uint32_t m_mostUplinks{0};
 };
 

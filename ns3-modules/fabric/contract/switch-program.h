@@ -77,7 +77,13 @@ class SwitchProgram : public Object
     virtual bool MaySkip() const;
 
     /// @return how often it has given a message another way, or a first one of its own
-    virtual uint64_t RuleChanges() const;
+    uint64_t RuleChanges() const
+    {
+        return m_ruleChanges;
+    }
+
+  protected:
+    uint64_t m_ruleChanges{0};
 };
 
 } // namespace fabric

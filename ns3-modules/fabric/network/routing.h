@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace ns3
@@ -76,6 +77,13 @@ class Routing
     const PortId* Members(Group group) const
     {
         return &m_members[group.first];
+    }
+
+    /// @return the ports of GroupOf
+    std::span<const PortId> Ports(uint32_t way) const
+    {
+        const Group group = GroupOf(way);
+        return {Members(group), group.size};
     }
 
     uint32_t NumGroups() const

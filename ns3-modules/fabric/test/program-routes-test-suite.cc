@@ -43,6 +43,7 @@ class PortByNumber final : public SwitchProgram
         asked = changes = 0;
         sources.clear();
         m_door = &door;
+        m_ruleChanges = 7;
     }
 
     uint32_t Hooks() const override
@@ -60,19 +61,14 @@ class PortByNumber final : public SwitchProgram
     {
         asked++;
         const uint32_t way = m_door->Routes().WayTo(node, frame.dst);
-        const Routing::Group group = m_door->Routes().GroupOf(way);
-        const bool isMine = frame.kind == frame_kind::DATA && group.size > 1;
-        return isMine ? m_door->Routes().Members(group)[frame.packet % group.size] : NO_PORT;
+        const auto ports = m_door->Routes().Ports(way);
+        const bool isMine = frame.kind == frame_kind::DATA && ports.size() > 1;
+        return isMine ? ports[frame.packet % ports.size()] : NO_PORT;
     }
 
     void OnRoutesChanged() override
     {
         changes++;
-    }
-
-    uint64_t RuleChanges() const override
-    {
-        return 7;
     }
 
   private:

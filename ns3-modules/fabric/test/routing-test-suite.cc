@@ -174,8 +174,8 @@ class RoutesAreAllShortestPaths : public TestCase
             std::vector<PortId> got;
             if (way != Routing::NO_GROUP)
             {
-                const auto members = routing.GroupOf(way);
-                got.assign(routing.Members(members), routing.Members(members) + members.size);
+                const auto ports = routing.Ports(way);
+                got.assign(ports.begin(), ports.end());
             }
             std::sort(got.begin(), got.end());
             NS_TEST_ASSERT_MSG_EQ(Routing::IsDirect(way), (got.size() == 1), "a single port");

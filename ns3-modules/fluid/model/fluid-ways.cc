@@ -73,10 +73,10 @@ FluidWays::Spread(uint32_t node, uint32_t dst, double share, Shares& shares) con
     {
         return;
     }
-    const auto group = routing.GroupOf(way);
-    for (uint32_t i = 0; i < group.size; i++)
+    const auto ports = routing.Ports(way);
+    for (const PortId port : ports)
     {
-        shares[routing.Members(group)[i]] += share / group.size;
+        shares[port] += share / static_cast<double>(ports.size());
     }
 }
 
@@ -208,8 +208,7 @@ FluidWays::HopsOf(uint32_t index) const
         {
             const Routing& routing = m_fabric.Routes().Nominal();
             const uint32_t node = network.ports[network.ports[path.back()].peer].node;
-            const auto group = routing.GroupOf(routing.WayTo(node, message.dst));
-            path.push_back(routing.Members(group)[0]);
+            path.push_back(routing.Ports(routing.WayTo(node, message.dst))[0]);
         }
     }
     std::vector<FluidHop> hops;

@@ -166,10 +166,8 @@ Hedera::FindWay(uint32_t node, uint32_t dst, double rateBps, Way& way) const
     {
         return false;
     }
-    const Routing::Group group = m_door->Routes().GroupOf(next);
-    for (uint32_t i = 0; i < group.size; i++)
+    for (const PortId port : m_door->Routes().Ports(next))
     {
-        const PortId port = m_door->Routes().Members(group)[i];
         const Port& peer = m_door->GetPort(m_door->GetPort(port).peer);
         if (!HasRoom({port}, rateBps))
         {
@@ -219,7 +217,7 @@ Hedera::Place(const std::vector<uint32_t>& elephants)
         {
             NS_LOG_LOGIC("message " << elephants[i] << " is placed");
             Reserve(flow.way, rateOf(i));
-            m_changes++;
+            m_ruleChanges++;
         }
     }
 }
@@ -228,12 +226,6 @@ bool
 Hedera::KnowsAllSwitches() const
 {
     return true;
-}
-
-uint64_t
-Hedera::RuleChanges() const
-{
-    return m_changes;
 }
 
 } // namespace ns3

@@ -45,7 +45,6 @@ class Hedera final : public fabric::SwitchProgram
     void OnRoutesChanged() override;
     void OnTimer(uint32_t node) override;
     bool KnowsAllSwitches() const override;
-    uint64_t RuleChanges() const override;
 
   private:
     using Way = std::vector<fabric::PortId>; ///< From the first switch to the destination
@@ -73,7 +72,6 @@ class Hedera final : public fabric::SwitchProgram
     Time m_interval;
     uint64_t m_intervalPs{0};
     double m_elephantShare{0};
-    uint64_t m_changes{0};
 };
 
 } // namespace ns3

@@ -217,7 +217,7 @@ HomaTransport::OnPayload(HomaInbound& in, FrameId data, PortId port, uint32_t)
     Watch();
     if (in.granted < in.packets)
     {
-        m_toGrant.Push(in.slot, in.packets - in.Arrived());
+        m_toGrant.Push(in.slot, in.packets - in.received.Count());
         Grant();
     }
 }
@@ -274,7 +274,7 @@ HomaTransport::GrantRound()
     for (size_t rank = 0; rank < m_granted.size(); rank++)
     {
         HomaInbound& in = *m_granted[rank];
-        const uint32_t packets = std::min(in.packets, in.Arrived() + in.ahead);
+        const uint32_t packets = std::min(in.packets, in.received.Count() + in.ahead);
         if (packets > in.granted)
         {
             m_oldestPackets += m_oldestShare / (1 - m_oldestShare) * (packets - in.granted);
@@ -311,7 +311,7 @@ HomaTransport::GrantOldest()
 void
 HomaTransport::SendGrant(HomaInbound& in, uint32_t packets, uint8_t priority)
 {
-    if (in.Arrived() == in.granted)
+    if (in.received.Count() == in.granted)
     {
         in.sincePs = Host().NowPs(); // nothing was expected before
     }
@@ -342,7 +342,7 @@ HomaTransport::Watch()
 uint64_t
 HomaTransport::DuePs(const HomaInbound& in) const
 {
-    return in.Arrived() < in.granted ? in.sincePs + m_resendPs : NEVER_PS;
+    return in.received.Count() < in.granted ? in.sincePs + m_resendPs : NEVER_PS;
 }
 
 void

@@ -33,11 +33,6 @@ struct HomaInbound : fabric::DrivenInbound
     uint32_t ahead{0};   ///< Most packets granted and not received
     uint32_t granted{0}; ///< Packets below this will come
     uint64_t sincePs{0}; ///< Since when nothing came that was expected [ps]
-
-    uint32_t Arrived() const ///< [packet]
-    {
-        return received.Base() + received.Held();
-    }
 };
 
 /**

@@ -17,8 +17,9 @@ NS_OBJECT_ENSURE_REGISTERED(MptcpTransport);
 namespace
 {
 
+using Loss = CongestionControl::Loss;
+
 constexpr uint32_t NO_SUBFLOW = 0xffffffff;
-constexpr uint32_t MOST_DOUBLINGS = 7;
 
 /// Words of the note of data, which its answer brings back.
 enum Word : uint8_t
@@ -59,6 +60,10 @@ void
 MptcpTransport::Begin(MptcpOutbound& out)
 {
     out.subflows.resize(m_subflows);
+    for (MptcpSubflow& subflow : out.subflows)
+    {
+        subflow.sent.Reset(Segmentation::MAX_PACKETS); // copies included: as many as there are
+    }
     out.windows = LinkedWindows(m_subflows, m_initialPackets);
 }
 
@@ -68,18 +73,17 @@ uint32_t
 MptcpTransport::Choose(const MptcpOutbound& out) const
 {
     uint32_t best = NO_SUBFLOW;
+    std::tuple<uint32_t, uint64_t, uint32_t> least;
     for (uint32_t i = 0; i < out.subflows.size(); i++)
     {
         const MptcpSubflow& subflow = out.subflows[i];
-        if (subflow.inFlight + 1 > out.windows.Packets(i))
+        const uint32_t inFlight = subflow.sent.InFlight();
+        const auto key = std::make_tuple(subflow.backoff, out.windows.RttPs(i), inFlight);
+        if (inFlight + 1 <= out.windows.Packets(i) && (best == NO_SUBFLOW || key < least))
         {
-            continue;
+            best = i;
+            least = key;
         }
-        const auto key = [&out](uint32_t index) {
-            const MptcpSubflow& one = out.subflows[index];
-            return std::make_tuple(one.backoff, out.windows.RttPs(index), one.inFlight);
-        };
-        best = best == NO_SUBFLOW || key(i) < key(best) ? i : best;
     }
     return best;
 }
@@ -98,15 +102,16 @@ MptcpTransport::Stamp(MptcpOutbound& out, FrameId data)
     MptcpSubflow& subflow = out.subflows[index];
     subflow.entropy = subflow.entropy.value_or(frame.entropy);
     frame.entropy = *subflow.entropy;
-    FrameNote& note = Host().Note(data);
-    note.stampPs = Host().NowPs();
-    note.words[SUBFLOW] = index;
-    note.words[NUMBER] = subflow.first + subflow.sent.size();
-    subflow.sent.push_back({frame.packet, false});
-    if (subflow.inFlight++ == 0)
+    if (subflow.sent.InFlight() == 0)
     {
         subflow.waitsPs = Host().NowPs();
     }
+    const uint32_t number = subflow.sent.Take().packet;
+    subflow.packetOf.Put(number, subflow.sent.Base(), frame.packet);
+    FrameNote& note = Host().Note(data);
+    note.stampPs = Host().NowPs();
+    note.words[SUBFLOW] = index;
+    note.words[NUMBER] = number;
     if (!out.deadlines.IsSet(FAMILY_DEADLINE))
     {
         SetDeadline(out, FAMILY_DEADLINE, DuePs(subflow));
@@ -119,50 +124,34 @@ MptcpTransport::LearnMore(Outbound& base, FrameId id, Answer&)
     auto& out = static_cast<MptcpOutbound&>(base);
     const FrameNote* note = Host().FindNote(id);
     out.answered = static_cast<uint32_t>(note->words[SUBFLOW]);
-    out.answeredNumber = note->words[NUMBER];
-}
-
-/// It is known what became of a packet of a subflow.
-void
-MptcpTransport::Settle(MptcpSubflow& subflow, uint64_t number)
-{
-    if (number < subflow.first || subflow.sent[number - subflow.first].isKnown)
-    {
-        return;
-    }
-    subflow.sent[number - subflow.first].isKnown = true;
-    subflow.inFlight--;
-    while (!subflow.sent.empty() && subflow.sent.front().isKnown)
-    {
-        subflow.sent.pop_front();
-        subflow.first++;
-    }
+    out.answeredNumber = static_cast<uint32_t>(note->words[NUMBER]);
 }
 
 /// At most once per window of a subflow.
 void
-MptcpTransport::Reduce(MptcpOutbound& out, uint32_t index, uint64_t number)
+MptcpTransport::Reduce(MptcpOutbound& out, uint32_t index, uint32_t number)
 {
     MptcpSubflow& subflow = out.subflows[index];
     if (number >= subflow.reduced)
     {
-        subflow.reduced = subflow.first + subflow.sent.size();
+        subflow.reduced = subflow.sent.Next();
         out.windows.OnLoss(index);
     }
 }
 
+/// The subflow is done with that number; another one carries its packet.
 void
-MptcpTransport::Lose(MptcpOutbound& out, uint32_t index, uint64_t number, Answer& answer)
+MptcpTransport::Lose(MptcpOutbound& out,
+                     MptcpSubflow& subflow,
+                     uint32_t number,
+                     Loss how,
+                     Answer& answer)
 {
-    MptcpSubflow& subflow = out.subflows[index];
-    const uint32_t packet = subflow.sent[number - subflow.first].packet;
-    Reduce(out, index, number);
-    Settle(subflow, number);
+    subflow.sent.Arrived(number);
+    const uint32_t packet = subflow.packetOf.Get(number);
     if (out.packets.Lost(packet))
     {
-        const bool isTrimmed = (answer.flags & frame_flag::TRIMMED) && answer.packet == packet;
-        using Loss = CongestionControl::Loss;
-        TellLost(out, packet, isTrimmed ? Loss::TRIMMED : Loss::OVERTAKEN, answer);
+        TellLost(out, packet, how, answer);
     }
 }
 
@@ -170,31 +159,28 @@ void
 MptcpTransport::JudgeLosses(MptcpOutbound& out, Answer& answer)
 {
     const uint32_t index = out.answered;
+    const uint32_t number = out.answeredNumber;
     MptcpSubflow& subflow = out.subflows[index];
-    const uint64_t number = out.answeredNumber;
     subflow.waitsPs = Host().NowPs();
     subflow.backoff = 0;
-    if (answer.flags & frame_flag::TRIMMED)
-    {
-        if (number >= subflow.first && !subflow.sent[number - subflow.first].isKnown)
-        {
-            Lose(out, index, number, answer);
-        }
-    }
-    else if (answer.flags & frame_flag::ECN_ECHO)
-    {
-        Reduce(out, index, number);
-    }
-    else
+    if (!(answer.flags & (frame_flag::TRIMMED | frame_flag::ECN_ECHO)))
     {
         out.windows.OnAck(index, answer.rttPs);
     }
-    subflow.furthest = std::max(subflow.furthest, number + 1);
-    Settle(subflow, number);
-    while (!subflow.sent.empty() && subflow.first + out.reorderPackets < subflow.furthest)
+    else if (!(answer.flags & frame_flag::TRIMMED))
     {
-        Lose(out, index, subflow.first, answer);
+        Reduce(out, index, number);
     }
+    else if (subflow.sent.IsInFlight(number))
+    {
+        Reduce(out, index, number);
+        Lose(out, subflow, number, Loss::TRIMMED, answer);
+    }
+    subflow.sent.Arrived(number);
+    subflow.sent.JudgeOvertaken(out.reorderPackets, [&](uint32_t lost) {
+        Reduce(out, index, lost);
+        Lose(out, subflow, lost, Loss::OVERTAKEN, answer);
+    });
 }
 
 // ---- timeouts
@@ -210,18 +196,11 @@ void
 MptcpTransport::GiveUp(MptcpOutbound& out, uint32_t index, Answer& lost)
 {
     MptcpSubflow& subflow = out.subflows[index];
-    for (const auto& sent : subflow.sent)
-    {
-        if (!sent.isKnown && out.packets.Lost(sent.packet))
-        {
-            TellLost(out, sent.packet, CongestionControl::Loss::TIMEOUT, lost);
-        }
-    }
-    subflow.first += subflow.sent.size();
-    subflow.reduced = subflow.first;
-    subflow.sent.clear();
-    subflow.inFlight = 0;
-    subflow.backoff = std::min(subflow.backoff + 1, MOST_DOUBLINGS);
+    subflow.sent.LoseAll([&](uint32_t number) {
+        Lose(out, subflow, number, Loss::TIMEOUT, lost);
+    });
+    subflow.reduced = subflow.sent.Next();
+    subflow.backoff = std::min(subflow.backoff + 1, MaxBackoff());
     out.windows.OnTimeout(index);
 }
 
@@ -232,13 +211,13 @@ MptcpTransport::OnDeadline(MptcpOutbound& out)
     for (uint32_t i = 0; i < out.subflows.size(); i++)
     {
         MptcpSubflow& subflow = out.subflows[i];
-        if (subflow.inFlight > 0 && DuePs(subflow) <= Host().NowPs())
+        if (subflow.sent.InFlight() > 0 && DuePs(subflow) <= Host().NowPs())
         {
             Answer lost{};
             GiveUp(out, i, lost);
             Host().GetMessage(out.message).timeouts++;
         }
-        nextPs = subflow.inFlight > 0 ? std::min(nextPs, DuePs(subflow)) : nextPs;
+        nextPs = subflow.sent.InFlight() > 0 ? std::min(nextPs, DuePs(subflow)) : nextPs;
     }
     if (nextPs != NEVER_PS)
     {
@@ -252,7 +231,7 @@ MptcpTransport::OnTimeout(MptcpOutbound& out, Answer& lost)
 {
     for (uint32_t i = 0; i < out.subflows.size(); i++)
     {
-        if (out.subflows[i].inFlight > 0)
+        if (out.subflows[i].sent.InFlight() > 0)
         {
             GiveUp(out, i, lost);
         }

@@ -7,31 +7,21 @@
 
 #include "ns3/message-transport.h"
 
-#include <deque>
 #include <optional>
 #include <vector>
 
 namespace ns3
 {
 
-/// A subflow of a message: one path, packets in the order in which they were sent.
+/// A subflow of a message: one path, packets numbered in the order in which they were sent.
 struct MptcpSubflow
 {
-    /// A packet that was sent.
-    struct Sent
-    {
-        uint32_t packet;
-        bool isKnown; ///< What became of it
-    };
-
-    std::optional<uint16_t> entropy; ///< Of its path
-    std::deque<Sent> sent;           ///< From the first whose fate is not known
-    uint64_t first{0};               ///< Number of the first of them, of all that it ever sent
-    uint64_t furthest{0};            ///< One more than the furthest that was answered
-    uint64_t reduced{0};             ///< Losses before this number have reduced the window
-    uint32_t inFlight{0};            ///< [packet]
-    uint64_t waitsPs{0};             ///< Since when it has heard nothing [ps]
-    uint32_t backoff{0};             ///< Timeouts in a row
+    std::optional<uint16_t> entropy;          ///< Of its path
+    fabric::Scoreboard sent;                  ///< By number; what is lost has been settled, too
+    fabric::PacketRing<uint32_t> packetOf;    ///< The packet of the message, by number
+    uint32_t reduced{0};                      ///< Losses before this number have reduced the window
+    uint64_t waitsPs{0};                      ///< Since when it has heard nothing [ps]
+    uint32_t backoff{0};                      ///< Timeouts in a row
 };
 
 /// State of an MptcpTransport's message at its source.
@@ -40,7 +30,7 @@ struct MptcpOutbound : fabric::Outbound
     std::vector<MptcpSubflow> subflows;
     LinkedWindows windows;
     uint32_t answered{0};       ///< Subflow of the last answer
-    uint64_t answeredNumber{0}; ///< Of its packet on that subflow
+    uint32_t answeredNumber{0}; ///< Of its packet on that subflow
 };
 
 /**
@@ -74,9 +64,12 @@ class MptcpTransport final : public fabric::MessageTransport<MptcpOutbound, fabr
     void OnDeadline(MptcpOutbound& out) override;
 
     uint32_t Choose(const MptcpOutbound& out) const;
-    void Settle(MptcpSubflow& subflow, uint64_t number);
-    void Lose(MptcpOutbound& out, uint32_t index, uint64_t number, fabric::Answer& answer);
-    void Reduce(MptcpOutbound& out, uint32_t index, uint64_t number);
+    void Reduce(MptcpOutbound& out, uint32_t index, uint32_t number);
+    void Lose(MptcpOutbound& out,
+              MptcpSubflow& subflow,
+              uint32_t number,
+              fabric::CongestionControl::Loss how,
+              fabric::Answer& answer);
     void GiveUp(MptcpOutbound& out, uint32_t index, fabric::Answer& lost);
     uint64_t DuePs(const MptcpSubflow& subflow) const;
 

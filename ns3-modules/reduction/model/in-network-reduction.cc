@@ -112,11 +112,11 @@ InNetworkReduction::TreeOf(uint32_t group)
             NS_ABORT_MSG_IF(way == Routing::NO_GROUP,
                             "ns3::InNetworkReduction: no way from switch "
                                 << m_door->GetNode(node).id << " to rank 0");
-            const auto members = m_door->Routes().GroupOf(way);
+            const auto ports = m_door->Routes().Ports(way);
             Branch& branch = tree[node];
             branch.below |= RankSet::Of(rank);
             branch.children[ingress] |= RankSet::Of(rank);
-            branch.up = m_door->Routes().Members(members)[group % members.size];
+            branch.up = ports[group % ports.size()];
             ingress = m_door->GetPort(branch.up).peer;
             branch.isRoot = m_door->GetPort(ingress).isHost;
         }
