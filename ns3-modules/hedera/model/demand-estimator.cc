@@ -2,6 +2,7 @@
 
 #include "demand-estimator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -14,6 +15,12 @@ namespace
 constexpr double SMALL = 1e-9; ///< Rates that differ by less are equal [1]
 
 using Flows = std::vector<Demand*>;
+
+bool
+HaveSameRate(const Demand& a, const Demand& b)
+{
+    return std::abs(a.rate - b.rate) <= SMALL;
+}
 
 /// What the converged flows of a source leave is shared by its others.
 void
@@ -85,13 +92,10 @@ EstimateDemands(std::vector<Demand>& demands)
         ofSource[demand.src].push_back(&demand);
         ofReceiver[demand.dst].push_back(&demand);
     }
-    for (bool hasChanged = true; hasChanged;)
+    std::vector<Demand> before;
+    do
     {
-        std::vector<double> before;
-        for (const Demand& demand : demands)
-        {
-            before.push_back(demand.rate);
-        }
+        before = demands;
         for (const auto& [src, flows] : ofSource)
         {
             EstimateSource(flows);
@@ -100,12 +104,7 @@ EstimateDemands(std::vector<Demand>& demands)
         {
             EstimateReceiver(flows);
         }
-        hasChanged = false;
-        for (size_t i = 0; i < demands.size(); i++)
-        {
-            hasChanged |= std::abs(demands[i].rate - before[i]) > SMALL;
-        }
-    }
+    } while (!std::equal(before.begin(), before.end(), demands.begin(), HaveSameRate));
 }
 
 } // namespace ns3

@@ -62,6 +62,7 @@ Hedera::OnArrival(uint32_t node, PortId ingress, FrameId id)
         Flow& flow = m_flows[frame.message];
         if (flow.linkBps == 0)
         {
+            flow.message = frame.message;
             flow.firstSwitch = node;
             flow.src = peer.host;
             flow.dst = frame.dst;
@@ -112,7 +113,7 @@ Hedera::OnRoutesChanged()
 void
 Hedera::OnTimer(uint32_t)
 {
-    std::vector<uint32_t> elephants;
+    std::vector<Flow*> elephants;
     const double seconds = static_cast<double>(m_intervalPs) * 1e-12;
     m_isTimed = !m_flows.empty();
     for (auto it = m_flows.begin(); it != m_flows.end();)
@@ -124,7 +125,7 @@ Hedera::OnTimer(uint32_t)
         flow.sentBytes = 0;
         if (!isSilent && share >= m_elephantShare)
         {
-            elephants.push_back(it->first);
+            elephants.push_back(&flow);
         }
         else
         {
@@ -140,28 +141,26 @@ Hedera::OnTimer(uint32_t)
 }
 
 bool
-Hedera::HasRoom(const Way& way, double rateBps) const
+Hedera::HasRoom(PortId port, double rateBps) const
 {
-    return std::all_of(way.begin(), way.end(), [&](PortId port) {
-        const auto linkBps = static_cast<double>(m_door->RateBps(port));
-        return m_reservedBps[port] + rateBps <= linkBps * (1 + 1e-9);
-    });
+    const auto linkBps = static_cast<double>(m_door->RateBps(port));
+    return m_reservedBps[port] + rateBps <= linkBps * (1 + 1e-9);
 }
 
 void
-Hedera::Reserve(const Way& way, double rateBps)
+Hedera::Reserve(const Flow& flow)
 {
-    for (const PortId port : way)
+    for (const PortId port : flow.way)
     {
-        m_reservedBps[port] += rateBps;
+        m_reservedBps[port] += flow.demandBps;
     }
 }
 
 /// Extend a way from a switch by the first of the shortest ways that has room. @return success
 bool
-Hedera::FindWay(uint32_t node, uint32_t dst, double rateBps, Way& way) const
+Hedera::FindWay(uint32_t node, Flow& flow) const
 {
-    const uint32_t next = m_door->Routes().WayTo(node, dst);
+    const uint32_t next = m_door->Routes().WayTo(node, flow.dst);
     if (next == Routing::NO_GROUP)
     {
         return false;
@@ -169,54 +168,48 @@ Hedera::FindWay(uint32_t node, uint32_t dst, double rateBps, Way& way) const
     for (const PortId port : m_door->Routes().Ports(next))
     {
         const Port& peer = m_door->GetPort(m_door->GetPort(port).peer);
-        if (!HasRoom({port}, rateBps))
+        if (!HasRoom(port, flow.demandBps))
         {
             continue;
         }
-        way.push_back(port);
-        if (peer.isHost || FindWay(peer.node, dst, rateBps, way))
+        flow.way.push_back(port);
+        if (peer.isHost || FindWay(peer.node, flow))
         {
             return true;
         }
-        way.pop_back();
+        flow.way.pop_back();
     }
     return false;
 }
 
 void
-Hedera::Place(const std::vector<uint32_t>& elephants)
+Hedera::Place(const std::vector<Flow*>& elephants)
 {
     std::vector<Demand> demands;
-    for (const uint32_t message : elephants)
+    for (const Flow* flow : elephants)
     {
-        demands.push_back({.src = m_flows[message].src, .dst = m_flows[message].dst});
+        demands.push_back({.src = flow->src, .dst = flow->dst});
     }
     EstimateDemands(demands);
     m_reservedBps.assign(m_door->NumPorts(), 0);
-    const auto rateOf = [&](size_t i) {
-        return demands[i].rate * static_cast<double>(m_flows[elephants[i]].linkBps);
-    };
-    std::vector<size_t> unplaced;
+    std::vector<Flow*> unplaced;
     for (size_t i = 0; i < elephants.size(); i++)
     {
-        Flow& flow = m_flows[elephants[i]];
-        if (!flow.way.empty() && HasRoom(flow.way, rateOf(i)))
-        {
-            Reserve(flow.way, rateOf(i));
-        }
-        else
-        {
-            unplaced.push_back(i);
-        }
+        Flow& flow = *elephants[i];
+        flow.demandBps = demands[i].rate * static_cast<double>(flow.linkBps);
+        const bool stays = !flow.way.empty() &&
+                           std::all_of(flow.way.begin(), flow.way.end(), [&](PortId port) {
+                               return HasRoom(port, flow.demandBps);
+                           });
+        stays ? Reserve(flow) : unplaced.push_back(&flow);
     }
-    for (const size_t i : unplaced)
+    for (Flow* flow : unplaced)
     {
-        Flow& flow = m_flows[elephants[i]];
-        flow.way.clear();
-        if (FindWay(flow.firstSwitch, flow.dst, rateOf(i), flow.way))
+        flow->way.clear();
+        if (FindWay(flow->firstSwitch, *flow))
         {
-            NS_LOG_LOGIC("message " << elephants[i] << " is placed");
-            Reserve(flow.way, rateOf(i));
+            NS_LOG_LOGIC("message " << flow->message << " is placed");
+            Reserve(*flow);
             m_ruleChanges++;
         }
     }

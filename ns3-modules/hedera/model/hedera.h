@@ -47,27 +47,27 @@ class Hedera final : public fabric::SwitchProgram
     bool KnowsAllSwitches() const override;
 
   private:
-    using Way = std::vector<fabric::PortId>; ///< From the first switch to the destination
-
     /// A message as its first switch sees it.
     struct Flow
     {
+        uint32_t message{0};
         uint32_t firstSwitch{0};
         uint32_t src{0};
         uint32_t dst{0};
-        uint64_t linkBps{0};   ///< Of its host [bit/s]
-        uint64_t sentBytes{0}; ///< In this interval [byte]
-        Way way;               ///< Empty: not placed
+        uint64_t linkBps{0};             ///< Of its host [bit/s]
+        uint64_t sentBytes{0};           ///< In this interval [byte]
+        double demandBps{0};             ///< If hosts alone limited it [bit/s]
+        std::vector<fabric::PortId> way; ///< To its destination; empty: not placed
     };
 
-    void Place(const std::vector<uint32_t>& elephants);
-    bool HasRoom(const Way& way, double rateBps) const;
-    void Reserve(const Way& way, double rateBps);
-    bool FindWay(uint32_t node, uint32_t dst, double rateBps, Way& way) const;
+    void Place(const std::vector<Flow*>& elephants);
+    bool HasRoom(fabric::PortId port, double rateBps) const;
+    void Reserve(const Flow& flow);
+    bool FindWay(uint32_t node, Flow& flow) const;
 
     fabric::ProgramDoor* m_door{nullptr};
-    std::map<uint32_t, Flow> m_flows;      ///< By message
-    std::vector<double> m_reservedBps;     ///< Per port [bit/s]
+    std::map<uint32_t, Flow> m_flows;  ///< By message
+    std::vector<double> m_reservedBps; ///< Per port [bit/s]
     bool m_isTimed{false};
     Time m_interval;
     uint64_t m_intervalPs{0};

@@ -16,6 +16,7 @@ namespace
 // 8000, 125000 and 20000 ps per byte, and delays that no sums of these meet.
 const std::vector<int64_t> RATE_BPS{1'000'000'000, 64'000'000, 400'000'000};
 const std::vector<int64_t> DELAY_PS{1'000'013, 2'000'000'033, 777'787};
+
 Seen
 RunOverFabric(const Program& program)
 {
@@ -25,20 +26,7 @@ RunOverFabric(const Program& program)
     network.Host(1);
     network.Switch(10);
     network.Switch(11);
-    const int64_t ends[3][2] = {{0, 10}, {10, 11}, {11, 1}};
-    for (int i = 0; i < 3; i++)
-    {
-        network.Row("links",
-                    {{"node_a", ends[i][0]},
-                     {"node_b", ends[i][1]},
-                     {"parallel", 0},
-                     {"rate_bps", RATE_BPS[i]},
-                     {"delay_ps", DELAY_PS[i]}});
-    }
-    network.GetFacade().Option("framing_bytes", 0);
-    network.Use("queue", "ns3::DropTail", {{"LimitBytes", std::to_string(QUEUE_BYTES)}});
-    network.Transport({{"HeaderBytes", std::to_string(PPP_BYTES)}, {"MinFrameBytes", "0"}},
-                      "ns3::NodeTransport");
+    StockLinks(network, {{0, 10}, {10, 11}, {11, 1}}, RATE_BPS, DELAY_PS);
     network.Sit(2);
     Seen seen;
     for (uint32_t host = 0; host < 2; host++)

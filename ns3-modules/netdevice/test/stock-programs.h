@@ -110,6 +110,28 @@ ResetStock(const Program& program)
     }
 }
 
+/// Links of the fabric that frame and queue as RunOverStockChain does.
+inline void
+StockLinks(NodeNetwork& network,
+           const std::vector<std::pair<int64_t, int64_t>>& ends,
+           const std::vector<int64_t>& ratesBps,
+           const std::vector<int64_t>& delaysPs)
+{
+    for (size_t i = 0; i < ends.size(); i++)
+    {
+        network.Row("links",
+                    {{"node_a", ends[i].first},
+                     {"node_b", ends[i].second},
+                     {"parallel", 0},
+                     {"rate_bps", ratesBps[i]},
+                     {"delay_ps", delaysPs[i]}});
+    }
+    network.GetFacade().Option("framing_bytes", 0);
+    network.Use("queue", "ns3::DropTail", {{"LimitBytes", std::to_string(QUEUE_BYTES)}});
+    network.Transport({{"HeaderBytes", std::to_string(PPP_BYTES)}, {"MinFrameBytes", "0"}},
+                      "ns3::NodeTransport");
+}
+
 /// A chain of nodes of ns-3, links of these rates and delays between them.
 inline Seen
 RunOverStockChain(const Program& program,

@@ -26,20 +26,7 @@ TwoNetworks(NodeNetwork& network)
     }
     network.Switch(10);
     network.Switch(11);
-    const int64_t ends[4][2] = {{0, 10}, {10, 1}, {2, 11}, {11, 3}};
-    for (size_t i = 0; i < RATE_BPS.size(); i++)
-    {
-        network.Row("links",
-                    {{"node_a", ends[i][0]},
-                     {"node_b", ends[i][1]},
-                     {"parallel", 0},
-                     {"rate_bps", RATE_BPS[i]},
-                     {"delay_ps", DELAY_PS[i]}});
-    }
-    network.GetFacade().Option("framing_bytes", 0);
-    network.Use("queue", "ns3::DropTail", {{"LimitBytes", std::to_string(QUEUE_BYTES)}});
-    network.Transport({{"HeaderBytes", std::to_string(PPP_BYTES)}, {"MinFrameBytes", "0"}},
-                      "ns3::NodeTransport");
+    StockLinks(network, {{0, 10}, {10, 1}, {2, 11}, {11, 3}}, RATE_BPS, DELAY_PS);
     network.Build();
 }
 

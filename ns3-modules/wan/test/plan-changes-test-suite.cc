@@ -2,7 +2,7 @@
 
 // What a controller changes while messages are under way: the rates and the ways of flows.
 
-#include "../../fabric/test/test-network.h"
+#include "wan-line.h"
 
 #include "ns3/test.h"
 #include "ns3/wan-transport.h"
@@ -17,8 +17,6 @@ namespace tests
 namespace
 {
 
-constexpr int64_t PAYLOAD = 1000;
-constexpr int64_t WIRE = 1000 + 62 + 20;    ///< With headers and framing [byte]
 constexpr int64_t GAP_PS = WIRE * 8 * 100;  ///< From packet to packet at 10 Gb/s [ps]
 constexpr int64_t WAY_PS = 10'000 * US_PS;  ///< Of the long link
 
@@ -35,22 +33,27 @@ Admitted(TestNetwork& network, int64_t packets, int64_t startPs = 0)
                  {"rate_bps", 10 * GBPS}});
 }
 
-/// Host 0 - switch 100 - host 1: 100 Gb/s, 1 us and WAY_PS.
+/// Host 0 - switch 100 - 102 or, 19 us longer, 103 - switch 101 - host 1.
 void
-Line(TestNetwork& network)
+TwoWays(TestNetwork& network)
 {
-    network.Switch(100);
+    for (const int64_t node : {100, 101, 102, 103})
+    {
+        network.Switch(node);
+    }
     network.Host(0);
     network.Host(1);
-    for (int64_t host : {0, 1})
+    const int64_t ends[6][2] = {
+        {0, 100}, {1, 101}, {100, 102}, {102, 101}, {100, 103}, {103, 101}};
+    for (const auto& [a, b] : ends)
     {
         network.Row("links",
-                    {{"node_a", host},
-                     {"node_b", 100},
+                    {{"node_a", a},
+                     {"node_b", b},
                      {"rate_bps", 100 * GBPS},
-                     {"delay_ps", host ? WAY_PS : US_PS}});
+                     {"delay_ps", b == 103 ? 20 * US_PS : US_PS}});
     }
-    network.Use("forwarding", "ns3::EcmpHash");
+    network.Use("forwarding", "ns3::ExplicitRoutes");
 }
 
 void
@@ -79,7 +82,7 @@ class RateChangesUnderWay : public TestCase
     void DoRun() override
     {
         TestNetwork network;
-        Line(network);
+        Line(network, WAY_PS);
         Admitted(network, 40);
         ChangeRate(network, 9 * GAP_PS + GAP_PS / 2, m_rateBps);
         network.Run();
@@ -107,7 +110,7 @@ class RateChangesBeforeTheStart : public TestCase
     {
         constexpr int64_t START_PS = 50 * US_PS;
         TestNetwork network;
-        Line(network);
+        Line(network, WAY_PS);
         Admitted(network, 3, START_PS);
         ChangeRate(network, 20 * US_PS, 5 * GBPS);
         ChangeRate(network, 10 * US_PS, 50 * GBPS);
@@ -120,10 +123,10 @@ class RateChangesBeforeTheStart : public TestCase
 };
 
 /**
- * Oracle: counting, and the way by hand. Switches 100 and 101 are joined by 102 and, longer, by
- * 103. From a time on the flow goes by 103. Entries of 102 stay, so what is on its way there
- * arrives: nothing is lost, each packet takes one way, and both add up. If link 100-102 is cut at
- * that very time nothing new is lost either: what was on its wire is, and is sent again.
+ * Oracle: counting, and the way by hand. From a time on the flow goes by 103. Entries of 102 stay,
+ * so what is on its way there arrives: nothing is lost, each packet takes one way, and both add up.
+ * If link 100-102 is cut at that very time nothing new is lost either: what was on its wire is, and
+ * is sent again.
  */
 class MakeBeforeBreak : public TestCase
 {
@@ -142,23 +145,7 @@ class MakeBeforeBreak : public TestCase
         constexpr int64_t FIRST_PS = WIRE * 80 + US_PS;
         constexpr int64_t AT_PS = FIRST_PS + MOVED * GAP_PS - GAP_PS / 2;
         TestNetwork network;
-        for (const int64_t node : {100, 101, 102, 103})
-        {
-            network.Switch(node);
-        }
-        network.Host(0);
-        network.Host(1);
-        const int64_t ends[6][2] = {
-            {0, 100}, {1, 101}, {100, 102}, {102, 101}, {100, 103}, {103, 101}};
-        for (const auto& [a, b] : ends)
-        {
-            network.Row("links",
-                        {{"node_a", a},
-                         {"node_b", b},
-                         {"rate_bps", 100 * GBPS},
-                         {"delay_ps", b == 103 ? 20 * US_PS : US_PS}});
-        }
-        network.Use("forwarding", "ns3::ExplicitRoutes");
+        TwoWays(network);
         Admitted(network, PACKETS);
         const int64_t routes[4][3] = {{100, 102, 0}, {102, 101, 0}, {100, 103, AT_PS},
                                       {103, 101, AT_PS}};
@@ -212,7 +199,7 @@ class ChangesWhileItPauses : public TestCase
     void DoRun() override
     {
         TestNetwork network;
-        Line(network);
+        Line(network, WAY_PS);
         Admitted(network, 40);
         network.Build();
         PauseAt(network, 9 * GAP_PS + GAP_PS / 4);
@@ -230,23 +217,11 @@ class ChangesWhileItPauses : public TestCase
         CheckRefusals();
     }
 
-    /// Switches 100 and 101 are joined by 102 and 103; packet 30 and all later ones go by 103.
+    /// Packet 30 and all later ones go by 103.
     void CheckWay()
     {
         TestNetwork network;
-        for (const int64_t node : {100, 101, 102, 103})
-        {
-            network.Switch(node);
-        }
-        network.Host(0);
-        network.Host(1);
-        const int64_t ends[6][2] = {
-            {0, 100}, {1, 101}, {100, 102}, {102, 101}, {100, 103}, {103, 101}};
-        for (const auto& [a, b] : ends)
-        {
-            network.Link(a, b);
-        }
-        network.Use("forwarding", "ns3::ExplicitRoutes");
+        TwoWays(network);
         Admitted(network, 100);
         for (const int64_t node : {100, 102})
         {
@@ -266,7 +241,7 @@ class ChangesWhileItPauses : public TestCase
     void CheckRefusals()
     {
         TestNetwork network;
-        Line(network);
+        Line(network, WAY_PS);
         Admitted(network, 40);
         network.Build();
         PauseAt(network, 5 * GAP_PS);
@@ -310,7 +285,7 @@ class ChangesThatCannotBe : public TestCase
     {
         const auto complaint = [](int64_t flow, int64_t timePs, int64_t rateBps, bool twice) {
             TestNetwork network;
-            Line(network);
+            Line(network, WAY_PS);
             Admitted(network, 3);
             for (int i = 0; i < 1 + twice; i++)
             {
@@ -335,7 +310,7 @@ class ChangesThatCannotBe : public TestCase
                               true,
                               "twice");
         TestNetwork network;
-        Line(network);
+        Line(network, WAY_PS);
         network.Transport(); // of a test, which keeps no rate at all
         network.Flow(0, 1, PAYLOAD);
         network.Row("rate_changes", {{"time_ps", 1}, {"flow", 0}, {"rate_bps", 1}});
