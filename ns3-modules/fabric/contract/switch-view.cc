@@ -42,6 +42,12 @@ SwitchView::Routes() const
     return m_fabric.m_routes.InForce();
 }
 
+std::vector<PortId>
+SwitchView::NearestPorts(uint32_t host, uint32_t dst) const
+{
+    return m_fabric.m_routes.NearestPorts(host, dst, Routes());
+}
+
 uint32_t
 SwitchView::NumMessages() const
 {

@@ -8,6 +8,7 @@
 #include "ns3/routing.h"
 
 #include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -54,6 +55,8 @@ class SwitchView
     {
         return m_tuples[message];
     }
+    /// @return the ports of a host that are nearest to another, by the routes in force
+    std::vector<PortId> NearestPorts(uint32_t host, uint32_t dst) const;
     /// @return host that a frame comes from (dense index)
     uint32_t SourceOf(const Frame& frame) const;
 

@@ -129,14 +129,14 @@ RouteBook::IsNearest(PortId port, uint32_t dst) const
 }
 
 std::vector<PortId>
-RouteBook::NearestPorts(uint32_t host, uint32_t dst) const
+RouteBook::NearestPorts(uint32_t host, uint32_t dst, const Routing& routing) const
 {
     const HostState& state = m_network.hosts[host];
     std::vector<PortId> nearest;
     uint32_t least = Routing::FAR;
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
-        const uint32_t distance = DistanceFrom(port, dst, *m_nominal);
+        const uint32_t distance = DistanceFrom(port, dst, routing);
         if (distance < least)
         {
             least = distance;

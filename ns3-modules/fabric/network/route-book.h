@@ -62,8 +62,13 @@ class RouteBook
     uint32_t DistanceFrom(PortId port, uint32_t dst, const Routing& routing) const;
     /// @return whether a port of a host is one of its nearest to another host, by routes in force
     bool IsNearest(PortId port, uint32_t dst) const;
-    /// @return the ports of a host that are nearest to another in the network as built
-    std::vector<PortId> NearestPorts(uint32_t host, uint32_t dst) const;
+    /// @return the ports of a host that are nearest to another by these routes
+    std::vector<PortId> NearestPorts(uint32_t host, uint32_t dst, const Routing& routing) const;
+    /// @return the same in the network as built
+    std::vector<PortId> NearestPorts(uint32_t host, uint32_t dst) const
+    {
+        return NearestPorts(host, dst, *m_nominal);
+    }
 
     /// @return least of the rates from an egress on to a host; parallel ways add up [bit/s]
     double CapacityBps(PortId port, uint32_t dst) const;

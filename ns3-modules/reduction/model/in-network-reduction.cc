@@ -47,14 +47,6 @@ InNetworkReduction::Attach(ProgramDoor& door)
     const auto at = [this](uint32_t i) -> const Message& { return m_door->GetMessage(i); };
     m_groups.emplace(door.NumMessages(), at, m_transport);
     m_usedSlots.assign(door.NumNodes(), 0);
-    m_nodeOfHost.assign(door.NumHosts(), 0);
-    for (uint32_t node = 0; node < door.NumNodes(); node++)
-    {
-        if (!door.GetNode(node).isSwitch)
-        {
-            m_nodeOfHost[door.GetNode(node).host] = node;
-        }
-    }
 }
 
 uint32_t
@@ -68,26 +60,12 @@ PortId
 InNetworkReduction::FirstPort(uint32_t group, uint32_t rank) const
 {
     const auto& its = (*m_groups)[group];
-    const NodeState& host = m_door->GetNode(m_nodeOfHost[m_door->GetMessage(its.first + rank).src]);
+    const Message& message = m_door->GetMessage(its.first + rank);
     const uint32_t other = m_door->GetMessage(its.first + (rank == 0 ? 1 : 0)).src;
-    std::vector<PortId> nearest;
-    uint32_t least = Routing::FAR;
-    for (PortId port = host.firstPort; port < host.firstPort + host.ports; port++)
-    {
-        const uint32_t node = m_door->GetPort(m_door->GetPort(port).peer).node;
-        const uint32_t far = m_door->Routes().Distance(node, other);
-        if (far < least)
-        {
-            nearest.clear();
-            least = far;
-        }
-        if (far == least && far != Routing::FAR)
-        {
-            nearest.push_back(port);
-        }
-    }
+    const auto nearest = m_door->NearestPorts(message.src, other);
     NS_ABORT_MSG_IF(nearest.empty(),
-                    "ns3::InNetworkReduction: no way from host " << host.id << " to rank 0");
+                    "ns3::InNetworkReduction: no way from the host of flow " << message.id
+                                                                             << " to rank 0");
     return nearest[group % nearest.size()];
 }
 

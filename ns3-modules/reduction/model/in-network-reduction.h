@@ -83,7 +83,6 @@ class InNetworkReduction final : public fabric::SwitchProgram
 
     fabric::ProgramDoor* m_door{nullptr};
     std::optional<ReductionGroups> m_groups;
-    std::vector<uint32_t> m_nodeOfHost;
     std::vector<uint32_t> m_usedSlots;                          ///< Per node
     std::map<std::pair<uint32_t, uint32_t>, Share> m_shares;    ///< By node and group
     std::unordered_map<uint32_t, Tree> m_trees;                 ///< By group

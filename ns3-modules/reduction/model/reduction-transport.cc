@@ -2,6 +2,7 @@
 
 #include "reduction-transport.h"
 
+#include "ns3/deadlines.h"
 #include "ns3/log.h"
 #include "ns3/positive-time.h"
 #include "ns3/uinteger.h"
@@ -15,6 +16,13 @@ using namespace fabric;
 
 NS_LOG_COMPONENT_DEFINE("ReductionTransport");
 NS_OBJECT_ENSURE_REGISTERED(ReductionTransport);
+
+namespace
+{
+
+constexpr uint32_t MOST_DOUBLINGS = 6; ///< Of Rto, by timeouts in a row
+
+} // namespace
 
 TypeId
 ReductionTransport::GetTypeId()
@@ -64,6 +72,13 @@ ReductionTransport::GetTypeId()
     return tid;
 }
 
+void
+ReductionTransport::DoAttach()
+{
+    m_rtoPs = PositivePs(m_rto, "ns3::ReductionTransport: Rto");
+    m_cut = {.mtuBytes = m_mtuBytes, .headerBytes = m_headerBytes};
+}
+
 WireProfile
 ReductionTransport::Wire() const
 {
@@ -100,7 +115,6 @@ ReductionTransport::Find(uint32_t message)
 {
     if (!m_groups)
     {
-        m_rtoPs = PositivePs(m_rto, "ns3::ReductionTransport: Rto");
         const auto at = [this](uint32_t i) -> const Message& { return Host().GetMessage(i); };
         m_groups.emplace(Host().NumMessages(), at, at(message).transport);
     }
@@ -114,9 +128,7 @@ ReductionTransport::Find(uint32_t message)
         {
             operation.rank++;
         }
-        const uint64_t bytes = Host().GetMessage(message).bytes;
-        operation.chunks = static_cast<uint32_t>((bytes + m_mtuBytes - 1) / m_mtuBytes);
-        operation.have.resize(operation.chunks);
+        operation.chunks = m_cut.Packets(Host().GetMessage(message).bytes);
         // The same plane for all: they have their planes in the same order.
         const uint32_t other = HostOf(operation, operation.rank == 0 ? 1 : 0);
         const uint32_t plane = index % Host().NumServing(other);
@@ -135,7 +147,6 @@ ReductionTransport::StartMessage(uint32_t message)
 {
     NS_LOG_FUNCTION(this << message);
     Operation& operation = Find(message);
-    operation.isStarted = true;
     operation.progressPs = Host().NowPs();
     const uint32_t group = m_groups->GroupOf(message).value();
     m_active.push_back(group);
@@ -170,7 +181,7 @@ ReductionTransport::NextFrame(PortId port, const NicState& nic)
             continue;
         }
         m_active.push_back(group);
-        if (operation.port == port && operation.next < operation.base + m_window)
+        if (operation.port == port && operation.next < operation.have.Base() + m_window)
         {
             return Make(operation, {group, operation.next++, 0, 0});
         }
@@ -190,9 +201,6 @@ ReductionTransport::Make(const Operation& operation, const Extra& extra)
     RankSet::Of(operation.rank).Store(note.words);
     note.switchWord = operation.chunks;
     Frame& frame = Host().GetFrame(id);
-    const uint64_t bytes = Host().GetMessage(group.first).bytes;
-    const uint64_t offset = uint64_t{extra.chunk} * m_mtuBytes;
-    const uint64_t payload = std::min<uint64_t>(m_mtuBytes, bytes - offset);
     frame.message = isToOne ? ReductionGroups::ResultOf(group, extra.rank)
                             : group.first + operation.rank;
     frame.dst = HostOf(operation, isToOne ? extra.rank : 0);
@@ -200,7 +208,7 @@ ReductionTransport::Make(const Operation& operation, const Extra& extra)
     frame.aux = m_window;
     frame.flags = extra.flags;
     frame.entropy = 0;
-    frame.bytes = static_cast<uint16_t>(std::max<uint64_t>(payload + m_headerBytes, 64));
+    frame.bytes = m_cut.FrameBytes(Host().GetMessage(group.first).bytes, extra.chunk);
     frame.kind = frame_kind::DATA;
     frame.priority = m_priority;
     return id;
@@ -217,7 +225,7 @@ ReductionTransport::Receive(FrameId id, PortId)
     const uint32_t group = m_groups->GroupOf(frame.message).value();
     if (frame.kind != frame_kind::DATA) // a request of rank 0
     {
-        if (operation.have[frame.packet])
+        if (operation.have.Contains(frame.packet))
         {
             m_extra.push_back({group, frame.packet, reduction_flag::RESULT, 0});
             Host().Kick();
@@ -237,7 +245,7 @@ ReductionTransport::Receive(FrameId id, PortId)
 void
 ReductionTransport::Contribute(Operation& operation, const Extra& extra, const RankSet& ranks)
 {
-    if (operation.have[extra.chunk])
+    if (operation.have.Contains(extra.chunk))
     {
         const uint32_t rank = ranks.First();
         if ((extra.flags & frame_flag::RETRANSMITTED) && rank != operation.rank)
@@ -268,39 +276,39 @@ ReductionTransport::Contribute(Operation& operation, const Extra& extra, const R
 void
 ReductionTransport::Finish(Operation& operation, uint32_t chunk)
 {
-    if (operation.have[chunk])
+    if (!operation.have.Add(chunk))
     {
         return;
     }
-    operation.have[chunk] = true;
     operation.progressPs = Host().NowPs();
     operation.timeouts = 0;
-    while (operation.base < operation.chunks && operation.have[operation.base])
-    {
-        operation.base++;
-    }
-    if (operation.base == operation.chunks)
+    if (operation.have.Base() == operation.chunks)
     {
         Host().Delivered(ReductionGroups::ResultOf(operation.group, operation.rank));
     }
     Host().Kick();
 }
 
+/// @return when its chunks without a result are sent again [ps]
+uint64_t
+ReductionTransport::DuePs(const Operation& operation) const
+{
+    return Later(operation.progressPs, m_rtoPs, std::min(operation.timeouts, MOST_DOUBLINGS));
+}
+
 void
 ReductionTransport::OnTimer(uint32_t token)
 {
     Operation& operation = m_operations.at(token);
-    if (operation.base == operation.chunks)
+    if (operation.have.Base() == operation.chunks)
     {
         return;
     }
-    const uint64_t waitPs = m_rtoPs << std::min(operation.timeouts, 6U);
-    if (Host().NowPs() >= operation.progressPs + waitPs)
+    if (Host().NowPs() >= DuePs(operation))
     {
         Repeat(token, operation);
     }
-    const uint64_t duePs = operation.progressPs + (m_rtoPs << std::min(operation.timeouts, 6U));
-    Host().SetTimer(duePs, token);
+    Host().SetTimer(DuePs(operation), token);
 }
 
 /// Send again what has no result; rank 0 asks one of the others for it, each time another one.
@@ -311,9 +319,9 @@ ReductionTransport::Repeat(uint32_t groupIndex, Operation& operation)
     Host().GetMessage(group.first + operation.rank).timeouts++;
     const uint32_t asked = 1 + operation.timeouts++ % (group.ranks - 1);
     operation.progressPs = Host().NowPs();
-    for (uint32_t chunk = operation.base; chunk < operation.next; chunk++)
+    for (uint32_t chunk = operation.have.Base(); chunk < operation.next; chunk++)
     {
-        if (operation.have[chunk])
+        if (operation.have.Contains(chunk))
         {
             continue;
         }

@@ -6,6 +6,8 @@
 #include "reduction-groups.h"
 
 #include "ns3/nstime.h"
+#include "ns3/packet-window.h"
+#include "ns3/segmentation.h"
 #include "ns3/transport.h"
 
 #include <deque>
@@ -52,6 +54,8 @@ class ReductionTransport final : public fabric::Transport
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
 
   private:
+    void DoAttach() override;
+
     /// An all-reduce that this host takes part in.
     struct Operation
     {
@@ -59,10 +63,8 @@ class ReductionTransport final : public fabric::Transport
         uint32_t rank{0};
         uint32_t chunks{0};
         fabric::PortId port{0};
-        bool isStarted{false};
         uint32_t next{0};                            ///< First chunk that was never sent
-        uint32_t base{0};                            ///< First chunk without a result
-        std::vector<bool> have;                      ///< Chunks with a result
+        fabric::PacketWindow have;                   ///< Chunks with a result
         std::unordered_map<uint32_t, RankSet> sums;  ///< Rank 0: of chunks that it completes
         uint64_t progressPs{0};                      ///< Last result, start or timeout [ps]
         uint32_t timeouts{0};                        ///< In a row
@@ -78,6 +80,7 @@ class ReductionTransport final : public fabric::Transport
     };
 
     Operation& Find(uint32_t message);
+    uint64_t DuePs(const Operation& operation) const;
     fabric::FrameId Make(const Operation& operation, const Extra& extra);
     void Contribute(Operation& operation, const Extra& extra, const RankSet& ranks);
     void Finish(Operation& operation, uint32_t chunk);
@@ -88,6 +91,7 @@ class ReductionTransport final : public fabric::Transport
     std::map<uint32_t, Operation> m_operations; ///< By group
     std::deque<uint32_t> m_active;              ///< Groups with chunks to send, next first
     std::deque<Extra> m_extra;
+    fabric::Segmentation m_cut; ///< Of a reduction into chunks
     uint32_t m_mtuBytes{0};
     uint32_t m_headerBytes{0};
     uint32_t m_window{0};
