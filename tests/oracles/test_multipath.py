@@ -136,18 +136,33 @@ def test_traffic_moves_away_from_the_path_with_more_loss():
     assert shares(got)[1] == low and low < high / 10**0.5
 
 
-def test_a_dead_path_costs_timeouts_of_its_subflow_alone():
-    # The other subflow sends what was lost; a path that never answers is asked ever more seldom.
-    got = run(
-        two_paths((100, 100)),
-        one_flow(0, 100, 4000 * MTU),
-        [mptcp(2)],
+def one_path_is_dead(packets, gbps=100, **attributes):
+    return run(
+        two_paths((gbps, 100)),
+        one_flow(0, 100, packets * MTU),
+        [mptcp(2, **attributes)],
         queue=DROPS,
         forwarding="ns3::EntropyModulo",
         drops=[(10_000, 20_001, n) for n in range(1, 4000)],
     )
+
+
+def test_a_dead_path_costs_timeouts_of_its_subflow_alone():
+    # The other subflow sends what was lost; a path that never answers is asked ever more seldom.
+    got = one_path_is_dead(4000)
     assert shares(got)[1] <= 10 + 8  # its first window, then one packet after 1, 2, 4 ... ms
     assert got.fct_ps() < 3 * 10**9
+
+
+def test_the_timeout_of_a_subflow_doubles_as_often_as_is_said():
+    # The other path, of 1 Gb/s, carries 480 packets in 16 ms and is full at almost any time, so the
+    # dead one is tried again: after 1, 3, 7 and 15 ms; after 1, 3, 5 ... 15; or after each, or
+    # almost, for a packet may have to wait until the other path is full.
+    four, eight, most = (
+        one_path_is_dead(480, 1, MaxBackoff=n).flow(0)["timeouts"] for n in (7, 1, 0)
+    )
+    assert (four, eight) == (4, 8)
+    assert 14 <= most <= 16
 
 
 def permutation(megabytes, subflows, **attributes):

@@ -78,7 +78,7 @@ MptcpTransport::Choose(const MptcpOutbound& out) const
     {
         const MptcpSubflow& subflow = out.subflows[i];
         const uint32_t inFlight = subflow.sent.InFlight();
-        const auto key = std::make_tuple(subflow.backoff, out.windows.RttPs(i), inFlight);
+        const auto key = std::make_tuple(subflow.timeouts, out.windows.RttPs(i), inFlight);
         if (inFlight + 1 <= out.windows.Packets(i) && (best == NO_SUBFLOW || key < least))
         {
             best = i;
@@ -162,7 +162,7 @@ MptcpTransport::JudgeLosses(MptcpOutbound& out, Answer& answer)
     const uint32_t number = out.answeredNumber;
     MptcpSubflow& subflow = out.subflows[index];
     subflow.waitsPs = Host().NowPs();
-    subflow.backoff = 0;
+    subflow.timeouts = 0;
     if (!(answer.flags & (frame_flag::TRIMMED | frame_flag::ECN_ECHO)))
     {
         out.windows.OnAck(index, answer.rttPs);
@@ -188,7 +188,7 @@ MptcpTransport::JudgeLosses(MptcpOutbound& out, Answer& answer)
 uint64_t
 MptcpTransport::DuePs(const MptcpSubflow& subflow) const
 {
-    return Later(subflow.waitsPs, LeastRtoPs(), subflow.backoff);
+    return Later(subflow.waitsPs, LeastRtoPs(), std::min(subflow.timeouts, MaxBackoff()));
 }
 
 /// All that a subflow has on its way is lost.
@@ -200,7 +200,7 @@ MptcpTransport::GiveUp(MptcpOutbound& out, uint32_t index, Answer& lost)
         Lose(out, subflow, number, Loss::TIMEOUT, lost);
     });
     subflow.reduced = subflow.sent.Next();
-    subflow.backoff = std::min(subflow.backoff + 1, MaxBackoff());
+    subflow.timeouts++;
     out.windows.OnTimeout(index);
 }
 

@@ -21,7 +21,7 @@ struct MptcpSubflow
     fabric::PacketRing<uint32_t> packetOf;    ///< The packet of the message, by number
     uint32_t reduced{0};                      ///< Losses before this number have reduced the window
     uint64_t waitsPs{0};                      ///< Since when it has heard nothing [ps]
-    uint32_t backoff{0};                      ///< Timeouts in a row
+    uint32_t timeouts{0};                     ///< In a row
 };
 
 /// State of an MptcpTransport's message at its source.
