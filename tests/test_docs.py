@@ -71,3 +71,11 @@ def test_no_line_of_prose_or_cpp_has_more_than_100_columns():
         for number, line in numbered
         if len(line) > 100
     ] == []
+
+
+@pytest.mark.parametrize("readme", [*(ROOT / "ns3-modules").glob("*/README.md")], ids=str)
+def test_a_module_that_says_how_many_lines_it_has_is_about_right(readme):
+    files = [*readme.parent.glob("model/*.h"), *readme.parent.glob("model/*.cc")]
+    lines = sum(len(path.read_text().splitlines()) for path in files)
+    for said in re.findall(r"(\d+)\s+lines\s+of\s+C\+\+", readme.read_text()):
+        assert int(said) == pytest.approx(lines, rel=0.03), lines
