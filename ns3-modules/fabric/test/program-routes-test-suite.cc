@@ -23,6 +23,7 @@ class PortByNumber final : public SwitchProgram
     static inline uint32_t asked = 0;
     static inline uint32_t changes = 0;
     static inline std::vector<uint32_t> sources;
+    static inline std::vector<size_t> nearest; ///< Ports of host 0 to host 1: at first, and later
 
     static TypeId GetTypeId()
     {
@@ -44,6 +45,7 @@ class PortByNumber final : public SwitchProgram
         sources.clear();
         m_door = &door;
         m_ruleChanges = 7;
+        nearest = {door.NearestPorts(0, 1).size()};
     }
 
     uint32_t Hooks() const override
@@ -69,6 +71,7 @@ class PortByNumber final : public SwitchProgram
     void OnRoutesChanged() override
     {
         changes++;
+        nearest.push_back(m_door->NearestPorts(0, 1).size());
     }
 
   private:
@@ -134,6 +137,40 @@ class ProgramRoutes : public TestCase
     }
 };
 
+/// Oracle: hand. Hosts 0 and 1 have a link to either switch; one of host 1 is cut.
+class PortsNearestNow : public TestCase
+{
+  public:
+    PortsNearestNow()
+        : TestCase("the nearest ports of a host, by the routes in force")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        TestNetwork network;
+        for (const int64_t node : {0, 1})
+        {
+            network.Host(node);
+            network.Switch(10 + node);
+        }
+        for (const int64_t host : {0, 1})
+        {
+            network.Link(host, 10);
+            network.Link(host, 11);
+        }
+        network.Use("program", "ns3::tests::PortByNumber");
+        network.Row("link_events",
+                    {{"time_ps", 5 * US_PS}, {"node_a", 1}, {"node_b", 11}, {"rate_bps", 0}});
+        network.Flow(0, 1, 1000, 100 * US_PS);
+        network.Transport();
+        network.Run();
+        const std::vector<size_t> expected{2, 1};
+        NS_TEST_EXPECT_MSG_EQ((PortByNumber::nearest == expected), true, "two, then one");
+    }
+};
+
 /// Oracle: identities hold at the end of the run, and one packet less comes.
 class ProgramEndsAFrame : public TestCase
 {
@@ -170,6 +207,7 @@ class FabricProgramRoutesTestSuite : public TestSuite
         : TestSuite("fabric-program-routes", Type::SYSTEM)
     {
         AddTestCase(new ProgramRoutes, Duration::QUICK);
+        AddTestCase(new PortsNearestNow, Duration::QUICK);
         AddTestCase(new ProgramEndsAFrame(""), Duration::QUICK);
         AddTestCase(new ProgramEndsAFrame("ns3::tests::LosslessThree"), Duration::QUICK);
     }
