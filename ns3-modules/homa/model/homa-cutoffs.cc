@@ -4,6 +4,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/frame.h"
+#include "ns3/whole-number.h"
 
 #include <algorithm>
 #include <sstream>
@@ -20,9 +21,7 @@ HomaCutoffs::HomaCutoffs(const std::string& text,
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');)
     {
-        const bool isNumber = !part.empty() && part.size() < 19 &&
-                              part.find_first_not_of("0123456789") == std::string::npos;
-        const uint64_t bytes = isNumber ? std::stoull(part) : 0;
+        const uint64_t bytes = WholeNumber(part).value_or(0);
         NS_ABORT_MSG_IF(bytes == 0 || (!m_bytes.empty() && bytes <= m_bytes.back()),
                         where << " is '" << text
                               << "'; write rising numbers of bytes, for example 2000,8000");

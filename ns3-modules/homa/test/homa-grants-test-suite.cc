@@ -29,10 +29,7 @@ class GrantsFollowTheLengthLeft : public TestCase
         constexpr int64_t START_PS = 50 * US_PS;
         constexpr int64_t SHORT = 500'000;
         TestNetwork network;
-        Star(network, 3, {{"RttBytes", "100000"}, {"Overcommitment", "2"}});
-        network.Flow(0, 2, 3'000'000);
-        network.Flow(1, 2, SHORT, START_PS);
-        network.Run();
+        LongAndShort(network, SHORT, START_PS, {{"RttBytes", "100000"}, {"Overcommitment", "2"}});
         const int64_t endPs = EndPs(network, 1) - START_PS;
         NS_TEST_EXPECT_MSG_LT(endPs, OneWayPs(SHORT) + WirePs(100'000) + 8 * US_PS, "the shorter");
         NS_TEST_EXPECT_MSG_GT(EndPs(network, 0), WirePs(3'000'000 + SHORT), "the longer waits");

@@ -48,6 +48,19 @@ Star(TestNetwork& network, int64_t hosts, const TestNetwork::Attributes& more = 
     network.Transport(attributes, "ns3::HomaTransport");
 }
 
+/// A message of 3 MB to host 2, and a short one of another host that comes later.
+inline void
+LongAndShort(TestNetwork& network,
+             int64_t shortBytes,
+             int64_t startPs,
+             const TestNetwork::Attributes& attributes)
+{
+    Star(network, 3, attributes);
+    network.Flow(0, 2, 3'000'000);
+    network.Flow(1, 2, shortBytes, startPs);
+    network.Run();
+}
+
 inline int64_t
 EndPs(const TestNetwork& network, size_t flow)
 {

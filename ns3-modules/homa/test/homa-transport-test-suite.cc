@@ -68,10 +68,10 @@ class TheShortOneGoesFirst : public TestCase
         for (const int64_t phasePs : {0, 20'000, 40'000, 60'000, 80'000})
         {
             TestNetwork network;
-            Star(network, 3, {{"Cutoffs", "5000"}, {"RttBytes", std::to_string(m_rttBytes)}});
-            network.Flow(0, 2, 3'000'000);
-            network.Flow(1, 2, 3000, START_PS + phasePs);
-            network.Run();
+            LongAndShort(network,
+                         3000,
+                         START_PS + phasePs,
+                         {{"Cutoffs", "5000"}, {"RttBytes", std::to_string(m_rttBytes)}});
             NS_TEST_EXPECT_MSG_LT_OR_EQ(EndPs(network, 1),
                                         START_PS + phasePs + OneWayPs(3000) + PACKET_PS,
                                         "one packet's time");

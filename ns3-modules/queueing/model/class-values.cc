@@ -3,8 +3,8 @@
 #include "class-values.h"
 
 #include "ns3/abort.h"
+#include "ns3/whole-number.h"
 
-#include <charconv>
 #include <optional>
 #include <sstream>
 
@@ -16,19 +16,6 @@ ATTRIBUTE_HELPER_CPP(ClassValues);
 namespace
 {
 
-/// @return a whole number that is all of a text, none otherwise
-std::optional<uint64_t>
-WholeNumber(const std::string& text)
-{
-    uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size())
-    {
-        return std::nullopt;
-    }
-    return number;
-}
-
 /// @return "class:value" as an entry, none if it is something else
 std::optional<ClassValues::Entry>
 EntryOf(const std::string& text)
@@ -38,8 +25,8 @@ EntryOf(const std::string& text)
     {
         return std::nullopt;
     }
-    const auto queueClass = WholeNumber(text.substr(0, colon));
-    const auto value = WholeNumber(text.substr(colon + 1));
+    const auto queueClass = fabric::WholeNumber(text.substr(0, colon));
+    const auto value = fabric::WholeNumber(text.substr(colon + 1));
     if (!queueClass || *queueClass >= fabric::MAX_CLASSES || !value)
     {
         return std::nullopt;
