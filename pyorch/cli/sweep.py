@@ -76,6 +76,8 @@ def report(runs: list[specs.Run], outcome: workflow.Outcome) -> int:
 
 def line(progress: Progress) -> str:
     """Return how far a sweep is, in words."""
+    if progress.refused:
+        return "waiting until another Snakemake, which is making some of the same, has ended"
     if progress.due is None:
         return f"{progress.total} runs: looking which of them are there"
     parts = [f"{progress.done}/{progress.due} runs"]
@@ -123,13 +125,15 @@ def display():
 def _plain() -> Callable[[Progress], None]:
     import time
 
-    said = {"when": time.monotonic(), "failed": 0}
+    said = {"when": time.monotonic(), "failed": 0, "refused": False}
 
     def show(progress: Progress) -> None:
         for _, name in progress.failed[said["failed"] :]:
             print(f"failed: {name}", file=sys.stderr, flush=True)
         said["failed"] = len(progress.failed)
-        if time.monotonic() - said["when"] >= PLAIN_INTERVAL_S:
+        waits = progress.refused and not said["refused"]
+        said["refused"] = progress.refused
+        if waits or time.monotonic() - said["when"] >= PLAIN_INTERVAL_S:
             said["when"] = time.monotonic()
             print(line(progress), file=sys.stderr, flush=True)
 

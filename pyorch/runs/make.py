@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyorch import render, traces
 from pyorch import spec as specs
+from pyorch.runs.finished import is_finished
 from pyorch.simulate import process
 from pyorch.simulate.process import End
 from pyorch.writing import make_folder
@@ -28,6 +29,7 @@ def make(
     """Make everything of one run; return how its simulation has ended.
 
     The same as the commands ``spec``, ``render``, ``simulate`` and ``traces`` one after another.
+    If somebody else is making it now, that is waited for and used.
 
     Parameters
     ----------
@@ -49,7 +51,9 @@ def make(
     """
     folder = Path(folder)
     make_folder(folder)
-    with alone(folder):
+    with alone(folder) as waited:
+        if waited and is_finished(spec, folder):
+            return End(0, 0.0)
         clear(folder)
         specs.write_resolved(spec, folder / "spec.json")
         render.write_run(spec, folder)
@@ -66,11 +70,19 @@ def clear(folder: Path) -> None:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Let whoever makes the same run at the same time wait; the kernel lets go of what died."""
+def alone(folder: Path) -> Iterator[bool]:
+    """Let whoever makes the same run at the same time wait; give whether this one had to.
+
+    The kernel lets go of what died.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            waited = False
+        except BlockingIOError:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            waited = True
+        yield waited
     finally:
         os.close(descriptor)

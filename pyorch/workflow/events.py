@@ -34,6 +34,10 @@ class Progress:
     work : dict
         What each run takes, by its name, in any unit; of those that may have to be made. Without
         it runs are taken to be equally long.
+    stopping : bool
+        Somebody has asked it to end.
+    refused : bool
+        Another Snakemake is making some of the same; this one waits for it.
     """
 
     total: int
@@ -45,6 +49,7 @@ class Progress:
     failed: list[tuple[str, str]] = field(default_factory=list)
     work: dict[str, float] = field(default_factory=dict)
     stopping: bool = False
+    refused: bool = False
     _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
     _ended_work: dict[str, float] = field(default_factory=dict)
     _first_s: float = 0.0
@@ -54,6 +59,7 @@ class Progress:
         if "jobs" in event and self.due is None:
             self.due = event["jobs"].get(RUN_RULE, 0)
             self.tables_due = event["jobs"].get("metrics", 0)
+        self.refused = self.refused or "refused" in event
         if "job" in event:
             given = event["wildcards"]
             parts = [given.get("scenario", ""), given.get("run") or given.get("metric") or ""]

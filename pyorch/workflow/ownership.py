@@ -28,8 +28,8 @@ def shared_folder(folder: Path | str = ".snakemake") -> Iterator[bool]:
     """Take part in a folder until this process ends; give whether nobody else does.
 
     Who is alone keeps the others waiting until the end of the ``with`` block, and may remove what
-    the dead have left and build. From then on all share the folder: Snakemake itself refuses two
-    that would make the same files.
+    the dead have left and build. From then on all share the folder, but no file: who would make
+    what another is making is refused (`pyorch.workflow.snakemake.look_and_lock_at_once`).
     """
     folder = Path(folder).resolve()
     make_folder(folder)
@@ -45,6 +45,20 @@ def shared_folder(folder: Path | str = ".snakemake") -> Iterator[bool]:
         yield alone
     finally:
         fcntl.flock(file, fcntl.LOCK_SH)
+
+
+@contextmanager
+def turn(folder: Path | str = ".snakemake") -> Iterator[None]:
+    """Be the only one in a folder for a moment."""
+    with (Path(folder) / "pyorch.turn").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def wait_for_others(folder: Path | str = ".snakemake") -> None:
+    """Return when no Snakemake takes part in a folder any more; not for one that does itself."""
+    with (Path(folder) / "pyorch.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def release_dead_locks(folder: Path | str = ".snakemake") -> bool:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One job per run and one per metric; whoever includes this has made `found`, `scale` and `PLAN`."""
 
-from pyorch.workflow import code, resources, worker
+from pyorch.workflow import code, ownership, resources, worker
 from pyorch.workflow import snakemake as insides
 
 # Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
@@ -10,6 +10,7 @@ if "mem_mb" not in workflow.global_resources and insides.runs_here():
 insides.keep_one_timer()
 if workflow.is_main_process and insides.will_run_jobs():
     insides.tell_events()
+    insides.look_and_lock_at_once(ownership.turn)
     if insides.runs_here():
         worker.offer()
 

@@ -6,7 +6,9 @@ import logging
 import os
 import sys
 import threading
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 
 #: Options with which Snakemake does something else than to run jobs.
 OTHER_MODES = (
@@ -85,23 +87,73 @@ def keep_one_timer(scheduler: type | None = None) -> None:
     scheduler._schedule_reevalutation = look_again_after
 
 
+def look_and_lock_at_once(
+    turn: Callable[[], AbstractContextManager], persistence: type | None = None
+) -> None:
+    """Let one Snakemake at a time look for the locks of others and write its own.
+
+    Snakemake looks, then writes, and who ends removes the locks of all: two that are started
+    together see none, make the same files and both fail. Seen in Snakemake 9.27. Without these
+    methods nothing is changed.
+
+    Parameters
+    ----------
+    turn : callable
+        Gives a context that only one process of the folder is in.
+    persistence : type, optional
+        Snakemake's class whose ``lock()`` is replaced; the one that it uses by default.
+    """
+    persistence = persistence or _persistence()
+    if not all(hasattr(persistence, name) for name in ("lock", "locked", "_write_locks")):
+        _log.info("This Snakemake has other locks: start one at a time for the same files.")
+        return
+
+    from snakemake.exceptions import WorkflowError
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        with turn():
+            if self.locked:
+                _tell({"refused": True})
+                raise WorkflowError(
+                    f"{Path.cwd()}: another Snakemake is making some of the same files. Start this"
+                    " again when it has ended; what it has made is used."
+                )
+            Path(self._lockdir).mkdir(exist_ok=True)
+            self._write_locks("input", map(str, self.all_inputfiles()))
+            self._write_locks("output", map(str, self.all_outputfiles()))
+        try:
+            yield
+        finally:
+            for file in self._lockfile.values():
+                Path(file).unlink(missing_ok=True)
+            self._lockfile.clear()
+
+    persistence.lock = lock
+
+
+def _persistence() -> type | None:
+    """Return Snakemake's class that locks with files, if it is where it was."""
+    try:
+        from snakemake.persistence.file import FilePersistence
+    except ImportError:
+        return None
+    return FilePersistence
+
+
 class _Teller(logging.Handler):
     """Hands on what Snakemake logs of its jobs, in words of our own.
 
     ``{"jobs": {rule: count}}``, ``{"job": id, "rule": name, "wildcards": {...}}``, ``{"started":
-    [ids]}``, ``{"finished": id}``, ``{"failed": id}``.
+    [ids]}``, ``{"finished": id}``, ``{"failed": id}``; and ``{"refused": true}`` of the whole.
     """
-
-    def __init__(self, descriptor: int):
-        super().__init__(logging.INFO)
-        self._descriptor = descriptor
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the event of a record, if it is one of those above; a display may never harm."""
         with suppress(Exception):
             told = _event(str(getattr(record, "event", "") or ""), vars(record))
             if told:
-                os.write(self._descriptor, json.dumps(told).encode() + b"\n")
+                _tell(told)
 
 
 def _event(kind: str, said: dict) -> dict | None:
@@ -122,4 +174,14 @@ def tell_events() -> None:
     """Tell the process that has started this Snakemake what happens, if it wants to know."""
     descriptor = os.environ.pop(EVENTS, "")
     if descriptor:
-        logging.getLogger("snakemake.logging").addHandler(_Teller(int(descriptor)))
+        _listening.append(int(descriptor))
+        logging.getLogger("snakemake.logging").addHandler(_Teller(logging.INFO))
+
+
+#: Descriptors of who wants to know.
+_listening: list[int] = []
+
+
+def _tell(event: dict) -> None:
+    for descriptor in _listening:
+        os.write(descriptor, json.dumps(event).encode() + b"\n")

@@ -14,7 +14,7 @@ from pyorch import plugins
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
 from pyorch.simulate.process import last_line
-from pyorch.workflow import SWEEP
+from pyorch.workflow import SWEEP, ownership
 from pyorch.workflow.events import Progress, follow
 from pyorch.workflow.planfile import write_plan
 from pyorch.workflow.resources import size_of
@@ -79,6 +79,8 @@ def sweep(
 ) -> Outcome:
     """Make runs that are not finished, and metrics of all, in results/ of this folder.
 
+    What another Snakemake is making is waited for, and then used.
+
     Parameters
     ----------
     runs : sequence of Run
@@ -104,8 +106,12 @@ def sweep(
         "--cores", str(cores or "all"), "--workflow-profile", str(PROFILE), "--nocolor",
         "--config", *config,
     ]  # fmt: skip
-    progress = Progress(total=len({run.id for run in runs}), work=_work(runs))
-    status = _run(command, log, progress, show)
+    while True:
+        progress = Progress(total=len({run.id for run in runs}), work=_work(runs))
+        status = _run(command, log, progress, show)
+        if not progress.refused:
+            break
+        ownership.wait_for_others()
     tables = [Path("results", scenario, folder, f"{name}.csv") for name in metrics]
     return Outcome(status, progress, log, [path for path in tables if path.exists()])
 

@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -11,6 +12,8 @@ import pytest
 import pyorch
 from pyorch.errors import SimulationError, SpecError, TraceError
 from pyorch.runs.compare import compare
+from pyorch.runs.make import alone, make
+from pyorch.simulate.process import End
 from pyorch.views.slowdown import by_size
 
 SMALL = {
@@ -52,6 +55,25 @@ def test_one_message_arrives_when_it_must():
     assert len(run.ports) == 2 * (4 + 4) and len(run.paths) == 4
     assert run.nodes["is_switch"].sum() == 4 and len(run.links) == 8
     assert run.folder.parts == ("results", "small", run.id)
+
+
+@pytest.mark.ns3
+def test_who_waits_for_another_that_makes_the_same_run_uses_what_that_has_made():
+    run, calls = pyorch.run(SMALL), []
+
+    def simulate(*_, **__):
+        calls.append(1)
+        return End(1, 0.0)
+
+    with ThreadPoolExecutor() as pool:
+        with alone(run.folder) as waited:
+            assert not waited
+            second = pool.submit(make, run.spec, run.folder, simulate=simulate)
+            with pytest.raises(TimeoutError):
+                second.result(timeout=0.3)
+        assert second.result(timeout=20).status == 0 and calls == []
+        # Who need not wait makes it, finished or not.
+        assert make(run.spec, run.folder, simulate=simulate).status == 1 and calls == [1]
 
 
 @pytest.mark.ns3

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A folder belongs to the Snakemakes that live, and their jobs end with them."""
 
+import contextlib
 import fcntl
 import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from processes import is_zombie, wait_for
+from snakemake.exceptions import WorkflowError
+from snakemake.persistence.file import FilePersistence
 
 from pyorch.errors import OutputError
-from pyorch.workflow import ownership
+from pyorch.workflow import ownership, snakemake
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,3 +91,126 @@ def test_a_job_ends_when_the_snakemake_that_started_it_is_gone(tmp_path):
     owner.kill()
     owner.wait()
     wait_for(lambda: not Path(f"/proc/{started}").exists() or is_zombie(started), seconds=20)
+
+
+class Slow(FilePersistence):
+    """Snakemake's own locks for one file, with time between the look and the lock."""
+
+    def __init__(self, folder, makes):
+        self._lockdir, self._lockfile, self._makes = str(folder / "locks"), {}, makes
+
+    def all_inputfiles(self):
+        return []
+
+    def all_outputfiles(self):
+        return [self._makes]
+
+    @property
+    def locked(self):
+        found = FilePersistence.locked.fget(self)
+        time.sleep(0.3)
+        return found
+
+
+@pytest.fixture
+def locks(tmp_path):
+    """Return what tries to make files at once and gives who had a lock, or why not."""
+
+    class Locks(Slow):
+        """One for each test: its lock is replaced."""
+
+    snakemake.look_and_lock_at_once(partial(ownership.turn, tmp_path), Locks)
+
+    def take(*files):
+        got, done = [], threading.Barrier(len(files))
+
+        def one(file):
+            try:
+                with Locks(tmp_path, file).lock():
+                    got.append(file)
+                    done.wait(timeout=20)
+            except WorkflowError as error:
+                got.append(str(error))
+                done.wait(timeout=20)
+
+        started = [threading.Thread(target=one, args=(file,)) for file in files]
+        for thread in started:
+            thread.start()
+        for thread in started:
+            thread.join()
+        return got
+
+    return take
+
+
+def test_of_two_that_look_at_once_one_makes_and_the_other_is_told(locks):
+    for _ in range(2):  # what was locked once is free again
+        first, second = locks("a", "a")
+        assert first == "a"
+        assert second == (
+            f"{Path.cwd()}: another Snakemake is making some of the same files. Start this again"
+            " when it has ended; what it has made is used."
+        )
+    assert sorted(locks("a", "b")) == ["a", "b"]
+
+
+def test_who_ends_leaves_the_locks_of_others(tmp_path, locks):
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "locks" / "0.output.lock").write_text("b\n")
+    assert locks("a") == ["a"]
+    assert locks("b")[0].startswith(f"{Path.cwd()}: another Snakemake is making")
+
+
+@pytest.fixture
+def busy(project):
+    """Return what starts a command in the project and stops it where it has locked its files."""
+    groups = []
+
+    def start(command):
+        process = subprocess.Popen(
+            command, cwd=project.folder, env=project.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        groups.append(process.pid)
+        wait_for(lambda: list((project.folder / ".snakemake").glob("locks/*.lock")))
+        os.killpg(process.pid, signal.SIGSTOP)
+        return process
+
+    yield start
+    for group in groups:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_a_snakemake_for_what_another_is_making_says_so_and_leaves_it_alone(project, busy):
+    asked = "--cores", "1", "results/tiny/smoke/fct.csv", "--config", "scale=smoke"
+    first = busy(project.command(*asked))
+    second = project.snakemake(*asked)
+    os.killpg(first.pid, signal.SIGCONT)
+    assert second.returncode == 1
+    assert "another Snakemake is making some of the same files" in second.stdout
+    said, _ = first.communicate(timeout=120)
+    assert first.returncode == 0, said
+    assert (project.folder / "results/tiny/smoke/fct.csv").exists()
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+def test_a_sweep_waits_for_another_and_uses_what_that_has_made(project, busy):
+    command = [sys.executable, "-m", "pyorch", "sweep", project.scenario, "--metric", "fct"]
+    first = busy([*command, "--scale", "smoke"])
+    second = subprocess.Popen(
+        [*command, "--scale", "smoke"], cwd=project.folder, env=project.environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    line = second.stdout.readline()
+    os.killpg(first.pid, signal.SIGCONT)
+    assert line == (
+        "waiting until another Snakemake, which is making some of the same, has ended\n"
+    )
+    said = [one.communicate(timeout=120)[0] for one in (first, second)]
+    assert (first.returncode, second.returncode) == (0, 0), said
+    assert "2 runs made, 0 finished before" in said[0]
+    assert "0 runs made, 2 finished before" in said[1]
