@@ -49,7 +49,7 @@ docs: setup $(SITE_PACKAGES)
 	@$(IN_VENV) python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
 	@echo "build/site/index.html"
 
-# Modules from the cache have no runner of C++ suites: that is linked to its own folder.
+# C++ suites are no part of the set-up: they are a third of its files.
 test: setup
 	@$(IN_VENV) python -m pyorch.simulate.build test-runner
 	@$(IN_VENV) ruff check .
@@ -79,7 +79,7 @@ test-slurm: setup
 # is not instrumented, so the sanitizer is loaded before it, and with it what throws exceptions; what
 # Python has not freed at its end is no leak of ours.
 sanitize: setup
-	@$(IN_VENV) $(SANITIZED) python -m pyorch.simulate.build --sanitize address,undefined
+	@$(IN_VENV) $(SANITIZED) python -m pyorch.simulate.build --sanitize address,undefined test-runner
 	@$(IN_VENV) $(SANITIZED) $(WATCHED) python -m pyorch.simulate.describe > $(TYPEIDS)
 	@$(IN_VENV) $(SANITIZED) python -m pytest -n auto --maxprocesses 8 tests/test_cpp_suites.py
 	@$(IN_VENV) $(SANITIZED) $(WATCHED) \

@@ -19,7 +19,9 @@ def suites():
 
 
 def test_the_modules_are_built():
-    assert RUNNER.exists(), "build/bin/test-runner is not there. Run: make setup"
+    assert RUNNER.exists(), (
+        "build/bin/test-runner is not there. Run: python -m pyorch.simulate.build test-runner"
+    )
 
 
 @pytest.mark.ns3

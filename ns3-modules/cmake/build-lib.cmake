@@ -4,8 +4,8 @@
 
 # build_lib(LIBNAME name SOURCE_FILES ... HEADER_FILES ... LIBRARIES_TO_LINK ... TEST_SOURCES ...)
 #
-# Makes lib<name>.so, lib<name>-test.so if there are TEST_SOURCES (its target is ${test<name>}), and
-# "ns3/<header>.h" for each header.
+# Makes lib<name>.so and "ns3/<header>.h" for each header; for the runner of the test suites, and for
+# nothing else, lib<name>-test.so if there are TEST_SOURCES (its target is ${test<name>}).
 function(build_lib)
   cmake_parse_arguments(
     LIB "" "LIBNAME" "SOURCE_FILES;HEADER_FILES;LIBRARIES_TO_LINK;TEST_SOURCES" ${ARGN}
@@ -25,7 +25,7 @@ function(build_lib)
   target_link_libraries(${LIB_LIBNAME} PUBLIC ${LIB_LIBRARIES_TO_LINK})
 
   if(LIB_TEST_SOURCES AND NOT PYORCH_WITHOUT_TESTS)
-    add_library(${LIB_LIBNAME}-test SHARED ${LIB_TEST_SOURCES})
+    add_library(${LIB_LIBNAME}-test SHARED EXCLUDE_FROM_ALL ${LIB_TEST_SOURCES})
     # Without a keyword, as in ns-3: whoever adds to it must not use one either.
     target_link_libraries(${LIB_LIBNAME}-test ${LIB_LIBNAME})
     set(test${LIB_LIBNAME} ${LIB_LIBNAME}-test PARENT_SCOPE)
@@ -46,10 +46,10 @@ function(publish_header header)
   file(CREATE_LINK ${header} ${published} SYMBOLIC)
 endfunction()
 
-# bin/test-runner: ns-3's runner over the test suites of all modules.
+# bin/test-runner: ns-3's runner over the test suites of all modules; built when asked for.
 function(add_test_runner)
   get_property(libraries GLOBAL PROPERTY TEST_LIBRARIES)
-  add_executable(test-runner ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/test-runner.cc)
+  add_executable(test-runner EXCLUDE_FROM_ALL ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/test-runner.cc)
   # Suites register when their library is loaded; nothing refers to them by symbol.
   target_link_libraries(test-runner PRIVATE LINKER:--no-as-needed ${libraries} ns3-core)
   add_program_rpath(test-runner)

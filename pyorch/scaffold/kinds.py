@@ -56,7 +56,7 @@ class Module(Kind):
 
 
 _BUILD = (
-    "python -m pyorch.simulate.build",
+    "python -m pyorch.simulate.build test-runner",
     "build/bin/test-runner --suite={stem} --verbose",
 )
 

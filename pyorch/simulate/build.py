@@ -2,7 +2,8 @@
 """Takes the sources of the C++ modules, leaves libraries, headers and ``typeids.json`` in build/.
 
 ``python -m pyorch.simulate.build`` is quiet when there is nothing to do, and shows the compiler's
-own words when something does not compile.
+own words when something does not compile. With ``test-runner`` it builds the test suites of the
+modules too.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from pyorch.simulate import build_cache, build_study, loader, places
 CMAKE = Path(cmake.CMAKE_BIN_DIR) / "cmake"
 NINJA = Path(ninja.BIN_DIR) / "ninja"
 LOG = places.BUILD / "build.log"
+RUNNER = "test-runner"
 
 
 def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
@@ -34,7 +36,8 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
     Parameters
     ----------
     targets : tuple of str
-        Programs to build besides the modules.
+        Programs to build besides the modules. A runner of test suites that is there is kept up to
+        date unasked.
     sanitize : str
         Sanitizers of every target, ``"address,undefined"``.
 
@@ -44,6 +47,8 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
         With the first errors of the compiler, and where all of them are.
     """
     places.BUILD.mkdir(parents=True, exist_ok=True)
+    if (places.BUILD / "bin" / RUNNER).exists():
+        targets = (*targets, RUNNER)
     if STUDY:
         build_study.link_installed()
     with _alone():

@@ -97,7 +97,7 @@ def keep(name: str) -> None:
     try:
         home.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=home))
-        files = [places.TYPEIDS, *places.LIBRARIES.glob("*.so")]
+        files = [places.TYPEIDS, *places.module_libraries()]
         digests = {}
         for path in files:
             file = str(path.relative_to(places.BUILD))

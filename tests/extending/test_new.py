@@ -39,7 +39,7 @@ def test_every_kind_works_as_written(copy):
     before = copy.files()
     told = {kind: copy.run(f"python -m pyorch new {kind} {MODULES.get(kind, 'drum')}")
             for kind in KINDS}  # fmt: skip
-    copy.run("python -m pyorch.simulate.build")
+    copy.run("python -m pyorch.simulate.build test-runner")
     for kind in MODULES:
         (suite,) = re.findall(r"--suite=(\S+)", told[kind])
         said = copy.run(f"build/bin/test-runner --suite={suite} --verbose")
