@@ -123,6 +123,18 @@ def check_jitter(spec: dict) -> None:
         )
 
 
+def check_controllers(spec: dict) -> None:
+    """Raise FieldError if several controllers would each divide the whole wide area."""
+    controlled = [i for i, load in enumerate(spec["workload"]) if load.get("control")]
+    if len(controlled) > 1:
+        first, second = controlled[:2]
+        raise FieldError(
+            f"workload.{second}.control",
+            f"workload.{first} has a controller already, and two know nothing of each other: both"
+            " would give away the same links. Write all demands into one workload.",
+        )
+
+
 def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless every switch can hold threshold and headroom of all its ports.
 

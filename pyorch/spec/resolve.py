@@ -16,6 +16,7 @@ from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import engine as engines
 from pyorch.spec import messages, typeids
 from pyorch.spec.checks import (
+    check_controllers,
     check_credits,
     check_forwarding,
     check_jitter,
@@ -134,6 +135,7 @@ class Resolver:
         try:
             check_tiers(spec, nodes, links)
             check_jitter(spec)
+            check_controllers(spec)
             check_fluid(spec)
             check_domains(spec, point.engine.threads, nodes)
             check_skip(spec)

@@ -137,8 +137,12 @@ CONTROL = {
     ),
     "waiting_bytes": Column("What they have made and not sent until then, as above [byte]"),
     "limit_bps": Column("Rate to which it is admitted then, without parity [bit/s]"),
-    "granted_bps": Column("Rate that is decided for it; none: nobody was there [bit/s]", True),
+    "granted_bps": Column("Rate that is decided for it; none: nothing was decided [bit/s]", True),
     "moved_flows": Column("Flows of it that get another way", True),
+    "no_way": Column(
+        "1: no way was left for it, so nothing was decided for any demand; none: nobody was there",
+        True,
+    ),
 }
 SKIPPED_SAMPLES = {
     "time_ps": Column("Sample of ports and flows that is not all of what was executed [ps]"),

@@ -8,18 +8,20 @@ waits and which links are up; some time later its limits and ways are told, in t
 """
 
 import heapq
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
-from pyorch.errors import TheoryError
+from pyorch.errors import PluginError
+from pyorch.units import TIME, format_exact
 from pyorch.wan.control import Control
 from pyorch.wan.plan import Plan
 from pyorch.wan.request import Request
 from pyorch.wan.traffic import Stream, Traffic, re_engineered
-from pyorch.wan.ways import Cables, Columns
+from pyorch.wan.ways import Cables, Columns, NoWayError
 
 #: Rates that differ by less are the same [1].
 _SAME = 1e-6
@@ -94,7 +96,11 @@ class Orders:
 
 @dataclass(frozen=True)
 class Decision:
-    """What was seen of a demand at an epoch, and decided; None: the controller was away."""
+    """What was seen of a demand at an epoch, and decided.
+
+    Nothing is decided, None, while the controller is away (`no_way` is None too), and for no demand
+    if one has no way at all.
+    """
 
     time_ps: int
     demand: int
@@ -103,6 +109,7 @@ class Decision:
     limit_bps: int
     granted_bps: int | None
     moved_flows: int | None
+    no_way: bool | None
 
 
 class Loop:
@@ -120,6 +127,8 @@ class Loop:
         From when on a demand makes data at which rate [ps, bit/s].
     network : nodes, links, sites
         As `Cables` takes them.
+    who : str
+        File of the controller, for messages.
     """
 
     def __init__(
@@ -131,11 +140,12 @@ class Loop:
         offers: Sequence[Sequence[tuple[int, float]]],
         network: tuple[Columns, Columns, Sequence[tuple[str, int]]],
         overhead: float = 0.0,
+        who: str = "controller",
     ):
         self.decisions: list[Decision] = []
         self._control, self._decide, self._request = control, decide, request
         self._in_force, self._network = first, network
-        self._whole, self._overhead = 1.0 + overhead, overhead
+        self._whole, self._overhead, self._who = 1.0 + overhead, overhead, who
         self._of = np.array([stream.demand for stream in first.streams])
         self._n_flows = np.bincount(self._of, minlength=len(offers))
         self._offers = [[*offer, (NEVER_PS, 0.0)] for offer in offers]
@@ -226,9 +236,9 @@ class Loop:
         seen, before = self._seen(now_ps, counted), self._in_force
         self._before = counted
         self._plan_for(now_ps + self._control.epoch_ps, _LOOK, None)
-        made = None
+        made, cut_off = None, None
         if self._control.looks_ps(now_ps) == now_ps:
-            made = self._decided(seen, counted.link_rate_bps)
+            made, cut_off = self._decided(seen, counted.link_rate_bps)
         if made is not None:
             self._tell(now_ps + self._control.delay_ps, made)
         for index, demand in enumerate(self._request.demands):
@@ -244,21 +254,39 @@ class Loop:
                 round(seen.limits_bps[demand.name]),
                 None if made is None else round(made.granted_bps[index]),
                 moved,
+                None if cut_off is None else index in cut_off,
             ))  # fmt: skip
 
-    def _decided(self, seen: Seen, link_rate_bps: np.ndarray) -> Traffic | None:
-        """Return what the plan of the controller is in flows; None if some demand has no way."""
+    def _decided(
+        self, seen: Seen, link_rate_bps: np.ndarray
+    ) -> tuple[Traffic | None, tuple[int, ...]]:
+        """Return what the plan of the controller is in flows, or None and who has no way at all."""
         nodes, links, sites = self._network
         up = link_rate_bps > 0
         left = {name: column[up] for name, column in links.items()}
         left["rate_bps"] = link_rate_bps[up]
         try:
-            return re_engineered(
+            made = re_engineered(
                 self._request, self._in_force, Cables(nodes, left, sites), self._overhead,
-                lambda request: self._decide(request, seen),
+                lambda request: self._asked(request, seen),
             )  # fmt: skip
-        except TheoryError:
-            return None
+        except NoWayError as error:
+            return None, error.demands
+        except PluginError as error:
+            now = format_exact(seen.now_ps, TIME)
+            raise PluginError(f"{self._who}: plan, at the epoch until {now}: {error}") from error
+        return made, ()
+
+    def _asked(self, request: Request, seen: Seen) -> Plan:
+        """Return the plan of the controller; whatever it raises says in which line of its file."""
+        try:
+            return self._decide(request, seen)
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            lines = [frame.lineno for frame in frames if frame.filename.endswith(self._who)]
+            where = f"line {lines[-1]}: " if lines else ""
+            words = " ".join(str(error).split())
+            raise PluginError(f"{where}{type(error).__name__}: {words}") from error
 
     def _tell(self, lower_ps: int, made: Traffic) -> None:
         goal_bps, step_ps = self._of_flows(made.granted_bps), self._control.step_ps

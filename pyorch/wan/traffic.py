@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 
 from pyorch.errors import PluginError, TheoryError
@@ -16,7 +17,7 @@ from pyorch.units import format_si
 from pyorch.wan import maxmin
 from pyorch.wan.plan import Plan, plan
 from pyorch.wan.request import Demand, Request
-from pyorch.wan.ways import Assignment, Cable, Cables
+from pyorch.wan.ways import Assignment, Cable, Cables, NoWayError
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,14 @@ def re_engineered(
     cables : Cables
         Those that are left, with the rates that they have.
     planner : callable
-        Who makes a plan of what is asked on what is left.
+        Who makes a plan of what is asked on what is left; not asked if some demand has no way.
 
     Raises
     ------
-    TheoryError
-        No way is left for a demand.
+    NoWayError
+        No way is left for some demands.
+    PluginError
+        The plan cannot be followed.
     """
     left = {*cables.rates_bps}
     rates = cables.haul_bps()
@@ -115,9 +118,7 @@ def re_engineered(
             if all(tuple(sorted(pair)) in there for pair in pairwise(path))
         ]}) for demand in request.demands
     ]  # fmt: skip
-    for old, new in zip(request.demands, demands, strict=True):
-        if old.paths and not new.paths:
-            raise TheoryError(f"demand {old.name}: none of its paths is left.")
+    _check_ways(request.demands, demands, links)
     now = request.model_copy(update={"links": links, "demands": demands})
     ends: list[list[tuple[int, int]]] = [[] for _ in demands]
     kept: dict[tuple[int, int], list[Stream]] = {}
@@ -131,14 +132,33 @@ def re_engineered(
     return _traffic(served, made, ends, cables, overhead, kept)
 
 
+def _check_ways(asked: Sequence[Demand], now: Sequence[Demand], links: Sequence) -> None:
+    """Refuse demands to whose ends, or to none of whose paths, links are left."""
+    graph = nx.Graph([tuple(link.between) for link in links])
+    reasons = {}
+    for index, (old, new) in enumerate(zip(asked, now, strict=True)):
+        ends = old.source, old.target
+        if old.paths and not new.paths:
+            reasons[index] = f"demand {old.name}: none of its paths is left."
+        elif not graph.nodes >= {*ends} or not nx.has_path(graph, *ends):
+            reasons[index] = (
+                f"demand {old.name}: no way leads from site {ends[0]} to {ends[1]}. Add a link."
+            )
+    if reasons:
+        raise NoWayError(next(iter(reasons.values())), tuple(reasons))
+
+
 def _served(request: Request, made: Plan) -> list[Demand]:
     """Return the demands as a plan has taken them; no more is granted than they ask for.
 
     Raises
     ------
     PluginError
-        It does not grant each of them some rate, and all of its quanta.
+        It does not grant each of them some rate, and all of its quanta on links that are up.
     """
+    if not isinstance(made, Plan):
+        raise PluginError(f"it returns {type(made).__name__}. Return a pyorch.wan.plan.Plan.")
+    up = {tuple(pair) for link in request.links for pair in (link.between, link.between[::-1])}
     asked, granted = ([demand.name for demand in demands] for demands in (
         request.demands, [grant.demand for grant in made.grants]
     ))  # fmt: skip
@@ -157,6 +177,16 @@ def _served(request: Request, made: Plan) -> list[Demand]:
                 f" {', '.join(f'{tunnel.split:g}' for tunnel in grant.tunnels)}. Write multiples"
                 f" of 1/{request.quanta} that add up to 1."
             )
+        for tunnel in grant.tunnels:
+            ends = grant.demand.source, grant.demand.target
+            if (tunnel.sites[0], tunnel.sites[-1]) != ends or not up.issuperset(
+                pairwise(tunnel.sites)
+            ):
+                raise PluginError(
+                    f"the plan sends demand {grant.demand.name} by {' - '.join(tunnel.sites)}."
+                    f" Lead it from {ends[0]} to {ends[1]} over links that are up:"
+                    f" {', '.join(' - '.join(link.between) for link in request.links)}."
+                )
         if not 0 <= grant.rate_bps < np.inf:
             raise PluginError(
                 f"the plan grants demand {grant.demand.name} {grant.rate_bps:g} bit/s. Write 0 or"
@@ -210,9 +240,16 @@ def _traffic(
                 (index, source, part, *pair, sites, each_bps)
                 for part, sites in zip(sorted(parts), left, strict=True)
             ]
+    lost: dict[int, TheoryError] = {}
     for index, source, part, src, dst, sites, each_bps in homeless:
-        way = assignment.take(src, dst, sites, each_bps)
+        try:
+            way = assignment.take(src, dst, sites, each_bps)
+        except TheoryError as error:
+            lost.setdefault(index, error)
+            continue
         streams.append(Stream(index, source, part, src, dst, tuple(way)))
+    if lost:
+        raise NoWayError(str(next(iter(lost.values()))), sorted(lost))
     granted = _granted(request, made.grants, streams, ends, cables, headroom)
     streams.sort(key=lambda stream: (stream.demand, stream.source, stream.part))
     return Traffic(tuple(streams), granted, _shares(streams, ends, granted, cables, request, whole))

@@ -118,6 +118,14 @@ class Cables:
         return (a, b) in onward if a != b else a in (sites[0], sites[-1])
 
 
+class NoWayError(TheoryError):
+    """Nothing is left of a network by which some demands could be served; their indices."""
+
+    def __init__(self, message: str, demands: Sequence[int]):
+        super().__init__(message)
+        self.demands = tuple(demands)
+
+
 class Assignment:
     """Flows on cables: which each of them takes, and how full the cables are."""
 

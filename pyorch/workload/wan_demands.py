@@ -332,4 +332,5 @@ def loop(
         offers,
         (nodes, links, list(zip(params.sites, params.borders, strict=True))),
         params.overhead,
+        f"{module.__name__.replace('.', '/')}.py",
     )

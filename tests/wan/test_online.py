@@ -71,8 +71,9 @@ class Run:
             sent = np.minimum(whole, sent + rate * (next_ps - now_ps) / 1e12)
             up = links["rate_bps"].copy()
             if cut and next_ps > cut[0]:
-                ends = sorted(BORDER[site] for site in cut[1])
-                up[(links["node_a"] == ends[0]) & (links["node_b"] == ends[1])] = 0
+                for pair in cut[1:]:
+                    ends = sorted(BORDER[site] for site in pair)
+                    up[(links["node_a"] == ends[0]) & (links["node_b"] == ends[1])] = 0
             orders = self.loop.step(Counted(sent, whole, np.full(n_flows, FRAME_BITS), up, {}))
             for flow, bps in orders.rates_bps:
                 rate[flow] = bps
@@ -183,6 +184,16 @@ def test_a_demand_that_has_ended_leaves_its_rate_to_others():
 
 
 GRANTS = {
+    "nothing": (None, "it returns NoneType. Return a pyorch.wan.plan.Plan"),
+    "a way over a link that is not there": (
+        lambda d: [Grant(d, 1e9, 1.0, (Tunnel(("east", "north", "west"), 1.0),))],
+        "sends demand far by east - north - west. Lead it from east to west over links that are up:"
+        " east - west, east - middle, middle - west",
+    ),
+    "a way to another site": (
+        lambda d: [Grant(d, 1e9, 1.0, (Tunnel(("east", "middle"), 1.0),))],
+        "sends demand far by east - middle. Lead it from east to west",
+    ),
     "other demands": (lambda d: [], "the plan is for . Grant, in this order: far"),
     "a third of fourths": (
         lambda d: [Grant(d, 1e9, 1.0, (Tunnel(("east", "west"), 0.3),))],
@@ -200,11 +211,60 @@ def test_a_plan_that_cannot_be_is_refused_in_one_line(what):
     grants, message = GRANTS[what]
 
     def controller(request, seen):
-        return Plan(tuple(grants(request.demands[0])), {}, {})
+        return grants and Plan(tuple(grants(request.demands[0])), {}, {})
 
     with pytest.raises(PluginError, match=message) as caught:
         Run([demand("far", "west", "20 Gb/s")], until_ms=60, decide=controller)
+    assert str(caught.value).startswith(
+        "pyorch/controller/max_min.py: plan, at the epoch until 50 ms: "
+    )
     assert "\n" not in str(caught.value)
+
+
+def test_what_a_controller_raises_ends_the_run_and_says_in_which_line(tmp_path):
+    """Also an error of ours that its own code asks for: it is no link that is down."""
+    file = tmp_path / "pyorch/controller/max_min.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        "from pyorch.wan import plan as planned\n\n"
+        "def plan(request, seen):\n"
+        "    alone = request.model_copy(update={'links': request.links[1:2]})\n"
+        "    return planned(alone) if seen.now_ps > 60e9 else 1 / 0\n"
+    )
+    spec = importlib.util.spec_from_file_location("own", file)
+    own = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(own)
+    with pytest.raises(PluginError) as caught:
+        Run([demand("far", "west", "20 Gb/s")], until_ms=60, decide=own.plan)
+    assert str(caught.value) == (
+        "pyorch/controller/max_min.py: plan, at the epoch until 50 ms: line 5: ZeroDivisionError:"
+        " division by zero"
+    )
+    away = [{"from": "0 ms", "to": "90 ms"}]
+    with pytest.raises(PluginError) as caught:
+        Run([demand("far", "west", "20 Gb/s")], until_ms=110, decide=own.plan, away=away)
+    assert str(caught.value) == (
+        "pyorch/controller/max_min.py: plan, at the epoch until 0.1 s: line 5: TheoryError: demand"
+        " far: no way leads from site east to west. Add a link."
+    )
+
+
+@pytest.mark.parametrize(
+    ("paths", "cuts"),
+    [({"paths": [["east", "west"]]}, [("east", "west")]),
+     ({}, [("east", "west"), ("middle", "west")])],
+)  # fmt: skip
+def test_a_demand_to_which_no_way_is_left_is_told_from_a_controller_that_is_away(paths, cuts):
+    """Away at 50 ms, all is well at 100 ms, and from 120 ms on far has no way, but near has."""
+    demands = [demand("near", "middle", "20 Gb/s"), demand("far", "west", "20 Gb/s", **paths)]
+    away = [{"from": "0 ms", "to": "60 ms"}]
+    run = Run(demands, until_ms=160, cut=(120 * MS_PS, *cuts), away=away)
+
+    rows = [(row.demand, row.no_way, row.granted_bps is None) for row in run.loop.decisions]
+    assert rows[:2] == [(0, None, True), (1, None, True)]
+    assert rows[2:4] == [(0, False, False), (1, False, False)]
+    assert rows[4:] == [(0, False, True), (1, True, True)]
+    assert run.moved == []
 
 
 def test_what_a_plan_grants_too_much_is_lowered_to_what_cables_carry():
@@ -259,6 +319,20 @@ MISTAKES = {
         "workload.0.control.controller: it looks at a run again and again",
     ),
 }  # fmt: skip
+
+
+def test_two_controllers_that_know_nothing_of_each_other_are_refused():
+    given = scenario([demand("far", "west", "20 Gb/s")], CONTROL)
+    own = given["workload"]
+    given["workload"] = [{key: own[key] for key in own if key != "control"}, own]
+    Resolver(typeids.load()).resolve(scenario_of(given))  # one may be there
+    given["workload"] = [own, own]
+    with pytest.raises(SpecError) as caught:
+        Resolver(typeids.load()).resolve(scenario_of(given))
+    assert (
+        "workload.1.control: workload.0 has a controller already, and two know nothing of each"
+        " other: both would give away the same links. Write all demands into one workload."
+    ) in str(caught.value)
 
 
 @pytest.mark.parametrize("what", MISTAKES)
