@@ -32,7 +32,7 @@ def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> Non
     domains = engines.of(spec).domains
     switches = int(nodes["is_switch"].sum())
     if domains > 1 and engines.of(spec).type == "fluid":
-        raise FieldError("engine.domains", "only a run of packets is cut into domains. Leave out.")
+        raise FieldError("engine.domains", "only a run of packets is cut into domains. Leave it out.")
     if domains > switches:
         raise FieldError(
             "engine.domains",
@@ -42,8 +42,8 @@ def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> Non
     if threads > domains:
         raise FieldError(
             "engine.threads",
-            f"{threads} for {domains} domains: a thread without a domain has nothing to do."
-            f" Write 1 to {domains}, or more domains.",
+            f"{threads} for {domains} domain{'s' * (domains > 1)}: a thread without a domain has"
+            f" nothing to do. Write {f'1 to {domains}' if domains > 1 else 1}, or more domains.",
         )
 
 

@@ -41,14 +41,15 @@ def _settle(value: object, info: ValidationInfo) -> FileRef:
             f"{quoted(value)} is not a file name. Write one, relative to the scenario."
         )
     path = Path(os.path.normpath(Path(context.get("folder", ".")) / value))
-    beside = sorted(p.name for p in path.parent.glob("*")) if path.parent.is_dir() else []
+    beside = sorted(p.name for p in path.parent.glob("*") if p.is_file())
     advice = f"The name is relative to the folder of the scenario.{did_you_mean(path.name, beside)}"
     try:
         check_file(path, LARGEST_TABLE_BYTES, SpecError, advice)
         stat = path.stat()
         return {"path": str(path), "sha256": _digest(str(path), stat.st_mtime_ns, stat.st_size)}
     except SpecError as error:
-        raise ValueError(f"{quoted(value)}: {error}") from None
+        written = "" if value == str(path) else f"{quoted(value)}: "
+        raise ValueError(f"{written}{error}") from None
 
 
 def _is_digest(text: object) -> bool:

@@ -53,7 +53,13 @@ def first(error: ValidationError, model: type[BaseModel]) -> tuple[KeyPath, str]
     if path[-1:] and path[-1] in _SCALARS:  # one complaint for each kind that there could be
         alike = [found for found in details if _path(found)[:-1] == path[:-1]]
         kinds = ", ".join(_KINDS[found["type"]] for found in alike if found["type"] in _KINDS)
-        return path[:-1], f"{show(detail['input'])} is none of: {kinds}. Write one of these."
+        given = detail["input"]
+        if isinstance(given, dict) and isinstance(given.get("type"), str):
+            return path[:-1], (
+                f"{show(given)} is no value of an attribute. Write a type as text:"
+                f" \"{quoted(given['type'])[1:-1]}[Name=value|Name=value]\"."
+            )
+        return path[:-1], f"{show(given)} is none of: {kinds}. Write one of these."
     return path, _sentence(detail, path, model)
 
 
@@ -73,14 +79,18 @@ def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:
             path[-1], known
         )
     if kind == "missing":
-        owner = dotted(path[:-1]) or "the scenario"
-        return f"this key is missing. {owner} needs it; add it."
+        return "this key is missing. Add it."
     if kind == "value_error":
         return str(context["error"])
     if kind in _LIMITS:
         return (
             f"{quoted(given)[1:-1]} is out of range; it must be {_LIMITS[kind].format(**context)}."
         )
+    if kind in ("model_type", "model_attributes_type"):
+        known = ", ".join(keys(model_at(model, path)))
+        return f"{show(given)} is not {_KINDS[kind]}. Write some of these keys: {known}."
+    if kind == "list_type" and isinstance(given, str) and "type" in keys(model_at(model, path)):
+        return f"{show(given)} is no section. Write type: {quoted(given)[1:-1]} and its parameters."
     if kind in _KINDS:
         return f"{show(given)} is not {_KINDS[kind]}. Write {_KINDS[kind]}."
     if kind == "string_pattern_mismatch":
@@ -112,7 +122,7 @@ def keys(model: type[BaseModel]) -> list[str]:
 
 
 def model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel]:
-    """Return the section that a path inside a scenario leads to."""
+    """Return the section that a path inside a scenario leads to, or ends in."""
     for part in path:
         if isinstance(part, int):
             continue

@@ -96,7 +96,8 @@ class TypeIds:
             is_a = f"{quoted(name)} is a {(other or '').replace('_', ' ')}"
             what = is_a if other else f"no {quoted(name)}"
             there_are = f"There are {', '.join(known)}" if known else "There is none"
-            raise ValueError(f"here goes a {kind}; {what}. {there_are}.{did_you_mean(name, known)}")
+            meant = "" if other else did_you_mean(name, known)
+            raise ValueError(f"here goes a {kind}; {what}. {there_are}.{meant}")
         if bracket:
             self._check_inner(name, inner)
 
@@ -119,7 +120,8 @@ class TypeIds:
             try:
                 self._checked(known[key], _read_inner(known[key], given))
             except ValueError as error:
-                raise ValueError(f"{name}: {key}: {error}") from None
+                hint = " Between attributes goes |." if "," in given else ""
+                raise ValueError(f"{name}: {key}: {error}{hint}") from None
 
     def signals(self, typed: dict, way: str) -> dict[str, str]:
         """Return what a type, or one that its attributes name, reads or writes, with its name.

@@ -59,7 +59,10 @@ def frames(data: bytes) -> Iterator[bytes]:
     while place < len(data):
         size, place = _varint(data, place)
         if place + size > len(data):
-            raise ValueError(f"ends within a message of {size} bytes: the file is cut short")
+            raise ValueError(
+                f"ends within a message of {size} bytes: the file is cut short, or is no stream of"
+                " protobuf"
+            )
         yield data[place : place + size]
         place += size
 

@@ -123,7 +123,11 @@ def _parse(text: str, where: str, key: str) -> tuple[int, list[_Operation], list
             needs[a] += after
             waits += [(a, before) for before in after]
         else:
-            raise FieldError(key, f"{at}: {quoted(line)} is no line of GOAL here.")
+            raise FieldError(
+                key, f"{at}: {quoted(line)} is no line of GOAL here. Write 'calc <ns>', 'send"
+                " <bytes>b to <rank>', 'recv <bytes>b from <rank>', each maybe with 'name: ' before"
+                " it, or 'name requires name'.",
+            )  # fmt: skip
     if inside:
         raise FieldError(key, f"{where}: ends inside rank {rank}: the file is cut short.")
     if rank + 1 != ranks:
@@ -159,8 +163,9 @@ def _operation(found: re.Match, rank: int, ranks: int, at: str, key: str) -> _Op
         number(group, "cpu")
     if peer >= ranks or peer == rank:
         raise FieldError(
-            key, f"{at}: rank {rank} and {peer}; write another one, up to {ranks - 1}."
-        )
+            key, f"{at}: rank {rank} cannot {kind} {found[4]} rank {peer}; write another one of 0"
+            f" to {ranks - 1}.",
+        )  # fmt: skip
     if size < 1:
         raise FieldError(key, f"{at}: a message has one byte or more.")
     return _Operation(kind, rank, size, peer, tag, 0, at)

@@ -80,7 +80,8 @@ class Request(Closed):
         _unique("demands", [demand.name for demand in self.demands])
         pairs = []
         for index, link in enumerate(self.links):
-            self._check_sites(f"links.{index}.between", link.between)
+            where = f"links.{index}.between"
+            self._check_sites({f"{where}.{end}": name for end, name in enumerate(link.between)})
             pairs.append(tuple(sorted(link.between)))
             if pairs[-1] in pairs[:-1]:
                 raise FieldError(
@@ -88,19 +89,20 @@ class Request(Closed):
                     " link already. Write one with the sum of their rates.",
                 )  # fmt: skip
         for index, demand in enumerate(self.demands):
-            self._check_sites(f"demands.{index}", [demand.source, demand.target])
+            where = f"demands.{index}"
+            self._check_sites({f"{where}.from": demand.source, f"{where}.to": demand.target})
             _check_function(f"demands.{index}", demand)
             _check_paths(f"demands.{index}", demand, set(pairs))
 
-    def _check_sites(self, where: str, ends: list[str]) -> None:
-        for name in ends:
+    def _check_sites(self, ends: dict[str, str]) -> None:
+        for key, name in ends.items():
             if name not in self.sites:
                 raise FieldError(
-                    where, f"no site is called {quoted(name)}. There are"
+                    key, f"no site is called {quoted(name)}. There are"
                     f" {', '.join(self.sites)}.{did_you_mean(name, self.sites)}",
                 )  # fmt: skip
-        if ends[0] == ends[1]:
-            raise FieldError(where, f"both ends are {quoted(ends[0])}. Name two sites.")
+        if len(set(ends.values())) == 1:
+            raise FieldError(key, f"both ends are {quoted(name)}. Name two sites.")
 
 
 def _unique(key: str, names: list[str]) -> None:

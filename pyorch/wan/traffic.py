@@ -290,7 +290,7 @@ def _check_hosts(
         if wanted > most * (1 + 1e-9):
             raise TheoryError(
                 f"demand {demand.name}: {format_si(wanted, 'bit/s')} can never be granted: the"
-                f" links of its {len(ends)} hosts carry {format_si(most, 'bit/s')}. Give it more"
+                f" links of its hosts ({len(ends)}) carry {format_si(most, 'bit/s')}. Give it more"
                 " hosts, or ask for at most that."
             )
 

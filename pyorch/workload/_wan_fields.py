@@ -80,7 +80,11 @@ class Controller(Closed):
     def _comes_back(self) -> "Controller":
         for index, away in enumerate(self.away):
             if away.end_ps <= away.start_ps:
-                raise FieldError(f"control.away.{index}.to", "must be later than `from`.")
+                start, end = (format_exact(t, TIME) for t in (away.start_ps, away.end_ps))
+                raise FieldError(
+                    f"control.away.{index}.to", f"{end} is not later than `from`, {start}."
+                    " Write a later time.",
+                )  # fmt: skip
         told_ps = self.delay_ps + 2 * self.step_ps
         if self.controller and self.epoch_ps < max(1, told_ps):
             raise FieldError(

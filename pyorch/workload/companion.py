@@ -88,10 +88,15 @@ class Params(Closed):
                 " 1 or more.",
             )  # fmt: skip
         mine = range(self.first_host, self.first_host + self.devices)
-        if set(mine) & set(range(self.first_peer, self.first_peer + self.peers)):
-            raise FieldError("first_peer", "a host would be a device and its own peer.")
+        if both := set(mine) & set(range(self.first_peer, self.first_peer + self.peers)):
+            raise FieldError(
+                "first_peer", f"{self.first_peer}: devices are hosts {mine[0]} to {mine[-1]}, so"
+                f" host {min(both)} would be a device and a peer. Choose peers beside them.",
+            )  # fmt: skip
         if (self.times > 1) != (self.every_ps > 0):
-            raise FieldError("every", "what happens several times needs `times` and `every`.")
+            raise FieldError(
+                "every", "what happens several times needs both: times: 3 and every: 1 ms."
+            )
         if self.start_ps + self.times * self.every_ps > LONGEST_PS:
             raise FieldError("times", "the last time would be after ten days.")
         return self

@@ -127,13 +127,21 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     found, available = graph_of(params), network.counts["hosts"]
     where = params.file["path"]
     if params.hosts and len(params.hosts) != found.devices:
-        raise FieldError("hosts", f"{len(params.hosts)} for the {found.devices} ranks of {where}.")
-    needed = max(params.hosts, default=-1) + 1 or found.devices
+        raise FieldError(
+            "hosts", f"{len(params.hosts)} for the {found.devices} ranks of {where}. List one for"
+            " each.",
+        )  # fmt: skip
+    if params.hosts and max(params.hosts) >= available:
+        raise FieldError(
+            "hosts", f"there is no host {max(params.hosts)}. The {available} hosts are 0 to"
+            f" {available - 1}.",
+        )  # fmt: skip
+    needed = found.devices
     if not params.hosts and params.placement != "random":
         needed = int(_host_index(params, network.nodes, network.links, 0).max()) + 1
     if needed > available:
         raise FieldError(
-            "hosts" if params.hosts else KEY,
+            KEY,
             f"{where}: {found.devices} ranks placed like this need {needed} hosts; the topology has"
             f" {available}.",
         )

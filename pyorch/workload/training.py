@@ -83,13 +83,15 @@ class Params(Closed):
         if set(self.amounts) != set(Amounts._fields):
             raise FieldError("amounts", f"are {', '.join(Amounts._fields)}.")
         if self.schedule == "steady" and (self.micro_batches, self.model_chunks) != (1, 1):
+            key = "micro_batches" if self.micro_batches != 1 else "model_chunks"
             raise FieldError(
-                "micro_batches", "a steady step has one micro-batch and one model chunk. Write"
+                key, "a steady step has one micro-batch and one model chunk. Write"
                 " schedule: 1f1b for more.",
             )  # fmt: skip
         if self.weights == "sharded" and (self.schedule, self.overlap) != ("steady", "compute"):
             raise FieldError(
-                "weights", "sharded are for schedule: steady with overlap: compute. Write these.",
+                "weights", f"sharded with schedule: {self.schedule} and overlap: {self.overlap}."
+                " Write schedule: steady and overlap: compute, or weights: whole.",
             )  # fmt: skip
         if self.model_chunks > 1 and self.micro_batches % self.stages:
             raise FieldError(

@@ -191,6 +191,13 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             raise FieldError(
                 f"demands.{index}.start", f"{start} is not before stop, {stop}. Raise stop."
             )
+        for change, later in enumerate(demand.profile):
+            if later.start_ps >= stop_ps:
+                start, stop = (format_exact(t, TIME) for t in (later.start_ps, stop_ps))
+                raise FieldError(
+                    f"demands.{index}.profile.{change}.from",
+                    f"{start} is not before stop, {stop}. Raise stop.",
+                )
     try:
         made = traffic(params, network.nodes, network.links)
     except TheoryError as error:

@@ -38,7 +38,7 @@ CHANGES = {
         "trace.nodes: these are sampled, so give a period too, sample: 10 us.",
     ),
     "a key that is missing": (
-        ", delay: 500 ns", "", "small.yaml:4: link.delay: this key is missing. link needs it",
+        ", delay: 500 ns", "", "small.yaml:4: link.delay: this key is missing. Add it.",
     ),
     "keys that are missing, each where it belongs": (
         "link: {rate: 800 Gb/s, delay: 500 ns}\nswitch: {buffer: 8 MB}", "link: {}",
@@ -57,10 +57,42 @@ CHANGES = {
         "delay: 500 ns}", "delay: 500 ns, classes: [{tiers: [0, 1], flow_control: 5}]}",
         "small.yaml:4: link.classes.0.flow_control: 5 is not a mapping of keys to values.",
     ),
+    "a type as a mapping": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport, attributes: {Entropy: {type: ns3::ScoredEntropy}}}",
+        "small.yaml:7: transport.attributes.Entropy: a mapping of keys to values is no value of an"
+        ' attribute. Write a type as text: "ns3::ScoredEntropy[Name=value|Name=value]".',
+    ),
+    "a comma between the attributes of a type": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::RoceTransport,"
+        " attributes: {Entropy: 'ns3::ScoredEntropy[Paths=4,ExcludedRounds=2]'}}",
+        "Paths: '4,ExcludedRounds=2' is not a whole number, 0 to 65536. Between attributes goes |.",
+    ),
+    "a workload that is a word": (
+        "{type: permutation, message: 1 MB}", "permutation",
+        "small.yaml:6: workload: 'permutation' (text) is no section. Write type: permutation and"
+        " its parameters.",
+    ),
+    "a section that is a flag": (
+        "stop:", "trace: true\nstop:",
+        "trace: true (true/false) is not a mapping of keys to values. Write some of these keys:"
+        " arrivals, pauses, sample, ",
+    ),
+    "threads without domains": (
+        "stop:", "engine: {threads: 4}\nstop:",
+        "engine.threads: 4 for 1 domain: a thread without a domain has nothing to do. Write 1, or"
+        " more domains.",
+    ),
+    "model chunks of a steady step": (
+        "type: permutation, message: 1 MB",
+        "type: training, preset: dense-100t, divide: 1000, model_chunks: 2",
+        "workload.model_chunks: a steady step has one micro-batch and one model chunk.",
+    ),
     "sharded weights beside a whole pass": (
         "type: permutation, message: 1 MB",
         "type: training, preset: dense-100t, divide: 1000, weights: sharded, overlap: pass",
-        "small.yaml:6: workload.weights: sharded are for schedule: steady with overlap: compute.",
+        "small.yaml:6: workload.weights: sharded with schedule: steady and overlap: pass. Write",
     ),
     "a number without unit": (
         "800 Gb/s", "800",
@@ -143,7 +175,7 @@ CHANGES = {
     ),
     "a file that is not there": (
         "{type: permutation, message: 1 MB}", "{type: htsim_cm, file: none.cm}",
-        "small.yaml:6: workload.file: 'none.cm': none.cm: cannot be read (No such file or"
+        "small.yaml:6: workload.file: none.cm: cannot be read (No such file or"
         " directory). The name is relative to the folder of the scenario.",
     ),
     "a failure of a link that is not there": (

@@ -118,7 +118,8 @@ MISTAKES = {
         "num_ranks 2\nrank 0 {\nrecv 1b from -1\n}\nrank 1 {\n}\n", "x.goal:3: -1 is whoever comes",
     ),
     "a rank that is not there": (
-        "num_ranks 2\nrank 0 {\nsend 1b to 2\n}\nrank 1 {\n}\n", "x.goal:3: rank 0 and 2; write",
+        "num_ranks 2\nrank 0 {\nsend 1b to 2\n}\nrank 1 {\n}\n",
+        "x.goal:3: rank 0 cannot send to rank 2; write another one of 0 to 1.",
     ),
     "no partner": (
         "num_ranks 2\nrank 0 {\nsend 1b to 1 tag 4\n}\nrank 1 {\nrecv 1b from 0\n}\n",

@@ -203,7 +203,7 @@ MISTAKES = {
     ),
     "away for no time": (
         [], {"delay": "1 ms", "away": [{"from": "2 ms", "to": "2 ms"}]}, {},
-        "control.away.0.to: must be later than `from`",
+        "control.away.0.to: 2 ms is not later than `from`, 2 ms. Write a later time.",
     ),
 }  # fmt: skip
 

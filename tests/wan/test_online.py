@@ -314,6 +314,10 @@ MISTAKES = {
         {"profile": [{"from": "2 ms", "demand": "1 Gb/s"}, {"from": "1 ms", "demand": "1 Gb/s"}]},
         {}, {}, "demands.0.profile.1.from: 1 ms is not after 2 ms. Sort the changes",
     ),
+    "a change that comes too late": (
+        {"profile": [{"from": "1 s", "demand": "1 Gb/s"}]}, {}, {},
+        "demands.0.profile.0.from: 1 s is not before stop, 1 s. Raise stop.",
+    ),
     "what is skipped": (
         {}, {}, {"engine": {"skip": "1%"}},
         "workload.0.control.controller: it looks at a run again and again",

@@ -44,17 +44,17 @@ def test_the_command_prints_a_row_for_each_tunnel(tmp_path):
 MISTAKES = {
     "an unknown site": (
         "from: a, to: b", "from: a, to: bb",
-        "sites.yaml:7: demands.0: no site is called 'bb'. There are a, b, c.",
+        "sites.yaml:7: demands.0.to: no site is called 'bb'. There are a, b, c.",
     ),
     "a link to an unknown site": (
-        "[b, c]", "[b, d]", "sites.yaml:4: links.1.between: no site is called 'd'.",
+        "[b, c]", "[b, d]", "sites.yaml:4: links.1.between.1: no site is called 'd'.",
     ),
     "the same link twice": (
         "[b, c]", "[b, a]",
         "sites.yaml:4: links.1.between: 'b' and 'a' have a link already. Write one with the sum",
     ),
     "a demand from a site to itself": (
-        "from: a, to: b", "from: a, to: a", "sites.yaml:7: demands.0: both ends are 'a'.",
+        "from: a, to: b", "from: a, to: a", "sites.yaml:7: demands.0.to: both ends are 'a'.",
     ),
     "a name twice": ("name: web", "name: bulk", "demands.1: 'bulk' is there twice. Name it once."),
     "neither demand nor function": (

@@ -93,7 +93,7 @@ def test_a_resolved_spec_is_read_back_as_it_stands():
          "workload.preset: dense-100t has no section traffic"),
         (SERVICE | {"what": "decode", "devices": 6}, "workload.devices: 6 are not groups of 4"),
         (JOB | {"what": "checkpoint", "peers": 4, "first_peer": 15},
-         "workload.first_peer: a host would be a device and its own peer."),
+         "so host 15 would be a device and a peer. Choose peers beside them."),
         (JOB | {"what": "checkpoint", "peers": 4, "first_peer": 29},
          "workload.peers: 4 from host 29 on; the topology has 32 hosts."),
         (JOB | PEERS | {"what": "checkpoint", "times": 2}, "workload.every: what happens several"),

@@ -156,7 +156,7 @@ def test_a_resolved_spec_is_read_back_as_it_stands(folder, kind):
         ({"format": "otf"}, "workload.format: "),
         ({"hosts": [0, 1]}, "workload.hosts: 2 for the 3 ranks of"),
         ({"hosts": [0, 1, 1]}, "workload.hosts: a host is there twice."),
-        ({"hosts": [0, 1, 8]}, "3 ranks placed like this need 9 hosts; the topology has 8."),
+        ({"hosts": [0, 1, 8]}, "workload.hosts: there is no host 8. The 8 hosts are 0 to 7."),
         ({"first_host": 6}, "3 ranks placed like this need 9 hosts; the topology has 8."),
         ({"hosts": [0, 1, 2], "placement": "random"}, "workload.hosts: lists the hosts, so leave"),
         ({"stride": 2}, "workload.stride: 2 with placement packed."),
@@ -179,7 +179,7 @@ def test_what_cannot_be_is_refused_in_one_line(folder, changes, message):
 
 FILES = {
     "cut short": (PING[:-2], "ends inside rank 2: the file is cut short."),
-    "a rank that is not there": (PING.replace("to 2", "to 3"), ":4: rank 0 and 3; write another"),
+    "a rank that is not there": (PING.replace("to 2", "to 3"), ":4: rank 0 cannot send to rank 3;"),
     "a circle": (
         PING.replace("b requires a\n}\nrank 1", "b requires a\na requires b\n}\nrank 1"),
         ":3: waits for itself in a circle, so it never starts.",

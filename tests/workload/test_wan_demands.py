@@ -116,7 +116,7 @@ def test_a_spec_on_disk_is_the_same_spec():
 MISTAKES = {
     "an unknown site": (
         lambda s: demand(0)(s).update({"to": "wset"}),
-        r"workload.demands.0: no site is called 'wset'. .* Did you mean west\?",
+        r"workload.demands.0.to: no site is called 'wset'. .* Did you mean west\?",
     ),
     "a tunnel over a link that does not exist": (
         lambda s: (
@@ -135,7 +135,7 @@ MISTAKES = {
     ),
     "more than the hosts can send": (
         lambda s: demand(0)(s).update(demand="500 Gb/s", hosts=1),
-        "demand bulk: 500 Gbit/s can never be granted: the links of its 1 hosts carry 400",
+        "demand bulk: 500 Gbit/s can never be granted: the links of its hosts \\(1\\) carry 400",
     ),
     "nothing left": (
         lambda s: (
