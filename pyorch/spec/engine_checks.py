@@ -40,10 +40,11 @@ def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> Non
             f" Write 1 to {switches}.",
         )
     if threads > domains:
+        most, s = (f"1 to {domains}", "s") if domains > 1 else ("1", "")
         raise FieldError(
             "engine.threads",
-            f"{threads} for {domains} domain{'s' * (domains > 1)}: a thread without a domain has"
-            f" nothing to do. Write {f'1 to {domains}' if domains > 1 else 1}, or more domains.",
+            f"{threads} for {domains} domain{s}: a thread without a domain has nothing to do."
+            f" Write {most}, or more domains.",
         )
 
 
