@@ -32,7 +32,7 @@ def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> Non
     domains = engines.of(spec).domains
     switches = int(nodes["is_switch"].sum())
     if domains > 1 and engines.of(spec).type == "fluid":
-        raise FieldError("engine.domains", "only a run of packets is cut into domains. Leave it out.")
+        raise FieldError("engine.domains", "only a run of packets has domains. Leave it out.")
     if domains > switches:
         raise FieldError(
             "engine.domains",
