@@ -82,6 +82,7 @@ def test_every_kind_that_list_names_can_be_listed():
 
 
 def test_an_attribute_is_listed_with_unit_range_and_meaning():
+    assert "losses               link: {loss_model: {type: ns3::" in pyorch("list").stdout
     lines = pyorch("list", "attributes", "Pfc").stdout.splitlines()
     rows = {line.split()[0]: line for line in lines}
 

@@ -123,11 +123,17 @@ def _written(contract: str) -> str:
         return typed
     if contract in Switch.model_fields:
         return f"switch: {{{typed}}}"
+    if contract == "program":
+        return "switch: {programs: [{type: ns3::..., attributes: {...}}]}"
+    if contract == "loss":
+        return "link: {loss_model: {type: ns3::..., attributes: {...}}}"
     return 'as the value of an attribute: "ns3::...[Name=value|Name=value]"'
 
 
 def _plural(contract: str) -> str:
-    return contract if contract.endswith("ing") else f"{contract}s"
+    if contract.endswith("ing"):
+        return contract
+    return f"{contract}es" if contract.endswith("s") else f"{contract}s"
 
 
 def _names(entry: dict) -> str:

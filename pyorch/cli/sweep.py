@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from pyorch import spec as specs
+from pyorch.errors import PluginError
 from pyorch.runs import asked
 from pyorch.runs.choose import choose
 from pyorch.simulate.progress import duration_text
@@ -38,6 +39,9 @@ def sweep(
     runs = choose(scenario, scale, variant, case, None, assignments)
     asked.note(Path("results") / runs[0].scenario, assignments)
     names = workflow.metrics_of(runs) if metrics is None else [m for m in metrics if m != "none"]
+    for name in names:
+        if refusal := workflow.refusal_of(name, runs):
+            raise PluginError(f"--metric {name}: {refusal}")
     folder = table_folder(scale, variant, case, assignments)
     with display() as show:
         outcome = workflow.sweep(runs, cores, names, folder, show)

@@ -62,12 +62,19 @@ class Outcome:
 def metrics_of(runs: Iterable[specs.Run]) -> list[str]:
     """Return the metrics that all of these runs can be asked, sorted."""
     runs = list(runs)
-    found = []
-    for name in plugins.names("pyorch.metrics"):
-        refusal = getattr(plugins.load("pyorch.metrics", name), "refusal", lambda _: "")
-        if not any(refusal(run.spec) for run in runs):
-            found.append(name)
-    return found
+    return [name for name in plugins.names("pyorch.metrics") if not refusal_of(name, runs)]
+
+
+def refusal_of(metric: str, runs: Iterable[specs.Run]) -> str:
+    """Return why a metric cannot be asked of all of these runs; nothing if it can.
+
+    Raises
+    ------
+    PluginError
+        There is no such metric.
+    """
+    refusal = getattr(plugins.load("pyorch.metrics", metric), "refusal", lambda _: "")
+    return next(filter(None, (refusal(run.spec) for run in runs)), "")
 
 
 def sweep(

@@ -128,6 +128,21 @@ def pyorch(project, *arguments):
 
 
 @pytest.mark.ns3
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [("slowdwon", "no metrics 'slowdwon'. Found in pyorch/metrics: "),
+     ("wan_control", "--metric wan_control: no controller has looked at it. Write ")],
+)  # fmt: skip
+def test_a_metric_that_cannot_be_asked_is_refused_before_anything_is_run(project, metric, said):
+    command = [sys.executable, "-m", "pyorch", "sweep", project.scenario, "--metric", metric]
+    done = subprocess.run(
+        command, cwd=project.folder, env=project.environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and done.stderr.startswith(said) and done.stderr.count("\n") == 1
+    assert not list((project.folder / "results").glob("*/s*"))
+
+
+@pytest.mark.ns3
 @pytest.mark.slow
 def test_a_sweep_makes_runs_and_tables_once_and_leaves_snakemake_to_its_log(project):
     first = pyorch(project, "sweep", project.scenario, "--cores", 2)
