@@ -86,11 +86,15 @@ def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:
         return (
             f"{quoted(given)[1:-1]} is out of range; it must be {_LIMITS[kind].format(**context)}."
         )
-    if kind in ("model_type", "model_attributes_type"):
-        known = ", ".join(keys(model_at(model, path)))
-        return f"{show(given)} is not {_KINDS[kind]}. Write some of these keys: {known}."
-    if kind == "list_type" and isinstance(given, str) and "type" in keys(model_at(model, path)):
-        return f"{show(given)} is no section. Write type: {quoted(given)[1:-1]} and its parameters."
+    if kind in ("model_type", "model_attributes_type", "list_type"):
+        known = keys(model_at(model, path))
+        if isinstance(given, str) and "type" in known:
+            word = quoted(given)[1:-1]
+            return f"{show(given)} is no section. Write type: {word} and its parameters."
+        if kind != "list_type":
+            return f"{show(given)} is not {_KINDS[kind]}. Write some of these: {', '.join(known)}."
+        if isinstance(given, dict):
+            return f"{show(given)} is not a list. Write a list also of one: [{{...}}]."
     if kind in _KINDS:
         return f"{show(given)} is not {_KINDS[kind]}. Write {_KINDS[kind]}."
     if kind == "string_pattern_mismatch":

@@ -74,9 +74,17 @@ CHANGES = {
         "small.yaml:6: workload: 'permutation' (text) is no section. Write type: permutation and"
         " its parameters.",
     ),
+    "a queue that is a word": (
+        "buffer: 8 MB", "buffer: 8 MB, queue: ns3::RedEcn",
+        "switch.queue: 'ns3::RedEcn' (text) is no section. Write type: ns3::RedEcn and its",
+    ),
+    "one failure that is no list": (
+        "stop:", "failures: {type: scheduled, links: [[0, 16]], at: 1 us}\nstop:",
+        "failures: a mapping of keys to values is not a list. Write a list also of one: [{...}].",
+    ),
     "a section that is a flag": (
         "stop:", "trace: true\nstop:",
-        "trace: true (true/false) is not a mapping of keys to values. Write some of these keys:"
+        "trace: true (true/false) is not a mapping of keys to values. Write some of these:"
         " arrivals, pauses, sample, ",
     ),
     "threads without domains": (
