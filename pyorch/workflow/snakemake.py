@@ -184,4 +184,5 @@ _listening: list[int] = []
 
 def _tell(event: dict) -> None:
     for descriptor in _listening:
-        os.write(descriptor, json.dumps(event).encode() + b"\n")
+        with suppress(OSError):  # who listened may be gone
+            os.write(descriptor, json.dumps(event).encode() + b"\n")
