@@ -44,6 +44,11 @@ FramePool::FailFull() const
 void
 FramePool::FreeNote(FrameId id)
 {
+    m_frames[id].noted = false;
+    if (m_hops.empty() && !m_carries)
+    {
+        return; // nothing hangs on any note: this one need not be fetched
+    }
     uint32_t& first = m_notes[id].firstHop;
     while (first != NO_HOP)
     {
@@ -53,7 +58,6 @@ FramePool::FreeNote(FrameId id)
         m_freeHops = first;
         first = next;
     }
-    m_frames[id].noted = false;
     if (const auto cargo = std::unique_ptr<FrameCargo>(m_notes[id].cargo))
     {
         cargo->OnLost();
