@@ -20,9 +20,7 @@ CreditPacer::CreditPacer(const Rules& rules)
 void
 CreditPacer::List(uint32_t flow)
 {
-    const Flow& state = Of(flow);
-    const bool byBytes = m_rules.order == FlowOrder::By::LEAST_REMAINING;
-    m_order.Push(flow, byBytes ? state.wantedBytes + state.outstandingBytes : state.number);
+    m_order.Push(flow, Of(flow).number);
     m_waits = true;
 }
 
@@ -41,21 +39,6 @@ CreditPacer::Want(uint32_t flow, uint64_t bytes)
     state.wantedBytes += bytes;
     m_wantedBytes += bytes;
     List(flow);
-}
-
-void
-CreditPacer::Received(uint32_t flow, uint64_t bytes)
-{
-    if (!IsKnown(flow))
-    {
-        return; // it never wanted any
-    }
-    Flow& state = Of(flow);
-    state.outstandingBytes -= std::min(bytes, state.outstandingBytes);
-    if (state.wantedBytes > 0)
-    {
-        List(flow);
-    }
 }
 
 void
@@ -79,25 +62,13 @@ CreditPacer::SetRateBps(uint64_t rateBps)
 std::optional<CreditPacer::Credit>
 CreditPacer::Take(uint64_t nowPs)
 {
-    if (m_rules.rateBps > 0 && nowPs < m_pacer.NextPs())
+    if (nowPs < m_pacer.NextPs())
     {
         return std::nullopt;
     }
     using Verdict = FlowOrder::Verdict;
-    uint32_t asked = 0;
-    const uint32_t flow = m_order.PopFirst([this, &asked](uint32_t candidate) {
-        const Flow& state = Of(candidate);
-        if (state.wantedBytes == 0)
-        {
-            return Verdict::DROP;
-        }
-        if (m_rules.mostFlows > 0 && ++asked > m_rules.mostFlows)
-        {
-            return Verdict::STOP;
-        }
-        const bool full = m_rules.mostOutstandingBytes > 0 &&
-                          state.outstandingBytes >= m_rules.mostOutstandingBytes;
-        return full ? Verdict::KEEP : Verdict::TAKE;
+    const uint32_t flow = m_order.PopFirst([this](uint32_t candidate) {
+        return Of(candidate).wantedBytes == 0 ? Verdict::DROP : Verdict::TAKE;
     });
     if (flow == FlowOrder::NOBODY)
     {
@@ -109,11 +80,7 @@ CreditPacer::Take(uint64_t nowPs)
     state.wantedBytes -= bytes;
     m_wantedBytes -= bytes;
     m_waits = m_wantedBytes > 0;
-    state.outstandingBytes += bytes;
-    if (m_rules.rateBps > 0)
-    {
-        m_pacer.Sent(nowPs, bytes, m_rules.rateBps);
-    }
+    m_pacer.Sent(nowPs, bytes, m_rules.rateBps);
     if (state.wantedBytes > 0)
     {
         List(flow);

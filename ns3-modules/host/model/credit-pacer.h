@@ -19,9 +19,8 @@ namespace fabric
  * @ingroup host
  * @brief Credit that a receiving host hands out to the flows that want to send to it.
  *
- * NDP pulls (one packet each, round robin, paced), EQDS and RCCC credits (quanta, a rate that
- * congestion control scales) and Homa grants (least remaining first, a few flows at a time, so much
- * outstanding, not paced) differ in the rules, not in the machine.
+ * NDP's PULLs (one packet each) and RCCC's credits (quanta, a rate that follows how oversubscribed
+ * the network is) differ in the rules, not in the machine.
  */
 class CreditPacer
 {
@@ -29,11 +28,9 @@ class CreditPacer
     /// How credit is handed out.
     struct Rules
     {
-        uint32_t quantumBytes;         ///< Of one credit, > 0 [byte]
-        FlowOrder::By order;           ///< Of the flows
-        uint64_t rateBps;              ///< Of all credit, 0: as fast as it is wanted [bit/s]
-        uint32_t mostFlows;            ///< Only so many of the first, 0: all
-        uint64_t mostOutstandingBytes; ///< Credit of a flow that has not come back, 0: any [byte]
+        uint32_t quantumBytes; ///< Of one credit, > 0 [byte]
+        FlowOrder::By order;   ///< Of the flows: in turn, or who began first
+        uint64_t rateBps;      ///< Of all credit, > 0 [bit/s]
     };
 
     /// Leave for one flow to send.
@@ -45,23 +42,21 @@ class CreditPacer
 
     explicit CreditPacer(const Rules& rules);
 
-    void Want(uint32_t flow, uint64_t bytes);     ///< A flow wants this much more [byte]
-    void Received(uint32_t flow, uint64_t bytes); ///< Data came for which it had credit [byte]
-    void Forget(uint32_t flow);                   ///< A flow has ended; its number may be reused
-    void SetRateBps(uint64_t rateBps);            ///< From the next credit on [bit/s]
+    void Want(uint32_t flow, uint64_t bytes); ///< A flow wants this much more [byte]
+    void Forget(uint32_t flow);               ///< A flow has ended; its number may be reused
+    void SetRateBps(uint64_t rateBps);        ///< From the next credit on [bit/s]
 
     /// @return credit to hand out now, none if nobody may have any before NextPs
     std::optional<Credit> Take(uint64_t nowPs);
 
-    /// @return when to call Take again, NEVER_PS: after the next Want or Received [ps]
+    /// @return when to call Take again, NEVER_PS: after the next Want [ps]
     uint64_t NextPs() const;
 
   private:
     struct Flow
     {
-        uint64_t wantedBytes{0};      ///< And not yet credited [byte]
-        uint64_t outstandingBytes{0}; ///< Credited, and not yet received [byte]
-        uint64_t number{0};           ///< In order of the first Want
+        uint64_t wantedBytes{0}; ///< And not yet credited [byte]
+        uint64_t number{0};      ///< In order of the first Want
     };
 
     void List(uint32_t flow);

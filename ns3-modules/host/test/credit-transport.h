@@ -67,9 +67,7 @@ class CreditTransport final : public MessageTransport<CreditOutbound, CreditInbo
         MessageTransport::DoAttach();
         m_credit.emplace(CreditPacer::Rules{.quantumBytes = m_mtuBytes,
                                             .order = FlowOrder::By::ROUND_ROBIN,
-                                            .rateBps = 95'000'000'000,
-                                            .mostFlows = 0,
-                                            .mostOutstandingBytes = 0});
+                                            .rateBps = 95'000'000'000});
     }
 
     void Begin(CreditOutbound& out) override
@@ -138,15 +136,6 @@ class CreditTransport final : public MessageTransport<CreditOutbound, CreditInbo
         m_credit->Want(in.slot, m_mtuBytes); // it has to come once more
         MessageTransport::OnTrimmed(in, header, port);
         HandOut();
-    }
-
-    void OnPayload(CreditInbound& in, FrameId data, PortId port, uint32_t expected) override
-    {
-        if (in.wants)
-        {
-            m_credit->Received(in.slot, m_mtuBytes);
-        }
-        MessageTransport::OnPayload(in, data, port, expected);
     }
 
     void OnDelivered(CreditInbound& in) override

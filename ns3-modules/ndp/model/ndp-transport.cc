@@ -70,9 +70,7 @@ NdpTransport::DoAttach()
     m_pulls.emplace(CreditPacer::Rules{
         .quantumBytes = static_cast<uint32_t>(m_packetBytes),
         .order = m_pullOrder,
-        .rateBps = static_cast<uint64_t>(m_pullShare * static_cast<double>(HostRateBps())),
-        .mostFlows = 0,
-        .mostOutstandingBytes = 0});
+        .rateBps = static_cast<uint64_t>(m_pullShare * static_cast<double>(HostRateBps()))});
 }
 
 // ---- source

@@ -71,9 +71,7 @@ UecDestination::DoAttach()
     m_credit.emplace(CreditPacer::Rules{
         .quantumBytes = static_cast<uint32_t>(m_quantumPackets * PacketBytes()),
         .order = FlowOrder::By::ROUND_ROBIN,
-        .rateBps = m_rateBps,
-        .mostFlows = 0,
-        .mostOutstandingBytes = 0});
+        .rateBps = m_rateBps});
 }
 
 void
