@@ -78,7 +78,7 @@ void
 UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t)
 {
     const Frame& frame = Host().GetFrame(id);
-    const uint32_t arrived = in.received.Base() + in.received.Held();
+    const uint32_t arrived = in.received.Count();
     const bool isFirst = in.arrivedPackets == 0;
     const bool isCopy = arrived == in.arrivedPackets;
     in.arrivedPackets = arrived;
@@ -132,7 +132,7 @@ UecDestination::Acknowledge(UecInbound& in, FrameId id, PortId port, uint8_t kin
     auto& words = Host().Note(id).words;
     words[uec::BITMAP] = bits;
     words[uec::FROM] = from;
-    words[uec::COUNT] = in.received.Base() + in.received.Held();
+    words[uec::COUNT] = in.received.Count();
     SendAnswer(in, id, port, kind);
 }
 
