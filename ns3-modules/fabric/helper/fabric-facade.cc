@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <map>
+#include <ranges>
 #include <stdexcept>
 
 namespace ns3
@@ -206,12 +207,9 @@ Facade::Option(const std::string& name, int64_t value, uint32_t index)
     const auto found = setters.find(name);
     if (found == setters.end())
     {
-        std::vector<std::string> names;
-        for (const auto& [known, setter] : setters)
-        {
-            names.push_back(known);
-        }
-        Refuse("there is no option '" + name + "'. Allowed: " + Join(names) + ".");
+        const auto known = std::views::keys(setters);
+        Refuse("there is no option '" + name +
+               "'. Allowed: " + Join({known.begin(), known.end()}) + ".");
     }
     if (value < 0)
     {

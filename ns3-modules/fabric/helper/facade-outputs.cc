@@ -5,7 +5,6 @@
 #include "facade-records.h"
 
 #include "ns3/domains.h"
-#include "ns3/episode-memory.h"
 #include "ns3/steady-skip.h"
 
 #include <algorithm>
@@ -248,60 +247,6 @@ MakeSummary(const Domains& run)
     return table;
 }
 
-/// What was skipped of each message.
-OutputTable
-MakeSkippedFlows(const FabricParts& parts)
-{
-    OutputTable table;
-    const size_t n = parts.First().Messages().Size();
-    table.Add("flow", n, [&](size_t i) { return parts.First().Messages()[i].id; });
-    table.Add("skipped_packets", n, [&](size_t i) {
-        return SkippedOf(parts, static_cast<uint32_t>(i)).arrived;
-    });
-    return table;
-}
-
-/// Each steady state that was skipped, or part of one.
-OutputTable
-MakeSkips(const FabricParts& parts)
-{
-    const auto& rows = parts.First().GetSkip()->Skips();
-    OutputTable table;
-    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
-    table.Add("skipped_ps", rows.size(), [&](size_t i) { return rows[i].byPs; });
-    table.Add("skipped_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
-    table.Add("measured_ps", rows.size(), [&](size_t i) { return rows[i].measuredPs; });
-    table.Add("exact", rows.size(), [&](size_t i) { return rows[i].isExact; });
-    table.Add("flows", rows.size(), [&](size_t i) { return rows[i].messages; });
-    return table;
-}
-
-/// What was replayed of each message.
-OutputTable
-MakeReplayedFlows(const Fabric& fabric)
-{
-    OutputTable table;
-    const size_t n = fabric.Messages().Size();
-    table.Add("flow", n, [&](size_t i) { return fabric.Messages()[i].id; });
-    table.Add("replayed_packets", n, [&](size_t i) {
-        return fabric.GetMemory()->PacketsOf(static_cast<uint32_t>(i));
-    });
-    return table;
-}
-
-/// Each episode that was replayed.
-OutputTable
-MakeReplays(const Fabric& fabric)
-{
-    const auto& rows = fabric.GetMemory()->Replays();
-    OutputTable table;
-    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
-    table.Add("replayed_ps", rows.size(), [&](size_t i) { return rows[i].lengthPs; });
-    table.Add("replayed_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
-    table.Add("flows", rows.size(), [&](size_t i) { return rows[i].messages; });
-    return table;
-}
-
 /// @return what became of the items of a run: its domain knows it of each
 ItemCourse
 CourseOf(const FabricParts& parts)
@@ -385,16 +330,7 @@ MakeOutputs(const Domains& run)
     }
     tables["summary"] = MakeSummary(run);
     tables["transports"] = MakeTransports(parts);
-    if (parts.First().GetSkip()) // then there is one domain
-    {
-        tables["skips"] = MakeSkips(parts);
-        tables["skipped_flows"] = MakeSkippedFlows(parts);
-    }
-    if (parts.First().GetMemory()) // likewise
-    {
-        tables["replays"] = MakeReplays(parts.First());
-        tables["replayed_flows"] = MakeReplayedFlows(parts.First());
-    }
+    AddSkips(tables, parts.First());
     AddRecords(tables, parts);
     return tables;
 }

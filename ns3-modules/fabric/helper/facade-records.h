@@ -30,6 +30,9 @@ NodeIdOf(const FabricParts& parts, PortId port)
 /// Add the tables of what was to be recorded while a run went on: arrivals, pauses, samples.
 void AddRecords(std::map<std::string, OutputTable>& tables, const FabricParts& parts);
 
+/// Add the tables of what was not executed, if that was asked for; then there is one domain.
+void AddSkips(std::map<std::string, OutputTable>& tables, const Fabric& fabric);
+
 } // namespace fabric
 } // namespace ns3
 

@@ -5,7 +5,6 @@
 #include "fabric.h"
 
 #include "fabric-egress.h"
-#include "episode-memory.h"
 #include "steady-skip.h"
 
 #include "ns3/abort.h"
@@ -187,31 +186,6 @@ Fabric::OpenConversation(uint32_t endpoint, uint32_t dst)
                     "a conversation beside the messages of the tables needs a transport that "
                     "IsOpen, so that its other host has an end of it");
     return index;
-}
-
-void
-Fabric::Delivered(uint32_t message)
-{
-    m_messages.Delivered(message, m_nowPs);
-    m_delivered++;
-    if (m_skip)
-    {
-        m_skip->Disturbed();
-    }
-    if (!m_endpoints[m_messages[message].dstEndpoint].transport->IsAcknowledged())
-    {
-        Acknowledged(message);
-    }
-}
-
-void
-Fabric::Acknowledged(uint32_t message)
-{
-    m_messages.Acknowledged(message, m_nowPs);
-    if (m_memory)
-    {
-        m_memory->Ended(message);
-    }
 }
 
 /// @return port of the source host by which a message leaves if it keeps to one path

@@ -106,18 +106,15 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
     {
         m_capture = std::make_unique<PacketCapture>(*this);
     }
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
-    {
-        m_ports[port].isWatched =
-            m_capture || m_linkClasses[m_ports[port].linkClass].watchesSenders;
-    }
     m_fetches = m_network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
                 FullWireBytes() > FRAME_CACHE_BYTES;
-    std::vector<PortId> peers(m_network.NumPorts());
-    std::ranges::transform(m_network.ports.Data(),
-                           m_network.ports.Data() + peers.size(),
-                           peers.begin(),
-                           &Port::peer);
+    std::vector<PortId> peers;
+    for (PortId id = 0; id < m_network.NumPorts(); id++)
+    {
+        Port& port = m_ports[id];
+        port.isWatched = m_capture || m_linkClasses[port.linkClass].watchesSenders;
+        peers.push_back(port.peer);
+    }
     m_instant.SetPorts(std::move(peers));
     BuildTelemetry(tables.sampled);
     BuildMemory(tables);

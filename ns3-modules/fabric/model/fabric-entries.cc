@@ -97,6 +97,31 @@ Fabric::Readmit(uint32_t message)
 }
 
 void
+Fabric::Delivered(uint32_t message)
+{
+    m_messages.Delivered(message, m_nowPs);
+    m_delivered++;
+    if (m_skip)
+    {
+        m_skip->Disturbed();
+    }
+    if (!m_endpoints[m_messages[message].dstEndpoint].transport->IsAcknowledged())
+    {
+        Acknowledged(message);
+    }
+}
+
+void
+Fabric::Acknowledged(uint32_t message)
+{
+    m_messages.Acknowledged(message, m_nowPs);
+    if (m_memory)
+    {
+        m_memory->Ended(message);
+    }
+}
+
+void
 Fabric::SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
 {
     m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, index), token});

@@ -177,9 +177,8 @@ class Fabric final : public PacketLoop
     }
 
     uint64_t PausedPs(PortId port, uint64_t atPs) const; ///< Held back until then [ps]
-    /// @return steady states that were skipped, null if nobody asked for it
-    const SteadySkip* GetSkip() const;
-    const EpisodeMemory* GetMemory() const; ///< @return what was replayed, likewise
+    const SteadySkip* GetSkip() const; ///< Null if nobody asked for it
+    const EpisodeMemory* GetMemory() const; ///< Likewise
 
     uint64_t RuleChanges() const; ///< Of all switch programs
     /// @return egress ports of the links that a single-path message crosses; empty if sprayed
