@@ -153,6 +153,26 @@ def test_the_table_of_figure_6_with_every_transport_shows_what_was_measured():
     assert over.loc["RoCEv2 (go-back-N, PFC)", 1.0] > over.loc["Single path, best effort", 1.0] > 5
 
 
+def test_the_table_of_figure_5_with_1024_hosts_shows_what_was_measured():
+    over, fluid = (
+        pd.read_csv(RESULTS / "figure_5" / "laptop" / f"{table}.csv").groupby("label", sort=False)
+        for table in ("slowdown", "fluid")
+    )
+    ratios = fluid["over_fluid_p100"].apply(list)
+    for label, rows in over:
+        of_each = ratios.get(label, [])
+        shown = interval(rows["over_optimal_p100"], 2 if of_each else 3)
+        assert f"| {label} | {shown} | {each(of_each, 3)} |\n".replace("|  |", "| |") in PAGE
+
+    single = ["Single path, best effort", "SMaRTT, single path"]
+    assert ratios[single].map(max).max() < 1.011
+    bounds = {"RoCEv2 (go-back-N, PFC)": (2, 20), "InfiniBand (credits)": (4, 19)}
+    bounds |= {"RoCEv2 + DCQCN": (34, 52), "RoCEv2 + HPCC": (6, 8)}
+    for label, (least, most) in bounds.items():
+        assert round(100 * min(ratios[label]) - 100) == least, label
+        assert round(100 * max(ratios[label]) - 100) == most, label
+
+
 SENSITIVITY = [
     re.split(r" ?\| ?", line)[1:-1]
     for line in re.findall(
