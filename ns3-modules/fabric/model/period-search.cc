@@ -124,6 +124,18 @@ PeriodSearch::IsHopeful() const
     return m_isOn && (m_period > 0 || m_parts.Size() < 2 * Repetition::LEAST);
 }
 
+std::optional<bool>
+PeriodSearch::GoesOn()
+{
+    if (!std::exchange(m_isCut, false))
+    {
+        return std::nullopt;
+    }
+    const bool goesOn = m_parts.GoesOn(m_period);
+    m_parts.Forget(m_period);
+    return goesOn;
+}
+
 std::optional<PeriodSearch::Span>
 PeriodSearch::Look(const Take& take)
 {

@@ -66,6 +66,20 @@ class PeriodSearch
     /// @return a span, if the last instant has ended one
     std::optional<Span> Look(const Take& take);
 
+    /// After a span was given: see whether what comes is as it was a period before.
+    void GoOn()
+    {
+        m_isOn = true;
+    }
+
+    /// @return whether it is, if the last instant has ended a part
+    std::optional<bool> GoesOn();
+
+    uint64_t CutPs() const ///< When the last part ended [ps]
+    {
+        return m_cutPs;
+    }
+
   private:
     uint64_t Of(const Frame& frame) const;
     uint64_t Queues() const;

@@ -42,6 +42,15 @@ class Repetition
         return Size() > period && m_parts.back() == m_parts[Size() - 1 - period];
     }
 
+    /// Keep as many parts as a period needs if there are many more.
+    void Forget(size_t period)
+    {
+        if (Size() > MOST + period)
+        {
+            m_parts.erase(m_parts.begin(), m_parts.end() - static_cast<ptrdiff_t>(period));
+        }
+    }
+
     /// @return least period of the end of the sequence that holds for two of its turns and for
     /// LEAST beyond the first; 0: there is none
     size_t Period() const;

@@ -99,6 +99,7 @@ void
 SteadySkip::Disturbed()
 {
     m_search.Stop();
+    m_span.reset();
     if (!m_disturbed)
     {
         // Not at once: of several messages that end together the last one is waited for.
@@ -183,51 +184,6 @@ SteadySkip::Rebase()
     {
         active.before = OfMessage(active.message);
         active.errorPackets += std::exchange(active.errorHerePackets, 0);
-    }
-}
-
-/// @return whether the state of the network may be one that repeats
-bool
-SteadySkip::MayRepeat() const
-{
-    return !m_active.empty() &&
-           std::all_of(m_active.begin(), m_active.end(), [this](const Active& active) {
-               const uint32_t end = m_fabric.m_messages[active.message].srcEndpoint;
-               return m_fabric.m_endpoints[end].transport->MayRepeat(active.message);
-           });
-}
-
-void
-SteadySkip::Trace(const Instant& instant)
-{
-    m_search.Trace(instant, m_fabric.m_nowPs);
-}
-
-void
-SteadySkip::CheckPeriod(uint64_t nextPs)
-{
-    const auto span = m_search.Look([this](uint64_t atPs) { return Take(atPs); });
-    if (!span)
-    {
-        return;
-    }
-    SteadyState::Jump jump{0, 0, &span->from, &span->to, {}, {}};
-    uint64_t periods = MostPs(nextPs) / jump.OverPs();
-    for (size_t i = 0; i < m_active.size(); i++)
-    {
-        const MessageProgress now = ProgressOf(m_active[i].message);
-        const uint64_t packets = span->to.flows[i].sent - span->from.flows[i].sent;
-        const uint64_t unsent = uint64_t{now.packets} - now.sent;
-        periods = std::min(periods, unsent > 0 ? (unsent - 1) / packets : 0);
-        jump.packets.push_back(static_cast<double>(packets));
-    }
-    if (periods > 0)
-    {
-        jump.byPs = jump.sincePs = periods * jump.OverPs();
-        jump.errorPackets.assign(m_active.size(), 0);
-        Rebase();
-        Skip(jump, span->to.timePs, nextPs, true);
-        m_nextCheckPs = NEVER_PS; // the rest is executed: what is exact stays so
     }
 }
 

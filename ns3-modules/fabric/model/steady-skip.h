@@ -10,6 +10,7 @@
 #include "ns3/telemetry.h"
 #include "ns3/transport.h"
 
+#include <optional>
 #include <vector>
 
 namespace ns3
@@ -124,6 +125,7 @@ class SteadySkip
     Snapshot Take(uint64_t atPs) const;
     void Rebase();
     bool MayRepeat() const;
+    void SkipPeriods(uint64_t nextPs);
     void Skip(const SteadyState::Jump& jump, uint64_t atPs, uint64_t nextPs, bool isExact);
     uint64_t SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& sampled);
     void SkipPorts(const SteadyState::Jump& jump);
@@ -131,6 +133,7 @@ class SteadySkip
     Fabric& m_fabric;
     SteadyState m_state;
     PeriodSearch m_search;
+    std::optional<PeriodSearch::Span> m_span; ///< Whole periods of the state at hand
     std::vector<Active> m_active; ///< In the order in which they started
     uint64_t m_nextCheckPs;
     uint64_t m_firstWindowPs; ///< After something has changed [ps]

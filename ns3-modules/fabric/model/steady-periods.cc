@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// SteadySkip: what repeats to the picosecond.
+
+#include "fabric.h"
+#include "steady-skip.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// @return whether the state of the network may be one that repeats
+bool
+SteadySkip::MayRepeat() const
+{
+    return !m_active.empty() &&
+           std::all_of(m_active.begin(), m_active.end(), [this](const Active& active) {
+               const uint32_t end = m_fabric.m_messages[active.message].srcEndpoint;
+               return m_fabric.m_endpoints[end].transport->MayRepeat(active.message);
+           });
+}
+
+void
+SteadySkip::Trace(const Instant& instant)
+{
+    m_search.Trace(instant, m_fabric.m_nowPs);
+}
+
+void
+SteadySkip::CheckPeriod(uint64_t nextPs)
+{
+    if (m_span)
+    {
+        if (const auto goesOn = m_search.GoesOn())
+        {
+            *goesOn ? SkipPeriods(nextPs) : Disturbed();
+        }
+        return;
+    }
+    m_span = m_search.Look([this](uint64_t atPs) { return Take(atPs); });
+    if (m_span)
+    {
+        SkipPeriods(nextPs);
+    }
+}
+
+/// Skip as many periods as there are until a message is at its last packets, or until something
+/// happens that no state decides: then those after it, too, if it leaves the state as it is.
+void
+SteadySkip::SkipPeriods(uint64_t nextPs)
+{
+    SteadyState::Jump jump{0, 0, &m_span->from, &m_span->to, {}, {}};
+    const uint64_t nearest = MostPs(nextPs) / jump.OverPs();
+    uint64_t last = NEVER_PS;
+    for (size_t i = 0; i < m_active.size(); i++)
+    {
+        const MessageProgress now = ProgressOf(m_active[i].message);
+        const uint64_t packets = m_span->to.flows[i].sent - m_span->from.flows[i].sent;
+        const uint64_t unsent = uint64_t{now.packets} - now.sent;
+        last = std::min(last, unsent > 0 ? (unsent - 1) / packets : 0);
+        jump.packets.push_back(static_cast<double>(packets));
+    }
+    const bool wasSkipped = m_nextCheckPs == NEVER_PS;
+    if (const uint64_t periods = std::min(nearest, last); periods > 0)
+    {
+        jump.byPs = jump.sincePs = periods * jump.OverPs();
+        jump.errorPackets.assign(m_active.size(), 0);
+        Rebase();
+        Skip(jump, m_search.CutPs(), nextPs, true);
+        m_nextCheckPs = NEVER_PS; // the rest is executed: what is exact stays so
+    }
+    else if (!wasSkipped)
+    {
+        m_span.reset(); // rates may serve
+        return;
+    }
+    if (last > nearest)
+    {
+        m_search.GoOn();
+    }
+    else
+    {
+        m_search.Stop();
+    }
+}
+
+} // namespace fabric
+} // namespace ns3
