@@ -77,6 +77,32 @@ class KnowsWhenItEnds : public TestCase
     }
 };
 
+/// Oracle: by construction. What is forgotten lies before the last period.
+class ForgetsWhatNoPeriodNeeds : public TestCase
+{
+  public:
+    ForgetsWhatNoPeriodNeeds()
+        : TestCase("what goes on for long is followed with the parts of one period")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Repetition sequence = Turns(0, 5, Repetition::MOST + 5);
+        sequence.Forget(5);
+        NS_TEST_EXPECT_MSG_EQ(sequence.Size(), Repetition::MOST + 5, "not too many yet");
+        const size_t parts = sequence.Size() + 1;
+        sequence.Add((parts - 1) % 5);
+        sequence.Forget(5);
+        NS_TEST_EXPECT_MSG_EQ(sequence.Size(), 5, "a period");
+        sequence.Add(parts % 5);
+        NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), true, "the next part in turn");
+        sequence.Add(parts % 5);
+        NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), false, "the same once more");
+    }
+};
+
 class RepetitionTestSuite : public TestSuite
 {
   public:
@@ -85,6 +111,7 @@ class RepetitionTestSuite : public TestSuite
     {
         AddTestCase(new FindsTheLeastPeriod(), Duration::QUICK);
         AddTestCase(new KnowsWhenItEnds(), Duration::QUICK);
+        AddTestCase(new ForgetsWhatNoPeriodNeeds(), Duration::QUICK);
     }
 };
 
