@@ -1,21 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Episodes that are replayed: every result is that of the run that executes them, to the last bit.
+"""Episodes that are replayed: every result is that of the run that executes them, to the bit."""
 
-Here a few random graphs; more: ``PYORCH_REMEMBER_GRAPHS=300 pytest`` and the name of this file.
-"""
-
-import os
-from dataclasses import dataclass, field
-
-import numpy as np
 import pytest
+from episodes import BARRIER, MTU, ROCE, SPRAY, Graph, layers, racks, replayed, same
 from oracle_network import (
     GBPS,
     MS_PS,
-    NS_PS,
     US_PS,
-    Flows,
-    Network,
     leaf_spine,
     one_flow,
     run,
@@ -25,110 +16,6 @@ from oracle_network import (
 from pyorch.errors import SimulationError
 
 pytestmark = pytest.mark.ns3
-
-COMPUTATION, BARRIER = 0, 2
-TASKS = 1_000_000  # ids of tasks begin here
-SPRAY, ROCE = ("ns3::SprayTransport", {}), ("ns3::RoceTransport", {})
-#: What says how much was executed, and that differs if less was.
-EXECUTED = ("events", "frames_allocated_peak", "memory_bytes")
-GRAPHS = int(os.environ.get("PYORCH_REMEMBER_GRAPHS", "30"))
-MTU = 4096
-
-
-def racks(n_racks, ranks, *, rails=True):
-    """Return racks of hosts around a fast switch each, and hosts of one rank around a slow one."""
-    network = Network(hosts=list(range(n_racks * ranks)))
-    network.switches = [(1000 + rack, 1) for rack in range(n_racks)]
-    network.switches += [(2000 + rank, 1) for rank in range(ranks) if rails]
-    for host in network.hosts:
-        network.link(host, 1000 + host // ranks, 400 * GBPS, 50 * NS_PS)
-        if rails:
-            network.link(host, 2000 + host % ranks, 100 * GBPS, 500 * NS_PS)
-    return network
-
-
-@dataclass
-class Graph:
-    """Messages and tasks that wait for each other; `after` is a list of (id, at its sender)."""
-
-    flows: Flows = field(default_factory=Flows)
-    tasks: list = field(default_factory=list)
-    waits: list = field(default_factory=list)
-
-    def message(self, src, dst, size_bytes, after=(), start_ps=0):
-        return self._wait(self.flows.add(src, dst, size_bytes, start_ps), after)
-
-    def task(self, host, duration_ps, after=(), kind=COMPUTATION, stream=0):
-        self.tasks.append((TASKS + len(self.tasks), kind, host, stream, duration_ps))
-        return self._wait(self.tasks[-1][0], after)
-
-    def _wait(self, item, after):
-        self.waits += [(item, before, at_sender) for before, at_sender in after]
-        return item
-
-    def ring(self, hosts, size_bytes, begin):
-        """Add an all-reduce that rank i begins after begin[i]; return what tells each its end."""
-        n = len(hosts)
-        came = [[(item, 0)] for item in begin]
-        for _ in range(2 * (n - 1)):
-            sent = [
-                self.message(hosts[i], hosts[(i + 1) % n], size_bytes, came[i]) for i in range(n)
-            ]
-            came = [[(sent[i - 1], 0)] for i in range(n)]
-        return [self.task(host, 0, after, BARRIER) for host, after in zip(hosts, came, strict=True)]
-
-    def run(self, network, transports=(SPRAY,), **options):
-        return run(
-            network, self.flows, transports,
-            tasks=self.tasks, dependencies=self.waits, **options,
-        )  # fmt: skip
-
-
-def layers(graph, hosts, times, compute_ps, size_bytes=200_000, begin=None):
-    """Add computations with a ring after each, one after the other."""
-    at = begin or [None] * len(hosts)
-    for _ in range(times):
-        computed = [
-            graph.task(host, compute_ps, [(one, 0)] if one is not None else [])
-            for host, one in zip(hosts, at, strict=True)
-        ]
-        at = graph.ring(hosts, size_bytes, computed)
-    return at
-
-
-def results(got):
-    """Return all columns of a run but those of what was executed and what was replayed."""
-    return {
-        (table, column): values.tolist()
-        for table, columns in got.tables.items()
-        for column, values in columns.items()
-        if table not in ("replays", "replayed_flows") and column not in EXECUTED
-    }
-
-
-def same(graph, network, transports=(SPRAY,), **options):
-    """Run a graph with memory and without; everything must be the same. Return the former."""
-    full = graph.run(network, transports, **options)
-    got = graph.run(network, transports, **options, remember=True)
-    there, here = results(full), results(got)
-    assert here.keys() == there.keys()
-    assert [name for name in there if here[name] != there[name]] == []
-    # What was replayed is counted once for each message and once for each episode.
-    per_flow = dict(
-        zip(*(got["replayed_flows"][c].tolist() for c in ("flow", "replayed_packets")), strict=True)
-    )
-    assert sum(per_flow.values()) == got["replays"]["replayed_packets"].sum()
-    assert sum(n > 0 for n in per_flow.values()) == got["replays"]["flows"].sum()
-    sent = dict(
-        zip(*(got["flows"][c].tolist() for c in ("flow", "sent_data_packets")), strict=True)
-    )
-    assert all(n in (0, sent[flow]) for flow, n in per_flow.items())
-    return got
-
-
-def replayed(got):
-    """Return how many episodes were replayed."""
-    return len(got["replays"]["time_ps"])
 
 
 @pytest.mark.parametrize("transport", [SPRAY, ROCE], ids=["spray", "roce"])
@@ -321,99 +208,6 @@ def rows_of_racks(got):
     here = (ports["node"] >= 1000) & (ports["node"] < 2000)
     names = [name for name in ports if not name.startswith("max_")]
     return list(zip(*(ports[name][here].tolist() for name in names), strict=True))
-
-
-def random_graph(seed):
-    """Draw a pattern of messages in racks, repeated after computations, and what disturbs it."""
-    rng = np.random.default_rng(seed)
-    n_racks, ranks = int(rng.integers(1, 4)), int(rng.integers(2, 6))
-    graph = Graph()
-    sizes = [1, MTU, 50_000, 120_001]
-    pattern = [
-        (int(src), int((src + rng.integers(1, ranks)) % ranks), int(rng.choice(sizes)),
-         sorted(int(i) for i in np.flatnonzero(rng.random(n) < 1.5 / (n + 1))))
-        for n, src in enumerate(rng.integers(0, ranks, int(rng.integers(3, 12))))
-    ]  # fmt: skip
-    compute_ps = [int(ps) for ps in rng.choice([0, 1, 3 * US_PS, 7 * US_PS], ranks)]
-    for rack in range(n_racks):
-        hosts = [rack * ranks + rank for rank in range(ranks)]
-        at = [None] * ranks
-        for _ in range(int(rng.integers(3, 7))):
-            begun = [
-                graph.task(host, ps + 2 * US_PS, [(one, 0)] if one is not None else [])
-                for host, one, ps in zip(hosts, at, compute_ps, strict=True)
-            ]
-            at = once(graph, hosts, pattern, begun)
-    disturb(graph, rng, n_racks * ranks, ranks)
-    return graph, racks(n_racks, ranks)
-
-
-def once(graph, hosts, pattern, begun):
-    """Add the pattern once; a message waits for those before it that its source knows of."""
-    items, ends = [], [[(one, 0)] for one in begun]
-    for src, dst, size_bytes, before in pattern:
-        after = [(begun[src], 0)]
-        for other in before:
-            if pattern[other][0] == src:
-                after.append((items[other], 1))
-            elif pattern[other][1] == src:
-                after.append((items[other], 0))
-        items.append(graph.message(hosts[src], hosts[dst], size_bytes, after))
-        ends[src].append((items[-1], 1))
-        ends[dst].append((items[-1], 0))
-    return [graph.task(host, 0, after, BARRIER) for host, after in zip(hosts, ends, strict=True)]
-
-
-def disturb(graph, rng, n_hosts, ranks):
-    """Add messages at times of their own, in racks and on rails, some of which wait for others."""
-    for _ in range(int(rng.integers(0, 6))):
-        src = int(rng.integers(n_hosts))
-        stays = rng.random() < 0.4 or n_hosts == ranks
-        rack, rank = divmod(src, ranks)
-        if stays:
-            dst = rack * ranks + (rank + int(rng.integers(1, ranks))) % ranks
-        else:
-            dst = (src + ranks * int(rng.integers(1, n_hosts // ranks))) % n_hosts
-        first = graph.message(src, dst, int(rng.integers(1, 400_000)),
-                              start_ps=int(rng.integers(0, 150)) * US_PS)  # fmt: skip
-        if rng.random() < 0.5:
-            graph.message(dst, dst // ranks * ranks + (dst + 1) % ranks
-                          if (dst + 1) % ranks != dst % ranks else src,
-                          int(rng.integers(1, 50_000)), [(first, 0)])  # fmt: skip
-
-
-def test_random_graphs_are_as_full_runs_are():
-    episodes, executed = 0, 0
-    for seed in range(GRAPHS):
-        graph, network = random_graph(seed)
-        got = same(graph, network, [SPRAY, ROCE][seed % 2 : seed % 2 + 1], seed=seed + 1)
-        episodes += replayed(got)
-        executed += int((got["replayed_flows"]["replayed_packets"] == 0).sum())
-    assert episodes > GRAPHS / 2
-    assert executed > 10 * GRAPHS
-
-
-def test_beside_skips_just_what_was_foreseen_comes():
-    # The engine ends a run in which a message starts on an island that replays something else.
-    # Long messages on the rails are skipped, with the largest tolerance, and others in the racks
-    # wait for them.
-    episodes, jumps = 0, 0
-    for seed in range(GRAPHS):
-        graph, network = random_graph(seed)
-        ranks = sum(switch >= 2000 for switch, _ in network.switches)
-        hosts = len(network.hosts)
-        rng = np.random.default_rng(10_000 + seed)
-        for src in rng.integers(0, hosts, 3 if hosts > ranks else 0).tolist():
-            dst = (src + ranks) % hosts
-            long = graph.message(src, dst, int(rng.integers(2, 8)) * 1_000_000)
-            near = dst // ranks * ranks + (dst + 1) % ranks
-            graph.message(dst, near if near != dst else src, 30_000, [(long, 0)])
-        got = graph.run(network, skip_ppm=100_000, remember=True, seed=seed + 1)
-        assert (got["flows"]["receiver_end_ps"] >= got["flows"]["start_ps"]).all()
-        episodes += replayed(got)
-        jumps += len(got["skips"]["time_ps"])
-    assert episodes > GRAPHS / 2
-    assert jumps > GRAPHS / 2
 
 
 REFUSED = [
