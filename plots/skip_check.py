@@ -24,6 +24,8 @@ TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 
 def draw(figure, messages):
     """Draw errors over skipped shares, a panel for each case; return what is drawn."""
+    from matplotlib.lines import Line2D
+
     drawn = beside_full(messages)
     pairs = drawn[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None)
     looks = figures.styles(list(pairs))
@@ -51,7 +53,11 @@ def draw(figure, messages):
         ax.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
         ax.minorticks_off()
     figure.supylabel("difference of completion time [%]", fontsize=7)
-    figures.legend(figure, axes, 4)
+    marks = {"99 in 100 messages": "o", "slowest message": "x"}
+    figures.legend(figure, axes, 4, {
+        name: Line2D([], [], color="black", linestyle="", marker=mark, markersize=4)
+        for name, mark in marks.items()
+    })  # fmt: skip
     return drawn
 
 
