@@ -32,9 +32,7 @@ class NodeNetwork : public TestNetwork
   public:
     NodeNetwork()
     {
-        InternetStackHelper stack;
-        stack.SetIpv6StackInstall(false);
-        m_stack = stack;
+        m_stack.SetIpv6StackInstall(false);
     }
 
     /// Build the fabric, whose transport 0 is one of nodes, and put nodes on its hosts.
