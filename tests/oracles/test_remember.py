@@ -185,7 +185,6 @@ def test_steady_states_elsewhere_are_skipped_and_rings_stay_exact():
     graph, ranks = Graph(), 4
     for rack in range(2):
         layers(graph, list(range(rack * ranks, (rack + 1) * ranks)), 12, 100 * US_PS)
-    rings = len(graph.flows.rows)
     for rank in range(ranks):
         graph.message(rank, ranks + rank, 30_000_000)
     full = graph.run(racks(2, ranks))
@@ -193,10 +192,11 @@ def test_steady_states_elsewhere_are_skipped_and_rings_stay_exact():
     got = graph.run(racks(2, ranks), skip_ppm=10_000, remember=True)
 
     assert replayed(got) == 2 * 11
-    assert got["skips"]["skipped_ps"].sum() > 0.3 * MS_PS
+    # On the rails whole periods are skipped between the rings, and no rate is guessed.
+    assert got["skips"]["skipped_ps"].sum() > 1.5 * MS_PS
+    assert len(got["skips"]["exact"]) > 10 and (got["skips"]["exact"] == 1).all()
     for column in ("start_ps", "receiver_end_ps", "sender_end_ps", "sent_data_packets"):
-        assert got["flows"][column][:rings].tolist() == full["flows"][column][:rings].tolist()
-    assert got.fcts_ps()[rings:] == pytest.approx(full.fcts_ps()[rings:], rel=0.005)
+        assert got["flows"][column].tolist() == full["flows"][column].tolist()
     # and counters of the racks are exact: nothing of what is replayed is taken for a rate.
     for got_port, port in zip(*(rows_of_racks(one) for one in (got, full)), strict=True):
         assert got_port == port
