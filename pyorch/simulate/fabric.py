@@ -351,14 +351,17 @@ class Fabric:
 
 
 def output_columns(facade) -> dict[str, dict[str, np.ndarray]]:
-    """Return copies of the engine's output tables, by name and then by column."""
+    """Take the engine's output tables from it, by name and then by column.
+
+    Each column is freed there as soon as it is copied, so that no two of the whole exist at once.
+    """
     tables = {}
     for table in sorted(str(name) for name in facade.Tables()):
         rows = int(facade.Rows(table))
-        tables[table] = {
-            str(column): _copied(facade.Data(table, column), rows)
-            for column in facade.Columns(table)
-        }
+        tables[table] = {}
+        for column in facade.Columns(table):
+            tables[table][str(column)] = _copied(facade.Data(table, column), rows)
+            facade.Drop(table, column)
     return tables
 
 
@@ -369,7 +372,7 @@ def cpp_message(error: Exception) -> str:
 
 
 def _copied(view, rows: int) -> np.ndarray:
-    """Copy a C++ array, because it dies with the facade."""
+    """Copy a C++ array, because its column is dropped."""
     if rows == 0:
         return np.empty(0, dtype=np.int64)
     return np.frombuffer(view, dtype=np.int64, count=rows).copy()

@@ -5,7 +5,10 @@
 
 #include "event.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <forward_list>
+#include <iterator>
 #include <memory>
 
 namespace ns3
@@ -14,28 +17,24 @@ namespace fabric
 {
 
 /**
- * @brief Ring of events whose times never fall: all of them are "now + one constant".
+ * @brief Queue of events whose times never fall: all of them are "now + one constant".
  *
- * Who pushes vouches for that; a check here would cost a tenth of the whole run.
+ * Events lie in stretches of memory, one behind the other; one that is empty is filled again next,
+ * so that a lane takes the memory of the events it holds and of half a stretch at either end. Who
+ * pushes vouches for the times; a check here would cost a tenth of the whole run.
  */
 class EventLane
 {
   public:
-    explicit EventLane(size_t room = 1024) ///< For this many events at first; it grows by itself
-        : m_ring(std::make_unique<Event[]>(room + LOOK_AHEAD)),
-          m_end(m_ring.get() + room),
-          m_head(m_ring.get()),
-          m_tail(m_head),
-          m_stop(m_end)
-    {
-    }
+    explicit EventLane(size_t room = 256); ///< For this many events at first; it grows by itself
 
     bool IsEmpty() const
     {
         return m_head == m_tail;
     }
 
-    /// @return event `ahead` places behind the first, or, past the end, any old one
+    /// @return event `ahead` places behind the first, at most LOOK_AHEAD, or, past the end of the
+    /// first stretch, any old one
     const Event& Peek(size_t ahead) const
     {
         return m_head[ahead];
@@ -55,14 +54,14 @@ class EventLane
      * Pop all events at one time, of which there is at least one.
      * @param timePs time of the first event [ps]
      * @param sink called with each
-     * @param soon called with an event that comes LOOK_AHEAD later, or, past the end, any old one
+     * @param soon called with each event about LOOK_AHEAD before its turn, and with any old ones
      * @return time of the next event, NEVER_PS if there is none [ps]
      */
     template <typename Sink, typename Soon>
     uint64_t PopTime(uint64_t timePs, Sink&& sink, Soon&& soon)
     {
         // Copies, because the compiler must assume that `sink` writes to the members.
-        const Event* const end = m_end;
+        const Event* end = m_end;
         const Event* const tail = m_tail;
         Event* head = m_head;
         uint64_t nextPs;
@@ -73,7 +72,9 @@ class EventLane
             head++;
             if (head == end) [[unlikely]]
             {
-                head = m_ring.get();
+                head = LeaveStretch();
+                end = m_end;
+                std::for_each(head, head + LOOK_AHEAD, soon);
             }
             nextPs = head == tail ? NEVER_PS : head->timePs;
         } while (nextPs == timePs);
@@ -91,40 +92,52 @@ class EventLane
     /// @return time of the event behind the first one, NEVER_PS if there is none [ps]
     uint64_t SecondPs() const
     {
-        const Event* second = After(m_head);
+        const Event* second =
+            m_head + 1 != m_end ? m_head + 1 : std::next(m_used.begin())->events.get();
         return second != m_tail ? second->timePs : NEVER_PS;
     }
 
     /// @return the first event, of which there is one; it leaves
     Event Pop()
     {
-        const Event event = *m_head;
-        m_head = After(m_head);
+        const Event event = *m_head++;
+        if (m_head == m_end) [[unlikely]]
+        {
+            m_head = LeaveStretch();
+        }
         return event;
     }
 
-    size_t MemoryBytes() const
-    {
-        return (m_end - m_ring.get() + LOOK_AHEAD) * sizeof(Event);
-    }
+    size_t MemoryBytes() const;
 
     /// How many events before its turn one is shown, to fetch its memory
     static constexpr size_t LOOK_AHEAD = 12;
 
   private:
-    void FindRoom();
-    void Grow();
-
-    Event* After(Event* event) const
+    /// Memory for events; some that may be looked at follow its end.
+    struct Stretch
     {
-        return event + 1 == m_end ? m_ring.get() : event + 1;
-    }
+        explicit Stretch(size_t room)
+            : events(std::make_unique<Event[]>(room + LOOK_AHEAD)),
+              end(events.get() + room)
+        {
+        }
 
-    std::unique_ptr<Event[]> m_ring; ///< Events that may be looked at follow its end
-    Event* m_end;
+        std::unique_ptr<Event[]> events;
+        Event* end;
+    };
+
+    void FindRoom();
+    Event* LeaveStretch();
+
+    Event* m_end;  ///< Of the stretch of the head
     Event* m_head; ///< The first event
-    Event* m_tail; ///< Where the next one goes; never a place that is taken
-    Event* m_stop; ///< Once the tail is here there may be no room: the end, or an earlier head
+    Event* m_tail; ///< Where the next one goes; never the end of a stretch
+    Event* m_stop; ///< End of the stretch of the tail
+    std::forward_list<Stretch> m_used; ///< From that of the head to that of the tail
+    std::forward_list<Stretch>::iterator m_last; ///< That of the tail
+    std::forward_list<Stretch> m_spare; ///< The one that was left last is in front
+    size_t m_room; ///< Events that all of them can hold
 };
 
 } // namespace fabric

@@ -65,6 +65,16 @@ FramePool::FreeNote(FrameId id)
 }
 
 void
+FramePool::GiveBack()
+{
+    if (Allocated() == 0)
+    {
+        m_frames.Clear();
+        m_notes.Clear();
+    }
+}
+
+void
 FramePool::Load(FrameId id, std::unique_ptr<FrameCargo> cargo)
 {
     NS_ASSERT_MSG(!m_frames[id].noted || !m_notes[id].cargo, "a frame carries one thing");

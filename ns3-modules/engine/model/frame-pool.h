@@ -88,6 +88,8 @@ class FramePool
     std::unique_ptr<FrameCargo> Unload(FrameId id);           ///< Out of a frame; null: it has none
     void SwapContents(FrameId a, FrameId b); ///< All but their places in queues
 
+    void GiveBack(); ///< Memory of frames and notes, if no frame is in use
+
     /// @return frames in use
     uint32_t Allocated() const
     {

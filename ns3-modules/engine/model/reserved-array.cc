@@ -32,6 +32,12 @@ ReleaseMemory(void* memory, size_t bytes)
 }
 
 void
+ClearMemory(void* memory, size_t bytes)
+{
+    madvise(memory, bytes, MADV_DONTNEED);
+}
+
+void
 PreferHugePages(void* memory, size_t bytes)
 {
     madvise(memory, bytes, MADV_HUGEPAGE);

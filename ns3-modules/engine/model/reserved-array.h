@@ -15,6 +15,8 @@ namespace fabric
 void* ReserveMemory(size_t bytes);
 /// Give back what ReserveMemory reserved.
 void ReleaseMemory(void* memory, size_t bytes);
+/// Give its pages back: they are zero again.
+void ClearMemory(void* memory, size_t bytes);
 /// Ask for huge pages: fewer misses in address translation where access is in random order.
 void PreferHugePages(void* memory, size_t bytes);
 
@@ -61,6 +63,11 @@ class ReservedArray
     size_t Capacity() const
     {
         return m_capacity;
+    }
+
+    void Clear() ///< All elements are zero bits and take no memory
+    {
+        ClearMemory(m_data, m_capacity * sizeof(T));
     }
 
     void UseHugePages()

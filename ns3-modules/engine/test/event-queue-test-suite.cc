@@ -175,7 +175,7 @@ class EventQueueAgainstSort : public TestCase
     std::deque<Row> m_model;
 };
 
-/// One more delay than there are lanes gets none, and a lane grows beyond its first ring.
+/// One more delay than there are lanes gets none, and a lane grows beyond its first stretch.
 class EventLaneLimits : public TestCase
 {
   public:
@@ -204,6 +204,45 @@ class EventLaneLimits : public TestCase
             NS_TEST_ASSERT_MSG_EQ((PopInstant(queue) == expected), true, "pair " << i);
         }
         NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty");
+    }
+};
+
+/// Oracle: a lane takes the memory of the events it holds, of what it may be short of when it
+/// grows by a half, 4096 events at most, and of two stretches that are partly empty.
+class EventLaneMemory : public TestCase
+{
+  public:
+    EventLaneMemory()
+        : TestCase("memory of a lane that fills to 100 000 events, and in a steady state")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint64_t PENDING = 100'000;
+        constexpr size_t STRETCH_BYTES = (4096 + EventLane::LOOK_AHEAD) * sizeof(Event);
+        EventLane lane;
+        for (uint64_t i = 0; i < PENDING; i++)
+        {
+            lane.Push({i, 0, 0});
+        }
+        const size_t full = lane.MemoryBytes();
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(full, PENDING * sizeof(Event), "the events");
+        NS_TEST_EXPECT_MSG_LT(full, 1.02 * PENDING * sizeof(Event) + STRETCH_BYTES, "full");
+        for (uint64_t i = PENDING; i < 10 * PENDING; i++)
+        {
+            lane.Push({i, 0, 0});
+            NS_TEST_ASSERT_MSG_EQ(lane.SecondPs(), i - PENDING + 1, "the second");
+            NS_TEST_ASSERT_MSG_EQ(lane.Pop().timePs, i - PENDING, "the first");
+        }
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(lane.MemoryBytes(), full + STRETCH_BYTES, "steady");
+        while (lane.SecondPs() != NEVER_PS)
+        {
+            lane.Pop();
+        }
+        NS_TEST_EXPECT_MSG_EQ(lane.Pop().timePs, 10 * PENDING - 1, "the last");
+        NS_TEST_EXPECT_MSG_EQ(lane.IsEmpty(), true, "empty");
     }
 };
 
@@ -261,6 +300,7 @@ class FabricEventQueueTestSuite : public TestSuite
             }
         }
         AddTestCase(new EventLaneLimits, Duration::QUICK);
+        AddTestCase(new EventLaneMemory, Duration::QUICK);
         AddTestCase(new ControlComesEarlier, Duration::QUICK);
     }
 };

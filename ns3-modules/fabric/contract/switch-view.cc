@@ -110,7 +110,7 @@ SwitchView::RateBps(PortId port) const
 uint64_t
 SwitchView::DelayPs(PortId port) const
 {
-    return m_fabric.m_network.counters[port].delayPs;
+    return m_ports[port].delayPs;
 }
 
 uint64_t

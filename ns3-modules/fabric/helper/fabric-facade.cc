@@ -369,30 +369,30 @@ Facade::Tables() const
 std::vector<std::string>
 Facade::Columns(const std::string& table) const
 {
-    const auto found = m_state->outputs.find(table);
-    if (found == m_state->outputs.end())
-    {
-        Refuse("there is no output table '" + table + "'. There are " + Join(Tables()) + ".");
-    }
-    return found->second.names;
+    return FindTable(m_state->outputs, table).names;
 }
 
 size_t
 Facade::Rows(const std::string& table) const
 {
-    return Columns(table).empty() ? 0 : m_state->outputs.at(table).columns[0].size();
+    const OutputTable& found = FindTable(m_state->outputs, table);
+    return found.columns.empty() ? 0 : found.columns[0].size();
 }
 
 const int64_t*
 Facade::Data(const std::string& table, const std::string& column) const
 {
-    const auto names = Columns(table);
-    const auto found = std::find(names.begin(), names.end(), column);
-    if (found == names.end())
-    {
-        Refuse("table " + table + " has no column '" + column + "'. It has " + Join(names) + ".");
-    }
-    return m_state->outputs.at(table).columns[found - names.begin()].data();
+    const OutputTable& found = FindTable(m_state->outputs, table);
+    return found.columns[FindColumn(found, table, column)].data();
+}
+
+void
+Facade::Drop(const std::string& table, const std::string& column)
+{
+    OutputTable& found = FindTable(m_state->outputs, table);
+    const auto place = static_cast<std::ptrdiff_t>(FindColumn(found, table, column));
+    found.names.erase(found.names.begin() + place);
+    found.columns.erase(found.columns.begin() + place);
 }
 
 } // namespace fabric

@@ -129,8 +129,10 @@ class Facade
     std::vector<std::string> Tables() const;                          ///< Output tables
     std::vector<std::string> Columns(const std::string& table) const; ///< Columns of one
     size_t Rows(const std::string& table) const;                      ///< Rows of one
-    /// @return the values of one output column; valid as long as the facade
+    /// @return the values of one output column; valid until it is dropped or made anew
     const int64_t* Data(const std::string& table, const std::string& column) const;
+    /// Free an output column that has been copied; its table has it no more.
+    void Drop(const std::string& table, const std::string& column);
 
   protected:
     // ---- for an engine that runs the same tables in another way

@@ -2,6 +2,7 @@
 
 #include "facade-outputs.h"
 
+#include "facade-error.h"
 #include "facade-records.h"
 
 #include "ns3/domains.h"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ranges>
 
 namespace ns3
 {
@@ -38,6 +40,7 @@ MakeFlows(const FabricParts& parts)
 {
     const uint32_t n = parts.First().Messages().Size();
     std::vector<Message> messages;
+    messages.reserve(n);
     for (uint32_t i = 0; i < n; i++)
     {
         messages.push_back(parts.GetMessage(i));
@@ -333,6 +336,31 @@ MakeOutputs(const Domains& run)
     AddSkips(tables, parts.First());
     AddRecords(tables, parts);
     return tables;
+}
+
+OutputTable&
+FindTable(std::map<std::string, OutputTable>& tables, const std::string& name)
+{
+    const auto found = tables.find(name);
+    if (found == tables.end())
+    {
+        const auto known = std::views::keys(tables);
+        Refuse("there is no output table '" + name + "'. There are " +
+               Join({known.begin(), known.end()}) + ".");
+    }
+    return found->second;
+}
+
+size_t
+FindColumn(const OutputTable& table, const std::string& name, const std::string& column)
+{
+    const auto found = std::find(table.names.begin(), table.names.end(), column);
+    if (found == table.names.end())
+    {
+        Refuse("table " + name + " has no column '" + column + "'. It has " + Join(table.names) +
+               ".");
+    }
+    return static_cast<size_t>(found - table.names.begin());
 }
 
 } // namespace fabric

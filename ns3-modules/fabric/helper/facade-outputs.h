@@ -65,6 +65,12 @@ OutputTable MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemCo
 /// @return what became of a run: tables flows, ports, paths, summary, and what was to be recorded
 std::map<std::string, OutputTable> MakeOutputs(const Domains& run);
 
+/// @return the table of a name; abort naming all if there is none
+OutputTable& FindTable(std::map<std::string, OutputTable>& tables, const std::string& name);
+
+/// @return place of a column in a table of this name; abort naming all if there is none
+size_t FindColumn(const OutputTable& table, const std::string& name, const std::string& column);
+
 } // namespace fabric
 } // namespace ns3
 

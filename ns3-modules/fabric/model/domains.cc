@@ -58,7 +58,7 @@ LeastAnswerPs(const FabricNetwork& network)
     {
         for (PortId port = host.firstPort; port < host.firstPort + host.ports; port++)
         {
-            linkPs = std::min(linkPs, network.counters[port].delayPs);
+            linkPs = std::min(linkPs, network.ports[port].delayPs);
         }
     }
     return 2 * linkPs; // one link up and one link down

@@ -238,7 +238,7 @@ Fabric::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ac
     {
         const Port& peer = m_ports[m_ports[link].peer];
         rttPs += linkPs(link, dataBytes) + linkPs(m_ports[link].peer, ackBytes) +
-                 2 * m_network.counters[link].delayPs +
+                 2 * m_ports[link].delayPs +
                  (peer.isHost ? 0 : 2 * m_nodeClasses[peer.nodeClass].latencyPs);
     }
     return rttPs;
@@ -263,13 +263,9 @@ Fabric::TransportAt(int64_t id, uint32_t transport) const
 const PortQueue&
 Fabric::QueueOf(PortId port, uint32_t queueClass) const
 {
-    if (queueClass & NUM_PRIORITIES) [[unlikely]]
-    {
-        static const PortQueue EMPTY;
-        const size_t place = size_t{port} * NUM_PRIORITIES + (queueClass & (NUM_PRIORITIES - 1));
-        return place < m_laneQueues.size() ? m_laneQueues[place] : EMPTY;
-    }
-    return m_ports[port].Queue(queueClass);
+    return Port::Holds(queueClass)
+               ? m_ports[port].Queue(queueClass)
+               : m_otherQueues[size_t{queueClass} * m_network.NumPorts() + port];
 }
 
 std::vector<PortId>

@@ -25,7 +25,7 @@ namespace
 {
 
 /// What a core's own cache has for the state of ports; more of it is fetched ahead of time [byte].
-constexpr size_t CACHE_BYTES = 500'000;
+constexpr size_t CACHE_BYTES = 250'000;
 /// The same for frames on wires, which are met in the order in which they were sent [byte].
 constexpr size_t FRAME_CACHE_BYTES = 4'000'000;
 
@@ -70,6 +70,7 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
       m_mail((tables.SortAndCheck(), NumDomains(tables))),
       m_network(tables, options.seed),
       m_ports(m_network.ports.Data()),
+      m_otherQueues(size_t{m_network.NumPorts()} * (LINK_CONTROL_CLASS + 1)),
       m_messages(m_network,
                  m_queue,
                  options.seed,
@@ -130,7 +131,7 @@ Fabric::FullWireBytes() const
     for (PortId port = 0; port < m_network.NumPorts(); port++)
     {
         const RateClass& rate = m_network.rates[m_ports[port].rate];
-        frames += static_cast<double>(m_network.counters[port].delayPs) /
+        frames += static_cast<double>(m_ports[port].delayPs) /
                   static_cast<double>(rate.Ps(m_options.framingBytes + m_largestFrameBytes));
     }
     return frames * (sizeof(Frame) + sizeof(Event));
@@ -307,10 +308,6 @@ Fabric::BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass)
     NS_ABORT_MSG_IF(classes > MAX_CLASSES,
                     link.control->GetInstanceTypeId().GetName()
                         << " has " << classes << " classes; at most " << MAX_CLASSES);
-    if (classes > NUM_PRIORITIES)
-    {
-        m_laneQueues.resize(size_t{m_network.NumPorts()} * NUM_PRIORITIES);
-    }
 }
 
 void

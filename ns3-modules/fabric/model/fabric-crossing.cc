@@ -58,7 +58,7 @@ Fabric::LeastCrossingPs() const
     {
         if (m_ports[port].crosses)
         {
-            leastPs = std::min(leastPs, m_network.counters[port].delayPs);
+            leastPs = std::min(leastPs, m_ports[port].delayPs);
         }
     }
     return leastPs;
@@ -94,7 +94,7 @@ Fabric::HandOver(PortId portId, FrameId frameId)
     {
         const Port& peer = m_ports[port.peer];
         const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
-        HandOverAt(portId, m_nowPs + m_network.counters[portId].delayPs + latencyPs, frameId);
+        HandOverAt(portId, m_nowPs + m_ports[portId].delayPs + latencyPs, frameId);
         return;
     }
     DomainMail& mail = *box.mail[m_parity];
@@ -221,7 +221,7 @@ Fabric::TakeInLoose(const DomainMail& mail)
         const Event event{timePs, EventTarget(EventType::ARRIVE, to), id};
         const PortId from = m_ports[to].peer;
         // Of what is on a long link only link control overtakes; see PutOnWire.
-        if (m_network.counters[from].delayPs >= EventWheel::HORIZON_PS &&
+        if (m_ports[from].delayPs >= EventWheel::HORIZON_PS &&
             letter.frame.kind != frame_kind::LINK_CONTROL)
         {
             m_queue.PushWire(m_nowPs, from, event);

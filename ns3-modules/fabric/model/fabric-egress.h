@@ -26,15 +26,15 @@ constexpr PortId ROUTE_NOW = NO_PORT - 1;
 
 // ---- egress -----------------------------------------------------------------------------------
 
-/// @return the queue of a class; few links have more than NUM_PRIORITIES
+/// @return the queue of a class
 FABRIC_HOT PortQueue&
 Fabric::Queue(PortId portId, Port& port, uint32_t queueClass)
 {
-    if (queueClass & NUM_PRIORITIES) [[unlikely]]
+    if (Port::Holds(queueClass)) [[likely]]
     {
-        return m_laneQueues[portId * NUM_PRIORITIES + (queueClass & (NUM_PRIORITIES - 1))];
+        return port.Queue(queueClass);
     }
-    return port.Queue(queueClass);
+    return m_otherQueues[size_t{queueClass} * m_network.NumPorts() + portId];
 }
 
 /// Begin to send a frame that holds `heldBytes` of the buffer; it may have grown since.

@@ -57,7 +57,7 @@ Fabric::BuildLanes()
         // What cuts through is on its way for other times than a lane's.
         const NodeClass& next = m_nodeClasses[m_ports[m_ports[port].peer].nodeClass];
         const bool hasLane = list != listOf.end() && !m_ports[port].crosses;
-        anyWire |= m_network.counters[port].delayPs >= EventWheel::HORIZON_PS &&
+        anyWire |= m_ports[port].delayPs >= EventWheel::HORIZON_PS &&
                    (!hasLane || next.cutThroughBytes != 0);
         m_ports[port].lane = EventQueue::NO_LANE;
     }
@@ -74,7 +74,7 @@ uint64_t
 Fabric::ArrivalDelayPs(PortId port) const
 {
     const Port& peer = m_ports[m_ports[port].peer];
-    return m_network.counters[port].delayPs +
+    return m_ports[port].delayPs +
            (peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs);
 }
 

@@ -284,7 +284,7 @@ Fabric::PutOnWire(PortId portId, FrameId frameId)
     const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
     const Port& peer = m_ports[port.peer];
     const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
-    const uint64_t delayPs = m_network.counters[portId].delayPs;
+    const uint64_t delayPs = port.delayPs;
     if (port.crosses)
     {
         latencyPs == 0 ? HandOver(portId, frameId)
@@ -318,7 +318,7 @@ Fabric::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
         return;
     }
     const Event event{timePs, EventTarget(EventType::ARRIVE, m_ports[portId].peer), frameId};
-    if (m_network.counters[portId].delayPs >= EventWheel::HORIZON_PS)
+    if (m_ports[portId].delayPs >= EventWheel::HORIZON_PS)
     {
         m_queue.PushWire(m_nowPs, portId, event);
     }
@@ -338,7 +338,7 @@ Fabric::BeginCutThrough(PortId portId, FrameId frameId)
     const uint64_t headPs = m_network.rates[port.rate].Ps(m_options.framingBytes + headBytes);
     port.currentCutsThrough = true;
     PushArrival(portId,
-                m_nowPs + headPs + m_network.counters[portId].delayPs + peer.latencyPs,
+                m_nowPs + headPs + port.delayPs + peer.latencyPs,
                 frameId);
 }
 

@@ -112,6 +112,7 @@ Fabric::Finish()
     {
         m_memory->Finish();
     }
+    m_frames.GiveBack(); // results are about to take memory
 }
 
 // ---- one instant ------------------------------------------------------------------------------

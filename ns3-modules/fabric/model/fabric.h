@@ -165,7 +165,7 @@ class Fabric final : public PacketLoop
         return m_linkClasses[m_network.ports[port].linkClass].control;
     }
 
-    /// @return a queue of an egress, whatever its class
+    /// @return a queue of an egress, whatever its class; if none waits in it only its bytes count
     const PortQueue& QueueOf(PortId port, uint32_t queueClass) const;
 
     /// @return the end of a transport at a host, by node id; null if it has none there
@@ -347,6 +347,8 @@ class Fabric final : public PacketLoop
     FramePool m_frames;
     FabricNetwork m_network;
     Port* m_ports; ///< m_network.ports
+    /// By class and port: queues that do not lie in a Port; no memory where no frame has waited
+    ReservedArray<PortQueue> m_otherQueues;
     MessageBook m_messages;
     RouteBook m_routes;
     const Routing* m_routing; ///< Of m_routes, in force
@@ -370,7 +372,6 @@ class Fabric final : public PacketLoop
     std::vector<NodeClass> m_nodeClasses;
     std::vector<LinkClass> m_linkClasses;
     bool m_linksDiffer{false}; ///< There are several classes of links
-    std::vector<PortQueue> m_laneQueues; ///< Classes 8 to 15 of each port, if any link has them
     std::vector<Endpoint> m_endpoints;
     std::vector<uint32_t> m_hostOfEndpoint;
     std::vector<uint32_t> m_transportOfEndpoint;

@@ -114,7 +114,7 @@ Islands::AddPorts()
         Island& island = m_islands[place];
         island.ports.push_back(id);
         // With no delay an end would come in the middle of an instant, not at its beginning.
-        island.mayReplay = island.mayReplay && network.counters[id].delayPs > 0;
+        island.mayReplay = island.mayReplay && network.ports[id].delayPs > 0;
         if (network.ports[id].isHost)
         {
             island.hosts.push_back(network.ports[id].host);
@@ -207,7 +207,7 @@ Islands::FindShapes()
                           owner,
                           PlaceIn(island.ports, port.peer),
                           network.RateBps(id),
-                          network.counters[id].delayPs,
+                          network.ports[id].delayPs,
                           uint64_t{port.linkClass},
                           uint64_t{port.nodeClass},
                           uint64_t{port.cutsThrough}});

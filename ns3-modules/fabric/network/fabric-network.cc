@@ -17,12 +17,13 @@ namespace
 {
 
 /// From this size on, arrays that are reached in random order gain by huge pages [byte].
-constexpr size_t LARGE_BYTES = 10'000'000;
+constexpr size_t LARGE_BYTES = 5'000'000;
 
 } // namespace
 
 FabricNetwork::FabricNetwork(const FabricTables& tables, uint64_t seed)
     : ports(2 * tables.links.size()),
+      counters(ports.Capacity()),
       m_seed(seed)
 {
     NS_ABORT_MSG_IF(ports.Capacity() > EVENT_INDEX_MASK, "links: more than 2^29 links");
@@ -103,8 +104,7 @@ FabricNetwork::BuildPorts(const std::vector<LinkRow>& rows)
             port.nodeClass = node.nodeClass;
             port.linkClass = static_cast<uint8_t>(row.linkClass);
             port.rate = RateIndex(static_cast<uint64_t>(row.rateBps));
-            counters.emplace_back();
-            counters.back().delayPs = static_cast<uint64_t>(row.delayPs);
+            port.delayPs = static_cast<uint64_t>(row.delayPs);
         }
     }
     for (const auto& [a, b] : endsOf)

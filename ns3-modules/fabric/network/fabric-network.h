@@ -94,7 +94,7 @@ class FabricNetwork
     std::vector<NodeState> nodes;
     std::vector<HostState> hosts;
     ReservedArray<Port> ports;
-    std::vector<PortCounters> counters;
+    ReservedArray<PortCounters> counters; ///< By port; no memory where nothing was counted
     std::vector<RateClass> rates;
 
   private:

@@ -62,29 +62,34 @@ struct alignas(64) Port
     uint64_t queuedBytes{0};      ///< Waiting in all queues [byte]
     uint64_t maxQueuedBytes{0};   ///< Largest value of queuedBytes [byte]
     uint64_t sentControl{0};      ///< Of those that were sent whole, the ones that carry no data
+    uint64_t delayPs{0};          ///< Propagation delay [ps]
 
-    /// @return the queue of a class below NUM_PRIORITIES or of link control; 3 and 6, which
-    /// transports use if they are not told otherwise, lie beside the counters that they change
-    PortQueue& Queue(uint32_t queueClass)
+    /// @return whether the queue of a class lies in its port: of 3 and 6, which transports use if
+    /// they are not told otherwise, beside the counters that they change
+    static constexpr bool Holds(uint32_t queueClass)
     {
-        return m_queues[queueClass == LINK_CONTROL_CLASS ? 8 : (3 * queueClass + 7) & 7];
+        return ((1U << 3 | 1U << 6) >> queueClass) & 1;
+    }
+
+    PortQueue& Queue(uint32_t queueClass) ///< Of a class that it holds
+    {
+        return m_queues[queueClass >> 2];
     }
 
     const PortQueue& Queue(uint32_t queueClass) const
     {
-        return m_queues[queueClass == LINK_CONTROL_CLASS ? 8 : (3 * queueClass + 7) & 7];
+        return m_queues[queueClass >> 2];
     }
 
   private:
-    PortQueue m_queues[NUM_PRIORITIES + 1];
+    PortQueue m_queues[2];
 };
 
-static_assert(sizeof(Port) == 256, "state of the egress, queues in use, queues hardly used");
+static_assert(sizeof(Port) == 128, "state of the egress, and the queues that are in use");
 
-/// What happens rarely at a port.
+/// What happens rarely at a port; all zero until it does.
 struct PortCounters
 {
-    uint64_t delayPs{0};             ///< Propagation delay [ps]
     uint64_t lostFrames{0};          ///< Lost on the wire into this port
     uint64_t corruptFrames{0};       ///< Came to this port with a bit error, and went no further
     uint64_t droppedBuffer{0};       ///< Wanted to leave here, dropped: queue or buffer full

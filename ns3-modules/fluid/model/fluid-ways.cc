@@ -217,7 +217,7 @@ FluidWays::HopsOf(uint32_t index) const
         const Port& peer = network.ports[network.ports[port].peer];
         const auto& classes = m_fabric.Options().nodeClasses;
         const uint64_t latencyPs = peer.isHost ? 0 : classes[peer.nodeClass].latencyPs;
-        hops.push_back({network.RateBps(port), network.counters[port].delayPs, latencyPs});
+        hops.push_back({network.RateBps(port), network.ports[port].delayPs, latencyPs});
     }
     return hops;
 }
