@@ -25,7 +25,7 @@ SMALL_HOSTS = 128
 DRY_RUNS = 1000
 
 
-def run_ours(hosts: int, packets: int) -> tuple[dict, dict]:
+def run_ours(hosts: int, packets: int, variant: str = "spray") -> tuple[dict, dict]:
     """Return provenance and summary of one permutation on our engine."""
     import numpy as np
 
@@ -34,7 +34,7 @@ def run_ours(hosts: int, packets: int) -> tuple[dict, dict]:
         network = permutation.tables(permutation.SHAPES[hosts], packets)
         permutation.save(folder, network)
         ours = Path(__file__).with_name("ours.py")
-        command = [sys.executable, ours, "spray", folder / "tables.npz", "--out", folder]
+        command = [sys.executable, ours, variant, folder / "tables.npz", "--out", folder]
         subprocess.run(command, check=True)
         raw = np.load(folder / "raw.npz")
         summary = {
@@ -78,23 +78,26 @@ def rows() -> list[tuple[str, str, str]]:
     """Return what was measured: quantity, value, target."""
     small = [run_ours(SMALL_HOSTS, 1)[0] for _ in range(REPEATS)]
     large = [run_ours(LARGE_HOSTS, 100) for _ in range(REPEATS)]
+    both = [run_ours(LARGE_HOSTS, 100, "gobackn")], large
     start_s = min(facts["start_to_first_event_s"] for facts in small)
     build_s = min(facts["build_s"] for facts, _ in large)
-    peak_bytes = max(facts["peak_memory_bytes"] for facts, _ in large)
-    engine_bytes = max(summary["memory_bytes"] for _, summary in large)
+    peak_bytes = [max(facts["peak_memory_bytes"] for facts, _ in runs) for runs in both]
+    engine_bytes = [max(summary["memory_bytes"] for _, summary in runs) for runs in both]
     base_bytes = base_memory_bytes()
+    beyond_bytes = [peak - base_bytes for peak in peak_bytes]
     large_start_s = min(facts["start_to_first_event_s"] for facts, _ in large)
 
-    def per_host(size_bytes: int) -> str:
-        return f"{size_bytes / LARGE_HOSTS / 1000:.2f} kB per host"
+    def per_host(sizes_bytes: list[int]) -> str:
+        each = "; ".join(f"{size / LARGE_HOSTS / 1000:.2f}" for size in sizes_bytes)
+        return f"{each} kB per host"
 
     return [
         (f"start to first event, {SMALL_HOSTS} hosts", f"{start_s:.2f} s", "1.5 s"),
         (f"start to first event, {LARGE_HOSTS} hosts", f"{large_start_s:.2f} s", ""),
         (f"fabric of {LARGE_HOSTS} hosts built", f"{build_s:.3f} s", "1 s"),
-        ("memory: engine's arrays", per_host(engine_bytes), "16 KB"),
-        ("memory: process beyond its start", per_host(peak_bytes - base_bytes), "16 KB"),
-        ("memory: whole process", per_host(peak_bytes), ""),
+        ("memory, go-back-N; spray: engine's arrays", per_host(engine_bytes), "10 kB"),
+        ("  process beyond its start", per_host(beyond_bytes), "10 kB"),
+        ("  whole process", per_host(peak_bytes), ""),
         ("  of that Python, cppyy and libraries", f"{base_bytes / 1e6:.0f} MB", ""),
         (f"dry run of {DRY_RUNS} runs", dry_run_text(), "10 s"),
     ]

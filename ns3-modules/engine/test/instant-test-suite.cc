@@ -180,6 +180,39 @@ class ArrivalsAreMerged : public TestCase
     }
 };
 
+/// Oracle: by hand. What is in use keeps its place, what is not takes no memory: it reads zero.
+class FramesGivenBack : public TestCase
+{
+  public:
+    FramesGivenBack()
+        : TestCase("memory of frames is given back when none is in use")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FramePool frames;
+        const FrameId a = frames.Allocate();
+        const FrameId b = frames.Allocate();
+        frames[a].packet = 1;
+        frames[b].packet = 2;
+        frames.Note(b).stampPs = 3;
+        frames.Free(a);
+        frames.GiveBack();
+        NS_TEST_EXPECT_MSG_EQ(frames[b].packet, 2, "one is in use");
+        NS_TEST_EXPECT_MSG_EQ(frames.FindNote(b)->stampPs, 3, "so is its note");
+        frames.Free(b);
+        frames.GiveBack();
+        NS_TEST_EXPECT_MSG_EQ(frames[b].packet, 0, "none is");
+        NS_TEST_EXPECT_MSG_EQ(frames.Peak(), 2, "the most ever");
+        NS_TEST_EXPECT_MSG_EQ(frames.Allocate(), b, "the last one that was freed");
+        NS_TEST_EXPECT_MSG_EQ(frames[b].next, NO_FRAME, "a fresh frame");
+        NS_TEST_EXPECT_MSG_EQ(frames.Note(b).stampPs, 0, "a fresh note");
+        NS_TEST_EXPECT_MSG_EQ(frames.Allocated(), 1, "in use");
+    }
+};
+
 class FabricInstantTestSuite : public TestSuite
 {
   public:
@@ -190,6 +223,7 @@ class FabricInstantTestSuite : public TestSuite
         AddTestCase(new LinkControlIsFirst(false), Duration::QUICK);
         AddTestCase(new TransmissionsAreSorted, Duration::QUICK);
         AddTestCase(new ArrivalsAreMerged, Duration::QUICK);
+        AddTestCase(new FramesGivenBack, Duration::QUICK);
     }
 };
 
