@@ -201,7 +201,7 @@ class FramesGivenBack : public TestCase
         frames.Free(a);
         frames.GiveBack();
         NS_TEST_EXPECT_MSG_EQ(frames[b].packet, 2, "one is in use");
-        NS_TEST_EXPECT_MSG_EQ(frames.FindNote(b)->stampPs, 3, "so is its note");
+        NS_TEST_EXPECT_MSG_EQ(frames.Note(b).stampPs, 3, "so is its note");
         frames.Free(b);
         frames.GiveBack();
         NS_TEST_EXPECT_MSG_EQ(frames[b].packet, 0, "none is");
