@@ -85,8 +85,13 @@ class EventLane
     /// Ask for the memory of an event that will be pushed soon.
     void FetchTail() const
     {
-        constexpr uint64_t AHEAD = 4; // events in a cache line
-        __builtin_prefetch(m_tail + AHEAD, 1);
+        __builtin_prefetch(m_tail + EVENTS_PER_LINE, 1);
+    }
+
+    /// Ask for the memory of an event that will be looked at soon, ahead of its turn.
+    void FetchHead() const
+    {
+        __builtin_prefetch(m_head + LOOK_AHEAD + EVENTS_PER_LINE);
     }
 
     /// @return time of the event behind the first one, NEVER_PS if there is none [ps]
@@ -114,6 +119,8 @@ class EventLane
     static constexpr size_t LOOK_AHEAD = 12;
 
   private:
+    static constexpr size_t EVENTS_PER_LINE = 64 / sizeof(Event);
+
     /// Memory for events; some that may be looked at follow its end.
     struct Stretch
     {

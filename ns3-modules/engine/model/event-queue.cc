@@ -36,6 +36,7 @@ EventQueue::LaneFor(EventType type, uint64_t delayPs, Origin origin)
     m_laneDelayPs[m_numLanes] = delayPs;
     m_laneOrigin[m_numLanes] = origin;
     m_laneOrders[m_numLanes] = OrdersOf(m_numLanes);
+    AddPlace();
     return m_numLanes++;
 }
 
@@ -66,11 +67,32 @@ EventQueue::SetWires(uint32_t wires)
 {
     m_wires.clear();
     m_wires.reserve(wires);
-    m_wireWheel = wires ? std::make_unique<EventWheel>() : nullptr;
     for (uint32_t wire = 0; wire < wires; wire++)
     {
-        m_wires.emplace_back(WIRE_ROOM);
+        m_wires.push_back({0, EventLane(WIRE_ROOM)});
     }
+}
+
+void
+EventQueue::ExpectGap(uint64_t gapPs)
+{
+    const uint64_t* gaps = m_laneDelayPs.data() + m_numLanes;
+    const uint32_t used = m_end - FIRST_LANE - m_numLanes;
+    if (used == MAX_GAPS || std::find(gaps, gaps + used, gapPs) != gaps + used)
+    {
+        return;
+    }
+    m_laneDelayPs[m_numLanes + used] = gapPs;
+    m_heads |= 1U << m_end;
+    AddPlace();
+}
+
+/// One more lane is in use.
+void
+EventQueue::AddPlace()
+{
+    m_end++;
+    m_lookedAt = (m_end + UNROLLED - 1) / UNROLLED * UNROLLED;
 }
 
 uint64_t
@@ -78,7 +100,7 @@ EventQueue::NextControlPs() const
 {
     uint64_t nextPs = NEVER_PS;
     const auto look = [&nextPs](const Event& event) {
-        nextPs = event.Type() == EventType::CONTROL ? std::min(nextPs, event.timePs) : nextPs;
+        nextPs = IsControl(event) ? std::min(nextPs, event.timePs) : nextPs;
     };
     m_wheel.ForEach(look);
     std::for_each(m_heap.Events().begin(), m_heap.Events().end(), look);
@@ -91,25 +113,24 @@ EventQueue::AdvanceControl(uint64_t byPs)
     Heap advanced;
     for (Event event : m_heap.Events())
     {
-        event.timePs -= event.Type() == EventType::CONTROL ? byPs : 0;
+        event.timePs -= IsControl(event) ? byPs : 0;
         advanced.push(event);
     }
     m_heap = std::move(advanced);
-    SetNext(HEAP, m_heap.empty() ? NEVER_PS : m_heap.top().timePs);
+    FindOthers();
 }
 
 size_t
 EventQueue::MemoryBytes() const
 {
-    size_t bytes = EventWheel::BUCKETS * sizeof(uint32_t) + m_heap.size() * sizeof(Event) +
-                   m_farWires.size() * sizeof(Event);
+    size_t bytes = EventWheel::BUCKETS * sizeof(uint32_t) + m_heap.size() * sizeof(Event);
     for (const auto& lane : m_lanes)
     {
         bytes += lane.MemoryBytes();
     }
     for (const auto& wire : m_wires)
     {
-        bytes += wire.MemoryBytes();
+        bytes += wire.events.MemoryBytes();
     }
     return bytes;
 }

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <queue>
 #include <vector>
 
@@ -24,8 +23,9 @@ namespace fabric
  * @brief Pending events of the engine: lanes for constant delays that many share, wires for those
  * of one link, a wheel for near events, a heap for the rest.
  *
- * What is on a wire keeps its order, so a wheel of wires (a heap of those whose next frame is far)
- * holds one entry for each wire and not one for each frame on it.
+ * What is on a wire keeps its order, so one entry stands for all of it: its head, at the time of
+ * the first frame. Frames that were sent back to back come as far apart as the later one took to
+ * send, so heads have lanes for these gaps; other heads wait in the wheel or the heap.
  *
  * All events of one instant are popped together; who executes them puts them in the canonical
  * order (type, index, payload), so neither the container nor the order of insertion shows.
@@ -35,11 +35,12 @@ class EventQueue
   public:
     static constexpr uint32_t MAX_LANES = 12;
     static constexpr uint8_t NO_LANE = 255;
+    static constexpr uint8_t ON_WIRE = 254; ///< In place of a lane
+    static constexpr uint32_t MAX_GAPS = 4;
 
     EventQueue()
     {
         m_nextPs.fill(NEVER_PS);
-        m_otherPs.fill(NEVER_PS);
     }
 
     /**
@@ -75,6 +76,28 @@ class EventQueue
     /// Make room for wires 0 to `wires` - 1.
     void SetWires(uint32_t wires);
 
+    /// Say by what delay the events of a wire usually come [ps]
+    void SetWireDelay(uint32_t wire, uint64_t delayPs)
+    {
+        m_wires[wire].delayPs = delayPs;
+    }
+
+    /// @return what SetWireDelay was told [ps]
+    uint64_t WireDelayPs(uint32_t wire) const
+    {
+        return m_wires[wire].delayPs;
+    }
+
+    /// @return whether there is room for any
+    bool HasWires() const
+    {
+        return !m_wires.empty();
+    }
+
+    /// What a wire is called first often follows `gapPs` behind what came before it [ps]; called
+    /// after the last LaneFor.
+    void ExpectGap(uint64_t gapPs);
+
     /// Push an event to the lane of a constant delay: its time is now plus that delay.
     [[gnu::always_inline]] void PushLane(uint8_t lane, const Event& event)
     {
@@ -87,14 +110,15 @@ class EventQueue
     }
 
     /// Push an event to a wire: its time is not before that of the last one pushed there.
-    void PushWire(uint64_t nowPs, uint32_t wire, const Event& event)
+    void PushWire(uint64_t nowPs, uint32_t wireId, const Event& event)
     {
-        if (m_wires[wire].IsEmpty())
+        EventLane& wire = m_wires[wireId].events;
+        if (wire.IsEmpty())
         {
-            Await(nowPs, event.timePs, wire);
+            Push(nowPs, {event.timePs, HEAD, wireId});
         }
-        m_wires[wire].Push(event);
-        m_wires[wire].FetchTail(); // there are many, so the next one is not in the cache
+        wire.Push(event);
+        wire.FetchTail(); // there are many, so the next one is not in the cache
     }
 
     /// Push an event at any time not before `nowPs`.
@@ -104,35 +128,43 @@ class EventQueue
         if (EventWheel::Covers(nowPs, event.timePs))
         {
             m_wheel.Push(event);
-            SetNext(WHEEL, m_wheel.NextPs());
         }
         else
         {
             m_heap.push(event);
-            SetNext(HEAP, m_heap.top().timePs);
         }
+        m_nextPs[0] = std::min(m_nextPs[0], event.timePs);
     }
 
     /// The next instant and which containers have events of it.
     struct Due
     {
         uint64_t timePs; ///< NEVER_PS if there is none [ps]
-        uint32_t mask;   ///< Bit 0: others than lanes; bit FIRST_LANE + i: lane i
+        uint32_t mask;   ///< Bit 0: others than lanes; bit FIRST_LANE + i: lane i; then of heads
     };
 
-    /// Without branches: which container is next cannot be foretold.
+    /// Without branches: which container is next cannot be foretold. Those that are not in use
+    /// have no event; some are looked at so that the loops can be unrolled.
     Due FindNext() const
     {
-        const uint32_t end = FIRST_LANE + m_numLanes;
-        uint64_t timePs = m_nextPs[0];
-        for (uint32_t i = FIRST_LANE; i < end; i++)
+        const uint64_t* const begin = m_nextPs.data();
+        const uint64_t* const end = begin + m_lookedAt;
+        uint64_t timePs = NEVER_PS;
+        for (const uint64_t* next = begin; next != end; next += UNROLLED)
         {
-            timePs = std::min(timePs, m_nextPs[i]);
+            for (uint32_t i = 0; i < UNROLLED; i++)
+            {
+                timePs = next[i] < timePs ? next[i] : timePs;
+            }
         }
-        uint32_t mask = m_nextPs[0] == timePs;
-        for (uint32_t i = FIRST_LANE; i < end; i++)
+        uint32_t mask = 0;
+        for (const uint64_t* next = end; next != begin;)
         {
-            mask |= uint32_t{m_nextPs[i] == timePs} << i;
+            next -= UNROLLED;
+            for (uint32_t i = UNROLLED; i-- > 0;)
+            {
+                mask = 2 * mask + (next[i] == timePs);
+            }
         }
         return {timePs, mask};
     }
@@ -143,16 +175,20 @@ class EventQueue
         return FindNext().timePs;
     }
 
-    /// @return whether an instant has one event only, and that waits in a lane or on a wire
+    /// @return whether an instant has one event only, an arrival or an end of a transmission
     bool IsAlone(const Due& due) const
     {
+        if ((due.mask & (due.mask - 1)) != 0)
+        {
+            return false;
+        }
         if (due.mask == 1)
         {
-            return IsAloneOnWire(due.timePs);
+            return IsAloneElsewhere(due.timePs);
         }
-        const bool isOne = (due.mask & (due.mask - 1)) == 0;
-        return isOne &&
-               m_lanes[std::countr_zero(due.mask) - FIRST_LANE].SecondPs() != due.timePs;
+        const EventLane& lane = m_lanes[std::countr_zero(due.mask) - FIRST_LANE];
+        return lane.SecondPs() != due.timePs &&
+               (!(due.mask & m_heads) || m_wires[lane.Peek(0).payload].events.SecondPs() != due.timePs);
     }
 
     /**
@@ -165,12 +201,19 @@ class EventQueue
     {
         if (due.mask == 1)
         {
-            return PopAloneOnWire(soon);
+            Event event;
+            m_wheel.PopNext([&event](const Event& only) { event = only; });
+            FindOthers();
+            return event.target == HEAD ? PopFirst(event, soon) : event;
         }
         const int i = std::countr_zero(due.mask);
         EventLane& lane = m_lanes[i - FIRST_LANE];
-        soon(lane.Peek(EventLane::LOOK_AHEAD));
         m_nextPs[i] = lane.SecondPs();
+        if (due.mask & m_heads)
+        {
+            return PopFirst(lane.Pop(), soon);
+        }
+        soon(lane.Peek(EventLane::LOOK_AHEAD));
         return lane.Pop();
     }
 
@@ -184,7 +227,7 @@ class EventQueue
     void PopInstant(const Due& due, Instant& instant, Soon&& soon)
     {
         instant.Clear();
-        for (uint32_t lanes = due.mask & ~1U; lanes != 0; lanes &= lanes - 1)
+        for (uint32_t lanes = due.mask & ~m_heads & ~1U; lanes != 0; lanes &= lanes - 1)
         {
             const int i = std::countr_zero(lanes);
             KeyList& keys =
@@ -194,9 +237,9 @@ class EventQueue
                 [&keys](const Event& event) { keys.Push(event.Key()); },
                 soon);
         }
-        if (due.mask & 1)
+        if (due.mask & (m_heads | 1))
         {
-            PopOthers(due.timePs, instant, soon);
+            PopWires(due, instant, soon);
         }
     }
 
@@ -213,15 +256,16 @@ class EventQueue
 
   private:
     static constexpr uint32_t FIRST_LANE = 1;
+    static constexpr uint32_t ALL_LANES = MAX_LANES + MAX_GAPS;
+    static constexpr uint32_t UNROLLED = 4; ///< Steps of a loop at once
+    /// Of an event that stands for a wire, its payload: something comes by it.
+    static constexpr uint32_t HEAD = EventTarget(EventType::CONTROL, EVENT_INDEX_MASK);
 
-    /// What is not a lane.
-    enum Other : uint32_t
+    /// What is on the way by one link; in one cache line, for there may be many.
+    struct alignas(64) Wire
     {
-        WHEEL,
-        HEAP,
-        WIRES,     ///< Wires whose next frame is near
-        FAR_WIRES, ///< The others
-        NUM_OTHERS
+        uint64_t delayPs; ///< [ps]
+        EventLane events; ///< What every event changes of it comes first
     };
 
     struct Later
@@ -235,6 +279,11 @@ class EventQueue
     /// A heap whose events can be looked through.
     struct Heap : std::priority_queue<Event, std::vector<Event>, Later>
     {
+        uint64_t NextPs() const
+        {
+            return empty() ? NEVER_PS : top().timePs;
+        }
+
         const std::vector<Event>& Events() const
         {
             return c;
@@ -242,115 +291,121 @@ class EventQueue
     };
 
     uint32_t OrdersOf(uint8_t lane) const;
+    void AddPlace();
 
-    void SetNext(Other other, uint64_t timePs)
+    static bool IsControl(const Event& event)
     {
-        m_otherPs[other] = timePs;
-        m_nextPs[0] = *std::min_element(m_otherPs.begin(), m_otherPs.end());
+        return event.Type() == EventType::CONTROL && event.target != HEAD;
     }
 
+    void FindOthers()
+    {
+        m_nextPs[0] = std::min(m_wheel.NextPs(), m_heap.NextPs());
+    }
+
+    bool IsAloneElsewhere(uint64_t timePs) const
+    {
+        const Event* only = m_heap.NextPs() != timePs ? m_wheel.Alone() : nullptr;
+        if (!only || only->target == HEAD)
+        {
+            return only && m_wires[only->payload].events.SecondPs() != timePs;
+        }
+        return only->Type() == EventType::TX_DONE || only->Type() == EventType::ARRIVE;
+    }
+
+    /// @return the first event of a wire, which leaves; the next one decides where its head waits
     template <typename Soon>
-    void PopOthers(uint64_t timePs, Instant& instant, Soon& soon)
+    Event PopFirst(const Event& head, Soon& soon)
     {
-        if (m_otherPs[WHEEL] == timePs)
-        {
-            m_wheel.PopNext([&instant](const Event& event) { instant.Add(event); });
-            SetNext(WHEEL, m_wheel.NextPs());
-        }
-        while (!m_heap.empty() && m_heap.top().timePs == timePs)
-        {
-            instant.Add(m_heap.top());
-            m_heap.pop();
-            SetNext(HEAP, m_heap.empty() ? NEVER_PS : m_heap.top().timePs);
-        }
-        if (m_otherPs[WIRES] == timePs)
-        {
-            m_dueWires.clear(); // the wheel may not be pushed to while it is popped
-            m_wireWheel->PopNext(
-                [this](const Event& head) { m_dueWires.push_back(head.payload); });
-            SetNext(WIRES, m_wireWheel->NextPs());
-            for (const uint32_t wire : m_dueWires)
-            {
-                PopWire(timePs, wire, instant, soon);
-            }
-        }
-        while (!m_farWires.empty() && m_farWires.top().timePs == timePs)
-        {
-            const uint32_t wire = m_farWires.top().payload;
-            m_farWires.pop();
-            SetNext(FAR_WIRES, m_farWires.empty() ? NEVER_PS : m_farWires.top().timePs);
-            PopWire(timePs, wire, instant, soon);
-        }
-    }
-
-    /// @return whether all that is due is one event of a wire that waits in the wheel
-    bool IsAloneOnWire(uint64_t timePs) const
-    {
-        const bool isWire = m_otherPs[WIRES] == timePs && m_otherPs[WHEEL] != timePs &&
-                            m_otherPs[HEAP] != timePs && m_otherPs[FAR_WIRES] != timePs;
-        const Event* head = isWire ? m_wireWheel->Alone() : nullptr;
-        return head && m_wires[head->payload].SecondPs() != timePs;
-    }
-
-    template <typename Soon>
-    Event PopAloneOnWire(Soon& soon)
-    {
-        uint32_t wire = 0;
-        m_wireWheel->PopNext([&wire](const Event& head) { wire = head.payload; });
-        SetNext(WIRES, m_wireWheel->NextPs());
-        soon(m_wires[wire].Peek(EventLane::LOOK_AHEAD));
-        const Event event = m_wires[wire].Pop();
-        if (!m_wires[wire].IsEmpty())
-        {
-            Await(event.timePs, m_wires[wire].Peek(0).timePs, wire);
-        }
-        return event;
-    }
-
-    /// Hand over what arrives by a wire now; its next frame decides where the wire waits.
-    template <typename Soon>
-    void PopWire(uint64_t timePs, uint32_t wire, Instant& instant, Soon& soon)
-    {
-        const uint64_t nextPs = m_wires[wire].PopTime(
-            timePs,
-            [&instant](const Event& event) { instant.Add(event); },
-            soon);
+        EventLane& wire = m_wires[head.payload].events;
+        wire.FetchHead();
+        soon(wire.Peek(EventLane::LOOK_AHEAD));
+        const uint64_t nextPs = wire.SecondPs();
         if (nextPs != NEVER_PS)
         {
-            Await(timePs, nextPs, wire);
+            Await(head.timePs, nextPs, head.payload);
+        }
+        return wire.Pop();
+    }
+
+    /// Pop what waits neither in the lane of a delay nor behind a head, then what comes by wires.
+    template <typename Soon>
+    void PopWires(const Due& due, Instant& instant, Soon& soon)
+    {
+        m_dueWires.clear(); // nothing may be pushed to what is being popped
+        const auto sort = [this, &instant](const Event& event) {
+            if (event.target == HEAD)
+            {
+                m_dueWires.push_back(event.payload);
+            }
+            else
+            {
+                instant.Add(event);
+            }
+        };
+        for (uint32_t lanes = due.mask & m_heads; lanes != 0; lanes &= lanes - 1)
+        {
+            const int i = std::countr_zero(lanes);
+            m_nextPs[i] =
+                m_lanes[i - FIRST_LANE].PopTime(due.timePs, sort, [](const Event&) {});
+        }
+        if (due.mask & 1)
+        {
+            if (m_wheel.NextPs() == due.timePs)
+            {
+                m_wheel.PopNext(sort);
+            }
+            for (; m_heap.NextPs() == due.timePs; m_heap.pop())
+            {
+                sort(m_heap.top());
+            }
+            FindOthers();
+        }
+        for (const uint32_t wire : m_dueWires)
+        {
+            m_wires[wire].events.FetchHead();
+            const uint64_t nextPs = m_wires[wire].events.PopTime(
+                due.timePs,
+                [&instant](const Event& event) { instant.Add(event); },
+                soon);
+            if (nextPs != NEVER_PS)
+            {
+                Await(due.timePs, nextPs, wire);
+            }
         }
     }
 
-    /// A wire waits for its next frame, in the wheel if that is near.
+    /// A wire waits for its next event.
     void Await(uint64_t nowPs, uint64_t timePs, uint32_t wire)
     {
-        const Event head{timePs, 0, wire};
-        if (EventWheel::Covers(nowPs, timePs))
+        const Event head{timePs, HEAD, wire};
+        const uint64_t* gaps = m_laneDelayPs.data() + m_numLanes;
+        for (uint32_t gap = 0; FIRST_LANE + m_numLanes + gap < m_end; gap++)
         {
-            m_wireWheel->Push(head);
-            SetNext(WIRES, m_wireWheel->NextPs());
+            if (gaps[gap] == timePs - nowPs)
+            {
+                PushLane(m_numLanes + gap, head);
+                return;
+            }
         }
-        else
-        {
-            m_farWires.push(head);
-            SetNext(FAR_WIRES, m_farWires.top().timePs);
-        }
+        Push(nowPs, head);
     }
 
-    std::array<uint64_t, FIRST_LANE + MAX_LANES> m_nextPs; ///< Earliest of all others, of each lane
-    std::array<EventLane, MAX_LANES> m_lanes;
-    std::array<uint64_t, MAX_LANES> m_laneDelayPs{}; ///< The constant of each lane [ps]
+    /// Earliest time of all others, of each lane, of each lane of heads [ps]
+    std::array<uint64_t, FIRST_LANE + ALL_LANES + UNROLLED> m_nextPs;
+    std::array<EventLane, ALL_LANES> m_lanes;
+    std::array<uint64_t, ALL_LANES> m_laneDelayPs{}; ///< The constant of each lane [ps]
     std::array<EventType, MAX_LANES> m_laneType{};
     std::array<Origin, MAX_LANES> m_laneOrigin{};
     std::array<uint32_t, MAX_LANES> m_laneOrders{}; ///< See Instant::Of
-    uint8_t m_numLanes{0};                        ///< Lanes in use
-    std::array<uint64_t, NUM_OTHERS> m_otherPs; ///< Earliest time of each of the others [ps]
+    uint8_t m_numLanes{0};                          ///< Lanes in use; those of heads follow
+    uint32_t m_end{FIRST_LANE};                     ///< Of m_nextPs in use
+    uint32_t m_lookedAt{UNROLLED};                  ///< The same, a whole number of times UNROLLED
+    uint32_t m_heads{0};                            ///< Bits of the lanes of heads
     EventWheel m_wheel;
     Heap m_heap;
-    std::vector<EventLane> m_wires;
-    std::unique_ptr<EventWheel> m_wireWheel; ///< Wires by the arrival of their next frame
-    std::priority_queue<Event, std::vector<Event>, Later> m_farWires; ///< The same, if it is far
-    std::vector<uint32_t> m_dueWires;                                 ///< Of the instant at hand
+    std::vector<Wire> m_wires;
+    std::vector<uint32_t> m_dueWires; ///< Of the instant at hand
 };
 
 } // namespace fabric

@@ -220,9 +220,8 @@ Fabric::TakeInLoose(const DomainMail& mail)
         const auto [timePs, to] = letter.delivery;
         const Event event{timePs, EventTarget(EventType::ARRIVE, to), id};
         const PortId from = m_ports[to].peer;
-        // Of what is on a long link only link control overtakes; see PutOnWire.
-        if (m_ports[from].delayPs >= EventWheel::HORIZON_PS &&
-            letter.frame.kind != frame_kind::LINK_CONTROL)
+        // Only link control overtakes what is on a wire; see PutOnWire.
+        if (m_queue.HasWires() && letter.frame.kind != frame_kind::LINK_CONTROL)
         {
             m_queue.PushWire(m_nowPs, from, event);
         }

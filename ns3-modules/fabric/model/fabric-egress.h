@@ -266,10 +266,18 @@ Fabric::TransmissionDone(PortId portId)
         LeaveBuffer(port);
     }
     const bool isRare = port.down || port.currentCutsThrough || isLinkControl;
-    if (port.lane != EventQueue::NO_LANE && !isRare) [[likely]]
+    if (port.lane < EventQueue::ON_WIRE && !isRare) [[likely]]
     {
         m_queue.PushLane(port.lane,
                          {m_nowPs + m_queue.LaneDelayPs(port.lane),
+                          EventTarget(EventType::ARRIVE, port.peer),
+                          frameId});
+    }
+    else if (port.lane == EventQueue::ON_WIRE && !isRare)
+    {
+        m_queue.PushWire(m_nowPs,
+                         portId,
+                         {m_nowPs + m_queue.WireDelayPs(portId),
                           EventTarget(EventType::ARRIVE, port.peer),
                           frameId});
     }

@@ -20,13 +20,16 @@ using Origin = EventQueue::Origin;
 /// Links take no more lanes than this to hear of other domains in order.
 constexpr size_t LINK_LANES = 8;
 
+/// A delay has a lane if it is that of one in this many ports: each lane costs every instant.
+constexpr size_t PORTS_PER_LANE = 16;
+
 } // namespace
 
 // ---- links ------------------------------------------------------------------------------------
 
 /// The delays that most events wait for get lanes: propagation first, then full frames,
 /// acknowledgements and, if there is room, the shortest frames: trimmed ones, PULLs, credit. What
-/// finds no lane goes through the wheel, or waits on its wire.
+/// finds no lane waits on its wire, or goes through the wheel.
 void
 Fabric::BuildLanes()
 {
@@ -38,7 +41,10 @@ Fabric::BuildLanes()
     std::vector<std::pair<size_t, uint64_t>> delays;
     for (const auto& [delayPs, n] : uses)
     {
-        delays.emplace_back(n, delayPs);
+        if (n * PORTS_PER_LANE >= m_network.NumPorts())
+        {
+            delays.emplace_back(n, delayPs);
+        }
     }
     std::sort(delays.rbegin(), delays.rend());
     std::map<uint64_t, uint32_t> listOf; // of the mail: the same in all domains
@@ -56,9 +62,8 @@ Fabric::BuildLanes()
         }
         // What cuts through is on its way for other times than a lane's.
         const NodeClass& next = m_nodeClasses[m_ports[m_ports[port].peer].nodeClass];
-        const bool hasLane = list != listOf.end() && !m_ports[port].crosses;
-        anyWire |= m_ports[port].delayPs >= EventWheel::HORIZON_PS &&
-                   (!hasLane || next.cutThroughBytes != 0);
+        anyWire |= list == listOf.end() || (next.cutThroughBytes != 0 &&
+                                            ArrivalDelayPs(port) >= EventWheel::HORIZON_PS);
         m_ports[port].lane = EventQueue::NO_LANE;
     }
     m_queue.SetWires(anyWire ? m_network.NumPorts() : 0);
@@ -67,6 +72,31 @@ Fabric::BuildLanes()
         BuildLinkLanes(listOf, false);
     }
     BuildFrameLanes();
+    if (m_queue.HasWires())
+    {
+        BuildWires();
+    }
+}
+
+/// What has no lane waits on its wire.
+void
+Fabric::BuildWires()
+{
+    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    {
+        if (m_ports[port].lane == EventQueue::NO_LANE && !m_ports[port].crosses)
+        {
+            m_ports[port].lane = EventQueue::ON_WIRE;
+            m_queue.SetWireDelay(port, ArrivalDelayPs(port));
+        }
+    }
+    for (const auto& rate : m_network.rates)
+    {
+        for (uint32_t size = 0; size < rate.lanes; size++)
+        {
+            m_queue.ExpectGap(rate.lanePs[size]);
+        }
+    }
 }
 
 /// @return from the end of a transmission until the peer acts [ps]

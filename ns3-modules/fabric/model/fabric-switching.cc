@@ -297,7 +297,7 @@ Fabric::PutOnWire(PortId portId, FrameId frameId)
                      {m_nowPs + delayPs, EventTarget(EventType::ARRIVE, port.peer), frameId});
         return;
     }
-    if (port.lane != EventQueue::NO_LANE)
+    if (port.lane < EventQueue::ON_WIRE)
     {
         m_queue.PushLane(port.lane,
                          {m_nowPs + delayPs + latencyPs,
@@ -308,7 +308,7 @@ Fabric::PutOnWire(PortId portId, FrameId frameId)
     PushArrival(portId, m_nowPs + delayPs + latencyPs, frameId);
 }
 
-/// Frames of one port arrive in the order in which they left it; far ones wait on their wire.
+/// Frames of one port arrive in the order in which they left it, so they may wait on its wire.
 void
 Fabric::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
 {
@@ -318,7 +318,7 @@ Fabric::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
         return;
     }
     const Event event{timePs, EventTarget(EventType::ARRIVE, m_ports[portId].peer), frameId};
-    if (m_ports[portId].delayPs >= EventWheel::HORIZON_PS)
+    if (m_queue.HasWires())
     {
         m_queue.PushWire(m_nowPs, portId, event);
     }

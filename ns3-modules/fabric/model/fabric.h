@@ -215,6 +215,7 @@ class Fabric final : public PacketLoop
     PortId FirstToHearOfOthers(const NodeState& node) const;
     bool HearsInOrder() const;
     bool BuildLinkLanes(const std::map<uint64_t, uint32_t>& listOf, bool isOrdered);
+    void BuildWires();
     void BuildFrameLanes();
     void BuildOutbox(PortId portId, uint32_t list);
     double FullWireBytes() const;
