@@ -110,7 +110,7 @@ EventQueue::NextControlPs() const
 void
 EventQueue::AdvanceControl(uint64_t byPs)
 {
-    Heap advanced;
+    EventHeap advanced;
     for (Event event : m_heap.Events())
     {
         event.timePs -= IsControl(event) ? byPs : 0;

@@ -3,6 +3,7 @@
 #ifndef FABRIC_EVENT_QUEUE_H
 #define FABRIC_EVENT_QUEUE_H
 
+#include "event-heap.h"
 #include "event-lane.h"
 #include "event-wheel.h"
 #include "instant.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <queue>
 #include <vector>
 
 namespace ns3
@@ -257,7 +257,7 @@ class EventQueue
   private:
     static constexpr uint32_t FIRST_LANE = 1;
     static constexpr uint32_t ALL_LANES = MAX_LANES + MAX_GAPS;
-    static constexpr uint32_t UNROLLED = 4; ///< Steps of a loop at once
+    static constexpr uint32_t UNROLLED = 3; ///< Steps of a loop
     /// Of an event that stands for a wire, its payload: something comes by it.
     static constexpr uint32_t HEAD = EventTarget(EventType::CONTROL, EVENT_INDEX_MASK);
 
@@ -266,28 +266,6 @@ class EventQueue
     {
         uint64_t delayPs; ///< [ps]
         EventLane events; ///< What every event changes of it comes first
-    };
-
-    struct Later
-    {
-        bool operator()(const Event& a, const Event& b) const
-        {
-            return a.timePs > b.timePs;
-        }
-    };
-
-    /// A heap whose events can be looked through.
-    struct Heap : std::priority_queue<Event, std::vector<Event>, Later>
-    {
-        uint64_t NextPs() const
-        {
-            return empty() ? NEVER_PS : top().timePs;
-        }
-
-        const std::vector<Event>& Events() const
-        {
-            return c;
-        }
     };
 
     uint32_t OrdersOf(uint8_t lane) const;
@@ -403,7 +381,7 @@ class EventQueue
     uint32_t m_lookedAt{UNROLLED};                  ///< The same, a whole number of times UNROLLED
     uint32_t m_heads{0};                            ///< Bits of the lanes of heads
     EventWheel m_wheel;
-    Heap m_heap;
+    EventHeap m_heap;
     std::vector<Wire> m_wires;
     std::vector<uint32_t> m_dueWires; ///< Of the instant at hand
 };

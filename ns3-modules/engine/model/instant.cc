@@ -74,6 +74,11 @@ Instant::SortTransmissions()
 void
 Instant::OrderArrivals(const FramePool& frames)
 {
+    if (arrived.Size() == 2)
+    {
+        OrderTwo(frames, arrived.begin());
+        return;
+    }
     if (!FindRuns())
     {
         SortArrivals(frames);
@@ -85,12 +90,21 @@ Instant::OrderArrivals(const FramePool& frames)
     }
     for (size_t i = 1; m_anyPair && i < arrived.Size(); i++)
     {
-        uint64_t* key = arrived.begin() + i;
-        if (key[0] >> 32 == key[-1] >> 32 && frames[static_cast<FrameId>(key[0])].kind >
-                                                 frames[static_cast<FrameId>(key[-1])].kind)
-        {
-            std::swap(key[0], key[-1]);
-        }
+        OrderTwo(frames, arrived.begin() + i - 1);
+    }
+}
+
+/// Put two arrivals in order.
+void
+Instant::OrderTwo(const FramePool& frames, uint64_t* keys) const
+{
+    const uint32_t first = Rank(keys[0]);
+    const uint32_t second = Rank(keys[1]);
+    if (second < first ||
+        (second == first && frames[static_cast<FrameId>(keys[1])].kind >
+                                frames[static_cast<FrameId>(keys[0])].kind))
+    {
+        std::swap(keys[0], keys[1]);
     }
 }
 

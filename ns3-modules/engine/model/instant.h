@@ -96,6 +96,7 @@ class Instant
 
     void SortTransmissions();
     void OrderArrivals(const FramePool& frames);
+    void OrderTwo(const FramePool& frames, uint64_t* keys) const;
     bool FindRuns();
     void SortArrivals(const FramePool& frames);
     void MergeRuns();

@@ -103,7 +103,8 @@ class EventQueueAgainstSort : public TestCase
             if (Draw(0, 3) == 0) // a wire: never before what was pushed there last
             {
                 uint64_t& lastPs = m_lastOnWirePs[Draw(0, WIRES - 1)];
-                timePs = lastPs = std::max(lastPs, nowPs + Draw(0, 3)) + DrawDelay(nowPs) / 4;
+                const uint64_t gapPs = Draw(0, 1) ? GAPS_PS[Draw(0, 1)] : DrawDelay(nowPs) / 4;
+                timePs = lastPs = std::max(lastPs, nowPs + Draw(0, 3)) + gapPs;
                 const auto wire = static_cast<uint32_t>(&lastPs - m_lastOnWirePs.data());
                 m_queue.PushWire(nowPs, wire, {timePs, target, payload});
             }
@@ -134,6 +135,10 @@ class EventQueueAgainstSort : public TestCase
             const uint8_t again = m_queue.LaneFor(EventType::ARRIVE, delayPs);
             NS_TEST_ASSERT_MSG_EQ(again, lane, "the same delay the same lane");
             m_laneDelayPs.push_back(delayPs);
+        }
+        for (const uint64_t gapPs : GAPS_PS)
+        {
+            m_queue.ExpectGap(gapPs);
         }
         PushSome(0, 20);
         uint64_t lastPs = 0;
@@ -169,6 +174,7 @@ class EventQueueAgainstSort : public TestCase
     std::mt19937_64 m_random;
     uint32_t m_lanes;
     static constexpr uint32_t WIRES = 5;
+    static constexpr std::array<uint64_t, 3> GAPS_PS{10, 5'000, 10}; ///< One of them twice
     std::array<uint64_t, WIRES> m_lastOnWirePs{};
     EventQueue m_queue;
     std::vector<uint64_t> m_laneDelayPs;
@@ -251,7 +257,7 @@ class ControlComesEarlier : public TestCase
 {
   public:
     ControlComesEarlier()
-        : TestCase("events of control come earlier, timers when they were to")
+        : TestCase("events of control come earlier, timers and wires when they were to")
     {
     }
 
@@ -260,18 +266,22 @@ class ControlComesEarlier : public TestCase
     {
         constexpr uint64_t FAR_PS = 100 * EventWheel::HORIZON_PS;
         EventQueue queue;
+        queue.SetWires(1);
         const uint32_t control = EventTarget(EventType::CONTROL, CONTROL_MESSAGE);
         const uint32_t timer = EventTarget(EventType::TIMER, 3);
+        const uint32_t arrival = EventTarget(EventType::ARRIVE, 0);
+        queue.PushWire(0, 0, {FAR_PS / 3, arrival, 6});
         queue.Push(0, {5, timer, 1});
         queue.Push(0, {FAR_PS, control, 2});
         queue.Push(0, {2 * FAR_PS, control, 3});
         queue.Push(0, {FAR_PS / 2, timer, 4});
-        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), FAR_PS, "the timers do not count");
+        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), FAR_PS, "timers and wires do not count");
 
         queue.AdvanceControl(FAR_PS - 1000);
         NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), 1000, "earlier");
         const std::vector<Row> expected{{5, timer, 1},
                                         {1000, control, 2},
+                                        {FAR_PS / 3, arrival, 6},
                                         {FAR_PS / 2, timer, 4},
                                         {FAR_PS + 1000, control, 3}};
         for (const Row& row : expected)

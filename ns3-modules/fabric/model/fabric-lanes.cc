@@ -90,9 +90,10 @@ Fabric::BuildWires()
             m_queue.SetWireDelay(port, ArrivalDelayPs(port));
         }
     }
+    constexpr uint32_t SIZES = 2; // full frames and acknowledgements
     for (const auto& rate : m_network.rates)
     {
-        for (uint32_t size = 0; size < rate.lanes; size++)
+        for (uint32_t size = 0; size < std::min(SIZES, rate.lanes); size++)
         {
             m_queue.ExpectGap(rate.lanePs[size]);
         }

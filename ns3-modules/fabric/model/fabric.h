@@ -149,8 +149,7 @@ class Fabric final : public PacketLoop
         return m_dataPackets;
     }
 
-    /// @return frames that hosts hold: given to a transport and neither freed nor sent
-    uint64_t FramesHeldByHosts() const;
+    uint64_t FramesHeldByHosts() const; ///< Given to a transport, neither freed nor sent
 
     /// @return series and logs, null if nobody asked for any
     const Telemetry* GetTelemetry() const;
@@ -348,8 +347,7 @@ class Fabric final : public PacketLoop
     FramePool m_frames;
     FabricNetwork m_network;
     Port* m_ports; ///< m_network.ports
-    /// By class and port: queues that do not lie in a Port; no memory where no frame has waited
-    ReservedArray<PortQueue> m_otherQueues;
+    ReservedArray<PortQueue> m_otherQueues; ///< By class and port; no memory where none waited
     MessageBook m_messages;
     RouteBook m_routes;
     const Routing* m_routing; ///< Of m_routes, in force
