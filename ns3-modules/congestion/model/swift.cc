@@ -19,7 +19,7 @@ NS_OBJECT_ENSURE_REGISTERED(Swift);
 TypeId
 Swift::GetTypeId()
 {
-    static TypeId tid =
+    static TypeId tid = AddWindows(
         TypeId("ns3::Swift")
             .SetParent<CongestionControl>()
             .SetGroupName("Congestion")
@@ -48,38 +48,44 @@ Swift::GetTypeId()
                           "Window from which on it adds nothing [packet], \"fs_max_cwnd\"",
                           DoubleValue(100),
                           MakeDoubleAccessor(&Swift::m_scalingMany),
-                          MakeDoubleChecker<double>(1e-6, 1e6))
-            .AddAttribute("Increase",
-                          "Packets by which a window grows per round trip [packet], \"ai\"",
-                          DoubleValue(1),
-                          MakeDoubleAccessor(&Swift::m_increase),
-                          MakeDoubleChecker<double>(0.0, 1e6))
-            .AddAttribute("Beta",
-                          "Strength of decreases [1]",
-                          DoubleValue(0.8),
-                          MakeDoubleAccessor(&Swift::m_beta),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("MostDecrease",
-                          "Most that a window loses at once [1], \"max_mdf\"",
-                          DoubleValue(0.5),
-                          MakeDoubleAccessor(&Swift::m_mostDecrease),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("ResetTimeouts",
-                          "Timeouts in a row after which the window is the least [1]",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&Swift::m_resetTimeouts),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("LeastPackets",
-                          "Least window [packet]",
-                          DoubleValue(0.01),
-                          MakeDoubleAccessor(&Swift::m_leastPackets),
-                          MakeDoubleChecker<double>(1e-6, 1e6))
-            .AddAttribute("InitialPackets",
-                          "First window [packet], 0 = one bandwidth-delay product of the path",
-                          DoubleValue(0),
-                          MakeDoubleAccessor(&Swift::m_initialPackets),
-                          MakeDoubleChecker<double>(0.0, 1e6));
+                          MakeDoubleChecker<double>(1e-6, 1e6)));
     return tid;
+}
+
+TypeId
+Swift::AddWindows(TypeId tid)
+{
+    return tid
+        .AddAttribute("Increase",
+                      "Packets by which a window grows per round trip [packet], \"ai\"",
+                      DoubleValue(1),
+                      MakeDoubleAccessor(&Swift::m_increase),
+                      MakeDoubleChecker<double>(0.0, 1e6))
+        .AddAttribute("Beta",
+                      "Strength of decreases [1]",
+                      DoubleValue(0.8),
+                      MakeDoubleAccessor(&Swift::m_beta),
+                      MakeDoubleChecker<double>(0.0, 1.0))
+        .AddAttribute("MostDecrease",
+                      "Most that a window loses at once [1], \"max_mdf\"",
+                      DoubleValue(0.5),
+                      MakeDoubleAccessor(&Swift::m_mostDecrease),
+                      MakeDoubleChecker<double>(0.0, 1.0))
+        .AddAttribute("ResetTimeouts",
+                      "Timeouts in a row after which the window is the least [1]",
+                      UintegerValue(5),
+                      MakeUintegerAccessor(&Swift::m_resetTimeouts),
+                      MakeUintegerChecker<uint32_t>(1))
+        .AddAttribute("LeastPackets",
+                      "Least window [packet]",
+                      DoubleValue(0.01),
+                      MakeDoubleAccessor(&Swift::m_leastPackets),
+                      MakeDoubleChecker<double>(1e-6, 1e6))
+        .AddAttribute("InitialPackets",
+                      "First window [packet], 0 = one bandwidth-delay product of the path",
+                      DoubleValue(0),
+                      MakeDoubleAccessor(&Swift::m_initialPackets),
+                      MakeDoubleChecker<double>(0.0, 1e6));
 }
 
 void

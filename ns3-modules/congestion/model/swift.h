@@ -38,6 +38,8 @@ class Swift final : public fabric::CongestionControl
     double WindowPackets(uint32_t slot) const; ///< May be below 1 [packet]
 
   private:
+    static TypeId AddWindows(TypeId tid); ///< Attributes of windows
+
     /// One flow.
     struct Flow
     {

@@ -18,7 +18,7 @@ NS_OBJECT_ENSURE_REGISTERED(Timely);
 TypeId
 Timely::GetTypeId()
 {
-    static TypeId tid =
+    static TypeId tid = AddRates(
         TypeId("ns3::Timely")
             .SetParent<CongestionControl>()
             .SetGroupName("Congestion")
@@ -52,33 +52,39 @@ Timely::GetTypeId()
                           "By which changes of the round trip are divided, above 0",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Timely::m_leastRtt),
-                          MakeTimeChecker(NanoSeconds(1)))
-            .AddAttribute("AdditiveShare",
-                          "Additive increase over the line rate [1], \"delta\": 10 Mb/s of 10 Gb/s",
-                          DoubleValue(0.001),
-                          MakeDoubleAccessor(&Timely::m_additiveShare),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("HyperAfter",
-                          "Increases in a row after which they are larger [1]",
-                          UintegerValue(5),
-                          MakeUintegerAccessor(&Timely::m_hyperAfter),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute("HyperFactor",
-                          "By how much they are larger [1]",
-                          DoubleValue(5),
-                          MakeDoubleAccessor(&Timely::m_hyperFactor),
-                          MakeDoubleChecker<double>(1.0, 1e6))
-            .AddAttribute("InitialShare",
-                          "Rate of a new flow over the line rate [1]",
-                          DoubleValue(1),
-                          MakeDoubleAccessor(&Timely::m_initialShare),
-                          MakeDoubleChecker<double>(1e-6, 1.0))
-            .AddAttribute("LeastShare",
-                          "Least rate over the line rate [1]",
-                          DoubleValue(0.001),
-                          MakeDoubleAccessor(&Timely::m_leastShare),
-                          MakeDoubleChecker<double>(1e-6, 1.0));
+                          MakeTimeChecker(NanoSeconds(1))));
     return tid;
+}
+
+TypeId
+Timely::AddRates(TypeId tid)
+{
+    return tid
+        .AddAttribute("AdditiveShare",
+                      "Additive increase over the line rate [1], \"delta\": 10 Mb/s of 10 Gb/s",
+                      DoubleValue(0.001),
+                      MakeDoubleAccessor(&Timely::m_additiveShare),
+                      MakeDoubleChecker<double>(0.0, 1.0))
+        .AddAttribute("HyperAfter",
+                      "Increases in a row after which they are larger [1]",
+                      UintegerValue(5),
+                      MakeUintegerAccessor(&Timely::m_hyperAfter),
+                      MakeUintegerChecker<uint32_t>())
+        .AddAttribute("HyperFactor",
+                      "By how much they are larger [1]",
+                      DoubleValue(5),
+                      MakeDoubleAccessor(&Timely::m_hyperFactor),
+                      MakeDoubleChecker<double>(1.0, 1e6))
+        .AddAttribute("InitialShare",
+                      "Rate of a new flow over the line rate [1]",
+                      DoubleValue(1),
+                      MakeDoubleAccessor(&Timely::m_initialShare),
+                      MakeDoubleChecker<double>(1e-6, 1.0))
+        .AddAttribute("LeastShare",
+                      "Least rate over the line rate [1]",
+                      DoubleValue(0.001),
+                      MakeDoubleAccessor(&Timely::m_leastShare),
+                      MakeDoubleChecker<double>(1e-6, 1.0));
 }
 
 void

@@ -31,6 +31,8 @@ class Timely final : public fabric::CongestionControl
     uint64_t RateBps(uint32_t slot) const override;
 
   private:
+    static TypeId AddRates(TypeId tid); ///< Attributes of rates
+
     /// One flow.
     struct Flow
     {

@@ -110,77 +110,112 @@ IngressPeakBytes(const FabricParts& parts, PortId port)
     return peak;
 }
 
+/// The table of ports while it is made, column by column.
+class PortTable
+{
+  public:
+    explicit PortTable(const FabricParts& parts)
+        : m_parts(parts)
+    {
+    }
+
+    /// @param field what a row says of an index, its Port and its PortCounters
+    template <typename Field>
+    void Add(const std::string& name, Field field)
+    {
+        m_table.Add(name, m_parts.First().Network().NumPorts(), [&](size_t i) {
+            const auto id = static_cast<PortId>(i);
+            return field(id, m_parts.GetPort(id), m_parts.GetCounters(id));
+        });
+    }
+
+    /// The same with what was skipped.
+    template <typename Field>
+    void Add(const std::string& name, PortTotal total, Field field)
+    {
+        Add(name, [&](PortId id, const Port& port, const PortCounters& counters) {
+            return field(id, port, counters) + Skipped(id, total);
+        });
+    }
+
+    uint64_t Skipped(PortId id, PortTotal total) const
+    {
+        const auto* skip = m_parts.First().GetSkip();
+        return skip ? skip->OfPort(id)[total] : 0;
+    }
+
+    OutputTable Take()
+    {
+        return std::move(m_table);
+    }
+
+  private:
+    const FabricParts& m_parts;
+    OutputTable m_table;
+};
+
+/// What was not delivered, and why; docs/definitions.md says which port each column means.
+void
+AddDrops(PortTable& table)
+{
+    using Id = PortId;
+    using P = Port;
+    using C = PortCounters;
+    table.Add("dropped_buffer_frames", DROPPED_BUFFER, [](Id, const P&, const C& c) {
+        return c.droppedBuffer;
+    });
+    table.Add("dropped_headroom_frames", DROPPED_HEADROOM, [](Id, const P&, const C& c) {
+        return c.droppedHeadroom;
+    });
+    table.Add("dropped_loss_frames", [](Id, const P&, const C& c) { return c.lostFrames; });
+    table.Add("dropped_corrupt_frames", [](Id, const P&, const C& c) { return c.corruptFrames; });
+    table.Add("dropped_no_route_frames", [](Id, const P&, const C& c) { return c.droppedNoRoute; });
+    table.Add("dropped_link_down_frames", [](Id, const P&, const C& c) { return c.droppedDown; });
+}
+
 OutputTable
 MakePorts(const FabricParts& parts, uint64_t nowPs)
 {
-    const FabricNetwork& network = parts.First().Network();
-    OutputTable table;
-    const auto add = [&](const std::string& name, auto field) {
-        table.Add(name, network.NumPorts(), [&](size_t i) {
-            const auto port = static_cast<PortId>(i);
-            return field(port, parts.GetPort(port), parts.GetCounters(port));
-        });
-    };
     using Id = PortId;
+    using P = Port;
     using C = PortCounters;
+    const FabricNetwork& network = parts.First().Network();
     const uint64_t framing = parts.First().Options().framingBytes;
-    add("node", [&](Id id, const Port&, const C&) { return NodeIdOf(parts, id); });
-    add("peer", [&](Id id, const Port&, const C&) { return network.PeerOf(id).first; });
-    add("parallel", [&](Id id, const Port&, const C&) { return network.PeerOf(id).second; });
-    add("rate_bps", [&](Id id, const Port&, const C&) {
+    PortTable table(parts);
+    table.Add("node", [&](Id id, const P&, const C&) { return NodeIdOf(parts, id); });
+    table.Add("peer", [&](Id id, const P&, const C&) { return network.PeerOf(id).first; });
+    table.Add("parallel", [&](Id id, const P&, const C&) { return network.PeerOf(id).second; });
+    table.Add("rate_bps", [&](Id id, const P&, const C&) {
         return parts.OfPort(id).Network().RateBps(id);
     });
-    const auto skipped = [&](Id id, PortTotal total) {
-        return parts.First().GetSkip() ? parts.First().GetSkip()->OfPort(id)[total] : 0;
-    };
-    const auto addWith = [&](const std::string& name, auto field, PortTotal total) {
-        add(name, [&](Id id, const Port& p, const C& c) {
-            return field(p, c) + skipped(id, total);
-        });
-    };
-    using P = Port;
-    addWith("sent_frames", [](const P& p, const C&) { return p.sentFrames; }, SENT_FRAMES);
-    add("sent_bytes", [&](Id id, const Port& p, const C&) {
-        return p.sentBytes + skipped(id, SENT_BYTES) +
-               framing * (p.sentFrames + skipped(id, SENT_FRAMES));
+    table.Add("sent_frames", SENT_FRAMES, [](Id, const P& p, const C&) { return p.sentFrames; });
+    table.Add("sent_bytes", SENT_BYTES, [&](Id id, const P& p, const C&) {
+        return p.sentBytes + framing * (p.sentFrames + table.Skipped(id, SENT_FRAMES));
     });
-    add("sent_data_packets", [&](Id id, const Port& p, const C&) {
+    table.Add("sent_data_packets", SENT_DATA, [](Id, const P& p, const C&) {
         const bool carriesControl = p.current != NO_FRAME && p.currentKind != frame_kind::DATA;
-        return p.sentFrames - p.sentControl - carriesControl + skipped(id, SENT_DATA);
+        return p.sentFrames - p.sentControl - carriesControl;
     });
-    addWith(
-        "received_frames", [](const P& p, const C&) { return p.receivedFrames; }, RECEIVED_FRAMES);
-    addWith(
-        "dropped_buffer_frames",
-        [](const P&, const C& c) { return c.droppedBuffer; },
-        DROPPED_BUFFER);
-    addWith(
-        "dropped_headroom_frames",
-        [](const P&, const C& c) { return c.droppedHeadroom; },
-        DROPPED_HEADROOM);
-    add("dropped_loss_frames", [](Id, const Port&, const C& c) { return c.lostFrames; });
-    add("dropped_corrupt_frames", [](Id, const Port&, const C& c) { return c.corruptFrames; });
-    add("dropped_no_route_frames", [](Id, const Port&, const C& c) { return c.droppedNoRoute; });
-    add("dropped_link_down_frames", [](Id, const Port&, const C& c) { return c.droppedDown; });
-    addWith("ecn_marked_packets", [](const P&, const C& c) { return c.marked; }, MARKED);
-    addWith("trimmed_packets", [](const P&, const C& c) { return c.trimmed; }, TRIMMED);
-    addWith("bounced_packets", [](const P&, const C& c) { return c.bounced; }, BOUNCED);
-    addWith(
-        "pause_frames_sent",
-        [](const P&, const C& c) { return c.linkControlSent; },
-        LINK_CONTROL_SENT);
-    addWith(
-        "pause_frames_received",
-        [](const P&, const C& c) { return c.linkControlReceived; },
-        LINK_CONTROL_RECEIVED);
-    add("paused_ps", [&](Id id, const Port&, const C&) {
+    table.Add("received_frames", RECEIVED_FRAMES, [](Id, const P& p, const C&) {
+        return p.receivedFrames;
+    });
+    AddDrops(table);
+    table.Add("ecn_marked_packets", MARKED, [](Id, const P&, const C& c) { return c.marked; });
+    table.Add("trimmed_packets", TRIMMED, [](Id, const P&, const C& c) { return c.trimmed; });
+    table.Add("bounced_packets", BOUNCED, [](Id, const P&, const C& c) { return c.bounced; });
+    table.Add("pause_frames_sent", LINK_CONTROL_SENT, [](Id, const P&, const C& c) {
+        return c.linkControlSent;
+    });
+    table.Add("pause_frames_received", LINK_CONTROL_RECEIVED, [](Id, const P&, const C& c) {
+        return c.linkControlReceived;
+    });
+    table.Add("paused_ps", [&](Id id, const P&, const C&) {
         return parts.OfPort(id).PausedPs(id, nowPs);
     });
-    add("max_queue_bytes", [](Id, const Port& p, const C&) { return p.maxQueuedBytes; });
-    add("max_ingress_bytes", [&](Id id, const Port&, const C&) {
-        return IngressPeakBytes(parts, id);
-    });
-    return table;
+    table.Add("max_queue_bytes", [](Id, const P& p, const C&) { return p.maxQueuedBytes; });
+    table.Add("max_ingress_bytes",
+              [&](Id id, const P&, const C&) { return IngressPeakBytes(parts, id); });
+    return table.Take();
 }
 
 OutputTable

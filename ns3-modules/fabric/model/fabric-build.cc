@@ -50,6 +50,25 @@ CallAt(uint64_t quietBytes)
     return quietBytes == 0 || quietBytes == QueueDiscipline::ALWAYS ? quietBytes : quietBytes + 1;
 }
 
+/// Let the switches of a class call a program where it wants to be called.
+void
+Hook(NodeClass& owner, SwitchProgram* program)
+{
+    const std::pair<SwitchProgram::Hook, std::vector<SwitchProgram*>*> lists[] = {
+        {SwitchProgram::ARRIVAL, &owner.onArrival},
+        {SwitchProgram::DEPARTURE, &owner.onDeparture},
+        {SwitchProgram::ROUTE, &owner.onRoute},
+    };
+    for (const auto& [hook, list] : lists)
+    {
+        if (program->Hooks() & hook)
+        {
+            list->push_back(program);
+        }
+    }
+    owner.writesIntHops |= program->WritesIntHops();
+}
+
 /// @return one more than the largest domain of a node
 uint32_t
 NumDomains(const FabricTables& tables)
@@ -143,28 +162,6 @@ Fabric::~Fabric()
     {
         plugin->Dispose();
     }
-}
-
-/// A rate may change only where the transport asks for it again.
-void
-Fabric::CheckRateChanges(const FabricTables& tables) const
-{
-    for (const auto& row : tables.rateChanges)
-    {
-        CheckRateChange(*PlaceOf(tables.flows, row.flow));
-    }
-}
-
-void
-Fabric::CheckRateChange(uint32_t message) const
-{
-    const uint32_t endpoint = m_messages[message].srcEndpoint;
-    NS_ABORT_MSG_IF(m_messages[message].bytes > 0 && endpoint < m_endpoints.size() &&
-                        !m_endpoints[endpoint].transport->MayReadmit(),
-                    "rate_changes: flow "
-                        << m_messages[message].id << ": "
-                        << m_endpoints[endpoint].transport->GetInstanceTypeId().GetName()
-                        << " keeps the rate with which a message has begun");
 }
 
 /// Every class that a row names must be described.
@@ -332,19 +329,7 @@ Fabric::BuildNodeClass(const NodeClassOptions& options)
         m_programDoors.push_back(std::make_unique<ProgramDoor>(*this, first));
         m_attach.push_back(
             [program, door = m_programDoors.back().get()] { program->Attach(*door); });
-        if (program->Hooks() & SwitchProgram::ARRIVAL)
-        {
-            owner.onArrival.push_back(program);
-        }
-        if (program->Hooks() & SwitchProgram::DEPARTURE)
-        {
-            owner.onDeparture.push_back(program);
-        }
-        owner.writesIntHops |= program->WritesIntHops();
-        if (program->Hooks() & SwitchProgram::ROUTE)
-        {
-            owner.onRoute.push_back(program);
-        }
+        Hook(owner, program);
     }
     if (auto* policy = owner.forwarding)
     {

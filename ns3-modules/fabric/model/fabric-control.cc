@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// What a controller changes between two instants of a run.
+// Rates and ways of messages that change, by the tables or by a controller between two instants.
 
 #include "domains.h"
 
@@ -10,6 +10,28 @@ namespace ns3
 {
 namespace fabric
 {
+
+/// A rate may change only where the transport asks for it again.
+void
+Fabric::CheckRateChanges(const FabricTables& tables) const
+{
+    for (const auto& row : tables.rateChanges)
+    {
+        CheckRateChange(*PlaceOf(tables.flows, row.flow));
+    }
+}
+
+void
+Fabric::CheckRateChange(uint32_t message) const
+{
+    const uint32_t endpoint = m_messages[message].srcEndpoint;
+    NS_ABORT_MSG_IF(m_messages[message].bytes > 0 && endpoint < m_endpoints.size() &&
+                        !m_endpoints[endpoint].transport->MayReadmit(),
+                    "rate_changes: flow "
+                        << m_messages[message].id << ": "
+                        << m_endpoints[endpoint].transport->GetInstanceTypeId().GetName()
+                        << " keeps the rate with which a message has begun");
+}
 
 void
 Fabric::ChangeRate(const RateChangeRow& row)

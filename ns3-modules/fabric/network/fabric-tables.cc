@@ -176,6 +176,28 @@ CheckRateChanges(const std::vector<RateChangeRow>& changes, const std::vector<Fl
     }
 }
 
+/// @return the nodes by their ids, which are of one each
+NodeById
+CheckNodes(const std::vector<NodeRow>& rows)
+{
+    NodeById byId;
+    for (const auto& node : rows)
+    {
+        NS_ABORT_MSG_IF(!byId.emplace(node.id, &node).second,
+                        "nodes: node " << node.id << " is listed twice");
+        NS_ABORT_MSG_IF(node.tier < 0 || node.tier > std::numeric_limits<uint32_t>::max(),
+                        "nodes: node " << node.id << ": tier is " << node.tier
+                                       << ", not 0 to 4294967295");
+        NS_ABORT_MSG_IF(node.nodeClass < 0 || node.nodeClass > 255,
+                        "nodes: node " << node.id << ": class is " << node.nodeClass
+                                       << ", not 0 to 255");
+        NS_ABORT_MSG_IF(node.domain < 0 || node.domain >= MAX_DOMAINS,
+                        "nodes: node " << node.id << ": domain is " << node.domain << ", not 0 to "
+                                       << MAX_DOMAINS - 1);
+    }
+    return byId;
+}
+
 } // namespace
 
 void
@@ -220,21 +242,7 @@ FabricTables::SortAndCheck()
     std::sort(rateChanges.begin(), rateChanges.end(), [](const auto& x, const auto& y) {
         return std::tie(x.flow, x.timePs) < std::tie(y.flow, y.timePs);
     });
-    NodeById byId;
-    for (const auto& node : nodes)
-    {
-        NS_ABORT_MSG_IF(!byId.emplace(node.id, &node).second,
-                        "nodes: node " << node.id << " is listed twice");
-        NS_ABORT_MSG_IF(node.tier < 0 || node.tier > std::numeric_limits<uint32_t>::max(),
-                        "nodes: node " << node.id << ": tier is " << node.tier
-                                       << ", not 0 to 4294967295");
-        NS_ABORT_MSG_IF(node.nodeClass < 0 || node.nodeClass > 255,
-                        "nodes: node " << node.id << ": class is " << node.nodeClass
-                                       << ", not 0 to 255");
-        NS_ABORT_MSG_IF(node.domain < 0 || node.domain >= MAX_DOMAINS,
-                        "nodes: node " << node.id << ": domain is " << node.domain << ", not 0 to "
-                                       << MAX_DOMAINS - 1);
-    }
+    const NodeById byId = CheckNodes(nodes);
     CheckLinks(links, byId);
     CheckFlows(flows, byId);
     CheckLinkEvents(linkEvents);

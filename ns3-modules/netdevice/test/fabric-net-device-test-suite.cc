@@ -61,6 +61,47 @@ SendMany(NodeNetwork& network, uint32_t packets, int64_t gapPs, uint8_t tos = 0)
     }
 }
 
+/// Hosts 0 and 1 around switch 100; on the way to host 1 frames end by one fate.
+void
+LossyStar(NodeNetwork& network, const std::string& fate)
+{
+    network.Host(0);
+    network.Host(1);
+    network.Switch(100);
+    network.Link(0, 100, fate == "queue" ? 400 : 100);
+    network.Row("links",
+                {{"node_a", 1},
+                 {"node_b", 100},
+                 {"parallel", 0},
+                 {"rate_bps", 100 * GBPS},
+                 {"delay_ps", US_PS},
+                 {"class", 0}});
+    const double share = 0.25;
+    const std::vector<double> ratios{0, share / 8 / 1064};
+    const std::vector<double> losses{0, share};
+    if (fate == "loss")
+    {
+        network.GetFacade().RealColumn("links", "loss_ratio", losses.data(), 2);
+    }
+    if (fate == "bit error")
+    {
+        network.GetFacade().RealColumn("links", "bit_error_ratio", ratios.data(), 2);
+    }
+    if (fate == "cut")
+    {
+        for (const auto& [timePs, gbps] : {std::pair<int64_t, int64_t>{5 * US_PS, 0},
+                                           {15 * US_PS, 100}})
+        {
+            network.Row("link_events",
+                        {{"time_ps", timePs},
+                         {"node_a", 1},
+                         {"node_b", 100},
+                         {"parallel", 0},
+                         {"rate_bps", gbps * GBPS}});
+        }
+    }
+}
+
 } // namespace
 
 /**
@@ -82,41 +123,7 @@ class EveryFateIsTold : public TestCase
     {
         constexpr int64_t PACKETS = 400;
         NodeNetwork network;
-        network.Host(0);
-        network.Host(1);
-        network.Switch(100);
-        network.Link(0, 100, m_fate == "queue" ? 400 : 100);
-        network.Row("links",
-                    {{"node_a", 1},
-                     {"node_b", 100},
-                     {"parallel", 0},
-                     {"rate_bps", 100 * GBPS},
-                     {"delay_ps", US_PS},
-                     {"class", 0}});
-        const double share = 0.25;
-        const std::vector<double> ratios{0, share / 8 / 1064};
-        const std::vector<double> losses{0, share};
-        if (m_fate == "loss")
-        {
-            network.GetFacade().RealColumn("links", "loss_ratio", losses.data(), 2);
-        }
-        if (m_fate == "bit error")
-        {
-            network.GetFacade().RealColumn("links", "bit_error_ratio", ratios.data(), 2);
-        }
-        if (m_fate == "cut")
-        {
-            for (const auto& [timePs, gbps] : {std::pair<int64_t, int64_t>{5 * US_PS, 0},
-                                               {15 * US_PS, 100}})
-            {
-                network.Row("link_events",
-                            {{"time_ps", timePs},
-                             {"node_a", 1},
-                             {"node_b", 100},
-                             {"parallel", 0},
-                             {"rate_bps", gbps * GBPS}});
-            }
-        }
+        LossyStar(network, m_fate);
         network.Use("queue", "ns3::DropTail", {{"LimitBytes", "20000"}});
         network.Transport({}, "ns3::NodeTransport");
         network.Sit(2);

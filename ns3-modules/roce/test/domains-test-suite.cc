@@ -40,12 +40,10 @@ LookEvery7Us(TestNetwork& network, Seen& seen)
     Simulator::Schedule(PicoSeconds(20 * US_PS), look);
 }
 
-/// @return every column of a run of 16 hosts with PFC and a link that is cut and comes back
-Columns
-Outcome(int64_t domains, int64_t threads, Seen& seen)
+/// 16 hosts below four leaves, spread over domains, and messages among them.
+void
+BuildNetwork(TestNetwork& network, int64_t domains)
 {
-    TestNetwork network;
-    LookEvery7Us(network, seen);
     const auto node = [&](int64_t id, int64_t tier, int64_t domain) {
         network.Row("nodes",
                     {{"node", id},
@@ -72,6 +70,15 @@ Outcome(int64_t domains, int64_t threads, Seen& seen)
     {
         node(FIRST_SPINE + spine, 2, spine + 1);
     }
+}
+
+/// @return every column of a run of 16 hosts with PFC and a link that is cut and comes back
+Columns
+Outcome(int64_t domains, int64_t threads, Seen& seen)
+{
+    TestNetwork network;
+    LookEvery7Us(network, seen);
+    BuildNetwork(network, domains);
     for (const auto& [timePs, rateBps] : {std::pair{20 * US_PS, int64_t{0}},
                                           std::pair{60 * US_PS, 100 * GBPS}})
     {

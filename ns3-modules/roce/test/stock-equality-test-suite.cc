@@ -90,22 +90,10 @@ MakeCase(uint32_t seed, int64_t hostRateBps, int64_t uplinkRateBps)
     return made;
 }
 
-/// Run a case in the engine.
-Arrivals
-RunFabric(const Case& given, uint32_t seed, Paths& paths)
+/// Tell the engine the nodes, links and flows of a case.
+void
+FillTables(fabric::Facade& facade, const Case& given)
 {
-    fabric::Facade facade;
-    facade.Option("seed", seed);
-    facade.Option("framing_bytes", FRAMING_BYTES);
-    facade.Option("trace_arrivals", 1);
-    facade.Use("forwarding", facade.Factory("ns3::EcmpHash"));
-    for (const auto mtu : MTU_BYTES)
-    {
-        const auto factory = facade.Factory("ns3::RoceTransport");
-        facade.Attribute(factory, "MtuBytes", std::to_string(mtu));
-        facade.Attribute(factory, "RethBytes", "0");
-        facade.Transport(factory);
-    }
     const auto column = [&facade](const char* table,
                                   const char* name,
                                   const auto& rows,
@@ -140,6 +128,25 @@ RunFabric(const Case& given, uint32_t seed, Paths& paths)
     column("flows", "bytes", given.flows, [](const Flow& f) { return f.bytes; });
     column("flows", "start_ps", given.flows, [](const Flow& f) { return f.startPs; });
     column("flows", "transport", given.flows, [](const Flow& f) { return f.transport; });
+}
+
+/// Run a case in the engine.
+Arrivals
+RunFabric(const Case& given, uint32_t seed, Paths& paths)
+{
+    fabric::Facade facade;
+    facade.Option("seed", seed);
+    facade.Option("framing_bytes", FRAMING_BYTES);
+    facade.Option("trace_arrivals", 1);
+    facade.Use("forwarding", facade.Factory("ns3::EcmpHash"));
+    for (const auto mtu : MTU_BYTES)
+    {
+        const auto factory = facade.Factory("ns3::RoceTransport");
+        facade.Attribute(factory, "MtuBytes", std::to_string(mtu));
+        facade.Attribute(factory, "RethBytes", "0");
+        facade.Transport(factory);
+    }
+    FillTables(facade, given);
     facade.Build();
     while (!facade.RunSlice(1'000'000'000'000, 60))
     {

@@ -17,7 +17,7 @@ TypeId
 Smartt::GetTypeId()
 {
     using T = Smartt;
-    static TypeId tid =
+    static TypeId tid = AddAdaption(
         TypeId("ns3::Smartt")
             .SetParent<CongestionControl>()
             .SetGroupName("Smartt")
@@ -53,30 +53,37 @@ Smartt::GetTypeId()
                           "path [1]",
                           DoubleValue(1.25),
                           MakeDoubleAccessor(&T::m_startBdp),
-                          MakeDoubleChecker<double>(0.01, 100))
-            .AddAttribute("FastPackets",
-                          "Fast increase for each packet that arrives, per 100 Gb/s [packet], 0 = "
-                          "none",
-                          DoubleValue(4),
-                          MakeDoubleAccessor(&T::m_fastPackets),
-                          MakeDoubleChecker<double>(0, 1000))
-            .AddAttribute("FastDelayPackets",
-                          "Waiting that fast increase takes for none [packet]",
-                          DoubleValue(5),
-                          MakeDoubleAccessor(&T::m_fastDelayPackets),
-                          MakeDoubleChecker<double>(0, 1000))
-            .AddAttribute("QuickShare",
-                          "Window after a quick adaption over what arrived in a round trip [1]",
-                          DoubleValue(1.0),
-                          MakeDoubleAccessor(&T::m_quickShare),
-                          MakeDoubleChecker<double>(0.01, 2))
-            .AddAttribute("WaitShare",
-                          "Marked share of packets, smoothed, above which windows shrink [1], 0 = "
-                          "always; 0.3 is the wait to decrease of the source",
-                          DoubleValue(0),
-                          MakeDoubleAccessor(&T::m_waitShare),
-                          MakeDoubleChecker<double>(0, 1));
+                          MakeDoubleChecker<double>(0.01, 100)));
     return tid;
+}
+
+TypeId
+Smartt::AddAdaption(TypeId tid)
+{
+    using T = Smartt;
+    return tid
+        .AddAttribute("FastPackets",
+                      "Fast increase for each packet that arrives, per 100 Gb/s [packet], 0 = "
+                      "none",
+                      DoubleValue(4),
+                      MakeDoubleAccessor(&T::m_fastPackets),
+                      MakeDoubleChecker<double>(0, 1000))
+        .AddAttribute("FastDelayPackets",
+                      "Waiting that fast increase takes for none [packet]",
+                      DoubleValue(5),
+                      MakeDoubleAccessor(&T::m_fastDelayPackets),
+                      MakeDoubleChecker<double>(0, 1000))
+        .AddAttribute("QuickShare",
+                      "Window after a quick adaption over what arrived in a round trip [1]",
+                      DoubleValue(1.0),
+                      MakeDoubleAccessor(&T::m_quickShare),
+                      MakeDoubleChecker<double>(0.01, 2))
+        .AddAttribute("WaitShare",
+                      "Marked share of packets, smoothed, above which windows shrink [1], 0 = "
+                      "always; 0.3 is the wait to decrease of the source",
+                      DoubleValue(0),
+                      MakeDoubleAccessor(&T::m_waitShare),
+                      MakeDoubleChecker<double>(0, 1));
 }
 
 void

@@ -38,6 +38,8 @@ class Smartt final : public fabric::WindowControl<SmarttWindow>
     void Attach(fabric::HostPort& host) override;
 
   private:
+    static TypeId AddAdaption(TypeId tid); ///< Attributes of fast increase and quick adaption
+
     double m_fairIncrease{0};
     double m_proportionalIncrease{0};
     double m_proportionalDecrease{0};
