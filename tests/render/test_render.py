@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from pyorch import render, spec
 from pyorch.errors import SpecError
@@ -146,6 +147,31 @@ sweep: {seed: [1, 2]}
     assert not np.array_equal(first, second)
     # The second entry of seed 1 adds outages that are those of neither seed alone.
     assert set(both["link_events"]["time_ps"].tolist()) - set(first.tolist()) - set(second.tolist())
+
+
+def test_cables_are_longer_by_a_uniform_time_of_their_own():
+    text = """\
+name: jitter
+topology: {type: leaf_spine, leaves: 16, hosts_per_leaf: 16, spines: 16}
+link: {rate: 100 Gb/s, delay: 500 ns}
+switch: {buffer: 8 MB}
+workload: {type: permutation, message: 1 kB}
+transport: {type: ns3::RoceTransport}
+stop: 1 ms
+sweep: {link.jitter: [0 ns, 300 ns], seed: [1, 2]}
+"""
+    plain, _, first, second = (
+        render.input_tables(run.spec)
+        for run in spec.plan(parse_scenario(text, "jitter.yaml"), typeids_file=TYPEIDS)
+    )
+    longer = [tables["links"]["delay_ps"] - 500_000 for tables in (first, second)]
+
+    assert set(plain["links"]["delay_ps"]) == {500_000}
+    assert not np.array_equal(*longer)
+    for more in longer:
+        assert len(more) == 512 and more.min() >= 0 and more.max() <= 300_000
+        assert stats.kstest(more / 300_000, "uniform").pvalue > 1e-4
+    assert np.array_equal(plain["flows"]["dst"], first["flows"]["dst"])
 
 
 CLASSES = """\

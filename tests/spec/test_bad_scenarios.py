@@ -292,6 +292,11 @@ CHANGES = {
         "seed: [1, 2]", "seed: !!set {1, 2}",
         "small.yaml:10: sweep.seed: 'tag:yaml.org,2002:set' is no plain list or mapping.",
     ),
+    "a cable longer by more than a frame": (
+        "rate: 800 Gb/s", "rate: 800 Gb/s, jitter: 42 ns",
+        "small.yaml:4: link.jitter: 42 ns is more than a full frame lasts, 41940 ps. It is there to"
+        " break ties, not to lengthen cables.",
+    ),
     "a start that jitter may push beyond the end": (
         "message: 1 MB", "message: 1 MB, start: 19 ms, jitter: 1 ms",
         "small.yaml:6: workload.jitter: with start a message may begin at 20 ms, not before stop",
