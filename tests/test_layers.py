@@ -2,6 +2,7 @@
 """The rooms of the house and the only direction in which doors open."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,15 @@ ROOMS = ["errors", "units", "plugins", "reading", "writing", "jobs", "forks", "b
          "workload", "failure", "render", "export", "simulate", "traces", "metrics", "figures",
          "study", "report", "views", "runs", "scaffold", "workflow", "api", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
+CPP = PACKAGE.parent / "ns3-modules"
+#: What modules of C++ may include beside their own: all others see the contracts, and what these
+#: are made of; a transport also its base. `fluid` is an engine, `netdevice` a way to drive one.
+CONTRACTS = {"engine/model", "fabric/contract", "fabric/network"}
+INCLUDES = {
+    "engine": set(),
+    "fluid": {"engine/model", "fabric/network", "fabric/model", "fabric/helper"},
+    "netdevice": {*CONTRACTS, "fabric/helper"},
+}
 
 
 def room_of(path):
@@ -37,6 +47,18 @@ def test_no_module_imports_a_later_room(path):
         if other == "__version__":
             continue
         assert ROOMS.index(other) <= ROOMS.index(room), f"{path} imports {other}"
+
+
+@pytest.mark.parametrize("module", sorted(p.parent.name for p in CPP.glob("*/CMakeLists.txt")))
+def test_a_module_of_cpp_sees_contracts_and_never_another_family(module):
+    if module == "fabric":
+        return  # its rooms are parts of one engine
+    allowed = INCLUDES.get(module, CONTRACTS if module == "host" else {*CONTRACTS, "host/model"})
+    where = {path.name: path.parent.relative_to(CPP).as_posix() for path in CPP.glob("*/*/*.h")}
+    for path in [*(CPP / module).glob("model/*"), *(CPP / module).glob("helper/*")]:
+        for header in re.findall(r'^#include "(?:ns3/)?([\w-]+\.h)"', path.read_text(), re.M):
+            folder = where.get(header, module)
+            assert folder.partition("/")[0] == module or folder in allowed, f"{path}: {header}"
 
 
 def test_the_simulating_room_imports_nothing_of_the_analysis():

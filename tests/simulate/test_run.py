@@ -60,6 +60,15 @@ def test_only_libraries_of_the_types_named_are_loaded(script, run, tmp_path):
 
 
 @pytest.mark.ns3
+def test_the_library_of_a_type_with_attributes_in_brackets_is_loaded(script, run, tmp_path):
+    done = run(script(attributes='{"CongestionControl": "ns3::Swift[Beta=0.5|HopTarget=1us]"}'))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    libraries = json.loads((tmp_path / "out/provenance.json").read_text())["libraries_sha256"]
+    assert "libcongestion.so" in libraries
+
+
+@pytest.mark.ns3
 def test_a_library_built_anew_during_a_run_leaves_no_result(script, tmp_path, monkeypatch):
     folder = tmp_path / "build"
     shutil.copytree(places.LIBRARIES, folder / "lib")
