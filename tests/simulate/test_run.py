@@ -69,6 +69,15 @@ def test_the_library_of_a_type_with_attributes_in_brackets_is_loaded(script, run
 
 
 @pytest.mark.ns3
+def test_what_a_type_logs_is_seen_if_asked_for(script, run, tmp_path, monkeypatch):
+    monkeypatch.setenv("NS_LOG", "FabricPacketTransport=logic|prefix_time")
+    done = run(script())
+
+    assert done.returncode == 0
+    assert done.stderr.startswith("+0.000000000000s host 0: message 7 of 4096 bytes")
+
+
+@pytest.mark.ns3
 def test_a_library_built_anew_during_a_run_leaves_no_result(script, tmp_path, monkeypatch):
     folder = tmp_path / "build"
     shutil.copytree(places.LIBRARIES, folder / "lib")

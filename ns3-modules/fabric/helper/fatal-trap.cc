@@ -56,13 +56,44 @@ class ThrowingBuffer final : public std::streambuf
     const std::ostringstream& m_printed;
 };
 
+/// Stream buffer that passes on whole lines, as logs are. What ns-3 prints to std::clog before the
+/// text of an error, time and node, ends in none and is dropped.
+class LineBuffer final : public std::streambuf
+{
+  public:
+    void PassTo(std::streambuf* next)
+    {
+        m_next = next;
+    }
+
+  private:
+    int_type overflow(int_type character) override
+    {
+        if (traits_type::eq_int_type(character, traits_type::eof()))
+        {
+            return traits_type::not_eof(character);
+        }
+        m_line.push_back(traits_type::to_char_type(character));
+        if (m_line.back() == '\n')
+        {
+            m_next->sputn(m_line.data(), static_cast<std::streamsize>(m_line.size()));
+            m_next->pubsync();
+            m_line.clear();
+        }
+        return character;
+    }
+
+    std::streambuf* m_next{nullptr};
+    std::string m_line;
+};
+
 } // namespace
 
 /// What is in force while a guard is alive.
 struct FatalGuard::State
 {
     std::ostringstream printed;
-    std::ostringstream prefixes;
+    LineBuffer lines;
     ThrowingBuffer throwing{printed};
     std::ostream stream{&throwing};
     std::streambuf* cerrBuffer{nullptr};
@@ -75,8 +106,8 @@ FatalGuard::FatalGuard()
 {
     m_state->stream.exceptions(std::ios::badbit); // or the exception ends in the stream's state
     m_state->cerrBuffer = std::cerr.rdbuf(m_state->printed.rdbuf());
-    // Time and node, which ns-3 prints before the text.
-    m_state->clogBuffer = std::clog.rdbuf(m_state->prefixes.rdbuf());
+    m_state->clogBuffer = std::clog.rdbuf(&m_state->lines);
+    m_state->lines.PassTo(m_state->clogBuffer);
     sigaction(SIGSEGV, nullptr, &m_state->onSegfault);
     FatalImpl::RegisterStream(&m_state->stream);
 }
