@@ -2,10 +2,11 @@
 """What docs/extending.md shows is what its example is, and its commands lead to a figure."""
 
 import difflib
+import re
 
 import pandas as pd
 import pytest
-from project_copy import EXAMPLE, blocks
+from project_copy import EXAMPLE, PAGE, blocks
 
 from pyorch.scaffold import write
 
@@ -21,6 +22,12 @@ def test_every_file_of_python_and_yaml_is_shown():
     files = [path for path in EXAMPLE.rglob("*") if path.suffix in {".py", ".yaml"}]
 
     assert {str(path.relative_to(EXAMPLE)) for path in files} <= {file for file, _ in SHOWN}
+
+
+@pytest.mark.parametrize("kind", ["transport", "congestion control", "switch program"])
+def test_a_kind_is_shown_in_five_minutes_of_reading(kind):
+    (section,) = re.findall(rf"^## A {kind}\n(.*?)^## ", PAGE.read_text(), re.M | re.S)
+    assert 100 < len(section.split()) < 5 * 200  # words a minute
 
 
 @pytest.mark.parametrize("suffix", ["h", "cc"])

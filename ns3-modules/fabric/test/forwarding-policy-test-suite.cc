@@ -169,6 +169,26 @@ TwoWays(TestNetwork& network, const TestNetwork::Attributes& forwarding)
     network.Transport({{"GapPs", "1000000"}});
 }
 
+/// Beside these, events at the same times, and wires so long that memory is asked for in advance.
+void
+FarAway(TestNetwork& network)
+{
+    network.Host(2);
+    network.Host(3);
+    network.Switch(40);
+    network.Switch(41);
+    network.Link(2, 40);
+    network.Link(3, 40);
+    network.Row("links",
+                {{"node_a", 40},
+                 {"node_b", 41},
+                 {"parallel", 0},
+                 {"rate_bps", 100 * GBPS},
+                 {"delay_ps", 1'000'000 * US_PS},
+                 {"class", 0}});
+    network.Flow(2, 3, PACKETS * 1000);
+}
+
 } // namespace
 
 /// Oracle: counting. Only the first leaf has a choice for data, and the other for the answer.
@@ -209,10 +229,11 @@ class PolicyIsAskedWhereThereIsAChoice : public TestCase
 class LostFramesTakeNoTurn : public TestCase
 {
   public:
-    explicit LostFramesTakeNoTurn(uint32_t sees)
+    LostFramesTakeNoTurn(uint32_t sees, bool isFar)
         : TestCase("a frame that is lost on its way is not asked about, sees " +
-                   std::to_string(sees)),
-          m_sees(sees)
+                   std::to_string(sees) + (isFar ? ", beside long wires" : "")),
+          m_sees(sees),
+          m_isFar(isFar)
     {
     }
 
@@ -221,6 +242,10 @@ class LostFramesTakeNoTurn : public TestCase
     {
         TestNetwork network;
         TwoWays(network, {{"Sees", std::to_string(m_sees)}});
+        if (m_isFar)
+        {
+            FarAway(network);
+        }
         for (int64_t ordinal = 1; ordinal <= PACKETS; ordinal += 2)
         {
             network.Row("drops", {{"node", 0}, {"peer", 10}, {"ordinal", ordinal}});
@@ -233,6 +258,7 @@ class LostFramesTakeNoTurn : public TestCase
     }
 
     uint32_t m_sees;
+    bool m_isFar;
 };
 
 /// Oracle: counting. A cut and a return, each followed by the routes.
@@ -303,7 +329,8 @@ class FabricForwardingPolicyTestSuite : public TestSuite
         }
         for (const uint32_t sees : {1, 2})
         {
-            AddTestCase(new LostFramesTakeNoTurn(sees), Duration::QUICK);
+            AddTestCase(new LostFramesTakeNoTurn(sees, false), Duration::QUICK);
+            AddTestCase(new LostFramesTakeNoTurn(sees, true), Duration::QUICK);
         }
         AddTestCase(new PolicyIsToldOfNewRoutes, Duration::QUICK);
         AddTestCase(new OwnRoutesComeFirst, Duration::QUICK);
