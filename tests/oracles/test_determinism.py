@@ -132,6 +132,31 @@ def test_the_order_of_rows_changes_nothing_in_instants_of_many_events(forwarding
     assert bytes_of(run_tables(*shuffle(rng, *tables), TRANSPORTS, **options)) == bytes_of(plain)
 
 
+@pytest.mark.parametrize("loss", [0.0, 1e-3])
+@pytest.mark.parametrize("forwarding", [*FORWARDING, "ns3::LeastLoaded", "ns3::Flowlet"])
+def test_what_large_networks_do_in_advance_changes_nothing(forwarding, loss):
+    # Large networks, or long wires, ask for memory before they need it and choose ways early. A
+    # wire of 1 s that nothing crosses makes this one large.
+    def outcome(far_away):
+        made = leaf_spine(6, 10, 6, RATE, 500_000)
+        made.links = [(*link[:5], loss, 0.0) for link in made.links]
+        if far_away:
+            made.switches += [(30_000, 1), (30_001, 1)]
+            made.link(30_000, 30_001, RATE, 1000 * MS_PS)
+        flows = Flows()
+        for host in range(60):
+            flows.add(host, (host + 10) % 60, 200_000, transport=0)
+            flows.add(host, (host + 25) % 60, 200_000, transport=1)
+        options = {**RANDOM_EVERYWHERE, "forwarding": forwarding, "pfc": FLOW_CONTROL[1]}
+        cut = [(20_000_000, 10_000, 20_000, 0), (40_000_000, 10_000, 20_000, RATE)]
+        got = run(made, flows, TRANSPORTS, **options, link_events=cut)
+        here = got["ports"]["node"] < 30_000
+        ports = {name: values[here].tobytes() for name, values in got["ports"].items()}
+        return ports, {n: c for n, c in bytes_of(got).items() if n.startswith(("flows", "arriv"))}
+
+    assert outcome(far_away=True) == outcome(far_away=False)
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2**31, 2**32, 2**53 + 1, 2**63 - 1])
 def test_every_seed_runs(seed):
     got = run(
