@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the engine says to wrong input, and that the next run in the same process is right."""
 
+import ctypes
 import re
+import signal
 
 import numpy as np
 import pytest
@@ -197,6 +199,20 @@ def test_wrong_input_is_said_and_the_next_run_is_right(case, capfd):
     assert capfd.readouterr().err == "", "and nothing beside it"
 
     assert run_tables(**good()).fct_ps() == RIGHT_PS
+
+
+def test_a_mistake_leaves_no_handler_of_crashes_behind():
+    # ns-3 puts one of its own in force while it says what is wrong, and does not come back here.
+    run_tables(**good())  # the engine is loaded, which sets handlers too
+    handler = ctypes.CDLL(None).signal
+    handler.restype = ctypes.c_void_p
+    before = handler(signal.SIGSEGV, None)  # SIG_DFL
+    try:
+        with pytest.raises(PyorchError):
+            run_tables(**good() | {"buffer_bytes": 100_000})
+    finally:
+        after = handler(signal.SIGSEGV, ctypes.c_void_p(before))
+    assert after is None
 
 
 def test_flows_that_do_not_end_are_left_open_and_not_an_error():
