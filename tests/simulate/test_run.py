@@ -268,6 +268,14 @@ def test_a_deadlock_is_told_from_a_stop_time(tmp_path, capsys):
     assert json.loads((tmp_path / "manifest.json").read_text())["stop_reason"] == "no events left"
 
 
+@pytest.mark.parametrize("left", [False, RuntimeError("x")])
+def test_a_timer_of_ns3_beyond_the_stop_time_is_no_deadlock(left, tmp_path, capsys):
+    # Events() counts those of the engine, so what tells is whether a slice had anything to do.
+    simulate(FakeFabric(FakeFacade([True, left], flows_done=1)), tmp_path, "run")
+
+    assert "1 of 2 flows did not finish by the stop time" in capsys.readouterr().err
+
+
 def test_a_pfc_deadlock_is_told_with_its_switches(tmp_path, capsys):
     simulate(FakeFabric(FakeFacade(flows_done=1, cycle=(7, 8, 9))), tmp_path, "run")
 
