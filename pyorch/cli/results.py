@@ -15,7 +15,7 @@ from pyorch.runs.catalog import COLUMNS, catalog, find
 from pyorch.runs.compare import compare as differences
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
-from pyorch.spec.parameters import short, shown
+from pyorch.spec.parameters import headings, shown, telling
 from pyorch.units import format_si
 
 #: Of the columns of `catalog`, those that fit a screen: heading and unit.
@@ -35,7 +35,8 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
         return
     console = _console()
     for name, rows in table.groupby("scenario", sort=False):
-        changed = telling([c for c in table.columns if c not in COLUMNS], rows)
+        parameters = rows.drop(columns=list(COLUMNS)).astype(object)
+        changed = telling(parameters.where(parameters.notna(), None).to_dict("records"))
         view = Table(title=f"{name}: {len(rows)} runs", title_justify="left")
         shown_of_all = (heading for heading, _ in _SHOWN.values())
         for heading in ("run", *headings(changed), "engine", "state", *shown_of_all):
@@ -46,32 +47,6 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
             view.add_row(row["run"], *point, row["engine"], row["state"], *cost)
         console.print(view)
     typer.echo(_total(table, folder))
-
-
-def telling(keys: list[str], rows: pd.DataFrame) -> list[str]:
-    """Return the parameters that a reader needs to tell runs apart.
-
-    An attribute that is the same wherever its type is says no more than the type.
-    """
-    found = []
-    for key in keys:
-        owner = key.partition(".attributes.")[0] + ".type"
-        alike = owner != key and owner in keys and rows[key].dropna().nunique() == 1
-        if rows[key].notna().any() and not alike:
-            found.append(key)
-    return found
-
-
-def headings(keys: list[str]) -> list[str]:
-    """Return the last words of each key path, as many as it takes to tell it from the others."""
-    paths = [[word for word in short(key).split(".") if word != "attributes"] for key in keys]
-    found = []
-    for path in paths:
-        n_words = 2 if path[-1] == "type" else 1
-        while n_words < len(path) and sum(p[-n_words:] == path[-n_words:] for p in paths) > 1:
-            n_words += 1
-        found.append(" ".join(path[-n_words:]))
-    return found
 
 
 def _total(table: pd.DataFrame, folder: Path) -> str:

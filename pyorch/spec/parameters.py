@@ -53,3 +53,31 @@ def short(key: str) -> str:
     for section in ("workload", "transport", "failures"):
         key = key.replace(f"{section}.0.", f"{section}.")
     return key
+
+
+def telling(many: Iterable[Mapping[str, object]]) -> list[str]:
+    """Return the key paths that a reader needs to tell these apart, sorted.
+
+    An attribute that is the same wherever its type is says no more than the type.
+    """
+    many = list(many)
+    keys = differing(many)
+    found = []
+    for key in keys:
+        owner = key.partition(".attributes.")[0] + ".type"
+        values = {repr(one[key]) for one in many if one.get(key) is not None}
+        if values and not (owner != key and owner in keys and len(values) == 1):
+            found.append(key)
+    return found
+
+
+def headings(keys: Iterable[str]) -> list[str]:
+    """Return the last words of each key path, as many as it takes to tell it from the others."""
+    paths = [[word for word in short(key).split(".") if word != "attributes"] for key in keys]
+    found = []
+    for path in paths:
+        n_words = 2 if path[-1] == "type" else 1
+        while n_words < len(path) and sum(p[-n_words:] == path[-n_words:] for p in paths) > 1:
+            n_words += 1
+        found.append(" ".join(path[-n_words:]))
+    return found

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What views share: units of axes, looks of runs, and samples as rates."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyorch.spec.parameters import differing, short, shown
+from pyorch.spec.parameters import headings, shown, telling
 from pyorch.views._draw import Viewed
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#00
 STYLES = ("-", "--", ":", "-.")
 #: More lines than these cannot be told apart.
 MOST_LINES = 6
+#: Letters of a legend that fit side by side; how high a line is, and how many need no more room.
+LINE, LINE_INCHES, ROWS_WITH_ROOM = 64, 0.14, 3
 LINK = ["node", "peer", "parallel"]
 
 
@@ -43,17 +46,30 @@ def look(place: int) -> dict[str, object]:
 
 
 def names(runs: Sequence[Viewed]) -> list[str]:
-    """Return what tells runs apart: their variant, the parameters that differ, the seed."""
-    keys = [key for key in differing([run.parameters for run in runs]) if key != "seed"]
-    keys = [key for key in keys if ".attributes." not in key] or keys
-    seeds = len({run.seed for run in runs}) > 1
-    found = []
-    for run in runs:
-        parts = [run.point_label] if run.point_label else []
-        parts += [f"{short(k)} {shown(k, run.parameters.get(k))}" for k in keys[:2] if not parts]
-        parts += [f"seed {run.seed}"] if seeds or not parts else []
-        found.append(", ".join(parts))
-    return found if len(set(found)) == len(found) else [run.id for run in runs]
+    """Return what tells runs apart: their variant, and as many parameters as that takes."""
+    keys = [key for key in telling(run.parameters for run in runs) if key != "seed"]
+    keys.sort(key=lambda key: ".attributes." in key)
+    columns = [[run.point_label for run in runs]]
+    for key, heading in zip(keys, headings(keys), strict=True):
+        columns.append([_said(heading, key, run.parameters.get(key)) for run in runs])
+    if len({run.seed for run in runs}) > 1:
+        columns.append([f"seed {run.seed}" for run in runs])
+    found = [""] * len(runs)
+    for column in columns:
+        longer = [", ".join(filter(None, pair)) for pair in zip(found, column, strict=True)]
+        if len(set(longer)) > len(set(found)) or not any(found):
+            found = longer
+    if len(set(found)) < len(runs):
+        return [run.id for run in runs]
+    return [name or f"seed {run.seed}" for name, run in zip(found, runs, strict=True)]
+
+
+def _said(heading: str, key: str, value: object) -> str:
+    """Return a parameter in the words of a legend: ``senders 8``, ``Pfc``, ``no flow_control``."""
+    if key.endswith(".type"):
+        name = heading.removesuffix(" type")
+        return f"no {name}" if value is None else str(value).removeprefix("ns3::")
+    return "" if value is None else f"{heading} {shown(key, value)}"
 
 
 def link_names(table: "pd.DataFrame") -> list[str]:
@@ -95,7 +111,11 @@ def draw_series(ax, table: "pd.DataFrame", column: str, factor: float) -> None:
 
 
 def outside_legend(ax, n_entries: int) -> None:
-    """Put the legend below the axes if there is anything to tell apart."""
+    """Put the legend below the axes if there is anything to tell apart; a long one adds height."""
     if n_entries > 0:
-        columns = 2 if n_entries > 3 else n_entries
-        ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns)
+        handles, labels = ax.get_legend_handles_labels()
+        columns = min(2 if n_entries > 3 else n_entries, LINE // max(map(len, labels)) or 1)
+        width, height = ax.figure.get_size_inches()
+        height += LINE_INCHES * max(0, math.ceil(n_entries / columns) - ROWS_WITH_ROOM)
+        ax.figure.set_size_inches(width, height)
+        ax.figure.legend(handles, labels, loc="outside lower center", ncols=columns)

@@ -55,7 +55,7 @@ def draw(kind: str, runs: Sequence[Viewed], path: Path | str | None = None) -> "
         if path.suffix not in SUFFIXES:
             raise FigureError(f"{path}: a figure ends in {', '.join(SUFFIXES)}.")
         make_folder(path.parent)
-        options = {"format": path.suffix[1:], "bbox_inches": None}
+        options = {"format": path.suffix[1:], "bbox_inches": None, "dpi": RC_PARAMS["savefig.dpi"]}
         write_atomically(path, lambda file: figure.savefig(file, **options))
         write_text(path.with_suffix(".txt"), caption(kind, runs))
     return figure

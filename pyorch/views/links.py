@@ -22,13 +22,13 @@ def draw(figure, runs):
         mean = over_time(busy, "load_share", times)
         mean["load_share"] /= max(1, busy.groupby(LINK).ngroups)
         what = "mean of all links in use"
-        parts.append(mean.assign(run=run.id, series=what if len(runs) == 1 else f"{name}, {what}"))
+        parts.append(mean.assign(run=run.id, series=what if len(runs) == 1 else name))
         if len(runs) == 1:
             busiest = top(busy, "load_share", times, by="sum")
             parts += [part.assign(run=run.id) for part in busiest]
     table = pd.concat(parts, ignore_index=True)[["run", "series", "time_ps", "load_share"]]
     draw_series(ax, table, "load_share", 100)
-    ax.set(ylabel="link load [%]")
+    ax.set(ylabel="link load [%]" if len(runs) == 1 else "mean load of links in use [%]")
     return table
 
 

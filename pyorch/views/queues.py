@@ -26,14 +26,14 @@ def draw(figure, runs):
         samples = run.port_samples.astype("int64")
         times = moments(run, samples)
         peaks = samples.groupby("time_ps", as_index=False)["queue_bytes"].max()
-        label = "longest queue" if len(runs) == 1 else f"{name}, longest queue"
+        label = "longest queue" if len(runs) == 1 else name
         parts.append(over_time(peaks, "queue_bytes", times).assign(run=run.id, series=label))
         if len(runs) == 1:
             parts += [part.assign(run=run.id) for part in top(samples, "queue_bytes", times)]
     table = pd.concat(parts, ignore_index=True)[["run", "series", "time_ps", "queue_bytes"]]
     size, n_bytes = size_unit(table["queue_bytes"].max())
     draw_series(ax, table, "queue_bytes", 1 / n_bytes)
-    ax.set(ylabel=f"egress queue [{size}]")
+    ax.set(ylabel=f"{'longest ' * (len(runs) > 1)}egress queue [{size}]")
     return table
 
 

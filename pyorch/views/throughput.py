@@ -23,12 +23,12 @@ def draw(figure, runs):
         mean = over_time(samples, "rate_bps", times)
         mean["rate_bps"] /= n_receivers
         what = f"mean of {n_receivers} receivers" if n_receivers > 1 else "the receiver"
-        parts.append(mean.assign(run=run.id, series=what if len(runs) == 1 else f"{name}, {what}"))
+        parts.append(mean.assign(run=run.id, series=what if len(runs) == 1 else name))
         if len(runs) == 1:
             parts += [part.assign(run=run.id) for part in _fastest(samples, times)]
     table = pd.concat(parts, ignore_index=True)[["run", "series", "time_ps", "rate_bps"]]
     draw_series(ax, table, "rate_bps", 1e-9)
-    ax.set(ylabel="received [Gb/s]")
+    ax.set(ylabel="received [Gb/s]" if len(runs) == 1 else "mean of the receivers [Gb/s]")
     return table
 
 

@@ -5,10 +5,13 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from pyorch import plugins
 from pyorch.errors import FigureError, PluginError
+from pyorch.figures.layout import TWO_COLUMNS_INCHES
 from pyorch.views import draw, write
+from pyorch.views._axes import names
 from pyorch.views._draw import drawn
 
 GBPS = 10**9
@@ -107,6 +110,52 @@ def test_several_runs_are_told_apart_in_every_view_that_takes_them(run):
     for kind in ("heatmap", "pauses"):
         with pytest.raises(FigureError, match="shows one run. Name one."):
             draw(kind, [run, other])
+
+
+@pytest.mark.parametrize(
+    ("labels", "parameters", "expected"),
+    [
+        (  # a legend has what it takes to tell lines apart, and no hash
+            ["", "", ""],
+            [{"switch.flow_control": None, "workload.0.senders": 8},
+             {"switch.flow_control.type": "ns3::Pfc", "workload.0.senders": 8},
+             {"switch.flow_control.type": "ns3::Pfc", "workload.0.senders": 16}],
+            ["no flow_control, senders 8", "Pfc, senders 8", "Pfc, senders 16"],
+        ),
+        (["A", "A", "B"], [{"link.rate_bps": GBPS}, {"link.rate_bps": 2 * GBPS}, {}],
+         ["A, rate 1 Gbit/s", "A, rate 2 Gbit/s", "B"]),
+        (["A", "B", "C"], [{"a.b": 1}, {"a.b": 2}, {"a.b": 3}], ["A", "B", "C"]),
+        (["A", "A", "B"], [{"a.b": 1}] * 3, ["r0", "r1", "r2"]),  # the same run twice
+    ],
+)  # fmt: skip
+def test_names_of_runs_are_as_long_as_it_takes_to_tell_them_apart(labels, parameters, expected):
+    runs = [
+        SimpleNamespace(id=f"r{i}", seed=1, point_label=label, parameters=its)
+        for i, (label, its) in enumerate(zip(labels, parameters, strict=True))
+    ]
+    assert names(runs) == expected
+
+
+def test_a_legend_of_many_long_names_lies_within_the_picture(run):
+    runs = [
+        SimpleNamespace(**vars(run) | {"id": f"r{i}", "point_label": f"a window of {i} bytes, ECN"})
+        for i in range(9)
+    ]
+    figure, _ = drawn("queues", runs)
+    FigureCanvasAgg(figure).draw()
+    (legend,) = figure.legends
+    around, axes = legend.get_window_extent(), figure.axes[0].get_window_extent()
+
+    assert figure.bbox.x0 < around.x0 and around.x1 < figure.bbox.x1
+    assert figure.bbox.y0 < around.y0 < around.y1 < axes.y0
+    assert axes.height > 0.4 * figure.dpi * 2.7
+
+
+def test_a_picture_is_sharp_enough_to_be_printed(run, tmp_path):
+    draw("fct", [run], tmp_path / "a.png")
+    width = int.from_bytes((tmp_path / "a.png").read_bytes()[16:20])
+
+    assert width == int(TWO_COLUMNS_INCHES * 0.62 * 300)
 
 
 def test_files_carry_scale_and_seeds_and_the_caption_says_which_runs(run, tmp_path):
