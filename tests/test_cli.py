@@ -14,7 +14,9 @@ import pandas as pd
 import pytest
 
 from pyorch import __version__ as version
+from pyorch import spec as specs
 from pyorch import traces
+from pyorch.cli.list import stale
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import headings, telling
 
@@ -330,13 +332,23 @@ def test_a_run_that_was_asked_for_with_set_is_stale_only_when_its_scenario_has_c
 
 
 def test_stale_folders_are_those_that_no_scenario_names(tmp_path):
-    for name in ("s1-0000000000", "s2-1111111111"):
-        (tmp_path / "figure_5" / name).mkdir(parents=True)
-        (tmp_path / "figure_5" / name / "spec.json").touch()
-    named = pyorch("spec", "scenarios/figure_5.yaml", "--scale", "smoke").stdout.split()[0]
-    (tmp_path / "figure_5" / named).mkdir()
-    (tmp_path / "figure_5" / named / "spec.json").touch()
+    scenarios, results = tmp_path / "scenarios", tmp_path / "results"
+    scenarios.mkdir()
+    path = scenarios / "small.yaml"
+    scales = "scales: {smoke: {workload.message: 5 kB}, paper: {workload.message: 2 MB}}\n"
+    path.write_text(SMALL + scales)
+    (scenarios / "other.yaml").write_text("name: other\n")  # nothing lies there: not planned
+    file = specs.read_scenario(path)
+    named = {run.folder for scale in specs.SCALES for run in specs.plan(file, scale)}
+    assert len(named) == 6
+    old = [results / name for name in ("gone/s1-0", "small/s1-0", "small/s2-1")]
+    for folder in [*(results / name for name in named), *old]:
+        folder.mkdir(parents=True)
+        (folder / "spec.json").touch()
+    (results / "small" / "laptop").mkdir()
 
-    done = pyorch("stale", "--results", tmp_path)
+    assert stale(results, scenarios) == old
 
-    assert [Path(line).name for line in done.stdout.split()] == ["s1-0000000000", "s2-1111111111"]
+    path.write_text(SMALL)  # without its scales
+    of_scales = named - {run.folder for run in specs.plan(file)}
+    assert set(stale(results, scenarios)) == {*old, *(results / name for name in of_scales)}

@@ -2,9 +2,10 @@
 """What there is: plug-ins and types with what they say of themselves, and what nothing names."""
 
 import ast
+import itertools
 import json
 import re
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -175,16 +176,16 @@ def question(path: Path) -> str:
 def stale(results: Path, scenarios: Path | str = "scenarios") -> list[Path]:
     """Return folders of runs that no scenario names at any scale, also as it was changed by --set.
 
-    A change that the scenario does not take any more names nothing.
+    A change that the scenario does not take any more names nothing. Only scenarios with folders
+    that nothing has named yet are planned.
     """
-    named = set()
+    unnamed = {path for path in results.glob("*/s*-*") if (path / "spec.json").exists()}
     for path in specs.scenario_files(scenarios):
         file = specs.read_scenario(path)
-        name = specs.plan(file)[0].scenario
-        for scale in specs.SCALES:
-            named |= {run.folder for run in specs.plan(file, scale)}
-            for changes in asked.noted(results / name):
-                with suppress(SpecError):
-                    named |= {run.folder for run in specs.plan(file, scale, changes)}
-    found = [p for p in results.glob("*/s*-*") if (p / "spec.json").exists()]
-    return sorted(path for path in found if f"{path.parent.name}/{path.name}" not in named)
+        folder = results / str(file.values.get("name"))
+        for scale, changes in itertools.product(specs.SCALES, [(), *asked.noted(folder)]):
+            if not any(its.parent == folder for its in unnamed):
+                break
+            with suppress(SpecError) if changes else nullcontext():
+                unnamed -= {results / run.folder for run in specs.plan(file, scale, changes)}
+    return sorted(unnamed)
