@@ -293,9 +293,21 @@ class Fabric:
         found = []
         if {"links", "flows"} <= self._tables.keys():  # else the engine says what is wrong
             found += small_buffers(self._tables, self._transports)
+            found += filter(None, [self._samples()])
         if "skip_ppm" in self.engine:
             found += surprises(self._tables, self._transports)
         return found
+
+    def _samples(self) -> str:
+        """Return what to warn of if the samples may not fit into memory; refuse what cannot."""
+        flows, links = self._tables["flows"], self._tables["links"]
+        if not self._options.get("sample_ps") or "skip_ppm" in self.engine:
+            return ""
+        ports = np.concatenate([links["node_a"], links["node_b"]])
+        if "sampled" in self._tables:
+            ports = ports[np.isin(ports, self._tables["sampled"]["node"])]
+        duration_ps = sizes.least_duration_ps(flows, links, self.stop_ps)
+        return sizes.check_samples(self._options["sample_ps"], len(ports), duration_ps)
 
     def build(self, namespace, out: Path = Path()):
         """Return a C++ facade with everything said so far, ready to run.

@@ -2,9 +2,7 @@
 """Takes the spec of a run, leaves what the run needs of a machine; and what this machine holds."""
 
 import json
-import os
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +15,6 @@ from pyorch.spec.fields import restore
 
 #: What Linux and other programs keep [1].
 _SHARE_FOR_RUNS = 0.9
-MEMINFO = Path("/proc/meminfo")
 
 
 def memory_mb(spec: dict) -> int:
@@ -97,7 +94,4 @@ def _sized(resolved: str) -> Size:
 
 def available_mb() -> int:
     """Return the memory that runs may take together on this machine [MB]."""
-    for line in MEMINFO.read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(int(line.split()[1]) * 1024 / 1e6 * _SHARE_FOR_RUNS)
-    return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6 * _SHARE_FOR_RUNS)
+    return int(sizes.available_bytes() / 1e6 * _SHARE_FOR_RUNS)

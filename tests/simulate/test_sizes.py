@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pyorch.errors import SimulationError
 from pyorch.simulate import Fabric, sizes
 
 FLOWS = st.lists(
@@ -76,3 +77,41 @@ def test_a_run_leaves_what_was_said_and_little_more(script, run, tmp_path):
     # 1000 packets; the ACKs of the captured host are what comes on top.
     assert rows == 1000
     assert 32 * 1000 + 216 * 999 < said <= raw + pcap < said + 110 * 1000
+
+
+def test_a_run_lasts_as_long_as_its_fullest_host_takes_in():
+    links = {name: np.array(column) for name, column in
+             {"node_a": [0, 1, 2], "node_b": [3, 3, 3], "rate_bps": [8 * 10**9] * 3}.items()}
+    flows = {"dst": np.array([0, 0, 1]), "bytes": np.array([1000, 3000, 2000]),
+             "start_ps": np.array([7, 5, 9])}  # fmt: skip
+
+    # 4000 B at 1 B/ns after the first start.
+    assert sizes.least_duration_ps(flows, links, 10**12) == 4_000_005
+    assert sizes.least_duration_ps(flows, links, 10**6) == 10**6  # the stop comes first
+
+
+def test_samples_that_memory_cannot_hold_are_refused_and_those_it_may_not_are_named(
+    tmp_path, monkeypatch
+):
+    # 1.36 MB hold 10 000 rows of 136 B.
+    (tmp_path / "meminfo").write_text(f"MemAvailable: {1328.125:.0f} kB\n")
+    monkeypatch.setattr(sizes, "MEMINFO", tmp_path / "meminfo")
+    us = 10**6
+
+    assert sizes.check_samples(us, 9, 1000 * us) == ""
+    warned = sizes.check_samples(us, 20, 1000 * us)
+    assert "trace.sample: 1 us is up to 20,000 rows, 2.72 MB, and 1.36 MB of memory" in warned
+    assert "for example 10 us" in warned
+    with pytest.raises(SimulationError, match=r"sample: 1 ps is 1,000,000 samples of each of 20 p"):
+        sizes.check_samples(1, 20, us)
+
+
+@pytest.mark.ns3
+def test_a_sample_of_a_picosecond_is_refused_before_the_run(script, run):
+    path = script(size_bytes=10**13, stop_ps=10**16)  # 10 TB at 800 Gb/s: 100 s
+    path.write_text(path.read_text().replace("seed=1,", "seed=1, sample_ps=1,"))
+    done = run(path)
+
+    assert done.returncode == 1
+    assert "trace.sample: 1 ps is 100,000,000,000,000 samples of each" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from pyorch.simulate import sizes
 from pyorch.workflow import code, resources
 from pyorch.workflow import runs as plans
 
@@ -26,7 +27,7 @@ def test_memory_grows_with_hosts(project):
 def test_a_tenth_of_what_is_free_is_left_for_the_rest_of_the_machine(tmp_path, monkeypatch):
     # 10^6 KiB are 1024 MB; nine tenths are 921.6 MB.
     (tmp_path / "meminfo").write_text("MemTotal: 9 kB\nMemAvailable:  1000000 kB\n")
-    monkeypatch.setattr(resources, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(sizes, "MEMINFO", tmp_path / "meminfo")
 
     assert resources.available_mb() == 921
 
