@@ -75,11 +75,13 @@ def parse(text: object, dimension: Dimension) -> int:
     advice = f"Write a number and one of {allowed}, for example '{dimension.example}'."
     shown = quoted(text)
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
+    if text is None:
+        raise SpecError(f"nothing stands where a {dimension.name} is wanted. {advice}")
     if match is None or not match[2]:
         raise SpecError(f"{shown} has no unit I can read as a {dimension.name}. {advice}")
     number, unit = match.groups()
     if unit not in dimension.factors:
-        hint = did_you_mean(unit, dimension.factors)
+        hint = did_you_mean(re.sub("[\u00b5\u03bc]", "u", unit), dimension.factors)
         raise SpecError(
             f"{shown}: {quoted(unit)} is not a unit of {dimension.name} here.{hint} {advice}"
         )

@@ -118,9 +118,9 @@ def choose(
     found = runs_of(scenario, scale, variant, case, seed, assignments)
     if len(found) > 1:
         typer.echo(
-            f"{scenario} has {len(found)} runs at scale {scale}; this is {named(found[0])}."
-            f" Choose with {'--case, ' * bool(found[0].case)}--variant, --seed and --set; all:"
-            f" python -m pyorch sweep {scenario} --scale {scale}",
+            f"{scenario}: this is {named(found[0])}, the first of {len(found)} runs of this choice"
+            f" at scale {scale}. Choose with {'--case, ' * bool(found[0].case)}--variant, --seed"
+            f" and --set; all of the scenario: python -m pyorch sweep {scenario} --scale {scale}",
             err=True,
         )
     return found[0]

@@ -5,7 +5,7 @@ import numpy as np
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.typeids import TypeIds
-from pyorch.units import TIME, format_exact, format_si
+from pyorch.units import SIZE, TIME, format_exact, format_si
 
 #: A PFC frame [byte]; 802.3x minimum frame.
 PAUSE_FRAME_BYTES = 64
@@ -121,6 +121,19 @@ def check_jitter(spec: dict) -> None:
             f"{format_exact(spec['link']['jitter_ps'], TIME)} is more than a full frame lasts,"
             f" {format_exact(frame_ps, TIME)}. It is there to break ties, not to lengthen cables.",
         )
+
+
+def check_buffer(spec: dict) -> None:
+    """Raise FieldError if the buffer of a switch has no room for one full frame."""
+    frame_bytes = largest_frame_bytes(spec["transport"])
+    for where, its in (("", spec["switch"]),
+                       *((f"classes.{i}.", c) for i, c in enumerate(spec["switch"]["classes"]))):
+        if its["buffer_bytes"] is not None and its["buffer_bytes"] < frame_bytes:
+            raise FieldError(
+                f"{where}buffer",
+                f"{format_exact(its['buffer_bytes'], SIZE)} cannot hold one full frame of"
+                f" {frame_bytes} B. Raise it.",
+            )  # fmt: skip
 
 
 def check_controllers(spec: dict) -> None:

@@ -16,6 +16,7 @@ from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import engine as engines
 from pyorch.spec import messages, typeids
 from pyorch.spec.checks import (
+    check_buffer,
     check_controllers,
     check_credits,
     check_forwarding,
@@ -147,6 +148,7 @@ class Resolver:
             raise scenario.error(tuple(error.field.split(".")), str(error)) from None
         try:
             if self._types is not None:
+                check_buffer(spec)
                 check_pfc(spec, links, nodes)
                 check_forwarding(spec)
                 check_lanes(spec)

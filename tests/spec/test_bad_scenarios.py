@@ -110,6 +110,9 @@ CHANGES = {
     "a unit of another dimension": (
         "500 ns", "500 kB", "small.yaml:4: link.delay: '500 kB': 'kB' is not a unit of time here",
     ),
+    "the micro sign": (
+        "500 ns", "500 \u00b5s", "'\u00b5s' is not a unit of time here. Did you mean us? Write",
+    ),
     "text for a number": (
         "leaves: 4", "leaves: four",
         "small.yaml:3: topology.leaves: 'four' (text) is not a whole number. Write a whole number.",

@@ -89,6 +89,10 @@ CHANGES = {
     "a time that is too short": (
         "Rto: 320 us", "Rto: 0 ns", "Rto: 0 ns is too short; it must be at least 1ns.",
     ),
+    "a buffer below one frame": (  # 4096 B, 62 B of headers, 16 B of RETH
+        "buffer: 8 MB", "buffer: 4 kB",
+        "small.yaml:5: switch.buffer: 4 kB cannot hold one full frame of 4174 B. Raise it.",
+    ),
     "headroom larger than the buffer": (
         "buffer: 8 MB", "buffer: 0.5 MB",
         "small.yaml:5: switch.buffer: 500 kB is too small for PFC: 4 ports x 1 lossless priorities"
