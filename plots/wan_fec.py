@@ -61,6 +61,9 @@ def draw(figure, codes):
         ax.grid(True)
         if ax is axes[0] or figures.is_column(figure):
             ax.set_ylabel("sent again [% of packets]")
+    for label, fill in (("one block at a time", "none"), ("16 blocks in turn", "black")):
+        axes[0].plot([], [], "o", color="black", markersize=4, markerfacecolor=fill, label=label)
+    axes[0].plot([], [], color="black", lw=0.8, label="mean of a binomial (left)")
     figures.legend(figure, [axes[0]], 4)
     return data
 

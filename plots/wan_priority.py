@@ -53,7 +53,7 @@ def draw(figure, sprayed):
         best = here.drop_duplicates("wan_share")
         ax.plot(
             100 * best["wan_share"], best["free_slowdown"], color="black", linewidth=0.8,
-            linestyle=":", label="Capacity that is gone", zorder=0,
+            linestyle=":", label="Capacity that is gone", zorder=3,
         )  # fmt: skip
         ax.set_title(title, loc="left")
         ax.set(xlabel="share of one of four links [%]", ylim=(0.8, None))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Slowest message between three sites over its completion at the fair rate, admitted and not.
 
-By how much is asked for (1: 550 Gb/s in all), one panel for each rate of the direct link between
-east and west. Without admission each source sends what it has been asked to; what border switches
-drop is sent again one round trip later, or after a timeout. Fair is max-min fair over tunnels,
-which is what is granted.
+By the scale of all demands (1: 550 Gb/s in all, 300 of them at smoke scale), one panel for each
+rate of the direct link between east and west. Without admission each source sends what it has been
+asked to; what border switches drop is sent again one round trip later, or after a timeout. Fair is
+max-min fair over tunnels, which is what is granted.
 """
 
 from pyorch import figures
@@ -44,7 +44,7 @@ def draw(figure, demands):
         ax.set_yscale("log")
         ax.yaxis.set_major_formatter("{x:.3g}")
         ax.set_title(f"direct link {rate}", loc="left")
-        ax.set(xlabel="demand [1]")
+        ax.set(xlabel="scale of all demands [1]")
         ax.set_xticks(sorted(data[SCALE].unique()))
         ax.grid(axis="y")
         if ax is axes[0] or figures.is_column(figure):

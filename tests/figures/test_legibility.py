@@ -10,23 +10,30 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from pyorch import figures
-from pyorch.figures.command import drawn, read_table
+from pyorch.figures.command import caption_of, drawn, read_table
 from pyorch.figures.save import RC_PARAMS
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "docs" / "results"
 PLOTS = sorted((ROOT / "plots").glob("[!_]*.py"))
+#: Captions of the figures of docs/results that are drawn from its tables.
+KEPT = [RESULTS / f"{plot.stem}.txt" for plot in PLOTS if (RESULTS / f"{plot.stem}.txt").exists()]
 #: Smallest letters of a printed figure [pt].
 LEAST_POINTS = 6
+
+
+def read_tables(script):
+    """Return the tables of docs/results that a figure needs."""
+    return {
+        name: read_table(figures.need_path(need, RESULTS, "paper"))
+        for name, need in script["NEEDS"].items()
+    }
 
 
 def draw(plot, width):
     """Draw a figure from the tables of docs/results; return it and its visible texts."""
     script = runpy.run_path(str(plot))
-    tables = {
-        name: read_table(figures.need_path(need, ROOT / "docs" / "results", "paper"))
-        for name, need in script["NEEDS"].items()
-    }
-    figure, _ = drawn(script["draw"], tables, "paper", width)
+    figure, _ = drawn(script["draw"], read_tables(script), "paper", width)
     with matplotlib.rc_context(RC_PARAMS):
         FigureCanvasAgg(figure).draw()
     return figure, [text for text in texts(figure) if text.get_visible() and text.get_text()]
@@ -71,6 +78,15 @@ def test_a_figure_can_be_read(plot, width):
         if overlap(boxes[a], boxes[b]) > 0.15
     ]  # fmt: skip
     assert over == []
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
+def test_the_caption_beside_a_kept_figure_is_that_of_its_script(kept):
+    source = ROOT / "plots" / f"{kept.stem}.py"
+    script = runpy.run_path(str(source))
+    caption = caption_of(source, script["NEEDS"], read_tables(script), "paper")
+
+    assert kept.read_text() == caption
 
 
 def overlap(a, b):
