@@ -148,6 +148,22 @@ def check_controllers(spec: dict) -> None:
         )
 
 
+def check_controlled(spec: dict, types: TypeIds) -> None:
+    """Raise FieldError if a controller would change rates of a transport that keeps them.
+
+    Without a controller that looks, changes are known once there are flows: the engine refuses.
+    """
+    for load in spec["workload"]:
+        transport = spec["transport"][load["transport"]]
+        looks = (load.get("control") or {}).get("controller")
+        if looks and "rates" not in types.signals(transport, "reads"):
+            raise FieldError(
+                f"transport.{load['transport']}.type", f"{transport['type']} keeps the rate with"
+                " which a message has begun, so the controller of workload.control cannot change"
+                " it. Take another transport, or leave control out.",
+            )  # fmt: skip
+
+
 def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless every switch can hold threshold and headroom of all its ports.
 

@@ -14,9 +14,10 @@ from pydantic import ValidationError
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import engine as engines
-from pyorch.spec import messages, typeids
+from pyorch.spec import messages, overrides, typeids
 from pyorch.spec.checks import (
     check_buffer,
+    check_controlled,
     check_controllers,
     check_credits,
     check_forwarding,
@@ -144,8 +145,9 @@ class Resolver:
             if self._types is not None:
                 check_reduction(spec)
                 check_signals(spec, self._types)
+                check_controlled(spec, self._types)
         except FieldError as error:
-            raise scenario.error(tuple(error.field.split(".")), str(error)) from None
+            raise scenario.error(overrides.split(error.field), str(error)) from None
         try:
             if self._types is not None:
                 check_buffer(spec)

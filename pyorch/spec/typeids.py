@@ -131,7 +131,7 @@ class TypeIds:
         typed : dict
             ``type`` and all its ``attributes``.
         way : str
-            ``reads`` (senders: what switches must say) or ``writes`` (switches).
+            ``reads`` (senders: what switches or a controller say) or ``writes`` (switches).
         """
         values = [value for value in typed["attributes"].values() if isinstance(value, str)]
         named = [typed["type"], *(name for value in values for name in _TYPE_NAME.findall(value))]

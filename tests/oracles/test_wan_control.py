@@ -98,5 +98,5 @@ def test_domains_change_nothing(stale, tmp_path):
 
 
 def test_a_transport_that_keeps_its_rate_is_refused_before_the_run(tmp_path):
-    with pytest.raises(AssertionError, match="ns3::TcpTransport keeps the rate with which a"):
+    with pytest.raises(AssertionError, match="--set: transport.type: ns3::TcpTransport keeps the"):
         run(tmp_path, "wan_stale", "transport={type: ns3::TcpTransport}")

@@ -320,7 +320,7 @@ MISTAKES = {
     ),
     "what is skipped": (
         {}, {}, {"engine": {"skip": "1%"}},
-        "workload.0.control.controller: it looks at a run again and again",
+        "scenario: workload.control.controller: it looks at a run again and again",
     ),
 }  # fmt: skip
 

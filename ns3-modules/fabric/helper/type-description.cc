@@ -139,7 +139,8 @@ DescribeSignals(std::ostream& out, TypeId tid)
     out << ", \"reads\": "
         << ListOf({{"marks",
                     (control && control->NeedsMarks()) || (transport && transport->NeedsMarks())},
-                   {"telemetry", control && control->NeedsIntHops()}})
+                   {"telemetry", control && control->NeedsIntHops()},
+                   {"rates", transport && transport->MayReadmit()}})
         << ", \"writes\": "
         << ListOf({{"marks", marks}, {"telemetry", program && program->WritesIntHops()}});
 }

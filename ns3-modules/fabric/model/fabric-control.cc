@@ -30,7 +30,8 @@ Fabric::CheckRateChange(uint32_t message) const
                     "rate_changes: flow "
                         << m_messages[message].id << ": "
                         << m_endpoints[endpoint].transport->GetInstanceTypeId().GetName()
-                        << " keeps the rate with which a message has begun");
+                        << " keeps the rate with which a message has begun, so no control of its"
+                           " workload can change it. Leave control out, or take another transport");
 }
 
 void
