@@ -16,7 +16,7 @@ import pytest
 from pyorch import __version__ as version
 from pyorch import spec as specs
 from pyorch import traces
-from pyorch.cli.list import stale
+from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import headings, telling
 

@@ -329,9 +329,9 @@ def stale(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
 ) -> None:
     """List folders of runs that no scenario names any more; nothing is deleted."""
-    from pyorch.cli import list as listing
+    from pyorch.runs.stale import stale as folders
 
-    for path in listing.stale(results):
+    for path in folders(results):
         typer.echo(path)
 
 

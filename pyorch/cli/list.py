@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What there is: plug-ins and types with what they say of themselves, and what nothing names."""
+"""What there is: plug-ins and types with what they say of themselves."""
 
 import ast
-import itertools
 import json
 import re
-from contextlib import nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 from pyorch import plugins
 from pyorch import spec as specs
 from pyorch.cli.attributes import allowed
-from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
-from pyorch.runs import asked
+from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec import typeids
 from pyorch.spec.parameters import shown
 from pyorch.spec.schema import Switch
@@ -171,21 +168,3 @@ def question(path: Path) -> str:
         lines.append(line.lstrip("# ").rstrip())
     text = " ".join(lines).partition("Question:")[2].partition("Source:")[0]
     return " ".join(text.split())
-
-
-def stale(results: Path, scenarios: Path | str = "scenarios") -> list[Path]:
-    """Return folders of runs that no scenario names at any scale, also as it was changed by --set.
-
-    A change that the scenario does not take any more names nothing. Only scenarios with folders
-    that nothing has named yet are planned.
-    """
-    unnamed = {path for path in results.glob("*/s*-*") if (path / "spec.json").exists()}
-    for path in specs.scenario_files(scenarios):
-        file = specs.read_scenario(path)
-        folder = results / str(file.values.get("name"))
-        for scale, changes in itertools.product(specs.SCALES, [(), *asked.noted(folder)]):
-            if not any(its.parent == folder for its in unnamed):
-                break
-            with suppress(SpecError) if changes else nullcontext():
-                unnamed -= {results / run.folder for run in specs.plan(file, scale, changes)}
-    return sorted(unnamed)

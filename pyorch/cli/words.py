@@ -28,7 +28,7 @@ def complaint(error: Exception, words: Sequence[str], commands: Iterable[str]) -
     known = sorted(commands)
     if message.startswith("No such command") and " " not in path.removeprefix("python -m "):
         message += ("" if message.endswith("?") else ".") + f" There are {', '.join(known)}"
-    return f"{path}: {message}. See: {path} --help"
+    return f"{path}: {message}{'' if message.endswith('?') else '.'} See: {path} --help"
 
 
 def _value_of(error: Exception, words: Sequence[str]) -> str | None:

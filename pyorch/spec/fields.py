@@ -26,7 +26,7 @@ class FieldError(SpecError):
         self.field = field
 
 
-def _reader(dimension: units.Dimension):
+def quantity(dimension: units.Dimension):
     """Return a validator that reads text with a unit of this dimension."""
 
     def read(value: object) -> int:
@@ -50,11 +50,11 @@ def _decimal(value: object) -> object:
 Number = Annotated[float, BeforeValidator(_decimal), Field(strict=True, allow_inf_nan=False)]
 Flag = Annotated[bool, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
-TimePs = Annotated[int, BeforeValidator(_reader(units.TIME)), Field(le=LONGEST_PS)]
-RateBps = Annotated[int, BeforeValidator(_reader(units.RATE)), Field(ge=1)]
-SizeBytes = Annotated[int, BeforeValidator(_reader(units.SIZE))]
+TimePs = Annotated[int, BeforeValidator(quantity(units.TIME)), Field(le=LONGEST_PS)]
+RateBps = Annotated[int, BeforeValidator(quantity(units.RATE)), Field(ge=1)]
+SizeBytes = Annotated[int, BeforeValidator(quantity(units.SIZE))]
 MessageBytes = Annotated[
-    int, BeforeValidator(_reader(units.SIZE)), Field(ge=1, le=LARGEST_MESSAGE_BYTES)
+    int, BeforeValidator(quantity(units.SIZE)), Field(ge=1, le=LARGEST_MESSAGE_BYTES)
 ]
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from pyorch import units
-from pyorch.errors import SpecError, did_you_mean, quoted
-from pyorch.spec.fields import Closed, Count, Flag, Number, RateBps, TimePs
+from pyorch.errors import did_you_mean, quoted
+from pyorch.spec.fields import Closed, Count, Flag, Number, RateBps, TimePs, quantity
 
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 POWER = units.Dimension(
@@ -24,18 +24,6 @@ COMPUTE = units.Dimension(
 FORMAT_BYTES = {"FP4": 0.5, "FP8": 1.0, "BF16": 2.0, "FP16": 2.0, "FP32": 4.0}
 #: Rules that choose the tensor-parallel degree.
 TENSOR_RULES = ("smallest", "smallest_divisor")
-
-
-def _quantity(dimension: units.Dimension):
-    """Return a validator that reads text with a unit of this dimension."""
-
-    def read(value: object) -> int:
-        try:
-            return units.parse(value, dimension)
-        except SpecError as error:
-            raise ValueError(str(error)) from None
-
-    return read
 
 
 def _tensor_degree(value: object) -> object:
@@ -59,10 +47,10 @@ def _format_bytes(value: object) -> float:
     return FORMAT_BYTES[value]
 
 
-Watt = Annotated[int, BeforeValidator(_quantity(POWER)), Field(ge=1)]
-Usd = Annotated[int, BeforeValidator(_quantity(MONEY)), Field(ge=1)]
-FlopPerS = Annotated[int, BeforeValidator(_quantity(COMPUTE)), Field(ge=1)]
-MemoryBytes = Annotated[int, BeforeValidator(_quantity(units.SIZE)), Field(ge=1)]
+Watt = Annotated[int, BeforeValidator(quantity(POWER)), Field(ge=1)]
+Usd = Annotated[int, BeforeValidator(quantity(MONEY)), Field(ge=1)]
+FlopPerS = Annotated[int, BeforeValidator(quantity(COMPUTE)), Field(ge=1)]
+MemoryBytes = Annotated[int, BeforeValidator(quantity(units.SIZE)), Field(ge=1)]
 Format = Annotated[float, BeforeValidator(_format_bytes)]
 Degree = Annotated[Any, BeforeValidator(_tensor_degree)]
 #: The model of the wide-area exchange is one between pairs of twins.

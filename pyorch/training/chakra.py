@@ -23,12 +23,11 @@ from pyorch.training._protobuf import Message, encoded, fields, framed, frames
 from pyorch.training.builder import Builder
 from pyorch.training.graph import (
     AT_RECEIVER,
-    AT_SENDER,
     BARRIER,
     COMPUTE,
     MESSAGE,
     TaskGraph,
-    stream_edges,
+    local_waits,
 )
 
 _PS_PER_US = 10**6
@@ -281,20 +280,8 @@ def write(graph: TaskGraph) -> list[bytes]:
         A task waits with a delay, or for an end that its device does not know of.
     """
     after: dict[tuple[int, int], list[int]] = defaultdict(list)  # by device and node
-    for task, before, at_sender, delay_ps in zip(
-        *(column.tolist() for column in (graph.task, graph.after, graph.at_sender, graph.delay_ps)),
-        strict=True,
-    ):
-        is_received = graph.kind[before] == MESSAGE and at_sender != AT_SENDER
-        known_at = int((graph.peer if is_received else graph.device)[before])
-        if delay_ps or known_at != graph.device[task]:
-            raise FieldError(
-                "graph", f"task {task} starts {delay_ps} ps after task {before}, of whose end"
-                f" device {known_at} knows. A trace has neither delays nor news without a message.",
-            )  # fmt: skip
-        after[known_at, 2 * task].append(2 * before + is_received)
-    for later, before in zip(*(rows.tolist() for rows in stream_edges(graph)), strict=True):
-        after[int(graph.device[later]), 2 * later].append(2 * before)
+    for device, task, before, is_received in local_waits(graph, "A trace"):
+        after[device, 2 * task].append(2 * before + is_received)
     files = [[encoded([(1, _VERSION)])] for _ in range(graph.devices)]
     columns = (graph.kind, graph.device, graph.peer, graph.duration_ps, graph.size_bytes,
                graph.lane, graph.stream)  # fmt: skip

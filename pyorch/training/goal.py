@@ -18,7 +18,7 @@ from pyorch.errors import quoted
 from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_NODES
 from pyorch.training.builder import Builder
-from pyorch.training.graph import AT_RECEIVER, AT_SENDER, COMPUTE, MESSAGE, TaskGraph, stream_edges
+from pyorch.training.graph import AT_RECEIVER, COMPUTE, MESSAGE, TaskGraph, local_waits
 
 #: Computations are in ns here.
 _PS_PER_NS = 1000
@@ -256,19 +256,7 @@ def write(graph: TaskGraph) -> str:
             # A computation of no time still has its place in its stream.
             duration = max(duration, 1) if kind == COMPUTE else 0
             lines[device].append(f"t{row}: calc {duration} cpu {cpu[row]}")
-    for task, after, at_sender, delay_ps in zip(
-        *(column.tolist() for column in (graph.task, graph.after, graph.at_sender, graph.delay_ps)),
-        strict=True,
-    ):
-        is_received = graph.kind[after] == MESSAGE and at_sender != AT_SENDER
-        known_at = int((graph.peer if is_received else graph.device)[after])
-        if delay_ps or known_at != graph.device[task]:
-            raise FieldError(
-                "graph", f"task {task} starts {delay_ps} ps after task {after}, of whose end device"
-                f" {known_at} knows. GOAL has neither delays nor news without a message.",
-            )  # fmt: skip
-        lines[known_at].append(f"t{task} requires {'r' if is_received else 't'}{after}")
-    for later, before in zip(*(rows.tolist() for rows in stream_edges(graph)), strict=True):
-        lines[int(graph.device[later])].append(f"t{later} requires t{before}")
+    for device, task, before, is_received in local_waits(graph, "GOAL"):
+        lines[device].append(f"t{task} requires {'r' if is_received else 't'}{before}")
     blocks = [f"rank {rank} {{\n" + "\n".join(own) + "\n}" for rank, own in enumerate(lines)]
     return "\n".join([f"num_ranks {graph.devices}", *blocks, ""])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tasks and what each waits for, as arrays, however they were made; and what no graph may have."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -131,6 +132,44 @@ def stream_edges(graph: TaskGraph) -> tuple[np.ndarray, np.ndarray]:
     rows = rows[np.lexsort([rows, graph.stream[rows], graph.device[rows]])]
     same = (np.diff(graph.device[rows]) == 0) & (np.diff(graph.stream[rows]) == 0)
     return rows[1:][same], rows[:-1][same]
+
+
+def local_waits(graph: TaskGraph, what: str) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield what a file of one device each has to say: dependencies, then the order of streams.
+
+    Parameters
+    ----------
+    graph : TaskGraph
+        Whatever is waited for, the device that waits must know of.
+    what : str
+        The format, as a message begins: ``GOAL``.
+
+    Yields
+    ------
+    device, task, before : int
+        Who waits, with which task, for which one.
+    is_received : bool
+        Whether that is a message which the device receives: its last byte is waited for.
+
+    Raises
+    ------
+    FieldError
+        A task waits with a delay, or for an end that its device does not know of.
+    """
+    for task, before, at_sender, delay_ps in zip(
+        *(column.tolist() for column in (graph.task, graph.after, graph.at_sender, graph.delay_ps)),
+        strict=True,
+    ):
+        is_received = bool(graph.kind[before] == MESSAGE and at_sender != AT_SENDER)
+        known_at = int((graph.peer if is_received else graph.device)[before])
+        if delay_ps or known_at != graph.device[task]:
+            raise FieldError(
+                KEY, f"task {task} starts {delay_ps} ps after task {before}, of whose end device"
+                f" {known_at} knows. {what} has neither delays nor news without a message.",
+            )  # fmt: skip
+        yield known_at, task, before, is_received
+    for task, before in zip(*(rows.tolist() for rows in stream_edges(graph)), strict=True):
+        yield int(graph.device[task]), task, before, False
 
 
 def _cycle(graph: TaskGraph) -> np.ndarray:
