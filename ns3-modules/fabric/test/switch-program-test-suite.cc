@@ -137,7 +137,10 @@ constexpr int64_t PACKETS = 6;
 
 /// Host 0 sends six packets, one per 10 us, to host 1 over one or two switches.
 void
-SixPackets(TestNetwork& network, int64_t switches, const TestNetwork::Attributes& program)
+SixPackets(TestNetwork& network,
+           int64_t switches,
+           const TestNetwork::Attributes& program,
+           int64_t firstLinkClass = 0)
 {
     StampAndHold::Clear();
     network.Host(0);
@@ -146,7 +149,7 @@ SixPackets(TestNetwork& network, int64_t switches, const TestNetwork::Attributes
     for (int64_t i = 0; i < switches; i++)
     {
         network.Switch(10 + i);
-        network.Link(last, 10 + i);
+        network.Link(last, 10 + i, 100, i == 0 ? firstLinkClass : 0);
         last = 10 + i;
     }
     network.Link(last, 1);
@@ -205,13 +208,15 @@ class ProgramStampsEachHop : public TestCase
     int64_t m_switches;
 };
 
-/// Oracle, by hand: the third and the sixth packet come 12 us later, after their successor.
+/// Oracle, by hand: every second packet comes 12 us later, after its successor.
 class ProgramHoldsAndInjects : public TestCase
 {
   public:
-    explicit ProgramHoldsAndInjects(const std::string& flowControl)
-        : TestCase("take, hold by timer, copy, inject, discard " + flowControl),
-          m_flowControl(flowControl)
+    explicit ProgramHoldsAndInjects(const std::string& flowControl, uint32_t linkClass = 0)
+        : TestCase("take, hold by timer, copy, inject, discard " + flowControl +
+                   (linkClass ? ", by which it comes in alone" : "")),
+          m_flowControl(flowControl),
+          m_linkClass(linkClass)
     {
     }
 
@@ -220,14 +225,14 @@ class ProgramHoldsAndInjects : public TestCase
     {
         constexpr int64_t HOLD_PS = 12 * US_PS;
         TestNetwork network;
-        SixPackets(network, 1, {{"Every", "3"}, {"HoldPs", std::to_string(HOLD_PS)}});
+        SixPackets(network, 1, {{"Every", "2"}, {"HoldPs", std::to_string(HOLD_PS)}}, m_linkClass);
         if (!m_flowControl.empty())
         {
-            network.Use("flow_control", m_flowControl);
+            network.Use("flow_control", m_flowControl, {}, m_linkClass);
         }
         network.Run();
-        const std::vector<int64_t> order{0, 1, 3, 2, 4, 5};
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::timers, 2, "timers");
+        const std::vector<int64_t> order{0, 2, 1, 4, 3, 5};
+        NS_TEST_EXPECT_MSG_EQ(StampAndHold::timers, 3, "timers");
         NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals,
                               PACKETS + 1,
                               "what is injected does not come in");
@@ -236,17 +241,21 @@ class ProgramHoldsAndInjects : public TestCase
         for (size_t i = 0; i < order.size(); i++)
         {
             const auto& seen = PacedDatagrams::seen[i];
-            const int64_t heldPs = order[i] % 3 == 2 ? HOLD_PS : 0;
+            const int64_t heldPs = order[i] % 2 == 1 ? HOLD_PS : 0;
             NS_TEST_EXPECT_MSG_EQ(seen.frame.packet, order[i], "order");
             NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(seen.timePs),
                                   order[i] * GAP_PS + heldPs + (1020 + 1028) * 80 + 2 * US_PS,
                                   "when");
             NS_TEST_EXPECT_MSG_EQ(seen.hops.size(), 1, "stamped once");
         }
+        // One packet, and the one that overtakes it.
+        const int64_t heldBytes = m_flowControl == "ns3::Pfc" ? 2000 : 0;
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "max_ingress_bytes"), heldBytes, "held");
         NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "done");
     }
 
     std::string m_flowControl;
+    uint32_t m_linkClass;
 };
 
 /// Oracle: what a program still has when the run ends is no error of the engine's books.
@@ -372,6 +381,7 @@ class FabricSwitchProgramTestSuite : public TestSuite
         AddTestCase(new ProgramKeepsFrames("ns3::Pfc"), Duration::QUICK);
         AddTestCase(new ProgramKeepsFrames("ns3::CreditFlowControl"), Duration::QUICK);
         AddTestCase(new ProgramHoldsAndInjects("ns3::Pfc"), Duration::QUICK);
+        AddTestCase(new ProgramHoldsAndInjects("ns3::Pfc", 1), Duration::QUICK);
         for (const uint32_t hooks : {0, 1, 2, 3})
         {
             AddTestCase(new ProgramHasOnlyItsHooks(hooks), Duration::QUICK);
