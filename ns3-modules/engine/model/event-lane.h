@@ -26,6 +26,9 @@ namespace fabric
 class EventLane
 {
   public:
+    /// How many events before its turn one is shown, to fetch its memory
+    static constexpr size_t LOOK_AHEAD = 12;
+
     explicit EventLane(size_t room = 256); ///< For this many events at first; it grows by itself
 
     bool IsEmpty() const
@@ -54,10 +57,11 @@ class EventLane
      * Pop all events at one time, of which there is at least one.
      * @param timePs time of the first event [ps]
      * @param sink called with each
-     * @param soon called with each event about LOOK_AHEAD before its turn, and with any old ones
+     * @tparam AHEAD at most LOOK_AHEAD
+     * @param soon called with each event about AHEAD before its turn, and with any old ones
      * @return time of the next event, NEVER_PS if there is none [ps]
      */
-    template <typename Sink, typename Soon>
+    template <size_t AHEAD = LOOK_AHEAD, typename Sink, typename Soon>
     uint64_t PopTime(uint64_t timePs, Sink&& sink, Soon&& soon)
     {
         // Copies, because the compiler must assume that `sink` writes to the members.
@@ -68,13 +72,13 @@ class EventLane
         do
         {
             sink(*head);
-            soon(head[LOOK_AHEAD]);
+            soon(head[AHEAD]);
             head++;
             if (head == end) [[unlikely]]
             {
                 head = LeaveStretch();
                 end = m_end;
-                std::for_each(head, head + LOOK_AHEAD, soon);
+                std::for_each(head, head + AHEAD, soon);
             }
             nextPs = head == tail ? NEVER_PS : head->timePs;
         } while (nextPs == timePs);
@@ -88,10 +92,11 @@ class EventLane
         __builtin_prefetch(m_tail + EVENTS_PER_LINE, 1);
     }
 
-    /// Ask for the memory of an event that will be looked at soon, ahead of its turn.
+    /// Ask for the memory of the first events but those of the next AHEAD turns.
+    template <size_t AHEAD>
     void FetchHead() const
     {
-        __builtin_prefetch(m_head + LOOK_AHEAD + EVENTS_PER_LINE);
+        __builtin_prefetch(m_head + AHEAD + EVENTS_PER_LINE);
     }
 
     /// @return time of the event behind the first one, NEVER_PS if there is none [ps]
@@ -114,9 +119,6 @@ class EventLane
     }
 
     size_t MemoryBytes() const;
-
-    /// How many events before its turn one is shown, to fetch its memory
-    static constexpr size_t LOOK_AHEAD = 12;
 
   private:
     static constexpr size_t EVENTS_PER_LINE = 64 / sizeof(Event);

@@ -187,8 +187,12 @@ class EventQueue
             return IsAloneElsewhere(due.timePs);
         }
         const EventLane& lane = m_lanes[std::countr_zero(due.mask) - FIRST_LANE];
-        return lane.SecondPs() != due.timePs &&
-               (!(due.mask & m_heads) || m_wires[lane.Peek(0).payload].events.SecondPs() != due.timePs);
+        if (lane.SecondPs() == due.timePs)
+        {
+            return false;
+        }
+        return !(due.mask & m_heads) ||
+               m_wires[lane.Peek(0).payload].events.SecondPs() != due.timePs;
     }
 
     /**
@@ -257,6 +261,8 @@ class EventQueue
   private:
     static constexpr uint32_t FIRST_LANE = 1;
     static constexpr uint32_t ALL_LANES = MAX_LANES + MAX_GAPS;
+    /// As EventLane::LOOK_AHEAD, of a wire: between two events of one come those of the others
+    static constexpr size_t WIRE_AHEAD = 1;
     static constexpr uint32_t UNROLLED = 3; ///< Steps of a loop
     /// Of an event that stands for a wire, its payload: something comes by it.
     static constexpr uint32_t HEAD = EventTarget(EventType::CONTROL, EVENT_INDEX_MASK);
@@ -296,8 +302,8 @@ class EventQueue
     Event PopFirst(const Event& head, Soon& soon)
     {
         EventLane& wire = m_wires[head.payload].events;
-        wire.FetchHead();
-        soon(wire.Peek(EventLane::LOOK_AHEAD));
+        wire.FetchHead<WIRE_AHEAD>();
+        soon(wire.Peek(WIRE_AHEAD));
         const uint64_t nextPs = wire.SecondPs();
         if (nextPs != NEVER_PS)
         {
@@ -341,8 +347,8 @@ class EventQueue
         }
         for (const uint32_t wire : m_dueWires)
         {
-            m_wires[wire].events.FetchHead();
-            const uint64_t nextPs = m_wires[wire].events.PopTime(
+            m_wires[wire].events.FetchHead<WIRE_AHEAD>();
+            const uint64_t nextPs = m_wires[wire].events.PopTime<WIRE_AHEAD>(
                 due.timePs,
                 [&instant](const Event& event) { instant.Add(event); },
                 soon);

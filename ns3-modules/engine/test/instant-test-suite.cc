@@ -176,7 +176,6 @@ class ArrivalsAreMerged : public TestCase
             std::sort(expected.begin(), expected.end(), before);
             instant.Order(frames);
             auto got = Copy(instant.arrived);
-            NS_TEST_EXPECT_MSG_EQ(instant.Size(), expected.size(), "trial " << trial);
             if (!isOrdered) // by ports of arrival then, each with link control first
             {
                 std::stable_sort(got.begin(), got.end(), [&](uint64_t a, uint64_t b) {

@@ -39,11 +39,10 @@ OutputTable
 MakeFlows(const FabricParts& parts)
 {
     const uint32_t n = parts.First().Messages().Size();
-    std::vector<Message> messages;
-    messages.reserve(n);
+    std::vector<Message> messages(n);
     for (uint32_t i = 0; i < n; i++)
     {
-        messages.push_back(parts.GetMessage(i));
+        messages[i] = parts.GetMessage(i);
     }
     OutputTable table;
     const auto add = [&](const std::string& name, auto field) {
@@ -154,13 +153,14 @@ class PortTable
     OutputTable m_table;
 };
 
+using Id = PortId;
+using P = Port;
+using C = PortCounters;
+
 /// What was not delivered, and why; docs/definitions.md says which port each column means.
 void
 AddDrops(PortTable& table)
 {
-    using Id = PortId;
-    using P = Port;
-    using C = PortCounters;
     table.Add("dropped_buffer_frames", DROPPED_BUFFER, [](Id, const P&, const C& c) {
         return c.droppedBuffer;
     });
@@ -176,9 +176,6 @@ AddDrops(PortTable& table)
 OutputTable
 MakePorts(const FabricParts& parts, uint64_t nowPs)
 {
-    using Id = PortId;
-    using P = Port;
-    using C = PortCounters;
     const FabricNetwork& network = parts.First().Network();
     const uint64_t framing = parts.First().Options().framingBytes;
     PortTable table(parts);
