@@ -92,63 +92,83 @@ Routing::BuildRoutes(const std::vector<NodeState>& nodes, const Port* ports)
     m_next.assign(size_t{rows} * NumClasses(), NO_GROUP);
     m_distance.assign(m_next.size(), FAR);
 
-    KnownWays known(nodes.size());
+    Search search;
+    for (const auto& node : nodes)
+    {
+        search.firstHop.push_back(static_cast<uint32_t>(search.hops.size()));
+        for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
+        {
+            const uint32_t neighbour = ports[ports[port].peer].node;
+            if (node.isSwitch && nodes[neighbour].isSwitch && !ports[port].avoided)
+            {
+                search.hops.push_back({port, neighbour});
+            }
+        }
+    }
+    search.firstHop.push_back(static_cast<uint32_t>(search.hops.size()));
+    search.distance.assign(nodes.size(), FAR);
+    search.known.resize(nodes.size());
+    search.last.assign(nodes.size(), nullptr);
     for (uint32_t hostClass = 0; hostClass < NumClasses(); hostClass++)
     {
-        BuildClass(hostClass, nodes, ports, known);
+        BuildClass(hostClass, search);
     }
 }
 
 /// Find the ways of all switches to one class, breadth first from the switches next to it.
 void
-Routing::BuildClass(uint32_t hostClass,
-                    const std::vector<NodeState>& nodes,
-                    const Port* ports,
-                    KnownWays& known)
+Routing::BuildClass(uint32_t hostClass, Search& search)
 {
-    const auto distance = [this, hostClass](uint32_t node) -> uint16_t& {
-        return m_distance[m_rowOfNode[node] + hostClass];
-    };
-    std::vector<uint32_t> reached = m_switchesOfClass[hostClass];
+    auto& distance = search.distance;
+    auto& reached = search.reached;
+    reached = m_switchesOfClass[hostClass];
     for (const auto node : reached)
     {
-        distance(node) = 0;
+        distance[node] = 0;
     }
     std::vector<PortId> nearer;
     for (size_t i = 0; i < reached.size(); i++)
     {
-        const auto& node = nodes[reached[i]];
+        const uint32_t node = reached[i];
         nearer.clear();
-        for (PortId port = node.firstPort; port < node.firstPort + node.ports; port++)
+        for (uint32_t hop = search.firstHop[node]; hop < search.firstHop[node + 1]; hop++)
         {
-            const uint32_t neighbour = ports[ports[port].peer].node;
-            if (!nodes[neighbour].isSwitch || ports[port].avoided)
+            const auto [port, neighbour] = search.hops[hop];
+            if (distance[neighbour] == FAR)
             {
-                continue;
-            }
-            if (distance(neighbour) == FAR)
-            {
-                distance(neighbour) = distance(reached[i]) + 1;
+                distance[neighbour] = distance[node] + 1;
                 reached.push_back(neighbour);
             }
-            else if (distance(neighbour) + 1 == distance(reached[i]))
+            else if (distance[neighbour] + 1 == distance[node])
             {
                 nearer.push_back(port);
             }
         }
-        uint32_t& next = m_next[m_rowOfNode[reached[i]] + hostClass];
-        if (distance(reached[i]) == 0)
-        {
-            next = LOCAL;
-            continue;
-        }
-        const auto [found, isNew] = known[reached[i]].emplace(nearer, 0);
+        m_next[m_rowOfNode[node] + hostClass] =
+            distance[node] == 0 ? LOCAL : WayOf(node, nearer, search);
+    }
+    for (const auto node : reached)
+    {
+        m_distance[m_rowOfNode[node] + hostClass] = distance[node];
+        distance[node] = FAR;
+    }
+}
+
+/// @return the way of a switch over all these ports; most classes share it with the one before
+uint32_t
+Routing::WayOf(uint32_t node, const std::vector<PortId>& nearer, Search& search)
+{
+    const auto*& last = search.last[node];
+    if (!last || last->first != nearer)
+    {
+        const auto [found, isNew] = search.known[node].emplace(nearer, 0);
         if (isNew)
         {
             found->second = AddWay(nearer);
         }
-        next = found->second;
+        last = &*found;
     }
+    return last->second;
 }
 
 uint32_t

@@ -120,8 +120,25 @@ class Routing
         uint32_t firstAttachment; ///< Into m_attachments; those of the next host end them
     };
 
-    /// Per node: the ways found so far, by their ports.
-    using KnownWays = std::vector<std::map<std::vector<PortId>, uint32_t>>;
+    /// What building the ways of all classes shares: each switch is reached once for every class.
+    struct Search
+    {
+        /// A link from one switch to another that is not avoided.
+        struct Hop
+        {
+            PortId port;
+            uint32_t neighbour;
+        };
+
+        using Ways = std::map<std::vector<PortId>, uint32_t>; ///< By their ports
+
+        std::vector<uint32_t> firstHop; ///< Per node, and one more at the end
+        std::vector<Hop> hops;
+        std::vector<uint16_t> distance;  ///< Per node; FAR between two classes
+        std::vector<uint32_t> reached;   ///< Nearest first
+        std::vector<Ways> known;         ///< Per node: those found so far
+        std::vector<const Ways::value_type*> last; ///< Per node: that of the class before
+    };
 
     /// A switch next to a host, and the way down to it.
     struct Attachment
@@ -134,10 +151,8 @@ class Routing
     uint32_t AddWay(const std::vector<PortId>& members);
     void BuildClasses(const std::vector<NodeState>& nodes, const Port* ports);
     void BuildRoutes(const std::vector<NodeState>& nodes, const Port* ports);
-    void BuildClass(uint32_t hostClass,
-                    const std::vector<NodeState>& nodes,
-                    const Port* ports,
-                    KnownWays& known);
+    void BuildClass(uint32_t hostClass, Search& search);
+    uint32_t WayOf(uint32_t node, const std::vector<PortId>& nearer, Search& search);
 
     std::vector<uint32_t> m_rowOfNode;        ///< Start of a switch's row in m_next
     std::vector<uint32_t> m_next;             ///< Way per (switch, class)
