@@ -94,8 +94,7 @@ class EventQueue
         return !m_wires.empty();
     }
 
-    /// What a wire is called first often follows `gapPs` behind what came before it [ps]; called
-    /// after the last LaneFor.
+    /// Many events come by a wire `gapPs` after the one before [ps]; called after the last LaneFor.
     void ExpectGap(uint64_t gapPs);
 
     /// Push an event to the lane of a constant delay: its time is now plus that delay.
@@ -261,17 +260,17 @@ class EventQueue
   private:
     static constexpr uint32_t FIRST_LANE = 1;
     static constexpr uint32_t ALL_LANES = MAX_LANES + MAX_GAPS;
-    /// As EventLane::LOOK_AHEAD, of a wire: between two events of one come those of the others
+    /// EventLane::LOOK_AHEAD of a wire: between two events of one come those of the others
     static constexpr size_t WIRE_AHEAD = 1;
-    static constexpr uint32_t UNROLLED = 3; ///< Steps of a loop
+    static constexpr uint32_t UNROLLED = 3; ///< Places that FindNext looks at in one step
     /// Of an event that stands for a wire, its payload: something comes by it.
     static constexpr uint32_t HEAD = EventTarget(EventType::CONTROL, EVENT_INDEX_MASK);
 
-    /// What is on the way by one link; in one cache line, for there may be many.
+    /// What is on the way by one link; what each event changes lies in its first cache line.
     struct alignas(64) Wire
     {
         uint64_t delayPs; ///< [ps]
-        EventLane events; ///< What every event changes of it comes first
+        EventLane events;
     };
 
     uint32_t OrdersOf(uint8_t lane) const;
