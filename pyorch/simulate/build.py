@@ -54,15 +54,24 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
     with _alone():
         name = "" if sanitize or STUDY else build_cache.key()
         if name and not targets and build_cache.restore(name):
+            _drop_dead_headers()
             return
         (places.BUILD / build_cache.STAMP).unlink(missing_ok=True)
         _configure(sanitize)
         _call([NINJA, "all", *targets], notice="Building the C++ modules")
         _call([NINJA, "-t", "cleandead"])  # what folders that are gone once built
+        _drop_dead_headers()
         if not sanitize:  # Python cannot load a library that wants the sanitizer loaded first
             _write_typeids()
             if name:
                 build_cache.keep(name)
+
+
+def _drop_dead_headers() -> None:
+    """Remove the links to headers that are gone: who copies the headers would fail on one."""
+    for link in places.HEADERS.glob("ns3/*.h"):
+        if not link.exists():
+            link.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -172,6 +172,22 @@ def test_a_build_with_nothing_to_do_says_nothing(tiny, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.ns3
+def test_a_header_that_is_gone_leaves_no_link(tiny):
+    root = tiny("two")
+    module = root / "ns3-modules" / "fabric"
+    (module / "old.h").write_text("#pragma once\n")
+    (module / "CMakeLists.txt").write_text(LIST.replace("tiny.h", "tiny.h old.h"))
+    build.build()
+    assert (root / "build/include/ns3/old.h").exists()
+
+    (module / "old.h").unlink()
+    (module / "CMakeLists.txt").write_text(LIST)
+    build.build()
+
+    assert os.listdir(root / "build/include/ns3") == ["tiny.h"]
+
+
 @pytest.fixture
 def cached(tiny, tmp_path, monkeypatch):
     """Return `tiny` with a cache of builds."""
@@ -241,6 +257,19 @@ def test_a_damaged_build_in_the_cache_is_not_used(cached, tmp_path, capfd):
 
     assert "Building" in capfd.readouterr().err
     assert (root / "build/lib/libfabric.so").read_bytes() != kept.read_bytes()
+
+
+@pytest.mark.ns3
+def test_a_kept_build_brings_no_link_to_a_header_that_is_gone(cached, tmp_path):
+    cached("one")
+    build.build()
+    kept = next((tmp_path / "cache/pyorch/modules").glob("*/manifest.json"))
+    kept.write_text(kept.read_text().replace('"tiny.h": ', '"old.h": "fabric/old.h", "tiny.h": '))
+    root = cached("two")
+    build.build()
+
+    assert not (root / "build/build.ninja").exists()  # it was restored
+    assert os.listdir(root / "build/include/ns3") == ["tiny.h"]
 
 
 @pytest.mark.ns3
