@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A cut long haul between three sites: what it costs, by the delay of the controller.
 
-6 Gb/s from east to west go by the middle once the controller has moved them. Lines: the way of the
-news (delay and one step) and of the first packet by the new way, 32 ms; and what is lost: two ways
-of 30 ms, data and answers, and all that is sent into the cut link. Recovery is counted in samples
-of 10 ms, up to the end of the first with 90 % of the rate before.
+6 Gb/s from east to west go by the middle once the controller has moved them. Lines: delay of the
+news, one step, and the 32 ms of the first packet on the new path; and what is lost: what was on the
+old path, 30 ms of data and 30 ms of answers, and all that is sent into the cut link. Recovery is
+counted in samples of 10 ms, up to the end of the first with 90 % of the rate before.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from pyorch.units import parse_time_ps
 NEEDS = {"cuts": "wan_cut/recovery.csv"}
 
 DELAY = "workload.control.delay"
-STEP_S, OLD_WAY_S, NEW_WAY_S = 0.04, 0.03, 0.032
+STEP_S, OLD_PATH_S, NEW_PATH_S = 0.04, 0.03, 0.032
 #: 6 Gb/s in packets of 4096 B, 4178 B with headers and framing.
 FRAMES_PER_S = 6e9 / 8 / 4178
 
@@ -26,8 +26,8 @@ def draw(figure, cuts):
     data = cuts[["seed", "lost_frames", "before_bps", "dip_share"]].assign(
         delay_ms=1e3 * delay_s,
         recovery_ms=cuts["recovery_ps"] / 1e9,
-        expected_recovery_ms=1e3 * (delay_s + STEP_S + NEW_WAY_S),
-        expected_lost_frames=FRAMES_PER_S * (2 * OLD_WAY_S + delay_s + STEP_S),
+        expected_recovery_ms=1e3 * (delay_s + STEP_S + NEW_PATH_S),
+        expected_lost_frames=FRAMES_PER_S * (2 * OLD_PATH_S + delay_s + STEP_S),
     )
     data = data.sort_values("delay_ms")
     look = figures.style("wan", "measured")

@@ -55,11 +55,11 @@ def counts(call: Call, params: Params) -> Counts:
         chain = tuple((1, part << k) for k in range(depth))
         # A rank that is k steps below the root sends on 2^k parts: in all log2 n times n/2 parts.
         return Counts(n - 1, depth * n // 2 * part, (n - 1) * part, chain)
-    ways = 2 if call.operation == "all_reduce" else 1
+    passes = 2 if call.operation == "all_reduce" else 1
     # Up: as many as there are ones in a rank. Down: all that the root sends, one after the other.
     steps = {"reduce": depth, "broadcast": sends, "all_reduce": depth + sends}[call.operation]
     acks = 0 if call.operation == "reduce" else sends - 1
-    return Counts(ways * (n - 1), ways * (n - 1) * size, sends * size, ((steps, size),), acks)
+    return Counts(passes * (n - 1), passes * (n - 1) * size, sends * size, ((steps, size),), acks)
 
 
 def _up(call: Call) -> Graph:

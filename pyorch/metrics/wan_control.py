@@ -25,7 +25,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     -------
     DataFrame
         ``demand``; ``looks``: epochs, and ``missed_looks``: those without a decision;
-        ``moved_flows``: ways that were changed; ``most_waiting_bytes``: what its sources had and
+        ``moved_flows``: paths that were changed; ``most_waiting_bytes``: what its sources had and
         had not sent, the most at the end of an epoch, and ``most_waiting_ps``: when;
         ``over_ps``: end of the first epoch after that at which less than `NOTHING_SHARE` of it
         waits, <NA> if that does not come; ``least_limit_bps``, ``most_limit_bps``: to which it was

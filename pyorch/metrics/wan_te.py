@@ -11,7 +11,7 @@ from pyorch.wan.traffic import Traffic
 from pyorch.workload import wan_demands
 
 KIND = "wan_demands"
-_CHANGES = "its controller changes rates and ways as links change. Ask for recovery or slowdown."
+_CHANGES = "its controller changes rates and paths as links change. Ask for recovery or slowdown."
 
 
 def refusal(spec: dict) -> str:
@@ -77,7 +77,7 @@ def measure(run: RunTables) -> pd.DataFrame:
 
 
 def delays_of(run: RunTables, routed: bool, plan: Traffic, place: np.ndarray) -> np.ndarray:
-    """Return the propagation of each flow on the way it was given, or else has taken [ps]."""
+    """Return the propagation of each flow on the path it was given, or else has taken [ps]."""
     if not routed:
         routes = run.routes[place]
         return np.where(routes >= 0, run.network.delay_ps[routes], 0).sum(axis=1)
@@ -85,4 +85,4 @@ def delays_of(run: RunTables, routed: bool, plan: Traffic, place: np.ndarray) ->
     columns = (links[name].tolist() for name in ("node_a", "node_b", "parallel", "delay_ps"))
     delay_ps = {(a, b, parallel): delay for a, b, parallel, delay in zip(*columns, strict=True)}
     delay_ps |= {(b, a, parallel): delay for (a, b, parallel), delay in delay_ps.items()}
-    return np.array([sum(delay_ps[cable] for cable in stream.way) for stream in plan.streams])
+    return np.array([sum(delay_ps[cable] for cable in stream.path) for stream in plan.streams])

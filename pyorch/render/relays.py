@@ -13,7 +13,7 @@ def relayed(
 ) -> tuple[Columns, Columns]:
     """Return flows and dependencies in which some messages are sent twice.
 
-    The way to the relay is a new flow at the end of the table, which starts when the whole one
+    The path to the relay is a new flow at the end of the table, which starts when the whole one
     would have. The flow itself then goes from the relay to its destination, so its end is what it
     was; who waits for its acknowledgement waits for that of the new one.
 

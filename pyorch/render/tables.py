@@ -58,9 +58,9 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         tables["flows"], waits = relayed(flows, waits, rows, relay[rows])
     if waits:
         tables["dependencies"] = waits
-    if ways := _routes(spec["workload"], parts, ids, tables):
-        forwards = np.isin(ways["node"], hosts(tables["nodes"]), invert=True)
-        tables["routes"] = {name: column[forwards] for name, column in ways.items()}
+    if paths := _routes(spec["workload"], parts, ids, tables):
+        forwards = np.isin(paths["node"], hosts(tables["nodes"]), invert=True)
+        tables["routes"] = {name: column[forwards] for name, column in paths.items()}
     if rows := _controlled(spec["workload"], parts, ids):
         tables["controlled"] = rows
     if spec["trace"]["nodes"]:
@@ -86,7 +86,7 @@ def _controlled(
 def _add_changes(
     loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
 ) -> None:
-    """Add to the tables what becomes of flows as links change: other rates, other ways."""
+    """Add to the tables what becomes of flows as links change: other rates, other paths."""
     found: dict[str, list[dict[str, np.ndarray]]] = {"rate_changes": [], "routes": []}
     ends = np.cumsum([len(part["src"]) for part in parts])
     for index, (load, own) in enumerate(zip(loads, np.split(ids, ends[:-1]), strict=True)):
@@ -202,7 +202,7 @@ def _dependencies(
 def _routes(
     loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
 ) -> dict[str, np.ndarray]:
-    """Return the links of ways that are given, by the ids of flows; no columns if none are."""
+    """Return the links of paths that are given, by the ids of flows; no columns if none are."""
     found = []
     ends = np.cumsum([len(part["src"]) for part in parts])
     for load, part, own in zip(loads, parts, np.split(ids, ends[:-1]), strict=True):

@@ -122,7 +122,7 @@ _ALL = [
         "switch: {{forwarding: {{type: ns3::{cls}}}}}",
         (
             "All frames to one host go the same way.",
-            "A switch with several equally short ways sends all frames to one host by the same of"
+            "A switch with several equal-cost paths sends all frames to one host by the same of"
             " them.",
             "Queues; links that are cut and not yet routed around.",
             "The remainder of a division, by hand",

@@ -2,7 +2,7 @@
 """Takes who controls a run while it goes on, leaves when it pauses and what is changed then.
 
 A controller is told what the run has counted up to an instant, before anything of that instant has
-happened, and says which rates and ways change in it.
+happened, and says which rates and paths change in it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,13 +60,13 @@ class Controller:
             for _, node, peer, parallel, reverse in stream.hops():
                 if node in self._switches:
                     flow = int(self._flows[index])
-                    facade.ChangeWay(now_ps, flow, node, peer, parallel, bool(reverse))
+                    facade.ChangeRoute(now_ps, flow, node, peer, parallel, bool(reverse))
 
     def decisions(self) -> Columns:
         """Return what was seen and decided, one row for each epoch and demand; -1: nothing."""
         rows = self._loop.decisions
         names = ("time_ps", "demand", "sent_bytes", "waiting_bytes", "limit_bps", "granted_bps",
-                 "moved_flows", "no_way")  # fmt: skip
+                 "moved_flows", "no_path")  # fmt: skip
         values = {name: [getattr(row, name) for row in rows] for name in names}
         return {
             name: np.array([-1 if value is None else value for value in column], dtype=np.int64)

@@ -62,16 +62,16 @@ def _products(tables: Tables, ends) -> dict[tuple[int, int], int]:
         near.setdefault(b, []).append((a, rate_bps, delay_ps))
     found = {}
     for src in {src for src, _ in ends}:
-        way = {src: (2**63 - 1, 0)}  # slowest link [bit/s] and delay [ps] on the way to each node
+        path = {src: (2**63 - 1, 0)}  # slowest link [bit/s] and delay [ps] on the way to each node
         waiting = deque([src])
         while waiting:
             node = waiting.popleft()
             for peer, rate_bps, delay_ps in near.get(node, ()):
-                if peer not in way:
-                    way[peer] = (min(way[node][0], rate_bps), way[node][1] + delay_ps)
+                if peer not in path:
+                    path[peer] = (min(path[node][0], rate_bps), path[node][1] + delay_ps)
                     waiting.append(peer)
         for pair in ends:
-            if pair[0] == src and pair[1] in way:
-                rate_bps, delay_ps = way[pair[1]]
+            if pair[0] == src and pair[1] in path:
+                rate_bps, delay_ps = path[pair[1]]
                 found[pair] = rate_bps * 2 * delay_ps // (8 * 10**12)
     return found

@@ -7,7 +7,7 @@ messages of a round turn out alike, in rate and in latency, the round ends at on
 next one is the same again: then all rounds are one class that is carried once, which is exact.
 Where they are not, the times of the shortest and of the longest message bound the collective.
 
-Messages are split evenly over planes and shortest ways, as `engine: fluid` does with sprayed ones;
+Messages are split evenly over planes and shortest paths, as `engine: fluid` does with sprayed ones;
 a test holds one against the other. Racks are numbered peer by peer: those of one pipeline follow
 each other. Source of the collectives: [hotnets24] sections 4.1 and 6.
 """
@@ -165,7 +165,7 @@ def solve(setup: Setup, fabric: Fabric, phase: Phase) -> Outcome:
     """Return how long a collective takes alone on its network."""
     check(setup, fabric)
     n_devices = int(max(phase.src.max(), phase.dst.max())) + 1
-    routes, rates, hops, ports = _ways(setup, fabric, phase, n_devices)
+    routes, rates, hops, ports = _paths(setup, fabric, phase, n_devices)
     wire = fabric.framing.message_wire_bytes(phase.message_bytes)
     fair = ecmp.max_min_rates(routes, rates)
     sent_ps = wire * _PS_BITS / fair
@@ -194,7 +194,7 @@ def _beyond_ps(
     return max(0.0, alone_ps - wire * _PS_BITS / nic_bps)
 
 
-def _ways(
+def _paths(
     setup: Setup, fabric: Fabric, phase: Phase, n_devices: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Return links of each message, rates of the links [bit/s], hops, and ports of a device.
@@ -207,13 +207,13 @@ def _ways(
         "scale_out": setup.network.scale_out_bps,
         "wan": setup.network.wan_bps,
     }[phase.network]
-    ways = [phase.src, n_devices + phase.dst]
+    paths = [phase.src, n_devices + phase.dst]
     rates = [np.full(2 * n_devices, float(nic))]
     if phase.network == "wan":
-        return np.stack(ways, axis=1), rates[0], np.ones(len(phase.src), int), 1
+        return np.stack(paths, axis=1), rates[0], np.ones(len(phase.src), int), 1
     hops = np.full(len(phase.src), 2)
     if phase.network == "scale_up":
-        return np.stack(ways, axis=1), rates[0], hops, 1
+        return np.stack(paths, axis=1), rates[0], hops, 1
     devices = setup.cluster.rack_gpus
     per_rail = devices // fabric.rails
     place = setup.placement
@@ -232,12 +232,12 @@ def _ways(
             ends.append((site * fabric.rails + rail) * groups + group)
         n_groups = int(max(end.max() for end in ends)) + 1
         leaves = ends[0] != ends[1]
-        ways += [np.where(leaves, first + ends[0], NONE),
+        paths += [np.where(leaves, first + ends[0], NONE),
                  np.where(leaves, first + n_groups + ends[1], NONE)]  # fmt: skip
         rates.append(np.full(2 * n_groups, size * float(nic) / fabric.oversubscription))
         first += 2 * n_groups
         hops = hops + 2 * leaves
-    return np.stack(ways, axis=1), np.concatenate(rates), hops, fabric.planes
+    return np.stack(paths, axis=1), np.concatenate(rates), hops, fabric.planes
 
 
 def stage_times(setup: Setup, outcomes: list[Outcome]) -> StageTimes:

@@ -40,7 +40,7 @@ class Network:
         return self._out[self._first[node] : self._first[node + 1]]
 
     def _switch_hops(self) -> np.ndarray:
-        """Return the number of links between any two switches; infinite where there is no way."""
+        """Return the number of links between any two switches; infinite where there is no path."""
         between = self.is_switch[self.tail] & self.is_switch[self.head]
         rows, columns = self._switch_row[self.tail[between]], self._switch_row[self.head[between]]
         n = int(self.is_switch.sum())
@@ -61,7 +61,7 @@ class Network:
         Raises
         ------
         TheoryError
-            No way leads from a source to its destination.
+            No path from a source to its destination.
         """
         at, hops = src.copy(), []
         while np.any(at != dst):
@@ -84,7 +84,7 @@ class Network:
         nearest = far.min(axis=0)
         if np.isinf(nearest).any():
             lost = int(flows[np.isinf(nearest)][0])
-            raise TheoryError(f"no way leads from node {node} to the target of flow row {lost}.")
+            raise TheoryError(f"no path from node {node} to the target of flow row {lost}.")
         member = far == nearest
         n_members = member.sum(axis=0)
         index = np.zeros(len(flows), dtype=np.int64)
@@ -95,7 +95,7 @@ class Network:
         return out[np.argmax(member & (rank == index), axis=0)]
 
     def _distance(self, nodes: np.ndarray, dst: np.ndarray) -> np.ndarray:
-        """Return the hops from each node to each host; a host other than the target is no way."""
+        """Return the hops from each node to each host; a host other than the target is no path."""
         result = np.full((len(nodes), len(dst)), np.inf)
         switches = self.is_switch[nodes]
         rows = self._switch_row[nodes[switches]]

@@ -71,7 +71,7 @@ def check_connected(nodes: Columns, links: Columns, where: str, key: str) -> Non
     for host, parts in sorted(reaches.items()):
         if not parts & reaches[first]:
             raise FieldError(
-                key, f"{where}: no way leads from host {first} to host {host}: the network has"
+                key, f"{where}: no path from host {first} to host {host}: the network has"
                 " separate parts. Add a link between them.",
             )  # fmt: skip
 

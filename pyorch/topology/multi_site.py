@@ -90,7 +90,7 @@ class Params(Closed):
         if alone := [name for name in names if name not in reached]:
             raise FieldError(
                 "long_haul",
-                f"no way leads from site {quoted(names[0])} to site {quoted(alone[0])}. Add a link"
+                f"no path from site {quoted(names[0])} to site {quoted(alone[0])}. Add a link"
                 " between two that are joined to them.",
             )
         return self

@@ -56,7 +56,7 @@ PORTS = {
     "dropped_headroom_frames": Column("Frames that came in here and overran the headroom"),
     "dropped_loss_frames": Column("Frames lost on the wire on their way in here"),
     "dropped_corrupt_frames": Column("Frames that came in here with a bit error"),
-    "dropped_no_route_frames": Column("Frames that came in here without a way to their target"),
+    "dropped_no_route_frames": Column("Frames that came in here without a path to their target"),
     "dropped_link_down_frames": Column("Frames that were to leave here while the link was cut"),
     "ecn_marked_packets": Column("Data packets marked as they were to leave here"),
     "trimmed_packets": Column("Data packets that were to leave here and were cut to their header"),
@@ -138,9 +138,9 @@ CONTROL = {
     "waiting_bytes": Column("What they have made and not sent until then, as above [byte]"),
     "limit_bps": Column("Rate to which it is admitted then, without parity [bit/s]"),
     "granted_bps": Column("Rate that is decided for it; none: nothing was decided [bit/s]", True),
-    "moved_flows": Column("Flows of it that get another way", True),
-    "no_way": Column(
-        "1: no way was left for it, so nothing was decided for any demand; none: nobody was there",
+    "moved_flows": Column("Flows of it that get another path", True),
+    "no_path": Column(
+        "1: no path was left for it, so nothing was decided for any demand; none: nobody was there",
         True,
     ),
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes links that change during a run, leaves what a controller then changes: rates and ways.
+"""Takes links that change during a run, leaves what a controller then changes: rates and paths.
 
 The controller looks at the links at each epoch, plans for what it finds, and some time later tells
 sources and switches, in three steps: who is to send less does so; flows move, while the entries of
@@ -15,9 +15,9 @@ import numpy as np
 
 from pyorch.errors import TheoryError
 from pyorch.units import TIME, format_exact
+from pyorch.wan.paths import Cable, Cables, Columns
 from pyorch.wan.request import Request
 from pyorch.wan.traffic import Traffic, re_engineered
-from pyorch.wan.ways import Cable, Cables, Columns
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Control:
 
 @dataclass(frozen=True)
 class Step:
-    """From these times on [ps] a plan is in force: lower rates, ways, higher rates."""
+    """From these times on [ps] a plan is in force: lower rates, paths, higher rates."""
 
     lower_ps: int
     move_ps: int
@@ -87,7 +87,7 @@ def steps(
     Raises
     ------
     TheoryError
-        What is left of the network has no way for a demand.
+        What is left of the network has no path for a demand.
     """
     order = np.argsort(events["time_ps"], kind="stable")
     rows = [

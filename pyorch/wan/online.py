@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what a run has counted when it pauses, leaves new rates and ways: a controller in the loop.
+"""Takes what a run has counted when it pauses, leaves rates and paths: a controller in the loop.
 
 Sources make data at the rate that their demand asks for, which may change, and send it at that rate
 or, when some waits, at their limit. At each epoch the controller sees what has been sent, what
-waits and which links are up; some time later its limits and ways are told, in the three steps of
+waits and which links are up; some time later its limits and paths are told, in the three steps of
 `pyorch.wan.control`. What happens at a time comes before all else of that instant of the run.
 """
 
@@ -18,10 +18,10 @@ import numpy as np
 from pyorch.errors import PluginError
 from pyorch.units import TIME, format_exact
 from pyorch.wan.control import Control
+from pyorch.wan.paths import Cables, Columns, NoPathError
 from pyorch.wan.plan import Plan
 from pyorch.wan.request import Request
 from pyorch.wan.traffic import Stream, Traffic, re_engineered
-from pyorch.wan.ways import Cables, Columns, NoWayError
 
 #: Rates that differ by less are the same [1].
 _SAME = 1e-6
@@ -88,7 +88,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Orders:
-    """What changes at an instant: the rate of flows [bit/s], and the ways of others."""
+    """What changes at an instant: the rate of flows [bit/s], and the paths of others."""
 
     rates_bps: list[tuple[int, int]]
     moved: list[tuple[int, Stream]]
@@ -98,8 +98,8 @@ class Orders:
 class Decision:
     """What was seen of a demand at an epoch, and decided.
 
-    Nothing is decided, None, while the controller is away (`no_way` is None too), and for no demand
-    if one has no way at all.
+    Nothing is decided, None, while the controller is away (`no_path` is None too), and for no
+    demand if one has no path at all.
     """
 
     time_ps: int
@@ -109,7 +109,7 @@ class Decision:
     limit_bps: int
     granted_bps: int | None
     moved_flows: int | None
-    no_way: bool | None
+    no_path: bool | None
 
 
 class Loop:
@@ -172,7 +172,7 @@ class Loop:
 
     def step(self, counted: Counted) -> Orders:
         """Return what changes at `next_ps`, of what has been counted before it."""
-        now_ps, ways = self.next_ps, dict(enumerate(self._in_force.streams))
+        now_ps, paths = self.next_ps, dict(enumerate(self._in_force.streams))
         if self._before is None:
             self._before = _nothing_of(counted)
         while self.next_ps == now_ps:
@@ -183,7 +183,7 @@ class Loop:
                 told()
         moved = [
             (flow, stream) for flow, stream in enumerate(self._in_force.streams)
-            if stream.way != ways[flow].way
+            if stream.path != paths[flow].path
         ]  # fmt: skip
         return Orders(self._new_rates(now_ps, counted), moved)
 
@@ -243,7 +243,7 @@ class Loop:
             self._tell(now_ps + self._control.delay_ps, made)
         for index, demand in enumerate(self._request.demands):
             moved = made and sum(
-                old.way != new.way
+                old.path != new.path
                 for old, new in zip(before.streams, made.streams, strict=True)
                 if old.demand == index
             )
@@ -260,7 +260,7 @@ class Loop:
     def _decided(
         self, seen: Seen, link_rate_bps: np.ndarray
     ) -> tuple[Traffic | None, tuple[int, ...]]:
-        """Return what the plan of the controller is in flows, or None and who has no way at all."""
+        """Return what the plan of the controller is in flows, or None and who has no path."""
         nodes, links, sites = self._network
         up = link_rate_bps > 0
         left = {name: column[up] for name, column in links.items()}
@@ -270,7 +270,7 @@ class Loop:
                 self._request, self._in_force, Cables(nodes, left, sites), self._overhead,
                 lambda request: self._asked(request, seen),
             )  # fmt: skip
-        except NoWayError as error:
+        except NoPathError as error:
             return None, error.demands
         except PluginError as error:
             now = format_exact(seen.now_ps, TIME)
@@ -312,7 +312,7 @@ class Loop:
         n = len(names)
         tunnels: dict[str, dict[tuple[str, ...], float]] = {name: {} for name in names}
         for stream, bps in zip(self._in_force.streams, sent.tolist(), strict=True):
-            nodes = [stream.way[0][0], *(cable[1] for cable in stream.way)]
+            nodes = [stream.path[0][0], *(cable[1] for cable in stream.path)]
             path = tuple(dict.fromkeys(self._site_of[node] for node in nodes))
             own = tunnels[names[stream.demand]]
             own[path] = own.get(path, 0.0) + bps

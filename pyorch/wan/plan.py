@@ -115,7 +115,7 @@ def _paths(request: Request, demand: Demand) -> list[tuple[str, ...]]:
             graph.add_edge(a, b, delay=link.delay_ps + 1)  # 1 ps a link: the fewest links
     if not nx.has_path(graph, demand.source, demand.target):
         raise TheoryError(
-            f"demand {demand.name}: no way leads from site {demand.source} to {demand.target}. Add"
+            f"demand {demand.name}: no path from site {demand.source} to {demand.target}. Add"
             " a link."
         )
     found = nx.shortest_simple_paths(graph, demand.source, demand.target, weight="delay")

@@ -15,26 +15,26 @@ import numpy as np
 from pyorch.errors import PluginError, TheoryError
 from pyorch.units import format_si
 from pyorch.wan import maxmin
+from pyorch.wan.paths import Assignment, Cable, Cables, NoPathError
 from pyorch.wan.plan import Plan, plan
 from pyorch.wan.request import Demand, Request
-from pyorch.wan.ways import Assignment, Cable, Cables, NoWayError
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One flow of a demand: its index, its source's, its part of the message, and its way."""
+    """One flow of a demand: its index, its source's, its part of the message, and its path."""
 
     demand: int
     source: int
     part: int
     src: int
     dst: int
-    way: tuple[Cable, ...]
+    path: tuple[Cable, ...]
 
     def hops(self) -> list[tuple[int, int, int, int, int]]:
-        """Return hop, node, peer, parallel and direction of its way, and of that of its answers."""
-        there = [(hop, a, b, parallel, 0) for hop, (a, b, parallel) in enumerate(self.way)]
-        back = enumerate(reversed(self.way))
+        """Return hop, node, peer, parallel and direction of its path and that of its answers."""
+        there = [(hop, a, b, parallel, 0) for hop, (a, b, parallel) in enumerate(self.path)]
+        back = enumerate(reversed(self.path))
         return there + [(hop, b, a, parallel, 1) for hop, (a, b, parallel) in back]
 
 
@@ -85,7 +85,7 @@ def re_engineered(
     overhead: float = 0.0,
     planner: Callable[[Request], Plan] = lambda request: plan(request, possible=False),
 ) -> Traffic:
-    """Return the same flows on what is left of a network; who can keeps the way that it had.
+    """Return the same flows on what is left of a network; who can keeps the path that it had.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def re_engineered(
     cables : Cables
         Those that are left, with the rates that they have.
     planner : callable
-        Who makes a plan of what is asked on what is left; not asked if some demand has no way.
+        Who makes a plan of what is asked on what is left; not asked if some demand has no path.
 
     Raises
     ------
-    NoWayError
-        No way is left for some demands.
+    NoPathError
+        No path is left for some demands.
     PluginError
         The plan cannot be followed.
     """
@@ -118,21 +118,21 @@ def re_engineered(
             if all(tuple(sorted(pair)) in there for pair in pairwise(path))
         ]}) for demand in request.demands
     ]  # fmt: skip
-    _check_ways(request.demands, demands, links)
+    _check_paths(request.demands, demands, links)
     now = request.model_copy(update={"links": links, "demands": demands})
     ends: list[list[tuple[int, int]]] = [[] for _ in demands]
     kept: dict[tuple[int, int], list[Stream]] = {}
     for stream in before.streams:
         if stream.source == len(ends[stream.demand]):
             ends[stream.demand].append((stream.src, stream.dst))
-        if left.issuperset(stream.way):
+        if left.issuperset(stream.path):
             kept.setdefault((stream.demand, stream.source), []).append(stream)
     made = planner(_with_overhead(now, overhead))
     served = now.model_copy(update={"demands": _served(now, made)})
     return _traffic(served, made, ends, cables, overhead, kept)
 
 
-def _check_ways(asked: Sequence[Demand], now: Sequence[Demand], links: Sequence) -> None:
+def _check_paths(asked: Sequence[Demand], now: Sequence[Demand], links: Sequence) -> None:
     """Refuse demands to whose ends, or to none of whose paths, links are left."""
     graph = nx.Graph([tuple(link.between) for link in links])
     reasons = {}
@@ -142,10 +142,10 @@ def _check_ways(asked: Sequence[Demand], now: Sequence[Demand], links: Sequence)
             reasons[index] = f"demand {old.name}: none of its paths is left."
         elif not graph.nodes >= {*ends} or not nx.has_path(graph, *ends):
             reasons[index] = (
-                f"demand {old.name}: no way leads from site {ends[0]} to {ends[1]}. Add a link."
+                f"demand {old.name}: no path from site {ends[0]} to {ends[1]}. Add a link."
             )
     if reasons:
-        raise NoWayError(next(iter(reasons.values())), tuple(reasons))
+        raise NoPathError(next(iter(reasons.values())), tuple(reasons))
 
 
 def _served(request: Request, made: Plan) -> list[Demand]:
@@ -215,12 +215,12 @@ def _traffic(
     overhead: float,
     kept: dict[tuple[int, int], list[Stream]],
 ) -> Traffic:
-    """Return flows on cables: those that keep their ways first, the others in order of priority.
+    """Return flows on cables: those that keep their paths first, the others in order of priority.
 
     Parameters
     ----------
     kept : dict
-        By demand and source, the flows whose ways are still there.
+        By demand and source, the flows whose paths are still there.
     """
     whole, headroom = 1.0 + overhead, _with_overhead(request, overhead).headroom
     assignment, streams, homeless = Assignment(cables), [], []
@@ -231,10 +231,10 @@ def _traffic(
         for source, pair in enumerate(ends[index]):
             left, parts = list(through), set(range(request.quanta))
             for stream in kept.get((index, source), []):
-                if (sites := cables.sites_on(stream.way)) in left:
+                if (sites := cables.sites_on(stream.path)) in left:
                     left.remove(sites)
                     parts.remove(stream.part)
-                    assignment.add(stream.way, each_bps)
+                    assignment.add(stream.path, each_bps)
                     streams.append(stream)
             homeless += [
                 (index, source, part, *pair, sites, each_bps)
@@ -243,13 +243,13 @@ def _traffic(
     lost: dict[int, TheoryError] = {}
     for index, source, part, src, dst, sites, each_bps in homeless:
         try:
-            way = assignment.take(src, dst, sites, each_bps)
+            path = assignment.take(src, dst, sites, each_bps)
         except TheoryError as error:
             lost.setdefault(index, error)
             continue
-        streams.append(Stream(index, source, part, src, dst, tuple(way)))
+        streams.append(Stream(index, source, part, src, dst, tuple(path)))
     if lost:
-        raise NoWayError(str(next(iter(lost.values()))), sorted(lost))
+        raise NoPathError(str(next(iter(lost.values()))), sorted(lost))
     granted = _granted(request, made.grants, streams, ends, cables, headroom)
     streams.sort(key=lambda stream: (stream.demand, stream.source, stream.part))
     return Traffic(tuple(streams), granted, _shares(streams, ends, granted, cables, request, whole))
@@ -274,8 +274,8 @@ def _ends(
                     f"demand {demand.name}: {n_hosts} hosts, but site {site} has"
                     f" {len(cables.hosts[site])}. Write at most that."
                 )
-        ways = (following("from", demand.source, n_hosts), following("to", demand.target, n_hosts))
-        found.append(list(zip(*ways, strict=True)))
+        paths = (following("from", demand.source, n_hosts), following("to", demand.target, n_hosts))
+        found.append(list(zip(*paths, strict=True)))
     return found
 
 
@@ -302,7 +302,7 @@ def _usage(
     row = {cable: index for index, cable in enumerate(cables)}
     usage = np.zeros((len(cables), len(ends)))
     for stream in streams:
-        for cable in stream.way:
+        for cable in stream.path:
             usage[row[cable], stream.demand] += 1.0 / (len(ends[stream.demand]) * quanta)
     return usage
 
@@ -316,7 +316,7 @@ def _granted(
     headroom: float,
 ) -> tuple[float, ...]:
     """Return rates, at most those granted, for which each single cable is large enough."""
-    used = sorted({cable for stream in streams for cable in stream.way})
+    used = sorted({cable for stream in streams for cable in stream.path})
     usage = _usage(streams, ends, request.quanta, used)
     free = np.array([cables.rates_bps[cable] for cable in used]) * (1 - headroom)
     granted = np.zeros(len(grants))
@@ -336,7 +336,7 @@ def _shares(
     request: Request,
     whole: float,
 ) -> dict[Cable, float]:
-    used = sorted({cable for stream in streams for cable in stream.way})
+    used = sorted({cable for stream in streams for cable in stream.path})
     load = _usage(streams, ends, request.quanta, used) @ np.array(granted) * whole
     return {
         cable: float(bps / cables.rates_bps[cable]) for cable, bps in zip(used, load, strict=True)

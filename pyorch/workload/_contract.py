@@ -26,7 +26,7 @@ class Contract(Protocol):
         """Return which rows wait for which, of `flows`, then of `tasks`: flow, after, at_sender."""
 
     def routes(params: Closed, nodes: Columns, links: Columns) -> Columns:  # noqa: N805
-        """Return the ways of flows that keep to a given one: flow, hop, node, peer, ..., or {}."""
+        """Return the paths of flows that keep to a given one: flow, hop, node, peer, ..., or {}."""
 
     def changes(
         params: Closed,  # noqa: N805

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Routes beside a file of flows: a row per link of the way of a flow, as ``paths.parquet`` has it.
+"""Routes beside a file of flows: a row per link of the path of a flow, as ``paths.parquet`` has it.
 
-The way goes from the source to the destination; what a host sends by its own port may be left out.
-With `reverse` 1 it is the way of the answers, from the destination to the source. A flow that is
+The path goes from the source to the destination; what a host sends by its own port may be left out.
+With `reverse` 1 it is the path of the answers, from the destination to the source. A flow that is
 not in the file goes where the switches send it.
 """
 
@@ -29,7 +29,7 @@ def read_routes(file: FileRef) -> dict[str, np.ndarray]:
 def check_routes(
     file: FileRef | None, flows: Mapping[str, np.ndarray], network: Network
 ) -> None:
-    """Raise FieldError for the first way that does not lead where its flow goes.
+    """Raise FieldError for the first path that does not lead where its flow goes.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def check_routes(
     known = _known_links(network.links)
     neighbours = {link[:2] for link in known}
     order = np.lexsort([rows["hop"], rows["reverse"], rows["flow"]])
-    way: list[int] = []
+    path: list[int] = []
     for at, row in enumerate(order):
         where = f"{file['path']}: row {row + 1}: flow {rows['flow'][row]}"
         flow, hop, node, peer, parallel, reverse = (
@@ -64,27 +64,27 @@ def check_routes(
                 f" {parallel}.",
             )  # fmt: skip
         src, dst = ends[flow][::-1] if reverse else ends[flow]
-        if not way and node != src and (src, node) not in neighbours:
+        if not path and node != src and (src, node) not in neighbours:
             raise FieldError(
-                KEY, f"{where}: its way begins at node {node}, which is neither its source {src}"
+                KEY, f"{where}: its path begins at node {node}, which is neither its source {src}"
                 " nor next to it.",
             )  # fmt: skip
-        if way and node != way[-1]:
+        if path and node != path[-1]:
             raise FieldError(
                 KEY, f"{where}: hop {hop} leaves node {node}, but the hop before it leads to"
-                f" node {way[-1]}.",
+                f" node {path[-1]}.",
             )  # fmt: skip
-        way = way or [node]
-        if peer in way:
-            raise FieldError(KEY, f"{where}: its way comes to node {peer} twice.")
-        way.append(peer)
+        path = path or [node]
+        if peer in path:
+            raise FieldError(KEY, f"{where}: its path comes to node {peer} twice.")
+        path.append(peer)
         after = order[at + 1] if at + 1 < len(order) else None
         if after is None or (flow, reverse) != (rows["flow"][after], rows["reverse"][after]):
             if peer != dst:
                 raise FieldError(
-                    KEY, f"{where}: its way ends at node {peer}, not at its destination {dst}."
+                    KEY, f"{where}: its path ends at node {peer}, not at its destination {dst}."
                 )
-            way = []
+            path = []
 
 
 def _known_links(links: Mapping[str, np.ndarray]) -> set[tuple[int, int, int]]:

@@ -66,7 +66,7 @@ class Away(Closed):
 class Controller(Closed):
     """What follows links that change: `delay` after each `epoch` in which one has, in `step`s.
 
-    Lower rates come first, ways a step later, higher rates one more later. With a `controller` it
+    Lower rates come first, paths a step later, higher rates one more later. With a `controller` it
     follows what the run has counted, at each `epoch`: a file of `pyorch/controller`.
     """
 

@@ -21,7 +21,7 @@ OPTIONAL = {"start_ps": int, "flow": int}
 
 
 class Params(Closed):
-    """The file, relative to the scenario, and one with the ways of flows."""
+    """The file, relative to the scenario, and one with the paths of flows."""
 
     file: InputFile
     routes: InputFile | None = None
@@ -47,7 +47,7 @@ def flows(
 def routes(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the ways that are given: flow, hop, node, peer, parallel, reverse."""
+    """Return the paths that are given: flow, hop, node, peer, parallel, reverse."""
     return read_routes(params.routes) if params.routes else {}
 
 

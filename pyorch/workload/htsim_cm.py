@@ -34,7 +34,7 @@ class Params(Closed):
 
     In htsim a trigger is heard everywhere at once. `trigger_delay` is how long it takes here until
     another host than the one where a flow has ended learns of it; without it, such a file is
-    refused. `routes` is a file with the ways of flows, by node ids of the topology.
+    refused. `routes` is a file with the paths of flows, by node ids of the topology.
     """
 
     file: InputFile
@@ -124,7 +124,7 @@ def dependencies(params: Params) -> dict[str, np.ndarray]:
 def routes(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the ways that are given: flow, hop, node, peer, parallel, reverse."""
+    """Return the paths that are given: flow, hop, node, peer, parallel, reverse."""
     return read_routes(params.routes) if params.routes else {}
 
 

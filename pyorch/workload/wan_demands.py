@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Demands between the datacenters of multi_site, engineered: rates granted, ways given.
+"""Demands between the datacenters of multi_site, engineered: rates granted, paths given.
 
 Before the run `pyorch.wan` says who may send how fast and by which sites (docs/wan.md). A demand is
 a message from each of its hosts, cut into one flow for each quantum of its split.
@@ -27,8 +27,8 @@ from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
 from pyorch.wan import control, online
 from pyorch.wan import request as requests
+from pyorch.wan.paths import Cables
 from pyorch.wan.traffic import Stream, Traffic, engineered
-from pyorch.wan.ways import Cables
 from pyorch.workload._hosts import hosts
 from pyorch.workload._wan_fields import Change, Controller, Demand, check_profile
 
@@ -37,7 +37,7 @@ TOPOLOGY = "multi_site"
 ROUTE_COLUMNS = ("flow", "hop", "node", "peer", "parallel", "reverse")
 #: Rates that differ by less than the tolerance of the solver are the same [1].
 _SAME = 1e-6
-#: The plan that was made last: flows, ways and checks of a run ask for the same.
+#: The plan that was made last: flows, paths and checks of a run ask for the same.
 _MADE: dict[tuple, Traffic] = {}
 
 
@@ -47,8 +47,8 @@ class Params(Closed):
     `scale` multiplies all that is asked for, not the messages.
 
     `admission`: flows keep to what is `granted`, to what they have `asked` for, or to what their
-    transport says (`none`). Without `routed` they take the ways that switches choose. Without
-    `control` rates and ways stay as they are when links change.
+    transport says (`none`). Without `routed` they take the paths that switches choose. Without
+    `control` rates and paths stay as they are when links change.
     """
 
     demands: Annotated[list[Demand], Field(min_length=1)]
@@ -101,7 +101,7 @@ class Params(Closed):
                 )  # fmt: skip
         if self.control and not (self.routed and self.admission == "granted"):
             raise FieldError(
-                "control", "a controller sets rates and ways. Leave `admission` and `routed` out."
+                "control", "a controller sets rates and paths. Leave `admission` and `routed` out."
             )
         for index, demand in enumerate(self.demands):
             check_profile(f"demands.{index}", demand, self.control)
@@ -168,7 +168,7 @@ def _demand(plain: dict, scale: float) -> Demand:
 
 
 def traffic(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> Traffic:
-    """Return the flows, their ways, and what each demand is granted."""
+    """Return the flows, their paths, and what each demand is granted."""
     request = _request(params)
     columns = [links[name].tobytes() for name in sorted(links)]
     key = (request.model_dump_json(), float(params.overhead), *columns)
@@ -184,7 +184,7 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError if a demand can never be granted, or begins when the run has ended."""
     degree = np.bincount(np.concatenate([network.links["node_a"], network.links["node_b"]]))
     if (degree[hosts(network.nodes)] > 1).any():
-        raise FieldError("type", "hosts have several ports; ways are planned for one each.")
+        raise FieldError("type", "hosts have several ports; paths are planned for one each.")
     for index, demand in enumerate(_request(params).demands):
         if demand.start_ps >= stop_ps:
             start, stop = (format_exact(t, TIME) for t in (demand.start_ps, stop_ps))
@@ -207,7 +207,7 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             name = (demand if isinstance(demand, dict) else demand.model_dump())["name"]
             raise FieldError(
                 "demands", f"demand {name} is granted nothing; others of higher priority have all"
-                " of its ways. Ask for less with them, or give it the same priority.",
+                " of its paths. Ask for less with them, or give it the same priority.",
             )  # fmt: skip
 
 
@@ -238,7 +238,7 @@ def flows(
 def routes(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the way of each flow and of its answers, which come back by the same cables."""
+    """Return the path of each flow and of its answers, which come back by the same cables."""
     if not params.routed:
         return {}
     streams = traffic(params, nodes, links).streams
@@ -247,7 +247,7 @@ def routes(
 
 
 def _rows_of(flow: int, stream: Stream) -> list[tuple]:
-    """Return the rows of the ways of a flow and its answers."""
+    """Return the rows of the paths of a flow and its answers."""
     return [(flow, *hop) for hop in stream.hops()]
 
 
@@ -272,7 +272,7 @@ def changes(
     links: dict[str, np.ndarray],
     events: dict[str, np.ndarray],
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Return what the controller changes as links change: rates, and ways from some time on."""
+    """Return what the controller changes as links change: rates, and paths from some time on."""
     if not params.control or not len(events["time_ps"]):
         return {}
     given = _plain_control(params)
@@ -286,7 +286,7 @@ def changes(
         steps = control.steps(when, _request(params), first, network, events, params.overhead)
     except TheoryError as error:
         raise FieldError("control", str(error)) from None
-    rates, ways = [], []
+    rates, paths = [], []
     for step in steps:
         plans = (step.before, step.after)
         now, then = (_each_bps(params, made, made.granted_bps) for made in plans)
@@ -297,11 +297,11 @@ def changes(
         ]  # fmt: skip
         pairs = zip(step.before.streams, step.after.streams, strict=True)
         for flow, (old, new) in enumerate(pairs):
-            if old.way != new.way:
-                ways += [(*row, step.move_ps) for row in _rows_of(flow, new)]
+            if old.path != new.path:
+                paths += [(*row, step.move_ps) for row in _rows_of(flow, new)]
     return {
         "rate_changes": _columns(("time_ps", "flow", "rate_bps"), rates),
-        "routes": _columns((*ROUTE_COLUMNS, "from_ps"), ways),
+        "routes": _columns((*ROUTE_COLUMNS, "from_ps"), paths),
     }
 
 

@@ -80,7 +80,7 @@ class Times:
         assert all(link in self.case.cables for link in path)
 
     def _least_ps(self, row: int) -> int:
-        """Return a time that no way through the network beats.
+        """Return a time that no path through the network beats.
 
         All bits leave by the ports of the source, and the packet of the last one still has its way.
         """

@@ -32,7 +32,7 @@ def test_admitted_sources_lose_nothing_and_end_within_two_percent(tmp_path):
 
     20 MB are 4883 packets, 76 whole blocks of 64 + 4 and one of 19 + 4: before the last packet
     76 x 68 + 18 full ones leave, 4178 B each at 45 x 17/16 Gb/s. Answers take 1.6 % of the other
-    way.
+    path.
     """
     path = tmp_path / "crossing.yaml"
     path.write_text(SCENARIO)

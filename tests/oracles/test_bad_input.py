@@ -131,7 +131,7 @@ CASES = {
     "missing column": (without("links", "rate_bps"), "table links lacks column rate_bps"),
     "several paths, no policy": (
         two_paths,
-        "forwarding: a switch has several ways to a destination, so a forwarding policy is needed",
+        "forwarding: a switch has several paths to a destination, so a forwarding policy is needed",
     ),
     "unknown attribute": (
         roce(Gian=1),

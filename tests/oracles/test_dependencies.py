@@ -57,7 +57,7 @@ def test_who_waits_for_a_flow_that_never_ends_never_starts():
     assert got["flows"]["start_ps"].tolist() == [0, NEVER]
 
 
-def test_news_needs_a_way_to_travel():
+def test_news_needs_a_path_to_travel():
     # Oracle: flow 0 ends at host 1; host 2 cannot know of it at the same picosecond.
     flows = Flows()
     flows.add(0, 1, 1000)

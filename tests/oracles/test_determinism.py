@@ -135,7 +135,7 @@ def test_the_order_of_rows_changes_nothing_in_instants_of_many_events(forwarding
 @pytest.mark.parametrize("loss", [0.0, 1e-3])
 @pytest.mark.parametrize("forwarding", [*FORWARDING, "ns3::LeastLoaded", "ns3::Flowlet"])
 def test_what_large_networks_do_in_advance_changes_nothing(forwarding, loss):
-    # Large networks, or long wires, ask for memory before they need it and choose ways early. A
+    # Large networks, or long wires, ask for memory before they need it and choose paths early. A
     # wire of 1 s that nothing crosses makes this one large.
     def outcome(far_away):
         made = leaf_spine(6, 10, 6, RATE, 500_000)

@@ -267,7 +267,7 @@ def test_routes_follow_a_cut_after_the_convergence_time_and_bytes_are_counted_on
     assert got.port(10_000, other)["sent_bytes"] == wire_bytes(size_bytes) - cut_ps // 80
 
 
-def test_what_has_no_way_never_ends_and_who_waits_for_it_never_starts():
+def test_what_has_no_path_never_ends_and_who_waits_for_it_never_starts():
     flows = Flows()
     flows.add(0, 1, 1_000_000)
     flows.add(1, 0, 1_000)

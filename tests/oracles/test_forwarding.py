@@ -79,8 +79,8 @@ def test_a_port_that_is_degraded_and_restored_has_its_share_when_routes_have_fol
     assert np.abs(share - expected).max() <= 0.01
 
 
-def test_a_degraded_way_holds_a_sprayed_flow_back_unless_weights_follow():
-    # One of four ways of 800 Gb/s has 40 Gb/s left. In even rounds it gets one packet in four of
+def test_a_degraded_path_holds_a_sprayed_flow_back_unless_weights_follow():
+    # One of four paths of 800 Gb/s has 40 Gb/s left. In even rounds it gets one packet in four of
     # the host's 800 Gb/s, so it sets the end: n / 4 packets at 40 Gb/s, the first of which is
     # packet 0, 1, 2 or 3. By weight it gets 40 / 2440 of 800 Gb/s, 13 Gb/s: never busy for long,
     # and the flow takes about what it takes alone.
@@ -150,7 +150,7 @@ def test_a_flow_moves_only_after_a_gap(gap, moves):
     assert np.count_nonzero(uplink_data(got, 4)) == (4 if moves else 1)
 
 
-def test_a_flow_that_pauses_may_take_another_way():
+def test_a_flow_that_pauses_may_take_another_path():
     # Two messages of one pair, 100 us apart, are flows of their own; within each nothing moves.
     flows = Flows()
     for i in range(40):
@@ -163,7 +163,7 @@ def test_a_flow_that_pauses_may_take_another_way():
     assert np.count_nonzero(packets) == 4
 
 
-def test_new_routes_move_only_the_flowlets_whose_way_is_gone():
+def test_new_routes_move_only_the_flowlets_whose_path_is_gone():
     # Oracle: counting. Half-way through a message without any gap the far link of the first spine
     # is lost: a flow of that spine takes another one, all others stay where they are.
     first = set()

@@ -27,7 +27,7 @@ def test_a_host_takes_no_more_than_its_ports_and_frames():
     # host, a message of 128 and 4; its ten packets are frames of 32. Events of 16 are in lanes
     # that may have half as much room again: at most ten arrivals, and four ends of transmission
     # of data and four of acknowledgements. Of its leaf, with 32 ports, it adds a sixteenth of a
-    # node and of the ways to 32 leaves: below 100 bytes. Twice as many hosts have twice all that;
+    # node and of the paths to 32 leaves: below 100 bytes. Twice as many hosts have twice all that;
     # what a run takes of any size drops out of the difference.
     few, many = engine_bytes(16), engine_bytes(32)
     per_host = (many - few) / (16 * HOSTS_PER_LEAF)

@@ -82,7 +82,7 @@ def test_a_path_that_loses_packets_gets_fewer_of_them():
 
 
 def test_a_slow_path_is_left():
-    # The second way is 100 us longer: its packets are far behind and clock nobody.
+    # The second path is 100 us longer: its packets are far behind and clock nobody.
     network = two_paths((100, 100))
     for end in (10_000, 10_001):
         at = next(i for i, link in enumerate(network.links) if link[:2] == (end, 20_001))
@@ -176,7 +176,7 @@ def permutation(megabytes, subflows, **attributes):
 
 
 def test_eight_subflows_of_a_permutation_find_what_one_path_leaves():
-    # Of 16 flows of a leaf that draw one of 16 ways, one has the mean share of its first link
+    # Of 16 flows of a leaf that draw one of 16 paths, one has the mean share of its first link
     # (1 - (1 - 1/16)^16) / 1 = 0.644 at most; three deviations of a mean of 128 are 0.08.
     most = 1 - (15 / 16) ** 16
     one, eight = (permutation(40, n)[1].mean() for n in (1, 8))

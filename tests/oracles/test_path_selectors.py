@@ -52,7 +52,7 @@ def test_recycled_entropies_leave_a_dead_path_within_a_few_windows():
 
 def test_mixed_entropies_are_those_that_came_back():
     # Oracle: a window of 0.02 RTT / d is 3 packets. After them each packet waits for an answer and
-    # takes the entropy that it brings, so no fourth way is ever tried; without recycling all are.
+    # takes the entropy that it brings, so no fourth path is ever tried; without recycling all are.
     options = {"forwarding": "ns3::EntropyModulo", "WindowBdp": 0.02}
     assert np.count_nonzero(uplinks("ns3::MixedEntropy", 600, **options)) <= 3
     assert np.count_nonzero(uplinks("ns3::BitmapEntropy", 600, **options)) == SPINES

@@ -112,7 +112,7 @@ def test_a_link_that_is_cut_and_restored(transport, start_ps, length_ps, converg
     assert got.fct_ps() == (slots - 1) * DATA_PS + 2 * HOP_PS
 
 
-def two_ways() -> Network:
+def two_paths() -> Network:
     """Return host 0 and host 1 with a leaf (10, 11) each and spines 20 and 21 between these."""
     network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1), (20, 2), (21, 2)])
     for a, b in [(0, 10), (1, 11), (10, 20), (10, 21), (11, 20), (11, 21)]:
@@ -122,7 +122,7 @@ def two_ways() -> Network:
 
 @pytest.mark.parametrize("convergence_ps", [0, 1, 7_654_321, 30 * US_PS])
 @pytest.mark.parametrize("transport", [GO_BACK_N, SELECTIVE], ids=["go-back-n", "selective"])
-def test_a_link_that_is_cut_for_good_where_there_is_another_way(transport, convergence_ps):
+def test_a_link_that_is_cut_for_good_where_there_is_another_path(transport, convergence_ps):
     # What the leaf sends by the dead spine until its routes follow is lost, and what was on the
     # wire; then packets take the other spine, which is as far.
     start_ps = 33_333_333
@@ -130,10 +130,10 @@ def test_a_link_that_is_cut_for_good_where_there_is_another_way(transport, conve
     arrived_at_cut = first_slot(start_ps, SECOND_LINK_PS)
     slots = slots_needed(transport, PACKETS, [(first, end)], hops=4)
     flows = one_flow(0, 1, PACKETS * MTU)
-    dead = run(two_ways(), flows, [transport]).paths()[0][1][1]
+    dead = run(two_paths(), flows, [transport]).paths()[0][1][1]
 
     got = run(
-        two_ways(),
+        two_paths(),
         flows,
         [transport],
         link_events=[(start_ps, 10, dead, 0)],
@@ -151,18 +151,18 @@ def test_a_link_that_is_cut_for_good_where_there_is_another_way(transport, conve
 
 
 @pytest.mark.parametrize(("convergence_ps", "timeouts"), [(0, 0), (7_654_321, 0), (30 * US_PS, 1)])
-def test_one_of_two_ways_that_is_cut_costs_a_sprayed_flow_half_of_the_slots(
+def test_one_of_two_paths_that_is_cut_costs_a_sprayed_flow_half_of_the_slots(
     convergence_ps, timeouts
 ):
-    # Of two packets that follow each other one goes each way, so half of the slots are lost until
-    # the routes follow, give or take one; then all take the other way at the rate of the host.
+    # Of two packets in a row one goes by each path, so half of the slots are lost until
+    # the routes follow, give or take one; then all take the other path at the rate of the host.
     # That takes longer than a round trip in the last case: copies are lost as well. Of that the
     # source learns by its timer alone, which runs from the last acknowledgement of the rest.
     start_ps, rto_ps = 33_333_333, 100 * MS_PS
     first, end = lost_slots(start_ps, start_ps + convergence_ps)
 
     got = run(
-        two_ways(),
+        two_paths(),
         one_flow(0, 1, PACKETS * MTU),
         [SPRAYED],
         forwarding="ns3::EntropyModulo",
@@ -174,7 +174,7 @@ def test_one_of_two_ways_that_is_cut_costs_a_sprayed_flow_half_of_the_slots(
     assert abs(lost - (end - first) / 2) <= 1
     flow = got.flow(0)
     assert (flow["retransmitted_packets"], flow["timeouts"]) == (lost, timeouts)
-    # With a timeout the slots fall into two runs, which end with the way to the destination.
+    # With a timeout the slots fall into two runs, which end with the path to the destination.
     slots, idle_ps = PACKETS + lost, rto_ps + 4 * (ACK_PS + DELAY_PS)
     expected = (slots - 1) * DATA_PS + 4 * HOP_PS
     expected += timeouts * (idle_ps + 4 * HOP_PS - DATA_PS)

@@ -62,7 +62,7 @@ def test_every_link_of_the_tree_carries_the_vector_once_each_way(tmp_path):
     assert sorted(by_spine) == [[0] * 8, [WIRE_BYTES] * 8]
 
 
-def test_the_time_is_that_of_the_bytes_and_the_way_up_and_down(tmp_path):
+def test_the_time_is_that_of_the_bytes_and_the_path_up_and_down(tmp_path):
     """A chunk lasts 4178 B x 10 ps; 6 links up to the root and down again, each 500 ns."""
     flows, _ = tables(tmp_path)
 

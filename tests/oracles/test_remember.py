@@ -171,7 +171,7 @@ def test_marks_of_a_queue_that_does_not_draw_are_remembered():
     assert got["ports"]["ecn_marked_packets"].sum() > 0
 
 
-def test_where_frames_have_a_choice_of_ways_nothing_is_replayed():
+def test_where_frames_have_a_choice_of_paths_nothing_is_replayed():
     graph = Graph()
     layers(graph, [0, 2, 4, 6], 5, 5 * US_PS)
 

@@ -207,7 +207,7 @@ LINES = (
 def test_what_repeats_to_the_picosecond_is_skipped_without_any_error(
     kind, transport, options, pairs
 ):
-    # Oracle: the full run. Most of it repeats: ways are given, and nothing is drawn. (Not what is
+    # Oracle: the full run. Most of it repeats: paths are given, and nothing is drawn. (Not what is
     # left of a ring: data and acknowledgements of unlike lengths repeat after 2089 packets there.)
     flows = Flows()
     for i, (src, dst) in enumerate(pairs):
@@ -242,7 +242,7 @@ def random_case(seed):
 
 
 def deterministic_case(seed):
-    """Draw a network and a few messages with given ways, and how they are sent."""
+    """Draw a network and a few messages with given paths, and how they are sent."""
     rng = np.random.default_rng(seed)
     leaves, per_leaf, spines = rng.integers(2, 4), rng.integers(1, 4), rng.integers(1, 4)
     flows = Flows()

@@ -261,7 +261,7 @@ def over_two_paths(delays_ps, transport):
         [transport],
         forwarding="ns3::RoundRobinSpray",
     )
-    # The source's own link is the bottleneck: all packets, three more links, the longer way.
+    # The source's own link is the bottleneck: all packets, three more links, the longer path.
     best_ps = PACKETS * DATA_PS + 3 * DATA_PS + 2 * DELAY_PS + 2 * max(delays_ps)
     return got, got.fct_ps() / best_ps
 
@@ -273,8 +273,8 @@ def test_over_two_equal_paths_go_back_n_keeps_the_order_and_its_rate():
 
 
 def test_over_two_unequal_paths_go_back_n_collapses():
-    # The short way is 9 us = 215 packets ahead. A NAK sends back to the first missing packet,
-    # whose copy half of the time takes the long way again.
+    # The short path is 9 us = 215 packets ahead. A NAK sends back to the first missing packet,
+    # whose copy half of the time takes the long path again.
     got, slowdown = over_two_paths([DELAY_PS, 5 * US_PS], ROCE)
     flow = got.flow(0)
     assert slowdown > 3
@@ -288,7 +288,7 @@ def test_over_two_unequal_paths_selective_repeat_does_not_collapse():
     got, slowdown = over_two_paths([DELAY_PS, 5 * US_PS], transport)
     assert slowdown <= 1.02
     assert got.flow(0)["retransmitted_packets"] == 0
-    # What came by the short way waited for what came by the long one: half of 2 * 4.5 us.
+    # What came by the short path waited for what came by the long one: half of 2 * 4.5 us.
     early = 2 * (5 * US_PS - DELAY_PS) / DATA_PS
     assert got.flow(0)["out_of_order_peak_packets"] == pytest.approx(early / 2, abs=3)
 

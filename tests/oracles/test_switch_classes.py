@@ -105,9 +105,9 @@ def test_scheduler(run):
 def test_programs(run):
     # Oracle: a packet grows by 2 bytes at the first switch that writes, and by 8 at each.
     telemetry = "programs: [{type: ns3::InbandTelemetry, attributes: {BaseBytes: 2, HopBytes: 8}}]"
-    way = [(3, 6), (6, 5), (5, 2)]  # leaf, spine, leaf, host
+    path = [(3, 6), (6, 5), (5, 2)]  # leaf, spine, leaf, host
     for tier, grown in ((LEAF, [10, 10, 18]), (SPINE, [0, 10, 10])):
         got = run(tier, telemetry, ONE_PACKET)
 
-        sent_bytes = [got.port(*link)["sent_bytes"] for link in way]
+        sent_bytes = [got.port(*link)["sent_bytes"] for link in path]
         assert [sent - FRAME_BYTES - 20 for sent in sent_bytes] == grown

@@ -98,7 +98,7 @@ def test_nothing_is_lost_when_flows_move_before_the_link_overflows(tmp_path):
 
 
 def test_domains_change_nothing(tmp_path):
-    """Each domain changes ways, and the one of a source its rates, at the same picosecond."""
+    """Each domain changes paths, and the one of a source its rates, at the same picosecond."""
     change = ("rate: 4 Gb/s, duration: 100 ms", "delay: 20 ms, step: 5 ms")
     one = run(tmp_path / "one", *change)
     three = run(tmp_path / "three", *change, "engine={domains: 3}")

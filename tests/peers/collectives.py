@@ -28,7 +28,7 @@ def recorded(case: str) -> pd.DataFrame:
 
 
 def routes(messages: pd.DataFrame) -> pd.DataFrame:
-    """Return the links of the recorded ways; inside a leaf there is no choice."""
+    """Return the links of the recorded paths; inside a leaf there is no choice."""
     far = messages[messages["spine"].notna()]
     leaf = {end: HOSTS + far[end] // HOSTS_PER_LEAF for end in ("src", "dst")}
     spine = HOSTS + LEAVES + far["spine"].astype(int)

@@ -86,9 +86,9 @@ def ring_of_all(folder):
         for ahead in range(1, n):
             turn, hops = (1, ahead) if ahead <= n // 2 else (-1, n - ahead)
             dst, flow = (src + ahead) % n, len(flows)
-            way = [src, *((src + turn * i) % n + n for i in range(hops + 1)), dst]
+            path = [src, *((src + turn * i) % n + n for i in range(hops + 1)), dst]
             flows.append(f"{flow},{src},{dst},{PACKET},0")
-            routes += [f"{flow},{hop},{way[hop]},{way[hop + 1]}" for hop in range(len(way) - 1)]
+            routes += [f"{flow},{hop},{path[hop]},{path[hop + 1]}" for hop in range(len(path) - 1)]
     for name, head, rows in (
         ("nodes", "node,is_switch", nodes), ("links", "node_a,node_b,rate_bps,delay_ps", links),
         ("flows", "flow,src,dst,bytes,start_ps", flows), ("routes", "flow,hop,node,peer", routes),

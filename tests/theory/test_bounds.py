@@ -60,7 +60,7 @@ def test_a_link_to_the_target_of_a_quarter_of_the_rate_counts_as_that():
     assert least_ps([(0, 2), (1, 3)], changes=[(0, 5, 7, RATE_BPS // 4)]) == 1.6 * MESSAGE_PS
 
 
-def test_capacity_that_changes_on_the_way_is_added_up():
+def test_capacity_that_changes_on_the_path_is_added_up():
     # Half of the bytes in half the time, the other half over one link of two.
     half = MESSAGE_PS // 2
 

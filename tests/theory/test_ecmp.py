@@ -195,20 +195,20 @@ def test_a_recorded_link_that_is_not_there_is_refused():
         network.recorded_routes(np.array([1]), recorded((1, 0, 0, 9, 0)))
 
 
-def test_every_plane_of_a_multi_plane_fabric_is_a_way():
+def test_every_plane_of_a_multi_plane_fabric_is_a_path():
     given_ = {"leaves": 2, "hosts_per_leaf": 2, "spines": 2, "planes": 2}
     tables = leaf_spine.tables(
         leaf_spine.Params.model_validate(given_, context={"link": LINK}), LINK
     )
     network = paths.Network(tables["nodes"], tables["links"])
-    ways = set()
+    taken = set()
     for seed in range(50):
         choose = paths.random_choice(np.random.default_rng(seed))
         route = network.routes(np.array([0]), np.array([3]), choose)[0]
-        ways.add(tuple(int(node) for node in network.head[route]))
+        taken.add(tuple(int(node) for node in network.head[route]))
 
     # hosts 0-3; plane 0: leaves 4, 5, spines 6, 7; plane 1: leaves 8, 9, spines 10, 11
-    assert ways == {(4, 6, 5, 3), (4, 7, 5, 3), (8, 10, 9, 3), (8, 11, 9, 3)}
+    assert taken == {(4, 6, 5, 3), (4, 7, 5, 3), (8, 10, 9, 3), (8, 11, 9, 3)}
 
 
 def test_a_host_nobody_can_reach_is_named():
@@ -216,7 +216,7 @@ def test_a_host_nobody_can_reach_is_named():
     links = {"node_a": np.array([0, 1]), "node_b": np.array([2, 3]), "parallel": np.array([0, 0]),
              "rate_bps": np.array([1, 1]), "delay_ps": np.array([0, 0])}  # fmt: skip
     network = paths.Network(nodes, links)
-    with pytest.raises(TheoryError, match="no way leads from node 2 to the target of flow row 0"):
+    with pytest.raises(TheoryError, match="no path from node 2 to the target of flow row 0"):
         network.routes(np.array([0]), np.array([1]), lambda *_: 0)
 
 

@@ -152,7 +152,7 @@ Tier 1\nDownlink_speed_Gbps 1\nDownlink_Latency_ns 1\nRadix_Down 4000
         ("t.txt", HPCC.replace("0 3 ", "0 1 "), "link 1 .0 to 1.: both are hosts"),
         ("t.txt", HPCC.replace("0 3 ", "3 3 "), "link 1 .3 to 3.: both ends are the same node"),
         ("t.txt", HPCC.replace("0 3 ", "1 3 "), "host 0 has no link"),
-        ("t.txt", HPCC.replace("3 4 400Gbps", "1 3 400Gbps"), "no way leads from host 0 to host 2"),
+        ("t.txt", HPCC.replace("3 4 400Gbps", "1 3 400Gbps"), "no path from host 0 to host 2"),
         ("t.txt", HPCC.replace("3 4\n", "3 x\n"), ":2: '3 x': write whole numbers only"),
         ("t.txt", HPCC.replace("3 4\n", "3 3\n"), ":2: 1 ids of switches, but line 1 says 2"),
         ("t.txt", HPCC.replace(" 0.25", " 1.25"), ".* loss from 0 to below 1"),

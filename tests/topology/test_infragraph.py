@@ -225,7 +225,7 @@ MISTAKES = {
     "no count": (changed("instances", 0, "count", 0), "instance spinesw: count is 0; write 1 to"),
     "too many": (changed("instances", 0, "count", 2**22), "instances; at most 4194304."),
     "a part of its own": (
-        changed("edges", clos()["edges"][:4]), "no way leads from host 0 to host 1",
+        changed("edges", clos()["edges"][:4]), "no path from host 0 to host 1",
     ),
     "hosts that are joined": (
         changed("edges", 0, "ep2", {"instance": "host[1]", "component": "nic"}),

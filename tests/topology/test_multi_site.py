@@ -160,7 +160,7 @@ MISTAKES = {
     ),
     "a site without a link": (
         [*two(), {"name": "north", "topology": STAR}], [haul("east", "west")], "long_haul",
-        "no way leads from site 'east' to site 'north'. Add a link between two that are joined to"
+        "no path from site 'east' to site 'north'. Add a link between two that are joined to"
         " them.",
     ),
     "a topology that is not there": (

@@ -127,7 +127,7 @@ def test_a_dependency_on_a_task_that_is_not_there_is_refused():
 @pytest.mark.parametrize(
     "task, after, at_sender, knows", [(2, 0, 0, 0), (0, 2, 0, 1), (2, 1, AT_SENDER, 0)]
 )
-def test_news_needs_a_way_to_travel(task, after, at_sender, knows):
+def test_news_needs_a_path_to_travel(task, after, at_sender, knows):
     made = chain()
     made.wait(task, after, at_sender)
     message = f"starts 0 ps after task {after}, of whose end device {knows} knows."

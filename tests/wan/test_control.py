@@ -109,7 +109,7 @@ def test_nobody_moves_or_changes_whom_the_cut_does_not_concern():
 
 
 def test_a_slower_link_changes_rates_alone():
-    """East to middle at 40 Gb/s: near, which may go no other way, gets 40, far keeps its 80."""
+    """East to middle at 40 Gb/s: near, which may take no other path, gets 40, far keeps its 80."""
     demands = [
         {"name": "far", "from": "east", "to": "west", "demand": "80 Gb/s", "message": "1 GB"},
         {"name": "near", "from": "east", "to": "middle", "demand": "80 Gb/s", "message": "1 GB",
@@ -193,13 +193,13 @@ def test_while_the_controller_is_away_nothing_changes_and_then_it_sees_the_last_
 
 
 MISTAKES = {
-    "no way": (
+    "no path": (
         [cut("east", "west"), cut("east", "middle")], {"delay": "1 ms"}, {},
-        r"workload.0.control: with the links as they are after 0.1 s: demand far: no way leads",
+        r"workload.0.control: with the links as they are after 0.1 s: demand far: no path from",
     ),
     "nothing to control": (
         [], {"delay": "1 ms"}, {"admission": "asked"},
-        "control: a controller sets rates and ways. Leave `admission` and `routed` out",
+        "control: a controller sets rates and paths. Leave `admission` and `routed` out",
     ),
     "away for no time": (
         [], {"delay": "1 ms", "away": [{"from": "2 ms", "to": "2 ms"}]}, {},

@@ -135,7 +135,7 @@ def test_while_nobody_decides_limits_stay_and_what_waits_is_what_was_made_less_t
 
 
 def test_a_cut_link_is_seen_and_answered_as_by_the_controller_that_knows_it_beforehand():
-    """Cut at 120 ms: seen at 150, slower at 170, moved at 175: rates and ways of `re_engineered`.
+    """Cut at 120 ms: seen at 150, slower at 170, moved at 175: rates and paths of `re_engineered`.
 
     80 Gb/s each, without a margin; on what is left both share the 100 from east to middle.
     """
@@ -147,7 +147,7 @@ def test_a_cut_link_is_seen_and_answered_as_by_the_controller_that_knows_it_befo
     assert [row[2] for row in run.changes] == pytest.approx([50, 50], rel=1e-6)
     (moved,) = run.moved
     assert moved[:2] == (175, 0)
-    hops = {(a, b) for a, b, _ in moved[2].way}
+    hops = {(a, b) for a, b, _ in moved[2].path}
     assert {(9, 10), (10, 11)} <= hops and (9, 11) not in hops
 
 
@@ -185,12 +185,12 @@ def test_a_demand_that_has_ended_leaves_its_rate_to_others():
 
 GRANTS = {
     "nothing": (None, "it returns NoneType. Return a pyorch.wan.plan.Plan"),
-    "a way over a link that is not there": (
+    "a path over a link that is not there": (
         lambda d: [Grant(d, 1e9, 1.0, (Tunnel(("east", "north", "west"), 1.0),))],
         "sends demand far by east - north - west. Lead it from east to west over links that are up:"
         " east - west, east - middle, middle - west",
     ),
-    "a way to another site": (
+    "a path to another site": (
         lambda d: [Grant(d, 1e9, 1.0, (Tunnel(("east", "middle"), 1.0),))],
         "sends demand far by east - middle. Lead it from east to west",
     ),
@@ -245,7 +245,7 @@ def test_what_a_controller_raises_ends_the_run_and_says_in_which_line(tmp_path):
         Run([demand("far", "west", "20 Gb/s")], until_ms=110, decide=own.plan, away=away)
     assert str(caught.value) == (
         "pyorch/controller/max_min.py: plan, at the epoch until 0.1 s: line 5: TheoryError: demand"
-        " far: no way leads from site east to west. Add a link."
+        " far: no path from site east to west. Add a link."
     )
 
 
@@ -254,13 +254,13 @@ def test_what_a_controller_raises_ends_the_run_and_says_in_which_line(tmp_path):
     [({"paths": [["east", "west"]]}, [("east", "west")]),
      ({}, [("east", "west"), ("middle", "west")])],
 )  # fmt: skip
-def test_a_demand_to_which_no_way_is_left_is_told_from_a_controller_that_is_away(paths, cuts):
-    """Away at 50 ms, all is well at 100 ms, and from 120 ms on far has no way, but near has."""
+def test_a_demand_to_which_no_path_is_left_is_told_from_a_controller_that_is_away(paths, cuts):
+    """Away at 50 ms, all is well at 100 ms, and from 120 ms on far has no path, but near has."""
     demands = [demand("near", "middle", "20 Gb/s"), demand("far", "west", "20 Gb/s", **paths)]
     away = [{"from": "0 ms", "to": "60 ms"}]
     run = Run(demands, until_ms=160, cut=(120 * MS_PS, *cuts), away=away)
 
-    rows = [(row.demand, row.no_way, row.granted_bps is None) for row in run.loop.decisions]
+    rows = [(row.demand, row.no_path, row.granted_bps is None) for row in run.loop.decisions]
     assert rows[:2] == [(0, None, True), (1, None, True)]
     assert rows[2:4] == [(0, False, False), (1, False, False)]
     assert rows[4:] == [(0, False, True), (1, True, True)]

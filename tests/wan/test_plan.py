@@ -107,7 +107,7 @@ def test_headroom_stays_free_and_what_can_never_be_granted_is_refused():
 
 def test_sites_that_no_link_joins_are_refused():
     links = [("a", "b", 10), ("c", "d", 10)]
-    with pytest.raises(TheoryError, match="demand d0: no way leads from site a to d. Add a link."):
+    with pytest.raises(TheoryError, match="demand d0: no path from site a to d. Add a link."):
         plan(request_of(links, [("a", "d", 1, 1, 0)]))
 
 

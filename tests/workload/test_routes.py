@@ -35,7 +35,7 @@ def check(folder, routes, flows="src,dst,bytes\n0,2,1000\n"):
     return flow_table.routes(params, NETWORK.nodes, NETWORK.links)
 
 
-def test_a_way_is_read_as_it_stands_in_any_order_of_rows(tmp_path):
+def test_a_path_is_read_as_it_stands_in_any_order_of_rows(tmp_path):
     got = check(tmp_path, "flow,hop,node,peer\n0,2,12,9\n0,1,8,12\n0,3,9,2\n")
 
     assert got["node"].tolist() == [12, 8, 9] and got["parallel"].tolist() == [0, 0, 0]
@@ -52,14 +52,14 @@ def test_a_way_is_read_as_it_stands_in_any_order_of_rows(tmp_path):
         ("flow,hop,node,peer\n0,1,9,12\n0,2,12,9\n", "row 1: .* begins at node 9, which is neith"),
         (
             "flow,hop,node,peer\n0,1,8,12\n0,2,12,8\n0,3,8,13\n",
-            "row 2: flow 0: its way comes to node 8 twice",
+            "row 2: flow 0: its path comes to node 8 twice",
         ),
         ("flow,hop,node,peer,reverse\n0,0,2,9,2\n", "row 1: .* reverse is 2. Write 0 or 1"),
         ("flow,hop,node,peer,reverse\n0,1,8,12,1\n", "row 1: .* begins at node 8, which is neith"),
         ("flow,hop,node\n0,0,0\n", "has no column 'peer'"),
     ],
 )
-def test_a_way_that_is_none_is_refused_with_its_row(tmp_path, routes, message):
+def test_a_path_that_is_none_is_refused_with_its_row(tmp_path, routes, message):
     with pytest.raises(FieldError, match=message) as caught:
         check(tmp_path, routes)
 
@@ -68,7 +68,7 @@ def test_a_way_that_is_none_is_refused_with_its_row(tmp_path, routes, message):
 
 def scenario(workload, forwarding, seed=1):
     return {
-        "name": "ways", "seed": seed, "workload": workload, "stop": "1 ms",
+        "name": "paths", "seed": seed, "workload": workload, "stop": "1 ms",
         "topology": {"type": "leaf_spine", "leaves": 4, "hosts_per_leaf": 4, "spines": 4},
         "link": {"rate": "100 Gb/s", "delay": "500 ns"},
         "switch": {"buffer": "8 MB", "forwarding": {"type": forwarding}},

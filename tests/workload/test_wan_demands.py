@@ -55,7 +55,7 @@ def demand(number):
 
 
 def test_flows_are_the_quanta_of_each_source_and_keep_to_what_is_granted():
-    """The direct link has 200 of the 300 of bulk, the way by the middle the rest, 2 to 1.
+    """The direct link has 200 of the 300 of bulk, the path by the middle the rest, 2 to 1.
 
     In fourths that is 3 to 1, so 3/4 of bulk fill the direct link: 200 / (3/4) = 800/3.
     """
@@ -70,7 +70,7 @@ def test_flows_are_the_quanta_of_each_source_and_keep_to_what_is_granted():
     assert flows["dst"].tolist() == [8] * 4 + [9] * 4 + [10] * 4 + [11] * 4
 
 
-def test_ways_lead_from_the_leaf_to_the_host_and_back_on_the_same_cables():
+def test_paths_lead_from_the_leaf_to_the_host_and_back_on_the_same_cables():
     tables = input_tables(resolved())
     flows, routes = tables["flows"], tables["routes"]
     for flow in range(len(flows["flow"])):
@@ -156,7 +156,7 @@ MISTAKES = {
         lambda s: s.update(topology=SITE),
         "workload.type: demands are between the sites of multi_site; the topology is leaf_spine",
     ),
-    "nobody who looks at ways": (
+    "nobody who looks at paths": (
         lambda s: s["switch"].update(forwarding={"type": "ns3::EcmpHash"}),
         "switch.forwarding: ns3::EcmpHash does not look at the routes of wan_demands",
     ),

@@ -14,7 +14,7 @@ namespace ns3
 
 /**
  * @ingroup congestion
- * @brief A window, and the rate that goes with it, from the load of the busiest link of the ways.
+ * @brief A window, and the rate that goes with it, from the load of the busiest link of the paths.
  *
  * Needs a switch program that writes in-band telemetry, for example ns3::InbandTelemetry. A sprayed
  * flow keeps a record of each link that it uses, by its egress. Windows count wire bytes, framing

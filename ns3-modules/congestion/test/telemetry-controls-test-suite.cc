@@ -167,7 +167,7 @@ class TheBusiestHopCounts : public TestCase
         round(10, 13, 0.9, 0);
         NS_TEST_EXPECT_MSG_EQ_TOL(control->Load(0), 1.1, 1e-6, "ten new links say nothing yet");
         round(10, 13, 0.9, 0);
-        NS_TEST_EXPECT_MSG_EQ_TOL(control->Load(0), 0.9, 1e-6, "the new way");
+        NS_TEST_EXPECT_MSG_EQ_TOL(control->Load(0), 0.9, 1e-6, "the new path");
         const std::vector<IntHop> late{{RTT_PS, 0, 1'000'000'000, 25 * GBPS, 10'000}};
         Answer(*control, 0, 1, late);
         NS_TEST_EXPECT_MSG_EQ_TOL(control->Load(0), 0.9, 1e-6, "an answer that was overtaken");

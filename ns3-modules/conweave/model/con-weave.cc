@@ -143,7 +143,7 @@ ConWeave::OtherPort(uint32_t node, std::span<const PortId> uplinks, uint32_t dst
     return free[m_draws[node].Below(static_cast<uint32_t>(free.size()))];
 }
 
-/// Find the way of a packet that leaves its leaf, and say in its note what it is.
+/// Find the path of a packet that leaves its leaf, and say in its note what it is.
 void
 ConWeave::Depart(uint32_t node, FrameId id, std::span<const PortId> uplinks)
 {

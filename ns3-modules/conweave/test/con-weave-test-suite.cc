@@ -161,19 +161,19 @@ class FastPathsAreKept : public TestCase
     }
 };
 
-/// Oracle: moves that balance three flows over four ways end earlier than two flows on one way.
+/// Oracle: moves that balance three flows over four paths end earlier than two flows on one path.
 class MovesSpreadFlows : public TestCase
 {
   public:
     MovesSpreadFlows()
-        : TestCase("three flows find three ways")
+        : TestCase("three flows find three paths")
     {
     }
 
   private:
     void DoRun() override
     {
-        // Alone on a way of 40 Gb/s 4 MB take 4000 x 1082 x 200 ps = 866 us, with another 1731.
+        // Alone on a path of 40 Gb/s 4 MB take 4000 x 1082 x 200 ps = 866 us, with another 1731.
         TestNetwork network;
         RunThree(network, {{"Cutoff", "20us"}, {"PathBusy", "100us"}}, 4'000'000);
         for (size_t flow = 0; flow < 3; flow++)

@@ -23,7 +23,7 @@ struct ForwardingChoice
 
 /**
  * @ingroup fabric
- * @brief Contract: which of several equally short ways a switch takes.
+ * @brief Contract: which of several equal-cost paths a switch takes.
  *
  * One object serves all switches of a class; state per switch or group lies in arrays of its own.
  * It is asked only where a group has at least two members, unless it has routes of its own.
@@ -49,13 +49,13 @@ class ForwardingPolicy : public Object
 
     virtual Sees LooksAt() const = 0;
 
-    /// @return whether frames of one message and entropy always take the same way
+    /// @return whether frames of one message and entropy always take the same path
     virtual bool KeepsFlowOnOnePath() const = 0;
 
     /// @return whether Route is to be asked first, for every frame
     virtual bool HasOwnRoutes() const;
 
-    /// @return egress of a frame whatever the shortest ways are; NO_PORT: choose among these
+    /// @return egress of a frame whatever the shortest paths are; NO_PORT: choose among these
     virtual PortId Route(uint32_t node, const Frame& frame);
 };
 

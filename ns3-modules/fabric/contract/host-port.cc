@@ -122,13 +122,13 @@ uint32_t
 HostPort::NumPaths(uint32_t message, PortId port) const
 {
     uint32_t paths = 1;
-    for (const PortId link : m_fabric->NominalWay(message, port))
+    for (const PortId link : m_fabric->NominalPath(message, port))
     {
         const uint32_t node = m_fabric->m_ports[link].node;
         if (link != port)
         {
             const Routing& routing = m_fabric->m_routes.Nominal();
-            const auto group = routing.GroupOf(routing.WayTo(node, m_messages[message].dst));
+            const auto group = routing.GroupOf(routing.NextHopTo(node, m_messages[message].dst));
             paths = std::min<uint32_t>(paths * group.size, 65535);
         }
     }
@@ -138,7 +138,7 @@ HostPort::NumPaths(uint32_t message, PortId port) const
 uint32_t
 HostPort::NumLinks(uint32_t message) const
 {
-    return static_cast<uint32_t>(m_fabric->NominalWay(message, PortOf(message)).size());
+    return static_cast<uint32_t>(m_fabric->NominalPath(message, PortOf(message)).size());
 }
 
 // ---- what it may do

@@ -155,7 +155,7 @@ class HostPort
     uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
     /// @return number of paths from a port: product of the choices on the way, at most 65535
     uint32_t NumPaths(uint32_t message, PortId port) const;
-    /// @return links on the shortest way from this host to the destination of a message
+    /// @return links on the shortest path from this host to the destination of a message
     uint32_t NumLinks(uint32_t message) const;
 
     // ---- what it may do

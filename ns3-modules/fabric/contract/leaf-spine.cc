@@ -67,8 +67,9 @@ LeafSpine::UplinksTo(uint32_t node, uint32_t dst) const
     {
         return {};
     }
-    const uint32_t way = m_view->Routes().WayTo(node, dst);
-    return (way & Routing::DIRECT) ? std::span<const PortId>{} : m_view->Routes().Ports(way);
+    const uint32_t nextHop = m_view->Routes().NextHopTo(node, dst);
+    return (nextHop & Routing::DIRECT) ? std::span<const PortId>{}
+                                       : m_view->Routes().Ports(nextHop);
 }
 
 } // namespace fabric

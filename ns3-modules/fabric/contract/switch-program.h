@@ -76,7 +76,7 @@ class SwitchProgram : public Object
     /// steady state may be skipped
     virtual bool MaySkip() const;
 
-    /// @return how often it has given a message another way, or a first one of its own
+    /// @return how often it has given a message another path, or a first one of its own
     uint64_t RuleChanges() const
     {
         return m_ruleChanges;

@@ -86,10 +86,10 @@ class SwitchView
     /// @return node id at the other end, and index among parallel links
     std::pair<int64_t, uint32_t> PeerOf(PortId port) const;
 
-    /// @return least of the rates on the way from a port to a destination, by the routes in force;
-    /// ways that run side by side add up [bit/s]
+    /// @return least of the rates on the path from a port to a destination, by the routes in force;
+    /// paths that run side by side add up [bit/s]
     double CapacityBps(PortId port, uint32_t dst) const;
-    /// @return the same of what the messages leave that are admitted to a rate on listed ways
+    /// @return the same of what the messages leave that are admitted to a rate on listed paths
     double FreeBps(PortId port, uint32_t dst) const;
     /// @return egress that the table "routes" names for a message (or its answers) at a node,
     /// NO_PORT if it names none

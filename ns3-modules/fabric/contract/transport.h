@@ -145,7 +145,7 @@ class Transport : public Object
 
     /**
      * @return whether all that decides how a message under way from this host goes on shows in the
-     * frames that its last packets and their answers were: no rate or window that creeps, no way
+     * frames that its last packets and their answers were: no rate or window that creeps, no path
      * that is drawn. Marks of ECN may be without effect.
      */
     virtual bool MayRepeat(uint32_t message) const;

@@ -103,7 +103,7 @@ class Facade
     /// A flow is admitted to another rate from some time on: a row of "rate_changes"
     void ChangeRate(int64_t timePs, int64_t flow, int64_t rateBps);
     /// A flow leaves a switch by another link from some time on: a row of "routes"
-    void ChangeWay(int64_t fromPs,
+    void ChangeRoute(int64_t fromPs,
                    int64_t flow,
                    int64_t node,
                    int64_t peer,

@@ -27,14 +27,14 @@ Facade::ChangeRate(int64_t timePs, int64_t flow, int64_t rateBps)
 }
 
 void
-Facade::ChangeWay(int64_t fromPs,
+Facade::ChangeRoute(int64_t fromPs,
                   int64_t flow,
                   int64_t node,
                   int64_t peer,
                   int64_t parallel,
                   bool reverse)
 {
-    TrapFatal([&] { GetRun().ChangeWay({flow, node, peer, parallel, reverse, fromPs}); });
+    TrapFatal([&] { GetRun().ChangeRoute({flow, node, peer, parallel, reverse, fromPs}); });
 }
 
 void

@@ -60,7 +60,7 @@ class Domains final : public PacketLoop
 
     // ---- for a controller, between two instants
     void ChangeRate(const RateChangeRow& row);
-    void ChangeWay(const RouteRow& row);
+    void ChangeRoute(const RouteRow& row);
 
     uint64_t FlowsDone() const;
     uint64_t TasksDone() const;

@@ -33,7 +33,7 @@ class Fabric;
  *
  * **Source** Our own. That transients of training that were met before need not be simulated:
  * Long et al., NSDI 2026.
- * **Not modelled** What frames have a choice of ways in, what draws random numbers, what depends on
+ * **Not modelled** Where frames have a choice of paths, what draws random numbers, what depends on
  * what was before; parts of an episode; what is like another episode but not the same.
  */
 class EpisodeMemory

@@ -203,22 +203,22 @@ Fabric::PortOfMessage(uint32_t index) const
     return nearest[pick(nearest.size())];
 }
 
-/// @return egress ports on the first of the shortest ways from a port of the source, itself first
+/// @return egress ports on the first of the shortest paths from a port of the source, itself first
 std::vector<PortId>
-Fabric::NominalWay(uint32_t message, PortId port) const
+Fabric::NominalPath(uint32_t message, PortId port) const
 {
-    std::vector<PortId> ways{port};
+    std::vector<PortId> path{port};
     const Routing& routing = m_routes.Nominal();
-    while (!m_ports[m_ports[ways.back()].peer].isHost)
+    while (!m_ports[m_ports[path.back()].peer].isHost)
     {
-        const uint32_t node = m_ports[m_ports[ways.back()].peer].node;
-        const uint32_t way = routing.WayTo(node, m_messages[message].dst);
-        NS_ABORT_MSG_IF(way == Routing::NO_GROUP,
+        const uint32_t node = m_ports[m_ports[path.back()].peer].node;
+        const uint32_t nextHop = routing.NextHopTo(node, m_messages[message].dst);
+        NS_ABORT_MSG_IF(nextHop == Routing::NO_GROUP,
                         "flows: flow " << m_messages[message].id << " has no path by every port "
                                        << "of its host");
-        ways.push_back(routing.Members(routing.GroupOf(way))[0]);
+        path.push_back(routing.Members(routing.GroupOf(nextHop))[0]);
     }
-    return ways;
+    return path;
 }
 
 /// @return unloaded round trip of a data frame and its acknowledgement from a port [ps]
@@ -234,7 +234,7 @@ Fabric::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ac
         return m_network.rates[port.rate].Ps(m_options.framingBytes + headBytes);
     };
     uint64_t rttPs = 0;
-    for (const PortId link : NominalWay(message, port))
+    for (const PortId link : NominalPath(message, port))
     {
         const Port& peer = m_ports[m_ports[link].peer];
         rttPs += linkPs(link, dataBytes) + linkPs(m_ports[link].peer, ackBytes) +

@@ -360,7 +360,7 @@ Fabric::BuildNodeClass(const NodeClassOptions& options)
         const auto members = m_routing->GetGroup(group);
         const uint8_t nodeClass = m_ports[m_routing->Members(members)[0]].nodeClass;
         NS_ABORT_MSG_IF(members.size > 1 && nodeClass + 1U == m_nodeClasses.size(),
-                        "forwarding: a switch has several ways to a destination, so a "
+                        "forwarding: a switch has several paths to a destination, so a "
                         "forwarding policy is needed, for example ns3::EcmpHash");
     }
 }

@@ -30,7 +30,7 @@ struct NodeClass
     ForwardingPolicy* forwarding{nullptr};
     QueueDiscipline* discipline{nullptr};
     EgressScheduler* scheduler{nullptr};
-    bool routesEarly{true}; ///< A way may be chosen a few events before it is needed
+    bool routesEarly{true}; ///< A next hop may be chosen a few events before it is needed
     bool hasOwnRoutes{false};
     /// Least bytes in a class of an egress with which its discipline must be called [byte]
     std::array<uint64_t, MAX_CLASSES> callAdmitAt;

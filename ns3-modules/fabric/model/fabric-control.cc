@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// Rates and ways of messages that change, by the tables or by a controller between two instants.
+// Rates and paths of messages that change, by the tables or by a controller between two instants.
 
 #include "domains.h"
 
@@ -54,7 +54,7 @@ Fabric::ChangeRate(const RateChangeRow& row)
 }
 
 void
-Fabric::ChangeWay(const RouteRow& row)
+Fabric::ChangeRoute(const RouteRow& row)
 {
     const std::string name = "routes: flow " + std::to_string(row.flow);
     const auto message = m_messages.Find(row.flow);
@@ -81,11 +81,11 @@ Domains::ChangeRate(const RateChangeRow& row)
 }
 
 void
-Domains::ChangeWay(const RouteRow& row)
+Domains::ChangeRoute(const RouteRow& row)
 {
     for (const auto& part : m_parts)
     {
-        part->ChangeWay(row);
+        part->ChangeRoute(row);
     }
     LookAhead();
 }

@@ -58,7 +58,7 @@ Fabric::FetchForTransmissionDone(uint64_t key)
     }
 }
 
-/// Find the way of a frame at a switch, and ask for what lies there.
+/// Find the next hop of a frame at a switch, and ask for what lies there.
 FABRIC_HOT void
 Fabric::FetchForArrival(size_t i)
 {

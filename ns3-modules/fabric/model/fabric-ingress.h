@@ -22,14 +22,14 @@ Fabric::Route(const NodeClass& owner, uint32_t node, const Frame& frame) const
             return port;
         }
     }
-    const uint32_t way = m_routing->WayTo(node, frame.dst);
-    if (way & Routing::DIRECT)
+    const uint32_t nextHop = m_routing->NextHopTo(node, frame.dst);
+    if (nextHop & Routing::DIRECT)
     {
-        return way == Routing::NO_GROUP ? NO_PORT : way & ~Routing::DIRECT;
+        return nextHop == Routing::NO_GROUP ? NO_PORT : nextHop & ~Routing::DIRECT;
     }
-    const Routing::Group group = m_routing->GetGroup(way);
+    const Routing::Group group = m_routing->GetGroup(nextHop);
     const PortId* members = m_routing->Members(group);
-    return members[owner.forwarding->Select({node, way, members, group.size}, frame)];
+    return members[owner.forwarding->Select({node, nextHop, members, group.size}, frame)];
 }
 
 /**

@@ -286,7 +286,7 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         {
             m_messages.EndTask(payload, m_nowPs);
         }
-        else if (index == CONTROL_WAY)
+        else if (index == CONTROL_ROUTE)
         {
             m_events -= m_domain != 0; // each domain executes it, and it is one
             m_routes.Take(payload);

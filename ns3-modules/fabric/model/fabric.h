@@ -79,7 +79,7 @@ class Fabric final : public PacketLoop
 
     // ---- for a controller, between two instants
     void ChangeRate(const RateChangeRow& row); ///< Of a flow, from a time on that is not over
-    void ChangeWay(const RouteRow& row); ///< A flow leaves a switch by another link, likewise
+    void ChangeRoute(const RouteRow& row); ///< A flow leaves a switch by another link, likewise
 
     // ---- for a run of several domains
     uint64_t LeastCrossingPs() const; ///< Until what happens here shows elsewhere, at least [ps]
@@ -332,7 +332,7 @@ class Fabric final : public PacketLoop
     void Acknowledged(uint32_t message);
     uint64_t PausedByClock(PortId port, uint64_t atPs) const;
     PortId PortOfMessage(uint32_t message) const;
-    std::vector<PortId> NominalWay(uint32_t message, PortId port) const;
+    std::vector<PortId> NominalPath(uint32_t message, PortId port) const;
     uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
 
     FabricOptions m_options;

@@ -138,7 +138,7 @@ Islands::AddPorts()
     }
 }
 
-/// Which way a frame takes must not be a question.
+/// Which path a frame takes must not be a question.
 void
 Islands::FindChoices()
 {
@@ -166,17 +166,17 @@ Islands::PlaceMessages()
         {
             continue;
         }
-        const auto ways = m_fabric.Routes().NearestPorts(message.src, message.dst);
-        const bool isPlain = ways.size() == 1 && message.admittedBps == 0;
-        for (const PortId way : ways)
+        const auto ports = m_fabric.Routes().NearestPorts(message.src, message.dst);
+        const bool isPlain = ports.size() == 1 && message.admittedBps == 0;
+        for (const PortId port : ports)
         {
-            const uint32_t island = IslandOfPort(way);
+            const uint32_t island = IslandOfPort(port);
             if (island != NOWHERE)
             {
                 m_islands[island].mayReplay = m_islands[island].mayReplay && isPlain;
             }
         }
-        m_ofMessage[index] = IslandOfPort(ways.front());
+        m_ofMessage[index] = IslandOfPort(ports.front());
     }
     for (uint32_t& island : m_ofMessage)
     {

@@ -31,7 +31,7 @@ struct Island
  * @ingroup fabric
  * @brief Parts of a network that no frame connects: hosts do not forward.
  *
- * What happens on an island depends on its messages alone if no frame has a choice of ways there,
+ * What happens on an island depends on its messages alone if no frame has a choice of paths there,
  * every host has one port and one transport to it, and messages go at whatever rate they may.
  */
 class Islands

@@ -28,7 +28,7 @@ class Fabric;
  * packets behind the last one that this message has sent. Parts that repeat, for a span in which
  * all that was under way has arrived, with as much under way and waiting at every port at its end
  * as at its beginning, and nothing lost, are a period: what decides what comes next is all in them,
- * if transports MayRepeat. A way that is drawn for each packet would have to be drawn alike
+ * if transports MayRepeat. A path that is drawn for each packet would have to be drawn alike
  * Repetition::LEAST times.
  */
 class PeriodSearch

@@ -91,7 +91,7 @@ struct DependencyRow
     int64_t delayPs; ///< From then on [ps]; > 0 if it starts at another host than knows it
 };
 
-/// One row of the input table "routes": one hop of a way that a flow takes, whatever is shortest.
+/// One row of the input table "routes": one hop of a path that a flow takes, whatever is shortest.
 struct RouteRow
 {
     int64_t flow;

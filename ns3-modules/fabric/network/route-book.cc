@@ -78,7 +78,7 @@ RouteBook::Schedule(uint32_t message,
 {
     queue.Push(nowPs,
                {static_cast<uint64_t>(row.fromPs),
-                EventTarget(EventType::CONTROL, CONTROL_WAY),
+                EventTarget(EventType::CONTROL, CONTROL_ROUTE),
                 static_cast<uint32_t>(m_later.size())});
     m_later.push_back({ListedKey(message, row.reverse, node), port});
 }
@@ -100,7 +100,7 @@ uint32_t
 RouteBook::DistanceFrom(PortId port, uint32_t dst, const Routing& routing) const
 {
     const Port& peer = m_network.ports[m_network.ports[port].peer];
-    if (routing.WayTo(peer.node, dst) == Routing::NO_GROUP)
+    if (routing.NextHopTo(peer.node, dst) == Routing::NO_GROUP)
     {
         return Routing::FAR;
     }
@@ -195,7 +195,7 @@ RouteBook::OfPort(PortId port, uint32_t dst, Capacities& known) const
     return peer.isHost ? own : std::min(own, OfNode(peer.node, dst, known));
 }
 
-/// What a switch can carry towards a host; the last link, down to the host, all ways share.
+/// What a switch can carry towards a host; the last link, down to the host, all paths share.
 double
 RouteBook::OfNode(uint32_t node, uint32_t dst, Capacities& known) const
 {
@@ -204,11 +204,11 @@ RouteBook::OfNode(uint32_t node, uint32_t dst, Capacities& known) const
     {
         return found->second;
     }
-    const uint32_t way = m_inForce->WayTo(node, dst);
+    const uint32_t nextHop = m_inForce->NextHopTo(node, dst);
     double sum = 0;
-    if (way != Routing::NO_GROUP)
+    if (nextHop != Routing::NO_GROUP)
     {
-        const auto group = m_inForce->GroupOf(way);
+        const auto group = m_inForce->GroupOf(nextHop);
         for (uint32_t i = 0; i < group.size; i++)
         {
             const PortId member = m_inForce->Members(group)[i];

@@ -58,7 +58,7 @@ class RouteBook
     /// @return egress that is listed for a message at a node, NO_PORT if none is
     PortId Listed(uint32_t message, bool reverse, uint32_t node) const;
 
-    /// @return links from a port of a host to another host by these routes, FAR if there is no way
+    /// @return links from a port of a host to another host by these routes, FAR if there is no path
     uint32_t DistanceFrom(PortId port, uint32_t dst, const Routing& routing) const;
     /// @return whether a port of a host is one of its nearest to another host, by routes in force
     bool IsNearest(PortId port, uint32_t dst) const;
@@ -70,7 +70,7 @@ class RouteBook
         return NearestPorts(host, dst, *m_nominal);
     }
 
-    /// @return least of the rates from an egress on to a host; parallel ways add up [bit/s]
+    /// @return least of the rates from an egress on to a host; parallel paths add up [bit/s]
     double CapacityBps(PortId port, uint32_t dst) const;
     /// @return the same of what is not reserved
     double FreeBps(PortId port, uint32_t dst) const;

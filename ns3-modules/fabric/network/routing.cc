@@ -15,9 +15,9 @@ Routing::Routing(const std::vector<NodeState>& nodes, const Port* ports)
     BuildRoutes(nodes, ports);
 }
 
-/// Remember a set of ports. @return the way that it is: the port itself if it is the only one
+/// Remember a set of ports. @return the next hop that it is: the port itself if it is the only one
 uint32_t
-Routing::AddWay(const std::vector<PortId>& members)
+Routing::AddNextHop(const std::vector<PortId>& members)
 {
     const auto group = static_cast<uint32_t>(m_groups.size());
     m_groups.push_back(
@@ -59,7 +59,7 @@ Routing::BuildClasses(const std::vector<NodeState>& nodes, const Port* ports)
         for (const auto& [neighbour, members] : down)
         {
             switches.push_back(neighbour);
-            m_attachments.push_back({neighbour, AddWay(members)});
+            m_attachments.push_back({neighbour, AddNextHop(members)});
         }
         const auto [found, isNew] =
             classes.emplace(switches, static_cast<uint32_t>(classes.size()));
@@ -71,7 +71,7 @@ Routing::BuildClasses(const std::vector<NodeState>& nodes, const Port* ports)
         m_destinations.push_back(
             {found->second,
              isAttached ? m_attachments[firstAttachment].node : 0xffffffff,
-             isAttached ? m_attachments[firstAttachment].way : NO_GROUP,
+             isAttached ? m_attachments[firstAttachment].nextHop : NO_GROUP,
              firstAttachment});
     }
     m_destinations.push_back({0, 0, NO_GROUP, static_cast<uint32_t>(m_attachments.size())});
@@ -115,7 +115,7 @@ Routing::BuildRoutes(const std::vector<NodeState>& nodes, const Port* ports)
     }
 }
 
-/// Find the ways of all switches to one class, breadth first from the switches next to it.
+/// Find the next hops of all switches to one class, breadth first from the switches next to it.
 void
 Routing::BuildClass(uint32_t hostClass, Search& search)
 {
@@ -145,7 +145,7 @@ Routing::BuildClass(uint32_t hostClass, Search& search)
             }
         }
         m_next[m_rowOfNode[node] + hostClass] =
-            distance[node] == 0 ? LOCAL : WayOf(node, nearer, search);
+            distance[node] == 0 ? LOCAL : NextHopOver(node, nearer, search);
     }
     for (const auto node : reached)
     {
@@ -154,9 +154,9 @@ Routing::BuildClass(uint32_t hostClass, Search& search)
     }
 }
 
-/// @return the way of a switch over all these ports; most classes share it with the one before
+/// @return the next hop of a switch over all these ports; most classes share it with the one before
 uint32_t
-Routing::WayOf(uint32_t node, const std::vector<PortId>& nearer, Search& search)
+Routing::NextHopOver(uint32_t node, const std::vector<PortId>& nearer, Search& search)
 {
     const auto*& last = search.last[node];
     if (!last || last->first != nearer)
@@ -164,7 +164,7 @@ Routing::WayOf(uint32_t node, const std::vector<PortId>& nearer, Search& search)
         const auto [found, isNew] = search.known[node].emplace(nearer, 0);
         if (isNew)
         {
-            found->second = AddWay(nearer);
+            found->second = AddNextHop(nearer);
         }
         last = &*found;
     }
@@ -172,14 +172,14 @@ Routing::WayOf(uint32_t node, const std::vector<PortId>& nearer, Search& search)
 }
 
 uint32_t
-Routing::WayToLocal(uint32_t node, uint32_t dst) const
+Routing::NextHopToLocal(uint32_t node, uint32_t dst) const
 {
     const uint32_t end = m_destinations[dst + 1].firstAttachment;
     for (uint32_t i = m_destinations[dst].firstAttachment; i < end; i++)
     {
         if (m_attachments[i].node == node)
         {
-            return m_attachments[i].way;
+            return m_attachments[i].nextHop;
         }
     }
     return NO_GROUP;

@@ -37,36 +37,36 @@ class Routing
 
     static constexpr uint32_t NO_GROUP = 0xffffffff;
     static constexpr uint32_t FAR = 0xffff; ///< Distance of what cannot be reached
-    static constexpr uint32_t DIRECT = 1U << 31; ///< In a way: a port, not a group
+    static constexpr uint32_t DIRECT = 1U << 31; ///< In a next hop: a port, not a group
 
     Routing(const std::vector<NodeState>& nodes, const Port* ports);
 
     /**
      * @param node switch
      * @param dst dense index of the destination host
-     * @return the way to it: DIRECT and the only port, a group, or NO_GROUP if there is none
+     * @return the next hop to it: DIRECT and the only port, a group, or NO_GROUP if there is none
      */
-    uint32_t WayTo(uint32_t node, uint32_t dst) const
+    uint32_t NextHopTo(uint32_t node, uint32_t dst) const
     {
         const Destination& to = m_destinations[dst];
-        const uint32_t way = m_next[m_rowOfNode[node] + to.hostClass];
-        if (way != LOCAL)
+        const uint32_t nextHop = m_next[m_rowOfNode[node] + to.hostClass];
+        if (nextHop != LOCAL)
         {
-            return way;
+            return nextHop;
         }
-        return to.node == node ? to.way : WayToLocal(node, dst);
+        return to.node == node ? to.nextHop : NextHopToLocal(node, dst);
     }
 
-    /// @return whether a way is a single port
-    static bool IsDirect(uint32_t way)
+    /// @return whether a next hop is a single port
+    static bool IsDirect(uint32_t nextHop)
     {
-        return (way & DIRECT) && way != NO_GROUP;
+        return (nextHop & DIRECT) && nextHop != NO_GROUP;
     }
 
-    /// @return ports to choose from on a way that exists, the only port included
-    Group GroupOf(uint32_t way) const
+    /// @return ports to choose from at a next hop that exists, the only port included
+    Group GroupOf(uint32_t nextHop) const
     {
-        return m_groups[IsDirect(way) ? m_groupOfPort[way & ~DIRECT] : way];
+        return m_groups[IsDirect(nextHop) ? m_groupOfPort[nextHop & ~DIRECT] : nextHop];
     }
 
     Group GetGroup(uint32_t group) const
@@ -80,9 +80,9 @@ class Routing
     }
 
     /// @return the ports of GroupOf
-    std::span<const PortId> Ports(uint32_t way) const
+    std::span<const PortId> Ports(uint32_t nextHop) const
     {
-        const Group group = GroupOf(way);
+        const Group group = GroupOf(nextHop);
         return {Members(group), group.size};
     }
 
@@ -91,7 +91,7 @@ class Routing
         return static_cast<uint32_t>(m_groups.size());
     }
 
-    /// @return links from a switch to a host, FAR if there is no way
+    /// @return links from a switch to a host, FAR if there is none
     uint32_t Distance(uint32_t node, uint32_t dst) const;
 
     /// @return classes of destinations
@@ -111,16 +111,17 @@ class Routing
   private:
     static constexpr uint32_t LOCAL = 0xfffffffe;
 
-    /// A host as a destination, with the way down to it from the first switch next to it.
+    /// A host as a destination, with the next hop down to it from the first switch next to it.
     struct Destination
     {
         uint32_t hostClass;
         uint32_t node;
-        uint32_t way;
+        uint32_t nextHop;
         uint32_t firstAttachment; ///< Into m_attachments; those of the next host end them
     };
 
-    /// What building the ways of all classes shares: each switch is reached once for every class.
+    /// What the next hops of all classes share while they are found: a switch is reached once for
+    /// each class.
     struct Search
     {
         /// A link from one switch to another that is not avoided.
@@ -130,32 +131,32 @@ class Routing
             uint32_t neighbour;
         };
 
-        using Ways = std::map<std::vector<PortId>, uint32_t>; ///< By their ports
+        using NextHops = std::map<std::vector<PortId>, uint32_t>; ///< By their ports
 
         std::vector<uint32_t> firstHop; ///< Per node, and one more at the end
         std::vector<Hop> hops;
         std::vector<uint16_t> distance;  ///< Per node; FAR between two classes
         std::vector<uint32_t> reached;   ///< Nearest first
-        std::vector<Ways> known;         ///< Per node: those found so far
-        std::vector<const Ways::value_type*> last; ///< Per node: that of the class before
+        std::vector<NextHops> known;         ///< Per node: those found so far
+        std::vector<const NextHops::value_type*> last; ///< Per node: that of the class before
     };
 
-    /// A switch next to a host, and the way down to it.
+    /// A switch next to a host, and the next hop down to it.
     struct Attachment
     {
         uint32_t node;
-        uint32_t way;
+        uint32_t nextHop;
     };
 
-    uint32_t WayToLocal(uint32_t node, uint32_t dst) const;
-    uint32_t AddWay(const std::vector<PortId>& members);
+    uint32_t NextHopToLocal(uint32_t node, uint32_t dst) const;
+    uint32_t AddNextHop(const std::vector<PortId>& members);
     void BuildClasses(const std::vector<NodeState>& nodes, const Port* ports);
     void BuildRoutes(const std::vector<NodeState>& nodes, const Port* ports);
     void BuildClass(uint32_t hostClass, Search& search);
-    uint32_t WayOf(uint32_t node, const std::vector<PortId>& nearer, Search& search);
+    uint32_t NextHopOver(uint32_t node, const std::vector<PortId>& nearer, Search& search);
 
     std::vector<uint32_t> m_rowOfNode;        ///< Start of a switch's row in m_next
-    std::vector<uint32_t> m_next;             ///< Way per (switch, class)
+    std::vector<uint32_t> m_next;             ///< Next hop per (switch, class)
     std::vector<uint16_t> m_distance;         ///< Links to the switches of a class, same order
     std::vector<Destination> m_destinations;  ///< Per host; one more at the end
     std::vector<Attachment> m_attachments;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// The battery of the contract ForwardingPolicy: a fake that takes ways in turn, or has routes of
+// The battery of the contract ForwardingPolicy: a fake that takes paths in turn, or has routes of
 // its own, and counts what it is asked.
 
 #include "test-network.h"
@@ -108,12 +108,12 @@ class CountingForwarding final : public ForwardingPolicy
     void Check(const ForwardingChoice& choice, const Frame& frame)
     {
         const Routing& routes = m_view->Routes();
-        const uint32_t way = routes.WayTo(choice.node, frame.dst);
-        if (way != choice.group || choice.group >= routes.NumGroups())
+        const uint32_t nextHop = routes.NextHopTo(choice.node, frame.dst);
+        if (nextHop != choice.group || choice.group >= routes.NumGroups())
         {
             wrong = "group";
         }
-        if (choice.n < 2 || routes.GroupOf(way).size != choice.n)
+        if (choice.n < 2 || routes.GroupOf(nextHop).size != choice.n)
         {
             wrong = "size";
         }
@@ -142,7 +142,7 @@ namespace
 
 constexpr uint32_t PACKETS = 10;
 
-/// Host 0, leaf 10, spines 20 and 21, leaf 11, host 1; and a longer way over 30 and 31.
+/// Host 0, leaf 10, spines 20 and 21, leaf 11, host 1; and a longer path over 30 and 31.
 void
 TwoWays(TestNetwork& network, const TestNetwork::Attributes& forwarding)
 {
@@ -287,7 +287,7 @@ class PolicyIsToldOfNewRoutes : public TestCase
         NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 2, "changes");
         NS_TEST_EXPECT_MSG_EQ(CountingForwarding::attached, 1, "attached");
         NS_TEST_EXPECT_MSG_EQ(CountingForwarding::wrong, "", "what it is asked");
-        // Packets come to the leaf 1.0816 us after each full microsecond: 2 to 5 have one way.
+        // Packets come to the leaf 1.0816 us after each full microsecond: 2 to 5 have one path.
         const std::vector<uint32_t> expected{0, 1, 6, 7, 8, 9};
         NS_TEST_EXPECT_MSG_EQ((CountingForwarding::selectedPackets == expected), true, "choices");
     }

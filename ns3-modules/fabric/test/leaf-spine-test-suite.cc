@@ -80,7 +80,7 @@ NS_OBJECT_ENSURE_REGISTERED(LeafSpineNotes);
 
 /**
  * Oracle: hand. Hosts 0, 1, 2 below leaves 10, 11, 12; spine 20 is joined to all leaves, 21 to 10
- * and 11: between these there are two ways, elsewhere one, which is no choice.
+ * and 11: between these there are two paths, elsewhere one, which is no choice.
  */
 class UplinksAndTables : public TestCase
 {
@@ -112,12 +112,12 @@ class UplinksAndTables : public TestCase
         network.Flow(0, 1, 1000);
         network.Transport();
         network.Run();
-        for (const auto& [way, found] : LeafSpineNotes::spines)
+        for (const auto& [path, found] : LeafSpineNotes::spines)
         {
-            const bool isChoice = way == std::pair<int64_t, int64_t>(10, 1) ||
-                                  way == std::pair<int64_t, int64_t>(11, 0);
+            const bool isChoice = path == std::pair<int64_t, int64_t>(10, 1) ||
+                                  path == std::pair<int64_t, int64_t>(11, 0);
             const auto expected = isChoice ? std::set<int64_t>{20, 21} : std::set<int64_t>{};
-            NS_TEST_EXPECT_MSG_EQ((found == expected), true, way.first << " to " << way.second);
+            NS_TEST_EXPECT_MSG_EQ((found == expected), true, path.first << " to " << path.second);
         }
         NS_TEST_EXPECT_MSG_EQ(LeafSpineNotes::spines.size(), 5 * 3, "switches and hosts");
         std::multiset<size_t> all;

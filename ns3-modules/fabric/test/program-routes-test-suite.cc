@@ -62,8 +62,8 @@ class PortByNumber final : public SwitchProgram
     PortId Route(uint32_t node, const Frame& frame) override
     {
         asked++;
-        const uint32_t way = m_door->Routes().WayTo(node, frame.dst);
-        const auto ports = m_door->Routes().Ports(way);
+        const uint32_t nextHop = m_door->Routes().NextHopTo(node, frame.dst);
+        const auto ports = m_door->Routes().Ports(nextHop);
         const bool isMine = frame.kind == frame_kind::DATA && ports.size() > 1;
         return isMine ? ports[frame.packet % ports.size()] : NO_PORT;
     }
@@ -124,7 +124,7 @@ class ProgramRoutes : public TestCase
         network.Transport({{"GapPs", "10000000"}});
         network.Row("link_events",
                     {{"time_ps", 500 * US_PS}, {"node_a", 10}, {"node_b", 20}, {"rate_bps", 0}});
-        network.Flow(0, 1, 3000, 600 * US_PS); // two ways are left
+        network.Flow(0, 1, 3000, 600 * US_PS); // two paths are left
         network.Run();
         NS_TEST_EXPECT_MSG_EQ(network.Port(10, 20, "sent_data_packets"), 3, "first");
         NS_TEST_EXPECT_MSG_EQ(network.Port(10, 21, "sent_data_packets"), 3 + 2, "second");

@@ -170,15 +170,15 @@ class RoutesAreAllShortestPaths : public TestCase
                     expected.push_back(p);
                 }
             }
-            const uint32_t way = routing.WayTo(node, graph.nodes[host].host);
+            const uint32_t nextHop = routing.NextHopTo(node, graph.nodes[host].host);
             std::vector<PortId> got;
-            if (way != Routing::NO_GROUP)
+            if (nextHop != Routing::NO_GROUP)
             {
-                const auto ports = routing.Ports(way);
+                const auto ports = routing.Ports(nextHop);
                 got.assign(ports.begin(), ports.end());
             }
             std::sort(got.begin(), got.end());
-            NS_TEST_ASSERT_MSG_EQ(Routing::IsDirect(way), (got.size() == 1), "a single port");
+            NS_TEST_ASSERT_MSG_EQ(Routing::IsDirect(nextHop), (got.size() == 1), "a single port");
             NS_TEST_ASSERT_MSG_EQ(routing.Distance(node, graph.nodes[host].host),
                                   (expected.empty() ? Routing::FAR : hops[node]),
                                   "links from switch " << node << " to host " << host);

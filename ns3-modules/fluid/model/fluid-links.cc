@@ -37,7 +37,7 @@ FluidLoop::ChangeLinks(uint64_t nowPs)
     NS_LOG_FUNCTION(this << nowPs);
     m_events++;
     m_fabric.RunUntil(nowPs, std::chrono::steady_clock::time_point::max());
-    const auto capacities = m_ways.Capacities();
+    const auto capacities = m_paths.Capacities();
     for (uint32_t link = 0; link < capacities.size(); link++)
     {
         m_rates.SetCapacity(link, capacities[link]);
@@ -52,7 +52,7 @@ FluidLoop::ChangeLinks(uint64_t nowPs)
     }
     for (const auto& [message, flow] : moved)
     {
-        auto uses = m_ways.UsesOf(message);
+        auto uses = m_paths.UsesOf(message);
         if (uses == m_rates.UsesOf(flow))
         {
             continue;
@@ -130,9 +130,9 @@ FluidLoop::PortBytes()
         }
     }
     std::vector<double> bytes(m_fabric.Network().NumPorts(), 0);
-    for (uint32_t link = 0; link < m_ways.NumLinks(); link++)
+    for (uint32_t link = 0; link < m_paths.NumLinks(); link++)
     {
-        const auto& members = m_ways.Members(link);
+        const auto& members = m_paths.Members(link);
         for (const PortId port : members)
         {
             const double ratio = static_cast<double>(m_fabric.Network().RateBps(port)) /

@@ -25,10 +25,10 @@ constexpr double INSTANT_PS = 0.25;
 
 FluidLoop::FluidLoop(Fabric& fabric, const FabricTables& tables)
     : m_fabric(fabric),
-      m_ways(fabric, tables.linkEvents.empty()),
-      m_rates(m_ways.Capacities()),
+      m_paths(fabric, tables.linkEvents.empty()),
+      m_rates(m_paths.Capacities()),
       m_graph(tables),
-      m_linkBytes(m_ways.NumLinks(), 0)
+      m_linkBytes(m_paths.NumLinks(), 0)
 {
     NS_LOG_FUNCTION(this);
     for (const auto& factory : fabric.Options().transports)
@@ -198,9 +198,9 @@ FluidLoop::StartMessage(uint32_t index)
         Through(index);
         return;
     }
-    auto uses = m_ways.UsesOf(index);
-    const auto hops = m_ways.HopsOf(index);
-    const uint32_t ports = m_ways.PortsOf(index);
+    auto uses = m_paths.UsesOf(index);
+    const auto hops = m_paths.HopsOf(index);
+    const uint32_t ports = m_paths.PortsOf(index);
     const uint32_t transport = m_fabric.Messages()[index].transport;
     const uint64_t bytes = m_fabric.Messages()[index].bytes;
     const auto whole = static_cast<double>(FramesOf(bytes, transport).WireBytes());

@@ -3,7 +3,7 @@
 #ifndef FLUID_LOOP_H
 #define FLUID_LOOP_H
 
-#include "fluid-ways.h"
+#include "fluid-paths.h"
 
 #include "ns3/fabric-tables.h"
 #include "ns3/task-graph.h"
@@ -22,7 +22,7 @@ namespace ns3
  * @ingroup fluid
  * @brief Runs the messages of a fabric at flow level: max-min fair at every moment.
  *
- * From its start a message takes its rate on all links of its way at once, until all its bytes
+ * From its start a message takes its rate on all links of its path at once, until all its bytes
  * with headers and framing have gone; its last byte is at the destination as much later as the
  * exact time of the message alone is longer than its bytes over the rate that it has alone. So a
  * message alone is exact to the ps. Messages, computations and barriers wait for each other as in
@@ -145,7 +145,7 @@ class FluidLoop
     void ChangeLinks(uint64_t nowPs);
 
     fabric::Fabric& m_fabric;
-    FluidWays m_ways;
+    FluidPaths m_paths;
     MaxMin m_rates;
     std::vector<Message> m_messages;
     std::vector<Sending> m_sending;

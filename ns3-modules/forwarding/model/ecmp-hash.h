@@ -7,7 +7,7 @@
 
 /**
  * @defgroup forwarding Forwarding
- * @brief Which of several equally short ways a switch takes.
+ * @brief Which of several equal-cost paths a switch takes.
  */
 
 namespace ns3

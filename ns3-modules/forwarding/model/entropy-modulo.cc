@@ -29,11 +29,11 @@ MembersByTier(const SwitchView& view)
         const NodeState& state = view.GetNode(node);
         for (uint32_t host = 0; state.isSwitch && host < view.NumHosts(); host++)
         {
-            const uint32_t way = routes.WayTo(node, host);
-            if (way != Routing::NO_GROUP)
+            const uint32_t nextHop = routes.NextHopTo(node, host);
+            if (nextHop != Routing::NO_GROUP)
             {
                 uint32_t& most = members[state.tier];
-                most = std::max(most, routes.GroupOf(way).size);
+                most = std::max(most, routes.GroupOf(nextHop).size);
             }
         }
     }

@@ -14,7 +14,7 @@ namespace ns3
  * @brief Frames of a flow go where the input table "routes" says, whatever is shortest.
  *
  * For a flow that the table does not name at a switch another policy chooses among the shortest
- * ways. A listed way holds whether its links are cut or not.
+ * paths. A listed path holds whether its links are cut or not.
  *
  * **Source**: our own; what a controller installs as static flow entries.
  *

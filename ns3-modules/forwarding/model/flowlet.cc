@@ -26,7 +26,7 @@ Flowlet::GetTypeId()
             .SetGroupName("Forwarding")
             .AddConstructor<Flowlet>()
             .AddAttribute("Gap",
-                          "Silence after which a flow may take another way, > 0",
+                          "Silence after which a flow may take another path, > 0",
                           TimeValue(MicroSeconds(100)),
                           MakeTimeAccessor(&Flowlet::m_gap),
                           MakeTimeChecker(Time(0)))

@@ -16,7 +16,7 @@ namespace ns3
  * @ingroup forwarding
  * @brief A flow takes a new random member whenever it was silent for longer than Gap.
  *
- * Each switch has a FlowletTable. When routes change, a flow whose way is still among them keeps
+ * Each switch has a FlowletTable. When routes change, a flow whose path is still among them keeps
  * it.
  *
  * **Source**: LetFlow (Vanini et al., NSDI 2017), section 3.

@@ -111,13 +111,13 @@ std::optional<Routing::Group>
 WeightedHash::ChoiceAt(uint32_t node, uint32_t dst) const
 {
     const Routing& routes = m_view->Routes();
-    const uint32_t way =
-        m_view->GetNode(node).isSwitch ? routes.WayTo(node, dst) : Routing::NO_GROUP;
-    if (way == Routing::NO_GROUP || routes.GroupOf(way).size < 2)
+    const uint32_t nextHop =
+        m_view->GetNode(node).isSwitch ? routes.NextHopTo(node, dst) : Routing::NO_GROUP;
+    if (nextHop == Routing::NO_GROUP || routes.GroupOf(nextHop).size < 2)
     {
         return std::nullopt;
     }
-    return routes.GroupOf(way);
+    return routes.GroupOf(nextHop);
 }
 
 uint32_t

@@ -13,7 +13,7 @@ namespace ns3
  * @brief Per-packet turns in proportion to what admitted traffic leaves free behind each member.
  *
  * Free is the least on the way to the destination of link rate less what is admitted on listed
- * ways; ways side by side add up. Turns follow a Kronecker sequence (multiples of the golden ratio,
+ * paths; paths side by side add up. Turns are a Kronecker sequence (multiples of the golden ratio,
  * modulo 1), so that counts stay close to the shares at any time.
  *
  * **Source**: our own; shares as in WCMP (Zhou et al., EuroSys 2014) section 3, for packets.

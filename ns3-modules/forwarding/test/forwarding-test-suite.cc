@@ -109,7 +109,7 @@ class MemoryShortensQueues : public TestCase
         {
             deviations.push_back(Deviation(choices, memory));
         }
-        // Shares of 4000 packets among 8 ways, binomial: sqrt(4000 / 8 * 7 / 8) = 20.9. With all
+        // Shares of 4000 packets among 8 paths, binomial: sqrt(4000 / 8 * 7 / 8) = 20.9. With all
         // members in view, or one that remembers the emptiest, counts follow the queues instead.
         NS_TEST_EXPECT_MSG_GT(deviations[0], 10, "random");
         NS_TEST_EXPECT_MSG_LT(deviations[1], deviations[0] / 2, "one draw and a memory");
@@ -117,7 +117,7 @@ class MemoryShortensQueues : public TestCase
         NS_TEST_EXPECT_MSG_LT(deviations[3], deviations[1], "all members");
     }
 
-    /// @return standard deviation of the packets of the ways while all are busy
+    /// @return standard deviation of the packets of the paths while all are busy
     static double Deviation(const std::string& choices, const std::string& memory)
     {
         TestNetwork network;
@@ -145,12 +145,12 @@ class MemoryShortensQueues : public TestCase
     }
 };
 
-/// Oracle: the table. What it does not name takes one of the shortest ways.
+/// Oracle: the table. What it does not name takes one of the shortest paths.
 class ListedRoutesAreTaken : public TestCase
 {
   public:
     ListedRoutesAreTaken()
-        : TestCase("flows whose ways are listed")
+        : TestCase("flows whose paths are listed")
     {
     }
 
@@ -174,7 +174,7 @@ class ListedRoutesAreTaken : public TestCase
         };
         route(0, 10, 23, 0);
         route(0, 11, 22, 1);
-        route(1, 10, 30, 0); // the long way round
+        route(1, 10, 30, 0); // the long path round
         route(1, 30, 31, 0);
         network.Use("forwarding", "ns3::ExplicitRoutes");
         network.Transport();

@@ -18,7 +18,7 @@ using namespace fabric;
 namespace
 {
 
-/// Oracle: a far link of a quarter of the rate leaves its way a fifth of the flows.
+/// Oracle: a far link of a quarter of the rate leaves its path a fifth of the flows.
 class WeightsAreOfTheWholeWay : public TestCase
 {
   public:
@@ -52,7 +52,7 @@ class WeightsAreOfTheWholeWay : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[1]),
                                   FLOWS * 0.2,
                                   4 * std::sqrt(FLOWS * 0.2 * 0.8),
-                                  "slow way");
+                                  "slow path");
     }
 };
 
@@ -134,19 +134,19 @@ class DegradedPortGetsItsShare : public TestCase
         network.Run();
         // 100 + 100 + 100 + 25: the last has a thirteenth. 1 % of all is four standard deviations.
         const auto packets = Uplinks(network, 4);
-        for (size_t way = 0; way < 4; way++)
+        for (size_t path = 0; path < 4; path++)
         {
-            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[way]) / FLOWS,
-                                      (way == 3 ? 1.0 / 13 : 4.0 / 13),
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[path]) / FLOWS,
+                                      (path == 3 ? 1.0 / 13 : 4.0 / 13),
                                       0.01,
-                                      "way " << way);
+                                      "path " << path);
         }
     }
 };
 
 /**
  * Oracle, by hand: 60 of the 100 Gb/s from the spine 23 to the second leaf are admitted to another
- * flow, so 100 + 100 + 100 + 40 are free and the last way has 2/17 of the packets, within a few.
+ * flow, so 100 + 100 + 100 + 40 are free and the last path has 2/17 of the packets, within a few.
  */
 class SprayLeavesWhatIsAdmitted : public TestCase
 {
@@ -183,12 +183,12 @@ class SprayLeavesWhatIsAdmitted : public TestCase
         network.Use("forwarding", "ns3::ExplicitRoutes", {{"Others", "ns3::WeightedSpray"}});
         network.Run();
         const auto packets = Uplinks(network, 4);
-        for (size_t way = 0; way < 4; way++)
+        for (size_t path = 0; path < 4; path++)
         {
-            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[way]),
-                                      PACKETS * (way == 3 ? 2.0 : 5.0) / 17,
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(packets[path]),
+                                      PACKETS * (path == 3 ? 2.0 : 5.0) / 17,
                                       10,
-                                      "way " << way);
+                                      "path " << path);
         }
         NS_TEST_EXPECT_MSG_EQ(network.Port(23, 11, "sent_data_packets"),
                               packets[3] + 1,

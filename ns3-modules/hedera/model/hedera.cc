@@ -90,7 +90,7 @@ Hedera::Route(uint32_t node, const Frame& frame)
     {
         return NO_PORT;
     }
-    for (const PortId port : flow->second.way)
+    for (const PortId port : flow->second.path)
     {
         if (m_door->GetPort(port).node == node)
         {
@@ -100,13 +100,13 @@ Hedera::Route(uint32_t node, const Frame& frame)
     return NO_PORT;
 }
 
-/// Ways that were given may have gone: all messages are hashed until the next placement.
+/// Paths that were given may have gone: all messages are hashed until the next placement.
 void
 Hedera::OnRoutesChanged()
 {
     for (auto& [message, flow] : m_flows)
     {
-        flow.way.clear();
+        flow.path.clear();
     }
 }
 
@@ -129,7 +129,7 @@ Hedera::OnTimer(uint32_t)
         }
         else
         {
-            flow.way.clear();
+            flow.path.clear();
         }
         it = isSilent ? m_flows.erase(it) : std::next(it);
     }
@@ -150,34 +150,34 @@ Hedera::HasRoom(PortId port, double rateBps) const
 void
 Hedera::Reserve(const Flow& flow)
 {
-    for (const PortId port : flow.way)
+    for (const PortId port : flow.path)
     {
         m_reservedBps[port] += flow.demandBps;
     }
 }
 
-/// Extend a way from a switch by the first of the shortest ways that has room. @return success
+/// Extend a path from a switch by the first of the shortest paths that has room. @return success
 bool
-Hedera::FindWay(uint32_t node, Flow& flow) const
+Hedera::FindPath(uint32_t node, Flow& flow) const
 {
-    const uint32_t next = m_door->Routes().WayTo(node, flow.dst);
-    if (next == Routing::NO_GROUP)
+    const uint32_t nextHop = m_door->Routes().NextHopTo(node, flow.dst);
+    if (nextHop == Routing::NO_GROUP)
     {
         return false;
     }
-    for (const PortId port : m_door->Routes().Ports(next))
+    for (const PortId port : m_door->Routes().Ports(nextHop))
     {
         const Port& peer = m_door->GetPort(m_door->GetPort(port).peer);
         if (!HasRoom(port, flow.demandBps))
         {
             continue;
         }
-        flow.way.push_back(port);
-        if (peer.isHost || FindWay(peer.node, flow))
+        flow.path.push_back(port);
+        if (peer.isHost || FindPath(peer.node, flow))
         {
             return true;
         }
-        flow.way.pop_back();
+        flow.path.pop_back();
     }
     return false;
 }
@@ -197,16 +197,16 @@ Hedera::Place(const std::vector<Flow*>& elephants)
     {
         Flow& flow = *elephants[i];
         flow.demandBps = demands[i].rate * static_cast<double>(flow.linkBps);
-        const bool stays = !flow.way.empty() &&
-                           std::all_of(flow.way.begin(), flow.way.end(), [&](PortId port) {
+        const bool stays = !flow.path.empty() &&
+                           std::all_of(flow.path.begin(), flow.path.end(), [&](PortId port) {
                                return HasRoom(port, flow.demandBps);
                            });
         stays ? Reserve(flow) : unplaced.push_back(&flow);
     }
     for (Flow* flow : unplaced)
     {
-        flow->way.clear();
-        if (FindWay(flow->firstSwitch, *flow))
+        flow->path.clear();
+        if (FindPath(flow->firstSwitch, *flow))
         {
             NS_LOG_LOGIC("message " << flow->message << " is placed");
             Reserve(*flow);

@@ -21,13 +21,13 @@ namespace ns3
 
 /**
  * @ingroup hedera
- * @brief A controller that gives large messages ways with room for them, every Interval.
+ * @brief A controller that gives large messages paths with room for them, every Interval.
  *
  * The first switches count what messages send. Those that have sent ElephantShare of their host's
  * link in the last interval are elephants: their demands are estimated as if hosts alone limited
- * them, and each is placed on the first of its shortest ways whose links have that much left
- * (global first fit). One that is placed stays if its way still has room; the rest, and what finds
- * no way, is left to the forwarding policy. Works on any topology.
+ * them, and each is placed on the first of its shortest paths whose links have that much left
+ * (global first fit). One that is placed stays if its path still has room; the rest, and what finds
+ * no path, is left to the forwarding policy. Works on any topology.
  *
  * **Source**: Hedera (Al-Fares et al., NSDI 2010), sections 3 and 4; 5 s and a tenth of the link.
  *
@@ -57,13 +57,13 @@ class Hedera final : public fabric::SwitchProgram
         uint64_t linkBps{0};             ///< Of its host [bit/s]
         uint64_t sentBytes{0};           ///< In this interval [byte]
         double demandBps{0};             ///< If hosts alone limited it [bit/s]
-        std::vector<fabric::PortId> way; ///< To its destination; empty: not placed
+        std::vector<fabric::PortId> path; ///< To its destination; empty: not placed
     };
 
     void Place(const std::vector<Flow*>& elephants);
     bool HasRoom(fabric::PortId port, double rateBps) const;
     void Reserve(const Flow& flow);
-    bool FindWay(uint32_t node, Flow& flow) const;
+    bool FindPath(uint32_t node, Flow& flow) const;
 
     fabric::ProgramDoor* m_door{nullptr};
     std::map<uint32_t, Flow> m_flows;  ///< By message

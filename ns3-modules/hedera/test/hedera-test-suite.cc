@@ -118,7 +118,7 @@ class SmallFlowsAreNotCut : public TestCase
 /**
  * Oracle: the maximum flow of a stride is the rate of every host. In the first interval at most
  * four flows share a link and leave three intervals' worth in its queue; a flow waits at most for
- * what it has there and for what lies before it on its new way. Answers of 86 bytes for each 4178
+ * what it has there and for what lies before it on its new path. Answers of 86 bytes for each 4178
  * take up to 2.1 % of a link.
  */
 class StrideReachesTheMaximum : public TestCase

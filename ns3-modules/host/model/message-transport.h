@@ -98,7 +98,7 @@ class MessageTransport : public MessageSource<Out>
         Host().SendControl(frame, port);
     }
 
-    /// A packet has come, whose way is the way to its source; only of a DrivenInbound.
+    /// A packet has come, whose path is that to its source; only of a DrivenInbound.
     void Hear(In& in, FrameId frame, PortId port)
     {
         in.port = port;

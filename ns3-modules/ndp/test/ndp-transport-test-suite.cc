@@ -194,13 +194,13 @@ class BouncedPacketsAreSentAgain : public TestCase
 };
 
 /**
- * Two ways, one of 1 Gb/s: most of what takes it comes back, while what takes the other arrives.
+ * Two paths, one of 1 Gb/s: most of what takes it comes back, while what takes the other arrives.
  * Each that comes back is sent again at once. If it waited for a PULL, which nobody owes, the
  * window would empty.
  *
  * Oracle, Little's law: until the last new packet has left, a full window is under way, so the time
  * is at most what all copies are under way together, over the window. That is a round trip on the
- * fast way; one more link and back for what comes back; on the slow way a full packet in the making
+ * fast path; one more link and back for what returns; on the slow path a full packet in the making
  * and ten headers before a header, and three full packets for a full one.
  */
 class WhatABadPathSendsBackDoesNotWait : public TestCase

@@ -64,7 +64,7 @@ InNetworkReduction::FirstPort(uint32_t group, uint32_t rank) const
     const uint32_t other = m_door->GetMessage(its.first + (rank == 0 ? 1 : 0)).src;
     const auto nearest = m_door->NearestPorts(message.src, other);
     NS_ABORT_MSG_IF(nearest.empty(),
-                    "ns3::InNetworkReduction: no way from the host of flow " << message.id
+                    "ns3::InNetworkReduction: no path from the host of flow " << message.id
                                                                              << " to rank 0");
     return nearest[group % nearest.size()];
 }
@@ -86,11 +86,11 @@ InNetworkReduction::TreeOf(uint32_t group)
         while (!m_door->GetPort(ingress).isHost)
         {
             const uint32_t node = m_door->GetPort(ingress).node;
-            const uint32_t way = m_door->Routes().WayTo(node, target);
-            NS_ABORT_MSG_IF(way == Routing::NO_GROUP,
-                            "ns3::InNetworkReduction: no way from switch "
+            const uint32_t nextHop = m_door->Routes().NextHopTo(node, target);
+            NS_ABORT_MSG_IF(nextHop == Routing::NO_GROUP,
+                            "ns3::InNetworkReduction: no path from switch "
                                 << m_door->GetNode(node).id << " to rank 0");
-            const auto ports = m_door->Routes().Ports(way);
+            const auto ports = m_door->Routes().Ports(nextHop);
             Branch& branch = tree[node];
             branch.below |= RankSet::Of(rank);
             branch.children[ingress] |= RankSet::Of(rank);

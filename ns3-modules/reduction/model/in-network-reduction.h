@@ -19,7 +19,7 @@ namespace ns3
  * @ingroup reduction
  * @brief A switch adds up the chunks of the ranks below it, and copies results to them.
  *
- * The tree of a group is where the shortest ways of its ranks to rank 0 run; of equal ways all take
+ * The tree of a group is where shortest paths of its ranks to rank 0 run; of equal ones all take
  * the same. A chunk goes on to the next switch when all ranks below have given theirs; the switch
  * next to rank 0 is the root and sends the sum back down. A chunk that is added up takes a slot. A
  * group gets as many slots as its hosts have a window, when its first chunk comes, or none: then

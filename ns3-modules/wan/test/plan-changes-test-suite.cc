@@ -123,7 +123,7 @@ class RateChangesBeforeTheStart : public TestCase
 };
 
 /**
- * Oracle: counting, and the way by hand. From a time on the flow goes by 103. Entries of 102 stay,
+ * Oracle: counting, and the path by hand. From a time on the flow goes by 103. Entries of 102 stay,
  * so what is on its way there arrives: nothing is lost, each packet takes one way, and both add up.
  * If link 100-102 is cut at that very time nothing new is lost either: what was on its wire is, and
  * is sent again.
@@ -132,7 +132,7 @@ class MakeBeforeBreak : public TestCase
 {
   public:
     explicit MakeBeforeBreak(bool cuts)
-        : TestCase(cuts ? "the old way is cut" : "make before break"),
+        : TestCase(cuts ? "the old path is cut" : "make before break"),
           m_cuts(cuts)
     {
     }
@@ -162,10 +162,10 @@ class MakeBeforeBreak : public TestCase
         network.Run();
         // A link holds what left within 1 us and its serialisation, 1.15 gaps: packet 29.
         const int64_t again = m_cuts ? 1 : 0;
-        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 102, "sent_data_packets"), MOVED, "old way");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 102, "sent_data_packets"), MOVED, "old path");
         NS_TEST_EXPECT_MSG_EQ(network.Port(100, 103, "sent_data_packets"),
                               PACKETS - MOVED + again,
-                              "new way");
+                              "new path");
         NS_TEST_EXPECT_MSG_EQ(network.Port(102, 101, "sent_data_packets"), MOVED - again, "on");
         NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), again, "again");
         NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), 0, "timeouts");
@@ -230,11 +230,11 @@ class ChangesWhileItPauses : public TestCase
         network.Build();
         PauseAt(network, 5 * GAP_PS);
         const int64_t atPs = WIRE * 80 + US_PS + 30 * GAP_PS - GAP_PS / 2;
-        network.GetFacade().ChangeWay(atPs, 7, 100, 103, 0, false);
+        network.GetFacade().ChangeRoute(atPs, 7, 100, 103, 0, false);
         PauseAt(network, ALWAYS_PS);
         network.GetFacade().Finish();
-        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 102, "sent_data_packets"), 30, "old way");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 103, "sent_data_packets"), 70, "new way");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 102, "sent_data_packets"), 30, "old path");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 103, "sent_data_packets"), 70, "new path");
         NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), 0, "again");
     }
 
@@ -263,10 +263,11 @@ class ChangesWhileItPauses : public TestCase
         expect(complaint([&] { facade.ChangeRate(GAP_PS, 7, GBPS); }), "ps is over, it is");
         expect(complaint([&] { facade.ChangeRate(ALWAYS_PS, 8, GBPS); }), "there is no such flow");
         expect(complaint([&] { facade.ChangeRate(ALWAYS_PS, 7, 0); }), "rate_bps is 0, not > 0");
-        expect(complaint([&] { facade.ChangeWay(GAP_PS, 7, 100, 1, 0, false); }), "is over, it is");
-        expect(complaint([&] { facade.ChangeWay(ALWAYS_PS, 7, 0, 100, 0, false); }),
+        expect(complaint([&] { facade.ChangeRoute(GAP_PS, 7, 100, 1, 0, false); }),
+               "is over, it is");
+        expect(complaint([&] { facade.ChangeRoute(ALWAYS_PS, 7, 0, 100, 0, false); }),
                "no link from a switch 0");
-        expect(complaint([&] { facade.ChangeWay(ALWAYS_PS, 7, 100, 1, 1, false); }),
+        expect(complaint([&] { facade.ChangeRoute(ALWAYS_PS, 7, 100, 1, 1, false); }),
                "to node 1 (parallel 1)");
     }
 };

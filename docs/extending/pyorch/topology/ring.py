@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Switches in a circle, each with some hosts; two ways lead to the opposite of an even circle.
+"""Switches in a circle, each with some hosts; two paths lead to the opposite of an even circle.
 
 Node ids: hosts by switch, then switches around the circle.
 """

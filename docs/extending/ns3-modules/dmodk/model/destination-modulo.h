@@ -15,11 +15,11 @@ namespace ns3
 
 /**
  * @ingroup dmodk
- * @brief All frames to one host take the same of equally short ways: destination modulo ways.
+ * @brief All frames to one host take the same of equal-cost paths: destination modulo their number.
  *
  * **Source**: D-mod-k (Zahavi, Journal of Parallel and Distributed Computing 72, 2012), first tier.
  *
- * **Not modelled**: the division by the ways of the tiers below.
+ * **Not modelled**: the division by the paths of the tiers below.
  */
 class DestinationModulo final : public fabric::ForwardingPolicy
 {

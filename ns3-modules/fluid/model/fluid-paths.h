@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FLUID_WAYS_H
-#define FLUID_WAYS_H
+#ifndef FLUID_PATHS_H
+#define FLUID_PATHS_H
 
 #include "idle-time.h"
 #include "max-min.h"
@@ -20,23 +20,23 @@ namespace ns3
  * @brief Which links each message of a fabric takes, and how much of it each of them carries.
  *
  * A message that keeps to one path takes the path that the packet engine would give it: the same
- * forwarding policy, the same draws. All others are split evenly over the shortest ways, at the
+ * forwarding policy, the same draws. All others are split evenly over the shortest paths, at the
  * ports of their host and at each switch. Links that carry the same part of every message are one
  * link here, because they are full at the same moment; only where no message keeps to one path
  * and no link changes.
  *
  * **Not modelled** Weights of `ns3::WeightedHash` for messages that are sprayed.
  */
-class FluidWays
+class FluidPaths
 {
   public:
     /// @param mayMerge whether links stay as they are
-    FluidWays(const fabric::Fabric& fabric, bool mayMerge);
+    FluidPaths(const fabric::Fabric& fabric, bool mayMerge);
 
     /// @return capacity of each link, 0 if it is cut; the last one is 0 [byte/ps]
     std::vector<double> Capacities() const;
 
-    /// @return what a message takes of which links; of the last one alone if it has no way now
+    /// @return what a message takes of which links; of the last one alone if it has no path now
     std::vector<MaxMin::Use> UsesOf(uint32_t message);
 
     /// @return links of its path, or of the first of its shortest ones
@@ -74,4 +74,4 @@ class FluidWays
 
 } // namespace ns3
 
-#endif // FLUID_WAYS_H
+#endif // FLUID_PATHS_H

@@ -6,9 +6,9 @@ import pytest
 
 from pyorch.errors import TheoryError
 from pyorch.topology import multi_site
+from pyorch.wan.paths import Assignment, Cables
 from pyorch.wan.request import Request
 from pyorch.wan.traffic import engineered
-from pyorch.wan.ways import Assignment, Cables
 
 GBPS = 10**9
 LINK = {"rate_bps": 100 * GBPS, "delay_ps": 500_000, "loss_ratio": 0.0}
@@ -61,23 +61,23 @@ def test_flows_take_turns_on_parallel_cables_and_spines():
     Hosts 0 to 3 are a, 4 to 7 b; leaves 8, 9 and 12, 13, spines 10, 11 and 14, 15; borders 16, 17.
     """
     assignment = Assignment(network([("a", "b", 40, 2)], sites=("a", "b")))
-    ways = [assignment.take(host, host + 4, ("a", "b"), 10 * GBPS) for host in range(4)]
+    paths = [assignment.take(host, host + 4, ("a", "b"), 10 * GBPS) for host in range(4)]
 
-    for way in ways:
-        assert [cable[0] for cable in way[1:]] == [cable[1] for cable in way[:-1]]
-        assert len(way) == 7  # host, leaf, spine, border, border, spine, leaf, host
-    haul = [way[3] for way in ways]
+    for path in paths:
+        assert [cable[0] for cable in path[1:]] == [cable[1] for cable in path[:-1]]
+        assert len(path) == 7  # host, leaf, spine, border, border, spine, leaf, host
+    haul = [path[3] for path in paths]
     assert sorted(haul) == [(16, 17, 0)] * 2 + [(16, 17, 1)] * 2
     for hop in (1, 2, 4, 5):
-        loads = {cable: assignment.load_bps[cable] for way in ways for cable in [way[hop]]}
+        loads = {cable: assignment.load_bps[cable] for path in paths for cable in [path[hop]]}
         assert max(loads.values()) <= 20 * GBPS
 
 
-def test_a_way_leads_through_the_border_of_a_site_that_it_only_passes():
+def test_a_path_leads_through_the_border_of_a_site_that_it_only_passes():
     cables = network([("a", "b", 40, 1), ("b", "c", 40, 1)])
-    way = Assignment(cables).take(0, 8, ("a", "b", "c"), GBPS)
+    path = Assignment(cables).take(0, 8, ("a", "b", "c"), GBPS)
 
-    passed = [cables.site_of[b] for _, b, _ in way]
+    passed = [cables.site_of[b] for _, b, _ in path]
     assert passed == ["a", "a", "a", "b", "c", "c", "c", "c"]
 
 
@@ -87,7 +87,7 @@ def test_the_slow_one_of_two_parallel_cables_gets_less():
     made = engineered(
         request(haul, [("a", "b", 40, 1)]), [4], network(haul, sites=("a", "b")), overhead=0.0
     )
-    taken = [stream.way[3] for stream in made.streams]
+    taken = [stream.path[3] for stream in made.streams]
 
     assert len(taken) == 16  # four sources, quanta of a fourth
     assert sum(cable[2] == 0 for cable in taken) == 12
@@ -136,7 +136,7 @@ def test_no_cable_is_over_its_capacity_and_nobody_gets_more_than_he_asked_for(se
     load = {}
     for stream in made.streams:
         rate = made.granted_bps[stream.demand] / (4 * asked.quanta)
-        for cable in stream.way:
+        for cable in stream.path:
             load[cable] = load.get(cable, 0) + rate
     for cable, bps in load.items():
         assert bps <= cables.rates_bps[cable] * (1 - headroom) * (1 + 1e-9)

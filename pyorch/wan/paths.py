@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes what flows want to pass, site by site, leaves which cables each of them takes.
 
-Flows take their turn: each the way that leaves its fullest cable least full, among those with the
+Flows take their turn: each the path that leaves its fullest cable least full, among those with the
 fewest links that lead through its sites.
 """
 
@@ -74,19 +74,19 @@ class Cables:
                 found[pair] = found.get(pair, 0) + int(rate_bps)
         return found
 
-    def sites_on(self, way: Sequence[Cable]) -> tuple[str, ...]:
-        """Return the sites that a way passes, in their order."""
-        passed = [self.site_of[way[0][0]], *(self.site_of[b] for _, b, _ in way)]
+    def sites_on(self, path: Sequence[Cable]) -> tuple[str, ...]:
+        """Return the sites that a path passes, in their order."""
+        passed = [self.site_of[path[0][0]], *(self.site_of[b] for _, b, _ in path)]
         return tuple(site for site, _ in groupby(passed))
 
     def n_ports(self, node: int) -> int:
         """Return how many cables a node has."""
         return len(self.into[node])
 
-    def ways(self, src: int, dst: int, sites: Sequence[str]) -> list[list[Cable]]:
-        """Return, link by link from `src`, the cables that lie on a shortest way to `dst`.
+    def paths(self, src: int, dst: int, sites: Sequence[str]) -> list[list[Cable]]:
+        """Return, link by link from `src`, the cables that lie on a shortest path to `dst`.
 
-        A way goes through the sites in their order, from border switch to border switch.
+        A path goes through the sites in their order, from border switch to border switch.
         """
         onward = set(pairwise(sites))
         levels: list[list[Cable]] = []
@@ -99,8 +99,7 @@ class Cables:
             ]  # fmt: skip
             if not cables:
                 raise TheoryError(
-                    f"no way leads from host {src} to host {dst} by {' - '.join(sites)}. Leave a"
-                    " link."
+                    f"no path from host {src} to host {dst} by {' - '.join(sites)}. Leave a link."
                 )
             levels.append(cables)
             front = {cable[0] for cable in cables}
@@ -112,13 +111,13 @@ class Cables:
         return forth
 
     def _leads(self, cable: Cable, sites: Sequence[str], onward: set) -> bool:
-        """Return whether a cable may be part of a way through these sites."""
+        """Return whether a cable may be part of a path through these sites."""
         a, b = (self.site_of[node] for node in cable[:2])
         # Inside a site there is nothing to do on the way but at its ends.
         return (a, b) in onward if a != b else a in (sites[0], sites[-1])
 
 
-class NoWayError(TheoryError):
+class NoPathError(TheoryError):
     """Nothing is left of a network by which some demands could be served; their indices."""
 
     def __init__(self, message: str, demands: Sequence[int]):
@@ -131,27 +130,27 @@ class Assignment:
 
     def __init__(self, cables: Cables):
         self._cables = cables
-        self._ways: dict[tuple, list[list[Cable]]] = {}
+        self._paths: dict[tuple, list[list[Cable]]] = {}
         self.load_bps: dict[Cable, float] = {}
 
     def take(self, src: int, dst: int, sites: tuple[str, ...], rate_bps: float) -> list[Cable]:
-        """Return the way of one more flow, and count its rate on it."""
+        """Return the path of one more flow, and count its rate on it."""
         key = (src, dst, sites)
-        if key not in self._ways:
-            self._ways[key] = self._cables.ways(src, dst, sites)
-        way = self._emptiest(self._ways[key], src, dst, rate_bps)
-        self.add(way, rate_bps)
-        return way
+        if key not in self._paths:
+            self._paths[key] = self._cables.paths(src, dst, sites)
+        path = self._emptiest(self._paths[key], src, dst, rate_bps)
+        self.add(path, rate_bps)
+        return path
 
-    def add(self, way: Sequence[Cable], rate_bps: float) -> None:
-        """Count the rate of a flow whose way is known."""
-        for cable in way:
+    def add(self, path: Sequence[Cable], rate_bps: float) -> None:
+        """Count the rate of a flow whose path is known."""
+        for cable in path:
             self.load_bps[cable] = self.load_bps.get(cable, 0.0) + rate_bps
 
     def _emptiest(
         self, levels: list[list[Cable]], src: int, dst: int, rate_bps: float
     ) -> list[Cable]:
-        """Return the way whose fullest cable is least full, then with the least load in all."""
+        """Return the path whose fullest cable is least full, then with the least load in all."""
         best: dict[int, tuple[float, float]] = {src: (0.0, 0.0)}
         came: list[dict[int, Cable]] = []
         for cables in levels:
@@ -165,8 +164,8 @@ class Assignment:
                     reached[cable[1]], by[cable[1]] = cost, cable
             came.append(by)
             best = reached
-        way, node = [], dst
+        path, node = [], dst
         for by in reversed(came):
-            way.append(by[node])
-            node = way[-1][0]
-        return way[::-1]
+            path.append(by[node])
+            node = path[-1][0]
+        return path[::-1]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "fluid-ways.h"
+#include "fluid-paths.h"
 
 #include "ns3/counter-random.h"
 
@@ -13,7 +13,7 @@ namespace ns3
 
 using namespace fabric;
 
-FluidWays::FluidWays(const Fabric& fabric, bool mayMerge)
+FluidPaths::FluidPaths(const Fabric& fabric, bool mayMerge)
     : m_fabric(fabric)
 {
     const PortId ports = fabric.Network().NumPorts();
@@ -30,7 +30,7 @@ FluidWays::FluidWays(const Fabric& fabric, bool mayMerge)
 }
 
 std::vector<double>
-FluidWays::Capacities() const
+FluidPaths::Capacities() const
 {
     constexpr double BITS_PS = 8e12;
     std::vector<double> capacities;
@@ -43,14 +43,14 @@ FluidWays::Capacities() const
 }
 
 bool
-FluidWays::IsSprayed(uint32_t message) const
+FluidPaths::IsSprayed(uint32_t message) const
 {
     return m_fabric.PathOf(message).empty();
 }
 
 /// @return ports of its host that a sprayed message uses, as long as they lead anywhere
 std::vector<PortId>
-FluidWays::FirstPorts(uint32_t index) const
+FluidPaths::FirstPorts(uint32_t index) const
 {
     const Message& message = m_fabric.Messages()[index];
     std::vector<PortId> ports;
@@ -65,24 +65,24 @@ FluidWays::FirstPorts(uint32_t index) const
 }
 
 void
-FluidWays::Spread(uint32_t node, uint32_t dst, double share, Shares& shares) const
+FluidPaths::Spread(uint32_t node, uint32_t dst, double share, Shares& shares) const
 {
     const Routing& routing = m_fabric.Routes().InForce();
-    const uint32_t way = routing.WayTo(node, dst);
-    if (way == Routing::NO_GROUP)
+    const uint32_t nextHop = routing.NextHopTo(node, dst);
+    if (nextHop == Routing::NO_GROUP)
     {
         return;
     }
-    const auto ports = routing.Ports(way);
+    const auto ports = routing.Ports(nextHop);
     for (const PortId port : ports)
     {
         shares[port] += share / static_cast<double>(ports.size());
     }
 }
 
-/// Level by level, so that what several ways bring to a switch goes on together.
-FluidWays::Shares
-FluidWays::SharesOf(uint32_t index) const
+/// Level by level, so that what several paths bring to a switch goes on together.
+FluidPaths::Shares
+FluidPaths::SharesOf(uint32_t index) const
 {
     const FabricNetwork& network = m_fabric.Network();
     const uint32_t dst = m_fabric.Messages()[index].dst;
@@ -117,7 +117,7 @@ FluidWays::SharesOf(uint32_t index) const
 
 /// Links with the same column of shares over capacity are one.
 void
-FluidWays::Merge()
+FluidPaths::Merge()
 {
     const uint32_t messages = m_fabric.Messages().Size();
     std::unordered_map<uint64_t, bool> known; // by first ports and class of the destination
@@ -160,7 +160,7 @@ FluidWays::Merge()
 }
 
 std::vector<MaxMin::Use>
-FluidWays::UsesOf(uint32_t message)
+FluidPaths::UsesOf(uint32_t message)
 {
     const FabricNetwork& network = m_fabric.Network();
     const uint32_t nowhere = NumLinks() - 1;
@@ -190,13 +190,13 @@ FluidWays::UsesOf(uint32_t message)
 }
 
 uint32_t
-FluidWays::PortsOf(uint32_t message) const
+FluidPaths::PortsOf(uint32_t message) const
 {
     return IsSprayed(message) ? static_cast<uint32_t>(FirstPorts(message).size()) : 1;
 }
 
 std::vector<FluidHop>
-FluidWays::HopsOf(uint32_t index) const
+FluidPaths::HopsOf(uint32_t index) const
 {
     const FabricNetwork& network = m_fabric.Network();
     const Message& message = m_fabric.Messages()[index];
@@ -208,7 +208,7 @@ FluidWays::HopsOf(uint32_t index) const
         {
             const Routing& routing = m_fabric.Routes().Nominal();
             const uint32_t node = network.ports[network.ports[path.back()].peer].node;
-            path.push_back(routing.Ports(routing.WayTo(node, message.dst))[0]);
+            path.push_back(routing.Ports(routing.NextHopTo(node, message.dst))[0]);
         }
     }
     std::vector<FluidHop> hops;
