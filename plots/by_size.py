@@ -53,7 +53,7 @@ def draw_panel(ax, table, points):
             own["largest_bytes"], own["slowdown_p99_mean"], marker=look.marker, color=look.color,
             linestyle=look.dashes, linewidth=1, markersize=3.5, label=look.label,
         )  # fmt: skip
-    ax.set(xscale="log", yscale="log", xlabel="message, at most")
+    ax.set(xscale="log", yscale="log", xlabel="message size, up to")
     top = 1.3 * points["slowdown_p99_mean"].max()
     ax.set_ylim(1, top)
     ticks = [tick for tick in (1, 2, 3, 5, 10, 20, 30, 50, 100) if tick <= top]

@@ -43,7 +43,7 @@ def draw(figure, slowdown, fluid):
         ax.set_title(f"({letter}) {name[0].lower()}{name[1:]}", loc="left")
         highest = measured.loc[measured["variant"].isin(members), "fct_us"].max()
         top = 1.1 * max(highest, optimal)  # no seed is cut, an interval of few seeds may be
-        ax.set(xlabel="hosts that send and receive [%]", xlim=(0, 104), ylim=(0, top))
+        ax.set(xlabel="active hosts [%]", xlim=(0, 104), ylim=(0, top))
         ax.set_xticks(ticks)
         ax.xaxis.set_major_formatter("{x:.3g}")
         ax.grid(axis="y")

@@ -45,7 +45,7 @@ def draw(figure, times):
             ax.axvline(own["last_over_fluid"].mean(), ymax=0.08, color=look.color, linewidth=1.5)
         ax.axvline(1, color="black", linestyle=":", linewidth=0.8, zorder=0)
         ax.set_title(label, loc="left", fontsize=7)
-        ax.set(xlabel="packets over fluid [1]", ylim=(0, 1.02))
+        ax.set(xlabel="FCT, packets / fluid [1]", ylim=(0, 1.02))
         ax.set_xscale("log")
         ticks(ax)
     figure.supylabel("share of messages [1]", fontsize=7)

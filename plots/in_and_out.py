@@ -39,7 +39,7 @@ def draw(figure, flows):
         PUBLISHED, range(len(PUBLISHED)), "x", color="black", markersize=6,
         label="NDP, published", zorder=5,
     )  # fmt: skip
-    ax.set(xlabel="payload [Gb/s]", xlim=(0, 10), ylim=(len(ROWS) - 0.5, -0.5))
+    ax.set(xlabel="goodput [Gb/s]", xlim=(0, 10), ylim=(len(ROWS) - 0.5, -0.5))
     ax.set_yticks(range(len(ROWS)), ROWS, fontsize=6.5)
     ax.grid(axis="x")
     figures.legend(figure, [ax], 5)

@@ -76,7 +76,7 @@ def draw_group(ax, rows, fluid, look):
     of_seeds = fluid.loc[fluid["group"] == rows["group"][0], SLOWEST]
     most = 1.04 * pd.concat([high, of_seeds]).max()  # one seed has no interval
     ax.set_xscale("log")
-    ax.set(xlabel="time / max-min fluid (log)", xlim=(LEAST, most), yticks=[])
+    ax.set(xlabel="FCT / max-min fluid [1]", xlim=(LEAST, most), yticks=[])
     ticks = next(numbers for reach, numbers in TICKS.items() if most <= reach)
     ax.set_xticks([tick for tick in ticks if tick <= most])
     ax.xaxis.set_major_formatter(ScalarFormatter())

@@ -46,7 +46,7 @@ def draw(figure, completion, slowdown):
             ax.set_yticks(range(len(looks)), [look.label for look in looks.values()], fontsize=6)
         if number + columns(figure) >= len(cases):
             random = case.startswith(RANDOM_TIMES)
-            ax.set_xlabel("p99 slowdown [1]" if random else "over bound [1]", fontsize=6)
+            ax.set_xlabel("p99 slowdown [1]" if random else "FCT / bound [1]", fontsize=6)
     for ax in axes[len(cases) :]:
         ax.set_visible(False)
     means = figures.over_seeds(table, ["case", "variant"], "shown")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Packets sent again over a lossy long haul, by the parity of block codes of 64 packets.
+"""Packets retransmitted over a lossy long haul, by the parity of block codes of 64 packets.
 
-Left: losses are independent, the same both ways; lines are the mean of a binomial beyond the parity
-if a packet is lost to its sender with its answer too, which later answers sometimes make good.
-Right: the same mean losses in bursts of 8 frames on average, with one block at a time (open) and
-with 16 blocks in turn (filled). One message of 512 000 packets each; where nothing was sent again
-there is no point.
+Left: independent losses, the same in both directions; lines are the mean of a binomial beyond the
+parity, where a packet counts as lost if its ACK is, which later ACKs sometimes make good. Right: the
+same mean losses in bursts of 8 frames on average, not interleaved (open) and with 16 blocks
+interleaved (filled). One message of 512 000 packets each; where nothing was retransmitted there is
+no point.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ PARITY = np.arange(9)
 
 
 def unseen(ratio):
-    """Return the share of packets that are lost or whose answers are."""
+    """Return the share of packets that are lost or whose ACKs are."""
     return 1 - (1 - ratio) ** 2
 
 
@@ -38,7 +38,7 @@ def draw(figure, codes):
     data["timeouts"] = codes["timeouts"]
     axes = figures.panels(figure, [2.4, 2.4], sharey=True)
     ratios = sorted(data["loss_ratio"].unique())
-    looks = figures.styles([(f"loss_{ratio:g}", f"{ratio:.0e} lost") for ratio in ratios])
+    looks = figures.styles([(f"loss_{ratio:g}", f"loss {ratio:.0e}") for ratio in ratios])
     for ax, in_bursts in zip(axes, (False, True), strict=True):
         panel = data[data["in_bursts"] == in_bursts]
         for ratio, look in zip(ratios, looks.values(), strict=True):
@@ -60,7 +60,7 @@ def draw(figure, codes):
         ax.set(xlabel="parity [% of data]", xlim=(-0.6, 13.1), ylim=(100 * LEAST, 3))
         ax.grid(True)
         if ax is axes[0] or figures.is_column(figure):
-            ax.set_ylabel("sent again [% of packets]")
+            ax.set_ylabel("retransmitted packets [%]")
     for label, fill in (("one block at a time", "none"), ("16 blocks in turn", "black")):
         axes[0].plot([], [], "o", color="black", markersize=4, markerfacecolor=fill, label=label)
     axes[0].plot([], [], color="black", lw=0.8, label="mean of a binomial (left)")

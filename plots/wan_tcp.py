@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Share of a pipe that one connection of TCP fills, by loss, round trip and variant.
+"""Utilization of a link by one connection of TCP, by loss, round trip and variant.
 
 100 Mb/s in packets of 1460 B, each lost with the same probability; what is drawn is the share of
 frames that were lost. Lines: the mean windows of Reno, 1.22 / p^0.5, and of Cubic, 1.054 RTT^0.75 /
-p^0.75 or Reno's if that is more, over what the pipe holds. DCTCP of ns-3 answers a loss by what
+p^0.75 or Reno's if that is more, over the bandwidth-delay product. DCTCP of ns-3 answers a loss by what
 marks have taught it, which is next to nothing here.
 """
 
@@ -53,10 +53,10 @@ def draw(figure, flows):
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.set_title(f"round trip {round(rtt_ps / PS_PER_MS)} ms", loc="left")
-        ax.set(xlabel="lost frames [1]", ylim=(0.005, 1.5))
+        ax.set(xlabel="frame loss ratio [1]", ylim=(0.005, 1.5))
         ax.grid(True)
         if ax is axes[0] or figures.is_column(figure):
-            ax.set_ylabel("share of the pipe [1]")
+            ax.set_ylabel("link utilization [1]")
     figures.legend(figure, [axes[0]], 4, _law_lines(looks))
     return data
 

@@ -48,7 +48,7 @@ def draw(figure, demands):
         ax.set_xticks(sorted(data[SCALE].unique()))
         ax.grid(axis="y")
         if ax is axes[0] or figures.is_column(figure):
-            ax.set_ylabel("completion over that\nat the fair rate [1]")
+            ax.set_ylabel("completion time / that\nat the fair rate [1]")
     figures.legend(figure, [axes[0]], 3)
     return data
 
