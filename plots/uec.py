@@ -3,7 +3,7 @@
 
 Compare with the outputs that lie beside Ultra Ethernet's simulator (uet-htsim, validate_outputs):
 1024 hosts, three tiers, 100 Gb/s, 2 MB. Bars: mean of two permutations, ticks: each of them;
-crosses: published, one permutation, two where REPS had an answer for each packet or for four and
+crosses: published, one permutation, two where REPS had an ACK for each packet or for four and
 where mixed entropies were run twice. Paths are each simulator's own, so single paths are a draw of
 their own in both. Which of its links were slow is not published: only the order compares there.
 Logarithmic axes.

@@ -3,7 +3,7 @@
 
 6 Gb/s from east to west go by the middle once the controller has moved them. Lines: delay of the
 news, one step, and the 32 ms of the first packet on the new path; and what is lost: what was on the
-old path, 30 ms of data and 30 ms of answers, and all that is sent into the cut link. Recovery is
+old path, 30 ms of data and 30 ms of ACKs, and all that is sent into the cut link. Recovery is
 counted in samples of 10 ms, up to the end of the first with 90 % of the rate before.
 """
 

@@ -24,7 +24,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         ``block_packets``, ``parity_packets``: k and m of the code; ``data_packets``: those of the
         messages; ``parity_share``: packets of parity that were sent, over them [1];
         ``resent_packets``: packets sent again, ``resent_share``: over data packets [1];
-        ``lost_frames``: on wires, answers among them; ``timeouts``; ``completion_ps``: first start
+        ``lost_frames``: on wires, ACKs among them; ``timeouts``; ``completion_ps``: first start
         to last delivery.
     """
     flows = run.flows

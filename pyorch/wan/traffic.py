@@ -32,7 +32,7 @@ class Stream:
     path: tuple[Cable, ...]
 
     def hops(self) -> list[tuple[int, int, int, int, int]]:
-        """Return hop, node, peer, parallel and direction of its path and that of its answers."""
+        """Return hop, node, peer, parallel and direction of its path and that of its ACKs."""
         there = [(hop, a, b, parallel, 0) for hop, (a, b, parallel) in enumerate(self.path)]
         back = enumerate(reversed(self.path))
         return there + [(hop, b, a, parallel, 1) for hop, (a, b, parallel) in back]

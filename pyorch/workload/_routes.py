@@ -2,7 +2,7 @@
 """Routes beside a file of flows: a row per link of the path of a flow, as ``paths.parquet`` has it.
 
 The path goes from the source to the destination; what a host sends by its own port may be left out.
-With `reverse` 1 it is the path of the answers, from the destination to the source. A flow that is
+With `reverse` 1 it is the path of the ACKs, from the destination to the source. A flow that is
 not in the file goes where the switches send it.
 """
 

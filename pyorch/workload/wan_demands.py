@@ -238,7 +238,7 @@ def flows(
 def routes(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """Return the path of each flow and of its answers, which come back by the same cables."""
+    """Return the path of each flow and of its ACKs, which come back by the same cables."""
     if not params.routed:
         return {}
     streams = traffic(params, nodes, links).streams
@@ -247,7 +247,7 @@ def routes(
 
 
 def _rows_of(flow: int, stream: Stream) -> list[tuple]:
-    """Return the rows of the paths of a flow and its answers."""
+    """Return the rows of the paths of a flow and its ACKs."""
     return [(flow, *hop) for hop in stream.hops()]
 
 
