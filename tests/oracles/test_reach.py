@@ -32,6 +32,37 @@ def test_a_flow_leaves_by_a_port_that_leads_to_its_destination(transport):
         assert got.port(0, 30)["sent_data_packets"] == 25  # of 4096 bytes
 
 
+@pytest.mark.parametrize(
+    "transport",
+    [
+        ROCE,
+        SPRAY,
+        ("ns3::NdpTransport", {}),
+        ("ns3::EqdsTransport", {}),
+        ("ns3::UecTransport", {"ReceiverCredit": True}),
+        ("ns3::MpRdmaTransport", {}),
+        ("ns3::HomaTransport", {}),
+        ("ns3::MptcpTransport", {}),
+    ],
+)
+@pytest.mark.parametrize("cut_at", [0, 1])
+def test_a_port_that_never_leads_there_does_not_stand_in_for_one_that_is_cut(transport, cut_at):
+    # Oracle: the topology. Host 0 reaches host 1 by the switch of their rack alone, and the switch
+    # of its rail leads to host 2; while a link of the rack is cut there is no way at all.
+    network = Network(hosts=[0, 1, 2], switches=[(20, 1), (30, 1)])
+    for host, switch in ((0, 20), (1, 20), (0, 30), (2, 30)):
+        network.link(host, switch, 100 * GBPS, 100 * NS_PS)
+    flows = Flows()
+    flows.add(0, 1, 100_000, start_ps=2 * US_PS)
+    cut = [(US_PS, cut_at, 20, 0), (500 * US_PS, cut_at, 20, 100 * GBPS)]
+
+    marks = ("ns3::RedEcn", {"KminBytes": 14_000, "KmaxBytes": 56_000})
+    got = run(network, flows, [transport], link_events=cut, queue=marks)
+
+    assert got.port(0, 30)["sent_frames"] == 0
+    assert got.flow(0)["receiver_end_ps"] > 500 * US_PS
+
+
 def planes(n_planes: int) -> Network:
     """Return hosts 0 and 1 with a switch in each of some planes between them."""
     network = Network(hosts=[0, 1], switches=[(10 + plane, 1) for plane in range(n_planes)])

@@ -107,10 +107,15 @@ RouteBook::DistanceFrom(PortId port, uint32_t dst, const Routing& routing) const
     return routing.Distance(peer.node, dst);
 }
 
-/// Near is what was near as the network was built; a port that leads nowhere now is not near.
+/// Near is what was near as the network was built; a port that leads nowhere now is not near, but
+/// if no port leads there now all are that did.
 bool
 RouteBook::IsNearest(PortId port, uint32_t dst) const
 {
+    if (DistanceFrom(port, dst, *m_nominal) == Routing::FAR)
+    {
+        return false;
+    }
     const auto distance = [this, dst](PortId own) {
         const bool leads = !m_network.ports[own].down &&
                            DistanceFrom(own, dst, *m_inForce) != Routing::FAR;
