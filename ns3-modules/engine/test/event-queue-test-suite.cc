@@ -103,7 +103,8 @@ class EventQueueAgainstSort : public TestCase
             if (Draw(0, 3) == 0) // a wire: never before what was pushed there last
             {
                 uint64_t& lastPs = m_lastOnWirePs[Draw(0, WIRES - 1)];
-                const uint64_t gapPs = Draw(0, 1) ? GAPS_PS[Draw(0, 1)] : DrawDelay(nowPs) / 4;
+                const uint64_t gapPs =
+                    Draw(0, 1) ? GAPS_PS[Draw(0, GAPS_PS.size() - 1)] : DrawDelay(nowPs) / 4;
                 timePs = lastPs = std::max(lastPs, nowPs + Draw(0, 3)) + gapPs;
                 const auto wire = static_cast<uint32_t>(&lastPs - m_lastOnWirePs.data());
                 m_queue.PushWire(nowPs, wire, {timePs, target, payload});
@@ -174,7 +175,8 @@ class EventQueueAgainstSort : public TestCase
     std::mt19937_64 m_random;
     uint32_t m_lanes;
     static constexpr uint32_t WIRES = 5;
-    static constexpr std::array<uint64_t, 3> GAPS_PS{10, 5'000, 10}; ///< One of them twice
+    /// One of them twice, and more than there are lanes for.
+    static constexpr std::array<uint64_t, 7> GAPS_PS{10, 5'000, 10, 70, 800, 9'000, 11};
     std::array<uint64_t, WIRES> m_lastOnWirePs{};
     EventQueue m_queue;
     std::vector<uint64_t> m_laneDelayPs;
@@ -304,7 +306,7 @@ class FabricEventQueueTestSuite : public TestSuite
     {
         for (uint32_t seed = 1; seed <= 4; seed++)
         {
-            for (const uint32_t lanes : {0U, 1U, 8U})
+            for (const uint32_t lanes : {0U, 1U, EventQueue::MAX_LANES})
             {
                 AddTestCase(new EventQueueAgainstSort(seed, lanes), Duration::QUICK);
             }
