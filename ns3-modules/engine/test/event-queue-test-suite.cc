@@ -212,6 +212,14 @@ class EventLaneLimits : public TestCase
             NS_TEST_ASSERT_MSG_EQ((PopInstant(queue) == expected), true, "pair " << i);
         }
         NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty");
+        std::vector<Row> expected;
+        for (uint32_t i = 0; i < 5000; i++)
+        {
+            queue.PushLane(0, {3000, i, 0});
+            expected.emplace_back(3000, i, 0);
+        }
+        NS_TEST_EXPECT_MSG_EQ((PopInstant(queue) == expected), true, "all at once");
+        NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty again");
     }
 };
 
@@ -273,7 +281,7 @@ class ControlComesEarlier : public TestCase
         const uint32_t timer = EventTarget(EventType::TIMER, 3);
         const uint32_t arrival = EventTarget(EventType::ARRIVE, 0);
         queue.PushWire(0, 0, {FAR_PS / 3, arrival, 6});
-        queue.Push(0, {5, timer, 1});
+        queue.Push(0, {2000, timer, 1});
         queue.Push(0, {FAR_PS, control, 2});
         queue.Push(0, {2 * FAR_PS, control, 3});
         queue.Push(0, {FAR_PS / 2, timer, 4});
@@ -281,8 +289,8 @@ class ControlComesEarlier : public TestCase
 
         queue.AdvanceControl(FAR_PS - 1000);
         NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), 1000, "earlier");
-        const std::vector<Row> expected{{5, timer, 1},
-                                        {1000, control, 2},
+        const std::vector<Row> expected{{1000, control, 2},
+                                        {2000, timer, 1},
                                         {FAR_PS / 3, arrival, 6},
                                         {FAR_PS / 2, timer, 4},
                                         {FAR_PS + 1000, control, 3}};

@@ -187,6 +187,50 @@ class ArrivalsAreMerged : public TestCase
     }
 };
 
+/// Oracle: the port at the other end, whichever lane an arrival was in. Each lane is in order; the
+/// two of them, of unlike delays, are not.
+class LanesOfUnlikeDelays : public TestCase
+{
+  public:
+    LanesOfUnlikeDelays()
+        : TestCase("arrivals of one instant by lanes of 10 and of 20 ps")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        EventQueue queue;
+        const uint8_t lanes[]{queue.LaneFor(EventType::ARRIVE, 10),
+                              queue.LaneFor(EventType::ARRIVE, 20)};
+        FramePool frames;
+        Instant instant;
+        instant.SetPorts({0, 1, 2, 3, 4, 5});
+        uint64_t nowPs = 0;
+        for (const bool isSlowFirst : {true, false})
+        {
+            for (const bool isSlow : {true, false}) // 20 ps before, then 10 ps before
+            {
+                for (const uint32_t port : {0, 2, 4})
+                {
+                    queue.PushLane(lanes[isSlow],
+                                   {nowPs + 20,
+                                    EventTarget(EventType::ARRIVE, port + (isSlow != isSlowFirst)),
+                                    frames.Allocate()});
+                }
+            }
+            nowPs += 20;
+            queue.PopInstant(queue.FindNext(), instant, [](const Event&) {});
+            instant.Order(frames);
+            NS_TEST_ASSERT_MSG_EQ(instant.arrived.Size(), 6, "all of them");
+            for (uint32_t port = 0; port < 6; port++)
+            {
+                NS_TEST_EXPECT_MSG_EQ(IndexOf(instant.arrived[port]), port, "by port");
+            }
+        }
+    }
+};
+
 /// Oracle: by hand. What is in use keeps its place, what is not takes no memory: it reads zero.
 class FramesGivenBack : public TestCase
 {
@@ -233,6 +277,7 @@ class FabricInstantTestSuite : public TestSuite
         }
         AddTestCase(new TransmissionsAreSorted, Duration::QUICK);
         AddTestCase(new ArrivalsAreMerged, Duration::QUICK);
+        AddTestCase(new LanesOfUnlikeDelays, Duration::QUICK);
         AddTestCase(new FramesGivenBack, Duration::QUICK);
     }
 };
