@@ -122,7 +122,6 @@ Instant::FindRuns()
         const uint32_t rank = Rank(*key);
         if (rank <= last && key != start) [[unlikely]]
         {
-            m_anyPair |= rank == last;
             m_runs.push_back({start, key});
             start = key;
             if (m_runs.size() == FEW)

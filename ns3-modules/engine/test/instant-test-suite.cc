@@ -256,6 +256,8 @@ class FramesGivenBack : public TestCase
         frames.Free(b);
         frames.GiveBack();
         NS_TEST_EXPECT_MSG_EQ(frames[b].packet, 0, "none is");
+        frames[b].noted = true; // to read what its note was
+        NS_TEST_EXPECT_MSG_EQ(frames.FindNote(b)->stampPs, 0, "nor is a note");
         NS_TEST_EXPECT_MSG_EQ(frames.Peak(), 2, "the most ever");
         NS_TEST_EXPECT_MSG_EQ(frames.Allocate(), b, "the last one that was freed");
         NS_TEST_EXPECT_MSG_EQ(frames[b].next, NO_FRAME, "a fresh frame");

@@ -8,6 +8,7 @@
 #include <map>
 #include <queue>
 #include <random>
+#include <set>
 #include <vector>
 
 namespace ns3
@@ -169,16 +170,30 @@ class RoutesAreAllShortestPaths : public TestCase
     void CompareAll(const Graph& graph)
     {
         const Routing routing(graph.nodes, graph.ports.data());
+        std::set<std::pair<uint32_t, std::vector<PortId>>> groups; // one of a switch for all hosts
+        uint32_t lastHops = 0;
         for (uint32_t node = 0; node < graph.nodes.size(); node++)
         {
             if (!graph.nodes[node].isSwitch)
             {
-                Compare(graph, routing, node);
+                Compare(graph, routing, node, groups, lastHops);
             }
         }
+        NS_TEST_ASSERT_MSG_EQ(routing.NumGroups(), groups.size() + lastHops, "groups are shared");
     }
 
-    void Compare(const Graph& graph, const Routing& routing, uint32_t host)
+    /**
+     * @param graph the graph
+     * @param routing its routes
+     * @param host node of a host
+     * @param groups gets what leads to it over other switches
+     * @param lastHops grows by the switches next to it
+     */
+    void Compare(const Graph& graph,
+                 const Routing& routing,
+                 uint32_t host,
+                 std::set<std::pair<uint32_t, std::vector<PortId>>>& groups,
+                 uint32_t& lastHops)
     {
         const auto hops = graph.HopsTo(host);
         for (uint32_t node = 0; node < graph.nodes.size(); node++)
@@ -198,6 +213,14 @@ class RoutesAreAllShortestPaths : public TestCase
                 {
                     expected.push_back(p);
                 }
+            }
+            if (hops[node] == 1)
+            {
+                lastHops++;
+            }
+            else if (!expected.empty())
+            {
+                groups.emplace(node, expected);
             }
             const uint32_t nextHop = routing.NextHopTo(node, graph.nodes[host].host);
             std::vector<PortId> got;
