@@ -46,6 +46,37 @@ def permutation() -> Flows:
     return flows
 
 
+def test_more_delays_and_directions_than_lanes_change_nothing():
+    # Each switch hears, in this order, of hosts of its own, of the domain before, of more hosts of
+    # its own and of the domain behind, over four delays each: 16 lanes, of which there are 12.
+    network = Parted()
+    delays_ps = [DELAY + 1000 * i for i in range(4)]
+    for domain in range(3):
+        switch = 100 * (domain + 1)
+        network.switches.append((switch, 1))
+        for i, delay_ps in enumerate(delays_ps):
+            for host in (switch - 99 + i, switch - 49 + i):
+                network.hosts.append(host)
+                network.link(host, switch, RATE, delay_ps)
+            if domain > 0:
+                network.link(switch - 100, switch, RATE, delay_ps, parallel=i)
+    hosts = network.hosts
+    network.domains = [(host - 1) // 100 for host in hosts] + [0, 1, 2]
+    flows = Flows()
+    for i, host in enumerate(hosts):
+        flows.add(host, hosts[(i + 9) % len(hosts)], 60_000)
+        flows.add(host, hosts[(i + 1) % len(hosts)], 60_000)
+
+    expected = run(network_in_one(network), flows)
+
+    expect_the_same(run(network, flows), expected)
+
+
+def network_in_one(network: Parted) -> Network:
+    """Return the network without its domains."""
+    return Network(network.hosts, network.switches, network.links)
+
+
 EVERYTHING = {
     "forwarding": "ns3::RandomSpray",
     "queue": ("ns3::RedEcn", {"KminBytes": 0, "KmaxBytes": 20_000}),

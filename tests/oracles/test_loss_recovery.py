@@ -4,7 +4,7 @@
 import math
 
 import pytest
-from oracle_network import GBPS, MS_PS, US_PS, line, one_flow, run
+from oracle_network import GBPS, MS_PS, US_PS, Flows, Network, line, one_flow, run
 
 pytestmark = pytest.mark.ns3
 
@@ -277,3 +277,27 @@ def test_the_sprayed_transport_sends_one_packet_for_one_loss():
     flow = got.flow(0)
     assert (flow["retransmitted_packets"], flow["timeouts"]) == (1, 0)
     assert flow["sent_data_packets"] == 1001
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_what_takes_the_place_of_a_trimmed_frame_is_the_last_of_its_queue(seed):
+    # Oracle: conservation, and what the engine finds in its queues at the end. Frames wait at the
+    # first switch, so they were in a queue before they meet a full one, and senders are far away:
+    # that queue runs empty before more data comes.
+    network = Network(hosts=list(range(5)), switches=[(10, 1), (11, 1)])
+    flows = Flows()
+    for host in range(4):
+        network.link(host, 10, RATE, 20 * US_PS)
+        flows.add(host, 4, 50_000)
+    network.link(10, 11, RATE, US_PS)
+    network.link(11, 4, RATE // 4, US_PS)
+
+    got = run(
+        network, flows, [("ns3::NdpTransport", {})], seed=seed,
+        queue=("ns3::TrimmingQueue", {"LimitBytes": 33_280}),
+    )  # fmt: skip
+
+    assert got.port(11, 4)["trimmed_packets"] > 0
+    sent, again = (got["flows"][f"{name}_packets"] for name in ("sent_data", "retransmitted"))
+    assert (sent - again).tolist() == [math.ceil(50_000 / MTU)] * 4
+    assert again.sum() == got["flows"]["trimmed_packets"].sum()

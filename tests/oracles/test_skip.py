@@ -225,6 +225,34 @@ def test_what_repeats_to_the_picosecond_is_skipped_without_any_error(
     check_equal(got, full)
 
 
+def test_periods_are_skipped_until_the_last_packet_of_a_message_and_no_further():
+    # Oracle: n packets, the last one of a byte, one behind the other on the first link, then the
+    # last one on the second. Whatever n is of the packets of a span, one is left of each message.
+    last_ps = (64 + 20) * BYTE_PS
+    for packets in range(2000, 2066):
+        flows = one_flow(0, 1, (packets - 1) * MTU + 1)
+
+        got = run(star(2, RATE, DELAY_PS), flows, [(SPRAY, {"WindowBdp": 2})], **SKIP)
+
+        assert skipped(got)[1] > 0.5 * packets
+        assert (got["skips"]["exact"] == 1).all()
+        assert got.fct_ps() == (packets - 1) * DATA_PS + DATA_PS + last_ps + 2 * DELAY_PS
+
+
+def test_what_leaves_the_state_as_it_is_ends_no_period():
+    # Oracle: the full run. Computations end at a host of which nothing is sent, 20 times.
+    packets, every_ps = 20_000, 300 * US_PS
+    flows = one_flow(0, 1, packets * MTU)
+    tasks = [(1 + i, 0, 2, i, (1 + i) * every_ps) for i in range(20)]
+    network, transport = star(3, RATE, DELAY_PS), (SPRAY, {"WindowBdp": 2})
+
+    got = run(network, flows, [transport], tasks=tasks, **SKIP)
+
+    assert skipped(got)[1] > 0.9 * packets
+    assert len(got["skips"]["exact"]) > 20
+    check_equal(got, run(network, flows, [transport], tasks=tasks))
+
+
 def random_case(seed):
     """Draw a network, who sends what to whom, and how."""
     rng = np.random.default_rng(seed)
