@@ -18,7 +18,7 @@ from pyorch import spec as specs
 from pyorch import traces
 from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
-from pyorch.spec.parameters import headings, telling
+from pyorch.spec.parameters import headings, order, telling
 
 ROOT = Path(__file__).parents[1]
 SMALL = """\
@@ -309,6 +309,29 @@ def test_results_show_the_parameters_that_tell_runs_apart_by_their_shortest_name
 
     assert told == list(columns)[3:]
     assert headings(told) == ["flow_control type", "leaves", "transport Rto", "1 Rto"]
+
+
+def test_runs_are_ordered_by_what_tells_them_apart_and_by_the_size_of_numbers():
+    # In this order: nothing before something, 4 before 16 in a text, 0.9 before 10, seeds last.
+    # The timeout is always that of its type, so it tells nothing.
+    points = [
+        (None, "a", "9ms", 0.9, 2), (4, "b", "1ms", 0.9, 1), (4, "b", "1ms", 0.9, 3),
+        (4, "b", "1ms", 10, 2), (16, "b", "1ms", 0.9, 1),
+    ]  # fmt: skip
+    runs = [
+        {
+            "seed": seed,
+            "transport.0.attributes.Entropy": paths and f"ns3::PermutedEntropy[Paths={paths}]",
+            "transport.0.attributes.Rto": rto,
+            "transport.0.type": type_,
+            "workload.0.load": load,
+        }
+        for paths, type_, rto, load, seed in points
+    ]
+    shuffled = [3, 0, 4, 2, 1]
+
+    assert "transport.0.attributes.Rto" not in telling(runs)
+    assert [shuffled[i] for i in order([runs[i] for i in shuffled])] == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.ns3

@@ -183,7 +183,12 @@ def compare(
 @app.command()
 def plot(
     kind: Annotated[str, typer.Argument(help="See: list plots")],
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Folders or names of runs.")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Folders or names of runs; they are ordered by what differs."
+        ),
+    ],
     results: ResultsOption = Path("results"),
     out: Annotated[
         Path | None, typer.Option(help="A file .pdf, .svg or .png, or a folder; figures/.")

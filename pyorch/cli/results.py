@@ -15,7 +15,7 @@ from pyorch.runs.catalog import COLUMNS, catalog, find
 from pyorch.runs.compare import compare as differences
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
-from pyorch.spec.parameters import headings, shown, telling
+from pyorch.spec.parameters import headings, order, shown, telling
 from pyorch.units import format_si
 
 #: Of the columns of `catalog`, those that fit a screen: heading and unit.
@@ -97,10 +97,11 @@ def compare(a: str, b: str, folder: Path, as_csv: bool) -> None:
 
 
 def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bool) -> None:
-    """Draw a view of some runs to files, or to a window."""
+    """Draw a view of some runs, ordered by what differs, to files or to a window."""
     from pyorch import views
 
-    chosen = [RunResult(find(name, folder)) for name in names]
+    given = [RunResult(find(name, folder)) for name in names]
+    chosen = [given[place] for place in order([run.parameters for run in given])]
     if window:
         _window(views.draw(kind, chosen))
     elif kind == "timeline" and out is not None and out.suffix == ".json":

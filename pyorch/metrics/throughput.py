@@ -3,7 +3,6 @@
 
 import pandas as pd
 
-from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables, refuse
 
 #: What comes before this share of a flow's packets has arrived is not counted [1].
@@ -29,12 +28,13 @@ def measure(run: RunTables) -> pd.DataFrame:
         slowest link of its path [1]; ``window_packets``: data packets that arrive in ``rtt_ps``;
         ``lost_share``: of the frames that set out on the links of its path, of any flow and in the
         whole run, those lost or corrupted on a wire [1], <NA> without a single path;
-        ``retransmitted_packets``, ``timeouts``: of the whole run.
+        ``retransmitted_packets``, ``timeouts``: of the whole run. Rates of a flow that ends within
+        two samples are <NA>.
 
     Raises
     ------
     TraceError
-        The run has no samples, or too few of a flow.
+        The run has no samples.
     """
     flows = run.flows
     refuse(refusal(run.spec))
@@ -45,7 +45,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     rows = []
     for place, flow in enumerate(flows.itertuples(index=False)):
         own = whole[(whole["flow"] == flow.flow) & (whole["time_ps"] <= flow.receiver_end_ps)]
-        packets, per_packet_bytes, time_ps = _settled(run, own, flow.flow)
+        packets, per_packet_bytes, time_ps = _settled(run, own)
         rtt_ps, slowest_bps = 2 * int(idle["delay_ps"][place]), int(idle["slowest_bps"][place])
         throughput_bps = packets * per_packet_bytes * 8e12 / time_ps
         rows.append(
@@ -63,15 +63,15 @@ def measure(run: RunTables) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _settled(run: RunTables, own: pd.DataFrame, flow: int) -> tuple[int, float, int]:
-    """Return the packets of a settled flow, their mean size with framing, and in which time."""
+def _settled(run: RunTables, own: pd.DataFrame) -> tuple[float, float, float]:
+    """Return the packets of a settled flow, their mean size with framing, and in which time.
+
+    NaN of one that ends within two samples.
+    """
     counted = own["arrived_packets"].cumsum()
     later = own[counted >= SETTLED_SHARE * counted.max()] if len(own) else own
     if len(later) < 2:
-        raise TraceError(
-            f"{run.folder}/flow_samples.parquet: flow {flow} ends within two samples. Sample more"
-            " often, or send more."
-        )
+        return (float("nan"),) * 3
     packets = int(later["arrived_packets"].iloc[1:].sum())
     framed_bytes = later["arrived_bytes"].iloc[1:].sum() / packets
     time_ps = int(later["time_ps"].iloc[-1] - later["time_ps"].iloc[0])

@@ -11,7 +11,7 @@ from pyorch import traces
 from pyorch.errors import PyorchError, TraceError
 from pyorch.runs.finished import FILES
 from pyorch.spec import engine as engines
-from pyorch.spec.parameters import differing, flat
+from pyorch.spec.parameters import differing, flat, order
 
 #: Columns that every row has; those after them are the parameters that differ.
 COLUMNS = (
@@ -21,7 +21,7 @@ COLUMNS = (
 
 
 def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.DataFrame:
-    """Return what is there: one row per folder of a run, sorted by scenario and name.
+    """Return what is there: one row per folder of a run, by scenario and what differs.
 
     Parameters
     ----------
@@ -57,8 +57,10 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
         by_scenario.setdefault(row["scenario"], []).append((row, parameters))
     rows = []
     for found in by_scenario.values():
-        changed = [key for key in differing(p for _, p in found) if key != "seed"]
-        rows += [row | {key: p.get(key) for key in changed} for row, p in found]
+        parameters = [p for _, p in found]
+        changed = [key for key in differing(parameters) if key != "seed"]
+        ordered = (found[place] for place in order(parameters))
+        rows += [row | {key: p.get(key) for key in changed} for row, p in ordered]
     table = pd.DataFrame(rows, columns=None if rows else list(COLUMNS))
     whole = ["seed", "flows", "flows_done", "size_bytes", "peak_memory_bytes"]
     return table.astype(dict.fromkeys(whole, "Int64"))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes resolved specs, leaves their parameters by key path, and which of them differ."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyorch.units import format_si
 
@@ -58,17 +59,39 @@ def short(key: str) -> str:
 def telling(many: Iterable[Mapping[str, object]]) -> list[str]:
     """Return the key paths that a reader needs to tell these apart, sorted.
 
-    An attribute that is the same wherever its type is says no more than the type.
+    An attribute that is the same wherever its type is the same says no more than the type.
     """
     many = list(many)
     keys = differing(many)
     found = []
     for key in keys:
         owner = key.partition(".attributes.")[0] + ".type"
-        values = {repr(one[key]) for one in many if one.get(key) is not None}
-        if values and not (owner != key and owner in keys and len(values) == 1):
+        if owner != key and owner in keys:
+            pairs = {(repr(one.get(owner)), repr(one.get(key))) for one in many}
+            if len(pairs) == len({type_ for type_, _ in pairs}):
+                continue
+        if any(one.get(key) is not None for one in many):
             found.append(key)
     return found
+
+
+def order(many: Sequence[Mapping[str, object]]) -> list[int]:
+    """Return the places of these in the order of what tells them apart, the seed last.
+
+    Numbers are ordered by their size, also those within a text.
+    """
+    keys = sorted(telling(many), key="seed".__eq__)
+    return sorted(range(len(many)), key=lambda i: [_rank(many[i].get(key)) for key in keys])
+
+
+def _rank(value: object) -> tuple:
+    """Return what a value is ordered by: nothing, numbers, texts."""
+    if value is None:
+        return (0,)
+    if isinstance(value, int | float):
+        return (1, value)
+    parts = re.split(r"(\d+)", str(value))
+    return (2, [(int(part), "") if part.isdecimal() else (-1, part) for part in parts])
 
 
 def headings(keys: Iterable[str]) -> list[str]:

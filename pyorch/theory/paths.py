@@ -33,6 +33,7 @@ class Network:
         self._out = np.lexsort((parallel, self.head, self.tail))
         self._first = np.searchsorted(self.tail[self._out], np.arange(self.n_nodes + 1))
         self._switch_row = np.cumsum(self.is_switch) - 1
+        self._access, self._attached = self._access_rows()
         self._hops = self._switch_hops()
 
     def out_links(self, node: int) -> np.ndarray:
@@ -66,7 +67,10 @@ class Network:
         at, hops = src.copy(), []
         while np.any(at != dst):
             step = np.full(len(src), -1)
-            for node in np.unique(at[at != dst]):
+            if not hops:  # most hosts have one link: nothing to choose
+                single = (at != dst) & (self._first[at + 1] - self._first[at] == 1)
+                step[single] = self._out[self._first[at[single]]]
+            for node in np.unique(at[(at != dst) & (step < 0)]):
                 flows = np.flatnonzero((at == node) & (at != dst))
                 step[flows] = self._step(node, flows, dst[flows], choose, len(hops))
             at = np.where(step >= 0, self.head[step], at)
@@ -78,8 +82,6 @@ class Network:
     ) -> np.ndarray:
         """Return the next link of flows that are all at one node."""
         out = self.out_links(node)
-        if len(out) == 1 and hop == 0:
-            return np.full(len(flows), out[0])
         far = self._distance(self.head[out], dst)  # one row per link, one column per flow
         nearest = far.min(axis=0)
         if np.isinf(nearest).any():
@@ -99,18 +101,21 @@ class Network:
         result = np.full((len(nodes), len(dst)), np.inf)
         switches = self.is_switch[nodes]
         rows = self._switch_row[nodes[switches]]
-        targets, column = np.unique(dst, return_inverse=True)
-        near = np.stack(
-            [self._hops[np.ix_(rows, self._access(t))].min(axis=1) for t in targets], axis=1
-        )
-        result[switches] = near[:, column] + 1
+        access = self._access[dst]
+        near = self._hops[rows[:, None, None], access[None]].min(axis=2)
+        result[switches] = np.where(self._attached[dst], near + 1, np.inf)
         result[nodes[:, None] == dst[None, :]] = 0
         return result
 
-    def _access(self, host: int) -> np.ndarray:
-        """Return the rows of the switches that a host is connected to."""
-        peers = self.head[self.out_links(host)]
-        return self._switch_row[peers[self.is_switch[peers]]]
+    def _access_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return, per node, the rows of the switches of a host, repeated, and if it has any."""
+        up = self._out[~self.is_switch[self.tail[self._out]]]
+        up = up[self.is_switch[self.head[up]]]
+        row = np.append(self._switch_row[self.head[up]], 0)
+        first = np.searchsorted(self.tail[up], np.arange(self.n_nodes + 1))
+        count = np.diff(first)
+        place = first[:-1, None] + np.arange(count.max(initial=1)) % np.maximum(count, 1)[:, None]
+        return row[place], count > 0
 
     def recorded_routes(self, flow: np.ndarray, paths: dict[str, np.ndarray]) -> np.ndarray:
         """Return the directed links of each flow as a run has recorded them, padded with -1.

@@ -42,18 +42,23 @@ class Outcome:
         Snakemake's own words.
     tables : list of Path
         Of the metrics, those that are there.
+    folder : str
+        Where these lie below the scenario, and what they said below their log.
     """
 
     status: int
     progress: Progress
     log: Path
     tables: list[Path] = field(default_factory=list)
+    folder: str = ""
 
     def failures(self) -> list[str]:
         """Return one line for each job that failed: which, and its last words."""
         found = []
         for rule, name in self.progress.failed:
-            log = Path("logs", rule, f"{name}.log")
+            scenario, _, what = name.partition("/")
+            below = self.folder if rule == "metrics" else ""
+            log = Path("logs", rule, scenario, below, f"{what}.log")
             words = last_line(log) if log.exists() else f"see {self.log}"
             found.append(f"{name}: {words}")
         return found
@@ -120,7 +125,7 @@ def sweep(
             break
         ownership.wait_for_others()
     tables = [Path("results", scenario, folder, f"{name}.csv") for name in metrics]
-    return Outcome(status, progress, log, [path for path in tables if path.exists()])
+    return Outcome(status, progress, log, [path for path in tables if path.exists()], folder)
 
 
 def _work(runs: Iterable[specs.Run]) -> dict[str, float]:

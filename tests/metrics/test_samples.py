@@ -120,12 +120,22 @@ def test_throughput_is_counted_from_a_third_of_the_packets_on_in_whole_samples()
     assert table["lost_share"].isna().tolist() == [False, True, True, True]
 
 
-def test_throughput_needs_samples_and_several_of_them():
+def test_throughput_needs_samples():
     with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 100 ms}")):
         measure("throughput", run_of([1000] * 4))
-    run = run_of([15_000_000] * 4, more="trace: {sample: 10 us}")
+
+
+def test_a_flow_that_ends_within_two_samples_has_no_throughput_and_spoils_no_other():
+    # Flow 0 has one sample, flow 3 none; flow 1 two whole ones: 5 packets of 1084 B in 10 us.
+    run = run_of([25_000_000] * 4, through(0, 6), more="trace: {sample: 10 us}")
+    samples = [(10_000_000, 0, 4), (10_000_000, 1, 3), (20_000_000, 1, 5)]
     run._tables["flow_samples"] = pd.DataFrame(
-        [(10_000_000, 0, 4, 4256)], columns=list(traces.CONTRACTS["flow_samples"])
+        [(*sample, 1064 * sample[2]) for sample in samples],
+        columns=list(traces.CONTRACTS["flow_samples"]),
     )
-    with pytest.raises(TraceError, match="flow 0 ends within two samples. Sample more often"):
-        measure("throughput", run)
+
+    rate = measure("throughput", run).set_index("flow")["throughput_bps"]
+
+    assert rate.isna().tolist() == [True, False, True, True]
+    assert rate[1] == pytest.approx(5 * 1084 * 8 / 10e-6)
+

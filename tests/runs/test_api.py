@@ -160,6 +160,7 @@ def test_results_say_what_differs_and_what_is_not_whole():
     assert table.loc[late.id, ["state", "flows_done"]].tolist() == ["stopped", 0]
     assert set(table["link.rate_bps"]) == {800 * 10**9, 400 * 10**9}
     assert "link.delay_ps" not in table.columns
+    assert table["link.rate_bps"].is_monotonic_increasing  # not the order of their hashes
 
 
 @pytest.mark.ns3

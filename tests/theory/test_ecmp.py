@@ -220,6 +220,16 @@ def test_a_host_nobody_can_reach_is_named():
         network.routes(np.array([0]), np.array([1]), lambda *_: 0)
 
 
+def test_a_host_that_no_switch_has_is_named():
+    # Hosts 0 and 1 are joined by a cable, so nothing comes to host 0 through switch 3.
+    nodes = {"node": np.arange(4), "is_switch": np.array([0, 0, 0, 1])}
+    links = {"node_a": np.array([0, 2]), "node_b": np.array([1, 3]), "parallel": np.array([0, 0]),
+             "rate_bps": np.array([1, 1]), "delay_ps": np.array([0, 0])}  # fmt: skip
+    network = paths.Network(nodes, links)
+    with pytest.raises(TheoryError, match="no way leads from node 3 to the target of flow row 0"):
+        network.routes(np.array([2]), np.array([0]), lambda *_: 0)
+
+
 def test_a_sprayed_flow_has_no_fluid_value_of_its_own():
     tables = fabric(4, 2, 3)
     network = paths.Network(tables["nodes"], tables["links"])

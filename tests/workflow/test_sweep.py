@@ -17,7 +17,7 @@ from pyorch.spec import plan
 from pyorch.spec.scenario import read_scenario
 from pyorch.workflow.events import Progress
 from pyorch.workflow.planfile import planned, read_plan, write_plan
-from pyorch.workflow.sweep import metrics_of
+from pyorch.workflow.sweep import Outcome, metrics_of
 
 EVENTS = [
     {"jobs": {"all": 1, "metrics": 2, "simulate": 3, "total": 6}},
@@ -158,6 +158,23 @@ def test_a_sweep_makes_runs_and_tables_once_and_leaves_snakemake_to_its_log(proj
     assert "tiny: 0 runs made, 2 finished before, 0 failed." in again.stdout
     # The workflow of the study finds the same runs and tables finished.
     assert set(project.jobs("results/tiny/laptop/slowdown.csv")) == set()
+
+
+def test_what_a_metric_said_when_it_failed_is_shown(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for rule, log, words in [
+        ("metrics", "x/smoke-1234/fct.log", "fct: flow 3 did not finish"),
+        ("simulate", "x/s2-b.log", "killed"),
+    ]:
+        path = Path("logs", rule, log)
+        path.parent.mkdir(parents=True)
+        path.write_text(f"first\n{words}\n")
+    progress = Progress(total=2, failed=[("metrics", "x/fct"), ("simulate", "x/s2-b")])
+
+    assert Outcome(1, progress, Path("log"), folder="smoke-1234").failures() == [
+        "x/fct: fct: flow 3 did not finish",
+        "x/s2-b: killed",
+    ]
 
 
 @pytest.mark.ns3
