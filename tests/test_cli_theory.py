@@ -97,6 +97,18 @@ def test_the_fluid_permutation_is_one_row_per_draw():
     assert float(found[0]["slowdown_p100"]) >= float(found[0]["slowdown_p50"]) >= 1
 
 
+def test_what_a_code_of_two_and_one_cannot_give_back():
+    # Of three packets two are lost, 3 p^2 q, or all, p^3; then one or two are sent again for two.
+    found = rows("fec", "--data", "2", "--parity", "1", "--loss", "0.1", "--loss", "0.5")
+
+    assert [row["loss_share"] for row in found] == ["0.1", "0.5"]
+    assert float(found[0]["parity_share"]) == 0.5
+    assert float(found[0]["failed_block_share"]) == pytest.approx(0.027 + 0.001)
+    assert float(found[1]["resent_share"]) == pytest.approx((3 / 8 + 2 / 8) / 2)
+    with pytest.raises(PyorchError, match="--loss 1: a share from 0 to below 1 is lost."):
+        ask("fec", "--loss", "1")
+
+
 def test_collisions_on_one_spine_are_all_flows_of_a_leaf():
     found = rows("collisions", "--leaves", "4", "--hosts-per-leaf", "3", "--spines", "1")
 

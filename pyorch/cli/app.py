@@ -83,11 +83,12 @@ def run(
     """Run one point of a scenario without Snakemake and print what came out."""
     from pyorch.cli import run as one
 
+    choice = one.Choice(scenario, sets or [], seed, variant, case, scale)
     if jobs is not None:
         if out is not None or force or threads is not None:
             raise SpecError("run: -j makes many runs; --out, --force and --threads are for one.")
-        raise typer.Exit(one.run_all(scenario, sets or [], seed, variant, case, scale, jobs))
-    raise typer.Exit(one.run(scenario, sets or [], seed, variant, case, scale, out, force, threads))
+        raise typer.Exit(one.run_all(choice, jobs))
+    raise typer.Exit(one.run(choice, out, force, threads))
 
 
 @app.command()
@@ -119,8 +120,10 @@ def sweep(
 ) -> None:
     """Make every run and every metric of one scenario through Snakemake; what is there is kept."""
     from pyorch.cli import sweep as many
+    from pyorch.cli.run import Choice
 
-    raise typer.Exit(many.sweep(scenario, sets or [], variant, case, scale, cores, metric))
+    choice = Choice(scenario, sets or [], None, variant, case, scale)
+    raise typer.Exit(many.sweep(choice, cores, metric))
 
 
 @app.command()
@@ -137,7 +140,8 @@ def export(
     """Write the network, the flows or the tasks of one run as files of another simulator."""
     from pyorch.cli import run as one
 
-    for path in one.export(format_, scenario, sets or [], seed, variant, case, scale, out):
+    choice = one.Choice(scenario, sets or [], seed, variant, case, scale)
+    for path in one.export(format_, choice, out):
         typer.echo(path)
 
 
@@ -229,8 +233,9 @@ def topology(
 ) -> None:
     """Show the network of a scenario: ids of its nodes, its links, which hosts are where."""
     from pyorch.cli import topology as network
+    from pyorch.cli.run import Choice
 
-    given = network.tables(scenario, sets or [], variant, case, scale)
+    given = network.tables(Choice(scenario, sets or [], None, variant, case, scale))
     for line in network.lines(given):
         typer.echo(line)
     if draw is not None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One scenario without Snakemake: all steps for one run, then a summary on the screen."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import typer
@@ -22,19 +24,37 @@ from pyorch.units import TIME, format_exact
 from pyorch.writing import make_folder, write_atomically
 
 
-def run(
-    scenario: Path,
-    sets: list[str],
-    seed: int | None,
-    variant: str | None,
-    case: str | None,
-    scale: str,
-    out: Path | None,
-    force: bool = False,
-    threads: int | None = None,
-) -> int:
+@dataclass(frozen=True)
+class Choice:
+    """What the options that all commands for one scenario share leave of it."""
+
+    scenario: Path
+    sets: list[str]
+    seed: int | None = None
+    variant: str | None = None
+    case: str | None = None
+    scale: str = "laptop"
+
+    @property
+    def assignments(self) -> list[tuple[str, object]]:
+        """Key paths with their values, as --set has them."""
+        return [parse_assignment(text) for text in self.sets]
+
+    @cached_property
+    def runs(self) -> list[specs.Run]:
+        """The runs that are left, in the order of the file."""
+        return runs_of(
+            self.scenario, self.scale, self.variant, self.case, self.seed, self.assignments
+        )
+
+    def note(self) -> None:
+        """Remember what was changed, so that the runs are not taken for stale."""
+        asked.note(Path("results") / self.runs[0].scenario, self.assignments, self.seed)
+
+
+def run(choice: Choice, out: Path | None, force: bool = False, threads: int | None = None) -> int:
     """Run one point of a scenario unless it is finished; return the exit status."""
-    chosen = choose(scenario, sets, seed, variant, case, scale)
+    chosen = choose(choice)
     domains = engines.of(chosen.spec).domains
     if threads is not None and threads > domains:
         raise SpecError(
@@ -44,7 +64,7 @@ def run(
         )
     folder = out or Path("results") / chosen.folder
     if not out:
-        asked.note(folder.parent, map(parse_assignment, sets), seed)
+        choice.note()
     if not force and is_finished(chosen.spec, folder):
         typer.echo(f"{folder} is finished; --force runs it again.", err=True)
     else:
@@ -58,22 +78,13 @@ def run(
     return say_unfinished(result)
 
 
-def run_all(
-    scenario: Path,
-    sets: list[str],
-    seed: int | None,
-    variant: str | None,
-    case: str | None,
-    scale: str,
-    jobs: int,
-) -> int:
+def run_all(choice: Choice, jobs: int) -> int:
     """Run every point that these options leave, several at a time; return the exit status."""
     from pyorch.cli.sweep import display, report
     from pyorch.workflow.sweep import sweep
 
-    assignments = [parse_assignment(text) for text in sets]
-    chosen = runs_of(scenario, scale, variant, case, seed, assignments)
-    asked.note(Path("results") / chosen[0].scenario, assignments, seed)
+    chosen = choice.runs
+    choice.note()
     with display() as show_progress:
         outcome = sweep(chosen, jobs, show=show_progress)
     for one in {run.id: run for run in chosen}.values():
@@ -105,17 +116,9 @@ def say_unfinished(result: RunResult) -> int:
     return 1
 
 
-def choose(
-    scenario: Path,
-    sets: list[str],
-    seed: int | None,
-    variant: str | None,
-    case: str | None,
-    scale: str,
-) -> specs.Run:
+def choose(choice: Choice) -> specs.Run:
     """Return the first run that these options leave, and say so if there are more."""
-    assignments = [parse_assignment(text) for text in sets]
-    found = runs_of(scenario, scale, variant, case, seed, assignments)
+    found, scenario, scale = choice.runs, choice.scenario, choice.scale
     if len(found) > 1:
         typer.echo(
             f"{scenario}: this is {named(found[0])}, the first of {len(found)} runs of this choice"
@@ -126,16 +129,7 @@ def choose(
     return found[0]
 
 
-def export(
-    format_: str,
-    scenario: Path,
-    sets: list[str],
-    seed: int | None,
-    variant: str | None,
-    case: str | None,
-    scale: str,
-    out: Path,
-) -> list[Path]:
+def export(format_: str, choice: Choice, out: Path) -> list[Path]:
     """Write the network, the flows or the tasks of one run for another simulator; return where.
 
     Raises
@@ -144,7 +138,7 @@ def export(
         With the scenario: what the format cannot say.
     """
     module = load("pyorch.export", format_)
-    chosen = choose(scenario, sets, seed, variant, case, scale)
+    chosen, scenario = choose(choice), choice.scenario
     try:
         tables = input_tables(chosen.spec)
         contents = module.files(chosen.spec, tables)

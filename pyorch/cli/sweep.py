@@ -6,18 +6,18 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from pyorch import spec as specs
 from pyorch.errors import PluginError
-from pyorch.runs import asked
-from pyorch.runs.choose import choose
 from pyorch.simulate.progress import duration_text
-from pyorch.spec.overrides import parse_assignment
 from pyorch.workflow import sweep as workflow
 from pyorch.workflow.events import Progress
+
+if TYPE_CHECKING:
+    from pyorch.cli.run import Choice
 
 #: Names that are shown of what runs now.
 MOST_NAMES = 4
@@ -25,24 +25,15 @@ MOST_NAMES = 4
 PLAIN_INTERVAL_S = 10.0
 
 
-def sweep(
-    scenario: Path,
-    sets: list[str],
-    variant: str | None,
-    case: str | None,
-    scale: str,
-    cores: int | None,
-    metrics: list[str] | None,
-) -> int:
+def sweep(choice: "Choice", cores: int | None, metrics: list[str] | None) -> int:
     """Make every run and metric of a scenario; return the exit status."""
-    assignments = [parse_assignment(text) for text in sets]
-    runs = choose(scenario, scale, variant, case, None, assignments)
-    asked.note(Path("results") / runs[0].scenario, assignments)
+    runs = choice.runs
+    choice.note()
     names = workflow.metrics_of(runs) if metrics is None else [m for m in metrics if m != "none"]
     for name in names:
         if refusal := workflow.refusal_of(name, runs):
             raise PluginError(f"--metric {name}: {refusal}")
-    folder = table_folder(scale, variant, case, assignments)
+    folder = table_folder(choice.scale, choice.variant, choice.case, choice.assignments)
     with display() as show:
         outcome = workflow.sweep(runs, cores, names, folder, show)
     return report(runs, outcome)

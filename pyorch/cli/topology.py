@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyorch.cli.run import choose
+from pyorch.cli.run import Choice, choose
 from pyorch.render import input_tables
 from pyorch.units import format_si
 from pyorch.writing import make_folder, write_atomically
@@ -15,11 +15,9 @@ from pyorch.writing import make_folder, write_atomically
 MOST_LABELS = 40
 
 
-def tables(
-    scenario: Path, sets: list[str], variant: str | None, case: str | None, scale: str
-) -> dict:
+def tables(choice: Choice) -> dict:
     """Return the tables of the first run that these options leave."""
-    return input_tables(choose(scenario, sets, None, variant, case, scale).spec)
+    return input_tables(choose(choice).spec)
 
 
 def lines(given: dict) -> list[str]:

@@ -10,9 +10,8 @@ import numpy as np
 from pyorch.errors import SimulationError
 from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes
+from pyorch.simulate.cautions import skip_surprises, small_buffers
 from pyorch.simulate.control import Controller
-from pyorch.simulate.pipes import small_buffers
-from pyorch.simulate.steady import surprises
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
@@ -295,7 +294,7 @@ class Fabric:
             found += small_buffers(self._tables, self._transports)
             found += filter(None, [self._samples()])
         if "skip_ppm" in self.engine:
-            found += surprises(self._tables, self._transports)
+            found += skip_surprises(self._tables, self._transports)
         return found
 
     def _samples(self) -> str:

@@ -42,12 +42,6 @@ def direct_all_reduce(buffer_bytes: Real, members: Real) -> Collective:
     return Collective(pairs * np.asarray(buffer_bytes, float), pairs, np.minimum(n - 1, 1))
 
 
-def ring_all_gather(buffer_bytes: Real, members: Real) -> Collective:
-    """Return half a ring all-reduce; a reduce-scatter is the same backwards."""
-    n = np.asarray(members)
-    return Collective((n - 1) * np.asarray(buffer_bytes, float), n * (n - 1), n - 1)
-
-
 def all_to_all(buffer_bytes: Real, members: Real) -> Collective:
     """Return the exchange in which everybody sends S/n of its buffer to everybody."""
     n = np.asarray(members)

@@ -87,14 +87,8 @@ def hoffmann_fit(approach: int) -> PowerLaw:
     return PowerLaw(float(np.exp(log_prefactor)), float(exponent))
 
 
-#: [kaplan20] table 6: N = 1.3e9 * C^0.73 and D = 2e10 * C^0.27, C in PF-days.
+#: [kaplan20] table 6: N = 1.3e9 * C^0.73, C in PF-days.
 KAPLAN = PowerLaw(1.3e9 / PF_DAY_FLOP**0.73, 0.73)
-
-
-def kaplan_tokens(compute_flop: Real) -> Real:
-    """Return the tokens that [kaplan20] advises, which is not C / (6 N) of its own N."""
-    return 2e10 * np.power(np.divide(compute_flop, PF_DAY_FLOP), 0.27)
-
 
 #: Every law of figure 1, in the order of its legend; called, so that the fits are made on demand.
 LAWS: dict[str, Callable[[], PowerLaw]] = {

@@ -46,15 +46,6 @@ def test_a_ring_all_reduce_counted_chunk_by_chunk(members):
     assert 2 * others_share(members) == pytest.approx(sent / members / (members * CHUNK_BYTES))
 
 
-@pytest.mark.parametrize("members", [1, 2, 3, 7, 18])
-def test_a_ring_all_gather_is_its_second_half(members):
-    _, sent, messages, rounds = ring(members, 0, members - 1)
-
-    got = collectives.ring_all_gather(members * CHUNK_BYTES, members)
-
-    assert (got.sent_bytes, got.messages, got.rounds) == (sent, messages, rounds)
-
-
 @pytest.mark.parametrize("members", [1, 2, 3, 4, 5, 8, 18])
 def test_a_tree_all_reduce_counted_edge_by_edge(members):
     # Rank r hands its buffer to the rank without its lowest set bit, bit by bit; then back.

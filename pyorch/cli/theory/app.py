@@ -35,6 +35,7 @@ for command in (
     traffic.traffic,
     traffic.inference,
     sites.wan_te,
+    sites.fec,
 ):
     app.command()(command)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Command of ``pyorch theory`` about traffic between sites: who gets how much, on which paths."""
+"""Commands of ``pyorch theory`` about traffic between sites: rates, paths, what codes give back."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +7,10 @@ from typing import Annotated
 import typer
 
 from pyorch.cli.theory.print import GBPS, Format, FormatOption, emit
+from pyorch.errors import TheoryError
+
+#: Packets of a block.
+_MOST_PACKETS = 1024
 
 
 def wan_te(
@@ -33,3 +37,37 @@ def wan_te(
         ],
         form,
     )
+
+
+def fec(
+    data: Annotated[
+        int, typer.Option(min=1, max=_MOST_PACKETS, help="Data packets of a block.")
+    ] = 64,
+    parity: Annotated[
+        list[int] | None,
+        typer.Option(min=0, max=_MOST_PACKETS, help="Parity packets of a block; several; 0 1 2 4."),
+    ] = None,
+    loss: Annotated[
+        list[float] | None, typer.Option(help="Share of packets lost; several; 1e-4 1e-3 1e-2.")
+    ] = None,
+    form: FormatOption = Format.table,
+) -> None:
+    """What a block code costs, and what it cannot give back of packets lost independently."""
+    from pyorch.theory import fec as codes
+
+    rows = []
+    for ratio in loss or [1e-4, 1e-3, 1e-2]:
+        if not 0 <= ratio < 1:
+            raise TheoryError(f"--loss {ratio:g}: a share from 0 to below 1 is lost.")
+        for m in parity or [0, 1, 2, 4]:
+            rows.append(
+                {
+                    "loss_share": ratio,
+                    "data_packets": data,
+                    "parity_packets": m,
+                    "parity_share": m / data,
+                    "failed_block_share": float(codes.block_loss(data, m, ratio)),
+                    "resent_share": float(codes.resent_share(data, m, ratio)),
+                }
+            )
+    emit(rows, form)

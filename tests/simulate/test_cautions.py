@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Buffers that cannot hold what is under way are told before the run, with both numbers."""
+"""What is said before a run: buffers that are too small, and what skipping may decide."""
 
 import numpy as np
 import pytest
 
-from pyorch.simulate.pipes import small_buffers
+from pyorch.simulate.cautions import small_buffers
+from pyorch.simulate.fabric import Fabric
 
 # Hosts 0 and 1 behind switches 2 and 3: 20 Gb/s at hosts, 5 Gb/s and 30 ms between the switches.
 LINKS = {
@@ -14,6 +15,7 @@ LINKS = {
     "delay_ps": np.array([0, 30 * 10**9, 0]),
 }
 FLOWS = {"flow": np.array([7]), "src": np.array([0]), "dst": np.array([1])}
+NONE, ONE = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
 BDP_BYTES = 37_500_000  # 5 Gb/s times 60 ms
 
 
@@ -48,3 +50,26 @@ def test_hosts_that_no_path_joins_are_left_to_the_engine():
     given = {"SendBufferBytes": "1", "ReceiveBufferBytes": "1"}
     tables = {"links": apart, "flows": FLOWS}
     assert list(small_buffers(tables, [("ns3::TcpTransport", given)])) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "transport", "told"),
+    [
+        ("link_events", ONE, "ns3::SprayTransport", ["links change"]),
+        ("link_events", NONE, "ns3::SprayTransport", []),
+        ("dependencies", ONE, "ns3::RoceTransport", ["messages on single paths"]),
+        ("dependencies", ONE, "ns3::SprayTransport", []),
+    ],
+)
+@pytest.mark.parametrize("skips", [True, False])
+def test_a_small_difference_that_decides_is_told(table, column, transport, told, skips):
+    fabric = Fabric(seed=1)
+    fabric.transport(transport, {})
+    fabric.table(table, {"flow": column})
+    if skips:
+        fabric.engine = {"skip_ppm": 10_000}
+
+    lines = fabric.warnings()
+
+    assert len(lines) == (len(told) if skips else 0)
+    assert all(word in line for word, line in zip(told, lines, strict=False))

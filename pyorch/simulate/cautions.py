@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes tables and transports, says which flows have buffers that cannot fill their paths."""
+"""Takes tables and transports, says before a run what is allowed and may surprise."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,6 +8,8 @@ import numpy as np
 
 #: Attributes of a transport that hold what is under way, in each of its connections [byte].
 BUFFERS = ("SendBufferBytes", "ReceiveBufferBytes")
+#: A message keeps to one path with these, so it matters which others it meets.
+ONE_PATH = ("ns3::RoceTransport",)
 
 Tables = Mapping[str, Mapping[str, np.ndarray]]
 
@@ -75,3 +77,28 @@ def _products(tables: Tables, ends) -> dict[tuple[int, int], int]:
                 rate_bps, delay_ps = path[pair[1]]
                 found[pair] = rate_bps * 2 * delay_ps // (8 * 10**12)
     return found
+
+
+def skip_surprises(
+    tables: Tables, transports: Sequence[tuple[str, Mapping[str, str]]]
+) -> Iterator[str]:
+    """Yield one line for each thing that a small error of skipped steady states may decide.
+
+    Parameters
+    ----------
+    tables : mapping of tables
+        As the engine takes them.
+    transports : sequence of (str, mapping)
+        TypeId and attributes.
+    """
+    single = any(name in ONE_PATH for name, _ in transports)
+    reasons = {
+        "links change, and when decides which packets are lost": tables.get("link_events"),
+        "messages on single paths wait for others": tables.get("dependencies") if single else None,
+    }
+    for reason, table in reasons.items():
+        if table and len(next(iter(table.values()))):
+            yield (
+                f"engine.skip: {reason}, so single completion times may differ by more than the"
+                " tolerance. docs/skip.md has what was measured."
+            )
