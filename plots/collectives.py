@@ -46,8 +46,8 @@ def draw_lines(ax, data, looks):
         half = points[f"{OVER}_high"] - mean
         ax.errorbar(
             points[SIZE], mean, yerr=half.where(half > 0), color=look.color, marker=look.marker,
-            markersize=3.5, linestyle=DASHES[placement], linewidth=1, capsize=1.8,
-            markerfacecolor=look.color if placement == "packed" else "white",
+            markersize=5, markeredgewidth=0.8, linestyle=DASHES[placement], linewidth=1,
+            capsize=1.8, markerfacecolor=look.color if placement == "packed" else "white",
             label=f"{look.label}, {placement}",
         )  # fmt: skip
     ax.axhline(1, color="black", linestyle=":", linewidth=0.8, zorder=0)

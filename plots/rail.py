@@ -3,9 +3,9 @@
 
 Ours, after [hotnets24] section 4.1: 4.97 GB of every device are reduced among 87 racks, which the
 paper prints as 98.27 ms. Left: time over an ideal network, by size; bars: mean over seeds and its
-95 % confidence interval (Student's t). Packed: neighbours in the ring share a leaf; random: ranks
-are anywhere. Right: the slowest message of each step over the message alone, largest vector and
-one seed.
+95 % confidence interval (Student's t). Random: ranks are anywhere; packed, which the paper scale
+leaves out: neighbours in the ring share a leaf. Right: the slowest message of each step over the
+message alone, largest vector and one seed.
 """
 
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, ScalarFormatter
