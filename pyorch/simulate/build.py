@@ -121,10 +121,15 @@ def _call(command: list, notice: str = "") -> None:
         text=True,
         env=os.environ | {"NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
     ) as process:
-        for line in process.stdout:
-            output.append(line)
-            shown.take(line)
-    shown.end()
+        try:
+            for line in process.stdout:
+                output.append(line)
+                shown.take(line)
+        except KeyboardInterrupt:
+            process.terminate()  # Ninja stops its compilers and removes what they have begun
+            raise
+        finally:
+            shown.end()
     if process.returncode != 0:
         LOG.write_text("".join(output))
         raise BuildError(
@@ -224,6 +229,9 @@ def main(arguments: list[str] | None = None) -> int:
     except PyorchError as error:
         print(f"{error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("stopped by Ctrl-C; what was compiled is kept.", file=sys.stderr)
+        return 130
     return 0
 
 

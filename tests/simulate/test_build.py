@@ -4,7 +4,10 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -316,3 +319,24 @@ def test_modules_are_found_and_not_listed():
 
     assert folders
     assert not [name for name in folders if f"add_subdirectory({name})" in text]
+
+
+def test_ctrl_c_ends_the_compilers_and_is_answered_in_one_line(tmp_path):
+    # The builder alone gets the signal, as from a shell that runs it in the background.
+    pid = tmp_path / "pid"
+    code = (
+        "import sys; from pyorch.simulate import build\n"
+        "build.build = lambda *_: build._call(['sh', '-c', 'echo $$ > pid; exec sleep 300'])\n"
+        "sys.exit(build.main([]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=places.REPOSITORY, text=True, stderr=subprocess.PIPE,
+        env=os.environ | {"PYORCH_BUILD": str(tmp_path)},
+    )  # fmt: skip
+    while not (pid.exists() and pid.read_text()) and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+
+    assert (process.returncode, said) == (130, "stopped by Ctrl-C; what was compiled is kept.\n")
+    assert not Path("/proc", pid.read_text().strip()).exists()
