@@ -2,8 +2,8 @@
 """Packets retransmitted over a lossy long haul, by the parity of block codes of 64 packets.
 
 Left: independent losses, the same in both directions; lines are the mean of a binomial beyond the
-parity, where a packet counts as lost if its ACK is, which later ACKs sometimes make good. Right: the
-same mean losses in bursts of 8 frames on average, not interleaved (open) and with 16 blocks
+parity, where a packet counts as lost if its ACK is, which later ACKs sometimes make good. Right:
+the same mean losses in bursts of 8 frames on average, not interleaved (open) and with 16 blocks
 interleaved (filled). One message of 512 000 packets each; where nothing was retransmitted there is
 no point.
 """

@@ -3,8 +3,8 @@
 
 100 Mb/s in packets of 1460 B, each lost with the same probability; what is drawn is the share of
 frames that were lost. Lines: the mean windows of Reno, 1.22 / p^0.5, and of Cubic, 1.054 RTT^0.75 /
-p^0.75 or Reno's if that is more, over the bandwidth-delay product. DCTCP of ns-3 answers a loss by what
-marks have taught it, which is next to nothing here.
+p^0.75 or Reno's if that is more, over the bandwidth-delay product. DCTCP of ns-3 answers a loss by
+what marks have taught it, which is next to nothing here.
 """
 
 import numpy as np

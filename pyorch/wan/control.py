@@ -3,7 +3,7 @@
 
 The controller looks at the links at each epoch, plans for what it finds, and some time later tells
 sources and switches, in three steps: who is to send less does so; flows move, while the entries of
-their old ways stay, so that what is under way there arrives (make before break); who is to send
+their old paths stay, so that what is under way there arrives (make before break); who is to send
 more does so. What it plans depends on nothing but the links: when they are as they were at the
 start, so is the plan.
 """

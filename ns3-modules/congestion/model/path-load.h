@@ -19,7 +19,7 @@ namespace ns3
 
 /**
  * @ingroup congestion
- * @brief What a flow knows of the links on its ways, and how loaded the worst of them is.
+ * @brief What a flow knows of the links on its paths, and how loaded the worst of them is.
  *
  * Telemetry counts since the beginning of time, so a load is a difference to what the same egress
  * wrote before. A flow that keeps to one path has one record per hop; a sprayed one has one for

@@ -15,7 +15,7 @@ namespace ns3
 /**
  * @ingroup forwarding
  * @brief Equal-cost multipath with weights in proportion to what lies behind each member: the
- * least of the rates on the way to the destination, where ways side by side add up.
+ * least of the rates on the way to the destination, where paths side by side add up.
  *
  * The rates are those at the time of the last change of routes.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// What a controller changes while messages are under way: the rates and the ways of flows.
+// What a controller changes while messages are under way: the rates and the paths of flows.
 
 #include "wan-line.h"
 
