@@ -28,22 +28,29 @@ app = typer.Typer(
 
 #: Environment of a process that completes what is typed.
 _COMPLETING = "_PYORCH_COMPLETE"
-#: Groups of commands, by the module that has them.
-_GROUPS = {"new": "pyorch.cli.new", "theory": "pyorch.cli.theory.app"}
-#: Commands that lie elsewhere: module and function.
-_COMMANDS = {"design": ("pyorch.cli.theory.design", "choose")}
+#: Headings of the help.
+_RUN, _LOOK = "Scenarios", "Results"
+_THEORY, _EXTEND, _STEP = "Analytical model", "Extending", "Steps of the pipeline"
+#: Groups of commands: the module that has them, the heading.
+_GROUPS = {"new": ("pyorch.cli.new", _EXTEND), "theory": ("pyorch.cli.theory.app", _THEORY)}
+#: Commands that lie elsewhere: module and function, the heading.
+_COMMANDS = {"design": ("pyorch.cli.theory.design", "choose", _THEORY)}
 
 ScaleOption = Annotated[str, typer.Option(help="smoke, laptop or paper.")]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY.PATH=VALUE", help="Change a key; may be repeated."),
+    typer.Option(
+        "--set", metavar="KEY.PATH=VALUE", help="Change a key of the scenario; may be repeated."
+    ),
 ]
-SeedOption = Annotated[int | None, typer.Option(help="Seed; the first of the scenario.")]
-VariantOption = Annotated[str | None, typer.Option(help="Variant; the first.")]
-CaseOption = Annotated[str | None, typer.Option(help="Case; the first.")]
+SeedOption = Annotated[int | None, typer.Option(help="Seed (default: the scenario's first).")]
+VariantOption = Annotated[str | None, typer.Option(help="Variant (default: the first).")]
+CaseOption = Annotated[str | None, typer.Option(help="Case (default: the first).")]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option(min=1, max=1024, help="Of a run of several domains; as in the scenario."),
+    typer.Option(
+        min=1, max=1024, help="Threads for a run in several domains (default: the scenario's)."
+    ),
 ]
 OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 OutFile = Annotated[Path, typer.Option("--out", help="File to write.")]
@@ -58,13 +65,16 @@ def _say_version(asked: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say it; end.")
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Simulate AI-datacenter networks: from a YAML scenario to tables and figures."""
 
 
-@app.command()
+@app.command(rich_help_panel=_RUN)
 def run(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     sets: SetOption = None,
@@ -72,15 +82,19 @@ def run(
     variant: VariantOption = None,
     case: CaseOption = None,
     scale: ScaleOption = "laptop",
-    out: Annotated[Path | None, typer.Option(help="Folder; results/SCENARIO/RUN.")] = None,
-    force: Annotated[bool, typer.Option(help="Run it again although it is finished.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder (default: results/SCENARIO/RUN).")
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Run again even if it is finished.")] = False,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", "-j", min=1, help="All variants, cases, seeds; so many at a time."),
+        typer.Option(
+            "--jobs", "-j", min=1, help="Make all variants, cases and seeds, this many at a time."
+        ),
     ] = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Run one point of a scenario without Snakemake and print what came out."""
+    """Simulate one run of a scenario and print its summary."""
     from pyorch.cli import run as one
 
     choice = one.Choice(scenario, sets or [], seed, variant, case, scale)
@@ -91,34 +105,20 @@ def run(
     raise typer.Exit(one.run(choice, out, force, threads))
 
 
-@app.command()
-def init(folder: Annotated[Path, typer.Argument(help="Is made; here: .")]) -> None:
-    """Make a study: a folder of your own for scenarios, figures and C++ modules."""
-    from pyorch.cli import init as study
-
-    for path in study.init(folder):
-        typer.echo(path)
-    typer.echo(
-        f"\ncd {quote(str(folder))}\n"
-        "python -m pyorch sweep scenarios/incast.yaml --scale smoke    # runs and metrics of one\n"
-        "snakemake --cores all --config scale=smoke                    # every figure"
-    )
-
-
-@app.command()
+@app.command(rich_help_panel=_RUN)
 def sweep(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     sets: SetOption = None,
-    variant: Annotated[str | None, typer.Option(help="Only this variant; all.")] = None,
-    case: Annotated[str | None, typer.Option(help="Only this case; all.")] = None,
+    variant: Annotated[str | None, typer.Option(help="Only this variant (default: all).")] = None,
+    case: Annotated[str | None, typer.Option(help="Only this case (default: all).")] = None,
     scale: ScaleOption = "laptop",
-    cores: Annotated[int | None, typer.Option(help="Runs at a time; all cores.", min=1)] = None,
+    cores: Annotated[int | None, typer.Option(help="Cores to use (default: all).", min=1)] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Only this metric; may be repeated; none for none; all that apply."),
+        typer.Option(help="Metric, or none; may be repeated (default: all that apply)."),
     ] = None,
 ) -> None:
-    """Make every run and every metric of one scenario through Snakemake; what is there is kept."""
+    """Make all runs and metrics of a scenario with Snakemake; finished runs are kept."""
     from pyorch.cli import sweep as many
     from pyorch.cli.run import Choice
 
@@ -126,7 +126,7 @@ def sweep(
     raise typer.Exit(many.sweep(choice, cores, metric))
 
 
-@app.command()
+@app.command(rich_help_panel=_RUN)
 def export(
     format_: Annotated[str, typer.Argument(metavar="FORMAT", help="See: list exports")],
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
@@ -137,7 +137,7 @@ def export(
     case: CaseOption = None,
     scale: ScaleOption = "laptop",
 ) -> None:
-    """Write the network, the flows or the tasks of one run as files of another simulator."""
+    """Write network, flows or tasks of a run as input files of another simulator."""
     from pyorch.cli import run as one
 
     choice = one.Choice(scenario, sets or [], seed, variant, case, scale)
@@ -147,44 +147,44 @@ def export(
 
 ResultsOption = Annotated[Path, typer.Option(help="Folder of the results.")]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Folder or name of a run.")]
-CsvOption = Annotated[bool, typer.Option("--csv", help="As CSV, all columns.")]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV with all columns.")]
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK)
 def results(
-    scenario: Annotated[str | None, typer.Argument(help="Only the runs of this one.")] = None,
+    scenario: Annotated[str | None, typer.Argument(help="Only the runs of this scenario.")] = None,
     results: ResultsOption = Path("results"),
     csv: CsvOption = False,
 ) -> None:
-    """List the runs that are there: parameters that differ, state, size, cost."""
+    """List runs: the parameters in which they differ, state, size, cost."""
     from pyorch.cli import results as view
 
     view.results(results, scenario, csv)
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK)
 def show(
     run: RunArgument,
     results: ResultsOption = Path("results"),
-    every: Annotated[bool, typer.Option("--all", help="Every parameter.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All parameters.")] = False,
 ) -> None:
-    """Show one finished run: what was run, what came out, what made it."""
+    """Show a run: its parameters, results and provenance."""
     from pyorch.cli import results as view
 
     view.show(run, results, every)
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK)
 def compare(
     a: RunArgument, b: RunArgument, results: ResultsOption = Path("results"), csv: CsvOption = False
 ) -> None:
-    """Show what differs between two runs, in what was run and in what came out."""
+    """Compare two runs: parameters and results that differ."""
     from pyorch.cli import results as view
 
     view.compare(a, b, results, csv)
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK)
 def plot(
     kind: Annotated[str, typer.Argument(help="See: list plots")],
     runs: Annotated[
@@ -195,22 +195,26 @@ def plot(
     ],
     results: ResultsOption = Path("results"),
     out: Annotated[
-        Path | None, typer.Option(help="A file .pdf, .svg or .png, or a folder; figures/.")
+        Path | None, typer.Option(help="File (.pdf, .svg, .png) or folder (default: figures).")
     ] = None,
-    show: Annotated[bool, typer.Option("--show", help="Open a window; write nothing.")] = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Open a window instead of writing a file.")
+    ] = False,
 ) -> None:
-    """Draw finished runs: completion times, slowdown, queues, links, pauses, throughput."""
+    """Draw runs: completion times, slowdown, queues, links, pauses, throughput."""
     from pyorch.cli import results as view
 
     view.plot(kind, runs, results, out, show)
 
 
-@app.command(name="list")
+@app.command(name="list", rich_help_panel=_RUN)
 def list_(
-    kind: Annotated[str | None, typer.Argument(help="Without it: the kinds.")] = None,
-    name: Annotated[str | None, typer.Argument(help="One of them: what can be set.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="What to list (default: what can be listed).")
+    ] = None,
+    name: Annotated[str | None, typer.Argument(help="One of them: its attributes.")] = None,
 ) -> None:
-    """List what there is to choose from: list, list transports, list attributes ns3::Pfc."""
+    """List transports, topologies, workloads, metrics, attributes and other choices."""
     from pyorch.cli import list as listing
 
     rows = listing.rows(kind, name) if kind else list(listing.kinds().items())
@@ -220,7 +224,7 @@ def list_(
         typer.echo("  ".join([*cells, row[-1]]).rstrip())
 
 
-@app.command()
+@app.command(rich_help_panel=_RUN)
 def topology(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     sets: SetOption = None,
@@ -228,10 +232,10 @@ def topology(
     case: CaseOption = None,
     scale: ScaleOption = "laptop",
     draw: Annotated[
-        Path | None, typer.Option(help="Write a picture to this file, .png, .pdf or .svg.")
+        Path | None, typer.Option(help="Draw it to this file (.png, .pdf, .svg).")
     ] = None,
 ) -> None:
-    """Show the network of a scenario: ids of its nodes, its links, which hosts are where."""
+    """Show the network of a scenario: node ids, links, and where hosts are."""
     from pyorch.cli import topology as network
     from pyorch.cli.run import Choice
 
@@ -243,7 +247,7 @@ def topology(
         typer.echo(draw)
 
 
-@app.command()
+@app.command(rich_help_panel=_STEP)
 def spec(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     run_id: Annotated[str | None, typer.Option("--run", help="Name of one run.")] = None,
@@ -251,13 +255,13 @@ def spec(
     scale: Annotated[str | None, typer.Option(help="smoke, laptop or paper.")] = None,
     out: Annotated[Path | None, typer.Option(help="File for the spec of --run.")] = None,
 ) -> None:
-    """List the runs of a scenario, or write the resolved spec of one of them."""
+    """List the runs of a scenario, or write the resolved spec of one."""
     from pyorch.cli import steps
 
     steps.spec(scenario, run_id, sets or [], scale, out)
 
 
-@app.command()
+@app.command(rich_help_panel=_STEP)
 def render(
     spec_file: Annotated[Path, typer.Argument(metavar="SPEC.json")], out: OutFolder = Path(".")
 ) -> None:
@@ -267,32 +271,34 @@ def render(
     steps.render(spec_file, out)
 
 
-@app.command()
+@app.command(rich_help_panel=_STEP)
 def simulate(
     script: Annotated[Path, typer.Argument(metavar="SCENARIO.py")],
-    out: Annotated[Path | None, typer.Option(help="Folder; that of the script.")] = None,
-    log: Annotated[Path | None, typer.Option(help="File for its messages; here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder (default: the script's).")] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="File for its messages (default: the terminal).")
+    ] = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Run a scenario script in a process of its own."""
+    """Run a rendered script; write raw columns."""
     from pyorch.simulate import process
 
     raise typer.Exit(process.simulate(script, out or script.parent, log, threads or 1))
 
 
-@app.command()
+@app.command(rich_help_panel=_STEP)
 def traces(
     folder: Annotated[Path, typer.Argument(help="Folder of a run.")],
-    out: Annotated[Path | None, typer.Option(help="Folder; that of the run.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder (default: the run's).")] = None,
 ) -> None:
-    """Check the raw columns of a run and write them as Parquet."""
+    """Check the raw columns of a run; write Parquet."""
     from pyorch import traces as room
 
     for path in room.convert(folder, out):
         typer.echo(path)
 
 
-@app.command()
+@app.command(rich_help_panel=_STEP)
 def metrics(
     metric: Annotated[str, typer.Argument(help="See: list metrics")],
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
@@ -300,22 +306,22 @@ def metrics(
     scale: ScaleOption = "laptop",
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
 ) -> None:
-    """Write the small table that answers one question about all runs of a scenario."""
+    """Compute one metric over all runs of a scenario; write CSV."""
     from pyorch.cli import steps
 
     steps.metrics(metric, scenario, out, scale, results)
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK)
 def benchmarks(
     out: OutFile,
     scenarios: Annotated[
-        list[Path] | None, typer.Argument(help="scenarios/NAME.yaml ...; all there are.")
+        list[Path] | None, typer.Argument(help="scenarios/NAME.yaml ... (default: all).")
     ] = None,
     scale: ScaleOption = "laptop",
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
 ) -> None:
-    """Write time, memory and events of the finished runs as CSV, and as HTML beside it."""
+    """Write time, memory and events of finished runs as CSV and HTML."""
     from pyorch import spec as specs
     from pyorch.report import benchmarks as report
 
@@ -325,23 +331,37 @@ def benchmarks(
     typer.echo(report.summary(table))
 
 
-@app.command()
-def attributes() -> None:
-    """Write the tables of attributes in the README.md of each C++ module, from the build."""
-    from pyorch.cli import attributes as tables
-
-    for path in tables.write_readmes():
-        typer.echo(path)
-
-
-@app.command()
+@app.command(rich_help_panel=_LOOK)
 def stale(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
 ) -> None:
-    """List folders of runs that no scenario names any more; nothing is deleted."""
+    """List folders of runs that no scenario names any more; delete nothing."""
     from pyorch.runs.stale import stale as folders
 
     for path in folders(results):
+        typer.echo(path)
+
+
+@app.command(rich_help_panel=_EXTEND)
+def init(folder: Annotated[Path, typer.Argument(help="New folder; . is this one.")]) -> None:
+    """Create a study: a folder of your own for scenarios, figures and C++ modules."""
+    from pyorch.cli import init as study
+
+    for path in study.init(folder):
+        typer.echo(path)
+    typer.echo(
+        f"\ncd {quote(str(folder))}\n"
+        "python -m pyorch sweep scenarios/incast.yaml --scale smoke    # runs and metrics of one\n"
+        "snakemake --cores all --config scale=smoke                    # every figure"
+    )
+
+
+@app.command(rich_help_panel=_EXTEND)
+def attributes() -> None:
+    """Update the attribute tables in the README.md of each C++ module."""
+    from pyorch.cli import attributes as tables
+
+    for path in tables.write_readmes():
         typer.echo(path)
 
 
@@ -349,12 +369,12 @@ def main() -> None:
     """Run the command line; an error of the user is one message and status 1."""
     workflow_jobs.join()
     first = next(iter(sys.argv[1:]), "--help")
-    for name, module in _GROUPS.items():  # imported only when asked for
+    for name, (module, panel) in _GROUPS.items():  # imported only when asked for
         if first in (name, "--help") or _COMPLETING in os.environ:
-            app.add_typer(import_module(module).app, name=name)
-    for name, (module, function) in _COMMANDS.items():
+            app.add_typer(import_module(module).app, name=name, rich_help_panel=panel)
+    for name, (module, function, panel) in _COMMANDS.items():
         if first in (name, "--help") or _COMPLETING in os.environ:
-            app.command(name)(getattr(import_module(module), function))
+            app.command(name, rich_help_panel=panel)(getattr(import_module(module), function))
     try:
         name = "pyorch" if Path(sys.argv[0]).name == "pyorch" else "python -m pyorch"
         status = app(prog_name=name, standalone_mode=False)

@@ -226,7 +226,7 @@ def test_a_host_that_no_switch_has_is_named():
     links = {"node_a": np.array([0, 2]), "node_b": np.array([1, 3]), "parallel": np.array([0, 0]),
              "rate_bps": np.array([1, 1]), "delay_ps": np.array([0, 0])}  # fmt: skip
     network = paths.Network(nodes, links)
-    with pytest.raises(TheoryError, match="no way leads from node 3 to the target of flow row 0"):
+    with pytest.raises(TheoryError, match="no path from node 3 to the target of flow row 0"):
         network.routes(np.array([2]), np.array([0]), lambda *_: 0)
 
 

@@ -51,8 +51,8 @@ def _rates(texts: RatesOption) -> list[float | None]:
 @app.command()
 def exposed(
     preset: PresetOption = "dense-100t",
-    scale_up: Annotated[RatesOption, typer.Option(help="Rate; several make a sweep.")] = None,
-    scale_out: Annotated[RatesOption, typer.Option(help="Rate; several make a sweep.")] = None,
+    scale_up: Annotated[RatesOption, typer.Option(help="Rate; repeat it for a sweep.")] = None,
+    scale_out: Annotated[RatesOption, typer.Option(help="Rate; repeat it for a sweep.")] = None,
     wan: Annotated[RatesOption, typer.Option(help="Rate per GPU between data centres.")] = None,
     wan_model: Annotated[str, typer.Option(help="W1, W2, W3, or none.")] = "none",
     retransmissions: Annotated[float, typer.Option(help="Round trips lost on the WAN.")] = 0,
@@ -64,7 +64,7 @@ def exposed(
     sets: SetOption = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """How much of a training step GPUs wait for the network."""
+    """Exposed networking: the share of a training step in which GPUs wait for the network."""
     from pyorch.theory import exposed as model
     from pyorch.theory import preset as presets
 
@@ -137,7 +137,7 @@ def _number(text: str) -> float | None:
 def stages(
     preset: PresetOption = "dense-100t", sets: SetOption = None, form: FormatOption = Format.table
 ) -> None:
-    """Time of everything that one pipeline stage does in a step."""
+    """Times of compute and communication of one pipeline stage in a step."""
     from dataclasses import asdict
 
     from pyorch.theory import parallelism
@@ -156,7 +156,7 @@ def stages(
 def memory(
     preset: PresetOption = "dense-100t", sets: SetOption = None, form: FormatOption = Format.table
 ) -> None:
-    """Parameters, memory per device, and how often the model fits."""
+    """Parameters and memory per device, and how many copies of the model fit."""
     from pyorch.theory import memory as model
     from pyorch.theory import preset as presets
 
@@ -186,7 +186,7 @@ def memory(
 
 @app.command()
 def golden(form: FormatOption = Format.table) -> None:
-    """Every number of the two documents: our value and its status."""
+    """Every number of the two source documents, our value, and a status."""
     from pyorch.theory import golden as table
 
     rows = table.rows()
@@ -214,7 +214,7 @@ def golden(form: FormatOption = Format.table) -> None:
 
 @app.command()
 def presets(
-    name: Annotated[str, typer.Argument(help="Print this one, to copy and change.")] = "",
+    name: Annotated[str, typer.Argument(help="Preset to print (default: list them).")] = "",
 ) -> None:
     """List the presets, or print one."""
     from pyorch.theory import preset

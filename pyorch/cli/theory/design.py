@@ -29,8 +29,12 @@ def step(
     preset: PresetOption = "dense-100t",
     radix: Annotated[int, typer.Option(help="Ports of a chip at the rate of a whole NIC.")] = 64,
     planes: Annotated[int, typer.Option(help="Planes that a NIC is split over.")] = 4,
-    rails: Annotated[int | None, typer.Option(help="Rails; one for each GPU of a rack.")] = None,
-    oversubscription: Annotated[float, typer.Option(help="Hosts' rate over that up.")] = 1.0,
+    rails: Annotated[
+        int | None, typer.Option(help="Rails (default: one per GPU of a rack).")
+    ] = None,
+    oversubscription: Annotated[
+        float, typer.Option(help="Rate of the hosts over that of the uplinks.")
+    ] = 1.0,
     sets: SetOption = None,
     form: FormatOption = Format.table,
 ) -> None:
@@ -77,17 +81,21 @@ def choose(
     preset: Annotated[str, typer.Argument(metavar="MODEL", help="Preset, or path of a .yaml.")],
     exposed: Annotated[str, typer.Option(help="Most of a step that GPUs may wait.")] = "5%",
     radix: Annotated[int, typer.Option(help="Ports of a chip at the rate of a whole NIC.")] = 64,
-    planes: Annotated[list[int] | None, typer.Option(help="Each to try; 1, 2, 4, 8.")] = None,
+    planes: Annotated[
+        list[int] | None, typer.Option(help="Planes to try (default: 1 2 4 8).")
+    ] = None,
     rails: Annotated[
-        list[int] | None, typer.Option(help="Each to try; 1, and one for each GPU of a rack.")
+        list[int] | None, typer.Option(help="Rails to try (default: 1, and one per GPU of a rack).")
     ] = None,
     oversubscription: Annotated[
-        list[float] | None, typer.Option(help="Each to try; 1, 1.5, 2, 3, 4, 6, 8.")
+        list[float] | None, typer.Option(help="Ratios to try (default: 1 1.5 2 3 4 6 8).")
     ] = None,
     transceiver_usd: Annotated[float, typer.Option(help="Price of one transceiver.")] = 1000,
     chip_usd: Annotated[float, typer.Option(help="Price of one switch chip.")] = 0,
-    fluid: Annotated[bool, typer.Option(help="Solve the frontier at full size; minutes.")] = True,
-    everything: Annotated[bool, typer.Option("--all", help="Also what others beat.")] = False,
+    fluid: Annotated[
+        bool, typer.Option(help="Solve the frontier at full size; takes minutes.")
+    ] = True,
+    everything: Annotated[bool, typer.Option("--all", help="Show dominated designs too.")] = False,
     sets: SetOption = None,
     form: FormatOption = Format.table,
 ) -> None:

@@ -28,7 +28,7 @@ class Format(StrEnum):
     json = "json"
 
 
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print the answer.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 PresetOption = Annotated[str, typer.Option(help="Name of a preset, or path of a .yaml file.")]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Change a key of the preset: model.layers=96.")

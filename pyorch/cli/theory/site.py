@@ -15,7 +15,9 @@ _MOST_PORTS = 2048
 
 def scaling(
     preset: PresetOption = "site-100b-usd",
-    days: Annotated[list[float] | None, typer.Option(help="Training time; may be several.")] = None,
+    days: Annotated[
+        list[float] | None, typer.Option(help="Training time; may be repeated.")
+    ] = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Loss-optimal size and tokens for the compute of a site, by each scaling law."""
@@ -104,7 +106,7 @@ def topology(
 
 def permutation(
     hosts: Annotated[int, typer.Option(help="2 k^2 hosts in two tiers.")] = 8192,
-    seeds: Annotated[int, typer.Option(help="Draws.")] = 20,
+    seeds: Annotated[int, typer.Option(help="Number of random draws.")] = 20,
     form: FormatOption = Format.csv,
 ) -> None:
     """Max-min fluid slowdown of a hashed permutation, one row per draw."""

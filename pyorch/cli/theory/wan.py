@@ -41,14 +41,19 @@ def wan_te(
 
 def fec(
     data: Annotated[
-        int, typer.Option(min=1, max=_MOST_PACKETS, help="Data packets of a block.")
+        int, typer.Option(min=1, max=_MOST_PACKETS, help="Data packets per block.")
     ] = 64,
     parity: Annotated[
         list[int] | None,
-        typer.Option(min=0, max=_MOST_PACKETS, help="Parity packets of a block; several; 0 1 2 4."),
+        typer.Option(
+            min=0,
+            max=_MOST_PACKETS,
+            help="Parity packets per block; may be repeated (default: 0 1 2 4).",
+        ),
     ] = None,
     loss: Annotated[
-        list[float] | None, typer.Option(help="Share of packets lost; several; 1e-4 1e-3 1e-2.")
+        list[float] | None,
+        typer.Option(help="Packet loss ratio; may be repeated (default: 1e-4 1e-3 1e-2)."),
     ] = None,
     form: FormatOption = Format.table,
 ) -> None:
