@@ -239,6 +239,28 @@ def test_periods_are_skipped_until_the_last_packet_of_a_message_and_no_further()
         assert got.fct_ps() == (packets - 1) * DATA_PS + DATA_PS + last_ps + 2 * DELAY_PS
 
 
+@pytest.mark.parametrize("most_bytes", [20_000, 50_000])
+def test_periods_are_exact_with_marks_but_for_those_that_are_drawn(most_bytes):
+    # Oracle: the full run. Between two thresholds a queue draws whom it marks, which no period
+    # tells beforehand: then rates serve.
+    flows = Flows()
+    for host in (1, 2):
+        flows.add(host, 0, 8000 * MTU)
+    queue = ("ns3::RedEcn", {"KminBytes": 20_000, "KmaxBytes": most_bytes, "LimitBytes": 10**9})
+    transport = (ROCE, {"Recovery": "SelectiveRepeat", "WindowBytes": 100_000})
+    network = star(3, RATE, DELAY_PS)
+
+    full = run(network, flows, [transport], queue=queue)
+    got = run(network, flows, [transport], queue=queue, **SKIP)
+
+    assert skipped(got)[1] > 0.5 * 2 * 8000
+    assert full["flows"]["ecn_marked_packets"].sum() > 0
+    if most_bytes > 20_000:
+        assert not got["skips"]["exact"].any()
+    else:
+        check_equal(got, full)
+
+
 def test_what_leaves_the_state_as_it_is_ends_no_period():
     # Oracle: the full run. Computations end at a host of which nothing is sent, 20 times.
     packets, every_ps = 20_000, 300 * US_PS

@@ -70,7 +70,7 @@ class QueueDiscipline : public Object
     virtual bool Marks(uint8_t priority) const;
 
     /// @return whether it does the same with the same frames whenever they come to empty queues,
-    /// so that engine.remember may leave them out
+    /// so that engine.remember may leave them out, and engine.skip whole periods of them
     virtual bool MayReplay() const;
 
     /// @return size to which a frame of this priority is trimmed [byte]

@@ -16,7 +16,10 @@ namespace fabric
 bool
 SteadySkip::MayRepeat() const
 {
-    return !m_active.empty() &&
+    const auto draws = [](const NodeClass& owner) {
+        return owner.discipline && !owner.discipline->MayReplay();
+    };
+    return !m_active.empty() && std::ranges::none_of(m_fabric.m_nodeClasses, draws) &&
            std::all_of(m_active.begin(), m_active.end(), [this](const Active& active) {
                const uint32_t end = m_fabric.m_messages[active.message].srcEndpoint;
                return m_fabric.m_endpoints[end].transport->MayRepeat(active.message);
