@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Episodes that are replayed: every result is that of the run that executes them, to the bit."""
 
+import numpy as np
 import pytest
 from episodes import BARRIER, MTU, ROCE, SPRAY, Graph, layers, racks, replayed, same
 from oracle_network import (
     GBPS,
     MS_PS,
     US_PS,
+    Flows,
     leaf_spine,
     one_flow,
     run,
@@ -114,6 +116,53 @@ def test_a_message_that_may_come_too_early_keeps_an_episode_from_being_replayed(
 
     rings = {int(ps) // (300 * US_PS) for ps in got["replays"]["time_ps"]}
     assert rings == {3, 4, 5, 6} - executed
+
+
+def test_what_waits_for_a_message_that_is_replayed_elsewhere_is_foreseen():
+    # Rings of two racks side by side; in the fifth the first message of rack 0 is awaited on a
+    # rail, and that by a message in the middle of the ring of rack 1, which has to be executed.
+    graph = Graph()
+    by_the_clock(graph, [0, 1, 2, 3], 6)
+    per_ring = len(graph.flows.rows) // 6
+    by_the_clock(graph, [4, 5, 6, 7], 6)
+    rail = graph.message(1, 5, 4096, [(4 * per_ring, 0)])
+    graph.message(5, 7, 4096, [(rail, 0)])
+
+    got = same(graph, racks(2, 4))
+
+    rings = [int(ps) // (300 * US_PS) for ps in got["replays"]["time_ps"]]
+    assert sorted(rings) == [2, 2, 3, 3, 4, 4, 5, 6, 6]
+
+
+def test_messages_that_are_admitted_to_a_rate_are_executed():
+    # The third ring of four is slower; nothing else tells it from the others.
+    class Admitted(Flows):
+        def table(self):
+            table = super().table()
+            is_third = table["flow"] // (len(table["flow"]) // 4) == 2
+            return table | {"rate_bps": np.where(is_third, 10 * GBPS, 0)}
+
+    graph = Graph(flows=Admitted())
+    layers(graph, [0, 1, 2, 3], 4, 5 * US_PS)
+
+    assert replayed(same(graph, racks(1, 4, rails=False))) == 0
+
+
+def two_transports(graph, network):
+    graph.flows.add(0, 1, 300_000, 20 * US_PS, transport=1)
+    return {"transports": [SPRAY, ROCE]}
+
+
+def given_routes(graph, network):
+    return {"forwarding": "ns3::ExplicitRoutes"}
+
+
+@pytest.mark.parametrize("changed", [two_transports, given_routes])
+def test_where_more_may_decide_what_happens_all_is_executed(changed):
+    graph, network = Graph(), racks(1, 4, rails=False)
+    layers(graph, [0, 1, 2, 3], 4, 5 * US_PS)
+
+    assert replayed(same(graph, network, **changed(graph, network))) == 0
 
 
 def test_what_goes_on_elsewhere_at_the_same_hosts_is_the_same():

@@ -113,8 +113,6 @@ Islands::AddPorts()
         }
         Island& island = m_islands[place];
         island.ports.push_back(id);
-        // With no delay an end would come in the middle of an instant, not at its beginning.
-        island.mayReplay = island.mayReplay && network.ports[id].delayPs > 0;
         if (network.ports[id].isHost)
         {
             island.hosts.push_back(network.ports[id].host);
