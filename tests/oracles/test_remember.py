@@ -149,7 +149,7 @@ def test_messages_that_are_admitted_to_a_rate_are_executed():
 
 
 def two_transports(graph, network):
-    graph.flows.add(0, 1, 300_000, 20 * US_PS, transport=1)
+    graph.flows.add(0, 1, 300_000, 5 * MS_PS, transport=1)
     return {"transports": [SPRAY, ROCE]}
 
 
