@@ -261,6 +261,25 @@ def test_periods_are_exact_with_marks_but_for_those_that_are_drawn(most_bytes):
         check_equal(got, full)
 
 
+def test_nothing_is_skipped_while_a_message_waits_for_its_timeout():
+    # Oracle: the full run. Two messages fill a queue in turns that repeat; the first two
+    # of five packets of another one find no room, and its timer has to run out when it is to.
+    flows = Flows()
+    for host in (1, 2):
+        flows.add(host, 0, 20_000 * MTU)
+    flows.add(3, 0, 5 * MTU, 500 * US_PS, transport=1)
+    queue = ("ns3::DropTail", {"LimitBytes": 150_000})
+    transports = [(ROCE, {"WindowBytes": window, "Rto": "5ms"}) for window in (100_000, 2 * MTU)]
+    network = star(4, RATE, DELAY_PS)
+
+    full = run(network, flows, transports, queue=queue)
+    got = run(network, flows, transports, queue=queue, **SKIP)
+
+    assert full.flow(2)["timeouts"] > 0
+    assert skipped(got)[1] > 0
+    check_equal(got, full)
+
+
 def test_what_leaves_the_state_as_it_is_ends_no_period():
     # Oracle: the full run. Computations end at a host of which nothing is sent, 20 times.
     packets, every_ps = 20_000, 300 * US_PS
