@@ -29,7 +29,7 @@ help:
 	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
 	@echo "make battery   refuse three thousand malformed scenarios, commands and files"
 	@echo "make drill     kill a small workflow a hundred times and resume it"
-	@echo "make partitions  compare 200 random networks in random domains with the same in one"
+	@echo "make partitions  compare 200 random networks and scenarios in domains with the same in one"
 	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
 	@echo "make sanitize-threads  run the suite of domains with every access of threads watched"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
@@ -67,8 +67,9 @@ drill: setup
 	@$(IN_VENV) python tests/drills/kill.py --count 100
 
 partitions: setup
-	@$(IN_VENV) PYORCH_DOMAINS=200 python -m pytest -n auto --maxprocesses 8 \
-		tests/oracles/test_domains.py
+	@$(IN_VENV) PYORCH_DOMAINS=200 PYORCH_SCENARIOS=200 \
+		python -m pytest -n auto --maxprocesses 8 \
+		tests/oracles/test_domains.py tests/oracles/test_random_scenarios.py
 
 # Debian's packages; configuration and daemons are gone afterwards. What was not there is skipped.
 test-slurm: setup
