@@ -60,7 +60,11 @@ def _topology(spec: dict, tables: Tables) -> str:
     refuse_if(
         len(np.unique(nodes["plane"])) > 1, f"topology: {NAME} has one plane", "Write planes: 1."
     )
-    refuse_if(tiers not in (2, 3), f"topology: {tiers} tiers; {NAME} has 2 or 3", "Take another.")
+    refuse_if(
+        tiers not in (2, 3),
+        f"topology: switches in {tiers} tier{'s' * (tiers > 1)}; {NAME} has 2 or 3",
+        "Take another topology.",
+    )
     shape = _shape(nodes, links, tiers)
     n_hosts = len(hosts(nodes))
     pod = n_hosts if tiers == 2 else shape[0]["Radix_Down"] * (

@@ -53,7 +53,9 @@ def panels(
     return list(grid.flat)
 
 
-def legend(figure: "Figure", axes: "Iterable[Axes]", ncols: int, extra: dict | None = None) -> None:
+def legend(
+    figure: "Figure", axes: "Iterable[Axes]", ncols: int = 4, extra: dict | None = None
+) -> None:
     """Draw one legend of all panels below them; an entry that stands in several is shown once.
 
     Parameters

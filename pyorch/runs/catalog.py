@@ -113,8 +113,13 @@ def find(name: Path | str, results: Path | str = "results") -> Path:
         if (candidate / "spec.json").exists():
             return candidate
     known = {p.parent for p in Path(results).glob("*/s*-*/spec.json")}
-    near = sorted(p for p in known if f"{p.parent.name}/{p.name}".endswith(str(name))
-                  or p.name.startswith(str(name)))  # fmt: skip
+
+    def is_called_so(found: Path) -> bool:
+        whole = f"{found.parent.name}/{found.name}"
+        start = whole if "/" in str(name) else found.name
+        return whole.endswith(str(name)) or start.startswith(str(name))
+
+    near = sorted(filter(is_called_so, known))
     if len(near) == 1:
         return near[0]
     if near:

@@ -138,7 +138,7 @@ def test_a_case_is_chosen_beside_a_variant_and_stands_in_every_table():
 def test_runs_are_found_again_by_folder_name_and_beginning():
     run = pyorch.run(SMALL, seed=3)
 
-    for name in (run.folder, f"small/{run.id}", run.id, run.id[:6]):
+    for name in (run.folder, f"small/{run.id}", f"small/{run.id[:4]}", run.id, run.id[:6]):
         assert pyorch.load(name).flows.equals(run.flows)
     table = pyorch.results()
     assert table["run"].tolist() == [run.id] and table["state"].tolist() == ["finished"]
