@@ -251,7 +251,11 @@ def transports(**attributes):
         (htsim, {"link.loss": 0.1}, "files of htsim have no losses"),
         (htsim, {"topology.planes": 2}, "htsim has one plane. Write planes: 1"),
         (htsim, {"topology": {"type": "fat_tree", "tiers": 4, "radix": 2}}, "4 tiers; htsim has 2"),
-        (htsim, {"topology": {"type": "star", "hosts": 4}}, "in 1 tier; htsim has 2 or 3. Take an"),
+        (
+            htsim,
+            {"topology": {"type": "star", "hosts": 4}, "workload.inter_leaf": False},
+            "topology: switches in 1 tier; htsim has 2 or 3. Take another topology.",
+        ),
         (htsim, {"link.rate": "1.5 Gb/s"}, "rate below tier 1: files of htsim count in 1 Gb/s"),
         (htsim, {"link.delay": "1.5 ns"}, "delay: files of htsim count in 1 ns"),
         (htsim, {"switch.latency": "1.5 ns"}, "switch.latency: files of htsim count in 1 ns"),
