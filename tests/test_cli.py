@@ -16,6 +16,7 @@ import pytest
 from pyorch import __version__ as version
 from pyorch import spec as specs
 from pyorch import traces
+from pyorch.runs.points import arranged
 from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import headings, order, telling
@@ -352,6 +353,33 @@ def test_a_run_that_was_asked_for_with_set_is_stale_only_when_its_scenario_has_c
     path.write_text(SMALL.replace("permutation, message", "all_to_all, message"))
     (folder.parent / ".asked.jsonl").write_text(f'5\n[["x", 1]]\n{{\n{asked}')  # others edit, too
     assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
+
+
+def test_results_are_named_and_ordered_as_their_scenario_is_and_the_others_apart(tmp_path):
+    variants = "variants: {z: {label: Last, link.rate: 400 Gb/s}, a: {link.rate: 200 Gb/s}}\n"
+    text = SMALL.replace("sweep: {seed: [1, 2]}", "sweep: {workload.message: [2 MB, 100 kB]}")
+    (tmp_path / "scenarios").mkdir()
+    path = tmp_path / "scenarios" / "file.yaml"
+    path.write_text(text + variants)
+    runs = specs.plan(specs.read_scenario(path), "laptop")
+    old = specs.plan(specs.read_scenario(path), "laptop", [("link.delay", "1 us")])[:1]
+    for run in [*runs, *old]:
+        folder = tmp_path / "results" / run.folder
+        folder.mkdir(parents=True)
+        specs.write_resolved(run.spec, folder / "spec.json")
+
+    lines = [line.split() for line in pyorch("results", cwd=tmp_path).stdout.splitlines()]
+    rows = [line[1::2][:1] + line[3:6:2] for line in lines if line and line[0] == "│"]
+
+    points = [("z", "2 MB"), ("z", "100 kB"), ("a", "2 MB"), ("a", "100 kB")]
+    assert [row[0] for row in rows] == [run.id for run in [*runs, *old]]
+    assert [(run.variant, run.point["workload.message"]) for run in runs] == points
+    assert [row[1] for row in rows[:4]] == ["z", "z", "a", "a"]
+    assert "small: 1 runs that no scenario names" in [" ".join(line) for line in lines]
+    named = arranged((tmp_path / "results" / r.folder for r in runs[::-1]), tmp_path / "scenarios")
+    assert [(run.id, run.label) for run in named] == [
+        (run.id, label) for run, label in zip(runs, ["Last", "Last", "a", "a"], strict=True)
+    ]
 
 
 def test_stale_folders_are_those_that_no_scenario_names(tmp_path):

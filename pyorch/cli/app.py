@@ -190,7 +190,8 @@ def plot(
     runs: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN...", help="Folders or names of runs; they are ordered by what differs."
+            metavar="RUN...",
+            help="Folders or names of runs, in any order.",
         ),
     ],
     results: ResultsOption = Path("results"),

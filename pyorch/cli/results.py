@@ -9,13 +9,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from pyorch import spec as specs
 from pyorch.errors import FigureError
 from pyorch.runs import page
 from pyorch.runs.catalog import COLUMNS, catalog, find
 from pyorch.runs.compare import compare as differences
+from pyorch.runs.points import arranged, points
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
-from pyorch.spec.parameters import headings, order, shown, telling
+from pyorch.spec.parameters import headings, shown, telling
 from pyorch.units import format_si
 
 #: Of the columns of `catalog`, those that fit a screen: heading and unit.
@@ -24,7 +26,7 @@ _SHOWN = {
     "cpu_s": ("CPU", "s"), "peak_memory_bytes": ("memory", "B"),
 }  # fmt: skip
 #: Columns of words.
-_WORDS = ("run", "engine", "state")
+_WORDS = ("run", "case", "variant", "engine", "state")
 
 
 def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
@@ -35,18 +37,56 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
         return
     console = _console()
     for name, rows in table.groupby("scenario", sort=False):
-        parameters = rows.drop(columns=list(COLUMNS)).astype(object)
-        changed = telling(parameters.where(parameters.notna(), None).to_dict("records"))
-        view = Table(title=f"{name}: {len(rows)} runs", title_justify="left")
-        shown_of_all = (heading for heading, _ in _SHOWN.values())
-        for heading in ("run", *headings(changed), "engine", "state", *shown_of_all):
-            view.add_column(heading, justify="left" if heading in _WORDS else "right")
-        for row in rows.to_dict("records"):
-            point = [_parameter(key, row[key]) for key in changed]
-            cost = [_cell(row[key], unit) for key, (_, unit) in _SHOWN.items()]
-            view.add_row(row["run"], *point, row["engine"], row["state"], *cost)
-        console.print(view)
+        named = points(map(Path, rows["folder"]))
+        is_named = rows["folder"].isin(map(str, named))
+        others = rows[~is_named]
+        told = _planned(rows[is_named], named)
+        if told is None:
+            others = rows
+        else:
+            console.print(_table(f"{name}: {len(told)} runs", rows.loc[told.index], told))
+        if len(others):
+            which = " that no scenario names" if told is not None else ""
+            title = f"{name}: {len(others)} runs{which}"
+            console.print(_table(title, others, _parameters(others)))
     typer.echo(_total(table, folder))
+
+
+def _table(title: str, rows: pd.DataFrame, told: pd.DataFrame) -> Table:
+    """Return one line per run: what tells it apart, and what it has cost."""
+    view = Table(title=title, title_justify="left")
+    shown_of_all = (heading for heading, _ in _SHOWN.values())
+    for heading in ("run", *headings(told), "engine", "state", *shown_of_all):
+        view.add_column(heading, justify="left" if heading in _WORDS else "right")
+    for row, point in zip(rows.to_dict("records"), told.itertuples(index=False), strict=True):
+        cost = [_cell(row[key], unit) for key, (_, unit) in _SHOWN.items()]
+        view.add_row(row["run"], *point, row["engine"], row["state"], *cost)
+    return view
+
+
+def _planned(rows: pd.DataFrame, named: dict[Path, specs.Run]) -> pd.DataFrame | None:
+    """Return which points of its scenario runs are, in its order; none if that tells too little."""
+    place = {folder: index for index, folder in rows["folder"].items()}
+    told = pd.DataFrame(
+        [_point(run) for run in named.values()], [place[str(folder)] for folder in named]
+    ).fillna("")
+    told = told.loc[:, told.nunique() > 1]
+    return None if rows.empty or told.assign(seed=rows["seed"]).duplicated().any() else told
+
+
+def _parameters(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the parameters that tell runs apart, as text."""
+    parameters = rows.drop(columns=list(COLUMNS)).astype(object)
+    changed = telling(parameters.where(parameters.notna(), None).to_dict("records"))
+    return pd.DataFrame(
+        {key: [_parameter(key, value) for value in rows[key]] for key in changed}, rows.index
+    )
+
+
+def _point(run: specs.Run) -> dict[str, str]:
+    """Return which point of its scenario a run is, by key path."""
+    point = {key: str(value) for key, value in run.point.items()}
+    return {"case": run.case, "variant": run.variant, **point, "scale": run.scale}
 
 
 def _total(table: pd.DataFrame, folder: Path) -> str:
@@ -97,11 +137,10 @@ def compare(a: str, b: str, folder: Path, as_csv: bool) -> None:
 
 
 def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bool) -> None:
-    """Draw a view of some runs, ordered by what differs, to files or to a window."""
+    """Draw a view of some runs, in the order of their scenario, to files or to a window."""
     from pyorch import views
 
-    given = [RunResult(find(name, folder)) for name in names]
-    chosen = [given[place] for place in order([run.parameters for run in given])]
+    chosen = arranged(find(name, folder) for name in names)
     if window:
         _window(views.draw(kind, chosen))
     elif kind == "timeline" and out is not None and out.suffix == ".json":

@@ -2,6 +2,7 @@
 """What views share: units of axes, looks of runs, and samples as rates."""
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 #: Okabe and Ito, distinguishable without red-green vision; yellow is left out on white paper.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 STYLES = ("-", "--", ":", "-.")
+MARKERS = ("o", "s", "D", "v")
 #: More lines than these cannot be told apart.
 MOST_LINES = 6
 #: Letters of a legend that fit side by side; how high a line is, and how many need no more room.
@@ -49,7 +51,9 @@ def names(runs: Sequence[Viewed]) -> list[str]:
     """Return what tells runs apart: their variant, and as many parameters as that takes."""
     keys = [key for key in telling(run.parameters for run in runs) if key != "seed"]
     keys.sort(key=lambda key: ".attributes." in key)
-    columns = [[run.point_label for run in runs]]
+    if any(labels := [run.point_label for run in runs]):
+        labels = [label or run.id for label, run in zip(labels, runs, strict=True)]
+    columns = [labels]
     for key, heading in zip(keys, headings(keys), strict=True):
         columns.append([_said(heading, key, run.parameters.get(key)) for run in runs])
     if len({run.seed for run in runs}) > 1:
@@ -69,7 +73,7 @@ def _said(heading: str, key: str, value: object) -> str:
     if key.endswith(".type"):
         name = heading.removesuffix(" type")
         return f"no {name}" if value is None else str(value).removeprefix("ns3::")
-    return "" if value is None else f"{heading} {shown(key, value)}"
+    return "" if value is None else f"{heading} {shown(key, value).removeprefix('ns3::')}"
 
 
 def link_names(table: "pd.DataFrame") -> list[str]:
@@ -114,8 +118,10 @@ def outside_legend(ax, n_entries: int) -> None:
     """Put the legend below the axes if there is anything to tell apart; a long one adds height."""
     if n_entries > 0:
         handles, labels = ax.get_legend_handles_labels()
+        labels = [textwrap.fill(label, LINE) for label in labels]
         columns = min(2 if n_entries > 3 else n_entries, LINE // max(map(len, labels)) or 1)
         width, height = ax.figure.get_size_inches()
-        height += LINE_INCHES * max(0, math.ceil(n_entries / columns) - ROWS_WITH_ROOM)
+        n_lines = sum(label.count("\n") + 1 for label in labels)
+        height += LINE_INCHES * max(0, math.ceil(n_lines / columns) - ROWS_WITH_ROOM)
         ax.figure.set_size_inches(width, height)
         ax.figure.legend(handles, labels, loc="outside lower center", ncols=columns)

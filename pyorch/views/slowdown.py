@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Slowdown by message size: completion time over that of the message alone on its path.
 
-Messages are put into classes of equally many flows by size; line: median of a class, upper line:
+Messages are put into classes of equally many flows by size; line: median of a class, dashed:
 its 99th percentile. 1 is ideal.
 """
 
 import numpy as np
 import pandas as pd
 
-from pyorch.views._axes import look, names, outside_legend
+from pyorch.views._axes import COLORS, MARKERS, look, names, outside_legend
 
 CLASSES = 20
 
@@ -19,18 +19,18 @@ def draw(figure, runs):
     parts = []
     for place, (run, name) in enumerate(zip(runs, names(runs), strict=True)):
         rows = by_size(run)
-        style = look(place) | {"linestyle": "-", "marker": "o", "markersize": 2.5}
-        ax.plot(rows["bytes"], rows["slowdown_p50"], label=f"{name}, median", **style)
-        style |= {"linestyle": "--", "marker": "^"}
-        ax.plot(rows["bytes"], rows["slowdown_p99"], label=f"{name}, 99 %", **style)
+        marker = MARKERS[place // len(COLORS) % len(MARKERS)]
+        style = look(place) | {"linestyle": "-", "marker": marker, "markersize": 2.5}
+        ax.plot(rows["bytes"], rows["slowdown_p50"], label=name, **style)
+        ax.plot(rows["bytes"], rows["slowdown_p99"], **style | {"linestyle": "--"})
         parts.append(rows.assign(run=run.id))
-    ax.set(xscale="log", xlabel="message size [byte]", ylabel="slowdown")
+    ax.set(xscale="log", xlabel="message size [byte]", ylabel="slowdown: median, dashed 99 %")
     if max(part["slowdown_p99"].max() for part in parts) > 10:
         ax.set(yscale="log")
     else:
         ax.set(ylim=(0, None))
     ax.grid()
-    outside_legend(ax, 2 * len(runs))
+    outside_legend(ax, len(runs) if len(runs) > 1 else 0)
     return pd.concat(parts, ignore_index=True)
 
 

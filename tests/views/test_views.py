@@ -3,15 +3,18 @@
 
 from types import SimpleNamespace
 
+import matplotlib
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from pyorch import plugins
 from pyorch.errors import FigureError, PluginError
 from pyorch.figures.layout import TWO_COLUMNS_INCHES
+from pyorch.figures.save import RC_PARAMS
 from pyorch.views import draw, write
-from pyorch.views._axes import names
+from pyorch.views._axes import names, outside_legend
 from pyorch.views._draw import drawn
 
 GBPS = 10**9
@@ -195,3 +198,17 @@ def test_a_figure_shows_itself_in_a_notebook():
     figure.subplots().plot([1, 2])
 
     assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_legend_has_no_line_that_is_cut_at_the_edge_of_the_figure():
+    # 200 letters do not fit beside each other, 64 do.
+    with matplotlib.rc_context(RC_PARAMS):
+        figure = Figure(figsize=(0.62 * TWO_COLUMNS_INCHES, 2.7), layout="constrained")
+        ax = figure.subplots()
+        ax.plot([0, 1], label="word " * 40)
+        outside_legend(ax, 1)
+        figure.draw_without_rendering()
+    (text,) = figure.legends[0].get_texts()
+    box = figure.legends[0].get_window_extent()
+    assert text.get_text().count("\n") == 3
+    assert box.x0 >= 0 and box.x1 <= figure.bbox.x1
