@@ -3,8 +3,8 @@
 engine, with the same paths.
 
 Left of 1 a message is faster than its fair share; the last one to end is the vertical mark. Lines:
-share of messages up to a ratio, all seeds. RoCEv2, with and without HPCC, is held against hashed
-messages at flow level; sprayed ones and NDP against evenly split ones.
+share of messages up to a ratio, all seeds. RoCEv2, with and without HPCC, is compared with hashed
+messages at flow level; sprayed ones and NDP with evenly split ones.
 """
 
 import numpy as np

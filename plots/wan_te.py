@@ -3,8 +3,8 @@
 
 By the scale of all demands (1: 550 Gb/s in all, 300 of them at smoke scale), one panel for each
 rate of the direct link between east and west. Without admission each source sends what it has been
-asked to; what border switches drop is sent again one round trip later, or after a timeout. Fair is
-max-min fair over tunnels, which is what is granted.
+asked to; what border switches drop is retransmitted one round trip later, or after a timeout. Fair
+is max-min fair over tunnels, which is what is granted.
 """
 
 from pyorch import figures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What does the parity of block codes cost on the wire, and what is left to be sent again?"""
+"""What does the parity of block codes cost on the wire, and what is left to be retransmitted?"""
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     DataFrame
         ``block_packets``, ``parity_packets``: k and m of the code; ``data_packets``: those of the
         messages; ``parity_share``: packets of parity that were sent, over them [1];
-        ``resent_packets``: packets sent again, ``resent_share``: over data packets [1];
+        ``resent_packets``: packets retransmitted, ``resent_share``: over data packets [1];
         ``lost_frames``: on wires, ACKs among them; ``timeouts``; ``completion_ps``: first start
         to last delivery.
     """

@@ -97,7 +97,6 @@ def _achieved_share(
     took_ps = (flows["receiver_end_ps"] - flows["start_ps"]).to_numpy() - delays_ps
     demands = wan_demands.asked(params)
     granted = [
-        plan.granted_bps[s.demand] / (demands[s.demand].hosts * params.quanta)
-        for s in plan.streams
+        plan.granted_bps[s.demand] / (demands[s.demand].hosts * params.quanta) for s in plan.streams
     ]
     return float((flows["wire_bits"].to_numpy() / took_ps * 1e12 / np.array(granted)).min())

@@ -85,7 +85,7 @@ _ALL = [
             "A fixed window, each packet acknowledged by its number.",
             "A sender keeps a fixed window of packets in flight, on one path by default. The"
             " receiver takes\npackets in any order and acknowledges each by its number. A packet is"
-            " sent again when a later one\nhas arrived before it, when it came without its payload,"
+            " retransmitted when a later one\nhas come before it, when it came without its payload,"
             " or after a timeout. Window and rate of a\nmessage can be those of a congestion"
             " control.",
             "Pacing of its own, credits, connections.",

@@ -26,7 +26,7 @@ FLOWS = {
     "receiver_end_ps": Column("Last payload byte in order at the receiver [ps]", True),
     "sender_end_ps": Column("Last acknowledgement processed by the sender [ps]", True),
     "sent_data_packets": Column("Data packets that left the sender, retransmissions included"),
-    "retransmitted_packets": Column("Data packets sent again"),
+    "retransmitted_packets": Column("Retransmitted data packets"),
     "trimmed_packets": Column("Data packets of which only the header arrived"),
     "ecn_marked_packets": Column("Data packets that arrived with a congestion mark"),
     "timeouts": Column("Retransmission timers that expired"),

@@ -46,7 +46,7 @@ def runtime_min(spec: dict) -> int:
     """Return the time that a run is given [minute].
 
     Measured: 1 to 3 us of CPU for each data packet, up to 8192 hosts; ten times that is left
-    for slower machines and for what is sent again, five minutes for the start.
+    for slower machines and for what is retransmitted, five minutes for the start.
     """
     return 5 + size_of(spec).packets * 30 // 60_000_000
 
@@ -58,7 +58,7 @@ def _hosts(spec: dict) -> int:
 
 
 class Size(NamedTuple):
-    """Data packets of a run, without what is sent again; rows of its logs; its other files."""
+    """Data packets of a run, without what is retransmitted; rows of its logs; its other files."""
 
     packets: int
     log_rows: int

@@ -3,7 +3,7 @@
 
 Go-back-N needs a network without losses, and PFC holds back whoever shares a link with the
 congested. Selective repeat with at most one bandwidth-delay product in flight (IRN) needs none:
-what is lost is sent again, and nobody else waits.
+what is lost is retransmitted, and nobody else waits.
 """
 
 from pyorch import figures

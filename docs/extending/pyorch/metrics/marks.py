@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""How many of the data packets were marked by a switch, and how many were sent again?"""
+"""How many of the data packets were marked by a switch, and how many were retransmitted?"""
 
 import pandas as pd
 
