@@ -276,8 +276,8 @@ def claims():
     assert best["dropped_frames"].equals(best["retransmitted_packets"])
     lost, timers = best["dropped_frames"] / 1000, best["timeouts"]
     yield (
-        f"{lost.min():.0f} to {lost.max():.0f} thousand of {packets} packets were dropped and sent"
-        f" again, and {timers.min()} to {timers.max()} timers fired"
+        f"{lost.min():.0f} to {lost.max():.0f} thousand of {packets} packets were dropped and"
+        f" retransmitted, and {timers.min()} to {timers.max()} timers fired"
     )
     yield f"The mean flow takes {100 * (1 - fluid['over_fluid_mean'].mean()):.1f} % less than fluid"
     fluid, slowest = of("fluid", "rocev2"), of("slowest", "rocev2")
