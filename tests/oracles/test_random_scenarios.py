@@ -17,7 +17,7 @@ from test_domains import expect_the_same
 
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
-from pyorch.render import write_run
+from pyorch.render import input_tables, write_run
 from pyorch.spec.scenario import parse_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,3 +149,20 @@ def test_a_random_scenario_is_the_same_however_it_is_run(seed, tmp_path):
             expect_the_same(outcome(spec | {"engine": engine}, tmp_path), expected)
         except SimulationError as error:
             assert "run it in one domain" in str(error)
+
+
+@pytest.mark.parametrize("seed", range(SCENARIOS))
+def test_after_links_have_come_back_every_message_ends(seed, tmp_path):
+    # Oracle: every transport sends again what is lost. Up to four links are cut, and all are back
+    # after 400 us.
+    random = Random(seed)
+    drawn = scenario(seed) | {"failures": [], "stop": "2 s"}
+    links = input_tables(resolved(drawn))["links"]
+    for row in random.choices(range(len(links["node_a"])), k=random.randint(1, 4)):
+        cut = {"at": f"{random.randint(0, 100)} us", "duration": f"{random.randint(1, 300)} us"}
+        ends = [int(links[name][row]) for name in ("node_a", "node_b")]
+        drawn["failures"].append({"type": "scheduled", "links": [ends], **cut})
+
+    got = outcome(resolved(drawn | {"trace": {}}), tmp_path)
+
+    assert got["summary"]["flows_done"] == got["summary"]["flows_total"]
