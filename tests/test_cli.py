@@ -375,7 +375,7 @@ def test_results_are_named_and_ordered_as_their_scenario_is_and_the_others_apart
     assert [row[0] for row in rows] == [run.id for run in [*runs, *old]]
     assert [(run.variant, run.point["workload.message"]) for run in runs] == points
     assert [row[1] for row in rows[:4]] == ["z", "z", "a", "a"]
-    assert "small: 1 runs that no scenario names" in [" ".join(line) for line in lines]
+    assert "small: 1 run that no scenario names" in [" ".join(line) for line in lines]
     named = arranged((tmp_path / "results" / r.folder for r in runs[::-1]), tmp_path / "scenarios")
     assert [(run.id, run.label) for run in named] == [
         (run.id, label) for run, label in zip(runs, ["Last", "Last", "a", "a"], strict=True)

@@ -58,6 +58,13 @@ def test_a_module_has_its_shape_and_no_gaps(kind, root):
         assert licensed, path
 
 
+def test_a_name_that_says_its_kind_does_not_say_it_twice(root):
+    header, *_ = [p for p in write("flow-control", "my-flow-control", root) if p.suffix == ".h"]
+
+    assert header.name == "my-flow-control.h"
+    assert "class MyFlowControl final" in header.read_text()
+
+
 @pytest.mark.parametrize("kind", MODULE_KINDS)
 def test_lines_are_short_if_the_name_is(kind, root):
     for path in write(kind, "drum", root):

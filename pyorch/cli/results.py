@@ -44,10 +44,10 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
         if told is None:
             others = rows
         else:
-            console.print(_table(f"{name}: {len(told)} runs", rows.loc[told.index], told))
+            console.print(_table(f"{name}: {_runs(told)}", rows.loc[told.index], told))
         if len(others):
             which = " that no scenario names" if told is not None else ""
-            title = f"{name}: {len(others)} runs{which}"
+            title = f"{name}: {_runs(others)}{which}"
             console.print(_table(title, others, _parameters(others)))
     typer.echo(_total(table, folder))
 
@@ -89,13 +89,17 @@ def _point(run: specs.Run) -> dict[str, str]:
     return {"case": run.case, "variant": run.variant, **point, "scale": run.scale}
 
 
+def _runs(rows: pd.DataFrame) -> str:
+    return f"{len(rows)} run{'s' * (len(rows) != 1)}"
+
+
 def _total(table: pd.DataFrame, folder: Path) -> str:
     if table.empty:
         return f"No runs in {folder}. Make some: python -m pyorch run SCENARIO.yaml"
     size, cpu = (table[name].sum() for name in ("size_bytes", "cpu_s"))
     states = ", ".join(f"{n} {state}" for state, n in table["state"].value_counts().items())
     return (
-        f"{len(table)} runs ({states}), {format_si(int(size), 'B')},"
+        f"{_runs(table)} ({states}), {format_si(int(size), 'B')},"
         f" {format_si(float(cpu), 's')} of CPU. More: python -m pyorch show RUN"
     )
 

@@ -23,13 +23,16 @@ def words(name: str) -> str:
 
 def class_of(kind: Module, name: str) -> str:
     """Return the C++ class of a plug-in, ``SlowStartTransport`` for ``slow-start``."""
-    return words(name) + kind.suffix
+    return words(stem(kind, name))
 
 
 def stem(kind: Module, name: str) -> str:
-    """Return the name of its files and of its test suite, ``slow-start-transport``."""
+    """Return the name of its files and of its test suite, ``slow-start-transport``.
+
+    A name that says already what it is keeps to that.
+    """
     suffix = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.suffix).lower()
-    return f"{name}-{suffix}"
+    return name if name.endswith(f"-{suffix}") else f"{name}-{suffix}"
 
 
 def check_file(kind: Kind, name: str, path: Path) -> None:
