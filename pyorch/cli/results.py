@@ -2,6 +2,7 @@
 """What is there and what came out, on the screen: results, show, compare, plot."""
 
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pandas as pd
@@ -37,7 +38,8 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
         return
     console = _console()
     for name, rows in table.groupby("scenario", sort=False):
-        named = points(map(Path, rows["folder"]))
+        with _looking():
+            named = points(map(Path, rows["folder"]), folder.parent / "scenarios")
         is_named = rows["folder"].isin(map(str, named))
         others = rows[~is_named]
         told = _planned(rows[is_named], named)
@@ -87,6 +89,11 @@ def _point(run: specs.Run) -> dict[str, str]:
     """Return which point of its scenario a run is, by key path."""
     point = {key: str(value) for key, value in run.point.items()}
     return {"case": run.case, "variant": run.variant, **point, "scale": run.scale}
+
+
+def _looking() -> AbstractContextManager:
+    """Show on a terminal that many runs of a scenario take seconds to be planned again."""
+    return Console(stderr=True).status("Looking what their scenarios call these runs")
 
 
 def _runs(rows: pd.DataFrame) -> str:
@@ -144,7 +151,9 @@ def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bo
     """Draw a view of some runs, in the order of their scenario, to files or to a window."""
     from pyorch import views
 
-    chosen = arranged(find(name, folder) for name in names)
+    found = (find(name, folder) for name in names)
+    with _looking():
+        chosen = arranged(found, folder.parent / "scenarios")
     if window:
         _window(views.draw(kind, chosen))
     elif kind == "timeline" and out is not None and out.suffix == ".json":
