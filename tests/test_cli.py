@@ -310,6 +310,7 @@ def test_results_show_the_parameters_that_tell_runs_apart_by_their_shortest_name
 
     assert told == list(columns)[3:]
     assert headings(told) == ["flow_control type", "leaves", "transport Rto", "1 Rto"]
+    assert headings(["trace.pcap.1", "seed"]) == ["pcap 1", "seed"]
 
 
 def test_runs_are_ordered_by_what_tells_them_apart_and_by_the_size_of_numbers():

@@ -99,7 +99,7 @@ def headings(keys: Iterable[str]) -> list[str]:
     paths = [[word for word in short(key).split(".") if word != "attributes"] for key in keys]
     found = []
     for path in paths:
-        n_words = 2 if path[-1] == "type" else 1
+        n_words = 2 if path[-1] == "type" or path[-1].isdecimal() else 1
         while n_words < len(path) and sum(p[-n_words:] == path[-n_words:] for p in paths) > 1:
             n_words += 1
         found.append(" ".join(path[-n_words:]))

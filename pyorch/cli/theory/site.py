@@ -107,7 +107,7 @@ def topology(
 def permutation(
     hosts: Annotated[int, typer.Option(help="2 k^2 hosts in two tiers.")] = 8192,
     seeds: Annotated[int, typer.Option(help="Number of random draws.")] = 20,
-    form: FormatOption = Format.csv,
+    form: FormatOption = Format.table,
 ) -> None:
     """Max-min fluid slowdown of a hashed permutation, one row per draw."""
     import numpy as np
@@ -136,7 +136,7 @@ def collisions(
         int, typer.Option(min=1, max=_MOST_PORTS, help="Hosts below each leaf.")
     ] = 64,
     spines: Annotated[int, typer.Option(min=1, max=_MOST_PORTS, help="Spines.")] = 64,
-    form: FormatOption = Format.csv,
+    form: FormatOption = Format.table,
 ) -> None:
     """Chance that the fullest link of a hashed permutation carries so many flows."""
     from pyorch.theory.collisions import chance_in_leaf_spine
