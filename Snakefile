@@ -44,7 +44,7 @@ rule reproduction:
         f"logs/reproduction/{scale}.log",
     params:
         folder=FIGURES,
-        code=code.of_rooms("report", "theory"),
+        code=code.of_packages("report", "theory"),
     resources:
         mem_mb=1000,
     message:

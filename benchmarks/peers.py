@@ -37,7 +37,8 @@ def topology(shape: permutation.Shape) -> str:
         f"Tier {tier}\nDownlink_speed_Gbps {gbps}\nRadix_Down {down}\n{up}"
         f"Downlink_Latency_ns {delay_ns}\nSwitch_Latency_ns 0\n"
         for tier, down, up in (
-            (0, shape.hosts_per_leaf, f"Radix_Up {shape.spines}\n"), (1, shape.leaves, ""),
+            (0, shape.hosts_per_leaf, f"Radix_Up {shape.spines}\n"),
+            (1, shape.leaves, ""),
         )  # fmt: skip
     ]
     head = f"Nodes {shape.hosts}\nTiers 2\nPodsize {shape.hosts}\n\n"

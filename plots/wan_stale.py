@@ -22,9 +22,13 @@ def draw(figure, demands):
     data["away_s"] = data["case"].map(AWAY_S)
     epoch_s = data["variant"].map(EPOCH_S)
     # The first look after the rise at which the controller is there; told one epoch later.
-    looks_s = np.maximum(
-        np.ceil((RISE_S + data["away_s"]) / epoch_s - 1e-9), np.floor(RISE_S / epoch_s + 1e-9) + 1
-    ) * epoch_s
+    looks_s = (
+        np.maximum(
+            np.ceil((RISE_S + data["away_s"]) / epoch_s - 1e-9),
+            np.floor(RISE_S / epoch_s + 1e-9) + 1,
+        )
+        * epoch_s
+    )
     stale_bps = AFTER_BPS - BEFORE_BPS * (1 + MARGIN)
     data["expected_waiting_bytes"] = stale_bps / 8 * (looks_s + epoch_s - RISE_S)
     data["over_s"] = data["over_ps"].astype(float) / 1e12 - RISE_S

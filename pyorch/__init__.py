@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """An ns-3 simulation orchestrator for AI-datacenter networks.
 
-Rooms, in the only direction in which they import each other: errors, units, plugins | spec |
+Packages, in the only direction in which they import each other: errors, units, plugins | spec |
 topology, workload, failure, theory | render | export | simulate | traces | metrics | figures |
 report | views | runs | workflow | api | cli.
 """

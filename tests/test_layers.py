@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The rooms of the house and the only direction in which doors open."""
+"""The packages and the only direction in which they import each other."""
 
 import ast
 import re
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
-ROOMS = ["errors", "units", "plugins", "reading", "writing", "jobs", "forks", "built", "draws",
-         "spec", "topology", "theory", "collective", "training", "wan", "controller",
-         "workload", "failure", "render", "export", "simulate", "traces", "metrics", "figures",
-         "study", "report", "views", "runs", "scaffold", "workflow", "api", "cli"]  # fmt: skip
+PACKAGES = ["errors", "units", "plugins", "reading", "writing", "jobs", "forks", "built", "draws",
+            "spec", "topology", "theory", "collective", "training", "wan", "controller",
+            "workload", "failure", "render", "export", "simulate", "traces", "metrics", "figures",
+            "study", "report", "views", "runs", "scaffold", "workflow", "api", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 CPP = PACKAGE.parent / "ns3-modules"
 #: What modules of C++ may include beside their own: all others see the contracts, and what these
@@ -24,13 +24,13 @@ INCLUDES = {
 }
 
 
-def room_of(path):
-    """Return the room a file is in."""
+def package_of(path):
+    """Return the package a file is in."""
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def doors(path):
-    """Yield the rooms that one module imports from, in all three spellings."""
+    """Yield the packages that one module imports from, in all three spellings."""
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in getattr(node, "names", [])]
         if isinstance(node, ast.ImportFrom):
@@ -41,18 +41,18 @@ def doors(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_module_imports_a_later_room(path):
-    room = room_of(path)
+def test_no_module_imports_a_later_package(path):
+    package = package_of(path)
     for other in doors(path):
         if other == "__version__":
             continue
-        assert ROOMS.index(other) <= ROOMS.index(room), f"{path} imports {other}"
+        assert PACKAGES.index(other) <= PACKAGES.index(package), f"{path} imports {other}"
 
 
 @pytest.mark.parametrize("module", sorted(p.parent.name for p in CPP.glob("*/CMakeLists.txt")))
 def test_a_module_of_cpp_sees_contracts_and_never_another_family(module):
     if module == "fabric":
-        return  # its rooms are parts of one engine
+        return  # its packages are parts of one engine
     allowed = INCLUDES.get(module, CONTRACTS if module == "host" else {*CONTRACTS, "host/model"})
     where = {path.name: path.parent.relative_to(CPP).as_posix() for path in CPP.glob("*/*/*.h")}
     for path in [*(CPP / module).glob("model/*"), *(CPP / module).glob("helper/*")]:
@@ -79,7 +79,7 @@ def test_only_the_simulating_room_loads_ns3():
             if isinstance(node, ast.Import)
             for alias in node.names
         }
-        assert room_of(path) == "simulate" or not imported & {"cppyy", "ns", "ns3"}, path
+        assert package_of(path) == "simulate" or not imported & {"cppyy", "ns", "ns3"}, path
 
 
 def test_one_module_touches_the_insides_of_snakemake():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The command line: one command per arrow of the pipeline, one that walks them all, and lists.
 
-Rooms are imported by the command that needs them, so that every command starts quickly.
+Packages are imported by the command that needs them, so that every command starts quickly.
 """
 
 import os
@@ -293,9 +293,9 @@ def traces(
     out: Annotated[Path | None, typer.Option(help="Folder (default: the run's).")] = None,
 ) -> None:
     """Check the raw columns of a run; write Parquet."""
-    from pyorch import traces as room
+    from pyorch import traces as package
 
-    for path in room.convert(folder, out):
+    for path in package.convert(folder, out):
         typer.echo(path)
 
 

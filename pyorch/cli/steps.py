@@ -50,17 +50,17 @@ def find_run(file: specs.ScenarioFile, run_id: str, scales, assignments) -> spec
 
 def render(spec_file: Path, out: Path) -> None:
     """Write scenario.py and tables.npz."""
-    from pyorch import render as room
+    from pyorch import render as package
 
-    room.write_run(specs.read_spec(spec_file), out)
+    package.write_run(specs.read_spec(spec_file), out)
 
 
 def metrics(metric: str, scenario: Path, out: Path, scale: str, results: Path) -> None:
     """Write the table of one metric over all runs of a scenario."""
-    from pyorch import metrics as room
+    from pyorch import metrics as package
 
     runs = specs.plan(specs.read_scenario(scenario), scale)
-    room.write_csv(room.collect(metric, runs, results), out)
+    package.write_csv(package.collect(metric, runs, results), out)
 
 
 def _shown(item: tuple[str, object]) -> str:

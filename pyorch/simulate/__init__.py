@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes one rendered scenario, leaves raw columns, a manifest and a provenance.
 
-The only room that loads ns-3. It imports numpy and cppyy and nothing of the analysis, so a run
+The only package that loads ns-3. It imports numpy and cppyy and nothing of the analysis, so a run
 starts in about a second.
 """
 

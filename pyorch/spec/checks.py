@@ -126,8 +126,10 @@ def check_jitter(spec: dict) -> None:
 def check_buffer(spec: dict) -> None:
     """Raise FieldError if the buffer of a switch has no room for one full frame."""
     frame_bytes = largest_frame_bytes(spec["transport"])
-    for where, its in (("", spec["switch"]),
-                       *((f"classes.{i}.", c) for i, c in enumerate(spec["switch"]["classes"]))):
+    for where, its in (
+        ("", spec["switch"]),
+        *((f"classes.{i}.", c) for i, c in enumerate(spec["switch"]["classes"])),
+    ):
         if its["buffer_bytes"] is not None and its["buffer_bytes"] < frame_bytes:
             raise FieldError(
                 f"{where}buffer",

@@ -57,7 +57,7 @@ def first(error: ValidationError, model: type[BaseModel]) -> tuple[KeyPath, str]
         if isinstance(given, dict) and isinstance(given.get("type"), str):
             return path[:-1], (
                 f"{show(given)} is no value of an attribute. Write a type as text:"
-                f" \"{quoted(given['type'])[1:-1]}[Name=value|Name=value]\"."
+                f' "{quoted(given["type"])[1:-1]}[Name=value|Name=value]".'
             )
         return path[:-1], f"{show(given)} is none of: {kinds}. Write one of these."
     return path, _sentence(detail, path, model)

@@ -121,9 +121,7 @@ def _cable(events: Columns, row: int) -> Cable:
     return a, b, int(events["parallel"][row])
 
 
-def _rates_at(
-    time_ps: int, rows: list[tuple[int, Cable, int]], links: Columns
-) -> np.ndarray:
+def _rates_at(time_ps: int, rows: list[tuple[int, Cable, int]], links: Columns) -> np.ndarray:
     """Return the rate of each link when what has changed by then has changed, 0 = cut [bit/s]."""
     now = {cable: rate_bps for changed_ps, cable, rate_bps in rows if changed_ps <= time_ps}
     ends = np.sort(np.stack([links["node_a"], links["node_b"]]), axis=0)

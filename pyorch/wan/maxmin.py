@@ -114,9 +114,7 @@ def _shortest(
     raise AssertionError(f"no split of rates that are possible: {solved.message}")
 
 
-def over_splits(
-    usage: np.ndarray, functions: Sequence[Points], capacity: np.ndarray
-) -> np.ndarray:
+def over_splits(usage: np.ndarray, functions: Sequence[Points], capacity: np.ndarray) -> np.ndarray:
     """Return max-min fair rates of groups whose splits are given.
 
     Parameters

@@ -143,9 +143,7 @@ def _check_possible(demand: Demand, usage: np.ndarray, free: np.ndarray) -> None
         )
 
 
-def _loads(
-    grants: tuple[Grant, ...], links: list[tuple[str, str]]
-) -> dict[tuple[str, str], float]:
+def _loads(grants: tuple[Grant, ...], links: list[tuple[str, str]]) -> dict[tuple[str, str], float]:
     loads = dict.fromkeys(links, 0.0)
     for grant in grants:
         for tunnel in grant.tunnels:

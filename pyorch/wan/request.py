@@ -159,5 +159,3 @@ def read_request(path: Path | str) -> Request:
     except FieldError as error:
         where = tuple(int(p) if p.isdigit() else p for p in error.field.split("."))
         raise file.error(where, str(error)) from None
-
-

@@ -9,14 +9,14 @@ import pyorch
 from pyorch.simulate import places
 
 PACKAGE = Path(pyorch.__file__).parent
-#: What a room is made of: programs, templates, presets, tables, styles.
+#: What a package is made of: programs, templates, presets, tables, styles.
 SUFFIXES = {".py", ".jinja", ".yaml", ".csv"}
 _PLUGINS = {"topology", "workload", "failure"}
 
 
-def of_rooms(*rooms: str) -> str:
-    """Return the digest of whole rooms, and of what all rooms share."""
-    return _digest(tuple(sorted(path for room in rooms for path in _room(room))))
+def of_packages(*packages: str) -> str:
+    """Return the digest of whole packages, and of what all of them share."""
+    return _digest(tuple(sorted(path for name in packages for path in _package(name))))
 
 
 def of_run(spec: dict) -> str:
@@ -25,17 +25,17 @@ def of_run(spec: dict) -> str:
 
 
 def files_of(spec: dict) -> tuple[Path, ...]:
-    """Return what makes a run: its own plug-ins, what these share, and the rooms on its way."""
+    """Return what makes a run: its own plug-ins, what these share, and the packages on its way."""
     chosen = [PACKAGE / "topology" / f"{spec['topology']['type']}.py"]
     chosen += [PACKAGE / "workload" / f"{load['type']}.py" for load in spec["workload"]]
     if any(load["type"] == "wan_demands" for load in spec["workload"]):
-        chosen += _room("wan")
+        chosen += _package("wan")
     chosen += [
         PACKAGE / "controller" / f"{load['control']['controller']['type']}.py"
         for load in spec["workload"] if (load.get("control") or {}).get("controller")
     ]  # fmt: skip
     if any(load["type"] == "collective" for load in spec["workload"]):
-        chosen += _room("collective")  # an algorithm may be made of others
+        chosen += _package("collective")  # an algorithm may be made of others
     chosen += [PACKAGE / "failure" / f"{failure['type']}.py" for failure in spec["failures"]]
     return _with_shared(tuple(sorted(set(chosen))), bool(spec["failures"]))
 
@@ -44,8 +44,8 @@ def files_of(spec: dict) -> tuple[Path, ...]:
 def _with_shared(chosen: tuple[Path, ...], fails: bool) -> tuple[Path, ...]:
     kinds = _PLUGINS if fails else _PLUGINS - {"failure"}
     shared = [path for kind in kinds for path in (PACKAGE / kind).glob("_*.py")]
-    rooms = [path for room in ("render", "simulate", "traces") for path in _room(room)]
-    return tuple(sorted({*chosen, *shared, *rooms}))
+    steps = [path for name in ("render", "simulate", "traces") for path in _package(name)]
+    return tuple(sorted({*chosen, *shared, *steps}))
 
 
 def of_libraries(names: list[str]) -> str:
@@ -54,8 +54,8 @@ def of_libraries(names: list[str]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _room(room: str) -> tuple[Path, ...]:
-    inside = [path for path in (PACKAGE / room).rglob("*") if path.suffix in SUFFIXES]
+def _package(name: str) -> tuple[Path, ...]:
+    inside = [path for path in (PACKAGE / name).rglob("*") if path.suffix in SUFFIXES]
     return tuple(sorted([*inside, *PACKAGE.glob("*.py")]))
 
 

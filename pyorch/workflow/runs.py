@@ -125,7 +125,7 @@ class Workflow:
         refusals = filter(None, map(self.refusal, self.figures))
         return list(dict.fromkeys([*self.broken.values(), *refusals]))
 
-    def rooms_of(self, figure: str) -> list[str]:
+    def packages_of(self, figure: str) -> list[str]:
         """Return the parts of pyorch that a figure is made with."""
         if figure not in self.figures:
             return ["figures"]

@@ -69,7 +69,7 @@ rule metrics:
     log:
         f"logs/metrics/{{scenario}}/{FOLDER}/{{metric}}.log",
     params:
-        code=code.of_rooms("metrics", "theory", "traces", "render", "topology", "workload"),
+        code=code.of_packages("metrics", "theory", "traces", "render", "topology", "workload"),
         # One more seed is one more input; a new label is not.
         labels=lambda wildcards: found.labels(wildcards.scenario),
     resources:

@@ -86,7 +86,7 @@ rule figure:
         f"logs/figure/{scale}/{{figure}}.log",
     params:
         scale=scale,
-        code=lambda wildcards: code.of_rooms(*found.rooms_of(wildcards.figure)),
+        code=lambda wildcards: code.of_packages(*found.packages_of(wildcards.figure)),
         # A figure that cannot be made is a job that says why and fails: the others are made.
         refusal=lambda wildcards: found.refusal(wildcards.figure),
     resources:
@@ -118,7 +118,7 @@ rule benchmarks:
     log:
         f"logs/benchmarks/{scale}.log",
     params:
-        code=code.of_rooms("report"),
+        code=code.of_packages("report"),
         scenarios=found.needed,
     resources:
         mem_mb=1000,

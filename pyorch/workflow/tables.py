@@ -25,11 +25,11 @@ def metric(plan: str, out: str, scenario: str, name: str) -> None:
 
 def benchmarks(plan: str, out: str, *scenarios: str) -> None:
     """Write what the finished runs of some scenarios have cost."""
-    from pyorch.report import benchmarks as room
+    from pyorch.report import benchmarks as package
 
-    table = room.collect([run for run in read_plan(plan) if run.scenario in scenarios], RESULTS)
-    room.write(table, Path(out))
-    print(room.summary(table))
+    table = package.collect([run for run in read_plan(plan) if run.scenario in scenarios], RESULTS)
+    package.write(table, Path(out))
+    print(package.summary(table))
 
 
 def main() -> int:

@@ -26,9 +26,7 @@ def read_routes(file: FileRef) -> dict[str, np.ndarray]:
     return {"parallel": zeros, "reverse": zeros, **table}
 
 
-def check_routes(
-    file: FileRef | None, flows: Mapping[str, np.ndarray], network: Network
-) -> None:
+def check_routes(file: FileRef | None, flows: Mapping[str, np.ndarray], network: Network) -> None:
     """Raise FieldError for the first path that does not lead where its flow goes.
 
     Parameters

@@ -161,9 +161,7 @@ def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
 def _pairs(params: Params) -> tuple[np.ndarray, np.ndarray]:
     """Return who sends to whom, hosts counted from 0."""
     if params.what in _IN_GROUPS:
-        device, step = np.divmod(
-            np.arange(params.devices * (params.group - 1)), params.group - 1
-        )
+        device, step = np.divmod(np.arange(params.devices * (params.group - 1)), params.group - 1)
         group, place = np.divmod(device, params.group)
         other = group * params.group + (place + 1 + step) % params.group
         return params.first_host + device, params.first_host + other

@@ -255,7 +255,8 @@ def test_links_between_switches_can_fail_only_where_there_are_any():
         # 64 bits would wrap around, and the outage would be over before it began.
         (
             {"at": "1 ns", "switches": [20], "duration": "8e5 s", "times": 10, "every": "9e5 s"},
-            "at", "would end later than",
+            "at",
+            "would end later than",
         ),
     ],
 )

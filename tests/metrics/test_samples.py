@@ -138,4 +138,3 @@ def test_a_flow_that_ends_within_two_samples_has_no_throughput_and_spoils_no_oth
 
     assert rate.isna().tolist() == [True, False, True, True]
     assert rate[1] == pytest.approx(5 * 1084 * 8 / 10e-6)
-

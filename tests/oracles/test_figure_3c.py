@@ -60,7 +60,7 @@ def test_a_round_trip_more_exposes_the_moe_model_and_not_the_dense_one():
     """
     shares = exposed(0.0531, LOSSLESS_S, 0.1122, LOSSLESS_S + 0.06, LOSSLESS_S + 0.12)
     assert shares[:3] == pytest.approx([HIDDEN_PERCENT] * 3, abs=0.01)
-    exposed_s = (31.18e-3 + np.array([2.6e-3, 62.6e-3]))  # beside what is exposed in any case
+    exposed_s = 31.18e-3 + np.array([2.6e-3, 62.6e-3])  # beside what is exposed in any case
     compute_s = 31.18e-3 * (1 / 0.1870 - 1)
     assert shares[3:] == pytest.approx(100 * exposed_s / (exposed_s + compute_s), abs=0.1)
     dense = exposed(LOSSLESS_S, LOSSLESS_S + 0.06, message=DENSE)

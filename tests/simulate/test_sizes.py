@@ -80,8 +80,14 @@ def test_a_run_leaves_what_was_said_and_little_more(script, run, tmp_path):
 
 
 def test_a_run_lasts_as_long_as_its_fullest_host_takes_in():
-    links = {name: np.array(column) for name, column in
-             {"node_a": [0, 1, 2], "node_b": [3, 3, 3], "rate_bps": [8 * 10**9] * 3}.items()}
+    links = {
+        name: np.array(column)
+        for name, column in {
+            "node_a": [0, 1, 2],
+            "node_b": [3, 3, 3],
+            "rate_bps": [8 * 10**9] * 3,
+        }.items()
+    }
     flows = {"dst": np.array([0, 0, 1]), "bytes": np.array([1000, 3000, 2000]),
              "start_ps": np.array([7, 5, 9])}  # fmt: skip
 

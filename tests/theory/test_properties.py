@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What must hold for any model on any machines, whatever the numbers."""
 
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tables of a leaf-spine against hand counts and their closed form."""
 
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -85,9 +85,7 @@ def test_a_cut_moves_a_flow_and_makes_two_share_what_is_left():
 def test_what_comes_back_is_as_it_was_and_who_gets_more_comes_last():
     """The link is back at 300 ms: nobody has to send less, so at 325 ms one moves back, and at
     330 ms both have their 80 Gb/s again."""
-    made = tables(
-        [cut("east", "west", duration="200 ms")], {"delay": "20 ms", "step": "5 ms"}
-    )
+    made = tables([cut("east", "west", duration="200 ms")], {"delay": "20 ms", "step": "5 ms"})
 
     changes = sorted(rows(made["rate_changes"], "time_ps", "flow", "rate_bps"))
     assert [row[:2] for row in changes[2:]] == [(330 * MS_PS, 0), (330 * MS_PS, 1)]

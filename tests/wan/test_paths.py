@@ -19,9 +19,7 @@ def network(haul, borders=1, sites=("a", "b", "c")):
     """Return cables: sites of 4 hosts; haul is (from, to, Gb/s, parallel)."""
     params = multi_site.Params.model_validate(
         {
-            "sites": [
-                {"name": name, "topology": LEAF_SPINE, "borders": borders} for name in sites
-            ],
+            "sites": [{"name": name, "topology": LEAF_SPINE, "borders": borders} for name in sites],
             "long_haul": [
                 {"between": [a, b], "rate": f"{rate} Gb/s", "delay": "10 ms", "parallel": n}
                 for a, b, rate, n in haul
