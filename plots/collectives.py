@@ -35,7 +35,7 @@ def draw(figure, groups):
         ax.set_ylim(0, 1.05 * data[[f"{OVER}_mean", f"{OVER}_high"]].max().max())
     for ax in axes if figures.is_column(figure) else axes[:1]:
         ax.set_ylabel("time / ideal [1]")
-    figures.legend(figure, axes, 4)
+    figures.legend(figure, axes, 3)
     return data
 
 

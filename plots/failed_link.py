@@ -27,7 +27,11 @@ def draw(figure, slowdown):
             linestyle=look.dashes, marker=look.marker, color=look.color, linewidth=1,
             markersize=4, capsize=2, label=look.label,
         )  # fmt: skip
-    ax.set(xlabel="load [% of the hosts' links]", ylabel="mean slowdown [1]", ylim=(0, None))
+    ax.set(
+        xlabel="load [% of the hosts' links]",
+        ylabel="mean slowdown [1]",
+        ylim=(0, 1.05 * ax.dataLim.y1),
+    )
     ax.set_xticks(sorted(100 * slowdown[LOAD].unique()))
     ax.xaxis.set_major_formatter("{x:.3g}")
     ax.grid(axis="y")

@@ -42,7 +42,7 @@ def draw(figure, cuts):
             data["delay_ms"], factor * data[column], ls="", marker=look.marker, color=look.color,
             markersize=4, markerfacecolor="none", label=look.label,
         )  # fmt: skip
-        ax.set(xlabel="delay of the controller [ms]", ylabel=label, ylim=(0, None))
+        ax.set(xlabel="delay of the controller [ms]", ylabel=label, ylim=(0, 1.05 * ax.dataLim.y1))
         ax.grid(True)
     figures.legend(figure, [axes[0]], 2)
     return data

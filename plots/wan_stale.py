@@ -49,10 +49,10 @@ def draw(figure, demands):
         left.plot(own["away_s"], own["most_waiting_bytes"] / 1e6, label=look.label, **marks)
         right.plot(own["away_s"], own["over_s"], **marks)
     left.plot([], [], color="black", lw=0.8, ls=":", label="expected")
-    left.set(ylabel="largest backlog [MB]", ylim=(0, None))
-    right.set(ylabel="backlog drained after [s]", ylim=(0, None))
+    left.set_ylabel("largest backlog [MB]")
+    right.set_ylabel("backlog drained after [s]")
     for ax in (left, right):
-        ax.set(xlabel="controller outage [s]")
+        ax.set(xlabel="controller outage [s]", ylim=(0, 1.05 * ax.dataLim.y1))
         ax.grid(True)
     figures.legend(figure, [left], 3)
     return data
