@@ -27,7 +27,7 @@ enum ControlIndex : uint32_t
     CONTROL_REROUTE = 1, ///< Routes follow the links
     CONTROL_MESSAGE = 2, ///< Message `payload` starts
     CONTROL_TASK = 3,    ///< Task `payload` ends: a computation, or a barrier is passed
-    CONTROL_ROUTE = 4,     ///< Row `payload` of the routes that hold from some time on
+    CONTROL_ROUTE = 4,   ///< Row `payload` of the routes that hold from some time on
     CONTROL_RATE = 5,    ///< Row `payload` of rate_changes comes into force
     CONTROL_DELIVERED = 6,    ///< Message `payload`, which is replayed, has arrived
     CONTROL_ACKNOWLEDGED = 7, ///< Its source knows
