@@ -105,7 +105,7 @@ def test_what_a_code_of_two_and_one_cannot_give_back():
     assert float(found[0]["parity_share"]) == 0.5
     assert float(found[0]["failed_block_share"]) == pytest.approx(0.027 + 0.001)
     assert float(found[1]["resent_share"]) == pytest.approx((3 / 8 + 2 / 8) / 2)
-    with pytest.raises(PyorchError, match="--loss 1: a share from 0 to below 1 is lost."):
+    with pytest.raises(PyorchError, match="--loss 1: a loss ratio is at least 0 and below 1."):
         ask("fec", "--loss", "1")
 
 

@@ -63,7 +63,7 @@ def fec(
     rows = []
     for ratio in loss or [1e-4, 1e-3, 1e-2]:
         if not 0 <= ratio < 1:
-            raise TheoryError(f"--loss {ratio:g}: a share from 0 to below 1 is lost.")
+            raise TheoryError(f"--loss {ratio:g}: a loss ratio is at least 0 and below 1.")
         for m in parity or [0, 1, 2, 4]:
             rows.append(
                 {
