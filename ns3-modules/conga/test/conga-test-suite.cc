@@ -3,7 +3,6 @@
 #include "../../fabric/test/spines.h"
 
 #include "ns3/rate-estimator.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,118 +37,88 @@ SpinesInUse(const TestNetwork& network, int64_t spines)
 
 } // namespace
 
+static Suite g_suite{"conga", TestSuite::Type::SYSTEM};
+
 /**
  * Oracle, closed form: n ticks of b bytes each leave X = b (1 - (1 - a)^n) / a right before the
  * n-th decay, so X a / period is the rate b / period from below, and 1 - a of it after the decay.
  */
-class EstimatorFindsTheRate : public TestCase
+TEST_CASE(g_suite, "rate estimator at a steady rate")
 {
-  public:
-    EstimatorFindsTheRate()
-        : TestCase("rate estimator at a steady rate")
+    constexpr RateEstimator::Clock CLOCK{.periodPs = 20'000'000, .alpha = 0.125};
+    constexpr uint64_t PACKETS_PER_TICK = 200;
+    constexpr uint64_t GAP_PS = CLOCK.periodPs / PACKETS_PER_TICK;
+    RateEstimator estimator;
+    for (uint64_t tick = 1; tick <= 100; tick++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr RateEstimator::Clock CLOCK{.periodPs = 20'000'000, .alpha = 0.125};
-        constexpr uint64_t PACKETS_PER_TICK = 200;
-        constexpr uint64_t GAP_PS = CLOCK.periodPs / PACKETS_PER_TICK;
-        RateEstimator estimator;
-        for (uint64_t tick = 1; tick <= 100; tick++)
+        for (uint64_t i = 0; i < PACKETS_PER_TICK; i++)
         {
-            for (uint64_t i = 0; i < PACKETS_PER_TICK; i++)
-            {
-                estimator.Add(1000, ((tick - 1) * PACKETS_PER_TICK + i) * GAP_PS, CLOCK);
-            }
-            const double rateBps = 80e9; // 1000 bytes in 100 ns
-            const double risen = 1 - std::pow(1 - 0.125, tick);
-            RateEstimator copy = estimator;
-            NS_TEST_EXPECT_MSG_EQ_TOL(copy.RateBps(tick * CLOCK.periodPs - 1, CLOCK),
-                                      rateBps * risen,
-                                      1,
-                                      "before tick " << tick);
-            NS_TEST_EXPECT_MSG_EQ_TOL(copy.RateBps(tick * CLOCK.periodPs, CLOCK),
-                                      rateBps * risen * (1 - 0.125),
-                                      1,
-                                      "after it");
+            estimator.Add(1000, ((tick - 1) * PACKETS_PER_TICK + i) * GAP_PS, CLOCK);
         }
-        // Half an hour of silence later nothing is left.
-        NS_TEST_EXPECT_MSG_EQ_TOL(estimator.RateBps(1'800'000'000'000'000, CLOCK), 0, 1e-9, "idle");
+        const double rateBps = 80e9; // 1000 bytes in 100 ns
+        const double risen = 1 - std::pow(1 - 0.125, tick);
+        RateEstimator copy = estimator;
+        NS_TEST_EXPECT_MSG_EQ_TOL(copy.RateBps(tick * CLOCK.periodPs - 1, CLOCK),
+                                  rateBps * risen,
+                                  1,
+                                  "before tick " << tick);
+        NS_TEST_EXPECT_MSG_EQ_TOL(copy.RateBps(tick * CLOCK.periodPs, CLOCK),
+                                  rateBps * risen * (1 - 0.125),
+                                  1,
+                                  "after it");
     }
-};
+    // Half an hour of silence later nothing is left.
+    NS_TEST_EXPECT_MSG_EQ_TOL(estimator.RateBps(1'800'000'000'000'000, CLOCK), 0, 1e-9, "idle");
+}
 
 /**
  * Oracle: of 80 Gb/s, x and 80 - x on paths of 100 and 50 Gb/s are equally congested if
  * x / 100 = (80 - x) / 50: two to one. Quanta are 1/32, so x is within 32/50 Gb/s or so of that.
  */
-class SplitFollowsTheRates : public TestCase
+TEST_CASES(SplitFollowsTheRates,
+           "a far link of " + std::to_string(slowGbps) + " Gbps on one of two paths",
+           int64_t slowGbps)
 {
-  public:
-    explicit SplitFollowsTheRates(int64_t slowGbps)
-        : TestCase("a far link of " + std::to_string(slowGbps) + " Gbps on one of two paths"),
-          m_slowGbps(slowGbps)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t PACKETS = 60'000;
-        TestNetwork network;
-        TwoLeaves(network, 2, m_slowGbps);
-        network.Flow(0, 1, PACKETS * 1000);
-        network.Flow(1, 0, PACKETS / 4 * 64, 0, 1); // carries what leaf 11 has seen
-        network.Use("program", PROGRAM, {{"Gap", "1ns"}, {"QuantumBits", "5"}});
-        network.Transport({{"GapPs", "100000"}, {"Answers", "false"}});
-        network.Transport({{"GapPs", "400000"}, {"PacketBytes", "64"}, {"Answers", "false"}});
-        network.Run();
-        const auto fast = static_cast<double>(network.Port(10, 20, "sent_data_packets"));
-        const auto slow = static_cast<double>(network.Port(10, 21, "sent_data_packets"));
-        NS_TEST_EXPECT_MSG_EQ_TOL(fast / slow, 100.0 / m_slowGbps, 0.06 * 100 / m_slowGbps,
-                                  fast << " and " << slow);
-    }
-
-    int64_t m_slowGbps;
-};
+    constexpr int64_t PACKETS = 60'000;
+    TestNetwork network;
+    TwoLeaves(network, 2, slowGbps);
+    network.Flow(0, 1, PACKETS * 1000);
+    network.Flow(1, 0, PACKETS / 4 * 64, 0, 1); // carries what leaf 11 has seen
+    network.Use("program", PROGRAM, {{"Gap", "1ns"}, {"QuantumBits", "5"}});
+    network.Transport({{"GapPs", "100000"}, {"Answers", "false"}});
+    network.Transport({{"GapPs", "400000"}, {"PacketBytes", "64"}, {"Answers", "false"}});
+    network.Run();
+    const auto fast = static_cast<double>(network.Port(10, 20, "sent_data_packets"));
+    const auto slow = static_cast<double>(network.Port(10, 21, "sent_data_packets"));
+    NS_TEST_EXPECT_MSG_EQ_TOL(fast / slow, 100.0 / slowGbps, 0.06 * 100 / slowGbps,
+                              fast << " and " << slow);
+}
 
 /**
  * Oracle: all paths are idle but those that packets of this tick have left by. Packets of a flow
  * within Gap never part; beyond it each takes a path that was not used in its tick.
  */
-class FlowletsKeepTogether : public TestCase
+TEST_CASES(FlowletsKeepTogether,
+           hasGaps ? "packets further apart than the gap" : "packets within the gap",
+           bool hasGaps)
 {
-  public:
-    explicit FlowletsKeepTogether(bool hasGaps)
-        : TestCase(hasGaps ? "packets further apart than the gap" : "packets within the gap"),
-          m_hasGaps(hasGaps)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t PACKETS = 40;
-        TestNetwork network;
-        TwoLeaves(network, 4);
-        network.Flow(0, 1, PACKETS * 8000);
-        network.Use("program",
-                    PROGRAM,
-                    {{"Gap", m_hasGaps ? "500ns" : "2us"}, {"Period", "4us"}, {"Alpha", "0.9"}});
-        // A packet is 8020 x 8 x 0.9 / 4 us = 14 Gb/s for its path, more than a quantum of 12.5.
-        network.Transport({{"PacketBytes", "8000"},
-                           {"GapPs", "1000000"},
-                           {"Spreads", "false"},
-                           {"Answers", "false"}});
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(SpinesInUse(network, 4), (m_hasGaps ? 4 : 1), "spines");
-        const int64_t changes = network.Cell("summary", "rule_changes", 0);
-        NS_TEST_EXPECT_MSG_EQ((changes > 1), m_hasGaps, "moves: " << changes);
-    }
-
-    bool m_hasGaps;
-};
+    constexpr int64_t PACKETS = 40;
+    TestNetwork network;
+    TwoLeaves(network, 4);
+    network.Flow(0, 1, PACKETS * 8000);
+    network.Use("program",
+                PROGRAM,
+                {{"Gap", hasGaps ? "500ns" : "2us"}, {"Period", "4us"}, {"Alpha", "0.9"}});
+    // A packet is 8020 x 8 x 0.9 / 4 us = 14 Gb/s for its path, more than a quantum of 12.5.
+    network.Transport({{"PacketBytes", "8000"},
+                       {"GapPs", "1000000"},
+                       {"Spreads", "false"},
+                       {"Answers", "false"}});
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(SpinesInUse(network, 4), (hasGaps ? 4 : 1), "spines");
+    const int64_t changes = network.Cell("summary", "rule_changes", 0);
+    NS_TEST_EXPECT_MSG_EQ((changes > 1), hasGaps, "moves: " << changes);
+}
 
 /// Networks that it is not made for are refused in one line.
 class CongaNeedsALeafSpine : public TestCase
@@ -196,28 +165,19 @@ class CongaNeedsALeafSpine : public TestCase
     std::string m_expected;
 };
 
-class CongaTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    CongaTestSuite()
-        : TestSuite("conga", Type::SYSTEM)
+    for (const int64_t gbps : {100, 50})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
-        add(new EstimatorFindsTheRate);
-        for (const int64_t gbps : {100, 50})
-        {
-            add(new SplitFollowsTheRates(gbps));
-        }
-        add(new FlowletsKeepTogether(false));
-        add(new FlowletsKeepTogether(true));
-        add(new CongaNeedsALeafSpine(0, "switches 10 and 11 are joined and both have hosts"));
-        add(new CongaNeedsALeafSpine(1, "switches 20 and 30 are joined and neither have hosts"));
-        add(new CongaNeedsALeafSpine(2, "host 0 is below two"));
-        add(new CongaNeedsALeafSpine(3, "Period is"));
+        suite.Add(new SplitFollowsTheRates(gbps));
     }
-};
-
-static CongaTestSuite g_congaTestSuite; ///< Registers itself
+    suite.Add(new FlowletsKeepTogether(false));
+    suite.Add(new FlowletsKeepTogether(true));
+    suite.Add(new CongaNeedsALeafSpine(0, "switches 10 and 11 are joined and both have hosts"));
+    suite.Add(new CongaNeedsALeafSpine(1, "switches 20 and 30 are joined and neither have hosts"));
+    suite.Add(new CongaNeedsALeafSpine(2, "host 0 is below two"));
+    suite.Add(new CongaNeedsALeafSpine(3, "Period is"));
+}
 
 } // namespace tests
 } // namespace ns3

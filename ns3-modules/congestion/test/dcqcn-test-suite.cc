@@ -6,7 +6,6 @@
 #include "ns3/dcqcn.h"
 #include "ns3/double.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>
@@ -29,6 +28,8 @@ constexpr uint64_t INTERVAL_PS = 55 * US_PS;
 constexpr double GAIN = 1.0 / 256;
 
 } // namespace
+
+static Suite g_suite{"dcqcn"};
 
 /// A script about one flow; expectations are taken down at their times.
 class DcqcnCase : public TestCase
@@ -235,21 +236,14 @@ class IncreasesGoByBothClocks : public DcqcnCase
     }
 };
 
-class DcqcnTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    DcqcnTestSuite()
-        : TestSuite("dcqcn", Type::UNIT)
-    {
-        AddTestCase(new OneNotificationHalvesTheRate, Duration::QUICK);
-        AddTestCase(new AlphaFollowsItsClosedForms, Duration::QUICK);
-        AddTestCase(new ACutUsesTheOldAlpha, Duration::QUICK);
-        AddTestCase(new ATargetMayBeKept, Duration::QUICK);
-        AddTestCase(new IncreasesGoByBothClocks, Duration::QUICK);
-    }
-};
-
-static DcqcnTestSuite g_dcqcnTestSuite; ///< Registers itself
+    suite.Add(new OneNotificationHalvesTheRate);
+    suite.Add(new AlphaFollowsItsClosedForms);
+    suite.Add(new ACutUsesTheOldAlpha);
+    suite.Add(new ATargetMayBeKept);
+    suite.Add(new IncreasesGoByBothClocks);
+}
 
 } // namespace tests
 } // namespace ns3

@@ -2,8 +2,6 @@
 
 #include "../../fabric/test/test-network.h"
 
-#include "ns3/test.h"
-
 namespace ns3
 {
 namespace tests
@@ -66,165 +64,91 @@ RunThree(TestNetwork& network, const TestNetwork::Attributes& attributes, int64_
 
 } // namespace
 
+static Suite g_suite{"conweave", TestSuite::Type::SYSTEM};
+
 /// Oracle: go-back-N receivers ask for nothing again, however often their flows were moved.
-class OrderIsKept : public TestCase
+TEST_CASES(OrderIsKept, "in order after many moves, cutoff " + cutoff, const std::string& cutoff)
 {
-  public:
-    explicit OrderIsKept(const std::string& cutoff)
-        : TestCase("in order after many moves, cutoff " + cutoff),
-          m_cutoff(cutoff)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        RunThree(network, {{"Cutoff", m_cutoff}, {"PathBusy", "1us"}, {"Resume", "1s"}}, 4'000'000);
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done");
-        NS_TEST_EXPECT_MSG_GT(network.Cell("summary", "rule_changes", 0), 5, "moves");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "naks"), 0, "nothing was out of order");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "nor sent again");
-    }
-
-    std::string m_cutoff;
-};
+    TestNetwork network;
+    RunThree(network, {{"Cutoff", cutoff}, {"PathBusy", "1us"}, {"Resume", "1s"}}, 4'000'000);
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done");
+    NS_TEST_EXPECT_MSG_GT(network.Cell("summary", "rule_changes", 0), 5, "moves");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "naks"), 0, "nothing was out of order");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "nor sent again");
+}
 
 /**
  * Oracle: links account for what a leaf holds, so they are paused in time. With 20 kB before PAUSE
  * and headroom for what is under way nothing may be dropped; without the account of what is held
  * it comes at once when its wait is over, and does not fit.
  */
-class NothingHeldIsDropped : public TestCase
+TEST_CASE(g_suite, "PFC with packets that wait for those of a slower path")
 {
-  public:
-    NothingHeldIsDropped()
-        : TestCase("PFC with packets that wait for those of a slower path")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Use("flow_control",
-                    "ns3::Pfc",
-                    {{"XoffBytes", "20000"}, {"XonOffsetBytes", "5000"}});
-        RunThree(network, {{"Cutoff", "8us"}, {"PathBusy", "1us"}, {"Resume", "1s"}}, 4'000'000);
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done");
-        NS_TEST_EXPECT_MSG_GT(network.Cell("summary", "rule_changes", 0), 5, "moves");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_headroom_frames"), 0, "dropped");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "nor sent again");
-    }
-};
+    TestNetwork network;
+    network.Use("flow_control",
+                "ns3::Pfc",
+                {{"XoffBytes", "20000"}, {"XonOffsetBytes", "5000"}});
+    RunThree(network, {{"Cutoff", "8us"}, {"PathBusy", "1us"}, {"Resume", "1s"}}, 4'000'000);
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done");
+    NS_TEST_EXPECT_MSG_GT(network.Cell("summary", "rule_changes", 0), 5, "moves");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_headroom_frames"), 0, "dropped");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "nor sent again");
+}
 
 /// Oracle: whose wait ends before the last packet of a slower path has come is out of order.
-class ImpatienceCostsOrder : public TestCase
+TEST_CASE(g_suite, "packets that wait for a shorter time than paths differ by")
 {
-  public:
-    ImpatienceCostsOrder()
-        : TestCase("packets that wait for a shorter time than paths differ by")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        RunThree(network, {{"Cutoff", "8us"}, {"PathBusy", "1us"}, {"Resume", "10ns"}}, 4'000'000);
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done all the same");
-        NS_TEST_EXPECT_MSG_GT(network.Sum("flows", "naks"), 0, "out of order");
-    }
-};
+    TestNetwork network;
+    RunThree(network, {{"Cutoff", "8us"}, {"PathBusy", "1us"}, {"Resume", "10ns"}}, 4'000'000);
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done all the same");
+    NS_TEST_EXPECT_MSG_GT(network.Sum("flows", "naks"), 0, "out of order");
+}
 
 /// Oracle: who gets its replies in time is never moved.
-class FastPathsAreKept : public TestCase
+TEST_CASE(g_suite, "a cutoff above every round trip")
 {
-  public:
-    FastPathsAreKept()
-        : TestCase("a cutoff above every round trip")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        // A packet of 1062 bytes takes 214 ns on 40 Gb/s; the longest way there and back 18 us.
-        TestNetwork network;
-        UnequalPaths(network);
-        network.Flow(0, 1, 1'000'000);
-        network.Use("program", PROGRAM, {{"Cutoff", "25us"}});
-        network.Transport({{"PacketBytes", "1000"}, {"GapPs", "400000"}});
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("summary", "rule_changes", 0), 0, "moves");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 1001, "hosts see no control frames");
-    }
-};
+    // A packet of 1062 bytes takes 214 ns on 40 Gb/s; the longest way there and back 18 us.
+    TestNetwork network;
+    UnequalPaths(network);
+    network.Flow(0, 1, 1'000'000);
+    network.Use("program", PROGRAM, {{"Cutoff", "25us"}});
+    network.Transport({{"PacketBytes", "1000"}, {"GapPs", "400000"}});
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("summary", "rule_changes", 0), 0, "moves");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 1001, "hosts see no control frames");
+}
 
 /// Oracle: moves that balance three flows over four paths end earlier than two flows on one path.
-class MovesSpreadFlows : public TestCase
+TEST_CASE(g_suite, "three flows find three paths")
 {
-  public:
-    MovesSpreadFlows()
-        : TestCase("three flows find three paths")
+    // Alone on a path of 40 Gb/s 4 MB take 4000 x 1082 x 200 ps = 866 us, with another 1731.
+    TestNetwork network;
+    RunThree(network, {{"Cutoff", "20us"}, {"PathBusy", "100us"}}, 4'000'000);
+    for (size_t flow = 0; flow < 3; flow++)
     {
+        const int64_t endPs = network.Cell("flows", "receiver_end_ps", flow);
+        NS_TEST_EXPECT_MSG_LT(endPs, 1731 * US_PS, "flow " << flow);
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        // Alone on a path of 40 Gb/s 4 MB take 4000 x 1082 x 200 ps = 866 us, with another 1731.
-        TestNetwork network;
-        RunThree(network, {{"Cutoff", "20us"}, {"PathBusy", "100us"}}, 4'000'000);
-        for (size_t flow = 0; flow < 3; flow++)
-        {
-            const int64_t endPs = network.Cell("flows", "receiver_end_ps", flow);
-            NS_TEST_EXPECT_MSG_LT(endPs, 1731 * US_PS, "flow " << flow);
-        }
-    }
-};
-
-class ConWeaveNeedsALeafSpine : public TestCase
+TEST_CASE(g_suite, "refused on another network")
 {
-  public:
-    ConWeaveNeedsALeafSpine()
-        : TestCase("refused on another network")
-    {
-    }
+    TestNetwork network;
+    UnequalPaths(network);
+    network.Link(10, 11);
+    network.Flow(0, 1, 1000);
+    network.Use("program", PROGRAM);
+    network.Transport();
+    const std::string said = network.Complaint();
+    const bool isSaid = said.find("ns3::ConWeave is for leaf-spines") != std::string::npos;
+    NS_TEST_EXPECT_MSG_EQ(isSaid, true, said);
+}
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        UnequalPaths(network);
-        network.Link(10, 11);
-        network.Flow(0, 1, 1000);
-        network.Use("program", PROGRAM);
-        network.Transport();
-        const std::string said = network.Complaint();
-        const bool isSaid = said.find("ns3::ConWeave is for leaf-spines") != std::string::npos;
-        NS_TEST_EXPECT_MSG_EQ(isSaid, true, said);
-    }
-};
-
-class ConWeaveTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    ConWeaveTestSuite()
-        : TestSuite("conweave", Type::SYSTEM)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
-        add(new OrderIsKept("8us"));
-        add(new OrderIsKept("30us"));
-        add(new NothingHeldIsDropped);
-        add(new ImpatienceCostsOrder);
-        add(new FastPathsAreKept);
-        add(new MovesSpreadFlows);
-        add(new ConWeaveNeedsALeafSpine);
-    }
-};
-
-static ConWeaveTestSuite g_conWeaveTestSuite; ///< Registers itself
+    suite.Add(new OrderIsKept("8us"));
+    suite.Add(new OrderIsKept("30us"));
+}
 
 } // namespace tests
 } // namespace ns3

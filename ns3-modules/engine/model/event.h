@@ -14,7 +14,7 @@ namespace fabric
 /// Kinds of event, in the order in which they are executed at one instant.
 enum class EventType : uint32_t
 {
-    CONTROL = 0, ///< A link or the routes change, a message starts, a task or a replay ends
+    CONTROL = 0, ///< A link or the routes change, a message starts, a task ends
     TX_DONE = 1, ///< A port has put the last bit of a frame on its wire
     ARRIVE = 2,  ///< The last bit of a frame has reached a port
     TIMER = 3,   ///< A timer of a transport, a port, a link or a switch program has run out
@@ -29,8 +29,6 @@ enum ControlIndex : uint32_t
     CONTROL_TASK = 3,    ///< Task `payload` ends: a computation, or a barrier is passed
     CONTROL_ROUTE = 4,   ///< Row `payload` of the routes that hold from some time on
     CONTROL_RATE = 5,    ///< Row `payload` of rate_changes comes into force
-    CONTROL_DELIVERED = 6,    ///< Message `payload`, which is replayed, has arrived
-    CONTROL_ACKNOWLEDGED = 7, ///< Its source knows
 };
 
 constexpr uint32_t EVENT_INDEX_BITS = 30;

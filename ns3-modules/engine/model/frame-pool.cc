@@ -13,9 +13,9 @@ namespace fabric
 {
 
 FramePool::FramePool()
-    : m_frames(CAPACITY),
-      m_notes(CAPACITY),
-      m_free(CAPACITY)
+    : m_frames(STEP, CAPACITY),
+      m_notes(STEP, CAPACITY),
+      m_free(STEP, CAPACITY)
 {
     m_frames.UseHugePages();
     m_notes.UseHugePages();
@@ -34,11 +34,16 @@ FramePool::~FramePool()
 }
 
 void
-FramePool::FailFull() const
+FramePool::MakeRoom()
 {
-    NS_ABORT_MSG("More than " << CAPACITY
-                              << " frames are queued or on wires at once; lower the switch "
-                                 "buffers, the windows or the number of flows");
+    NS_ABORT_MSG_IF(m_room == CAPACITY,
+                    "More than " << CAPACITY
+                                 << " frames are queued or on wires at once; lower the switch "
+                                    "buffers, the windows or the number of flows");
+    m_room += STEP;
+    m_frames.Reserve(m_room);
+    m_notes.Reserve(m_room);
+    m_free.Reserve(m_room);
 }
 
 void

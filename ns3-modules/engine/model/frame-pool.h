@@ -18,7 +18,7 @@ namespace fabric
 {
 
 /**
- * @brief Pool of frames behind one stretch of reserved address space.
+ * @brief Pool of frames that grows in steps.
  *
  * Pages are touched only when used and a frame never moves, so references stay valid.
  * Identity: Allocated() = in queues + being sent + on wires + held by hosts + held by programs.
@@ -111,15 +111,17 @@ class FramePool
         uint32_t next; ///< Block with those that follow, NO_HOP: none
     };
 
-    FrameId NextFree();    ///< It is taken
-    void FailFull() const; ///< Abort with the limit and what to do
+    FrameId NextFree(); ///< It is taken
+    void MakeRoom();    ///< For one step more
     void FreeNote(FrameId id);
     uint32_t NewHopBlock();
 
-    static constexpr uint32_t CAPACITY = 1U << 26; ///< 2 GiB of address space for frames
-    ReservedArray<Frame> m_frames;
-    ReservedArray<FrameNote> m_notes;
-    ReservedArray<FrameId> m_free; ///< Free frames, the last one to be used next
+    static constexpr uint32_t STEP = 1U << 18;     ///< 21 MiB of address space
+    static constexpr uint32_t CAPACITY = 1U << 26; ///< 2 GiB of frames, 3 GiB of notes
+    GrowingArray<Frame> m_frames;
+    GrowingArray<FrameNote> m_notes;
+    GrowingArray<FrameId> m_free; ///< Free frames, the last one to be used next
+    uint32_t m_room{STEP};        ///< Frames for which there is room
     uint32_t m_numFree{0};
     std::vector<HopBlock> m_hops;
     uint32_t m_freeHops{NO_HOP}; ///< Head of the list of free blocks
@@ -135,9 +137,9 @@ FramePool::NextFree()
     {
         return m_free[--m_numFree];
     }
-    if (m_touched == CAPACITY)
+    if (m_touched == m_room)
     {
-        FailFull();
+        MakeRoom();
     }
     return m_touched++;
 }

@@ -4,6 +4,9 @@
 
 #include "ns3/abort.h"
 
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
 #include <sys/mman.h>
 
 namespace ns3
@@ -11,18 +14,71 @@ namespace ns3
 namespace fabric
 {
 
+namespace
+{
+
+/// Places for what grows: of the 47 bits of address space of a process on x86-64, programs and
+/// their heap lie above these, libraries and stacks at the end, small models and tools below.
+constexpr uintptr_t FIRST_PLACE = uintptr_t{1} << 45;
+constexpr size_t PLACE_BYTES = size_t{1} << 33;
+constexpr uint32_t NUM_PLACES = 4096;
+
+void*
+Map(void* hint, size_t bytes, int flag)
+{
+    constexpr int FLAGS = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    return mmap(hint, bytes, PROT_READ | PROT_WRITE, FLAGS | flag, -1, 0);
+}
+
+void
+FailIf(bool failed, size_t bytes)
+{
+    NS_ABORT_MSG_IF(failed,
+                    "Cannot reserve " << bytes << " bytes of address space; raise 'ulimit -v'");
+}
+
+} // namespace
+
 void*
 ReserveMemory(size_t bytes)
 {
-    void* memory = mmap(nullptr,
-                        bytes,
-                        PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                        -1,
-                        0);
-    NS_ABORT_MSG_IF(memory == MAP_FAILED,
-                    "Cannot reserve " << bytes << " bytes of address space; raise 'ulimit -v'");
+    void* memory = Map(nullptr, bytes, 0);
+    FailIf(memory == MAP_FAILED, bytes);
     return memory;
+}
+
+/// A place is free if nothing begins there: no array is longer than its place.
+size_t
+ReserveFirst(void** memory, size_t bytes, size_t mostBytes)
+{
+    static std::atomic<uint32_t> next{0};
+    for (uint32_t tried = 0; tried < NUM_PLACES && mostBytes <= PLACE_BYTES; tried++)
+    {
+        const uintptr_t place = FIRST_PLACE + (next++ % NUM_PLACES) * PLACE_BYTES;
+        void* wanted = reinterpret_cast<void*>(place);
+        *memory = Map(wanted, bytes, MAP_FIXED_NOREPLACE);
+        if (*memory == wanted)
+        {
+            return bytes;
+        }
+        const bool isTaken = *memory == MAP_FAILED && errno == EEXIST;
+        if (*memory != MAP_FAILED)
+        {
+            ReleaseMemory(*memory, bytes);
+        }
+        if (!isTaken)
+        {
+            break; // Valgrind and ThreadSanitizer have other uses for these addresses
+        }
+    }
+    *memory = ReserveMemory(mostBytes);
+    return mostBytes;
+}
+
+void
+ReserveMore(void* memory, size_t reservedBytes, size_t bytes)
+{
+    FailIf(mremap(memory, reservedBytes, bytes, 0) == MAP_FAILED, bytes - reservedBytes);
 }
 
 void

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "test-case.h"
+
 #include "ns3/event-queue.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <array>
@@ -49,6 +50,8 @@ PopInstant(EventQueue& queue)
 }
 
 } // namespace
+
+static Suite g_suite{"fabric-event-queue"};
 
 /// Oracle: a sorted list of all events. Each instant must come out whole, and in order of time.
 class EventQueueAgainstSort : public TestCase
@@ -184,148 +187,108 @@ class EventQueueAgainstSort : public TestCase
 };
 
 /// One more delay than there are lanes gets none, and a lane grows beyond its first stretch.
-class EventLaneLimits : public TestCase
+TEST_CASE(g_suite, "number of lanes, and a lane with 5000 events")
 {
-  public:
-    EventLaneLimits()
-        : TestCase("number of lanes, and a lane with 5000 events")
+    EventQueue queue;
+    for (uint32_t i = 0; i < EventQueue::MAX_LANES; i++)
     {
+        NS_TEST_EXPECT_MSG_EQ(queue.LaneFor(EventType::ARRIVE, 100 + i), i, "lane " << i);
     }
-
-  private:
-    void DoRun() override
+    const uint8_t more = queue.LaneFor(EventType::ARRIVE, 99);
+    NS_TEST_EXPECT_MSG_EQ(more, EventQueue::NO_LANE, "all taken");
+    for (uint32_t i = 0; i < 5000; i++)
     {
-        EventQueue queue;
-        for (uint32_t i = 0; i < EventQueue::MAX_LANES; i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(queue.LaneFor(EventType::ARRIVE, 100 + i), i, "lane " << i);
-        }
-        const uint8_t more = queue.LaneFor(EventType::ARRIVE, 99);
-        NS_TEST_EXPECT_MSG_EQ(more, EventQueue::NO_LANE, "all taken");
-        for (uint32_t i = 0; i < 5000; i++)
-        {
-            queue.PushLane(0, {100 + i / 2, i, 0}); // two per instant
-        }
-        for (uint32_t i = 0; i < 2500; i++)
-        {
-            const std::vector<Row> expected{{100 + i, 2 * i, 0}, {100 + i, 2 * i + 1, 0}};
-            NS_TEST_ASSERT_MSG_EQ((PopInstant(queue) == expected), true, "pair " << i);
-        }
-        NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty");
-        std::vector<Row> expected;
-        for (uint32_t i = 0; i < 5000; i++)
-        {
-            queue.PushLane(0, {3000, i, 0});
-            expected.emplace_back(3000, i, 0);
-        }
-        NS_TEST_EXPECT_MSG_EQ((PopInstant(queue) == expected), true, "all at once");
-        NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty again");
+        queue.PushLane(0, {100 + i / 2, i, 0}); // two per instant
     }
-};
+    for (uint32_t i = 0; i < 2500; i++)
+    {
+        const std::vector<Row> expected{{100 + i, 2 * i, 0}, {100 + i, 2 * i + 1, 0}};
+        NS_TEST_ASSERT_MSG_EQ((PopInstant(queue) == expected), true, "pair " << i);
+    }
+    NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty");
+    std::vector<Row> expected;
+    for (uint32_t i = 0; i < 5000; i++)
+    {
+        queue.PushLane(0, {3000, i, 0});
+        expected.emplace_back(3000, i, 0);
+    }
+    NS_TEST_EXPECT_MSG_EQ((PopInstant(queue) == expected), true, "all at once");
+    NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty again");
+}
 
 /// Oracle: a lane takes the memory of the events it holds, of what it may be short of when it
 /// grows by a half, 4096 events at most, and of two stretches that are partly empty.
-class EventLaneMemory : public TestCase
+TEST_CASE(g_suite, "memory of a lane that fills to 100 000 events, and in a steady state")
 {
-  public:
-    EventLaneMemory()
-        : TestCase("memory of a lane that fills to 100 000 events, and in a steady state")
+    constexpr uint64_t PENDING = 100'000;
+    constexpr size_t STRETCH_BYTES = (4096 + EventLane::LOOK_AHEAD) * sizeof(Event);
+    EventLane lane;
+    for (uint64_t i = 0; i < PENDING; i++)
     {
+        lane.Push({i, 0, 0});
     }
-
-  private:
-    void DoRun() override
+    const size_t full = lane.MemoryBytes();
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(full, PENDING * sizeof(Event), "the events");
+    NS_TEST_EXPECT_MSG_LT(full, 1.02 * PENDING * sizeof(Event) + STRETCH_BYTES, "full");
+    for (uint64_t i = PENDING; i < 10 * PENDING; i++)
     {
-        constexpr uint64_t PENDING = 100'000;
-        constexpr size_t STRETCH_BYTES = (4096 + EventLane::LOOK_AHEAD) * sizeof(Event);
-        EventLane lane;
-        for (uint64_t i = 0; i < PENDING; i++)
-        {
-            lane.Push({i, 0, 0});
-        }
-        const size_t full = lane.MemoryBytes();
-        NS_TEST_EXPECT_MSG_GT_OR_EQ(full, PENDING * sizeof(Event), "the events");
-        NS_TEST_EXPECT_MSG_LT(full, 1.02 * PENDING * sizeof(Event) + STRETCH_BYTES, "full");
-        for (uint64_t i = PENDING; i < 10 * PENDING; i++)
-        {
-            lane.Push({i, 0, 0});
-            NS_TEST_ASSERT_MSG_EQ(lane.SecondPs(), i - PENDING + 1, "the second");
-            NS_TEST_ASSERT_MSG_EQ(lane.Pop().timePs, i - PENDING, "the first");
-        }
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(lane.MemoryBytes(), full + STRETCH_BYTES, "steady");
-        while (lane.SecondPs() != NEVER_PS)
-        {
-            lane.Pop();
-        }
-        NS_TEST_EXPECT_MSG_EQ(lane.Pop().timePs, 10 * PENDING - 1, "the last");
-        NS_TEST_EXPECT_MSG_EQ(lane.IsEmpty(), true, "empty");
+        lane.Push({i, 0, 0});
+        NS_TEST_ASSERT_MSG_EQ(lane.SecondPs(), i - PENDING + 1, "the second");
+        NS_TEST_ASSERT_MSG_EQ(lane.Pop().timePs, i - PENDING, "the first");
     }
-};
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(lane.MemoryBytes(), full + STRETCH_BYTES, "steady");
+    while (lane.SecondPs() != NEVER_PS)
+    {
+        lane.Pop();
+    }
+    NS_TEST_EXPECT_MSG_EQ(lane.Pop().timePs, 10 * PENDING - 1, "the last");
+    NS_TEST_EXPECT_MSG_EQ(lane.IsEmpty(), true, "empty");
+}
 
 /// Oracle: by hand. Only what happens at times of the world comes earlier, and the order is kept.
-class ControlComesEarlier : public TestCase
+TEST_CASE(g_suite, "events of control come earlier, timers and wires when they were to")
 {
-  public:
-    ControlComesEarlier()
-        : TestCase("events of control come earlier, timers and wires when they were to")
+    constexpr uint64_t FAR_PS = 100 * EventWheel::HORIZON_PS;
+    EventQueue queue;
+    queue.SetWires(1);
+    const uint32_t control = EventTarget(EventType::CONTROL, CONTROL_MESSAGE);
+    const uint32_t timer = EventTarget(EventType::TIMER, 3);
+    const uint32_t arrival = EventTarget(EventType::ARRIVE, 0);
+    queue.PushWire(0, 0, {FAR_PS / 3, arrival, 6});
+    queue.Push(0, {2000, timer, 1});
+    queue.Push(0, {FAR_PS, control, 2});
+    queue.Push(0, {2 * FAR_PS, control, 3});
+    queue.Push(0, {FAR_PS / 2, timer, 4});
+    NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), FAR_PS, "timers and wires do not count");
+
+    queue.AdvanceControl(FAR_PS - 1000);
+    NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), 1000, "earlier");
+    const std::vector<Row> expected{{1000, control, 2},
+                                    {2000, timer, 1},
+                                    {FAR_PS / 3, arrival, 6},
+                                    {FAR_PS / 2, timer, 4},
+                                    {FAR_PS + 1000, control, 3}};
+    for (const Row& row : expected)
     {
+        NS_TEST_EXPECT_MSG_EQ((PopInstant(queue) == std::vector<Row>{row}),
+                              true,
+                              "at " << std::get<0>(row));
     }
+    NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), NEVER_PS, "none is left");
+    queue.Push(FAR_PS + 1000, {FAR_PS + 1010, control, 5});
+    NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), FAR_PS + 1010, "one that is near");
+}
 
-  private:
-    void DoRun() override
-    {
-        constexpr uint64_t FAR_PS = 100 * EventWheel::HORIZON_PS;
-        EventQueue queue;
-        queue.SetWires(1);
-        const uint32_t control = EventTarget(EventType::CONTROL, CONTROL_MESSAGE);
-        const uint32_t timer = EventTarget(EventType::TIMER, 3);
-        const uint32_t arrival = EventTarget(EventType::ARRIVE, 0);
-        queue.PushWire(0, 0, {FAR_PS / 3, arrival, 6});
-        queue.Push(0, {2000, timer, 1});
-        queue.Push(0, {FAR_PS, control, 2});
-        queue.Push(0, {2 * FAR_PS, control, 3});
-        queue.Push(0, {FAR_PS / 2, timer, 4});
-        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), FAR_PS, "timers and wires do not count");
-
-        queue.AdvanceControl(FAR_PS - 1000);
-        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), 1000, "earlier");
-        const std::vector<Row> expected{{1000, control, 2},
-                                        {2000, timer, 1},
-                                        {FAR_PS / 3, arrival, 6},
-                                        {FAR_PS / 2, timer, 4},
-                                        {FAR_PS + 1000, control, 3}};
-        for (const Row& row : expected)
-        {
-            NS_TEST_EXPECT_MSG_EQ((PopInstant(queue) == std::vector<Row>{row}),
-                                  true,
-                                  "at " << std::get<0>(row));
-        }
-        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), NEVER_PS, "none is left");
-        queue.Push(FAR_PS + 1000, {FAR_PS + 1010, control, 5});
-        NS_TEST_EXPECT_MSG_EQ(queue.NextControlPs(), FAR_PS + 1010, "one that is near");
-    }
-};
-
-class FabricEventQueueTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricEventQueueTestSuite()
-        : TestSuite("fabric-event-queue", Type::UNIT)
+    for (uint32_t seed = 1; seed <= 4; seed++)
     {
-        for (uint32_t seed = 1; seed <= 4; seed++)
+        for (const uint32_t lanes : {0U, 1U, EventQueue::MAX_LANES})
         {
-            for (const uint32_t lanes : {0U, 1U, EventQueue::MAX_LANES})
-            {
-                AddTestCase(new EventQueueAgainstSort(seed, lanes), Duration::QUICK);
-            }
+            suite.Add(new EventQueueAgainstSort(seed, lanes));
         }
-        AddTestCase(new EventLaneLimits, Duration::QUICK);
-        AddTestCase(new EventLaneMemory, Duration::QUICK);
-        AddTestCase(new ControlComesEarlier, Duration::QUICK);
     }
-};
-
-static FabricEventQueueTestSuite g_fabricEventQueueTestSuite; ///< Registers itself
+}
 
 } // namespace tests
 } // namespace ns3

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "test-case.h"
+
 #include "ns3/counter-random.h"
-#include "ns3/test.h"
 
 #include <cmath>
 #include <set>
@@ -13,6 +14,8 @@ namespace tests
 {
 
 using namespace fabric;
+
+static Suite g_suite{"fabric-random"};
 
 /**
  * Oracle: counts in equal classes follow chi-square.
@@ -79,94 +82,65 @@ class DrawsAreUniform : public TestCase
 };
 
 /// Streams of different seeds, uses or keys share nothing; a stream is a pure function.
-class StreamsAreApart : public TestCase
+TEST_CASE(g_suite, "streams differ by seed, use and key, and repeat exactly")
 {
-  public:
-    StreamsAreApart()
-        : TestCase("streams differ by seed, use and key, and repeat exactly")
+    std::set<uint64_t> seen;
+    uint32_t n = 0;
+    for (const uint64_t seed : {0UL, 1UL, 2UL, ~0UL})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::set<uint64_t> seen;
-        uint32_t n = 0;
-        for (const uint64_t seed : {0UL, 1UL, 2UL, ~0UL})
+        for (const auto use : {RandomUse::FLOW_TUPLE, RandomUse::ECN_MARK})
         {
-            for (const auto use : {RandomUse::FLOW_TUPLE, RandomUse::ECN_MARK})
+            for (uint64_t key = 0; key < 1000; key++)
             {
-                for (uint64_t key = 0; key < 1000; key++)
+                const CounterRandom stream(seed, use, key);
+                for (uint64_t i = 0; i < 4; i++)
                 {
-                    const CounterRandom stream(seed, use, key);
-                    for (uint64_t i = 0; i < 4; i++)
-                    {
-                        seen.insert(stream.Bits(i));
-                        n++;
-                    }
-                    NS_TEST_ASSERT_MSG_EQ(stream.Bits(3),
-                                          CounterRandom(seed, use, key).Bits(3),
-                                          "the same again");
+                    seen.insert(stream.Bits(i));
+                    n++;
                 }
+                NS_TEST_ASSERT_MSG_EQ(stream.Bits(3),
+                                      CounterRandom(seed, use, key).Bits(3),
+                                      "the same again");
             }
         }
-        // 32 000 numbers of 64 bits: two alike with probability 3e-11.
-        NS_TEST_EXPECT_MSG_EQ(seen.size(), n, "no number twice");
     }
-};
+    // 32 000 numbers of 64 bits: two alike with probability 3e-11.
+    NS_TEST_EXPECT_MSG_EQ(seen.size(), n, "no number twice");
+}
 
 /// Neighbouring keys must not be correlated: flows 0, 1, 2 .. take the same counter.
-class NeighboursAreIndependent : public TestCase
+TEST_CASE(g_suite, "counter 0 of keys 0, 1, 2 .. is uniform, and so is the step between them")
 {
-  public:
-    NeighboursAreIndependent()
-        : TestCase("counter 0 of keys 0, 1, 2 .. is uniform, and so is the step between them")
+    constexpr int KEYS = 160'000;
+    constexpr int CLASSES = 16;
+    std::vector<double> first(CLASSES);
+    std::vector<double> step(CLASSES);
+    double before = 0;
+    for (int key = 0; key < KEYS; key++)
     {
+        const double x = CounterRandom(1, RandomUse::FLOW_TUPLE, key).Real(0);
+        first[static_cast<int>(x * CLASSES)]++;
+        step[static_cast<int>((x - before + (x < before ? 1 : 0)) * CLASSES)]++;
+        before = x;
     }
-
-  private:
-    void DoRun() override
+    // 10 000 per class, sigma 100: all 32 within 5 sigma.
+    for (int i = 0; i < CLASSES; i++)
     {
-        constexpr int KEYS = 160'000;
-        constexpr int CLASSES = 16;
-        std::vector<double> first(CLASSES);
-        std::vector<double> step(CLASSES);
-        double before = 0;
-        for (int key = 0; key < KEYS; key++)
-        {
-            const double x = CounterRandom(1, RandomUse::FLOW_TUPLE, key).Real(0);
-            first[static_cast<int>(x * CLASSES)]++;
-            step[static_cast<int>((x - before + (x < before ? 1 : 0)) * CLASSES)]++;
-            before = x;
-        }
-        // 10 000 per class, sigma 100: all 32 within 5 sigma.
-        for (int i = 0; i < CLASSES; i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ_TOL(first[i], 10'000, 500, "class " << i);
-            NS_TEST_EXPECT_MSG_EQ_TOL(step[i], 10'000, 500, "step class " << i);
-        }
+        NS_TEST_EXPECT_MSG_EQ_TOL(first[i], 10'000, 500, "class " << i);
+        NS_TEST_EXPECT_MSG_EQ_TOL(step[i], 10'000, 500, "step class " << i);
     }
-};
+}
 
-class FabricRandomTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricRandomTestSuite()
-        : TestSuite("fabric-random", Type::UNIT)
+    for (const uint64_t seed : {0UL, 1UL, 12345UL, ~0UL})
     {
-        for (const uint64_t seed : {0UL, 1UL, 12345UL, ~0UL})
+        for (const uint64_t key : {0UL, 1UL, ~0UL})
         {
-            for (const uint64_t key : {0UL, 1UL, ~0UL})
-            {
-                AddTestCase(new DrawsAreUniform(seed, key), Duration::QUICK);
-            }
+            suite.Add(new DrawsAreUniform(seed, key));
         }
-        AddTestCase(new StreamsAreApart, Duration::QUICK);
-        AddTestCase(new NeighboursAreIndependent, Duration::QUICK);
     }
-};
-
-static FabricRandomTestSuite g_fabricRandomTestSuite; ///< Registers itself
+}
 
 } // namespace tests
 } // namespace ns3

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "test-case.h"
+
 #include "ns3/event-queue.h"
 #include "ns3/fabric-simulator-impl.h"
 #include "ns3/global-value.h"
@@ -12,7 +14,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/udp-echo-helper.h"
 #include "ns3/uinteger.h"
 
@@ -94,6 +95,8 @@ RunEcho(const std::string& simulator, const std::string& pcapPrefix)
 }
 
 } // namespace
+
+static Suite g_suite{"fabric-stock-models", TestSuite::Type::SYSTEM};
 
 /// Oracle: ns-3's own simulator. Same traces, same number of events, same end.
 class StockEchoIsUnchanged : public TestCase
@@ -181,18 +184,11 @@ class SimulatorKeepsItsContract : public TestCase
     }
 };
 
-class FabricStockModelsTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricStockModelsTestSuite()
-        : TestSuite("fabric-stock-models", Type::SYSTEM)
-    {
-        AddTestCase(new StockEchoIsUnchanged, Duration::QUICK);
-        AddTestCase(new SimulatorKeepsItsContract, Duration::QUICK);
-    }
-};
-
-static FabricStockModelsTestSuite g_fabricStockModelsTestSuite; ///< Registers itself
+    suite.Add(new StockEchoIsUnchanged);
+    suite.Add(new SimulatorKeepsItsContract);
+}
 
 } // namespace tests
 } // namespace ns3

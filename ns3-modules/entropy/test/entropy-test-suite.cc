@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/entropy-order.h"
 #include "ns3/recycled-entropies.h"
 #include "ns3/slot-table.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <deque>
@@ -40,190 +41,128 @@ Round(EntropyOrder& order, RandomCursor& draws, uint32_t n)
     return round;
 }
 
+static Suite g_suite{"entropy"};
+
 /// Every entropy comes once in each round, and no two rounds are alike.
-class RoundsArePermutations : public TestCase
+TEST_CASES(RoundsArePermutations, "rounds of " + std::to_string(n), uint32_t n)
 {
-  public:
-    explicit RoundsArePermutations(uint32_t n)
-        : TestCase("rounds of " + std::to_string(n)),
-          m_n(n)
+    EntropyOrder order(n);
+    RandomCursor draws(Stream(7));
+    std::vector<uint16_t> all(n);
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<uint16_t> before;
+    for (uint32_t rounds = 1; rounds <= 3; rounds++)
     {
+        const auto round = Round(order, draws, n);
+        auto sorted = round;
+        std::sort(sorted.begin(), sorted.end());
+        NS_TEST_EXPECT_MSG_EQ((sorted == all), true, "each once");
+        NS_TEST_EXPECT_MSG_EQ((round == before && n > 10), false, "another order");
+        NS_TEST_EXPECT_MSG_EQ(order.Rounds(), rounds, "rounds begun");
+        before = round;
     }
-
-  private:
-    void DoRun() override
-    {
-        EntropyOrder order(m_n);
-        RandomCursor draws(Stream(7));
-        std::vector<uint16_t> all(m_n);
-        std::iota(all.begin(), all.end(), 0);
-        std::vector<uint16_t> before;
-        for (uint32_t rounds = 1; rounds <= 3; rounds++)
-        {
-            const auto round = Round(order, draws, m_n);
-            auto sorted = round;
-            std::sort(sorted.begin(), sorted.end());
-            NS_TEST_EXPECT_MSG_EQ((sorted == all), true, "each once");
-            NS_TEST_EXPECT_MSG_EQ((round == before && m_n > 10), false, "another order");
-            NS_TEST_EXPECT_MSG_EQ(order.Rounds(), rounds, "rounds begun");
-            before = round;
-        }
-    }
-
-    uint32_t m_n;
-};
+}
 
 /// Oracle: Fisher and Yates on the list of the round before, with the numbers of the stream.
-class SmallRoundsAreShuffles : public TestCase
+TEST_CASE(g_suite, "the draws of a small round")
 {
-  public:
-    SmallRoundsAreShuffles()
-        : TestCase("the draws of a small round")
+    constexpr uint32_t N = 16;
+    EntropyOrder order(N);
+    RandomCursor draws(Stream(3));
+    std::vector<uint16_t> expected(N);
+    std::iota(expected.begin(), expected.end(), 0);
+    uint64_t draw = 0;
+    for (uint32_t rounds = 0; rounds < 3; rounds++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t N = 16;
-        EntropyOrder order(N);
-        RandomCursor draws(Stream(3));
-        std::vector<uint16_t> expected(N);
-        std::iota(expected.begin(), expected.end(), 0);
-        uint64_t draw = 0;
-        for (uint32_t rounds = 0; rounds < 3; rounds++)
+        for (uint32_t i = N - 1; i > 0; i--)
         {
-            for (uint32_t i = N - 1; i > 0; i--)
-            {
-                std::swap(expected[i], expected[Stream(3).Below(draw++, i + 1)]);
-            }
-            NS_TEST_EXPECT_MSG_EQ((Round(order, draws, N) == expected), true, "round " << rounds);
+            std::swap(expected[i], expected[Stream(3).Below(draw++, i + 1)]);
         }
+        NS_TEST_EXPECT_MSG_EQ((Round(order, draws, N) == expected), true, "round " << rounds);
     }
-};
+}
 
 /**
  * Oracle: the place of an entropy is uniform. 4000 orders in 20 classes; chi-square of 19 degrees
  * exceeds 50.8 with probability 1e-4.
  */
-class LargeRoundsAreUniform : public TestCase
+TEST_CASE(g_suite, "first and second entropy of large rounds")
 {
-  public:
-    LargeRoundsAreUniform()
-        : TestCase("first and second entropy of large rounds")
+    constexpr uint32_t N = 2000;
+    constexpr uint32_t ORDERS = 4000;
+    constexpr uint32_t CLASSES = 20;
+    std::vector<std::vector<uint32_t>> counts(2, std::vector<uint32_t>(CLASSES));
+    std::vector<uint32_t> steps(CLASSES); // from the first to the second
+    for (uint64_t key = 0; key < ORDERS; key++)
     {
+        EntropyOrder order(N);
+        RandomCursor draws(Stream(key));
+        const uint32_t first = order.Next(draws);
+        const uint32_t second = order.Next(draws);
+        counts[0][first * CLASSES / N]++;
+        counts[1][second * CLASSES / N]++;
+        steps[(second + N - first) % N * CLASSES / N]++;
     }
-
-  private:
-    void DoRun() override
+    counts.push_back(steps);
+    for (const auto& observed : counts)
     {
-        constexpr uint32_t N = 2000;
-        constexpr uint32_t ORDERS = 4000;
-        constexpr uint32_t CLASSES = 20;
-        std::vector<std::vector<uint32_t>> counts(2, std::vector<uint32_t>(CLASSES));
-        std::vector<uint32_t> steps(CLASSES); // from the first to the second
-        for (uint64_t key = 0; key < ORDERS; key++)
+        const double expected = double{ORDERS} / CLASSES;
+        double chiSquare = 0;
+        for (const uint32_t n : observed)
         {
-            EntropyOrder order(N);
-            RandomCursor draws(Stream(key));
-            const uint32_t first = order.Next(draws);
-            const uint32_t second = order.Next(draws);
-            counts[0][first * CLASSES / N]++;
-            counts[1][second * CLASSES / N]++;
-            steps[(second + N - first) % N * CLASSES / N]++;
+            chiSquare += (n - expected) * (n - expected) / expected;
         }
-        counts.push_back(steps);
-        for (const auto& observed : counts)
-        {
-            const double expected = double{ORDERS} / CLASSES;
-            double chiSquare = 0;
-            for (const uint32_t n : observed)
-            {
-                chiSquare += (n - expected) * (n - expected) / expected;
-            }
-            NS_TEST_EXPECT_MSG_LT(chiSquare, 50.8, "uniform");
-        }
+        NS_TEST_EXPECT_MSG_LT(chiSquare, 50.8, "uniform");
     }
-};
+}
 
 /// A slot that is opened again knows nothing of the flow before; nothing is kept of a closed one.
-class SlotsAreUsedAgain : public TestCase
+TEST_CASE(g_suite, "slots of flows")
 {
-  public:
-    SlotsAreUsedAgain()
-        : TestCase("slots of flows")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        fabric::SlotTable<std::shared_ptr<int>> flows;
-        const auto first = std::make_shared<int>(1);
-        flows.Open(3, first);
-        NS_TEST_EXPECT_MSG_EQ(first.use_count(), 2, "held");
-        flows.Close(3);
-        NS_TEST_EXPECT_MSG_EQ(first.use_count(), 1, "given back");
-        flows.Open(3, std::make_shared<int>(2));
-        flows.Open(0, first);
-        NS_TEST_EXPECT_MSG_EQ(*flows[3], 2, "the new one");
-        NS_TEST_EXPECT_MSG_EQ(*flows[0], 1, "beside another");
-    }
-};
+    fabric::SlotTable<std::shared_ptr<int>> flows;
+    const auto first = std::make_shared<int>(1);
+    flows.Open(3, first);
+    NS_TEST_EXPECT_MSG_EQ(first.use_count(), 2, "held");
+    flows.Close(3);
+    NS_TEST_EXPECT_MSG_EQ(first.use_count(), 1, "given back");
+    flows.Open(3, std::make_shared<int>(2));
+    flows.Open(0, first);
+    NS_TEST_EXPECT_MSG_EQ(*flows[3], 2, "the new one");
+    NS_TEST_EXPECT_MSG_EQ(*flows[0], 1, "beside another");
+}
 
 /// Beside a std::deque, pushed to more often than popped from, so that the ring grows as it turns.
-class RecycledAreAQueue : public TestCase
+TEST_CASE(g_suite, "recycled entropies leave in the order in which they came")
 {
-  public:
-    RecycledAreAQueue()
-        : TestCase("recycled entropies leave in the order in which they came")
+    RecycledEntropies recycled;
+    std::deque<uint16_t> expected;
+    RandomCursor draws(Stream(8));
+    size_t most = 0;
+    for (uint32_t step = 0; step < 1000 || !expected.empty(); step++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        RecycledEntropies recycled;
-        std::deque<uint16_t> expected;
-        RandomCursor draws(Stream(8));
-        size_t most = 0;
-        for (uint32_t step = 0; step < 1000 || !expected.empty(); step++)
+        if (step < 1000 && draws.Below(10) < 7)
         {
-            if (step < 1000 && draws.Below(10) < 7)
-            {
-                recycled.Push(static_cast<uint16_t>(step));
-                expected.push_back(static_cast<uint16_t>(step));
-            }
-            else if (!expected.empty())
-            {
-                NS_TEST_ASSERT_MSG_EQ(recycled.Pop(), expected.front(), "the oldest");
-                expected.pop_front();
-            }
-            NS_TEST_ASSERT_MSG_EQ(recycled.IsEmpty(), expected.empty(), "whether any is left");
-            most = std::max(most, expected.size());
+            recycled.Push(static_cast<uint16_t>(step));
+            expected.push_back(static_cast<uint16_t>(step));
         }
-        NS_TEST_EXPECT_MSG_GT(most, 256, "it has grown several times");
+        else if (!expected.empty())
+        {
+            NS_TEST_ASSERT_MSG_EQ(recycled.Pop(), expected.front(), "the oldest");
+            expected.pop_front();
+        }
+        NS_TEST_ASSERT_MSG_EQ(recycled.IsEmpty(), expected.empty(), "whether any is left");
+        most = std::max(most, expected.size());
     }
-};
+    NS_TEST_EXPECT_MSG_GT(most, 256, "it has grown several times");
+}
 
-class EntropyTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    EntropyTestSuite()
-        : TestSuite("entropy", Type::UNIT)
+    for (const uint32_t n : {1, 2, 5, 64, 1024, 1025, 4096, 40'000, 65'535, 65'536})
     {
-        for (const uint32_t n : {1, 2, 5, 64, 1024, 1025, 4096, 40'000, 65'535, 65'536})
-        {
-            AddTestCase(new RoundsArePermutations(n), Duration::QUICK);
-        }
-        AddTestCase(new SmallRoundsAreShuffles, Duration::QUICK);
-        AddTestCase(new LargeRoundsAreUniform, Duration::QUICK);
-        AddTestCase(new RecycledAreAQueue, Duration::QUICK);
-        AddTestCase(new SlotsAreUsedAgain, Duration::QUICK);
+        suite.Add(new RoundsArePermutations(n));
     }
-};
-
-static EntropyTestSuite g_entropyTestSuite; ///< Registers itself
+}
 
 } // namespace
 

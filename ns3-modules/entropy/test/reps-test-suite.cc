@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/reps-state.h"
-#include "ns3/test.h"
 
 #include <deque>
 #include <vector>
@@ -56,222 +57,147 @@ struct Flow
 
 } // namespace
 
-/// Oracle: chi-square of 255 degrees exceeds 346 with probability 1e-4; each draw is the stream's.
-class ExploresUniformly : public TestCase
-{
-  public:
-    ExploresUniformly()
-        : TestCase("random while nothing comes back")
-    {
-    }
+static Suite g_suite{"entropy-reps"};
 
-  private:
-    void DoRun() override
+/// Oracle: chi-square of 255 degrees exceeds 346 with probability 1e-4; each draw is the stream's.
+TEST_CASE(g_suite, "random while nothing comes back")
+{
+    constexpr uint32_t SENDS = 1 << 14;
+    Flow flow;
+    std::vector<uint32_t> counts(256);
+    for (uint32_t i = 0; i < SENDS; i++)
     {
-        constexpr uint32_t SENDS = 1 << 14;
-        Flow flow;
-        std::vector<uint32_t> counts(256);
-        for (uint32_t i = 0; i < SENDS; i++)
-        {
-            const uint16_t entropy = flow.Next();
-            NS_TEST_ASSERT_MSG_EQ(entropy, STREAM.Below(i, 256), "the stream's");
-            counts[entropy]++;
-        }
-        double chiSquare = 0;
-        for (const uint32_t n : counts)
-        {
-            chiSquare += (n - SENDS / 256.0) * (n - SENDS / 256.0) / (SENDS / 256.0);
-        }
-        NS_TEST_EXPECT_MSG_LT(chiSquare, 346, "uniform");
+        const uint16_t entropy = flow.Next();
+        NS_TEST_ASSERT_MSG_EQ(entropy, STREAM.Below(i, 256), "the stream's");
+        counts[entropy]++;
     }
-};
+    double chiSquare = 0;
+    for (const uint32_t n : counts)
+    {
+        chiSquare += (n - SENDS / 256.0) * (n - SENDS / 256.0) / (SENDS / 256.0);
+    }
+    NS_TEST_EXPECT_MSG_LT(chiSquare, 346, "uniform");
+}
 
 /// Oracle: by hand; what is stored comes back once, oldest first, and only the last eight of it.
-class RecyclesTheOldest : public TestCase
+TEST_CASE(g_suite, "what came back is sent again")
 {
-  public:
-    RecyclesTheOldest()
-        : TestCase("what came back is sent again")
+    Flow flow;
+    for (const uint16_t stored : {1001, 1002, 1003})
     {
+        flow.Report(stored, Fate::ARRIVED);
     }
-
-  private:
-    void DoRun() override
+    NS_TEST_EXPECT_MSG_EQ(flow.Next(), 1001, "oldest");
+    flow.Report(1004, Fate::ARRIVED);
+    for (const uint16_t expected : {1002, 1003, 1004})
     {
-        Flow flow;
-        for (const uint16_t stored : {1001, 1002, 1003})
-        {
-            flow.Report(stored, Fate::ARRIVED);
-        }
-        NS_TEST_EXPECT_MSG_EQ(flow.Next(), 1001, "oldest");
-        flow.Report(1004, Fate::ARRIVED);
-        for (const uint16_t expected : {1002, 1003, 1004})
-        {
-            NS_TEST_EXPECT_MSG_EQ(flow.Next(), expected, "next");
-        }
-        NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "nothing left");
-
-        for (uint16_t stored = 1000; stored < 1011; stored++)
-        {
-            flow.Report(stored, Fate::ARRIVED);
-        }
-        for (uint16_t expected = 1003; expected < 1011; expected++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(flow.Next(), expected, "the last eight of eleven");
-        }
-        NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "and no more");
+        NS_TEST_EXPECT_MSG_EQ(flow.Next(), expected, "next");
     }
-};
+    NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "nothing left");
 
-class OnlyGoodOnesAreStored : public TestCase
+    for (uint16_t stored = 1000; stored < 1011; stored++)
+    {
+        flow.Report(stored, Fate::ARRIVED);
+    }
+    for (uint16_t expected = 1003; expected < 1011; expected++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(flow.Next(), expected, "the last eight of eleven");
+    }
+    NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "and no more");
+}
+
+TEST_CASE(g_suite, "marks, trims and losses teach nothing")
 {
-  public:
-    OnlyGoodOnesAreStored()
-        : TestCase("marks, trims and losses teach nothing")
+    Flow flow;
+    for (const Fate fate : {Fate::MARKED, Fate::TRIMMED, Fate::OVERTAKEN})
     {
+        flow.Report(1000, fate);
     }
-
-  private:
-    void DoRun() override
-    {
-        Flow flow;
-        for (const Fate fate : {Fate::MARKED, Fate::TRIMMED, Fate::OVERTAKEN})
-        {
-            flow.Report(1000, fate);
-        }
-        flow.state.Report(RULES, Of(1000, Fate::ARRIVED, 0), 0); // not the one that is answered
-        NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "not stored");
-        flow.Report(1001, Fate::TRIMMED_AT_LAST_HOP);
-        NS_TEST_EXPECT_MSG_EQ(flow.Next(), 1001, "the path was good");
-    }
-};
+    flow.state.Report(RULES, Of(1000, Fate::ARRIVED, 0), 0); // not the one that is answered
+    NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "not stored");
+    flow.Report(1001, Fate::TRIMMED_AT_LAST_HOP);
+    NS_TEST_EXPECT_MSG_EQ(flow.Next(), 1001, "the path was good");
+}
 
 /// Oracle: by hand. Three known entropies go round until the time is over, 16 draws follow.
-class FreezesAfterATimeout : public TestCase
+TEST_CASE(g_suite, "a timeout freezes, time thaws")
 {
-  public:
-    FreezesAfterATimeout()
-        : TestCase("a timeout freezes, time thaws")
+    Flow flow;
+    for (const uint16_t stored : {1001, 1002, 1003})
     {
+        flow.Report(stored, Fate::ARRIVED);
+        flow.Next();
     }
-
-  private:
-    void DoRun() override
+    NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "used up");
+    flow.Report(7, Fate::TIMED_OUT, 100);
+    flow.Report(8, Fate::TIMED_OUT, 600); // does not make it last longer
+    std::vector<uint32_t> seen(2000);
+    for (uint32_t i = 0; i < 9; i++)
     {
-        Flow flow;
-        for (const uint16_t stored : {1001, 1002, 1003})
-        {
-            flow.Report(stored, Fate::ARRIVED);
-            flow.Next();
-        }
-        NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "used up");
-        flow.Report(7, Fate::TIMED_OUT, 100);
-        flow.Report(8, Fate::TIMED_OUT, 600); // does not make it last longer
-        std::vector<uint32_t> seen(2000);
-        for (uint32_t i = 0; i < 9; i++)
-        {
-            seen[flow.Next(1099)]++;
-        }
-        for (const uint16_t stored : {1001, 1002, 1003})
-        {
-            NS_TEST_EXPECT_MSG_EQ(seen[stored], 3, "in turn");
-        }
-        flow.Report(1004, Fate::ARRIVED, 1099);
-        NS_TEST_EXPECT_MSG_EQ(flow.Next(1099), 1004, "a fresh one first");
-
-        for (uint32_t i = 0; i < 16; i++)
-        {
-            flow.Report(2000 + i, Fate::ARRIVED, 1100);
-            NS_TEST_EXPECT_MSG_EQ(flow.Next(1100), STREAM.Below(1 + i, 256), "explores");
-            flow.Report(7, Fate::TIMED_OUT, 1100);
-            NS_TEST_EXPECT_MSG_EQ((flow.state.IsFrozen() && i < 15), false, "not while exploring");
-        }
-        NS_TEST_EXPECT_MSG_EQ(flow.state.IsFrozen(), true, "again afterwards");
-        NS_TEST_EXPECT_MSG_EQ(flow.Next(1100), 2008, "the oldest of eight");
+        seen[flow.Next(1099)]++;
     }
-};
+    for (const uint16_t stored : {1001, 1002, 1003})
+    {
+        NS_TEST_EXPECT_MSG_EQ(seen[stored], 3, "in turn");
+    }
+    flow.Report(1004, Fate::ARRIVED, 1099);
+    NS_TEST_EXPECT_MSG_EQ(flow.Next(1099), 1004, "a fresh one first");
+
+    for (uint32_t i = 0; i < 16; i++)
+    {
+        flow.Report(2000 + i, Fate::ARRIVED, 1100);
+        NS_TEST_EXPECT_MSG_EQ(flow.Next(1100), STREAM.Below(1 + i, 256), "explores");
+        flow.Report(7, Fate::TIMED_OUT, 1100);
+        NS_TEST_EXPECT_MSG_EQ((flow.state.IsFrozen() && i < 15), false, "not while exploring");
+    }
+    NS_TEST_EXPECT_MSG_EQ(flow.state.IsFrozen(), true, "again afterwards");
+    NS_TEST_EXPECT_MSG_EQ(flow.Next(1100), 2008, "the oldest of eight");
+}
 
 /// Oracle: by hand, for acknowledgements of four packets each.
-class EntriesLiveLonger : public TestCase
+TEST_CASE(g_suite, "an entropy for each packet of an acknowledgement")
 {
-  public:
-    EntriesLiveLonger()
-        : TestCase("an entropy for each packet of an acknowledgement")
+    RepsState::Rules rules = RULES;
+    rules.lifetimeUses = 4;
+    Flow flow(rules);
+    flow.Report(1001, Fate::ARRIVED);
+    flow.Report(1002, Fate::ARRIVED);
+    for (uint32_t i = 0; i < 8; i++)
     {
+        NS_TEST_EXPECT_MSG_EQ(flow.Next(), (i < 4 ? 1001 : 1002), "use " << i);
     }
-
-  private:
-    void DoRun() override
-    {
-        RepsState::Rules rules = RULES;
-        rules.lifetimeUses = 4;
-        Flow flow(rules);
-        flow.Report(1001, Fate::ARRIVED);
-        flow.Report(1002, Fate::ARRIVED);
-        for (uint32_t i = 0; i < 8; i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(flow.Next(), (i < 4 ? 1001 : 1002), "use " << i);
-        }
-        NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "worn out");
-    }
-};
+    NS_TEST_EXPECT_MSG_LT(flow.Next(), 256, "worn out");
+}
 
 /**
  * Oracle: counting. A window of 64 packets over 16 paths (entropy modulo 16), one of which is dead
  * from the beginning. What is lost is sent anew with a random entropy, of which a sixteenth is dead
  * again: 64, 4, 0.25 packets in window 0, 1, 2. After ten windows fewer than one in a hundred.
  */
-class LeavesADeadPath : public TestCase
+TEST_CASE(g_suite, "a dead path is left")
 {
-  public:
-    LeavesADeadPath()
-        : TestCase("a dead path is left")
+    constexpr uint32_t WINDOW = 64;
+    constexpr uint32_t WINDOWS = 20;
+    Flow flow;
+    std::deque<uint16_t> out;
+    uint32_t early = 0;
+    uint32_t late = 0;
+    for (uint32_t i = 0; i < WINDOW * WINDOWS; i++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t WINDOW = 64;
-        constexpr uint32_t WINDOWS = 20;
-        Flow flow;
-        std::deque<uint16_t> out;
-        uint32_t early = 0;
-        uint32_t late = 0;
-        for (uint32_t i = 0; i < WINDOW * WINDOWS; i++)
+        if (out.size() == WINDOW)
         {
-            if (out.size() == WINDOW)
-            {
-                const bool lost = out.front() % 16 == 3;
-                flow.Report(out.front(), lost ? Fate::OVERTAKEN : Fate::ARRIVED);
-                out.pop_front();
-            }
-            out.push_back(flow.Next());
-            const bool dead = out.back() % 16 == 3;
-            early += dead && i < WINDOW;
-            late += dead && i >= 10 * WINDOW;
+            const bool lost = out.front() % 16 == 3;
+            flow.Report(out.front(), lost ? Fate::OVERTAKEN : Fate::ARRIVED);
+            out.pop_front();
         }
-        NS_TEST_EXPECT_MSG_GT(early, 0, "it was tried");
-        NS_TEST_EXPECT_MSG_LT(late, 10 * WINDOW / 100, "and left");
+        out.push_back(flow.Next());
+        const bool dead = out.back() % 16 == 3;
+        early += dead && i < WINDOW;
+        late += dead && i >= 10 * WINDOW;
     }
-};
-
-class RepsTestSuite : public TestSuite
-{
-  public:
-    RepsTestSuite()
-        : TestSuite("entropy-reps", Type::UNIT)
-    {
-        AddTestCase(new ExploresUniformly, Duration::QUICK);
-        AddTestCase(new RecyclesTheOldest, Duration::QUICK);
-        AddTestCase(new OnlyGoodOnesAreStored, Duration::QUICK);
-        AddTestCase(new FreezesAfterATimeout, Duration::QUICK);
-        AddTestCase(new EntriesLiveLonger, Duration::QUICK);
-        AddTestCase(new LeavesADeadPath, Duration::QUICK);
-    }
-};
-
-static RepsTestSuite g_repsTestSuite; ///< Registers itself
+    NS_TEST_EXPECT_MSG_GT(early, 0, "it was tried");
+    NS_TEST_EXPECT_MSG_LT(late, 10 * WINDOW / 100, "and left");
+}
 
 } // namespace tests
 } // namespace ns3

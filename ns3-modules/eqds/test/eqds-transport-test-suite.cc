@@ -39,53 +39,35 @@ Of(int64_t senders, int64_t packets, const TestNetwork::Attributes& more = {})
 
 } // namespace
 
-/// What fits a window needs no credit: n packet times, one more at the switch, and one way.
-class AWindowNeedsNoCredit : public TestCase
-{
-  public:
-    AWindowNeedsNoCredit()
-        : TestCase("a message of one window arrives at line rate, one way")
-    {
-    }
+static Suite g_suite{"eqds-transport", TestSuite::Type::SYSTEM};
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        Of(1, BDP_PACKETS).Run(network);
-        NS_TEST_EXPECT_MSG_EQ(network.LastPs(), (BDP_PACKETS + 1) * PACKET_PS + 2 * US_PS, "time");
-    }
-};
+/// What fits a window needs no credit: n packet times, one more at the switch, and one way.
+TEST_CASE(g_suite, "a message of one window arrives at line rate, one way")
+{
+    TestNetwork network;
+    Of(1, BDP_PACKETS).Run(network);
+    NS_TEST_EXPECT_MSG_EQ(network.LastPs(), (BDP_PACKETS + 1) * PACKET_PS + 2 * US_PS, "time");
+}
 
 /**
  * One sender: the line is full but for the share of credit. Credit pays for frames: n frames less
  * the window, each CREDIT_BYTES of a PULL.
  */
-class CreditFillsTheLine : public TestCase
+TEST_CASE(g_suite, "one sender: the line is full after the first round trip")
 {
-  public:
-    CreditFillsTheLine()
-        : TestCase("one sender: the line is full after the first round trip")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t PACKETS = 1000;
-        TestNetwork network;
-        Of(1, PACKETS).Run(network);
-        NS_TEST_EXPECT_MSG_LT(network.LastPs(), PACKETS * PACKET_PS / 0.99 + RTT_PS, "no slower");
-        NS_TEST_EXPECT_MSG_GT(network.LastPs(),
-                              (PACKETS - BDP_PACKETS) * PACKET_PS / 0.99,
-                              "no faster than credit");
-        const int64_t pulls = Pulls(network, 1);
-        NS_TEST_EXPECT_MSG_GT_OR_EQ(pulls,
-                                    (PACKETS - BDP_PACKETS) * FRAME / CREDIT_BYTES,
-                                    "what was spent");
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(pulls, PACKETS * FRAME / CREDIT_BYTES + 1, "what was wanted");
-    }
-};
+    constexpr int64_t PACKETS = 1000;
+    TestNetwork network;
+    Of(1, PACKETS).Run(network);
+    NS_TEST_EXPECT_MSG_LT(network.LastPs(), PACKETS * PACKET_PS / 0.99 + RTT_PS, "no slower");
+    NS_TEST_EXPECT_MSG_GT(network.LastPs(),
+                          (PACKETS - BDP_PACKETS) * PACKET_PS / 0.99,
+                          "no faster than credit");
+    const int64_t pulls = Pulls(network, 1);
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(pulls,
+                                (PACKETS - BDP_PACKETS) * FRAME / CREDIT_BYTES,
+                                "what was spent");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(pulls, PACKETS * FRAME / CREDIT_BYTES + 1, "what was wanted");
+}
 
 /**
  * Incast: first windows collide, then credit at 0.99 of the line is all that comes. So PULLs never
@@ -166,54 +148,34 @@ class SlowCreditIsAWindowMore : public TestCase
 };
 
 /// The switch trims all of one priority: what is sent before the receiver is heard of.
-class SpeculationHasItsPriority : public TestCase
+TEST_CASE(g_suite, "speculative packets have a priority of their own, others that of data")
 {
-  public:
-    SpeculationHasItsPriority()
-        : TestCase("speculative packets have a priority of their own, others that of data")
-    {
-    }
+    constexpr int64_t WINDOW = 5;
+    TestNetwork network;
+    network.Use("queue",
+                "ns3::PerPriority",
+                {{"Priority1", "ns3::TrimmingQueue[LimitBytes=64]"}});
+    PulledIncast incast =
+        Of(1, 50, {{"SpeculativePriority", "1"}, {"WindowPackets", std::to_string(WINDOW)}});
+    incast.queue.clear();
+    incast.Run(network);
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), WINDOW, "the first window");
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "and all the rest comes");
+}
 
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t WINDOW = 5;
-        TestNetwork network;
-        network.Use("queue",
-                    "ns3::PerPriority",
-                    {{"Priority1", "ns3::TrimmingQueue[LimitBytes=64]"}});
-        PulledIncast incast =
-            Of(1, 50, {{"SpeculativePriority", "1"}, {"WindowPackets", std::to_string(WINDOW)}});
-        incast.queue.clear();
-        incast.Run(network);
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), WINDOW, "the first window");
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "and all the rest comes");
-    }
-};
-
-class EqdsTransportTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    EqdsTransportTestSuite()
-        : TestSuite("eqds-transport", Type::SYSTEM)
+    for (const int64_t senders : {8, 32, 100})
     {
-        AddTestCase(new AWindowNeedsNoCredit, Duration::QUICK);
-        AddTestCase(new CreditFillsTheLine, Duration::QUICK);
-        for (const int64_t senders : {8, 32, 100})
-        {
-            AddTestCase(new CreditIsSharedInIncast(senders), Duration::QUICK);
-        }
-        AddTestCase(new SlowCreditIsAWindowMore, Duration::QUICK);
-        AddTestCase(new SpeculationHasItsPriority, Duration::QUICK);
-        for (const std::string window : {"1", "20"})
-        {
-            const auto incast = Of(4, 300, {{"Rto", "200us"}, {"WindowPackets", window}});
-            AddTestCase(new PullsHealLosses(incast, window), Duration::QUICK);
-        }
+        suite.Add(new CreditIsSharedInIncast(senders));
     }
-};
-
-static EqdsTransportTestSuite g_eqdsTransportTestSuite; ///< Registers itself
+    suite.Add(new SlowCreditIsAWindowMore);
+    for (const std::string window : {"1", "20"})
+    {
+        const auto incast = Of(4, 300, {{"Rto", "200us"}, {"WindowPackets", window}});
+        suite.Add(new PullsHealLosses(incast, window));
+    }
+}
 
 } // namespace tests
 } // namespace ns3

@@ -90,7 +90,7 @@ QueueDiscipline::Marks(uint8_t) const
 }
 
 bool
-QueueDiscipline::MayReplay() const
+QueueDiscipline::MayRepeat() const
 {
     return false;
 }

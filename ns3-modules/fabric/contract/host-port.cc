@@ -2,9 +2,6 @@
 
 #include "host-port.h"
 
-#include "ns3/abort.h"
-#include "ns3/fabric.h"
-
 #include <algorithm>
 
 namespace ns3
@@ -12,15 +9,12 @@ namespace ns3
 namespace fabric
 {
 
-HostPort::HostPort(Fabric& fabric, uint32_t endpoint, uint32_t host)
-    : m_fabric(&fabric),
-      m_nowPs(&fabric.m_nowPs),
-      m_frames(&fabric.m_frames),
-      m_messages(fabric.m_messages.Data()),
-      m_heldFrames(&fabric.m_heldByHosts),
-      m_reachDiffers(&fabric.m_reachDiffers),
-      m_firstPort(fabric.m_network.hosts[host].firstPort),
-      m_numPorts(fabric.m_network.hosts[host].ports),
+HostPort::HostPort(EngineState& state, HostActions& actions, uint32_t endpoint, uint32_t host)
+    : m_state(&state),
+      m_actions(&actions),
+      m_messages(state.messages.Data()),
+      m_firstPort(state.network.hosts[host].firstPort),
+      m_numPorts(state.network.hosts[host].ports),
       m_endpoint(endpoint),
       m_host(host)
 {
@@ -29,7 +23,7 @@ HostPort::HostPort(Fabric& fabric, uint32_t endpoint, uint32_t host)
 int64_t
 HostPort::HostId() const
 {
-    return m_fabric->m_network.nodes[m_fabric->m_network.hosts[m_host].node].id;
+    return m_state->network.nodes[m_state->network.hosts[m_host].node].id;
 }
 
 // ---- messages
@@ -37,31 +31,31 @@ HostPort::HostId() const
 uint32_t
 HostPort::NumMessages() const
 {
-    return m_fabric->m_messages.Size();
+    return m_state->messages.Size();
 }
 
 uint32_t
 HostPort::CreateMessage(uint32_t dst, uint64_t bytes, uint64_t startPs)
 {
-    return m_fabric->CreateMessage(m_endpoint, dst, bytes, startPs);
+    return m_actions->CreateMessage(m_endpoint, dst, bytes, startPs);
 }
 
 uint32_t
 HostPort::OpenConversation(uint32_t dst)
 {
-    return m_fabric->OpenConversation(m_endpoint, dst);
+    return m_actions->OpenConversation(m_endpoint, dst);
 }
 
 void
 HostPort::Delivered(uint32_t message)
 {
-    m_fabric->Delivered(message);
+    m_actions->Delivered(message);
 }
 
 void
 HostPort::Acknowledged(uint32_t message)
 {
-    m_fabric->Acknowledged(message);
+    m_actions->Acknowledged(message);
 }
 
 // ---- ports
@@ -69,31 +63,32 @@ HostPort::Acknowledged(uint32_t message)
 uint64_t
 HostPort::RateBps(PortId port) const
 {
-    return m_fabric->m_network.RateBps(port);
+    return m_state->network.RateBps(port);
 }
 
 uint64_t
 HostPort::SerialisationPs(PortId port, uint32_t frameBytes) const
 {
-    return m_fabric->m_network.rates[m_fabric->m_ports[port].rate].Ps(frameBytes + FramingBytes());
+    const FabricNetwork& network = m_state->network;
+    return network.rates[network.ports[port].rate].Ps(frameBytes + FramingBytes());
 }
 
 uint64_t
 HostPort::FramingBytes() const
 {
-    return m_fabric->m_options.framingBytes;
+    return m_state->framingBytes;
 }
 
 bool
 HostPort::IsDown(PortId port) const
 {
-    return m_fabric->m_ports[port].down;
+    return m_state->network.ports[port].down;
 }
 
 bool
 HostPort::ServesByRoutes(PortId port, uint32_t dst) const
 {
-    return m_numPorts == 1 || m_fabric->m_routes.IsNearest(port, dst);
+    return m_numPorts == 1 || m_state->routes.IsNearest(port, dst);
 }
 
 uint32_t
@@ -103,31 +98,31 @@ HostPort::NumServing(uint32_t dst) const
     {
         return 1;
     }
-    return static_cast<uint32_t>(m_fabric->m_routes.NearestPorts(m_host, dst).size());
+    return static_cast<uint32_t>(m_state->routes.NearestPorts(m_host, dst).size());
 }
 
 PortId
 HostPort::PortOf(uint32_t message) const
 {
-    return m_fabric->PortOfMessage(message);
+    return m_state->PortOfMessage(message);
 }
 
 uint64_t
 HostPort::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const
 {
-    return m_fabric->BaseRttPs(message, port, dataBytes, ackBytes);
+    return m_state->BaseRttPs(message, port, dataBytes, ackBytes);
 }
 
 uint32_t
 HostPort::NumPaths(uint32_t message, PortId port) const
 {
     uint32_t paths = 1;
-    for (const PortId link : m_fabric->NominalPath(message, port))
+    for (const PortId link : m_state->NominalPath(message, port))
     {
-        const uint32_t node = m_fabric->m_ports[link].node;
+        const uint32_t node = m_state->network.ports[link].node;
         if (link != port)
         {
-            const Routing& routing = m_fabric->m_routes.Nominal();
+            const Routing& routing = m_state->routes.Nominal();
             const auto group = routing.GroupOf(routing.NextHopTo(node, m_messages[message].dst));
             paths = std::min<uint32_t>(paths * group.size, 65535);
         }
@@ -138,7 +133,7 @@ HostPort::NumPaths(uint32_t message, PortId port) const
 uint32_t
 HostPort::NumLinks(uint32_t message) const
 {
-    return static_cast<uint32_t>(m_fabric->NominalPath(message, PortOf(message)).size());
+    return static_cast<uint32_t>(m_state->NominalPath(message, PortOf(message)).size());
 }
 
 // ---- what it may do
@@ -146,27 +141,27 @@ HostPort::NumLinks(uint32_t message) const
 void
 HostPort::SetTimer(uint64_t atPs, uint32_t token)
 {
-    m_fabric->SetTimer(m_endpoint, atPs, token);
+    m_state->SetTimer(m_endpoint, atPs, token);
 }
 
 void
 HostPort::SendControl(FrameId frame, PortId port)
 {
-    (*m_frames)[frame].hops = 0; // it may have been the frame that it answers
-    --*m_heldFrames;
-    m_fabric->Enqueue(port, frame);
+    m_state->frames[frame].hops = 0; // it may have been the frame that it answers
+    m_state->heldByHosts--;
+    m_actions->Enqueue(port, frame);
 }
 
 void
 HostPort::Kick()
 {
-    m_fabric->Kick(m_host);
+    m_actions->Kick(m_host);
 }
 
 CounterRandom
 HostPort::Stream(RandomUse use, uint64_t key) const
 {
-    return CounterRandom(m_fabric->m_options.seed, use, key);
+    return CounterRandom(m_state->seed, use, key);
 }
 
 } // namespace fabric

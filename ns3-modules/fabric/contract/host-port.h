@@ -3,9 +3,7 @@
 #ifndef FABRIC_HOST_PORT_H
 #define FABRIC_HOST_PORT_H
 
-#include "ns3/event.h"
-#include "ns3/fabric-state.h"
-#include "ns3/frame-pool.h"
+#include "ns3/engine-state.h"
 #include "ns3/random-cursor.h"
 
 #include <utility>
@@ -15,7 +13,23 @@ namespace ns3
 namespace fabric
 {
 
-class Fabric;
+/// What carries out the orders of transports.
+class HostActions
+{
+  public:
+    virtual uint32_t CreateMessage(uint32_t endpoint,
+                                   uint32_t dst,
+                                   uint64_t bytes,
+                                   uint64_t startPs) = 0;
+    virtual uint32_t OpenConversation(uint32_t endpoint, uint32_t dst) = 0;
+    virtual void Delivered(uint32_t message) = 0;
+    virtual void Acknowledged(uint32_t message) = 0;
+    virtual void Enqueue(PortId port, FrameId frame) = 0; ///< A control frame of a host
+    virtual void Kick(uint32_t host) = 0;
+
+  protected:
+    ~HostActions() = default;
+};
 
 /**
  * @ingroup fabric
@@ -27,15 +41,16 @@ class HostPort
 {
   public:
     /**
-     * @param fabric the engine
+     * @param state of the engine
+     * @param actions carry out what is asked for
      * @param endpoint index of the transport's endpoint
      * @param host dense index
      */
-    HostPort(Fabric& fabric, uint32_t endpoint, uint32_t host);
+    HostPort(EngineState& state, HostActions& actions, uint32_t endpoint, uint32_t host);
 
     uint64_t NowPs() const
     {
-        return *m_nowPs;
+        return m_state->nowPs;
     }
 
     /// @return this host's dense index
@@ -50,49 +65,49 @@ class HostPort
     // ---- frames
     FrameId AllocateFrame()
     {
-        ++*m_heldFrames;
-        return m_frames->Allocate();
+        m_state->heldByHosts++;
+        return m_state->frames.Allocate();
     }
 
     void FreeFrame(FrameId frame)
     {
-        --*m_heldFrames;
-        m_frames->Free(frame);
+        m_state->heldByHosts--;
+        m_state->frames.Free(frame);
     }
 
     Frame& GetFrame(FrameId frame)
     {
-        return (*m_frames)[frame];
+        return m_state->frames[frame];
     }
 
     /// @return the note of a frame, empty when it is first asked for
     FrameNote& Note(FrameId frame)
     {
-        return m_frames->Note(frame);
+        return m_state->frames.Note(frame);
     }
 
     /// @return the note of a frame that has one, null otherwise
     const FrameNote* FindNote(FrameId frame) const
     {
-        return m_frames->FindNote(frame);
+        return m_state->frames.FindNote(frame);
     }
 
     /// @return what switches wrote into a frame, valid until the next call
     std::span<const IntHop> Hops(FrameId frame) const
     {
-        return m_frames->Hops(frame);
+        return m_state->frames.Hops(frame);
     }
 
     /// Let something ride in a frame of this host; it ends with the frame unless it is taken.
     void Load(FrameId frame, std::unique_ptr<FrameCargo> cargo)
     {
-        m_frames->Load(frame, std::move(cargo));
+        m_state->frames.Load(frame, std::move(cargo));
     }
 
     /// @return what rides in a frame, null if nothing does
     std::unique_ptr<FrameCargo> Unload(FrameId frame)
     {
-        return m_frames->Unload(frame);
+        return m_state->frames.Unload(frame);
     }
 
     // ---- messages
@@ -144,7 +159,7 @@ class HostPort
     /// @return whether a port is among the nearest to a destination, by the routes in force
     bool Serves(PortId port, uint32_t dst) const
     {
-        return !*m_reachDiffers || ServesByRoutes(port, dst);
+        return !m_state->reachDiffers || ServesByRoutes(port, dst);
     }
 
     /// @return how many ports are among the nearest to a destination in the network as built
@@ -169,12 +184,9 @@ class HostPort
   private:
     bool ServesByRoutes(PortId port, uint32_t dst) const;
 
-    Fabric* m_fabric;
-    const uint64_t* m_nowPs;
-    FramePool* m_frames;
+    EngineState* m_state;
+    HostActions* m_actions;
     Message* m_messages;
-    uint64_t* m_heldFrames;
-    const bool* m_reachDiffers;
     PortId m_firstPort;
     uint32_t m_numPorts;
     uint32_t m_endpoint;

@@ -2,15 +2,18 @@
 
 #include "link-door.h"
 
-#include "ns3/fabric.h"
-
 namespace ns3
 {
 namespace fabric
 {
 
-LinkDoor::LinkDoor(Fabric& fabric, uint32_t firstTimer, uint8_t linkClass)
-    : SwitchView(fabric),
+LinkDoor::LinkDoor(EngineState& state,
+                   LinkActions& actions,
+                   uint32_t firstTimer,
+                   uint8_t linkClass)
+    : SwitchView(state),
+      m_state(state),
+      m_actions(actions),
       m_firstTimer(firstTimer),
       m_linkClass(linkClass)
 {
@@ -19,19 +22,19 @@ LinkDoor::LinkDoor(Fabric& fabric, uint32_t firstTimer, uint8_t linkClass)
 void
 LinkDoor::SetPaused(PortId port, uint16_t classes, const LinkMessage& reason)
 {
-    m_fabric.SetPaused(port, classes, reason);
+    m_actions.SetPaused(port, classes, reason);
 }
 
 void
 LinkDoor::Send(PortId port, uint32_t word, uint32_t bytes, PortId cause)
 {
-    m_fabric.SendLinkControl(port, word, bytes, cause);
+    m_actions.SendLinkControl(port, word, bytes, cause);
 }
 
 void
 LinkDoor::SetTimer(PortId port, uint64_t atPs)
 {
-    m_fabric.SetTimer(m_firstTimer + port, atPs, 0);
+    m_state.SetTimer(m_firstTimer + port, atPs, 0);
 }
 
 bool

@@ -18,6 +18,17 @@ struct LinkMessage
     PortId cause{NO_PORT}; ///< Egress, there, of the frame that gave rise to it, likewise
 };
 
+/// What carries out the orders of link flow control.
+class LinkActions
+{
+  public:
+    virtual void SetPaused(PortId port, uint16_t classes, const LinkMessage& reason) = 0;
+    virtual void SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause) = 0;
+
+  protected:
+    ~LinkActions() = default;
+};
+
 /**
  * @ingroup fabric
  * @brief What link flow control may do, beside looking: hold back an egress, talk to its peer.
@@ -26,11 +37,12 @@ class LinkDoor : public SwitchView
 {
   public:
     /**
-     * @param fabric the engine
+     * @param state of the engine
+     * @param actions carry out what is asked for
      * @param firstTimer index of the timer of port 0
      * @param linkClass class of the links that it serves
      */
-    LinkDoor(Fabric& fabric, uint32_t firstTimer, uint8_t linkClass);
+    LinkDoor(EngineState& state, LinkActions& actions, uint32_t firstTimer, uint8_t linkClass);
 
     /// Hold back these classes of an egress, and no others, because of what the other end said.
     void SetPaused(PortId port, uint16_t classes, const LinkMessage& reason = {});
@@ -51,6 +63,8 @@ class LinkDoor : public SwitchView
     bool Serves(PortId port) const;
 
   private:
+    EngineState& m_state;
+    LinkActions& m_actions;
     uint32_t m_firstTimer;
     uint8_t m_linkClass;
 };

@@ -5,12 +5,23 @@
 
 #include "switch-view.h"
 
-#include "ns3/frame-pool.h"
-
 namespace ns3
 {
 namespace fabric
 {
+
+/// What carries out the orders of switch programs.
+class ProgramActions
+{
+  public:
+    virtual FrameId CopyAt(uint32_t node, FrameId frame) = 0;
+    virtual FrameId AnswerAt(uint32_t node, FrameId frame, uint8_t priority, uint16_t bytes) = 0;
+    virtual void Inject(uint32_t node, FrameId frame) = 0;
+    virtual void DiscardAt(uint32_t node, FrameId frame) = 0;
+
+  protected:
+    ~ProgramActions() = default;
+};
 
 /**
  * @ingroup fabric
@@ -20,10 +31,11 @@ class ProgramDoor : public SwitchView
 {
   public:
     /**
-     * @param fabric the engine
+     * @param state of the engine
+     * @param actions carry out what is asked for
      * @param firstTimer index of the timer of node 0
      */
-    ProgramDoor(Fabric& fabric, uint32_t firstTimer);
+    ProgramDoor(EngineState& state, ProgramActions& actions, uint32_t firstTimer);
 
     Frame& GetFrame(FrameId frame);
     FrameNote& Note(FrameId frame);                 ///< Empty when it is first asked for
@@ -42,6 +54,8 @@ class ProgramDoor : public SwitchView
     void SetTimer(uint32_t node, uint64_t atPs);
 
   private:
+    EngineState& m_state;
+    ProgramActions& m_actions;
     uint32_t m_firstTimer;
 };
 

@@ -70,8 +70,8 @@ class QueueDiscipline : public Object
     virtual bool Marks(uint8_t priority) const;
 
     /// @return whether it does the same with the same frames whenever they come to empty queues,
-    /// so that engine.remember may leave them out, and engine.skip whole periods of them
-    virtual bool MayReplay() const;
+    /// so that engine.skip may leave out whole periods of them
+    virtual bool MayRepeat() const;
 
     /// @return size to which a frame of this priority is trimmed [byte]
     virtual uint32_t TrimBytes(uint8_t priority) const;

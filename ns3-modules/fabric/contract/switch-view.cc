@@ -2,75 +2,73 @@
 
 #include "switch-view.h"
 
-#include "ns3/fabric.h"
-
 namespace ns3
 {
 namespace fabric
 {
 
-SwitchView::SwitchView(Fabric& fabric)
-    : m_fabric(fabric),
-      m_nowPs(&fabric.m_nowPs),
-      m_ports(fabric.m_network.ports.Data()),
-      m_nodes(fabric.m_network.nodes.data()),
-      m_tuples(fabric.m_messages.Tuples())
+SwitchView::SwitchView(const EngineState& state)
+    : m_state(state),
+      m_nowPs(&state.nowPs),
+      m_ports(state.network.ports.Data()),
+      m_nodes(state.network.nodes.data()),
+      m_tuples(state.messages.Tuples())
 {
 }
 
 uint32_t
 SwitchView::NumNodes() const
 {
-    return static_cast<uint32_t>(m_fabric.m_network.nodes.size());
+    return static_cast<uint32_t>(m_state.network.nodes.size());
 }
 
 uint32_t
 SwitchView::NumHosts() const
 {
-    return static_cast<uint32_t>(m_fabric.m_network.hosts.size());
+    return static_cast<uint32_t>(m_state.network.hosts.size());
 }
 
 PortId
 SwitchView::NumPorts() const
 {
-    return m_fabric.m_network.NumPorts();
+    return m_state.network.NumPorts();
 }
 
 const Routing&
 SwitchView::Routes() const
 {
-    return m_fabric.m_routes.InForce();
+    return m_state.routes.InForce();
 }
 
 std::vector<PortId>
 SwitchView::NearestPorts(uint32_t host, uint32_t dst) const
 {
-    return m_fabric.m_routes.NearestPorts(host, dst, Routes());
+    return m_state.routes.NearestPorts(host, dst, Routes());
 }
 
 uint32_t
 SwitchView::NumMessages() const
 {
-    return m_fabric.m_messages.Size();
+    return m_state.messages.Size();
 }
 
 const Message&
 SwitchView::GetMessage(uint32_t message) const
 {
-    return m_fabric.m_messages[message];
+    return m_state.messages[message];
 }
 
 uint32_t
 SwitchView::SourceOf(const Frame& frame) const
 {
-    const Message& message = m_fabric.m_messages[frame.message];
+    const Message& message = m_state.messages[frame.message];
     return (frame.flags & frame_flag::REVERSE) ? message.dst : message.src;
 }
 
 uint64_t
 SwitchView::QueuedBytes(PortId port, uint32_t queueClass) const
 {
-    return m_fabric.QueueOf(port, queueClass).bytes;
+    return m_state.QueueOf(port, queueClass).bytes;
 }
 
 uint64_t
@@ -86,25 +84,25 @@ SwitchView::HeadBytes(PortId port, uint32_t queueClass) const
     {
         return 0;
     }
-    return m_fabric.m_frames[m_fabric.QueueOf(port, queueClass).head].bytes;
+    return m_state.frames[m_state.QueueOf(port, queueClass).head].bytes;
 }
 
 std::optional<uint64_t>
 SwitchView::BufferBytes(uint32_t node) const
 {
-    return m_fabric.m_options.nodeClasses[m_nodes[node].nodeClass].bufferBytes;
+    return m_state.switches[m_nodes[node].nodeClass].bufferBytes;
 }
 
 uint64_t
 SwitchView::FreeBytes(uint32_t node) const
 {
-    return m_fabric.m_nodeClasses[m_nodes[node].nodeClass].bufferBytes - m_nodes[node].usedBytes;
+    return *BufferBytes(node) - m_nodes[node].usedBytes;
 }
 
 uint64_t
 SwitchView::RateBps(PortId port) const
 {
-    return m_fabric.m_network.RateBps(port);
+    return m_state.network.RateBps(port);
 }
 
 uint64_t
@@ -116,49 +114,49 @@ SwitchView::DelayPs(PortId port) const
 uint64_t
 SwitchView::LatencyPs(PortId port) const
 {
-    return m_fabric.m_options.nodeClasses[m_ports[port].nodeClass].latencyPs;
+    return m_state.switches[m_ports[port].nodeClass].latencyPs;
 }
 
 uint64_t
 SwitchView::SerialisationPs(PortId port, uint32_t frameBytes) const
 {
-    return m_fabric.m_network.rates[m_ports[port].rate].Ps(frameBytes + FramingBytes());
+    return m_state.network.rates[m_ports[port].rate].Ps(frameBytes + FramingBytes());
 }
 
 uint64_t
 SwitchView::FramingBytes() const
 {
-    return m_fabric.m_options.framingBytes;
+    return m_state.framingBytes;
 }
 
 uint32_t
 SwitchView::LargestFrameBytes() const
 {
-    return m_fabric.m_largestFrameBytes;
+    return m_state.largestFrameBytes;
 }
 
 std::pair<int64_t, uint32_t>
 SwitchView::PeerOf(PortId port) const
 {
-    return m_fabric.m_network.PeerOf(port);
+    return m_state.network.PeerOf(port);
 }
 
 double
 SwitchView::CapacityBps(PortId port, uint32_t dst) const
 {
-    return m_fabric.m_routes.CapacityBps(port, dst);
+    return m_state.routes.CapacityBps(port, dst);
 }
 
 double
 SwitchView::FreeBps(PortId port, uint32_t dst) const
 {
-    return m_fabric.m_routes.FreeBps(port, dst);
+    return m_state.routes.FreeBps(port, dst);
 }
 
 PortId
 SwitchView::ListedRoute(uint32_t message, bool reverse, uint32_t node) const
 {
-    return m_fabric.m_routes.Listed(message, reverse, node);
+    return m_state.routes.Listed(message, reverse, node);
 }
 
 SwitchView
@@ -173,13 +171,13 @@ RandomCursor
 SwitchView::CursorOfNode(uint32_t node, RandomUse use) const
 {
     return RandomCursor(
-        CounterRandom(m_fabric.m_options.seed, use, static_cast<uint64_t>(m_nodes[node].id)));
+        CounterRandom(m_state.seed, use, static_cast<uint64_t>(m_nodes[node].id)));
 }
 
 RandomCursor
 SwitchView::CursorOfPort(PortId port, RandomUse use) const
 {
-    return RandomCursor(m_fabric.m_network.StreamOfPort(port, use, m_number));
+    return RandomCursor(m_state.network.StreamOfPort(port, use, m_number));
 }
 
 } // namespace fabric

@@ -3,9 +3,8 @@
 #ifndef FABRIC_SWITCH_VIEW_H
 #define FABRIC_SWITCH_VIEW_H
 
-#include "ns3/fabric-state.h"
+#include "ns3/engine-state.h"
 #include "ns3/random-cursor.h"
-#include "ns3/routing.h"
 
 #include <utility>
 #include <vector>
@@ -14,8 +13,6 @@ namespace ns3
 {
 namespace fabric
 {
-
-class Fabric;
 
 /**
  * @ingroup fabric
@@ -26,7 +23,7 @@ class Fabric;
 class SwitchView
 {
   public:
-    explicit SwitchView(Fabric& fabric);
+    explicit SwitchView(const EngineState& state);
 
     uint64_t NowPs() const
     {
@@ -101,10 +98,8 @@ class SwitchView
     RandomCursor CursorOfNode(uint32_t node, RandomUse use) const; ///< From the first draw on
     RandomCursor CursorOfPort(PortId port, RandomUse use) const;   ///< From the first draw on
 
-  protected:
-    Fabric& m_fabric;
-
   private:
+    const EngineState& m_state;
     const uint64_t* m_nowPs;
     const Port* m_ports;
     const NodeState* m_nodes;

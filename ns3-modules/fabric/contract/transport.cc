@@ -83,12 +83,6 @@ Transport::NeedsMarks() const
 }
 
 bool
-Transport::MayReplay() const
-{
-    return false;
-}
-
-bool
 Transport::MayShorten() const
 {
     return false;

@@ -131,13 +131,6 @@ class Transport : public Object
     /// @return entropy of the data frames of a message that keeps to one path, none otherwise
     virtual std::optional<uint16_t> SinglePathEntropy(uint32_t message) const = 0;
 
-    /**
-     * @return whether what becomes of messages depends on nothing but those that share their ports:
-     * not on draws, messages of before, or those of other ports; so engine.remember may leave out
-     * what has happened before
-     */
-    virtual bool MayReplay() const;
-
     // ---- for steady states that are skipped
 
     /// @return whether ProgressOf and Shorten do what they say

@@ -6,10 +6,10 @@
 #include "facade-inputs.h"
 #include "facade-outputs.h"
 #include "fatal-trap.h"
+#include "packet-run.h"
 #include "type-attributes.h"
 
 #include "ns3/abort.h"
-#include "ns3/domains.h"
 #include "ns3/fabric-simulator-impl.h"
 #include "ns3/global-value.h"
 #include "ns3/simulator.h"
@@ -25,16 +25,16 @@ namespace ns3
 namespace fabric
 {
 
-/// Everything behind the door.
+/// What has been said so far, and the run.
 struct Facade::State
 {
-    FabricOptions options;
+    RunOptions options;
     std::vector<ObjectFactory> factories;
     std::vector<TypeId> factoryTypes;
     FacadeInputs inputs;
-    std::map<std::string, OutputTable> outputs;
-    std::unique_ptr<Domains> fabric;
-    Ptr<FabricSimulatorImpl> simulator;
+    Ptr<fabric::Engine> engine{CreateObject<PacketEngine>()};
+    std::unique_ptr<Run> run;
+    OutputTables outputs;
 };
 
 Facade::Facade()
@@ -48,14 +48,11 @@ Facade::Facade()
         }
         GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::FabricSimulatorImpl"));
     });
-    m_state->simulator = DynamicCast<FabricSimulatorImpl>(Simulator::GetImplementation());
 }
 
 Facade::~Facade()
 {
-    m_state->simulator->SetLoop(nullptr);
-    m_state->fabric.reset();
-    m_state->simulator = nullptr;
+    m_state->run.reset();
     Simulator::Destroy();
 }
 
@@ -186,6 +183,17 @@ Facade::Transport(uint32_t factory)
 }
 
 void
+Facade::Engine(uint32_t factory)
+{
+    const TypeId tid = m_state->factoryTypes.at(factory);
+    if (!tid.IsChildOf(fabric::Engine::GetTypeId()))
+    {
+        Refuse(tid.GetName() + " is not an engine (" + fabric::Engine::GetTypeId().GetName() + ")");
+    }
+    m_state->engine = m_state->factories[factory].Create<fabric::Engine>();
+}
+
+void
 Facade::Option(const std::string& name, int64_t value, uint32_t index)
 {
     auto& options = m_state->options;
@@ -197,11 +205,10 @@ Facade::Option(const std::string& name, int64_t value, uint32_t index)
         {"switch_delay_ps", [&](uint64_t v) { nodes.latencyPs = v; }},
         {"cut_through_bytes", [&](uint64_t v) { nodes.cutThroughBytes = v; }},
         {"convergence_ps", [&](uint64_t v) { options.convergencePs = v; }},
-        {"trace_arrivals", [&](uint64_t v) { options.traceArrivals = v != 0; }},
-        {"trace_pauses", [&](uint64_t v) { options.tracePauses = v != 0; }},
+        {"trace_arrivals", [&](uint64_t v) { options.trace.arrivals = v != 0; }},
+        {"trace_pauses", [&](uint64_t v) { options.trace.pauses = v != 0; }},
         {"skip_ppm", [&](uint64_t v) { options.skipTolerance = static_cast<double>(v) / 1e6; }},
-        {"remember", [&](uint64_t v) { options.remembers = v != 0; }},
-        {"sample_ps", [&](uint64_t v) { options.samplePs = v; }},
+        {"sample_ps", [&](uint64_t v) { options.trace.samplePs = v; }},
         {"threads", [&](uint64_t v) { options.threads = static_cast<uint32_t>(v); }},
     };
     const auto found = setters.find(name);
@@ -245,115 +252,109 @@ Facade::Capture(int64_t host, const std::string& path, uint32_t snaplenBytes)
 void
 Facade::Build()
 {
-    m_state->fabric.reset();
+    m_state->run.reset();
     TrapFatal([this] {
         FabricTables tables = m_state->inputs.Tables();
         m_state->inputs = {};
-        Prepare(tables, m_state->options);
-        m_state->fabric = std::make_unique<Domains>(tables, m_state->options);
-        m_state->simulator->SetLoop(m_state->fabric.get());
-        Built();
+        m_state->run = m_state->engine->Start(std::move(tables), m_state->options);
     });
-}
-
-void
-Facade::Prepare(FabricTables&, FabricOptions&)
-{
-}
-
-void
-Facade::Built()
-{
-}
-
-Domains&
-Facade::GetRun()
-{
-    return *m_state->fabric;
-}
-
-std::map<std::string, OutputTable>&
-Facade::Outputs()
-{
-    return m_state->outputs;
 }
 
 bool
 Facade::RunSlice(int64_t stopPs, double wallSeconds)
 {
-    return TrapFatal([&] {
-        return m_state->simulator->RunSlice(static_cast<uint64_t>(stopPs), wallSeconds);
-    });
+    return TrapFatal(
+        [&] { return m_state->run->RunSlice(static_cast<uint64_t>(stopPs), wallSeconds); });
 }
 
 void
 Facade::Finish()
 {
-    TrapFatal([this] {
-        m_state->fabric->Finish();
-        m_state->outputs = MakeOutputs(*m_state->fabric);
-        m_state->fabric->CompleteCaptures();
-    });
+    TrapFatal([this] { m_state->outputs = m_state->run->Finish(); });
 }
+
+// ---- for a controller -------------------------------------------------------------------------
+
+void
+Facade::ChangeRate(int64_t timePs, int64_t flow, int64_t rateBps)
+{
+    TrapFatal([&] { m_state->run->ChangeRate({timePs, flow, rateBps}); });
+}
+
+void
+Facade::ChangeRoute(int64_t fromPs,
+                    int64_t flow,
+                    int64_t node,
+                    int64_t peer,
+                    int64_t parallel,
+                    bool reverse)
+{
+    TrapFatal([&] { m_state->run->ChangeRoute({flow, node, peer, parallel, reverse, fromPs}); });
+}
+
+void
+Facade::Look()
+{
+    TrapFatal([this] { m_state->outputs = m_state->run->Look(); });
+}
+
+// ---- what is asked of a run -------------------------------------------------------------------
 
 std::vector<int64_t>
 Facade::DeadlockCycle() const
 {
-    std::vector<int64_t> ids;
-    for (const auto node : m_state->fabric->DeadlockCycle())
-    {
-        ids.push_back(m_state->fabric->Parts().First().Network().nodes[node].id);
-    }
-    return ids;
+    return m_state->run->DeadlockCycle();
 }
 
 fabric::Transport*
 Facade::TransportAt(int64_t host, uint32_t transport) const
 {
-    return m_state->fabric ? m_state->fabric->First().TransportAt(host, transport) : nullptr;
+    return m_state->run ? m_state->run->TransportAt(host, transport) : nullptr;
 }
 
 int64_t
 Facade::NowPs() const
 {
-    return m_state->fabric ? static_cast<int64_t>(m_state->fabric->NowPs()) : 0;
+    return m_state->run ? static_cast<int64_t>(m_state->run->NowPs()) : 0;
 }
 
 uint64_t
 Facade::Events() const
 {
-    return m_state->fabric ? m_state->fabric->Events() : 0;
+    return m_state->run ? m_state->run->Events() : 0;
 }
 
 uint64_t
 Facade::FlowsDone() const
 {
-    return m_state->fabric ? m_state->fabric->FlowsDone() : 0;
+    return m_state->run ? m_state->run->FlowsDone() : 0;
 }
 
 uint64_t
 Facade::FlowsTotal() const
 {
-    return m_state->fabric ? m_state->fabric->Parts().First().Messages().Size() : 0;
+    return m_state->run ? m_state->run->FlowsTotal() : 0;
 }
 
 uint64_t
 Facade::TasksDone() const
 {
-    return m_state->fabric ? m_state->fabric->TasksDone() : 0;
+    return m_state->run ? m_state->run->TasksDone() : 0;
 }
 
 uint64_t
 Facade::TasksTotal() const
 {
-    return m_state->fabric ? m_state->fabric->First().Messages().Graph().NumTasks() : 0;
+    return m_state->run ? m_state->run->TasksTotal() : 0;
 }
 
 uint64_t
 Facade::DataPackets() const
 {
-    return m_state->fabric ? m_state->fabric->DataPackets() : 0;
+    return m_state->run ? m_state->run->DataPackets() : 0;
 }
+
+// ---- output tables ----------------------------------------------------------------------------
 
 std::vector<std::string>
 Facade::Tables() const

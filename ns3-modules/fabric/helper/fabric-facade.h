@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,29 +14,24 @@ namespace ns3
 namespace fabric
 {
 
-class Domains;
-class Fabric;
 class Transport;
-struct FabricOptions;
-struct FabricTables;
-struct OutputTable;
 
 /**
  * @ingroup fabric
- * @brief The door between Python and the packet engine: columns in, one run, columns out.
+ * @brief What Python calls: columns in, one run, columns out.
  *
  * This header includes nothing of ns-3, so a just-in-time compiler parses it in milliseconds.
  * Every method that can fail throws std::runtime_error with one line that says what, where and
  * what is allowed; a fatal error or failed assertion inside ns-3 arrives the same way.
  *
- * Order of use: Option, Factory/Attribute, Use/Transport, Column, Build, RunSlice until it returns
- * true, Finish, then Rows/Data. One facade per process at a time.
+ * Order of use: Option, Factory/Attribute, Use/Transport/Engine, Column, Build, RunSlice until it
+ * returns true, Finish, then Rows/Data. One facade per process at a time.
  */
 class Facade
 {
   public:
     Facade();  ///< Select picosecond time and FabricSimulatorImpl
-    virtual ~Facade(); ///< Destroy the simulator
+    ~Facade(); ///< Destroy the simulator
     Facade(const Facade&) = delete;
     Facade& operator=(const Facade&) = delete;
 
@@ -57,6 +51,8 @@ class Facade
     void Use(const std::string& role, uint32_t factory, uint32_t index = 0);
     /// Add a transport. @return its index, the value of flows.transport
     uint32_t Transport(uint32_t factory);
+    /// Let a factory's object make the run: ns3::PacketEngine if nothing is said
+    void Engine(uint32_t factory);
     /**
      * Set an engine option.
      * @param name "seed", "framing_bytes", "convergence_ps", "trace_arrivals", "trace_pauses",
@@ -95,9 +91,9 @@ class Facade
      * @return true when every flow and task is done, or the stop time is reached, or nothing is
      *         left to do
      */
-    virtual bool RunSlice(int64_t stopPs, double wallSeconds);
+    bool RunSlice(int64_t stopPs, double wallSeconds);
     /// Check the identities, fill the output tables and complete the captures
-    virtual void Finish();
+    void Finish();
 
     // ---- for a controller, while RunSlice has returned
     /// A flow is admitted to another rate from some time on: a row of "rate_changes"
@@ -118,13 +114,13 @@ class Facade
     /// @return the end of a transport at a host, by node id, for models in C++; null: none there
     fabric::Transport* TransportAt(int64_t host, uint32_t transport) const;
 
-    virtual int64_t NowPs() const;        ///< Simulated time [ps]
-    virtual uint64_t Events() const;      ///< Events executed
-    virtual uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement
-    uint64_t FlowsTotal() const;          ///< Flows of the input table
-    virtual uint64_t TasksDone() const;   ///< Computations and barriers that have ended
-    virtual uint64_t TasksTotal() const;  ///< Rows of the input table "tasks"
-    virtual uint64_t DataPackets() const; ///< Data packets accepted by receiving hosts
+    int64_t NowPs() const;        ///< Simulated time [ps]
+    uint64_t Events() const;      ///< Events executed
+    uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement
+    uint64_t FlowsTotal() const;  ///< Flows of the input table
+    uint64_t TasksDone() const;   ///< Computations and barriers that have ended
+    uint64_t TasksTotal() const;  ///< Rows of the input table "tasks"
+    uint64_t DataPackets() const; ///< Data packets accepted by receiving hosts
 
     std::vector<std::string> Tables() const;                          ///< Output tables
     std::vector<std::string> Columns(const std::string& table) const; ///< Columns of one
@@ -133,15 +129,6 @@ class Facade
     const int64_t* Data(const std::string& table, const std::string& column) const;
     /// Free an output column that has been copied; its table has it no more.
     void Drop(const std::string& table, const std::string& column);
-
-  protected:
-    // ---- for an engine that runs the same tables in another way
-    /// Called before they are compiled
-    virtual void Prepare(FabricTables& tables, FabricOptions& options);
-    virtual void Built(); ///< Called after that
-    Domains& GetRun();
-    Fabric& GetFabric();
-    std::map<std::string, OutputTable>& Outputs();
 
   private:
     struct State;

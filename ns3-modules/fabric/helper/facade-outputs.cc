@@ -21,22 +21,15 @@ namespace fabric
 namespace
 {
 
-int64_t
-HostId(const FabricParts& parts, uint32_t host)
-{
-    return parts.First().Network().nodes[parts.First().Network().hosts[host].node].id;
-}
-
 /// What was skipped of a message; nothing if nobody asked for it.
 FlowTotals
-SkippedOf(const FabricParts& parts, uint32_t message)
+SkippedOf(const SteadySkip* skip, uint32_t message)
 {
-    const SteadySkip* skip = parts.First().GetSkip();
     return skip ? skip->OfMessage(message) : FlowTotals{};
 }
 
 OutputTable
-MakeFlows(const FabricParts& parts)
+MakeFlows(const FabricParts& parts, const SteadySkip* skip)
 {
     const uint32_t n = parts.First().Messages().Size();
     std::vector<Message> messages(n);
@@ -50,14 +43,14 @@ MakeFlows(const FabricParts& parts)
     };
     const auto addWith = [&](const std::string& name, auto field, auto skipped) {
         table.Add(name, n, [&](size_t i) {
-            return field(messages[i]) + skipped(SkippedOf(parts, static_cast<uint32_t>(i)));
+            return field(messages[i]) + skipped(SkippedOf(skip, static_cast<uint32_t>(i)));
         });
     };
     add("flow", [](const Message& m) { return m.id; });
-    add("src", [&](const Message& m) { return HostId(parts, m.src); });
-    add("dst", [&](const Message& m) { return HostId(parts, m.dst); });
+    add("src", [&](const Message& m) { return HostIdOf(parts.First(), m.src); });
+    add("dst", [&](const Message& m) { return HostIdOf(parts.First(), m.dst); });
     table.Add("bytes", n, [&](size_t i) {
-        const uint64_t packets = SkippedOf(parts, static_cast<uint32_t>(i)).arrived;
+        const uint64_t packets = SkippedOf(skip, static_cast<uint32_t>(i)).arrived;
         return messages[i].bytes +
                (packets ? packets * parts.First().WireOf(messages[i].transport).mtuBytes : 0);
     });
@@ -113,8 +106,9 @@ IngressPeakBytes(const FabricParts& parts, PortId port)
 class PortTable
 {
   public:
-    explicit PortTable(const FabricParts& parts)
-        : m_parts(parts)
+    PortTable(const FabricParts& parts, const SteadySkip* skip)
+        : m_parts(parts),
+          m_skip(skip)
     {
     }
 
@@ -139,8 +133,7 @@ class PortTable
 
     uint64_t Skipped(PortId id, PortTotal total) const
     {
-        const auto* skip = m_parts.First().GetSkip();
-        return skip ? skip->OfPort(id)[total] : 0;
+        return m_skip ? m_skip->OfPort(id)[total] : 0;
     }
 
     OutputTable Take()
@@ -150,6 +143,7 @@ class PortTable
 
   private:
     const FabricParts& m_parts;
+    const SteadySkip* m_skip;
     OutputTable m_table;
 };
 
@@ -174,12 +168,12 @@ AddDrops(PortTable& table)
 }
 
 OutputTable
-MakePorts(const FabricParts& parts, uint64_t nowPs)
+MakePorts(const FabricParts& parts, const SteadySkip* skip, uint64_t nowPs)
 {
     const FabricNetwork& network = parts.First().Network();
     const uint64_t framing = parts.First().Options().framingBytes;
-    PortTable table(parts);
-    table.Add("node", [&](Id id, const P&, const C&) { return NodeIdOf(parts, id); });
+    PortTable table(parts, skip);
+    table.Add("node", [&](Id id, const P&, const C&) { return NodeIdOf(parts.First(), id); });
     table.Add("peer", [&](Id id, const P&, const C&) { return network.PeerOf(id).first; });
     table.Add("parallel", [&](Id id, const P&, const C&) { return network.PeerOf(id).second; });
     table.Add("rate_bps", [&](Id id, const P&, const C&) {
@@ -206,60 +200,14 @@ MakePorts(const FabricParts& parts, uint64_t nowPs)
     table.Add("pause_frames_received", LINK_CONTROL_RECEIVED, [](Id, const P&, const C& c) {
         return c.linkControlReceived;
     });
-    table.Add("paused_ps", [&](Id id, const P&, const C&) {
-        return parts.OfPort(id).PausedPs(id, nowPs);
+    const uint64_t clockPs = nowPs - parts.First().Messages().SkippedPs();
+    table.Add("paused_ps", PAUSED_PS, [&](Id id, const P&, const C&) {
+        return PausedByClock(parts.OfPort(id).Network(), id, clockPs);
     });
     table.Add("max_queue_bytes", [](Id, const P& p, const C&) { return p.maxQueuedBytes; });
     table.Add("max_ingress_bytes",
               [&](Id id, const P&, const C&) { return IngressPeakBytes(parts, id); });
     return table.Take();
-}
-
-OutputTable
-MakePaths(const FabricParts& parts)
-{
-    OutputTable table;
-    table.names = {"flow", "hop", "node", "peer", "parallel"};
-    table.columns.resize(table.names.size());
-    const MessageBook& messages = parts.First().Messages();
-    for (uint32_t message = 0; message < messages.Size(); message++)
-    {
-        int64_t hop = 0;
-        for (const PortId port : parts.OfHost(messages[message].src).PathOf(message))
-        {
-            const auto [peer, parallel] = parts.First().Network().PeerOf(port);
-            const std::array<int64_t, 5> row{messages[message].id,
-                                             hop++,
-                                             NodeIdOf(parts, port),
-                                             peer,
-                                             parallel};
-            for (size_t column = 0; column < row.size(); column++)
-            {
-                table.columns[column].push_back(row[column]);
-            }
-        }
-    }
-    return table;
-}
-
-/// How each transport cuts messages into frames.
-OutputTable
-MakeTransports(const FabricParts& parts)
-{
-    OutputTable table;
-    const size_t n = parts.First().Options().transports.size();
-    const auto add = [&](const std::string& name, uint32_t WireProfile::*field) {
-        table.Add(name, n, [&](size_t i) {
-            return parts.First().WireOf(static_cast<uint32_t>(i)).*field;
-        });
-    };
-    table.Add("transport", n, [](size_t i) { return i; });
-    add("mtu_bytes", &WireProfile::mtuBytes);
-    add("header_bytes", &WireProfile::headerBytes);
-    add("first_header_bytes", &WireProfile::firstHeaderBytes);
-    add("ack_bytes", &WireProfile::ackBytes);
-    add("ack_interval_packets", &WireProfile::ackInterval);
-    return table;
 }
 
 OutputTable
@@ -316,6 +264,64 @@ CourseOf(const FabricParts& parts)
 
 } // namespace
 
+int64_t
+HostIdOf(const Fabric& fabric, uint32_t host)
+{
+    return fabric.Network().nodes[fabric.Network().hosts[host].node].id;
+}
+
+int64_t
+NodeIdOf(const Fabric& fabric, PortId port)
+{
+    return fabric.Network().nodes[fabric.Network().ports[port].node].id;
+}
+
+OutputTable
+MakePaths(const FabricParts& parts)
+{
+    OutputTable table;
+    table.names = {"flow", "hop", "node", "peer", "parallel"};
+    table.columns.resize(table.names.size());
+    const MessageBook& messages = parts.First().Messages();
+    for (uint32_t message = 0; message < messages.Size(); message++)
+    {
+        int64_t hop = 0;
+        for (const PortId port : parts.OfHost(messages[message].src).PathOf(message))
+        {
+            const auto [peer, parallel] = parts.First().Network().PeerOf(port);
+            const std::array<int64_t, 5> row{messages[message].id,
+                                             hop++,
+                                             NodeIdOf(parts.First(), port),
+                                             peer,
+                                             parallel};
+            for (size_t column = 0; column < row.size(); column++)
+            {
+                table.columns[column].push_back(row[column]);
+            }
+        }
+    }
+    return table;
+}
+
+OutputTable
+MakeTransports(const Fabric& fabric)
+{
+    OutputTable table;
+    const size_t n = fabric.Options().transports.size();
+    const auto add = [&](const std::string& name, uint32_t WireProfile::*field) {
+        table.Add(name, n, [&](size_t i) {
+            return fabric.WireOf(static_cast<uint32_t>(i)).*field;
+        });
+    };
+    table.Add("transport", n, [](size_t i) { return i; });
+    add("mtu_bytes", &WireProfile::mtuBytes);
+    add("header_bytes", &WireProfile::headerBytes);
+    add("first_header_bytes", &WireProfile::firstHeaderBytes);
+    add("ack_bytes", &WireProfile::ackBytes);
+    add("ack_interval_packets", &WireProfile::ackInterval);
+    return table;
+}
+
 OutputTable
 MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemCourse& course)
 {
@@ -340,7 +346,7 @@ MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemCourse& course
     });
     add("node", [&](uint32_t item) {
         return graph.IsTask(item) ? fabric.Network().nodes[graph.TaskOf(item).node].id
-                                  : HostId(FabricParts({&fabric}), messages[item].src);
+                                  : HostIdOf(fabric, messages[item].src);
     });
     add("start_ps", course.startPs);
     add("end_ps", course.endPs);
@@ -351,27 +357,27 @@ MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemCourse& course
     return table;
 }
 
-std::map<std::string, OutputTable>
-MakeOutputs(const Domains& run)
+OutputTables
+MakeOutputs(const Domains& run, const Recorded& recorded)
 {
     const FabricParts& parts = run.Parts();
-    std::map<std::string, OutputTable> tables;
-    tables["flows"] = MakeFlows(parts);
-    tables["ports"] = MakePorts(parts, run.NowPs());
+    OutputTables tables;
+    tables["flows"] = MakeFlows(parts, recorded.skip);
+    tables["ports"] = MakePorts(parts, recorded.skip, run.NowPs());
     tables["paths"] = MakePaths(parts);
     if (const TaskGraph& graph = parts.First().Messages().Graph(); graph.NumTasks() > 0)
     {
         tables["tasks"] = MakeTasks(parts.First(), graph, CourseOf(parts));
     }
     tables["summary"] = MakeSummary(run);
-    tables["transports"] = MakeTransports(parts);
-    AddSkips(tables, parts.First());
-    AddRecords(tables, parts);
+    tables["transports"] = MakeTransports(parts.First());
+    AddSkips(tables, parts.First(), recorded.skip);
+    AddRecords(tables, parts, recorded);
     return tables;
 }
 
 OutputTable&
-FindTable(std::map<std::string, OutputTable>& tables, const std::string& name)
+FindTable(OutputTables& tables, const std::string& name)
 {
     const auto found = tables.find(name);
     if (found == tables.end())

@@ -2,6 +2,10 @@
 
 #include "facade-records.h"
 
+#include "ns3/telemetry.h"
+
+#include <algorithm>
+
 namespace ns3
 {
 namespace fabric
@@ -10,10 +14,29 @@ namespace fabric
 namespace
 {
 
-OutputTable
-MakeArrivals(const FabricParts& parts)
+using Logs = std::vector<const Telemetry*>; ///< By domain
+
+/// @return rows that the domains have recorded, in one order
+template <typename Row, typename Rows, typename Key>
+std::vector<Row>
+Merged(const Logs& logs, Rows&& rows, Key&& key)
 {
-    const auto seen = parts.Merged<Arrival>([](auto& log) -> auto& { return log.Arrivals(); },
+    std::vector<Row> all;
+    for (const Telemetry* log : logs)
+    {
+        const auto& own = rows(*log);
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    std::stable_sort(all.begin(), all.end(), [&key](const Row& a, const Row& b) {
+        return key(a) < key(b);
+    });
+    return all;
+}
+
+OutputTable
+MakeArrivals(const FabricParts& parts, const Logs& logs)
+{
+    const auto seen = Merged<Arrival>(logs, [](auto& log) -> auto& { return log.Arrivals(); },
                                             [](auto& row) {
                                                 return std::pair(row.timePs, row.node);
                                             });
@@ -35,16 +58,16 @@ void
 AddLink(OutputTable& table, const FabricParts& parts, size_t rows, Port&& port)
 {
     const FabricNetwork& network = parts.First().Network();
-    table.Add("node", rows, [&](size_t i) { return NodeIdOf(parts, port(i)); });
+    table.Add("node", rows, [&](size_t i) { return NodeIdOf(parts.First(), port(i)); });
     table.Add("peer", rows, [&](size_t i) { return network.PeerOf(port(i)).first; });
     table.Add("parallel", rows, [&](size_t i) { return network.PeerOf(port(i)).second; });
 }
 
 OutputTable
-MakePortSamples(const FabricParts& parts)
+MakePortSamples(const FabricParts& parts, const Logs& logs)
 {
     const auto rows =
-        parts.Merged<PortSample>([](auto& log) -> auto& { return log.PortSamples(); },
+        Merged<PortSample>(logs, [](auto& log) -> auto& { return log.PortSamples(); },
                                  [](auto& row) { return std::pair(row.timePs, row.port); });
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
@@ -56,10 +79,10 @@ MakePortSamples(const FabricParts& parts)
 }
 
 OutputTable
-MakeFlowSamples(const FabricParts& parts)
+MakeFlowSamples(const FabricParts& parts, const Logs& logs)
 {
     const auto rows =
-        parts.Merged<FlowSample>([](auto& log) -> auto& { return log.FlowSamples(); },
+        Merged<FlowSample>(logs, [](auto& log) -> auto& { return log.FlowSamples(); },
                                  [](auto& row) { return std::pair(row.timePs, row.message); });
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
@@ -72,9 +95,9 @@ MakeFlowSamples(const FabricParts& parts)
 }
 
 OutputTable
-MakeSkippedSamples(const FabricParts& parts)
+MakeSkippedSamples(const Telemetry& log)
 {
-    const auto& rows = parts.First().GetTelemetry()->SkippedSamples(); // there is one domain
+    const auto& rows = log.SkippedSamples();
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
     table.Add("skipped_ps", rows.size(), [&](size_t i) { return rows[i].skippedPs; });
@@ -82,9 +105,9 @@ MakeSkippedSamples(const FabricParts& parts)
 }
 
 OutputTable
-MakePauses(const FabricParts& parts)
+MakePauses(const FabricParts& parts, const Logs& logs)
 {
-    const auto rows = parts.Merged<Pause>([](auto& log) -> auto& { return log.Pauses(); },
+    const auto rows = Merged<Pause>(logs, [](auto& log) -> auto& { return log.Pauses(); },
                                           [](auto& row) {
                                               return std::pair(row.startPs, row.port);
                                           });
@@ -108,25 +131,29 @@ MakePauses(const FabricParts& parts)
 } // namespace
 
 void
-AddRecords(std::map<std::string, OutputTable>& tables, const FabricParts& parts)
+AddRecords(OutputTables& tables, const FabricParts& parts, const Recorded& recorded)
 {
-    const Telemetry* telemetry = parts.First().GetTelemetry();
-    if (telemetry && telemetry->LogsArrivals())
+    const Logs& logs = recorded.telemetry;
+    if (logs.empty())
     {
-        tables["arrivals"] = MakeArrivals(parts);
+        return;
     }
-    if (telemetry && telemetry->LogsPauses())
+    if (logs[0]->LogsArrivals())
     {
-        tables["pauses"] = MakePauses(parts);
+        tables["arrivals"] = MakeArrivals(parts, logs);
     }
-    if (telemetry && telemetry->Samples())
+    if (logs[0]->LogsPauses())
     {
-        tables["port_samples"] = MakePortSamples(parts);
-        tables["flow_samples"] = MakeFlowSamples(parts);
-        if (parts.First().GetSkip())
-        {
-            tables["skipped_samples"] = MakeSkippedSamples(parts);
-        }
+        tables["pauses"] = MakePauses(parts, logs);
+    }
+    if (logs[0]->Samples())
+    {
+        tables["port_samples"] = MakePortSamples(parts, logs);
+        tables["flow_samples"] = MakeFlowSamples(parts, logs);
+    }
+    if (logs[0]->Samples() && recorded.skip)
+    {
+        tables["skipped_samples"] = MakeSkippedSamples(*logs[0]);
     }
 }
 

@@ -2,7 +2,6 @@
 
 #include "facade-records.h"
 
-#include "ns3/episode-memory.h"
 #include "ns3/steady-skip.h"
 
 namespace ns3
@@ -15,22 +14,22 @@ namespace
 
 /// What was skipped of each message.
 OutputTable
-MakeSkippedFlows(const Fabric& fabric)
+MakeSkippedFlows(const Fabric& fabric, const SteadySkip& skip)
 {
     OutputTable table;
     const size_t n = fabric.Messages().Size();
     table.Add("flow", n, [&](size_t i) { return fabric.Messages()[i].id; });
     table.Add("skipped_packets", n, [&](size_t i) {
-        return fabric.GetSkip()->OfMessage(static_cast<uint32_t>(i)).arrived;
+        return skip.OfMessage(static_cast<uint32_t>(i)).arrived;
     });
     return table;
 }
 
 /// Each steady state that was skipped, or part of one.
 OutputTable
-MakeSkips(const Fabric& fabric)
+MakeSkips(const SteadySkip& skip)
 {
-    const auto& rows = fabric.GetSkip()->Skips();
+    const auto& rows = skip.Skips();
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
     table.Add("skipped_ps", rows.size(), [&](size_t i) { return rows[i].byPs; });
@@ -41,46 +40,15 @@ MakeSkips(const Fabric& fabric)
     return table;
 }
 
-/// What was replayed of each message.
-OutputTable
-MakeReplayedFlows(const Fabric& fabric)
-{
-    OutputTable table;
-    const size_t n = fabric.Messages().Size();
-    table.Add("flow", n, [&](size_t i) { return fabric.Messages()[i].id; });
-    table.Add("replayed_packets", n, [&](size_t i) {
-        return fabric.GetMemory()->PacketsOf(static_cast<uint32_t>(i));
-    });
-    return table;
-}
-
-/// Each episode that was replayed.
-OutputTable
-MakeReplays(const Fabric& fabric)
-{
-    const auto& rows = fabric.GetMemory()->Replays();
-    OutputTable table;
-    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
-    table.Add("replayed_ps", rows.size(), [&](size_t i) { return rows[i].lengthPs; });
-    table.Add("replayed_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
-    table.Add("flows", rows.size(), [&](size_t i) { return rows[i].messages; });
-    return table;
-}
-
 } // namespace
 
 void
-AddSkips(std::map<std::string, OutputTable>& tables, const Fabric& fabric)
+AddSkips(OutputTables& tables, const Fabric& fabric, const SteadySkip* skip)
 {
-    if (fabric.GetSkip())
+    if (skip)
     {
-        tables["skips"] = MakeSkips(fabric);
-        tables["skipped_flows"] = MakeSkippedFlows(fabric);
-    }
-    if (fabric.GetMemory())
-    {
-        tables["replays"] = MakeReplays(fabric);
-        tables["replayed_flows"] = MakeReplayedFlows(fabric);
+        tables["skips"] = MakeSkips(*skip);
+        tables["skipped_flows"] = MakeSkippedFlows(fabric, *skip);
     }
 }
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// The ends of messages, and what is recorded.
+// The ends of messages.
 
 #include "fabric.h"
-
-#include "episode-memory.h"
-#include "steady-skip.h"
 
 #include "ns3/abort.h"
 
 #include <algorithm>
-#include <set>
 
 namespace ns3
 {
@@ -22,7 +18,7 @@ namespace fabric
 uint32_t
 Fabric::EndpointOf(uint32_t host, uint32_t transport) const
 {
-    const HostState& state = m_network.hosts[host];
+    const HostState& state = m_state.network.hosts[host];
     for (uint32_t i = state.firstEndpoint; i < state.firstEndpoint + state.endpoints; i++)
     {
         if (m_transportOfEndpoint[i] == transport)
@@ -37,10 +33,11 @@ void
 Fabric::BuildEndpoints()
 {
     const size_t transports = m_options.transports.size();
-    std::vector<std::vector<bool>> uses(m_network.hosts.size(), std::vector<bool>(transports));
-    for (uint32_t i = 0; i < m_messages.Size(); i++)
+    std::vector<std::vector<bool>> uses(m_state.network.hosts.size(),
+                                        std::vector<bool>(transports));
+    for (uint32_t i = 0; i < m_state.messages.Size(); i++)
     {
-        const Message& message = m_messages[i];
+        const Message& message = m_state.messages[i];
         NS_ABORT_MSG_IF(message.transport >= transports,
                         "flows: flow " << message.id << ": transport is "
                                        << static_cast<int32_t>(message.transport)
@@ -72,19 +69,19 @@ Fabric::BuildEndpoints()
     {
         m_transportOrder.push_back(transport);
     }
-    for (uint32_t host = 0; host < m_network.hosts.size(); host++)
+    for (uint32_t host = 0; host < m_state.network.hosts.size(); host++)
     {
         BuildEndpointsOf(host, uses[host]);
     }
     BuildMessages();
-    m_messages.BuildShare(std::move(acknowledged));
+    m_state.messages.BuildShare(std::move(acknowledged));
 }
 
 /// Endpoints of a host are contiguous, the most urgent first.
 void
 Fabric::BuildEndpointsOf(uint32_t host, const std::vector<bool>& uses)
 {
-    HostState& state = m_network.hosts[host];
+    HostState& state = m_state.network.hosts[host];
     state.firstEndpoint = static_cast<uint32_t>(m_endpoints.size());
     for (const uint32_t transport : m_transportOrder)
     {
@@ -100,16 +97,16 @@ Fabric::BuildEndpointsOf(uint32_t host, const std::vector<bool>& uses)
         m_transportOfEndpoint.push_back(transport);
         state.endpoints++;
         state.variesUrgency |= object->VariesUrgency();
-        object->Attach(HostPort(*this, endpoint, host));
+        object->Attach(HostPort(m_state, *this, endpoint, host));
     }
 }
 
 void
 Fabric::BuildMessages()
 {
-    for (uint32_t i = 0; i < m_messages.Size(); i++)
+    for (uint32_t i = 0; i < m_state.messages.Size(); i++)
     {
-        Message& message = m_messages[i];
+        Message& message = m_state.messages[i];
         if (message.bytes == 0)
         {
             continue;
@@ -124,11 +121,11 @@ void
 Fabric::BuildReach()
 {
     const auto nodeId = [this](uint32_t host) {
-        return m_network.nodes[m_network.hosts[host].node].id;
+        return m_state.network.nodes[m_state.network.hosts[host].node].id;
     };
-    for (uint32_t i = 0; i < m_messages.Size(); i++)
+    for (uint32_t i = 0; i < m_state.messages.Size(); i++)
     {
-        const Message& message = m_messages[i];
+        const Message& message = m_state.messages[i];
         if (message.bytes == 0)
         {
             continue;
@@ -136,65 +133,13 @@ Fabric::BuildReach()
         for (const auto& [src, dst] : {std::pair{message.src, message.dst},
                                       std::pair{message.dst, message.src}})
         {
-            const size_t nearest = m_routes.NearestPorts(src, dst).size();
+            const size_t nearest = m_state.routes.NearestPorts(src, dst).size();
             NS_ABORT_MSG_IF(nearest == 0,
                             "flows: flow " << message.id << ": no path from host " << nodeId(src)
                                            << " to host " << nodeId(dst)
                                            << "; the links do not connect them");
-            m_reachDiffers |= nearest != m_network.hosts[src].ports;
+            m_state.reachDiffers |= nearest != m_state.network.hosts[src].ports;
         }
-    }
-}
-
-// ---- what is recorded --------------------------------------------------------------------------
-
-void
-Fabric::BuildTelemetry(const std::vector<SampledRow>& rows)
-{
-    std::set<int64_t> ids;
-    for (const auto& row : rows)
-    {
-        ids.insert(row.node);
-    }
-    std::vector<PortId> sampled;
-    for (PortId port = 0; port < m_network.NumPorts() && m_options.samplePs; port++)
-    {
-        const bool isChosen =
-            ids.empty() || ids.contains(m_network.nodes[m_ports[port].node].id);
-        if (isChosen && IsOwn(port))
-        {
-            sampled.push_back(port);
-        }
-    }
-    if (m_options.samplePs || m_options.traceArrivals || m_options.tracePauses)
-    {
-        m_telemetry = std::make_unique<Telemetry>(*this, std::move(sampled));
-        m_watchPs = m_telemetry->NextSamplePs();
-    }
-    for (const auto& link : m_linkClasses)
-    {
-        if (link.control && m_mail.size() == 1)
-        {
-            m_deadlockCheckPs = 0;
-            m_watchPs = 0;
-        }
-    }
-    if (m_options.skipTolerance > 0)
-    {
-        m_skip = std::make_unique<SteadySkip>(*this, m_options.skipTolerance);
-        m_watchPs = 0;
-    }
-}
-
-void
-Fabric::BuildMemory(const FabricTables& tables)
-{
-    if (m_options.remembers)
-    {
-        NS_ABORT_MSG_IF(!tables.rateChanges.empty() || !tables.routes.empty(),
-                        "rates or routes of messages are listed, and what was before may have had "
-                        "others; leave out engine.remember");
-        m_memory = std::make_unique<EpisodeMemory>(*this);
     }
 }
 

@@ -2,13 +2,9 @@
 
 #include "fabric.h"
 
-#include "episode-memory.h"
-#include "steady-skip.h"
-
 #include "ns3/abort.h"
 #include "ns3/link-door.h"
 #include "ns3/log.h"
-#include "ns3/packet-capture.h"
 #include "ns3/program-door.h"
 
 #include <algorithm>
@@ -85,35 +81,27 @@ NumDomains(const FabricTables& tables)
 
 Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domain)
     : m_options(options),
-      m_domain(domain),
       m_mail((tables.SortAndCheck(), NumDomains(tables))),
-      m_network(tables, options.seed),
-      m_ports(m_network.ports.Data()),
-      m_otherQueues(size_t{m_network.NumPorts()} * (LINK_CONTROL_CLASS + 1)),
-      m_messages(m_network,
-                 m_queue,
-                 options.seed,
-                 domain,
-                 [this](uint32_t other, const Fulfilled& fulfilled) {
-                     m_mail[other][m_parity].fulfilled.push_back(fulfilled);
-                     m_mail[other][m_parity].Expect(fulfilled.startPs);
-                 }),
-      m_routes(m_network),
-      m_routing(&m_routes.InForce()),
-      m_changes(m_network),
-      m_losses(m_network)
+      m_state(tables,
+              options.seed,
+              options.framingBytes,
+              {options.nodeClasses.begin(), options.nodeClasses.end()},
+              domain,
+              [this](uint32_t other, const Fulfilled& fulfilled) {
+                  m_mail[other][m_parity].fulfilled.push_back(fulfilled);
+                  m_mail[other][m_parity].Expect(fulfilled.startPs);
+              }),
+      m_ports(m_state.network.ports.Data()),
+      m_changes(m_state.network),
+      m_losses(m_state.network)
 {
     CheckClasses();
-    if (m_options.remembers)
-    {
-        m_messages.KeepAgenda();
-    }
-    m_messages.Build(tables);
+    m_state.messages.Build(tables);
     BuildEndpoints();
-    m_changes.Build(tables.linkEvents, m_options.convergencePs, m_queue);
+    m_changes.Build(tables.linkEvents, m_options.convergencePs, m_state.queue);
     CheckRateChanges(tables);
-    m_routes.List(tables.routes, tables.flows, m_queue);
-    m_routes.Reserve(tables.routes, tables.flows, m_messages.Data());
+    m_state.routes.List(tables.routes, tables.flows, m_state.queue);
+    m_state.routes.Reserve(tables.routes, tables.flows, m_state.messages.Data());
     m_losses.Build(tables);
     BuildReach();
     BuildClasses();
@@ -122,24 +110,27 @@ Fabric::Fabric(FabricTables tables, const FabricOptions& options, uint32_t domai
     CheckTelemetry();
     CheckMarks();
     CheckDomain();
-    if (!m_options.captures.empty())
-    {
-        m_capture = std::make_unique<PacketCapture>(*this);
-    }
-    m_fetches = m_network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
+    m_fetches = m_state.network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
                 FullWireBytes() > FRAME_CACHE_BYTES;
     std::vector<PortId> peers;
-    for (PortId id = 0; id < m_network.NumPorts(); id++)
+    for (PortId id = 0; id < m_state.network.NumPorts(); id++)
     {
         Port& port = m_ports[id];
-        port.isWatched = m_capture || m_linkClasses[port.linkClass].watchesSenders;
+        port.isWatched = m_linkClasses[port.linkClass].watchesSenders;
         peers.push_back(port.peer);
     }
     m_instant.SetPorts(std::move(peers));
-    BuildTelemetry(tables.sampled);
-    BuildMemory(tables);
-    NS_LOG_INFO(m_network.nodes.size() << " nodes, " << m_network.NumPorts() << " ports, "
-                                       << m_messages.Size() << " messages");
+    for (const auto& link : m_linkClasses)
+    {
+        if (link.control && m_mail.size() == 1)
+        {
+            m_deadlockCheckPs = 0;
+            m_watchPs = 0;
+        }
+    }
+    NS_LOG_INFO(m_state.network.nodes.size() << " nodes, " << m_state.network.NumPorts()
+                                             << " ports, " << m_state.messages.Size()
+                                             << " messages");
 }
 
 /// @return memory of the frames that all wires can hold [byte]
@@ -147,11 +138,11 @@ double
 Fabric::FullWireBytes() const
 {
     double frames = 0;
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
-        const RateClass& rate = m_network.rates[m_ports[port].rate];
+        const RateClass& rate = m_state.network.rates[m_ports[port].rate];
         frames += static_cast<double>(m_ports[port].delayPs) /
-                  static_cast<double>(rate.Ps(m_options.framingBytes + m_largestFrameBytes));
+                  static_cast<double>(rate.Ps(m_state.framingBytes + m_state.largestFrameBytes));
     }
     return frames * (sizeof(Frame) + sizeof(Event));
 }
@@ -168,14 +159,14 @@ Fabric::~Fabric()
 void
 Fabric::CheckClasses() const
 {
-    for (const auto& node : m_network.nodes)
+    for (const auto& node : m_state.network.nodes)
     {
         NS_ABORT_MSG_IF(node.nodeClass >= m_options.nodeClasses.size(),
                         "nodes: node " << node.id << ": class is " << int{node.nodeClass}
                                        << ", but there are " << m_options.nodeClasses.size()
                                        << " classes of nodes, counted from 0");
     }
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
         NS_ABORT_MSG_IF(m_ports[port].linkClass >= m_options.linkClasses.size(),
                         "links: class is " << int{m_ports[port].linkClass} << ", but there are "
@@ -199,7 +190,7 @@ Fabric::BuildClasses()
     {
         BuildNodeClass(options);
     }
-    for (uint32_t node = 0; node < m_network.nodes.size(); node++)
+    for (uint32_t node = 0; node < m_state.network.nodes.size(); node++)
     {
         DecideCutThrough(node);
     }
@@ -246,7 +237,7 @@ Fabric::CheckTelemetry() const
     {
         return;
     }
-    for (const auto& node : m_network.nodes)
+    for (const auto& node : m_state.network.nodes)
     {
         NS_ABORT_MSG_IF(node.isSwitch && !m_nodeClasses[node.nodeClass].writesIntHops,
                         reader->transport->GetInstanceTypeId().GetName()
@@ -262,7 +253,7 @@ void
 Fabric::CheckMarks() const
 {
     std::array<bool, NUM_PRIORITIES> marks{};
-    for (const auto& node : m_network.nodes)
+    for (const auto& node : m_state.network.nodes)
     {
         const auto* queue = m_nodeClasses[node.nodeClass].discipline;
         for (uint8_t priority = 0; node.isSwitch && queue && priority < marks.size(); priority++)
@@ -296,8 +287,9 @@ Fabric::BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass)
     {
         return;
     }
-    const uint32_t first = AddTimers(nullptr, link.control, m_network.NumPorts());
-    m_linkDoors.push_back(std::make_unique<LinkDoor>(*this, first, linkClass));
+    const uint32_t first = AddTimers(nullptr, link.control, m_state.network.NumPorts());
+    LinkActions& actions = *this;
+    m_linkDoors.push_back(std::make_unique<LinkDoor>(m_state, actions, first, linkClass));
     m_attach.push_back(
         [control = link.control, door = m_linkDoors.back().get()] { control->Attach(*door); });
     link.watchesSenders = link.control->WatchesSenders();
@@ -324,9 +316,10 @@ Fabric::BuildNodeClass(const NodeClassOptions& options)
     {
         auto* program = Make<SwitchProgram>(factory, m_plugins);
         m_programs.push_back(program);
-        const auto nodes = static_cast<uint32_t>(m_network.nodes.size());
+        const auto nodes = static_cast<uint32_t>(m_state.network.nodes.size());
         const uint32_t first = AddTimers(program, nullptr, nodes);
-        m_programDoors.push_back(std::make_unique<ProgramDoor>(*this, first));
+        ProgramActions& actions = *this;
+        m_programDoors.push_back(std::make_unique<ProgramDoor>(m_state, actions, first));
         m_attach.push_back(
             [program, door = m_programDoors.back().get()] { program->Attach(*door); });
         Hook(owner, program);
@@ -351,14 +344,15 @@ Fabric::BuildNodeClass(const NodeClassOptions& options)
         m_attach.push_back([this, scheduler] { scheduler->Attach(m_view); });
         if (m_askAtPs.empty())
         {
-            m_askAtPs.assign(m_network.NumPorts(), NEVER_PS);
-            m_firstAskTimer = AddTimers(nullptr, nullptr, m_network.NumPorts());
+            m_askAtPs.assign(m_state.network.NumPorts(), NEVER_PS);
+            m_firstAskTimer = AddTimers(nullptr, nullptr, m_state.network.NumPorts());
         }
     }
-    for (uint32_t group = 0; group < m_routing->NumGroups() && !owner.forwarding; group++)
+    const Routing& routing = m_state.routes.InForce();
+    for (uint32_t group = 0; group < routing.NumGroups() && !owner.forwarding; group++)
     {
-        const auto members = m_routing->GetGroup(group);
-        const uint8_t nodeClass = m_ports[m_routing->Members(members)[0]].nodeClass;
+        const auto members = routing.GetGroup(group);
+        const uint8_t nodeClass = m_ports[routing.Members(members)[0]].nodeClass;
         NS_ABORT_MSG_IF(members.size > 1 && nodeClass + 1U == m_nodeClasses.size(),
                         "forwarding: a switch has several paths to a destination, so a "
                         "forwarding policy is needed, for example ns3::EcmpHash");

@@ -21,12 +21,6 @@ Fabric::CheckDomain() const
     {
         return;
     }
-    NS_ABORT_MSG_IF(m_options.skipTolerance > 0,
-                    "steady states are skipped in one domain; leave out engine.skip or "
-                    "engine.domains");
-    NS_ABORT_MSG_IF(m_options.remembers,
-                    "episodes are remembered in one domain; leave out engine.remember or "
-                    "engine.domains");
     for (const SwitchProgram* program : m_programs)
     {
         NS_ABORT_MSG_IF(program->KnowsAllSwitches(),
@@ -45,7 +39,7 @@ Fabric::CheckDomain() const
                             << " sends more than the messages of the tables: run it in one domain "
                                "(engine.domains)");
     }
-    NS_ABORT_MSG_IF(m_messages.LeastTellingPs() == 0,
+    NS_ABORT_MSG_IF(m_state.messages.LeastTellingPs() == 0,
                     "dependencies: a flow starts in another domain at the moment in which the one "
                     "before it ends; give it a delay_ps, or both hosts one domain");
 }
@@ -53,8 +47,8 @@ Fabric::CheckDomain() const
 uint64_t
 Fabric::LeastCrossingPs() const
 {
-    uint64_t leastPs = m_messages.LeastTellingPs();
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    uint64_t leastPs = m_state.messages.LeastTellingPs();
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
         if (m_ports[port].crosses)
         {
@@ -71,17 +65,17 @@ Fabric::Post(DomainMail& mail,
              const DomainMail::Delivery& delivery,
              FrameId frameId)
 {
-    letters.emplace_back(delivery, m_frames[frameId]);
+    letters.emplace_back(delivery, m_state.frames[frameId]);
     __builtin_prefetch(letters.data() + letters.size() + 3, 1); // another core may have it
-    if (const FrameNote* note = m_frames.FindNote(frameId)) [[unlikely]]
+    if (const FrameNote* note = m_state.frames.FindNote(frameId)) [[unlikely]]
     {
         letters.back().frame.next = static_cast<uint32_t>(mail.notes.size());
-        const auto hops = m_frames.Hops(frameId);
+        const auto hops = m_state.frames.Hops(frameId);
         mail.hops.insert(mail.hops.end(), hops.begin(), hops.end());
         mail.notes.push_back({*note, static_cast<uint32_t>(mail.hops.size())});
     }
     mail.Expect(delivery.timePs);
-    m_frames.Free(frameId);
+    m_state.frames.Free(frameId);
 }
 
 /// A frame is whole on a link to another domain, which gets a copy.
@@ -92,13 +86,12 @@ Fabric::HandOver(PortId portId, FrameId frameId)
     const Outbox& box = m_outboxes[port.outbox];
     if (box.list == DomainMail::LANES)
     {
-        const Port& peer = m_ports[port.peer];
-        const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
-        HandOverAt(portId, m_nowPs + m_ports[portId].delayPs + latencyPs, frameId);
+        const uint64_t latencyPs = m_state.LatencyPs(m_ports[port.peer]);
+        HandOverAt(portId, m_state.nowPs + m_ports[portId].delayPs + latencyPs, frameId);
         return;
     }
     DomainMail& mail = *box.mail[m_parity];
-    Post(mail, mail.lanes[box.list], {m_nowPs + box.delayPs, port.peer}, frameId);
+    Post(mail, mail.lanes[box.list], {m_state.nowPs + box.delayPs, port.peer}, frameId);
 }
 
 /// The same, of a frame that takes a time of its own.
@@ -121,7 +114,7 @@ Fabric::CountLost(PortId portId)
     }
     else
     {
-        m_network.counters[port.peer].lostFrames++;
+        m_state.network.counters[port.peer].lostFrames++;
     }
 }
 
@@ -129,17 +122,17 @@ Fabric::CountLost(PortId portId)
 FABRIC_HOT FrameId
 Fabric::Unfold(const DomainMail& mail, const Frame& frame)
 {
-    m_frames.FetchFree();
-    const FrameId id = m_frames.AllocateCopy(frame);
+    m_state.frames.FetchFree();
+    const FrameId id = m_state.frames.AllocateCopy(frame);
     if (frame.noted) [[unlikely]]
     {
         const auto& [note, end] = mail.notes[frame.next];
-        FrameNote& own = m_frames.Note(id);
+        FrameNote& own = m_state.frames.Note(id);
         own = note;
         own.firstHop = NO_HOP;
         for (uint32_t i = frame.next == 0 ? 0 : mail.notes[frame.next - 1].endOfHops; i < end; i++)
         {
-            m_frames.AddHop(id, mail.hops[i]);
+            m_state.frames.AddHop(id, mail.hops[i]);
         }
     }
     return id;
@@ -161,11 +154,11 @@ Fabric::TakeIn(const std::vector<DomainMail*>& mails)
         TakeInLoose(*mail);
         for (const Fulfilled& fulfilled : mail->fulfilled)
         {
-            m_messages.Fulfil(fulfilled, m_nowPs);
+            m_state.messages.Fulfil(fulfilled, m_state.nowPs);
         }
         for (const PortId port : mail->lost)
         {
-            m_network.counters[port].lostFrames++;
+            m_state.network.counters[port].lostFrames++;
         }
         mail->Clear();
     }
@@ -184,7 +177,7 @@ Fabric::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
             m_readers.push_back({mails[i],
                                  letters.data(),
                                  letters.data() + letters.size(),
-                                 m_inLanes[list][i >= m_domain]});
+                                 m_inLanes[list][i >= m_state.domain]});
         }
     }
     while (!m_readers.empty())
@@ -200,7 +193,7 @@ Fabric::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
             for (; next != from.end && next->delivery.timePs <= timePs; next++)
             {
                 const auto [arrivesPs, to] = next->delivery;
-                m_queue.PushLane(from.lane,
+                m_state.queue.PushLane(from.lane,
                                  {arrivesPs,
                                   EventTarget(EventType::ARRIVE, to),
                                   Unfold(*from.mail, next->frame)});
@@ -221,13 +214,13 @@ Fabric::TakeInLoose(const DomainMail& mail)
         const Event event{timePs, EventTarget(EventType::ARRIVE, to), id};
         const PortId from = m_ports[to].peer;
         // Only link control overtakes what is on a wire; see PutOnWire.
-        if (m_queue.HasWires() && letter.frame.kind != frame_kind::LINK_CONTROL)
+        if (m_state.queue.HasWires() && letter.frame.kind != frame_kind::LINK_CONTROL)
         {
-            m_queue.PushWire(m_nowPs, from, event);
+            m_state.queue.PushWire(m_state.nowPs, from, event);
         }
         else
         {
-            m_queue.Push(m_nowPs, event);
+            m_state.queue.Push(m_state.nowPs, event);
         }
     }
 }

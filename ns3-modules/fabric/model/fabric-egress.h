@@ -8,8 +8,6 @@
 
 #include "fabric.h"
 
-#include "ns3/packet-capture.h"
-
 #include <algorithm>
 #include <bit>
 
@@ -34,14 +32,14 @@ Fabric::Queue(PortId portId, Port& port, uint32_t queueClass)
     {
         return port.Queue(queueClass);
     }
-    return m_otherQueues[size_t{queueClass} * m_network.NumPorts() + portId];
+    return m_state.otherQueues[size_t{queueClass} * m_state.network.NumPorts() + portId];
 }
 
 /// Begin to send a frame that holds `heldBytes` of the buffer; it may have grown since.
 FABRIC_HOT void
 Fabric::Transmit(PortId portId, Port& port, FrameId frameId, uint16_t heldBytes)
 {
-    const Frame& frame = m_frames[frameId];
+    const Frame& frame = m_state.frames[frameId];
     port.current = frameId;
     port.currentBytes = frame.bytes; // and so on: in the order in which they lie in a frame
     port.currentIngress = frame.ingress;
@@ -54,16 +52,16 @@ Fabric::Transmit(PortId portId, Port& port, FrameId frameId, uint16_t heldBytes)
     {
         ShowTransmission(portId, frameId);
     }
-    const RateClass& rate = m_network.rates[port.rate];
+    const RateClass& rate = m_state.network.rates[port.rate];
     const uint32_t target = EventTarget(EventType::TX_DONE, portId);
     const uint32_t size = rate.LaneOf(frame.bytes, frame.kind != frame_kind::DATA);
     if (size < RateClass::LANES) [[likely]]
     {
-        m_queue.PushLane(rate.lane[size], {m_nowPs + rate.lanePs[size], target, 0});
+        m_state.queue.PushLane(rate.lane[size], {m_state.nowPs + rate.lanePs[size], target, 0});
         return;
     }
-    m_queue.Push(m_nowPs,
-                 {m_nowPs + rate.Ps(frame.bytes + m_options.framingBytes), target, 0});
+    m_state.queue.Push(m_state.nowPs,
+                 {m_state.nowPs + rate.Ps(frame.bytes + m_state.framingBytes), target, 0});
 }
 
 FABRIC_HOT FrameId
@@ -71,7 +69,7 @@ Fabric::PopQueue(PortId portId, Port& port, uint32_t queueClass)
 {
     PortQueue& queue = Queue(portId, port, queueClass);
     const FrameId frameId = queue.head;
-    const Frame& frame = m_frames[frameId];
+    const Frame& frame = m_state.frames[frameId];
     queue.head = frame.next;
     queue.bytes -= frame.bytes;
     port.queuedBytes -= frame.bytes;
@@ -81,7 +79,7 @@ Fabric::PopQueue(PortId portId, Port& port, uint32_t queueClass)
     }
     else
     {
-        __builtin_prefetch(&m_frames[queue.head]);
+        __builtin_prefetch(&m_state.frames[queue.head]);
     }
     return frameId;
 }
@@ -91,7 +89,7 @@ Fabric::PopQueue(PortId portId, Port& port, uint32_t queueClass)
 FABRIC_HOT FrameId
 Fabric::PullFromHost(PortId portId, const Port& port, uint32_t ready)
 {
-    const HostState& host = m_network.hosts[port.host];
+    const HostState& host = m_state.network.hosts[port.host];
     const NicState nic{port.paused, static_cast<uint32_t>(std::bit_width(ready))};
     if (host.variesUrgency) [[unlikely]]
     {
@@ -124,11 +122,11 @@ Fabric::PullFromHost(PortId portId, const Port& port, uint32_t ready)
 FABRIC_HOT FrameId
 Fabric::CountPulled(FrameId frameId)
 {
-    const Frame& frame = m_frames[frameId];
-    m_heldByHosts--;
+    const Frame& frame = m_state.frames[frameId];
+    m_state.heldByHosts--;
     if (frame.kind == frame_kind::DATA)
     {
-        Message& message = m_messages[frame.message];
+        Message& message = m_state.messages[frame.message];
         message.sentPackets++;
         if (frame.flags & frame_flag::RETRANSMITTED) [[unlikely]]
         {
@@ -172,7 +170,7 @@ Fabric::SelectNext(PortId portId, Port& port)
     }
     const FrameId frameId = PopQueue(portId, port, queueClass);
     const uint64_t leftBytes = Queue(portId, port, queueClass).bytes;
-    const uint16_t heldBytes = m_frames[frameId].bytes;
+    const uint16_t heldBytes = m_state.frames[frameId].bytes;
     if (leftBytes >= owner.callDepartAt[queueClass])
     {
         Depart(portId, frameId, leftBytes);
@@ -184,12 +182,12 @@ Fabric::SelectNext(PortId portId, Port& port)
 FABRIC_HOT void
 Fabric::Append(PortId portId, Port& port, uint32_t queueClass, FrameId frameId)
 {
-    Frame& frame = m_frames[frameId];
+    Frame& frame = m_state.frames[frameId];
     PortQueue& queue = Queue(portId, port, queueClass);
     frame.next = NO_FRAME;
     if ((port.queued >> queueClass) & 1)
     {
-        m_frames[queue.tail].next = frameId;
+        m_state.frames[queue.tail].next = frameId;
     }
     else
     {
@@ -207,11 +205,11 @@ FABRIC_HOT void
 Fabric::EnqueueAtSwitch(const NodeClass& owner, PortId portId, FrameId frameId)
 {
     Port& port = m_ports[portId];
-    const uint32_t queueClass = m_frames[frameId].priority;
+    const uint32_t queueClass = m_state.frames[frameId].priority;
     const bool isIdle = port.current == NO_FRAME;
     if (isIdle && !((port.paused >> queueClass) & 1) && !owner.scheduler)
     {
-        const uint16_t heldBytes = m_frames[frameId].bytes;
+        const uint16_t heldBytes = m_state.frames[frameId].bytes;
         if (owner.callDepartAt[queueClass] == 0)
         {
             Depart(portId, frameId, 0);
@@ -238,7 +236,7 @@ Fabric::ControlAt(PortId ingress, uint8_t priority) const
 FABRIC_HOT void
 Fabric::LeaveBuffer(const Port& port)
 {
-    NodeState& node = m_network.nodes[port.node];
+    NodeState& node = m_state.network.nodes[port.node];
     node.usedBytes -= port.currentHeldBytes;
     if (port.currentIngress == NO_INGRESS) [[unlikely]]
     {
@@ -268,16 +266,16 @@ Fabric::TransmissionDone(PortId portId)
     const bool isRare = port.down || port.currentCutsThrough || isLinkControl;
     if (port.lane < EventQueue::ON_WIRE && !isRare) [[likely]]
     {
-        m_queue.PushLane(port.lane,
-                         {m_nowPs + m_queue.LaneDelayPs(port.lane),
+        m_state.queue.PushLane(port.lane,
+                         {m_state.nowPs + m_state.queue.LaneDelayPs(port.lane),
                           EventTarget(EventType::ARRIVE, port.peer),
                           frameId});
     }
     else if (port.lane == EventQueue::ON_WIRE && !isRare)
     {
-        m_queue.PushWire(m_nowPs,
+        m_state.queue.PushWire(m_state.nowPs,
                          portId,
-                         {m_nowPs + m_queue.WireDelayPs(portId),
+                         {m_state.nowPs + m_state.queue.WireDelayPs(portId),
                           EventTarget(EventType::ARRIVE, port.peer),
                           frameId});
     }

@@ -4,9 +4,7 @@
 
 #include "fabric.h"
 
-#include "episode-memory.h"
 #include "fabric-ingress.h"
-#include "steady-skip.h"
 
 #include "ns3/log.h"
 
@@ -45,7 +43,7 @@ Fabric::ExecuteTimer(uint32_t index, uint32_t token)
     else
     {
         const PortId port = index - owner.first;
-        if (m_askAtPs[port] <= m_nowPs)
+        if (m_askAtPs[port] <= m_state.nowPs)
         {
             m_askAtPs[port] = NEVER_PS;
         }
@@ -61,51 +59,35 @@ Fabric::ExecuteTimer(uint32_t index, uint32_t token)
 void
 Fabric::StartMessage(uint32_t message)
 {
-    if (m_messages[message].bytes == 0)
+    if (m_state.messages[message].bytes == 0)
     {
-        m_messages.Begin(message);
-        m_messages.PassPoint(message, m_nowPs);
+        m_state.messages.PassPoint(message, m_state.nowPs);
         return;
     }
-    m_messages.Begin(message);
-    if (!m_memory || !m_memory->Takes(message))
+    NS_LOG_LOGIC("message " << m_state.messages[message].id << " starts at " << m_state.nowPs
+                            << " ps");
+    m_endpoints[m_state.messages[message].srcEndpoint].transport->StartMessage(message);
+    for (Observer* observer : m_ofStarts)
     {
-        Launch(message);
-    }
-}
-
-/// A message begins, packet by packet.
-void
-Fabric::Launch(uint32_t message)
-{
-    NS_LOG_LOGIC("message " << m_messages[message].id << " starts at " << m_nowPs << " ps");
-    m_endpoints[m_messages[message].srcEndpoint].transport->StartMessage(message);
-    if (m_skip)
-    {
-        m_skip->Started(message);
+        observer->OnStart(message);
+        m_watchPs = std::min(m_watchPs, observer->NextLookPs());
     }
 }
 
 void
 Fabric::Readmit(uint32_t message)
 {
-    m_endpoints[m_messages[message].srcEndpoint].transport->Readmit(message);
-    if (m_skip)
-    {
-        m_skip->Disturbed();
-    }
+    m_endpoints[m_state.messages[message].srcEndpoint].transport->Readmit(message);
+    Disturb();
 }
 
 void
 Fabric::Delivered(uint32_t message)
 {
-    m_messages.Delivered(message, m_nowPs);
+    m_state.messages.Delivered(message, m_state.nowPs);
     m_delivered++;
-    if (m_skip)
-    {
-        m_skip->Disturbed();
-    }
-    if (!m_endpoints[m_messages[message].dstEndpoint].transport->IsAcknowledged())
+    Disturb();
+    if (!m_endpoints[m_state.messages[message].dstEndpoint].transport->IsAcknowledged())
     {
         Acknowledged(message);
     }
@@ -114,17 +96,7 @@ Fabric::Delivered(uint32_t message)
 void
 Fabric::Acknowledged(uint32_t message)
 {
-    m_messages.Acknowledged(message, m_nowPs);
-    if (m_memory)
-    {
-        m_memory->Ended(message);
-    }
-}
-
-void
-Fabric::SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
-{
-    m_queue.Push(m_nowPs, {atPs, EventTarget(EventType::TIMER, index), token});
+    m_state.messages.Acknowledged(message, m_state.nowPs);
 }
 
 /// Send a frame of a host, or of link control, or let it wait.
@@ -132,7 +104,7 @@ void
 Fabric::Enqueue(PortId portId, FrameId frameId)
 {
     Port& port = m_ports[portId];
-    const Frame& frame = m_frames[frameId];
+    const Frame& frame = m_state.frames[frameId];
     const uint32_t queueClass =
         frame.kind == frame_kind::LINK_CONTROL ? LINK_CONTROL_CLASS : frame.priority;
     const bool isIdle = port.current == NO_FRAME;
@@ -152,7 +124,7 @@ Fabric::Enqueue(PortId portId, FrameId frameId)
 void
 Fabric::Kick(uint32_t host)
 {
-    const HostState& state = m_network.hosts[host];
+    const HostState& state = m_state.network.hosts[host];
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
         if (m_ports[port].current == NO_FRAME && !m_ports[port].down)
@@ -169,7 +141,7 @@ Fabric::Kick(uint32_t host)
 FrameId
 Fabric::PullUrgent(PortId portId, const NicState& nic)
 {
-    const HostState& host = m_network.hosts[m_ports[portId].host];
+    const HostState& host = m_state.network.hosts[m_ports[portId].host];
     Endpoint* first = m_endpoints.data() + host.firstEndpoint;
     std::vector<std::pair<uint8_t, uint32_t>> order;
     for (uint32_t i = 0; i < host.endpoints; i++)
@@ -202,8 +174,8 @@ Fabric::PullUrgent(PortId portId, const NicState& nic)
 void
 Fabric::Inject(uint32_t nodeId, FrameId frameId)
 {
-    NodeState& node = m_network.nodes[nodeId];
-    const Frame& frame = m_frames[frameId];
+    NodeState& node = m_state.network.nodes[nodeId];
+    const Frame& frame = m_state.frames[frameId];
     const uint8_t priority = frame.priority;
     const uint16_t bytes = frame.bytes;
     const PortId ingress =
@@ -212,8 +184,8 @@ Fabric::Inject(uint32_t nodeId, FrameId frameId)
     const auto taken = m_taken.extract(frameId);
     if (taken && !taken.mapped()) // its link had no room when it came
     {
-        m_network.counters[ingress].droppedHeadroom++;
-        m_frames.Free(frameId);
+        m_state.network.counters[ingress].droppedHeadroom++;
+        m_state.frames.Free(frameId);
         return;
     }
     const PortId egress = RouteAt(nodeId, frame);
@@ -225,8 +197,8 @@ Fabric::Inject(uint32_t nodeId, FrameId frameId)
     }
     if (egress == NO_PORT)
     {
-        m_network.counters[ingress == NO_PORT ? node.firstPort : ingress].droppedNoRoute++;
-        m_frames.Free(frameId);
+        m_state.network.counters[ingress == NO_PORT ? node.firstPort : ingress].droppedNoRoute++;
+        m_state.frames.Free(frameId);
     }
     else if (!Forward(m_nodeClasses[node.nodeClass], stays ? NO_PORT : ingress, egress, frameId) &&
              stays)
@@ -253,29 +225,26 @@ Fabric::OwnRoute(const NodeClass& owner, uint32_t node, const Frame& frame) cons
 PortId
 Fabric::RouteAt(uint32_t node, const Frame& frame) const
 {
-    return Route(m_nodeClasses[m_network.nodes[node].nodeClass], node, frame);
+    return Route(m_nodeClasses[m_state.network.nodes[node].nodeClass], node, frame);
 }
 
 void
 Fabric::SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason)
 {
     Port& port = m_ports[portId];
-    PortCounters& counters = m_network.counters[portId];
+    PortCounters& counters = m_state.network.counters[portId];
     if (port.down)
     {
         return;
     }
-    if (m_telemetry && m_telemetry->LogsPauses())
-    {
-        m_telemetry->PauseChanged(portId, port.paused, classes, {reason.sentPs, reason.cause});
-    }
+    ShowPause(portId, classes, reason);
     if (port.paused == 0 && classes != 0)
     {
-        counters.pausedSincePs = m_nowPs;
+        counters.pausedSincePs = m_state.nowPs;
     }
     else if (port.paused != 0 && classes == 0)
     {
-        counters.pausedPs += m_nowPs - counters.pausedSincePs;
+        counters.pausedPs += m_state.nowPs - counters.pausedSincePs;
     }
     port.paused = classes;
     if (port.current == NO_FRAME)
@@ -291,45 +260,27 @@ Fabric::SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause
     {
         return; // nobody would hear it
     }
-    const FrameId frameId = m_frames.Allocate();
-    Frame& frame = m_frames[frameId];
+    const FrameId frameId = m_state.frames.Allocate();
+    Frame& frame = m_state.frames[frameId];
     frame.kind = frame_kind::LINK_CONTROL;
     frame.bytes = static_cast<uint16_t>(bytes);
     frame.aux = word;
-    if (m_telemetry && m_telemetry->LogsPauses())
+    if (!m_ofPauses.empty())
     {
-        FrameNote& note = m_frames.Note(frameId);
-        note.stampPs = m_nowPs;
+        FrameNote& note = m_state.frames.Note(frameId);
+        note.stampPs = m_state.nowPs;
         note.switchWord = cause;
     }
-    m_network.counters[port].linkControlSent++;
+    m_state.network.counters[port].linkControlSent++;
     Enqueue(port, frameId);
 }
 
-// ---- for whoever looks at a run -----------------------------------------------------------------
+// ---- for those who look at a run ---------------------------------------------------------------
 
 uint64_t
 Fabric::FramesHeldByHosts() const
 {
-    return m_heldByHosts;
-}
-
-const Telemetry*
-Fabric::GetTelemetry() const
-{
-    return m_telemetry.get();
-}
-
-const SteadySkip*
-Fabric::GetSkip() const
-{
-    return m_skip.get();
-}
-
-const EpisodeMemory*
-Fabric::GetMemory() const
-{
-    return m_memory.get();
+    return m_state.heldByHosts;
 }
 
 } // namespace fabric

@@ -18,7 +18,7 @@ FABRIC_HOT void
 Fabric::FetchSoon(const Event& event) const
 {
     __builtin_prefetch(&m_ports[event.target & EVENT_INDEX_MASK]); // hints, whatever it is
-    __builtin_prefetch(&m_frames[event.payload]);
+    __builtin_prefetch(&m_state.frames[event.payload]);
 }
 
 /// Ask for what flow control knows of an ingress.
@@ -38,15 +38,15 @@ Fabric::FetchForTransmissionDone(uint64_t key)
     if (port.queued != 0)
     {
         const uint32_t queueClass = std::bit_width(port.queued) - 1;
-        __builtin_prefetch(&m_frames[Queue(portId, port, queueClass).head]);
+        __builtin_prefetch(&m_state.frames[Queue(portId, port, queueClass).head]);
     }
     if (port.crosses) [[unlikely]]
     {
-        __builtin_prefetch(&m_frames[port.current]);
+        __builtin_prefetch(&m_state.frames[port.current]);
     }
     if (port.isHost)
     {
-        const HostState& host = m_network.hosts[port.host];
+        const HostState& host = m_state.network.hosts[port.host];
         if (host.endpoints != 0)
         {
             FetchObject(m_endpoints[host.firstEndpoint].transport);
@@ -54,7 +54,7 @@ Fabric::FetchForTransmissionDone(uint64_t key)
     }
     else if (m_linkClasses[0].memory.first)
     {
-        FetchAccount(m_network.nodes[port.node].firstPort + port.currentIngress);
+        FetchAccount(m_state.network.nodes[port.node].firstPort + port.currentIngress);
     }
 }
 
@@ -65,7 +65,7 @@ Fabric::FetchForArrival(size_t i)
     const uint64_t key = m_instant.arrived[i];
     const PortId portId = IndexOf(key);
     const Port& port = m_ports[portId];
-    const Frame& frame = m_frames[static_cast<FrameId>(key)];
+    const Frame& frame = m_state.frames[static_cast<FrameId>(key)];
     m_egress[i] = ROUTE_NOW;
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
@@ -73,7 +73,7 @@ Fabric::FetchForArrival(size_t i)
     }
     if (port.isHost)
     {
-        __builtin_prefetch(&m_messages[frame.message]);
+        __builtin_prefetch(&m_state.messages[frame.message]);
         return;
     }
     FetchAccount(portId);
@@ -110,10 +110,10 @@ Fabric::FetchTransport(uint64_t key) const
     {
         return;
     }
-    const Frame& frame = m_frames[static_cast<FrameId>(key)];
+    const Frame& frame = m_state.frames[static_cast<FrameId>(key)];
     if (frame.kind != frame_kind::LINK_CONTROL)
     {
-        const Message& message = m_messages[frame.message];
+        const Message& message = m_state.messages[frame.message];
         const bool reverse = frame.flags & frame_flag::REVERSE;
         FetchObject(m_endpoints[reverse ? message.srcEndpoint : message.dstEndpoint].transport);
     }

@@ -22,13 +22,13 @@ Fabric::Route(const NodeClass& owner, uint32_t node, const Frame& frame) const
             return port;
         }
     }
-    const uint32_t nextHop = m_routing->NextHopTo(node, frame.dst);
+    const uint32_t nextHop = m_state.routes.InForce().NextHopTo(node, frame.dst);
     if (nextHop & Routing::DIRECT)
     {
         return nextHop == Routing::NO_GROUP ? NO_PORT : nextHop & ~Routing::DIRECT;
     }
-    const Routing::Group group = m_routing->GetGroup(nextHop);
-    const PortId* members = m_routing->Members(group);
+    const Routing::Group group = m_state.routes.InForce().GetGroup(nextHop);
+    const PortId* members = m_state.routes.InForce().Members(group);
     return members[owner.forwarding->Select({node, nextHop, members, group.size}, frame)];
 }
 
@@ -43,13 +43,13 @@ Fabric::Route(const NodeClass& owner, uint32_t node, const Frame& frame) const
 FABRIC_HOT bool
 Fabric::Forward(const NodeClass& owner, PortId ingressId, PortId egressId, FrameId frameId)
 {
-    Frame& frame = m_frames[frameId];
+    Frame& frame = m_state.frames[frameId];
     Port& egress = m_ports[egressId];
-    NodeState& node = m_network.nodes[egress.node];
+    NodeState& node = m_state.network.nodes[egress.node];
     if (egress.down) [[unlikely]]
     {
-        m_network.counters[egressId].droppedDown++;
-        m_frames.Free(frameId);
+        m_state.network.counters[egressId].droppedDown++;
+        m_state.frames.Free(frameId);
         return false;
     }
     const bool isEmpty = !((egress.queued >> frame.priority) & 1); // often: nothing to look at
@@ -65,8 +65,8 @@ Fabric::Forward(const NodeClass& owner, PortId ingressId, PortId egressId, Frame
     }
     if (owner.bufferBytes && node.usedBytes + frame.bytes > owner.bufferBytes) [[unlikely]]
     {
-        m_network.counters[egressId].droppedBuffer++;
-        m_frames.Free(frameId);
+        m_state.network.counters[egressId].droppedBuffer++;
+        m_state.frames.Free(frameId);
         return false;
     }
     if (ingressId != NO_PORT)
@@ -74,8 +74,8 @@ Fabric::Forward(const NodeClass& owner, PortId ingressId, PortId egressId, Frame
         LinkFlowControl* control = ControlAt(ingressId, frame.priority);
         if (control && !control->OnArrival(ingressId, egressId, frame)) [[unlikely]]
         {
-            m_network.counters[ingressId].droppedHeadroom++;
-            m_frames.Free(frameId);
+            m_state.network.counters[ingressId].droppedHeadroom++;
+            m_state.frames.Free(frameId);
             return false;
         }
     }
@@ -88,10 +88,10 @@ Fabric::Forward(const NodeClass& owner, PortId ingressId, PortId egressId, Frame
 FABRIC_HOT void
 Fabric::ArriveAtSwitch(PortId portId, const Port& port, FrameId frameId, PortId egress)
 {
-    Frame& frame = m_frames[frameId];
+    Frame& frame = m_state.frames[frameId];
     const uint32_t node = port.node;
     const NodeClass& owner = m_nodeClasses[port.nodeClass];
-    frame.ingress = static_cast<uint16_t>(portId - m_network.nodes[node].firstPort);
+    frame.ingress = static_cast<uint16_t>(portId - m_state.network.nodes[node].firstPort);
     frame.hops++;
     if (!owner.onArrival.empty() && TakenByProgram(portId, frameId)) [[unlikely]]
     {
@@ -103,8 +103,8 @@ Fabric::ArriveAtSwitch(PortId portId, const Port& port, FrameId frameId, PortId 
     }
     if (egress == NO_PORT) [[unlikely]]
     {
-        m_network.counters[portId].droppedNoRoute++;
-        m_frames.Free(frameId);
+        m_state.network.counters[portId].droppedNoRoute++;
+        m_state.frames.Free(frameId);
         return;
     }
     Forward(owner, portId, egress, frameId);
@@ -113,12 +113,12 @@ Fabric::ArriveAtSwitch(PortId portId, const Port& port, FrameId frameId, PortId 
 FABRIC_HOT void
 Fabric::ArriveAtHost(PortId portId, const Port& port, FrameId frameId)
 {
-    const Frame& frame = m_frames[frameId];
+    const Frame& frame = m_state.frames[frameId];
     if (port.isWatched) [[unlikely]]
     {
         ShowArrival(portId, frame);
     }
-    Message& message = m_messages[frame.message];
+    Message& message = m_state.messages[frame.message];
     if (frame.kind == frame_kind::DATA && !(frame.flags & frame_flag::BOUNCED))
     {
         m_dataPackets++;
@@ -127,14 +127,14 @@ Fabric::ArriveAtHost(PortId portId, const Port& port, FrameId frameId)
             message.markedPackets += (frame.flags & frame_flag::ECN_MARKED) != 0;
             message.trimmedPackets += (frame.flags & frame_flag::TRIMMED) != 0;
         }
-        if (m_telemetry)
+        if (!m_ofArrivals.empty()) [[unlikely]]
         {
-            m_telemetry->DataArrived(frame, port.node);
+            ShowDataArrival(frame, port.node);
         }
     }
     const uint32_t endpoint =
         (frame.flags & frame_flag::REVERSE) ? message.srcEndpoint : message.dstEndpoint;
-    m_heldByHosts++;
+    m_state.heldByHosts++;
     m_endpoints[endpoint].transport->Receive(frameId, portId);
 }
 
@@ -142,10 +142,10 @@ FABRIC_HOT void
 Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
 {
     Port& port = m_ports[portId];
-    const Frame& frame = m_frames[frameId];
+    const Frame& frame = m_state.frames[frameId];
     if (port.lossy && IsLost(portId, frame)) [[unlikely]]
     {
-        m_frames.Free(frameId);
+        m_state.frames.Free(frameId);
         return;
     }
     port.receivedFrames++;

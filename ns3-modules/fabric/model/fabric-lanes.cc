@@ -34,14 +34,14 @@ void
 Fabric::BuildLanes()
 {
     std::map<uint64_t, size_t> uses;
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
         uses[ArrivalDelayPs(port)]++;
     }
     std::vector<std::pair<size_t, uint64_t>> delays;
     for (const auto& [delayPs, n] : uses)
     {
-        if (n * PORTS_PER_LANE >= m_network.NumPorts())
+        if (n * PORTS_PER_LANE >= m_state.network.NumPorts())
         {
             delays.emplace_back(n, delayPs);
         }
@@ -53,7 +53,7 @@ Fabric::BuildLanes()
         listOf[delays[i].second] = i;
     }
     bool anyWire = false;
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
         const auto list = listOf.find(ArrivalDelayPs(port));
         if (m_ports[port].crosses)
@@ -66,13 +66,13 @@ Fabric::BuildLanes()
                                             ArrivalDelayPs(port) >= EventWheel::HORIZON_PS);
         m_ports[port].lane = EventQueue::NO_LANE;
     }
-    m_queue.SetWires(anyWire ? m_network.NumPorts() : 0);
+    m_state.queue.SetWires(anyWire ? m_state.network.NumPorts() : 0);
     if (!BuildLinkLanes(listOf, HearsInOrder()))
     {
         BuildLinkLanes(listOf, false);
     }
     BuildFrameLanes();
-    if (m_queue.HasWires())
+    if (m_state.queue.HasWires())
     {
         BuildWires();
     }
@@ -82,20 +82,20 @@ Fabric::BuildLanes()
 void
 Fabric::BuildWires()
 {
-    for (PortId port = 0; port < m_network.NumPorts(); port++)
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
         if (m_ports[port].lane == EventQueue::NO_LANE && !m_ports[port].crosses)
         {
             m_ports[port].lane = EventQueue::ON_WIRE;
-            m_queue.SetWireDelay(port, ArrivalDelayPs(port));
+            m_state.queue.SetWireDelay(port, ArrivalDelayPs(port));
         }
     }
     constexpr uint32_t SIZES = 2; // full frames and acknowledgements
-    for (const auto& rate : m_network.rates)
+    for (const auto& rate : m_state.network.rates)
     {
         for (uint32_t size = 0; size < std::min(SIZES, rate.lanes); size++)
         {
-            m_queue.ExpectGap(rate.lanePs[size]);
+            m_state.queue.ExpectGap(rate.lanePs[size]);
         }
     }
 }
@@ -104,15 +104,13 @@ Fabric::BuildWires()
 uint64_t
 Fabric::ArrivalDelayPs(PortId port) const
 {
-    const Port& peer = m_ports[m_ports[port].peer];
-    return m_ports[port].delayPs +
-           (peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs);
+    return m_ports[port].delayPs + m_state.LatencyPs(m_ports[m_ports[port].peer]);
 }
 
 uint32_t
 Fabric::DomainOf(PortId port) const
 {
-    return m_network.nodes[m_ports[port].node].domain;
+    return m_state.network.nodes[m_ports[port].node].domain;
 }
 
 /// @return the first port of a node here that hears of another domain; past its last if none does
@@ -132,12 +130,12 @@ Fabric::FirstToHearOfOthers(const NodeState& node) const
 bool
 Fabric::HearsInOrder() const
 {
-    return std::ranges::all_of(m_network.nodes, [this](const NodeState& node) {
+    return std::ranges::all_of(m_state.network.nodes, [this](const NodeState& node) {
         uint32_t last = 0;
         bool isOrdered = true;
         for (PortId port = FirstToHearOfOthers(node); port < node.firstPort + node.ports; port++)
         {
-            isOrdered &= node.domain != m_domain || DomainOf(m_ports[port].peer) >= last;
+            isOrdered &= node.domain != m_state.domain || DomainOf(m_ports[port].peer) >= last;
             last = DomainOf(m_ports[port].peer);
         }
         return isOrdered;
@@ -154,7 +152,7 @@ bool
 Fabric::BuildLinkLanes(const std::map<uint64_t, uint32_t>& listOf, bool isOrdered)
 {
     std::map<std::pair<uint32_t, Origin>, std::vector<PortId>> senders;
-    for (PortId to = 0; to < m_network.NumPorts(); to++)
+    for (PortId to = 0; to < m_state.network.NumPorts(); to++)
     {
         const PortId from = m_ports[to].peer;
         const auto list = listOf.find(ArrivalDelayPs(from));
@@ -162,9 +160,9 @@ Fabric::BuildLinkLanes(const std::map<uint64_t, uint32_t>& listOf, bool isOrdere
         {
             continue;
         }
-        const bool isFirst = to < FirstToHearOfOthers(m_network.nodes[m_ports[to].node]);
+        const bool isFirst = to < FirstToHearOfOthers(m_state.network.nodes[m_ports[to].node]);
         const Origin here = isOrdered && isFirst ? Origin::FIRST : Origin::HERE;
-        const Origin other = DomainOf(from) < m_domain ? Origin::LOWER : Origin::HIGHER;
+        const Origin other = DomainOf(from) < m_state.domain ? Origin::LOWER : Origin::HIGHER;
         const Origin crossing = isOrdered ? other : Origin::ELSEWHERE;
         senders[{list->second, m_ports[to].crosses ? crossing : here}].push_back(from);
     }
@@ -176,10 +174,10 @@ Fabric::BuildLinkLanes(const std::map<uint64_t, uint32_t>& listOf, bool isOrdere
     {
         const auto [list, origin] = place;
         const uint8_t lane =
-            m_queue.LaneFor(EventType::ARRIVE, ArrivalDelayPs(ports[0]), origin);
+            m_state.queue.LaneFor(EventType::ARRIVE, ArrivalDelayPs(ports[0]), origin);
         for (const PortId port : ports)
         {
-            (m_ports[port].crosses ? m_inLanes[list][DomainOf(port) > m_domain]
+            (m_ports[port].crosses ? m_inLanes[list][DomainOf(port) > m_state.domain]
                                    : m_ports[port].lane) = lane;
         }
     }
@@ -229,15 +227,15 @@ Fabric::BuildFrameLanes()
     }
     for (const auto bytes : sizes)
     {
-        m_largestFrameBytes = std::max(m_largestFrameBytes, bytes);
-        for (auto& rate : m_network.rates)
+        m_state.largestFrameBytes = std::max(m_state.largestFrameBytes, bytes);
+        for (auto& rate : m_state.network.rates)
         {
             if (rate.lanes == RateClass::LANES)
             {
                 continue;
             }
-            const uint64_t ps = rate.Ps(bytes + m_options.framingBytes);
-            const uint8_t lane = m_queue.LaneFor(EventType::TX_DONE, ps);
+            const uint64_t ps = rate.Ps(bytes + m_state.framingBytes);
+            const uint8_t lane = m_state.queue.LaneFor(EventType::TX_DONE, ps);
             if (lane != EventQueue::NO_LANE)
             {
                 rate.laneBytes[rate.lanes] = bytes;

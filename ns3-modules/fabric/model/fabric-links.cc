@@ -5,7 +5,6 @@
 #include "fabric.h"
 
 #include "fabric-egress.h"
-#include "steady-skip.h"
 
 #include "ns3/log.h"
 
@@ -31,11 +30,8 @@ constexpr uint16_t ALL_CLASSES = (1U << MAX_CLASSES) - 1;
 void
 Fabric::ExecuteChange(uint32_t index, uint32_t row, bool isLast)
 {
-    m_events -= m_domain != 0; // each domain executes it, and it is one
-    if (m_skip)
-    {
-        m_skip->Disturbed();
-    }
+    m_events -= m_state.domain != 0; // each domain executes it, and it is one
+    Disturb();
     if (index == CONTROL_LINK)
     {
         ChangeLink(row);
@@ -48,7 +44,7 @@ Fabric::ExecuteChange(uint32_t index, uint32_t row, bool isLast)
             Reroute();
         }
     }
-    for (uint32_t host = 0; isLast && host < m_network.hosts.size(); host++)
+    for (uint32_t host = 0; isLast && host < m_state.network.hosts.size(); host++)
     {
         Kick(host); // a port may be back, or lead somewhere again
     }
@@ -92,7 +88,7 @@ Fabric::ChangeLink(uint32_t row)
         }
         for (const PortId port : {end, m_ports[end].peer})
         {
-            m_ports[port].rate = m_network.RateIndex(rateBps);
+            m_ports[port].rate = m_state.network.RateIndex(rateBps);
             RestorePort(port);
         }
     }
@@ -106,11 +102,9 @@ Fabric::CutPort(PortId portId)
     Port& port = m_ports[portId];
     if (IsOwn(portId))
     {
-        m_network.counters[portId].pausedPs = PausedByClock(portId, m_nowPs);
-        if (m_telemetry && m_telemetry->LogsPauses())
-        {
-            m_telemetry->PauseChanged(portId, port.paused, 0, {});
-        }
+        m_state.network.counters[portId].pausedPs =
+            PausedByClock(m_state.network, portId, m_state.nowPs);
+        ShowPause(portId, 0, {});
         port.paused = ALL_CLASSES;
         if (LinkFlowControl* control = m_linkClasses[port.linkClass].control)
         {
@@ -144,22 +138,22 @@ void
 Fabric::FlushQueue(PortId portId, uint32_t queueClass)
 {
     Port& port = m_ports[portId];
-    NodeState& node = m_network.nodes[port.node];
-    PortQueue& queue = const_cast<PortQueue&>(QueueOf(portId, queueClass));
+    NodeState& node = m_state.network.nodes[port.node];
+    PortQueue& queue = m_state.QueueOf(portId, queueClass);
     while (queue.head != NO_FRAME)
     {
         const FrameId frameId = queue.head;
-        const Frame& frame = m_frames[frameId];
+        const Frame& frame = m_state.frames[frameId];
         queue.head = frame.next;
         port.queuedBytes -= frame.bytes;
         if (queueClass == LINK_CONTROL_CLASS)
         {
-            m_network.counters[portId].linkControlSent--; // it never was
+            m_state.network.counters[portId].linkControlSent--; // it never was
         }
         else
         {
             node.usedBytes -= frame.bytes;
-            m_network.counters[portId].droppedDown++;
+            m_state.network.counters[portId].droppedDown++;
             const PortId ingress = node.firstPort + frame.ingress;
             LinkFlowControl* control = frame.ingress == NO_INGRESS
                                            ? nullptr
@@ -169,7 +163,7 @@ Fabric::FlushQueue(PortId portId, uint32_t queueClass)
                 control->OnDeparture(ingress, frame.priority, frame.bytes);
             }
         }
-        m_frames.Free(frameId);
+        m_state.frames.Free(frameId);
     }
     queue = PortQueue{};
     port.queued &= ~(1U << queueClass);
@@ -180,24 +174,24 @@ void
 Fabric::MoveControl(PortId portId)
 {
     Port& port = m_ports[portId];
-    const HostState& host = m_network.hosts[port.host];
+    const HostState& host = m_state.network.hosts[port.host];
     for (uint32_t waiting = port.queued; waiting != 0; waiting &= waiting - 1)
     {
         const auto queueClass = static_cast<uint32_t>(std::countr_zero(waiting));
-        PortQueue& queue = const_cast<PortQueue&>(QueueOf(portId, queueClass));
+        PortQueue& queue = m_state.QueueOf(portId, queueClass);
         FrameId next = queue.head;
         queue = PortQueue{};
         port.queued &= ~(1U << queueClass);
         while (next != NO_FRAME)
         {
             const FrameId frameId = next;
-            const Frame& frame = m_frames[frameId];
+            const Frame& frame = m_state.frames[frameId];
             next = frame.next;
             port.queuedBytes -= frame.bytes;
             PortId other = portId;
             for (PortId own = host.firstPort; own < host.firstPort + host.ports; own++)
             {
-                if (!m_ports[own].down && m_routes.IsNearest(own, frame.dst))
+                if (!m_ports[own].down && m_state.routes.IsNearest(own, frame.dst))
                 {
                     other = own;
                     break;
@@ -232,7 +226,7 @@ Fabric::RestorePort(PortId portId)
 void
 Fabric::DecideCutThrough(uint32_t node)
 {
-    const NodeState& state = m_network.nodes[node];
+    const NodeState& state = m_state.network.nodes[node];
     if (!state.isSwitch || m_nodeClasses[state.nodeClass].cutThroughBytes == 0)
     {
         return;
@@ -240,20 +234,19 @@ Fabric::DecideCutThrough(uint32_t node)
     uint64_t fastestBps = 0;
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
-        fastestBps = std::max(fastestBps, m_network.RateBps(port));
+        fastestBps = std::max(fastestBps, m_state.network.RateBps(port));
     }
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
-        m_ports[m_ports[port].peer].cutsThrough = m_network.RateBps(port) == fastestBps;
+        m_ports[m_ports[port].peer].cutsThrough = m_state.network.RateBps(port) == fastestBps;
     }
 }
 
 void
 Fabric::Reroute()
 {
-    m_routes.Follow();
-    m_routing = &m_routes.InForce();
-    m_reachDiffers = true;
+    m_state.routes.Follow();
+    m_state.reachDiffers = true;
     for (const NodeClass& owner : m_nodeClasses)
     {
         if (owner.forwarding)

@@ -3,10 +3,9 @@
 #ifndef FABRIC_OPTIONS_H
 #define FABRIC_OPTIONS_H
 
+#include "ns3/engine-state.h"
 #include "ns3/object-factory.h"
-#include "ns3/packet-capture.h"
 
-#include <optional>
 #include <vector>
 
 namespace ns3
@@ -15,11 +14,8 @@ namespace fabric
 {
 
 /// What the switches of one class are like. A factory without TypeId: none.
-struct NodeClassOptions
+struct NodeClassOptions : SwitchModel
 {
-    std::optional<uint64_t> bufferBytes; ///< Of each switch; none: unlimited [byte]
-    uint64_t latencyPs{0};               ///< From the last bit in to the egress queue [ps]
-    uint64_t cutThroughBytes{0}; ///< Forward once this much is in, 0 = store and forward [byte]
     ObjectFactory forwarding;
     ObjectFactory queue;
     ObjectFactory scheduler; ///< None: strict priority
@@ -42,13 +38,6 @@ struct FabricOptions
     uint64_t seed{1};           ///< Root of every random stream
     uint64_t framingBytes{20};  ///< Preamble, delimiter and gap: on the wire, not in buffers [byte]
     uint64_t convergencePs{0};  ///< From a link's failure or return to new routes [ps]
-    bool traceArrivals{false};  ///< Record every data packet at its destination host
-    bool tracePauses{false};    ///< Record every pause of an egress
-    uint64_t samplePs{0};       ///< Period of samples of ports and flows, 0 = none [ps]
-    uint32_t threads{1};        ///< Of the process, for domains; at most one for each helps
-    double skipTolerance{0};    ///< Skip steady states; error of completion times [1], 0 = do not
-    bool remembers{false};      ///< Replay what has happened before
-    std::vector<CaptureOptions> captures;       ///< Hosts whose frames go to files
     std::vector<NodeClassOptions> nodeClasses{1}; ///< In the order of nodes.class
     std::vector<LinkClassOptions> linkClasses{1}; ///< In the order of links.class
     std::vector<ObjectFactory> transports;      ///< In the order of flows.transport

@@ -5,7 +5,6 @@
 
 #include "fabric.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace ns3
@@ -74,7 +73,7 @@ class FabricParts
 
     const PortQueue& QueueOf(PortId port, uint32_t queueClass) const
     {
-        return OfPort(port).QueueOf(port, queueClass);
+        return OfPort(port).State().QueueOf(port, queueClass);
     }
 
     /// @return a frame that waits at a port
@@ -106,22 +105,6 @@ class FabricParts
             sum += number(*part);
         }
         return sum;
-    }
-
-    /// @return rows that the domains have recorded, in one order
-    template <typename Row, typename Rows, typename Key>
-    std::vector<Row> Merged(Rows&& rows, Key&& key) const
-    {
-        std::vector<Row> all;
-        for (const Fabric* part : m_parts)
-        {
-            const auto& own = rows(*part->GetTelemetry());
-            all.insert(all.end(), own.begin(), own.end());
-        }
-        std::stable_sort(all.begin(), all.end(), [&key](const Row& a, const Row& b) {
-            return key(a) < key(b);
-        });
-        return all;
     }
 
   private:

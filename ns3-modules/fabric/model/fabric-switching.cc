@@ -6,8 +6,6 @@
 
 #include "fabric-egress.h"
 
-#include "ns3/packet-capture.h"
-
 #include <algorithm>
 #include <bit>
 
@@ -23,10 +21,10 @@ void
 Fabric::ShowTransmission(PortId portId, FrameId frameId)
 {
     const Port& port = m_ports[portId];
-    const Frame& frame = m_frames[frameId];
-    if (m_capture)
+    const Frame& frame = m_state.frames[frameId];
+    for (Observer* observer : m_ofFrames)
     {
-        m_capture->Sent(portId, frame);
+        observer->OnSent(portId, frame);
     }
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
@@ -47,15 +45,38 @@ Fabric::ShowTransmission(PortId portId, FrameId frameId)
 void
 Fabric::ShowArrival(PortId portId, const Frame& frame)
 {
-    if (m_capture)
+    for (Observer* observer : m_ofFrames)
     {
-        m_capture->Received(portId, frame);
+        observer->OnReceived(portId, frame);
     }
     const LinkClass& link = m_linkClasses[m_ports[portId].linkClass];
     if (link.watchesSenders && ((link.countedMask >> frame.priority) & 1) &&
         link.control->OnArrival(portId, NO_PORT, frame))
     {
         link.control->OnDeparture(portId, frame.priority, frame.bytes); // hosts take all at once
+    }
+}
+
+/// A data packet has come to its destination.
+void
+Fabric::ShowDataArrival(const Frame& frame, uint32_t node)
+{
+    for (Observer* observer : m_ofArrivals)
+    {
+        observer->OnDataArrived(frame, node);
+    }
+}
+
+/// Other classes of an egress are about to be held back.
+void
+Fabric::ShowPause(PortId portId, uint16_t classes, const LinkMessage& reason)
+{
+    for (Observer* observer : m_ofPauses)
+    {
+        observer->OnPauseChanged(portId,
+                                 m_ports[portId].paused,
+                                 classes,
+                                 {reason.sentPs, reason.cause});
     }
 }
 
@@ -79,8 +100,8 @@ Fabric::MayTrim(PortId egressId, const Frame& frame) const
 PortId
 Fabric::Drop(PortId egressId, FrameId frameId)
 {
-    m_network.counters[egressId].droppedBuffer++;
-    m_frames.Free(frameId);
+    m_state.network.counters[egressId].droppedBuffer++;
+    m_state.frames.Free(frameId);
     return NO_PORT;
 }
 
@@ -90,7 +111,7 @@ Fabric::CountMark(PortId egressId, uint16_t before, const Frame& frame)
 {
     if ((frame.flags & ~before) & frame_flag::ECN_MARKED)
     {
-        m_network.counters[egressId].marked++;
+        m_state.network.counters[egressId].marked++;
     }
 }
 
@@ -102,11 +123,11 @@ PortId
 Fabric::Admit(PortId egressId, FrameId frameId)
 {
     using Verdict = QueueDiscipline::Verdict;
-    Frame& frame = m_frames[frameId];
+    Frame& frame = m_state.frames[frameId];
     auto* discipline = m_nodeClasses[m_ports[egressId].nodeClass].discipline;
     const uint16_t before = frame.flags;
     Verdict verdict =
-        discipline->Admit(egressId, frame, QueueOf(egressId, frame.priority).bytes);
+        discipline->Admit(egressId, frame, m_state.QueueOf(egressId, frame.priority).bytes);
     CountMark(egressId, before, frame);
     if (verdict == Verdict::ADMIT || IsLossless(egressId, frame.priority))
     {
@@ -140,18 +161,18 @@ Fabric::CutPayload(PortId egressId, Frame& frame)
     {
         frame.flags |= frame_flag::TRIMMED_LAST_HOP;
     }
-    m_network.counters[egressId].trimmed++;
+    m_state.network.counters[egressId].trimmed++;
 }
 
 PortId
 Fabric::TrimAndAsk(PortId egressId, FrameId frameId)
 {
     using Verdict = QueueDiscipline::Verdict;
-    Frame& frame = m_frames[frameId];
+    Frame& frame = m_state.frames[frameId];
     CutPayload(egressId, frame);
     auto* discipline = m_nodeClasses[m_ports[egressId].nodeClass].discipline;
     const Verdict verdict =
-        discipline->Admit(egressId, frame, QueueOf(egressId, frame.priority).bytes);
+        discipline->Admit(egressId, frame, m_state.QueueOf(egressId, frame.priority).bytes);
     if (verdict == Verdict::ADMIT || IsLossless(egressId, frame.priority))
     {
         return egressId;
@@ -168,16 +189,16 @@ PortId
 Fabric::TrimTail(PortId egressId, FrameId frameId)
 {
     Port& port = m_ports[egressId];
-    const uint32_t queueClass = m_frames[frameId].priority;
-    PortQueue& queue = const_cast<PortQueue&>(QueueOf(egressId, queueClass));
-    if (!((port.queued >> queueClass) & 1) || !MayTrim(egressId, m_frames[queue.tail]))
+    const uint32_t queueClass = m_state.frames[frameId].priority;
+    PortQueue& queue = m_state.QueueOf(egressId, queueClass);
+    if (!((port.queued >> queueClass) & 1) || !MayTrim(egressId, m_state.frames[queue.tail]))
     {
         return TrimAndAsk(egressId, frameId);
     }
     // Both are of this switch, and accounted or not by where they came in.
-    NodeState& node = m_network.nodes[port.node];
-    const Frame& tail = m_frames[queue.tail];
-    const Frame& arrival = m_frames[frameId];
+    NodeState& node = m_state.network.nodes[port.node];
+    const Frame& tail = m_state.frames[queue.tail];
+    const Frame& arrival = m_state.frames[frameId];
     const PortId from = node.firstPort + tail.ingress;
     const PortId ingress = node.firstPort + arrival.ingress;
     const uint64_t growth = uint64_t{arrival.bytes} - tail.bytes; // may wrap, and back again
@@ -189,12 +210,12 @@ Fabric::TrimTail(PortId egressId, FrameId frameId)
     auto* control = ControlAt(ingress, arrival.priority);
     if (control && !control->OnArrival(ingress, egressId, arrival))
     {
-        m_network.counters[ingress].droppedHeadroom++;
+        m_state.network.counters[ingress].droppedHeadroom++;
         if (before)
         {
             before->OnArrival(from, egressId, tail); // as it was a moment ago
         }
-        m_frames.Free(frameId);
+        m_state.frames.Free(frameId);
         return NO_PORT;
     }
     node.usedBytes += growth;
@@ -202,7 +223,7 @@ Fabric::TrimTail(PortId egressId, FrameId frameId)
     queue.bytes += growth;
     port.queuedBytes += growth;
     port.maxQueuedBytes = std::max(port.maxQueuedBytes, port.queuedBytes);
-    m_frames.SwapContents(queue.tail, frameId);
+    m_state.frames.SwapContents(queue.tail, frameId);
     return TrimAndAsk(egressId, frameId);
 }
 
@@ -210,15 +231,15 @@ Fabric::TrimTail(PortId egressId, FrameId frameId)
 PortId
 Fabric::Bounce(PortId egressId, FrameId frameId)
 {
-    Frame& frame = m_frames[frameId];
+    Frame& frame = m_state.frames[frameId];
     if (!(frame.flags & frame_flag::TRIMMED))
     {
         CutPayload(egressId, frame);
     }
-    m_network.counters[egressId].bounced++;
+    m_state.network.counters[egressId].bounced++;
     frame.flags |= frame_flag::BOUNCED;
     frame.flags ^= frame_flag::REVERSE;
-    const Message& message = m_messages[frame.message];
+    const Message& message = m_state.messages[frame.message];
     frame.dst = (frame.flags & frame_flag::REVERSE) ? message.src : message.dst;
     const uint32_t node = m_ports[egressId].node;
     const PortId back = RouteAt(node, frame);
@@ -227,7 +248,8 @@ Fabric::Bounce(PortId egressId, FrameId frameId)
         return Drop(egressId, frameId);
     }
     auto* discipline = m_nodeClasses[m_ports[egressId].nodeClass].discipline;
-    const auto verdict = discipline->Admit(back, frame, QueueOf(back, frame.priority).bytes);
+    const auto verdict =
+        discipline->Admit(back, frame, m_state.QueueOf(back, frame.priority).bytes);
     return verdict == QueueDiscipline::Verdict::ADMIT ? back : Drop(back, frameId);
 }
 
@@ -237,7 +259,7 @@ Fabric::Bounce(PortId egressId, FrameId frameId)
 void
 Fabric::Depart(PortId portId, FrameId frameId, uint64_t queuedBytes)
 {
-    Frame& frame = m_frames[frameId];
+    Frame& frame = m_state.frames[frameId];
     const NodeClass& owner = m_nodeClasses[m_ports[portId].nodeClass];
     if (owner.discipline)
     {
@@ -251,7 +273,7 @@ Fabric::Depart(PortId portId, FrameId frameId, uint64_t queuedBytes)
     }
     if (owner.scheduler)
     {
-        owner.scheduler->Sent(portId, frame.priority, frame.bytes + m_options.framingBytes);
+        owner.scheduler->Sent(portId, frame.priority, frame.bytes + m_state.framingBytes);
     }
 }
 
@@ -263,7 +285,7 @@ Fabric::AskScheduler(PortId portId, uint32_t ready)
     if (choice.queueClass == EgressScheduler::NONE && choice.notBeforePs < m_askAtPs[portId])
     {
         m_askAtPs[portId] = choice.notBeforePs;
-        SetTimer(m_firstAskTimer + portId, choice.notBeforePs, 0);
+        m_state.SetTimer(m_firstAskTimer + portId, choice.notBeforePs, 0);
     }
     return choice.queueClass;
 }
@@ -278,34 +300,33 @@ Fabric::PutOnWire(PortId portId, FrameId frameId)
     if (port.down) // cut while the frame was under way
     {
         CountLost(portId);
-        m_frames.Free(frameId);
+        m_state.frames.Free(frameId);
         return;
     }
     const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
-    const Port& peer = m_ports[port.peer];
-    const uint64_t latencyPs = peer.isHost ? 0 : m_nodeClasses[peer.nodeClass].latencyPs;
+    const uint64_t latencyPs = m_state.LatencyPs(m_ports[port.peer]);
     const uint64_t delayPs = port.delayPs;
     if (port.crosses)
     {
         latencyPs == 0 ? HandOver(portId, frameId)
-                       : HandOverAt(portId, m_nowPs + delayPs, frameId);
+                       : HandOverAt(portId, m_state.nowPs + delayPs, frameId);
         return;
     }
     if (isLinkControl && latencyPs != 0) // it overtakes what waits for the switch
     {
-        m_queue.Push(m_nowPs,
-                     {m_nowPs + delayPs, EventTarget(EventType::ARRIVE, port.peer), frameId});
+        m_state.queue.Push(m_state.nowPs,
+                     {m_state.nowPs + delayPs, EventTarget(EventType::ARRIVE, port.peer), frameId});
         return;
     }
     if (port.lane < EventQueue::ON_WIRE)
     {
-        m_queue.PushLane(port.lane,
-                         {m_nowPs + delayPs + latencyPs,
+        m_state.queue.PushLane(port.lane,
+                         {m_state.nowPs + delayPs + latencyPs,
                           EventTarget(EventType::ARRIVE, port.peer),
                           frameId});
         return;
     }
-    PushArrival(portId, m_nowPs + delayPs + latencyPs, frameId);
+    PushArrival(portId, m_state.nowPs + delayPs + latencyPs, frameId);
 }
 
 /// Frames of one port arrive in the order in which they left it, so they may wait on its wire.
@@ -318,13 +339,13 @@ Fabric::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
         return;
     }
     const Event event{timePs, EventTarget(EventType::ARRIVE, m_ports[portId].peer), frameId};
-    if (m_queue.HasWires())
+    if (m_state.queue.HasWires())
     {
-        m_queue.PushWire(m_nowPs, portId, event);
+        m_state.queue.PushWire(m_state.nowPs, portId, event);
     }
     else
     {
-        m_queue.Push(m_nowPs, event);
+        m_state.queue.Push(m_state.nowPs, event);
     }
 }
 
@@ -335,10 +356,10 @@ Fabric::BeginCutThrough(PortId portId, FrameId frameId)
     Port& port = m_ports[portId];
     const NodeClass& peer = m_nodeClasses[m_ports[port.peer].nodeClass];
     const uint64_t headBytes = std::min<uint64_t>(peer.cutThroughBytes, port.currentBytes);
-    const uint64_t headPs = m_network.rates[port.rate].Ps(m_options.framingBytes + headBytes);
+    const uint64_t headPs = m_state.network.rates[port.rate].Ps(m_state.framingBytes + headBytes);
     port.currentCutsThrough = true;
     PushArrival(portId,
-                m_nowPs + headPs + port.delayPs + peer.latencyPs,
+                m_state.nowPs + headPs + port.delayPs + peer.latencyPs,
                 frameId);
 }
 
@@ -357,20 +378,20 @@ Fabric::IsLost(PortId portId, const Frame& frame)
 void
 Fabric::ReceiveLinkControl(PortId portId, FrameId frameId)
 {
-    const Frame& frame = m_frames[frameId];
-    m_network.counters[portId].linkControlReceived++;
-    if (m_capture)
+    const Frame& frame = m_state.frames[frameId];
+    m_state.network.counters[portId].linkControlReceived++;
+    for (Observer* observer : m_ofFrames)
     {
-        m_capture->Received(portId, frame);
+        observer->OnReceived(portId, frame);
     }
     LinkMessage message{.word = frame.aux};
-    if (const FrameNote* note = m_frames.FindNote(frameId))
+    if (const FrameNote* note = m_state.frames.FindNote(frameId))
     {
         message.sentPs = note->stampPs;
         message.cause = note->switchWord;
     }
     m_linkClasses[m_ports[portId].linkClass].control->OnLinkControl(portId, message);
-    m_frames.Free(frameId);
+    m_state.frames.Free(frameId);
 }
 
 } // namespace fabric

@@ -2,10 +2,8 @@
 
 #include "fabric.h"
 
-#include "episode-memory.h"
 #include "fabric-fetch.h"
 #include "fabric-parts.h"
-#include "steady-skip.h"
 
 #include "ns3/assert.h"
 #include "ns3/log.h"
@@ -33,40 +31,46 @@ constexpr size_t FETCH_AHEAD = 8;
 
 // ---- the loop ---------------------------------------------------------------------------------
 
+void
+Fabric::Begin()
+{
+    m_state.messages.Begin();
+}
+
 uint64_t
 Fabric::NextPs() const
 {
-    const bool isDone = m_messages.AllDone() && !m_goesOn;
-    const uint64_t nextPs = isDone || m_deadlocked ? NEVER_PS : m_queue.NextPs();
-    return nextPs == NEVER_PS ? NEVER_PS : nextPs + m_messages.SkippedPs();
+    const bool isDone = m_state.messages.AllDone() && !m_goesOn;
+    const uint64_t nextPs = isDone || m_deadlocked ? NEVER_PS : m_state.queue.NextPs();
+    return nextPs == NEVER_PS ? NEVER_PS : nextPs + m_state.messages.SkippedPs();
 }
 
 bool
 Fabric::IsOver() const
 {
-    return !m_goesOn && m_messages.Size() > 0 && m_messages.AllDone();
+    return !m_goesOn && m_state.messages.Size() > 0 && m_state.messages.AllDone();
 }
 
 void
 Fabric::LimitTo(uint64_t limitPs)
 {
-    m_limitPs = std::min(m_limitPs, limitPs - m_messages.SkippedPs());
+    m_limitPs = std::min(m_limitPs, limitPs - m_state.messages.SkippedPs());
 }
 
 void
 Fabric::AdvanceTo(uint64_t nowPs)
 {
     NS_ASSERT_MSG(nowPs >= NowPs() && nowPs <= NextPs(), "events would be passed over");
-    const uint64_t clockPs = nowPs - m_messages.SkippedPs();
+    const uint64_t clockPs = nowPs - m_state.messages.SkippedPs();
     if (clockPs > m_watchPs)
     {
         Watch(clockPs);
     }
-    m_nowPs = clockPs;
+    m_state.nowPs = clockPs;
 }
 
 /**
- * Look at the network before the next event: find a deadlock, and take samples.
+ * Look at the network before the next event: find a deadlock, and let observers look.
  *
  * Not an event: it changes nothing, and a run in which nothing else is left must end.
  */
@@ -77,42 +81,89 @@ Fabric::Watch(uint64_t nextPs)
     {
         m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
         // A link that is cut empties queues; before the last cut nothing is dead for ever.
-        m_deadlocked = m_changes.LastCutPs() < nextPs + m_messages.SkippedPs() &&
+        m_deadlocked = m_changes.LastCutPs() < nextPs + m_state.messages.SkippedPs() &&
                        !FindDeadlock(FabricParts({this})).empty();
     }
-    const uint64_t worldPs = nextPs + m_messages.SkippedPs();
-    if (m_telemetry && !m_deadlocked && worldPs > m_telemetry->NextSamplePs())
-    {
-        m_telemetry->SampleBefore(worldPs);
-    }
     m_watchPs = m_deadlockCheckPs;
-    if (m_skip)
+    m_showsInstants = false;
+    for (Observer* observer : m_observers)
     {
-        if (nextPs > m_skip->NextCheckPs() && !m_deadlocked)
+        if (nextPs > observer->NextLookPs() && !m_deadlocked)
         {
-            m_skip->Check(nextPs);
+            observer->Look(nextPs);
         }
-        m_skip->CheckPeriod(nextPs);
-        m_watchPs = m_skip->Traces() ? 0 : std::min(m_watchPs, m_skip->NextCheckPs());
+        m_showsInstants |= observer->SeesInstants();
     }
-    if (m_telemetry)
+    for (const Observer* observer : m_observers) // one of them may have moved the clock
     {
-        m_watchPs = std::min(m_watchPs, m_telemetry->NextSamplePs() - m_messages.SkippedPs());
+        m_watchPs = std::min(m_watchPs, observer->NextLookPs());
     }
+}
+
+void
+Fabric::Attach(Observer& observer)
+{
+    const std::pair<Observer::Wish, std::vector<Observer*>*> lists[] = {
+        {Observer::STARTS, &m_ofStarts},
+        {Observer::ARRIVALS, &m_ofArrivals},
+        {Observer::PAUSES, &m_ofPauses},
+        {Observer::FRAMES, &m_ofFrames},
+    };
+    m_observers.push_back(&observer);
+    for (const auto& [wish, list] : lists)
+    {
+        if (observer.Wishes() & wish)
+        {
+            list->push_back(&observer);
+        }
+    }
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        m_ports[port].isWatched = m_ports[port].isWatched || !m_ofFrames.empty();
+    }
+    m_watchPs = std::min(m_watchPs, observer.NextLookPs());
+}
+
+/// What observers have seen of the state at hand is over.
+void
+Fabric::Disturb()
+{
+    for (Observer* observer : m_ofStarts)
+    {
+        observer->OnDisturbance();
+        m_watchPs = std::min(m_watchPs, observer->NextLookPs());
+    }
+}
+
+void
+Fabric::Skip(const SkippedTime& skipped)
+{
+    for (Observer* observer : m_observers)
+    {
+        observer->OnSkip(skipped);
+    }
+    for (const auto& [index, packets, frameBytes] : skipped.sent)
+    {
+        Message& message = m_state.messages[index];
+        message.bytes -= packets * m_wires[message.transport].mtuBytes;
+        for (const uint32_t end : {message.srcEndpoint, message.dstEndpoint})
+        {
+            m_endpoints[end].transport->Shorten(index, static_cast<uint32_t>(packets));
+        }
+        m_dataPackets += packets;
+    }
+    m_state.messages.Skip(skipped.byPs);
+    m_limitPs -= skipped.byPs;
 }
 
 void
 Fabric::Finish()
 {
-    if (m_telemetry)
+    for (Observer* observer : m_observers)
     {
-        m_telemetry->Finish();
+        observer->Finish();
     }
-    if (m_memory)
-    {
-        m_memory->Finish();
-    }
-    m_frames.GiveBack(); // results are about to take memory
+    m_state.frames.GiveBack(); // results are about to take memory
 }
 
 // ---- one instant ------------------------------------------------------------------------------
@@ -202,14 +253,14 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
         }
     };
     uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
-    while (!m_messages.AllDone() || m_goesOn)
+    while (!m_state.messages.AllDone() || m_goesOn)
     {
-        const EventQueue::Due due = m_queue.FindNext();
+        const EventQueue::Due due = m_state.queue.FindNext();
         if (due.timePs > m_limitPs || due.timePs == NEVER_PS)
         {
             return;
         }
-        bool isTraced = false;
+        bool isShown = false;
         if (due.timePs > m_watchPs) [[unlikely]]
         {
             Watch(due.timePs);
@@ -217,26 +268,22 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
             {
                 return;
             }
-            isTraced = m_skip && m_skip->Traces();
+            isShown = m_showsInstants;
         }
-        m_nowPs = due.timePs;
-        if (isTraced) [[unlikely]]
+        m_state.nowPs = due.timePs;
+        if (!isShown && m_state.queue.IsAlone(due))
         {
-            m_queue.PopInstant(due, m_instant, soon);
-            m_instant.Order(m_frames);
-            m_skip->Trace(m_instant);
-            ExecuteInstant<FETCHES>();
-            m_events += m_instant.Size();
-        }
-        else if (m_queue.IsAlone(due))
-        {
-            ExecuteAlone(m_queue.PopAlone(due, soon));
+            ExecuteAlone(m_state.queue.PopAlone(due, soon));
             m_events++;
         }
         else
         {
-            m_queue.PopInstant(due, m_instant, soon);
-            m_instant.Order(m_frames);
+            m_state.queue.PopInstant(due, m_instant, soon);
+            m_instant.Order(m_state.frames);
+            for (size_t i = 0; isShown && i < m_observers.size(); i++)
+            {
+                m_observers[i]->OnInstant(m_instant);
+            }
             ExecuteInstant<FETCHES>();
             m_events += m_instant.Size();
         }
@@ -254,7 +301,7 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
 void
 Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
 {
-    m_limitPs = limitPs - m_messages.SkippedPs();
+    m_limitPs = limitPs - m_state.messages.SkippedPs();
     if (m_fetches)
     {
         RunEvents<true>(deadline);
@@ -284,24 +331,16 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         }
         else if (index == CONTROL_TASK)
         {
-            m_messages.EndTask(payload, m_nowPs);
+            m_state.messages.EndTask(payload, m_state.nowPs);
         }
         else if (index == CONTROL_ROUTE)
         {
-            m_events -= m_domain != 0; // each domain executes it, and it is one
-            m_routes.Take(payload);
+            m_events -= m_state.domain != 0; // each domain executes it, and it is one
+            m_state.routes.Take(payload);
         }
         else if (index == CONTROL_RATE)
         {
-            Readmit(m_messages.ChangeRate(payload));
-        }
-        else if (index == CONTROL_DELIVERED)
-        {
-            m_memory->Deliver(payload);
-        }
-        else if (index == CONTROL_ACKNOWLEDGED)
-        {
-            m_memory->Acknowledge(payload);
+            Readmit(m_state.messages.ChangeRate(payload));
         }
         else
         {
@@ -310,10 +349,6 @@ Fabric::ExecuteOthers(size_t first, size_t end)
                 i + 1 == end || static_cast<uint32_t>(m_instant.others[i + 1] >> 32) != target;
             ExecuteChange(index, payload, isLast);
         }
-    }
-    if (m_memory) [[unlikely]]
-    {
-        m_memory->Decide();
     }
 }
 

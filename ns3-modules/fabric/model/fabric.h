@@ -3,23 +3,19 @@
 #ifndef FABRIC_H
 #define FABRIC_H
 
-#include "domain-mail.h"
 #include "fabric-classes.h"
 #include "fabric-options.h"
-#include "link-changes.h"
-#include "message-book.h"
 #include "wire-losses.h"
 
-#include "ns3/event-queue.h"
-#include "ns3/fabric-network.h"
-#include "ns3/frame-pool.h"
+#include "ns3/domain-mail.h"
+#include "ns3/engine-state.h"
 #include "ns3/instant.h"
+#include "ns3/link-changes.h"
 #include "ns3/link-flow-control.h"
+#include "ns3/observer.h"
 #include "ns3/packet-loop.h"
 #include "ns3/program-door.h"
-#include "ns3/route-book.h"
 #include "ns3/switch-program.h"
-#include "ns3/telemetry.h"
 #include "ns3/transport.h"
 
 #include <array>
@@ -32,9 +28,6 @@ namespace ns3
 {
 namespace fabric
 {
-
-class EpisodeMemory;
-class SteadySkip;
 
 /**
  * @ingroup fabric
@@ -51,7 +44,11 @@ class SteadySkip;
  * Source: the structure is our own; Ethernet framing IEEE 802.3, priorities IEEE 802.1Q.
  * Not modelled: host processing time, cable lengths beyond a delay.
  */
-class Fabric final : public PacketLoop
+class Fabric final : public PacketLoop,
+                     public ObservedRun,
+                     private LinkActions,
+                     private ProgramActions,
+                     private HostActions
 {
   public:
     /// @param domain whose events are executed: nodes.domain; 0 is all of them in most runs
@@ -60,10 +57,14 @@ class Fabric final : public PacketLoop
     Fabric(const Fabric&) = delete;
     Fabric& operator=(const Fabric&) = delete;
 
+    /// Let an observer, which lives as long as this, see the run from now on; before Begin.
+    void Attach(Observer& observer);
+    void Begin(); ///< Schedule the messages and tasks; without it links change, and no more
+
     // ---- for the simulator
     uint64_t NowPs() const override ///< Of the world: the clock of the engine and what was skipped
     {
-        return m_nowPs + m_messages.SkippedPs();
+        return m_state.nowPs + m_state.messages.SkippedPs();
     }
 
     uint64_t NextPs() const override; ///< NEVER_PS also when all is done
@@ -110,12 +111,12 @@ class Fabric final : public PacketLoop
 
     bool IsOwnNode(uint32_t node) const
     {
-        return m_network.nodes[node].domain == m_domain;
+        return m_state.IsOwnNode(node);
     }
 
     bool IsOwn(PortId port) const
     {
-        return IsOwnNode(m_ports[port].node);
+        return m_state.IsOwn(port);
     }
 
     const LinkChanges& Changes() const
@@ -131,17 +132,17 @@ class Fabric final : public PacketLoop
 
     const FabricNetwork& Network() const
     {
-        return m_network;
+        return m_state.network;
     }
 
     const MessageBook& Messages() const
     {
-        return m_messages;
+        return m_state.messages;
     }
 
     const FramePool& Frames() const
     {
-        return m_frames;
+        return m_state.frames;
     }
 
     uint64_t DataPackets() const
@@ -151,54 +152,62 @@ class Fabric final : public PacketLoop
 
     uint64_t FramesHeldByHosts() const; ///< Given to a transport, neither freed nor sent
 
-    /// @return series and logs, null if nobody asked for any
-    const Telemetry* GetTelemetry() const;
-
     const RouteBook& Routes() const
     {
-        return m_routes;
+        return m_state.routes;
     }
 
     const LinkFlowControl* ControlOf(PortId port) const ///< Of its link, null if there is none
     {
-        return m_linkClasses[m_network.ports[port].linkClass].control;
+        return m_linkClasses[m_state.network.ports[port].linkClass].control;
     }
 
-    /// @return a queue of an egress, whatever its class; if none waits in it only its bytes count
-    const PortQueue& QueueOf(PortId port, uint32_t queueClass) const;
+    // ---- for observers
+    const EngineState& State() const override
+    {
+        return m_state;
+    }
 
-    /// @return the end of a transport at a host, by node id; null if it has none there
-    Transport* TransportAt(int64_t host, uint32_t transport) const;
+    const std::vector<Ptr<Object>>& Plugins() const override
+    {
+        return m_plugins;
+    }
 
-    WireProfile WireOf(uint32_t transport) const ///< How it cuts messages into frames
+    WireProfile WireOf(uint32_t transport) const override
     {
         return m_wires[transport];
     }
 
-    uint64_t PausedPs(PortId port, uint64_t atPs) const; ///< Held back until then [ps]
-    const SteadySkip* GetSkip() const; ///< Null if nobody asked for it
-    const EpisodeMemory* GetMemory() const; ///< Likewise
+    Transport& SourceOf(uint32_t message) const override
+    {
+        return *m_endpoints[m_state.messages[message].srcEndpoint].transport;
+    }
+
+    uint64_t LimitPs() const override
+    {
+        return m_limitPs;
+    }
+
+    bool LosesFrames() const override
+    {
+        return m_losses.Any();
+    }
+
+    Datagram DescribeFrame(const Frame& frame) const override;
+    WireBytes MacControlOf(PortId from, const Frame& frame) const override;
+    void Skip(const SkippedTime& skipped) override;
+
+    /// @return the end of a transport at a host, by node id; null if it has none there
+    Transport* TransportAt(int64_t host, uint32_t transport) const;
 
     uint64_t RuleChanges() const; ///< Of all switch programs
     /// @return egress ports of the links that a single-path message crosses; empty if sprayed
     std::vector<PortId> PathOf(uint32_t message) const;
-    Datagram DescribeFrame(const Frame& frame) const; ///< Behind its UDP header
-    WireBytes MacControlOf(PortId from, const Frame& frame) const; ///< Behind its EtherType
     uint64_t MemoryBytes() const; ///< Of the engine's arrays [byte]
 
-    void CompleteCaptures(); ///< Nothing more is captured; the files are whole
     void Finish(); ///< Nothing more will be executed: close what is recorded
 
   private:
-    friend class SwitchView;
-    friend class LinkDoor;
-    friend class ProgramDoor;
-    friend class HostPort;
-    friend class SteadySkip;
-    friend class EpisodeMemory;
-    friend class EpisodeRecording;
-    friend class Islands;
-
     // fabric-build.cc
     void BuildClasses();
     void AttachPlugins();
@@ -218,8 +227,6 @@ class Fabric final : public PacketLoop
     void BuildFrameLanes();
     void BuildOutbox(PortId portId, uint32_t list);
     double FullWireBytes() const;
-    void BuildTelemetry(const std::vector<SampledRow>& rows);
-    void BuildMemory(const FabricTables& tables);
     void DecideCutThrough(uint32_t node);
     void BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass);
     void CheckClasses() const;
@@ -263,6 +270,8 @@ class Fabric final : public PacketLoop
     // fabric-switching.cc: what few frames go through
     void ShowTransmission(PortId portId, FrameId frameId);
     void ShowArrival(PortId portId, const Frame& frame);
+    void ShowDataArrival(const Frame& frame, uint32_t node);
+    void ShowPause(PortId portId, uint16_t classes, const LinkMessage& reason);
     PortId Admit(PortId egressId, FrameId frameId);
     PortId TrimAndAsk(PortId egressId, FrameId frameId);
     PortId TrimTail(PortId egressId, FrameId frameId);
@@ -303,19 +312,18 @@ class Fabric final : public PacketLoop
 
     // fabric.cc: what doors lead to, beside the data path
     void StartMessage(uint32_t message);
-    void Launch(uint32_t message);
     void Readmit(uint32_t message);
     void CheckRateChanges(const FabricTables& tables) const;
     void CheckRateChange(uint32_t message) const;
-    void SetTimer(uint32_t index, uint64_t atPs, uint32_t token);
-    void Enqueue(PortId port, FrameId frame);
-    void Kick(uint32_t host);
-    void Inject(uint32_t node, FrameId frame);
+    void Enqueue(PortId port, FrameId frame) override;
+    void Kick(uint32_t host) override;
+    void Inject(uint32_t node, FrameId frame) override;
     PortId RouteAt(uint32_t node, const Frame& frame) const;
     PortId OwnRoute(const NodeClass& owner, uint32_t node, const Frame& frame) const;
-    void SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason);
-    void SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause);
+    void SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason) override;
+    void SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause) override;
     void Watch(uint64_t nextPs);
+    void Disturb();
 
     // fabric-actions.cc: the same, and what they ask
     bool TakenByProgram(PortId portId, FrameId frameId);
@@ -323,51 +331,40 @@ class Fabric final : public PacketLoop
     void Account(PortId ingress, FrameId frameId);
     void Release(PortId ingress, uint8_t priority, uint32_t bytes);
     void LetGo(uint32_t nodeId, FrameId frameId);
-    FrameId CopyAt(uint32_t node, FrameId frameId);
-    FrameId AnswerAt(uint32_t node, FrameId frameId, uint8_t priority, uint16_t bytes);
-    void DiscardAt(uint32_t node, FrameId frameId);
-    uint32_t CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t startPs);
-    uint32_t OpenConversation(uint32_t endpoint, uint32_t dst);
-    void Delivered(uint32_t message);
-    void Acknowledged(uint32_t message);
-    uint64_t PausedByClock(PortId port, uint64_t atPs) const;
-    PortId PortOfMessage(uint32_t message) const;
-    std::vector<PortId> NominalPath(uint32_t message, PortId port) const;
-    uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
+    FrameId CopyAt(uint32_t node, FrameId frameId) override;
+    FrameId AnswerAt(uint32_t node, FrameId frameId, uint8_t priority, uint16_t bytes) override;
+    void DiscardAt(uint32_t node, FrameId frameId) override;
+    uint32_t CreateMessage(uint32_t endpoint,
+                           uint32_t dst,
+                           uint64_t bytes,
+                           uint64_t startPs) override;
+    uint32_t OpenConversation(uint32_t endpoint, uint32_t dst) override;
+    void Delivered(uint32_t message) override;
+    void Acknowledged(uint32_t message) override;
 
     FabricOptions m_options;
-    uint32_t m_domain;
     std::vector<std::array<DomainMail, 2>> m_mail; ///< By domain: of even, of odd windows
     std::vector<Outbox> m_outboxes;
     /// Lanes of each list of others' mail: of domains of lower, of higher number
     std::array<std::array<uint8_t, 2>, DomainMail::LANES> m_inLanes{};
     std::vector<MailReader> m_readers; ///< Of the mail that is being taken in
     uint32_t m_parity{0};                          ///< Of the window at hand
-    EventQueue m_queue;
-    FramePool m_frames;
-    FabricNetwork m_network;
-    Port* m_ports; ///< m_network.ports
-    ReservedArray<PortQueue> m_otherQueues; ///< By class and port; no memory where none waited
-    MessageBook m_messages;
-    RouteBook m_routes;
-    const Routing* m_routing; ///< Of m_routes, in force
+    EngineState m_state;
+    Port* m_ports; ///< Of the network
     LinkChanges m_changes;
     WireLosses m_losses;
-    uint64_t m_nowPs{0};
     uint64_t m_limitPs{0};
     uint64_t m_watchPs{NEVER_PS};         ///< Watch() is due before the first event after this [ps]
+    bool m_showsInstants{false};          ///< To an observer, until Watch() is due again
     uint64_t m_deadlockCheckPs{NEVER_PS}; ///< Next look for a deadlock [ps]
     bool m_deadlocked{false};             ///< Nothing more will be executed
     bool m_goesOn{false};                 ///< Also when all messages and tasks are done
     bool m_fetches{false}; ///< State is too large for a core's cache: fetch it ahead of time
     uint64_t m_events{0};
     uint64_t m_dataPackets{0};
-    uint64_t m_heldByHosts{0};
     /// Frames that programs have taken of links that account, and whether these had room
     std::unordered_map<FrameId, bool> m_taken;
     uint64_t m_delivered{0}; ///< Messages that have come to hosts here
-    uint32_t m_largestFrameBytes{MIN_FRAME_BYTES};
-    bool m_reachDiffers{false}; ///< Some port of a host does not serve some destination
     std::vector<NodeClass> m_nodeClasses;
     std::vector<LinkClass> m_linkClasses;
     bool m_linksDiffer{false}; ///< There are several classes of links
@@ -381,14 +378,15 @@ class Fabric final : public PacketLoop
     uint32_t m_firstAskTimer{0};     ///< Timer of port 0 to ask again
     std::vector<Ptr<Object>> m_plugins; ///< Owns what the classes and endpoints point to
     std::vector<std::function<void()>> m_attach; ///< While building: plug-ins to attach
-    SwitchView m_view{*this};           ///< Door of the plug-ins that only look
+    SwitchView m_view{m_state};         ///< For the plug-ins that only look
     std::vector<std::unique_ptr<LinkDoor>> m_linkDoors;
     std::vector<SwitchProgram*> m_programs; ///< Of all classes
     std::vector<std::unique_ptr<ProgramDoor>> m_programDoors;
-    std::unique_ptr<Telemetry> m_telemetry;
-    std::unique_ptr<SteadySkip> m_skip;
-    std::unique_ptr<EpisodeMemory> m_memory;
-    std::unique_ptr<PacketCapture> m_capture; ///< Null unless a host is captured
+    std::vector<Observer*> m_observers;
+    std::vector<Observer*> m_ofStarts;   ///< Those of them that wish for these
+    std::vector<Observer*> m_ofArrivals;
+    std::vector<Observer*> m_ofPauses;
+    std::vector<Observer*> m_ofFrames;
 
     Instant m_instant;            ///< Being executed
     std::vector<PortId> m_egress; ///< Of each frame in its arrivals that is at a switch

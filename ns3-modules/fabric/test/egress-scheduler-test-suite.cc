@@ -7,7 +7,6 @@
 
 #include "ns3/egress-scheduler.h"
 #include "ns3/link-flow-control.h"
-#include "ns3/test.h"
 
 #include <bit>
 
@@ -176,115 +175,73 @@ TwoClasses(TestNetwork& network, int64_t bytes, int64_t secondPs)
 
 } // namespace
 
-/// Oracle, by hand: 0.0 and 1.0 come first, then 0.1, 0.2 are served before 1.1, 1.2.
-class SchedulerChoosesEachFrame : public TestCase
-{
-  public:
-    SchedulerChoosesEachFrame()
-        : TestCase("a scheduler is asked for each frame and told of each that leaves")
-    {
-    }
+static Suite g_suite{"fabric-egress-scheduler", TestSuite::Type::SYSTEM};
 
-  private:
-    void DoRun() override
+/// Oracle, by hand: 0.0 and 1.0 come first, then 0.1, 0.2 are served before 1.1, 1.2.
+TEST_CASE(g_suite, "a scheduler is asked for each frame and told of each that leaves")
+{
+    TestNetwork network;
+    TwoClasses(network, 3000, 0);
+    network.Use("scheduler", "ns3::tests::LowestFirst");
+    network.Run();
+    std::vector<std::pair<uint32_t, uint32_t>> order;
+    for (const auto& seen : PacedDatagrams::seen)
     {
-        TestNetwork network;
-        TwoClasses(network, 3000, 0);
-        network.Use("scheduler", "ns3::tests::LowestFirst");
-        network.Run();
-        std::vector<std::pair<uint32_t, uint32_t>> order;
-        for (const auto& seen : PacedDatagrams::seen)
-        {
-            order.emplace_back(seen.frame.message, seen.frame.packet);
-        }
-        const decltype(order) expected{{0, 0}, {1, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}};
-        const std::vector<uint32_t> ready{1U << 3, 1U << 5, 0b101000, 0b101000, 1U << 5, 1U << 5};
-        NS_TEST_EXPECT_MSG_EQ((order == expected), true, "order");
-        NS_TEST_EXPECT_MSG_EQ(LowestFirst::attached, 1, "attached");
-        NS_TEST_EXPECT_MSG_EQ((LowestFirst::asked == ready), true, "what was ready");
-        NS_TEST_ASSERT_MSG_EQ(LowestFirst::sent.size(), 6, "each frame");
-        const std::vector<uint64_t> left{0, 0, 0, 0, 1000, 0};
-        for (size_t i = 0; i < left.size(); i++)
-        {
-            const auto& sent = LowestFirst::sent[i];
-            NS_TEST_EXPECT_MSG_EQ(sent.queueClass, (expected[i].first ? 5U : 3U), "class " << i);
-            NS_TEST_EXPECT_MSG_EQ(sent.wireBytes, 1020, "with framing " << i);
-            NS_TEST_EXPECT_MSG_EQ(sent.leftBytes, left[i], "it has left its queue " << i);
-            NS_TEST_EXPECT_MSG_EQ(LowestFirst::headBytes[i], 1000, "head " << i);
-        }
+        order.emplace_back(seen.frame.message, seen.frame.packet);
     }
-};
+    const decltype(order) expected{{0, 0}, {1, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}};
+    const std::vector<uint32_t> ready{1U << 3, 1U << 5, 0b101000, 0b101000, 1U << 5, 1U << 5};
+    NS_TEST_EXPECT_MSG_EQ((order == expected), true, "order");
+    NS_TEST_EXPECT_MSG_EQ(LowestFirst::attached, 1, "attached");
+    NS_TEST_EXPECT_MSG_EQ((LowestFirst::asked == ready), true, "what was ready");
+    NS_TEST_ASSERT_MSG_EQ(LowestFirst::sent.size(), 6, "each frame");
+    const std::vector<uint64_t> left{0, 0, 0, 0, 1000, 0};
+    for (size_t i = 0; i < left.size(); i++)
+    {
+        const auto& sent = LowestFirst::sent[i];
+        NS_TEST_EXPECT_MSG_EQ(sent.queueClass, (expected[i].first ? 5U : 3U), "class " << i);
+        NS_TEST_EXPECT_MSG_EQ(sent.wireBytes, 1020, "with framing " << i);
+        NS_TEST_EXPECT_MSG_EQ(sent.leftBytes, left[i], "it has left its queue " << i);
+        NS_TEST_EXPECT_MSG_EQ(LowestFirst::headBytes[i], 1000, "head " << i);
+    }
+}
 
 /**
  * Oracle, by hand: asked when the first frame comes (not yet), when the second of another class
  * comes (that one), when it has left (not yet), and at the time named.
  */
-class SchedulerHoldsAClassBack : public TestCase
+TEST_CASE(g_suite, "a class that may not go yet is asked for again at the time named")
 {
-  public:
-    SchedulerHoldsAClassBack()
-        : TestCase("a class that may not go yet is asked for again at the time named")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        TwoClasses(network, 1000, 2 * US_PS);
-        network.Use("scheduler",
-                    "ns3::tests::LowestFirst",
-                    {{"Held", "3"}, {"UntilPs", std::to_string(5 * US_PS)}});
-        network.Run();
-        const std::vector<uint32_t> ready{1U << 3, 0b101000, 1U << 3, 1U << 3};
-        NS_TEST_EXPECT_MSG_EQ((LowestFirst::asked == ready), true, "asked");
-        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), 2, "both came");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].timePs, 2 * 1020 * 80 + 4 * US_PS, "free");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[1].timePs, 1020 * 80 + 6 * US_PS, "held");
-    }
-};
+    TestNetwork network;
+    TwoClasses(network, 1000, 2 * US_PS);
+    network.Use("scheduler",
+                "ns3::tests::LowestFirst",
+                {{"Held", "3"}, {"UntilPs", std::to_string(5 * US_PS)}});
+    network.Run();
+    const std::vector<uint32_t> ready{1U << 3, 0b101000, 1U << 3, 1U << 3};
+    NS_TEST_EXPECT_MSG_EQ((LowestFirst::asked == ready), true, "asked");
+    NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), 2, "both came");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].timePs, 2 * 1020 * 80 + 4 * US_PS, "free");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[1].timePs, 1020 * 80 + 6 * US_PS, "held");
+}
 
 /**
  * Oracle, by hand: a class that flow control holds back is not there for the scheduler. It is asked
  * when the frame of the other class comes, and at 5 us, when the first may go; not in between.
  */
-class SchedulerDoesNotSeeWhatIsPaused : public TestCase
+TEST_CASE(g_suite, "a class that link flow control holds back")
 {
-  public:
-    SchedulerDoesNotSeeWhatIsPaused()
-        : TestCase("a class that link flow control holds back")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        TwoClasses(network, 1000, 2 * US_PS);
-        network.Use("scheduler", "ns3::tests::LowestFirst");
-        network.Use("flow_control", "ns3::tests::HoldsThree");
-        network.Run();
-        const std::vector<uint32_t> ready{1U << 5, 1U << 3};
-        NS_TEST_EXPECT_MSG_EQ((LowestFirst::asked == ready), true, "asked");
-        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), 2, "both came");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].timePs, 2 * 1020 * 80 + 4 * US_PS, "free");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[1].timePs, 1020 * 80 + 6 * US_PS, "paused");
-    }
-};
-
-class FabricEgressSchedulerTestSuite : public TestSuite
-{
-  public:
-    FabricEgressSchedulerTestSuite()
-        : TestSuite("fabric-egress-scheduler", Type::SYSTEM)
-    {
-        AddTestCase(new SchedulerChoosesEachFrame, Duration::QUICK);
-        AddTestCase(new SchedulerHoldsAClassBack, Duration::QUICK);
-        AddTestCase(new SchedulerDoesNotSeeWhatIsPaused, Duration::QUICK);
-    }
-};
-
-static FabricEgressSchedulerTestSuite g_fabricEgressSchedulerTestSuite; ///< Registers itself
+    TestNetwork network;
+    TwoClasses(network, 1000, 2 * US_PS);
+    network.Use("scheduler", "ns3::tests::LowestFirst");
+    network.Use("flow_control", "ns3::tests::HoldsThree");
+    network.Run();
+    const std::vector<uint32_t> ready{1U << 5, 1U << 3};
+    NS_TEST_EXPECT_MSG_EQ((LowestFirst::asked == ready), true, "asked");
+    NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), 2, "both came");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].timePs, 2 * 1020 * 80 + 4 * US_PS, "free");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[1].timePs, 1020 * 80 + 6 * US_PS, "paused");
+}
 
 } // namespace tests
 } // namespace ns3

@@ -7,7 +7,6 @@
 
 #include "ns3/forwarding-policy.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 
 #include <set>
 
@@ -191,153 +190,103 @@ FarAway(TestNetwork& network)
 
 } // namespace
 
+static Suite g_suite{"fabric-forwarding-policy", TestSuite::Type::SYSTEM};
+
 /// Oracle: counting. Only the first leaf has a choice for data, and the other for the answer.
-class PolicyIsAskedWhereThereIsAChoice : public TestCase
+TEST_CASES(PolicyIsAskedWhereThereIsAChoice,
+           "asked once per frame and choice, sees " + std::to_string(sees),
+           uint32_t sees)
 {
-  public:
-    explicit PolicyIsAskedWhereThereIsAChoice(uint32_t sees)
-        : TestCase("asked once per frame and choice, sees " + std::to_string(sees)),
-          m_sees(sees)
+    CountingForwarding::attached = 0;
+    TestNetwork network;
+    TwoWays(network, {{"Sees", std::to_string(sees)}});
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::attached, 1, "attached");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::wrong, "", "what it is asked");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedPackets.size(), PACKETS, "data");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedAnswers, 1, "answer");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::routed, 0, "no routes of its own");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 0, "no change");
+    for (const int64_t spine : {20, 21})
     {
+        NS_TEST_EXPECT_MSG_EQ(network.Port(10, spine, "sent_data_packets"),
+                              PACKETS / 2,
+                              "in turn, spine " << spine);
     }
-
-  private:
-    void DoRun() override
-    {
-        CountingForwarding::attached = 0;
-        TestNetwork network;
-        TwoWays(network, {{"Sees", std::to_string(m_sees)}});
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::attached, 1, "attached");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::wrong, "", "what it is asked");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedPackets.size(), PACKETS, "data");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedAnswers, 1, "answer");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::routed, 0, "no routes of its own");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 0, "no change");
-        for (const int64_t spine : {20, 21})
-        {
-            NS_TEST_EXPECT_MSG_EQ(network.Port(10, spine, "sent_data_packets"),
-                                  PACKETS / 2,
-                                  "in turn, spine " << spine);
-        }
-    }
-
-    uint32_t m_sees;
-};
+}
 
 /// Oracle: every second packet is lost before the switch, and the others take turns.
-class LostFramesTakeNoTurn : public TestCase
+TEST_CASES(LostFramesTakeNoTurn,
+           "a frame that is lost on its way is not asked about, sees " +
+           std::to_string(sees) + (isFar ? ", beside long wires" : ""),
+           uint32_t sees,
+           bool isFar)
 {
-  public:
-    LostFramesTakeNoTurn(uint32_t sees, bool isFar)
-        : TestCase("a frame that is lost on its way is not asked about, sees " +
-                   std::to_string(sees) + (isFar ? ", beside long wires" : "")),
-          m_sees(sees),
-          m_isFar(isFar)
+    TestNetwork network;
+    TwoWays(network, {{"Sees", std::to_string(sees)}});
+    if (isFar)
     {
+        FarAway(network);
     }
-
-  private:
-    void DoRun() override
+    for (int64_t ordinal = 1; ordinal <= PACKETS; ordinal += 2)
     {
-        TestNetwork network;
-        TwoWays(network, {{"Sees", std::to_string(m_sees)}});
-        if (m_isFar)
-        {
-            FarAway(network);
-        }
-        for (int64_t ordinal = 1; ordinal <= PACKETS; ordinal += 2)
-        {
-            network.Row("drops", {{"node", 0}, {"peer", 10}, {"ordinal", ordinal}});
-        }
-        network.Run();
-        const std::vector<uint32_t> expected{1, 3, 5, 7, 9};
-        NS_TEST_EXPECT_MSG_EQ((CountingForwarding::selectedPackets == expected), true, "packets");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 20, "sent_data_packets"), 3, "first, third, fifth");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 21, "sent_data_packets"), 2, "second, fourth");
+        network.Row("drops", {{"node", 0}, {"peer", 10}, {"ordinal", ordinal}});
     }
-
-    uint32_t m_sees;
-    bool m_isFar;
-};
+    network.Run();
+    const std::vector<uint32_t> expected{1, 3, 5, 7, 9};
+    NS_TEST_EXPECT_MSG_EQ((CountingForwarding::selectedPackets == expected), true, "packets");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(10, 20, "sent_data_packets"), 3, "first, third, fifth");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(10, 21, "sent_data_packets"), 2, "second, fourth");
+}
 
 /// Oracle: counting. A cut and a return, each followed by the routes.
-class PolicyIsToldOfNewRoutes : public TestCase
+TEST_CASE(g_suite, "a policy is told when groups have been numbered anew")
 {
-  public:
-    PolicyIsToldOfNewRoutes()
-        : TestCase("a policy is told when groups have been numbered anew")
+    CountingForwarding::attached = 0;
+    TestNetwork network;
+    TwoWays(network, {});
+    for (const auto& [timePs, rateBps] : {std::pair(2'500'000, int64_t{0}),
+                                          std::pair(6'500'000, 100 * GBPS)})
     {
+        network.Row("link_events",
+                    {{"time_ps", timePs}, {"node_a", 11}, {"node_b", 20},
+                      {"rate_bps", rateBps}});
     }
-
-  private:
-    void DoRun() override
-    {
-        CountingForwarding::attached = 0;
-        TestNetwork network;
-        TwoWays(network, {});
-        for (const auto& [timePs, rateBps] : {std::pair(2'500'000, int64_t{0}),
-                                              std::pair(6'500'000, 100 * GBPS)})
-        {
-            network.Row("link_events",
-                        {{"time_ps", timePs}, {"node_a", 11}, {"node_b", 20},
-                          {"rate_bps", rateBps}});
-        }
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 2, "changes");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::attached, 1, "attached");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::wrong, "", "what it is asked");
-        // Packets come to the leaf 1.0816 us after each full microsecond: 2 to 5 have one path.
-        const std::vector<uint32_t> expected{0, 1, 6, 7, 8, 9};
-        NS_TEST_EXPECT_MSG_EQ((CountingForwarding::selectedPackets == expected), true, "choices");
-    }
-};
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 2, "changes");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::attached, 1, "attached");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::wrong, "", "what it is asked");
+    // Packets come to the leaf 1.0816 us after each full microsecond: 2 to 5 have one path.
+    const std::vector<uint32_t> expected{0, 1, 6, 7, 8, 9};
+    NS_TEST_EXPECT_MSG_EQ((CountingForwarding::selectedPackets == expected), true, "choices");
+}
 
 /// Oracle: counting. Three switches for each of ten packets, and two more for the detour.
-class OwnRoutesComeFirst : public TestCase
+TEST_CASE(g_suite, "a policy with routes of its own is asked for every frame, at every switch")
 {
-  public:
-    OwnRoutesComeFirst()
-        : TestCase("a policy with routes of its own is asked for every frame, at every switch")
-    {
-    }
+    TestNetwork network;
+    TwoWays(network, {{"OwnRoutes", "true"}});
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Port(10, 30, "sent_data_packets"), PACKETS, "detour");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedPackets.size(), 0, "no choice left");
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedAnswers, 1, "the answer has one");
+    // 10, 30, 31, 11 for data; 11, 20 or 21, 10 for the answer.
+    NS_TEST_EXPECT_MSG_EQ(CountingForwarding::routed, 4 * PACKETS + 3, "asked");
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "done");
+}
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        TwoWays(network, {{"OwnRoutes", "true"}});
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 30, "sent_data_packets"), PACKETS, "detour");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedPackets.size(), 0, "no choice left");
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::selectedAnswers, 1, "the answer has one");
-        // 10, 30, 31, 11 for data; 11, 20 or 21, 10 for the answer.
-        NS_TEST_EXPECT_MSG_EQ(CountingForwarding::routed, 4 * PACKETS + 3, "asked");
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 1, "done");
-    }
-};
-
-class FabricForwardingPolicyTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricForwardingPolicyTestSuite()
-        : TestSuite("fabric-forwarding-policy", Type::SYSTEM)
+    for (const uint32_t sees : {0, 1, 2})
     {
-        for (const uint32_t sees : {0, 1, 2})
-        {
-            AddTestCase(new PolicyIsAskedWhereThereIsAChoice(sees), Duration::QUICK);
-        }
-        for (const uint32_t sees : {1, 2})
-        {
-            AddTestCase(new LostFramesTakeNoTurn(sees, false), Duration::QUICK);
-            AddTestCase(new LostFramesTakeNoTurn(sees, true), Duration::QUICK);
-        }
-        AddTestCase(new PolicyIsToldOfNewRoutes, Duration::QUICK);
-        AddTestCase(new OwnRoutesComeFirst, Duration::QUICK);
+        suite.Add(new PolicyIsAskedWhereThereIsAChoice(sees));
     }
-};
-
-static FabricForwardingPolicyTestSuite g_fabricForwardingPolicyTestSuite; ///< Registers itself
+    for (const uint32_t sees : {1, 2})
+    {
+        suite.Add(new LostFramesTakeNoTurn(sees, false));
+        suite.Add(new LostFramesTakeNoTurn(sees, true));
+    }
+}
 
 } // namespace tests
 } // namespace ns3

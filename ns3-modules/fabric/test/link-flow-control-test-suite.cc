@@ -6,7 +6,6 @@
 #include "test-network.h"
 
 #include "ns3/link-flow-control.h"
-#include "ns3/test.h"
 
 namespace ns3
 {
@@ -168,131 +167,82 @@ FivePackets(TestNetwork& network, const TestNetwork::Attributes& flowControl)
 
 } // namespace
 
+static Suite g_suite{"fabric-link-flow-control", TestSuite::Type::SYSTEM};
+
 /// Oracle: counting. Six frames over one switch: each arrives twice and is sent twice.
-class FlowControlIsToldOfEachFrame : public TestCase
+TEST_CASES(FlowControlIsToldOfEachFrame,
+           watches ? "all ends of a link" : "switches alone",
+           bool watches)
 {
-  public:
-    explicit FlowControlIsToldOfEachFrame(bool watches)
-        : TestCase(watches ? "all ends of a link" : "switches alone"),
-          m_watches(watches)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        FivePackets(network, {{"Watches", m_watches ? "true" : "false"}, {"TimerPs", "3000000"}});
-        network.Run();
-        const auto& calls = CountingFlowControl::calls;
-        NS_TEST_EXPECT_MSG_EQ(calls.attached, 1, "attached");
-        NS_TEST_EXPECT_MSG_EQ(calls.switchArrivals, PACKETS + 1, "into the switch");
-        NS_TEST_EXPECT_MSG_EQ(calls.hostArrivals, (m_watches ? PACKETS + 1 : 0), "into hosts");
-        NS_TEST_EXPECT_MSG_EQ(calls.departures, (m_watches ? 2 : 1) * (PACKETS + 1), "departures");
-        NS_TEST_EXPECT_MSG_EQ(calls.transmits, (m_watches ? 2 * (PACKETS + 1) : 0), "transmits");
-        NS_TEST_EXPECT_MSG_EQ(calls.timers, 1, "one timer");
-        NS_TEST_EXPECT_MSG_EQ(calls.timerPs, 3 * US_PS, "at its time");
-        NS_TEST_EXPECT_MSG_EQ(calls.downs + calls.ups + calls.controls, 0, "nothing else");
-    }
-
-    bool m_watches;
-};
+    TestNetwork network;
+    FivePackets(network, {{"Watches", watches ? "true" : "false"}, {"TimerPs", "3000000"}});
+    network.Run();
+    const auto& calls = CountingFlowControl::calls;
+    NS_TEST_EXPECT_MSG_EQ(calls.attached, 1, "attached");
+    NS_TEST_EXPECT_MSG_EQ(calls.switchArrivals, PACKETS + 1, "into the switch");
+    NS_TEST_EXPECT_MSG_EQ(calls.hostArrivals, (watches ? PACKETS + 1 : 0), "into hosts");
+    NS_TEST_EXPECT_MSG_EQ(calls.departures, (watches ? 2 : 1) * (PACKETS + 1), "departures");
+    NS_TEST_EXPECT_MSG_EQ(calls.transmits, (watches ? 2 * (PACKETS + 1) : 0), "transmits");
+    NS_TEST_EXPECT_MSG_EQ(calls.timers, 1, "one timer");
+    NS_TEST_EXPECT_MSG_EQ(calls.timerPs, 3 * US_PS, "at its time");
+    NS_TEST_EXPECT_MSG_EQ(calls.downs + calls.ups + calls.controls, 0, "nothing else");
+}
 
 /// Oracle: counting. Five packets of priority 3 are counted, their answer of priority 6 is not.
-class FlowControlCountsWhatItWants : public TestCase
+TEST_CASE(g_suite, "one class of two")
 {
-  public:
-    FlowControlCountsWhatItWants()
-        : TestCase("one class of two")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        FivePackets(network, {{"Counts", std::to_string(1U << 3)}});
-        network.Run(); // which holds what is counted against what is held
-        const auto& calls = CountingFlowControl::calls;
-        NS_TEST_EXPECT_MSG_EQ(calls.switchArrivals, PACKETS, "into the switch");
-        NS_TEST_EXPECT_MSG_EQ(calls.hostArrivals, PACKETS, "into hosts");
-        NS_TEST_EXPECT_MSG_EQ(calls.departures, 2 * PACKETS, "departures");
-        NS_TEST_EXPECT_MSG_EQ(calls.transmits, 2 * (PACKETS + 1), "all are watched");
-    }
-};
+    TestNetwork network;
+    FivePackets(network, {{"Counts", std::to_string(1U << 3)}});
+    network.Run(); // which holds what is counted against what is held
+    const auto& calls = CountingFlowControl::calls;
+    NS_TEST_EXPECT_MSG_EQ(calls.switchArrivals, PACKETS, "into the switch");
+    NS_TEST_EXPECT_MSG_EQ(calls.hostArrivals, PACKETS, "into hosts");
+    NS_TEST_EXPECT_MSG_EQ(calls.departures, 2 * PACKETS, "departures");
+    NS_TEST_EXPECT_MSG_EQ(calls.transmits, 2 * (PACKETS + 1), "all are watched");
+}
 
 /// Oracle: a cable has two ends; each hears of a cut, and of the return.
-class FlowControlIsToldOfCuts : public TestCase
+TEST_CASE(g_suite, "a link that is cut and comes back")
 {
-  public:
-    FlowControlIsToldOfCuts()
-        : TestCase("a link that is cut and comes back")
+    TestNetwork network;
+    FivePackets(network, {});
+    for (const auto& [timePs, rateBps] : {std::pair(40 * US_PS, int64_t{0}),
+                                          std::pair(50 * US_PS, 100 * GBPS)})
     {
+        network.Row("link_events",
+                    {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100},
+                      {"rate_bps", rateBps}});
     }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        FivePackets(network, {});
-        for (const auto& [timePs, rateBps] : {std::pair(40 * US_PS, int64_t{0}),
-                                              std::pair(50 * US_PS, 100 * GBPS)})
-        {
-            network.Row("link_events",
-                        {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100},
-                          {"rate_bps", rateBps}});
-        }
-        network.Flow(1, 0, 1000, 60 * US_PS); // so that the run lasts
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.downs, 2, "down");
-        NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.ups, 2, "up");
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 2, "both flows");
-    }
-};
+    network.Flow(1, 0, 1000, 60 * US_PS); // so that the run lasts
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.downs, 2, "down");
+    NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.ups, 2, "up");
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 2, "both flows");
+}
 
 /// A pause that a departure has caused is for the sake of no egress.
-class FlowControlPausesForNobody : public TestCase
+TEST_CASE(g_suite, "each departure sends a stop and a go to the other end")
 {
-  public:
-    FlowControlPausesForNobody()
-        : TestCase("each departure sends a stop and a go to the other end")
+    TestNetwork network;
+    FivePackets(network, {{"Stops", "true"}, {"Watches", "false"}});
+    network.GetFacade().Option("trace_pauses", 1);
+    network.Run();
+    // Each departure of data and of the answer pauses once; the pause for the answer's is
+    // still under way when the answer has come and the run ends.
+    NS_TEST_ASSERT_MSG_EQ(network.Rows("pauses"), PACKETS, "pauses");
+    for (size_t i = 0; i < network.Rows("pauses"); i++)
     {
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("pauses", "toward", i), -1, "pause " << i);
     }
+    NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.controls, 2 * PACKETS, "words");
+    NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.linkControlTransmits, 0, "not of its own");
+}
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        FivePackets(network, {{"Stops", "true"}, {"Watches", "false"}});
-        network.GetFacade().Option("trace_pauses", 1);
-        network.Run();
-        // Each departure of data and of the answer pauses once; the pause for the answer's is
-        // still under way when the answer has come and the run ends.
-        NS_TEST_ASSERT_MSG_EQ(network.Rows("pauses"), PACKETS, "pauses");
-        for (size_t i = 0; i < network.Rows("pauses"); i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(network.Cell("pauses", "toward", i), -1, "pause " << i);
-        }
-        NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.controls, 2 * PACKETS, "words");
-        NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.linkControlTransmits, 0, "not of its own");
-    }
-};
-
-class FabricLinkFlowControlTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricLinkFlowControlTestSuite()
-        : TestSuite("fabric-link-flow-control", Type::SYSTEM)
-    {
-        AddTestCase(new FlowControlIsToldOfEachFrame(true), Duration::QUICK);
-        AddTestCase(new FlowControlIsToldOfEachFrame(false), Duration::QUICK);
-        AddTestCase(new FlowControlIsToldOfCuts, Duration::QUICK);
-        AddTestCase(new FlowControlPausesForNobody, Duration::QUICK);
-        AddTestCase(new FlowControlCountsWhatItWants, Duration::QUICK);
-    }
-};
-
-static FabricLinkFlowControlTestSuite g_fabricLinkFlowControlTestSuite; ///< Registers itself
+    suite.Add(new FlowControlIsToldOfEachFrame(true));
+    suite.Add(new FlowControlIsToldOfEachFrame(false));
+}
 
 } // namespace tests
 } // namespace ns3

@@ -5,7 +5,6 @@
 #include "test-network.h"
 
 #include "ns3/switch-program.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 
@@ -106,114 +105,76 @@ ThreeWays(TestNetwork& network)
 
 } // namespace
 
-/// Oracle: counting. Packets 0, 3, 6 go first, 1, 4, 7 second, 2, 5 third; the answer is hashed.
-class ProgramRoutes : public TestCase
-{
-  public:
-    ProgramRoutes()
-        : TestCase("a program that routes data, and leaves the rest")
-    {
-    }
+static Suite g_suite{"fabric-program-routes", TestSuite::Type::SYSTEM};
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        ThreeWays(network);
-        network.Flow(0, 1, 8000);
-        network.Transport({{"GapPs", "10000000"}});
-        network.Row("link_events",
-                    {{"time_ps", 500 * US_PS}, {"node_a", 10}, {"node_b", 20}, {"rate_bps", 0}});
-        network.Flow(0, 1, 3000, 600 * US_PS); // two paths are left
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 20, "sent_data_packets"), 3, "first");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 21, "sent_data_packets"), 3 + 2, "second");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(10, 22, "sent_data_packets"), 2 + 1, "third");
-        NS_TEST_EXPECT_MSG_EQ(PortByNumber::asked, 3 * (11 + 2), "at every switch");
-        NS_TEST_EXPECT_MSG_EQ(PortByNumber::changes, 1, "new routes");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("summary", "rule_changes", 0), 7, "counted");
-        const auto back = std::count(PortByNumber::sources.begin(), PortByNumber::sources.end(), 1);
-        NS_TEST_EXPECT_MSG_EQ(back, 3 * 2, "answers come from host 1, data from host 0");
-    }
-};
+/// Oracle: counting. Packets 0, 3, 6 go first, 1, 4, 7 second, 2, 5 third; the answer is hashed.
+TEST_CASE(g_suite, "a program that routes data, and leaves the rest")
+{
+    TestNetwork network;
+    ThreeWays(network);
+    network.Flow(0, 1, 8000);
+    network.Transport({{"GapPs", "10000000"}});
+    network.Row("link_events",
+                {{"time_ps", 500 * US_PS}, {"node_a", 10}, {"node_b", 20}, {"rate_bps", 0}});
+    network.Flow(0, 1, 3000, 600 * US_PS); // two paths are left
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Port(10, 20, "sent_data_packets"), 3, "first");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(10, 21, "sent_data_packets"), 3 + 2, "second");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(10, 22, "sent_data_packets"), 2 + 1, "third");
+    NS_TEST_EXPECT_MSG_EQ(PortByNumber::asked, 3 * (11 + 2), "at every switch");
+    NS_TEST_EXPECT_MSG_EQ(PortByNumber::changes, 1, "new routes");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("summary", "rule_changes", 0), 7, "counted");
+    const auto back = std::count(PortByNumber::sources.begin(), PortByNumber::sources.end(), 1);
+    NS_TEST_EXPECT_MSG_EQ(back, 3 * 2, "answers come from host 1, data from host 0");
+}
 
 /// Oracle: hand. Hosts 0 and 1 have a link to either switch; one of host 1 is cut.
-class PortsNearestNow : public TestCase
+TEST_CASE(g_suite, "the nearest ports of a host, by the routes in force")
 {
-  public:
-    PortsNearestNow()
-        : TestCase("the nearest ports of a host, by the routes in force")
+    TestNetwork network;
+    for (const int64_t node : {0, 1})
     {
+        network.Host(node);
+        network.Switch(10 + node);
     }
-
-  private:
-    void DoRun() override
+    for (const int64_t host : {0, 1})
     {
-        TestNetwork network;
-        for (const int64_t node : {0, 1})
-        {
-            network.Host(node);
-            network.Switch(10 + node);
-        }
-        for (const int64_t host : {0, 1})
-        {
-            network.Link(host, 10);
-            network.Link(host, 11);
-        }
-        network.Use("program", "ns3::tests::PortByNumber");
-        network.Row("link_events",
-                    {{"time_ps", 5 * US_PS}, {"node_a", 1}, {"node_b", 11}, {"rate_bps", 0}});
-        network.Flow(0, 1, 1000, 100 * US_PS);
-        network.Transport();
-        network.Run();
-        const std::vector<size_t> expected{2, 1};
-        NS_TEST_EXPECT_MSG_EQ((PortByNumber::nearest == expected), true, "two, then one");
+        network.Link(host, 10);
+        network.Link(host, 11);
     }
-};
+    network.Use("program", "ns3::tests::PortByNumber");
+    network.Row("link_events",
+                {{"time_ps", 5 * US_PS}, {"node_a", 1}, {"node_b", 11}, {"rate_bps", 0}});
+    network.Flow(0, 1, 1000, 100 * US_PS);
+    network.Transport();
+    network.Run();
+    const std::vector<size_t> expected{2, 1};
+    NS_TEST_EXPECT_MSG_EQ((PortByNumber::nearest == expected), true, "two, then one");
+}
 
 /// Oracle: identities hold at the end of the run, and one packet less comes.
-class ProgramEndsAFrame : public TestCase
+TEST_CASES(ProgramEndsAFrame,
+           "a frame that is for a switch alone " + flowControl,
+           const std::string& flowControl)
 {
-  public:
-    explicit ProgramEndsAFrame(const std::string& flowControl)
-        : TestCase("a frame that is for a switch alone " + flowControl),
-          m_flowControl(flowControl)
+    TestNetwork network;
+    network.Star(2);
+    network.Flow(0, 1, 6000);
+    network.Use("program", "ns3::tests::PortByNumber", {{"Last", "5"}});
+    if (!flowControl.empty())
     {
+        network.Use("flow_control", flowControl);
     }
+    network.Transport();
+    NS_TEST_EXPECT_MSG_EQ(network.Complaint(), "", "identities");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 5, "five of six");
+}
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Star(2);
-        network.Flow(0, 1, 6000);
-        network.Use("program", "ns3::tests::PortByNumber", {{"Last", "5"}});
-        if (!m_flowControl.empty())
-        {
-            network.Use("flow_control", m_flowControl);
-        }
-        network.Transport();
-        NS_TEST_EXPECT_MSG_EQ(network.Complaint(), "", "identities");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 5, "five of six");
-    }
-
-    std::string m_flowControl;
-};
-
-class FabricProgramRoutesTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricProgramRoutesTestSuite()
-        : TestSuite("fabric-program-routes", Type::SYSTEM)
-    {
-        AddTestCase(new ProgramRoutes, Duration::QUICK);
-        AddTestCase(new PortsNearestNow, Duration::QUICK);
-        AddTestCase(new ProgramEndsAFrame(""), Duration::QUICK);
-        AddTestCase(new ProgramEndsAFrame("ns3::tests::LosslessThree"), Duration::QUICK);
-    }
-};
-
-static FabricProgramRoutesTestSuite g_fabricProgramRoutesTestSuite; ///< Registers itself
+    suite.Add(new ProgramEndsAFrame(""));
+    suite.Add(new ProgramEndsAFrame("ns3::tests::LosslessThree"));
+}
 
 } // namespace tests
 } // namespace ns3

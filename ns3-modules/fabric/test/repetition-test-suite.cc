@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/repetition.h"
-#include "ns3/test.h"
 
 namespace ns3
 {
@@ -31,91 +32,49 @@ Turns(size_t before, size_t period, size_t parts)
 
 } // namespace
 
-/// Oracle: by construction. A turn is seen once as many parts as it has, and LEAST, have repeated.
-class FindsTheLeastPeriod : public TestCase
-{
-  public:
-    FindsTheLeastPeriod()
-        : TestCase("the period of the end of a sequence, as soon as it is sure")
-    {
-    }
+static Suite g_suite{"fabric-repetition"};
 
-  private:
-    void DoRun() override
+/// Oracle: by construction. A turn is seen once as many parts as it has, and LEAST, have repeated.
+TEST_CASE(g_suite, "the period of the end of a sequence, as soon as it is sure")
+{
+    for (const size_t period : {1, 2, 7, 63, 64, 65, 200})
     {
-        for (const size_t period : {1, 2, 7, 63, 64, 65, 200})
+        const size_t sure = period + std::max(period, Repetition::LEAST);
+        for (const size_t before : {0, 1, 150})
         {
-            const size_t sure = period + std::max(period, Repetition::LEAST);
-            for (const size_t before : {0, 1, 150})
-            {
-                NS_TEST_EXPECT_MSG_EQ(Turns(before, period, sure).Period(), period, "whole");
-                NS_TEST_EXPECT_MSG_EQ(Turns(before, period, sure - 1).Period(), 0, "one less");
-                NS_TEST_EXPECT_MSG_EQ(Turns(before, period, 3 * sure).Period(), period, "more");
-            }
+            NS_TEST_EXPECT_MSG_EQ(Turns(before, period, sure).Period(), period, "whole");
+            NS_TEST_EXPECT_MSG_EQ(Turns(before, period, sure - 1).Period(), 0, "one less");
+            NS_TEST_EXPECT_MSG_EQ(Turns(before, period, 3 * sure).Period(), period, "more");
         }
     }
-};
+}
 
 /// Oracle: what comes last is another part than any before, so nothing has repeated.
-class KnowsWhenItEnds : public TestCase
+TEST_CASE(g_suite, "a part that differs ends a repetition")
 {
-  public:
-    KnowsWhenItEnds()
-        : TestCase("a part that differs ends a repetition")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        Repetition sequence = Turns(3, 5, 500);
-        NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), true, "499 is as 494");
-        NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(4), false, "and not as 495");
-        sequence.Add(77);
-        NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), false, "77 came never");
-        NS_TEST_EXPECT_MSG_EQ(sequence.Period(), 0, "so the end repeats nothing");
-    }
-};
+    Repetition sequence = Turns(3, 5, 500);
+    NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), true, "499 is as 494");
+    NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(4), false, "and not as 495");
+    sequence.Add(77);
+    NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), false, "77 came never");
+    NS_TEST_EXPECT_MSG_EQ(sequence.Period(), 0, "so the end repeats nothing");
+}
 
 /// Oracle: by construction. What is forgotten lies before the last period.
-class ForgetsWhatNoPeriodNeeds : public TestCase
+TEST_CASE(g_suite, "what goes on for long is followed with the parts of one period")
 {
-  public:
-    ForgetsWhatNoPeriodNeeds()
-        : TestCase("what goes on for long is followed with the parts of one period")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        Repetition sequence = Turns(0, 5, Repetition::MOST + 5);
-        sequence.Forget(5);
-        NS_TEST_EXPECT_MSG_EQ(sequence.Size(), Repetition::MOST + 5, "not too many yet");
-        const size_t parts = sequence.Size() + 1;
-        sequence.Add((parts - 1) % 5);
-        sequence.Forget(5);
-        NS_TEST_EXPECT_MSG_EQ(sequence.Size(), 5, "a period");
-        sequence.Add(parts % 5);
-        NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), true, "the next part in turn");
-        sequence.Add(parts % 5);
-        NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), false, "the same once more");
-    }
-};
-
-class RepetitionTestSuite : public TestSuite
-{
-  public:
-    RepetitionTestSuite()
-        : TestSuite("fabric-repetition", Type::UNIT)
-    {
-        AddTestCase(new FindsTheLeastPeriod(), Duration::QUICK);
-        AddTestCase(new KnowsWhenItEnds(), Duration::QUICK);
-        AddTestCase(new ForgetsWhatNoPeriodNeeds(), Duration::QUICK);
-    }
-};
-
-static RepetitionTestSuite g_repetitionTestSuite; ///< Registers itself
+    Repetition sequence = Turns(0, 5, Repetition::MOST + 5);
+    sequence.Forget(5);
+    NS_TEST_EXPECT_MSG_EQ(sequence.Size(), Repetition::MOST + 5, "not too many yet");
+    const size_t parts = sequence.Size() + 1;
+    sequence.Add((parts - 1) % 5);
+    sequence.Forget(5);
+    NS_TEST_EXPECT_MSG_EQ(sequence.Size(), 5, "a period");
+    sequence.Add(parts % 5);
+    NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), true, "the next part in turn");
+    sequence.Add(parts % 5);
+    NS_TEST_EXPECT_MSG_EQ(sequence.GoesOn(5), false, "the same once more");
+}
 
 } // namespace tests
 } // namespace ns3

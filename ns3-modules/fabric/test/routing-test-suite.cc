@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/fabric.h"
 #include "ns3/routing.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <map>
@@ -106,6 +107,8 @@ struct Graph
 };
 
 } // namespace
+
+static Suite g_suite{"fabric-routing"};
 
 /**
  * Oracle: from each switch to each host, all ports that lie on some shortest path and no other, in
@@ -243,20 +246,13 @@ class RoutesAreAllShortestPaths : public TestCase
     std::mt19937 m_random;
 };
 
-class FabricRoutingTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricRoutingTestSuite()
-        : TestSuite("fabric-routing", Type::UNIT)
+    for (uint32_t seed = 0; seed < 300; seed++)
     {
-        for (uint32_t seed = 0; seed < 300; seed++)
-        {
-            AddTestCase(new RoutesAreAllShortestPaths(seed), Duration::QUICK);
-        }
+        suite.Add(new RoutesAreAllShortestPaths(seed));
     }
-};
-
-static FabricRoutingTestSuite g_fabricRoutingTestSuite; ///< Registers itself
+}
 
 } // namespace tests
 } // namespace ns3

@@ -6,7 +6,6 @@
 #include "test-network.h"
 
 #include "ns3/switch-program.h"
-#include "ns3/test.h"
 
 namespace ns3
 {
@@ -160,53 +159,44 @@ SixPackets(TestNetwork& network,
 
 } // namespace
 
+static Suite g_suite{"fabric-switch-program", TestSuite::Type::SYSTEM};
+
 /// Oracle, by hand: each hop adds 8 bytes, and says when it sent what.
-class ProgramStampsEachHop : public TestCase
+TEST_CASES(ProgramStampsEachHop,
+           "in-band telemetry over " + std::to_string(switches) + " switches",
+           int64_t switches)
 {
-  public:
-    explicit ProgramStampsEachHop(int64_t switches)
-        : TestCase("in-band telemetry over " + std::to_string(switches) + " switches"),
-          m_switches(switches)
+    TestNetwork network;
+    SixPackets(network, switches, {});
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(StampAndHold::attached, 1, "attached");
+    NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, switches * (PACKETS + 1), "arrivals");
+    NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, switches * (PACKETS + 1), "departures");
+    NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS + 1, "all came");
+    for (int64_t packet = 0; packet < PACKETS; packet++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        SixPackets(network, m_switches, {});
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::attached, 1, "attached");
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, m_switches * (PACKETS + 1), "arrivals");
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, m_switches * (PACKETS + 1), "departures");
-        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS + 1, "all came");
-        for (int64_t packet = 0; packet < PACKETS; packet++)
+        const auto& seen = PacedDatagrams::seen[packet];
+        NS_TEST_ASSERT_MSG_EQ(static_cast<int64_t>(seen.hops.size()), switches, "hops");
+        NS_TEST_EXPECT_MSG_EQ(seen.frame.bytes, 1000 + 8 * switches, "size");
+        int64_t timePs = packet * GAP_PS;
+        for (int64_t hop = 0; hop < switches; hop++)
         {
-            const auto& seen = PacedDatagrams::seen[packet];
-            NS_TEST_ASSERT_MSG_EQ(static_cast<int64_t>(seen.hops.size()), m_switches, "hops");
-            NS_TEST_EXPECT_MSG_EQ(seen.frame.bytes, 1000 + 8 * m_switches, "size");
-            int64_t timePs = packet * GAP_PS;
-            for (int64_t hop = 0; hop < m_switches; hop++)
-            {
-                timePs += (1020 + 8 * hop) * 80 + US_PS;
-                const IntHop& stamp = seen.hops[hop];
-                NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.timePs),
-                                      timePs,
-                                      "when it left hop " << hop);
-                NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.sentBytes),
-                                      packet * (1008 + 8 * hop),
-                                      "sent before");
-                NS_TEST_EXPECT_MSG_EQ(stamp.queuedBytes, 0, "queue");
-                NS_TEST_EXPECT_MSG_EQ(stamp.rateBps, 100 * GBPS, "rate");
-            }
-            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(seen.timePs),
-                                  timePs + (1020 + 8 * m_switches) * 80 + US_PS,
-                                  "when it came");
+            timePs += (1020 + 8 * hop) * 80 + US_PS;
+            const IntHop& stamp = seen.hops[hop];
+            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.timePs),
+                                  timePs,
+                                  "when it left hop " << hop);
+            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(stamp.sentBytes),
+                                  packet * (1008 + 8 * hop),
+                                  "sent before");
+            NS_TEST_EXPECT_MSG_EQ(stamp.queuedBytes, 0, "queue");
+            NS_TEST_EXPECT_MSG_EQ(stamp.rateBps, 100 * GBPS, "rate");
         }
+        NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(seen.timePs),
+                              timePs + (1020 + 8 * switches) * 80 + US_PS,
+                              "when it came");
     }
-
-    int64_t m_switches;
-};
+}
 
 /// Oracle, by hand: every second packet comes 12 us later, after its successor.
 class ProgramHoldsAndInjects : public TestCase
@@ -259,139 +249,86 @@ class ProgramHoldsAndInjects : public TestCase
 };
 
 /// Oracle: what a program still has when the run ends is no error of the engine's books.
-class ProgramKeepsFrames : public TestCase
+TEST_CASES(ProgramKeepsFrames,
+           "frames that a program holds at the end " + flowControl,
+           const std::string& flowControl)
 {
-  public:
-    explicit ProgramKeepsFrames(const std::string& flowControl)
-        : TestCase("frames that a program holds at the end " + flowControl),
-          m_flowControl(flowControl)
+    TestNetwork network;
+    SixPackets(network, 1, {{"Every", "3"}});
+    if (!flowControl.empty())
     {
+        network.Use("flow_control", flowControl);
     }
-
-  private:
-    void DoRun() override
+    NS_TEST_EXPECT_MSG_EQ(network.Complaint(), "", "identities");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 4, "four of six");
+    if (flowControl == "ns3::Pfc") // its link accounts for both of 1000 bytes
     {
-        TestNetwork network;
-        SixPackets(network, 1, {{"Every", "3"}});
-        if (!m_flowControl.empty())
-        {
-            network.Use("flow_control", m_flowControl);
-        }
-        NS_TEST_EXPECT_MSG_EQ(network.Complaint(), "", "identities");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 4, "four of six");
-        if (m_flowControl == "ns3::Pfc") // its link accounts for both of 1000 bytes
-        {
-            NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "max_ingress_bytes"), 2000, "held");
-        }
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "max_ingress_bytes"), 2000, "held");
     }
-
-    std::string m_flowControl;
-};
+}
 
 /// A hook that nobody wants is not called.
-class ProgramHasOnlyItsHooks : public TestCase
+TEST_CASES(ProgramHasOnlyItsHooks, "hooks " + std::to_string(hooks), uint32_t hooks)
 {
-  public:
-    explicit ProgramHasOnlyItsHooks(uint32_t hooks)
-        : TestCase("hooks " + std::to_string(hooks)),
-          m_hooks(hooks)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        SixPackets(network, 1, {{"Hooks", std::to_string(m_hooks)}});
-        network.Run();
-        const bool arrives = m_hooks & SwitchProgram::ARRIVAL;
-        const bool departs = m_hooks & SwitchProgram::DEPARTURE;
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, (arrives ? PACKETS + 1 : 0), "arrivals");
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, (departs ? PACKETS + 1 : 0), "departures");
-    }
-
-    uint32_t m_hooks;
-};
+    TestNetwork network;
+    SixPackets(network, 1, {{"Hooks", std::to_string(hooks)}});
+    network.Run();
+    const bool arrives = hooks & SwitchProgram::ARRIVAL;
+    const bool departs = hooks & SwitchProgram::DEPARTURE;
+    NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, (arrives ? PACKETS + 1 : 0), "arrivals");
+    NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, (departs ? PACKETS + 1 : 0), "departures");
+}
 
 /// Oracle, by hand: as many bytes wait behind a frame as frames have come meanwhile.
-class ProgramSeesTheQueueBehind : public TestCase
+TEST_CASE(g_suite, "a departure is told how many bytes stay behind")
 {
-  public:
-    ProgramSeesTheQueueBehind()
-        : TestCase("a departure is told how many bytes stay behind")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        StampAndHold::Clear();
-        TestNetwork network;
-        network.Star(3);
-        network.Flow(0, 2, 3000);
-        network.Flow(1, 2, 3000);
-        network.Use("program", "ns3::tests::StampAndHold", {{"Hooks", "2"}});
-        network.Transport();
-        network.Run();
-        // Frames leave 640 ps more slowly than they come. At the second departure the next two
-        // have just come; at the third three wait behind, the last two among them.
-        const std::vector<uint64_t> behind{0, 2000, 3000, 2000, 1000, 0};
-        NS_TEST_EXPECT_MSG_EQ((StampAndHold::behindBytes == behind), true, "behind");
-    }
-};
+    StampAndHold::Clear();
+    TestNetwork network;
+    network.Star(3);
+    network.Flow(0, 2, 3000);
+    network.Flow(1, 2, 3000);
+    network.Use("program", "ns3::tests::StampAndHold", {{"Hooks", "2"}});
+    network.Transport();
+    network.Run();
+    // Frames leave 640 ps more slowly than they come. At the second departure the next two
+    // have just come; at the third three wait behind, the last two among them.
+    const std::vector<uint64_t> behind{0, 2000, 3000, 2000, 1000, 0};
+    NS_TEST_EXPECT_MSG_EQ((StampAndHold::behindBytes == behind), true, "behind");
+}
 
 /// Two programs at every switch: who takes a frame ends the arrival.
-class ProgramsAreCalledInOrder : public TestCase
+TEST_CASE(g_suite, "several programs, in the order in which they are listed")
 {
-  public:
-    ProgramsAreCalledInOrder()
-        : TestCase("several programs, in the order in which they are listed")
-    {
-    }
+    TestNetwork network;
+    SixPackets(network, 1, {{"Every", "1"}, {"Hooks", "1"}, {"HoldPs", "1000000"}});
+    network.Use("program", "ns3::tests::StampAndHold");
+    network.Run();
+    // The first takes all data; the second sees the answer alone, and all departures.
+    NS_TEST_EXPECT_MSG_EQ(StampAndHold::attached, 2, "attached");
+    NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, PACKETS + 2, "arrivals");
+    NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, PACKETS + 1, "departures");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS + 1, "all came");
+}
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        SixPackets(network, 1, {{"Every", "1"}, {"Hooks", "1"}, {"HoldPs", "1000000"}});
-        network.Use("program", "ns3::tests::StampAndHold");
-        network.Run();
-        // The first takes all data; the second sees the answer alone, and all departures.
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::attached, 2, "attached");
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::arrivals, PACKETS + 2, "arrivals");
-        NS_TEST_EXPECT_MSG_EQ(StampAndHold::departures, PACKETS + 1, "departures");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS + 1, "all came");
-    }
-};
-
-class FabricSwitchProgramTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricSwitchProgramTestSuite()
-        : TestSuite("fabric-switch-program", Type::SYSTEM)
+    for (const int64_t switches : {1, 2, 3})
     {
-        for (const int64_t switches : {1, 2, 3})
-        {
-            AddTestCase(new ProgramStampsEachHop(switches), Duration::QUICK);
-        }
-        AddTestCase(new ProgramHoldsAndInjects(""), Duration::QUICK);
-        AddTestCase(new ProgramHoldsAndInjects("ns3::tests::LosslessThree"), Duration::QUICK);
-        AddTestCase(new ProgramKeepsFrames(""), Duration::QUICK);
-        AddTestCase(new ProgramKeepsFrames("ns3::tests::LosslessThree"), Duration::QUICK);
-        AddTestCase(new ProgramKeepsFrames("ns3::Pfc"), Duration::QUICK);
-        AddTestCase(new ProgramKeepsFrames("ns3::CreditFlowControl"), Duration::QUICK);
-        AddTestCase(new ProgramHoldsAndInjects("ns3::Pfc"), Duration::QUICK);
-        AddTestCase(new ProgramHoldsAndInjects("ns3::Pfc", 1), Duration::QUICK);
-        for (const uint32_t hooks : {0, 1, 2, 3})
-        {
-            AddTestCase(new ProgramHasOnlyItsHooks(hooks), Duration::QUICK);
-        }
-        AddTestCase(new ProgramSeesTheQueueBehind, Duration::QUICK);
-        AddTestCase(new ProgramsAreCalledInOrder, Duration::QUICK);
+        suite.Add(new ProgramStampsEachHop(switches));
     }
-};
-
-static FabricSwitchProgramTestSuite g_fabricSwitchProgramTestSuite; ///< Registers itself
+    suite.Add(new ProgramHoldsAndInjects(""));
+    suite.Add(new ProgramHoldsAndInjects("ns3::tests::LosslessThree"));
+    suite.Add(new ProgramKeepsFrames(""));
+    suite.Add(new ProgramKeepsFrames("ns3::tests::LosslessThree"));
+    suite.Add(new ProgramKeepsFrames("ns3::Pfc"));
+    suite.Add(new ProgramKeepsFrames("ns3::CreditFlowControl"));
+    suite.Add(new ProgramHoldsAndInjects("ns3::Pfc"));
+    suite.Add(new ProgramHoldsAndInjects("ns3::Pfc", 1));
+    for (const uint32_t hooks : {0, 1, 2, 3})
+    {
+        suite.Add(new ProgramHasOnlyItsHooks(hooks));
+    }
+}
 
 } // namespace tests
 } // namespace ns3

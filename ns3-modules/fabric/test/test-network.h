@@ -3,6 +3,7 @@
 #ifndef TEST_NETWORK_H
 #define TEST_NETWORK_H
 
+#include "../../engine/test/test-case.h"
 #include "paced-datagrams.h"
 
 #include "ns3/fabric-facade.h"

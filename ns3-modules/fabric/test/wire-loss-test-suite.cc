@@ -5,7 +5,6 @@
 
 #include "test-network.h"
 
-#include "ns3/test.h"
 #include "ns3/wire-loss.h"
 
 namespace ns3
@@ -62,73 +61,57 @@ class EveryThird final : public WireLoss
 
 NS_OBJECT_ENSURE_REGISTERED(EveryThird);
 
+static Suite g_suite{"fabric-wire-loss", TestSuite::Type::SYSTEM};
+
 /**
  * Oracle, by hand: of 15 packets the first link loses 3, 6, 9, 12, 15 and spoils 5, 10, so 1, 2, 4,
  * 7, 8, 11, 13, 14 are left, counted from one; the second loses the third and sixth of these and
  * spoils the fifth.
  */
-class LossIsAskedOncePerFrame : public TestCase
+TEST_CASES(LossIsAskedOncePerFrame,
+           hasLinkControl ? "beside link control" : "frames of two links",
+           bool hasLinkControl)
 {
-  public:
-    explicit LossIsAskedOncePerFrame(bool hasLinkControl)
-        : TestCase(hasLinkControl ? "beside link control" : "frames of two links"),
-          m_hasLinkControl(hasLinkControl)
+    EveryThird::attached = 0;
+    TestNetwork network;
+    network.Star(2);
+    network.Flow(0, 1, 15'000);
+    network.Use("loss", "ns3::tests::EveryThird");
+    if (hasLinkControl)
     {
+        network.Use("flow_control",
+                    "ns3::tests::CountingFlowControl",
+                    {{"Stops", "true"}, {"Watches", "false"}});
     }
-
-  private:
-    void DoRun() override
+    network.Transport();
+    network.Run();
+    std::vector<uint32_t> sent;
+    for (uint32_t packet = 0; packet < 15; packet++)
     {
-        EveryThird::attached = 0;
-        TestNetwork network;
-        network.Star(2);
-        network.Flow(0, 1, 15'000);
-        network.Use("loss", "ns3::tests::EveryThird");
-        if (m_hasLinkControl)
-        {
-            network.Use("flow_control",
-                        "ns3::tests::CountingFlowControl",
-                        {{"Stops", "true"}, {"Watches", "false"}});
-        }
-        network.Transport();
-        network.Run();
-        std::vector<uint32_t> sent;
-        for (uint32_t packet = 0; packet < 15; packet++)
-        {
-            sent.push_back(packet);
-        }
-        const std::vector<uint32_t> left{0, 1, 3, 6, 7, 10, 12, 13};
-        std::vector<uint32_t> arrived;
-        for (const auto& seen : PacedDatagrams::seen)
-        {
-            arrived.push_back(seen.frame.packet);
-        }
-        const std::vector<uint32_t> expected{0, 1, 6, 12, 13};
-        NS_TEST_EXPECT_MSG_EQ(EveryThird::attached, 1, "attached");
-        NS_TEST_EXPECT_MSG_EQ(EveryThird::packets.size(), 2, "directions with data");
-        NS_TEST_EXPECT_MSG_EQ((EveryThird::packets[{0, 100}] == sent), true, "first link");
-        NS_TEST_EXPECT_MSG_EQ((EveryThird::packets[{100, 1}] == left), true, "second link");
-        NS_TEST_EXPECT_MSG_EQ((arrived == expected), true, "at the host");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_loss_frames"), 7, "lost");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_corrupt_frames"), 3, "corrupt");
-        NS_TEST_EXPECT_MSG_EQ(EveryThird::linkControl, 0, "link control is never lost");
+        sent.push_back(packet);
     }
+    const std::vector<uint32_t> left{0, 1, 3, 6, 7, 10, 12, 13};
+    std::vector<uint32_t> arrived;
+    for (const auto& seen : PacedDatagrams::seen)
+    {
+        arrived.push_back(seen.frame.packet);
+    }
+    const std::vector<uint32_t> expected{0, 1, 6, 12, 13};
+    NS_TEST_EXPECT_MSG_EQ(EveryThird::attached, 1, "attached");
+    NS_TEST_EXPECT_MSG_EQ(EveryThird::packets.size(), 2, "directions with data");
+    NS_TEST_EXPECT_MSG_EQ((EveryThird::packets[{0, 100}] == sent), true, "first link");
+    NS_TEST_EXPECT_MSG_EQ((EveryThird::packets[{100, 1}] == left), true, "second link");
+    NS_TEST_EXPECT_MSG_EQ((arrived == expected), true, "at the host");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_loss_frames"), 7, "lost");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_corrupt_frames"), 3, "corrupt");
+    NS_TEST_EXPECT_MSG_EQ(EveryThird::linkControl, 0, "link control is never lost");
+}
 
-    bool m_hasLinkControl;
-};
-
-class FabricWireLossTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricWireLossTestSuite()
-        : TestSuite("fabric-wire-loss", Type::SYSTEM)
-    {
-        AddTestCase(new LossIsAskedOncePerFrame(false), Duration::QUICK);
-        AddTestCase(new LossIsAskedOncePerFrame(true), Duration::QUICK);
-    }
-};
-
-static FabricWireLossTestSuite g_fabricWireLossTestSuite; ///< Registers itself
+    suite.Add(new LossIsAskedOncePerFrame(false));
+    suite.Add(new LossIsAskedOncePerFrame(true));
+}
 
 } // namespace tests
 } // namespace ns3

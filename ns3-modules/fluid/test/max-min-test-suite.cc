@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/counter-random.h"
 #include "ns3/max-min.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,75 +19,57 @@ namespace
 
 using Uses = std::vector<MaxMin::Use>;
 
+static Suite g_suite{"max-min"};
+
 /// Rates of a few flows over a few links against numbers found by hand.
-class ByHand : public TestCase
+TEST_CASE(g_suite, "progressive filling by hand")
 {
-  public:
-    ByHand()
-        : TestCase("progressive filling by hand")
-    {
-    }
+    // Links of 1; flow 0 crosses both, 1 the first, 2 and 3 the second. The second gives 1/3
+    // each and is full; the first leaves 2/3 to flow 1.
+    MaxMin network({1.0, 1.0});
+    const auto both = network.Add({{0, 1.0}, {1, 1.0}});
+    const auto first = network.Add({{0, 1.0}});
+    const auto third = network.Add({{1, 1.0}});
+    network.Add({{1, 1.0}});
+    network.Solve();
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(both), 1.0 / 3, 1e-12, "held back by link 1");
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(first), 2.0 / 3, 1e-12, "what flow 0 leaves");
+    NS_TEST_EXPECT_MSG_EQ(network.BottleneckOf(first), 0, "of flow 1");
 
-  private:
-    void DoRun() override
-    {
-        // Links of 1; flow 0 crosses both, 1 the first, 2 and 3 the second. The second gives 1/3
-        // each and is full; the first leaves 2/3 to flow 1.
-        MaxMin network({1.0, 1.0});
-        const auto both = network.Add({{0, 1.0}, {1, 1.0}});
-        const auto first = network.Add({{0, 1.0}});
-        const auto third = network.Add({{1, 1.0}});
-        network.Add({{1, 1.0}});
-        network.Solve();
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(both), 1.0 / 3, 1e-12, "held back by link 1");
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(first), 2.0 / 3, 1e-12, "what flow 0 leaves");
-        NS_TEST_EXPECT_MSG_EQ(network.BottleneckOf(first), 0, "of flow 1");
+    // Flow 2 ends: link 1 gives 1/2 each, and flow 1 has 1/2 too.
+    network.Remove(third);
+    network.Solve();
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(both), 0.5, 1e-12, "two are left on link 1");
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(first), 0.5, 1e-12, "two are left on link 0");
 
-        // Flow 2 ends: link 1 gives 1/2 each, and flow 1 has 1/2 too.
-        network.Remove(third);
-        network.Solve();
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(both), 0.5, 1e-12, "two are left on link 1");
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(first), 0.5, 1e-12, "two are left on link 0");
+    // Link 1 grows to 4: now link 0 holds both back, and 1 - 1/2 ... 4 - 1/2 is for flow 3.
+    network.SetCapacity(1, 4.0);
+    network.Solve();
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(both), 0.5, 1e-12, "link 0 is full");
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(3), 3.5, 1e-12, "what flow 0 leaves of link 1");
 
-        // Link 1 grows to 4: now link 0 holds both back, and 1 - 1/2 ... 4 - 1/2 is for flow 3.
-        network.SetCapacity(1, 4.0);
-        network.Solve();
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(both), 0.5, 1e-12, "link 0 is full");
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(3), 3.5, 1e-12, "what flow 0 leaves of link 1");
-
-        // A link that is cut stops those that cross it, and nobody else.
-        network.SetCapacity(0, 0.0);
-        network.Solve();
-        NS_TEST_EXPECT_MSG_EQ(network.RateOf(both), 0.0, "link 0 is cut");
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(3), 4.0, 1e-12, "alone on link 1");
-    }
-};
+    // A link that is cut stops those that cross it, and nobody else.
+    network.SetCapacity(0, 0.0);
+    network.Solve();
+    NS_TEST_EXPECT_MSG_EQ(network.RateOf(both), 0.0, "link 0 is cut");
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(3), 4.0, 1e-12, "alone on link 1");
+}
 
 /// A flow that is split takes a part of each link: shares weigh.
-class Shares : public TestCase
+TEST_CASE(g_suite, "a flow that is split over links")
 {
-  public:
-    Shares()
-        : TestCase("a flow that is split over links")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        // Flow 0 takes half of its rate of links 0 and 1, flow 1 all of its rate of link 0. All
-        // rates are equal as they rise: r / 2 + r = 1 on link 0, so r = 2/3.
-        MaxMin network({1.0, 1.0});
-        const auto split = network.Add({{0, 0.5}, {1, 0.5}});
-        const auto whole = network.Add({{0, 1.0}});
-        network.Solve();
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(split), 2.0 / 3, 1e-12, "split");
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(whole), 2.0 / 3, 1e-12, "whole");
-        network.Remove(whole);
-        network.Solve();
-        NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(split), 2.0, 1e-12, "both links are full");
-    }
-};
+    // Flow 0 takes half of its rate of links 0 and 1, flow 1 all of its rate of link 0. All
+    // rates are equal as they rise: r / 2 + r = 1 on link 0, so r = 2/3.
+    MaxMin network({1.0, 1.0});
+    const auto split = network.Add({{0, 0.5}, {1, 0.5}});
+    const auto whole = network.Add({{0, 1.0}});
+    network.Solve();
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(split), 2.0 / 3, 1e-12, "split");
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(whole), 2.0 / 3, 1e-12, "whole");
+    network.Remove(whole);
+    network.Solve();
+    NS_TEST_EXPECT_MSG_EQ_TOL(network.RateOf(split), 2.0, 1e-12, "both links are full");
+}
 
 /// Thousands of changes at random: after each the allocation is the max-min fair one.
 class Properties : public TestCase
@@ -221,49 +204,29 @@ class Properties : public TestCase
 };
 
 /// Far from a change nothing is filled anew.
-class Locality : public TestCase
+TEST_CASE(g_suite, "a change costs what is near it")
 {
-  public:
-    Locality()
-        : TestCase("a change costs what is near it")
+    // A thousand islands of two flows on one link: one flow less is one flow to fill.
+    constexpr uint32_t ISLANDS = 1000;
+    MaxMin network(std::vector<double>(ISLANDS, 1.0));
+    uint32_t last = 0;
+    for (uint32_t island = 0; island < ISLANDS; island++)
     {
+        network.Add({{island, 1.0}});
+        last = network.Add({{island, 1.0}});
     }
+    network.Solve();
+    const uint64_t before = network.Filled();
+    network.Remove(last);
+    const auto changed = network.Solve();
+    NS_TEST_EXPECT_MSG_EQ(network.Filled() - before, 1, "flows filled");
+    NS_TEST_EXPECT_MSG_EQ(changed.size(), 1, "flows with another rate");
+}
 
-  private:
-    void DoRun() override
-    {
-        // A thousand islands of two flows on one link: one flow less is one flow to fill.
-        constexpr uint32_t ISLANDS = 1000;
-        MaxMin network(std::vector<double>(ISLANDS, 1.0));
-        uint32_t last = 0;
-        for (uint32_t island = 0; island < ISLANDS; island++)
-        {
-            network.Add({{island, 1.0}});
-            last = network.Add({{island, 1.0}});
-        }
-        network.Solve();
-        const uint64_t before = network.Filled();
-        network.Remove(last);
-        const auto changed = network.Solve();
-        NS_TEST_EXPECT_MSG_EQ(network.Filled() - before, 1, "flows filled");
-        NS_TEST_EXPECT_MSG_EQ(changed.size(), 1, "flows with another rate");
-    }
-};
-
-class MaxMinTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    MaxMinTestSuite()
-        : TestSuite("max-min", Type::UNIT)
-    {
-        AddTestCase(new ByHand);
-        AddTestCase(new Shares);
-        AddTestCase(new Properties);
-        AddTestCase(new Locality);
-    }
-};
-
-MaxMinTestSuite g_maxMinTestSuite;
+    suite.Add(new Properties);
+}
 
 } // namespace
 

@@ -8,8 +8,6 @@
 
 #include "../../fabric/test/test-network.h"
 
-#include "ns3/test.h"
-
 #include <algorithm>
 
 namespace ns3

@@ -11,243 +11,159 @@ namespace tests
 
 using namespace fabric;
 
+static Suite g_suite{"homa-transport", TestSuite::Type::SYSTEM};
+
 /**
  * Up to RttBytes a message comes in one way and is answered once; a byte more waits for one GRANT.
  * Longer ones have a GRANT for each packet beyond the first six: 50 000 bytes are 35 packets.
  */
-class GrantsAreForWhatIsLonger : public TestCase
+TEST_CASES(GrantsAreForWhatIsLonger,
+           std::to_string(bytes) + " bytes need " + std::to_string(grants) + " grants",
+           int64_t bytes,
+           int64_t grants)
 {
-  public:
-    GrantsAreForWhatIsLonger(int64_t bytes, int64_t grants)
-        : TestCase(std::to_string(bytes) + " bytes need " + std::to_string(grants) + " grants"),
-          m_bytes(bytes),
-          m_grants(grants)
+    TestNetwork network;
+    Star(network, 2);
+    network.Flow(0, 1, bytes);
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Port(1, SWITCH, "sent_frames"), grants + 1, "and one ACK");
+    if (grants == 0)
     {
+        NS_TEST_EXPECT_MSG_EQ(EndPs(network, 0), OneWayPs(bytes), "one way");
     }
-
-  private:
-    void DoRun() override
+    else
     {
-        TestNetwork network;
-        Star(network, 2);
-        network.Flow(0, 1, m_bytes);
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.Port(1, SWITCH, "sent_frames"), m_grants + 1, "and one ACK");
-        if (m_grants == 0)
-        {
-            NS_TEST_EXPECT_MSG_EQ(EndPs(network, 0), OneWayPs(m_bytes), "one way");
-        }
-        else
-        {
-            NS_TEST_EXPECT_MSG_GT(EndPs(network, 0), OneWayPs(m_bytes), "and more");
-        }
+        NS_TEST_EXPECT_MSG_GT(EndPs(network, 0), OneWayPs(bytes), "and more");
     }
-
-    int64_t m_bytes;
-    int64_t m_grants;
-};
+}
 
 /**
  * A short message comes while a long one, granted or not, fills the receiver's link: of a higher
  * priority, it waits for the packet that is being sent, at the switch, and for none else.
  */
-class TheShortOneGoesFirst : public TestCase
+TEST_CASES(TheShortOneGoesFirst,
+           "a short message waits for one packet of a long one, RttBytes " +
+           std::to_string(rttBytes),
+           int64_t rttBytes)
 {
-  public:
-    explicit TheShortOneGoesFirst(int64_t rttBytes)
-        : TestCase("a short message waits for one packet of a long one, RttBytes " +
-                   std::to_string(rttBytes)),
-          m_rttBytes(rttBytes)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t START_PS = 50 * US_PS;
-        for (const int64_t phasePs : {0, 20'000, 40'000, 60'000, 80'000})
-        {
-            TestNetwork network;
-            LongAndShort(network,
-                         3000,
-                         START_PS + phasePs,
-                         {{"Cutoffs", "5000"}, {"RttBytes", std::to_string(m_rttBytes)}});
-            NS_TEST_EXPECT_MSG_LT_OR_EQ(EndPs(network, 1),
-                                        START_PS + phasePs + OneWayPs(3000) + PACKET_PS,
-                                        "one packet's time");
-            NS_TEST_EXPECT_MSG_GT(EndPs(network, 0), 200 * US_PS, "the long one is there");
-        }
-    }
-
-    int64_t m_rttBytes;
-};
-
-/// The source has the same order: of two messages to two hosts the shorter is as fast as alone.
-class TheSourceHasTheSameOrder : public TestCase
-{
-  public:
-    TheSourceHasTheSameOrder()
-        : TestCase("a source sends the shorter of two messages first")
-    {
-    }
-
-  private:
-    void DoRun() override
+    constexpr int64_t START_PS = 50 * US_PS;
+    for (const int64_t phasePs : {0, 20'000, 40'000, 60'000, 80'000})
     {
         TestNetwork network;
-        Star(network, 3, {{"RttBytes", "1000000"}});
-        network.Flow(0, 1, 900'000);
-        network.Flow(0, 2, 90'000, US_PS);
-        network.Run();
+        LongAndShort(network,
+                     3000,
+                     START_PS + phasePs,
+                     {{"Cutoffs", "5000"}, {"RttBytes", std::to_string(rttBytes)}});
         NS_TEST_EXPECT_MSG_LT_OR_EQ(EndPs(network, 1),
-                                    US_PS + OneWayPs(90'000) + PACKET_PS,
-                                    "the shorter");
+                                    START_PS + phasePs + OneWayPs(3000) + PACKET_PS,
+                                    "one packet's time");
+        NS_TEST_EXPECT_MSG_GT(EndPs(network, 0), 200 * US_PS, "the long one is there");
     }
-};
+}
+
+/// The source has the same order: of two messages to two hosts the shorter is as fast as alone.
+TEST_CASE(g_suite, "a source sends the shorter of two messages first")
+{
+    TestNetwork network;
+    Star(network, 3, {{"RttBytes", "1000000"}});
+    network.Flow(0, 1, 900'000);
+    network.Flow(0, 2, 90'000, US_PS);
+    network.Run();
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(EndPs(network, 1),
+                                US_PS + OneWayPs(90'000) + PACKET_PS,
+                                "the shorter");
+}
 
 /// Priorities are for switches. Host 1 grants the message of host 0 above the longer one of host 3;
 /// host 2 grants a single, shorter one at the lowest priority, which is as fast as alone.
-class PriorityIsNotTheSourcesOrder : public TestCase
+TEST_CASE(g_suite, "a source sends the shorter first although the longer has a higher priority")
 {
-  public:
-    PriorityIsNotTheSourcesOrder()
-        : TestCase("a source sends the shorter first although the longer has a higher priority")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t START_PS = 50 * US_PS;
-        constexpr int64_t SHORT = 500'000;
-        TestNetwork network;
-        Star(network, 4, {{"RttBytes", "100000"}, {"Overcommitment", "2"}});
-        network.Flow(3, 1, 9'000'000);
-        network.Flow(0, 1, 3'000'000);
-        network.Flow(0, 2, SHORT, START_PS);
-        network.Run();
-        const int64_t mostPs = START_PS + OneWayPs(SHORT) + PACKET_PS + 4 * US_PS; // first grants
-        NS_TEST_EXPECT_MSG_LT(EndPs(network, 2), mostPs, "the shorter");
-    }
-};
+    constexpr int64_t START_PS = 50 * US_PS;
+    constexpr int64_t SHORT = 500'000;
+    TestNetwork network;
+    Star(network, 4, {{"RttBytes", "100000"}, {"Overcommitment", "2"}});
+    network.Flow(3, 1, 9'000'000);
+    network.Flow(0, 1, 3'000'000);
+    network.Flow(0, 2, SHORT, START_PS);
+    network.Run();
+    const int64_t mostPs = START_PS + OneWayPs(SHORT) + PACKET_PS + 4 * US_PS; // first grants
+    NS_TEST_EXPECT_MSG_LT(EndPs(network, 2), mostPs, "the shorter");
+}
 
 /**
  * One packet is lost, the last but one that goes blind, so that nothing more comes: the receiver
  * asks for it ResendInterval after the packet behind it, and it takes a round trip.
  */
-class AsksWhenTheIntervalIsOver : public TestCase
+TEST_CASES(AsksWhenTheIntervalIsOver,
+           "a missing packet is asked for after " + std::to_string(intervalUs) + " us",
+           int64_t intervalUs)
 {
-  public:
-    explicit AsksWhenTheIntervalIsOver(int64_t intervalUs)
-        : TestCase("a missing packet is asked for after " + std::to_string(intervalUs) + " us"),
-          m_intervalUs(intervalUs)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t START_PS = 70 * US_PS; // no multiple of the interval
-        constexpr int64_t PACKETS = 6;           // all of them blind
-        TestNetwork network;
-        Star(network, 3, {{"ResendInterval", std::to_string(m_intervalUs) + "us"}});
-        network.Flow(0, 2, 1000);
-        network.Flow(1, 2, PACKETS * MTU, START_PS);
-        network.Row("drops", {{"node", 1}, {"peer", SWITCH}, {"ordinal", PACKETS - 1}});
-        network.Run();
-        constexpr int64_t GRANT_PS = (64 + 20) * 80;
-        const int64_t askedPs = START_PS + OneWayPs(PACKETS * MTU) + m_intervalUs * US_PS;
-        NS_TEST_EXPECT_MSG_EQ(EndPs(network, 1),
-                              askedPs + 2 * (GRANT_PS + US_PS) + 2 * (PACKET_PS + US_PS),
-                              "and comes");
-    }
-
-    int64_t m_intervalUs;
-};
+    constexpr int64_t START_PS = 70 * US_PS; // no multiple of the interval
+    constexpr int64_t PACKETS = 6;           // all of them blind
+    TestNetwork network;
+    Star(network, 3, {{"ResendInterval", std::to_string(intervalUs) + "us"}});
+    network.Flow(0, 2, 1000);
+    network.Flow(1, 2, PACKETS * MTU, START_PS);
+    network.Row("drops", {{"node", 1}, {"peer", SWITCH}, {"ordinal", PACKETS - 1}});
+    network.Run();
+    constexpr int64_t GRANT_PS = (64 + 20) * 80;
+    const int64_t askedPs = START_PS + OneWayPs(PACKETS * MTU) + intervalUs * US_PS;
+    NS_TEST_EXPECT_MSG_EQ(EndPs(network, 1),
+                          askedPs + 2 * (GRANT_PS + US_PS) + 2 * (PACKET_PS + US_PS),
+                          "and comes");
+}
 
 /// Whatever is lost, packets, grants, requests or the ACK, every message ends.
-class HomaHealsLosses : public TestCase
+TEST_CASE(g_suite, "with 2 % of all frames lost every message arrives")
 {
-  public:
-    HomaHealsLosses()
-        : TestCase("with 2 % of all frames lost every message arrives")
+    TestNetwork network;
+    network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.02"}});
+    Star(network, 6, {{"ResendInterval", "50us"}, {"Rto", "200us"}});
+    for (int64_t host = 0; host < 5; host++)
     {
+        network.Flow(host, 5, 300'000);
+        network.Flow(host, 5, 1000);
     }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.02"}});
-        Star(network, 6, {{"ResendInterval", "50us"}, {"Rto", "200us"}});
-        for (int64_t host = 0; host < 5; host++)
-        {
-            network.Flow(host, 5, 300'000);
-            network.Flow(host, 5, 1000);
-        }
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 10, "all are done");
-        NS_TEST_EXPECT_MSG_GT(network.Sum("ports", "dropped_loss_frames"), 30, "losses there were");
-    }
-};
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 10, "all are done");
+    NS_TEST_EXPECT_MSG_GT(network.Sum("ports", "dropped_loss_frames"), 30, "losses there were");
+}
 
 /// What cannot be is refused in one line.
-class WrongCutoffsAreRefused : public TestCase
+TEST_CASE(g_suite, "cutoffs that cannot be")
 {
-  public:
-    WrongCutoffsAreRefused()
-        : TestCase("cutoffs that cannot be")
+    const auto complaint = [](const std::string& cutoffs, const std::string& levels) {
+        TestNetwork network;
+        Star(network, 2, {{"Cutoffs", cutoffs}, {"ScheduledLevels", levels}});
+        network.Flow(0, 1, 1000);
+        return network.Complaint();
+    };
+    const auto has = [](const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    };
+    for (const char* wrong : {"2000,1000", "0", "a", "1000,,2000", "-1"})
     {
+        const std::string text = complaint(wrong, "4");
+        NS_TEST_EXPECT_MSG_EQ(has(text, "write rising numbers of bytes"), true, text);
     }
+    const std::string text = complaint("1000,2000", "6");
+    NS_TEST_EXPECT_MSG_EQ(has(text, "3 unscheduled priorities, which collide with 6"),
+                          true,
+                          text);
+    NS_TEST_EXPECT_MSG_EQ(complaint("1000,2000", "5"), "", "and this is fine");
+}
 
-  private:
-    void DoRun() override
-    {
-        const auto complaint = [](const std::string& cutoffs, const std::string& levels) {
-            TestNetwork network;
-            Star(network, 2, {{"Cutoffs", cutoffs}, {"ScheduledLevels", levels}});
-            network.Flow(0, 1, 1000);
-            return network.Complaint();
-        };
-        const auto has = [](const std::string& text, const std::string& part) {
-            return text.find(part) != std::string::npos;
-        };
-        for (const char* wrong : {"2000,1000", "0", "a", "1000,,2000", "-1"})
-        {
-            const std::string text = complaint(wrong, "4");
-            NS_TEST_EXPECT_MSG_EQ(has(text, "write rising numbers of bytes"), true, text);
-        }
-        const std::string text = complaint("1000,2000", "6");
-        NS_TEST_EXPECT_MSG_EQ(has(text, "3 unscheduled priorities, which collide with 6"),
-                              true,
-                              text);
-        NS_TEST_EXPECT_MSG_EQ(complaint("1000,2000", "5"), "", "and this is fine");
-    }
-};
-
-class HomaTransportTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HomaTransportTestSuite()
-        : TestSuite("homa-transport", Type::SYSTEM)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
-        add(new GrantsAreForWhatIsLonger(RTT_BYTES, 0));
-        add(new GrantsAreForWhatIsLonger(RTT_BYTES + 1, 1));
-        add(new GrantsAreForWhatIsLonger(RTT_BYTES - 500, 0));
-        add(new GrantsAreForWhatIsLonger(5 * RTT_BYTES, 29));
-        add(new TheShortOneGoesFirst(100'000));
-        add(new TheShortOneGoesFirst(3'000'000));
-        add(new TheSourceHasTheSameOrder);
-        add(new PriorityIsNotTheSourcesOrder);
-        add(new AsksWhenTheIntervalIsOver(100));
-        add(new AsksWhenTheIntervalIsOver(1000));
-        add(new HomaHealsLosses);
-        add(new WrongCutoffsAreRefused);
-    }
-};
-
-static HomaTransportTestSuite g_homaTransportTestSuite; ///< Registers itself
+    suite.Add(new GrantsAreForWhatIsLonger(RTT_BYTES, 0));
+    suite.Add(new GrantsAreForWhatIsLonger(RTT_BYTES + 1, 1));
+    suite.Add(new GrantsAreForWhatIsLonger(RTT_BYTES - 500, 0));
+    suite.Add(new GrantsAreForWhatIsLonger(5 * RTT_BYTES, 29));
+    suite.Add(new TheShortOneGoesFirst(100'000));
+    suite.Add(new TheShortOneGoesFirst(3'000'000));
+    suite.Add(new AsksWhenTheIntervalIsOver(100));
+    suite.Add(new AsksWhenTheIntervalIsOver(1000));
+}
 
 } // namespace tests
 } // namespace ns3

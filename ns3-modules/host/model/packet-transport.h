@@ -144,13 +144,6 @@ class PacketTransport : public Transport
     void SetHostTimer(uint64_t atPs);
     std::string Name(const char* attribute) const; ///< "ns3::T: Attribute", for messages
 
-    /// @return whether neither congestion control, nor what the path selector learns, nor an order
-    /// that says nothing of equals decides what becomes of a message
-    bool IsPlain() const
-    {
-        return !m_control && !m_reports && m_order != FlowOrder::By::LEAST_REMAINING;
-    }
-
     // ---- for MessageTransport
     void OpenFlow(Outbound& out, uint32_t message);
     void CloseFlow(const Outbound& out);

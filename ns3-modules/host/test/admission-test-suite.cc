@@ -4,8 +4,6 @@
 
 #include "../../fabric/test/test-network.h"
 
-#include "ns3/test.h"
-
 #include <string>
 #include <utility>
 
@@ -40,6 +38,8 @@ Small(TestNetwork::Attributes attributes = {})
 }
 
 } // namespace
+
+static Suite g_suite{"host-admission", TestSuite::Type::SYSTEM};
 
 /**
  * Oracle: closed form. Packet n leaves n packets' times at the admitted rate after the first, which
@@ -85,45 +85,25 @@ class AdmittedToATenth : public TestCase
 };
 
 /// Oracle: a rate below 0 is none.
-class RateBelowZero : public TestCase
+TEST_CASE(g_suite, "a rate below 0 is refused")
 {
-  public:
-    RateBelowZero()
-        : TestCase("a rate below 0 is refused")
-    {
-    }
+    TestNetwork network;
+    network.Star(2);
+    AdmittedFlow(network, 0, 1, -1);
+    network.Transport(Small(), "ns3::SprayTransport");
+    NS_TEST_EXPECT_MSG_NE(
+        network.Complaint().find("flow 0: rate_bps is -1000000000, not >= 0"),
+        std::string::npos,
+        "complaint");
+}
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Star(2);
-        AdmittedFlow(network, 0, 1, -1);
-        network.Transport(Small(), "ns3::SprayTransport");
-        NS_TEST_EXPECT_MSG_NE(
-            network.Complaint().find("flow 0: rate_bps is -1000000000, not >= 0"),
-            std::string::npos,
-            "complaint");
-    }
-};
-
-class HostAdmissionTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HostAdmissionTestSuite()
-        : TestSuite("host-admission", Type::SYSTEM)
-    {
-        const char* control = "ns3::tests::CountingControl[RateShare=0.5]";
-        AddTestCase(new AdmittedToATenth("ns3::SprayTransport", 0), Duration::QUICK);
-        AddTestCase(new AdmittedToATenth("ns3::RoceTransport", 16), Duration::QUICK);
-        AddTestCase(
-            new AdmittedToATenth("ns3::SprayTransport", 0, {{"CongestionControl", control}}),
-            Duration::QUICK);
-        AddTestCase(new RateBelowZero, Duration::QUICK);
-    }
-};
-
-static HostAdmissionTestSuite g_hostAdmissionTestSuite; ///< Registers itself
+    const char* control = "ns3::tests::CountingControl[RateShare=0.5]";
+    suite.Add(new AdmittedToATenth("ns3::SprayTransport", 0));
+    suite.Add(new AdmittedToATenth("ns3::RoceTransport", 16));
+    suite.Add(new AdmittedToATenth("ns3::SprayTransport", 0, {{"CongestionControl", control}}));
+}
 
 } // namespace tests
 } // namespace ns3

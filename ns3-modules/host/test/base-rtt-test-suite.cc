@@ -3,8 +3,6 @@
 #include "../../fabric/test/test-network.h"
 #include "counting-fakes.h"
 
-#include "ns3/test.h"
-
 namespace ns3
 {
 namespace tests
@@ -20,61 +18,44 @@ constexpr int64_t WIRES_PS = 4 * US_PS;
 
 } // namespace
 
+static Suite g_suite{"host-base-rtt", TestSuite::Type::SYSTEM};
+
 /**
  * What congestion control is told of the unloaded round trip is what a lone packet takes.
  *
  * Oracle: arithmetic. Stored and forwarded, both frames are put on two wires whole; cut through,
  * the switch begins with either when framing and the first 64 bytes are in.
  */
-class BaseRttIsThatOfALonePacket : public TestCase
+TEST_CASES(BaseRttIsThatOfALonePacket,
+           "base round trip, cut through after " + std::to_string(cutThroughBytes) +
+           " bytes",
+           int64_t cutThroughBytes,
+           int64_t rttPs)
 {
-  public:
-    BaseRttIsThatOfALonePacket(int64_t cutThroughBytes, int64_t rttPs)
-        : TestCase("base round trip, cut through after " + std::to_string(cutThroughBytes) +
-                   " bytes"),
-          m_cutThroughBytes(cutThroughBytes),
-          m_rttPs(rttPs)
-    {
-    }
+    CountingControl::calls = {};
+    TestNetwork network;
+    network.Star(2);
+    network.Flow(0, 1, 4096);
+    network.GetFacade().Option("cut_through_bytes", cutThroughBytes, 0);
+    network.Transport({{"CongestionControl", "ns3::tests::CountingControl"},
+                       {"HeaderBytes", "62"},
+                       {"AckBytes", "66"},
+                       {"RethBytes", "0"}},
+                      "ns3::RoceTransport");
+    network.Run();
+    const int64_t toldPs = CountingControl::calls.path.baseRttPs;
+    NS_TEST_EXPECT_MSG_EQ(toldPs, rttPs, "told");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sender_end_ps", 0), rttPs, "measured");
+}
 
-  private:
-    void DoRun() override
-    {
-        CountingControl::calls = {};
-        TestNetwork network;
-        network.Star(2);
-        network.Flow(0, 1, 4096);
-        network.GetFacade().Option("cut_through_bytes", m_cutThroughBytes, 0);
-        network.Transport({{"CongestionControl", "ns3::tests::CountingControl"},
-                           {"HeaderBytes", "62"},
-                           {"AckBytes", "66"},
-                           {"RethBytes", "0"}},
-                          "ns3::RoceTransport");
-        network.Run();
-        const int64_t toldPs = CountingControl::calls.path.baseRttPs;
-        NS_TEST_EXPECT_MSG_EQ(toldPs, m_rttPs, "told");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sender_end_ps", 0), m_rttPs, "measured");
-    }
-
-    int64_t m_cutThroughBytes;
-    int64_t m_rttPs;
-};
-
-class HostBaseRttTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HostBaseRttTestSuite()
-        : TestSuite("host-base-rtt", Type::SYSTEM)
-    {
-        constexpr int64_t STORED_PS = 2 * (DATA_BYTES + ACK_BYTES) * 80 + WIRES_PS;
-        constexpr int64_t HEAD_BYTES = 64 + 20;
-        constexpr int64_t CUT_PS = (2 * HEAD_BYTES + DATA_BYTES + ACK_BYTES) * 80 + WIRES_PS;
-        AddTestCase(new BaseRttIsThatOfALonePacket(0, STORED_PS), Duration::QUICK);
-        AddTestCase(new BaseRttIsThatOfALonePacket(64, CUT_PS), Duration::QUICK);
-    }
-};
-
-static HostBaseRttTestSuite g_hostBaseRttTestSuite; ///< Registers itself
+    constexpr int64_t STORED_PS = 2 * (DATA_BYTES + ACK_BYTES) * 80 + WIRES_PS;
+    constexpr int64_t HEAD_BYTES = 64 + 20;
+    constexpr int64_t CUT_PS = (2 * HEAD_BYTES + DATA_BYTES + ACK_BYTES) * 80 + WIRES_PS;
+    suite.Add(new BaseRttIsThatOfALonePacket(0, STORED_PS));
+    suite.Add(new BaseRttIsThatOfALonePacket(64, CUT_PS));
+}
 
 } // namespace tests
 } // namespace ns3

@@ -6,8 +6,6 @@
 #include "../../fabric/test/test-network.h"
 #include "counting-fakes.h"
 
-#include "ns3/test.h"
-
 namespace ns3
 {
 namespace tests
@@ -357,42 +355,28 @@ class TrimmedFramesAreNoPayload : public TransportCase
     }
 };
 
-class HostContractBatterySuite : public TestSuite
+static Suite g_suite{"host-contract-battery", TestSuite::Type::SYSTEM};
+
+ADD_CASES(g_suite)
 {
-  public:
-    HostContractBatterySuite()
-        : TestSuite("host-contract-battery", Type::SYSTEM)
+    const std::vector<std::pair<std::string, TestNetwork::Attributes>> transports{
+        {"ns3::RoceTransport", {{"RethBytes", "0"}}},
+        {"ns3::RoceTransport", {{"Recovery", "SelectiveRepeat"}, {"RethBytes", "0"}}},
+        {"ns3::SprayTransport", {{"ReorderPackets", "1"}}},
+    };
+    for (const auto& [type, attributes] : transports)
     {
-        const std::vector<std::pair<std::string, TestNetwork::Attributes>> transports{
-            {"ns3::RoceTransport", {{"RethBytes", "0"}}},
-            {"ns3::RoceTransport", {{"Recovery", "SelectiveRepeat"}, {"RethBytes", "0"}}},
-            {"ns3::SprayTransport", {{"ReorderPackets", "1"}}},
-        };
-        for (const auto& [type, attributes] : transports)
-        {
-            Add<EveryCallComesOnce>("every call comes once", type, attributes);
-            Add<OneLossPerEpisode>("one loss per episode", type, attributes);
-            Add<LastPacketTimesOut>("the last packet times out", type, attributes);
-            Add<WindowAndRateHold>("a window of four packets", type, attributes);
-            Add<RateHolds>("a quarter of the line rate", type, attributes);
-            Add<UpdatesComeInTime>("updates", type, attributes);
-            Add<MarksAndNotifications>("marks and notifications", type, attributes);
-            Add<WhatCannotBeIsRefused>("what cannot be", type, attributes);
-            Add<TrimmedFramesAreNoPayload>("trimmed frames", type, attributes);
-        }
+        suite.Add(new EveryCallComesOnce("every call comes once", type, attributes));
+        suite.Add(new OneLossPerEpisode("one loss per episode", type, attributes));
+        suite.Add(new LastPacketTimesOut("the last packet times out", type, attributes));
+        suite.Add(new WindowAndRateHold("a window of four packets", type, attributes));
+        suite.Add(new RateHolds("a quarter of the line rate", type, attributes));
+        suite.Add(new UpdatesComeInTime("updates", type, attributes));
+        suite.Add(new MarksAndNotifications("marks and notifications", type, attributes));
+        suite.Add(new WhatCannotBeIsRefused("what cannot be", type, attributes));
+        suite.Add(new TrimmedFramesAreNoPayload("trimmed frames", type, attributes));
     }
-
-  private:
-    template <typename Case>
-    void Add(const std::string& what,
-             const std::string& type,
-             const TestNetwork::Attributes& attributes)
-    {
-        AddTestCase(new Case(what, type, attributes), Duration::QUICK);
-    }
-};
-
-static HostContractBatterySuite g_hostContractBatterySuite; ///< Registers itself
+}
 
 } // namespace tests
 } // namespace ns3

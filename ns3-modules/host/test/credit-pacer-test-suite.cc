@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/credit-pacer.h"
 #include "ns3/event.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <map>
@@ -21,49 +22,41 @@ using namespace fabric;
 namespace
 {
 
-/// As NDP pulls: one packet each, at the rate of the link.
-class PullsAreFairAndPaced : public TestCase
-{
-  public:
-    PullsAreFairAndPaced()
-        : TestCase("pulls: round robin at the rate of the link")
-    {
-    }
+static Suite g_suite{"host-credit-pacer"};
 
-  private:
-    void DoRun() override
+/// As NDP pulls: one packet each, at the rate of the link.
+TEST_CASE(g_suite, "pulls: round robin at the rate of the link")
+{
+    // 1000 B at 8 Gb/s: a credit each us. Oracle: flows 0, 1, 2, 0, 1, 2, ... at 1, 2, 3 us.
+    CreditPacer pacer({1000, FlowOrder::By::ROUND_ROBIN, 8'000'000'000});
+    NS_TEST_EXPECT_MSG_EQ(pacer.NextPs(), NEVER_PS, "nobody wants any");
+    for (const uint32_t flow : {0, 1, 2})
     {
-        // 1000 B at 8 Gb/s: a credit each us. Oracle: flows 0, 1, 2, 0, 1, 2, ... at 1, 2, 3 us.
-        CreditPacer pacer({1000, FlowOrder::By::ROUND_ROBIN, 8'000'000'000});
-        NS_TEST_EXPECT_MSG_EQ(pacer.NextPs(), NEVER_PS, "nobody wants any");
-        for (const uint32_t flow : {0, 1, 2})
-        {
-            pacer.Want(flow, 10'000);
-        }
-        uint64_t nowPs = 1'000'000;
-        for (uint32_t i = 0; i < 30; i++)
-        {
-            const auto credit = pacer.Take(nowPs);
-            NS_TEST_ASSERT_MSG_EQ(credit.has_value(), true, "credit " << i);
-            NS_TEST_ASSERT_MSG_EQ(credit->flow, i % 3, "in turn");
-            NS_TEST_ASSERT_MSG_EQ(credit->bytes, 1000, "a quantum");
-            NS_TEST_ASSERT_MSG_EQ(pacer.Take(nowPs).has_value(), false, "not two at once");
-            nowPs += 1'000'000;
-            const uint64_t nextPs = i < 29 ? nowPs : NEVER_PS; // the last one is not waited for
-            NS_TEST_ASSERT_MSG_EQ(pacer.NextPs(), nextPs, "the next one, " << i);
-        }
-        NS_TEST_EXPECT_MSG_EQ(pacer.Take(nowPs).has_value(), false, "all have what they wanted");
-        NS_TEST_EXPECT_MSG_EQ(pacer.NextPs(), NEVER_PS, "nobody wants any");
-        pacer.SetRateBps(4'000'000'000);
-        pacer.Want(1, 2500);
-        std::vector<uint64_t> bytes;
-        for (nowPs = 100'000'000; bytes.size() < 3; nowPs += 2'000'000)
-        {
-            bytes.push_back(pacer.Take(nowPs)->bytes);
-        }
-        NS_TEST_EXPECT_MSG_EQ((bytes == std::vector<uint64_t>{1000, 1000, 500}), true, "the rest");
+        pacer.Want(flow, 10'000);
     }
-};
+    uint64_t nowPs = 1'000'000;
+    for (uint32_t i = 0; i < 30; i++)
+    {
+        const auto credit = pacer.Take(nowPs);
+        NS_TEST_ASSERT_MSG_EQ(credit.has_value(), true, "credit " << i);
+        NS_TEST_ASSERT_MSG_EQ(credit->flow, i % 3, "in turn");
+        NS_TEST_ASSERT_MSG_EQ(credit->bytes, 1000, "a quantum");
+        NS_TEST_ASSERT_MSG_EQ(pacer.Take(nowPs).has_value(), false, "not two at once");
+        nowPs += 1'000'000;
+        const uint64_t nextPs = i < 29 ? nowPs : NEVER_PS; // the last one is not waited for
+        NS_TEST_ASSERT_MSG_EQ(pacer.NextPs(), nextPs, "the next one, " << i);
+    }
+    NS_TEST_EXPECT_MSG_EQ(pacer.Take(nowPs).has_value(), false, "all have what they wanted");
+    NS_TEST_EXPECT_MSG_EQ(pacer.NextPs(), NEVER_PS, "nobody wants any");
+    pacer.SetRateBps(4'000'000'000);
+    pacer.Want(1, 2500);
+    std::vector<uint64_t> bytes;
+    for (nowPs = 100'000'000; bytes.size() < 3; nowPs += 2'000'000)
+    {
+        bytes.push_back(pacer.Take(nowPs)->bytes);
+    }
+    NS_TEST_EXPECT_MSG_EQ((bytes == std::vector<uint64_t>{1000, 1000, 500}), true, "the rest");
+}
 
 /// Oracle: what was wanted and forgotten, kept by hand; and who wanted first, if that is the order.
 class CreditIsConserved : public TestCase
@@ -138,21 +131,13 @@ class CreditIsConserved : public TestCase
     FlowOrder::By m_order;
 };
 
-class HostCreditPacerTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HostCreditPacerTestSuite()
-        : TestSuite("host-credit-pacer", Type::UNIT)
+    for (const auto order : {FlowOrder::By::ROUND_ROBIN, FlowOrder::By::FIRST_COME})
     {
-        AddTestCase(new PullsAreFairAndPaced, Duration::QUICK);
-        for (const auto order : {FlowOrder::By::ROUND_ROBIN, FlowOrder::By::FIRST_COME})
-        {
-            AddTestCase(new CreditIsConserved(order), Duration::QUICK);
-        }
+        suite.Add(new CreditIsConserved(order));
     }
-};
-
-HostCreditPacerTestSuite g_hostCreditPacerTestSuite; ///< Registers itself
+}
 
 } // namespace
 

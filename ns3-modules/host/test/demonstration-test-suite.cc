@@ -7,7 +7,6 @@
 #include "everything-control.h"
 
 #include "ns3/message-transport.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <map>
@@ -78,48 +77,39 @@ Incast(TestNetwork& network, int64_t senders)
 
 } // namespace
 
+static Suite g_suite{"host-demonstration", TestSuite::Type::SYSTEM};
+
 /**
  * Oracle: credit at 95 % of the link leaves no queue but that of the packets that need none, and
  * the transfer takes 1 / 0.95 of the payload's time and a few round trips.
  */
-class CreditKeepsTheQueueShort : public TestCase
+TEST_CASES(CreditKeepsTheQueueShort,
+           std::to_string(senders) + " senders with credit",
+           int64_t senders)
 {
-  public:
-    explicit CreditKeepsTheQueueShort(int64_t senders)
-        : TestCase(std::to_string(senders) + " senders with credit"),
-          m_senders(senders)
+    CreditTransport::requests = 0;
+    TestNetwork network;
+    Incast(network, senders);
+    network.Transport({}, "ns3::tests::CreditTransport");
+    network.Run();
+    const auto optimalPs = static_cast<double>(senders * MESSAGE * 80) / 0.95;
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(network.LastPs()),
+                              optimalPs,
+                              0.02 * optimalPs + 30 * US_PS,
+                              "completion");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(network.Port(100, 0, "max_queue_bytes"),
+                                senders * 5 * 4158,
+                                "queue");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "again");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(CreditTransport::requests, senders, "requests");
+    for (size_t row = 0; row < network.Rows("flows"); row++)
     {
+        const int64_t endPs = network.Cell("flows", "receiver_end_ps", row);
+        NS_TEST_EXPECT_MSG_GT(static_cast<double>(endPs),
+                              0.95 * optimalPs,
+                              "equal shares");
     }
-
-  private:
-    void DoRun() override
-    {
-        CreditTransport::requests = 0;
-        TestNetwork network;
-        Incast(network, m_senders);
-        network.Transport({}, "ns3::tests::CreditTransport");
-        network.Run();
-        const auto optimalPs = static_cast<double>(m_senders * MESSAGE * 80) / 0.95;
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(network.LastPs()),
-                                  optimalPs,
-                                  0.02 * optimalPs + 30 * US_PS,
-                                  "completion");
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(network.Port(100, 0, "max_queue_bytes"),
-                                    m_senders * 5 * 4158,
-                                    "queue");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "again");
-        NS_TEST_EXPECT_MSG_GT_OR_EQ(CreditTransport::requests, m_senders, "requests");
-        for (size_t row = 0; row < network.Rows("flows"); row++)
-        {
-            const int64_t endPs = network.Cell("flows", "receiver_end_ps", row);
-            NS_TEST_EXPECT_MSG_GT(static_cast<double>(endPs),
-                                  0.95 * optimalPs,
-                                  "equal shares");
-        }
-    }
-
-    int64_t m_senders;
-};
+}
 
 /// Oracle: the first of two messages of a host is the shorter one, the earlier one, or neither.
 class OrderOfMessages : public TestCase
@@ -171,82 +161,53 @@ class OrderOfMessages : public TestCase
 };
 
 /// Oracle: counting; without acknowledgements no frame comes back.
-class NobodyAcknowledges : public TestCase
+TEST_CASE(g_suite, "messages that nobody acknowledges")
 {
-  public:
-    NobodyAcknowledges()
-        : TestCase("messages that nobody acknowledges")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        Incast(network, 3);
-        network.Transport({}, "ns3::tests::Datagrams");
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "all are done");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(0, 100, "sent_frames"), 0, "no frame comes back");
-    }
-};
+    TestNetwork network;
+    Incast(network, 3);
+    network.Transport({}, "ns3::tests::Datagrams");
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "all are done");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(0, 100, "sent_frames"), 0, "no frame comes back");
+}
 
 /// Oracle: the link is shared without loss, its queue stays below what line rate would make of it.
-class EverythingControlShares : public TestCase
+TEST_CASES(EverythingControlShares,
+           "a congestion control that uses everything, " + transport.substr(5),
+           const std::string& transport)
 {
-  public:
-    explicit EverythingControlShares(const std::string& transport)
-        : TestCase("a congestion control that uses everything, " + transport.substr(5)),
-          m_transport(transport)
-    {
-    }
+    using Control = EverythingControl;
+    Control::hops = Control::notifications = Control::marked = Control::losses = 0;
+    TestNetwork network;
+    Incast(network, 4);
+    network.Use("program", "ns3::tests::WriteHops");
+    network.Use("queue", "ns3::RedEcn", {{"KminBytes", "100000"}, {"KmaxBytes", "100000"}});
+    network.Transport({{"CongestionControl", "ns3::tests::EverythingControl"}}, transport);
+    network.Run();
+    const auto optimalPs = static_cast<double>(4 * MESSAGE) * 80 * 4178 / 4096;
+    NS_TEST_EXPECT_MSG_LT(static_cast<double>(network.LastPs()), 1.35 * optimalPs, "link used");
+    NS_TEST_EXPECT_MSG_LT(network.Port(100, 0, "max_queue_bytes"), MESSAGE / 4, "queue");
+    const int64_t packets = 4 * ((MESSAGE + 4095) / 4096);
+    NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(Control::hops), packets, "a hop in each answer");
+    NS_TEST_EXPECT_MSG_EQ(Control::losses, 0, "losses");
+    NS_TEST_EXPECT_MSG_GT(Control::notifications, 0, "notifications");
+    NS_TEST_EXPECT_MSG_EQ((Control::marked > 0),
+                          (network.Sum("flows", "ecn_marked_packets") > 0),
+                          "marks are told");
+}
 
-  private:
-    void DoRun() override
-    {
-        using Control = EverythingControl;
-        Control::hops = Control::notifications = Control::marked = Control::losses = 0;
-        TestNetwork network;
-        Incast(network, 4);
-        network.Use("program", "ns3::tests::WriteHops");
-        network.Use("queue", "ns3::RedEcn", {{"KminBytes", "100000"}, {"KmaxBytes", "100000"}});
-        network.Transport({{"CongestionControl", "ns3::tests::EverythingControl"}}, m_transport);
-        network.Run();
-        const auto optimalPs = static_cast<double>(4 * MESSAGE) * 80 * 4178 / 4096;
-        NS_TEST_EXPECT_MSG_LT(static_cast<double>(network.LastPs()), 1.35 * optimalPs, "link used");
-        NS_TEST_EXPECT_MSG_LT(network.Port(100, 0, "max_queue_bytes"), MESSAGE / 4, "queue");
-        const int64_t packets = 4 * ((MESSAGE + 4095) / 4096);
-        NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(Control::hops), packets, "a hop in each answer");
-        NS_TEST_EXPECT_MSG_EQ(Control::losses, 0, "losses");
-        NS_TEST_EXPECT_MSG_GT(Control::notifications, 0, "notifications");
-        NS_TEST_EXPECT_MSG_EQ((Control::marked > 0),
-                              (network.Sum("flows", "ecn_marked_packets") > 0),
-                              "marks are told");
-    }
-
-    std::string m_transport;
-};
-
-class HostDemonstrationTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HostDemonstrationTestSuite()
-        : TestSuite("host-demonstration", Type::SYSTEM)
+    for (const int64_t senders : {1, 2, 8})
     {
-        for (const int64_t senders : {1, 2, 8})
-        {
-            AddTestCase(new CreditKeepsTheQueueShort(senders), Duration::QUICK);
-        }
-        AddTestCase(new OrderOfMessages, Duration::QUICK);
-        AddTestCase(new NobodyAcknowledges, Duration::QUICK);
-        for (const char* transport : {"ns3::RoceTransport", "ns3::SprayTransport"})
-        {
-            AddTestCase(new EverythingControlShares(transport), Duration::QUICK);
-        }
+        suite.Add(new CreditKeepsTheQueueShort(senders));
     }
-};
-
-static HostDemonstrationTestSuite g_hostDemonstrationTestSuite; ///< Registers itself
+    suite.Add(new OrderOfMessages);
+    for (const char* transport : {"ns3::RoceTransport", "ns3::SprayTransport"})
+    {
+        suite.Add(new EverythingControlShares(transport));
+    }
+}
 
 } // namespace tests
 } // namespace ns3

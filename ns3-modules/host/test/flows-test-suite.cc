@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/flow-order.h"
 #include "ns3/flow-slots.h"
 #include "ns3/packet-ring.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <map>
@@ -21,6 +22,8 @@ using namespace fabric;
 
 namespace
 {
+
+static Suite g_suite{"host-flows"};
 
 /// Oracle: a list of flows in the order of their last service, or sorted by key.
 class FlowOrderAgainstList : public TestCase
@@ -114,46 +117,36 @@ class FlowOrderAgainstList : public TestCase
 };
 
 /// Oracle: counting. Serving 70 000 flows in turn asks one flow for each packet.
-class ManyFlowsAreServedInTurn : public TestCase
+TEST_CASE(g_suite, "70 000 flows")
 {
-  public:
-    ManyFlowsAreServedInTurn()
-        : TestCase("70 000 flows")
+    constexpr uint32_t FLOWS = 70'000;
+    for (const auto by : {FlowOrder::By::ROUND_ROBIN, FlowOrder::By::LEAST_REMAINING})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t FLOWS = 70'000;
-        for (const auto by : {FlowOrder::By::ROUND_ROBIN, FlowOrder::By::LEAST_REMAINING})
+        FlowOrder order(by);
+        std::vector<uint32_t> left(FLOWS, 3);
+        for (uint32_t flow = 0; flow < FLOWS; flow++)
         {
-            FlowOrder order(by);
-            std::vector<uint32_t> left(FLOWS, 3);
-            for (uint32_t flow = 0; flow < FLOWS; flow++)
+            order.Push(flow, left[flow]);
+        }
+        uint64_t asked = 0;
+        uint64_t served = 0;
+        const auto judge = [&asked](uint32_t) {
+            asked++;
+            return FlowOrder::Verdict::TAKE;
+        };
+        for (uint32_t flow = order.PopFirst(judge); flow != FlowOrder::NOBODY;
+             flow = order.PopFirst(judge))
+        {
+            served++;
+            if (--left[flow] > 0)
             {
                 order.Push(flow, left[flow]);
             }
-            uint64_t asked = 0;
-            uint64_t served = 0;
-            const auto judge = [&asked](uint32_t) {
-                asked++;
-                return FlowOrder::Verdict::TAKE;
-            };
-            for (uint32_t flow = order.PopFirst(judge); flow != FlowOrder::NOBODY;
-                 flow = order.PopFirst(judge))
-            {
-                served++;
-                if (--left[flow] > 0)
-                {
-                    order.Push(flow, left[flow]);
-                }
-            }
-            NS_TEST_EXPECT_MSG_EQ(served, 3 * FLOWS, "all of all");
-            NS_TEST_EXPECT_MSG_EQ(asked, served, "without asking twice");
         }
+        NS_TEST_EXPECT_MSG_EQ(served, 3 * FLOWS, "all of all");
+        NS_TEST_EXPECT_MSG_EQ(asked, served, "without asking twice");
     }
-};
+}
 
 /// Oracle: a map from slot to what was written there.
 class SlotsKeepTheirStates : public TestCase
@@ -201,57 +194,36 @@ class SlotsKeepTheirStates : public TestCase
 };
 
 /// Oracle: a map from packet to note.
-class PacketRingAgainstMap : public TestCase
+TEST_CASE(g_suite, "notes of packets in flight")
 {
-  public:
-    PacketRingAgainstMap()
-        : TestCase("notes of packets in flight")
+    std::mt19937 random(13);
+    PacketRing<uint64_t> notes;
+    std::map<uint32_t, uint64_t> sent;
+    uint32_t base = 0;
+    uint32_t next = 0;
+    for (int step = 0; step < 20'000; step++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::mt19937 random(13);
-        PacketRing<uint64_t> notes;
-        std::map<uint32_t, uint64_t> sent;
-        uint32_t base = 0;
-        uint32_t next = 0;
-        for (int step = 0; step < 20'000; step++)
+        base += next > base ? random() % 2 * (random() % (next - base + 1)) : 0;
+        sent.erase(sent.begin(), sent.lower_bound(base));
+        const bool again = next > base && random() % 4 == 0;
+        const uint32_t packet = again ? base + random() % (next - base) : next;
+        next += !again;
+        const uint64_t note = random();
+        notes.Put(packet, base, note);
+        sent[packet] = note;
+        for (const auto& [known, value] : sent)
         {
-            base += next > base ? random() % 2 * (random() % (next - base + 1)) : 0;
-            sent.erase(sent.begin(), sent.lower_bound(base));
-            const bool again = next > base && random() % 4 == 0;
-            const uint32_t packet = again ? base + random() % (next - base) : next;
-            next += !again;
-            const uint64_t note = random();
-            notes.Put(packet, base, note);
-            sent[packet] = note;
-            for (const auto& [known, value] : sent)
-            {
-                NS_TEST_ASSERT_MSG_EQ(notes.Get(known), value, "packet " << known);
-            }
+            NS_TEST_ASSERT_MSG_EQ(notes.Get(known), value, "packet " << known);
         }
     }
-};
+}
 
-class HostFlowsTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HostFlowsTestSuite()
-        : TestSuite("host-flows", Type::UNIT)
-    {
-        AddTestCase(new FlowOrderAgainstList(FlowOrder::By::ROUND_ROBIN, "round robin"),
-                    Duration::QUICK);
-        AddTestCase(new FlowOrderAgainstList(FlowOrder::By::LEAST_REMAINING, "by key"),
-                    Duration::QUICK);
-        AddTestCase(new ManyFlowsAreServedInTurn, Duration::QUICK);
-        AddTestCase(new SlotsKeepTheirStates, Duration::QUICK);
-        AddTestCase(new PacketRingAgainstMap, Duration::QUICK);
-    }
-};
-
-HostFlowsTestSuite g_hostFlowsTestSuite; ///< Registers itself
+    suite.Add(new FlowOrderAgainstList(FlowOrder::By::ROUND_ROBIN, "round robin"));
+    suite.Add(new FlowOrderAgainstList(FlowOrder::By::LEAST_REMAINING, "by key"));
+    suite.Add(new SlotsKeepTheirStates);
+}
 
 } // namespace
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/packet-window.h"
-#include "ns3/test.h"
 
 #include <random>
 #include <set>
@@ -12,6 +13,8 @@ namespace tests
 {
 
 using namespace fabric;
+
+static Suite g_suite{"host-packet-window"};
 
 /// Oracle: the set of all numbers ever added, and a base below which everything counts as added.
 class PacketWindowAgainstSet : public TestCase
@@ -98,21 +101,14 @@ class PacketWindowAgainstSet : public TestCase
     std::set<uint32_t> m_added;
 };
 
-class HostPacketWindowTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HostPacketWindowTestSuite()
-        : TestSuite("host-packet-window", Type::UNIT)
+    for (const uint32_t span : {1U, 2U, 63U, 64U, 65U, 128U, 1000U, 5000U})
     {
-        for (const uint32_t span : {1U, 2U, 63U, 64U, 65U, 128U, 1000U, 5000U})
-        {
-            AddTestCase(new PacketWindowAgainstSet(span, span, 0), Duration::QUICK);
-            AddTestCase(new PacketWindowAgainstSet(span + 1, span, 12'345), Duration::QUICK);
-        }
+        suite.Add(new PacketWindowAgainstSet(span, span, 0));
+        suite.Add(new PacketWindowAgainstSet(span + 1, span, 12'345));
     }
-};
-
-static HostPacketWindowTestSuite g_hostPacketWindowTestSuite; ///< Registers itself
+}
 
 } // namespace tests
 } // namespace ns3

@@ -5,8 +5,6 @@
 
 #include "../../fabric/test/test-network.h"
 
-#include "ns3/test.h"
-
 namespace ns3
 {
 namespace tests

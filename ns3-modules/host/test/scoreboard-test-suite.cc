@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/scoreboard.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <random>
@@ -17,6 +18,8 @@ using namespace fabric;
 
 namespace
 {
+
+static Suite g_suite{"host-scoreboard"};
 
 /// Oracle: three sets of packet numbers, kept by hand.
 class ScoreboardAgainstSets : public TestCase
@@ -119,54 +122,36 @@ class ScoreboardAgainstSets : public TestCase
 };
 
 /// Oracle: written out by hand.
-class GoBackNOnTheScoreboard : public TestCase
+TEST_CASE(g_suite, "scoreboard that goes back")
 {
-  public:
-    GoBackNOnTheScoreboard()
-        : TestCase("scoreboard that goes back")
+    Scoreboard board;
+    board.Reset(10);
+    for (uint32_t packet = 0; packet < 6; packet++)
     {
+        NS_TEST_EXPECT_MSG_EQ(board.Take().again, false, "new");
     }
-
-  private:
-    void DoRun() override
+    NS_TEST_EXPECT_MSG_EQ(board.ArrivedBelow(2), 2, "0 and 1");
+    board.Rewind(2);
+    NS_TEST_EXPECT_MSG_EQ(board.InFlight(), 0, "nothing that is waited for");
+    NS_TEST_EXPECT_MSG_EQ(board.HasOut(), true, "but something was sent");
+    for (uint32_t packet = 2; packet < 10; packet++)
     {
-        Scoreboard board;
-        board.Reset(10);
-        for (uint32_t packet = 0; packet < 6; packet++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(board.Take().again, false, "new");
-        }
-        NS_TEST_EXPECT_MSG_EQ(board.ArrivedBelow(2), 2, "0 and 1");
-        board.Rewind(2);
-        NS_TEST_EXPECT_MSG_EQ(board.InFlight(), 0, "nothing that is waited for");
-        NS_TEST_EXPECT_MSG_EQ(board.HasOut(), true, "but something was sent");
-        for (uint32_t packet = 2; packet < 10; packet++)
-        {
-            const auto [taken, again] = board.Take();
-            NS_TEST_EXPECT_MSG_EQ(taken, packet, "in order");
-            NS_TEST_EXPECT_MSG_EQ(again, (packet < 6), "sent before");
-        }
-        board.Rewind(3);
-        NS_TEST_EXPECT_MSG_EQ(board.ArrivedBelow(8), 6, "that were on their way after all");
-        NS_TEST_EXPECT_MSG_EQ(board.Next(), 8, "they are not sent again");
+        const auto [taken, again] = board.Take();
+        NS_TEST_EXPECT_MSG_EQ(taken, packet, "in order");
+        NS_TEST_EXPECT_MSG_EQ(again, (packet < 6), "sent before");
     }
-};
+    board.Rewind(3);
+    NS_TEST_EXPECT_MSG_EQ(board.ArrivedBelow(8), 6, "that were on their way after all");
+    NS_TEST_EXPECT_MSG_EQ(board.Next(), 8, "they are not sent again");
+}
 
-class HostScoreboardTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HostScoreboardTestSuite()
-        : TestSuite("host-scoreboard", Type::UNIT)
+    for (uint32_t seed = 1; seed <= 8; seed++)
     {
-        for (uint32_t seed = 1; seed <= 8; seed++)
-        {
-            AddTestCase(new ScoreboardAgainstSets(seed), Duration::QUICK);
-        }
-        AddTestCase(new GoBackNOnTheScoreboard, Duration::QUICK);
+        suite.Add(new ScoreboardAgainstSets(seed));
     }
-};
-
-HostScoreboardTestSuite g_hostScoreboardTestSuite; ///< Registers itself
+}
 
 } // namespace
 

@@ -2,8 +2,6 @@
 
 #include "../../fabric/test/test-network.h"
 
-#include "ns3/test.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -45,196 +43,137 @@ Arrivals(TestNetwork& network,
     return came;
 }
 
+static Suite g_suite{"loss", TestSuite::Type::SYSTEM};
+
 /// Oracle: a binomial count.
-class LossesAreBinomial : public TestCase
+TEST_CASES(LossesAreBinomial,
+           type + " " + ratio + ", frames of " + std::to_string(packetBytes),
+           const std::string& type,
+           const std::string& ratio,
+           uint32_t packetBytes,
+           double expected)
 {
-  public:
-    LossesAreBinomial(const std::string& type,
-                      const std::string& ratio,
-                      uint32_t packetBytes,
-                      double expected)
-        : TestCase(type + " " + ratio + ", frames of " + std::to_string(packetBytes)),
-          m_type(type),
-          m_ratio(ratio),
-          m_packetBytes(packetBytes),
-          m_expected(expected)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        const auto came = Arrivals(network, m_type, {{"Ratio", m_ratio}}, m_packetBytes);
-        const auto lost = std::count(came.begin(), came.end(), false);
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(lost),
-                                  FRAMES * m_expected,
-                                  SIGMAS * std::sqrt(FRAMES * m_expected * (1 - m_expected)),
-                                  "frames that did not come");
-        const bool isLoss = m_type == "ns3::IndependentLoss";
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_loss_frames"),
-                              (isLoss ? lost : 0),
-                              "counted as lost");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_corrupt_frames"),
-                              (isLoss ? 0 : lost),
-                              "counted as corrupt");
-    }
-
-    std::string m_type;
-    std::string m_ratio;
-    uint32_t m_packetBytes;
-    double m_expected;
-};
+    TestNetwork network;
+    const auto came = Arrivals(network, type, {{"Ratio", ratio}}, packetBytes);
+    const auto lost = std::count(came.begin(), came.end(), false);
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(lost),
+                              FRAMES * expected,
+                              SIGMAS * std::sqrt(FRAMES * expected * (1 - expected)),
+                              "frames that did not come");
+    const bool isLoss = type == "ns3::IndependentLoss";
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_loss_frames"),
+                          (isLoss ? lost : 0),
+                          "counted as lost");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_corrupt_frames"),
+                          (isLoss ? 0 : lost),
+                          "counted as corrupt");
+}
 
 /**
  * Oracle: lengths of bursts and gaps are geometric with the means given, so their averages over n
  * have a deviation of sqrt(m (m - 1) / n).
  */
-class BurstsAreGeometric : public TestCase
+TEST_CASES(BurstsAreGeometric,
+           "bursts of " + std::to_string(burst) + " every " + std::to_string(gap),
+           double burst,
+           double gap)
 {
-  public:
-    BurstsAreGeometric(double burst, double gap)
-        : TestCase("bursts of " + std::to_string(burst) + " every " + std::to_string(gap)),
-          m_burst(burst),
-          m_gap(gap)
+    TestNetwork network;
+    const auto came = Arrivals(
+        network,
+        "ns3::GilbertElliott",
+        {{"MeanBurst", std::to_string(burst)}, {"MeanGap", std::to_string(gap)}});
+    std::vector<double> frames(2); // lost, came
+    std::vector<double> runs(2);
+    for (size_t i = 0; i < came.size(); i++)
     {
+        frames[came[i]]++;
+        runs[came[i]] += i == 0 || came[i] != came[i - 1];
     }
-
-  private:
-    void DoRun() override
+    for (const bool isGap : {false, true})
     {
-        TestNetwork network;
-        const auto came = Arrivals(
-            network,
-            "ns3::GilbertElliott",
-            {{"MeanBurst", std::to_string(m_burst)}, {"MeanGap", std::to_string(m_gap)}});
-        std::vector<double> frames(2); // lost, came
-        std::vector<double> runs(2);
-        for (size_t i = 0; i < came.size(); i++)
-        {
-            frames[came[i]]++;
-            runs[came[i]] += i == 0 || came[i] != came[i - 1];
-        }
-        for (const bool isGap : {false, true})
-        {
-            const double mean = isGap ? m_gap : m_burst;
-            NS_TEST_EXPECT_MSG_EQ_TOL(frames[isGap] / runs[isGap],
-                                      mean,
-                                      SIGMAS * std::sqrt(mean * (mean - 1) / runs[isGap]) + 1e-9,
-                                      (isGap ? "mean gap" : "mean burst"));
-        }
+        const double mean = isGap ? gap : burst;
+        NS_TEST_EXPECT_MSG_EQ_TOL(frames[isGap] / runs[isGap],
+                                  mean,
+                                  SIGMAS * std::sqrt(mean * (mean - 1) / runs[isGap]) + 1e-9,
+                                  (isGap ? "mean gap" : "mean burst"));
     }
-
-    double m_burst;
-    double m_gap;
-};
+}
 
 /**
  * Oracle: the share of bad frames is pi = b / (b + g), so the loss is pi h_bad + (1 - pi) h_good.
  * Frames at a distance k have a covariance (h_bad - h_good)^2 pi (1 - pi) r^k with
  * r = 1 - 1/b - 1/g, which the variance of the count sums up.
  */
-class BothStatesLose : public TestCase
+TEST_CASE(g_suite, "losses in the good and in the bad state")
 {
-  public:
-    BothStatesLose()
-        : TestCase("losses in the good and in the bad state")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr double BURST = 20;
-        constexpr double GAP = 80;
-        constexpr double BAD = 0.5;
-        constexpr double GOOD = 0.01;
-        TestNetwork network;
-        const auto came = Arrivals(network,
-                                   "ns3::GilbertElliott",
-                                   {{"MeanBurst", "20"},
-                                    {"MeanGap", "80"},
-                                    {"LossInBad", "0.5"},
-                                    {"LossInGood", "0.01"}});
-        const double share = BURST / (BURST + GAP);
-        const double ratio = share * BAD + (1 - share) * GOOD;
-        const double r = 1 - 1 / BURST - 1 / GAP;
-        const double covariance = (BAD - GOOD) * (BAD - GOOD) * share * (1 - share);
-        const double variance = FRAMES * (ratio * (1 - ratio) + 2 * covariance * r / (1 - r));
-        NS_TEST_EXPECT_MSG_EQ_TOL(
-            static_cast<double>(std::count(came.begin(), came.end(), false)),
-            FRAMES * ratio,
-            SIGMAS * std::sqrt(variance),
-            "lost");
-    }
-};
+    constexpr double BURST = 20;
+    constexpr double GAP = 80;
+    constexpr double BAD = 0.5;
+    constexpr double GOOD = 0.01;
+    TestNetwork network;
+    const auto came = Arrivals(network,
+                               "ns3::GilbertElliott",
+                               {{"MeanBurst", "20"},
+                                {"MeanGap", "80"},
+                                {"LossInBad", "0.5"},
+                                {"LossInGood", "0.01"}});
+    const double share = BURST / (BURST + GAP);
+    const double ratio = share * BAD + (1 - share) * GOOD;
+    const double r = 1 - 1 / BURST - 1 / GAP;
+    const double covariance = (BAD - GOOD) * (BAD - GOOD) * share * (1 - share);
+    const double variance = FRAMES * (ratio * (1 - ratio) + 2 * covariance * r / (1 - r));
+    NS_TEST_EXPECT_MSG_EQ_TOL(
+        static_cast<double>(std::count(came.begin(), came.end(), false)),
+        FRAMES * ratio,
+        SIGMAS * std::sqrt(variance),
+        "lost");
+}
 
 /// Directions and seeds have draws of their own; a run is repeated exactly.
-class DirectionsDiffer : public TestCase
+TEST_CASE(g_suite, "two links, two seeds, and the same once more")
 {
-  public:
-    DirectionsDiffer()
-        : TestCase("two links, two seeds, and the same once more")
+    std::set<std::vector<uint32_t>> outcomes;
+    for (const int64_t seed : {1, 2, 1})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        std::set<std::vector<uint32_t>> outcomes;
-        for (const int64_t seed : {1, 2, 1})
+        TestNetwork network;
+        network.Star(4);
+        for (const int64_t host : {0, 1})
         {
-            TestNetwork network;
-            network.Star(4);
-            for (const int64_t host : {0, 1})
-            {
-                network.Flow(host, host + 2, 1'000'000);
-            }
-            network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.1"}});
-            network.GetFacade().Option("seed", seed);
-            network.Transport();
-            network.Run();
-            std::vector<std::vector<uint32_t>> packets(2);
-            for (const auto& seen : PacedDatagrams::seen)
-            {
-                packets[seen.frame.message].push_back(seen.frame.packet);
-            }
-            outcomes.insert(packets.begin(), packets.end());
+            network.Flow(host, host + 2, 1'000'000);
         }
-        NS_TEST_EXPECT_MSG_EQ(outcomes.size(), 4, "two links times two seeds");
+        network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.1"}});
+        network.GetFacade().Option("seed", seed);
+        network.Transport();
+        network.Run();
+        std::vector<std::vector<uint32_t>> packets(2);
+        for (const auto& seen : PacedDatagrams::seen)
+        {
+            packets[seen.frame.message].push_back(seen.frame.packet);
+        }
+        outcomes.insert(packets.begin(), packets.end());
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(outcomes.size(), 4, "two links times two seeds");
+}
 
-class LossTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    LossTestSuite()
-        : TestSuite("loss", Type::SYSTEM)
+    suite.Add(new LossesAreBinomial("ns3::IndependentLoss", "0", 1000, 0));
+    suite.Add(new LossesAreBinomial("ns3::IndependentLoss", "0.001", 1000, 0.001));
+    suite.Add(new LossesAreBinomial("ns3::IndependentLoss", "0.3", 1000, 0.3));
+    suite.Add(new LossesAreBinomial("ns3::IndependentLoss", "1", 1000, 1));
+    for (const uint32_t bytes : {64, 1000, 9000})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test, Duration::QUICK); };
-        add(new LossesAreBinomial("ns3::IndependentLoss", "0", 1000, 0));
-        add(new LossesAreBinomial("ns3::IndependentLoss", "0.001", 1000, 0.001));
-        add(new LossesAreBinomial("ns3::IndependentLoss", "0.3", 1000, 0.3));
-        add(new LossesAreBinomial("ns3::IndependentLoss", "1", 1000, 1));
-        for (const uint32_t bytes : {64, 1000, 9000})
-        {
-            // A Poisson number of wrong bits, but for terms of the order of the ratio.
-            add(new LossesAreBinomial("ns3::BitErrors",
-                                      "1e-6",
-                                      bytes,
-                                      1 - std::exp(-8e-6 * bytes)));
-        }
-        // Enough errors to tell 64 bytes from the 84 with preamble and gap, which do not count.
-        add(new LossesAreBinomial("ns3::BitErrors", "1e-4", 64, 1 - std::pow(1 - 1e-4, 8 * 64)));
-        add(new BurstsAreGeometric(1, 50));
-        add(new BurstsAreGeometric(10, 90));
-        add(new BurstsAreGeometric(100, 300));
-        add(new BothStatesLose);
-        add(new DirectionsDiffer);
+        // A Poisson number of wrong bits, but for terms of the order of the ratio.
+        suite.Add(
+            new LossesAreBinomial("ns3::BitErrors", "1e-6", bytes, 1 - std::exp(-8e-6 * bytes)));
     }
-};
-
-static LossTestSuite g_lossTestSuite; ///< Registers itself
+    // Enough errors to tell 64 bytes from the 84 with preamble and gap, which do not count.
+    suite.Add(new LossesAreBinomial("ns3::BitErrors", "1e-4", 64, 1 - std::pow(1 - 1e-4, 8 * 64)));
+    suite.Add(new BurstsAreGeometric(1, 50));
+    suite.Add(new BurstsAreGeometric(10, 90));
+    suite.Add(new BurstsAreGeometric(100, 300));
+}
 
 } // namespace
 

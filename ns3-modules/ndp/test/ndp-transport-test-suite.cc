@@ -42,54 +42,36 @@ Of(int64_t senders,
 
 } // namespace
 
+static Suite g_suite{"ndp-transport", TestSuite::Type::SYSTEM};
+
 /**
  * With a first window that fills the pipe the line is full for as long as PULLs come at 0.99 of its
  * rate. So a message of n packets takes n packet times, or n / 0.99, and one way.
  */
-class OneSenderFillsTheLine : public TestCase
+TEST_CASE(g_suite, "one sender: the line is full after the first round trip")
 {
-  public:
-    OneSenderFillsTheLine()
-        : TestCase("one sender: the line is full after the first round trip")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t PACKETS = 500;
-        TestNetwork network;
-        Of(1, PACKETS).Run(network);
-        const int64_t wayPs = PACKET_PS + 2 * US_PS; // behind the last packet's own time
-        NS_TEST_EXPECT_MSG_GT_OR_EQ(network.LastPs(), PACKETS * PACKET_PS + wayPs, "no faster");
-        NS_TEST_EXPECT_MSG_LT(network.LastPs(), PACKETS * PACKET_PS / 0.99 + wayPs, "no slower");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), 0, "nothing is trimmed");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sent_data_packets", 0), PACKETS, "once each");
-    }
-};
+    constexpr int64_t PACKETS = 500;
+    TestNetwork network;
+    Of(1, PACKETS).Run(network);
+    const int64_t wayPs = PACKET_PS + 2 * US_PS; // behind the last packet's own time
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(network.LastPs(), PACKETS * PACKET_PS + wayPs, "no faster");
+    NS_TEST_EXPECT_MSG_LT(network.LastPs(), PACKETS * PACKET_PS / 0.99 + wayPs, "no slower");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), 0, "nothing is trimmed");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sent_data_packets", 0), PACKETS, "once each");
+}
 
 /// A window of one packet: a packet per round trip, of which a PULL is the second half.
-class PullsClockTheSender : public TestCase
+TEST_CASE(g_suite, "a first window of one packet: one packet per round trip")
 {
-  public:
-    PullsClockTheSender()
-        : TestCase("a first window of one packet: one packet per round trip")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t PACKETS = 10;
-        TestNetwork network;
-        Of(1, PACKETS, {{"InitialPackets", "1"}}).Run(network);
-        // The PULL waits for the ACK before it at the receiver's port.
-        NS_TEST_EXPECT_MSG_EQ(network.LastPs(),
-                              (PACKETS - 1) * (RTT_PS + CONTROL_PS) + 2 * (PACKET_PS + US_PS),
-                              "time");
-        NS_TEST_EXPECT_MSG_EQ(Pulls(network, 1), PACKETS - 1, "the last packet wants none");
-    }
-};
+    constexpr int64_t PACKETS = 10;
+    TestNetwork network;
+    Of(1, PACKETS, {{"InitialPackets", "1"}}).Run(network);
+    // The PULL waits for the ACK before it at the receiver's port.
+    NS_TEST_EXPECT_MSG_EQ(network.LastPs(),
+                          (PACKETS - 1) * (RTT_PS + CONTROL_PS) + 2 * (PACKET_PS + US_PS),
+                          "time");
+    NS_TEST_EXPECT_MSG_EQ(Pulls(network, 1), PACKETS - 1, "the last packet wants none");
+}
 
 /**
  * Incast. The receiver's link carries each packet once and a header for each trim, while PULLs come
@@ -131,67 +113,46 @@ class IncastTakesTheReceiversTime : public PulledIncastTestCase
  * The first of two messages has all PULLs, or every second one. Its window is several times the
  * pipe, so that a PULL of its own always waits.
  */
-class PullsHaveAnOrder : public TestCase
+TEST_CASE(g_suite, "FirstCome: the first message is served as if it were alone")
 {
-  public:
-    PullsHaveAnOrder()
-        : TestCase("FirstCome: the first message is served as if it were alone")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t PACKETS = 400;
-        constexpr int64_t WINDOW = 30;
-        for (const bool first : {true, false})
-        {
-            TestNetwork network;
-            Of(2,
-               PACKETS,
-               {{"PullOrder", first ? "FirstCome" : "RoundRobin"},
-                {"InitialPackets", std::to_string(WINDOW)}},
-               {},
-               10 * PACKET_PS)
-                .Run(network);
-            const int64_t endPs = network.Cell("flows", "receiver_end_ps", 0);
-            // Alone, and behind all of the other's first window; or as slow as both together.
-            const auto alonePs =
-                static_cast<int64_t>((PACKETS + WINDOW) * PACKET_PS / 0.99) + RTT_PS;
-            NS_TEST_EXPECT_MSG_EQ((endPs < alonePs), first, "the first message");
-            NS_TEST_EXPECT_MSG_EQ((endPs > 19 * PACKETS * PACKET_PS / 10), !first, "or shared");
-        }
-    }
-};
-
-/// One packet each: most find no room even for a header, and come home instead of being lost.
-class BouncedPacketsAreSentAgain : public TestCase
-{
-  public:
-    explicit BouncedPacketsAreSentAgain(bool returns)
-        : TestCase(returns ? "packets that come back are sent again without a timeout"
-                           : "packets that do not come back need a timeout"),
-          m_returns(returns)
-    {
-    }
-
-  private:
-    void DoRun() override
+    constexpr int64_t PACKETS = 400;
+    constexpr int64_t WINDOW = 30;
+    for (const bool first : {true, false})
     {
         TestNetwork network;
-        Of(100,
-           1,
+        Of(2,
+           PACKETS,
+           {{"PullOrder", first ? "FirstCome" : "RoundRobin"},
+            {"InitialPackets", std::to_string(WINDOW)}},
            {},
-           {{"HeaderLimitBytes", "640"}, {"ReturnToSender", m_returns ? "true" : "false"}})
+           10 * PACKET_PS)
             .Run(network);
-        const int64_t bounced = network.Sum("ports", "bounced_packets");
-        NS_TEST_EXPECT_MSG_EQ((bounced > 50), m_returns, "most come back");
-        NS_TEST_EXPECT_MSG_EQ((network.Sum("flows", "timeouts") == 0), m_returns, "timeouts");
-        NS_TEST_EXPECT_MSG_EQ((network.LastPs() < 5000 * US_PS), m_returns, "before a timeout");
+        const int64_t endPs = network.Cell("flows", "receiver_end_ps", 0);
+        // Alone, and behind all of the other's first window; or as slow as both together.
+        const auto alonePs =
+            static_cast<int64_t>((PACKETS + WINDOW) * PACKET_PS / 0.99) + RTT_PS;
+        NS_TEST_EXPECT_MSG_EQ((endPs < alonePs), first, "the first message");
+        NS_TEST_EXPECT_MSG_EQ((endPs > 19 * PACKETS * PACKET_PS / 10), !first, "or shared");
     }
+}
 
-    bool m_returns;
-};
+/// One packet each: most find no room even for a header, and come home instead of being lost.
+TEST_CASES(BouncedPacketsAreSentAgain,
+           returns ? "packets that come back are sent again without a timeout"
+           : "packets that do not come back need a timeout",
+           bool returns)
+{
+    TestNetwork network;
+    Of(100,
+       1,
+       {},
+       {{"HeaderLimitBytes", "640"}, {"ReturnToSender", returns ? "true" : "false"}})
+        .Run(network);
+    const int64_t bounced = network.Sum("ports", "bounced_packets");
+    NS_TEST_EXPECT_MSG_EQ((bounced > 50), returns, "most come back");
+    NS_TEST_EXPECT_MSG_EQ((network.Sum("flows", "timeouts") == 0), returns, "timeouts");
+    NS_TEST_EXPECT_MSG_EQ((network.LastPs() < 5000 * US_PS), returns, "before a timeout");
+}
 
 /**
  * Two paths, one of 1 Gb/s: most of what takes it comes back, while what takes the other arrives.
@@ -203,119 +164,87 @@ class BouncedPacketsAreSentAgain : public TestCase
  * fast path; one more link and back for what returns; on the slow path a full packet in the making
  * and ten headers before a header, and three full packets for a full one.
  */
-class WhatABadPathSendsBackDoesNotWait : public TestCase
+TEST_CASE(g_suite, "what comes back from a bad path does not wait for a PULL")
 {
-  public:
-    WhatABadPathSendsBackDoesNotWait()
-        : TestCase("what comes back from a bad path does not wait for a PULL")
+    constexpr int64_t PACKETS = 600;
+    constexpr int64_t WINDOW = 16;
+    constexpr int64_t SLOWER = 100;
+    TestNetwork network;
+    network.Host(0);
+    network.Host(1);
+    for (const int64_t leaf : {10, 11})
     {
+        network.Switch(leaf);
+        network.Link(leaf - 10, leaf);
     }
-
-  private:
-    void DoRun() override
+    for (const int64_t spine : {20, 21})
     {
-        constexpr int64_t PACKETS = 600;
-        constexpr int64_t WINDOW = 16;
-        constexpr int64_t SLOWER = 100;
-        TestNetwork network;
-        network.Host(0);
-        network.Host(1);
-        for (const int64_t leaf : {10, 11})
-        {
-            network.Switch(leaf);
-            network.Link(leaf - 10, leaf);
-        }
-        for (const int64_t spine : {20, 21})
-        {
-            network.Switch(spine, 2);
-            network.Link(10, spine, spine == 20 ? 100 / SLOWER : 100);
-            network.Link(spine, 11);
-        }
-        network.Flow(0, 1, PACKETS * MTU);
-        // Answers are not among the headers, of which hardly any find room.
-        network.Transport({{"MtuBytes", "9000"},
-                           {"ControlPriority", "6"},
-                           {"InitialPackets", std::to_string(WINDOW)}},
-                          TYPE);
-        network.Use("forwarding", "ns3::EntropyModulo");
-        network.Use("queue",
-                    "ns3::TrimmingQueue",
-                    {{"LimitBytes", "20000"}, {"HeaderLimitBytes", "640"}});
-        network.Run();
-        const int64_t bounced = network.Sum("ports", "bounced_packets");
-        const int64_t trimmed = network.Sum("flows", "trimmed_packets");
-        NS_TEST_EXPECT_MSG_GT(bounced, PACKETS / 8, "it is bad");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "no timeout");
-        constexpr int64_t ROUND_PS = 4 * (PACKET_PS + CONTROL_PS) + 8 * US_PS;
-        constexpr int64_t BOUNCE_PS = PACKET_PS + CONTROL_PS + 2 * US_PS;
-        constexpr int64_t HEADER_PS = ROUND_PS + SLOWER * (PACKET_PS + 10 * CONTROL_PS);
-        constexpr int64_t SLOW_PS = ROUND_PS + 3 * SLOWER * PACKET_PS;
-        const int64_t slow = network.Port(10, 20, "sent_data_packets") - trimmed;
-        const int64_t underWayPs = (PACKETS - slow) * ROUND_PS + bounced * BOUNCE_PS +
-                                   trimmed * HEADER_PS + slow * SLOW_PS;
-        NS_TEST_EXPECT_MSG_LT(network.LastPs(), underWayPs / WINDOW + SLOW_PS, "no wait");
+        network.Switch(spine, 2);
+        network.Link(10, spine, spine == 20 ? 100 / SLOWER : 100);
+        network.Link(spine, 11);
     }
-};
+    network.Flow(0, 1, PACKETS * MTU);
+    // Answers are not among the headers, of which hardly any find room.
+    network.Transport({{"MtuBytes", "9000"},
+                       {"ControlPriority", "6"},
+                       {"InitialPackets", std::to_string(WINDOW)}},
+                      TYPE);
+    network.Use("forwarding", "ns3::EntropyModulo");
+    network.Use("queue",
+                "ns3::TrimmingQueue",
+                {{"LimitBytes", "20000"}, {"HeaderLimitBytes", "640"}});
+    network.Run();
+    const int64_t bounced = network.Sum("ports", "bounced_packets");
+    const int64_t trimmed = network.Sum("flows", "trimmed_packets");
+    NS_TEST_EXPECT_MSG_GT(bounced, PACKETS / 8, "it is bad");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "no timeout");
+    constexpr int64_t ROUND_PS = 4 * (PACKET_PS + CONTROL_PS) + 8 * US_PS;
+    constexpr int64_t BOUNCE_PS = PACKET_PS + CONTROL_PS + 2 * US_PS;
+    constexpr int64_t HEADER_PS = ROUND_PS + SLOWER * (PACKET_PS + 10 * CONTROL_PS);
+    constexpr int64_t SLOW_PS = ROUND_PS + 3 * SLOWER * PACKET_PS;
+    const int64_t slow = network.Port(10, 20, "sent_data_packets") - trimmed;
+    const int64_t underWayPs = (PACKETS - slow) * ROUND_PS + bounced * BOUNCE_PS +
+                               trimmed * HEADER_PS + slow * SLOW_PS;
+    NS_TEST_EXPECT_MSG_LT(network.LastPs(), underWayPs / WINDOW + SLOW_PS, "no wait");
+}
 
 /**
  * PULLs come so slowly that one of the oldest message always waits: each of its packets beyond the
  * first window is pulled, and nothing else. Messages that fit their first window want PULLs, too,
  * until they have arrived.
  */
-class NobodyPullsWhatHasArrived : public TestCase
+TEST_CASE(g_suite, "the last packet removes the PULLs that wait")
 {
-  public:
-    NobodyPullsWhatHasArrived()
-        : TestCase("the last packet removes the PULLs that wait")
-    {
-    }
+    constexpr int64_t PACKETS = 30;
+    constexpr int64_t OLDER = 100;
+    TestNetwork network;
+    network.Flow(0, 2, OLDER * MTU);
+    Of(2,
+       PACKETS,
+       {{"PullOrder", "FirstCome"},
+        {"InitialPackets", std::to_string(PACKETS)},
+        {"PullShare", "0.1"}},
+       {{"LimitBytes", "10000000"}},
+       10 * PACKET_PS)
+        .Run(network);
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), 0, "no trim");
+    NS_TEST_EXPECT_MSG_EQ(Pulls(network, 2), OLDER - PACKETS, "beyond its first window");
+}
 
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t PACKETS = 30;
-        constexpr int64_t OLDER = 100;
-        TestNetwork network;
-        network.Flow(0, 2, OLDER * MTU);
-        Of(2,
-           PACKETS,
-           {{"PullOrder", "FirstCome"},
-            {"InitialPackets", std::to_string(PACKETS)},
-            {"PullShare", "0.1"}},
-           {{"LimitBytes", "10000000"}},
-           10 * PACKET_PS)
-            .Run(network);
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), 0, "no trim");
-        NS_TEST_EXPECT_MSG_EQ(Pulls(network, 2), OLDER - PACKETS, "beyond its first window");
-    }
-};
-
-class NdpTransportTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    NdpTransportTestSuite()
-        : TestSuite("ndp-transport", Type::SYSTEM)
+    for (const int64_t senders : {8, 32, 100})
     {
-        AddTestCase(new OneSenderFillsTheLine, Duration::QUICK);
-        AddTestCase(new PullsClockTheSender, Duration::QUICK);
-        for (const int64_t senders : {8, 32, 100})
-        {
-            AddTestCase(new IncastTakesTheReceiversTime(senders), Duration::QUICK);
-        }
-        AddTestCase(new PullsHaveAnOrder, Duration::QUICK);
-        AddTestCase(new BouncedPacketsAreSentAgain(true), Duration::QUICK);
-        AddTestCase(new BouncedPacketsAreSentAgain(false), Duration::QUICK);
-        AddTestCase(new WhatABadPathSendsBackDoesNotWait, Duration::QUICK);
-        AddTestCase(new NobodyPullsWhatHasArrived, Duration::QUICK);
-        for (const std::string window : {"1", "20"})
-        {
-            const auto incast = Of(4, 300, {{"Rto", "200us"}, {"InitialPackets", window}});
-            AddTestCase(new PullsHealLosses(incast, window), Duration::QUICK);
-        }
+        suite.Add(new IncastTakesTheReceiversTime(senders));
     }
-};
-
-static NdpTransportTestSuite g_ndpTransportTestSuite; ///< Registers itself
+    suite.Add(new BouncedPacketsAreSentAgain(true));
+    suite.Add(new BouncedPacketsAreSentAgain(false));
+    for (const std::string window : {"1", "20"})
+    {
+        const auto incast = Of(4, 300, {{"Rto", "200us"}, {"InitialPackets", window}});
+        suite.Add(new PullsHealLosses(incast, window));
+    }
+}
 
 } // namespace tests
 } // namespace ns3

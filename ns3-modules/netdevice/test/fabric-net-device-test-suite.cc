@@ -11,7 +11,6 @@
 #include "ns3/packet-fields.h"
 #include "ns3/pcap-file.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 
 namespace ns3
 {
@@ -104,176 +103,132 @@ LossyStar(NodeNetwork& network, const std::string& fate)
 
 } // namespace
 
+static Suite g_suite{"fabric-net-device"};
+
 /**
  * Oracle: conservation. What the device of node 0 took is delivered or told as FabricDrop, whatever
  * becomes of its frame, and a drop of the fabric is one of its counters.
  */
-class EveryFateIsTold : public TestCase
+TEST_CASES(EveryFateIsTold, fate, const std::string& fate, const std::string& column)
 {
-  public:
-    EveryFateIsTold(const std::string& fate, const std::string& column)
-        : TestCase(fate),
-          m_fate(fate),
-          m_column(column)
+    constexpr int64_t PACKETS = 400;
+    NodeNetwork network;
+    LossyStar(network, fate);
+    network.Use("queue", "ns3::DropTail", {{"LimitBytes", "20000"}});
+    network.Transport({}, "ns3::NodeTransport");
+    network.Sit(2);
+    Counter sent;
+    Counter refused;
+    Counter received;
+    Counter dropped;
+    network.Device(0)->TraceConnectWithoutContext("MacTx", sent.Sink());
+    network.Device(0)->TraceConnectWithoutContext("MacTxDrop", refused.Sink());
+    network.Device(1)->TraceConnectWithoutContext("MacRx", received.Sink());
+    network.Device(0)->TraceConnectWithoutContext("FabricDrop", dropped.Sink());
+    SendMany(network, PACKETS, fate == "queue" ? 40'000 : 90'000);
+    network.RunTo(ALWAYS_PS);
+
+    NS_TEST_EXPECT_MSG_EQ(sent.packets, PACKETS, "sent");
+    NS_TEST_EXPECT_MSG_EQ(refused.packets, 0, "the queue of the device is long");
+    NS_TEST_EXPECT_MSG_GT(dropped.packets, PACKETS / 10, "some were dropped");
+    NS_TEST_EXPECT_MSG_EQ(received.packets + dropped.packets, PACKETS, "each has one fate");
+    int64_t counted = network.Sum("ports", column);
+    if (fate == "cut") // the rest was on the wire, or routes knew already
     {
+        counted += network.Sum("ports", "dropped_loss_frames") +
+                   network.Sum("ports", "dropped_no_route_frames");
     }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t PACKETS = 400;
-        NodeNetwork network;
-        LossyStar(network, m_fate);
-        network.Use("queue", "ns3::DropTail", {{"LimitBytes", "20000"}});
-        network.Transport({}, "ns3::NodeTransport");
-        network.Sit(2);
-        Counter sent;
-        Counter refused;
-        Counter received;
-        Counter dropped;
-        network.Device(0)->TraceConnectWithoutContext("MacTx", sent.Sink());
-        network.Device(0)->TraceConnectWithoutContext("MacTxDrop", refused.Sink());
-        network.Device(1)->TraceConnectWithoutContext("MacRx", received.Sink());
-        network.Device(0)->TraceConnectWithoutContext("FabricDrop", dropped.Sink());
-        SendMany(network, PACKETS, m_fate == "queue" ? 40'000 : 90'000);
-        network.RunTo(ALWAYS_PS);
-
-        NS_TEST_EXPECT_MSG_EQ(sent.packets, PACKETS, "sent");
-        NS_TEST_EXPECT_MSG_EQ(refused.packets, 0, "the queue of the device is long");
-        NS_TEST_EXPECT_MSG_GT(dropped.packets, PACKETS / 10, "some were dropped");
-        NS_TEST_EXPECT_MSG_EQ(received.packets + dropped.packets, PACKETS, "each has one fate");
-        int64_t counted = network.Sum("ports", m_column);
-        if (m_fate == "cut") // the rest was on the wire, or routes knew already
-        {
-            counted += network.Sum("ports", "dropped_loss_frames") +
-                       network.Sum("ports", "dropped_no_route_frames");
-        }
-        NS_TEST_EXPECT_MSG_EQ(counted, static_cast<int64_t>(dropped.packets), "as counted");
-    }
-
-    std::string m_fate;
-    std::string m_column;
-};
+    NS_TEST_EXPECT_MSG_EQ(counted, static_cast<int64_t>(dropped.packets), "as counted");
+}
 
 /// Oracle: marks that queues count are packets that come with CE, and only ECN-capable ones do.
-class MarksReachTheIpHeader : public TestCase
+TEST_CASES(MarksReachTheIpHeader,
+           isCapable ? "packets that are ECN-capable" : "packets that are not",
+           bool isCapable)
 {
-  public:
-    explicit MarksReachTheIpHeader(bool isCapable)
-        : TestCase(isCapable ? "packets that are ECN-capable" : "packets that are not"),
-          m_isCapable(isCapable)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        NodeNetwork network;
-        network.Host(0);
-        network.Host(1);
-        network.Switch(100);
-        network.Link(0, 100, 400);
-        network.Link(1, 100, 100);
-        network.Use("queue", "ns3::RedEcn", {{"KminBytes", "5000"}, {"KmaxBytes", "5000"}});
-        network.Transport({}, "ns3::NodeTransport");
-        network.Sit(2);
-        uint64_t marked = 0;
-        uint64_t received = 0;
-        network.Device(1)->TraceConnectWithoutContext(
-            "MacRx",
-            Callback<void, Ptr<const Packet>>([&](Ptr<const Packet> packet) {
-                const auto content = packet->Copy();
-                EthernetHeader ethernet(false);
-                content->RemoveHeader(ethernet);
-                Ipv4Header header;
-                header.EnableChecksum();
-                content->PeekHeader(header);
-                received++;
-                marked += header.GetEcn() == Ipv4Header::ECN_CE;
-            }));
-        SendMany(network, 100, 40'000, m_isCapable ? 2 : 0);
-        network.RunTo(ALWAYS_PS);
-        NS_TEST_EXPECT_MSG_EQ(received, 100, "nothing is lost");
-        NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(marked),
-                              network.Port(100, 1, "ecn_marked_packets"),
-                              "what came marked was marked");
-        NS_TEST_EXPECT_MSG_EQ((marked > 20), m_isCapable, "the queue is beyond its threshold");
-    }
-
-    bool m_isCapable;
-};
+    NodeNetwork network;
+    network.Host(0);
+    network.Host(1);
+    network.Switch(100);
+    network.Link(0, 100, 400);
+    network.Link(1, 100, 100);
+    network.Use("queue", "ns3::RedEcn", {{"KminBytes", "5000"}, {"KmaxBytes", "5000"}});
+    network.Transport({}, "ns3::NodeTransport");
+    network.Sit(2);
+    uint64_t marked = 0;
+    uint64_t received = 0;
+    network.Device(1)->TraceConnectWithoutContext(
+        "MacRx",
+        Callback<void, Ptr<const Packet>>([&](Ptr<const Packet> packet) {
+            const auto content = packet->Copy();
+            EthernetHeader ethernet(false);
+            content->RemoveHeader(ethernet);
+            Ipv4Header header;
+            header.EnableChecksum();
+            content->PeekHeader(header);
+            received++;
+            marked += header.GetEcn() == Ipv4Header::ECN_CE;
+        }));
+    SendMany(network, 100, 40'000, isCapable ? 2 : 0);
+    network.RunTo(ALWAYS_PS);
+    NS_TEST_EXPECT_MSG_EQ(received, 100, "nothing is lost");
+    NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(marked),
+                          network.Port(100, 1, "ecn_marked_packets"),
+                          "what came marked was marked");
+    NS_TEST_EXPECT_MSG_EQ((marked > 20), isCapable, "the queue is beyond its threshold");
+}
 
 /**
  * Oracle: by hand. Without known neighbours an ARP request goes to each other host and its answer
  * comes back, each in a frame of 64 bytes over two links; the second copy of the request waits for
  * the first. Then the packet goes.
  */
-class AddressesAreResolved : public TestCase
+TEST_CASE(g_suite, "ARP goes to each other host")
 {
-  public:
-    AddressesAreResolved()
-        : TestCase("ARP goes to each other host")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        NodeNetwork network;
-        StarOfNodes(network, 3);
-        network.Sit(3, false);
-        Counter received;
-        network.UdpSocket(2, true)->SetRecvCallback(
-            Callback<void, Ptr<Socket>>([&](Ptr<Socket>) {
-                received.timesPs.push_back(Simulator::Now().GetPicoSeconds());
-            }));
-        const auto socket = network.UdpSocket(0, false);
-        // ns-3 waits up to RequestJitter before it asks: no time at all here.
-        Config::Set("/NodeList/*/$ns3::ArpL3Protocol/RequestJitter",
-                    StringValue("ns3::ConstantRandomVariable[Constant=0]"));
-        Simulator::Schedule(PicoSeconds(1000), [&] { network.SendUdp(socket, 2, 1000); });
-        network.RunTo(ALWAYS_PS);
-        const int64_t arpPs = 2 * ((64 + 20) * BYTE_PS + US_PS);
-        const int64_t dataPs = 2 * ((1000 + FRAME_OVER_UDP) * BYTE_PS + US_PS);
-        NS_TEST_ASSERT_MSG_EQ(received.timesPs.size(), 1, "it comes");
-        NS_TEST_EXPECT_MSG_EQ(received.timesPs[0],
-                              1000 + arpPs + (64 + 20) * BYTE_PS + arpPs + dataPs,
-                              "request behind its first copy, answer, packet");
-    }
-};
+    NodeNetwork network;
+    StarOfNodes(network, 3);
+    network.Sit(3, false);
+    Counter received;
+    network.UdpSocket(2, true)->SetRecvCallback(
+        Callback<void, Ptr<Socket>>([&](Ptr<Socket>) {
+            received.timesPs.push_back(Simulator::Now().GetPicoSeconds());
+        }));
+    const auto socket = network.UdpSocket(0, false);
+    // ns-3 waits up to RequestJitter before it asks: no time at all here.
+    Config::Set("/NodeList/*/$ns3::ArpL3Protocol/RequestJitter",
+                StringValue("ns3::ConstantRandomVariable[Constant=0]"));
+    Simulator::Schedule(PicoSeconds(1000), [&] { network.SendUdp(socket, 2, 1000); });
+    network.RunTo(ALWAYS_PS);
+    const int64_t arpPs = 2 * ((64 + 20) * BYTE_PS + US_PS);
+    const int64_t dataPs = 2 * ((1000 + FRAME_OVER_UDP) * BYTE_PS + US_PS);
+    NS_TEST_ASSERT_MSG_EQ(received.timesPs.size(), 1, "it comes");
+    NS_TEST_EXPECT_MSG_EQ(received.timesPs[0],
+                          1000 + arpPs + (64 + 20) * BYTE_PS + arpPs + dataPs,
+                          "request behind its first copy, answer, packet");
+}
 
 /// Oracle: by hand. One frame of a datagram transport and one of a node meet at an egress.
-class OneQueueForAll : public TestCase
+TEST_CASE(g_suite, "packets of nodes wait behind frames of other transports")
 {
-  public:
-    OneQueueForAll()
-        : TestCase("packets of nodes wait behind frames of other transports")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        NodeNetwork network;
-        StarOfNodes(network, 3);
-        network.Transport({{"GapPs", "81600"}});
-        network.Flow(2, 1, 2000, 0, 1); // two frames of 1000 bytes, 20 of framing
-        network.Sit(3);
-        Counter received;
-        network.Device(1)->TraceConnectWithoutContext("MacRx", received.Sink());
-        const auto socket = network.UdpSocket(0, false);
-        Simulator::Schedule(PicoSeconds(1), [&] { network.SendUdp(socket, 1, 1000 - 46); });
-        network.RunTo(ALWAYS_PS);
-        // Both frames are of 1000 bytes. That of the node is at the switch 1 ps after the first of
-        // the other host and leaves behind it; the second of the other is there when it leaves.
-        const int64_t framePs = 1020 * BYTE_PS;
-        NS_TEST_ASSERT_MSG_EQ(received.timesPs.size(), 1, "it comes");
-        NS_TEST_EXPECT_MSG_EQ(received.timesPs[0], 3 * framePs + 2 * US_PS, "behind the first");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
-                              4 * framePs + 2 * US_PS,
-                              "behind that of the node");
-    }
-};
+    NodeNetwork network;
+    StarOfNodes(network, 3);
+    network.Transport({{"GapPs", "81600"}});
+    network.Flow(2, 1, 2000, 0, 1); // two frames of 1000 bytes, 20 of framing
+    network.Sit(3);
+    Counter received;
+    network.Device(1)->TraceConnectWithoutContext("MacRx", received.Sink());
+    const auto socket = network.UdpSocket(0, false);
+    Simulator::Schedule(PicoSeconds(1), [&] { network.SendUdp(socket, 1, 1000 - 46); });
+    network.RunTo(ALWAYS_PS);
+    // Both frames are of 1000 bytes. That of the node is at the switch 1 ps after the first of
+    // the other host and leaves behind it; the second of the other is there when it leaves.
+    const int64_t framePs = 1020 * BYTE_PS;
+    NS_TEST_ASSERT_MSG_EQ(received.timesPs.size(), 1, "it comes");
+    NS_TEST_EXPECT_MSG_EQ(received.timesPs[0], 3 * framePs + 2 * US_PS, "behind the first");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
+                          4 * framePs + 2 * US_PS,
+                          "behind that of the node");
+}
 
 /// Oracle: counts. Trace sources by their path, and a capture that ns-3 reads back.
 class NodesAreNodesOfNs3 : public TestCase
@@ -330,25 +285,16 @@ class NodesAreNodesOfNs3 : public TestCase
     std::vector<std::string> m_files;
 };
 
-class FabricNetDeviceTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    FabricNetDeviceTestSuite()
-        : TestSuite("fabric-net-device", Type::UNIT)
-    {
-        AddTestCase(new EveryFateIsTold("queue", "dropped_buffer_frames"));
-        AddTestCase(new EveryFateIsTold("loss", "dropped_loss_frames"));
-        AddTestCase(new EveryFateIsTold("bit error", "dropped_corrupt_frames"));
-        AddTestCase(new EveryFateIsTold("cut", "dropped_link_down_frames"));
-        AddTestCase(new MarksReachTheIpHeader(true));
-        AddTestCase(new MarksReachTheIpHeader(false));
-        AddTestCase(new AddressesAreResolved);
-        AddTestCase(new OneQueueForAll);
-        AddTestCase(new NodesAreNodesOfNs3);
-    }
-};
-
-static FabricNetDeviceTestSuite g_fabricNetDeviceTestSuite;
+    suite.Add(new EveryFateIsTold("queue", "dropped_buffer_frames"));
+    suite.Add(new EveryFateIsTold("loss", "dropped_loss_frames"));
+    suite.Add(new EveryFateIsTold("bit error", "dropped_corrupt_frames"));
+    suite.Add(new EveryFateIsTold("cut", "dropped_link_down_frames"));
+    suite.Add(new MarksReachTheIpHeader(true));
+    suite.Add(new MarksReachTheIpHeader(false));
+    suite.Add(new NodesAreNodesOfNs3);
+}
 
 } // namespace tests
 } // namespace ns3

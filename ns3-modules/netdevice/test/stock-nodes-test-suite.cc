@@ -43,62 +43,46 @@ RunOverFabric(const Program& program)
 
 } // namespace
 
+static Suite g_suite{"stock-nodes"};
+
 /**
  * Oracle: ns-3's PointToPointNetDevice and DropTailQueue.
  *
  * A transfer fills a queue between two switches, or routers, until it drops. Hosts see the same
  * packets leave and come at the same picosecond, and both networks drop as many.
  */
-class EveryPacketAsOverStockLinks : public TestCase
+TEST_CASES(EveryPacketAsOverStockLinks,
+           program.variant.empty() ? "UDP" : program.variant,
+           const Program& program)
 {
-  public:
-    explicit EveryPacketAsOverStockLinks(const Program& program)
-        : TestCase(program.variant.empty() ? "UDP" : program.variant),
-          m_program(program)
+    const Seen ours = RunOverFabric(program);
+    const Seen stock = RunOverStockChain(program, RATE_BPS, DELAY_PS);
+    Config::Reset();
+    NS_TEST_ASSERT_MSG_GT(stock.moments.size(), 3000, "the reference run does something");
+    NS_TEST_EXPECT_MSG_GT(stock.dropped, 10, "and its queue overflows");
+    NS_TEST_EXPECT_MSG_EQ(ours.dropped, stock.dropped, "dropped packets");
+    NS_TEST_EXPECT_MSG_EQ(ours.moments.size(), stock.moments.size(), "packets");
+    for (size_t i = 0; i < std::min(ours.moments.size(), stock.moments.size()); i++)
     {
+        const Moment& a = ours.moments[i];
+        const Moment& b = stock.moments[i];
+        NS_TEST_ASSERT_MSG_EQ((a == b),
+                              true,
+                              "moment " << i << ": " << a.timePs << " ps and " << b.timePs
+                                        << " ps, hosts " << a.host << " and " << b.host
+                                        << ", " << a.bytes << " and " << b.bytes
+                                        << " bytes");
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        const Seen ours = RunOverFabric(m_program);
-        const Seen stock = RunOverStockChain(m_program, RATE_BPS, DELAY_PS);
-        Config::Reset();
-        NS_TEST_ASSERT_MSG_GT(stock.moments.size(), 3000, "the reference run does something");
-        NS_TEST_EXPECT_MSG_GT(stock.dropped, 10, "and its queue overflows");
-        NS_TEST_EXPECT_MSG_EQ(ours.dropped, stock.dropped, "dropped packets");
-        NS_TEST_EXPECT_MSG_EQ(ours.moments.size(), stock.moments.size(), "packets");
-        for (size_t i = 0; i < std::min(ours.moments.size(), stock.moments.size()); i++)
-        {
-            const Moment& a = ours.moments[i];
-            const Moment& b = stock.moments[i];
-            NS_TEST_ASSERT_MSG_EQ((a == b),
-                                  true,
-                                  "moment " << i << ": " << a.timePs << " ps and " << b.timePs
-                                            << " ps, hosts " << a.host << " and " << b.host
-                                            << ", " << a.bytes << " and " << b.bytes
-                                            << " bytes");
-        }
-    }
-
-    Program m_program;
-};
-
-class StockNodesTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    StockNodesTestSuite()
-        : TestSuite("stock-nodes", Type::UNIT)
+    for (const auto* variant : {"ns3::TcpNewReno", "ns3::TcpCubic", "ns3::TcpBbr"})
     {
-        for (const auto* variant : {"ns3::TcpNewReno", "ns3::TcpCubic", "ns3::TcpBbr"})
-        {
-            AddTestCase(new EveryPacketAsOverStockLinks({variant, 1448}));
-        }
-        AddTestCase(new EveryPacketAsOverStockLinks({"", 1000}));
+        suite.Add(new EveryPacketAsOverStockLinks({variant, 1448}));
     }
-};
-
-static StockNodesTestSuite g_stockNodesTestSuite;
+    suite.Add(new EveryPacketAsOverStockLinks({"", 1000}));
+}
 
 } // namespace tests
 } // namespace ns3

@@ -19,7 +19,6 @@
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/uinteger.h"
 
 namespace ns3

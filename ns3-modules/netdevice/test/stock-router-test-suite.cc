@@ -74,99 +74,72 @@ RunThroughRouter(const Program& program)
 
 } // namespace
 
+static Suite g_suite{"stock-router"};
+
 /**
  * Oracle: ns-3's own chain of point-to-point links, whose nodes are a host, three routers and a
  * host. In ours the router in the middle is a node of ns-3 on two hosts of the fabric, the others
  * are switches: the ends see the same packets at the same picosecond.
  */
-class RouterBetweenTwoNetworks : public TestCase
+TEST_CASES(RouterBetweenTwoNetworks,
+           "through a router: " + (program.variant.empty() ? "UDP" : program.variant),
+           const Program& program)
 {
-  public:
-    explicit RouterBetweenTwoNetworks(const Program& program)
-        : TestCase("through a router: " + (program.variant.empty() ? "UDP" : program.variant)),
-          m_program(program)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const Seen ours = RunThroughRouter(m_program);
-        const Seen stock = RunOverStockChain(m_program, RATE_BPS, DELAY_PS);
-        Config::Reset();
-        NS_TEST_ASSERT_MSG_GT(stock.moments.size(), 3000, "the reference run does something");
-        NS_TEST_EXPECT_MSG_GT(stock.dropped, 10, "and its queue overflows");
-        NS_TEST_EXPECT_MSG_EQ(ours.dropped, stock.dropped, "dropped packets");
-        NS_TEST_EXPECT_MSG_EQ((ours.moments == stock.moments), true, "the same moments");
-    }
-
-    Program m_program;
-};
+    const Seen ours = RunThroughRouter(program);
+    const Seen stock = RunOverStockChain(program, RATE_BPS, DELAY_PS);
+    Config::Reset();
+    NS_TEST_ASSERT_MSG_GT(stock.moments.size(), 3000, "the reference run does something");
+    NS_TEST_EXPECT_MSG_GT(stock.dropped, 10, "and its queue overflows");
+    NS_TEST_EXPECT_MSG_EQ(ours.dropped, stock.dropped, "dropped packets");
+    NS_TEST_EXPECT_MSG_EQ((ours.moments == stock.moments), true, "the same moments");
+}
 
 /// Oracle: conservation. A node with two devices has what was sent to either of its addresses.
-class NodeWithTwoAddresses : public TestCase
+TEST_CASE(g_suite, "a node with two devices in one network")
 {
-  public:
-    NodeWithTwoAddresses()
-        : TestCase("a node with two devices in one network")
+    NodeNetwork network;
+    network.Star(3);
+    network.Transport({}, "ns3::NodeTransport");
+    network.Build();
+    NodeContainer nodes(2); // one on host 0, one on hosts 1 and 2
+    FabricNetDeviceHelper helper(network.GetFacade(), 0);
+    const auto devices =
+        helper.Install(NodeContainer(nodes.Get(0), nodes.Get(1), nodes.Get(1)), {0, 1, 2});
+    InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.Install(nodes);
+    const auto interfaces = Ipv4AddressHelper("10.1.0.0", "255.255.0.0").Assign(devices);
+    NeighborCacheHelper().PopulateNeighborCache();
+    uint64_t received[2] = {0, 0};
+    for (const uint32_t i : {0, 1})
     {
+        devices.Get(1 + i)->TraceConnectWithoutContext(
+            "MacRx",
+            Callback<void, Ptr<const Packet>>(
+                [&received, i](Ptr<const Packet>) { received[i]++; }));
     }
-
-  private:
-    void DoRun() override
+    const auto listens = Socket::CreateSocket(nodes.Get(1), UdpSocketFactory::GetTypeId());
+    listens->Bind(InetSocketAddress(Ipv4Address::GetAny(), TEST_PORT));
+    const auto sends = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
+    sends->Bind();
+    for (int64_t i = 0; i < 50; i++)
     {
-        NodeNetwork network;
-        network.Star(3);
-        network.Transport({}, "ns3::NodeTransport");
-        network.Build();
-        NodeContainer nodes(2); // one on host 0, one on hosts 1 and 2
-        FabricNetDeviceHelper helper(network.GetFacade(), 0);
-        const auto devices =
-            helper.Install(NodeContainer(nodes.Get(0), nodes.Get(1), nodes.Get(1)), {0, 1, 2});
-        InternetStackHelper stack;
-        stack.SetIpv6StackInstall(false);
-        stack.Install(nodes);
-        const auto interfaces = Ipv4AddressHelper("10.1.0.0", "255.255.0.0").Assign(devices);
-        NeighborCacheHelper().PopulateNeighborCache();
-        uint64_t received[2] = {0, 0};
-        for (const uint32_t i : {0, 1})
-        {
-            devices.Get(1 + i)->TraceConnectWithoutContext(
-                "MacRx",
-                Callback<void, Ptr<const Packet>>(
-                    [&received, i](Ptr<const Packet>) { received[i]++; }));
-        }
-        const auto listens = Socket::CreateSocket(nodes.Get(1), UdpSocketFactory::GetTypeId());
-        listens->Bind(InetSocketAddress(Ipv4Address::GetAny(), TEST_PORT));
-        const auto sends = Socket::CreateSocket(nodes.Get(0), UdpSocketFactory::GetTypeId());
-        sends->Bind();
-        for (int64_t i = 0; i < 50; i++)
-        {
-            Simulator::Schedule(PicoSeconds(1'000'000 + i * 1'000'000), [&, i] {
-                const InetSocketAddress to(interfaces.GetAddress(i % 5 == 0 ? 2 : 1), TEST_PORT);
-                sends->SendTo(Create<Packet>(1000), 0, to);
-            });
-        }
-        network.RunTo(100'000'000);
-        NS_TEST_EXPECT_MSG_EQ(received[0], 40, "on host 1");
-        NS_TEST_EXPECT_MSG_EQ(received[1], 10, "on host 2");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 2, "sent_data_packets"), 10, "by its own port");
+        Simulator::Schedule(PicoSeconds(1'000'000 + i * 1'000'000), [&, i] {
+            const InetSocketAddress to(interfaces.GetAddress(i % 5 == 0 ? 2 : 1), TEST_PORT);
+            sends->SendTo(Create<Packet>(1000), 0, to);
+        });
     }
-};
+    network.RunTo(100'000'000);
+    NS_TEST_EXPECT_MSG_EQ(received[0], 40, "on host 1");
+    NS_TEST_EXPECT_MSG_EQ(received[1], 10, "on host 2");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(100, 2, "sent_data_packets"), 10, "by its own port");
+}
 
-class StockRouterTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    StockRouterTestSuite()
-        : TestSuite("stock-router", Type::UNIT)
-    {
-        AddTestCase(new RouterBetweenTwoNetworks({"ns3::TcpCubic", 1448}));
-        AddTestCase(new RouterBetweenTwoNetworks({"", 1000}));
-        AddTestCase(new NodeWithTwoAddresses);
-    }
-};
-
-static StockRouterTestSuite g_stockRouterTestSuite;
+    suite.Add(new RouterBetweenTwoNetworks({"ns3::TcpCubic", 1448}));
+    suite.Add(new RouterBetweenTwoNetworks({"", 1000}));
+}
 
 } // namespace tests
 } // namespace ns3

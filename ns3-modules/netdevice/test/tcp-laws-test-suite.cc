@@ -6,7 +6,6 @@
 
 #include "ns3/config.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 
 #include <cmath>
 
@@ -58,6 +57,8 @@ struct Law
                std::to_string(oneWayPs / 500'000'000) + " ms";
     }
 };
+
+static Suite g_suite{"tcp-laws", TestSuite::Type::SYSTEM};
 
 /**
  * Oracle: Mathis et al., CCR 27(3), 1997, equation 3, and RFC 9438 section 5.1: with exactly one
@@ -235,28 +236,22 @@ class BbrFillsALossyPipe : public TestCase
     }
 };
 
-class TcpLawsTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    TcpLawsTestSuite()
-        : TestSuite("tcp-laws", Type::SYSTEM)
-    {
-        AddTestCase(new CubicGrowth, Duration::QUICK);
-        AddTestCase(new BbrFillsALossyPipe, Duration::QUICK);
-        constexpr int64_t LONG_PS = 100'000'000'000; // 200 ms there and back
-        AddTestCase(new WindowLaw({"LinuxReno", ONE_WAY_PS, 100}, 60), Duration::QUICK);
-        AddTestCase(new WindowLaw({"LinuxReno", ONE_WAY_PS, 1000}, 30), Duration::QUICK);
-        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 1000}, 30), Duration::QUICK);
-        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 3000}, 30), Duration::QUICK);
-        AddTestCase(new WindowLaw({"Cubic", LONG_PS, 2000}, 30), Duration::QUICK);
-        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 20'000}, 20), Duration::EXTENSIVE);
-        AddTestCase(new WindowLaw({"Cubic", LONG_PS, 8000}, 30), Duration::EXTENSIVE);
-        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 8000}, 60, false), Duration::EXTENSIVE);
-        AddTestCase(new WindowLaw({"Cubic", ONE_WAY_PS, 20'000}, 60, false), Duration::EXTENSIVE);
-    }
-};
-
-static TcpLawsTestSuite g_tcpLawsTestSuite;
+    constexpr auto EXTENSIVE = TestCase::Duration::EXTENSIVE;
+    suite.Add(new CubicGrowth);
+    suite.Add(new BbrFillsALossyPipe);
+    constexpr int64_t LONG_PS = 100'000'000'000; // 200 ms there and back
+    suite.Add(new WindowLaw({"LinuxReno", ONE_WAY_PS, 100}, 60));
+    suite.Add(new WindowLaw({"LinuxReno", ONE_WAY_PS, 1000}, 30));
+    suite.Add(new WindowLaw({"Cubic", ONE_WAY_PS, 1000}, 30));
+    suite.Add(new WindowLaw({"Cubic", ONE_WAY_PS, 3000}, 30));
+    suite.Add(new WindowLaw({"Cubic", LONG_PS, 2000}, 30));
+    suite.Add(new WindowLaw({"Cubic", ONE_WAY_PS, 20'000}, 20), EXTENSIVE);
+    suite.Add(new WindowLaw({"Cubic", LONG_PS, 8000}, 30), EXTENSIVE);
+    suite.Add(new WindowLaw({"Cubic", ONE_WAY_PS, 8000}, 60, false), EXTENSIVE);
+    suite.Add(new WindowLaw({"Cubic", ONE_WAY_PS, 20'000}, 60, false), EXTENSIVE);
+}
 
 } // namespace tests
 } // namespace ns3

@@ -68,7 +68,7 @@ DropTail::Attach(SwitchView& view)
 }
 
 bool
-DropTail::MayReplay() const
+DropTail::MayRepeat() const
 {
     return true;
 }

@@ -35,7 +35,7 @@ class DropTail : public fabric::QueueDiscipline
     void Attach(fabric::SwitchView& view) override;
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
-    bool MayReplay() const override;
+    bool MayRepeat() const override;
 
   protected:
     /// @return the fixed limit as it was given, 0: there is none [byte]

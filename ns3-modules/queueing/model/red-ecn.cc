@@ -90,7 +90,7 @@ RedEcn::Marks(uint8_t) const
 }
 
 bool
-RedEcn::MayReplay() const
+RedEcn::MayRepeat() const
 {
     return m_kminBytes == m_kmaxBytes;
 }

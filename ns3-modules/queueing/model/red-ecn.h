@@ -30,7 +30,7 @@ class RedEcn : public DropTail
     QuietBytes Quiet(uint8_t priority) const override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
     bool Marks(uint8_t priority) const override;
-    bool MayReplay() const override; ///< It does not draw
+    bool MayRepeat() const override; ///< It does not draw
 
   private:
     std::vector<fabric::RandomCursor> m_draws; ///< Per port

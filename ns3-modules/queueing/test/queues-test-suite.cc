@@ -4,7 +4,6 @@
 
 #include "ns3/queue-discipline.h"
 #include "ns3/switch-view.h"
-#include "ns3/test.h"
 
 namespace ns3
 {
@@ -16,120 +15,88 @@ using namespace fabric;
 namespace
 {
 
+static Suite g_suite{"queueing-queues", TestSuite::Type::SYSTEM};
+
 /// Oracle: of each priority what its own queue leaves of a frame.
-class PrioritiesHaveTheirOwnQueues : public TestCase
+TEST_CASES(PrioritiesHaveTheirOwnQueues,
+           "frames of priority " + std::to_string(priority) + " are trimmed to " +
+           std::to_string(bytes) + " bytes of priority " + std::to_string(to),
+           uint32_t priority,
+           uint32_t bytes,
+           uint32_t to)
 {
-  public:
-    PrioritiesHaveTheirOwnQueues(uint32_t priority, uint32_t bytes, uint32_t to)
-        : TestCase("frames of priority " + std::to_string(priority) + " are trimmed to " +
-                   std::to_string(bytes) + " bytes of priority " + std::to_string(to)),
-          m_priority(priority),
-          m_bytes(bytes),
-          m_to(to)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Star(2);
-        network.Flow(0, 1, 1000);
-        network.Use("queue",
-                    "ns3::PerPriority",
-                    {{"Priority3",
-                      "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=200|TrimPriority=5]"},
-                     {"Priority4",
-                      "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=300|TrimPriority=6]"}});
-        network.Transport({{"Priority", std::to_string(m_priority)},
-                           {"Flags", std::to_string(frame_flag::TRIMMABLE)}});
-        network.Run();
-        NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.empty(), false, "it came");
-        NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].frame.bytes, m_bytes, "size");
-        NS_TEST_EXPECT_MSG_EQ(+PacedDatagrams::seen[0].frame.priority, m_to, "priority");
-    }
-
-    uint32_t m_priority;
-    uint32_t m_bytes;
-    uint32_t m_to;
-};
+    TestNetwork network;
+    network.Star(2);
+    network.Flow(0, 1, 1000);
+    network.Use("queue",
+                "ns3::PerPriority",
+                {{"Priority3",
+                  "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=200|TrimPriority=5]"},
+                 {"Priority4",
+                  "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=300|TrimPriority=6]"}});
+    network.Transport({{"Priority", std::to_string(priority)},
+                       {"Flags", std::to_string(frame_flag::TRIMMABLE)}});
+    network.Run();
+    NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.empty(), false, "it came");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].frame.bytes, bytes, "size");
+    NS_TEST_EXPECT_MSG_EQ(+PacedDatagrams::seen[0].frame.priority, to, "priority");
+}
 
 /**
  * Oracle, by hand: two packets come for each that leaves, and room is for two. Of 1.2, 0.3, 1.3
  * (flow.packet), for which there is none, each is trimmed, or the packet before it.
  */
-class HeadOrTailIsTrimmed : public TestCase
+TEST_CASES(HeadOrTailIsTrimmed,
+           tail ? "the last of the queue is trimmed" : "the arrival is trimmed",
+           bool tail)
 {
-  public:
-    explicit HeadOrTailIsTrimmed(bool tail)
-        : TestCase(tail ? "the last of the queue is trimmed" : "the arrival is trimmed"),
-          m_tail(tail)
+    TestNetwork network;
+    network.Star(3);
+    network.Flow(0, 2, 4000);
+    network.Flow(1, 2, 4000);
+    network.Use("queue",
+                "ns3::TrimmingQueue",
+                {{"LimitBytes", "2000"}, {"TailShare", tail ? "1" : "0"}});
+    network.Transport({{"Flags", std::to_string(frame_flag::TRIMMABLE)}});
+    network.Run();
+    std::vector<std::pair<uint32_t, uint32_t>> trimmed;
+    for (const auto& seen : PacedDatagrams::seen)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Star(3);
-        network.Flow(0, 2, 4000);
-        network.Flow(1, 2, 4000);
-        network.Use("queue",
-                    "ns3::TrimmingQueue",
-                    {{"LimitBytes", "2000"}, {"TailShare", m_tail ? "1" : "0"}});
-        network.Transport({{"Flags", std::to_string(frame_flag::TRIMMABLE)}});
-        network.Run();
-        std::vector<std::pair<uint32_t, uint32_t>> trimmed;
-        for (const auto& seen : PacedDatagrams::seen)
+        if (seen.frame.flags & frame_flag::TRIMMED)
         {
-            if (seen.frame.flags & frame_flag::TRIMMED)
-            {
-                trimmed.emplace_back(seen.frame.message, seen.frame.packet);
-            }
+            trimmed.emplace_back(seen.frame.message, seen.frame.packet);
         }
-        // A header goes before the packets, so the queue is as long when the next two come.
-        const decltype(trimmed) arrivals{{1, 2}, {0, 3}, {1, 3}};
-        const decltype(trimmed) before{{0, 2}, {1, 2}, {0, 3}};
-        NS_TEST_EXPECT_MSG_EQ((trimmed == (m_tail ? before : arrivals)), true, "which");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_buffer_frames"), 0, "no drop");
     }
-
-    bool m_tail;
-};
+    // A header goes before the packets, so the queue is as long when the next two come.
+    const decltype(trimmed) arrivals{{1, 2}, {0, 3}, {1, 3}};
+    const decltype(trimmed) before{{0, 2}, {1, 2}, {0, 3}};
+    NS_TEST_EXPECT_MSG_EQ((trimmed == (tail ? before : arrivals)), true, "which");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_buffer_frames"), 0, "no drop");
+}
 
 /**
  * Oracle, by hand: three lines into one of that rate, and into one of a quarter of it. The queue
  * of each grows until it is full; that of the slow one is full with a quarter of the packets.
  */
-class SizesGoWithTheRate : public TestCase
+TEST_CASE(g_suite, "sizes are a quarter at a quarter of the rate")
 {
-  public:
-    SizesGoWithTheRate()
-        : TestCase("sizes are a quarter at a quarter of the rate")
+    TestNetwork network;
+    network.Star(4);
+    network.Host(4);
+    network.Link(4, 100, 25);
+    for (int64_t sender = 0; sender < 3; sender++)
     {
+        network.Flow(sender, 3, 20 * 1000);
+        network.Flow(sender, 4, 20 * 1000);
     }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Star(4);
-        network.Host(4);
-        network.Link(4, 100, 25);
-        for (int64_t sender = 0; sender < 3; sender++)
-        {
-            network.Flow(sender, 3, 20 * 1000);
-            network.Flow(sender, 4, 20 * 1000);
-        }
-        network.Use("queue",
-                    "ns3::DropTail",
-                    {{"LimitBytes", "8000"}, {"ForRateBps", std::to_string(100 * GBPS)}});
-        network.Transport();
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 3, "max_queue_bytes"), 8000, "full");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 4, "max_queue_bytes"), 2000, "a quarter");
-    }
-};
+    network.Use("queue",
+                "ns3::DropTail",
+                {{"LimitBytes", "8000"}, {"ForRateBps", std::to_string(100 * GBPS)}});
+    network.Transport();
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Port(100, 3, "max_queue_bytes"), 8000, "full");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(100, 4, "max_queue_bytes"), 2000, "a quarter");
+}
 
 /// Keeps the first random number of port 0.
 class DrawsOnce final : public QueueDiscipline
@@ -204,68 +171,49 @@ class ProfilesDrawForThemselves : public TestCase
 };
 
 /// C++ sees what a scenario sees: what cannot be is refused in one line.
-class WrongQueuesAreRefused : public TestCase
+TEST_CASE(g_suite, "queues that cannot be")
 {
-  public:
-    WrongQueuesAreRefused()
-        : TestCase("queues that cannot be")
-    {
-    }
+    const auto complaint = [](const std::string& type,
+                              const TestNetwork::Attributes& attributes) -> std::string {
+        try
+        {
+            TestNetwork network;
+            network.Star(2);
+            network.Flow(0, 1, 1000);
+            network.Transport();
+            network.Use("queue", type, attributes);
+            return network.Complaint();
+        }
+        catch (const std::runtime_error& error)
+        {
+            return error.what();
+        }
+    };
+    const auto contains = [](const std::string& text, const std::string& part) {
+        return text.find(part) != std::string::npos;
+    };
+    const auto kmin = complaint("ns3::RedEcn", {{"KminBytes", "2"}, {"KmaxBytes", "1"}});
+    NS_TEST_EXPECT_MSG_EQ(contains(kmin, "KminBytes is 2, more than KmaxBytes 1"), true, kmin);
+    const auto alpha = complaint("ns3::DropTail", {{"Alpha", "1"}});
+    NS_TEST_EXPECT_MSG_EQ(contains(alpha, "switch 100 has none"), true, alpha);
+    const auto itself = complaint("ns3::PerPriority", {{"Others", "ns3::PerPriority"}});
+    NS_TEST_EXPECT_MSG_EQ(contains(itself, "Others cannot be ns3::PerPriority"), true, itself);
+    const auto kind =
+        complaint("ns3::PerPriority", {{"Priority2", "ns3::tests::PacedDatagrams"}});
+    NS_TEST_EXPECT_MSG_EQ(contains(kind, "Priority2 cannot be 'ns3::tests::PacedDatagrams'"),
+                          true,
+                          kind);
+}
 
-  private:
-    void DoRun() override
-    {
-        const auto complaint = [](const std::string& type,
-                                  const TestNetwork::Attributes& attributes) -> std::string {
-            try
-            {
-                TestNetwork network;
-                network.Star(2);
-                network.Flow(0, 1, 1000);
-                network.Transport();
-                network.Use("queue", type, attributes);
-                return network.Complaint();
-            }
-            catch (const std::runtime_error& error)
-            {
-                return error.what();
-            }
-        };
-        const auto contains = [](const std::string& text, const std::string& part) {
-            return text.find(part) != std::string::npos;
-        };
-        const auto kmin = complaint("ns3::RedEcn", {{"KminBytes", "2"}, {"KmaxBytes", "1"}});
-        NS_TEST_EXPECT_MSG_EQ(contains(kmin, "KminBytes is 2, more than KmaxBytes 1"), true, kmin);
-        const auto alpha = complaint("ns3::DropTail", {{"Alpha", "1"}});
-        NS_TEST_EXPECT_MSG_EQ(contains(alpha, "switch 100 has none"), true, alpha);
-        const auto itself = complaint("ns3::PerPriority", {{"Others", "ns3::PerPriority"}});
-        NS_TEST_EXPECT_MSG_EQ(contains(itself, "Others cannot be ns3::PerPriority"), true, itself);
-        const auto kind =
-            complaint("ns3::PerPriority", {{"Priority2", "ns3::tests::PacedDatagrams"}});
-        NS_TEST_EXPECT_MSG_EQ(contains(kind, "Priority2 cannot be 'ns3::tests::PacedDatagrams'"),
-                              true,
-                              kind);
-    }
-};
-
-class QueueingQueuesTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    QueueingQueuesTestSuite()
-        : TestSuite("queueing-queues", Type::SYSTEM)
-    {
-        AddTestCase(new PrioritiesHaveTheirOwnQueues(3, 200, 5), Duration::QUICK);
-        AddTestCase(new PrioritiesHaveTheirOwnQueues(4, 300, 6), Duration::QUICK);
-        AddTestCase(new PrioritiesHaveTheirOwnQueues(5, 1000, 5), Duration::QUICK);
-        AddTestCase(new HeadOrTailIsTrimmed(false), Duration::QUICK);
-        AddTestCase(new HeadOrTailIsTrimmed(true), Duration::QUICK);
-        AddTestCase(new SizesGoWithTheRate, Duration::QUICK);
-        AddTestCase(new ProfilesDrawForThemselves, Duration::QUICK);
-        AddTestCase(new WrongQueuesAreRefused, Duration::QUICK);
-    }
-};
-
-static QueueingQueuesTestSuite g_queueingQueuesTestSuite; ///< Registers itself
+    suite.Add(new PrioritiesHaveTheirOwnQueues(3, 200, 5));
+    suite.Add(new PrioritiesHaveTheirOwnQueues(4, 300, 6));
+    suite.Add(new PrioritiesHaveTheirOwnQueues(5, 1000, 5));
+    suite.Add(new HeadOrTailIsTrimmed(false));
+    suite.Add(new HeadOrTailIsTrimmed(true));
+    suite.Add(new ProfilesDrawForThemselves);
+}
 
 } // namespace
 

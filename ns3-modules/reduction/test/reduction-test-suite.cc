@@ -5,8 +5,6 @@
 
 #include "../../fabric/test/test-network.h"
 
-#include "ns3/test.h"
-
 namespace ns3
 {
 namespace tests
@@ -45,274 +43,197 @@ UseReduction(TestNetwork& network, int64_t window, int64_t slots, const std::str
 
 } // namespace
 
+static Suite g_suite{"reduction", TestSuite::Type::SYSTEM};
+
 /**
  * Oracle: each chunk goes up and down once, so n hosts at one switch take two hops and K - 1 more
  * chunks, whatever n is. A window of W chunks below the round trip R lets W of them go in each.
  */
-class ReductionTakesItsClosedForm : public TestCase
+TEST_CASES(ReductionTakesItsClosedForm,
+           std::to_string(hosts) + " hosts, window " + std::to_string(window),
+           int64_t hosts,
+           int64_t window)
 {
-  public:
-    ReductionTakesItsClosedForm(int64_t hosts, int64_t window)
-        : TestCase(std::to_string(hosts) + " hosts, window " + std::to_string(window)),
-          m_hosts(hosts),
-          m_window(window)
+    constexpr int64_t CHUNKS = 100;
+    constexpr int64_t RTT_PS = 2 * HOP_PS; // 25.1 chunks
+    TestNetwork network;
+    network.Star(hosts);
+    AllReduce(network, 0, hosts, CHUNKS);
+    UseReduction(network, window, window);
+    network.Run();
+    const int64_t last = CHUNKS - 1;
+    const int64_t sentPs = window * CHUNK_PS >= RTT_PS
+                               ? last * CHUNK_PS
+                               : last / window * RTT_PS + last % window * CHUNK_PS;
+    for (int64_t host = 0; host < hosts; host++)
     {
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", host),
+                              sentPs + RTT_PS,
+                              "end of the message to the host after " << host);
+        const int64_t bytes = CHUNKS * (FRAME + 20);
+        NS_TEST_EXPECT_MSG_EQ(network.Port(host, SWITCH, "sent_bytes"), bytes, "S up");
+        NS_TEST_EXPECT_MSG_EQ(network.Port(SWITCH, host, "sent_bytes"), bytes, "S down");
     }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t CHUNKS = 100;
-        constexpr int64_t RTT_PS = 2 * HOP_PS; // 25.1 chunks
-        TestNetwork network;
-        network.Star(m_hosts);
-        AllReduce(network, 0, m_hosts, CHUNKS);
-        UseReduction(network, m_window, m_window);
-        network.Run();
-        const int64_t last = CHUNKS - 1;
-        const int64_t sentPs = m_window * CHUNK_PS >= RTT_PS
-                                   ? last * CHUNK_PS
-                                   : last / m_window * RTT_PS + last % m_window * CHUNK_PS;
-        for (int64_t host = 0; host < m_hosts; host++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", host),
-                                  sentPs + RTT_PS,
-                                  "end of the message to the host after " << host);
-            const int64_t bytes = CHUNKS * (FRAME + 20);
-            NS_TEST_EXPECT_MSG_EQ(network.Port(host, SWITCH, "sent_bytes"), bytes, "S up");
-            NS_TEST_EXPECT_MSG_EQ(network.Port(SWITCH, host, "sent_bytes"), bytes, "S down");
-        }
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "timeouts");
-    }
-
-    int64_t m_hosts;
-    int64_t m_window;
-};
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "timeouts");
+}
 
 /// Oracle: the tree. Hosts 0, 1 below leaf 10 (the root), 2 to 4 below leaf 11, spine 20 between.
-class ReductionOnATree : public TestCase
+TEST_CASE(g_suite, "two leaves and a spine: S on each link and direction of the tree")
 {
-  public:
-    ReductionOnATree()
-        : TestCase("two leaves and a spine: S on each link and direction of the tree")
+    constexpr int64_t CHUNKS = 40;
+    TestNetwork network;
+    for (int64_t host = 0; host < 5; host++)
     {
+        network.Host(host);
     }
-
-  private:
-    void DoRun() override
+    network.Switch(10);
+    network.Switch(11);
+    network.Switch(20, 2);
+    for (int64_t host = 0; host < 5; host++)
     {
-        constexpr int64_t CHUNKS = 40;
-        TestNetwork network;
-        for (int64_t host = 0; host < 5; host++)
-        {
-            network.Host(host);
-        }
-        network.Switch(10);
-        network.Switch(11);
-        network.Switch(20, 2);
-        for (int64_t host = 0; host < 5; host++)
-        {
-            network.Link(host, host < 2 ? 10 : 11);
-        }
-        network.Link(10, 20);
-        network.Link(11, 20);
-        AllReduce(network, 0, 5, CHUNKS);
-        UseReduction(network, 100, 100);
-        network.Run();
-        using Link = std::pair<int64_t, int64_t>;
-        for (const auto& [a, b] : {Link{10, 20}, Link{20, 10}, Link{11, 20}, Link{20, 11}})
-        {
-            NS_TEST_EXPECT_MSG_EQ(network.Port(a, b, "sent_bytes"),
-                                  CHUNKS * (FRAME + 20),
-                                  "from " << a << " to " << b);
-        }
-        // Up: host, leaf 11, spine, root; down to leaf 11: spine, leaf, host.
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 2),
-                              6 * HOP_PS + (CHUNKS - 1) * CHUNK_PS,
-                              "rank 3 has the result");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
-                              4 * HOP_PS + (CHUNKS - 1) * CHUNK_PS,
-                              "rank 1 has the result");
+        network.Link(host, host < 2 ? 10 : 11);
     }
-};
+    network.Link(10, 20);
+    network.Link(11, 20);
+    AllReduce(network, 0, 5, CHUNKS);
+    UseReduction(network, 100, 100);
+    network.Run();
+    using Link = std::pair<int64_t, int64_t>;
+    for (const auto& [a, b] : {Link{10, 20}, Link{20, 10}, Link{11, 20}, Link{20, 11}})
+    {
+        NS_TEST_EXPECT_MSG_EQ(network.Port(a, b, "sent_bytes"),
+                              CHUNKS * (FRAME + 20),
+                              "from " << a << " to " << b);
+    }
+    // Up: host, leaf 11, spine, root; down to leaf 11: spine, leaf, host.
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 2),
+                          6 * HOP_PS + (CHUNKS - 1) * CHUNK_PS,
+                          "rank 3 has the result");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
+                          4 * HOP_PS + (CHUNKS - 1) * CHUNK_PS,
+                          "rank 1 has the result");
+}
 
 /// Oracle: counts. Without slots rank 0 gets all n parts and sends the sum; with few, the second.
-class ReductionFallsBack : public TestCase
+TEST_CASES(ReductionFallsBack,
+           "two groups of four, 16 slots each, " + std::to_string(slots) + " slots",
+           int64_t slots)
 {
-  public:
-    explicit ReductionFallsBack(int64_t slots)
-        : TestCase("two groups of four, 16 slots each, " + std::to_string(slots) + " slots"),
-          m_slots(slots)
+    constexpr int64_t CHUNKS = 50;
+    TestNetwork network;
+    network.Star(8);
+    AllReduce(network, 0, 4, CHUNKS);
+    AllReduce(network, 4, 4, CHUNKS);
+    UseReduction(network, 16, slots);
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 8, "done");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "timeouts");
+    for (const int64_t root : {0, 4})
     {
+        const bool isAdded = slots >= (root == 0 ? 16 : 32);
+        NS_TEST_EXPECT_MSG_EQ(network.Port(SWITCH, root, "sent_frames"),
+                              CHUNKS * (isAdded ? 1 : 5),
+                              "parts and results to rank 0, host " << root);
+        NS_TEST_EXPECT_MSG_EQ(network.Port(root, SWITCH, "sent_frames"),
+                              CHUNKS * (isAdded ? 1 : 2),
+                              "parts and results of rank 0, host " << root);
+        NS_TEST_EXPECT_MSG_EQ(network.Port(SWITCH, root + 1, "sent_frames"),
+                              CHUNKS,
+                              "results to rank 1");
     }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t CHUNKS = 50;
-        TestNetwork network;
-        network.Star(8);
-        AllReduce(network, 0, 4, CHUNKS);
-        AllReduce(network, 4, 4, CHUNKS);
-        UseReduction(network, 16, m_slots);
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 8, "done");
-        NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "timeouts");
-        for (const int64_t root : {0, 4})
-        {
-            const bool isAdded = m_slots >= (root == 0 ? 16 : 32);
-            NS_TEST_EXPECT_MSG_EQ(network.Port(SWITCH, root, "sent_frames"),
-                                  CHUNKS * (isAdded ? 1 : 5),
-                                  "parts and results to rank 0, host " << root);
-            NS_TEST_EXPECT_MSG_EQ(network.Port(root, SWITCH, "sent_frames"),
-                                  CHUNKS * (isAdded ? 1 : 2),
-                                  "parts and results of rank 0, host " << root);
-            NS_TEST_EXPECT_MSG_EQ(network.Port(SWITCH, root + 1, "sent_frames"),
-                                  CHUNKS,
-                                  "results to rank 1");
-        }
-    }
-
-    int64_t m_slots;
-};
+}
 
 /// Oracle: the window. Who waits for a straggler has sent W chunks; another group has not noticed.
-class StragglerStallsItsWindow : public TestCase
+TEST_CASE(g_suite, "a straggler stalls its group after one window, and no other")
 {
-  public:
-    StragglerStallsItsWindow()
-        : TestCase("a straggler stalls its group after one window, and no other")
-    {
-    }
-
-  private:
-    static constexpr int64_t CHUNKS = 200;
-    static constexpr int64_t WINDOW = 32;
-    static constexpr int64_t LATE_PS = 1'000'000'000;
-
-    static void Write(TestNetwork& network)
-    {
+    constexpr int64_t CHUNKS = 200;
+    constexpr int64_t WINDOW = 32;
+    constexpr int64_t LATE_PS = 1'000'000'000;
+    const auto write = [](TestNetwork& network) {
         network.Star(8);
         AllReduce(network, 0, 4, CHUNKS, LATE_PS);
         AllReduce(network, 4, 4, CHUNKS);
         UseReduction(network, WINDOW, 2 * WINDOW);
-    }
-
-    void DoRun() override
+    };
+    TestNetwork until;
+    write(until);
+    until.Run(LATE_PS - 1);
+    for (int64_t host = 0; host < 3; host++)
     {
-        TestNetwork until;
-        Write(until);
-        until.Run(LATE_PS - 1);
-        for (int64_t host = 0; host < 3; host++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(until.Port(host, SWITCH, "sent_frames"), WINDOW, "one window");
-        }
-        const int64_t alonePs = 2 * HOP_PS + (CHUNKS - 1) * CHUNK_PS;
-        for (int64_t row = 4; row < 8; row++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(until.Cell("flows", "receiver_end_ps", row), alonePs, "others");
-        }
-
-        TestNetwork whole;
-        Write(whole);
-        whole.Run();
-        NS_TEST_EXPECT_MSG_EQ(whole.Cell("flows", "receiver_end_ps", 0), LATE_PS + alonePs, "late");
-        NS_TEST_EXPECT_MSG_EQ(whole.Sum("flows", "timeouts"), 0, "timeouts");
+        NS_TEST_EXPECT_MSG_EQ(until.Port(host, SWITCH, "sent_frames"), WINDOW, "one window");
     }
-};
+    const int64_t alonePs = 2 * HOP_PS + (CHUNKS - 1) * CHUNK_PS;
+    for (int64_t row = 4; row < 8; row++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(until.Cell("flows", "receiver_end_ps", row), alonePs, "others");
+    }
+
+    TestNetwork whole;
+    write(whole);
+    whole.Run();
+    NS_TEST_EXPECT_MSG_EQ(whole.Cell("flows", "receiver_end_ps", 0), LATE_PS + alonePs, "late");
+    NS_TEST_EXPECT_MSG_EQ(whole.Sum("flows", "timeouts"), 0, "timeouts");
+}
 
 /// Oracle: everybody ends; a chunk that is lost costs one timeout of who lacks it, or two.
-class LostChunksComeAgain : public TestCase
+TEST_CASES(LostChunksComeAgain,
+           "frame " + std::to_string(ordinal) + " from " + std::to_string(node) + " to " +
+           std::to_string(peer) + " is lost",
+           int64_t node,
+           int64_t peer,
+           int64_t ordinal)
 {
-  public:
-    LostChunksComeAgain(int64_t node, int64_t peer, int64_t ordinal)
-        : TestCase("frame " + std::to_string(ordinal) + " from " + std::to_string(node) + " to " +
-                   std::to_string(peer) + " is lost"),
-          m_node(node),
-          m_peer(peer),
-          m_ordinal(ordinal)
+    constexpr int64_t RTO_PS = 200 * US_PS;
+    TestNetwork network;
+    network.Star(4);
+    AllReduce(network, 0, 4, 60);
+    UseReduction(network, 30, 30, "200us");
+    network.Row("drops", {{"node", node}, {"peer", peer}, {"ordinal", ordinal}});
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 4, "done");
+    NS_TEST_EXPECT_MSG_EQ((network.Sum("flows", "timeouts") > 0), true, "somebody waited");
+    int64_t endPs = 0;
+    for (int64_t row = 0; row < 4; row++)
     {
+        endPs = std::max(endPs, network.Cell("flows", "receiver_end_ps", row));
     }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t RTO_PS = 200 * US_PS;
-        TestNetwork network;
-        network.Star(4);
-        AllReduce(network, 0, 4, 60);
-        UseReduction(network, 30, 30, "200us");
-        network.Row("drops", {{"node", m_node}, {"peer", m_peer}, {"ordinal", m_ordinal}});
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 4, "done");
-        NS_TEST_EXPECT_MSG_EQ((network.Sum("flows", "timeouts") > 0), true, "somebody waited");
-        int64_t endPs = 0;
-        for (int64_t row = 0; row < 4; row++)
-        {
-            endPs = std::max(endPs, network.Cell("flows", "receiver_end_ps", row));
-        }
-        const int64_t alonePs = 2 * HOP_PS + 59 * CHUNK_PS;
-        NS_TEST_EXPECT_MSG_EQ((endPs > RTO_PS && endPs < 2 * RTO_PS + 3 * alonePs), true, endPs);
-    }
-
-    int64_t m_node;
-    int64_t m_peer;
-    int64_t m_ordinal;
-};
+    const int64_t alonePs = 2 * HOP_PS + 59 * CHUNK_PS;
+    NS_TEST_EXPECT_MSG_EQ((endPs > RTO_PS && endPs < 2 * RTO_PS + 3 * alonePs), true, endPs);
+}
 
 /// What is no ring is refused with the flow at which it ends.
-class ReductionNeedsRings : public TestCase
+TEST_CASE(g_suite, "flows that are no ring")
 {
-  public:
-    ReductionNeedsRings()
-        : TestCase("flows that are no ring")
-    {
-    }
+    TestNetwork network;
+    network.Star(3);
+    network.Flow(0, 1, 1000);
+    network.Flow(1, 2, 2000);
+    network.Flow(2, 0, 1000);
+    UseReduction(network, 4, 4);
+    const auto complaint = network.Complaint();
+    NS_TEST_EXPECT_MSG_NE(complaint.find("flow 0 is not followed by one of as many bytes"),
+                          std::string::npos,
+                          complaint);
+}
 
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        network.Star(3);
-        network.Flow(0, 1, 1000);
-        network.Flow(1, 2, 2000);
-        network.Flow(2, 0, 1000);
-        UseReduction(network, 4, 4);
-        const auto complaint = network.Complaint();
-        NS_TEST_EXPECT_MSG_NE(complaint.find("flow 0 is not followed by one of as many bytes"),
-                              std::string::npos,
-                              complaint);
-    }
-};
-
-class ReductionTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    ReductionTestSuite()
-        : TestSuite("reduction", Type::SYSTEM)
+    for (const int64_t hosts : {2, 3, 70})
     {
-        for (const int64_t hosts : {2, 3, 70})
-        {
-            AddTestCase(new ReductionTakesItsClosedForm(hosts, 64), Duration::QUICK);
-        }
-        for (const int64_t window : {1, 7, 25, 26})
-        {
-            AddTestCase(new ReductionTakesItsClosedForm(4, window), Duration::QUICK);
-        }
-        AddTestCase(new ReductionOnATree, Duration::QUICK);
-        for (const int64_t slots : {0, 31, 32})
-        {
-            AddTestCase(new ReductionFallsBack(slots), Duration::QUICK);
-        }
-        AddTestCase(new StragglerStallsItsWindow, Duration::QUICK);
-        AddTestCase(new LostChunksComeAgain(1, SWITCH, 5), Duration::QUICK);  // a part
-        AddTestCase(new LostChunksComeAgain(SWITCH, 2, 7), Duration::QUICK);  // a result
-        AddTestCase(new LostChunksComeAgain(SWITCH, 0, 60), Duration::QUICK); // the last, to rank 0
-        AddTestCase(new ReductionNeedsRings, Duration::QUICK);
+        suite.Add(new ReductionTakesItsClosedForm(hosts, 64));
     }
-};
-
-static ReductionTestSuite g_reductionTestSuite; ///< Registers itself
+    for (const int64_t window : {1, 7, 25, 26})
+    {
+        suite.Add(new ReductionTakesItsClosedForm(4, window));
+    }
+    for (const int64_t slots : {0, 31, 32})
+    {
+        suite.Add(new ReductionFallsBack(slots));
+    }
+    suite.Add(new LostChunksComeAgain(1, SWITCH, 5));  // a part
+    suite.Add(new LostChunksComeAgain(SWITCH, 2, 7));  // a result
+    suite.Add(new LostChunksComeAgain(SWITCH, 0, 60)); // the last, to rank 0
+}
 
 } // namespace tests
 } // namespace ns3

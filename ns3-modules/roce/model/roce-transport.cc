@@ -80,12 +80,6 @@ RoceTransport::DoAttach()
 }
 
 bool
-RoceTransport::MayReplay() const
-{
-    return IsPlain();
-}
-
-bool
 RoceTransport::MayShorten() const
 {
     return true;

@@ -50,7 +50,6 @@ class RoceTransport final : public fabric::MessageTransport<RoceOutbound, RoceIn
     static TypeId GetTypeId();
 
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
-    bool MayReplay() const override;
     bool MayShorten() const override;
     bool MayRepeat(uint32_t message) const override;
 

@@ -4,7 +4,6 @@
 
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 
 #include <map>
 #include <vector>
@@ -112,50 +111,30 @@ Outcome(int64_t domains, int64_t threads, Seen& seen)
     return columns;
 }
 
-/// Oracle: the same run in one domain.
-class DomainsShowNowhere : public TestCase
-{
-  public:
-    DomainsShowNowhere()
-        : TestCase("one run in several domains on several threads")
-    {
-    }
+static Suite g_suite{"domains"};
 
-  private:
-    void DoRun() override
+/// Oracle: the same run in one domain.
+TEST_CASE(g_suite, "one run in several domains on several threads")
+{
+    Seen seen;
+    const Columns expected = Outcome(1, 1, seen);
+    NS_TEST_EXPECT_MSG_EQ(seen.size(), 10, "stock events have happened");
+    NS_TEST_EXPECT_MSG_GT(seen.back().second, seen.front().second, "and packets between them");
+    NS_TEST_EXPECT_MSG_GT(expected.at("pauses.start_ps").size(), 0, "PFC has paused");
+    for (const auto& [domains, threads] : std::vector<std::pair<int64_t, int64_t>>{
+             {2, 1}, {2, 2}, {3, 2}, {4, 4}})
     {
-        Seen seen;
-        const Columns expected = Outcome(1, 1, seen);
-        NS_TEST_EXPECT_MSG_EQ(seen.size(), 10, "stock events have happened");
-        NS_TEST_EXPECT_MSG_GT(seen.back().second, seen.front().second, "and packets between them");
-        NS_TEST_EXPECT_MSG_GT(expected.at("pauses.start_ps").size(), 0, "PFC has paused");
-        for (const auto& [domains, threads] : std::vector<std::pair<int64_t, int64_t>>{
-                 {2, 1}, {2, 2}, {3, 2}, {4, 4}})
+        Seen parted;
+        const Columns got = Outcome(domains, threads, parted);
+        NS_TEST_EXPECT_MSG_EQ((parted == seen), true, "stock events see the same");
+        for (const auto& [name, values] : expected)
         {
-            Seen parted;
-            const Columns got = Outcome(domains, threads, parted);
-            NS_TEST_EXPECT_MSG_EQ((parted == seen), true, "stock events see the same");
-            for (const auto& [name, values] : expected)
-            {
-                NS_TEST_EXPECT_MSG_EQ((got.at(name) == values),
-                                      true,
-                                      name << " in " << domains << " domains on " << threads
-                                           << " threads");
-            }
+            NS_TEST_EXPECT_MSG_EQ((got.at(name) == values),
+                                  true,
+                                  name << " in " << domains << " domains on " << threads
+                                       << " threads");
         }
     }
-};
-
-class DomainsTestSuite : public TestSuite
-{
-  public:
-    DomainsTestSuite()
-        : TestSuite("domains", Type::UNIT)
-    {
-        AddTestCase(new DomainsShowNowhere, Duration::QUICK);
-    }
-};
-
-DomainsTestSuite g_domainsTestSuite;
+}
 
 } // namespace

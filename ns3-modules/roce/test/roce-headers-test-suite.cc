@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/fabric.h"
-#include "ns3/test.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ namespace tests
 {
 
 using namespace fabric;
+
+static Suite g_suite{"roce-headers"};
 
 /// Oracle: PSN and queue pair are the last 24 bits, written out by hand around the wrap.
 class RoceNumbersWrapAt24Bits : public TestCase
@@ -79,17 +82,10 @@ class RoceNumbersWrapAt24Bits : public TestCase
     }
 };
 
-class RoceHeadersTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    RoceHeadersTestSuite()
-        : TestSuite("roce-headers", Type::UNIT)
-    {
-        AddTestCase(new RoceNumbersWrapAt24Bits, Duration::QUICK);
-    }
-};
-
-static RoceHeadersTestSuite g_roceHeadersTestSuite; ///< Registers itself
+    suite.Add(new RoceNumbersWrapAt24Bits);
+}
 
 } // namespace tests
 } // namespace ns3

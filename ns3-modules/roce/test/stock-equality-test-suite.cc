@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/drop-tail-queue.h"
 #include "ns3/fabric-facade.h"
@@ -11,7 +13,6 @@
 #include "ns3/roce-transport.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 
 #include <array>
 #include <cstring>
@@ -253,83 +254,63 @@ class StockNetwork
 
 } // namespace
 
+static Suite g_suite{"roce-stock-equality", TestSuite::Type::SYSTEM};
+
 /**
  * Oracle: ns-3's PointToPointNetDevice.
  *
  * Several flows share uplinks and receivers, with full and short packets of two sizes and links
  * of two rates; both simulators know the same paths. Every packet arrives at the same picosecond.
  */
-class EveryPacketArrivesAsInStock : public TestCase
+TEST_CASES(EveryPacketArrivesAsInStock,
+           "seed " + std::to_string(seed) + ", hosts at " +
+           std::to_string(hostRateBps / GBPS) + " Gbps, uplinks at " +
+           std::to_string(uplinkRateBps / GBPS),
+           uint32_t seed,
+           int64_t hostRateBps,
+           int64_t uplinkRateBps)
 {
-  public:
-    EveryPacketArrivesAsInStock(uint32_t seed, int64_t hostRateBps, int64_t uplinkRateBps)
-        : TestCase("seed " + std::to_string(seed) + ", hosts at " +
-                   std::to_string(hostRateBps / GBPS) + " Gbps, uplinks at " +
-                   std::to_string(uplinkRateBps / GBPS)),
-          m_seed(seed),
-          m_hostRateBps(hostRateBps),
-          m_uplinkRateBps(uplinkRateBps)
+    const Case given = MakeCase(seed, hostRateBps, uplinkRateBps);
+    Paths paths;
+    const Arrivals ours = RunFabric(given, seed, paths);
+
+    GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
+    StockNetwork network(given, paths);
+    for (const auto& flow : given.flows)
     {
+        network.Start(flow);
     }
+    Simulator::Run();
+    Simulator::Destroy();
 
-  private:
-    void DoRun() override
+    NS_TEST_ASSERT_MSG_GT(network.arrivals.size(), 500, "the reference run does something");
+    NS_TEST_ASSERT_MSG_EQ(ours.size(), network.arrivals.size(), "number of packets");
+    uint32_t waited = 0;
+    for (const auto& [key, timePs] : network.arrivals)
     {
-        const Case given = MakeCase(m_seed, m_hostRateBps, m_uplinkRateBps);
-        Paths paths;
-        const Arrivals ours = RunFabric(given, m_seed, paths);
-
-        GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DefaultSimulatorImpl"));
-        StockNetwork network(given, paths);
-        for (const auto& flow : given.flows)
+        NS_TEST_ASSERT_MSG_EQ(ours.at(key),
+                              timePs,
+                              "flow " << key.first << ", packet " << key.second);
+        const auto before = network.arrivals.find({key.first, key.second - 1});
+        if (before != network.arrivals.end())
         {
-            network.Start(flow);
+            // In an empty network packets follow each other as they left the source.
+            const int64_t wire = MTU_BYTES[key.first % 2] + HEADER_BYTES + FRAMING_BYTES;
+            waited += timePs - before->second > 8'000 * wire / (hostRateBps / GBPS);
         }
-        Simulator::Run();
-        Simulator::Destroy();
-
-        NS_TEST_ASSERT_MSG_GT(network.arrivals.size(), 500, "the reference run does something");
-        NS_TEST_ASSERT_MSG_EQ(ours.size(), network.arrivals.size(), "number of packets");
-        uint32_t waited = 0;
-        for (const auto& [key, timePs] : network.arrivals)
-        {
-            NS_TEST_ASSERT_MSG_EQ(ours.at(key),
-                                  timePs,
-                                  "flow " << key.first << ", packet " << key.second);
-            const auto before = network.arrivals.find({key.first, key.second - 1});
-            if (before != network.arrivals.end())
-            {
-                // In an empty network packets follow each other as they left the source.
-                const int64_t wire = MTU_BYTES[key.first % 2] + HEADER_BYTES + FRAMING_BYTES;
-                waited += timePs - before->second > 8'000 * wire / (m_hostRateBps / GBPS);
-            }
-        }
-        NS_TEST_EXPECT_MSG_GT(waited, 100, "packets had to wait for those of other flows");
     }
+    NS_TEST_EXPECT_MSG_GT(waited, 100, "packets had to wait for those of other flows");
+}
 
-    uint32_t m_seed;
-    int64_t m_hostRateBps;
-    int64_t m_uplinkRateBps;
-};
-
-class RoceStockEqualityTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    RoceStockEqualityTestSuite()
-        : TestSuite("roce-stock-equality", Type::SYSTEM)
+    RoceTransport::GetTypeId(); // the library that registers it must be linked
+    for (uint32_t seed = 1; seed <= 5; seed++)
     {
-        RoceTransport::GetTypeId(); // the library that registers it must be linked
-        for (uint32_t seed = 1; seed <= 5; seed++)
-        {
-            AddTestCase(new EveryPacketArrivesAsInStock(seed, 100 * GBPS, 100 * GBPS),
-                        Duration::QUICK);
-            AddTestCase(new EveryPacketArrivesAsInStock(seed, 800 * GBPS, 400 * GBPS),
-                        Duration::QUICK);
-        }
+        suite.Add(new EveryPacketArrivesAsInStock(seed, 100 * GBPS, 100 * GBPS));
+        suite.Add(new EveryPacketArrivesAsInStock(seed, 800 * GBPS, 400 * GBPS));
     }
-};
-
-static RoceStockEqualityTestSuite g_roceStockEqualityTestSuite; ///< Registers itself
+}
 
 } // namespace tests
 } // namespace ns3

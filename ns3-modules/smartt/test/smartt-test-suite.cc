@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/smartt-window.h"
 #include "ns3/smartt.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <deque>
@@ -60,6 +61,8 @@ Trimmed(uint64_t inFlightBytes = 0)
 }
 
 } // namespace
+
+static Suite g_suite{"smartt"};
 
 /// Oracle: the formulas of the paper with numbers put in by hand, window of 125 packets.
 class FourCases : public TestCase
@@ -129,49 +132,39 @@ class FourCases : public TestCase
  * Oracle: of eight equal flows through one link each gets BDP / 8 of payload in a base round trip.
  * The first window is trimmed in part; at the end of the first whole round trip the window is that.
  */
-class AdaptsQuickly : public TestCase
+TEST_CASE(g_suite, "quick adaption in an incast of eight")
 {
-  public:
-    AdaptsQuickly()
-        : TestCase("quick adaption in an incast of eight")
+    SmarttWindow window(RULES, PATH);
+    for (uint32_t i = 0; i < 125; i++)
     {
+        window.OnSent(1000);
     }
-
-  private:
-    void DoRun() override
+    uint64_t nowPs = BASE_PS;
+    uint32_t answers = 0;
+    double least = window.PayloadBytes();
+    // Every eighth packet time one arrives; between, headers of trimmed ones.
+    for (; nowPs <= 2 * BASE_PS; nowPs += PACKET_PS)
     {
-        SmarttWindow window(RULES, PATH);
-        for (uint32_t i = 0; i < 125; i++)
-        {
-            window.OnSent(1000);
-        }
-        uint64_t nowPs = BASE_PS;
-        uint32_t answers = 0;
-        double least = window.PayloadBytes();
-        // Every eighth packet time one arrives; between, headers of trimmed ones.
-        for (; nowPs <= 2 * BASE_PS; nowPs += PACKET_PS)
-        {
-            const uint64_t inFlight = (125 - ++answers) * 1000;
-            const bool isWhole = answers % 8 == 1;
-            const double before = window.PayloadBytes();
-            window.OnAck(RULES,
-                         isWhole ? Answer(TARGET_PS, false, 1, inFlight) : Trimmed(inFlight),
-                         nowPs);
-            least = std::min(least, before);
-        }
-        NS_TEST_EXPECT_MSG_EQ_TOL(window.PayloadBytes(), BDP / 8, MSS, "BDP / 8");
+        const uint64_t inFlight = (125 - ++answers) * 1000;
+        const bool isWhole = answers % 8 == 1;
+        const double before = window.PayloadBytes();
+        window.OnAck(RULES,
+                     isWhole ? Answer(TARGET_PS, false, 1, inFlight) : Trimmed(inFlight),
+                     nowPs);
+        least = std::min(least, before);
+    }
+    NS_TEST_EXPECT_MSG_EQ_TOL(window.PayloadBytes(), BDP / 8, MSS, "BDP / 8");
 
-        // What was in flight then says nothing any more: 125 - 101 packets.
-        const double adapted = window.PayloadBytes();
-        for (uint32_t i = 0; i < 24; i++)
-        {
-            window.OnAck(RULES, Trimmed(), nowPs);
-            NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), adapted, "ignored " << i);
-        }
+    // What was in flight then says nothing any more: 125 - 101 packets.
+    const double adapted = window.PayloadBytes();
+    for (uint32_t i = 0; i < 24; i++)
+    {
         window.OnAck(RULES, Trimmed(), nowPs);
-        NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), adapted - MSS, "the next one counts");
+        NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), adapted, "ignored " << i);
     }
-};
+    window.OnAck(RULES, Trimmed(), nowPs);
+    NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), adapted - MSS, "the next one counts");
+}
 
 /**
  * Oracle: a window of BDP / 8 that meets no delay any more: after one window it grows by four
@@ -234,48 +227,29 @@ class IncreasesFast : public TestCase
     }
 };
 
-class TimesOut : public TestCase
+TEST_CASE(g_suite, "a timeout takes off what was in flight")
 {
-  public:
-    TimesOut()
-        : TestCase("a timeout takes off what was in flight")
+    SmarttWindow window(RULES, PATH);
+    for (uint32_t i = 0; i < 25; i++)
     {
+        window.OnSent(1000);
     }
-
-  private:
-    void DoRun() override
+    window.OnTimeout();
+    NS_TEST_EXPECT_MSG_EQ_TOL(window.PayloadBytes(), 100 * MSS, 1e-6, "25 packets less");
+    for (uint32_t i = 0; i < 150; i++)
     {
-        SmarttWindow window(RULES, PATH);
-        for (uint32_t i = 0; i < 25; i++)
-        {
-            window.OnSent(1000);
-        }
-        window.OnTimeout();
-        NS_TEST_EXPECT_MSG_EQ_TOL(window.PayloadBytes(), 100 * MSS, 1e-6, "25 packets less");
-        for (uint32_t i = 0; i < 150; i++)
-        {
-            window.OnSent(1000);
-        }
-        window.OnTimeout();
-        NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), MSS, "one packet is left");
+        window.OnSent(1000);
     }
-};
+    window.OnTimeout();
+    NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), MSS, "one packet is left");
+}
 
-class SmarttTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    SmarttTestSuite()
-        : TestSuite("smartt", Type::UNIT)
-    {
-        Smartt::GetTypeId(); // the library that registers it must be linked
-        AddTestCase(new FourCases, Duration::QUICK);
-        AddTestCase(new AdaptsQuickly, Duration::QUICK);
-        AddTestCase(new IncreasesFast, Duration::QUICK);
-        AddTestCase(new TimesOut, Duration::QUICK);
-    }
-};
-
-static SmarttTestSuite g_smarttTestSuite; ///< Registers itself
+    Smartt::GetTypeId(); // the library that registers it must be linked
+    suite.Add(new FourCases);
+    suite.Add(new IncreasesFast);
+}
 
 } // namespace tests
 } // namespace ns3

@@ -52,12 +52,6 @@ SprayTransport::SpreadsOverPorts() const
 }
 
 bool
-SprayTransport::MayReplay() const
-{
-    return IsPlain();
-}
-
-bool
 SprayTransport::MayShorten() const
 {
     return true;

@@ -38,7 +38,6 @@ class SprayTransport final : public fabric::MessageTransport<SprayOutbound, fabr
     static TypeId GetTypeId();
 
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
-    bool MayReplay() const override;
     bool MayShorten() const override;
     bool MayRepeat(uint32_t message) const override;
 

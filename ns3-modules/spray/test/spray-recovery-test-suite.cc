@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/fabric-facade.h"
 #include "ns3/spray-transport.h"
-#include "ns3/test.h"
 
 #include <map>
 #include <set>
@@ -61,73 +62,57 @@ Fill(fabric::Facade& facade, const std::string& forwarding, const Rows& drops)
 
 } // namespace
 
+static Suite g_suite{"spray-recovery", TestSuite::Type::SYSTEM};
+
 /**
  * Oracle: counting. Each lost data packet is sent once more, nothing else is, and every packet
  * comes to the destination exactly once, on whatever path and in whatever order. (A repair that is
  * lost in turn waits for a timeout.)
  */
-class EachLossIsRepairedOnce : public TestCase
+TEST_CASES(EachLossIsRepairedOnce,
+           "scripted losses on all four paths, " + forwarding.substr(5),
+           const std::string& forwarding)
 {
-  public:
-    explicit EachLossIsRepairedOnce(const std::string& forwarding)
-        : TestCase("scripted losses on all four paths, " + forwarding.substr(5)),
-          m_forwarding(forwarding)
+    Rows drops;
+    for (int64_t spine = 20; spine < 20 + SPINES; spine++)
+    {
+        for (const int64_t ordinal : {1, 2, 50, 51, 52, 300, 500})
+        {
+            drops.push_back({10, spine, ordinal});
+            drops.push_back({spine, 11, ordinal + 60});
+        }
+    }
+    fabric::Facade facade;
+    Fill(facade, forwarding, drops);
+    facade.Build();
+    while (!facade.RunSlice(1'000'000'000'000, 10))
     {
     }
+    facade.Finish();
 
-  private:
-    void DoRun() override
+    const auto losses = static_cast<int64_t>(drops.size());
+    NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "retransmitted_packets")[0], losses, "repairs");
+    NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "sent_data_packets")[0],
+                          PACKETS + losses,
+                          "sent");
+    std::set<int64_t> seen;
+    for (size_t i = 0; i < facade.Rows("arrivals"); i++)
     {
-        Rows drops;
-        for (int64_t spine = 20; spine < 20 + SPINES; spine++)
-        {
-            for (const int64_t ordinal : {1, 2, 50, 51, 52, 300, 500})
-            {
-                drops.push_back({10, spine, ordinal});
-                drops.push_back({spine, 11, ordinal + 60});
-            }
-        }
-        fabric::Facade facade;
-        Fill(facade, m_forwarding, drops);
-        facade.Build();
-        while (!facade.RunSlice(1'000'000'000'000, 10))
-        {
-        }
-        facade.Finish();
-
-        const auto losses = static_cast<int64_t>(drops.size());
-        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "retransmitted_packets")[0], losses, "repairs");
-        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "sent_data_packets")[0],
-                              PACKETS + losses,
-                              "sent");
-        std::set<int64_t> seen;
-        for (size_t i = 0; i < facade.Rows("arrivals"); i++)
-        {
-            seen.insert(facade.Data("arrivals", "packet")[i]);
-        }
-        NS_TEST_EXPECT_MSG_EQ(facade.Rows("arrivals"), PACKETS, "no packet comes twice");
-        NS_TEST_EXPECT_MSG_EQ(seen.size(), PACKETS, "and none is missing");
+        seen.insert(facade.Data("arrivals", "packet")[i]);
     }
+    NS_TEST_EXPECT_MSG_EQ(facade.Rows("arrivals"), PACKETS, "no packet comes twice");
+    NS_TEST_EXPECT_MSG_EQ(seen.size(), PACKETS, "and none is missing");
+}
 
-    std::string m_forwarding;
-};
-
-class SprayRecoveryTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    SprayRecoveryTestSuite()
-        : TestSuite("spray-recovery", Type::SYSTEM)
+    SprayTransport::GetTypeId(); // the library that registers it must be linked
+    for (const char* forwarding :
+         {"ns3::EntropyModulo", "ns3::RandomSpray", "ns3::RoundRobinSpray"})
     {
-        SprayTransport::GetTypeId(); // the library that registers it must be linked
-        for (const char* forwarding :
-             {"ns3::EntropyModulo", "ns3::RandomSpray", "ns3::RoundRobinSpray"})
-        {
-            AddTestCase(new EachLossIsRepairedOnce(forwarding), Duration::QUICK);
-        }
+        suite.Add(new EachLossIsRepairedOnce(forwarding));
     }
-};
-
-static SprayRecoveryTestSuite g_sprayRecoveryTestSuite; ///< Registers itself
+}
 
 } // namespace tests
 } // namespace ns3

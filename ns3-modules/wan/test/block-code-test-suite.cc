@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/block-code.h"
 #include "ns3/random-cursor.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,35 +17,27 @@ namespace ns3
 namespace tests
 {
 
-/// Oracle: hand. Seven packets, k = 2, m = 1, two blocks at a time.
-class SevenPacketsByHand : public TestCase
-{
-  public:
-    SevenPacketsByHand()
-        : TestCase("seven packets in blocks of 2 + 1, two at a time, by hand")
-    {
-    }
+static Suite g_suite{"block-code"};
 
-  private:
-    void DoRun() override
+/// Oracle: hand. Seven packets, k = 2, m = 1, two blocks at a time.
+TEST_CASE(g_suite, "seven packets in blocks of 2 + 1, two at a time, by hand")
+{
+    // sent:   0 1 2 3 p p | 4 5 6 p p
+    // block:  0 1 0 1 0 1 | 2 3 2 3 2: the last group has 3 packets for two blocks
+    const BlockCode code(2, 1, 2);
+    const std::vector<uint32_t> blocks{0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2};
+    const std::vector<uint32_t> packets{0, 1, 2, 3, 7, 7, 4, 5, 6, 7, 7}; // 7: parity
+    NS_TEST_ASSERT_MSG_EQ(code.Packets(7), 11, "packets sent");
+    NS_TEST_EXPECT_MSG_EQ(code.Blocks(7), 4, "blocks");
+    for (uint32_t i = 0; i < 11; i++)
     {
-        // sent:   0 1 2 3 p p | 4 5 6 p p
-        // block:  0 1 0 1 0 1 | 2 3 2 3 2: the last group has 3 packets for two blocks
-        const BlockCode code(2, 1, 2);
-        const std::vector<uint32_t> blocks{0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2};
-        const std::vector<uint32_t> packets{0, 1, 2, 3, 7, 7, 4, 5, 6, 7, 7}; // 7: parity
-        NS_TEST_ASSERT_MSG_EQ(code.Packets(7), 11, "packets sent");
-        NS_TEST_EXPECT_MSG_EQ(code.Blocks(7), 4, "blocks");
-        for (uint32_t i = 0; i < 11; i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(code.BlockOf(7, i), blocks[i], "block of " << i);
-            NS_TEST_EXPECT_MSG_EQ(code.MessagePacket(7, i), packets[i], "packet of " << i);
-        }
-        NS_TEST_EXPECT_MSG_EQ(code.At(7, 2).data, 2, "block 2 has 4 and 6");
-        NS_TEST_EXPECT_MSG_EQ(code.At(7, 3).data, 1, "block 3 has 5");
-        NS_TEST_EXPECT_MSG_EQ(BlockCode(2, 0, 1).Packets(7), 7, "no parity, nothing more");
+        NS_TEST_EXPECT_MSG_EQ(code.BlockOf(7, i), blocks[i], "block of " << i);
+        NS_TEST_EXPECT_MSG_EQ(code.MessagePacket(7, i), packets[i], "packet of " << i);
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(code.At(7, 2).data, 2, "block 2 has 4 and 6");
+    NS_TEST_EXPECT_MSG_EQ(code.At(7, 3).data, 1, "block 3 has 5");
+    NS_TEST_EXPECT_MSG_EQ(BlockCode(2, 0, 1).Packets(7), 7, "no parity, nothing more");
+}
 
 /**
  * Oracle: what a block code is. Each packet sent lies in one block; blocks have parity packets
@@ -126,77 +119,54 @@ class EveryCodeIsOne : public TestCase
  * frames of IndependentLoss, from streams of its kind; blocks with more losses than parity are
  * counted. Blocks are as long as it takes for some to be lost: k p is 0.3 to 0.7.
  */
-class ResidualLossInADecade : public TestCase
+TEST_CASES(ResidualLossInADecade,
+           "residual loss, one packet in " + std::to_string(std::lround(1 / ratio)),
+           double ratio,
+           uint32_t k,
+           uint32_t m,
+           uint32_t blocks,
+           uint32_t depth)
 {
-  public:
-    ResidualLossInADecade(double ratio, uint32_t k, uint32_t m, uint32_t blocks, uint32_t depth)
-        : TestCase("residual loss, one packet in " + std::to_string(std::lround(1 / ratio))),
-          m_ratio(ratio),
-          m_k(k),
-          m_m(m),
-          m_blocks(blocks),
-          m_depth(depth)
+    using namespace fabric;
+    const BlockCode code(k, m, depth);
+    const uint32_t message = k * blocks;
+    std::vector<uint32_t> lost(blocks, 0);
+    RandomCursor draws(CounterRandom(1, RandomUse::LOSS_MODEL, k));
+    for (uint32_t packet = 0; packet < code.Packets(message); packet++)
     {
+        if (draws.Real() < ratio)
+        {
+            lost[code.BlockOf(message, packet)]++;
+        }
     }
-
-  private:
-    void DoRun() override
+    const auto failed = std::count_if(lost.begin(), lost.end(), [&](uint32_t losses) {
+        return losses > m;
+    });
+    const double n = k + m;
+    double decoded = 0;
+    for (uint32_t i = 0; i <= m; i++)
     {
-        using namespace fabric;
-        const BlockCode code(m_k, m_m, m_depth);
-        const uint32_t message = m_k * m_blocks;
-        std::vector<uint32_t> lost(m_blocks, 0);
-        RandomCursor draws(CounterRandom(1, RandomUse::LOSS_MODEL, m_k));
-        for (uint32_t packet = 0; packet < code.Packets(message); packet++)
-        {
-            if (draws.Real() < m_ratio)
-            {
-                lost[code.BlockOf(message, packet)]++;
-            }
-        }
-        const auto failed = std::count_if(lost.begin(), lost.end(), [this](uint32_t losses) {
-            return losses > m_m;
-        });
-        const double n = m_k + m_m;
-        double decoded = 0;
-        for (uint32_t i = 0; i <= m_m; i++)
-        {
-            decoded += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) +
-                                i * std::log(m_ratio) + (n - i) * std::log1p(-m_ratio));
-        }
-        // Four standard deviations: a false alarm once in 16,000.
-        const double expected = m_blocks * (1 - decoded);
-        NS_TEST_EXPECT_MSG_GT(expected, 30, "enough blocks to tell");
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(failed),
-                                  expected,
-                                  4 * std::sqrt(expected * decoded),
-                                  "blocks that are not decoded");
+        decoded += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1) +
+                            i * std::log(ratio) + (n - i) * std::log1p(-ratio));
     }
+    // Four standard deviations: a false alarm once in 16,000.
+    const double expected = blocks * (1 - decoded);
+    NS_TEST_EXPECT_MSG_GT(expected, 30, "enough blocks to tell");
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(failed),
+                              expected,
+                              4 * std::sqrt(expected * decoded),
+                              "blocks that are not decoded");
+}
 
-    double m_ratio;
-    uint32_t m_k;
-    uint32_t m_m;
-    uint32_t m_blocks;
-    uint32_t m_depth;
-};
-
-class BlockCodeTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    BlockCodeTestSuite()
-        : TestSuite("block-code", Type::UNIT)
-    {
-        AddTestCase(new SevenPacketsByHand, Duration::QUICK);
-        AddTestCase(new EveryCodeIsOne, Duration::QUICK);
-        using Decade = ResidualLossInADecade;
-        AddTestCase(new Decade(1e-2, 64, 2, 20'000, 8), Duration::QUICK);
-        AddTestCase(new Decade(1e-3, 512, 2, 5000, 4), Duration::QUICK);
-        AddTestCase(new Decade(1e-4, 4096, 1, 1000, 2), Duration::QUICK);
-        AddTestCase(new Decade(1e-5, 30'000, 1, 1000, 1), Duration::QUICK);
-    }
-};
-
-static BlockCodeTestSuite g_blockCodeTestSuite; ///< Registers itself
+    suite.Add(new EveryCodeIsOne);
+    using Decade = ResidualLossInADecade;
+    suite.Add(new Decade(1e-2, 64, 2, 20'000, 8));
+    suite.Add(new Decade(1e-3, 512, 2, 5000, 4));
+    suite.Add(new Decade(1e-4, 4096, 1, 1000, 2));
+    suite.Add(new Decade(1e-5, 30'000, 1, 1000, 1));
+}
 
 } // namespace tests
 } // namespace ns3

@@ -4,7 +4,6 @@
 
 #include "wan-line.h"
 
-#include "ns3/test.h"
 #include "ns3/wan-transport.h"
 
 #include <string>
@@ -64,63 +63,43 @@ ChangeRate(TestNetwork& network, int64_t timePs, int64_t rateBps)
 
 } // namespace
 
+static Suite g_suite{"plan-changes", TestSuite::Type::SYSTEM};
+
 /**
  * Oracle: hand. Packets 0 to 9 leave a gap apart. Half a gap after packet 9 the rate is another
  * one: what is left of that gap, and all further gaps, last as much longer or shorter.
  */
-class RateChangesUnderWay : public TestCase
+TEST_CASES(RateChangesUnderWay,
+           "10 Gbps become " + std::to_string(rateBps / GBPS),
+           int64_t rateBps,
+           int64_t lastPs)
 {
-  public:
-    RateChangesUnderWay(int64_t rateBps, int64_t lastPs)
-        : TestCase("10 Gbps become " + std::to_string(rateBps / GBPS)),
-          m_rateBps(rateBps),
-          m_lastPs(lastPs)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        Line(network, WAY_PS);
-        Admitted(network, 40);
-        ChangeRate(network, 9 * GAP_PS + GAP_PS / 2, m_rateBps);
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
-                              m_lastPs + 2 * WIRE * 80 + US_PS + WAY_PS,
-                              "last packet");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), 0, "copies");
-    }
-
-    int64_t m_rateBps;
-    int64_t m_lastPs; ///< When the last packet leaves [ps]
-};
+    TestNetwork network;
+    Line(network, WAY_PS);
+    Admitted(network, 40);
+    ChangeRate(network, 9 * GAP_PS + GAP_PS / 2, rateBps);
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
+                          lastPs + 2 * WIRE * 80 + US_PS + WAY_PS,
+                          "last packet");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), 0, "copies");
+}
 
 /// Oracle: a message that begins after the change has the new rate from its first packet on.
-class RateChangesBeforeTheStart : public TestCase
+TEST_CASE(g_suite, "the rate changes twice before a message begins, and once it is done")
 {
-  public:
-    RateChangesBeforeTheStart()
-        : TestCase("the rate changes twice before a message begins, and once it is done")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr int64_t START_PS = 50 * US_PS;
-        TestNetwork network;
-        Line(network, WAY_PS);
-        Admitted(network, 3, START_PS);
-        ChangeRate(network, 20 * US_PS, 5 * GBPS);
-        ChangeRate(network, 10 * US_PS, 50 * GBPS);
-        ChangeRate(network, 100'000 * US_PS, 1);
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
-                              START_PS + 2 * 2 * GAP_PS + 2 * WIRE * 80 + US_PS + WAY_PS,
-                              "last packet");
-    }
-};
+    constexpr int64_t START_PS = 50 * US_PS;
+    TestNetwork network;
+    Line(network, WAY_PS);
+    Admitted(network, 3, START_PS);
+    ChangeRate(network, 20 * US_PS, 5 * GBPS);
+    ChangeRate(network, 10 * US_PS, 50 * GBPS);
+    ChangeRate(network, 100'000 * US_PS, 1);
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
+                          START_PS + 2 * 2 * GAP_PS + 2 * WIRE * 80 + US_PS + WAY_PS,
+                          "last packet");
+}
 
 /**
  * Oracle: counting, and the path by hand. From a time on the flow goes by 103. Entries of 102 stay,
@@ -128,51 +107,38 @@ class RateChangesBeforeTheStart : public TestCase
  * If link 100-102 is cut at that very time nothing new is lost either: what was on its wire is, and
  * is sent again.
  */
-class MakeBeforeBreak : public TestCase
+TEST_CASES(MakeBeforeBreak, cuts ? "the old path is cut" : "make before break", bool cuts)
 {
-  public:
-    explicit MakeBeforeBreak(bool cuts)
-        : TestCase(cuts ? "the old path is cut" : "make before break"),
-          m_cuts(cuts)
+    constexpr int64_t PACKETS = 100;
+    constexpr int64_t MOVED = 30; // packet 30 has not come to switch 100, packet 29 has
+    constexpr int64_t FIRST_PS = WIRE * 80 + US_PS;
+    constexpr int64_t AT_PS = FIRST_PS + MOVED * GAP_PS - GAP_PS / 2;
+    TestNetwork network;
+    TwoWays(network);
+    Admitted(network, PACKETS);
+    const int64_t routes[4][3] = {{100, 102, 0}, {102, 101, 0}, {100, 103, AT_PS},
+                                  {103, 101, AT_PS}};
+    for (const auto& [node, peer, fromPs] : routes)
     {
+        network.Row("routes",
+                    {{"flow", 7}, {"node", node}, {"peer", peer}, {"from_ps", fromPs}});
     }
-
-  private:
-    void DoRun() override
+    if (cuts)
     {
-        constexpr int64_t PACKETS = 100;
-        constexpr int64_t MOVED = 30; // packet 30 has not come to switch 100, packet 29 has
-        constexpr int64_t FIRST_PS = WIRE * 80 + US_PS;
-        constexpr int64_t AT_PS = FIRST_PS + MOVED * GAP_PS - GAP_PS / 2;
-        TestNetwork network;
-        TwoWays(network);
-        Admitted(network, PACKETS);
-        const int64_t routes[4][3] = {{100, 102, 0}, {102, 101, 0}, {100, 103, AT_PS},
-                                      {103, 101, AT_PS}};
-        for (const auto& [node, peer, fromPs] : routes)
-        {
-            network.Row("routes",
-                        {{"flow", 7}, {"node", node}, {"peer", peer}, {"from_ps", fromPs}});
-        }
-        if (m_cuts)
-        {
-            network.Row("link_events",
-                        {{"time_ps", AT_PS}, {"node_a", 100}, {"node_b", 102}, {"rate_bps", 0}});
-        }
-        network.Run();
-        // A link holds what left within 1 us and its serialisation, 1.15 gaps: packet 29.
-        const int64_t again = m_cuts ? 1 : 0;
-        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 102, "sent_data_packets"), MOVED, "old path");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(100, 103, "sent_data_packets"),
-                              PACKETS - MOVED + again,
-                              "new path");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(102, 101, "sent_data_packets"), MOVED - again, "on");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), again, "again");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), 0, "timeouts");
+        network.Row("link_events",
+                    {{"time_ps", AT_PS}, {"node_a", 100}, {"node_b", 102}, {"rate_bps", 0}});
     }
-
-    bool m_cuts;
-};
+    network.Run();
+    // A link holds what left within 1 us and its serialisation, 1.15 gaps: packet 29.
+    const int64_t again = cuts ? 1 : 0;
+    NS_TEST_EXPECT_MSG_EQ(network.Port(100, 102, "sent_data_packets"), MOVED, "old path");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(100, 103, "sent_data_packets"),
+                          PACKETS - MOVED + again,
+                          "new path");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(102, 101, "sent_data_packets"), MOVED - again, "on");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), again, "again");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), 0, "timeouts");
+}
 
 /// Run on until a time, as a controller outside does; afterwards it may look and change.
 static void
@@ -273,77 +239,56 @@ class ChangesWhileItPauses : public TestCase
 };
 
 /// What cannot be is refused in one line.
-class ChangesThatCannotBe : public TestCase
+TEST_CASE(g_suite, "changes that cannot be")
 {
-  public:
-    ChangesThatCannotBe()
-        : TestCase("changes that cannot be")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const auto complaint = [](int64_t flow, int64_t timePs, int64_t rateBps, bool twice) {
-            TestNetwork network;
-            Line(network, WAY_PS);
-            Admitted(network, 3);
-            for (int i = 0; i < 1 + twice; i++)
-            {
-                network.Row("rate_changes",
-                            {{"time_ps", timePs}, {"flow", flow}, {"rate_bps", rateBps}});
-            }
-            return network.Complaint();
-        };
-        const auto says = [](const std::string& text, const char* part) {
-            return text.find(part) != std::string::npos;
-        };
-        NS_TEST_EXPECT_MSG_EQ(says(complaint(8, 1, 1, false), "flow 8 at 1 ps: there is no such"),
-                              true,
-                              "flow");
-        NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 0, false), "rate_bps is 0, not > 0"),
-                              true,
-                              "rate");
-        NS_TEST_EXPECT_MSG_EQ(says(complaint(7, -1, 1, false), "time_ps is not >= 0"),
-                              true,
-                              "time");
-        NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 1, true), "two rates at the same time"),
-                              true,
-                              "twice");
+    const auto complaint = [](int64_t flow, int64_t timePs, int64_t rateBps, bool twice) {
         TestNetwork network;
         Line(network, WAY_PS);
-        network.Transport(); // of a test, which keeps no rate at all
-        network.Flow(0, 1, PAYLOAD);
-        network.Row("rate_changes", {{"time_ps", 1}, {"flow", 0}, {"rate_bps", 1}});
-        NS_TEST_EXPECT_MSG_EQ(says(network.Complaint(), "keeps the rate with which a message has"),
-                              true,
-                              "transport");
-    }
-};
+        Admitted(network, 3);
+        for (int i = 0; i < 1 + twice; i++)
+        {
+            network.Row("rate_changes",
+                        {{"time_ps", timePs}, {"flow", flow}, {"rate_bps", rateBps}});
+        }
+        return network.Complaint();
+    };
+    const auto says = [](const std::string& text, const char* part) {
+        return text.find(part) != std::string::npos;
+    };
+    NS_TEST_EXPECT_MSG_EQ(says(complaint(8, 1, 1, false), "flow 8 at 1 ps: there is no such"),
+                          true,
+                          "flow");
+    NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 0, false), "rate_bps is 0, not > 0"),
+                          true,
+                          "rate");
+    NS_TEST_EXPECT_MSG_EQ(says(complaint(7, -1, 1, false), "time_ps is not >= 0"),
+                          true,
+                          "time");
+    NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 1, true), "two rates at the same time"),
+                          true,
+                          "twice");
+    TestNetwork network;
+    Line(network, WAY_PS);
+    network.Transport(); // of a test, which keeps no rate at all
+    network.Flow(0, 1, PAYLOAD);
+    network.Row("rate_changes", {{"time_ps", 1}, {"flow", 0}, {"rate_bps", 1}});
+    NS_TEST_EXPECT_MSG_EQ(says(network.Complaint(), "keeps the rate with which a message has"),
+                          true,
+                          "transport");
+}
 
-class PlanChangesTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    PlanChangesTestSuite()
-        : TestSuite("plan-changes", Type::SYSTEM)
-    {
-        WanTransport::GetTypeId(); // the library that registers it must be linked
-        // Half the rate: packet 10 leaves at 9.5 + 1 gaps, packet 39 58 gaps later.
-        AddTestCase(new RateChangesUnderWay(5 * GBPS, 68 * GAP_PS + GAP_PS / 2), Duration::QUICK);
-        // Four times: packet 10 an eighth of a gap later, packet 39 29 quarters after that.
-        AddTestCase(new RateChangesUnderWay(40 * GBPS,
-                                            9 * GAP_PS + GAP_PS / 2 + GAP_PS / 8 +
-                                                29 * GAP_PS / 4),
-                    Duration::QUICK);
-        AddTestCase(new RateChangesBeforeTheStart, Duration::QUICK);
-        AddTestCase(new MakeBeforeBreak(false), Duration::QUICK);
-        AddTestCase(new MakeBeforeBreak(true), Duration::QUICK);
-        AddTestCase(new ChangesWhileItPauses, Duration::QUICK);
-        AddTestCase(new ChangesThatCannotBe, Duration::QUICK);
-    }
-};
-
-static PlanChangesTestSuite g_planChangesTestSuite; ///< Registers itself
+    WanTransport::GetTypeId(); // the library that registers it must be linked
+    // Half the rate: packet 10 leaves at 9.5 + 1 gaps, packet 39 58 gaps later.
+    suite.Add(new RateChangesUnderWay(5 * GBPS, 68 * GAP_PS + GAP_PS / 2));
+    // Four times: packet 10 an eighth of a gap later, packet 39 29 quarters after that.
+    suite.Add(
+        new RateChangesUnderWay(40 * GBPS, 9 * GAP_PS + GAP_PS / 2 + GAP_PS / 8 + 29 * GAP_PS / 4));
+    suite.Add(new MakeBeforeBreak(false));
+    suite.Add(new MakeBeforeBreak(true));
+    suite.Add(new ChangesWhileItPauses);
+}
 
 } // namespace tests
 } // namespace ns3

@@ -2,7 +2,6 @@
 
 #include "wan-line.h"
 
-#include "ns3/test.h"
 #include "ns3/wan-transport.h"
 
 #include <cmath>
@@ -34,6 +33,8 @@ Drop(TestNetwork& network, const std::vector<int64_t>& ordinals)
 }
 
 } // namespace
+
+static Suite g_suite{"wan-transport", TestSuite::Type::SYSTEM};
 
 /**
  * Oracle: closed form. Packet n leaves n packets' times at the admitted rate after the first, and
@@ -114,111 +115,79 @@ class LossesOfABlock : public TestCase
 };
 
 /// Oracle: hand. All but one packet of the last block are lost, and one of its repairs.
-class TimeoutSendsWhatIsMissing : public TestCase
+TEST_CASE(g_suite, "a timeout sends again as many packets as the block needs")
 {
-  public:
-    TimeoutSendsWhatIsMissing()
-        : TestCase("a timeout sends again as many packets as the block needs")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        Line(network);
-        Wan(network, {{"BlockPackets", "4"}, {"ParityPackets", "2"}, {"Rto", "1ms"}});
-        network.Flow(0, 1, 8 * PAYLOAD);
-        Drop(network, {8, 9, 10, 11, 12}); // only packet 7 of the last block, 7 to 12, arrives
-        network.Run();
-        // Nothing behind them says that they are lost, so the timeout does: 3 more make 4.
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), 1, "timeouts");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), 3, "again");
-        NS_TEST_EXPECT_MSG_NE(network.Cell("flows", "receiver_end_ps", 0), -1, "delivered");
-    }
-};
+    TestNetwork network;
+    Line(network);
+    Wan(network, {{"BlockPackets", "4"}, {"ParityPackets", "2"}, {"Rto", "1ms"}});
+    network.Flow(0, 1, 8 * PAYLOAD);
+    Drop(network, {8, 9, 10, 11, 12}); // only packet 7 of the last block, 7 to 12, arrives
+    network.Run();
+    // Nothing behind them says that they are lost, so the timeout does: 3 more make 4.
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), 1, "timeouts");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), 3, "again");
+    NS_TEST_EXPECT_MSG_NE(network.Cell("flows", "receiver_end_ps", 0), -1, "delivered");
+}
 
 /// Oracle: hand. Headers and sizes of everything sent; the short last packet is short, no parity.
-class EveryByteIsCounted : public TestCase
+TEST_CASE(g_suite, "parity has the length of the longest packet of its block")
 {
-  public:
-    EveryByteIsCounted()
-        : TestCase("parity has the length of the longest packet of its block")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        TestNetwork network;
-        Line(network);
-        Wan(network, {{"BlockPackets", "4"}, {"ParityPackets", "2"}});
-        network.Flow(0, 1, 5 * PAYLOAD + 300); // 4 + 2, then 1000 B, 300 B and two of parity
-        network.Run();
-        NS_TEST_EXPECT_MSG_EQ(network.Port(0, 100, "sent_bytes"),
-                              9 * WIRE + 300 + 62 + 20,
-                              "bytes on the wire");
-        NS_TEST_EXPECT_MSG_EQ(network.Port(0, 100, "sent_data_packets"), 10, "packets");
-    }
-};
+    TestNetwork network;
+    Line(network);
+    Wan(network, {{"BlockPackets", "4"}, {"ParityPackets", "2"}});
+    network.Flow(0, 1, 5 * PAYLOAD + 300); // 4 + 2, then 1000 B, 300 B and two of parity
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Port(0, 100, "sent_bytes"),
+                          9 * WIRE + 300 + 62 + 20,
+                          "bytes on the wire");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(0, 100, "sent_data_packets"), 10, "packets");
+}
 
 /**
  * Oracle: binomial tail. A block of 16 + m is not decoded with P(more than m of 16 + m are lost).
  * What is counted is one block in each message of 16 packets: it needs something sent again.
  * Losses on the way of the answers change nothing that is counted here.
  */
-class ResidualLossIsTheBinomialTail : public TestCase
+TEST_CASES(ResidualLossIsTheBinomialTail,
+           "residual loss at " + std::to_string(ratio) + ", parity " +
+           std::to_string(parity),
+           double ratio,
+           uint32_t parity)
 {
-  public:
-    ResidualLossIsTheBinomialTail(double ratio, uint32_t parity)
-        : TestCase("residual loss at " + std::to_string(ratio) + ", parity " +
-                   std::to_string(parity)),
-          m_ratio(ratio),
-          m_parity(parity)
+    constexpr int64_t MESSAGES = 20'000;
+    TestNetwork network;
+    Line(network);
+    network.Use("loss", "ns3::IndependentLoss", {{"Ratio", std::to_string(ratio)}}, 1);
+    Wan(network,
+        {{"BlockPackets", "16"}, {"ParityPackets", std::to_string(parity)}, {"Rto", "1ms"}});
+    for (int64_t i = 0; i < MESSAGES; i++)
     {
+        network.Flow(0, 1, 16 * PAYLOAD, i * 10 * US_PS);
     }
-
-  private:
-    void DoRun() override
+    network.Run();
+    int64_t failed = 0;
+    for (int64_t i = 0; i < MESSAGES; i++)
     {
-        constexpr int64_t MESSAGES = 20'000;
-        TestNetwork network;
-        Line(network);
-        network.Use("loss", "ns3::IndependentLoss", {{"Ratio", std::to_string(m_ratio)}}, 1);
-        Wan(network,
-            {{"BlockPackets", "16"}, {"ParityPackets", std::to_string(m_parity)}, {"Rto", "1ms"}});
-        for (int64_t i = 0; i < MESSAGES; i++)
-        {
-            network.Flow(0, 1, 16 * PAYLOAD, i * 10 * US_PS);
-        }
-        network.Run();
-        int64_t failed = 0;
-        for (int64_t i = 0; i < MESSAGES; i++)
-        {
-            NS_TEST_ASSERT_MSG_NE(network.Cell("flows", "receiver_end_ps", i), -1, "delivered");
-            // Alone on the line, and all of it at once: later than that something was missing.
-            const int64_t tookPs = network.Cell("flows", "receiver_end_ps", i) -
-                                   network.Cell("flows", "start_ps", i);
-            failed += tookPs > (16 + m_parity + 1) * WIRE * 80 + 2 * US_PS;
-        }
-        const double n = 16 + m_parity;
-        double decoded = 0;
-        for (uint32_t i = 0; i <= m_parity; i++)
-        {
-            decoded += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1)) *
-                       std::pow(m_ratio, i) * std::pow(1 - m_ratio, n - i);
-        }
-        // Four standard deviations: a false alarm once in 16,000.
-        const double expected = MESSAGES * (1 - decoded);
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(failed),
-                                  expected,
-                                  4 * std::sqrt(expected * decoded),
-                                  "blocks that were not decoded");
+        NS_TEST_ASSERT_MSG_NE(network.Cell("flows", "receiver_end_ps", i), -1, "delivered");
+        // Alone on the line, and all of it at once: later than that something was missing.
+        const int64_t tookPs = network.Cell("flows", "receiver_end_ps", i) -
+                               network.Cell("flows", "start_ps", i);
+        failed += tookPs > (16 + parity + 1) * WIRE * 80 + 2 * US_PS;
     }
-
-    double m_ratio;
-    uint32_t m_parity;
-};
+    const double n = 16 + parity;
+    double decoded = 0;
+    for (uint32_t i = 0; i <= parity; i++)
+    {
+        decoded += std::exp(std::lgamma(n + 1) - std::lgamma(i + 1) - std::lgamma(n - i + 1)) *
+                   std::pow(ratio, i) * std::pow(1 - ratio, n - i);
+    }
+    // Four standard deviations: a false alarm once in 16,000.
+    const double expected = MESSAGES * (1 - decoded);
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(failed),
+                              expected,
+                              4 * std::sqrt(expected * decoded),
+                              "blocks that were not decoded");
+}
 
 /**
  * Oracle: bursts of ten frames (Gilbert-Elliott) exceed the parity of a block of 16 + 4, and when
@@ -259,43 +228,31 @@ class BurstsNeedInterleaving : public TestCase
     }
 };
 
-class WanTransportTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    WanTransportTestSuite()
-        : TestSuite("wan-transport", Type::SYSTEM)
+    WanTransport::GetTypeId(); // the library that registers it must be linked
+    // 1082 B at 10 Gb/s last 865.6 ns. With parity the 40th packet is the 58th: 57 x 8656 bit
+    // at 15 Gb/s are 32,892.8 ns.
+    suite.Add(new KeepsItsRate("0", 39 * 865'600));
+    suite.Add(new KeepsItsRate("2", 32'892'800));
+    suite.Add(new KeepsItsRate("2", 32'892'800, "70000000000"));
+    using Block = LossesOfABlock;
+    suite.Add(new Block("two of 4 + 2 are free", {7, 9}, 0));
+    suite.Add(new Block("also if one is parity", {10, 12}, 0));
+    suite.Add(new Block("three cost one", {7, 8, 9}, 1));
+    suite.Add(new Block("all six cost four", {7, 8, 9, 10, 11, 12}, 4));
+    suite.Add(new Block("four in each of two blocks: two each", {1, 2, 3, 4, 7, 8, 9, 10}, 4));
+    suite.Add(new Block("a burst of four over two blocks", {1, 2, 3, 4}, 0, 2));
+    suite.Add(new Block("five over two blocks cost one", {1, 2, 3, 4, 5}, 1, 2));
+    for (const double ratio : {0.01, 0.03})
     {
-        WanTransport::GetTypeId(); // the library that registers it must be linked
-        // 1082 B at 10 Gb/s last 865.6 ns. With parity the 40th packet is the 58th: 57 x 8656 bit
-        // at 15 Gb/s are 32,892.8 ns.
-        AddTestCase(new KeepsItsRate("0", 39 * 865'600), Duration::QUICK);
-        AddTestCase(new KeepsItsRate("2", 32'892'800), Duration::QUICK);
-        AddTestCase(new KeepsItsRate("2", 32'892'800, "70000000000"), Duration::QUICK);
-        using Block = LossesOfABlock;
-        AddTestCase(new Block("two of 4 + 2 are free", {7, 9}, 0), Duration::QUICK);
-        AddTestCase(new Block("also if one is parity", {10, 12}, 0), Duration::QUICK);
-        AddTestCase(new Block("three cost one", {7, 8, 9}, 1), Duration::QUICK);
-        AddTestCase(new Block("all six cost four", {7, 8, 9, 10, 11, 12}, 4), Duration::QUICK);
-        AddTestCase(new Block("four in each of two blocks: two each", {1, 2, 3, 4, 7, 8, 9, 10}, 4),
-                    Duration::QUICK);
-        AddTestCase(new Block("a burst of four over two blocks", {1, 2, 3, 4}, 0, 2),
-                    Duration::QUICK);
-        AddTestCase(new Block("five over two blocks cost one", {1, 2, 3, 4, 5}, 1, 2),
-                    Duration::QUICK);
-        AddTestCase(new TimeoutSendsWhatIsMissing, Duration::QUICK);
-        AddTestCase(new EveryByteIsCounted, Duration::QUICK);
-        for (const double ratio : {0.01, 0.03})
+        for (const uint32_t parity : {1, 2})
         {
-            for (const uint32_t parity : {1, 2})
-            {
-                AddTestCase(new ResidualLossIsTheBinomialTail(ratio, parity), Duration::QUICK);
-            }
+            suite.Add(new ResidualLossIsTheBinomialTail(ratio, parity));
         }
-        AddTestCase(new BurstsNeedInterleaving, Duration::QUICK);
     }
-};
-
-static WanTransportTestSuite g_wanTransportTestSuite; ///< Registers itself
+    suite.Add(new BurstsNeedInterleaving);
+}
 
 } // namespace tests
 } // namespace ns3

@@ -3,13 +3,13 @@
 #ifndef FABRIC_MESSAGE_BOOK_H
 #define FABRIC_MESSAGE_BOOK_H
 
+#include "fabric-network.h"
+#include "task-graph.h"
+
 #include "ns3/event-queue.h"
-#include "ns3/fabric-network.h"
-#include "ns3/task-graph.h"
 
 #include <functional>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,25 +53,10 @@ class MessageBook
                 uint32_t domain = 0,
                 Tell tell = {});
 
-    /// Items that have their time and have not had it: start of a message or end of a task, of the
-    /// world [ps], and which.
-    using Times = std::set<std::pair<uint64_t, uint32_t>>;
-
-    /// Keep these Times from now on; called before Build.
-    void KeepAgenda()
-    {
-        m_keepsAgenda = true;
-    }
-
-    const Times& Agenda() const ///< Empty unless KeepAgenda was called
-    {
-        return m_agenda;
-    }
-
-    void Begin(uint32_t message); ///< The start of a message has come
-
-    /// Take the tables "flows", "tasks" and "dependencies" and schedule what waits for nothing.
+    /// Take the tables "flows", "tasks", "dependencies" and "rate_changes".
     void Build(const FabricTables& tables);
+
+    void Begin(); ///< Schedule what waits for nothing
 
     /// @return index of a new message, whose start is scheduled
     uint32_t Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs);
@@ -174,27 +159,28 @@ class MessageBook
     uint64_t MemoryBytes() const;
 
   private:
+    void MakeRoom(); ///< For one step more
     uint32_t AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs);
     uint32_t Add(const FlowRow& row, uint32_t src, uint32_t dst);
     void ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs);
     void Release(uint32_t item, bool atSender, uint64_t nowPs);
     void Schedule(uint32_t message, uint64_t nowPs);
     void ScheduleItem(uint32_t item, uint64_t nowPs);
-    void Note(uint64_t timePs, uint32_t item);
-    void BuildRateChanges(const FabricTables& tables);
     void ScheduleRateChange(uint32_t row, uint64_t nowPs);
     uint32_t DomainOf(uint32_t host) const;
     uint32_t DomainOfItem(uint32_t item) const;
     uint32_t DomainOfEnd(uint32_t item) const;
 
+    static constexpr uint32_t STEP = 1U << 16; ///< 8 MiB of address space
     static constexpr uint32_t CAPACITY = 1U << 26;
     const FabricNetwork& m_network;
     EventQueue& m_queue;
     uint64_t m_seed;
     uint32_t m_domain;
     Tell m_tell;
-    ReservedArray<Message> m_messages;
-    ReservedArray<uint32_t> m_tuples;
+    GrowingArray<Message> m_messages;
+    GrowingArray<uint32_t> m_tuples;
+    uint32_t m_room{STEP}; ///< Messages for which there is room
     uint32_t m_size{0};
     uint32_t m_done{0};
     uint32_t m_tasksDone{0};
@@ -204,8 +190,6 @@ class MessageBook
     int64_t m_nextId{0};
     TaskGraph m_graph;
     std::vector<RateChangeRow> m_rateChanges;
-    bool m_keepsAgenda{false};
-    Times m_agenda;
 };
 
 } // namespace fabric

@@ -3,10 +3,9 @@
 #ifndef DOMAIN_MAIL_H
 #define DOMAIN_MAIL_H
 
-#include "message-book.h"
-
 #include "ns3/event.h"
 #include "ns3/frame.h"
+#include "ns3/message-book.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #ifndef DOMAINS_H
 #define DOMAINS_H
 
-#include "fabric-parts.h"
+#include "ns3/fabric-parts.h"
 
 #include <array>
 #include <exception>
@@ -37,7 +37,8 @@ namespace fabric
 class Domains final : public PacketLoop
 {
   public:
-    Domains(const FabricTables& tables, const FabricOptions& options);
+    /// @param threads of the process; at most one for each domain helps
+    Domains(const FabricTables& tables, const FabricOptions& options, uint32_t threads);
 
     uint64_t NowPs() const override;
     uint64_t NextPs() const override;
@@ -52,10 +53,10 @@ class Domains final : public PacketLoop
         return m_view;
     }
 
-    /// @return the engine of the first domain, which in a run of one is all there is
-    Fabric& First()
+    /// @return the engines, by domain
+    const std::vector<std::unique_ptr<Fabric>>& Engines()
     {
-        return *m_parts[0];
+        return m_parts;
     }
 
     // ---- for a controller, between two instants
@@ -73,8 +74,8 @@ class Domains final : public PacketLoop
         return m_windows;
     }
 
+    void Begin(); ///< Schedule the messages and tasks; before this, observers are attached
     void Finish(); ///< Nothing more will be executed: check the identities, close what is recorded
-    void CompleteCaptures(); ///< The files are whole
 
   private:
     /// What a domain says at a barrier; each on a cache line of its own.

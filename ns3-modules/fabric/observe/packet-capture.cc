@@ -5,7 +5,6 @@
 #include "pcap-writer.h"
 
 #include "ns3/abort.h"
-#include "ns3/fabric.h"
 
 #include <algorithm>
 #include <array>
@@ -59,14 +58,15 @@ InternetChecksum(const uint8_t* data, size_t bytes)
 
 } // namespace
 
-PacketCapture::PacketCapture(const Fabric& fabric)
-    : m_fabric(fabric),
-      m_fileOf(fabric.Network().NumPorts())
+PacketCapture::PacketCapture(const ObservedRun& run, const std::vector<CaptureOptions>& hosts)
+    : m_run(run),
+      m_state(run.State()),
+      m_fileOf(m_state.network.NumPorts())
 {
-    for (const auto& capture : fabric.Options().captures)
+    for (const auto& capture : hosts)
     {
         uint32_t node = 0;
-        const auto& nodes = fabric.Network().nodes;
+        const auto& nodes = m_state.network.nodes;
         while (node < nodes.size() && nodes[node].id != capture.host)
         {
             node++;
@@ -75,7 +75,7 @@ PacketCapture::PacketCapture(const Fabric& fabric)
                         "capture: there is no host " << capture.host);
         const PortId first = nodes[node].firstPort;
         NS_ABORT_MSG_IF(m_fileOf[first], "capture: host " << capture.host << " is named twice");
-        if (!fabric.IsOwnNode(node))
+        if (!m_state.IsOwnNode(node))
         {
             continue;
         }
@@ -93,23 +93,30 @@ PacketCapture::Complete()
     {
         file->Complete();
     }
+    std::fill(m_fileOf.begin(), m_fileOf.end(), nullptr); // the engine may be asked what is left
+}
+
+uint32_t
+PacketCapture::Wishes() const
+{
+    return FRAMES;
 }
 
 void
-PacketCapture::Sent(PortId port, const Frame& frame)
+PacketCapture::OnSent(PortId port, const Frame& frame)
 {
     if (m_fileOf[port])
     {
-        Record(*m_fileOf[port], port, m_fabric.Network().ports[port].peer, frame);
+        Record(*m_fileOf[port], port, m_state.network.ports[port].peer, frame);
     }
 }
 
 void
-PacketCapture::Received(PortId port, const Frame& frame)
+PacketCapture::OnReceived(PortId port, const Frame& frame)
 {
     if (m_fileOf[port])
     {
-        Record(*m_fileOf[port], m_fabric.Network().ports[port].peer, port, frame);
+        Record(*m_fileOf[port], m_state.network.ports[port].peer, port, frame);
     }
 }
 
@@ -127,13 +134,13 @@ PacketCapture::Record(PcapWriter& file, PortId from, PortId to, const Frame& fra
     }
     // Headers that the transport's sizes have no room for are cut off, as is the FCS.
     const size_t bytes = std::min<size_t>(m_bytes.Size(), BytesWithoutFcs(frame));
-    file.Write(m_fabric.NowPs(), m_bytes.Data(), bytes, frame.bytes);
+    file.Write(m_state.nowPs, m_bytes.Data(), bytes, frame.bytes);
 }
 
 void
 PacketCapture::PutMacAddress(PortId port)
 {
-    const NodeState& node = m_fabric.Network().nodes[m_fabric.Network().ports[port].node];
+    const NodeState& node = m_state.network.nodes[m_state.network.ports[port].node];
     const uint64_t local = port - node.firstPort;
     m_bytes.Put(LOCAL_ADDRESS | ((local >> 8) << 2), 1); // six of its bits are free
     m_bytes.Put(local, 1);
@@ -143,7 +150,7 @@ PacketCapture::PutMacAddress(PortId port)
 void
 PacketCapture::PutMacControl(PortId from, const Frame& frame)
 {
-    const WireBytes control = m_fabric.MacControlOf(from, frame);
+    const WireBytes control = m_run.MacControlOf(from, frame);
     m_bytes.Put(MAC_CONTROL_ADDRESS, 6);
     PutMacAddress(from);
     m_bytes.Put(control.Size() ? ETHERTYPE_MAC_CONTROL : ETHERTYPE_EXPERIMENT, 2);
@@ -160,7 +167,7 @@ PacketCapture::FillUpTo(size_t bytes)
 void
 PacketCapture::PutPacket(PortId from, PortId to, const Frame& frame, uint32_t snaplenBytes)
 {
-    const Datagram datagram = m_fabric.DescribeFrame(frame);
+    const Datagram datagram = m_run.DescribeFrame(frame);
     const size_t before = ETHERNET_BYTES + datagram.paddingBytes;
     PutMacAddress(to);
     PutMacAddress(from);
@@ -187,7 +194,7 @@ PacketCapture::PutPacket(PortId from, PortId to, const Frame& frame, uint32_t sn
 void
 PacketCapture::PutIpv4(const Frame& frame, size_t totalBytes)
 {
-    const Message& message = m_fabric.Messages()[frame.message];
+    const Message& message = m_state.messages[frame.message];
     const bool reverse = frame.flags & frame_flag::REVERSE;
     const bool capable = frame.flags & frame_flag::ECN_CAPABLE;
     const bool marked = frame.flags & frame_flag::ECN_MARKED;
@@ -210,7 +217,7 @@ PacketCapture::PutIpv4(const Frame& frame, size_t totalBytes)
 uint32_t
 PacketCapture::Ipv4Address(uint32_t host) const
 {
-    const int64_t id = m_fabric.Network().nodes[m_fabric.Network().hosts[host].node].id;
+    const int64_t id = m_state.network.nodes[m_state.network.hosts[host].node].id;
     return TEN_NETWORK | (static_cast<uint32_t>(id) & 0xffffff);
 }
 

@@ -2,8 +2,9 @@
 
 // SteadySkip: what repeats to the picosecond.
 
-#include "fabric.h"
 #include "steady-skip.h"
+
+#include "ns3/queue-discipline.h"
 
 #include <algorithm>
 
@@ -16,20 +17,20 @@ namespace fabric
 bool
 SteadySkip::MayRepeat() const
 {
-    const auto draws = [](const NodeClass& owner) {
-        return owner.discipline && !owner.discipline->MayReplay();
+    const auto draws = [](const Ptr<Object>& plugin) {
+        const auto discipline = DynamicCast<QueueDiscipline>(plugin);
+        return discipline && !discipline->MayRepeat();
     };
-    return !m_active.empty() && std::ranges::none_of(m_fabric.m_nodeClasses, draws) &&
-           std::all_of(m_active.begin(), m_active.end(), [this](const Active& active) {
-               const uint32_t end = m_fabric.m_messages[active.message].srcEndpoint;
-               return m_fabric.m_endpoints[end].transport->MayRepeat(active.message);
+    return !m_active.empty() && std::ranges::none_of(m_run.Plugins(), draws) &&
+           std::ranges::all_of(m_active, [this](const Active& active) {
+               return m_run.SourceOf(active.message).MayRepeat(active.message);
            });
 }
 
 void
-SteadySkip::Trace(const Instant& instant)
+SteadySkip::OnInstant(const Instant& instant)
 {
-    m_search.Trace(instant, m_fabric.m_nowPs);
+    m_search.Trace(instant, m_engine.nowPs);
 }
 
 void
@@ -39,7 +40,7 @@ SteadySkip::CheckPeriod(uint64_t nextPs)
     {
         if (const auto goesOn = m_search.GoesOn())
         {
-            *goesOn ? SkipPeriods(nextPs) : Disturbed();
+            *goesOn ? SkipPeriods(nextPs) : OnDisturbance();
         }
         return;
     }

@@ -2,8 +2,6 @@
 
 #include "period-search.h"
 
-#include "fabric.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -27,8 +25,8 @@ Mixed(uint64_t hash, uint64_t with)
 
 } // namespace
 
-PeriodSearch::PeriodSearch(const Fabric& fabric)
-    : m_fabric(fabric)
+PeriodSearch::PeriodSearch(const EngineState& state)
+    : m_state(state)
 {
 }
 
@@ -38,7 +36,7 @@ PeriodSearch::Restart(uint32_t reference)
     m_isOn = true;
     m_isCut = false;
     m_reference = reference;
-    m_cutPs = m_fabric.NowPs() - m_fabric.Messages().SkippedPs();
+    m_cutPs = m_state.nowPs;
     m_hash = 0;
     m_parts.Restart();
     m_nextLook = 2 * Repetition::LEAST;
@@ -55,7 +53,7 @@ PeriodSearch::Of(const Frame& frame) const
     {
         return Mixed(kinds, frame.aux);
     }
-    const Message& message = m_fabric.Messages()[frame.message];
+    const Message& message = m_state.messages[frame.message];
     const uint64_t sent = message.sentPackets - message.retransmittedPackets;
     const uint64_t behind = sent - frame.packet;
     const uint64_t answers = frame.kind == frame_kind::DATA ? 0 : sent - frame.aux;
@@ -68,11 +66,11 @@ PeriodSearch::Trace(const Instant& instant, uint64_t nowPs)
     for (size_t i = 0; i < instant.arrived.Size(); i++)
     {
         const uint64_t key = instant.arrived[i];
-        const Frame& frame = m_fabric.Frames()[static_cast<FrameId>(key)];
+        const Frame& frame = m_state.frames[static_cast<FrameId>(key)];
         const PortId port = IndexOf(key);
         m_hash = Mixed(m_hash ^ Of(frame), uint64_t{port} << 44 ^ (nowPs - m_cutPs));
         m_isCut = m_isCut || (frame.kind == frame_kind::DATA && frame.message == m_reference &&
-                              m_fabric.Network().ports[port].isHost);
+                              m_state.network.ports[port].isHost);
     }
     if (m_isCut)
     {
@@ -87,9 +85,9 @@ uint64_t
 PeriodSearch::Queues() const
 {
     uint64_t hash = 0;
-    for (PortId id = 0; id < m_fabric.Network().NumPorts(); id++)
+    for (PortId id = 0; id < m_state.network.NumPorts(); id++)
     {
-        const Port& port = m_fabric.Network().ports[id];
+        const Port& port = m_state.network.ports[id];
         hash = Mixed(hash, port.queuedBytes << 16 | port.paused);
     }
     return hash;

@@ -6,7 +6,7 @@
 #include "repetition.h"
 #include "steady-state.h"
 
-#include "ns3/frame.h"
+#include "ns3/engine-state.h"
 #include "ns3/instant.h"
 
 #include <functional>
@@ -16,8 +16,6 @@ namespace ns3
 {
 namespace fabric
 {
-
-class Fabric;
 
 /**
  * @ingroup fabric
@@ -36,7 +34,7 @@ class PeriodSearch
   public:
     using Take = std::function<Snapshot(uint64_t atPs)>; ///< Totals after an instant [ps]
 
-    explicit PeriodSearch(const Fabric& fabric);
+    explicit PeriodSearch(const EngineState& state);
 
     void Restart(uint32_t reference); ///< Look from now on, by the arrivals of this message
 
@@ -86,7 +84,7 @@ class PeriodSearch
     bool IsCovered(const Snapshot& from, const Snapshot& to) const;
     void Begin(size_t period, const Take& take);
 
-    const Fabric& m_fabric;
+    const EngineState& m_state;
     bool m_isOn{false};
     bool m_isCut{false};   ///< The last instant has ended a part
     uint32_t m_reference{0};

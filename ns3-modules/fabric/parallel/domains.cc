@@ -66,11 +66,11 @@ LeastAnswerPs(const FabricNetwork& network)
 
 } // namespace
 
-Domains::Domains(const FabricTables& tables, const FabricOptions& options)
+Domains::Domains(const FabricTables& tables, const FabricOptions& options, uint32_t threads)
     : m_parts(MakeParts(tables, options)),
       m_view(Pointers(m_parts)),
       m_mailTo(m_parts.size()),
-      m_threads(options.threads),
+      m_threads(threads),
       m_reports(m_parts.size())
 {
     if (IsOne())
@@ -105,8 +105,17 @@ Domains::Domains(const FabricTables& tables, const FabricOptions& options)
             }
         }
     }
-    LookAhead();
     NS_LOG_INFO(m_parts.size() << " domains, windows of " << m_lookaheadPs << " ps");
+}
+
+void
+Domains::Begin()
+{
+    for (const auto& part : m_parts)
+    {
+        part->Begin();
+    }
+    LookAhead();
 }
 
 // ---- for the simulator ------------------------------------------------------------------------
@@ -204,12 +213,35 @@ Domains::Finish()
     }
 }
 
+// ---- for a controller -------------------------------------------------------------------------
+
 void
-Domains::CompleteCaptures()
+Domains::ChangeRate(const RateChangeRow& row)
 {
     for (const auto& part : m_parts)
     {
-        part->CompleteCaptures();
+        part->ChangeRate(row);
+    }
+    LookAhead();
+}
+
+void
+Domains::ChangeRoute(const RouteRow& row)
+{
+    for (const auto& part : m_parts)
+    {
+        part->ChangeRoute(row);
+    }
+    LookAhead();
+}
+
+/// Learn when something happens next in each domain; nothing is on its way between them.
+void
+Domains::LookAhead()
+{
+    for (uint32_t i = 0; i < m_parts.size(); i++)
+    {
+        m_reports[i].nextPs = m_parts[i]->NextPs();
     }
 }
 

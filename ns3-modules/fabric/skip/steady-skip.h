@@ -6,9 +6,7 @@
 #include "period-search.h"
 #include "steady-state.h"
 
-#include "ns3/frame.h"
-#include "ns3/telemetry.h"
-#include "ns3/transport.h"
+#include "ns3/observer.h"
 
 #include <optional>
 #include <vector>
@@ -17,8 +15,6 @@ namespace ns3
 {
 namespace fabric
 {
-
-class Fabric;
 
 /// Place of each total in PortTotals.
 enum PortTotal : size_t
@@ -52,36 +48,23 @@ enum PortTotal : size_t
  * NSDI 2026.
  * **Not modelled** Partitions that are steady each for itself; transients that were seen before.
  */
-class SteadySkip
+class SteadySkip final : public Observer
 {
   public:
     /**
      * Abort in one line if something in the network cannot be skipped.
-     * @param fabric lives longer than this
+     * @param run lives longer than this
      * @param tolerance of completion times [1]
      */
-    SteadySkip(Fabric& fabric, double tolerance);
+    SteadySkip(ObservedRun& run, double tolerance);
 
-    void Started(uint32_t message); ///< It is under way
-    void Disturbed();               ///< A message has ended or a link has changed
-
-    /// @return when Check is due, by the engine's clock [ps]
-    uint64_t NextCheckPs() const
-    {
-        return m_nextCheckPs;
-    }
-
-    /// Look at the network before the next event, and skip if it is steady.
-    void Check(uint64_t nextPs);
-
-    /// @return whether it sees every instant
-    bool Traces() const
-    {
-        return m_search.IsOn();
-    }
-
-    void Trace(const Instant& instant); ///< Events that are about to be executed
-    void CheckPeriod(uint64_t nextPs);  ///< Skip whole periods if the last instant has ended one
+    uint32_t Wishes() const override;
+    void OnStart(uint32_t message) override;
+    void OnDisturbance() override;
+    uint64_t NextLookPs() const override;
+    void Look(uint64_t nextPs) override; ///< Skip what is steady before the next event
+    bool SeesInstants() const override;
+    void OnInstant(const Instant& instant) override;
 
     // ---- what was skipped
     /// A steady state, or part of one.
@@ -118,6 +101,8 @@ class SteadySkip
     };
 
     void CheckTypes() const;
+    void Check(uint64_t nextPs);
+    void CheckPeriod(uint64_t nextPs);
     void Begin(uint64_t nowPs);
     uint64_t MostPs(uint64_t nextPs) const;
     MessageProgress ProgressOf(uint32_t message) const;
@@ -127,10 +112,11 @@ class SteadySkip
     bool MayRepeat() const;
     void SkipPeriods(uint64_t nextPs);
     void Skip(const SteadyState::Jump& jump, uint64_t atPs, uint64_t nextPs, bool isExact);
-    uint64_t SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& sampled);
-    void SkipPorts(const SteadyState::Jump& jump);
+    uint64_t SkipMessages(const SteadyState::Jump& jump, SkippedTime& skipped);
+    void SkipPorts(const SteadyState::Jump& jump, SkippedTime& skipped);
 
-    Fabric& m_fabric;
+    ObservedRun& m_run;
+    const EngineState& m_engine;
     SteadyState m_state;
     PeriodSearch m_search;
     std::optional<PeriodSearch::Span> m_span; ///< Whole periods of the state at hand

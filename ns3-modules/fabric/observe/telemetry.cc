@@ -2,35 +2,88 @@
 
 #include "telemetry.h"
 
-#include "ns3/fabric.h"
-#include "ns3/steady-skip.h"
-
 #include <algorithm>
+#include <set>
 
 namespace ns3
 {
 namespace fabric
 {
 
-Telemetry::Telemetry(const Fabric& fabric, std::vector<PortId> sampled)
-    : m_fabric(fabric),
-      m_samplePs(fabric.Options().samplePs),
+namespace
+{
+
+/// @return ports of these nodes, or of all, whose events are executed here
+std::vector<PortId>
+SampledPorts(const EngineState& state, const std::vector<SampledRow>& rows)
+{
+    std::set<int64_t> ids;
+    for (const auto& row : rows)
+    {
+        ids.insert(row.node);
+    }
+    std::vector<PortId> ports;
+    for (PortId port = 0; port < state.network.NumPorts(); port++)
+    {
+        const NodeState& node = state.network.nodes[state.network.ports[port].node];
+        if ((ids.empty() || ids.contains(node.id)) && state.IsOwn(port))
+        {
+            ports.push_back(port);
+        }
+    }
+    return ports;
+}
+
+} // namespace
+
+Telemetry::Telemetry(const ObservedRun& run,
+                     const TelemetryOptions& options,
+                     const std::vector<SampledRow>& rows)
+    : m_state(run.State()),
+      m_samplePs(options.samplePs),
       m_nextSamplePs(m_samplePs ? m_samplePs : NEVER_PS),
-      m_logsArrivals(fabric.Options().traceArrivals),
-      m_logsPauses(fabric.Options().tracePauses),
-      m_sampled(std::move(sampled)),
+      m_logsArrivals(options.arrivals),
+      m_logsPauses(options.pauses),
+      m_sampled(m_samplePs ? SampledPorts(m_state, rows) : std::vector<PortId>{}),
       m_before(m_sampled.size()),
       m_skipped(m_sampled.size()),
-      m_arrived(m_samplePs ? fabric.Messages().Size() : 0)
+      m_arrived(m_samplePs ? m_state.messages.Size() : 0)
 {
 }
 
+uint32_t
+Telemetry::Wishes() const
+{
+    uint32_t wishes = 0;
+    wishes |= m_logsArrivals || m_samplePs ? uint32_t{ARRIVALS} : 0;
+    wishes |= m_logsPauses ? uint32_t{PAUSES} : 0;
+    return wishes;
+}
+
+uint64_t
+Telemetry::NowPs() const
+{
+    return m_state.nowPs + m_state.messages.SkippedPs();
+}
+
+uint64_t
+Telemetry::NextLookPs() const
+{
+    return m_samplePs ? m_nextSamplePs - m_state.messages.SkippedPs() : NEVER_PS;
+}
+
 void
-Telemetry::DataArrived(const Frame& frame, uint32_t node)
+Telemetry::Look(uint64_t nextPs)
+{
+    SampleUntil(nextPs + m_state.messages.SkippedPs());
+}
+
+void
+Telemetry::OnDataArrived(const Frame& frame, uint32_t node)
 {
     if (m_logsArrivals)
     {
-        m_arrivals.push_back({m_fabric.NowPs(), frame.message, frame.packet, node});
+        m_arrivals.push_back({NowPs(), frame.message, frame.packet, node});
     }
     if (m_samplePs)
     {
@@ -43,7 +96,7 @@ Telemetry::CountArrived(uint32_t message, uint32_t packets, uint64_t bytes)
 {
     if (message >= m_arrived.size()) // made at run time
     {
-        m_arrived.resize(m_fabric.Messages().Size());
+        m_arrived.resize(m_state.messages.Size());
     }
     Arrived& arrived = m_arrived[message];
     if (arrived.packets == 0)
@@ -55,9 +108,12 @@ Telemetry::CountArrived(uint32_t message, uint32_t packets, uint64_t bytes)
 }
 
 void
-Telemetry::PauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason)
+Telemetry::OnPauseChanged(PortId port,
+                          uint16_t before,
+                          uint16_t after,
+                          const PauseReason& reason)
 {
-    const uint64_t nowPs = m_fabric.NowPs();
+    const uint64_t nowPs = NowPs();
     for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
     {
         const bool was = (before >> priority) & 1;
@@ -76,8 +132,9 @@ Telemetry::PauseChanged(PortId port, uint16_t before, uint16_t after, const Paus
     }
 }
 
+/// Take the samples that lie before a time of the world.
 void
-Telemetry::SampleBefore(uint64_t nextPs)
+Telemetry::SampleUntil(uint64_t nextPs)
 {
     Sample(m_nextSamplePs);
     m_nextSamplePs += m_samplePs;
@@ -97,10 +154,14 @@ Telemetry::SampleBefore(uint64_t nextPs)
 
 /// What was sent and how long was paused grows evenly; queues are at its end what they were before.
 void
-Telemetry::Skip(const Skipped& skipped)
+Telemetry::OnSkip(const SkippedTime& skipped)
 {
+    if (!m_samplePs)
+    {
+        return;
+    }
     const std::vector<Totals> before = m_skipped;
-    std::vector<uint64_t> counted(skipped.packets.size());
+    std::vector<uint64_t> counted(skipped.sent.size());
     const auto growUntil = [&](uint64_t timePs) {
         const auto between = [&](uint64_t from, uint64_t to) {
             const auto all = static_cast<unsigned __int128>(to - from);
@@ -108,19 +169,18 @@ Telemetry::Skip(const Skipped& skipped)
         };
         for (size_t i = 0; i < m_sampled.size(); i++)
         {
-            const Totals after = SkippedOf(i);
+            const SkippedTime::Total& after = skipped.ports[m_sampled[i]];
             m_skipped[i] = {between(before[i].sentBytes, after.sentBytes),
                             between(before[i].pausedPs, after.pausedPs)};
         }
         for (size_t i = 0; i < counted.size(); i++)
         {
-            const auto [message, packets] = skipped.packets[i];
+            const auto [message, packets, frameBytes] = skipped.sent[i];
             const auto more = static_cast<uint32_t>(between(0, packets) - counted[i]);
             counted[i] += more;
-            const WireProfile wire = m_fabric.WireOf(m_fabric.Messages()[message].transport);
             if (more > 0)
             {
-                CountArrived(message, more, uint64_t{more} * (wire.mtuBytes + wire.headerBytes));
+                CountArrived(message, more, uint64_t{more} * frameBytes);
             }
         }
     };
@@ -152,15 +212,6 @@ Telemetry::MarkSkipped(uint64_t timePs)
     }
 }
 
-/// @return what was skipped of a port until now
-Telemetry::Totals
-Telemetry::SkippedOf(size_t index) const
-{
-    const PortTotals& totals = m_fabric.GetSkip()->OfPort(m_sampled[index]);
-    return {totals[SENT_BYTES] + m_fabric.Options().framingBytes * totals[SENT_FRAMES],
-            totals[PAUSED_PS]};
-}
-
 void
 Telemetry::Sample(uint64_t timePs)
 {
@@ -168,7 +219,7 @@ Telemetry::Sample(uint64_t timePs)
     for (size_t index = 0; index < m_sampled.size(); index++)
     {
         SamplePort(index, timePs, timePs);
-        const Port& port = m_fabric.Network().ports[m_sampled[index]];
+        const Port& port = m_state.network.ports[m_sampled[index]];
         if (port.queuedBytes != 0 || (port.paused != 0 && !port.down))
         {
             m_holding.push_back(index);
@@ -196,12 +247,12 @@ void
 Telemetry::SamplePort(size_t index, uint64_t timePs, uint64_t executedPs)
 {
     const PortId id = m_sampled[index];
-    const Port& port = m_fabric.Network().ports[id];
+    const Port& port = m_state.network.ports[id];
     const Totals& skipped = m_skipped[index];
-    const uint64_t allSkippedPs = m_fabric.GetSkip() ? SkippedOf(index).pausedPs : 0;
-    const Totals now{port.sentBytes + m_fabric.Options().framingBytes * port.sentFrames +
+    const uint64_t clockPs = executedPs - m_state.messages.SkippedPs();
+    const Totals now{port.sentBytes + m_state.framingBytes * port.sentFrames +
                          skipped.sentBytes,
-                     m_fabric.PausedPs(id, executedPs) - allSkippedPs + skipped.pausedPs};
+                     PausedByClock(m_state.network, id, clockPs) + skipped.pausedPs};
     Totals& before = m_before[index];
     const PortSample sample{timePs,
                             id,
@@ -220,7 +271,7 @@ Telemetry::Finish()
 {
     if (m_samplePs)
     {
-        Sample(m_fabric.NowPs());
+        Sample(NowPs());
     }
 }
 

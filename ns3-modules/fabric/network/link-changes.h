@@ -3,8 +3,9 @@
 #ifndef FABRIC_LINK_CHANGES_H
 #define FABRIC_LINK_CHANGES_H
 
+#include "fabric-network.h"
+
 #include "ns3/event-queue.h"
-#include "ns3/fabric-network.h"
 
 #include <unordered_map>
 #include <vector>

@@ -2,11 +2,10 @@
 
 #include "steady-skip.h"
 
-#include "episode-memory.h"
-#include "fabric.h"
-
 #include "ns3/abort.h"
+#include "ns3/link-flow-control.h"
 #include "ns3/log.h"
+#include "ns3/switch-program.h"
 
 #include <algorithm>
 #include <utility>
@@ -35,13 +34,14 @@ SentData(const Port& port)
 
 } // namespace
 
-SteadySkip::SteadySkip(Fabric& fabric, double tolerance)
-    : m_fabric(fabric),
+SteadySkip::SteadySkip(ObservedRun& run, double tolerance)
+    : m_run(run),
+      m_engine(run.State()),
       m_state(tolerance),
-      m_search(fabric),
+      m_search(m_engine),
       m_nextCheckPs(0),
       m_firstWindowPs(IDLE_CHECK_PS),
-      m_ports(fabric.Network().NumPorts())
+      m_ports(m_engine.network.NumPorts())
 {
     CheckTypes();
 }
@@ -51,62 +51,79 @@ void
 SteadySkip::CheckTypes() const
 {
     constexpr const char* ASIDE = "; leave out engine.skip";
-    for (const auto& end : m_fabric.m_endpoints)
+    for (const auto& plugin : m_run.Plugins())
     {
-        NS_ABORT_MSG_IF(!end.transport->MayShorten(),
-                        end.transport->GetInstanceTypeId().GetName()
-                            << " does not know how to skip a steady state of its messages"
-                            << ASIDE);
+        const std::string name = plugin->GetInstanceTypeId().GetName();
+        const auto transport = DynamicCast<Transport>(plugin);
+        NS_ABORT_MSG_IF(transport && !transport->MayShorten(),
+                        name << " does not know how to skip a steady state of its messages"
+                             << ASIDE);
+        const auto program = DynamicCast<SwitchProgram>(plugin);
+        NS_ABORT_MSG_IF(program && !program->MaySkip(),
+                        name << " may have a clock of its own, which a steady state that is "
+                                "skipped would stop"
+                             << ASIDE);
+        const auto control = DynamicCast<LinkFlowControl>(plugin);
+        NS_ABORT_MSG_IF(control && !control->MaySkip(),
+                        name << " holds messages back by turns that are not steady" << ASIDE);
     }
-    for (const auto* program : m_fabric.m_programs)
-    {
-        NS_ABORT_MSG_IF(!program->MaySkip(),
-                        program->GetInstanceTypeId().GetName()
-                            << " may have a clock of its own, which a steady state that is "
-                               "skipped would stop"
-                            << ASIDE);
-    }
-    for (const auto& link : m_fabric.m_linkClasses)
-    {
-        NS_ABORT_MSG_IF(link.control && !link.control->MaySkip(),
-                        link.control->GetInstanceTypeId().GetName()
-                            << " holds messages back by turns that are not steady" << ASIDE);
-    }
-    const FabricOptions& options = m_fabric.m_options;
-    NS_ABORT_MSG_IF(options.traceArrivals || options.tracePauses || !options.captures.empty(),
-                    "arrivals, pauses and packet captures have all that happens, and "
-                    "what happens in a steady state is skipped"
-                        << ASIDE);
-    NS_ABORT_MSG_IF(m_fabric.m_losses.Any(),
+    NS_ABORT_MSG_IF(m_run.LosesFrames(),
                     "links lose frames at random, or scripted ones: what happens rarely is not "
                     "seen in a steady state"
                         << ASIDE);
 }
 
-void
-SteadySkip::Started(uint32_t message)
+uint32_t
+SteadySkip::Wishes() const
 {
-    const WireProfile wire = m_fabric.WireOf(m_fabric.m_messages[message].transport);
-    const uint64_t rttPs = m_fabric.BaseRttPs(message,
-                                              m_fabric.PortOfMessage(message),
-                                              wire.mtuBytes + wire.headerBytes,
-                                              wire.ackBytes);
-    m_active.push_back({message, rttPs, {}, 0, 0});
-    Disturbed();
+    return STARTS;
 }
 
 void
-SteadySkip::Disturbed()
+SteadySkip::OnStart(uint32_t message)
+{
+    const WireProfile wire = m_run.WireOf(m_engine.messages[message].transport);
+    const uint64_t rttPs = m_engine.BaseRttPs(message,
+                                              m_engine.PortOfMessage(message),
+                                              wire.mtuBytes + wire.headerBytes,
+                                              wire.ackBytes);
+    m_active.push_back({message, rttPs, {}, 0, 0});
+    OnDisturbance();
+}
+
+void
+SteadySkip::OnDisturbance()
 {
     m_search.Stop();
     m_span.reset();
     if (!m_disturbed)
     {
         // Not at once: of several messages that end together the last one is waited for.
-        m_nextCheckPs = std::min(m_nextCheckPs, m_fabric.m_nowPs + m_firstWindowPs);
-        m_fabric.m_watchPs = std::min(m_fabric.m_watchPs, m_nextCheckPs);
+        m_nextCheckPs = std::min(m_nextCheckPs, m_engine.nowPs + m_firstWindowPs);
         m_disturbed = true;
     }
+}
+
+uint64_t
+SteadySkip::NextLookPs() const
+{
+    return SeesInstants() ? 0 : m_nextCheckPs;
+}
+
+void
+SteadySkip::Look(uint64_t nextPs)
+{
+    if (nextPs > m_nextCheckPs)
+    {
+        Check(nextPs);
+    }
+    CheckPeriod(nextPs);
+}
+
+bool
+SteadySkip::SeesInstants() const
+{
+    return m_search.IsOn();
 }
 
 void
@@ -153,7 +170,7 @@ SteadySkip::Begin(uint64_t nextPs)
 {
     m_disturbed = false;
     std::erase_if(m_active, [this](const Active& active) {
-        return m_fabric.m_messages[active.message].receiverEndPs.has_value();
+        return m_engine.messages[active.message].receiverEndPs.has_value();
     });
     uint64_t windowPs = 0;
     for (const Active& active : m_active)
@@ -191,11 +208,7 @@ SteadySkip::Rebase()
 uint64_t
 SteadySkip::MostPs(uint64_t nextPs) const
 {
-    if (m_fabric.m_memory && m_fabric.m_memory->IsRecording())
-    {
-        return 0;
-    }
-    const uint64_t endPs = std::min(m_fabric.m_queue.NextControlPs(), m_fabric.m_limitPs);
+    const uint64_t endPs = std::min(m_engine.queue.NextControlPs(), m_run.LimitPs());
     const uint64_t aheadPs = nextPs + 2 * EventWheel::HORIZON_PS; // AdvanceControl wants them far
     return endPs > aheadPs ? endPs - aheadPs : 0;
 }
@@ -203,26 +216,25 @@ SteadySkip::MostPs(uint64_t nextPs) const
 MessageProgress
 SteadySkip::ProgressOf(uint32_t message) const
 {
-    const uint32_t end = m_fabric.m_messages[message].srcEndpoint;
-    return m_fabric.m_endpoints[end].transport->ProgressOf(message);
+    return m_run.SourceOf(message).ProgressOf(message);
 }
 
 SourceTotals
 SteadySkip::SourceOf(uint32_t message) const
 {
-    const Message& state = m_fabric.m_messages[message];
-    const size_t ports = m_fabric.m_reachDiffers
-                             ? m_fabric.m_routes.NearestPorts(state.src, state.dst).size()
-                             : m_fabric.m_network.hosts[state.src].ports;
+    const Message& state = m_engine.messages[message];
+    const size_t ports = m_engine.reachDiffers
+                             ? m_engine.routes.NearestPorts(state.src, state.dst).size()
+                             : m_engine.network.hosts[state.src].ports;
     if (ports != 1)
     {
         return {};
     }
-    const PortId id = m_fabric.PortOfMessage(message);
-    const Port& port = m_fabric.m_ports[id];
-    const RateClass& rate = m_fabric.m_network.rates[port.rate];
-    const WireProfile wire = m_fabric.WireOf(state.transport);
-    const uint64_t framing = m_fabric.m_options.framingBytes;
+    const PortId id = m_engine.PortOfMessage(message);
+    const Port& port = m_engine.network.ports[id];
+    const RateClass& rate = m_engine.network.rates[port.rate];
+    const WireProfile wire = m_run.WireOf(state.transport);
+    const uint64_t framing = m_engine.framingBytes;
     return {rate.Ps(wire.mtuBytes + wire.headerBytes + framing),
             rate.Ps(port.sentBytes + port.sentFrames * framing),
             SentData(port)};
@@ -236,7 +248,7 @@ SteadySkip::Take(uint64_t atPs) const
     now.flows.reserve(m_active.size());
     for (const Active& active : m_active)
     {
-        const Message& message = m_fabric.m_messages[active.message];
+        const Message& message = m_engine.messages[active.message];
         const MessageProgress progress = ProgressOf(active.message);
         now.flows.push_back({progress.sent,
                              progress.arrived,
@@ -250,8 +262,8 @@ SteadySkip::Take(uint64_t atPs) const
     now.ports.reserve(m_ports.size());
     for (PortId id = 0; id < m_ports.size(); id++)
     {
-        const Port& port = m_fabric.m_ports[id];
-        const PortCounters& counters = m_fabric.m_network.counters[id];
+        const Port& port = m_engine.network.ports[id];
+        const PortCounters& counters = m_engine.network.counters[id];
         now.ports.push_back({port.sentFrames,
                              port.sentBytes,
                              SentData(port),
@@ -263,7 +275,7 @@ SteadySkip::Take(uint64_t atPs) const
                              counters.bounced,
                              counters.linkControlSent,
                              counters.linkControlReceived,
-                             m_fabric.PausedByClock(id, atPs)});
+                             PausedByClock(m_engine.network, id, atPs)});
     }
     return now;
 }
@@ -271,31 +283,22 @@ SteadySkip::Take(uint64_t atPs) const
 void
 SteadySkip::Skip(const SteadyState::Jump& jump, uint64_t atPs, uint64_t nextPs, bool isExact)
 {
-    Telemetry::Skipped sampled{nextPs + m_fabric.m_messages.SkippedPs(), jump.byPs, {}};
-    const uint64_t skippedPackets = SkipMessages(jump, sampled);
-    SkipPorts(jump);
-    if (m_fabric.m_telemetry)
-    {
-        m_fabric.m_telemetry->Skip(sampled);
-    }
-    m_skips.push_back({atPs + m_fabric.m_messages.SkippedPs(),
-                       jump.byPs,
-                       skippedPackets,
-                       jump.OverPs(),
-                       m_active.size(),
-                       isExact});
-    m_fabric.m_dataPackets += skippedPackets;
-    m_fabric.m_messages.Skip(jump.byPs);
-    m_fabric.m_limitPs -= jump.byPs;
-    NS_LOG_LOGIC("skipped " << jump.byPs << " ps at " << m_fabric.NowPs() << " ps");
+    const uint64_t aheadPs = m_engine.messages.SkippedPs();
+    SkippedTime skipped{nextPs + aheadPs, jump.byPs, {}, {}};
+    const uint64_t packets = SkipMessages(jump, skipped);
+    SkipPorts(jump, skipped);
+    m_skips.push_back(
+        {atPs + aheadPs, jump.byPs, packets, jump.OverPs(), m_active.size(), isExact});
+    m_run.Skip(skipped);
+    NS_LOG_LOGIC("skipped " << jump.byPs << " ps at " << atPs + aheadPs << " ps");
 }
 
-/// @return packets by which messages are shorter now
+/// @return packets by which messages become shorter
 uint64_t
-SteadySkip::SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& sampled)
+SteadySkip::SkipMessages(const SteadyState::Jump& jump, SkippedTime& skip)
 {
     uint64_t skippedPackets = 0;
-    m_messages.resize(m_fabric.m_messages.Size());
+    m_messages.resize(m_engine.messages.Size());
     for (size_t i = 0; i < m_active.size(); i++)
     {
         const uint32_t index = m_active[i].message;
@@ -313,20 +316,15 @@ SteadySkip::SkipMessages(const SteadyState::Jump& jump, Telemetry::Skipped& samp
         {
             skipped.counts[c] = before.counts[c] + jump.Grown(from.counts[c], to.counts[c]);
         }
-        Message& message = m_fabric.m_messages[index];
-        message.bytes -= packets * m_fabric.WireOf(message.transport).mtuBytes;
-        for (const uint32_t end : {message.srcEndpoint, message.dstEndpoint})
-        {
-            m_fabric.m_endpoints[end].transport->Shorten(index, static_cast<uint32_t>(packets));
-        }
-        sampled.packets.emplace_back(index, packets);
+        const WireProfile wire = m_run.WireOf(m_engine.messages[index].transport);
+        skip.sent.push_back({index, packets, wire.mtuBytes + wire.headerBytes});
     }
     return skippedPackets;
 }
 
 /// What a port gets is what its peer sends. Totals never become smaller: samples have them already.
 void
-SteadySkip::SkipPorts(const SteadyState::Jump& jump)
+SteadySkip::SkipPorts(const SteadyState::Jump& jump, SkippedTime& skipped)
 {
     const auto grown = [&jump](PortId port, size_t total) {
         return jump.Grown(jump.from->ports[port][total], jump.to->ports[port][total]);
@@ -335,12 +333,15 @@ SteadySkip::SkipPorts(const SteadyState::Jump& jump)
     {
         for (size_t total = 0; total < m_ports[port].size(); total++)
         {
-            const bool isReceived = total == RECEIVED_FRAMES;
-            const uint64_t until = m_portsBefore[port][total] +
-                                   (isReceived ? grown(m_fabric.m_ports[port].peer, SENT_FRAMES)
-                                               : grown(port, total));
+            const PortId peer = m_engine.network.ports[port].peer;
+            const uint64_t until =
+                m_portsBefore[port][total] +
+                (total == RECEIVED_FRAMES ? grown(peer, SENT_FRAMES) : grown(port, total));
             m_ports[port][total] = std::max(m_ports[port][total], until);
         }
+        const PortTotals& totals = m_ports[port];
+        skipped.ports.push_back(
+            {totals[SENT_BYTES] + m_engine.framingBytes * totals[SENT_FRAMES], totals[PAUSED_PS]});
     }
 }
 

@@ -3,7 +3,7 @@
 #ifndef FABRIC_TELEMETRY_H
 #define FABRIC_TELEMETRY_H
 
-#include "ns3/frame.h"
+#include "ns3/observer.h"
 
 #include <cstdint>
 #include <map>
@@ -16,7 +16,18 @@ namespace ns3
 namespace fabric
 {
 
-class Fabric;
+/// What is recorded.
+struct TelemetryOptions
+{
+    bool arrivals{false}; ///< Every data packet at its destination host
+    bool pauses{false};   ///< Every pause of an egress
+    uint64_t samplePs{0}; ///< Period of samples of ports and flows, 0 = none [ps]
+
+    bool Any() const
+    {
+        return arrivals || pauses || samplePs != 0;
+    }
+};
 
 /// A data packet seen by its destination host.
 struct Arrival
@@ -53,13 +64,6 @@ struct SkippedSample
     uint64_t skippedPs; ///< Of the time since the sample before [ps]
 };
 
-/// Why the other end of a link sent PAUSE.
-struct PauseReason
-{
-    uint64_t sentPs{0};     ///< When it decided to [ps]
-    PortId toward{NO_PORT}; ///< Egress, there, of the frame that was one too many
-};
-
 /// A time during which the other end held back one priority of an egress.
 struct Pause
 {
@@ -78,41 +82,29 @@ struct Pause
  * message without a row neither held nor did anything. The last sample lies at the end of the run,
  * so sums over all samples are the totals of the run. Times are those of the world.
  */
-class Telemetry
+class Telemetry final : public Observer
 {
   public:
     /**
-     * @param fabric lives longer than this; its options say what is recorded
-     * @param sampled ports that are sampled
+     * @param run lives longer than this
+     * @param options what is recorded
+     * @param rows nodes whose ports are sampled; none: all
      */
-    Telemetry(const Fabric& fabric, std::vector<PortId> sampled);
+    Telemetry(const ObservedRun& run,
+              const TelemetryOptions& options,
+              const std::vector<SampledRow>& rows);
 
-    /// A data packet has come to its destination.
-    void DataArrived(const Frame& frame, uint32_t node);
-    /// Other priorities (bit masks) of an egress are held back than before.
-    void PauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason);
-    /// Take the samples that lie before the next event.
-    void SampleBefore(uint64_t nextPs);
-
-    /// A steady state that is skipped.
-    struct Skipped
-    {
-        uint64_t fromPs;
-        uint64_t byPs;
-        /// Messages, and the packets of each that would have come
-        std::vector<std::pair<uint32_t, uint64_t>> packets;
-    };
-
-    /// Take the samples that lie in what is skipped; SteadySkip knows already what ports did there.
-    void Skip(const Skipped& skipped);
-    /// Take the last sample.
-    void Finish();
-
-    /// @return time of the next sample, NEVER_PS if there is none [ps]
-    uint64_t NextSamplePs() const
-    {
-        return m_nextSamplePs;
-    }
+    uint32_t Wishes() const override;
+    void OnDataArrived(const Frame& frame, uint32_t node) override;
+    void OnPauseChanged(PortId port,
+                        uint16_t before,
+                        uint16_t after,
+                        const PauseReason& reason) override;
+    void OnSkip(const SkippedTime& skipped) override; ///< Take the samples that lie in it
+    uint64_t NextLookPs() const override;
+    void Look(uint64_t nextPs) override; ///< Take the samples that lie before that
+    void Finish() override;              ///< Take the last sample
+    uint64_t MemoryBytes() const override;
 
     bool Samples() const
     {
@@ -154,11 +146,10 @@ class Telemetry
         return m_pauses;
     }
 
-    /// @return memory of the rows so far [byte]
-    uint64_t MemoryBytes() const;
-
   private:
+    uint64_t NowPs() const; ///< Of the world [ps]
     void Sample(uint64_t timePs);
+    void SampleUntil(uint64_t nextPs);
     void SamplePort(size_t index, uint64_t timePs, uint64_t executedPs);
     void SampleFlows(uint64_t timePs);
     void MarkSkipped(uint64_t timePs);
@@ -171,8 +162,6 @@ class Telemetry
         uint64_t pausedPs{0};
     };
 
-    Totals SkippedOf(size_t index) const;
-
     /// What has come in for a message since the last sample.
     struct Arrived
     {
@@ -180,7 +169,7 @@ class Telemetry
         uint64_t bytes{0};
     };
 
-    const Fabric& m_fabric;
+    const EngineState& m_state;
     uint64_t m_samplePs;
     uint64_t m_nextSamplePs;
     bool m_logsArrivals;

@@ -3,8 +3,7 @@
 #ifndef FABRIC_PACKET_CAPTURE_H
 #define FABRIC_PACKET_CAPTURE_H
 
-#include "ns3/frame.h"
-#include "ns3/wire-format.h"
+#include "ns3/observer.h"
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +15,6 @@ namespace ns3
 namespace fabric
 {
 
-class Fabric;
 class PcapWriter;
 
 /// A host whose frames go to a file.
@@ -42,15 +40,16 @@ struct CaptureOptions
  * Source: IEEE 802.3; RFC 791, 768, 2474 (DSCP: class selector of the priority), 3168 (ECN).
  * Not modelled: VLAN tags, UDP checksums (zero, as in RoCEv2).
  */
-class PacketCapture
+class PacketCapture final : public Observer
 {
   public:
-    explicit PacketCapture(const Fabric& fabric); ///< Of the hosts that its options name
-    ~PacketCapture();
+    PacketCapture(const ObservedRun& run, const std::vector<CaptureOptions>& hosts);
+    ~PacketCapture() override;
 
-    void Sent(PortId port, const Frame& frame);     ///< Its first bit leaves by this port now
-    void Received(PortId port, const Frame& frame); ///< Its last bit came in by this port now
-    void Complete();                                ///< Give the files their names
+    uint32_t Wishes() const override;
+    void OnSent(PortId port, const Frame& frame) override;
+    void OnReceived(PortId port, const Frame& frame) override;
+    void Complete(); ///< Give the files their names
 
   private:
     void Record(PcapWriter& file, PortId from, PortId to, const Frame& frame);
@@ -61,7 +60,8 @@ class PacketCapture
     void FillUpTo(size_t bytes); ///< Append zeros until the frame is this long [byte]
     uint32_t Ipv4Address(uint32_t host) const;
 
-    const Fabric& m_fabric;
+    const ObservedRun& m_run;
+    const EngineState& m_state;
     std::vector<std::unique_ptr<PcapWriter>> m_files;
     std::vector<PcapWriter*> m_fileOf; ///< By port; null: not captured
     WireBytes m_bytes;                 ///< The frame at hand

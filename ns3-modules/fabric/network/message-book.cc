@@ -32,16 +32,28 @@ MessageBook::MessageBook(const FabricNetwork& network,
       m_seed(seed),
       m_domain(domain),
       m_tell(std::move(tell)),
-      m_messages(CAPACITY),
-      m_tuples(CAPACITY)
+      m_messages(STEP, CAPACITY),
+      m_tuples(STEP, CAPACITY)
 {
+}
+
+void
+MessageBook::MakeRoom()
+{
+    NS_ABORT_MSG_IF(m_room == CAPACITY,
+                    "flows: more than " << CAPACITY << " messages in one run");
+    m_room += STEP;
+    m_messages.Reserve(m_room);
+    m_tuples.Reserve(m_room);
 }
 
 uint32_t
 MessageBook::Add(const FlowRow& row, uint32_t src, uint32_t dst)
 {
-    NS_ABORT_MSG_IF(m_size == CAPACITY,
-                    "flows: more than " << CAPACITY << " messages in one run");
+    if (m_size == m_room)
+    {
+        MakeRoom();
+    }
     const uint32_t index = m_size++;
     m_left++;
     Message& message = *new (&m_messages[index]) Message{};
@@ -85,14 +97,26 @@ MessageBook::Build(const FabricTables& tables)
     m_graph = TaskGraph(tables);
     m_left += m_graph.NumTasks();
     m_nextId = std::max(m_nextId, tables.tasks.empty() ? 0 : tables.tasks.back().id + 1);
-    for (uint32_t item = 0; item < m_size + m_graph.NumTasks(); item++)
+    m_rateChanges = tables.rateChanges;
+}
+
+void
+MessageBook::Begin()
+{
+    for (uint32_t item = 0; item < m_graph.NumMessages() + m_graph.NumTasks(); item++)
     {
         if (!m_graph.Waits(item) && DomainOfItem(item) == m_domain)
         {
             ScheduleItem(item, 0);
         }
     }
-    BuildRateChanges(tables);
+    for (uint32_t row = 0; row < m_rateChanges.size(); row++)
+    {
+        if (DomainOfItem(*Find(m_rateChanges[row].flow)) == m_domain)
+        {
+            ScheduleRateChange(row, 0);
+        }
+    }
 }
 
 void
@@ -114,19 +138,6 @@ MessageBook::AnyEndsAtReceiver() const
         message++;
     }
     return message < m_graph.NumMessages();
-}
-
-void
-MessageBook::BuildRateChanges(const FabricTables& tables)
-{
-    m_rateChanges = tables.rateChanges;
-    for (uint32_t row = 0; row < m_rateChanges.size(); row++)
-    {
-        if (DomainOfItem(*PlaceOf(tables.flows, m_rateChanges[row].flow)) == m_domain)
-        {
-            ScheduleRateChange(row, 0);
-        }
-    }
 }
 
 void
@@ -202,24 +213,8 @@ MessageBook::AddDone(uint32_t src, uint32_t dst, uint64_t nowPs)
 }
 
 void
-MessageBook::Note(uint64_t timePs, uint32_t item)
-{
-    if (m_keepsAgenda)
-    {
-        m_agenda.emplace(timePs, item);
-    }
-}
-
-void
-MessageBook::Begin(uint32_t message)
-{
-    m_agenda.erase({m_messages[message].startPs, message});
-}
-
-void
 MessageBook::Schedule(uint32_t message, uint64_t nowPs)
 {
-    Note(m_messages[message].startPs, message);
     m_queue.Push(nowPs,
                  {m_messages[message].startPs - m_skippedPs,
                   EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
@@ -236,7 +231,6 @@ MessageBook::ScheduleItem(uint32_t item, uint64_t nowPs)
         return;
     }
     const Task& task = m_graph.TaskOf(item);
-    Note(task.startPs + task.durationPs, item);
     m_queue.Push(nowPs,
                  {task.startPs + task.durationPs - m_skippedPs,
                   EventTarget(EventType::CONTROL, CONTROL_TASK),
@@ -305,7 +299,6 @@ MessageBook::ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs)
 void
 MessageBook::EndTask(uint32_t item, uint64_t nowPs)
 {
-    m_agenda.erase({m_graph.TaskOf(item).startPs + m_graph.TaskOf(item).durationPs, item});
     m_graph.EndTask(item);
     m_tasksDone++;
     m_left--;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_OBSERVER_H
+#define FABRIC_OBSERVER_H
+
+#include "transport.h"
+
+#include "ns3/engine-state.h"
+#include "ns3/instant.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// Why the other end of a link sent PAUSE.
+struct PauseReason
+{
+    uint64_t sentPs{0};     ///< When it decided to [ps]
+    PortId toward{NO_PORT}; ///< Egress, there, of the frame that was one too many
+};
+
+/// A part of a run that is not executed.
+struct SkippedTime
+{
+    /// What a message sends in it.
+    struct Sent
+    {
+        uint32_t message;
+        uint64_t packets;
+        uint32_t frameBytes; ///< Of each, without framing [byte]
+    };
+
+    /// What a port has done in all that was skipped until its end.
+    struct Total
+    {
+        uint64_t sentBytes; ///< With framing [byte]
+        uint64_t pausedPs;
+    };
+
+    uint64_t fromPs; ///< Of the world [ps]
+    uint64_t byPs;   ///< [ps]
+    std::vector<Sent> sent;
+    std::vector<Total> ports; ///< By port
+};
+
+/**
+ * @ingroup fabric
+ * @brief Looks at a run: samples, logs, captures, steady states.
+ *
+ * An engine calls it for what it wants alone; a run without observers makes none of these calls.
+ */
+class Observer
+{
+  public:
+    /// What it wants to be called for.
+    enum Wish : uint32_t
+    {
+        STARTS = 1 << 0,   ///< OnStart, OnDisturbance
+        ARRIVALS = 1 << 1, ///< OnDataArrived
+        PAUSES = 1 << 2,   ///< OnPauseChanged
+        FRAMES = 1 << 3,   ///< OnSent, OnReceived
+    };
+
+    virtual ~Observer() = default;
+
+    /// @return what it wants, Wish by Wish
+    virtual uint32_t Wishes() const = 0;
+
+    virtual void OnStart(uint32_t message);
+    /// A message has arrived or is admitted to another rate, or a link or the routes change.
+    virtual void OnDisturbance();
+    virtual void OnDataArrived(const Frame& frame, uint32_t node);
+    /// Other classes (bit masks) of an egress are held back than before.
+    virtual void OnPauseChanged(PortId port,
+                                uint16_t before,
+                                uint16_t after,
+                                const PauseReason& reason);
+    virtual void OnSent(PortId port, const Frame& frame);     ///< Its first bit leaves by this port
+    virtual void OnReceived(PortId port, const Frame& frame); ///< Its last bit has come to a host
+    virtual void OnSkip(const SkippedTime& skipped);          ///< A part of the run is left out
+
+    /// @return time after which Look is called, before anything that is later happens; NEVER_PS:
+    /// never. Of the engine's clock [ps]
+    virtual uint64_t NextLookPs() const;
+    virtual void Look(uint64_t nextPs); ///< Nothing more happens before this [ps]
+
+    /// @return whether OnInstant is wanted; asked after Look
+    virtual bool SeesInstants() const;
+    virtual void OnInstant(const Instant& instant); ///< Events that are about to be executed
+
+    virtual void Finish(); ///< Nothing more will be executed
+    virtual uint64_t MemoryBytes() const; ///< Of what it has recorded [byte]
+};
+
+/**
+ * @ingroup fabric
+ * @brief A run as its observers see it; one that steers it may leave parts of it out.
+ */
+class ObservedRun
+{
+  public:
+    virtual const EngineState& State() const = 0;
+    /// @return all plug-ins of this engine
+    virtual const std::vector<Ptr<Object>>& Plugins() const = 0;
+    virtual WireProfile WireOf(uint32_t transport) const = 0; ///< How it cuts messages into frames
+    virtual Transport& SourceOf(uint32_t message) const = 0;  ///< The end that sends it
+    virtual Datagram DescribeFrame(const Frame& frame) const = 0; ///< Behind its UDP header
+    /// @return what a frame of link control holds behind its EtherType
+    virtual WireBytes MacControlOf(PortId from, const Frame& frame) const = 0;
+
+    // ---- for one that steers
+    virtual uint64_t LimitPs() const = 0; ///< Nothing later is executed for now, by its clock [ps]
+    virtual bool LosesFrames() const = 0; ///< At random, or scripted
+    /// Leave a part of the run out: messages become shorter by what they send in it, and what
+    /// happens at times of the world comes earlier on the engine's clock.
+    virtual void Skip(const SkippedTime& skipped) = 0;
+
+  protected:
+    ~ObservedRun() = default;
+};
+
+/// @return how long an egress was held back until a time of the engine's clock [ps]
+inline uint64_t
+PausedByClock(const FabricNetwork& network, PortId port, uint64_t atPs)
+{
+    const PortCounters& counters = network.counters[port];
+    const bool isPaused = network.ports[port].paused != 0 && !network.ports[port].down;
+    return counters.pausedPs + (isPaused ? atPs - counters.pausedSincePs : 0);
+}
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_OBSERVER_H

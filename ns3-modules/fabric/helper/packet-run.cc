@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "packet-run.h"
+
+#include "ns3/abort.h"
+#include "ns3/fabric-simulator-impl.h"
+#include "ns3/simulator.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Engine);
+NS_OBJECT_ENSURE_REGISTERED(PacketEngine);
+
+TypeId
+Engine::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::Engine").SetParent<Object>().SetGroupName("Fabric");
+    return tid;
+}
+
+TypeId
+PacketEngine::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::PacketEngine")
+                            .SetParent<Engine>()
+                            .SetGroupName("Fabric")
+                            .AddConstructor<PacketEngine>();
+    return tid;
+}
+
+std::unique_ptr<Run>
+PacketEngine::Start(FabricTables tables, const RunOptions& options) const
+{
+    return std::make_unique<PacketRun>(tables, options);
+}
+
+PacketRun::PacketRun(const FabricTables& tables, const RunOptions& options)
+    : m_simulator(DynamicCast<FabricSimulatorImpl>(Simulator::GetImplementation())),
+      m_domains(tables, options, options.threads)
+{
+    Observe(tables, options);
+    m_domains.Begin();
+    m_simulator->SetLoop(&m_domains);
+}
+
+void
+PacketRun::Observe(const FabricTables& tables, const RunOptions& options)
+{
+    for (const auto& engine : m_domains.Engines())
+    {
+        if (options.trace.Any())
+        {
+            m_telemetry.push_back(
+                std::make_unique<Telemetry>(*engine, options.trace, tables.sampled));
+            engine->Attach(*m_telemetry.back());
+        }
+        if (!options.captures.empty())
+        {
+            m_captures.push_back(std::make_unique<PacketCapture>(*engine, options.captures));
+            engine->Attach(*m_captures.back());
+        }
+    }
+    if (options.skipTolerance == 0)
+    {
+        return;
+    }
+    NS_ABORT_MSG_IF(m_domains.Engines().size() > 1,
+                    "steady states are skipped in one domain; leave out engine.skip or "
+                    "engine.domains");
+    NS_ABORT_MSG_IF(options.trace.arrivals || options.trace.pauses || !options.captures.empty(),
+                    "arrivals, pauses and packet captures have all that happens, and what happens "
+                    "in a steady state is skipped; leave out engine.skip");
+    m_skip = std::make_unique<SteadySkip>(*m_domains.Engines()[0], options.skipTolerance);
+    m_domains.Engines()[0]->Attach(*m_skip);
+}
+
+PacketRun::~PacketRun()
+{
+    m_simulator->SetLoop(nullptr);
+}
+
+const Fabric&
+PacketRun::First() const
+{
+    return m_domains.Parts().First();
+}
+
+bool
+PacketRun::RunSlice(uint64_t stopPs, double wallSeconds)
+{
+    return m_simulator->RunSlice(stopPs, wallSeconds);
+}
+
+OutputTables
+PacketRun::Finish()
+{
+    m_domains.Finish();
+    Recorded recorded{{}, m_skip.get()};
+    for (const auto& telemetry : m_telemetry)
+    {
+        recorded.telemetry.push_back(telemetry.get());
+    }
+    OutputTables tables = MakeOutputs(m_domains, recorded);
+    for (const auto& capture : m_captures)
+    {
+        capture->Complete();
+    }
+    return tables;
+}
+
+uint64_t
+PacketRun::NowPs() const
+{
+    return m_domains.NowPs();
+}
+
+uint64_t
+PacketRun::Events() const
+{
+    return m_domains.Events();
+}
+
+uint64_t
+PacketRun::FlowsDone() const
+{
+    return m_domains.FlowsDone();
+}
+
+uint64_t
+PacketRun::FlowsTotal() const
+{
+    return First().Messages().Size();
+}
+
+uint64_t
+PacketRun::TasksDone() const
+{
+    return m_domains.TasksDone();
+}
+
+uint64_t
+PacketRun::TasksTotal() const
+{
+    return First().Messages().Graph().NumTasks();
+}
+
+uint64_t
+PacketRun::DataPackets() const
+{
+    return m_domains.DataPackets();
+}
+
+void
+PacketRun::ChangeRate(const RateChangeRow& row)
+{
+    NS_ABORT_MSG_IF(m_skip, "a controller needs all of a run; leave out engine.skip");
+    m_domains.ChangeRate(row);
+}
+
+void
+PacketRun::ChangeRoute(const RouteRow& row)
+{
+    m_domains.ChangeRoute(row);
+}
+
+OutputTables
+PacketRun::Look() const
+{
+    const FabricParts& parts = m_domains.Parts();
+    const FabricNetwork& network = First().Network();
+    OutputTables tables;
+    const auto flow = [&](const std::string& name, auto field) {
+        tables["seen_flows"].Add(name, First().Messages().Size(), [&](size_t i) {
+            return field(parts.GetMessage(static_cast<uint32_t>(i)));
+        });
+    };
+    const auto port = [&](const std::string& name, auto field) {
+        tables["seen_ports"].Add(name, network.NumPorts(), [&](size_t i) {
+            return field(static_cast<PortId>(i));
+        });
+    };
+    flow("flow", [](const Message& m) { return m.id; });
+    flow("sent_data_packets", [](const Message& m) { return m.sentPackets; });
+    flow("retransmitted_packets", [](const Message& m) { return m.retransmittedPackets; });
+    flow("bytes", [](const Message& m) { return m.bytes; });
+    flow("mtu_bytes", [&](const Message& m) { return First().WireOf(m.transport).mtuBytes; });
+    flow("wire_bytes", [&](const Message& m) {
+        const WireProfile wire = First().WireOf(m.transport);
+        return wire.mtuBytes + wire.headerBytes + First().Options().framingBytes;
+    });
+    port("node", [&](PortId id) { return NodeIdOf(First(), id); });
+    port("peer", [&](PortId id) { return network.PeerOf(id).first; });
+    port("parallel", [&](PortId id) { return network.PeerOf(id).second; });
+    port("rate_bps", [&](PortId id) {
+        return parts.GetPort(id).down ? 0 : parts.OfPort(id).Network().RateBps(id);
+    });
+    port("sent_bytes", [&](PortId id) {
+        const Port& p = parts.GetPort(id);
+        return p.sentBytes + First().Options().framingBytes * p.sentFrames;
+    });
+    return tables;
+}
+
+std::vector<int64_t>
+PacketRun::DeadlockCycle() const
+{
+    std::vector<int64_t> ids;
+    for (const auto node : m_domains.DeadlockCycle())
+    {
+        ids.push_back(First().Network().nodes[node].id);
+    }
+    return ids;
+}
+
+Transport*
+PacketRun::TransportAt(int64_t host, uint32_t transport) const
+{
+    return First().TransportAt(host, transport);
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_PACKET_RUN_H
+#define FABRIC_PACKET_RUN_H
+
+#include "facade-outputs.h"
+#include "run.h"
+
+#include "ns3/domains.h"
+#include "ns3/steady-skip.h"
+
+namespace ns3
+{
+
+class FabricSimulatorImpl;
+
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief A run of packets, beside the events of stock ns-3.
+ */
+class PacketRun final : public Run
+{
+  public:
+    PacketRun(const FabricTables& tables, const RunOptions& options);
+    ~PacketRun() override;
+
+    bool RunSlice(uint64_t stopPs, double wallSeconds) override;
+    OutputTables Finish() override;
+    uint64_t NowPs() const override;
+    uint64_t Events() const override;
+    uint64_t FlowsDone() const override;
+    uint64_t FlowsTotal() const override;
+    uint64_t TasksDone() const override;
+    uint64_t TasksTotal() const override;
+    uint64_t DataPackets() const override;
+    void ChangeRate(const RateChangeRow& row) override;
+    void ChangeRoute(const RouteRow& row) override;
+    OutputTables Look() const override;
+    std::vector<int64_t> DeadlockCycle() const override;
+    Transport* TransportAt(int64_t host, uint32_t transport) const override;
+
+  private:
+    void Observe(const FabricTables& tables, const RunOptions& options);
+    const Fabric& First() const;
+
+    Ptr<FabricSimulatorImpl> m_simulator;
+    Domains m_domains;
+    std::vector<std::unique_ptr<Telemetry>> m_telemetry; ///< By domain; none if nobody asked
+    std::vector<std::unique_ptr<PacketCapture>> m_captures; ///< Likewise
+    std::unique_ptr<SteadySkip> m_skip;
+};
+
+/**
+ * @ingroup fabric
+ * @brief Makes runs of packets.
+ */
+class PacketEngine final : public Engine
+{
+  public:
+    static TypeId GetTypeId();
+    std::unique_ptr<Run> Start(FabricTables tables, const RunOptions& options) const override;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_PACKET_RUN_H

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_RUN_H
+#define FABRIC_RUN_H
+
+#include "output-table.h"
+
+#include "ns3/fabric-options.h"
+#include "ns3/fabric-tables.h"
+#include "ns3/object.h"
+#include "ns3/packet-capture.h"
+#include "ns3/telemetry.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+class Transport;
+
+/// What the user chose for a run, beside the tables: the network, and who looks at it.
+struct RunOptions : FabricOptions
+{
+    uint32_t threads{1};     ///< Of the process, for domains; at most one for each helps
+    double skipTolerance{0}; ///< Skip steady states; error of completion times [1], 0 = do not
+    TelemetryOptions trace;
+    std::vector<CaptureOptions> captures; ///< Hosts whose frames go to files
+};
+
+/**
+ * @ingroup fabric
+ * @brief One run of the input tables, as the Facade drives it, whatever engine makes it.
+ */
+class Run
+{
+  public:
+    virtual ~Run() = default;
+
+    /**
+     * Run for about a given time of the wall clock.
+     * @param stopPs end of simulated time [ps]
+     * @param wallSeconds time after which to return [s]
+     * @return true when every flow and task is done, or the stop time is reached, or nothing is
+     *         left to do
+     */
+    virtual bool RunSlice(uint64_t stopPs, double wallSeconds) = 0;
+    virtual OutputTables Finish() = 0; ///< Nothing more is executed. @return what became of it
+
+    virtual uint64_t NowPs() const = 0; ///< Simulated time [ps]
+    virtual uint64_t Events() const = 0;
+    virtual uint64_t FlowsDone() const = 0; ///< Flows whose sender has every acknowledgement
+    virtual uint64_t FlowsTotal() const = 0;
+    virtual uint64_t TasksDone() const = 0;
+    virtual uint64_t TasksTotal() const = 0;
+    virtual uint64_t DataPackets() const = 0; ///< That receiving hosts have accepted
+
+    // ---- for a controller, between two slices
+    virtual void ChangeRate(const RateChangeRow& row) = 0;
+    virtual void ChangeRoute(const RouteRow& row) = 0;
+    virtual OutputTables Look() const = 0; ///< @return what has been counted so far
+
+    /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
+    virtual std::vector<int64_t> DeadlockCycle() const = 0;
+    /// @return the end of a transport at a host, by node id; null if there is none
+    virtual Transport* TransportAt(int64_t host, uint32_t transport) const = 0;
+};
+
+/**
+ * @ingroup fabric
+ * @brief What makes a run of the input tables, chosen by its TypeId.
+ */
+class Engine : public Object
+{
+  public:
+    static TypeId GetTypeId();
+
+    /// Check the tables and compile them. @return a run at time 0
+    virtual std::unique_ptr<Run> Start(FabricTables tables, const RunOptions& options) const = 0;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_RUN_H

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_ENGINE_STATE_H
+#define FABRIC_ENGINE_STATE_H
+
+#include "fabric-network.h"
+#include "message-book.h"
+#include "route-book.h"
+
+#include "ns3/event-queue.h"
+#include "ns3/frame-pool.h"
+
+#include <optional>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// What the switches of one class are like, beside their plug-ins.
+struct SwitchModel
+{
+    std::optional<uint64_t> bufferBytes; ///< Of each switch; none: unlimited [byte]
+    uint64_t latencyPs{0};               ///< From the last bit in to the egress queue [ps]
+    uint64_t cutThroughBytes{0}; ///< Forward once this much is in, 0 = store and forward [byte]
+};
+
+/**
+ * @ingroup fabric
+ * @brief What all parts of an engine work on: clock, events, frames, network, messages and routes.
+ */
+struct EngineState
+{
+    /**
+     * @param tables sorted
+     * @param rootSeed of all random streams
+     * @param framing what a frame takes of a wire beyond its size [byte]
+     * @param models of switches, in the order of nodes.class
+     * @param ownDomain whose events are executed
+     * @param tell called for messages of other domains
+     */
+    EngineState(const FabricTables& tables,
+                uint64_t rootSeed,
+                uint64_t framing,
+                std::vector<SwitchModel> models,
+                uint32_t ownDomain,
+                MessageBook::Tell tell);
+
+    EngineState(const EngineState&) = delete;
+    EngineState& operator=(const EngineState&) = delete;
+
+    /// @return a queue of an egress, whatever its class; if none waits in it only its bytes count
+    const PortQueue& QueueOf(PortId port, uint32_t queueClass) const;
+    PortQueue& QueueOf(PortId port, uint32_t queueClass);
+
+    /// @return port of the source host by which a message leaves if it keeps to one path
+    PortId PortOfMessage(uint32_t message) const;
+    /// @return egress ports on the first of the shortest paths from a port of the source, which is
+    /// the first of them
+    std::vector<PortId> NominalPath(uint32_t message, PortId port) const;
+    /// @return unloaded round trip of a data frame and its acknowledgement from a port [ps]
+    uint64_t BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const;
+
+    /// Call the owner of a timer with a token at that time [ps].
+    void SetTimer(uint32_t index, uint64_t atPs, uint32_t token)
+    {
+        queue.Push(nowPs, {atPs, EventTarget(EventType::TIMER, index), token});
+    }
+
+    /// @return from the last bit at the end of a link until its owner acts on the frame [ps]
+    uint64_t LatencyPs(const Port& port) const
+    {
+        return port.isHost ? 0 : switches[port.nodeClass].latencyPs;
+    }
+
+    bool IsOwnNode(uint32_t node) const
+    {
+        return network.nodes[node].domain == domain;
+    }
+
+    bool IsOwn(PortId port) const
+    {
+        return IsOwnNode(network.ports[port].node);
+    }
+
+    const uint64_t seed;
+    const uint64_t framingBytes;
+    const uint32_t domain;
+    const std::vector<SwitchModel> switches;
+    uint64_t nowPs{0}; ///< Of the engine's clock
+    EventQueue queue;
+    FramePool frames;
+    FabricNetwork network;
+    ReservedArray<PortQueue> otherQueues; ///< By class and port; no memory where none waited
+    MessageBook messages;
+    RouteBook routes;
+    uint64_t heldByHosts{0}; ///< Frames of transports, neither freed nor sent
+    bool reachDiffers{false}; ///< Some port of a host does not serve some destination
+    uint32_t largestFrameBytes{MIN_FRAME_BYTES}; ///< That a transport sends all the time [byte]
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_ENGINE_STATE_H

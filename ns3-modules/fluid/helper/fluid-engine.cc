@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fluid-engine.h"
+
+#include "ns3/abort.h"
+#include "ns3/fabric-parts.h"
+#include "ns3/facade-outputs.h"
+#include "ns3/fluid-loop.h"
+#include "ns3/task-graph.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace ns3
+{
+
+using namespace fabric;
+
+NS_OBJECT_ENSURE_REGISTERED(FluidEngine);
+
+namespace
+{
+
+/// Refuse what would make rates wrong: paths that depend on what only packets have.
+void
+CheckForwarding(const FabricOptions& options)
+{
+    for (const auto& nodes : options.nodeClasses)
+    {
+        if (nodes.forwarding.IsTypeIdSet())
+        {
+            const auto policy = nodes.forwarding.Create<ForwardingPolicy>();
+            NS_ABORT_MSG_IF(policy->LooksAt() == ForwardingPolicy::Sees::QUEUES,
+                            nodes.forwarding.GetTypeId().GetName()
+                                << " chooses by queues or pauses between packets, which the fluid "
+                                << "engine has not; use engine packets, or another forwarding");
+        }
+        for (const auto& factory : nodes.programs)
+        {
+            const auto program = factory.Create<SwitchProgram>();
+            NS_ABORT_MSG_IF(program->Hooks() & (SwitchProgram::ARRIVAL | SwitchProgram::ROUTE),
+                            factory.GetTypeId().GetName()
+                                << " takes or routes packets, which the fluid engine has not; "
+                                << "use engine packets, or leave it out");
+        }
+    }
+}
+
+/// Refuse plans that change while the run goes on.
+void
+CheckPlans(const FabricTables& tables)
+{
+    const auto holdsLater = [](const RouteRow& row) { return row.fromPs > 0; };
+    NS_ABORT_MSG_IF(!tables.rateChanges.empty() ||
+                        std::any_of(tables.routes.begin(), tables.routes.end(), holdsLater),
+                    "rate_changes, routes.from_ps: the fluid engine knows no plan that changes; "
+                    "use engine packets");
+}
+
+/// A run at flow level: the network, its routes and its messages are those of a run of packets, of
+/// which none is ever sent.
+class FluidRun final : public Run
+{
+  public:
+    FluidRun(const FabricTables& tables, const RunOptions& options)
+        : m_fabric(tables, options),
+          m_loop(m_fabric, tables)
+    {
+    }
+
+    bool RunSlice(uint64_t stopPs, double wallSeconds) override
+    {
+        using Clock = std::chrono::steady_clock;
+        const std::chrono::duration<double> slice(wallSeconds);
+        m_stopPs = stopPs;
+        const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(slice);
+        return m_loop.Run(stopPs, deadline);
+    }
+
+    uint64_t NowPs() const override
+    {
+        return std::min(m_loop.NowPs(), m_stopPs);
+    }
+
+    uint64_t Events() const override
+    {
+        return m_loop.Events();
+    }
+
+    uint64_t FlowsDone() const override
+    {
+        return m_loop.Done(m_stopPs);
+    }
+
+    uint64_t FlowsTotal() const override
+    {
+        return m_fabric.Messages().Size();
+    }
+
+    uint64_t TasksDone() const override
+    {
+        return m_loop.TasksDone(m_stopPs);
+    }
+
+    uint64_t TasksTotal() const override
+    {
+        return m_loop.Graph().NumTasks();
+    }
+
+    uint64_t DataPackets() const override
+    {
+        return m_loop.Packets();
+    }
+
+    void ChangeRate(const RateChangeRow&) override
+    {
+        RefuseControl();
+    }
+
+    void ChangeRoute(const RouteRow&) override
+    {
+        RefuseControl();
+    }
+
+    OutputTables Look() const override
+    {
+        RefuseControl();
+        return {};
+    }
+
+    std::vector<int64_t> DeadlockCycle() const override
+    {
+        return {};
+    }
+
+    Transport* TransportAt(int64_t, uint32_t) const override
+    {
+        return nullptr;
+    }
+
+    OutputTables Finish() override
+    {
+        OutputTables tables;
+        tables["flows"] = Flows();
+        tables["ports"] = Ports();
+        tables["paths"] = MakePaths(FabricParts({&m_fabric}));
+        if (TasksTotal() > 0)
+        {
+            tables["tasks"] = Tasks();
+        }
+        tables["summary"] = Summary();
+        tables["transports"] = MakeTransports(m_fabric);
+        return tables;
+    }
+
+  private:
+    static void RefuseControl()
+    {
+        NS_ABORT_MSG("a controller looks at packets; use engine packets, or leave it out");
+    }
+
+    FluidLoop::Outcome OutcomeOf(size_t item) const
+    {
+        return m_loop.OutcomeOf(static_cast<uint32_t>(item), m_stopPs);
+    }
+
+    OutputTable Flows() const
+    {
+        const MessageBook& messages = m_fabric.Messages();
+        OutputTable table;
+        const auto add = [&](const std::string& name, auto value) {
+            table.Add(name, messages.Size(), value);
+        };
+        const auto hostId = [&](uint32_t host) { return HostIdOf(m_fabric, host); };
+        add("flow", [&](size_t i) { return messages[i].id; });
+        add("src", [&](size_t i) { return hostId(messages[i].src); });
+        add("dst", [&](size_t i) { return hostId(messages[i].dst); });
+        add("bytes", [&](size_t i) { return messages[i].bytes; });
+        add("transport", [&](size_t i) { return messages[i].transport; });
+        add("start_ps", [&](size_t i) { return TimeOrNone(OutcomeOf(i).startPs); });
+        add("receiver_end_ps", [&](size_t i) { return TimeOrNone(OutcomeOf(i).receiverEndPs); });
+        add("sender_end_ps", [&](size_t i) { return TimeOrNone(OutcomeOf(i).senderEndPs); });
+        add("sent_data_packets", [&](size_t i) {
+            return OutcomeOf(i).receiverEndPs ? m_loop.PacketsOf(static_cast<uint32_t>(i)) : 0;
+        });
+        return table;
+    }
+
+    OutputTable Ports()
+    {
+        const FabricNetwork& network = m_fabric.Network();
+        const std::vector<double> bytes = m_loop.PortBytes();
+        OutputTable table;
+        const auto add = [&](const std::string& name, auto value) {
+            table.Add(name, network.NumPorts(), [&](size_t i) {
+                return value(static_cast<PortId>(i));
+            });
+        };
+        add("node", [&](PortId id) { return NodeIdOf(m_fabric, id); });
+        add("peer", [&](PortId id) { return network.PeerOf(id).first; });
+        add("parallel", [&](PortId id) { return network.PeerOf(id).second; });
+        add("rate_bps", [&](PortId id) { return network.RateBps(id); });
+        add("sent_bytes", [&](PortId id) { return std::llround(bytes[id]); });
+        return table;
+    }
+
+    OutputTable Tasks() const
+    {
+        const auto startPs = [&](uint32_t item) { // of a message also one that is yet to come
+            const auto ps = OutcomeOf(item).startPs;
+            return TimeOrNone(ps && *ps <= m_stopPs ? ps : std::nullopt);
+        };
+        const auto endPs = [&](uint32_t item) { return TimeOrNone(OutcomeOf(item).receiverEndPs); };
+        const auto decidedBy = [&](uint32_t item) { return m_loop.Graph().DecidedBy(item); };
+        return MakeTasks(m_fabric, m_loop.Graph(), {startPs, endPs, decidedBy});
+    }
+
+    OutputTable Summary() const
+    {
+        OutputTable table;
+        const std::array<std::pair<const char*, uint64_t>, 6> cells{{
+            {"now_ps", NowPs()},
+            {"events", Events()},
+            {"data_packets_delivered", DataPackets()},
+            {"flows_total", FlowsTotal()},
+            {"flows_done", FlowsDone()},
+            {"memory_bytes", m_fabric.MemoryBytes() + m_loop.MemoryBytes()},
+        }};
+        for (const auto& [column, value] : cells)
+        {
+            table.Add(column, 1, [value = value](size_t) { return value; });
+        }
+        return table;
+    }
+
+    Fabric m_fabric;
+    FluidLoop m_loop;
+    uint64_t m_stopPs{0};
+};
+
+} // namespace
+
+TypeId
+FluidEngine::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::FluidEngine")
+                            .SetParent<Engine>()
+                            .SetGroupName("Fluid")
+                            .AddConstructor<FluidEngine>();
+    return tid;
+}
+
+std::unique_ptr<Run>
+FluidEngine::Start(FabricTables tables, const RunOptions& options) const
+{
+    CheckForwarding(options);
+    tables.SortAndCheck();
+    CheckPlans(tables);
+    return std::make_unique<FluidRun>(tables, options);
+}
+
+} // namespace ns3
