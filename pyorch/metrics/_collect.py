@@ -37,7 +37,7 @@ def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFra
         if not (folder / "flows.parquet").exists():
             raise TraceError(
                 f"{metric}: {folder}: this run of {run.scenario} is not made. Make all and their"
-                f" metrics: python -m pyorch sweep scenarios/{run.scenario}.yaml"
+                f" metrics: pyorch sweep scenarios/{run.scenario}.yaml"
                 f" --scale {run.scale}"
             )
         try:

@@ -13,9 +13,12 @@ from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables
 from pyorch.render import rows_of_workload
 from pyorch.spec.fields import restore
-from pyorch.training.graph import BARRIER, COMPUTE, MESSAGE
+from pyorch.training.graph import COMPUTE, MESSAGE
 from pyorch.training.tables import places
 from pyorch.units import TIME, format_exact
+
+#: What a device waits for that has not begun: its clock is late.
+CLOCK = "clock"
 
 
 class Interval(NamedTuple):
@@ -48,10 +51,10 @@ class Step:
         self.step_ps = int(tasks["end_ps"].max())
 
     def busy_ps(self) -> np.ndarray:
-        """Return how long each device computes [ps]."""
-        own = self.tasks[self.tasks["kind"] == COMPUTE]
-        took_ps = (own["end_ps"] - own["start_ps"]).to_numpy()
-        return np.bincount(own["device"], took_ps, self.devices).astype(np.int64)
+        """Return how long each device computes on any of its streams [ps]."""
+        idle = pd.DataFrame(self.idle(), columns=Interval._fields)
+        lasts_ps = idle["end_ps"] - idle["start_ps"]
+        return self.step_ps - np.bincount(idle["device"], lasts_ps, self.devices).astype(np.int64)
 
     def idle(self) -> list[Interval]:
         """Return when each device computes nothing, in the order of devices and times."""
@@ -74,19 +77,23 @@ class Step:
         """Return what devices waited for: ``device``, ``lane``, ``start_ps``, ``waited_ps``.
 
         From the end of each idle interval back along what decided it: the time of a message or of a
-        computation of another device is that of its lane.
+        computation of another device is that of its lane, from the end of what it waited for. So
+        all of the interval is in one of them.
         """
-        starts, reasons = self.tasks["start_ps"].to_numpy(), self._reasons
-        lanes, kinds = self.tasks["lane"].to_numpy(), self.tasks["kind"].to_numpy()
+        ends, reasons = self.tasks["end_ps"].to_numpy(), self._reasons
+        lanes = self.tasks["lane"].to_numpy()
         rows = []
         for device, start_ps, end_ps, task in self.idle():
             at_ps = end_ps
             while task >= 0 and at_ps > start_ps:
-                from_ps = max(int(starts[task]), start_ps)
-                if kinds[task] != BARRIER and from_ps < at_ps:
+                before = int(reasons[task])
+                from_ps = max(int(ends[before]) if before >= 0 else 0, start_ps)
+                if from_ps < at_ps:
                     rows.append((device, lanes[task], from_ps, at_ps - from_ps))
                     at_ps = from_ps
-                task = int(reasons[task])
+                task = before
+            if at_ps > start_ps:  # nobody is waited for
+                rows.append((device, CLOCK, start_ps, at_ps - start_ps))
         return pd.DataFrame(rows, columns=["device", "lane", "start_ps", "waited_ps"])
 
     @cached_property
@@ -126,7 +133,7 @@ def steps(run: RunTables) -> Iterator[Step]:
                 f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end; raise"
                 f" 'stop' (now {stop})."
             )
-        after = pd.Index(ids).get_indexer(own["after"].fillna(-1).astype("int64"))
+        after = _whole_messages(table, own, ids)
         yield Step(index, graph.devices, pd.DataFrame({
             "kind": graph.kind, "device": graph.device, "peer": graph.peer,
             "lane": np.array(graph.lanes, dtype=object)[graph.lane],
@@ -134,6 +141,30 @@ def steps(run: RunTables) -> Iterator[Step]:
             "end_ps": own["end_ps"].to_numpy(dtype=np.int64) - params.start_ps,
             "after": after,
         }))  # fmt: skip
+
+
+def _whole_messages(table: pd.DataFrame, own: pd.DataFrame, ids: np.ndarray) -> np.ndarray:
+    """Return the row that decided when each task began, -1: none; relayed messages are one.
+
+    The way to a relay is a task of its own behind those of the graph, and the message begins when
+    it has ended: what the way waited for decides for both, and who waits for the way waits for
+    the message.
+    """
+    after = own["after"].fillna(-1).to_numpy(dtype=np.int64)
+    rows = pd.Index(ids).get_indexer(after)
+    legs = np.flatnonzero((rows < 0) & (after >= 0))
+    starts = own["start_ps"].to_numpy(dtype=np.int64)
+    whole: dict[int, int] = {}
+    for row in legs[np.argsort(starts[legs], kind="stable")].tolist():
+        whole.setdefault(int(after[row]), row)  # others begin when its acknowledgement is back
+    before = table["after"].fillna(-1).astype("int64")
+    known = dict(zip(ids.tolist(), range(len(ids)), strict=True))
+    for row in legs.tolist():
+        leg = int(after[row])
+        if whole[leg] == row:
+            leg = int(before[leg])
+        rows[row] = known.get(leg, whole.get(leg, -1))
+    return rows
 
 
 def spans_of(step: Step, device: int) -> pd.DataFrame:

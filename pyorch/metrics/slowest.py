@@ -58,10 +58,10 @@ def measure(run: RunTables) -> pd.DataFrame:
 
 
 def _fabric_paused_ps(run: RunTables) -> float:
-    """Return how long a link between two switches was paused, mean of all [ps]."""
+    """Return how long a link between two switches was paused, mean of all [ps]; nan without one."""
     ports, is_switch = run.table("ports"), run.network.is_switch
     ends = ports[["node", "peer"]].to_numpy(dtype=np.int64)
-    return float(ports["paused_ps"][is_switch[ends].all(axis=1)].mean())
+    return ports["paused_ps"][is_switch[ends].all(axis=1)].astype("float64").mean()
 
 
 def refusal(spec: dict) -> str:

@@ -7,10 +7,13 @@ import pandas as pd
 from pyorch.metrics._run import RunTables
 from pyorch.metrics._steps import Step, has_steps, steps
 from pyorch.training.graph import COMPUTE
-from pyorch.training.step import DATA, EXPERT, PIPELINE, TENSOR
+from pyorch.training.step import CONTEXT, DATA, EXPERT, PIPELINE, TENSOR
 
 #: Columns of what is waited for, and the lanes that each stands for.
-KINDS = {"tensor": (TENSOR,), "expert": (EXPERT,), "pipeline": (PIPELINE,), "data": DATA}
+KINDS = {
+    "tensor": (TENSOR,), "expert": (EXPERT,), "context": (CONTEXT,), "pipeline": (PIPELINE,),
+    "data": DATA,
+}  # fmt: skip
 
 
 def refusal(spec: dict) -> str:
@@ -30,9 +33,9 @@ def measure(run: RunTables) -> pd.DataFrame:
         over; ``compute_ps``: what a device computes, the mean; ``exposed_share``: of the step in
         which a device computes nothing, the mean [1]; of the step, by what a device waits for on
         the critical path to its next computation, or to the end: ``tensor_share``,
-        ``expert_share``, ``pipeline_share``, ``data_share`` for messages, ``other_share`` for those
-        that a trace does not call by these names, and ``bubble_share`` for computations of others
-        [1].
+        ``expert_share``, ``context_share``, ``pipeline_share``, ``data_share`` for messages,
+        ``other_share`` for those that a trace does not call by these names, and ``bubble_share``
+        for computations of others [1].
     """
     assert len(run.flows), "flows that did not finish are an error"
     return pd.DataFrame([_row(step) for step in steps(run)])

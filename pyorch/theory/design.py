@@ -8,6 +8,7 @@ that nothing beats in both, cost and exposed networking, may be solved at full s
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from pyorch.errors import TheoryError
 from pyorch.theory import exposed, full_step, parallelism
@@ -18,10 +19,12 @@ from pyorch.theory.topology_cost import Clos
 
 @dataclass(frozen=True)
 class Prices:
-    """What a network costs [USD]; the source prints the price of a transceiver alone."""
+    """What a network costs and draws; the source prints the price of a transceiver alone."""
 
     transceiver_usd: float = 1000.0
     chip_usd: float = 0.0
+    transceiver_w: float = 0.0
+    chip_w: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Design:
     chips: float
     cables: float
     usd: float
+    watt: float
     share: float
     fluid_share: float | None = None
     is_bound: bool = False
@@ -50,31 +54,91 @@ def hosts(setup: Setup) -> int:
 def score(setup: Setup, fabric: Fabric, prices: Prices = Prices()) -> Design:
     """Return what a network costs and exposes, in closed form.
 
-    With r hosts' rate over that up, an edge switch has 1 / r of its uplinks, and so has all above
-    it: cables and chips but those of the edge are divided by r.
+    With r hosts' rate over that up, the switches of a tier have 1 / r of their uplinks, and so has
+    all above them: cables and chips of the tiers above are divided by r.
+
+    Raises
+    ------
+    TheoryError
+        There is no such network, or it has fewer tiers than ratios.
     """
     full_step.check(setup, fabric)
     clos = Clos(hosts(setup), fabric.radix, fabric.planes, fabric.rails)
-    edge = 2 * clos.hosts / fabric.radix if clos.tiers > 1 else clos.chips
-    chips = edge + (clos.chips - edge) / fabric.oversubscription
-    cables = clos.cables / fabric.oversubscription
+    if clos.tiers <= len(fabric.upper) + 1 and fabric.upper:
+        raise TheoryError(
+            f"{clos.tiers} tiers have {clos.tiers - 1} ratios of oversubscription between them, not"
+            f" {len(fabric.upper) + 1}."
+        )
+    up = [clos.hosts / fabric.thinned(level) for level in range(1, clos.tiers)]
+    # Each tier but the top one faces both ways; half of a top switch's ports would look up.
+    below = [clos.hosts, *up]
+    chips = sum(2 * links / fabric.radix for links in below[:-1]) + below[-1] / fabric.radix
+    cables = sum(up)
     usd = 2 * cables * prices.transceiver_usd + chips * prices.chip_usd
-    return Design(fabric, clos.tiers, chips, cables, usd, _share(setup, fabric, clos.tiers))
+    watt = 2 * cables * prices.transceiver_w + chips * prices.chip_w
+    return Design(fabric, clos.tiers, chips, cables, usd, watt, _share(setup, fabric, clos.tiers))
 
 
 def _share(setup: Setup, fabric: Fabric, tiers: int) -> float:
     """Return the exposed share when what leaves a switch shares its uplinks."""
     per_rail = setup.cluster.rack_gpus // fabric.rails
-    times = parallelism.stage_times(setup)
     ahead = _rate_share(fabric, per_rail, tiers)
-    among = _rate_share(fabric, per_rail * setup.placement.stages, tiers)
+    return _slowed(setup, ahead, _rate_share(fabric, per_rail * setup.placement.stages, tiers))
+
+
+@lru_cache(maxsize=256)
+def _slowed(setup: Setup, ahead: float, among: float) -> float:
+    """Return the exposed share where stages, and racks of a stage, get a share of their rate."""
+    times = parallelism.stage_times(setup)
+    _, far = parallelism.expert_bytes(setup)
+    shared = parallelism.Spread.of(setup.placement, setup.degrees.context, "context")
     slower = replace(
         times,
         pipeline_ps=times.pipeline_ps / ahead,
         dp2_ps=times.dp2_ps / among,
         dp4_ps=times.dp4_ps / among,
+        gather_ps=times.gather_ps / among,
+        expert_ps=times.expert_ps / (among if far else 1.0),
+        context_ps=times.context_ps / (among if shared.racks > 1 else 1.0),
     )
     return float(exposed.expose(slower).share)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change that is not one of the scale-out network, and the share with it at best [1]."""
+
+    change: str
+    share: float
+
+
+def remedies(setup: Setup) -> list[Remedy]:
+    """Return what a network of full bisection would expose after each of some changes.
+
+    Changes that the job or its memory does not allow are left out.
+    """
+    network, job = setup.network, setup.job
+    changed = {
+        "scale-up at twice the rate": {"scale_up_bps": 2 * network.scale_up_bps},
+        "scale-out NICs at twice the rate": {"scale_out_bps": 2 * network.scale_out_bps},
+    }
+    found = [
+        Remedy(name, float(exposed.expose_setup(exposed.with_rates(setup, **rates)).share))
+        for name, rates in changed.items()
+    ]
+    more = replace(setup, job=replace(job, micro_batches=2 * job.micro_batches))
+    smaller = [("twice the micro-batches", more)]
+    if setup.tensor % 2 == 0:
+        half = replace(setup, tensor=setup.tensor // 2)
+        fewer = replace(half.degrees, data=0)
+        smaller.append(("half the tensor-parallel degree", replace(half, degrees=fewer)))
+    for name, other in smaller:
+        try:
+            other.check()
+            found.append(Remedy(name, float(exposed.expose_setup(other).share)))
+        except TheoryError:
+            continue
+    return found
 
 
 def _rate_share(fabric: Fabric, distance: int, tiers: int) -> float:
@@ -86,7 +150,7 @@ def _rate_share(fabric: Fabric, distance: int, tiers: int) -> float:
     shares = [1.0]
     for level in range(1, tiers):
         size = fabric.half**level
-        shares.append(size / fabric.oversubscription / min(size, distance))
+        shares.append(size / fabric.thinned(level) / min(size, distance))
     return min(shares)
 
 
@@ -95,22 +159,29 @@ def designs(
     radix: int,
     planes: Iterable[int],
     rails: Sequence[int],
-    oversubscriptions: Sequence[float],
+    oversubscriptions: Sequence[float | tuple[float, ...]],
     prices: Prices = Prices(),
 ) -> list[Design]:
     """Return all networks of these kinds, the cheapest first; of equal ones that with fewer chips.
+
+    A ratio of oversubscription is that of the edge, or of each tier from the edge on; networks of
+    fewer tiers have none of these.
 
     Raises
     ------
     TheoryError
         There can be no such network.
     """
-    found = [
-        score(setup, Fabric(radix, n_planes, n_rails, ratio), prices)
-        for n_planes in planes
-        for n_rails in rails
-        for ratio in oversubscriptions
-    ]
+    found = []
+    for n_planes in planes:
+        for n_rails in rails:
+            tiers = Clos(hosts(setup), radix, n_planes, n_rails).tiers
+            for ratio in oversubscriptions:
+                edge, *upper = ratio if isinstance(ratio, tuple) else (ratio,)
+                if upper and tiers <= len(upper) + 1:
+                    continue
+                fabric = Fabric(radix, n_planes, n_rails, edge, upper=tuple(upper))
+                found.append(score(setup, fabric, prices))
     if not found:
         raise TheoryError("no networks to choose from; give planes, rails and oversubscriptions.")
     return sorted(found, key=lambda d: (d.usd, d.chips, d.share, d.fabric.planes, d.fabric.rails))
@@ -128,21 +199,20 @@ def frontier(found: Iterable[Design]) -> list[Design]:
 def solved(setup: Setup, chosen: Iterable[Design]) -> list[Design]:
     """Return designs with the share of rates that were solved for every device.
 
-    Collectives that do not cross the network are solved once.
+    Rounds of the same messages are solved once, and so is what does not cross the network.
     """
-    kept: dict[str, Outcome] = {}
+    kept: dict[tuple, Outcome] = {}
     found = []
     for design in chosen:
         outcomes = []
         for phase in full_step.phases(setup):
-            if phase.network == "wan" or phase.name == "dp4":
+            if phase.network == "wan":
                 continue
-            outcome = kept.get(phase.name) or full_step.solve(setup, design.fabric, phase)
-            outcomes.append(outcome)
-            if phase.network == "scale_up":
-                kept[phase.name] = outcome
-            if phase.name == "dp2":  # its second half is that of stage 4
-                outcomes.append(replace(outcome, name="dp4", rounds=outcome.rounds // 2))
+            fabric = None if phase.network == "scale_up" else design.fabric
+            key = (fabric, phase.network, phase.message_bytes, phase.dst.tobytes())
+            if key not in kept:
+                kept[key] = full_step.solve(setup, design.fabric, phase)
+            outcomes.append(replace(kept[key], name=phase.name, rounds=phase.rounds))
         share = float(exposed.expose(full_step.stage_times(setup, outcomes)).share)
         is_bound = not all(outcome.is_exact for outcome in outcomes)
         found.append(replace(design, fluid_share=share, is_bound=is_bound))

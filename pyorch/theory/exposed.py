@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes the times of a pipeline stage, leaves the part of the step in which GPUs wait for bytes.
 
-Source: [hotnets24] section 6. Tensor and pipeline parallelism are fully exposed in both passes;
-the data-parallel all-reduce hides under the backward pass. Steady state, no pipeline bubbles.
+Source: [hotnets24] section 6. In a steady step tensor and pipeline parallelism are fully exposed in
+both passes, and the data-parallel all-reduce hides under the last backward pass. With a schedule a
+step is its longest chain of passes and messages (`schedules`), and what each kind of message adds
+to it is exposed: a step without any is arithmetic and the bubble of the pipeline.
 """
 
 from collections.abc import Callable
@@ -12,11 +14,14 @@ import numpy as np
 
 from pyorch.errors import TheoryError, did_you_mean
 from pyorch.theory._quantities import Real
-from pyorch.theory.parallelism import Setup, StageTimes, stage_times
+from pyorch.theory.parallelism import PIECES, TENSOR_ALL_REDUCES, Setup, StageTimes, stage_times
+from pyorch.theory.schedules import STEADY, Costs, schedule, step_ps
 from pyorch.theory.wan import DEFAULT_WAN_MODEL, WAN_MODELS, wan_ps
 
-#: Tensor and pipeline parallelism communicate in the forward and in the backward pass.
+#: Pipeline parallelism communicates in the forward and in the backward pass.
 PASSES = 2
+#: Of a backward pass, what is for gradients of weights where they are split off.
+WEIGHT_SHARE = 0.5
 
 #: How the stages of the all-reduce share time; each takes the times, leaves rack and fabric [ps].
 #: `max` is the source's: every stage on a network of its own, 4 and 5 being halves of 2 and 1.
@@ -48,25 +53,33 @@ class Inflation:
 class Exposed:
     """Where the time of one step goes [ps]."""
 
-    compute_ps: Real  #: forward and backward
-    tensor_ps: Real  #: both passes, always exposed
-    pipeline_ps: Real  #: both passes, always exposed
-    data_ps: Real  #: what of the all-reduce is longer than the backward pass
+    compute_ps: Real  #: all forward and backward passes
+    tensor_ps: Real  #: what each of these adds to the step
+    pipeline_ps: Real
+    data_ps: Real  #: the all-reduce, and sharded weights
+    expert_ps: Real = 0.0
+    context_ps: Real = 0.0
+    bubble_ps: Real = 0.0  #: waits for other stages that no message causes
 
     @property
     def exposed_ps(self) -> Real:
         """All communication that nothing hides [ps]."""
-        return self.tensor_ps + self.pipeline_ps + self.data_ps
+        return self.tensor_ps + self.pipeline_ps + self.data_ps + self.expert_ps + self.context_ps
 
     @property
     def step_ps(self) -> Real:
-        """Compute and exposed communication [ps]."""
-        return self.compute_ps + self.exposed_ps
+        """Compute, bubble and exposed communication [ps]."""
+        return self.compute_ps + self.exposed_ps + self.bubble_ps
 
     @property
     def share(self) -> Real:
         """Exposed communication over the step [1], 0 to 1; 0 is ideal."""
         return self.exposed_ps / self.step_ps
+
+    @property
+    def bubble_share(self) -> Real:
+        """The pipeline's bubble over the step [1]."""
+        return self.bubble_ps / self.step_ps
 
     @property
     def ratio_to_compute(self) -> Real:
@@ -79,6 +92,9 @@ def inflate(times: StageTimes, inflation: Inflation) -> StageTimes:
     return replace(
         times,
         tensor_ps=times.tensor_ps * inflation.tensor,
+        expert_ps=times.expert_ps * inflation.scale_out,
+        context_ps=times.context_ps * inflation.scale_out,
+        gather_ps=times.gather_ps * inflation.scale_out,
         pipeline_ps=times.pipeline_ps * inflation.pipeline,
         dp1_ps=times.dp1_ps * inflation.scale_up,
         dp2_ps=times.dp2_ps * inflation.scale_out,
@@ -116,11 +132,71 @@ def expose(times: StageTimes, *, pooling: str = "max", crossing_ps: Real = 0.0) 
         Stage 3 [ps]; 0 with one data centre, or where the wide-area network is not the question.
     """
     reduce_ps = np.maximum(all_reduce_ps(times, pooling), crossing_ps)
+    if times.course.schedule != STEADY:
+        return _scheduled(times, reduce_ps)
+    n = times.course.micro_batches
+    waits = _waits(times)
+    late_ps = sum(
+        np.maximum(0.0, times.gather_ps - pass_ps)
+        for pass_ps in (times.forward_ps, times.backward_ps)
+    )
     return Exposed(
-        compute_ps=times.forward_ps + times.backward_ps,
-        tensor_ps=PASSES * times.tensor_ps,
-        pipeline_ps=PASSES * times.pipeline_ps,
-        data_ps=np.maximum(0.0, reduce_ps - times.backward_ps),
+        compute_ps=n * (times.forward_ps + times.backward_ps),
+        tensor_ps=n * sum(waits["tensor"]),
+        pipeline_ps=n * PASSES * times.pipeline_ps,
+        data_ps=n * late_ps + np.maximum(0.0, reduce_ps - times.backward_ps),
+        expert_ps=n * sum(waits["expert"]),
+        context_ps=n * sum(waits["context"]),
+    )
+
+
+def _waits(times: StageTimes) -> dict[str, tuple[Real, Real]]:
+    """Return the messages that a forward and a backward pass wait for, by kind [ps].
+
+    Keys and values that were gathered have gradients, which are scattered.
+    """
+    again = times.course.backward_waits
+    return {
+        "tensor": (times.tensor_ps, again * times.tensor_ps),
+        "expert": (times.expert_ps, again * times.expert_ps),
+        "context": (times.context_ps, (again + 1) * times.context_ps),
+    }
+
+
+def _scheduled(times: StageTimes, reduce_ps: Real) -> Exposed:
+    """Return what is exposed with a schedule: what each kind of message adds to the longest chain.
+
+    Kinds are added in the order of `Exposed`; those that a pass itself waits for share what they
+    add by their times.
+    """
+    course = times.course
+    chunks = course.virtual_stages
+    found = schedule(course.schedule, course.stages, course.micro_batches, chunks)
+    waits = _waits(times)
+    alone = Costs(
+        times.forward_ps / chunks, times.backward_ps / chunks,
+        WEIGHT_SHARE * times.backward_ps / chunks,
+        slots=TENSOR_ALL_REDUCES * course.layers // chunks,
+    )  # fmt: skip
+    waiting = replace(
+        alone,
+        forward_wait_ps=sum(ahead for ahead, _ in waits.values()) / chunks,
+        backward_wait_ps=sum(back for _, back in waits.values()) / chunks,
+    )
+    sending = replace(waiting, send_ps=times.pipeline_ps)
+    whole = replace(
+        sending, reduce_ps=reduce_ps / chunks, pieces=PIECES, gather_ps=times.gather_ps / chunks
+    )
+    ends = [step_ps(found, costs) for costs in (alone, waiting, sending, whole)]
+    compute_ps = course.micro_batches * (times.forward_ps + times.backward_ps)
+    total_ps = sum(sum(parts) for parts in waits.values())
+    per_wait = (ends[1] - ends[0]) / np.where(total_ps > 0, total_ps, 1.0)
+    return Exposed(
+        compute_ps=compute_ps,
+        bubble_ps=ends[0] - compute_ps,
+        pipeline_ps=ends[2] - ends[1],
+        data_ps=ends[3] - ends[2],
+        **{f"{kind}_ps": sum(parts) * per_wait for kind, parts in waits.items()},
     )
 
 

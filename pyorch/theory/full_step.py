@@ -12,8 +12,9 @@ a test holds one against the other. Racks are numbered peer by peer: those of on
 each other. Source of the collectives: [hotnets24] sections 4.1 and 6.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class Fabric:
         As in `topology_cost.Clos`; rails divide the devices of a rack.
     oversubscription : float
         Ports of an edge switch to hosts over those up, at full radix; 1 is full bisection.
+    upper : tuple of float
+        The same of the tiers above the edge, from below; those that are not said have 1.
     delay_ps : int
         Of each link [ps].
     framing : Framing
@@ -52,6 +55,11 @@ class Fabric:
     oversubscription: float = 1.0
     delay_ps: int = 500_000
     framing: fct.Framing = fct.Framing(first_header_bytes=0)
+    upper: tuple[float, ...] = ()
+
+    def thinned(self, level: int) -> float:
+        """Return the rate of hosts over that of the links out of all of so many tiers."""
+        return self.oversubscription * float(np.prod(self.upper[: level - 1]))
 
     @property
     def half(self) -> int:
@@ -79,6 +87,7 @@ class Outcome:
     """
 
     name: str
+    network: str
     messages: int
     message_bytes: int
     rounds: int
@@ -103,45 +112,86 @@ class Outcome:
 
 
 def phases(setup: Setup) -> Iterator[Phase]:
-    """Yield the collectives of one pipeline stage, each with the messages of all devices."""
-    place, devices = setup.placement, setup.cluster.rack_gpus
+    """Yield the collectives of one pipeline stage, each with the messages of all devices.
+
+    Those that nobody takes part in are left out.
+    """
+    yield from (phase for phase in _phases(setup) if phase.rounds and len(phase.src))
+
+
+def _phases(setup: Setup) -> Iterator[Phase]:
+    place, devices, degrees = setup.placement, setup.cluster.rack_gpus, setup.degrees
     tensor, members = place.tensor, place.rack_members
     peers, stages = place.racks_per_stage_and_datacenter, place.stages
-    sites = setup.cluster.datacenters
-    used = tensor * members
+    sites, layers = setup.cluster.datacenters, setup.layers_per_stage
     rack = np.arange(sites * peers * stages, dtype=np.int64)
-    all_devices = (rack[:, None] * devices + np.arange(used)).ravel()
+    all_devices = (rack[:, None] * devices + np.arange(tensor * members)).ravel()
     slot, of = all_devices % devices, all_devices // devices
     stage, peer, site = of % stages, of // stages % peers, of // (stages * peers)
+    lane, member = slot % tensor, slot // tensor
 
     def at(new_site, new_peer, new_stage, new_slot) -> np.ndarray:
         return ((new_site * peers + new_peer) * stages + new_stage) * devices + new_slot
 
-    lane, member = slot % tensor, slot // tensor
-    in_group = at(site, peer, stage, member * tensor + (lane + 1) % tensor)
-    in_rack = at(site, peer, stage, (member + 1) % members * tensor + lane)
-    among = at(site, (peer + 1) % peers, stage, slot)
-    ahead = stage + 1 < stages
+    def along(place_of: np.ndarray, number: int, stride: int, step: int = 1) -> np.ndarray:
+        """Return the next one of `number` whose places are `stride` apart."""
+        block, within = np.divmod(place_of, number * stride)
+        turn, rest = np.divmod(within, stride)
+        return block * number * stride + (turn + step) % number * stride + rest
+
+    def inside(number: int, stride: int, step: int = 1) -> np.ndarray:
+        return at(site, peer, stage, along(member, number, stride, step) * tensor + lane)
+
+    def among(number: int, stride: int, step: int = 1) -> np.ndarray:
+        return at(site, along(peer, number, stride, step), stage, slot)
+
+    def phase(name: str, network: str, to: np.ndarray, size: float, rounds: int) -> Phase:
+        whole = max(1, int(np.ceil(float(size))))
+        return Phase(name, network, all_devices, to, whole, rounds)
+
     activations = parallelism.activation_bytes(setup)
-    gradients = parallelism.gradient_bytes(setup)
-    passes = 2 * parallelism.TENSOR_ALL_REDUCES * setup.layers_per_stage
-    whole: Callable[[float], int] = lambda size: max(1, int(np.ceil(float(size))))  # noqa: E731
-    yield Phase(
-        "tensor", "scale_up", all_devices, in_group, whole(activations / tensor),
-        passes * (tensor - 1),
+    passes = 2 * parallelism.TENSOR_ALL_REDUCES * layers
+    in_group = at(site, peer, stage, member * tensor + (lane + 1) % tensor)
+    yield phase("tensor", "scale_up", in_group, activations / tensor, passes * (tensor - 1))
+    context = parallelism.Spread.of(place, degrees.context, "context")
+    kept = parallelism.context_bytes(setup) / degrees.context
+    yield phase(
+        "context", "scale_up", inside(context.members, 1), kept * context.racks,
+        layers * (context.members - 1),
     )  # fmt: skip
+    yield phase("context", "scale_out", among(context.racks, 1), kept, layers * (context.racks - 1))
+    experts = parallelism.Spread.of(place, degrees.experts, "experts")
+    near, far = parallelism.expert_bytes(setup)
+    for number, network, size, to in (
+        (experts.members, "scale_up", near, inside), (experts.racks, "scale_out", far, among),
+    ):  # fmt: skip
+        for step in range(1, number):
+            yield phase("expert", network, to(number, 1, step), size / (number - 1), layers)
+    ahead = stage + 1 < stages
     yield Phase(
         "pipeline", "scale_out", all_devices[ahead], at(site, peer, stage + 1, slot)[ahead],
-        whole(activations / tensor), 1,
+        max(1, int(np.ceil(float(activations / tensor)))), 1,
     )  # fmt: skip
-    shard, chunk = whole(gradients / tensor / members), whole(gradients / used / peers)
-    yield Phase("dp1", "scale_up", all_devices, in_rack, shard, 2 * (members - 1))
-    yield Phase("dp2", "scale_out", all_devices, among, chunk, 2 * (peers - 1))
+    scatters_again = degrees.zero == 0
+    for one in parallelism.reductions(setup):
+        shard, weight = one.gradient_bytes / one.members, one.weight_bytes / one.members
+        apart, stride = members // one.members, peers // one.racks
+        turns = one.members - 1
+        to_member = inside(one.members, apart)
+        yield phase("dp1", "scale_up", to_member, shard, turns * (1 + scatters_again))
+        to_peer, others = among(one.shard_racks, stride), one.shard_racks - 1
+        chunk = shard / one.shard_racks
+        yield phase("dp2", "scale_out", to_peer, chunk, others * (1 + scatters_again))
+        groups = one.racks // one.shard_racks
+        yield phase(
+            "dp2", "scale_out", among(groups, stride * one.shard_racks), chunk / groups,
+            2 * (groups - 1),
+        )  # fmt: skip
+        yield phase("dp4", "scale_out", to_peer, weight / one.shard_racks, others)
+        yield phase("dp5", "scale_up", to_member, weight, turns)
     if sites == 2:
-        pair = whole(parallelism.wan_pair_bytes(setup))
-        yield Phase("dp3", "wan", all_devices, at(1 - site, peer, stage, slot), pair, 1)
-    yield Phase("dp4", "scale_out", all_devices, among, chunk, peers - 1)
-    yield Phase("dp5", "scale_up", all_devices, in_rack, shard, members - 1)
+        pair = parallelism.wan_pair_bytes(setup)
+        yield phase("dp3", "wan", at(1 - site, peer, stage, slot), pair, 1)
 
 
 def check(setup: Setup, fabric: Fabric) -> None:
@@ -154,11 +204,12 @@ def check(setup: Setup, fabric: Fabric) -> None:
             f"{fabric.planes} planes of chips with {fabric.radix} ports: at least 1 plane, and 4"
             " ports in each."
         )
-    if not 1 <= fabric.oversubscription <= fabric.half:
-        raise TheoryError(
-            f"oversubscription {fabric.oversubscription:g}: 1 to {fabric.half}, the ports of an"
-            " edge switch to its hosts."
-        )
+    for ratio in (fabric.oversubscription, *fabric.upper):
+        if not 1 <= ratio <= fabric.half:
+            raise TheoryError(
+                f"oversubscription {ratio:g}: 1 to {fabric.half}, the ports of a switch to those"
+                " below."
+            )
 
 
 def solve(setup: Setup, fabric: Fabric, phase: Phase) -> Outcome:
@@ -175,7 +226,7 @@ def solve(setup: Setup, fabric: Fabric, phase: Phase) -> Outcome:
         beyond[n_hops] = _beyond_ps(setup, fabric, phase, wire, nic_bps, n_hops, ports)
     took_ps = sent_ps + beyond[hops]
     return Outcome(
-        phase.name, len(phase.src) * phase.rounds, phase.message_bytes, phase.rounds,
+        phase.name, phase.network, len(phase.src) * phase.rounds, phase.message_bytes, phase.rounds,
         float(took_ps.min()), float(took_ps.max()), len(np.unique(routes[routes >= 0])),
     )  # fmt: skip
 
@@ -194,6 +245,16 @@ def _beyond_ps(
     return max(0.0, alone_ps - wire * _PS_BITS / nic_bps)
 
 
+def nic_bps(setup: Setup, phase: Phase) -> float:
+    """Return the rate of a device in the network of a collective [bit/s]."""
+    return float(getattr(setup.network, f"{phase.network}_bps"))
+
+
+def closed_form_ps(setup: Setup, phase: Phase) -> float:
+    """Return the time of a collective without latency and headers: bytes over rate [ps]."""
+    return phase.rounds * phase.message_bytes * _PS_BITS / nic_bps(setup, phase)
+
+
 def _paths(
     setup: Setup, fabric: Fabric, phase: Phase, n_devices: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
@@ -202,11 +263,7 @@ def _paths(
     Links 0 to n - 1 lead out of the devices, n to 2 n - 1 into them; what leads out of, and into,
     a group of hosts below the same switches is one link each, because all share it evenly.
     """
-    nic = {
-        "scale_up": setup.network.scale_up_bps,
-        "scale_out": setup.network.scale_out_bps,
-        "wan": setup.network.wan_bps,
-    }[phase.network]
+    nic = nic_bps(setup, phase)
     paths = [phase.src, n_devices + phase.dst]
     rates = [np.full(2 * n_devices, float(nic))]
     if phase.network == "wan":
@@ -234,24 +291,37 @@ def _paths(
         leaves = ends[0] != ends[1]
         paths += [np.where(leaves, first + ends[0], NONE),
                  np.where(leaves, first + n_groups + ends[1], NONE)]  # fmt: skip
-        rates.append(np.full(2 * n_groups, size * float(nic) / fabric.oversubscription))
+        rates.append(np.full(2 * n_groups, size * float(nic) / fabric.thinned(level)))
         first += 2 * n_groups
         hops = hops + 2 * leaves
     return np.stack(paths, axis=1), np.concatenate(rates), hops, fabric.planes
 
 
-def stage_times(setup: Setup, outcomes: list[Outcome]) -> StageTimes:
-    """Return the times of a stage with what was solved in place of bytes over rate."""
-    took = {outcome.name: outcome.time_ps for outcome in outcomes}
-    ideal = parallelism.stage_times(setup)
-    return StageTimes(
-        forward_ps=ideal.forward_ps,
-        backward_ps=ideal.backward_ps,
-        tensor_ps=took["tensor"],
-        pipeline_ps=took["pipeline"],
-        dp1_ps=took["dp1"],
-        dp2_ps=took["dp2"],
-        wan_pair_bytes=ideal.wan_pair_bytes,
-        dp4_ps=took["dp4"],
-        dp5_ps=took["dp5"],
+def stage_times(setup: Setup, outcomes: Iterable[Outcome]) -> StageTimes:
+    """Return the times of a stage with what was solved in place of bytes over rate.
+
+    Messages of one collective that are sent one after the other add up; those to experts share a
+    network, and the slower network counts.
+    """
+    took = defaultdict(float)
+    for outcome in outcomes:
+        took[outcome.name, outcome.network] += outcome.time_ps
+
+    def total(name: str) -> float:
+        return took[name, "scale_up"] + took[name, "scale_out"]
+
+    zero = setup.degrees.zero
+    gathers = {"rack": total("dp5"), "fabric": total("dp4")}
+    with_gather = 1 if 0 < zero < 3 else 0
+    return replace(
+        parallelism.stage_times(setup),
+        tensor_ps=total("tensor"),
+        pipeline_ps=total("pipeline"),
+        expert_ps=max(took["expert", "scale_up"], took["expert", "scale_out"]),
+        context_ps=total("context"),
+        dp1_ps=total("dp1") + with_gather * gathers["rack"],
+        dp2_ps=total("dp2") + with_gather * gathers["fabric"],
+        dp4_ps=gathers["fabric"] if zero < 3 else 0.0,
+        dp5_ps=gathers["rack"] if zero < 3 else 0.0,
+        gather_ps=max(gathers.values()) if zero == 3 else 0.0,
     )

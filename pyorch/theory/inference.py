@@ -35,6 +35,9 @@ class Service:
         Share of a token's time that is computing [1]; the network may use the rest.
     kv_deadline_ps : float
         Time in which a KV cache must reach the decoding devices [ps].
+    kv_elements : float or None
+        Numbers that one token leaves in one layer: 2 x heads of keys x their width with grouped
+        queries, what keys and values are compressed to with latent attention; None is 2 H.
     """
 
     users: Real
@@ -46,6 +49,7 @@ class Service:
     tokens_per_s: Real
     parallel_efficiency: Real
     kv_deadline_ps: Real
+    kv_elements: Real | None = None
 
 
 def token_bytes(service: Service) -> Real:
@@ -65,12 +69,14 @@ def decode_bytes(service: Service) -> Real:
 
 
 def kv_token_bytes(service: Service) -> Real:
-    """Return the keys and values of one token [byte]: 4 L H."""
-    return KV_MATRICES * ELEMENT_BYTES * service.layers * service.hidden
+    """Return the keys and values of one token [byte]: 4 L H, or 2 bytes for what it leaves."""
+    each = service.kv_elements
+    each = KV_MATRICES * service.hidden if each is None else each
+    return ELEMENT_BYTES * service.layers * each
 
 
 def kv_cache_bytes(service: Service) -> Real:
-    """Return the KV cache of one user's prompt [byte]: 4 Sin L H."""
+    """Return the KV cache of one user's prompt [byte]: 4 Sin L H without grouped queries."""
     return service.prompt_tokens * kv_token_bytes(service)
 
 

@@ -12,6 +12,11 @@ import numpy as np
 from pyorch.errors import TheoryError
 from pyorch.theory._quantities import Real
 from pyorch.theory.architecture import Model
+from pyorch.theory.schedules import STEADY, schedule
+
+#: Activation recomputation: nothing; the attention product ([korthikanti22], and [hotnets24],
+#: which charges it to both passes); all of a layer in the backward pass.
+RECOMPUTATIONS = ("none", "selective", "full")
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,8 @@ class Precision:
     optimizer_bytes: float  #: all moments together
     activation_bytes: float  #: one element, as it is sent
     activation_bytes_per_element: float  #: kept per layer, token and hidden element
+    dispatch_bytes: float | None = None  #: one element on its way to an expert; None: as sent
+    combine_bytes: float | None = None  #: and on its way back
 
     @property
     def model_bytes(self) -> float:
@@ -38,11 +45,12 @@ class Precision:
 
 @dataclass(frozen=True)
 class Job:
-    """What one pass works on."""
+    """What a step works on."""
 
     sequence_tokens: Real
     micro_batch: Real = 1  #: sequences
-    recompute: bool = True  #: selective activation recomputation
+    recompute: str = "selective"  #: one of `RECOMPUTATIONS`
+    micro_batches: int = 1  #: of a replica in a step
 
 
 @dataclass(frozen=True)
@@ -50,11 +58,37 @@ class Cluster:
     """The machines."""
 
     gpu_memory_bytes: Real
-    gpu_flop_per_s: Real  #: the rate at which layers are computed
+    gpu_flop_per_s: Real  #: peak
     rack_gpus: int
     n_racks: int
     datacenters: int = 1
     usable_memory_share: float = 1.0
+    efficiency: float = 1.0  #: of the peak, what layers alone reach
+    reserved_share: float = 0.0  #: of a GPU's units that move messages and do not compute
+    layer_ps: tuple[int, int] | None = None  #: passes of a layer from a profile, in place of these
+
+    @property
+    def layer_flop_per_s(self) -> Real:
+        """Rate at which layers are computed."""
+        return self.gpu_flop_per_s * self.efficiency * (1 - self.reserved_share)
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """How a job is divided beside tensor parallelism and stages; 1 is not at all.
+
+    Replicas of a stage are counted rack by rack. Neighbours in this order share the sequences
+    (`context`) and the experts.
+    """
+
+    schedule: str = STEADY
+    virtual_stages: int = 1  #: model chunks of a stage
+    context: int = 1  #: replicas that share a sequence
+    experts: int = 1  #: replicas that share the routed experts
+    expert_racks: int = 0  #: racks that a token visits at most; 0: as many as it has experts
+    zero: int = 0  #: what is sharded: 1 the optimiser, 2 the gradients too, 3 the weights too
+    shard: int = 0  #: replicas that share a shard's whole; 0: all of them
+    data: int = 0  #: replicas over `context`, as the preset says; 0: as many as fit
 
 
 @dataclass(frozen=True)
@@ -101,9 +135,40 @@ def layer_bytes(model: Model, precision: Precision, job: Job) -> Real:
     )
 
 
-def device_bytes(model: Model, precision: Precision, job: Job, tensor: Real, layers: Real) -> Real:
-    """Return what one device holds of `layers` layers, embeddings left out [byte]."""
-    return layers * layer_bytes(model, precision, job) / np.asarray(tensor)
+def device_bytes(
+    model: Model, precision: Precision, job: Job, tensor: Real, layers: Real,
+    degrees: Degrees = Degrees(), replicas: int = 1, stages: int = 1,
+) -> Real:  # fmt: skip
+    """Return what one device holds of `layers` layers, embeddings left out [byte].
+
+    Parameters
+    ----------
+    replicas, stages : int
+        Data-parallel copies of a stage, and stages; they matter with ZeRO and with a schedule.
+    """
+    copies, kept = 1, 1.0
+    if degrees.schedule != STEADY:
+        found = schedule(degrees.schedule, stages, job.micro_batches, degrees.virtual_stages)
+        copies = 2 if found.mirrored else 1
+        kept = found.kept() / (1 if found.mirrored else found.chunks)
+    shards = degrees.shard or replicas
+    parameters = model.common_parameters * _bytes_kept(precision, degrees.zero, shards)
+    parameters += (
+        model.routed_parameters / degrees.experts
+        * _bytes_kept(precision, degrees.zero, max(1, shards // degrees.experts))
+    )  # fmt: skip
+    activations = activation_layer_bytes(model, precision, job) * kept / degrees.context
+    return layers * (copies * parameters + activations) / np.asarray(tensor)
+
+
+def _bytes_kept(precision: Precision, zero: int, shards: int) -> float:
+    """Return what a device keeps for one parameter where ZeRO divides it by `shards` [byte]."""
+    by_stage = (
+        precision.master_bytes + precision.optimizer_bytes,
+        precision.gradient_bytes,
+        precision.weight_bytes,
+    )
+    return sum(kept / (shards if zero > stage else 1) for stage, kept in enumerate(by_stage))
 
 
 def device_model_bytes(model: Model, precision: Precision, tensor: Real) -> Real:
@@ -139,22 +204,23 @@ def smallest_tensor(stage_bytes: float, cluster: Cluster, *, must_divide_rack: b
     )
 
 
-def check_fit(
-    model: Model, precision: Precision, job: Job, cluster: Cluster, tensor: int, layers: int
-) -> None:
-    """Raise TheoryError if a tensor group of this size does not exist or its share does not fit."""
+def check_tensor(cluster: Cluster, tensor: int) -> None:
+    """Raise TheoryError if a tensor group of this size does not exist."""
     if tensor > cluster.rack_gpus:
         raise TheoryError(
             f"tensor-parallel degree {tensor} is larger than the rack of {cluster.rack_gpus} GPUs;"
             f" a tensor group lies in one rack. Take 1 to {cluster.rack_gpus}."
         )
+
+
+def check_fit(held_bytes: float, cluster: Cluster, tensor: int, layers: int) -> None:
+    """Raise TheoryError if what a device holds does not fit it."""
     usable_bytes = cluster.gpu_memory_bytes * cluster.usable_memory_share
-    held_bytes = float(device_bytes(model, precision, job, tensor, layers))
     if held_bytes > usable_bytes:
         raise TheoryError(
             f"the model does not fit: {layers} layer(s) over {tensor} devices take"
             f" {held_bytes / 1e9:,.1f} GB per device, of which {usable_bytes / 1e9:,.1f} GB are"
-            " usable. Raise the tensor degree, or take fewer layers per stage."
+            " usable. Raise the tensor degree, take fewer layers per stage, recompute, or shard."
         )
 
 

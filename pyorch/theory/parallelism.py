@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a training set-up, leaves the ideal time of everything one pipeline stage does per step.
 
-Source: [hotnets24] sections 4, 4.1 and 5. Bytes over rate: no latency, no headers.
+Sources: [hotnets24] sections 4, 4.1 and 5; experts: [deepseek24] section 3.2; sequences that are
+shared: [llama3] section 3.3.2. Bytes over rate: no latency, no headers.
 """
 
 from dataclasses import dataclass
@@ -9,14 +10,28 @@ from functools import cached_property
 
 import numpy as np
 
+from pyorch.errors import TheoryError
 from pyorch.theory._quantities import Real, compute_ps, others_share, transfer_ps
 from pyorch.theory.architecture import Model
-from pyorch.theory.memory import Cluster, Job, Placement, Precision, check_fit, place
+from pyorch.theory.memory import (
+    Cluster,
+    Degrees,
+    Job,
+    Placement,
+    Precision,
+    check_fit,
+    check_tensor,
+    device_bytes,
+    place,
+)
+from pyorch.theory.schedules import STEADY, schedule
 
 #: Backward over forward arithmetic: gradients of the input and of the weights.
 BACKWARD_RATIO = 2
 #: All-reduces of the activations per layer and pass: after attention and after feed-forward.
 TENSOR_ALL_REDUCES = 2
+#: Pieces in which a stage reduces its gradients as its last backward pass goes on.
+PIECES = 16
 
 
 @dataclass(frozen=True)
@@ -40,27 +55,109 @@ class Setup:
     network: Network
     tensor: int
     layers_per_stage: int = 1
+    degrees: Degrees = Degrees()
 
     @cached_property
     def placement(self) -> Placement:
         """Where the copies lie."""
         return place(self.model, self.cluster, self.tensor, self.layers_per_stage)
 
+    @property
+    def sequences(self) -> int:
+        """Micro-batches that a step works on at one time: data parallelism."""
+        return self.placement.replicas // self.degrees.context
+
+    @property
+    def held_bytes(self) -> float:
+        """Return what one device holds [byte]."""
+        where = self.placement
+        return float(
+            device_bytes(
+                self.model, self.precision, self.job, self.tensor, self.layers_per_stage,
+                self.degrees, where.replicas, where.stages,
+            )
+        )  # fmt: skip
+
     def check(self) -> None:
-        """Raise TheoryError if the model does not fit as it is placed."""
-        check_fit(
-            self.model, self.precision, self.job, self.cluster, self.tensor, self.layers_per_stage
-        )
-        self.placement  # noqa: B018  a property that raises
+        """Raise TheoryError if the job contradicts itself or does not fit the machines."""
+        check_tensor(self.cluster, self.tensor)
+        where, degrees = self.placement, self.degrees
+        if degrees.data and degrees.data != self.sequences:
+            raise TheoryError(
+                f"tensor {self.tensor} x {where.stages} stages x context {degrees.context} x data"
+                f" {degrees.data} are {where.gpus_per_replica * degrees.context * degrees.data:,}"
+                f" GPUs; the {self.cluster.n_racks} racks hold {where.gpus_used:,} in whole"
+                f" replicas. Take data {self.sequences}, or other racks."
+            )
+        for name in ("context", "experts", "shard"):
+            Spread.of(where, getattr(degrees, name) or 1, name)
+        if degrees.experts > 1 and self.model.experts % degrees.experts:
+            raise TheoryError(
+                f"{self.model.experts} experts over {degrees.experts} replicas: not whole experts."
+                " Take a divisor."
+            )
+        if degrees.schedule != STEADY:
+            schedule(degrees.schedule, where.stages, self.job.micro_batches, degrees.virtual_stages)
+        elif degrees.virtual_stages > 1:
+            raise TheoryError("a steady step has one model chunk per stage. Take interleaved.")
+        if self.layers_per_stage % degrees.virtual_stages:
+            raise TheoryError(
+                f"{self.layers_per_stage} layers of a stage are not {degrees.virtual_stages} equal"
+                " model chunks. Take a divisor."
+            )
+        check_fit(self.held_bytes, self.cluster, self.tensor, self.layers_per_stage)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where neighbours among the replicas of a stage lie: so many in a rack, and in how many."""
+
+    members: int
+    racks: int
+
+    @classmethod
+    def of(cls, where: Placement, degree: int, name: str) -> "Spread":
+        """Return where `degree` neighbours lie.
+
+        Raises
+        ------
+        TheoryError
+            They do not divide the replicas of a rack, or its racks.
+        """
+        members = min(degree, where.rack_members)
+        racks = degree // members
+        if (
+            where.rack_members % members
+            or degree % members
+            or where.racks_per_stage_and_datacenter % racks
+        ):
+            raise TheoryError(
+                f"{name} {degree}: {where.racks_per_stage_and_datacenter} racks of"
+                f" {where.rack_members} replicas of a stage are not groups of so many. Take a"
+                " divisor of either, or whole racks."
+            )
+        return cls(members, racks)
+
+
+@dataclass(frozen=True)
+class Course:
+    """In which order the passes of a step follow each other."""
+
+    schedule: str = STEADY
+    stages: int = 1
+    micro_batches: int = 1
+    virtual_stages: int = 1
+    layers: int = 1  #: of a stage
+    backward_waits: int = 1  #: how often the messages of a forward pass are sent in a backward one
 
 
 @dataclass(frozen=True)
 class StageTimes:
-    """One pipeline stage in one step, each activity alone on its idle network [ps].
+    """One pipeline stage and one micro-batch, each activity alone on its idle network [ps].
 
-    The five stages of the hierarchical data-parallel all-reduce: 1 all-reduce inside the rack,
-    2 all-reduce among the racks of the data centre, 3 exchange with the other data centre,
-    4 all-gather among the racks, 5 all-gather inside the rack.
+    The five stages of the hierarchical data-parallel all-reduce, once in a step: 1 all-reduce
+    inside the rack, 2 all-reduce among the racks of the data centre, 3 exchange with the other
+    data centre, 4 all-gather among the racks, 5 all-gather inside the rack.
     """
 
     forward_ps: Real
@@ -72,18 +169,35 @@ class StageTimes:
     wan_pair_bytes: Real  #: stage 3, per device
     dp4_ps: Real
     dp5_ps: Real
+    expert_ps: Real = 0.0  #: tokens to their experts and back, per pass
+    context_ps: Real = 0.0  #: keys and values of shared sequences, per pass
+    gather_ps: Real = 0.0  #: weights that are sharded, per pass
+    course: Course = Course()
+
+
+def sequence_bytes(setup: Setup, element_bytes: float) -> Real:
+    """Return one number for each token and hidden element of a replica's micro-batch [byte]."""
+    elements = np.multiply(setup.job.sequence_tokens, setup.job.micro_batch) * setup.model.hidden
+    return elements * element_bytes / setup.degrees.context
 
 
 def activation_bytes(setup: Setup) -> Real:
     """Return the activations between two layers [byte]: X = s b h, as sent."""
-    elements = np.multiply(setup.job.sequence_tokens, setup.job.micro_batch) * setup.model.hidden
-    return elements * setup.precision.activation_bytes
+    return sequence_bytes(setup, setup.precision.activation_bytes)
 
 
 def gradient_bytes(setup: Setup) -> Real:
-    """Return the gradients of one pipeline stage [byte]: g."""
+    """Return the gradients of one pipeline stage that a tensor group has [byte]: g."""
+    return sum(_stage_parameters(setup)) * setup.precision.gradient_bytes
+
+
+def _stage_parameters(setup: Setup) -> tuple[float, float]:
+    """Return what a tensor group has of a stage: what all replicas have, and routed experts."""
     layers = setup.layers_per_stage
-    return setup.precision.gradient_bytes * setup.model.layer_parameters * layers
+    return (
+        setup.model.common_parameters * layers,
+        setup.model.routed_parameters * layers / setup.degrees.experts,
+    )
 
 
 def rack_chunk_bytes(setup: Setup) -> Real:
@@ -122,32 +236,186 @@ def ring_ps(size_bytes: Real, members: Real, rate_bps: Real, passes: int) -> Rea
 
 
 def forward_ps(setup: Setup) -> Real:
-    """Return the forward arithmetic of one pipeline stage [ps]."""
-    job = setup.job
-    flop = setup.model.forward_flop(job.sequence_tokens, job.micro_batch, recompute=job.recompute)
-    rate = np.multiply(setup.cluster.gpu_flop_per_s, setup.tensor)
-    return compute_ps(flop * setup.layers_per_stage, rate)
+    """Return the forward arithmetic of one pipeline stage [ps].
+
+    In a steady step that is a stage in the middle, as in [hotnets24]. Else it is the slowest one,
+    which may be the last: it has the layers that are left, and the output embedding.
+    """
+    job, model = setup.job, setup.model
+    attention_again = job.recompute == "selective"
+    layer = model.forward_flop(job.sequence_tokens, job.micro_batch, recompute=attention_again)
+    rate = np.multiply(setup.cluster.layer_flop_per_s, setup.tensor * setup.degrees.context)
+    layer_ps = compute_ps(layer, rate)
+    if setup.cluster.layer_ps is not None:
+        layer_ps = setup.cluster.layer_ps[0]
+    total_ps = layer_ps * setup.layers_per_stage
+    if setup.degrees.schedule == STEADY:
+        return total_ps
+    left = model.layers - setup.layers_per_stage * (setup.placement.stages - 1)
+    head_ps = compute_ps(model.head_flop(job.sequence_tokens, job.micro_batch), rate)
+    return np.maximum(total_ps, left * layer_ps + head_ps)
+
+
+def backward_ps(setup: Setup) -> Real:
+    """Return the backward arithmetic of one pipeline stage [ps]."""
+    ratio = BACKWARD_RATIO + (setup.job.recompute == "full")
+    if (profile := setup.cluster.layer_ps) is not None:
+        ratio = profile[1] / profile[0]
+    return ratio * forward_ps(setup)
+
+
+def expert_bytes(setup: Setup) -> tuple[Real, Real]:
+    """Return what one device sends in one layer and pass to experts and gets back [byte].
+
+    Every token of the device goes to `active_experts` of them, a copy each, or once to each rack
+    that holds some and from there to each.
+
+    Returns
+    -------
+    tuple
+        Through the scale-up and through the scale-out network.
+    """
+    degrees, precision = setup.degrees, setup.precision
+    if degrees.experts == 1:
+        return 0.0, 0.0
+    spread = Spread.of(setup.placement, degrees.experts, "experts")
+    element = (precision.dispatch_bytes or precision.activation_bytes) + (
+        precision.combine_bytes or precision.activation_bytes
+    )
+    each = sequence_bytes(setup, element) / setup.tensor
+    copies = setup.model.active_experts
+    visited = min(degrees.expert_racks, copies) if degrees.expert_racks else copies
+    return (
+        each * copies * others_share(spread.members),
+        each * visited * others_share(spread.racks),
+    )
+
+
+def expert_ps(setup: Setup) -> Real:
+    """Return what one layer and pass sends to experts and back [ps]; both networks at one time."""
+    inside, outside = expert_bytes(setup)
+    return np.maximum(
+        transfer_ps(inside, setup.network.scale_up_bps),
+        transfer_ps(outside, setup.network.scale_out_bps),
+    )
+
+
+def context_bytes(setup: Setup) -> Real:
+    """Return the keys and values of a whole sequence in one layer of one device [byte]."""
+    tokens = np.multiply(setup.job.sequence_tokens, setup.job.micro_batch)
+    elements = tokens * setup.model.key_value_elements / setup.tensor
+    return elements * setup.precision.activation_bytes
+
+
+def context_ps(setup: Setup) -> Real:
+    """Return the all-gather of keys and values in one layer and pass [ps]."""
+    degrees, network = setup.degrees, setup.network
+    spread = Spread.of(setup.placement, degrees.context, "context")
+    size_bytes = context_bytes(setup)
+    inside = ring_ps(size_bytes, spread.members, network.scale_up_bps, passes=1)
+    return inside + ring_ps(
+        size_bytes / spread.members, spread.racks, network.scale_out_bps, passes=1
+    )
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A part of the parameters of a stage, and the replicas that reduce its gradients [byte].
+
+    Attributes
+    ----------
+    gradient_bytes, weight_bytes : float
+        Of one device.
+    members, racks : int
+        Replicas that have the same part: in a rack, and racks with one.
+    shard_racks : int
+        Of these, the racks that share a whole.
+    """
+
+    gradient_bytes: float
+    weight_bytes: float
+    members: int
+    racks: int
+    shard_racks: int
+
+
+def reductions(setup: Setup) -> list[Reduction]:
+    """Return what all replicas have, and the routed experts if they are shared."""
+    where, degrees, precision = setup.placement, setup.degrees, setup.precision
+    common, routed = _stage_parameters(setup)
+    if degrees.experts == 1:
+        parts = [(common + routed, Spread(1, 1))]
+    else:
+        parts = [(common, Spread(1, 1)), (routed, Spread.of(where, degrees.experts, "experts"))]
+    shard = degrees.shard or where.rack_members * where.racks_per_stage_and_datacenter
+    found = []
+    for parameters, spread in parts:
+        racks = where.racks_per_stage_and_datacenter // spread.racks
+        shard_racks = max(1, shard // where.rack_members // spread.racks)
+        each = parameters / where.tensor
+        weight = precision.weight_bytes if degrees.zero else precision.gradient_bytes
+        found.append(
+            Reduction(
+                each * precision.gradient_bytes, each * weight,
+                where.rack_members // spread.members, racks, min(racks, shard_racks),
+            )
+        )  # fmt: skip
+    return found
 
 
 def stage_times(setup: Setup) -> StageTimes:
     """Return the ideal times of one pipeline stage; rates may be arrays, and broadcast."""
-    network, placement = setup.network, setup.placement
+    network, degrees = setup.network, setup.degrees
     up_bps, out_bps = network.scale_up_bps, network.scale_out_bps
-    device_bytes = gradient_bytes(setup) / placement.tensor
-    chunk_bytes = device_bytes / placement.rack_members
-    members, peers = placement.rack_members, placement.racks_per_stage_and_datacenter
-    ahead_ps = forward_ps(setup)
+    scatter_up = scatter_out = gather_up = gather_out = 0.0
+    for one in reductions(setup):
+        chunk = one.gradient_bytes / one.members
+        weight = one.weight_bytes / one.members
+        scatter_up = scatter_up + ring_ps(one.gradient_bytes, one.members, up_bps, passes=1)
+        gather_up = gather_up + ring_ps(one.weight_bytes, one.members, up_bps, passes=1)
+        scatter_out = (
+            scatter_out
+            + ring_ps(chunk, one.shard_racks, out_bps, passes=1)
+            + ring_ps(chunk / one.shard_racks, one.racks // one.shard_racks, out_bps, passes=2)
+        )
+        gather_out = gather_out + ring_ps(weight, one.shard_racks, out_bps, passes=1)
     layer_tensor_ps = TENSOR_ALL_REDUCES * ring_ps(
-        activation_bytes(setup), placement.tensor, up_bps, passes=2
+        activation_bytes(setup), setup.tensor, up_bps, passes=2
     )
+    layers, whole = setup.layers_per_stage, degrees.zero < 3
     return StageTimes(
-        forward_ps=ahead_ps,
-        backward_ps=BACKWARD_RATIO * ahead_ps,
-        tensor_ps=setup.layers_per_stage * layer_tensor_ps,
+        forward_ps=forward_ps(setup),
+        backward_ps=backward_ps(setup),
+        tensor_ps=layers * layer_tensor_ps,
         pipeline_ps=transfer_ps(pipeline_message_bytes(setup), out_bps),
-        dp1_ps=ring_ps(device_bytes, members, up_bps, passes=2),
-        dp2_ps=ring_ps(chunk_bytes, peers, out_bps, passes=2),
+        dp1_ps=scatter_up + gather_up * whole,
+        dp2_ps=scatter_out + gather_out * whole,
         wan_pair_bytes=wan_pair_bytes(setup),
-        dp4_ps=ring_ps(chunk_bytes, peers, out_bps, passes=1),
-        dp5_ps=ring_ps(device_bytes, members, up_bps, passes=1),
+        dp4_ps=gather_out * whole,
+        dp5_ps=gather_up * whole,
+        expert_ps=layers * expert_ps(setup),
+        context_ps=layers * context_ps(setup),
+        gather_ps=np.maximum(gather_up, gather_out) * (not whole),
+        course=course(setup),
     )
+
+
+def course(setup: Setup) -> Course:
+    """Return in which order the passes of a step follow each other."""
+    return Course(
+        setup.degrees.schedule, setup.placement.stages, setup.job.micro_batches,
+        setup.degrees.virtual_stages, setup.layers_per_stage, 1 + (setup.job.recompute == "full"),
+    )  # fmt: skip
+
+
+def step_tokens(setup: Setup) -> Real:
+    """Return the tokens of one step [token]."""
+    job = setup.job
+    return setup.sequences * job.micro_batches * np.multiply(job.sequence_tokens, job.micro_batch)
+
+
+def mfu(setup: Setup, step_ps: Real) -> Real:
+    """Return model FLOPs over what the GPUs could do at their peak in a step [1]."""
+    flop = setup.model.model_flop(setup.job.sequence_tokens) * step_tokens(setup)
+    peak = setup.placement.gpus_used * np.asarray(setup.cluster.gpu_flop_per_s)
+    return compute_ps(flop, peak) / step_ps

@@ -8,22 +8,27 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
+from pyorch import plugins
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import read_bytes
 from pyorch.spec import messages, overrides, yaml_lines
 from pyorch.spec.limits import LARGEST_TEXT_BYTES
 from pyorch.spec.yaml_lines import KeyPath
 from pyorch.theory import preset_schema as schema
-from pyorch.theory.architecture import Model
+from pyorch.theory.architecture import Latent, Model
 from pyorch.theory.inference import Service
 from pyorch.theory.infrastructure import Authority, Budget, Rack
-from pyorch.theory.memory import Cluster, Job, Precision, layer_bytes, smallest_tensor
+from pyorch.theory.memory import Cluster, Degrees, Job, Precision, device_bytes, smallest_tensor
 from pyorch.theory.parallelism import Network, Setup
 from pyorch.theory.topology_cost import Chip, Clos
 from pyorch.theory.traffic import TrainingJob, mini_batches
+
+if TYPE_CHECKING:
+    from pyorch.theory.design import Prices
 
 FOLDER = Path(__file__).parent / "presets"
 #: Feed-forward width over hidden width of a plain transformer.
@@ -33,6 +38,7 @@ _FILES: dict[str, type[BaseModel]] = {
     "training": schema.TrainingFile,
     "inference": schema.InferenceFile,
     "site": schema.SiteFile,
+    "prices": schema.PricesFile,
 }
 
 
@@ -133,18 +139,20 @@ class Training:
 def training(name: str, sets: Iterable[tuple[str, object]] = ()) -> Training:
     """Return a training preset; raises SpecError or, if the model does not fit, TheoryError."""
     file = read(name, "training", sets)
-    job = Job(file.job.sequence_tokens, file.job.micro_batch, file.job.recompute)
+    job = Job(**file.job.model_dump())
     model, precision, cluster = _model(file.model), _precision(file.precision), _cluster(file)
     layers = file.parallelism.layers_per_stage
     tensor = file.parallelism.tensor
+    degrees = Degrees(**file.parallelism.model_dump(exclude={"tensor", "layers_per_stage"}))
     if isinstance(tensor, str):
+        stages = -(-model.layers // layers)
         tensor = smallest_tensor(
-            float(layers * layer_bytes(model, precision, job)),
+            float(device_bytes(model, precision, job, 1, layers, degrees, stages=stages)),
             cluster,
             must_divide_rack=tensor == "smallest_divisor",
         )
     network = Network(**file.network.model_dump())
-    setup = Setup(model, precision, job, cluster, network, tensor, layers)
+    setup = Setup(model, precision, job, cluster, network, tensor, layers, degrees)
     setup.check()
     return Training(file.title, setup, _traffic(file))
 
@@ -153,6 +161,7 @@ def _model(section: schema.ModelSection) -> Model:
     given = section.model_dump()
     given["kv_heads"] = section.kv_heads or section.heads
     given["feed_forward"] = section.feed_forward or PLAIN_FEED_FORWARD * section.hidden
+    given["latent"] = section.latent and Latent(**section.latent.model_dump())
     return Model(**given)
 
 
@@ -164,6 +173,8 @@ def _precision(section: schema.PrecisionSection) -> Precision:
         optimizer_bytes=sum(section.optimizer),
         activation_bytes=section.activation,
         activation_bytes_per_element=section.activation_bytes_per_element,
+        dispatch_bytes=section.dispatch,
+        combine_bytes=section.combine,
     )
 
 
@@ -175,6 +186,9 @@ def _cluster(file: schema.TrainingFile) -> Cluster:
         n_racks=file.cluster.racks,
         datacenters=file.cluster.datacenters,
         usable_memory_share=file.gpu.usable_memory_share,
+        efficiency=file.gpu.efficiency,
+        reserved_share=file.gpu.reserved_share,
+        layer_ps=file.gpu.layer and (file.gpu.layer.forward_ps, file.gpu.layer.backward_ps),
     )
 
 
@@ -201,6 +215,15 @@ def inference(name: str, sets: Iterable[tuple[str, object]] = ()) -> Service:
     """Return an inference preset."""
     given = read(name, "inference", sets).model_dump()
     return Service(**{key: given[key] for key in Service.__dataclass_fields__})
+
+
+def prices(name: str) -> "Prices":
+    """Return a file of prices."""
+    file = read(name, "prices")
+    return plugins.on_demand("pyorch.theory.design").Prices(
+        float(file.transceiver_usd), float(file.chip_usd), float(file.transceiver_w or 0),
+        float(file.chip_w or 0),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

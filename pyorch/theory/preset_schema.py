@@ -7,7 +7,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from pyorch import units
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import Closed, Count, Flag, Number, RateBps, TimePs, quantity
+from pyorch.spec.fields import Closed, Count, Number, RateBps, TimePs, quantity
+from pyorch.theory.memory import RECOMPUTATIONS
+from pyorch.theory.schedules import SCHEDULES, STEADY
 
 _PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 POWER = units.Dimension(
@@ -37,6 +39,18 @@ def _tensor_degree(value: object) -> object:
     )
 
 
+def _one_of(known: tuple[str, ...]):
+    """Return a validator of names."""
+
+    def read(value: object) -> object:
+        if value in known:
+            return value
+        hint = did_you_mean(value, known)
+        raise ValueError(f"{quoted(value)} is none of {', '.join(known)}.{hint}")
+
+    return read
+
+
 def _format_bytes(value: object) -> float:
     """Return the bytes of a number format by its name."""
     if not isinstance(value, str) or value not in FORMAT_BYTES:
@@ -55,9 +69,21 @@ Format = Annotated[float, BeforeValidator(_format_bytes)]
 Degree = Annotated[Any, BeforeValidator(_tensor_degree)]
 #: The model of the wide-area exchange is one between pairs of twins.
 Datacenters = Annotated[int, Field(strict=True, ge=1, le=2)]
+Recompute = Annotated[str, BeforeValidator(_one_of(RECOMPUTATIONS))]
+Schedule = Annotated[str, BeforeValidator(_one_of((STEADY, *SCHEDULES)))]
+NoneOrMore = Annotated[int, Field(strict=True, ge=0, le=2**20)]
 Positive = Annotated[Number, Field(gt=0)]
 PositiveShare = Annotated[Number, Field(gt=0, le=1)]
 AtLeastOne = Annotated[Number, Field(ge=1)]
+
+
+class LatentSection(Closed):
+    """Multi-head latent attention: widths of what a token is compressed to."""
+
+    query: Count
+    key_value: Count
+    rope: Count
+    value: Count
 
 
 class ModelSection(Closed):
@@ -72,6 +98,12 @@ class ModelSection(Closed):
     feed_forward_matrices: Annotated[int, Field(strict=True, ge=2, le=3)] = 2
     experts: Count = 1
     active_experts: Count = 1
+    shared_experts: NoneOrMore = 0
+    expert_feed_forward: Count | None = None
+    dense_layers: NoneOrMore = 0
+    head: Count | None = None
+    latent: LatentSection | None = None
+    embeddings: Annotated[int, Field(strict=True, ge=1, le=2)] = 2
 
     @model_validator(mode="after")
     def _holds_together(self) -> "ModelSection":
@@ -82,6 +114,13 @@ class ModelSection(Closed):
             )
         if (self.kv_heads or 1) > self.heads:
             raise ValueError(f"kv_heads {self.kv_heads} is more than heads {self.heads}. Lower it.")
+        if self.dense_layers >= self.layers:
+            raise ValueError(
+                f"dense_layers {self.dense_layers} leave none of {self.layers} layers with experts;"
+                " of a model without experts all are dense. Leave it out."
+            )
+        if self.latent is not None and self.head is None:
+            raise ValueError("latent attention has heads of their own width. Add head.")
         return self
 
 
@@ -94,22 +133,35 @@ class PrecisionSection(Closed):
     optimizer: list[Format]
     activation: Format
     activation_bytes_per_element: Positive
+    dispatch: Format | None = None
+    combine: Format | None = None
 
 
 class JobSection(Closed):
-    """What one pass works on."""
+    """What a step works on; `micro_batch` counts sequences, `micro_batches` those of a replica."""
 
     sequence_tokens: Count
     micro_batch: Count = 1
-    recompute: Flag = True
+    micro_batches: Count = 1
+    recompute: Recompute = "selective"
+
+
+class LayerSection(Closed):
+    """Times of one layer and micro-batch from a profile."""
+
+    forward_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="forward")
+    backward_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="backward")
 
 
 class GpuSection(Closed):
-    """One accelerator."""
+    """One accelerator: its peak, the share of it that layers reach alone, or their times."""
 
     memory_bytes: MemoryBytes = Field(alias="memory")
     compute_flop_per_s: FlopPerS = Field(alias="compute")
     usable_memory_share: PositiveShare = 1.0
+    efficiency: PositiveShare = 1.0
+    reserved_share: Annotated[Number, Field(ge=0, lt=1)] = 0.0
+    layer: LayerSection | None = None
 
 
 class ClusterSection(Closed):
@@ -134,6 +186,14 @@ class ParallelismSection(Closed):
 
     tensor: Degree
     layers_per_stage: Count = 1
+    schedule: Schedule = STEADY
+    virtual_stages: Count = 1
+    data: NoneOrMore = 0
+    context: Count = 1
+    experts: Count = 1
+    expert_racks: NoneOrMore = 0
+    zero: Annotated[int, Field(strict=True, ge=0, le=3)] = 0
+    shard: NoneOrMore = 0
 
 
 class TrafficSection(Closed):
@@ -181,6 +241,7 @@ class InferenceFile(Closed):
     tokens_per_s: Positive
     parallel_efficiency: Annotated[Number, Field(ge=0, lt=1)]
     kv_deadline_ps: TimePs = Field(alias="kv_deadline")
+    kv_elements: Count | None = None
 
 
 class BudgetSection(Closed):
@@ -222,6 +283,16 @@ class TopologySection(Closed):
     rails_combined: Count
     transceiver_usd: Usd = Field(alias="transceiver")
     network_share: PositiveShare
+
+
+class PricesFile(Closed):
+    """What a network costs and draws."""
+
+    kind: Literal["prices"]
+    transceiver_usd: Usd = Field(alias="transceiver")
+    chip_usd: Annotated[int, BeforeValidator(quantity(MONEY)), Field(ge=0)] = Field(0, alias="chip")
+    transceiver_w: Watt | None = Field(None, alias="transceiver_power")
+    chip_w: Watt | None = Field(None, alias="chip_power")
 
 
 class SiteFile(Closed):

@@ -8,8 +8,10 @@ all-reduce run side by side from the start of the backward pass, as `max` poolin
 
 from dataclasses import dataclass
 
+from pyorch.errors import TheoryError
 from pyorch.theory.exposed import expose
 from pyorch.theory.parallelism import StageTimes
+from pyorch.theory.schedules import STEADY
 
 #: Lane by what it uses; the order is that of the figure, from top to bottom.
 LANES = {
@@ -56,7 +58,18 @@ def timeline(times: StageTimes, crossing_ps: float = 0.0) -> Timeline:
         Single numbers, not arrays.
     crossing_ps : float
         Stage 3 [ps]; 0 leaves its lane empty.
+
+    Raises
+    ------
+    TheoryError
+        It is no steady step of one micro-batch.
     """
+    if (times.course.schedule, times.course.micro_batches) != (STEADY, 1):
+        raise TheoryError(
+            "a timeline shows a steady step of one micro-batch; this one is"
+            f" {times.course.schedule} with {times.course.micro_batches}. Simulate it and ask for"
+            " its timeline."
+        )
     step = expose(times, crossing_ps=crossing_ps)
     forward_end = times.forward_ps
     tensor_end = forward_end + times.tensor_ps

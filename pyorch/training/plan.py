@@ -52,14 +52,18 @@ class Amounts(NamedTuple):
     pipeline_bytes : int
         Activations for the next stage, or their gradients for the one before.
     rack_bytes : int
-        Gradients of a stage that a device reduces with the members of its rack.
+        Gradients of a model chunk that a device reduces with the members of its rack.
     rail_bytes : int
         What of these it then reduces with its peers.
-    expert_bytes : int
+    expert_bytes, combine_bytes : int
         Tokens that a device sends to experts, those that stay included; and gets back.
     weight_rack_bytes, weight_rail_bytes : int
-        Weights of a stage that a device gathers with the members of its rack, and before that with
-        its peers, where they are sharded.
+        Weights of a model chunk that a device gathers with the members of its rack, and before that
+        with its peers, where ZeRO divides something.
+    routed_bytes, weight_routed_bytes : int
+        Gradients, and weights, of routed experts that it reduces with the replicas of these.
+    context_bytes : int
+        Keys and values of a whole sequence in a layer.
     """
 
     forward_ps: int
@@ -71,6 +75,25 @@ class Amounts(NamedTuple):
     expert_bytes: int
     weight_rack_bytes: int = 1
     weight_rail_bytes: int = 1
+    combine_bytes: int = 1
+    routed_bytes: int = 1
+    weight_routed_bytes: int = 1
+    context_bytes: int = 1
+
+    def reduced_bytes(self, where: str, operation: str, zero: int) -> int:
+        """Return the buffer of a ring of gradients, or of what is gathered after it [byte].
+
+        Parameters
+        ----------
+        where : str
+            ``rack``, ``rail`` or ``routed``.
+        operation : str
+            ``reduce_scatter`` or ``all_gather``.
+        zero : int
+            Stage of ZeRO; 0 gathers gradients, the others weights.
+        """
+        of_weights = "weight_" if zero and operation == "all_gather" else ""
+        return getattr(self, f"{of_weights}{where}_bytes")
 
 
 def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: int = 1) -> Amounts:
@@ -79,7 +102,7 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
     Parameters
     ----------
     layers : int
-        Whose gradients a device reduces.
+        Of a model chunk.
     chunks : int
         Parts in which gradients are reduced; buffers are whole multiples of what these need.
 
@@ -89,33 +112,44 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
         So small that nothing is left of something.
     """
     times = parallelism.stage_times(setup)
-    per_stage, placement = setup.layers_per_stage, setup.placement
-    gradients = parallelism.gradient_bytes(setup) / setup.tensor * layers / per_stage
-    weights = gradients * setup.precision.weight_bytes / setup.precision.gradient_bytes
+    placement, degrees, precision = setup.placement, setup.degrees, setup.precision
+    common, *routed = parallelism.reductions(setup)
+    part = layers / setup.layers_per_stage
 
     def rack(bytes_: float) -> int:
-        return _buffer(bytes_, placement.rack_members, shape.members, divide, chunks * shape.peers)
+        return _buffer(bytes_ * part, common.members, shape.members, divide, chunks * shape.peers)
 
     def rail(bytes_: float) -> int:
-        return _buffer(
-            bytes_ / placement.rack_members, placement.racks_per_stage_and_datacenter, shape.peers,
-            divide, chunks,
-        )  # fmt: skip
+        return _buffer(bytes_ * part / common.members, common.racks, shape.peers, divide, chunks)
 
+    def replicas(bytes_: float) -> int:
+        own = sum(one.members * one.racks for one in routed)
+        fewer = shape.members * shape.peers // degrees.experts
+        return _buffer(bytes_ * part, own, fewer, divide, chunks)
+
+    token_bytes = parallelism.sequence_bytes(setup, setup.model.active_experts) / setup.tensor
+    gathers = [common.gradient_bytes * precision.weight_bytes / precision.gradient_bytes]
+    gathers += [one.gradient_bytes * precision.weight_bytes / precision.gradient_bytes
+                for one in routed]  # fmt: skip
+    sent = precision.activation_bytes
     found = Amounts(
-        forward_ps=round(times.forward_ps / per_stage / divide),
-        backward_ps=round(times.backward_ps / per_stage / divide),
+        forward_ps=round(times.forward_ps / setup.layers_per_stage / divide),
+        backward_ps=round(times.backward_ps / setup.layers_per_stage / divide),
         tensor_bytes=_buffer(
             parallelism.activation_bytes(setup), placement.tensor, shape.tensor, divide
         ),
         pipeline_bytes=round(parallelism.pipeline_message_bytes(setup) / divide),
-        rack_bytes=rack(gradients),
-        rail_bytes=rail(gradients),
-        expert_bytes=round(
-            parallelism.pipeline_message_bytes(setup) * setup.model.active_experts / divide
+        rack_bytes=rack(common.gradient_bytes),
+        rail_bytes=rail(common.gradient_bytes),
+        expert_bytes=round(token_bytes * (precision.dispatch_bytes or sent) / divide),
+        combine_bytes=round(token_bytes * (precision.combine_bytes or sent) / divide),
+        weight_rack_bytes=rack(gathers[0]),
+        weight_rail_bytes=rail(gathers[0]),
+        routed_bytes=replicas(sum(one.gradient_bytes for one in routed)),
+        weight_routed_bytes=replicas(sum(gathers[1:])),
+        context_bytes=_buffer(
+            parallelism.context_bytes(setup), degrees.context, degrees.context, divide
         ),
-        weight_rack_bytes=rack(weights),
-        weight_rail_bytes=rail(weights),
     )  # fmt: skip
     if min(found) < 1:
         name = found._fields[found.index(min(found))]
@@ -128,7 +162,7 @@ def _buffer(whole_bytes: float, members: int, fewer: int, divide: int, parts: in
 
     A ring sends (n-1)/n of the buffer once or twice. The buffer is `fewer * parts` equal parts.
     """
-    if fewer == 1:
-        return parts
+    if fewer == 1 or not whole_bytes:
+        return fewer * parts
     sent_bytes = whole_bytes * (members - 1) / members / divide
     return fewer * parts * round(sent_bytes / (fewer - 1) / parts)

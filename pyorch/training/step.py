@@ -14,26 +14,40 @@ import numpy as np
 
 from pyorch.collective import direct, ring
 from pyorch.collective._graph import Call
+from pyorch.errors import TheoryError
+from pyorch.theory.schedules import (
+    FORWARD,
+    INPUT,
+    STEADY,
+    TANGLED,
+    WEIGHT,
+    Pass,
+    Schedule,
+    schedule,
+)
 from pyorch.training.builder import Builder, Rows
 from pyorch.training.graph import TaskGraph
 from pyorch.training.plan import Amounts, Shape
-from pyorch.training.schedule import Pass, one_forward_one_backward
 
-#: Lanes of computations, and of messages by what they are for.
-FORWARD, BACKWARD = "forward", "backward"
-TENSOR, EXPERT, PIPELINE = "TP", "EP", "PP"
+#: Lane of computations that are no forward pass, and of messages by what they are for.
+BACKWARD = "backward"
+TENSOR, EXPERT, CONTEXT, PIPELINE = "TP", "EP", "CP", "PP"
 DATA = ("DP 1 reduce-scatter", "DP 2 reduce-scatter", "DP 4 all-gather", "DP 5 all-gather")
 #: All-reduces of activations in each layer and pass: after attention and after feed-forward.
 HALVES = 2
-#: What happens in one step.
-STEADY, PIPELINED = "steady", "1f1b"
 #: Beside what the gradients are reduced.
-COMPUTE, PASS = "compute", "pass"
-#: Who has the weights of a stage: every device those of its place in it, or peers a part each.
-WHOLE, SHARDED = "whole", "sharded"
-#: Stages of data parallelism: among whom, and what.
-SCATTER = (("rack", "reduce_scatter", DATA[0]), ("rail", "reduce_scatter", DATA[1]))
-GATHER = (("rail", "all_gather", DATA[2]), ("rack", "all_gather", DATA[3]))
+NOTHING, COMPUTE, PASS = "none", "compute", "pass"
+#: Stages of data parallelism: among whom, and what. Routed experts have replicas of their own.
+SCATTER = (
+    ("rack", "reduce_scatter", DATA[0]), ("rail", "reduce_scatter", DATA[1]),
+    ("routed", "reduce_scatter", DATA[1]),
+)  # fmt: skip
+GATHER = (
+    ("routed", "all_gather", DATA[2]), ("rail", "all_gather", DATA[2]),
+    ("rack", "all_gather", DATA[3]),
+)  # fmt: skip
+#: ZeRO: from this stage on peers have a part of the weights each.
+SHARDED = 3
 
 
 @dataclass(frozen=True)
@@ -48,21 +62,22 @@ class Plan:
         Of a model chunk.
     schedule : str
         `STEADY`: each stage has one micro-batch forward, hands it on, and has one backward, as if
-        the pipeline had been full for ever; `PIPELINED`: all micro-batches of a step.
+        the pipeline had been full for ever; or one of `schedules`: all micro-batches of a step.
     micro_batches, model_chunks : int
         Of a step; of a stage, interleaved. 1 and 1 if steady.
     overlap : str
-        `COMPUTE`, as in the source: gradients are reduced beside the arithmetic of the backward
-        pass, and what that pass sends comes after both. `PASS`: chunk by chunk as the pass goes
-        on, beside all of it.
+        `COMPUTE`, as in the source and for steady steps alone: gradients are reduced beside the
+        arithmetic of the backward pass, and what that pass sends comes after both. `PASS`: chunk by
+        chunk as the pass goes on, beside all of it. `NOTHING`: after it.
     chunks : int
         Parts in which gradients are reduced; with `PASS` the backward pass has so many too.
-    experts : int
-        Members of a rack that exchange tokens, in groups of so many; 1: nobody does.
-    weights : str
-        `WHOLE`: what is reduced is gathered again, once in a step. `SHARDED`: weights are gathered
-        for the forward and for the backward pass, beside the arithmetic of these, and gradients
-        are scattered only (ZeRO stage 3). Steady steps with the overlap `COMPUTE` alone.
+    experts, context : int
+        Replicas that exchange tokens, and that share a sequence, in groups of so many neighbours,
+        counted rack by rack; 1: nobody does.
+    zero : int
+        0: gradients are reduced and gathered again, once in a step. 1 and 2: weights are gathered
+        in their place. 3: weights are gathered for each forward and each backward pass, beside the
+        arithmetic of these, and gradients are scattered only.
     """
 
     shape: Shape
@@ -74,7 +89,8 @@ class Plan:
     overlap: str = COMPUTE
     chunks: int = 16
     experts: int = 1
-    weights: str = WHOLE
+    context: int = 1
+    zero: int = 0
 
 
 def build(plan: Plan) -> TaskGraph:
@@ -83,7 +99,7 @@ def build(plan: Plan) -> TaskGraph:
     Devices are counted rack by rack; the racks of one replica of the pipeline follow each other.
     """
     step = _Step(plan)
-    return step.steady() if plan.schedule == STEADY else step.pipelined()
+    return step.steady() if plan.schedule == STEADY else step.scheduled()
 
 
 class _Step:
@@ -96,6 +112,8 @@ class _Step:
         within = np.arange(members * tensor).reshape(members, tensor)
         #: stages x peers x members x tensor
         self.devices = racks[:, :, None, None] * members * tensor + within
+        #: Of each stage, when each of its rings of gradients is free.
+        self.reduced: list[dict[int, Rows]] = [{} for _ in range(stages)]
 
     def steady(self) -> TaskGraph:
         """Return a step in which every stage does the same at the same time."""
@@ -107,7 +125,7 @@ class _Step:
             if self.plan.overlap == PASS:
                 back.append(self._backward_with_gradients(stage, came[stage]))
                 continue
-            chains = GATHER + SCATTER if self.plan.weights == SHARDED else SCATTER + GATHER
+            chains = GATHER + SCATTER if self.plan.zero == SHARDED else SCATTER + GATHER
             sent = self._chain(stage, [came[stage]] * self.plan.chunks, chains)
             done = self._beside(stage, BACKWARD, came[stage], sent)
             back.append(done)
@@ -116,8 +134,11 @@ class _Step:
 
     def _forward(self, stage: int) -> Rows:
         """Add a forward pass; sharded weights come beside the arithmetic of the one before."""
-        if self.plan.weights == WHOLE:
-            return self._pass(stage, FORWARD, None)
+        if self.plan.zero != SHARDED:
+            halves, done = HALVES * self.plan.layers, None
+            for index in range(halves):
+                done = self._half(stage, Pass(FORWARD, 0), index, halves, done)
+            return done
         began = self.built.barrier(self.devices[stage], FORWARD)
         came = self._chain(stage, [began] * self.plan.chunks, GATHER)
         return self._beside(stage, FORWARD, began, came)
@@ -128,7 +149,9 @@ class _Step:
         done = self._join(stage, lane, computed, sent)
         for half in range(HALVES * self.plan.layers):
             if self._is_feed_forward(lane, half):  # tokens go out and come back
-                done = self._exchange(stage, self._exchange(stage, done))
+                done = self._exchange(stage, self._exchange(stage, done), back=True)
+            else:
+                done = self._share(stage, lane, done)
             done = self._tensor(stage, done)
         return done
 
@@ -136,60 +159,87 @@ class _Step:
     def _is_feed_forward(lane: str, half: int) -> bool:
         return half % HALVES == (1 if lane == FORWARD else 0)
 
-    def pipelined(self) -> TaskGraph:
-        """Return a step of all micro-batches, in the order of 1F1B on each stage."""
-        plan = self.plan
-        stages, total = plan.shape.stages, plan.shape.stages * plan.model_chunks
-        orders = [
-            one_forward_one_backward(stage, stages, plan.micro_batches, plan.model_chunks)
-            for stage in range(stages)
-        ]
-        came: dict[tuple[int, bool, int], Rows] = {}  # position, backward, micro-batch
+    def scheduled(self) -> TaskGraph:
+        """Return a step of all micro-batches, in the order of its schedule on each stage."""
+        plan, stages = self.plan, self.plan.shape.stages
+        found = schedule(plan.schedule, stages, plan.micro_batches, plan.model_chunks)
+        came: dict[tuple, Rows] = {}
         last: list[Rows | None] = [None] * stages
-        at = [0] * stages
-        while any(at[stage] < len(orders[stage]) for stage in range(stages)):
-            moved = False
-            for stage in range(stages):
-                if at[stage] == len(orders[stage]):
-                    continue
-                one = orders[stage][at[stage]]
-                position = one.chunk * stages + stage
-                first = 0 if not one.backward else total - 1
-                if position != first and (position, one.backward, one.micro_batch) not in came:
-                    continue
-                given = came.pop((position, one.backward, one.micro_batch), None)
-                is_last = at[stage] + 1 == len(orders[stage])
-                done = self._one(stage, one, given, last[stage], is_last)
-                self._send_on(one, position, done, came)
-                last[stage], moved = done, True
-                at[stage] += 1
-            assert moved, "the passes of a schedule wait for each other"
+        at, waiting = [0] * stages, list(range(stages))
+        while waiting:
+            stage = waiting.pop()
+            order = found.orders[stage]
+            while at[stage] < len(order):
+                group = order[at[stage] :][: 1 + order[at[stage]].paired]
+                keys = [(stage, one.lane, one.chunk, one.micro_batch) for one in group]
+                needed = [found.waits(stage, one) for one in group]
+                if any(need and key not in came for need, key in zip(needed, keys, strict=True)):
+                    break
+                given = [came.get(key) if need else None
+                         for need, key in zip(needed, keys, strict=True)]  # fmt: skip
+                last[stage], sent = self._group(stage, found, group, given, last[stage])
+                came |= sent
+                waiting += [key[0] for key in sent]
+                at[stage] += len(group)
+        if any(n < len(order) for n, order in zip(at, found.orders, strict=True)):
+            raise TheoryError(TANGLED)
         return self.built.graph()
 
-    def _one(self, stage: int, one: Pass, came: Rows | None, last: Rows | None, is_last: bool):
-        """Add a pass after what came and after the pass before it; reduce gradients in the last."""
-        lane = BACKWARD if one.backward else FORWARD
-        given = [rows for rows in (came, last) if rows is not None]
-        after = self._join(stage, lane, *given) if given else None
-        if is_last:
-            return self._backward_with_gradients(stage, after)
-        return self._pass(stage, lane, after)
+    def _group(
+        self, stage: int, found: Schedule, group: tuple[Pass, ...], given: list[Rows | None],
+        last: Rows | None,
+    ) -> tuple[Rows, dict[tuple, Rows]]:  # fmt: skip
+        """Add a pass, or two in turn; return when both are done, and what they hand on.
 
-    def _send_on(self, one: Pass, position: int, done: Rows, came: dict) -> None:
-        """Hand a micro-batch on to the model chunk that comes next, if there is one."""
-        stages = self.plan.shape.stages
-        to = position + (-1 if one.backward else 1)
-        if not 0 <= to < stages * self.plan.model_chunks:
-            return
-        if stages == 1:
-            came[to, one.backward, one.micro_batch] = done
-            return
+        A pass hands on before gradients are reduced, and nobody waits for these.
+        """
+        after: list[Rows | None] = []
+        for one, came in zip(group, given, strict=True):
+            rows = [each for each in (came, last) if each is not None]
+            after.append(self._join(stage, one.lane, *rows) if rows else None)
+        began, ready = list(after), [[] for _ in group]
+        total = HALVES * self.plan.layers
+        for index in range(total):
+            for which, one in enumerate(group):
+                after[which] = self._half(
+                    stage, one, index, total, after[which],
+                    ready[which] if found.is_last(stage, one) else None,
+                )  # fmt: skip
+        sent = {}
+        for which, one in enumerate(group):
+            if self.plan.zero == SHARDED and one.kind != WEIGHT:
+                after[which] = self._with_weights(stage, one.lane, began[which], after[which])
+            to = found.following(stage, one)
+            if to is not None:
+                key = (to[0], one.lane, to[1], one.micro_batch)
+                sent[key] = self._hand_over(stage, to[0], after[which])
+            if found.is_last(stage, one):
+                self._reduce(stage, ready[which], after[which])
+        done = after[0] if len(group) == 1 else self._join(stage, group[0].lane, *after)
+        return done, sent
+
+    def _hand_over(self, stage: int, to: int, done: Rows) -> Rows:
+        """Send a micro-batch on."""
+        if stage == to:
+            return done
         sent = self.built.message(
-            self.devices[position % stages], self.devices[to % stages],
-            self.plan.amounts.pipeline_bytes, PIPELINE,
-        )  # fmt: skip
+            self.devices[stage], self.devices[to], self.plan.amounts.pipeline_bytes, PIPELINE
+        )
         self.built.wait(sent, done)
-        came[to, one.backward, one.micro_batch] = sent
+        return sent
+
+    def _with_weights(self, stage: int, lane: str, began: Rows | None, done: Rows) -> Rows:
+        """Add weights that come beside a pass."""
+        if began is None:
+            began = self.built.barrier(self.devices[stage], lane)
+        return self._join(stage, lane, done, self._chain(stage, [began] * self.plan.chunks, GATHER))
+
+    def _reduce(self, stage: int, ready: list[Rows], done: Rows) -> None:
+        """Reduce the gradients of a model chunk, behind those of the stage's others."""
+        if self.plan.overlap == NOTHING:
+            ready = [done] * self.plan.chunks
+        rings = SCATTER if self.plan.zero == SHARDED else SCATTER + GATHER
+        self._chain(stage, ready, rings, self.reduced[stage])
 
     def _hand_on(self, done: list[Rows], step: int) -> list[Rows]:
         """Send from each stage to the next one around; return what each stage has then."""
@@ -206,33 +256,29 @@ class _Step:
             came[to] = sent
         return [self._join(stage, PIPELINE, done[stage], came[stage]) for stage in range(stages)]
 
-    def _pass(self, stage: int, lane: str, after: Rows | None) -> Rows:
-        """Add all halves of all layers, each with its all-reduce."""
-        halves = HALVES * self.plan.layers
-        for index in range(halves):
-            after = self._half(stage, lane, index, halves, after)
-        return after
-
     def _half(
-        self, stage: int, lane: str, index: int, halves: int, after: Rows | None,
+        self, stage: int, one: Pass, index: int, halves: int, after: Rows | None,
         ready: list[Rows] | None = None,
     ) -> Rows:  # fmt: skip
         """Add half a layer; with `ready`, chunk by chunk of its gradients, which are put there."""
-        total_ps, parts = self._duration_ps(lane), halves
+        total_ps, parts = self._duration_ps(one.kind), halves
         mine = [index]
         if ready is not None:
             parts = max(halves, self.plan.chunks)
             mine = list(range(parts * index // halves, parts * (index + 1) // halves))
-        is_feed_forward = self._is_feed_forward(lane, index)
-        if is_feed_forward:
-            after = self._exchange(stage, after)
+        is_feed_forward = self._is_feed_forward(one.lane, index)
+        if one.kind != WEIGHT:
+            after = (self._exchange(stage, after) if is_feed_forward
+                     else self._share(stage, one.lane, after))  # fmt: skip
         for part in mine:
             own_ps = total_ps * (part + 1) // parts - total_ps * part // parts
-            after = self._compute(stage, lane, own_ps, after)
+            after = self._compute(stage, one.lane, own_ps, after)
             if ready is not None and len(ready) < self.plan.chunks * (part + 1) // parts:
                 ready.append(after)
+        if one.kind == WEIGHT:
+            return after
         if is_feed_forward:
-            after = self._exchange(stage, after)
+            after = self._exchange(stage, after, back=True)
         return self._tensor(stage, after)
 
     def _backward_with_gradients(self, stage: int, after: Rows | None) -> Rows:
@@ -240,22 +286,31 @@ class _Step:
         halves = HALVES * self.plan.layers
         ready: list[Rows] = []
         for index in range(halves):
-            after = self._half(stage, BACKWARD, index, halves, after, ready)
+            after = self._half(stage, Pass(BACKWARD, 0), index, halves, after, ready)
         return self._join(stage, BACKWARD, after, self._chain(stage, ready, SCATTER + GATHER))
 
-    def _chain(self, stage: int, ready: list[Rows], rings: tuple) -> Rows:
-        """Add rings for each chunk, one after the other; `ready` is when each chunk may begin."""
-        plan, sharded = self.plan, self.plan.weights == SHARDED
-        gradients = {"rack": plan.amounts.rack_bytes, "rail": plan.amounts.rail_bytes}
-        weights = {"rack": plan.amounts.weight_rack_bytes, "rail": plan.amounts.weight_rail_bytes}
-        before: list[Rows | None] = [None] * len(rings)
+    def _chain(
+        self, stage: int, ready: list[Rows], rings: tuple, free: dict[int, Rows] | None = None
+    ) -> Rows:
+        """Add rings for each chunk, one after the other.
+
+        Parameters
+        ----------
+        ready : list of Rows
+            When each chunk may begin.
+        free : dict
+            By ring, what it has to end before; it is put there for those that come later.
+        """
+        free = {} if free is None else free
         for rows in ready:
             for index, (where, operation, lane) in enumerate(rings):
-                if before[index] is not None:
-                    rows = self._join(stage, lane, rows, before[index])
-                size = (weights if sharded and operation == "all_gather" else gradients)[where]
-                rows = self._ring(stage, where, operation, size // plan.chunks, rows, lane)
-                before[index] = rows
+                size = self.plan.amounts.reduced_bytes(where, operation, self.plan.zero)
+                if self._members(stage, where) == 1:
+                    continue
+                if index in free:
+                    rows = self._join(stage, lane, rows, free[index])
+                rows = self._ring(stage, where, operation, size // self.plan.chunks, rows, lane)
+                free[index] = rows
         return rows
 
     def _tensor(self, stage: int, after: Rows) -> Rows:
@@ -266,34 +321,71 @@ class _Step:
     def _ring(
         self, stage: int, where: str, operation: str, size_bytes: int, after: Rows, lane: str
     ) -> Rows:
-        """Add a ring in each group: of a rack's members, a rail's peers, or a tensor group."""
-        axis = {"rail": 0, "rack": 1, "group": 2}[where]
-        members = self.devices[stage].shape[axis]
+        """Add a ring in each group of devices that share something."""
+        members = self._members(stage, where)
         if members == 1:
             return after
         messages = ring.graph(Call(operation, members, size_bytes), ring.Params())
-        return self._among(stage, axis, members, messages, after, lane)
+        return self._among(stage, where, messages, after, lane)
 
-    def _exchange(self, stage: int, after: Rows | None) -> Rows | None:
+    def _exchange(self, stage: int, after: Rows | None, back: bool = False) -> Rows | None:
         """Add the all-to-all in which tokens go to their experts, or come back."""
         experts = self.plan.experts
         if experts == 1:
             return after
         if after is None:
             after = self.built.barrier(self.devices[stage], EXPERT)
-        size_bytes = -(-self.plan.amounts.expert_bytes // experts) * experts
-        params = direct.Params()
-        messages = direct.graph(Call("all_to_all", experts, size_bytes), params)
-        return self._among(stage, 1, experts, messages, after, EXPERT)
+        amounts = self.plan.amounts
+        size = amounts.combine_bytes if back else amounts.expert_bytes
+        call = Call("all_to_all", experts, -(-size // experts) * experts)
+        messages = direct.graph(call, direct.Params())
+        return self._among(stage, "experts", messages, after, EXPERT)
 
-    def _among(self, stage: int, axis: int, ranks: int, messages, after: Rows, lane: str) -> Rows:
-        """Add a collective among devices that lie along an axis, in groups of `ranks`."""
-        devices = np.moveaxis(self.devices[stage], axis, -1)
-        begin = np.moveaxis(after, axis, -1)
-        done = self.built.collective(
-            messages, devices.reshape(-1, ranks), begin.reshape(-1, ranks), lane
-        )
-        return np.moveaxis(done.reshape(devices.shape), -1, axis)
+    def _share(self, stage: int, lane: str, after: Rows | None) -> Rows | None:
+        """Add the all-gather of keys and values before attention, and of these their gradients."""
+        if self.plan.context == 1:
+            return after
+        if after is None:
+            after = self.built.barrier(self.devices[stage], CONTEXT)
+        operations = ("all_gather",) if lane == FORWARD else ("all_gather", "reduce_scatter")
+        for operation in operations:
+            size = self.plan.amounts.context_bytes
+            after = self._ring(stage, "context", operation, size, after, CONTEXT)
+        return after
+
+    def _members(self, stage: int, where: str) -> int:
+        """Return how many devices a group has."""
+        return self._grouped(self.devices[stage], where).shape[-1]
+
+    def _grouped(self, rows: np.ndarray, where: str) -> np.ndarray:
+        """Return rows of a stage, peers x members x tensor, as groups of devices, one each.
+
+        Groups are tensor-parallel ones; members of a rack; peers of a rail; neighbours among the
+        replicas that share experts or a sequence; replicas of the same experts.
+        """
+        peers, members, tensor = rows.shape
+        if where == "group":
+            return rows.reshape(-1, tensor)
+        if where == "rack":
+            return np.moveaxis(rows, 1, -1).reshape(-1, members)
+        if where == "rail":
+            return np.moveaxis(rows, 0, -1).reshape(-1, peers)
+        number = self.plan.context if where == "context" else self.plan.experts
+        by_group = rows.reshape(-1, number, tensor)
+        if where == "routed":
+            if number == 1:
+                return rows.reshape(-1, 1)
+            return np.moveaxis(by_group, 0, -1).reshape(-1, len(by_group))
+        return np.moveaxis(by_group, 1, -1).reshape(-1, number)
+
+    def _among(self, stage: int, where: str, messages, after: Rows, lane: str) -> Rows:
+        """Add a collective in each group of devices."""
+        devices = self.devices[stage]
+        order = self._grouped(np.arange(devices.size).reshape(devices.shape), where)
+        done = self.built.collective(messages, devices.ravel()[order], np.ravel(after)[order], lane)
+        rows = np.empty(devices.size, dtype=np.int64)
+        rows[order] = done
+        return rows.reshape(devices.shape)
 
     def _compute(self, stage: int, lane: str, duration_ps: int, after: Rows | None) -> Rows:
         rows = self.built.compute(self.devices[stage], duration_ps, lane)
@@ -307,8 +399,11 @@ class _Step:
             self.built.wait(joined, each)
         return joined
 
-    def _duration_ps(self, lane: str) -> int:
+    def _duration_ps(self, kind: str) -> int:
         """Return the arithmetic of one pass through one model chunk of a stage [ps]."""
         amounts = self.plan.amounts
-        layer_ps = amounts.forward_ps if lane == FORWARD else amounts.backward_ps
-        return layer_ps * self.plan.layers
+        if kind == FORWARD:
+            return amounts.forward_ps * self.plan.layers
+        whole_ps = amounts.backward_ps * self.plan.layers
+        weight_ps = whole_ps // 2
+        return {WEIGHT: weight_ps, INPUT: whole_ps - weight_ps}.get(kind, whole_ps)

@@ -6,6 +6,7 @@ pipeline follow each other. `divide` makes all work and all bytes smaller; what 
 collective does not depend on how many take part.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.errors import PyorchError
+from pyorch.errors import PyorchError, TheoryError
 from pyorch.spec.fields import Closed, Count, FieldError, TimePs
 from pyorch.spec.limits import (
     LARGEST_MESSAGE_BYTES,
@@ -24,6 +25,8 @@ from pyorch.spec.limits import (
 )
 from pyorch.spec.network import Columns, Network
 from pyorch.theory import preset
+from pyorch.theory.preset_schema import Schedule
+from pyorch.theory.schedules import SCHEDULES, STEADY, schedule
 from pyorch.training import graph, step, tables
 from pyorch.training.plan import Amounts, Shape, amounts
 from pyorch.workload._hosts import hosts
@@ -36,9 +39,10 @@ Index = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
 class Params(Closed):
     """Who trains what, in which order, and on which hosts.
 
-    Devices are hosts in their order from `first_host` on, or at random; `replaced` has pairs of a
-    device and the host that has taken its place. `amounts` are found when the preset is read; a
-    scenario does not give them.
+    The order of passes, micro-batches, model chunks, and what replicas share are those of the
+    preset, unless they are given. Devices are hosts in their order from `first_host` on, or at
+    random; `replaced` has pairs of a device and the host that has taken its place. `amounts` are
+    found when the preset is read; a scenario does not give them.
     """
 
     preset: Annotated[str, Field(max_length=LONGEST_TEXT)]
@@ -48,13 +52,14 @@ class Params(Closed):
     tensor: Count = 1
     divide: Count = 1
     layers: Count = 1
-    schedule: Literal["steady", "1f1b"] = "steady"
-    micro_batches: Count = 1
-    model_chunks: Count = 1
-    overlap: Literal["compute", "pass"] = "compute"
+    schedule: Schedule
+    micro_batches: Count
+    model_chunks: Count
+    overlap: Literal["none", "compute", "pass"]
     chunks: Count = 16
-    experts: Count = 1
-    weights: Literal["whole", "sharded"] = "whole"
+    experts: Count
+    context: Count
+    zero: Annotated[int, Field(strict=True, ge=0, le=3)]
     placement: Literal["packed", "random"] = "packed"
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     replaced: tuple[tuple[Index, Index], ...] = ()
@@ -73,36 +78,38 @@ class Params(Closed):
             raise FieldError("amounts", "follow from the preset. Leave it out; copy the preset.")
         fields = cls.model_fields
         numbers = {n: given.get(n, fields[n].default) for n in (*Shape._fields, *_NUMBERS)}
-        if not all(type(value) is int and value > 0 for value in numbers.values()):
-            return {**given, "amounts": {}}  # the fields say what is wrong
-        return {**given, "amounts": _amounts(given, numbers, context.get("folder", Path()))}
+        plain = [value for n, value in given.items() if n in ("experts", "context")]
+        if not isinstance(given.get("preset"), str) or not all(
+            type(value) is int and value > 0 for value in (*numbers.values(), *plain)
+        ):
+            # The fields say what is wrong.
+            return _DEFAULTS | given | {"amounts": {}}
+        return _filled(given, numbers, context.get("folder", Path()))
 
     @model_validator(mode="after")
     def _fits(self) -> "Params":
         """Refuse what contradicts itself."""
         if set(self.amounts) != set(Amounts._fields):
             raise FieldError("amounts", f"are {', '.join(Amounts._fields)}.")
-        if self.schedule == "steady" and (self.micro_batches, self.model_chunks) != (1, 1):
+        steady = self.schedule == STEADY
+        if steady and (self.micro_batches, self.model_chunks) != (1, 1):
             key = "micro_batches" if self.micro_batches != 1 else "model_chunks"
             raise FieldError(
                 key, "a steady step has one micro-batch and one model chunk. Write"
-                " schedule: 1f1b for more.",
+                f" schedule: {', '.join(SCHEDULES)} for more.",
             )  # fmt: skip
-        if self.weights == "sharded" and (self.schedule, self.overlap) != ("steady", "compute"):
-            raise FieldError(
-                "weights", f"sharded with schedule: {self.schedule} and overlap: {self.overlap}."
-                " Write schedule: steady and overlap: compute, or weights: whole.",
-            )  # fmt: skip
-        if self.model_chunks > 1 and self.micro_batches % self.stages:
-            raise FieldError(
-                "micro_batches", f"{self.micro_batches} are no multiple of {self.stages} stages, as"
-                " interleaving wants.",
-            )  # fmt: skip
-        if self.members % self.experts:
-            raise FieldError(
-                "experts", f"{self.members} members of a rack are not groups of {self.experts}."
-                " Write a divisor, or 1 for no exchange of tokens.",
-            )  # fmt: skip
+        if (self.overlap == "compute") > steady or (self.overlap == "none" and steady):
+            allowed = "compute or pass" if steady else "pass or none"
+            raise FieldError("overlap", f"{self.overlap} with schedule: {self.schedule}. Write"
+                             f" {allowed}.")  # fmt: skip
+        if steady and self.zero == step.SHARDED and self.overlap != "compute":
+            raise FieldError("zero", "3 with schedule: steady wants overlap: compute.")
+        if not steady:
+            try:
+                schedule(self.schedule, self.stages, self.micro_batches, self.model_chunks)
+            except TheoryError as error:
+                raise FieldError("schedule", str(error)) from None
+        _check_groups(vars(self), vars(self))
         check_placement(self.placement, 0, self.first_host)
         devices = _shape(self).devices
         if unknown := [device for device, _ in self.replaced if device >= devices]:
@@ -112,23 +119,56 @@ class Params(Closed):
         return self
 
 
+def _check_groups(given: dict[str, Any], shape: dict[str, Any]) -> None:
+    """Raise FieldError unless the replicas of a stage are groups that share something."""
+    peers, members = shape["peers"], shape["members"]
+    for key in ("experts", "context"):
+        if peers * members % given[key]:
+            raise FieldError(
+                key, f"{peers} peers x {members} members are not groups of {given[key]}. Write a"
+                " divisor, or 1 for none.",
+            )  # fmt: skip
+
+
 #: Beside its shape, what the amounts of a step depend on.
-_NUMBERS = ("divide", "layers", "model_chunks", "chunks")
+_NUMBERS = ("divide", "layers", "chunks")
+#: What a preset says of a step, for those that cannot be read.
+_DEFAULTS = {
+    "schedule": STEADY, "micro_batches": 1, "model_chunks": 1, "overlap": "compute", "experts": 1,
+    "context": 1, "zero": 0,
+}  # fmt: skip
 
 
-def _amounts(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, int]:
-    name = given.get("preset")
-    if not isinstance(name, str):
-        return {}
+def _filled(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, Any]:
+    """Return parameters with what the preset says where they say nothing."""
+    name = given["preset"]
     if Path(name).suffix in (".yaml", ".yml"):
         name = str(folder / name)
     try:
         setup = preset.training(name).setup
-        shape = Shape(*(numbers[field] for field in Shape._fields))
-        layers = numbers["layers"] * numbers["model_chunks"]
-        return amounts(setup, shape, numbers["divide"], layers, numbers["chunks"])._asdict()
     except PyorchError as error:
         raise FieldError("preset", str(error)) from None
+    degrees = setup.degrees
+    order = given.get("schedule", degrees.schedule)
+    of_preset = order == degrees.schedule
+    whole = {
+        "schedule": degrees.schedule,
+        "micro_batches": setup.job.micro_batches if of_preset else 1,
+        "model_chunks": degrees.virtual_stages if of_preset else 1,
+        "overlap": "compute" if order == STEADY else "pass",
+        "experts": degrees.experts,
+        "context": degrees.context,
+        "zero": degrees.zero,
+    } | given
+    _check_groups(whole, numbers)
+    try:
+        shared = {key: whole[key] for key in ("experts", "context")}
+        setup = replace(setup, degrees=replace(degrees, **shared))
+        shape = Shape(*(numbers[field] for field in Shape._fields))
+        found = amounts(setup, shape, numbers["divide"], numbers["layers"], numbers["chunks"])
+    except PyorchError as error:
+        raise FieldError("preset", str(error)) from None
+    return whole | {"amounts": found._asdict()}
 
 
 def check(params: Params, network: Network, stop_ps: int) -> None:
@@ -212,7 +252,7 @@ def plan_of(params: Params) -> step.Plan:
     """Return what is done in the step."""
     names = (
         "layers", "schedule", "micro_batches", "model_chunks", "overlap", "chunks", "experts",
-        "weights",
+        "context", "zero",
     )  # fmt: skip
     return step.Plan(
         _shape(params), Amounts(**params.amounts), **{name: getattr(params, name) for name in names}

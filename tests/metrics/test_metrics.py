@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every metric against hand-computed tables; and no number where a flow is missing."""
 
+import math
 import re
 
 import numpy as np
@@ -96,6 +97,27 @@ def test_the_slowest_flow_waited_for_bytes_for_pauses_or_for_nothing():
     shares = row[["busy_share", "paused_share", "starved_share"]].tolist()
     assert shares == pytest.approx([0.16, 0.4, 0.44])
     assert row["fabric_paused_share"] == pytest.approx(0.16)
+
+
+def test_the_slowest_flow_of_a_network_without_links_between_switches_has_no_share_of_them():
+    # Alone on each of its links: of equal loads the first, the one of its host, is taken.
+    paths = [*through(0, 6), *through(1, 7), *through(2, 6), *through(3, 7)]
+    ports = {"node": [1], "peer": [4], "rate_bps": [800 * 10**9], "sent_bytes": [40_000],
+             "paused_ps": [1_000_000]}  # fmt: skip
+    run = run_of([500_000, 2_000_000, 300_000, 300_000], paths, ports)
+    run._tables["summary"] = pd.DataFrame({"now_ps": [2_500_000]})
+    row = measure("slowest", run).iloc[0]
+
+    assert (row["link_hop"], row["paused_share"]) == (0, 0.4)
+    assert math.isnan(row["fabric_paused_share"])
+
+
+def test_a_run_with_a_controller_can_be_asked_for_it_and_no_other():
+    refusal = plugins.load("pyorch.metrics", "wan_control").refusal
+    with_one = {"control": {"controller": "max_min"}}
+    assert refusal({"workload": [{"type": "single"}, with_one]}) == ""
+    for workload in ([{"type": "single"}], [{"control": None}], [{"control": {}}]):
+        assert refusal({"workload": workload}).startswith("no controller has looked at it.")
 
 
 def test_a_sprayed_run_has_no_fluid_rows():

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from pyorch.cli.theory import design as commands
 from pyorch.errors import TheoryError
-from pyorch.theory import design, exposed, parallelism, preset
+from pyorch.theory import design, exposed, full_step, parallelism, preset
 from pyorch.theory.full_step import Fabric
 
 
@@ -57,6 +57,79 @@ def test_the_frontier_has_what_nothing_beats(setup):
         assert one in best or any(o.usd <= one.usd and o.share <= one.share for o in best)
     assert design.cheapest(best, 0.05).fabric.oversubscription == 2.0
     assert design.cheapest(best, 0.01) is None
+
+
+def test_ratios_of_each_tier_divide_what_lies_above_it():
+    # By hand: 16,384 hosts on chips of 32 ports, no rails: four tiers of 16 ports each way. With
+    # (1, 7) the second tier has a seventh of its uplinks, and all above has that: H cables below,
+    # H / 7 twice above. Chips: 2 H / 32 at the edge and in the second tier, 2 H / 7 / 32 in the
+    # third and H / 7 / 32 at the top. Watts by the same counts.
+    job = preset.training("llama3-405b").setup
+    prices = design.Prices(1000.0, 10_000.0, 10.0, 300.0)
+    found = design.score(job, Fabric(32, 1, 1, 1.0, upper=(7.0,)), prices)
+    hosts = 16_384
+
+    assert found.tiers == 4
+    assert found.cables == pytest.approx(hosts * (1 + 2 / 7))
+    assert found.chips == pytest.approx((2 * hosts * (2 + 1 / 7) + hosts / 7) / 32)
+    assert found.usd == pytest.approx(2000 * found.cables + 10_000 * found.chips)
+    assert found.watt == pytest.approx(20 * found.cables + 300 * found.chips)
+    # Edges and ratios in one place or spread over two tiers: the same above both.
+    edge = design.score(job, Fabric(32, 1, 1, 7.0))
+    assert edge.cables == pytest.approx(3 * hosts / 7) and edge.share >= found.share
+
+
+def test_fluid_and_closed_form_slow_down_alike_above_a_thinned_tier():
+    # Racks of a stage are 16 apart and a rail has 2048 hosts on chips of 8 ports: with (1, 2) what
+    # leaves a group of 16 has half the links, for the reduction among racks twice the time. Four
+    # ports below an edge: a ring's messages all leave it.
+    job = preset.training("llama3-405b").setup
+    phase = next(p for p in full_step.phases(job) if p.name == "dp2")
+    whole, half = (
+        full_step.solve(job, Fabric(8, 1, 8, 1.0, upper=upper), phase) for upper in ((), (2.0,))
+    )
+    wire = Fabric(8).framing.message_wire_bytes(phase.message_bytes)
+    assert half.longest_ps - whole.longest_ps == pytest.approx(wire * 8e12 / 400e9, rel=1e-6)
+    assert design._rate_share(Fabric(8, 1, 8, 1.0, upper=(2.0,)), 16, 6) == 0.5
+
+
+def test_a_network_of_two_tiers_has_one_ratio():
+    job = preset.training("llama3-405b").setup
+    with pytest.raises(TheoryError, match="2 tiers have 1 ratios of oversubscription between"):
+        design.score(job, Fabric(64, 4, 8, 1.0, upper=(7.0,)))
+    assert len(design.designs(job, 64, (4,), (8,), (1.0, (1.0, 7.0)))) == 1
+
+
+def test_remedies_are_those_that_the_job_allows_and_say_what_it_would_be():
+    job = preset.training("llama3-405b").setup
+    found = {one.change: one.share for one in design.remedies(job)}
+    # Half the tensor degree does not fit 80 GB.
+    assert list(found) == [
+        "scale-up at twice the rate", "scale-out NICs at twice the rate",
+        "twice the micro-batches",
+    ]  # fmt: skip
+    faster = preset.training("llama3-405b", [("network.scale_up", "7.2 Tb/s")]).setup
+    assert found["scale-up at twice the rate"] == exposed.expose_setup(faster).share
+    more = preset.training("llama3-405b", [("job.micro_batches", 32)]).setup
+    assert found["twice the micro-batches"] == exposed.expose_setup(more).share
+
+
+def test_a_target_that_no_network_meets_says_what_would(tmp_path):
+    import typer
+
+    app = typer.Typer()
+    app.command()(commands.choose)
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("kind: prices\ntransceiver: 500 USD\nchip_power: 300 W\n")
+    options = ["--no-fluid", "--planes", "4", "--rails", "8", "--prices", str(prices)]
+    done = CliRunner().invoke(app, ["llama3-405b", "--exposed", "10%", *options])
+    assert "At most 10 %: none." in done.output
+    assert "tensor 9.6 %, pipeline 2.8 %, data 0.4 %" in done.output
+    assert "Would: scale-up at twice the rate (8.3 %); scale-out NICs" in done.output
+    assert "not enough" in done.output
+
+    wrong = CliRunner().invoke(app, ["llama3-405b", "--oversubscription", "1:7", *options])
+    assert "1:7: write a ratio, or one of each tier" in str(wrong.exception)
 
 
 @pytest.mark.parametrize(("text", "share"), [("5%", 0.05), ("0.05", 0.05), (" 12.5 %", 0.125)])

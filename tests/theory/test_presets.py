@@ -6,11 +6,11 @@ import re
 import pytest
 
 from pyorch.errors import PyorchError, SpecError, TheoryError
-from pyorch.theory import exposed, preset
+from pyorch.theory import exposed, inference, preset
 
 
 def test_every_preset_can_be_read_as_its_kind():
-    assert preset.names("training") == ["dense-100t", "llama3-70b", "moe-100t"]
+    assert {"dense-100t", "moe-100t", "llama3-405b", "deepseek-v3"} < set(preset.names("training"))
     assert preset.names("inference") == ["inference-120b"]
     assert preset.names("site") == ["site-100b-usd"]
     for name in preset.names("training"):
@@ -101,7 +101,8 @@ DOES_NOT_FIT = [
     (
         [("parallelism.tensor", 9)],
         "the model does not fit: 1 layer(s) over 9 devices take 326.8 GB per device, of which"
-        " 192.0 GB are usable. Raise the tensor degree, or take fewer layers per stage.",
+        " 192.0 GB are usable. Raise the tensor degree, take fewer layers per stage, recompute, or"
+        " shard.",
     ),
     (
         [("parallelism.tensor", 80)],
@@ -130,7 +131,7 @@ def test_a_model_that_does_not_fit_says_by_how_much(sets, message):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dens-100t", "no preset 'dens-100t'. There are dense-100t, inference-120b,"),
+        ("dens-100t", "no preset 'dens-100t'. There are deepseek-v3, dense-100t,"),
         ("dens-100t", "or give the path of a .yaml file. Did you mean dense-100t?"),
         ("mine.yaml", "mine.yaml: there is no such file."),
         ("inference-120b", "inference-120b.yaml: kind: this is 'inference', and 'training' is"),
@@ -188,3 +189,20 @@ def test_a_missing_section_is_named(tmp_path):
 
     with pytest.raises(SpecError, match="users: this key is missing. Add it."):
         preset.inference(str(file))
+
+
+@pytest.mark.parametrize(
+    ("layers", "kv_elements", "gigabytes"),
+    [
+        # Llama 3 70B: 8 of 64 heads of 128; all 64 would be 21.5 GB. DeepSeek-V3: 512 + 64.
+        (80, 2 * 8 * 128, 2.684),
+        (80, None, 21.475),
+        (61, 512 + 64, 0.5757),
+    ],
+)
+def test_grouped_and_latent_attention_keep_less_of_a_prompt(layers, kv_elements, gigabytes):
+    sets = [("layers", layers), ("hidden", 8192), ("prompt_tokens", 8192)]
+    if kv_elements:
+        sets.append(("kv_elements", kv_elements))
+    service = preset.inference("inference-120b", sets)
+    assert inference.kv_cache_bytes(service) / 1e9 == pytest.approx(gigabytes, rel=1e-3)

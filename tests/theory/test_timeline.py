@@ -3,14 +3,11 @@
 
 import pytest
 
+from pyorch.errors import TheoryError
 from pyorch.theory import exposed, parallelism, preset
 from pyorch.theory.timeline import LANES, timeline
 
-CASES = [
-    (name, crossing_ps)
-    for name in ("dense-100t", "moe-100t", "llama3-70b")
-    for crossing_ps in (0.0, 500e9)
-]
+CASES = [(name, crossing_ps) for name in ("dense-100t", "moe-100t") for crossing_ps in (0.0, 500e9)]
 
 
 @pytest.mark.parametrize(("name", "crossing_ps"), CASES)
@@ -43,3 +40,9 @@ def test_without_a_crossing_its_lane_is_empty():
     got = timeline(parallelism.stage_times(preset.training("dense-100t").setup))
 
     assert "DP 3 exchange" not in {span.lane for span in got.spans}
+
+
+def test_a_step_of_many_micro_batches_has_no_such_timeline():
+    times = parallelism.stage_times(preset.training("llama3-70b").setup)
+    with pytest.raises(TheoryError, match="steady step of one micro-batch; this one is 1f1b"):
+        timeline(times)

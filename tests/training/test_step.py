@@ -6,11 +6,11 @@ import pytest
 
 from pyorch.theory import preset
 from pyorch.theory.chains import earliest_ends_ps
+from pyorch.theory.schedules import BACKWARD, STEADY, schedule
 from pyorch.training import COMPUTE, MESSAGE, check
 from pyorch.training.graph import stream_edges
 from pyorch.training.plan import Amounts, Shape, amounts
-from pyorch.training.schedule import bubble_share, one_forward_one_backward
-from pyorch.training.step import DATA, PASS, PIPELINED, SHARDED, STEADY, WHOLE, Plan, build
+from pyorch.training.step import DATA, PASS, Plan, build
 
 #: Even, because a pass is two computations.
 FORWARD_PS, BACKWARD_PS = 1000, 2000
@@ -33,23 +33,21 @@ def test_the_bubble_of_1f1b(stages, micro_batches):
     # Oracle: p-1 micro-batches go by before the last stage has begun, or after the first has its
     # gradients: a step takes (m + p - 1) (F + B), of which each device computes m (F + B).
     shape = Shape(stages, 1, 1, 1)
-    graph = build(Plan(shape, ONE, schedule=PIPELINED, micro_batches=micro_batches))
+    graph = build(Plan(shape, ONE, schedule="1f1b", micro_batches=micro_batches, overlap=PASS))
 
     each_ps = FORWARD_PS + BACKWARD_PS
     step_ps = ends_ps(graph).max()
     assert step_ps == (micro_batches + stages - 1) * each_ps
     busy_ps = np.bincount(graph.device, graph.duration_ps)
     assert busy_ps.tolist() == [micro_batches * each_ps] * stages
-    share = (stages - 1) / (micro_batches + stages - 1)
-    assert bubble_share(stages, micro_batches) == share
-    assert (step_ps - busy_ps[0]) / step_ps == pytest.approx(share, abs=1e-15)
 
 
 @pytest.mark.parametrize("stages, micro_batches, chunks", [(2, 4, 2), (4, 8, 2), (4, 4, 3)])
 def test_the_bubble_of_interleaved_stages(stages, micro_batches, chunks):
     # Oracle: Narayanan et al. 2021, section 2.2: the bubble is (p-1) (F + B) of one model chunk.
     shape = Shape(stages, 1, 1, 1)
-    plan = Plan(shape, ONE, schedule=PIPELINED, micro_batches=micro_batches, model_chunks=chunks)
+    plan = Plan(shape, ONE, schedule="interleaved", micro_batches=micro_batches,
+                model_chunks=chunks, overlap=PASS)  # fmt: skip
     graph = build(plan)
 
     each_ps = FORWARD_PS + BACKWARD_PS
@@ -60,8 +58,8 @@ def test_the_bubble_of_interleaved_stages(stages, micro_batches, chunks):
 
 def test_the_order_of_passes_by_hand():
     # Stage 0 of 2 with 3 micro-batches: one ahead, then one forward and one backward in turn.
-    order = one_forward_one_backward(0, 2, 3)
-    assert [(p.backward, p.micro_batch) for p in order] == [
+    order = schedule("1f1b", 2, 3).orders[0]
+    assert [(p.kind == BACKWARD, p.micro_batch) for p in order] == [
         (False, 0), (False, 1), (True, 0), (False, 2), (True, 1), (True, 2),
     ]  # fmt: skip
 
@@ -117,7 +115,7 @@ def test_a_smaller_step_sends_through_each_port_what_the_whole_one_does(name):
 def test_computations_of_a_device_follow_each_other_also_where_all_is_interleaved():
     shape = Shape(4, 2, 2, 2)
     given = amounts(preset.training("moe-100t").setup, shape, 10_000, chunks=4)
-    plan = Plan(shape, given, schedule=PIPELINED, micro_batches=8, model_chunks=2, overlap=PASS,
+    plan = Plan(shape, given, schedule="interleaved", micro_batches=8, model_chunks=2, overlap=PASS,
                 chunks=4, experts=2)  # fmt: skip
     graph = build(plan)
     ends = ends_ps(graph, message_ps=777)
@@ -138,10 +136,8 @@ def test_sharded_weights_are_three_times_the_parameters_on_every_link():
     half = same._replace(
         weight_rack_bytes=one.rack_bytes // 2, weight_rail_bytes=one.rail_bytes // 2
     )
-    for name, bytes_, weights in (
-        ("whole", same, WHOLE), ("sharded", same, SHARDED), ("half", half, SHARDED),
-    ):  # fmt: skip
-        graph = build(Plan(shape, bytes_, schedule=STEADY, chunks=4, weights=weights))
+    for name, bytes_, zero in (("whole", same, 0), ("sharded", same, 3), ("half", half, 3)):
+        graph = build(Plan(shape, bytes_, schedule=STEADY, chunks=4, zero=zero))
         check(graph)
         rows = (graph.kind == MESSAGE) & np.isin(graph.lane, [graph.lanes.index(d) for d in DATA])
         same_rack = graph.device // 2 == graph.peer // 2

@@ -78,7 +78,7 @@ def _compute() -> dict[str, float]:
         "p.comp.fwd_round": ahead_ps / MS,
         "p.comp.bwd": parallelism.stage_times(setup).backward_ps / MS,
         "p.comp.fwd_dense_rate": parallelism.forward_ps(replace(setup, cluster=dense_rate)) / MS,
-        "p.comp.fwd_noact": parallelism.forward_ps(_with_job(setup, recompute=False)) / MS,
+        "p.comp.fwd_noact": parallelism.forward_ps(_with_job(setup, recompute="none")) / MS,
         "p.comp.fwd_32768": parallelism.forward_ps(_with_job(setup, sequence_tokens=32768)) / MS,
     }
 
@@ -86,7 +86,7 @@ def _compute() -> dict[str, float]:
 def _recompute() -> dict[str, float]:
     setup = given.dense()
     tokens = setup.job.sequence_tokens
-    plain_ps = parallelism.forward_ps(_with_job(setup, recompute=False))
+    plain_ps = parallelism.forward_ps(_with_job(setup, recompute="none"))
     moe = given.moe().model
     # Over the matrices alone, forward and backward.
     moe_extra = _attention_again_flop(moe, tokens)
