@@ -15,8 +15,8 @@ EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
 SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery docs test test-slurm wheel battery drill partitions sanitize \
-        sanitize-threads bench clean
+.PHONY: help setup figures gallery docs test test-slurm wheel battery digests drill partitions \
+        sanitize sanitize-threads trust bench clean
 .DELETE_ON_ERROR:
 
 help:
@@ -27,11 +27,13 @@ help:
 	@echo "make test      run all tests"
 	@echo "make test-slurm  run the workflow on a Slurm of one node that this machine then is (root)"
 	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
-	@echo "make battery   refuse three thousand malformed scenarios, commands and files"
+	@echo "make battery   refuse four thousand malformed scenarios, commands and files"
 	@echo "make drill     kill a small workflow a hundred times and resume it"
+	@echo "make digests   edit every file of pyorch: just the runs that have used it are outdated"
 	@echo "make partitions  compare 200 random networks and scenarios in domains with the same in one"
 	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
 	@echo "make sanitize-threads  run the suite of domains with every access of threads watched"
+	@echo "make trust     battery, digests, drill, partitions and both sanitizers; one page: build/trust.md"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
 	@echo "make clean     remove .venv and build; results and figures stay"
 
@@ -63,6 +65,9 @@ wheel: setup
 battery: setup
 	@$(IN_VENV) PYORCH_BATTERY=all python -m pytest -n auto --maxprocesses 8 tests/battery
 
+digests: setup
+	@$(IN_VENV) PYORCH_DIGESTS=all python -m pytest -n auto --maxprocesses 8 tests/runs/test_origin.py
+
 drill: setup
 	@$(IN_VENV) python tests/drills/kill.py --count 100
 
@@ -90,6 +95,11 @@ sanitize: setup
 sanitize-threads: setup
 	@$(IN_VENV) $(THREADED) python -m pyorch.simulate.build --sanitize thread test-runner
 	@$(IN_VENV) $(THREADED) build/threads/bin/test-runner --suite=domains --verbose
+
+# Targets of `make trust`, in their order; one more is one more word.
+TRUST := battery digests drill partitions sanitize sanitize-threads
+trust: setup
+	@$(IN_VENV) python tests/trust.py build/trust.md $(TRUST)
 
 THREADED := PYORCH_BUILD=build/threads
 SANITIZED := PYORCH_BUILD=build/sanitized

@@ -7,6 +7,7 @@
 The rules of runs, metrics and figures are those of every study: pyorch/workflow/*.smk.
 """
 
+from pyorch import origin
 from pyorch.report.sources import cites
 from pyorch.workflow import RULES
 
@@ -44,10 +45,10 @@ rule reproduction:
         f"logs/reproduction/{scale}.log",
     params:
         folder=FIGURES,
-        code=code.of_packages("report", "theory"),
+        code=origin.digest("pyorch.report.reproduction", "pyorch.theory.golden"),
     resources:
         mem_mb=1000,
     message:
         "Writing the reproduction report"
     shell:
-        "python -m pyorch theory report --out {params.folder:q} > {log:q} 2>&1"
+        "python -P -m pyorch theory report --out {params.folder:q} > {log:q} 2>&1"

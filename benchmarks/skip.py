@@ -58,7 +58,6 @@ GRADIENTS = (
     "workload={type: collective, algorithm: ring, operation: all_reduce, bytes: 812 MB, ranks: 4,"
     " groups: 32, placement: strided, stride: 32}"
 )
-MEMORY = "engine.remember=true"
 ONE_SWITCH = "topology.rail={type: leaf_spine, leaves: 1, hosts_per_leaf: 16, spines: 1}"
 PIPELINED = ["workload.schedule=1f1b", "workload.micro_batches=8"]
 #: Name, scenario, scale, variant and what is changed, of large cases.
@@ -66,9 +65,7 @@ LARGE = [
     ("Figure 5, 8192 hosts, sprayed", SCENARIO, "paper", "sprayed", []),
     ("13B, 128 devices: gradients", STEP, "laptop", None, [GRADIENTS]),
     ("13B, 128 devices: a step", STEP, "laptop", None, []),
-    ("the step, remembered", STEP, "laptop", None, [MEMORY]),
-    ("8 micro-batches, remembered", STEP, "laptop", None, [MEMORY, *PIPELINED]),
-    ("8 micro-batches, a switch a rail", STEP, "laptop", None, [MEMORY, ONE_SWITCH, *PIPELINED]),
+    ("8 micro-batches, a switch a rail", STEP, "laptop", None, [ONE_SWITCH, *PIPELINED]),
 ]
 STOCK_HOSTS, STOCK_HOPS, REPEATS = 128, 4, 2  # of a data packet in the permutation of engine.py
 
@@ -81,7 +78,6 @@ class Done:
     events: int
     fct_ps: np.ndarray
     skipped_share: float
-    replayed_share: float
     packets: int
     hops: int
 
@@ -104,7 +100,6 @@ def run(
         events=facts["events"],
         fct_ps=(flows["receiver_end_ps"] - flows["start_ps"]).to_numpy(dtype=float),
         skipped_share=facts.get("skipped_packets", 0) / facts["data_packets"],
-        replayed_share=facts.get("replayed_packets", 0) / facts["data_packets"],
         packets=facts["data_packets"],
         hops=int(ports["sent_data_packets"].sum()),
     )
@@ -118,7 +113,7 @@ def beside_stock(tolerance: str, words: list[str]) -> None:
     per_hop_s = {name: min(one.cpu_s for one in those) / n_hops for name, those in found.items()}
     for name, seconds in per_hop_s.items():
         print(f"{name}: {1e6 * seconds:.2f} us of CPU per data packet and hop, measured")
-    heads = ("packets", "hops", "skipped", "replayed", "CPU [s]", *(f"{x}*" for x in per_hop_s))
+    heads = ("packets", "hops", "skipped", "CPU [s]", *(f"{x}*" for x in per_hop_s))
     print(f"{'case':32}", *(f"{head:>{max(12, len(head))}}" for head in heads))
     for name, scenario, scale, variant, sets in LARGE:
         if words and not any(word in name for word in words):
@@ -127,7 +122,7 @@ def beside_stock(tolerance: str, words: list[str]) -> None:
         times = [f"{done.hops * seconds / done.cpu_s:.0f} times" for seconds in per_hop_s.values()]
         cells = (
             f"{done.packets / 1e6:.1f} M", f"{done.hops / 1e6:.1f} M", f"{done.skipped_share:.1%}",
-            f"{done.replayed_share:.1%}", f"{done.cpu_s:.2f}", *times,
+            f"{done.cpu_s:.2f}", *times,
         )  # fmt: skip
         wide = [f"{cell:>{max(12, len(head))}}" for cell, head in zip(cells, heads, strict=True)]
         print(f"{name:32}", *wide, flush=True)

@@ -13,19 +13,25 @@
 Simulations run in processes of their own; this one never loads ns-3.
 """
 
+import functools
+import inspect
+import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.errors import SimulationError
+from pyorch.errors import OutputError, SimulationError, SpecError, quoted
 from pyorch.runs import asked
+from pyorch.runs.apart import make
 from pyorch.runs.choose import Scenario, choose, named
+from pyorch.runs.claim import claim
 from pyorch.runs.finished import is_finished
-from pyorch.runs.make import make
+from pyorch.runs.make import failure
 from pyorch.runs.run import RunResult, Runs
-from pyorch.simulate import process
+from pyorch.simulate import modules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +40,58 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "results", "run", "sweep"]
 
+_PATHS = (str, os.PathLike)
+#: What an argument of this annotation may be, and in words.
+_KINDS = {
+    Scenario: ((*_PATHS, Mapping), "a path or a mapping"),
+    Path | str: (_PATHS, "a path"),
+    Path | str | None: ((*_PATHS, type(None)), "a path or None"),
+    str: ((str,), "text"),
+    str | None: ((str, type(None)), "text or None"),
+    int | None: ((int, type(None)), "a whole number or None"),
+    Mapping[str, object] | None: ((Mapping, type(None)), "a mapping of key paths or None"),
+    bool: ((bool,), "True or False"),
+}  # fmt: skip
 
+
+def _checked(function: Callable) -> Callable:
+    """Return a function that says in one line which argument it cannot use."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise SpecError(f"pyorch.{function.__name__}: {error}.") from None
+        for name, value in given.items():
+            kinds, words = _KINDS[signature.parameters[name].annotation]
+            if problem := _problem(value, kinds):
+                raise SpecError(
+                    f"pyorch.{function.__name__}: {name}: {quoted(value)} {problem}. Give {words}."
+                )
+        try:
+            return function(*args, **kwargs)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise OutputError(f"{error.filename}: {error.strerror}. Name another one.") from None
+
+    return call
+
+
+def _problem(value: object, kinds: tuple[type, ...]) -> str:
+    """Return why a value is not of these kinds; nothing if it is."""
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        return f"is a {type(value).__name__}"
+    if isinstance(value, _PATHS) and (not os.fspath(value) or "\0" in str(os.fspath(value))):
+        return "is empty" if not os.fspath(value) else "has a NUL in it"
+    if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+        return "has keys that are no text"
+    return ""
+
+
+@_checked
 def run(
     scenario: Scenario,
     *,
@@ -75,22 +132,26 @@ def run(
     SimulationError
         The simulation did not come to its end.
     """
+    modules.bring_up_to_date()
     runs = choose(scenario, scale, variant, case, seed, set or {})
     chosen = runs[0]
     if len(runs) > 1:
         warnings.warn(
             f"{len(runs)} runs at scale {scale}; this is {named(chosen)}."
             " Choose with variant, case, seed and set, or take pyorch.sweep for all.",
-            stacklevel=2,
+            stacklevel=3,
         )
     folder = Path(out) if out else Path(results) / chosen.folder
-    if not out:
+    if out:
+        claim(folder)
+    else:
         asked.note(folder.parent, set or {}, seed)
     if force or not is_finished(chosen.spec, folder):
         _make(chosen, folder)
     return RunResult.of(chosen, folder)
 
 
+@_checked
 def sweep(
     scenario: Scenario,
     *,
@@ -102,7 +163,7 @@ def sweep(
 ) -> Runs:
     """Run every point of a scenario that is not finished yet, side by side; return all of them.
 
-    As ``python -m pyorch sweep`` does, through Snakemake, in ``results/`` of this folder.
+    As ``pyorch sweep`` does, through Snakemake, in ``results/`` of this folder.
 
     Parameters
     ----------
@@ -122,6 +183,9 @@ def sweep(
     """
     from pyorch.workflow import sweep as workflow
 
+    if cores is not None and cores < 1:
+        raise SpecError(f"pyorch.sweep: cores: {cores} is no number of cores. Give 1 or more.")
+    modules.bring_up_to_date()
     runs = choose(scenario, scale, variant, case, None, set or {})
     asked.note(Path("results") / runs[0].scenario, set or {})
     unique = {one.id: one for one in runs}
@@ -129,6 +193,7 @@ def sweep(
     return Runs([RunResult.of(one, Path("results") / one.folder) for one in unique.values()])
 
 
+@_checked
 def load(folder: Path | str, results: Path | str = "results") -> RunResult:
     """Return a finished run from its folder, or from its name in the folder of the results."""
     from pyorch.runs.catalog import find
@@ -136,6 +201,7 @@ def load(folder: Path | str, results: Path | str = "results") -> RunResult:
     return RunResult(find(folder, results))
 
 
+@_checked
 def results(folder: Path | str = "results", scenario: str | None = None) -> "pd.DataFrame":
     """Return what is there, one row per run; see `pyorch.runs.catalog.catalog`."""
     from pyorch.runs.catalog import catalog
@@ -146,15 +212,17 @@ def results(folder: Path | str = "results", scenario: str | None = None) -> "pd.
 def _make(chosen: "Run", folder: Path) -> None:
     """Make one run; its messages go to its log, the last of them into the error."""
     log = Path("logs", "simulate", f"{chosen.folder}.log")
-    end = make(chosen.spec, folder, log, _watched, chosen.threads)
+    with _one_line() as show:
+        end = make(chosen.spec, folder, log, show, chosen.threads)
     if end.stopped:
         raise KeyboardInterrupt
     if end.status:
-        raise SimulationError(end.message(folder / "scenario.py", folder))
+        raise SimulationError(failure(end, folder))
 
 
-def _watched(script: Path, out: Path, log: Path | None, threads: int) -> process.End:
-    """Simulate, with one line on standard error that says how far it is."""
+@contextmanager
+def _one_line() -> Iterator[Callable[[str], None]]:
+    """Give a function that shows how far a run is, in one line on standard error."""
     shown = []
 
     def show(line: str) -> None:
@@ -163,7 +231,7 @@ def _watched(script: Path, out: Path, log: Path | None, threads: int) -> process
         shown.append(line)
 
     try:
-        return process.run(script, out, log, watch=show, threads=threads)
+        yield show
     finally:
         if shown:
             sys.stderr.write("\r\x1b[K")

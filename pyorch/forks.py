@@ -2,70 +2,32 @@
 """A process that has imported what its work needs, and forks once for each piece of work.
 
 What takes half a second to import is imported once; still each piece has a process of its own,
-which may crash, or be killed, alone. A request is one line of JSON on a Unix socket; the answers
-are lines of JSON, the last of them ``{"status": n}``: an exit status, or -n for signal n. Who hangs
-up ends the work that was asked for.
+which may crash, or be killed, alone. It is asked through a socket (`pyorch.sockets`) by processes
+of the same user, and by no others.
 """
 
 import contextlib
 import ctypes
 import json
+import math
 import os
-import secrets
 import selectors
 import signal
 import socket
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-#: From the request to end to the end, for what does not hear it [s].
-GRACE_S = 10.0
-_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
+from pyorch import jobs, sockets
+
+#: The longest request [byte].
+MOST_BYTES = 65536
+#: From the connection to the end of its request [s].
+REQUEST_S = 10.0
+_PR_SET_NAME = 15
 Work = Callable[[dict, Callable[[dict], None]], int]
-
-
-def listen() -> socket.socket:
-    """Return a socket that listens at an address of its own; no file stands for it."""
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(f"\0pyorch-{os.getuid()}-{os.getpid()}-{secrets.token_hex(8)}")
-    listener.listen(4096)
-    return listener
-
-
-def address_of(listener: socket.socket) -> str:
-    """Return the address of a listener as text, for an environment or a command line."""
-    return listener.getsockname().decode()[1:]
-
-
-def ask(address: str, request: dict, hear: Callable[[dict], None] = lambda _: None) -> int:
-    """Have a piece of work done and return its status.
-
-    Parameters
-    ----------
-    address : str
-        From `address_of`.
-    request : dict
-        What to do.
-    hear : callable
-        Is given the answers before the last.
-
-    Raises
-    ------
-    OSError
-        Nobody listens there, or it has ended without an answer.
-    """
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(f"\0{address}")
-        connection.sendall(json.dumps(request).encode() + b"\n")
-        for line in connection.makefile("rb"):
-            answer = json.loads(line)
-            if "status" in answer:
-                return answer["status"]
-            hear(answer)
-    raise ConnectionError("ended without an answer")
 
 
 def serve(listener: socket.socket, work: Work, before: Callable[[], None] = lambda: None) -> None:
@@ -74,12 +36,14 @@ def serve(listener: socket.socket, work: Work, before: Callable[[], None] = lamb
     Parameters
     ----------
     listener : socket
-        From `listen`.
+        From `pyorch.sockets.listen`.
     work : callable
         ``work(request, answer)`` in a process of its own; returns its exit status.
     before : callable
         Is called before each fork.
     """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends it at once, as any other signal
     server = _Server(listener, work, before)
     try:
         while server.step():
@@ -88,14 +52,24 @@ def serve(listener: socket.socket, work: Work, before: Callable[[], None] = lamb
         server.end()
 
 
-@dataclass
+@dataclass(eq=False)
 class _Piece:
-    """One connection: the process that works for it, once there is one."""
+    """One connection, and the process that works for it, once there is one.
+
+    Attributes
+    ----------
+    due_s : float
+        When the request has to be complete, or the process has to have ended [s, monotonic].
+    descriptor : int
+        Of the process.
+    """
 
     connection: socket.socket
+    due_s: float
     heard: bytes = b""
     pid: int = 0
-    gone: bool = field(default=False)
+    descriptor: int = -1
+    has_hung_up: bool = False
 
 
 class _Server:
@@ -104,40 +78,67 @@ class _Server:
         self._selector = selectors.DefaultSelector()
         self._selector.register(listener, selectors.EVENT_READ, self._accept)
         self._selector.register(0, selectors.EVENT_READ, None)
-        self._pieces: dict[int, _Piece] = {}
+        self._pieces: set[_Piece] = set()
 
     def step(self) -> bool:
         """Do what there is to do now; return whether to go on."""
-        for key, _ in self._selector.select():
+        due_s = min((piece.due_s for piece in self._pieces), default=math.inf)
+        patience_s = None if due_s == math.inf else max(0.0, due_s - time.monotonic())
+        goes_on = True
+        for key, _ in self._selector.select(patience_s):
             if key.data is None:
-                return bool(os.read(0, 4096))
-            key.data()
-        return True
+                goes_on = bool(os.read(0, 4096))
+            else:
+                key.data()
+        for piece in [one for one in self._pieces if one.due_s <= time.monotonic()]:
+            self._is_late(piece)
+        return goes_on
 
     def _accept(self) -> None:
         connection, _ = self._listener.accept()
-        piece = _Piece(connection)
+        if not sockets.is_ours(connection):
+            connection.close()
+            return
+        piece = _Piece(connection, time.monotonic() + REQUEST_S)
+        self._pieces.add(piece)
         self._selector.register(connection, selectors.EVENT_READ, lambda: self._hear(piece))
 
     def _hear(self, piece: _Piece) -> None:
+        if piece not in self._pieces:  # its process has ended in the same round
+            return
         try:
-            words = piece.connection.recv(65536)
+            words = piece.connection.recv(MOST_BYTES)
         except OSError:
             words = b""
-        piece.heard += words
         if not words:
             self._hung_up(piece)
-        elif piece.heard.endswith(b"\n") and not piece.pid:
-            self._start(piece)
+        elif not piece.pid:
+            piece.heard += words
+            if len(piece.heard) > MOST_BYTES:
+                self._hung_up(piece)
+            elif piece.heard.endswith(b"\n"):
+                self._start(piece)
 
     def _hung_up(self, piece: _Piece) -> None:
         self._selector.unregister(piece.connection)
-        piece.gone = True
+        piece.connection.close()
+        piece.has_hung_up = True
         if piece.pid:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(piece.pid, signal.SIGTERM)
+            self._terminate(piece)
         else:
-            piece.connection.close()
+            self._pieces.discard(piece)
+
+    def _terminate(self, piece: _Piece) -> None:
+        """Ask a process to end; if it does not hear that, it is made to."""
+        signal.pidfd_send_signal(piece.descriptor, signal.SIGTERM)
+        piece.due_s = time.monotonic() + jobs.GRACE_S
+
+    def _is_late(self, piece: _Piece) -> None:
+        if not piece.pid:
+            self._hung_up(piece)
+            return
+        signal.pidfd_send_signal(piece.descriptor, signal.SIGKILL)
+        piece.due_s = math.inf
 
     def _start(self, piece: _Piece) -> None:
         self._before()
@@ -145,18 +146,19 @@ class _Server:
         piece.pid = os.fork()
         if piece.pid == 0:
             self._child(piece, parent)
-        descriptor = os.pidfd_open(piece.pid)
-        self._pieces[descriptor] = piece
-        self._selector.register(descriptor, selectors.EVENT_READ, lambda: self._ended(descriptor))
+        piece.due_s, piece.descriptor = math.inf, os.pidfd_open(piece.pid)
+        self._selector.register(piece.descriptor, selectors.EVENT_READ, lambda: self._ended(piece))
 
     def _child(self, piece: _Piece, parent: int) -> None:
         """Work, and leave by the only way out that runs nothing of the parent's."""
         status = 1
         try:
-            end_with_parent(parent)
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            jobs.end_with(parent)
             self._selector.close()
             self._listener.close()
-            for other in self._pieces.values():
+            for other in self._pieces - {piece}:
                 other.connection.close()
 
             def answer(content: dict) -> None:
@@ -173,38 +175,28 @@ class _Server:
                 sys.stderr.flush()
             os._exit(status & 0xFF)
 
-    def _ended(self, descriptor: int) -> None:
-        self._selector.unregister(descriptor)
-        os.close(descriptor)
-        piece = self._pieces.pop(descriptor)
+    def _ended(self, piece: _Piece) -> None:
+        self._pieces.discard(piece)
+        self._selector.unregister(piece.descriptor)
+        os.close(piece.descriptor)
         _, code = os.waitpid(piece.pid, 0)
+        if piece.has_hung_up:
+            return
         status = os.waitstatus_to_exitcode(code)
-        if not piece.gone:
-            self._selector.unregister(piece.connection)
-            with contextlib.suppress(OSError):
-                piece.connection.sendall(json.dumps({"status": status}).encode() + b"\n")
+        self._selector.unregister(piece.connection)
+        with contextlib.suppress(OSError):
+            piece.connection.sendall(json.dumps({"status": status}).encode() + b"\n")
         piece.connection.close()
 
     def end(self) -> None:
         """End all work: it is asked to, and after a while it is made to."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            for piece in self._pieces.values():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(piece.pid, number)
-            end_s = time.monotonic() + GRACE_S
-            while self._pieces and time.monotonic() < end_s:
-                for key, _ in self._selector.select(0.1):
-                    if key.fd in self._pieces:
-                        self._ended(key.fd)
+        self._selector.unregister(0)
+        self._selector.unregister(self._listener)
         self._listener.close()
-
-
-def end_with_parent(parent: int) -> None:
-    """Have the kernel send SIGTERM to this process when the one that started it ends."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    if os.getppid() != parent:  # it has ended before we said so
-        sys.exit(128 + signal.SIGTERM)
+        for piece in list(self._pieces):
+            self._terminate(piece) if piece.pid else self._hung_up(piece)
+        while self._pieces:
+            self.step()
 
 
 def call_oneself(name: str) -> None:

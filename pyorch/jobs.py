@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a job owes to the Snakemake that started it: to be seen while it runs, and to end with it.
+"""Whom a process ends with: no process of a workflow outlives the one that has started it.
 
-A Snakemake that is killed takes its jobs not along. Each of them holds a lock on one file of the
-folder, shared with the others, so that the next Snakemake can wait for the last of them; and each
-looks every half second whether who started it is still there, and ends if not.
+Three ties, all of the kernel's making, so that they also hold after signal 9. A child that we start
+ourselves is killed with its parent (`end_with`, `tied`). A job of Snakemake, which a shell starts,
+waits for the end of that Snakemake (`join`). And each holds a lock on one file of the folder,
+shared with the others, so that the next Snakemake can wait for the last of them (`hold`).
 """
 
+import ctypes
 import fcntl
 import json
 import os
+import select
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -19,10 +23,9 @@ from typing import TextIO
 OWNER = "PYORCH_OWNER"
 #: Environment of a process that ends with the one that started it: the id of that one.
 PARENT = "PYORCH_PARENT"
-#: Between two looks at the owner [s].
-PERIOD_S = 0.5
 #: From the request to end to the end, for what does not hear it [s].
-GRACE_S = 10.0
+GRACE_S = 0.5
+_PR_SET_PDEATHSIG = 1
 
 _held: list[TextIO] = []
 
@@ -46,24 +49,39 @@ def announce(file: Path) -> None:
     os.environ[OWNER] = json.dumps({"process": identity(os.getpid()), "file": str(file.resolve())})
 
 
-def hold() -> dict | None:
+def _owner() -> dict | None:
+    return json.loads(os.environ.get(OWNER, "null"))
+
+
+def owner_is_gone() -> bool:
+    """Whether the Snakemake that has started this job has ended; False if that cannot be known."""
+    owner = _owner()
+    process = owner and owner["process"]
+    return _of_this_machine(process) and identity(int(process[2])) != process
+
+
+def hold() -> None:
     """Be seen, until this process and what it forks have ended, by who next owns the folder."""
-    owner = json.loads(os.environ.get(OWNER, "null"))
+    owner = _owner()
     if owner is not None and not _held:
         file = open(owner["file"], "a")  # noqa: SIM115 (until the end)
         fcntl.flock(file, fcntl.LOCK_SH)
         _held.append(file)
-    return owner
+
+
+def belong() -> None:
+    """Be seen, and end with the process that has started this one, if that has asked for it."""
+    hold()
+    if parent := os.environ.pop(PARENT, ""):
+        end_with(int(parent))
 
 
 def join() -> None:
     """Take part in the workflow that has started this process, if one has; return at once."""
-    owner = hold()
-    parent = os.environ.pop(PARENT, "")
-    ends_with = owner["process"] if owner else None
-    if _of_this_machine(ends_with) or parent:
-        watched = (ends_with if _of_this_machine(ends_with) else None, int(parent or 0))
-        threading.Thread(target=_watch, args=watched, daemon=True).start()
+    belong()
+    owner = _owner()
+    if owner and _of_this_machine(owner["process"]):
+        threading.Thread(target=_watch, args=(owner["process"],), daemon=True).start()
 
 
 def _of_this_machine(process: list[str] | None) -> bool:
@@ -72,9 +90,37 @@ def _of_this_machine(process: list[str] | None) -> bool:
     return bool(process and here and process[:2] == here[:2])
 
 
-def _watch(owner: list[str] | None, parent: int) -> None:
-    while (owner is None or identity(int(owner[2])) == owner) and parent in (0, os.getppid()):
-        time.sleep(PERIOD_S)
+def _watch(process: list[str]) -> None:
+    """Wait for the end of a process, then end this one."""
+    try:
+        descriptor = os.pidfd_open(int(process[2]))
+    except ProcessLookupError:
+        pass
+    else:
+        if identity(int(process[2])) == process:
+            ended = select.poll()
+            ended.register(descriptor, select.POLLIN)
+            ended.poll()
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE_S)
     os._exit(128 + signal.SIGTERM)
+
+
+def end_with(parent: int) -> None:
+    """Have the kernel kill this process when the one that has started it ends.
+
+    More exactly when the thread ends that has started it, so that one waits for this process.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it has ended before we said so
+        os._exit(128 + signal.SIGKILL)
+
+
+def tied(command: list[str]) -> list[str]:
+    """Return the command that runs another one as a process which ends with this one."""
+    return [sys.executable, "-P", "-m", "pyorch.jobs", str(os.getpid()), *command]
+
+
+if __name__ == "__main__":
+    end_with(int(sys.argv[1]))
+    os.execvp(sys.argv[2], sys.argv[2:])

@@ -15,6 +15,9 @@ from pyorch.errors import PluginError, did_you_mean, quoted
 _PAGE = "docs/extending.md"
 #: Plug-ins that keep the contract of their kind.
 _kept: set[ModuleType] = set()
+#: Names of the modules that this process has loaded as plug-ins, with their contracts, and on
+#: demand: `pyorch.origin` asks which.
+loaded: set[str] = set()
 
 
 def names(package: str) -> list[str]:
@@ -44,6 +47,7 @@ def load(package: str, name: object) -> ModuleType:
     PluginError
         The folder has no file of that name.
     """
+    loaded.update((f"{package}.{name}", f"{package}._contract"))
     module = sys.modules.get(f"{package}.{name}")
     if module is not None and not str(name).startswith("_") and module in _kept:
         return module
@@ -58,6 +62,12 @@ def load(package: str, name: object) -> ModuleType:
     check_contract(module, package)
     _kept.add(module)
     return module
+
+
+def on_demand(name: str) -> ModuleType:
+    """Return a module of ours that only some runs need; it is noted that this one does."""
+    loaded.add(name)
+    return importlib.import_module(name)
 
 
 def check_contract(module: ModuleType, package: str) -> None:

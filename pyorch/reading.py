@@ -67,13 +67,13 @@ def _unreadable(path: Path | str, problem: Exception, error: Error, advice: str)
     return error(f"{shown(path)}: cannot be read ({why}). {advice}".rstrip())
 
 
-def read_json(path: Path | str, error: Error, advice: str) -> dict:
-    """Return the mapping that a JSON file holds.
+def read_json(path: Path | str, error: Error, advice: str, kind: type = dict):
+    """Return the mapping, or the list, that a JSON file holds.
 
     Raises
     ------
     PyorchError
-        As `read_bytes`; or no JSON, or no mapping, or a number that JSON has not.
+        As `read_bytes`; or no JSON, or of another kind, or a number that JSON has not.
     """
     content = read_bytes(path, LARGEST_JSON_BYTES, error, advice)
     try:
@@ -81,8 +81,9 @@ def read_json(path: Path | str, error: Error, advice: str) -> dict:
     except (ValueError, RecursionError) as problem:
         why = f"not JSON: {problem}" if isinstance(problem, json.JSONDecodeError) else "not JSON"
         raise error(f"{shown(path)}: {why}. {advice}") from None
-    if not isinstance(value, dict):
-        raise error(f"{shown(path)}: is a {_KINDS[type(value)]}, not a mapping of keys. {advice}")
+    if not isinstance(value, kind):
+        found, wanted = _KINDS[type(value)], _KINDS[kind]
+        raise error(f"{shown(path)}: is a {found}, not a {wanted}. {advice}")
     return value
 
 
@@ -119,8 +120,8 @@ def read_archive(path: Path | str, error: Error, advice: str) -> dict:
     return arrays
 
 
-_KINDS = {list: "list", str: "text", bool: "truth value", int: "number", float: "number",
-          type(None): "null"}  # fmt: skip
+_KINDS = {dict: "mapping of keys", list: "list", str: "text", bool: "truth value", int: "number",
+          float: "number", type(None): "null"}  # fmt: skip
 
 
 def _refuse(constant: str):

@@ -4,6 +4,7 @@
 import contextlib
 import errno
 import fcntl
+import glob
 import os
 import shutil
 from collections.abc import Callable
@@ -13,10 +14,18 @@ from typing import BinaryIO
 from pyorch.errors import OutputError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+#: What a file system, or a kernel, without files that have no name says.
+_NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
+#: Names of temporary files end so; nothing else is ever removed.
+_OURS = ".pyorch.tmp"
 
 
 def write_atomically(path: Path | str, write: Callable[[BinaryIO], object]) -> None:
-    """Let `write` fill a temporary file beside `path`, then give it its name.
+    """Let `write` fill a file without a name, then let it take the place of `path`.
+
+    Who dies while it writes leaves nothing. Where the file system has no such files (NFS, FUSE),
+    the file is called ``.NAME.PID.pyorch.tmp`` until it is whole, and what the dead have left of
+    that name goes when NAME is written again.
 
     Parameters
     ----------
@@ -31,12 +40,14 @@ def write_atomically(path: Path | str, write: Callable[[BinaryIO], object]) -> N
         The disk is full, or the file cannot be written for another reason of the system.
     """
     path = Path(path)
-    sweep(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{_OURS}")
     try:
-        with _locked(temporary) as file:
+        _sweep(path)
+        with _nameless(path.parent) or _locked(temporary) as file:
             write(file)
             file.flush()
+            if os.fstat(file.fileno()).st_nlink == 0:
+                _name(file, temporary)  # no system call replaces one file by one without a name
             temporary.replace(path)
     except OSError as error:
         raise OutputError(_sentence(path, error)) from None
@@ -45,12 +56,42 @@ def write_atomically(path: Path | str, write: Callable[[BinaryIO], object]) -> N
             temporary.unlink()
 
 
-def sweep(folder: Path) -> None:
-    """Remove the temporary files of processes that were killed while they wrote to a folder."""
-    for path in folder.glob(".*.tmp"):
-        with contextlib.suppress(OSError), path.open("rb") as file:  # or it is being written
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
+def _nameless(folder: Path) -> BinaryIO | None:
+    """Return a new file that has no name yet, or None where there are none."""
+    try:
+        file = open(os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666), "wb")  # noqa: SIM115
+    except OSError as error:
+        if error.errno in _NO_NAMELESS:
+            return None
+        raise
+    if not os.path.exists(_link_to(file)):
+        file.close()  # without /proc it could never get a name
+        return None
+    return file
+
+
+def _name(file: BinaryIO, path: Path) -> None:
+    """Give a file without a name one, locked, so that nobody sweeps it."""
+    fcntl.flock(file, fcntl.LOCK_EX)
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        # With a folder Python calls linkat, which follows /proc to the file; link does not.
+        os.link(_link_to(file), path.name, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _link_to(file: BinaryIO) -> str:
+    return f"/proc/self/fd/{file.fileno()}"
+
+
+def _sweep(path: Path) -> None:
+    """Remove what processes that were killed while they wrote this very file have left."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*{_OURS}"):
+        if left.name.removesuffix(_OURS).rpartition(".")[2].isdecimal():
+            with contextlib.suppress(OSError), left.open("rb") as file:  # or it is being written
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                left.unlink()
 
 
 def _locked(path: Path) -> BinaryIO:

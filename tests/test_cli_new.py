@@ -84,7 +84,7 @@ def test_a_kind_that_is_a_file_is_one_more_file(kind, root):
 
 
 def test_a_figure_needs_a_scenario_to_draw(root):
-    with pytest.raises(PluginError, match="python -m pyorch new scenario slow_stop"):
+    with pytest.raises(PluginError, match="pyorch new scenario slow_stop"):
         write("figure", "slow_stop", root)
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
-PACKAGES = ["errors", "units", "plugins", "reading", "writing", "jobs", "forks", "built", "draws",
-            "spec", "topology", "theory", "collective", "training", "wan", "controller",
-            "workload", "failure", "render", "export", "simulate", "traces", "metrics", "figures",
-            "study", "report", "views", "runs", "scaffold", "workflow", "api", "cli"]  # fmt: skip
+PACKAGES = ["errors", "units", "plugins", "reading", "writing", "jobs", "sockets", "forks", "built",
+            "draws", "origin", "spec", "topology", "theory", "collective", "training", "wan",
+            "controller", "workload", "allocation", "failure", "render", "export", "simulate",
+            "traces", "metrics", "figures", "study", "report", "views", "runs", "scaffold",
+            "workflow", "api", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 CPP = PACKAGE.parent / "ns3-modules"
 #: What modules of C++ may include beside their own: all others see the contracts, and what these
@@ -19,7 +20,7 @@ CPP = PACKAGE.parent / "ns3-modules"
 CONTRACTS = {"engine/model", "fabric/contract", "fabric/network"}
 INCLUDES = {
     "engine": set(),
-    "fluid": {"engine/model", "fabric/network", "fabric/model", "fabric/helper"},
+    "fluid": {*CONTRACTS, "fabric/model", "fabric/helper"},
     "netdevice": {*CONTRACTS, "fabric/helper"},
 }
 
@@ -59,6 +60,42 @@ def test_a_module_of_cpp_sees_contracts_and_never_another_family(module):
         for header in re.findall(r'^#include "(?:ns3/)?([\w-]+\.h)"', path.read_text(), re.M):
             folder = where.get(header, module)
             assert folder.partition("/")[0] == module or folder in allowed, f"{path}: {header}"
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in MODULES if PACKAGES.index(package_of(p)) <= PACKAGES.index("metrics")],
+    ids=lambda path: str(path.relative_to(PACKAGE)),
+)  # fmt: skip
+def test_no_function_of_a_step_hides_an_import(path):
+    # pyorch.origin follows what stands at the margin; a function asks `plugins.on_demand`.
+    tree = ast.parse(path.read_text())
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            for node in ast.walk(function):
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                names += [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                assert not [name for name in names if name.split(".")[0] == "pyorch"], path
+
+
+#: Folders of the packet engine, by level: each includes folders of lower levels alone.
+LEVELS = {"network": 0, "contract": 1, "observe": 2, "skip": 2, "model": 2, "parallel": 3,
+          "helper": 4}  # fmt: skip
+
+
+def test_a_folder_of_the_packet_engine_sees_only_those_below_it():
+    where = {path.name: path.parent.name for path in CPP.glob("fabric/*/*.h")}
+    for folder, level in LEVELS.items():
+        paths = list((CPP / "fabric" / folder).iterdir())
+        assert paths
+        for path in paths:
+            for header in re.findall(r'^#include "(?:ns3/)?([\w-]+\.h)"', path.read_text(), re.M):
+                other = where.get(header, folder)
+                assert other == folder or LEVELS[other] < level, f"{path}: {header}"
+
+
+def test_no_class_of_cpp_has_a_friend():
+    for path in CPP.rglob("*.h"):
+        assert not re.search(r"^ *friend (class|struct) ", path.read_text(), re.M), path
 
 
 def test_the_simulating_room_imports_nothing_of_the_analysis():

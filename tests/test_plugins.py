@@ -92,7 +92,7 @@ def test_what_may_be_left_out_and_what_is_more_are_no_mistakes(package, tmp_path
 
 
 @pytest.mark.parametrize(
-    "kind", ["topology", "workload", "failure", "controller", "metrics", "export"]
+    "kind", ["topology", "workload", "allocation", "failure", "controller", "metrics", "export"]
 )
 def test_every_plug_in_keeps_the_contract_of_its_kind(kind):
     assert plugins.discover(f"pyorch.{kind}")

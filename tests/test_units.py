@@ -88,3 +88,12 @@ def test_a_refusal_says_what_was_read_and_what_is_allowed(text, message):
 )  # fmt: skip
 def test_a_reader_sees_four_digits_and_a_prefix(value, unit, expected):
     assert units.format_si(value, unit) == expected
+
+
+@pytest.mark.parametrize(("value", "dimension", "text"), [
+    (20 * 10**9, units.TIME, "20 ms"), (1_500_000, units.TIME, "1.5 us"), (7, units.TIME, "7 ps"),
+    (800 * 10**9, units.RATE, "800 Gb/s"), (2**20, units.SIZE, "1 MiB"),
+    (10**6, units.SIZE, "1 MB"),
+])  # fmt: skip
+def test_an_exact_text_is_the_shortest(value, dimension, text):
+    assert units.format_exact(value, dimension) == text

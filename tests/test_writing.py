@@ -45,31 +45,86 @@ def test_a_bug_while_writing_keeps_its_name_and_the_old_file(tmp_path):
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"old", [path])
 
 
-def test_what_the_dead_have_half_written_goes_and_what_the_living_write_stays(tmp_path):
-    writer = (
-        "import sys, time; from pyorch.writing import write_atomically\n"
-        "def slow(file):\n"
-        "    file.write(b'half'); file.flush(); print('on', flush=True); time.sleep(60)\n"
-        "write_atomically(sys.argv[1], slow)"
-    )
-    living, dead = (
-        subprocess.Popen([sys.executable, "-c", writer, tmp_path / name], stdout=subprocess.PIPE,
-                         env=os.environ | {"PYTHONPATH": str(ROOT)})
-        for name in ("living", "dead")
-    )  # fmt: skip
-    for process in (living, dead):
+WRITER = """\
+import sys, time
+from pyorch import writing
+
+def slow(file):
+    file.write(b"half"); file.flush(); print("on", flush=True); time.sleep(60)
+
+if sys.argv[2] == "named":  # as on NFS
+    writing._nameless = lambda folder: None
+writing.write_atomically(sys.argv[1], slow)
+"""
+
+
+@pytest.fixture
+def writers():
+    """Return a function that starts to write a file; all of them are killed at the end."""
+    started = []
+
+    def start(path, kind):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, path, kind], stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        started.append(process)
         assert process.stdout.readline() == b"on\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_who_dies_while_it_writes_leaves_nothing(tmp_path, writers):
+    writers(tmp_path / "x", "nameless").kill()
+    assert names(tmp_path) == set()
+
+
+def test_without_nameless_files_what_the_dead_have_begun_goes_when_it_is_written_again(
+    tmp_path, writers
+):
+    dead, living = (writers(tmp_path / "x", "named") for _ in range(2))
     dead.kill()
     dead.wait()
-    try:
-        writing.write_text(tmp_path / "other", "x")  # another name: all of the folder is swept
-        left = {path.name for path in tmp_path.iterdir()}
-        assert left == {"other", f".living.{living.pid}.tmp"}
-    finally:
-        living.kill()
-        living.wait()
-    writing.write_text(tmp_path / "other", "y")
-    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+    begun = f".x.{living.pid}.pyorch.tmp"
+    assert names(tmp_path) == {f".x.{dead.pid}.pyorch.tmp", begun}
+    writing.write_text(tmp_path / "x", "whole")
+    assert names(tmp_path) == {"x", begun}, "what is being written stays"
+
+
+#: A glob of our pattern must not take any of these, whatever is written beside them.
+PRECIOUS = (
+    ".precious.tmp", ".o.json.tmp", ".o.json.12.tmp", ".o.json.x.pyorch.tmp", ".pyorch.tmp",
+    ".o-json.12.pyorch.tmp", ".other.12.pyorch.tmp", ".my-editor-autosave.tmp", "o.json.12.tmp",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["nameless", "named"])
+def test_a_write_touches_no_file_of_others(tmp_path, monkeypatch, kind):
+    if kind == "named":
+        monkeypatch.setattr(writing, "_nameless", lambda folder: None)
+    for name in PRECIOUS:
+        (tmp_path / name).write_text("precious")
+    writing.write_text(tmp_path / "o.json", "ours")
+    assert names(tmp_path) == {*PRECIOUS, "o.json"}
+    assert {(tmp_path / name).read_text() for name in PRECIOUS} == {"precious"}
+
+
+def test_a_file_has_the_permissions_of_any_new_file_and_replaces_a_link_not_its_target(tmp_path):
+    (tmp_path / "plain").touch()
+    (tmp_path / "target").write_text("theirs")
+    (tmp_path / "x").symlink_to("target")
+    writing.write_text(tmp_path / "x", "ours")
+    assert (tmp_path / "target").read_text() == "theirs"
+    assert not (tmp_path / "x").is_symlink()
+    assert (tmp_path / "x").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
@@ -141,7 +196,7 @@ def test_a_full_disk_is_one_message_and_keeps_what_is_finished(
     (tmp_path / "small.yaml").write_text(SCENARIO)
 
     status, said, found = on_small_disk(
-        size_kb, f"python -m pyorch run {tmp_path}/small.yaml --out {on_small_disk.disk}"
+        size_kb, f"pyorch run {tmp_path}/small.yaml --out {on_small_disk.disk}"
     )
 
     assert status == 1 and re.search(message, said), said

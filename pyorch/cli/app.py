@@ -175,6 +175,20 @@ def show(
 
 
 @app.command(rich_help_panel=_LOOK)
+def verify(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN]...", help="Folders or names of runs (default: all)."),
+    ] = None,
+    results: ResultsOption = Path("results"),
+) -> None:
+    """Compare every file of finished runs with the digest that was taken when it was written."""
+    from pyorch.cli import results as view
+
+    raise typer.Exit(view.verify(runs or [], results))
+
+
+@app.command(rich_help_panel=_LOOK)
 def compare(
     a: RunArgument, b: RunArgument, results: ResultsOption = Path("results"), csv: CsvOption = False
 ) -> None:
@@ -264,7 +278,8 @@ def spec(
 
 @app.command(rich_help_panel=_STEP)
 def render(
-    spec_file: Annotated[Path, typer.Argument(metavar="SPEC.json")], out: OutFolder = Path(".")
+    spec_file: Annotated[Path, typer.Argument(metavar="SPEC.json")],
+    out: Annotated[Path | None, typer.Option(help="Folder (default: the spec's).")] = None,
 ) -> None:
     """Write scenario.py and tables.npz from a resolved spec."""
     from pyorch.cli import steps
@@ -282,9 +297,9 @@ def simulate(
     threads: ThreadsOption = None,
 ) -> None:
     """Run a rendered script; write raw columns."""
-    from pyorch.simulate import process
+    from pyorch.cli import steps
 
-    raise typer.Exit(process.simulate(script, out or script.parent, log, threads or 1))
+    raise typer.Exit(steps.simulate(script, out, log, threads or 1))
 
 
 @app.command(rich_help_panel=_STEP)
@@ -293,9 +308,9 @@ def traces(
     out: Annotated[Path | None, typer.Option(help="Folder (default: the run's).")] = None,
 ) -> None:
     """Check the raw columns of a run; write Parquet."""
-    from pyorch import traces as package
+    from pyorch.cli import steps
 
-    for path in package.convert(folder, out):
+    for path in steps.traces(folder, out):
         typer.echo(path)
 
 
@@ -352,8 +367,8 @@ def init(folder: Annotated[Path, typer.Argument(help="New folder; . is this one.
         typer.echo(path)
     typer.echo(
         f"\ncd {quote(str(folder))}\n"
-        "python -m pyorch sweep scenarios/incast.yaml --scale smoke    # runs and metrics of one\n"
-        "snakemake --cores all --config scale=smoke                    # every figure"
+        "pyorch sweep scenarios/incast.yaml --scale smoke    # runs and metrics of one\n"
+        "snakemake --cores all --config scale=smoke          # every figure"
     )
 
 
@@ -377,8 +392,7 @@ def main() -> None:
         if first in (name, "--help") or _COMPLETING in os.environ:
             app.command(name, rich_help_panel=panel)(getattr(import_module(module), function))
     try:
-        name = "pyorch" if Path(sys.argv[0]).name == "pyorch" else "python -m pyorch"
-        status = app(prog_name=name, standalone_mode=False)
+        status = app(prog_name="pyorch", standalone_mode=False)
     except PyorchError as error:
         said = str(error) if isinstance(error, BuildError) else shown(error)
         typer.echo(said, err=True)

@@ -9,7 +9,7 @@ from pyorch.errors import PluginError
 from pyorch.simulate import places
 from pyorch.spec import typeids
 
-BEGIN = "<!-- generated: python -m pyorch attributes -->"
+BEGIN = "<!-- generated: pyorch attributes -->"
 END = "<!-- end -->"
 _HEAD = ["| attribute | default | allowed | meaning |", "|---|---|---|---|"]
 #: Upper ends of the ranges of integers: no limit to a reader.

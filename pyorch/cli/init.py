@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A study: a folder of one's own with scenarios, figures and modules, anywhere."""
 
+import os
 import shutil
 from pathlib import Path
 
 from pyorch.errors import OutputError
+from pyorch.reading import shown
 from pyorch.writing import make_folder
 
 #: What a new study holds; ``gitignore`` gets its dot there.
@@ -17,20 +19,27 @@ def init(folder: Path) -> list[Path]:
     Raises
     ------
     OutputError
-        A file that it would have is there already: nothing is replaced.
+        The folder has something in it: only what is hidden, as ``.git``, may be there.
     """
     sources = sorted(path for path in CONTENT.rglob("*") if path.is_file() and _belongs(path))
     targets = [folder / _named(path.relative_to(CONTENT)) for path in sources]
-    for target in targets:
-        if target.exists():
-            raise OutputError(
-                f"{target}: is there already, and nothing was written."
-                " Name another folder: python -m pyorch init my-study"
-            )
+    if found := _in_the_way(folder, targets):
+        raise OutputError(
+            f"{shown(found)}: is there already, and nothing was written."
+            " Name another folder: pyorch init my-study"
+        )
     for source, target in zip(sources, targets, strict=True):
         make_folder(target.parent)
         shutil.copyfile(source, target)
     return targets
+
+
+def _in_the_way(folder: Path, targets: list[Path]) -> Path | None:
+    """Return something in a folder that no study can be made beside or over."""
+    if not folder.is_dir():
+        return folder if os.path.lexists(folder) else None
+    found = sorted(folder.iterdir())
+    return next((path for path in found if path.name[0] != "." or path in targets), None)
 
 
 def _belongs(path: Path) -> bool:

@@ -2,7 +2,6 @@
 """What there is: plug-ins and types with what they say of themselves."""
 
 import ast
-import json
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +20,7 @@ PACKAGES = {
     "workloads": "pyorch.workload",
     "collectives": "pyorch.collective",
     "failures": "pyorch.failure",
+    "allocations": "pyorch.allocation",
     "controllers": "pyorch.controller",
     "metrics": "pyorch.metrics",
     "plots": "pyorch.views",
@@ -34,17 +34,17 @@ _OTHERS = {
 _FIRST_WORDS = {
     "topologies": "topology: {type: ...}", "workloads": "workload: {type: ...}",
     "collectives": "workload: {type: collective, algorithm: ...}",
-    "failures": "failures: [{type: ...}]",
+    "failures": "failures: [{type: ...}]", "allocations": "jobs: {type: ..., hosts: [...]}",
     "controllers": "workload: {type: wan_demands, control: {controller: ...}}",
-    "metrics": "python -m pyorch metrics ...", "plots": "python -m pyorch plot ...",
-    "exports": "python -m pyorch export ...",
+    "metrics": "pyorch metrics ...", "plots": "pyorch plot ...",
+    "exports": "pyorch export ...",
 }  # fmt: skip
 
 
 def kinds() -> dict[str, str]:
     """Return every kind that can be listed, with where a choice of it is written."""
     found = dict(_FIRST_WORDS)
-    for contract in sorted({entry["contract"] for entry in _entries()}):
+    for contract in sorted({entry["contract"] for entry in typeids.entries()}):
         found[_plural(contract)] = _written(contract)
     return found | _OTHERS
 
@@ -66,20 +66,21 @@ def rows(kind: str, name: str | None = None) -> list[tuple[str, ...]]:
         return [(str(path), question(path)) for path in specs.scenario_files()]
     if kind in PACKAGES:
         package = PACKAGES[kind]
-        return parameters(package, name) if name else _files(package)
+        return _files(package) if name is None else parameters(package, name)
     if kind == "attributes" and name is None:
         raise PluginError(
-            f"list attributes: of which type? There are {', '.join(e['name'] for e in _entries())}."
+            "list attributes: of which type?"
+            f" There are {', '.join(entry['name'] for entry in typeids.entries())}."
         )
-    if name:
+    if name is not None:
         return attributes(name)
-    types = [entry for entry in _entries() if _plural(entry["contract"]) == kind]
+    types = [entry for entry in typeids.entries() if _plural(entry["contract"]) == kind]
     return [(entry["name"], _names(entry)) for entry in sorted(types, key=lambda e: e["name"])]
 
 
 def attributes(name: str) -> list[tuple[str, ...]]:
     """Return name, default, what is allowed, and meaning of each attribute of a type."""
-    by_name = {entry["name"]: entry for entry in _entries()}
+    by_name = {entry["name"]: entry for entry in typeids.entries()}
     full = name if name in by_name else f"ns3::{name}"
     if full not in by_name:
         raise PluginError(
@@ -107,11 +108,6 @@ def _settled(key: str, default: object) -> str:
     """Return a default in words; of a link that says nothing it is what `link` says."""
     of_link = key.endswith(("rate_bps", "delay_ps")) and (default or 0) <= 0
     return "that of link" if of_link else shown(key, default)
-
-
-def _entries() -> list[dict]:
-    typeids.load()  # says what to do if the modules are not built
-    return json.loads(Path(typeids.TYPEIDS_FILE).read_text())
 
 
 def _written(contract: str) -> str:

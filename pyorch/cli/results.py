@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pyorch import spec as specs
-from pyorch.errors import FigureError
+from pyorch.errors import FigureError, TraceError
 from pyorch.runs import page
 from pyorch.runs.catalog import COLUMNS, catalog, find
 from pyorch.runs.compare import compare as differences
@@ -19,6 +19,7 @@ from pyorch.runs.points import arranged, points
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
 from pyorch.spec.parameters import headings, shown, telling
+from pyorch.traces import manifest
 from pyorch.units import format_si
 
 #: Of the columns of `catalog`, those that fit a screen: heading and unit.
@@ -52,6 +53,25 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
             title = f"{name}: {_runs(others)}{which}"
             console.print(_table(title, others, _parameters(others)))
     typer.echo(_total(table, folder))
+
+
+def verify(names: list[str], results: Path) -> int:
+    """Compare the files of runs with their digests; return 1 if one of them is not what it was."""
+    folders = [find(name, results) for name in names]
+    if not folders:
+        folders = sorted(path.parent for path in results.glob("*/s*-*/manifest.json"))
+    n_files, wrong = 0, []
+    for folder in folders:
+        try:
+            wrong += manifest.verify(folder)
+            n_files += len(manifest.read(folder)["files"])
+        except TraceError as error:
+            wrong.append(str(error))
+    for line in wrong:
+        typer.echo(line, err=True)
+    said = f"{len(wrong)} not as written" if wrong else "all as written"
+    typer.echo(f"{results}: {len(folders)} runs, {n_files} files: {said}.")
+    return int(bool(wrong))
 
 
 def _table(title: str, rows: pd.DataFrame, told: pd.DataFrame) -> Table:
@@ -102,12 +122,12 @@ def _runs(rows: pd.DataFrame) -> str:
 
 def _total(table: pd.DataFrame, folder: Path) -> str:
     if table.empty:
-        return f"No runs in {folder}. Make some: python -m pyorch run SCENARIO.yaml"
+        return f"No runs in {folder}. Make some: pyorch run SCENARIO.yaml"
     size, cpu = (table[name].sum() for name in ("size_bytes", "cpu_s"))
     states = ", ".join(f"{n} {state}" for state, n in table["state"].value_counts().items())
     return (
         f"{_runs(table)} ({states}), {format_si(int(size), 'B')},"
-        f" {format_si(float(cpu), 's')} of CPU. More: python -m pyorch show RUN"
+        f" {format_si(float(cpu), 's')} of CPU. More: pyorch show RUN"
     )
 
 

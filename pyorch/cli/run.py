@@ -12,16 +12,19 @@ from pyorch.errors import SpecError
 from pyorch.plugins import load
 from pyorch.render import input_tables
 from pyorch.runs import asked
+from pyorch.runs.apart import make
 from pyorch.runs.choose import choose as runs_of
 from pyorch.runs.choose import named
-from pyorch.runs.finished import is_finished
-from pyorch.runs.make import make
+from pyorch.runs.claim import claim
+from pyorch.runs.finished import NOT_THERE, is_finished, why_again
+from pyorch.runs.make import failure
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
+from pyorch.simulate import modules
 from pyorch.spec import engine as engines
 from pyorch.spec.overrides import parse_assignment
 from pyorch.units import TIME, format_exact
-from pyorch.writing import make_folder, write_atomically
+from pyorch.writing import write_atomically
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Choice:
 
 def run(choice: Choice, out: Path | None, force: bool = False, threads: int | None = None) -> int:
     """Run one point of a scenario unless it is finished; return the exit status."""
+    modules.bring_up_to_date()
     chosen = choose(choice)
     domains = engines.of(chosen.spec).domains
     if threads is not None and threads > domains:
@@ -63,14 +67,19 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
             f" Write 1 to {domains}, or --set engine.domains."
         )
     folder = out or Path("results") / chosen.folder
-    if not out:
+    if out:
+        claim(out)
+    else:
         choice.note()
-    if not force and is_finished(chosen.spec, folder):
+    again = why_again(chosen.spec, folder)
+    if not force and not again:
         typer.echo(f"{folder} is finished; --force runs it again.", err=True)
     else:
+        if again != NOT_THERE:
+            typer.echo(f"{folder} is run again{': ' if again else ''}{again}.", err=True)
         end = make(chosen.spec, folder, threads=threads or chosen.threads)
         if end.status < 0:
-            typer.echo(end.message(folder / "scenario.py", folder), err=True)
+            typer.echo(failure(end, folder), err=True)
         if end.status:
             return end.exit_status
     result = RunResult.of(chosen, folder)
@@ -83,6 +92,7 @@ def run_all(choice: Choice, jobs: int) -> int:
     from pyorch.cli.sweep import display, report
     from pyorch.workflow.sweep import sweep
 
+    modules.bring_up_to_date()
     chosen = choice.runs
     choice.note()
     with display() as show_progress:
@@ -123,7 +133,7 @@ def choose(choice: Choice) -> specs.Run:
         typer.echo(
             f"{scenario}: this is {named(found[0])}, the first of {len(found)} runs of this choice"
             f" at scale {scale}. Choose with {'--case, ' * bool(found[0].case)}--variant, --seed"
-            f" and --set; all of the scenario: python -m pyorch sweep {scenario} --scale {scale}",
+            f" and --set; all of the scenario: pyorch sweep {scenario} --scale {scale}",
             err=True,
         )
     return found[0]
@@ -154,7 +164,7 @@ def export(format_: str, choice: Choice, out: Path) -> list[Path]:
         )
     for remark in getattr(module, "remarks", lambda _: [])(tables):
         typer.echo(f"{scenario}: workload: {remark}", err=True)
-    make_folder(out)
+    claim(out, chosen.spec)
     for name, held in contents.items():
         data = held.encode() if isinstance(held, str) else held
         write_atomically(out / name, lambda file, data=data: file.write(data))

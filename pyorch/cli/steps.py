@@ -7,6 +7,7 @@ import typer
 
 from pyorch import spec as specs
 from pyorch.errors import SpecError, did_you_mean
+from pyorch.runs.claim import claim
 from pyorch.spec.overrides import parse_assignment
 
 
@@ -48,11 +49,37 @@ def find_run(file: specs.ScenarioFile, run_id: str, scales, assignments) -> spec
     )
 
 
-def render(spec_file: Path, out: Path) -> None:
-    """Write scenario.py and tables.npz."""
+def render(spec_file: Path, out: Path | None) -> None:
+    """Write scenario.py and tables.npz, and beside them the spec that they are of."""
     from pyorch import render as package
 
-    package.write_run(specs.read_spec(spec_file), out)
+    spec = specs.read_spec(spec_file)
+    out = out or spec_file.parent
+    claim(out, spec)
+    package.write_run(spec, out)
+
+
+def simulate(script: Path, out: Path | None, log: Path | None, threads: int) -> int:
+    """Run a rendered script; return its exit status."""
+    from pyorch.simulate import process
+
+    return process.simulate(script, _beside(script.parent, out), log, threads)
+
+
+def traces(folder: Path, out: Path | None) -> list[Path]:
+    """Write the tables of a run as Parquet; return their paths."""
+    from pyorch import traces as package
+
+    return package.convert(folder, _beside(folder, out))
+
+
+def _beside(folder: Path, out: Path | None) -> Path:
+    """Return where the result of a run goes; another folder than its own gets its spec as well."""
+    if out is None or out.absolute() == folder.absolute():
+        return folder
+    spec = folder / "spec.json"
+    claim(out, specs.read_spec(spec) if spec.exists() else None)
+    return out
 
 
 def metrics(metric: str, scenario: Path, out: Path, scale: str, results: Path) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from pyorch import spec as specs
 from pyorch.errors import PluginError
+from pyorch.simulate import modules
 from pyorch.simulate.progress import duration_text
 from pyorch.workflow import sweep as workflow
 from pyorch.workflow.events import Progress
@@ -27,6 +28,7 @@ PLAIN_INTERVAL_S = 10.0
 
 def sweep(choice: "Choice", cores: int | None, metrics: list[str] | None) -> int:
     """Make every run and metric of a scenario; return the exit status."""
+    modules.bring_up_to_date()
     runs = choice.runs
     choice.note()
     names = workflow.metrics_of(runs) if metrics is None else [m for m in metrics if m != "none"]
@@ -56,17 +58,16 @@ def report(runs: list[specs.Run], outcome: workflow.Outcome) -> int:
     failures = outcome.failures()
     for line in failures:
         typer.echo(line, err=True)
-    if outcome.status and not failures:
-        typer.echo(f"Snakemake ended with status {outcome.status}: see {outcome.log}", err=True)
-    made = progress.done
-    kept = len({run.id for run in runs}) - (progress.due or 0)
-    typer.echo(
-        f"{runs[0].scenario}: {made} runs made, {kept} finished before,"
-        f" {sum(rule == 'simulate' for rule, _ in progress.failed)} failed. Log: {outcome.log}"
-    )
+    if outcome.stop or outcome.status and not failures:
+        typer.echo(outcome.end(), err=True)
+    counts = [f"{progress.done} runs made"]
+    if progress.due is not None:
+        counts.append(f"{len({run.id for run in runs}) - progress.due} finished before")
+    counts.append(f"{sum(rule == 'simulate' for rule, _ in progress.failed)} failed")
+    typer.echo(f"{runs[0].scenario}: {', '.join(counts)}. Log: {outcome.log}")
     for path in outcome.tables:
         typer.echo(path)
-    return outcome.status
+    return outcome.exit_status
 
 
 def line(progress: Progress) -> str:
@@ -80,9 +81,7 @@ def line(progress: Progress) -> str:
         parts.append(f"{len(progress.failed)} failed")
     if progress.tables_due and progress.done == progress.due:
         parts.append(f"{progress.tables}/{progress.tables_due} metrics")
-    if progress.stopping:
-        parts.append("stopping")
-    elif (left_s := progress.seconds_left) and progress.done < progress.due:
+    if (left_s := progress.seconds_left) and progress.done < progress.due:
         parts.append(f"about {duration_text(left_s)} left")
     names = list(progress.running.values())
     if names:
@@ -105,12 +104,10 @@ def display():
     columns = BarColumn(bar_width=24), TextColumn("{task.description}")
     with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
-        told: list[object] = []
 
         def show(progress: Progress) -> None:
-            for _, name in progress.failed[len(told) :]:  # stays above the bar
-                console.print(f"failed: {name}", style="red", highlight=False)
-                told.append(name)
+            for said in progress.news():  # stays above the bar
+                console.print(said, style="red", highlight=False, markup=False)
             total = progress.due
             bar.update(task, description=line(progress), total=total, completed=progress.done)
 
@@ -120,12 +117,11 @@ def display():
 def _plain() -> Callable[[Progress], None]:
     import time
 
-    said = {"when": time.monotonic(), "failed": 0, "refused": False}
+    said = {"when": time.monotonic(), "refused": False}
 
     def show(progress: Progress) -> None:
-        for _, name in progress.failed[said["failed"] :]:
-            print(f"failed: {name}", file=sys.stderr, flush=True)
-        said["failed"] = len(progress.failed)
+        for news in progress.news():
+            print(news, file=sys.stderr, flush=True)
         waits = progress.refused and not said["refused"]
         said["refused"] = progress.refused
         if waits or time.monotonic() - said["when"] >= PLAIN_INTERVAL_S:

@@ -21,12 +21,12 @@ def complaint(error: Exception, words: Sequence[str], commands: Iterable[str]) -
     """
     message = shown(" ".join(error.format_message().split())).rstrip(".")
     context = getattr(error, "ctx", None)
-    path = context.command_path if context is not None else "python -m pyorch"
+    path = context.command_path if context is not None else "pyorch"
     value = _value_of(error, words)
     if value is not None and value not in message:
         message += f" (given: {quoted(value)})"
     known = sorted(commands)
-    if message.startswith("No such command") and " " not in path.removeprefix("python -m "):
+    if message.startswith("No such command") and " " not in path:
         message += ("" if message.endswith("?") else ".") + f" There are {', '.join(known)}"
     return f"{path}: {message}{'' if message.endswith('?') else '.'} See: {path} --help"
 

@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+from pyorch import plugins
 from pyorch.render.script import render_script
 from pyorch.render.tables import input_tables, write_tables
 from pyorch.spec import engine as engines
@@ -16,8 +17,8 @@ def write_run(spec: dict, folder: Path | str) -> None:
     make_folder(folder)
     tables = input_tables(spec)
     if (n := engines.of(spec).domains) > 1:
-        from pyorch.render.domains import domains  # networkx takes as long as a small run
-
+        # networkx takes as long as a small run
+        domains = plugins.on_demand("pyorch.render.domains").domains
         tables["nodes"]["domain"] = domains(tables["nodes"], tables["links"], n, tables)
     write_tables(tables, folder / "tables.npz")
     write_text(folder / "scenario.py", script)

@@ -11,6 +11,7 @@ from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, together
 from pyorch.render.relays import relayed
 from pyorch.spec.fields import FieldError, restore
+from pyorch.spec.jobs import nodes_of
 from pyorch.workload._hosts import hosts
 from pyorch.writing import write_atomically
 
@@ -48,7 +49,7 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         n_links = len(tables["links"]["node_a"])
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
     relay = _relays(spec, flows)
-    work = _tasks(spec["workload"], tables, seed, _following(ids, relay))
+    work = _tasks(spec, tables, seed, _following(ids, relay))
     if work:
         tables["tasks"] = {
             name: np.concatenate([own[name] for own in work.values()]) for name in TASK_COLUMNS
@@ -58,7 +59,7 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         tables["flows"], waits = relayed(flows, waits, rows, relay[rows])
     if waits:
         tables["dependencies"] = waits
-    if paths := _routes(spec["workload"], parts, ids, tables):
+    if paths := _routes(spec, parts, ids, tables):
         forwards = np.isin(paths["node"], hosts(tables["nodes"]), invert=True)
         tables["routes"] = {name: column[forwards] for name, column in paths.items()}
     if rows := _controlled(spec["workload"], parts, ids):
@@ -67,7 +68,7 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         tables["sampled"] = {"node": np.array(spec["trace"]["nodes"], dtype=np.int64)}
     if spec["failures"]:
         tables["link_events"] = _link_events(spec, tables, seed)
-        _add_changes(spec["workload"], parts, ids, tables)
+        _add_changes(spec, parts, ids, tables)
     return tables
 
 
@@ -84,16 +85,18 @@ def _controlled(
 
 
 def _add_changes(
-    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
+    spec: dict, parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
 ) -> None:
     """Add to the tables what becomes of flows as links change: other rates, other paths."""
     found: dict[str, list[dict[str, np.ndarray]]] = {"rate_changes": [], "routes": []}
     ends = np.cumsum([len(part["src"]) for part in parts])
-    for index, (load, own) in enumerate(zip(loads, np.split(ids, ends[:-1]), strict=True)):
+    loads = zip(spec["workload"], np.split(ids, ends[:-1]), strict=True)
+    for index, (load, own) in enumerate(loads):
         module = plugins.load("pyorch.workload", load["type"])
         if not hasattr(module, "changes"):
             continue
-        given = (tables["nodes"], tables["links"], tables["link_events"])
+        nodes = nodes_of(spec, tables["nodes"], index)
+        given = (nodes, tables["links"], tables["link_events"])
         try:
             made = module.changes(restore(module.Params, load), *given)
         except FieldError as error:
@@ -146,7 +149,7 @@ def rows_of_workload(spec: dict, workload: int) -> np.ndarray:
     relay = _relays(spec, {
         end: np.concatenate([part[end] for part in parts]) for end in ("src", "dst")
     })  # fmt: skip
-    work = _tasks(spec["workload"], tables, spec["seed"], _following(ids, relay))
+    work = _tasks(spec, tables, spec["seed"], _following(ids, relay))
     own = np.split(ids, np.cumsum([len(part["src"]) for part in parts])[:-1])[workload]
     return np.concatenate([own, work[workload]["task"]]) if workload in work else own
 
@@ -156,7 +159,7 @@ def _following(ids: np.ndarray, relay: np.ndarray) -> int:
     return int(ids.max(initial=-1)) + 1 + int((relay >= 0).sum())
 
 
-def _tasks(loads: list[dict], tables: Tables, seed: int, following: int) -> dict[int, dict]:
+def _tasks(spec: dict, tables: Tables, seed: int, following: int) -> dict[int, dict]:
     """Return the computations and barriers of the workloads that have any, by their index.
 
     Parameters
@@ -164,12 +167,13 @@ def _tasks(loads: list[dict], tables: Tables, seed: int, following: int) -> dict
     following : int
         The first id that no flow has.
     """
-    found = {}
+    found, loads = {}, spec["workload"]
     for index, load in enumerate(loads):
         module = plugins.load("pyorch.workload", load["type"])
         if hasattr(module, "tasks"):
             params, own_seed = restore(module.Params, load), _seed_of(index, seed)
-            own = module.tasks(params, tables["nodes"], tables["links"], own_seed)
+            nodes = nodes_of(spec, tables["nodes"], index)
+            own = module.tasks(params, nodes, tables["links"], own_seed)
             n_tasks = len(own["node"])
             # Jobs that share a host do not wait for each other's computations.
             own["stream"] = own["stream"] * len(loads) + index
@@ -200,16 +204,18 @@ def _dependencies(
 
 
 def _routes(
-    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
+    spec: dict, parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
 ) -> dict[str, np.ndarray]:
     """Return the links of paths that are given, by the ids of flows; no columns if none are."""
     found = []
     ends = np.cumsum([len(part["src"]) for part in parts])
-    for load, part, own in zip(loads, parts, np.split(ids, ends[:-1]), strict=True):
+    loads = zip(spec["workload"], parts, np.split(ids, ends[:-1]), strict=True)
+    for index, (load, part, own) in enumerate(loads):
         module = plugins.load("pyorch.workload", load["type"])
         if not hasattr(module, "routes"):
             continue
-        if rows := module.routes(restore(module.Params, load), tables["nodes"], tables["links"]):
+        nodes = nodes_of(spec, tables["nodes"], index)
+        if rows := module.routes(restore(module.Params, load), nodes, tables["links"]):
             # Flows without ids of their own are counted from 0.
             found.append(rows if "flow" in part else rows | {"flow": own[rows["flow"]]})
     return {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
@@ -270,18 +276,19 @@ def _relays(spec: dict, flows: dict[str, np.ndarray]) -> np.ndarray:
 
 def _parts(spec: dict, tables: Tables, seed: int) -> list[dict[str, np.ndarray]]:
     """Return the flows of each workload."""
-    parts = [_flows_of(load, index, tables, seed) for index, load in enumerate(spec["workload"])]
+    parts = [_flows_of(spec, index, tables, seed) for index in range(len(spec["workload"]))]
     if any("rate_bps" in part for part in parts):
         for part in parts:
             part.setdefault("rate_bps", np.zeros(len(part["src"]), dtype=np.int64))
     return parts
 
 
-def _flows_of(load: dict, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:
+def _flows_of(spec: dict, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:
     """Return the flows of one workload."""
+    load, nodes = spec["workload"][index], nodes_of(spec, tables["nodes"], index)
     module = plugins.load("pyorch.workload", load["type"])
     params, seed = restore(module.Params, load), _seed_of(index, seed)
-    flows = module.flows(params, tables["nodes"], tables["links"], seed)
+    flows = module.flows(params, nodes, tables["links"], seed)
     return {**flows, "transport": np.full(len(flows["src"]), load["transport"], dtype=np.int64)}
 
 

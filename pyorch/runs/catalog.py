@@ -9,9 +9,10 @@ import pandas as pd
 from pyorch import spec as specs
 from pyorch import traces
 from pyorch.errors import PyorchError, TraceError
-from pyorch.runs.finished import FILES
+from pyorch.runs.finished import why_outdated
 from pyorch.spec import engine as engines
 from pyorch.spec.parameters import differing, flat, order
+from pyorch.traces import manifest
 
 #: Columns that every row has; those after them are the parameters that differ.
 COLUMNS = (
@@ -34,7 +35,8 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
     -------
     DataFrame
         ``scenario``, ``run``, ``seed``, ``engine``; ``state``: ``finished``, ``stopped`` (some
-        flows did not end), ``unfinished`` (a file is missing) or ``damaged``; ``flows``,
+        flows did not end), ``outdated`` (made by code or libraries that have changed since),
+        ``unfinished`` (a file is missing or was changed) or ``damaged``; ``flows``,
         ``flows_done``; ``size_bytes`` on disk; ``wall_s``, ``cpu_s``, ``engine_cpu_s``,
         ``peak_memory_bytes``: cost of the simulation; ``folder``; then one column for each
         parameter that is not the same in all runs of a scenario.
@@ -48,7 +50,7 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
     if not results.is_dir():
         raise TraceError(
             f"{results}: no such folder, so there are no results."
-            " Make some: python -m pyorch run SCENARIO.yaml"
+            " Make some: pyorch run SCENARIO.yaml"
         )
     folders = sorted(path.parent for path in results.glob(f"{scenario or '*'}/s*-*/spec.json"))
     by_scenario: dict[str, list[tuple[dict, dict]]] = {}
@@ -76,12 +78,14 @@ def _row(folder: Path) -> tuple[dict[str, object], Mapping[str, object]]:
         row |= {"scenario": spec["name"], "seed": spec["seed"], "engine": engines.of(spec).type}
     except PyorchError:
         return row | {"state": "damaged"}, {}
-    if not all((folder / name).exists() for name in FILES):
+    if not manifest.looks_whole(folder):
         return row | {"state": "unfinished"}, flat(spec)
     try:
         row |= _cost(folder)
     except TraceError:
         row["state"] = "damaged"
+    else:
+        row["state"] = "outdated" if why_outdated(folder) else row["state"]
     return row, flat(spec)
 
 
@@ -127,5 +131,5 @@ def find(name: Path | str, results: Path | str = "results") -> Path:
         raise TraceError(f"{name}: {len(near)} runs are called so: {listed}. Say which.")
     raise TraceError(
         f"{name}: no run of that name in {results} ({len(known)} runs)."
-        " List them with: python -m pyorch results"
+        " List them with: pyorch results"
     )

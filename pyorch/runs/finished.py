@@ -1,45 +1,89 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Whether the folder of a run holds its result, made by the libraries that are there now."""
+"""Whether the folder of a run holds its result, made by what would make it now.
 
-from functools import lru_cache
+There is no other notion of it: the command line, Python and Snakemake all ask here.
+"""
+
+import hashlib
 from pathlib import Path
 
-from pyorch import spec as specs
-from pyorch import traces
+from pyorch import origin, traces
 from pyorch.errors import PyorchError
-from pyorch.simulate import places
-from pyorch.simulate.results import sha256
+from pyorch.simulate import places, provenance
 from pyorch.spec.files import without_paths
+from pyorch.spec.plan import canonical
+from pyorch.traces import manifest
 
-#: Written in this order, the tables last.
-FILES = (
-    "spec.json", "scenario.py", "tables.npz", "raw.npz", "manifest.json", "provenance.json",
-    *(f"{table}.parquet" for table in traces.ALWAYS),
-)  # fmt: skip
+#: Steps of a run: what they import makes its result, beside plug-ins and data.
+STEPS = ("pyorch.render", "pyorch.simulate", "pyorch.traces")
+
+#: Why most runs are run.
+NOT_THERE = "it is not finished"
 
 
 def is_finished(spec: dict, folder: Path | str) -> bool:
-    """Return whether a run need not be run again: all its files, its spec, today's libraries."""
-    folder = Path(folder)
-    if not all((folder / name).exists() for name in FILES):
-        return False
+    """Return whether a run need not be run again."""
+    return not why_again(spec, folder)
+
+
+def why_again(spec: dict, folder: Path | str) -> str:
+    """Return why a run has to be run; nothing if its result is there.
+
+    Parameters
+    ----------
+    spec : dict
+        Resolved spec.
+    folder : path
+        Of the run.
+    """
+    if not manifest.looks_whole(folder):
+        return NOT_THERE
+    if manifest.read(folder).get("spec_sha256") != digest_of_spec(spec):
+        return "its folder holds another run"
+    return why_outdated(folder)
+
+
+def why_outdated(folder: Path | str) -> str:
+    """Return what has changed since a finished run was made; nothing if it would be the same."""
     try:
-        same = without_paths(specs.read_spec(folder / "spec.json")) == without_paths(spec)
-        recorded = traces.read_provenance(folder)["libraries_sha256"]
-    except PyorchError:
-        return False
-    return same and all(_current(name, digest) for name, digest in recorded.items())
+        recorded = traces.read_provenance(folder)
+    except PyorchError as error:
+        return str(error)
+    if not recorded.get("code_sha256"):
+        return "nobody has noted which code made it"
+    if changed := origin.current(recorded["code_sha256"]):
+        return f"{changed} has changed"
+    for name, digest in recorded["libraries_sha256"].items():
+        if not _is_current(name, digest):
+            return f"{name} was built anew"
+    now = provenance.package_versions()
+    changed = (name for name, version in now.items() if recorded["versions"].get(name) != version)
+    return next((f"{name} is of another version" for name in changed), "")
 
 
-def _current(name: str, digest: str) -> bool:
-    """Return whether a library of ours still has these bytes; those of the wheel do not change."""
-    path = places.LIBRARIES / name
-    if not path.exists():
-        return name.startswith("libns3.")
-    stat = path.stat()
-    return _digest(path, stat.st_mtime_ns, stat.st_size) == digest
+def digest_of_spec(spec: dict) -> str:
+    """Return the digest of a resolved spec; of a file that it names counts the content."""
+    return hashlib.sha256(canonical(without_paths(spec)).encode()).hexdigest()
 
 
-@lru_cache(maxsize=64)
-def _digest(path: Path, _mtime_ns: int, _size: int) -> str:
-    return sha256(path)
+def seal(spec: dict, folder: Path) -> None:
+    """Add what made a run to its provenance, then name its files in its manifest.
+
+    Raises
+    ------
+    PyorchError
+        A file of pyorch was edited while the run was going.
+    """
+    facts = traces.read_provenance(folder)
+    paths = origin.files([*STEPS, *origin.used(), *facts.pop("used", [])])
+    facts["code_sha256"] = origin.digests(paths)
+    made_by = [facts["code_sha256"], facts["libraries_sha256"]]
+    facts["made_by_sha256"] = origin.together([*made_by, provenance.package_versions()])
+    provenance.save(folder, facts)
+    manifest.seal(folder, spec_sha256=digest_of_spec(spec))
+
+
+def _is_current(name: str, digest: str) -> bool:
+    """Return whether a library of ours still has these bytes; one of the wheel is its version's."""
+    path = places.library(name)
+    return origin.digest_of(path) == digest if path.exists() else name.startswith("libns3.")

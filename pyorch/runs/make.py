@@ -3,19 +3,28 @@
 
 import fcntl
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pyorch import render, traces
 from pyorch import spec as specs
-from pyorch.runs.finished import is_finished
+from pyorch.runs.finished import is_finished, seal
 from pyorch.simulate import process
 from pyorch.simulate.process import End
+from pyorch.traces import manifest
 from pyorch.writing import make_folder
 
+#: Every finished run has them.
+FILES = (
+    "spec.json", "scenario.py", "tables.npz", "raw.npz", "provenance.json", manifest.FILE,
+    *(f"{table}.parquet" for table in traces.ALWAYS),
+)  # fmt: skip
 #: Of these a folder is cleared before its run begins, so what stands in it is of one run.
-RESULTS = ("raw.npz", "manifest.json", "provenance.json")
+RESULTS = (manifest.FILE, "raw.npz", "provenance.json")
+#: Below the folder of a finished run: there it is made again, and takes its place when it is whole.
+AGAIN = ".again"
 Simulate = Callable[..., End]
 
 
@@ -28,8 +37,11 @@ def make(
 ) -> End:
     """Make everything of one run; return how its simulation has ended.
 
-    The same as the commands ``spec``, ``render``, ``simulate`` and ``traces`` one after another.
-    If somebody else is making it now, that is waited for and used.
+    The same as the commands ``spec``, ``render``, ``simulate`` and ``traces`` one after another,
+    and a record of what has made the result. If somebody else is making it now, that is waited for
+    and used. A result that is there is replaced by a complete one only.
+
+    For a process that makes this one run: what it has loaded before counts as what made the run.
 
     Parameters
     ----------
@@ -54,19 +66,43 @@ def make(
     with alone(folder) as waited:
         if waited and is_finished(spec, folder):
             return End(0, 0.0)
-        clear(folder)
-        specs.write_resolved(spec, folder / "spec.json")
-        render.write_run(spec, folder)
-        end = (simulate or process.run)(folder / "scenario.py", folder, log, threads=threads)
+        place = folder / AGAIN if manifest.looks_whole(folder) else folder
+        make_folder(place)
+        clear(place)
+        specs.write_resolved(spec, place / "spec.json")
+        render.write_run(spec, place)
+        end = (simulate or process.run)(place / "scenario.py", place, log, threads=threads)
         if end.status == 0:
-            traces.convert(folder)
+            traces.convert(place)
+            seal(spec, place)
+            if place != folder:
+                _replace(folder, place)
     return end
 
 
+def failure(end: End, folder: Path) -> str:
+    """Return how a run has failed, its last words, and how to run it alone."""
+    place = folder / AGAIN if (folder / AGAIN).exists() else folder
+    return end.message(place / "scenario.py", place, folder.resolve().name)
+
+
 def clear(folder: Path) -> None:
-    """Remove what an earlier run has left in a folder, its tables first."""
-    for name in [*(f"{table}.parquet" for table in traces.CONTRACTS), *RESULTS]:
+    """Remove what an earlier run has left in a folder, its manifest first."""
+    for name in [*RESULTS, *(f"{table}.parquet" for table in traces.CONTRACTS)]:
         (folder / name).unlink(missing_ok=True)
+    for path in [*folder.glob("host_*.pcap"), *folder.glob(AGAIN)]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _replace(folder: Path, place: Path) -> None:
+    """Let the result of a folder be the one in a place below it; its manifest comes last."""
+    old, new = (set(manifest.read(where)["files"]) for where in (folder, place))
+    (folder / manifest.FILE).unlink()
+    for name in old - new:
+        (folder / name).unlink(missing_ok=True)
+    for name in [*sorted(new), manifest.FILE]:
+        (place / name).replace(folder / name)
+    shutil.rmtree(place)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from pyorch.metrics import RunTables
 from pyorch.runs import page
 from pyorch.runs.summary import summarize
 from pyorch.spec.parameters import flat
+from pyorch.traces import manifest
 
 
 class RunResult:
@@ -51,7 +52,7 @@ class RunResult:
         if not (self.folder / "spec.json").exists():
             raise TraceError(
                 f"{self.folder}: is no folder of a run: it has no spec.json."
-                " List what is there with: python -m pyorch results"
+                " List what is there with: pyorch results"
             )
 
     @classmethod
@@ -68,6 +69,7 @@ class RunResult:
     @cached_property
     def spec(self) -> dict:
         """The resolved spec: every parameter, in integers with their unit in the name."""
+        manifest.check(self.folder, "spec.json")
         return specs.read_spec(self.folder / "spec.json")
 
     @property
@@ -173,7 +175,7 @@ class RunResult:
         return pd.Series(summarize(self), dtype=object, name=self.id)
 
     def metric(self, name: str) -> pd.DataFrame:
-        """Return the table of one metric, as ``python -m pyorch list metrics`` names them."""
+        """Return the table of one metric, as ``pyorch list metrics`` names them."""
         return plugins.load("pyorch.metrics", name).measure(self._run)
 
     def plot(self, kind: str, path: Path | str | None = None) -> object:
@@ -182,7 +184,7 @@ class RunResult:
         Parameters
         ----------
         kind : str
-            As ``python -m pyorch list plots`` names them.
+            As ``pyorch list plots`` names them.
         path : path, optional
             A file that ends in .pdf, .svg or .png; a caption is written beside it.
         """

@@ -6,7 +6,8 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from pyorch import spec as specs
-from pyorch.errors import SpecError
+from pyorch.errors import SpecError, TraceError
+from pyorch.reading import shown
 from pyorch.runs import asked
 
 
@@ -15,7 +16,14 @@ def stale(results: Path, scenarios: Path | str = "scenarios") -> list[Path]:
 
     A change that the scenario does not take any more names nothing. Only scenarios with folders
     that nothing has named yet are planned.
+
+    Raises
+    ------
+    TraceError
+        There is no such folder.
     """
+    if not results.is_dir():
+        raise TraceError(f"{shown(results)}: no such folder. Name another one: --results FOLDER")
     unnamed = {path for path in results.glob("*/s*-*") if (path / "spec.json").exists()}
     for path in specs.scenario_files(scenarios):
         file = specs.read_scenario(path)

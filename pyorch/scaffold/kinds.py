@@ -205,7 +205,7 @@ _ALL = [
     ),
     _file(
         "scenario", "A permutation on one path and on all of them.", "scenarios/{name}.yaml",
-        "python -m pyorch run scenarios/{name}.yaml --scale smoke",
+        "pyorch run scenarios/{name}.yaml --scale smoke",
     ),
     _file(
         "figure", "Completion times of the scenario of the same name.", "plots/{name}.py",

@@ -48,7 +48,7 @@ def _clone(in_study: bool) -> Path:
         It is none: a wheel has no sources.
     """
     if IS_PACKAGED:
-        where = "a study: python -m pyorch init my-study" if in_study else "a clone of it"
+        where = "a study: pyorch init my-study" if in_study else "a clone of it"
         raise PluginError(f"pyorch was installed from a wheel; such a file is written in {where}.")
     return REPOSITORY
 
@@ -101,7 +101,7 @@ def _write_file(kind: File, name: str, root: Path) -> Path:
     if kind.name == "figure" and not (root / f"scenarios/{name}.yaml").exists():
         raise PluginError(
             f"figure '{name}': there is no scenarios/{name}.yaml whose results it could draw."
-            f" Write it first: python -m pyorch new scenario {name}"
+            f" Write it first: pyorch new scenario {name}"
         )
     return _render("python", kind.template, {"name": name}, path)
 

@@ -22,7 +22,8 @@ import ninja
 
 from pyorch.built import STUDY
 from pyorch.errors import BuildError, PyorchError
-from pyorch.simulate import build_cache, build_study, loader, places
+from pyorch.simulate import build_cache, build_study, loader, modules, places
+from pyorch.simulate.results import sha256
 
 CMAKE = Path(cmake.CMAKE_BIN_DIR) / "cmake"
 NINJA = Path(ninja.BIN_DIR) / "ninja"
@@ -51,10 +52,12 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
         targets = (*targets, RUNNER)
     if STUDY:
         build_study.link_installed()
+    began_ns = time.time_ns()
     with _alone():
         name = "" if sanitize or STUDY else build_cache.key()
         if name and not targets and build_cache.restore(name):
             _drop_dead_headers()
+            modules.note_success(began_ns)
             return
         (places.BUILD / build_cache.STAMP).unlink(missing_ok=True)
         _configure(sanitize)
@@ -63,6 +66,7 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
         _drop_dead_headers()
         if not sanitize:  # Python cannot load a library that wants the sanitizer loaded first
             _write_typeids()
+            modules.note_success(began_ns)
             if name:
                 build_cache.keep(name)
 
@@ -197,10 +201,11 @@ def _write_typeids() -> None:
         raise BuildError(f"{places.shown(engine)} was not built: is ns3-modules/fabric there?")
     stamp = places.BUILD / ".described"
     text = "".join(f"{path.name} {path.stat().st_mtime_ns}\n" for path in libraries)
-    if places.TYPEIDS.exists() and stamp.exists() and stamp.read_text() == text:
+    known = places.TYPEIDS.exists() and stamp.exists()
+    if known and stamp.read_text() == f"{text}{sha256(places.TYPEIDS)}\n":
         return
     done = subprocess.run(
-        [sys.executable, "-m", "pyorch.simulate.describe"],
+        [sys.executable, "-P", "-m", "pyorch.simulate.describe"],
         cwd=STUDY or places.REPOSITORY,
         capture_output=True,
         text=True,
@@ -210,7 +215,7 @@ def _write_typeids() -> None:
     temporary = places.TYPEIDS.with_suffix(".tmp")
     temporary.write_text(done.stdout + "\n")
     temporary.rename(places.TYPEIDS)
-    stamp.write_text(text)
+    stamp.write_text(f"{text}{sha256(places.TYPEIDS)}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -31,10 +31,8 @@ class Controller:
         self, workload: Mapping[str, object], flows: np.ndarray, nodes: Columns, links: Columns
     ):
         # These take a second, which other runs need not wait.
-        from pyorch.spec.fields import restore
-        from pyorch.wan import online
-
-        self._counted = online.Counted
+        restore = plugins.on_demand("pyorch.spec.fields").restore
+        self._counted = plugins.on_demand("pyorch.wan.online").Counted
         module = plugins.load("pyorch.workload", workload["type"])
         self._loop = module.loop(restore(module.Params, dict(workload)), nodes, links)
         self._flows, self._links = flows, links

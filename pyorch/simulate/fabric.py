@@ -106,7 +106,7 @@ class Fabric:
         A relative path counts from the folder of the script that calls.
         """
         path = Path(sys._getframe(1).f_globals.get("__file__", ".")).parent / path
-        advice = "Make it again: python -m pyorch render"
+        advice = "Make it again: pyorch render"
         columns = read_archive(path, SimulationError, f"{advice} {path.parent}/spec.json")
         by_table: dict[str, dict[str, np.ndarray]] = {}
         for key, values in columns.items():
@@ -324,8 +324,7 @@ class Fabric:
             An attribute or a value that the engine refuses, or tables that do not fit together.
         """
         try:
-            fluid = self.engine_type == "fluid"
-            facade = namespace.FluidFacade() if fluid else namespace.Facade()
+            facade = namespace.Facade()
             self._fill(facade)
             for host, snaplen_bytes in self._captures:
                 facade.Capture(host, str(out / f"host_{host}.pcap"), snaplen_bytes)
@@ -342,9 +341,10 @@ class Fabric:
     def _fill(self, facade) -> None:
         for option, value in (self._options | {"threads": self.threads}).items():
             facade.Option(option, value)
-        for option in ("skip_ppm", "remember"):
-            if option in self.engine:
-                facade.Option(option, int(self.engine[option]))
+        if self.engine_type == "fluid":
+            facade.Engine(facade.Factory("ns3::FluidEngine"))
+        if "skip_ppm" in self.engine:
+            facade.Option("skip_ppm", int(self.engine["skip_ppm"]))
         for index, option, value in self._class_options:
             facade.Option(option, value, index)
         for index in self._link_classes:

@@ -21,7 +21,6 @@ from pyorch.simulate import places
 from pyorch.simulate.results import sha256
 
 FACADE_HEADER = "ns3/fabric-facade.h"
-FLUID_HEADER = "ns3/fluid-facade.h"
 CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV)
 
 
@@ -45,7 +44,7 @@ def facade_of(type_names: Iterable[str], *, fluid: bool = False):
     type_names : iterable of str
         TypeIds that a scenario names, ``"ns3::RoceTransport"``.
     fluid : bool
-        Also the facade of the fluid engine.
+        Also the library of the fluid engine.
 
     Raises
     ------
@@ -63,12 +62,7 @@ def facade_of(type_names: Iterable[str], *, fluid: bool = False):
         names.append(index[name])
     for name in dict.fromkeys(names):
         load_library(places.LIBRARIES / name)
-    namespace = facade_namespace()
-    if fluid:
-        import cppyy
-
-        cppyy.include(FLUID_HEADER)
-    return namespace
+    return facade_namespace()
 
 
 def library_index() -> dict[str, str]:

@@ -52,18 +52,24 @@ class End:
         """What the process that reports this ends with."""
         return self.status if self.status >= 0 else 1
 
-    def message(self, script: Path, out: Path) -> str:
+    def message(self, script: Path, out: Path, name: str = "") -> str:
         """Return what happened to a run, its last words, and how to run it alone."""
+        name = name or script.resolve().parent.name
         words = f' Last line: "{self.last_line}".' if self.last_line else ""
-        ended = (
-            f"was killed by {_signal_name(-self.status)}"
-            if self.status < 0
-            else f"ended with status {self.status}"
-        )
         return (
-            f"Run {script.resolve().parent.name} {ended} after {self.seconds:.1f} s.{words}"
-            f" Alone: python -m pyorch simulate {quote(str(script))} --out {quote(str(out))}"
+            f"Run {name} {how(self.status)} after {self.seconds:.1f} s.{words}"
+            f" Alone: pyorch simulate {quote(str(script))} --out {quote(str(out))}"
         )
+
+
+def how(status: int) -> str:
+    """Return in words how a process has ended: with a status, or -n for signal n."""
+    if status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"
 
 
 def simulate(script: Path, out: Path, log: Path | None = None, threads: int = 1) -> int:
@@ -78,7 +84,6 @@ def run(
     script: Path,
     out: Path,
     log: Path | None = None,
-    watch: Callable[[str], None] | None = None,
     threads: int = 1,
 ) -> End:
     """Run a script to its end.
@@ -91,21 +96,19 @@ def run(
         Folder for the result.
     log : path, optional
         Where its messages go instead of to our own standard error.
-    watch : callable, optional
-        Is given the last line of the log now and then, while the run goes on.
     threads : int
         For a run of several domains.
     """
     started, before = time.monotonic(), _stamp(out)
-    command = [sys.executable, str(script), "--out", str(out), "--threads", str(threads)]
+    command = [sys.executable, "-P", str(script), "--out", str(out), "--threads", str(threads)]
     environment = os.environ | {jobs.PARENT: str(os.getpid())}  # no run outlives who waits for it
     if log is None:
-        status = _wait(subprocess.Popen(command, env=environment))
+        status = wait(subprocess.Popen(command, env=environment))
         return _ended(status, time.monotonic() - started, "", before == _stamp(out))
     make_folder(log.parent)
     with log.open("wb") as file:
         process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environment)
-        status = _wait(process, lambda: watch and (line := last_line(log)) and watch(line))
+        status = wait(process)
     return _ended(status, time.monotonic() - started, last_line(log), before == _stamp(out))
 
 
@@ -125,15 +128,11 @@ def _stamp(out: Path) -> tuple[int, int] | None:
     return stat.st_ino, stat.st_mtime_ns
 
 
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+def wait(process: subprocess.Popen, look: Callable[[], object] | None = None) -> int:
+    """Wait for the end of a process and return its status; call `look` now and then.
 
-
-def _wait(process: subprocess.Popen, look: Callable[[], object] = lambda: None) -> int:
-    """Wait for the end; hand on SIGTERM, and let Ctrl-C, which it gets too, do its work."""
+    SIGTERM is handed on; Ctrl-C, which the process gets too, does its work there.
+    """
     main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, lambda *_: process.terminate()) if main else None
     try:
@@ -141,12 +140,19 @@ def _wait(process: subprocess.Popen, look: Callable[[], object] = lambda: None) 
             try:
                 return process.wait(timeout=LOOK_S)
             except subprocess.TimeoutExpired:
-                look()
+                if look:
+                    look()
             except KeyboardInterrupt:
                 continue
     finally:
         if main:
             signal.signal(signal.SIGTERM, before)
+
+
+def tell(log: Path, hear: Callable[[str], object]) -> None:
+    """Tell the last words of a log, if it is there and has any."""
+    if log.exists() and (words := last_line(log)):
+        hear(words)
 
 
 def last_line(log: Path) -> str:

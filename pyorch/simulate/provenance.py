@@ -9,11 +9,15 @@ import platform
 import resource
 import subprocess
 import time
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import metadata
+from pathlib import Path
 
 import pyorch
+from pyorch import origin
 from pyorch.simulate import loader, places
+from pyorch.simulate.results import save_json
 
 PACKAGES = ("ns3", "cppyy", "numpy")
 
@@ -34,6 +38,7 @@ def describe(**facts: object) -> dict[str, object]:
         "wall_s": round(process_age_s(), 6),
         "peak_memory_bytes": usage.ru_maxrss * 1024,
         **made_by(),
+        "used": origin.used(),
         "libraries_sha256": {
             name: library.sha256 for name, library in sorted(loader.loaded.items())
         },
@@ -49,7 +54,18 @@ def made_by() -> dict[str, object]:
 def versions() -> dict[str, str]:
     """Return the versions of Python, of us and of what the simulation is made of."""
     ours = {"pyorch": pyorch.__version__, "python": platform.python_version()}
-    return ours | {package: metadata.version(package) for package in PACKAGES}
+    return ours | package_versions()
+
+
+@lru_cache(maxsize=1)
+def package_versions() -> dict[str, str]:
+    """Return the versions of the packages of others that decide a result."""
+    return {package: metadata.version(package) for package in PACKAGES}
+
+
+def save(folder: Path, facts: Mapping[str, object]) -> None:
+    """Write the provenance of a run."""
+    save_json(folder / "provenance.json", facts)
 
 
 def git_commit() -> str | None:

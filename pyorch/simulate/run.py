@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pyorch import jobs
+from pyorch import jobs, origin
 from pyorch.errors import PyorchError, SimulationError
 from pyorch.simulate import control, loader, places, provenance, results
 from pyorch.simulate import fabric as fabrics
@@ -137,7 +137,6 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
         data_packets=int(facade.DataPackets()),
         simulated_ps=int(facade.NowPs()),
         **_skipped(tables),
-        **_replayed(tables),
         start_to_first_event_s=round(start_to_first_event_s, 6),
         load_s=round(load_s, 6),
         build_s=round(build_s, 6),
@@ -148,8 +147,9 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     if not _all_done(outcome):
         outcome["stop_reason"] = _stop_reason(facade)
     loader.check_unchanged()
+    origin.check_unedited()
     results.save(out, tables, outcome)
-    results.save_json(out / "provenance.json", facts)
+    provenance.save(out, facts)
     if not _all_done(outcome):
         print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
 
@@ -203,17 +203,6 @@ def _skipped(tables: results.Tables) -> dict[str, int]:
         return {}
     skips = tables["skips"]
     return {key: int(skips[key].sum()) for key in ("skipped_ps", "skipped_packets")}
-
-
-def _replayed(tables: results.Tables) -> dict[str, int]:
-    """Return the messages and packets that were replayed; nothing if nobody asked for it."""
-    if "replays" not in tables:
-        return {}
-    replays = tables["replays"]
-    return {
-        "replayed_flows": int(replays["flows"].sum()),
-        "replayed_packets": int(replays["replayed_packets"].sum()),
-    }
 
 
 def _outcome(facade, stop_ps: int) -> dict[str, object]:
@@ -272,6 +261,7 @@ def _guarded(build: Callable[[], Fabric], out: Path, name: str, threads: int) ->
     """Run; turn everything that may end a run early into one line and an exit status."""
     signal.signal(signal.SIGTERM, _terminate)
     jobs.join()
+    origin.watch()
     try:
         fabric = build()
         fabric.threads = threads

@@ -2,8 +2,8 @@
 """A process that has loaded the engine once and simulates one script after another, each in a fork.
 
 ``python -m pyorch.simulate.server DESCRIPTOR`` with a listening socket (`pyorch.forks`); it ends
-when its standard input does. A request is ``{"script": ..., "out": ..., "log": ...,
-"threads": ...}``.
+with the process that has started it, or when its standard input does. A request is ``{"script":
+..., "out": ..., "log": ..., "threads": ...}``.
 """
 
 import contextlib
@@ -13,13 +13,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from pyorch import forks, jobs
+from pyorch import forks, jobs, origin
 from pyorch.simulate import loader, provenance, run
 
 
 def simulate(request: dict, _answer: Callable[[dict], None]) -> int:
     """Run a script as its own command line would; return the exit status."""
-    forks.call_oneself(Path(request["out"]).name)
+    out = Path(request["out"])
+    forks.call_oneself(out.parent.name if out.name.startswith(".") else out.name)
     forks.redirect(Path(request["log"]))
     return run.run_script(request["script"], request["out"], request["threads"])
 
@@ -42,10 +43,11 @@ def warm_up() -> None:
 
 def main() -> None:
     """Serve the socket whose descriptor is the first argument."""
-    jobs.hold()
+    jobs.belong()
+    os.environ.pop(jobs.OWNER, None)  # no simulation need look for it: each ends with this process
+    origin.watch()
     listener = socket.socket(fileno=int(sys.argv[1]))
     warm_up()
-    os.environ.pop(jobs.PARENT, None)
     forks.serve(listener, simulate)
 
 

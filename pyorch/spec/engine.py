@@ -33,14 +33,13 @@ class Engine(Closed):
 
     A resolved spec has only what is not the default, so a run of all defaults has no such section
     and a new field changes no name of a run. `skip` is the tolerance of completion times within
-    which steady states are skipped, `remember` replays what has happened before.
+    which steady states are skipped.
     """
 
     type: Literal["packets", "fluid"] = "packets"
     domains: Count = 1
     threads: Count = 1
     skip_ppm: Annotated[int, BeforeValidator(_tolerance_ppm)] | None = Field(None, alias="skip")
-    remember: Annotated[bool, Field(strict=True)] = False
 
 
 def settled(engine: Engine) -> dict[str, dict]:

@@ -52,61 +52,36 @@ def check_skip(spec: dict) -> None:
     """Raise FieldError for what has no steady state, or is lost with it, if these are skipped."""
     if "skip_ppm" not in spec.get("engine", {}):
         return
-    _check_packets(spec, "skip", "steady states are skipped")
-    _check_records(spec, "skip", ("arrivals", "pauses", "pcap"), "what happens in a steady state")
-    _check_losses(spec, "what is lost now and then is not seen in a steady state, and engine.skip")
-
-
-def check_remember(spec: dict) -> None:
-    """Raise FieldError for what never happens again, or is lost with it, if that is replayed."""
-    if not spec.get("engine", {}).get("remember"):
-        return
-    _check_packets(spec, "remember", "episodes are remembered")
-    records = ("arrivals", "pauses", "pcap", "sample")
-    _check_records(spec, "remember", records, "what has happened before")
-    _check_losses(spec, "what is lost now and then is not lost again, and engine.remember")
-    if spec["failures"]:
-        raise FieldError(
-            "failures",
-            "links change, and engine.remember replays what happened before they did. Leave out"
-            " one of them.",
-        )
-
-
-def _check_packets(spec: dict, key: str, done: str) -> None:
     if spec["engine"].get("type") == "fluid":
-        verb = {"skip": "skip", "remember": "replay"}[key]
         raise FieldError(
-            f"engine.{key}",
-            f"a run of engine fluid has no packets to {verb}. Leave out one of them.",
+            "engine.skip", "a run of engine fluid has no packets to skip. Leave out one of them."
         )
     if (domains := engines.of(spec).domains) > 1:
         raise FieldError(
-            f"engine.{key}",
-            f"{done} in one domain, and engine.domains is {domains}. Leave out one of them.",
+            "engine.skip",
+            f"steady states are skipped in one domain, and engine.domains is {domains}. Leave out"
+            " one of them.",
         )
     for index, load in enumerate(spec["workload"]):
         if (load.get("control") or {}).get("controller"):
             raise FieldError(
                 f"workload.{index}.control.controller",
-                f"it looks at a run again and again, and engine.{key} leaves parts of it out."
-                " Leave out one of them.",
+                "it looks at a run again and again, and engine.skip leaves parts of it out. Leave"
+                " out one of them.",
             )
-
-
-def _check_records(spec: dict, key: str, records: tuple[str, ...], left_out: str) -> None:
-    for record in records:
-        if spec["trace"]["sample_ps" if record == "sample" else record]:
+    for record in ("arrivals", "pauses", "pcap"):
+        if spec["trace"][record]:
             raise FieldError(
                 f"trace.{record}",
-                f"it records all that happens, and engine.{key} leaves out {left_out}. Leave out"
-                " one of them.",
+                "it records all that happens, and engine.skip leaves out what happens in a steady"
+                " state. Leave out one of them.",
             )
-
-
-def _check_losses(spec: dict, why: str) -> None:
     link = spec["link"]
     for key, written in (("loss_ratio", "loss"), ("bit_error_ratio", "bit_error_ratio"),
                          ("loss_model", "loss_model")):  # fmt: skip
         if link[key] or any(links.get(key) for links in link["classes"]):
-            raise FieldError(f"link.{written}", f"{why} would leave it out. Leave out one of them.")
+            raise FieldError(
+                f"link.{written}",
+                "what is lost now and then is not seen in a steady state, and engine.skip would"
+                " leave it out. Leave out one of them.",
+            )

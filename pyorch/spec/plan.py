@@ -132,7 +132,12 @@ def plan(
             spec = resolver.resolve(settled)
             template = spec["template"]
             parts = (template, ENGINE_TEMPLATE) if "engine" in spec else (template,)
-            digest = digests.setdefault(parts, template_digest(Path(templates), *parts))
+            if parts not in digests:
+                try:
+                    digests[parts] = template_digest(Path(templates), *parts)
+                except SpecError as error:
+                    raise settled.error(("template",), str(error)) from None
+            digest = digests[parts]
             point.pop("seed", None)
             runs.append(
                 Run(
@@ -147,6 +152,8 @@ def plan(
                     threads=engines.threads_of(settled.values.get("engine")),
                 )
             )
+    for other in planning.scales:  # what is not asked for now is wrong all the same
+        scenario.at_scale(other).planning()
     return runs
 
 
@@ -222,7 +229,7 @@ def template_digest(folder: Path, name: str, *around: str) -> str:
     if name not in known or name in ("base", ENGINE_TEMPLATE):
         offered = [other for other in known if other not in ("base", ENGINE_TEMPLATE)]
         raise SpecError(
-            f"template: no template {quoted(name)}. Found in pyorch/render/templates:"
+            f"no template {quoted(name)}. Found in pyorch/render/templates:"
             f" {', '.join(offered)}.{did_you_mean(name, offered)}"
         )
     content = b"".join(

@@ -21,6 +21,8 @@ SCALES = ("smoke", "laptop", "paper")
 PLANNING_KEYS = ("sweep", "variants", "cases", "scales")
 #: Keys of a variant and of a case that are no key paths.
 WORDS = {"variants": ("label",), "cases": ("label", "skip")}
+#: What begins a formula where tables are opened: labels stand in them as they are.
+_FORMULA = ("=", "+", "-", "@")
 _NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_+-]{{0,{LONGEST_NAME - 1}}}")
 
 
@@ -75,6 +77,11 @@ def _changes(given: object) -> object:
         raise ValueError(
             f"label: {quoted(label)} is not one line of text of at most {LONGEST_TEXT} characters."
             " Quote it."
+        )
+    if label.startswith(_FORMULA):
+        raise ValueError(
+            f"label: {quoted(label)} begins with {label[0]}, so a spreadsheet takes it for a"
+            " formula when it opens a table. Begin with a letter or a digit."
         )
     return given
 

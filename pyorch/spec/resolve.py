@@ -33,15 +33,15 @@ from pyorch.spec.checks import (
 from pyorch.spec.engine_checks import (
     check_domains,
     check_fluid,
-    check_remember,
     check_skip,
 )
 from pyorch.spec.fields import FieldError, check_text, restore
+from pyorch.spec.jobs import check_shared, handed_out, nodes_of
 from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
 from pyorch.spec.network import Network
 from pyorch.spec.planning import PLANNING_KEYS
 from pyorch.spec.scenario import ScenarioFile
-from pyorch.spec.schema import LinkClass, Load, Plugin, Scenario, SwitchClass, Typed
+from pyorch.spec.schema import Jobs, LinkClass, Load, Plugin, Scenario, SwitchClass, Typed
 from pyorch.spec.typeids import TypeIds, check_value
 from pyorch.spec.yaml_lines import KeyPath
 from pyorch.units import TIME, format_exact
@@ -104,7 +104,7 @@ class Resolver:
             point = Scenario.model_validate(values)
         except ValidationError as error:
             raise scenario.error(*messages.first(error, Scenario)) from None
-        spec = point.model_dump(exclude={"topology", "workload", "failures", "engine"})
+        spec = point.model_dump(exclude={"topology", "workload", "failures", "engine", "jobs"})
         spec |= engines.settled(point.engine)
         self._choose_types(scenario, point, spec)
         spec["topology"] = self._plugin(
@@ -128,8 +128,11 @@ class Resolver:
             self._load(scenario, load, ("workload", i), spec)
             for i, load in enumerate(point.workload)
         ]
+        if point.jobs is not None:
+            self._hand_out(scenario, point.jobs, spec, network)
         for i, load in enumerate(spec["workload"]):
-            self._check_load(scenario, load, ("workload", i), network, spec["stop_ps"])
+            own = self._own_network(spec, network, i)
+            self._check_load(scenario, load, ("workload", i), own, spec["stop_ps"])
         spec["failures"] = [
             self._failure(scenario, failure, ("failures", i), nodes, links, spec["stop_ps"])
             for i, failure in enumerate(point.failures)
@@ -138,10 +141,10 @@ class Resolver:
             check_tiers(spec, nodes, links)
             check_jitter(spec)
             check_controllers(spec)
+            check_shared(spec)
             check_fluid(spec)
             check_domains(spec, point.engine.threads, nodes)
             check_skip(spec)
-            check_remember(spec)
             if self._types is not None:
                 check_reduction(spec)
                 check_signals(spec, self._types)
@@ -216,6 +219,37 @@ class Resolver:
         resolved = self._plugin(scenario, "workload", load, path, context)
         resolved["transport"] = index
         return resolved
+
+    def _hand_out(self, scenario: ScenarioFile, jobs: Jobs, spec: dict, network: Network) -> None:
+        """Put the hosts of each workload into the spec; leave one workload if only that runs."""
+        found = self._plugin(scenario, "allocation", jobs, ("jobs",), {})
+        found |= {"hosts": jobs.hosts} | ({} if jobs.only is None else {"only": jobs.only})
+        n_loads, n_jobs = len(spec["workload"]), len(jobs.hosts)
+        if jobs.only is not None and jobs.only >= n_jobs:
+            raise scenario.error(
+                ("jobs", "only"), f"there is no job {jobs.only}; they are 0 to {n_jobs - 1}."
+            )
+        alone = jobs.only is not None and n_loads == 1
+        if n_loads != n_jobs and not alone:
+            raise scenario.error(
+                ("jobs", "hosts"), f"{n_jobs} numbers for {n_loads} workloads. Write one for each."
+            )
+        try:
+            found["placed"] = handed_out(found, network.nodes, network.links, spec["seed"])
+        except FieldError as error:
+            raise scenario.error(("jobs", error.field), str(error)) from None
+        if jobs.only is not None:
+            found["placed"] = [found["placed"][jobs.only]]
+            spec["workload"] = spec["workload"] if alone else [spec["workload"][jobs.only]]
+        spec["jobs"] = found
+
+    @staticmethod
+    def _own_network(spec: dict, network: Network, workload: int) -> Network:
+        """Return the network as a workload sees it: with the hosts that it has."""
+        if "jobs" not in spec:
+            return network
+        counts = network.counts | {"hosts": len(spec["jobs"]["placed"][workload])}
+        return network._replace(counts=counts, nodes=nodes_of(spec, network.nodes, workload))
 
     def _failure(
         self,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pyorch.spec.engine import Engine
-from pyorch.spec.fields import Closed, Flag, MessageBytes, Number, RateBps, SizeBytes, TimePs
+from pyorch.spec.fields import Closed, Count, Flag, MessageBytes, Number, RateBps, SizeBytes, TimePs
 from pyorch.spec.limits import LONGEST_NAME
 
 Value = bool | int | float | str
@@ -137,6 +137,16 @@ class Load(Plugin):
     transport: str | None = None
 
 
+class Jobs(Plugin):
+    """Who hands out hosts to the workloads, and how many to each, in their order.
+
+    `only` runs one of them alone, on the hosts that it has beside the others.
+    """
+
+    hosts: Annotated[list[Count], Field(min_length=1)]
+    only: Annotated[int, Field(strict=True, ge=0)] | None = None
+
+
 class Scenario(Closed):
     """One point of a scenario: overrides applied, sweep and variants already chosen."""
 
@@ -147,6 +157,7 @@ class Scenario(Closed):
     wire: Wire = Wire()
     switch: Switch
     workload: Annotated[list[Load], Field(min_length=1)]
+    jobs: Jobs | None = None
     transport: Annotated[list[Transport], Field(min_length=1)]
     failures: list[Plugin] = []
     stop_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="stop")

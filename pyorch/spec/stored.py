@@ -25,7 +25,8 @@ from pyorch.units import BY_SUFFIX, Dimension
 
 _RESOLVER = Resolver(None)
 #: Sections whose keys belong to the plug-in that they name.
-_PLUGINS = {"topology": "topology", "workload": "workload", "failures": "failure"}
+_PLUGINS = {"topology": "topology", "workload": "workload", "failures": "failure",
+            "jobs": "allocation"}  # fmt: skip
 
 
 def read_spec(path: Path | str) -> dict:
@@ -36,7 +37,7 @@ def read_spec(path: Path | str) -> dict:
     SpecError
         No such file, not JSON, or not what pyorch would have written.
     """
-    advice = "Make it with: python -m pyorch spec SCENARIO.yaml --run RUN --out SPEC.json"
+    advice = "Make it with: pyorch spec SCENARIO.yaml --run RUN --out SPEC.json"
     return checked(read_json(path, SpecError, advice), shown(path))
 
 
@@ -80,6 +81,9 @@ def _as_scenario(spec: dict) -> dict:
             given = spec[name]
             many = isinstance(given, list)
             parts = [_plugin(kind, part) for part in (given if many else [given])]
+            if name == "jobs":
+                parts = [{k: v for k, v in part.items() if k != "placed"}
+                         if isinstance(part, dict) else part for part in parts]  # fmt: skip
             found[name] = parts if many else parts[0]
     names = [t.get("name") if isinstance(t, dict) else None for t in _listed(spec, "transport")]
     for load in _listed(found, "workload"):

@@ -5,21 +5,30 @@ What exists is read from ``build/typeids.json``, which the build of the C++ modu
 ns-3's own registry, so neither names nor ranges are listed here.
 """
 
-import json
+import hashlib
 import math
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from pyorch import units
-from pyorch.built import ENGINE, FLUID
+from pyorch.built import ENGINE, FLUID, STUDY
 from pyorch.built import TYPEIDS as TYPEIDS_FILE
 from pyorch.errors import SpecError, did_you_mean, quoted
+from pyorch.reading import read_json
 from pyorch.spec import engine as engines
 from pyorch.spec.fields import FieldError
 
 Attributes = dict[str, bool | int | float | str]
+#: Beside it, with its digest in the last line.
+STAMP = ".described"
+_DIGEST = re.compile(r"^[0-9a-f]{64}$", re.M)
+_BUILD = "python -m pyorch.simulate.build" if STUDY else "make setup"
 
 
 class TypeIds:
@@ -167,13 +176,18 @@ def load(path: Path | str = TYPEIDS_FILE) -> TypeIds:
     SpecError
         The modules are not built.
     """
+    return TypeIds(entries(path))
+
+
+def entries(path: Path | str = TYPEIDS_FILE) -> list[dict]:
+    """Return what the build says of each type; raise SpecError as `load` does."""
     path = Path(path)
     try:
-        return _load(str(path.resolve()), path.stat().st_mtime_ns)
+        return _entries(path.resolve(), path.stat().st_mtime_ns)
     except FileNotFoundError:
         raise SpecError(
             f"{_shown_path(path)}: not there, so I cannot know the transports and their attributes:"
-            " the C++ modules are not built. Run: make setup"
+            f" the C++ modules are not built. Run: {_BUILD}"
         ) from None
 
 
@@ -183,9 +197,44 @@ def _shown_path(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
+class _Attribute(TypedDict):
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
+
+    name: str
+    help: str
+    default: str
+    type: str
+    range: str
+    contract: str
+
+
+class _Entry(TypedDict):
+    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
+
+    name: str
+    contract: str
+    library: str
+    attributes: list[_Attribute]
+
+
 @lru_cache(maxsize=4)
-def _load(path: str, _mtime_ns: int) -> TypeIds:
-    return TypeIds(json.loads(Path(path).read_text()))
+def _entries(path: Path, _mtime_ns: int) -> list[dict]:
+    """Return the content of the file; what the build has written is not what it may be now."""
+    again = f"Delete it, then run: {_BUILD}"
+    found = read_json(path, SpecError, again, list)
+    stamp = path.with_name(STAMP)  # a wheel brings none
+    written = _DIGEST.findall(stamp.read_text()) if stamp.exists() else []
+    if written and written != [hashlib.sha256(path.read_bytes()).hexdigest()]:
+        raise SpecError(f"{_shown_path(path)}: not the file that the build has written. {again}")
+    try:
+        checked = TypeAdapter(Annotated[list[_Entry], Field(min_length=1)]).validate_python(found)
+        for attribute in (one for entry in checked for one in entry["attributes"]):
+            default_of(attribute)
+    except (ValidationError, ValueError) as error:
+        first = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else {}
+        where = ".".join(map(str, first.get("loc", ()))) or "a default"
+        raise SpecError(f"{_shown_path(path)}: {where}: is damaged. {again}") from None
+    return checked
 
 
 _TYPE_NAME = re.compile(r"ns3::[\w:]+")

@@ -73,7 +73,7 @@ def parse(text: str, source: str) -> tuple[object, dict[KeyPath, int]]:
         deep, or too much.
     """
     try:
-        _refuse_depth(text, source)
+        _refuse_too_much(text, source)
         loader = _Loader(text)
         try:
             node = loader.get_single_node()
@@ -93,15 +93,16 @@ def parse(text: str, source: str) -> tuple[object, dict[KeyPath, int]]:
         ) from None
 
 
-def _refuse_depth(text: str, source: str) -> None:
-    """Raise where the nesting is so deep that a parser has no stack for it."""
-    depth = 0
+def _refuse_too_much(text: str, source: str) -> None:
+    """Raise where it is so deep that a parser has no stack for it, or more than may be kept."""
+    depth = n_nodes = 0
     for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
+        if isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > DEEPEST:
+        elif isinstance(event, yaml.NodeEvent):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            n_nodes += 1
+        if depth > DEEPEST or n_nodes > 2 * MOST_VALUES + 1:  # each value with its key
             raise _too_deep(source, event.start_mark.line + 1)
 
 

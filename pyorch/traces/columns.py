@@ -118,16 +118,6 @@ SKIPPED_FLOWS = {
     "flow": Column("Id of the message"),
     "skipped_packets": Column("Of its data packets, those that were skipped"),
 }
-REPLAYS = {
-    "time_ps": Column("When the episode that was replayed began [ps]"),
-    "replayed_ps": Column("How long it was [ps]"),
-    "replayed_packets": Column("Data packets of it"),
-    "flows": Column("Messages of it"),
-}
-REPLAYED_FLOWS = {
-    "flow": Column("Id of the message"),
-    "replayed_packets": Column("Of its data packets, those that were replayed: all or none"),
-}
 CONTROL = {
     "controller": Column("Which workload that is controlled, from 0"),
     "time_ps": Column("When the controller looks: the end of an epoch [ps]"),
@@ -183,12 +173,10 @@ CONTRACTS = {
     "skips": SKIPS,
     "skipped_flows": SKIPPED_FLOWS,
     "skipped_samples": SKIPPED_SAMPLES,
-    "replays": REPLAYS,
-    "replayed_flows": REPLAYED_FLOWS,
 }
 #: Those that every run leaves; the others are there only when the scenario asks for them.
 ALWAYS = ("flows", "ports", "paths", "summary", "transports")
-#: Of these the fluid engine knows nothing: they are <NA> in its runs.
+#: Of these the fluid engine knows nothing: it leaves them out, and they are <NA> in its runs.
 OF_PACKETS = {
     "flows": (
         "retransmitted_packets", "trimmed_packets", "ecn_marked_packets", "timeouts", "naks",
@@ -201,9 +189,14 @@ OF_PACKETS = {
 }  # fmt: skip
 
 
+def unknown_columns(name: str, engine: str) -> tuple[str, ...]:
+    """Return the columns of a table of which an engine knows nothing."""
+    return OF_PACKETS.get(name, ()) if engine == "fluid" else ()
+
+
 def contract_of(name: str, engine: str) -> dict[str, Column]:
     """Return the contract of a table as one engine keeps it."""
-    unknown = OF_PACKETS.get(name, ()) if engine == "fluid" else ()
+    unknown = unknown_columns(name, engine)
     return {
         column: rule._replace(may_be_missing=True) if column in unknown else rule
         for column, rule in CONTRACTS[name].items()

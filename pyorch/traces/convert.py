@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from pyorch.errors import TraceError
 from pyorch.reading import check_file, read_archive, read_json
 from pyorch.simulate.results import sha256
-from pyorch.traces.columns import CONTRACTS, Column, contract_of
+from pyorch.traces.columns import CONTRACTS, Column, contract_of, unknown_columns
+from pyorch.traces.records import MAKE_AGAIN
 from pyorch.units import LARGEST
 from pyorch.writing import make_folder, write_atomically
 
@@ -38,6 +39,8 @@ def convert(folder: Path | str, out: Path | str | None = None) -> list[Path]:
     tables = read_raw(folder)
     engine = read_json(folder / "manifest.json", TraceError, "").get("engine", "packets")
     for name, columns in tables.items():
+        for column in set(unknown_columns(name, engine)) - columns.keys():
+            columns[column] = np.full_like(next(iter(columns.values())), -1)
         check(name, columns, f"{folder}/raw.npz", engine)
     make_folder(out)
     return [write_table(out, name, columns, engine) for name, columns in tables.items()]
@@ -54,15 +57,14 @@ def write_table(folder: Path, name: str, columns: Columns, engine: str = "packet
 def read_raw(folder: Path) -> dict[str, Columns]:
     """Return the raw tables of a run by name, after comparing them with their manifest."""
     raw, manifest_path = folder / "raw.npz", folder / "manifest.json"
-    again = f"Run it again: python -m pyorch simulate {folder}/scenario.py --out {folder}"
-    manifest = read_json(manifest_path, TraceError, again)
+    manifest = read_json(manifest_path, TraceError, MAKE_AGAIN)
     if not isinstance(manifest.get("tables"), dict):
-        raise TraceError(f"{manifest_path}: has no mapping of tables. {again}")
-    check_file(raw, LARGEST, TraceError, again)
+        raise TraceError(f"{manifest_path}: has no mapping of tables. {MAKE_AGAIN}")
+    check_file(raw, LARGEST, TraceError, MAKE_AGAIN)
     if sha256(raw) != manifest.get("raw_sha256"):
-        raise TraceError(f"{raw}: not the file that {manifest_path.name} describes. {again}")
+        raise TraceError(f"{raw}: not the file that {manifest_path.name} describes. {MAKE_AGAIN}")
     tables: dict[str, Columns] = {name: {} for name in manifest["tables"]}
-    for key, values in read_archive(raw, TraceError, again).items():
+    for key, values in read_archive(raw, TraceError, MAKE_AGAIN).items():
         table, _, column = key.partition(".")
         tables.setdefault(table, {})[column] = values
     return tables

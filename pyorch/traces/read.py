@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from pyorch.errors import TraceError
 from pyorch.reading import check_file
+from pyorch.traces import manifest
 from pyorch.traces.columns import CONTRACTS
 from pyorch.traces.convert import digest_of
 from pyorch.units import LARGEST
@@ -23,10 +24,11 @@ def read_table(folder: Path | str, name: str) -> pd.DataFrame:
         It is not there, is damaged, or has other columns than its contract.
     """
     path = Path(folder) / f"{name}.parquet"
-    again = f"Make it again: python -m pyorch traces {folder}"
+    again = f"Make it again: pyorch traces {folder}"
     if not path.exists():
-        raise TraceError(f"{path}: no such table. Make it with: python -m pyorch traces {folder}")
+        raise TraceError(f"{path}: no such table. Make it with: pyorch traces {folder}")
     check_file(path, LARGEST, TraceError, again)
+    manifest.check(folder, path.name)
     try:
         table = pq.read_table(path)
         found = table.column_names

@@ -8,11 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pyorch.errors import TraceError, quoted
 from pyorch.reading import read_json, shown
+from pyorch.traces import manifest
 
 Count = Annotated[int, Field(strict=True, ge=0)]
 Seconds = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Word = Annotated[str, Field(strict=True, max_length=1000)]
+#: A scenario is data; the script of a folder that somebody has handed on is a program.
+MAKE_AGAIN = "Make the run again from its scenario: pyorch run SCENARIO.yaml --force"
 
 
 class _Record(BaseModel):
@@ -38,6 +41,8 @@ class Provenance(_Record):
     git_commit: Word | None
     versions: dict[Word, Word]
     libraries_sha256: dict[Word, Digest]
+    code_sha256: dict[Word, Digest] = {}
+    made_by_sha256: Digest | None = None
 
 
 class Outcome(_Record):
@@ -60,17 +65,18 @@ def read_provenance(folder: Path | str) -> dict:
     TraceError
         It is not there, or not what a run writes.
     """
+    manifest.check(folder, "provenance.json")
     return _read(Path(folder) / "provenance.json", Provenance)
 
 
 def read_outcome(folder: Path | str) -> dict:
     """Return ``manifest.json`` of a run; raise TraceError as `read_provenance` does."""
-    return _read(Path(folder) / "manifest.json", Outcome)
+    manifest.read(folder)
+    return _read(Path(folder) / manifest.FILE, Outcome)
 
 
 def _read(path: Path, model: type[_Record]) -> dict:
-    again = f"Make it again: python -m pyorch simulate {path.parent}/scenario.py"
-    values = read_json(path, TraceError, again)
+    values = read_json(path, TraceError, MAKE_AGAIN)
     try:
         engine = model.model_validate(values).engine
     except ValidationError as error:
@@ -78,6 +84,6 @@ def _read(path: Path, model: type[_Record]) -> dict:
         key = ".".join(map(str, first["loc"]))
         given = "" if first["type"] == "missing" else f" ({quoted(first['input'])})"
         raise TraceError(
-            f"{shown(path)}: is damaged: {key}{given}: {first['msg']}. {again}"
+            f"{shown(path)}: is damaged: {key}{given}: {first['msg']}. {MAKE_AGAIN}"
         ) from None
     return {"engine": engine, **values}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes what a Snakemake tells of its jobs, leaves how far a sweep is and how long it takes yet."""
 
+import contextlib
 import json
 import os
 import select
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +13,32 @@ from dataclasses import dataclass, field
 #: The display is brought up to date at least this often [s].
 PERIOD_S = 0.5
 RUN_RULE = "simulate"
+#: Environment of a Snakemake and of its worker: the descriptor to which they tell what happens, a
+#: line of JSON each.
+EVENTS = "PYORCH_EVENTS"
+
+#: Descriptors of who wants to know.
+listening: list[int] = []
+
+
+def listen() -> bool:
+    """Find out whether who has started this process wants to know what happens; return that."""
+    if descriptor := os.environ.pop(EVENTS, ""):
+        listening.append(int(descriptor))
+    return bool(listening)
+
+
+def tell(event: dict) -> None:
+    """Tell an event to who wants to know."""
+    for descriptor in listening:
+        with contextlib.suppress(OSError):  # who listened may be gone
+            os.write(descriptor, json.dumps(event).encode() + b"\n")
+
+
+def say(text: str) -> None:
+    """Say something to the user, wherever the screen is."""
+    print(text, file=sys.stderr, flush=True)
+    tell({"said": text})
 
 
 @dataclass
@@ -34,8 +62,6 @@ class Progress:
     work : dict
         What each run takes, by its name, in any unit; of those that may have to be made. Without
         it runs are taken to be equally long.
-    stopping : bool
-        Somebody has asked it to end.
     refused : bool
         Another Snakemake is making some of the same; this one waits for it.
     """
@@ -48,18 +74,19 @@ class Progress:
     running: dict[int, str] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
     work: dict[str, float] = field(default_factory=dict)
-    stopping: bool = False
     refused: bool = False
+    _news: list[str] = field(default_factory=list)
     _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
     _ended_work: dict[str, float] = field(default_factory=dict)
     _first_s: float = 0.0
 
     def tell(self, event: dict) -> None:
-        """Take one event of `pyorch.workflow.snakemake.tell_events`."""
+        """Take one event of `pyorch.workflow.snakemake.tell_events`, or of `say`."""
         if "jobs" in event and self.due is None:
             self.due = event["jobs"].get(RUN_RULE, 0)
             self.tables_due = event["jobs"].get("metrics", 0)
         self.refused = self.refused or "refused" in event
+        self._news += [event["said"]] if "said" in event else []
         if "job" in event:
             given = event["wildcards"]
             parts = [given.get("scenario", ""), given.get("run") or given.get("metric") or ""]
@@ -80,9 +107,15 @@ class Progress:
             self._ended_work[name] = self.work.get(name, 1)
         if failed and (rule, name) not in self.failed:
             self.failed.append((rule, name))
+            self._news.append(f"failed: {name}")
         elif not failed:
             self.done += rule == RUN_RULE
             self.tables += rule == "metrics"
+
+    def news(self) -> list[str]:
+        """Return what the user should read, one line each: what has come since the last call."""
+        news, self._news = self._news, []
+        return news
 
     @property
     def seconds_left(self) -> float | None:

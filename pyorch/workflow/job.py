@@ -5,8 +5,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from pyorch import jobs, origin
 from pyorch.errors import PyorchError
-from pyorch.runs.make import Simulate, make
+from pyorch.runs.make import Simulate, failure, make
+from pyorch.workflow import marks
 from pyorch.workflow.planfile import planned
 from pyorch.writing import make_folder
 
@@ -39,15 +41,17 @@ def run(
     out = Path("results", folder)
     try:
         end = make(planned(plan, folder).spec, out, Path(log), simulate, int(threads))
+        if end.status == 0:
+            marks.put(folder)
     except PyorchError as error:
-        _say(f"Run {folder}: {error}", Path(log), tell)
+        say(f"Run {folder}: {error}", Path(log), tell)
         return 1
     if end.status and not end.stopped:
-        _say(end.message(out / "scenario.py", out), Path(log), tell)
+        say(failure(end, out), Path(log), tell)
     return end.exit_status
 
 
-def _say(message: str, log: Path, tell: Callable[[str], object]) -> None:
+def say(message: str, log: Path, tell: Callable[[str], object]) -> None:
     """Tell a message, and write it to the end of the log of its run."""
     make_folder(log.parent)
     with log.open("a") as file:
@@ -57,8 +61,7 @@ def _say(message: str, log: Path, tell: Callable[[str], object]) -> None:
 
 def main(arguments: list[str]) -> int:
     """Run in this process, with the simulation in one of its own."""
-    from pyorch import jobs
-
     jobs.join()
+    origin.watch()
     plan, folder, log, threads = arguments
     return run(plan, folder, log, lambda text: print(text, file=sys.stderr), threads=threads)

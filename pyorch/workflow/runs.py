@@ -2,6 +2,7 @@
 """What the Snakefile asks when it is read: which runs there are, and of what they are made."""
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from pyorch.plugins import names
 from pyorch.spec import typeids
 from pyorch.spec.scenario import check_scale
 from pyorch.workflow import resources
+from pyorch.workflow.marks import MARK
 from pyorch.workflow.planfile import read_plan, write_plan
 
 
@@ -92,6 +94,13 @@ class Workflow:
         """Return one table of each run of a scenario."""
         return [f"results/{scenario}/{run}/{name}.parquet" for run in self.runs[scenario]]
 
+    def marks(self, scenarios: Iterable[str]) -> list[str]:
+        """Return the mark of each run of some scenarios: whoever asks for it has it up to date."""
+        return [
+            MARK.format(scenario=scenario, run=run) for scenario in scenarios
+            for run in self.runs[scenario]
+        ]  # fmt: skip
+
     def simulated(self, name: str) -> list[str]:
         """Return one file of each run that a figure needs."""
         return [
@@ -124,13 +133,6 @@ class Workflow:
         """What is wrong with files of scenarios and figures, each said once."""
         refusals = filter(None, map(self.refusal, self.figures))
         return list(dict.fromkeys([*self.broken.values(), *refusals]))
-
-    def packages_of(self, figure: str) -> list[str]:
-        """Return the parts of pyorch that a figure is made with."""
-        if figure not in self.figures:
-            return ["figures"]
-        text = Path(f"plots/{figure}.py").read_text()
-        return ["figures", "theory"] if "from pyorch.theory import" in text else ["figures"]
 
     def _need_refusal(self, figure: str, need: str) -> str:
         scenario, metric = split_need(need, figure)

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One job per run and one per metric; whoever includes this has made `found`, `scale` and `PLAN`."""
 
-from pyorch.workflow import code, ownership, resources, worker
+from pyorch import origin
+from pyorch.runs.make import FILES
+from pyorch.workflow import marks, ownership, resources, worker
 from pyorch.workflow import snakemake as insides
 
 # Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
 if "mem_mb" not in workflow.global_resources and insides.runs_here():
     workflow.register_resource("mem_mb", resources.available_mb())
 insides.keep_one_timer()
+if workflow.is_main_process:
+    marks.bring_up_to_date(found)
 if workflow.is_main_process and insides.will_run_jobs():
     insides.tell_events()
     insides.look_and_lock_at_once(ownership.turn)
@@ -25,23 +29,16 @@ wildcard_constraints:
 rule simulate:
     """Everything of one run, one folder: its spec, its script, the simulation, checked tables.
 
-    The run is named by its content, so the YAML is no input. What else decides its result are
-    parameters: Snakemake makes it again when one of them changes.
+    The run is named by its content, so the YAML is no input. Whether what made it has changed only
+    the run itself knows: without its mark it is made again, and what is there is kept until then.
     """
     output:
-        expand(
-            "results/{{scenario}}/{{run}}/{file}",
-            file=["spec.json", "scenario.py", "tables.npz", "raw.npz", "manifest.json",
-                  "provenance.json", "flows.parquet", "ports.parquet", "paths.parquet",
-                  "summary.parquet"],
+        mark=marks.MARK,
+        tables=update(
+            expand("results/{{scenario}}/{{run}}/{file}", file=FILES)
         ),
     log:
         "logs/simulate/{scenario}/{run}.log",
-    params:
-        code=lambda wildcards: code.of_run(found.spec(wildcards.scenario, wildcards.run)),
-        libraries=lambda wildcards: code.of_libraries(
-            found.libraries(wildcards.scenario, wildcards.run)
-        ),
     # One, unless its engine has domains: --cores runs many of these side by side.
     threads: lambda wildcards: found.threads(wildcards.scenario, wildcards.run)
     group:
@@ -55,7 +52,7 @@ rule simulate:
     message:
         "Simulating {wildcards.scenario} {wildcards.run}"
     shell:
-        "python -m pyorch.workflow.client {PLAN:q} {wildcards.scenario:q}/{wildcards.run:q} {log:q}"
+        "python -P -m pyorch.workflow.client {PLAN:q} {wildcards.scenario:q}/{wildcards.run:q} {log:q}"
         " {threads}"
 
 
@@ -64,12 +61,13 @@ rule metrics:
     input:
         # The other tables of a run are made by the same job.
         flows=lambda wildcards: found.tables(wildcards.scenario, "flows"),
+        finished=lambda wildcards: [ancient(m) for m in found.marks([wildcards.scenario])],
     output:
         f"results/{{scenario}}/{FOLDER}/{{metric}}.csv",
     log:
         f"logs/metrics/{{scenario}}/{FOLDER}/{{metric}}.log",
     params:
-        code=code.of_packages("metrics", "theory", "traces", "render", "topology", "workload"),
+        code=lambda wildcards: origin.digest("pyorch.metrics", f"pyorch.metrics.{wildcards.metric}"),
         # One more seed is one more input; a new label is not.
         labels=lambda wildcards: found.labels(wildcards.scenario),
     resources:
@@ -77,5 +75,5 @@ rule metrics:
     message:
         "Measuring {wildcards.metric} of {wildcards.scenario}"
     shell:
-        "python -m pyorch.workflow.tables metric {PLAN:q} {output:q} {wildcards.scenario:q}"
+        "python -P -m pyorch.workflow.tables metric {PLAN:q} {output:q} {wildcards.scenario:q}"
         " {wildcards.metric:q} > {log:q} 2>&1"

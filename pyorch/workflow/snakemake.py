@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """All that touches the insides of Snakemake, which promise nothing; guarded, so they may change."""
 
-import json
 import logging
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+
+from pyorch.workflow import events
 
 #: Options with which Snakemake does something else than to run jobs.
 OTHER_MODES = (
@@ -21,9 +21,6 @@ OTHER_MODES = (
 )  # fmt: skip
 
 _log = logging.getLogger(__name__)
-
-#: Environment of a Snakemake: the descriptor to which it tells what happens, a line of JSON each.
-EVENTS = "PYORCH_EVENTS"
 
 
 def _options() -> dict:
@@ -114,7 +111,7 @@ def look_and_lock_at_once(
     def lock(self) -> Iterator[None]:
         with turn():
             if self.locked:
-                _tell({"refused": True})
+                events.tell({"refused": True})
                 raise WorkflowError(
                     f"{Path.cwd()}: another Snakemake is making some of the same files. Start this"
                     " again when it has ended; what it has made is used."
@@ -153,7 +150,7 @@ class _Teller(logging.Handler):
         with suppress(Exception):
             told = _event(str(getattr(record, "event", "") or ""), vars(record))
             if told:
-                _tell(told)
+                events.tell(told)
 
 
 def _event(kind: str, said: dict) -> dict | None:
@@ -172,17 +169,5 @@ def _event(kind: str, said: dict) -> dict | None:
 
 def tell_events() -> None:
     """Tell the process that has started this Snakemake what happens, if it wants to know."""
-    descriptor = os.environ.pop(EVENTS, "")
-    if descriptor:
-        _listening.append(int(descriptor))
+    if events.listen():
         logging.getLogger("snakemake.logging").addHandler(_Teller(logging.INFO))
-
-
-#: Descriptors of who wants to know.
-_listening: list[int] = []
-
-
-def _tell(event: dict) -> None:
-    for descriptor in _listening:
-        with suppress(OSError):  # who listened may be gone
-            os.write(descriptor, json.dumps(event).encode() + b"\n")

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
+from pyorch import origin
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
-from pyorch.workflow import code, modules, ownership, runs
+from pyorch.simulate import modules
+from pyorch.workflow import ownership, runs
 from pyorch.workflow import snakemake as insides
 
 scale = FOLDER = config.get("scale", "laptop")
@@ -28,7 +30,7 @@ try:
             if alone and ownership.release_dead_locks():
                 logger.info("Removed the lock of a Snakemake that was killed; what it began is redone.")
             if alone:
-                modules.build_modules()
+                modules.bring_up_to_date()
             found = runs.read(scale)
             found.write_plan(PLAN)
     else:
@@ -86,7 +88,7 @@ rule figure:
         f"logs/figure/{scale}/{{figure}}.log",
     params:
         scale=scale,
-        code=lambda wildcards: code.of_packages(*found.packages_of(wildcards.figure)),
+        code=lambda wildcards: origin.digest_of_script(f"plots/{wildcards.figure}.py"),
         # A figure that cannot be made is a job that says why and fails: the others are made.
         refusal=lambda wildcards: found.refusal(wildcards.figure),
     resources:
@@ -102,6 +104,7 @@ rule benchmarks:
     """Time, memory and events of every run; no input of anything, because they differ every time."""
     input:
         provenance=lambda wildcards: found.simulated("provenance.json"),
+        finished=lambda wildcards: [ancient(mark) for mark in found.marks(found.needed)],
     output:
         csv=report(
             f"results/benchmarks_{scale}.csv",
@@ -118,12 +121,12 @@ rule benchmarks:
     log:
         f"logs/benchmarks/{scale}.log",
     params:
-        code=code.of_packages("report"),
+        code=origin.digest("pyorch.report.benchmarks"),
         scenarios=found.needed,
     resources:
         mem_mb=1000,
     message:
         "Adding up what the runs have cost"
     shell:
-        "python -m pyorch.workflow.tables benchmarks {PLAN:q} {output.csv:q} {params.scenarios:q}"
+        "python -P -m pyorch.workflow.tables benchmarks {PLAN:q} {output.csv:q} {params.scenarios:q}"
         " > {log:q} 2>&1"

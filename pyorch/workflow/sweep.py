@@ -6,25 +6,29 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pyorch import plugins
+from pyorch import jobs, plugins
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
-from pyorch.simulate.process import last_line
+from pyorch.runs.finished import is_finished
+from pyorch.simulate.process import how, last_line
 from pyorch.workflow import SWEEP, ownership
-from pyorch.workflow.events import Progress, follow
+from pyorch.workflow.events import EVENTS, Progress, follow
 from pyorch.workflow.planfile import write_plan
 from pyorch.workflow.resources import size_of
-from pyorch.workflow.snakemake import EVENTS
 from pyorch.writing import make_folder
 
 #: What a run takes beside its packets, as packets: 0.2 s of CPU at 2 us each.
 PACKETS_OF_A_START = 100_000
-#: The table that is written last.
-LAST = "summary.parquet"
+#: Signals that stop a sweep, and with it all that it has started.
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+#: From the request to end to the end, for a Snakemake that does not hear it [s].
+STOP_S = 1.0
 PROFILE = Path(__file__).with_name("profile")
 
 
@@ -35,7 +39,7 @@ class Outcome:
     Attributes
     ----------
     status : int
-        Exit status of Snakemake; 130 and 143: somebody has stopped it.
+        Exit status of Snakemake, or -n for signal n that has ended it.
     progress : Progress
         What was done and what failed.
     log : Path
@@ -44,6 +48,8 @@ class Outcome:
         Of the metrics, those that are there.
     folder : str
         Where these lie below the scenario, and what they said below their log.
+    stop : int
+        Number of the signal that has stopped this process and with it the sweep; 0 without one.
     """
 
     status: int
@@ -51,6 +57,20 @@ class Outcome:
     log: Path
     tables: list[Path] = field(default_factory=list)
     folder: str = ""
+    stop: int = 0
+
+    @property
+    def exit_status(self) -> int:
+        """What the process that reports this ends with."""
+        number = self.stop or -self.status
+        return 128 + number if number > 0 else self.status
+
+    def end(self) -> str:
+        """Return why not all was made, where no job has failed."""
+        if self.stop:
+            name = signal.Signals(self.stop).name
+            return f"Stopped by {name}. What is finished is kept; the same command goes on."
+        return f"Snakemake {how(self.status)}: see {self.log}"
 
     def failures(self) -> list[str]:
         """Return one line for each job that failed: which, and its last words."""
@@ -114,28 +134,39 @@ def sweep(
     make_folder(log.parent)
     config = [f"plan={plan}", f"metrics={','.join(metrics)}", f"folder={folder}"]
     command = [
-        sys.executable, "-m", "snakemake", "all", "--snakefile", SWEEP,
+        sys.executable, "-P", "-m", "snakemake", "all", "--snakefile", SWEEP,
         "--cores", str(cores or "all"), "--workflow-profile", str(PROFILE), "--nocolor",
         "--config", *config,
     ]  # fmt: skip
-    while True:
-        progress = Progress(total=len({run.id for run in runs}), work=_work(runs))
-        status = _run(command, log, progress, show)
-        if not progress.refused:
-            break
-        ownership.wait_for_others()
+    status = stop = 0
+    try:
+        with _stops():
+            while True:
+                progress = Progress(total=len({run.id for run in runs}), work=_work(runs))
+                status = _run(command, log, progress, show)
+                if status == 0 and progress.due is None:
+                    progress.due = 0  # who has nothing to do tells nothing
+                if not progress.refused:
+                    break
+                ownership.wait_for_others()
+    except Stopped as stopped:
+        stop = stopped.number
     tables = [Path("results", scenario, folder, f"{name}.csv") for name in metrics]
-    return Outcome(status, progress, log, [path for path in tables if path.exists()], folder)
+    tables = [path for path in tables if path.exists()]
+    return Outcome(status, progress, log, tables, folder, stop)
 
 
 def _work(runs: Iterable[specs.Run]) -> dict[str, float]:
     """Return what each run that is not finished takes, in data packets, by its name."""
-    missing = {r.folder: r.spec for r in runs if not Path("results", r.folder, LAST).exists()}
+    unique = {run.folder: run.spec for run in runs}.items()
+    missing = {name: spec for name, spec in unique if not is_finished(spec, Path("results", name))}
     return {name: PACKETS_OF_A_START + size_of(spec).packets for name, spec in missing.items()}
 
 
 def make_all(runs: Sequence[specs.Run], cores: int | None = None) -> None:
     """Make runs without metrics.
+
+    A signal that ends this process ends it, after all that was started for the runs.
 
     Raises
     ------
@@ -143,31 +174,68 @@ def make_all(runs: Sequence[specs.Run], cores: int | None = None) -> None:
         Some did not come to their end; names them.
     """
     outcome = sweep(runs, cores)
-    if outcome.status in (130, 143):
-        raise KeyboardInterrupt
-    if outcome.status:
+    if outcome.stop:
+        signal.raise_signal(outcome.stop)
+    if outcome.exit_status:
         lines = outcome.failures()
-        said = f"{len(lines)} failed" if lines else f"Snakemake ended with {outcome.status}"
-        raise SimulationError("\n".join([f"{said}; its log is {outcome.log}", *lines]))
+        said = f"{len(lines)} failed; the log is {outcome.log}" if lines else outcome.end()
+        raise SimulationError("\n".join([said, *lines]))
+
+
+class Stopped(BaseException):
+    """A signal asks this process to end."""
+
+    def __init__(self, number: int):
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def _stops() -> Iterator[None]:
+    """Raise `Stopped` at the first signal that asks this process to end; none that it ignores."""
+
+    def stop(number: int, _frame: object) -> None:
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)
+        raise Stopped(number)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in STOPS if is_main}
+    before = {number: how for number, how in before.items() if how not in (None, signal.SIG_IGN)}
+    try:
+        for number in before:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _run(
     command: list[str], log: Path, progress: Progress, show: Callable[[Progress], object]
 ) -> int:
-    """Run Snakemake; return its exit status."""
+    """Run Snakemake, which does not outlive this call; return how it has ended."""
     ours, theirs = os.pipe()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     with log.open("wb") as words:
         process = subprocess.Popen(
-            command, stdout=words, stderr=words, stdin=subprocess.DEVNULL, pass_fds=[theirs],
-            env=os.environ | {"PATH": path, EVENTS: str(theirs)},
+            jobs.tied(command), stdout=words, stderr=words, stdin=subprocess.DEVNULL,
+            pass_fds=[theirs], env=os.environ | {"PATH": path, EVENTS: str(theirs)},
+            start_new_session=True,  # signals come to it from here
         )  # fmt: skip
     os.close(theirs)
-    while True:
-        try:
-            follow(ours, progress, show)
-            status = process.wait()
-            os.close(ours)
-            return 130 if status == -signal.SIGINT else status
-        except KeyboardInterrupt:  # Snakemake has got it too; its jobs end, then it does
-            progress.stopping = True
+    try:
+        follow(ours, progress, show)
+        return process.wait()
+    finally:
+        _end(process)
+        os.close(ours)
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End a process and those of its session, if it runs yet: as Ctrl-C does, then at once."""
+    for number in (signal.SIGINT, signal.SIGKILL):
+        if process.poll() is None:
+            os.killpg(process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_S)

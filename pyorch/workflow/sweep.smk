@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""All runs of one sweep and their metrics, as ``python -m pyorch sweep`` has planned them.
+"""All runs of one sweep and their metrics, as ``pyorch sweep`` has planned them.
 
 Configuration: ``plan``, the file of the plan; ``metrics``, names with commas between; ``folder``,
 where their tables lie below the scenario.
@@ -34,6 +34,7 @@ rule all:
     default_target: True
     input:
         [path for scenario in found.runs for path in found.tables(scenario, "flows")],
+        [ancient(mark) for mark in found.marks(found.runs)],
         expand(
             "results/{scenario}/{folder}/{metric}.csv",
             scenario=found.runs, folder=FOLDER, metric=METRICS,

@@ -2,7 +2,7 @@
 """Jobs of Snakemake that make one table of many runs, which they take from the plan.
 
 ``python -m pyorch.workflow.tables metric PLAN OUT SCENARIO METRIC``, and ``benchmarks PLAN OUT
-SCENARIO...``; by hand there are ``python -m pyorch metrics`` and ``benchmarks``.
+SCENARIO...``; by hand there are ``pyorch metrics`` and ``benchmarks``.
 """
 
 import sys

@@ -3,12 +3,14 @@
 
 It has imported what every run needs, and keeps a second one that has loaded the engine
 (`pyorch.simulate.server`): two, because Apache-licensed pyarrow and the GPL-2.0-only engine never
-meet in a process. It is started by the first job, and ends with the Snakemake that listens for it.
+meet in a process. It is started by the first job. Either is started again when it was killed; both
+end with the Snakemake that listens for the jobs.
 """
 
 import atexit
 import os
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -17,46 +19,94 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pyorch import forks, jobs
+from pyorch import forks, jobs, origin, plugins, sockets
+from pyorch.runs.finished import STEPS
 from pyorch.simulate import places
-from pyorch.simulate.process import End, last_line
-from pyorch.workflow.client import WORKER
+from pyorch.simulate.process import End, how, last_line
+from pyorch.workflow import events
+from pyorch.workflow.client import AGAIN, WORKER
 from pyorch.writing import make_folder
+
+#: So often in turn a worker may end before it has taken a job.
+MOST_FAILURES = 3
+
+
+class EngineLost(Exception):
+    """The process that simulates has ended; the run may be made again."""
 
 
 def offer() -> None:
     """Listen for jobs in this process; the first of them starts the worker."""
-    listener = forks.listen()
-    os.environ[WORKER] = forks.address_of(listener)
-    atexit.register(stop)
-    threading.Thread(target=_start_when_asked, args=(listener,), daemon=True).start()
+    os.environ.pop(WORKER, None)
+    try:
+        folder = sockets.own_folder(Path(".snakemake", "pyorch"))
+        listener = sockets.listen(folder / "worker")
+    except OSError as error:
+        events.say(
+            f".snakemake/pyorch: no socket can be made there ({os.strerror(error.errno)})."
+            " Each run is made in a process of its own: the same results, more CPU time."
+        )
+        return
+    os.environ[WORKER] = str(folder / "worker")
+    atexit.register(_withdraw, folder)
+    threading.Thread(target=_supervise, args=(listener,), daemon=True).start()
 
 
-def _start_when_asked(listener: socket.socket) -> None:
-    select.select([listener], [], [])
-    _started.append(_start("pyorch.workflow.worker", listener))
-    listener.close()  # now it is the worker's alone: a worker that ends is noticed
+def _withdraw(folder: Path) -> None:
+    stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _supervise(listener: socket.socket) -> None:
+    """Start a worker for the jobs that ask, and another one when it has ended.
+
+    The socket stays open here, so who asks meanwhile is heard by the next one.
+    """
+    n_failures = 0
+    with listener:  # closed, it tells who asks to make its run itself
+        while n_failures < MOST_FAILURES:
+            select.select([listener], [], [])
+            status = _start("pyorch.workflow.worker", listener, events.listening).wait()
+            if _stopping:
+                return
+            still_asked, _, _ = select.select([listener], [], [], 0)
+            n_failures = n_failures + 1 if still_asked else 0
+            another = "another" if n_failures < MOST_FAILURES else "no other"
+            events.say(
+                f"The process that makes the runs {how(status)}; {another} one is started."
+                " Its runs start again."
+            )
 
 
 #: The processes that this one has started; their standard input ends when this one does.
 _started: list[subprocess.Popen] = []
+_stopping: list[bool] = []
 
 
-def _start(module: str, listener: socket.socket) -> subprocess.Popen:
+def _start(
+    module: str, listener: socket.socket, listening: list[int] | tuple[()] = ()
+) -> subprocess.Popen:
     """Start a server in a session of its own: Ctrl-C comes to it through those who wait."""
     # A process that forks should have one thread; what it does has no use for more.
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return subprocess.Popen(
-        [sys.executable, "-m", module, str(listener.fileno())],
-        env=os.environ | single,
-        stdin=subprocess.PIPE,
-        pass_fds=[listener.fileno()],
-        start_new_session=True,
+    environment = os.environ | single | {jobs.PARENT: str(os.getpid())}
+    if listening:
+        environment[events.EVENTS] = str(*listening)
+    _started.append(
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", module, str(listener.fileno())],
+            env=environment,
+            stdin=subprocess.PIPE,
+            pass_fds=[listener.fileno(), *listening],
+            start_new_session=True,
+        )
     )
+    return _started[-1]
 
 
 def stop() -> None:
     """End the servers that this process has started, and wait until they have."""
+    _stopping.append(True)
     for process in _started:
         process.stdin.close()
     for process in _started:
@@ -64,45 +114,73 @@ def stop() -> None:
 
 
 class Engines:
-    """The server that simulates; started anew when it has ended or the libraries have changed."""
+    """The server that simulates; started anew when it has ended or the libraries have changed.
 
-    def __init__(self):
-        self._address, self._libraries = "", {}
+    Parameters
+    ----------
+    folder : path
+        For its sockets.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder, self._path, self._libraries = folder, folder, {}
 
     def ready(self) -> None:
         """Start the server unless it is there."""
         found = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in places.module_libraries()}
-        if _started and _started[-1].poll() is None and found == self._libraries:
+        status = _started[-1].poll() if _started else 0
+        if status is None and found == self._libraries:
             return
-        with forks.listen() as listener:
-            self._address, self._libraries = forks.address_of(listener), found
-            _started.append(_start("pyorch.simulate.server", listener))
+        if status:
+            events.say(
+                f"The process that simulates {how(status)}; another one is started."
+                " Its runs start again."
+            )
+        self._path = self._folder / f"engine-{os.getpid()}-{len(_started)}"
+        with sockets.listen(self._path) as listener:
+            _start("pyorch.simulate.server", listener)
+            self._libraries = found
 
     def simulate(self, script: Path, out: Path, log: Path | None, threads: int = 1) -> End:
-        """Have a script simulated; see `pyorch.simulate.process.run`."""
+        """Have a script simulated; see `pyorch.simulate.process.run`.
+
+        Raises
+        ------
+        EngineLost
+            The server, not the simulation, has ended.
+        """
         started = time.monotonic()
         log = log or out / "simulate.log"
         make_folder(log.parent)
         request = {"script": str(script), "out": str(out), "log": str(log), "threads": threads}
-        status = forks.ask(self._address, request)
+        try:
+            status = sockets.ask(self._path, request)
+        except ConnectionError as error:
+            raise EngineLost(str(error)) from None
         return End(status, time.monotonic() - started, last_line(log))
 
 
 def main() -> None:
     """Serve the socket whose descriptor is the first argument."""
-    jobs.hold()
-    from pyorch import plugins
+    jobs.belong()
+    events.listen()
+    origin.watch()
     from pyorch.workflow import job
 
-    for kind in ("topology", "workload", "failure"):
+    for kind in ("topology", "workload", "allocation", "failure"):
         plugins.discover(f"pyorch.{kind}")
-    engines = Engines()
+    origin.digests(origin.files([*STEPS, *plugins.loaded]))  # known in each fork from now on
+    engines = Engines(Path(os.environ[WORKER]).parent)
 
     def work(request: dict, answer: Callable[[dict], None]) -> int:
         def tell(text: str) -> None:
             answer({"tell": text})
 
-        return job.run(**request, tell=tell, simulate=engines.simulate)
+        plugins.loaded.clear()  # those that this run needs are loaded, and noted, again
+        try:
+            return job.run(**request, tell=tell, simulate=engines.simulate)
+        except EngineLost:
+            return AGAIN
 
     try:
         forks.serve(socket.socket(fileno=int(sys.argv[1])), work, engines.ready)

@@ -33,7 +33,7 @@ class Case:
     name : str
         What is wrong.
     words : tuple of str
-        After ``python -m pyorch``.
+        After ``pyorch``.
     files : dict
         What lies in the folder: bytes, text, or a function that makes it.
     says : tuple of str

@@ -138,11 +138,11 @@ class Drill:
 
 
 def fingerprints(folder: Path) -> dict[str, str]:
-    """Return the digest of every result by its path, provenances left out."""
+    """Return the digest of every result by its path; provenance and manifest hold times."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((folder / "results").rglob("*"))
-        if path.is_file() and path.name != "provenance.json"
+        if path.is_file() and path.name not in ("provenance.json", "manifest.json")
     }
 
 

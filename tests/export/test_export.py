@@ -212,7 +212,7 @@ def test_starts_are_rounded_as_the_other_simulator_rounds_them(start_ps):
 )
 def test_starts_that_will_be_rounded_are_counted(tmp_path, format_, start, said):
     (tmp_path / "small.yaml").write_text(SCENARIO)
-    options = ["--set", f"workload.start={start}", "--out", str(tmp_path)]
+    options = ["--set", f"workload.start={start}", "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(app, ["export", format_, str(tmp_path / "small.yaml"), *options])
 
     assert done.exit_code == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every kind that `python -m pyorch new` writes works as written, in a copy of the project."""
+"""Every kind that `pyorch new` writes works as written, in a copy of the project."""
 
 import re
 
@@ -37,7 +37,7 @@ TOGETHER = {
 @pytest.mark.slow
 def test_every_kind_works_as_written(copy):
     before = copy.files()
-    told = {kind: copy.run(f"python -m pyorch new {kind} {MODULES.get(kind, 'drum')}")
+    told = {kind: copy.run(f"pyorch new {kind} {MODULES.get(kind, 'drum')}")
             for kind in KINDS}  # fmt: skip
     copy.run("python -m pyorch.simulate.build test-runner")
     for kind in MODULES:
@@ -51,6 +51,6 @@ def test_every_kind_works_as_written(copy):
     assert goodput["goodput_bps"].between(1e9, 16 * 100e9).all()
 
     settings = " ".join(f'--set "{key}={value}"' for key, value in TOGETHER.items())
-    copy.run(f"python -m pyorch run scenarios/drum.yaml --out results/together {settings}")
+    copy.run(f"pyorch run scenarios/drum.yaml --out results/together {settings}")
     after = copy.files()
     assert {path: after.get(path) for path in before} == before

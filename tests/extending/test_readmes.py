@@ -34,7 +34,7 @@ def test_the_tables_are_what_the_build_registers(module):
         assert re.search(r"^## Attributes\n\nNone", text, re.MULTILINE)
         return
     assert attributes.with_tables(text, tables, module.name) == text, (
-        f"{module.name}/README.md is not up to date. Run: python -m pyorch attributes"
+        f"{module.name}/README.md is not up to date. Run: pyorch attributes"
     )
 
 

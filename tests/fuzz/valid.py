@@ -180,7 +180,7 @@ def preset(draw):
         f" vocabulary: 50000, {draw.choice(['kv_heads: 8', 'experts: 8, active_experts: 2'])}}}\n"
         f"precision: {{weight: {draw.choice(['FP4', 'BF16'])}, master: FP32, gradient: FP16,"
         " optimizer: [FP32, FP8], activation: FP8, activation_bytes_per_element: 34}\n"
-        f"job: {{sequence_tokens: 2048, recompute: {draw.choice(['true', 'false'])}}}\n"
+        f"job: {{sequence_tokens: 2048, recompute: {draw.choice(['none', 'selective', 'full'])}}}\n"
         f"gpu: {{memory: 192 GB, compute: 2.5 PFLOPS, usable_memory_share: {draw.random()}}}\n"
         "cluster: {rack_gpus: 72, racks: 500, datacenters: 2}\n"
         "network: {scale_up: 14.4 Tb/s, scale_out: 800 Gb/s, wan: 20 Gb/s, wan_rtt: 60 ms}\n"

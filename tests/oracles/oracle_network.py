@@ -197,7 +197,7 @@ def run(
     captures : Captures, optional
         Hosts whose frames go to pcap files.
     options
-        ``engine`` (packets), ``skip_ppm``, ``remember``, ``threads``, ``program`` of switches,
+        ``engine`` (packets), ``skip_ppm``, ``threads``, ``program`` of switches,
         ``link_control``;
         of `Fabric`: ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
     """
@@ -224,7 +224,7 @@ def run(
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
     link_events=(), dependencies=(), tasks=(), sampled=(), captures=None, engine="packets",
-    program=None, link_control=None, skip_ppm=None, remember=False, threads=1, **options,
+    program=None, link_control=None, skip_ppm=None, threads=1, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed, **options)
@@ -233,8 +233,6 @@ def run_tables(
         fabric.engine = {"type": engine}
     if skip_ppm:
         fabric.engine = {"skip_ppm": skip_ppm}
-    if remember:
-        fabric.engine = fabric.engine | {"remember": True}
     fabric.table("nodes", nodes)
     fabric.table("links", links)
     fabric.table("flows", flows)

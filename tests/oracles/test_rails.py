@@ -164,10 +164,10 @@ transport: {{type: ns3::RoceTransport, attributes: {{MtuBytes: 32768, AckInterva
 stop: 1 s
 """)
     subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(folder)],
+        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(folder / "out")],
         cwd=ROOT, check=True, capture_output=True,
     )  # fmt: skip
-    return pd.read_parquet(folder / "flows.parquet")
+    return pd.read_parquet(folder / "out" / "flows.parquet")
 
 
 @pytest.mark.parametrize("control", ["none", CREDITS])

@@ -39,7 +39,7 @@ def step(tmp_path_factory):
     (folder / "step.yaml").write_text(yaml.safe_dump(whole))
     for format_ in ("goal", "chakra"):
         done = CliRunner().invoke(
-            app, ["export", format_, str(folder / "step.yaml"), "--out", str(folder)]
+            app, ["export", format_, str(folder / "step.yaml"), "--out", str(folder / "out")]
         )
         assert done.exit_code == 0 and "rounded" not in done.output, done.output
     return folder, whole, pyorch.run(whole, results=folder)
@@ -57,7 +57,7 @@ def test_an_exported_step_takes_the_same_times_again(step, format_, name, engine
     folder, whole, original = step
     if engine == "fluid":
         original = pyorch.run(whole | {"engine": engine}, results=folder)
-    load = {"type": "trace", "format": format_, "file": str(folder / name)}
+    load = {"type": "trace", "format": format_, "file": str(folder / "out" / name)}
     again = pyorch.run(whole | {"workload": load, "engine": engine}, results=folder)
 
     for kind in (0, 1):  # computations and messages

@@ -92,7 +92,7 @@ def test_sharded_weights_are_exposed_as_far_as_a_pass_is_too_short_for_them(name
     )  # fmt: skip
     more_ps = max(0.0, gather_ps - times.forward_ps)
     expected = (model.share * model.step_ps + more_ps) / (model.step_ps + more_ps)
-    whole = scenario(preset=name, chunks=32, weights="sharded") | {"engine": "fluid"}
+    whole = scenario(preset=name, chunks=32, zero=3) | {"engine": "fluid"}
 
     row = shares(pyorch.run(whole, results=tmp_path))
 
@@ -215,10 +215,13 @@ def test_trace_events_of_a_step(step, tmp_path):
         ({"stages": 4}, "4 stages x 4 peers x 2 members x 4 make 128 devices; the"),
         ({"members": 1}, "workload.members: 1 x 4 devices of a rack; the racks of the topology"),
         ({"preset": "dense"}, "workload.preset: no preset 'dense'."),
-        ({"experts": 3}, "workload.experts: 2 members of a rack are not groups of 3."),
+        ({"experts": 3}, "workload.experts: 4 peers x 2 members are not groups of 3."),
         ({"micro_batches": 2}, "a steady step has one micro-batch and one model chunk."),
-        ({"schedule": "1f1b", "model_chunks": 2, "micro_batches": 3},
-         "workload.micro_batches: 3 are no multiple of 2 stages"),
+        ({"schedule": "interleaved", "model_chunks": 2, "micro_batches": 3},
+         "workload.schedule: 3 micro-batches are no multiple of 2 stages, as interleaving wants."),
+        ({"schedule": "1f2b"}, "workload.schedule: '1f2b' is none of steady, gpipe, 1f1b,"),
+        ({"schedule": "1f1b", "overlap": "compute"},
+         "workload.overlap: compute with schedule: 1f1b. Write pass or none."),
         ({"amounts": {}}, "workload.amounts: follow from the preset."),
         ({"tensor": 0}, "workload.tensor: "),
     ],
@@ -227,3 +230,35 @@ def test_a_step_that_cannot_be_is_refused(workload, message, tmp_path):
     with pytest.raises(PyorchError) as error:
         pyorch.run(scenario(**workload), results=tmp_path)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("load", [
+    {"placement": "random"}, {"placement": "random", "schedule": "1f1b", "micro_batches": 4},
+    {"skew": "1 us"}, {"schedule": "zero_bubble", "micro_batches": 4},
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("engine", ["packets", "fluid"])
+def test_what_is_waited_for_adds_up_to_what_is_exposed(load, engine, tmp_path):
+    # Identity: every moment in which a device computes nothing is in one part, relayed or not.
+    given = scenario(divide=1000, chunks=4, **load) | {"engine": engine}
+    run = pyorch.run(given, results=tmp_path)
+    row = shares(run)
+    parts = [value for key, value in row.items()
+             if key.endswith("_share") and key != "exposed_share"]  # fmt: skip
+    assert min(parts) >= 0 and sum(parts) == pytest.approx(row["exposed_share"], abs=1e-9)
+
+
+def test_two_streams_of_a_device_compute_at_one_time(tmp_path):
+    # By hand: two computations of 100 ns side by side, then a message of 1 MB over two links of
+    # 100 Gb/s: a device that computed is busy for 100 ns, and not for 200.
+    (tmp_path / "two.goal").write_text(
+        "num_ranks 2\nrank 0 {\na: calc 100 cpu 0\nb: calc 100 cpu 1\nc: send 1000000b to 1 tag 1\n"
+        "c requires a\nc requires b\n}\nrank 1 {\nd: recv 1000000b from 0 tag 1\n}\n"
+    )
+    given = scenario() | {
+        "topology": {"type": "star", "hosts": 2},
+        "workload": {"type": "trace", "format": "goal", "file": str(tmp_path / "two.goal")},
+    }
+    row = shares(pyorch.run(given, results=tmp_path))
+    assert row["compute_ps"] == 50_000  # the mean of 100 ns and nothing
+    assert row["exposed_share"] == pytest.approx(1 - 50_000 / row["step_ps"])
+    assert 0 <= row["exposed_share"] <= 1

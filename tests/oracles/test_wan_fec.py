@@ -68,5 +68,6 @@ def test_bursts_need_interleaving(tmp_path):
     together = measured(tmp_path / "together", "bursts_2", 4, "interleaved")
 
     assert alone["resent_packets"] > 400
+    assert alone["resent_share"] == alone["resent_packets"] / alone["data_packets"]
     assert together["resent_packets"] < alone["resent_packets"] / 10
     assert alone["parity_share"] == together["parity_share"] == 4 / 64

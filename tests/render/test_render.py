@@ -51,6 +51,13 @@ def _typed(part):
     return part["type"], part["attributes"]
 
 
+def test_only_a_run_in_domains_says_in_which_a_node_is(tmp_path, runs):
+    spec_of = runs["rocev2"].spec
+    for n, expected in ((1, False), (2, True)):
+        render.write_run(spec_of | {"engine": {"type": "packets", "domains": n}}, tmp_path / str(n))
+        assert ("nodes.domain" in np.load(tmp_path / str(n) / "tables.npz").files) == expected
+
+
 def test_captures_are_said(runs):
     spec_of = dict(runs["rocev2"].spec)
     trace = spec_of["trace"]

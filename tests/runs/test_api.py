@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """pyorch from Python: one run, its tables and its page; what is finished is not run again."""
 
+import inspect
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 import pyorch
-from pyorch.errors import SimulationError, SpecError, TraceError
+from pyorch.errors import PyorchError, SimulationError, SpecError, TraceError
 from pyorch.runs.compare import compare
 from pyorch.runs.make import alone, make
+from pyorch.runs.summary import in_words
 from pyorch.simulate.process import End
 from pyorch.views.slowdown import by_size
 
@@ -91,18 +95,6 @@ def test_a_finished_run_is_not_run_again_until_it_is_forced():
 
 
 @pytest.mark.ns3
-def test_another_library_makes_another_result():
-    run = pyorch.run(SMALL)
-    path = run.folder / "provenance.json"
-    digest = run.provenance["libraries_sha256"]["libroce.so"]
-    path.write_text(path.read_text().replace(digest, "0" * 64))
-
-    again = pyorch.run(SMALL)
-
-    assert again.provenance["libraries_sha256"]["libroce.so"] == digest
-
-
-@pytest.mark.ns3
 def test_a_choice_is_that_of_the_command_line():
     run = pyorch.run(SMALL, seed=7, set={"link.rate": "400 Gb/s"})
 
@@ -165,10 +157,8 @@ def test_results_say_what_differs_and_what_is_not_whole():
 
 @pytest.mark.ns3
 def test_a_simulation_that_fails_says_its_last_words(monkeypatch):
-    def write_run(spec, folder):
-        (folder / "scenario.py").write_text("print('port 3 is on fire', flush=True)\nexit(3)\n")
-
-    monkeypatch.setattr("pyorch.runs.make.render.write_run", write_run)
+    end = End(3, 0.1, "port 3 is on fire")
+    monkeypatch.setattr("pyorch.api.make", lambda *_: end)
     with pytest.raises(SimulationError, match='status 3 .* Last line: "port 3 is on fire".'):
         pyorch.run(SMALL)
 
@@ -243,3 +233,75 @@ def test_the_slowdown_of_a_message_alone_is_one_at_every_size(tmp_path):
         {"bytes": 4096, "n_flows": 1, "slowdown_p50": 1.0, "slowdown_p99": 1.0}
     ]
     assert "Slowdown by message size" in (tmp_path / "slowdown.txt").read_text()
+
+
+def test_a_summary_in_words_has_times_and_sizes_with_their_units():
+    # 1.5 us, 2 ms, 3 s in ps; 1500 B and 64 kB in B.
+    said = in_words({
+        "flows": 2, "flows_done": 2, "smallest_message_bytes": 1500, "largest_message_bytes": 64000,
+        "mean_fct_ps": 1_500_000, "slowest_flow": 7, "slowest_fct_ps": 2 * 10**9,
+        "simulated_ps": 3 * 10**12, "events": 12_000, "engine_cpu_s": 0.25,
+        "peak_memory_bytes": 10**8,
+    })  # fmt: skip
+    assert said == {
+        "flows": "2", "message size": "1.5 kB to 64 kB", "mean completion time": "1.5 us",
+        "slowest flow (7)": "2 ms", "simulated time": "3 s", "events": "12 k",
+        "simulation CPU": "250 ms", "peak memory": "100 MB",
+    }  # fmt: skip
+
+
+def test_a_comparison_divides_what_has_a_ratio():
+    def run(**outcome):
+        return SimpleNamespace(parameters={}, provenance={"libraries_sha256": {}},
+                               summary=pd.Series(outcome, dtype=object))  # fmt: skip
+
+    a = run(fct_ps=2, none=0, some=3, slowest_flow=4, stop_reason="a")
+    b = run(fct_ps=5, none=7, some=0, slowest_flow=8, stop_reason="b")
+    found = compare(a, b).set_index("name")["ratio"]
+    assert (found["fct_ps"], found["some"]) == (2.5, 0.0)
+    assert found[["none", "slowest_flow", "stop_reason"]].isna().all()
+
+
+FUNCTIONS = (pyorch.run, pyorch.sweep, pyorch.load, pyorch.results)
+NASTY = (None, 3, 2.5, True, "", "a\0b", b"x", [], (), {1: 2}, {"a": object()}, object(), print)
+ARGUMENTS = [(f, name) for f in FUNCTIONS for name in inspect.signature(f).parameters]
+
+
+def may_be(name, value):
+    """Return whether the page of the API allows this type of value for an argument."""
+    if name in ("scenario", "set") and isinstance(value, dict):
+        return all(isinstance(key, str) for key in value)
+    allowed = {"seed": (int,), "cores": (int,), "force": (bool,), "set": ()}.get(name, (str,))
+    optional = {"variant", "case", "seed", "set", "out", "cores"}
+    return type(value) in allowed or (value is None and name in optional)
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize("value", NASTY, ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(("function", "name"), ARGUMENTS, ids=lambda part: str(part)[10:18])
+def test_each_wrong_argument_is_one_line_that_names_it(function, name, value):
+    first = next(iter(inspect.signature(function).parameters))
+    given = {first: SMALL if first == "scenario" else "results", name: value}
+    if may_be(name, value) and "\0" not in str(value) and value != "":
+        return
+    if function is pyorch.results and name == "scenario" and value is None:
+        return
+    with pytest.raises(PyorchError) as found:
+        function(**given)
+    said = str(found.value)
+    assert "\n" not in said and "\0" not in said
+    assert said.startswith(f"pyorch.{function.__name__}: {name}: ")
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (lambda: pyorch.run(), "pyorch.run: missing a required argument: 'scenario'."),
+    (lambda: pyorch.run(SMALL, sede=1), "pyorch.run: got an unexpected keyword argument 'sede'."),
+    (lambda: pyorch.sweep(SMALL, cores=0), "pyorch.sweep: cores: 0 is no number of cores."),
+    (lambda: pyorch.run("x" * 300), "File name too long"),
+    (lambda: pyorch.run(SMALL, out="x" * 300), "File name too long"),
+    (lambda: pyorch.load("x" * 300), "File name too long"),
+])  # fmt: skip
+def test_a_wrong_call_is_one_line(call, says):
+    with pytest.raises(PyorchError, match=re.escape(says)) as found:
+        call()
+    assert "\n" not in str(found.value)

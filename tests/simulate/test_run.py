@@ -153,11 +153,11 @@ def test_a_signal_ends_a_run_cleanly(script, tmp_path, number, status, reason):
     out = tmp_path / "out"
     command = [sys.executable, script(**ENDLESS), "--out", out]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        while not out.exists():  # made just before the libraries are loaded
-            time.sleep(0.05)
-        time.sleep(1.5)
+        mapped = Path(f"/proc/{process.pid}/maps")
+        while not (out.exists() and "libroce.so" in mapped.read_text()):
+            time.sleep(0.02)  # the network is built of it, then the engine runs
         process.send_signal(number)
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate()
 
     assert process.returncode == status
     assert reason in errors

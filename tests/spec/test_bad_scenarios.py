@@ -3,12 +3,14 @@
 
 import json
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from pyorch.errors import SpecError
 from pyorch.spec.overrides import parse_assignment
+from pyorch.spec.scenario import parse_scenario
 
 TYPES = json.loads((Path(__file__).parents[1] / "data" / "typeids.json").read_text())
 TRANSPORTS = ", ".join(sorted(t["name"] for t in TYPES if t["contract"] == "transport"))
@@ -17,7 +19,7 @@ CHANGES = {
     "a key that nobody knows": (
         "stop: 20 ms", "stopp: 20 ms",
         "small.yaml:8: stopp: there is no such key. Known here: name, template, topology, link,"
-        " wire, switch, workload, transport, failures, stop, trace, engine, seed. Did you"
+        " wire, switch, workload, jobs, transport, failures, stop, trace, engine, seed. Did you"
         " mean stop?",
     ),
     "a key on two lines": (
@@ -99,8 +101,8 @@ CHANGES = {
     ),
     "sharded weights beside a whole pass": (
         "type: permutation, message: 1 MB",
-        "type: training, preset: dense-100t, divide: 1000, weights: sharded, overlap: pass",
-        "small.yaml:6: workload.weights: sharded with schedule: steady and overlap: pass. Write",
+        "type: training, preset: dense-100t, divide: 1000, zero: 3, overlap: pass",
+        "small.yaml:6: workload.zero: 3 with schedule: steady wants overlap: compute.",
     ),
     "a number without unit": (
         "800 Gb/s", "800",
@@ -310,7 +312,7 @@ CHANGES = {
     ),
     "an unknown template": (
         "name: small", "name: small\ntemplate: fabrik",
-        "template: no template 'fabrik'. Found in pyorch/render/templates: fabric. Did you mean",
+        "small.yaml:3: template: no template 'fabrik'. Found in pyorch/render/templates:",
     ),
     "a message of no bytes": (
         "message: 1 MB", "message: 0 B",
@@ -359,3 +361,45 @@ def test_modules_that_are_not_built_are_one_sentence(tmp_path):
 def test_an_assignment_without_equals_is_refused():
     with pytest.raises(SpecError, match="write key.path=value, for example link.rate="):
         parse_assignment("link.rate")
+
+
+@pytest.mark.parametrize("text", [
+    "".join(f"k{i}: {i}\n" for i in range(1_000_000)), f"[{'a,' * 7_000_000}]",
+], ids=["keys", "list"])  # fmt: skip
+def test_a_document_of_more_values_than_may_be_kept_is_not_kept(text):
+    # 14 MB that took 19 s of CPU and 1.2 GB when they were composed before they were counted.
+    tracemalloc.start()
+    with pytest.raises(SpecError, match=r"^x.yaml:\d+: .*more than 100000 values"):
+        parse_scenario(text, "x.yaml")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+
+
+AT_OTHER_SCALES = {
+    "a variant": ("variants: [a, c]", ".variants: no variant 'c'. There are a, b."),
+    "a case": ("cases: [y]", ".cases: no case 'y'. There are x."),
+    "a word of a variant": ("variants.a.label: 3", ": variants.a: label: '3' is not one line"),
+    "an element": ("workload.7.message: 1 MB", ": workload.7: workload is a list of 1; name an"),
+}
+
+
+@pytest.mark.parametrize(("line", "says"), AT_OTHER_SCALES.values(), ids=AT_OTHER_SCALES)
+def test_a_scale_that_is_not_asked_for_is_looked_at(small, line, says):
+    text = small.text.partition("sweep:")[0]
+    text += "variants: {a: {seed: 1}, b: {seed: 2}}\ncases: {x: {stop: 1 ms}}\n"
+    text += f"scales:\n  paper: {{{line}}}\n"
+    for scale in ("smoke", "paper"):
+        where = f"small.yaml:{len(text.splitlines())}: scales.paper"
+        with pytest.raises(SpecError, match=f"^{where}{re.escape(says)}"):
+            small.plan(text, scale)
+
+
+@pytest.mark.parametrize("label", ["=1+1", "+cmd", "-2", "@SUM(A1)"])
+@pytest.mark.parametrize("section", ["variants", "cases"])
+def test_a_label_that_a_spreadsheet_would_execute_is_refused(small, section, label):
+    text = small.text.partition("sweep:")[0]
+    file = parse_scenario(f"{text}{section}: {{a: {{label: '{label}'}}}}\n", "x.yaml")
+    says = f"x.yaml:\\d+: {section}.a: label: '{re.escape(label)}' begins with"
+    with pytest.raises(SpecError, match=says):
+        file.planning()

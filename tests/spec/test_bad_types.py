@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Types and attributes that there are not, or that do not fit together, are refused at once."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pyorch.errors import SpecError
+from pyorch.spec import typeids
 
 TYPES = json.loads((Path(__file__).parents[1] / "data" / "typeids.json").read_text())
 TRANSPORTS = ", ".join(sorted(t["name"] for t in TYPES if t["contract"] == "transport"))
@@ -182,3 +184,33 @@ def test_the_message_says_where_and_what(small, old, new, message):
     assert old in small.text
     with pytest.raises(SpecError, match=re.escape(message)):
         small.plan(small.text.replace(old, new))
+
+
+GOOD = (Path(__file__).parents[1] / "data" / "typeids.json").read_bytes()
+DAMAGED = [
+    (b"", "not JSON"), (b"[", "not JSON"), (b"{}", "is a mapping of keys, not a list"),
+    (b"[]", "is damaged"), (b"[1]", "0: is damaged"),
+    (b'[{"name": "x"}]', "0.contract: is damaged"),
+    (GOOD.replace(b'"default": "65536"', b'"default": "6553x"', 1), "a default: is damaged"),
+    (GOOD.replace(b'"default": "65536"', b'"default": 65536', 1), "default: is damaged"),
+    (GOOD[:-40], "not JSON"), (b"\xff" + GOOD, "not JSON"), (b"[" * 100_000, "not JSON"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "says"), DAMAGED, ids=range(len(DAMAGED)))
+def test_a_damaged_list_of_types_is_one_line_with_what_to_do(tmp_path, content, says):
+    path = tmp_path / "typeids.json"
+    path.write_bytes(content)
+    with pytest.raises(SpecError, match=f"^{path}: .*{says}.*Delete it, then run: make ") as found:
+        typeids.load(path)
+    assert "\n" not in str(found.value)
+
+
+def test_a_list_of_types_that_the_build_has_not_written_is_refused(tmp_path):
+    path = tmp_path / "typeids.json"
+    path.write_bytes(GOOD)
+    (tmp_path / typeids.STAMP).write_text(f"libroce.so 12\n{hashlib.sha256(GOOD).hexdigest()}\n")
+    assert typeids.load(path).choices("transport")
+    path.write_bytes(GOOD.replace(b'"65536"', b'"65537"', 1))  # one bit
+    with pytest.raises(SpecError, match="typeids.json: not the file that the build has written"):
+        typeids.load(path)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from pyorch import traces
 from pyorch.errors import TraceError
+from pyorch.traces.convert import check
 
 
 def table(name, rows=2, **changed):
@@ -83,7 +84,7 @@ def test_columns_of_different_length_are_refused(tmp_path):
 def test_a_changed_file_is_refused_with_the_command_to_run_it_again(tmp_path):
     write_run(tmp_path)
     (tmp_path / "raw.npz").write_bytes(b"cut short")
-    with pytest.raises(TraceError, match="not the file that manifest.json describes. Run it again"):
+    with pytest.raises(TraceError, match="not the file that manifest.json describes. Make the"):
         traces.convert(tmp_path)
 
 
@@ -93,9 +94,34 @@ MANIFESTS = [b"{}", b"[]", b"\xff", b'{"raw_sha256": 3, "tables": {}}', b'{"tabl
 @pytest.mark.parametrize("manifest", MANIFESTS)
 def test_a_damaged_manifest_is_one_sentence_with_what_to_do(tmp_path, manifest):
     (write_run(tmp_path) / "manifest.json").write_bytes(manifest)
-    with pytest.raises(TraceError, match=f"^{tmp_path}/.*Run it again: python -m") as found:
+    with pytest.raises(TraceError, match=f"^{tmp_path}/.*Make the run again") as found:
         traces.convert(tmp_path)
     assert "\n" not in str(found.value)
+
+
+def test_a_manifest_that_names_no_tables_of_the_right_archive_is_one_sentence(tmp_path):
+    path = write_run(tmp_path) / "manifest.json"
+    path.write_text(json.dumps({"raw_sha256": json.loads(path.read_text())["raw_sha256"]}))
+    with pytest.raises(TraceError, match="manifest.json: has no mapping of tables. Make the run"):
+        traces.convert(tmp_path)
+
+
+#: docs/definitions.md: of ports the fluid engine knows which they are, their rate and their bytes.
+FLUID_PORTS = {"node", "peer", "parallel", "rate_bps", "sent_bytes"}
+
+
+def test_of_a_fluid_run_what_only_packets_have_is_missing_and_nothing_else(tmp_path):
+    unknown = traces.CONTRACTS["ports"].keys() - FLUID_PORTS
+    ports = table("ports", **{name: [-1, -1] for name in unknown})
+    path = write_run(tmp_path, ports=ports) / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"engine": "fluid"}))
+    traces.convert(tmp_path)
+    missing = traces.read_table(tmp_path, "ports").isna().all()
+    assert set(missing[missing].index) == unknown
+    for name in FLUID_PORTS:
+        given = table("ports", **{name: [0, -1]})
+        with pytest.raises(TraceError, match=f"ports.{name}: row 1 is -1"):
+            check("ports", given, "raw.npz", "fluid")
 
 
 @settings(max_examples=200, deadline=None)
@@ -150,7 +176,9 @@ def test_an_archive_of_objects_executes_nothing(tmp_path):
 
 
 def test_a_run_without_result_is_named(tmp_path):
-    with pytest.raises(TraceError, match="manifest.json: cannot be read .No such file.*Run it"):
+    with pytest.raises(
+        TraceError, match="manifest.json: cannot be read .No such file.*Make the run"
+    ):
         traces.convert(tmp_path)
 
 
@@ -172,7 +200,7 @@ def read_damaged(parquet, content):
     except TraceError as error:
         said = str(error)
         assert said.startswith(f"{folder}/ports.parquet: ") and "\n" not in said
-        assert said.endswith(f". Make it again: python -m pyorch traces {folder}")
+        assert said.endswith(f". Make it again: pyorch traces {folder}")
         return None
 
 
@@ -212,5 +240,5 @@ def test_a_table_of_someone_else_is_refused(parquet):
 
 
 def test_a_table_that_was_not_made_says_how_to_make_it(tmp_path):
-    with pytest.raises(TraceError, match="no such table. Make it with: python -m pyorch traces"):
+    with pytest.raises(TraceError, match="no such table. Make it with: pyorch traces"):
         traces.read_table(tmp_path, "flows")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Rates and paths against a hand-computed triangle and the definition of max-min fairness."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -200,3 +202,25 @@ def test_with_one_tunnel_each_both_ways_to_fill_agree(seed):
     assert maxmin.over_tunnels(usage, owner, functions, capacity) == pytest.approx(
         maxmin.over_splits(usage, functions, capacity), rel=1e-5
     )
+
+
+@pytest.mark.parametrize("quanta", [4, 8])
+def test_what_rounded_splits_cost_is_what_the_page_says(quanta):
+    # docs/wan.md: 60 random networks, splits in fourths and eighths against thousandths.
+    page = (Path(__file__).parents[2] / "docs" / "wan.md").read_text()
+    lost, parts = [], []
+    for seed in range(60):
+        exact, rounded = (
+            plan(random_request(seed, quanta=n), possible=False).grants for n in (1000, quanta)
+        )
+        before, after = (np.array([g.rate_bps for g in grants]) for grants in (exact, rounded))
+        lost.append(100 * (1 - after.sum() / before.sum()))
+        asked = np.array([g.demand.points()[-1][1] for g in exact])
+        parts.append(((before - after) / asked).max())
+    what = {
+        4: "fourths cost {} % of the traffic on average and {} % at",
+        8: "eighths {} % and {} %",
+    }
+    assert what[quanta].format(f"{np.mean(lost):.1f}", f"{max(lost):.1f}") in " ".join(page.split())
+    assert max(parts) <= 0.5
+    assert quanta == 8 or max(parts) == pytest.approx(0.5, abs=1e-3)

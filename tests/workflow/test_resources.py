@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a run is given and what a machine has, by hand; and which files decide a run."""
-
-from pathlib import Path
+"""What a run is given and what a machine has, by hand."""
 
 import pytest
 
 from pyorch.simulate import sizes
-from pyorch.workflow import code, resources
+from pyorch.workflow import resources
 from pyorch.workflow import runs as plans
 
 pytestmark = pytest.mark.ns3
@@ -30,26 +28,3 @@ def test_a_tenth_of_what_is_free_is_left_for_the_rest_of_the_machine(tmp_path, m
     monkeypatch.setattr(sizes, "MEMINFO", tmp_path / "meminfo")
 
     assert resources.available_mb() == 921
-
-
-def test_a_run_is_made_anew_when_a_file_that_decides_its_failures_is_edited(project, monkeypatch):
-    monkeypatch.chdir(Path(plans.__file__).parents[2])
-    text = project.scenario.read_text()
-    plain = plans.read("laptop", project.folder / "scenarios", "none")
-    project.scenario.write_text(
-        text + "failures: [{type: random, what: links, mtbf: 1 ms, mttr: 1 us}]\n"
-    )
-    failing = plans.read("laptop", project.folder / "scenarios", "none")
-
-    def files(workflow):
-        return {
-            str(path.relative_to(code.PACKAGE.parent))
-            for run in workflow.runs["tiny"].values()
-            for path in code.files_of(run.spec)
-        }
-
-    assert files(failing) - files(plain) >= {
-        "pyorch/failure/random.py", "pyorch/failure/_outage.py"
-    }  # fmt: skip
-    assert {"pyorch/topology/leaf_spine.py", "pyorch/workload/permutation.py"} <= files(plain)
-    assert {"pyorch/topology/_clos.py", "pyorch/workload/_hosts.py"} <= files(plain)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from processes import wait_for
 
 from pyorch.cli.sweep import line, table_folder
 from pyorch.spec import plan
@@ -190,12 +191,8 @@ def test_a_run_that_fails_is_named_and_the_others_are_kept(project):
     )  # fmt: skip
     runs = plan(read_scenario(project.scenario), "laptop")
     long = max(runs, key=lambda run: run.spec["workload"][0]["message_bytes"])
-    end = time.monotonic() + 60
-    while not (pid := _called(long.id, project.folder)) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert pid, "it did not begin"  # 0 would be the group of this test
-    os.kill(pid, signal.SIGKILL)
-    out, err = process.communicate(timeout=60)
+    os.kill(wait_for(lambda: _called(long.id, project.folder)), signal.SIGKILL)
+    out, err = process.communicate()
 
     assert process.returncode == 1
     assert f"tiny/{long.id}: Run {long.id} was killed by SIGKILL" in err

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from processes import is_zombie, wait_for
+from processes import go_on_when_told_to_end, is_zombie, pause, wait_for
 from snakemake.cli import get_argument_parser
 from snakemake.scheduling.job_scheduler import JobScheduler
 
@@ -200,12 +200,12 @@ def test_one_failed_run_is_named_and_leaves_the_others_alone(two_sizes):
     project, short, long = two_sizes
     process = start(project, "all")
     os.kill(wait_for(lambda: simulating(long)), signal.SIGKILL)
-    process.wait(60)
+    process.wait()
     said = (project.folder / "said").read_text()
 
     assert process.returncode == 1
     assert f"Run {long} was killed by SIGKILL" in said
-    assert f"Alone: python -m pyorch simulate results/tiny/{long}/scenario.py" in said
+    assert f"Alone: pyorch simulate results/tiny/{long}/scenario.py" in said
     assert (project.folder / "results" / "tiny" / short / "flows.parquet").exists()
     assert not (project.folder / "results" / "tiny" / long / "flows.parquet").exists()
 
@@ -216,14 +216,17 @@ def test_after_kill_9_the_next_start_works_and_keeps_what_is_finished(two_sizes,
     project, short, long = two_sizes
     done, killed = (project.folder / "results" / "tiny" / run for run in (short, long))
     process = start(project, "all")
+    simulation = wait_for(lambda: simulating(long))
+    pause(simulation)  # two seconds of work, which may end before Snakemake says what is finished
+    assert not (killed / "raw.npz").exists()
     wait_for((done / "summary.parquet").exists)
-    wait_for(lambda: simulating(long))
     wait_for(lambda: "Finished jobid:" in (project.folder / "said").read_text())
     finished = {path: path.stat().st_mtime_ns for path in done.iterdir()}
     (os.killpg if with_its_jobs else os.kill)(process.pid, signal.SIGKILL)
     process.wait()
     assert list((project.folder / ".snakemake" / "locks").glob("*.lock"))
-    wait_for(lambda: not simulating(long), seconds=20)
+    go_on_when_told_to_end(simulation)
+    wait_for(lambda: is_zombie(simulation))
     assert not (killed / "raw.npz").exists()
 
     again = project.snakemake("--cores", "2", "all")
@@ -319,11 +322,14 @@ def test_a_file_name_is_never_a_command(project):
 
 
 EDITS = {
-    "metrics/fluid.py": {"metrics"}, "metrics/_run.py": {"metrics"}, "theory/ecmp.py": {"metrics"},
+    "metrics/fct.py": {"metrics"}, "metrics/_run.py": {"metrics"}, "theory/fct.py": {"metrics"},
+    "metrics/fluid.py": set(), "theory/ecmp.py": {"reproduction"},
+    "topology/fat_tree.py": set(),
     "simulate/fabric.py": {"simulate", "metrics"}, "writing.py": {"simulate", "metrics"},
     "units.py": {"simulate", "metrics"}, "traces/columns.py": {"simulate", "metrics"},
-    "topology/_clos.py": {"simulate", "metrics"}, "topology/fat_tree.py": {"metrics"},
-    "figures/save.py": {"figure"}, "report/benchmarks.py": {"benchmarks"},
+    "topology/leaf_spine.py": {"simulate", "metrics"}, "topology/_clos.py": set(),
+    "figures/save.py": {"figure"},
+    "report/benchmarks.py": {"benchmarks"}, "cli/app.py": set(), "views/slowdown.py": set(),
 }  # fmt: skip
 
 
@@ -340,7 +346,7 @@ def test_an_edit_of_any_module_runs_again_what_it_decides(project):
         before = path.read_bytes()
         path.write_bytes(before + b"\n# edited\n")
         jobs = project.jobs().keys()
-        assert expected <= jobs, name
+        assert expected <= jobs and bool(expected) == bool(jobs), name
         assert ("simulate" in jobs) == ("simulate" in expected), name
         path.write_bytes(before)
 

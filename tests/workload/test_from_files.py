@@ -230,6 +230,7 @@ HPCC = "2\n0 1 3 100 10 0.0\n2 3 3 100 20 0.5\n"
         (hpcc_flows, HPCC.replace("0.5", "0.5" + "0" * 30 + "1"), ":3: .*no whole number in ps"),
         (hpcc_flows, HPCC.replace("0.5", "1e-13"), ":3: .*start '1e-13' is no whole number in ps"),
         (flow_table, "src,dst,bytes\n0,1,10\n0,128,10\n", "row 2: there is no host 128"),
+        (flow_table, "flow,src,dst,bytes\n3,0,1,10\n-1,0,1,10\n", "row 2: an id of a flow is 0 or"),
         (flow_table, "src,dst\n0,1\n", "has no column 'bytes'"),
         (flow_table, "src,dst,bytes,when\n0,1,1,0\n", "column 'when' is not one of src, dst"),
         (flow_table, "src,dst,bytes\n0,1,ten\n", "bytes: row 1: 'ten' is not a whole number"),

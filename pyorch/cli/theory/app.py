@@ -66,6 +66,7 @@ def exposed(
 ) -> None:
     """Exposed networking: the share of a training step in which GPUs wait for the network."""
     from pyorch.theory import exposed as model
+    from pyorch.theory import parallelism
     from pyorch.theory import preset as presets
 
     if not 0 <= retransmissions <= _MOST_RETRANSMISSIONS:
@@ -96,9 +97,14 @@ def exposed(
                 "compute_ms": float(step.compute_ps) / MS,
                 "tensor_ms": float(step.tensor_ps) / MS,
                 "pipeline_ms": float(step.pipeline_ps) / MS,
+                "expert_ms": float(step.expert_ps) / MS,
+                "context_ms": float(step.context_ps) / MS,
                 "data_ms": float(step.data_ps) / MS,
                 "exposed_ms": float(step.exposed_ps) / MS,
+                "step_ms": float(step.step_ps) / MS,
                 "exposed_percent": 100 * float(step.share),
+                "bubble_percent": 100 * float(step.bubble_share),
+                "mfu_percent": 100 * float(parallelism.mfu(setup, step.step_ps)),
             }
         )
     emit(rows, form)
@@ -148,6 +154,7 @@ def stages(
     rows = [
         {"activity": key.removesuffix("_ps"), "value": float(value) / MS, "unit": "ms"}
         for key, value in times.items()
+        if key.endswith("_ps")
     ]
     emit([*rows, {"activity": "wan_pair", "value": float(pair_bytes) / 1e6, "unit": "MB"}], form)
 
@@ -157,14 +164,10 @@ def memory(
     preset: PresetOption = "dense-100t", sets: SetOption = None, form: FormatOption = Format.table
 ) -> None:
     """Parameters and memory per device, and how many copies of the model fit."""
-    from pyorch.theory import memory as model
     from pyorch.theory import preset as presets
 
     setup = presets.training(preset, assignments(sets)).setup
     where, kept = setup.placement, setup.precision
-    held_bytes = model.device_bytes(
-        setup.model, kept, setup.job, setup.tensor, setup.layers_per_stage
-    )
     emit(
         [
             {
@@ -172,7 +175,7 @@ def memory(
                 "parameters": float(setup.model.parameters),
                 "active_parameters": float(setup.model.active_parameters),
                 "total_gb": kept.parameter_bytes * setup.model.parameters / GB,
-                "device_gb": float(held_bytes) / GB,
+                "device_gb": setup.held_bytes / GB,
                 "tensor": where.tensor,
                 "stages": where.stages,
                 "replicas": where.replicas,

@@ -21,6 +21,7 @@ from pyorch.errors import TheoryError, quoted
 
 if TYPE_CHECKING:
     from pyorch.theory.design import Design
+    from pyorch.theory.parallelism import Setup
 
 _US = 1e6
 
@@ -52,7 +53,7 @@ def step(
         begin_s = time.process_time()
         found = full_step.solve(setup, fabric, phase)
         outcomes.append(found)
-        closed_ps = getattr(ideal, f"{phase.name}_ps", None)
+        closed_ps = full_step.closed_form_ps(setup, phase)
         rows.append(
             {
                 "preset": preset, "collective": phase.name, "network": phase.network,
@@ -61,8 +62,8 @@ def step(
                 "links": found.links, "exact": "yes" if found.is_exact else "at most",
                 "shortest_us": found.shortest_ps / _US, "longest_us": found.longest_ps / _US,
                 "time_ms": found.time_ps / MS,
-                "closed_form_ms": None if closed_ps is None else float(closed_ps) / MS,
-                "over_closed_form": None if closed_ps is None else found.time_ps / float(closed_ps),
+                "closed_form_ms": closed_ps / MS,
+                "over_closed_form": found.time_ps / closed_ps,
                 "cpu_s": round(time.process_time() - begin_s, 1),
                 "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000,
             }
@@ -88,10 +89,15 @@ def choose(
         list[int] | None, typer.Option(help="Rails to try (default: 1, and one per GPU of a rack).")
     ] = None,
     oversubscription: Annotated[
-        list[float] | None, typer.Option(help="Ratios to try (default: 1 1.5 2 3 4 6 8).")
+        list[str] | None,
+        typer.Option(
+            help="Ratios to try, of the edge or of each tier from there on: 4, or 1,7 (default:"
+            " 1 1.5 2 3 4 6 8, and 1,2 1,4 1,7 where there are three tiers)."
+        ),
     ] = None,
-    transceiver_usd: Annotated[float, typer.Option(help="Price of one transceiver.")] = 1000,
-    chip_usd: Annotated[float, typer.Option(help="Price of one switch chip.")] = 0,
+    prices: Annotated[
+        str | None, typer.Option(help="File of prices, kind: prices (default: 1000 USD optics).")
+    ] = None,
     fluid: Annotated[
         bool, typer.Option(help="Solve the frontier at full size; takes minutes.")
     ] = True,
@@ -107,8 +113,8 @@ def choose(
     setup = presets.training(preset, assignments(sets)).setup
     found = design.designs(
         setup, radix, planes or [1, 2, 4, 8], rails or [1, setup.cluster.rack_gpus],
-        oversubscription or [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0],
-        design.Prices(transceiver_usd, chip_usd),
+        [_ratios(text) for text in oversubscription or DEFAULT_RATIOS],
+        design.Prices() if prices is None else presets.prices(prices),
     )  # fmt: skip
     best = design.frontier(found)
     scored = design.solved(setup, best) if fluid else best
@@ -118,8 +124,54 @@ def choose(
     if form is Format.table:
         typer.echo(
             f"{len(found)} networks, {len(best)} that nothing beats. At most {100 * most:g} %: "
-            + ("none; add planes, rails or rate." if chosen is None else "the one marked yes.")
+            + ("none." if chosen is None else "the one marked yes.")
         )
+        if chosen is None:
+            typer.echo(_advice(setup, min(_share(one) for one in scored), most))
+
+
+def _share(one: "Design") -> float:
+    return one.share if one.fluid_share is None else one.fluid_share
+
+
+def _advice(setup: "Setup", least: float, most: float) -> str:
+    """Return what of the step no scale-out network takes away, and what would."""
+    from pyorch.theory import design, exposed
+
+    step = exposed.expose_setup(setup)
+    kinds = ("tensor", "expert", "context", "pipeline", "data")
+    parts = {kind: float(getattr(step, f"{kind}_ps") / step.step_ps) for kind in kinds}
+    shown = ", ".join(f"{kind} {100 * part:.1f} %" for kind, part in parts.items() if part > 5e-4)
+    would = [
+        f"{one.change} ({100 * one.share:.1f} %{'' if one.share <= most else ', not enough'})"
+        for one in sorted(design.remedies(setup), key=lambda one: one.share)
+        if one.share < float(step.share)
+    ]
+    return (
+        f"The best of them exposes {100 * least:.1f} %. At full bisection, in closed form: {shown}."
+        f" Would: {'; '.join(would) or 'none of what was tried'}."
+    )
+
+
+#: Edge alone; then the second tier too.
+DEFAULT_RATIOS = ("1", "1.5", "2", "3", "4", "6", "8", "1,2", "1,4", "1,7")
+
+
+def _ratios(text: str) -> tuple[float, ...]:
+    """Return ratios of oversubscription from ``4`` or ``1,7``.
+
+    Raises
+    ------
+    TheoryError
+        They are no numbers.
+    """
+    try:
+        return tuple(units.parse_float(part) for part in text.split(","))
+    except ValueError:
+        raise TheoryError(
+            f"--oversubscription {quoted(text)[1:-1]}: write a ratio, or one of each tier from the"
+            " edge on: 4, or 1,7."
+        ) from None
 
 
 def most_share(text: str) -> float:
@@ -144,8 +196,11 @@ def _row(preset: str, one: "Design", is_chosen: bool) -> dict:
     fluid = one.fluid_share
     return {
         "preset": preset, "planes": one.fabric.planes, "rails": one.fabric.rails,
-        "oversubscription": float(one.fabric.oversubscription), "tiers": one.tiers,
-        "chips": one.chips, "cables": one.cables, "million_usd": one.usd / 1e6,
+        "oversubscription": ",".join(
+            f"{ratio:g}" for ratio in (one.fabric.oversubscription, *one.fabric.upper)
+        ),
+        "tiers": one.tiers, "chips": one.chips, "cables": one.cables,
+        "million_usd": one.usd / 1e6, "megawatt": one.watt / 1e6,
         "exposed_percent": 100 * one.share,
         "fluid_percent": None if fluid is None else 100 * fluid,
         "fluid_is": "" if fluid is None else "at most" if one.is_bound else "exact",

@@ -15,12 +15,15 @@ _MOST_PACKETS = 1024
 
 def wan_te(
     file: Annotated[Path, typer.Argument(help="Sites, links and demands, as in docs/wan.md.")],
+    partly: Annotated[
+        bool, typer.Option("--partly", help="Grant a part of what a demand's tunnels cannot carry.")
+    ] = False,
     form: FormatOption = Format.table,
 ) -> None:
     """Rates and paths of demands between sites: max-min fair, split over tunnels, by priority."""
     from pyorch import wan
 
-    made = wan.plan(wan.read_request(file))
+    made = wan.plan(wan.read_request(file), possible=not partly)
     emit(
         [
             {

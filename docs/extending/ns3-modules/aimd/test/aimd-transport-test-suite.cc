@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../engine/test/test-case.h"
+
 #include "ns3/aimd-transport.h"
 #include "ns3/fabric-facade.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <map>
@@ -74,86 +75,56 @@ RunMessage(fabric::Facade& facade,
     RunToTheEnd(facade);
 }
 
+static Suite g_suite{"aimd-transport", TestSuite::Type::SYSTEM};
+
 /**
  * Oracle: windows of 1, 2, ... k packets hold k (k + 1) / 2 packets. Each window starts one round
  * trip after the one before, and its packets follow each other without a gap.
  */
-class WindowGrowsByOnePerRoundTrip : public TestCase
+TEST_CASE(g_suite, "additive increase")
 {
-  public:
-    WindowGrowsByOnePerRoundTrip()
-        : TestCase("additive increase")
+    for (const int64_t windows : {1, 2, 5, 15})
     {
+        fabric::Facade facade;
+        RunMessage(facade, windows * (windows + 1) / 2, {});
+        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "receiver_end_ps")[0],
+                              (windows - 1) * (RTT_PS + DATA_PS) + FORTH_PS,
+                              windows << " windows");
     }
-
-  private:
-    void DoRun() override
-    {
-        for (const int64_t windows : {1, 2, 5, 15})
-        {
-            fabric::Facade facade;
-            RunMessage(facade, windows * (windows + 1) / 2, {});
-            NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "receiver_end_ps")[0],
-                                  (windows - 1) * (RTT_PS + DATA_PS) + FORTH_PS,
-                                  windows << " windows");
-        }
-    }
-};
+}
 
 /// Oracle: the first link is busy for n packets, then the last one crosses the two others.
-class WindowHoldsTheMessage : public TestCase
+TEST_CASE(g_suite, "a window that holds the message")
 {
-  public:
-    WindowHoldsTheMessage()
-        : TestCase("a window that holds the message")
+    for (const int64_t packets : {1, 2, 500})
     {
+        fabric::Facade facade;
+        RunMessage(facade, packets, {{"InitialPackets", "1000"}});
+        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "receiver_end_ps")[0],
+                              (packets - 1) * DATA_PS + FORTH_PS,
+                              packets << " packets");
     }
-
-  private:
-    void DoRun() override
-    {
-        for (const int64_t packets : {1, 2, 500})
-        {
-            fabric::Facade facade;
-            RunMessage(facade, packets, {{"InitialPackets", "1000"}});
-            NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "receiver_end_ps")[0],
-                                  (packets - 1) * DATA_PS + FORTH_PS,
-                                  packets << " packets");
-        }
-    }
-};
+}
 
 /// Oracle: counting. Each lost packet is sent once more, and nothing else is.
-class EachLossIsRepairedOnce : public TestCase
+TEST_CASES(EachLossIsRepairedOnce,
+           "lost: " + what,
+           const std::string& what,
+           Column lost,
+           int64_t timeouts)
 {
-  public:
-    EachLossIsRepairedOnce(const std::string& what, Column lost, int64_t timeouts)
-        : TestCase("lost: " + what),
-          m_lost(std::move(lost)),
-          m_timeouts(timeouts)
-    {
-    }
-
-  private:
-    static constexpr int64_t PACKETS = 100;
-
-    void DoRun() override
-    {
-        const auto losses = static_cast<int64_t>(m_lost.size());
-        fabric::Facade facade;
-        RunMessage(facade, PACKETS, {}, m_lost);
-        NS_TEST_EXPECT_MSG_EQ(facade.FlowsDone(), 1, "the message is done");
-        NS_TEST_EXPECT_MSG_EQ(facade.DataPackets(), PACKETS, "every packet arrives once");
-        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "sent_data_packets")[0],
-                              PACKETS + losses,
-                              "sent");
-        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "retransmitted_packets")[0], losses, "again");
-        NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "timeouts")[0], m_timeouts, "timeouts");
-    }
-
-    Column m_lost;
-    int64_t m_timeouts;
-};
+    constexpr int64_t PACKETS = 100;
+    const auto losses = static_cast<int64_t>(lost.size());
+    fabric::Facade facade;
+    RunMessage(facade, PACKETS, {}, lost);
+    NS_TEST_EXPECT_MSG_EQ(facade.FlowsDone(), 1, "the message is done");
+    NS_TEST_EXPECT_MSG_EQ(facade.DataPackets(), PACKETS, "every packet arrives once");
+    NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "sent_data_packets")[0],
+                          PACKETS + losses,
+                          "sent");
+    NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "retransmitted_packets")[0], losses, "again");
+    NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "timeouts")[0], timeouts, "timeouts");
+}
 
 /**
  * Two senders and one receiver around one switch that marks what leaves a queue of more than K.
@@ -224,66 +195,45 @@ class MarksHoldTheQueue : public TestCase
  * Oracle: without a queue to live on, a window that is halved at W and grows by one per round trip
  * is 3/4 W on average, and W fills the link; so the link is busy 3/4 of the time.
  */
-class OneMarkedWindowIsHalvedOnce : public TestCase
+TEST_CASE(g_suite, "share of a link without a queue")
 {
-  public:
-    OneMarkedWindowIsHalvedOnce()
-        : TestCase("share of a link without a queue")
-    {
-    }
+    constexpr int64_t PACKETS = 40'000;
+    fabric::Facade facade;
+    Give(facade, "nodes", "node", {0, 1, 10});
+    Give(facade, "nodes", "is_switch", {0, 0, 1});
+    Give(facade, "nodes", "tier", {0, 0, 1});
+    Give(facade, "links", "node_a", {0, 1});
+    Give(facade, "links", "node_b", {10, 10});
+    Give(facade, "links", "rate_bps", {100'000'000'000, 50'000'000'000});
+    Give(facade, "links", "delay_ps", Column(2, 10 * DELAY_PS));
+    Give(facade, "flows", "flow", {0});
+    Give(facade, "flows", "src", {0});
+    Give(facade, "flows", "dst", {1});
+    Give(facade, "flows", "bytes", {PACKETS * 4096});
+    Give(facade, "flows", "start_ps", {0});
+    const auto queue = facade.Factory("ns3::RedEcn");
+    facade.Attribute(queue, "KminBytes", std::to_string(2 * 4158));
+    facade.Attribute(queue, "KmaxBytes", std::to_string(2 * 4158));
+    facade.Use("queue", queue);
+    const auto transport = facade.Factory("ns3::AimdTransport");
+    facade.Attribute(transport, "InitialPackets", "60"); // about the product: no slow beginning
+    facade.Transport(transport);
+    RunToTheEnd(facade);
+    const double share = static_cast<double>(PACKETS * 2 * DATA_PS) /
+                         static_cast<double>(facade.Data("flows", "receiver_end_ps")[0]);
+    NS_TEST_EXPECT_MSG_EQ_TOL(share, 0.75, 0.05, "busy share of the slower link");
+}
 
-  private:
-    static constexpr int64_t PACKETS = 40'000;
-
-    void DoRun() override
-    {
-        fabric::Facade facade;
-        Give(facade, "nodes", "node", {0, 1, 10});
-        Give(facade, "nodes", "is_switch", {0, 0, 1});
-        Give(facade, "nodes", "tier", {0, 0, 1});
-        Give(facade, "links", "node_a", {0, 1});
-        Give(facade, "links", "node_b", {10, 10});
-        Give(facade, "links", "rate_bps", {100'000'000'000, 50'000'000'000});
-        Give(facade, "links", "delay_ps", Column(2, 10 * DELAY_PS));
-        Give(facade, "flows", "flow", {0});
-        Give(facade, "flows", "src", {0});
-        Give(facade, "flows", "dst", {1});
-        Give(facade, "flows", "bytes", {PACKETS * 4096});
-        Give(facade, "flows", "start_ps", {0});
-        const auto queue = facade.Factory("ns3::RedEcn");
-        facade.Attribute(queue, "KminBytes", std::to_string(2 * 4158));
-        facade.Attribute(queue, "KmaxBytes", std::to_string(2 * 4158));
-        facade.Use("queue", queue);
-        const auto transport = facade.Factory("ns3::AimdTransport");
-        facade.Attribute(transport, "InitialPackets", "60"); // about the product: no slow beginning
-        facade.Transport(transport);
-        RunToTheEnd(facade);
-        const double share = static_cast<double>(PACKETS * 2 * DATA_PS) /
-                             static_cast<double>(facade.Data("flows", "receiver_end_ps")[0]);
-        NS_TEST_EXPECT_MSG_EQ_TOL(share, 0.75, 0.05, "busy share of the slower link");
-    }
-};
-
-class AimdTransportTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    AimdTransportTestSuite()
-        : TestSuite("aimd-transport", Type::SYSTEM)
-    {
-        AimdTransport::GetTypeId(); // the library that registers it must be linked
-        AddTestCase(new WindowGrowsByOnePerRoundTrip, Duration::QUICK);
-        AddTestCase(new WindowHoldsTheMessage, Duration::QUICK);
-        AddTestCase(new MarksHoldTheQueue, Duration::QUICK);
-        AddTestCase(new OneMarkedWindowIsHalvedOnce, Duration::QUICK);
-        AddTestCase(new EachLossIsRepairedOnce("nothing", {}, 0), Duration::QUICK);
-        AddTestCase(new EachLossIsRepairedOnce("a few", {7, 40, 41, 60}, 0), Duration::QUICK);
-        // Behind the last packet nothing comes that could overtake it, and the first is alone.
-        AddTestCase(new EachLossIsRepairedOnce("the first", {1}, 1), Duration::QUICK);
-        AddTestCase(new EachLossIsRepairedOnce("the last", {100}, 1), Duration::QUICK);
-    }
-};
-
-static AimdTransportTestSuite g_testSuite; ///< Registers itself
+    AimdTransport::GetTypeId(); // the library that registers it must be linked
+    suite.Add(new MarksHoldTheQueue);
+    suite.Add(new EachLossIsRepairedOnce("nothing", {}, 0));
+    suite.Add(new EachLossIsRepairedOnce("a few", {7, 40, 41, 60}, 0));
+    // Behind the last packet nothing comes that could overtake it, and the first is alone.
+    suite.Add(new EachLossIsRepairedOnce("the first", {1}, 1));
+    suite.Add(new EachLossIsRepairedOnce("the last", {100}, 1));
+}
 
 } // namespace
 

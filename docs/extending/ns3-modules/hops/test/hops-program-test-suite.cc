@@ -4,7 +4,6 @@
 
 #include "ns3/congestion-control.h"
 #include "ns3/hops-program.h"
-#include "ns3/test.h"
 
 #include <vector>
 
@@ -52,66 +51,49 @@ class HopsListener final : public CongestionControl
 
 NS_OBJECT_ENSURE_REGISTERED(HopsListener);
 
+static Suite g_suite{"hops-program", TestSuite::Type::SYSTEM};
+
 /// Oracle: one packet at a time over two switches, by hand; each hop adds 8 bytes.
-class EachHopSaysWhatItSent : public TestCase
+TEST_CASE(g_suite, "two switches")
 {
-  public:
-    EachHopSaysWhatItSent()
-        : TestCase("two switches")
+    constexpr int64_t PACKETS = 5;
+    HopsListener::heard.clear();
+    TestNetwork network;
+    network.Host(0);
+    network.Host(1);
+    network.Switch(10);
+    network.Switch(11);
+    network.Link(0, 10);
+    network.Link(10, 11);
+    network.Link(11, 1);
+    network.Flow(0, 1, PACKETS * 4096);
+    network.Use("program", "ns3::HopsProgram");
+    network.Transport({ {"CongestionControl", "ns3::tests::HopsListener"} },
+                      "ns3::SprayTransport");
+    network.Run();
+    NS_TEST_ASSERT_MSG_EQ(HopsListener::heard.size(), PACKETS, "answers");
+    const int64_t forthPs = (4178 + 4186 + 4194) * 80 + 3 * US_PS;
+    // An acknowledgement takes back what two switches wrote, 8 bytes each.
+    const int64_t rttPs = forthPs + 3 * ((86 + 16) * 80 + US_PS);
+    for (int64_t packet = 0; packet < PACKETS; packet++)
     {
-    }
-
-  private:
-    static constexpr int64_t PACKETS = 5;
-
-    void DoRun() override
-    {
-        HopsListener::heard.clear();
-        TestNetwork network;
-        network.Host(0);
-        network.Host(1);
-        network.Switch(10);
-        network.Switch(11);
-        network.Link(0, 10);
-        network.Link(10, 11);
-        network.Link(11, 1);
-        network.Flow(0, 1, PACKETS * 4096);
-        network.Use("program", "ns3::HopsProgram");
-        network.Transport({ {"CongestionControl", "ns3::tests::HopsListener"} },
-                          "ns3::SprayTransport");
-        network.Run();
-        NS_TEST_ASSERT_MSG_EQ(HopsListener::heard.size(), PACKETS, "answers");
-        const int64_t forthPs = (4178 + 4186 + 4194) * 80 + 3 * US_PS;
-        // An acknowledgement takes back what two switches wrote, 8 bytes each.
-        const int64_t rttPs = forthPs + 3 * ((86 + 16) * 80 + US_PS);
-        for (int64_t packet = 0; packet < PACKETS; packet++)
+        const auto& hops = HopsListener::heard[packet];
+        NS_TEST_ASSERT_MSG_EQ(hops.size(), 2, "hops");
+        int64_t timePs = packet * rttPs;
+        for (int64_t i = 0; i < 2; i++)
         {
-            const auto& hops = HopsListener::heard[packet];
-            NS_TEST_ASSERT_MSG_EQ(hops.size(), 2, "hops");
-            int64_t timePs = packet * rttPs;
-            for (int64_t i = 0; i < 2; i++)
-            {
-                timePs += (4178 + 8 * i) * 80 + US_PS;
-                NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(hops[i].timePs), timePs, "left");
-                NS_TEST_EXPECT_MSG_EQ(hops[i].queuedBytes, 0, "nobody waits");
-                NS_TEST_EXPECT_MSG_EQ(hops[i].rateBps, 100 * GBPS, "rate");
-            }
+            timePs += (4178 + 8 * i) * 80 + US_PS;
+            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(hops[i].timePs), timePs, "left");
+            NS_TEST_EXPECT_MSG_EQ(hops[i].queuedBytes, 0, "nobody waits");
+            NS_TEST_EXPECT_MSG_EQ(hops[i].rateBps, 100 * GBPS, "rate");
         }
     }
-};
+}
 
-class HopsProgramTestSuite : public TestSuite
+ADD_CASES(g_suite)
 {
-  public:
-    HopsProgramTestSuite()
-        : TestSuite("hops-program", Type::SYSTEM)
-    {
-        HopsProgram::GetTypeId(); // the library that registers it must be linked
-        AddTestCase(new EachHopSaysWhatItSent, Duration::QUICK);
-    }
-};
-
-static HopsProgramTestSuite g_testSuite; ///< Registers itself
+    HopsProgram::GetTypeId(); // the library that registers it must be linked
+}
 
 } // namespace tests
 } // namespace ns3

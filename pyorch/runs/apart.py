@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Makes a run in a process of its own, which knows therefore just what has made its result.
+
+``python -m pyorch.runs.apart`` reads a request from standard input, as JSON, and leaves how it has
+ended on standard output.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from pyorch import errors, jobs, origin
+from pyorch.simulate import process
+from pyorch.simulate.process import End
+
+
+def make(
+    spec: dict,
+    folder: Path | str,
+    log: Path | None = None,
+    watch: Callable[[str], None] | None = None,
+    threads: int = 1,
+) -> End:
+    """Make everything of one run; return how its simulation has ended.
+
+    Parameters
+    ----------
+    spec, folder, log, threads
+        As in `pyorch.runs.make.make`.
+    watch : callable, optional
+        Is given the last line of the log now and then, while the run goes on.
+
+    Raises
+    ------
+    PyorchError
+        A step before or after the simulation cannot be done.
+    """
+    request = {"spec": spec, "folder": str(folder), "log": log and str(log), "threads": threads}
+    started = subprocess.Popen(
+        [sys.executable, "-P", "-m", "pyorch.runs.apart"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | {jobs.PARENT: str(os.getpid())},  # no run outlives who waits for it
+    )
+    with started.stdout as answer:
+        with started.stdin as asked:
+            asked.write(json.dumps(request).encode())
+        status = process.wait(started, log and watch and (lambda: process.tell(log, watch)))
+        words = answer.read()
+    if status < 0 or not words:
+        stopped = -status in (signal.SIGINT, signal.SIGTERM)
+        return End(128 - status if stopped else status or 1, 0.0)
+    said = json.loads(words)
+    if "error" in said:
+        raise getattr(errors, said["error"])(said["message"])
+    return End(**said)
+
+
+def main() -> int:
+    """Answer one request; an error of ours is part of the answer."""
+    origin.watch()
+    from pyorch.runs.make import make as make_here
+
+    jobs.join()
+    request = json.load(sys.stdin)
+    log = request["log"]
+    try:
+        end = make_here(
+            request["spec"], request["folder"], log and Path(log), threads=request["threads"]
+        )
+        said = asdict(end)
+    except errors.PyorchError as error:
+        said = {"error": type(error).__name__, "message": str(error)}
+    except KeyboardInterrupt:
+        said = asdict(End(130, 0.0))
+    json.dump(said, sys.stdout)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
