@@ -28,12 +28,12 @@ def uec(mode, **attributes):
     return ("ns3::UecTransport", {"Trimmable": True, **MODES[mode], **attributes})
 
 
-def incast(senders, mode, **options):
+def incast(senders, mode, **attributes):
     flows = Flows()
     for sender in range(1, senders + 1):
         flows.add(sender, 0, PACKETS * MTU)
     network = star(senders + 1, RATE, DELAY_PS)
-    return run(network, flows, [uec(mode)], queue=TRIMS, buffer_bytes=10**9, **options)
+    return run(network, flows, [uec(mode, **attributes)], queue=TRIMS, buffer_bytes=10**9)
 
 
 @pytest.mark.parametrize(("every", "packets"), [(16384, 4), (4096, 1), (8317, 3)])
@@ -91,6 +91,17 @@ def test_an_incast_takes_as_long_as_its_packets_on_the_last_link(senders, mode):
     assert flows["trimmed_packets"].sum() > 0
     assert flows["naks"].sum() == flows["trimmed_packets"].sum()
     assert abs(flows["retransmitted_packets"].sum() - flows["naks"].sum()) <= senders // 8
+
+
+def test_trims_at_the_last_hop_count_unless_nscc_is_told_otherwise():
+    # All trims of an incast into one host of a star are at the last hop.
+    ends = []
+    for given in ("", "[IgnoresLastHopTrims=false]", "[IgnoresLastHopTrims=true]"):
+        got = incast(8, "nscc", CongestionControl=f"ns3::Nscc{given}")
+        assert got["flows"]["trimmed_packets"].sum() > 0
+        ends.append(got["flows"]["sender_end_ps"].tolist())
+    by_default, told, ignoring = ends
+    assert by_default == told != ignoring
 
 
 def test_credit_is_given_at_99_percent_of_the_rate():
