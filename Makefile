@@ -28,7 +28,7 @@ help:
 	@echo "make test-slurm  run the workflow on a Slurm of one node that this machine then is (root)"
 	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
 	@echo "make battery   refuse four thousand malformed scenarios, commands and files"
-	@echo "make drill     kill a small workflow a hundred times and resume it"
+	@echo "make drill     kill a workflow and a build three hundred times and go on"
 	@echo "make digests   edit every file of pyorch: just the runs that have used it are outdated"
 	@echo "make partitions  compare 200 random networks and scenarios in domains with the same in one"
 	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
@@ -38,7 +38,7 @@ help:
 	@echo "make clean     remove .venv and build; results and figures stay"
 
 setup: $(EDITABLE)
-	@$(VENV)/bin/python -m pyorch.simulate.build
+	@PYORCH_PARENT=$$PPID exec $(VENV)/bin/python -m pyorch.simulate.build
 
 # Snakemake reads everything after --config as configuration, so the target comes first.
 figures: setup
@@ -69,7 +69,7 @@ digests: setup
 	@$(IN_VENV) PYORCH_DIGESTS=all python -m pytest -n auto --maxprocesses 8 tests/runs/test_origin.py
 
 drill: setup
-	@$(IN_VENV) python tests/drills/kill.py --count 100
+	@$(IN_VENV) python tests/drills/kill.py --count 300
 
 partitions: setup
 	@$(IN_VENV) PYORCH_DOMAINS=200 PYORCH_SCENARIOS=200 \

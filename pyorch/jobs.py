@@ -16,6 +16,8 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -26,6 +28,7 @@ PARENT = "PYORCH_PARENT"
 #: From the request to end to the end, for what does not hear it [s].
 GRACE_S = 0.5
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 
 _held: list[TextIO] = []
 
@@ -106,21 +109,41 @@ def _watch(process: list[str]) -> None:
     os._exit(128 + signal.SIGTERM)
 
 
-def end_with(parent: int) -> None:
-    """Have the kernel kill this process when the one that has started it ends.
+def end_with(parent: int, number: int = signal.SIGKILL) -> None:
+    """Have the kernel send a signal to this process when the one that has started it ends.
 
     More exactly when the thread ends that has started it, so that one waits for this process.
     """
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:  # it has ended before we said so
-        os._exit(128 + signal.SIGKILL)
+        os._exit(128 + number)
 
 
-def tied(command: list[str]) -> list[str]:
-    """Return the command that runs another one as a process which ends with this one."""
-    return [sys.executable, "-P", "-m", "pyorch.jobs", str(os.getpid()), *command]
+def tied(command: Sequence[str], number: int = signal.SIGKILL) -> list[str]:
+    """Return the command that runs another one, which gets a signal when this process ends.
+
+    A program that has children of its own to end gets SIGTERM.
+    """
+    process = [str(os.getpid()), str(int(number))]
+    return [sys.executable, "-P", "-m", "pyorch.jobs", *process, *command]
+
+
+def adopt() -> None:
+    """Become the parent of what children leave behind, so that `end_children` finds it."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_children() -> None:
+    """Kill all that this process has started, and what that has left behind."""
+    import psutil
+
+    while children := psutil.Process().children(recursive=True):
+        for child in children:
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        psutil.wait_procs(children, GRACE_S)
 
 
 if __name__ == "__main__":
-    end_with(int(sys.argv[1]))
-    os.execvp(sys.argv[2], sys.argv[2:])
+    end_with(int(sys.argv[1]), int(sys.argv[2]))
+    os.execvp(sys.argv[3], sys.argv[3:])

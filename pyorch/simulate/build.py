@@ -11,6 +11,7 @@ import fcntl
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -20,9 +21,11 @@ from pathlib import Path
 import cmake
 import ninja
 
+from pyorch import jobs
 from pyorch.built import STUDY
 from pyorch.errors import BuildError, PyorchError
 from pyorch.simulate import build_cache, build_study, loader, modules, places
+from pyorch.simulate.process import how
 from pyorch.simulate.results import sha256
 
 CMAKE = Path(cmake.CMAKE_BIN_DIR) / "cmake"
@@ -80,9 +83,10 @@ def _drop_dead_headers() -> None:
 
 @contextmanager
 def _alone():
-    """Let a second build in the same folder wait for the first."""
+    """Let a second build in the same folder wait for the first, and for the last compiler of it."""
     with (places.BUILD / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        os.set_inheritable(lock.fileno(), True)
         yield
 
 
@@ -118,7 +122,9 @@ def _call(command: list, notice: str = "") -> None:
     output = []
     shown = Compiling(notice)
     with subprocess.Popen(
-        [str(part) for part in command],
+        jobs.tied([str(part) for part in command], signal.SIGTERM),  # Ninja stops its compilers
+        close_fds=False,  # the lock is theirs too
+        start_new_session=True,  # signals come to it from here
         cwd=places.BUILD,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -130,10 +136,13 @@ def _call(command: list, notice: str = "") -> None:
                 output.append(line)
                 shown.take(line)
         except KeyboardInterrupt:
-            process.terminate()  # Ninja stops its compilers and removes what they have begun
+            process.terminate()
             raise
         finally:
             shown.end()
+    if process.returncode < 0:  # it has left compilers behind
+        jobs.end_children()
+        raise BuildError(f"{Path(command[0]).name} {how(process.returncode)}. Start again.")
     if process.returncode != 0:
         LOG.write_text("".join(output))
         raise BuildError(
@@ -229,6 +238,8 @@ def main(arguments: list[str] | None = None) -> int:
             "--sanitize is for bin/test-runner, not for Python; give it a folder of its own,"
             " for example PYORCH_BUILD=build/sanitized"
         )
+    jobs.belong()
+    jobs.adopt()
     try:
         build(tuple(options.targets), options.sanitize)
     except PyorchError as error:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pyorch import jobs
 from pyorch.built import BUILD, INSTALLED, IS_PACKAGED, REPOSITORY, STUDY, TYPEIDS
 from pyorch.errors import BuildError
 from pyorch.simulate import places
@@ -39,8 +40,10 @@ def note_success(began_ns: int) -> None:
 
 
 def _build(folder: Path, sources: list[Path], where: Path, alone: str) -> None:
+    command = [sys.executable, "-P", "-m", "pyorch.simulate.build"]
+    environment = os.environ | {jobs.PARENT: str(os.getpid())}
     if _is_older(folder / STAMP, sources) and (
-        subprocess.run([sys.executable, "-P", "-m", "pyorch.simulate.build"], cwd=where).returncode
+        subprocess.run(command, cwd=where, env=environment).returncode
     ):
         raise BuildError(f"the C++ modules do not build; see above. Alone: {alone}")
 

@@ -131,19 +131,23 @@ def _stamp(out: Path) -> tuple[int, int] | None:
 def wait(process: subprocess.Popen, look: Callable[[], object] | None = None) -> int:
     """Wait for the end of a process and return its status; call `look` now and then.
 
-    SIGTERM is handed on; Ctrl-C, which the process gets too, does its work there.
+    SIGTERM is handed on. Ctrl-C reaches both; a process that does not end then, because only this
+    one got the signal, is told to.
     """
     main = threading.current_thread() is threading.main_thread()
+    is_interrupted = False
     before = signal.signal(signal.SIGTERM, lambda *_: process.terminate()) if main else None
     try:
         while True:
             try:
                 return process.wait(timeout=LOOK_S)
             except subprocess.TimeoutExpired:
-                if look:
+                if is_interrupted:
+                    process.terminate()
+                elif look:
                     look()
             except KeyboardInterrupt:
-                continue
+                is_interrupted = True
     finally:
         if main:
             signal.signal(signal.SIGTERM, before)

@@ -48,11 +48,11 @@ def is_zombie(pid):
 
 
 def living_in(folder):
-    """Return the command lines of the processes that work in a folder, by id; no zombies."""
+    """Return the command lines of the processes that work in or below a folder, by id."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if (process / "cwd").resolve() == Path(folder).resolve():
+            if (process / "cwd").readlink().is_relative_to(Path(folder).resolve()):
                 found[int(process.name)] = (process / "cmdline").read_bytes()
     return found
 
