@@ -33,7 +33,7 @@ STUDY = study() if any(Path.cwd().glob("ns3-modules/*/CMakeLists.txt")) else Non
 BUILD = STUDY / "build" if STUDY else INSTALLED
 #: What the build says about the types of the modules, and the library that every run loads.
 TYPEIDS = BUILD / "typeids.json"
-ENGINE = "libfabric.so"
+ENGINE = "libfacade.so"
 #: What a run of the fluid engine loads too.
 FLUID = "libfluid.so"
 #: How modules are built; a wheel brings it along.

@@ -15,14 +15,11 @@ PACKAGES = ["errors", "units", "plugins", "reading", "writing", "jobs", "sockets
             "workflow", "api", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 CPP = PACKAGE.parent / "ns3-modules"
-#: What modules of C++ may include beside their own: all others see the contracts, and what these
-#: are made of; a transport also its base. `fluid` is an engine, `netdevice` a way to drive one.
-CONTRACTS = {"engine/model", "fabric/contract", "fabric/network"}
-INCLUDES = {
-    "engine": set(),
-    "fluid": {*CONTRACTS, "fabric/model", "fabric/helper"},
-    "netdevice": {*CONTRACTS, "fabric/helper"},
-}
+#: Modules of C++: each includes only modules of lines above its own.
+LINES = [["engine"], ["topology"], ["contract"], ["fabric", "host"],
+         ["observe", "skip", "parallel"], ["facade"], ["fluid", "netdevice"]]  # fmt: skip
+#: What a scenario chooses by a TypeId sees the contracts, and a transport its base.
+CHOSEN = {"engine", "topology", "contract", "host"}
 
 
 def package_of(path):
@@ -50,16 +47,23 @@ def test_no_module_imports_a_later_package(path):
         assert PACKAGES.index(other) <= PACKAGES.index(package), f"{path} imports {other}"
 
 
+def seen_by(module):
+    """Return the modules of which a module may include headers."""
+    for i, line in enumerate(LINES):
+        if module in line:
+            return {other for above in LINES[:i] for other in above}
+    return CHOSEN
+
+
 @pytest.mark.parametrize("module", sorted(p.parent.name for p in CPP.glob("*/CMakeLists.txt")))
-def test_a_module_of_cpp_sees_contracts_and_never_another_family(module):
-    if module == "fabric":
-        return  # its packages are parts of one engine
-    allowed = INCLUDES.get(module, CONTRACTS if module == "host" else {*CONTRACTS, "host/model"})
-    where = {path.name: path.parent.relative_to(CPP).as_posix() for path in CPP.glob("*/*/*.h")}
-    for path in [*(CPP / module).glob("model/*"), *(CPP / module).glob("helper/*")]:
+def test_a_module_of_cpp_includes_only_modules_of_lines_above_its_own(module):
+    where = {path.name: path.relative_to(CPP).parts[0] for path in CPP.glob("*/*/*.h")}
+    paths = [*(CPP / module).glob("model/*"), *(CPP / module).glob("helper/*")]
+    assert paths
+    for path in paths:
         for header in re.findall(r'^#include "(?:ns3/)?([\w-]+\.h)"', path.read_text(), re.M):
-            folder = where.get(header, module)
-            assert folder.partition("/")[0] == module or folder in allowed, f"{path}: {header}"
+            other = where.get(header, module)
+            assert other == module or other in seen_by(module), f"{path}: {header}"
 
 
 @pytest.mark.parametrize(
@@ -75,22 +79,6 @@ def test_no_function_of_a_step_hides_an_import(path):
                 names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
                 names += [a.name for a in node.names] if isinstance(node, ast.Import) else []
                 assert not [name for name in names if name.split(".")[0] == "pyorch"], path
-
-
-#: Folders of the packet engine, by level: each includes folders of lower levels alone.
-LEVELS = {"network": 0, "contract": 1, "observe": 2, "skip": 2, "model": 2, "parallel": 3,
-          "helper": 4}  # fmt: skip
-
-
-def test_a_folder_of_the_packet_engine_sees_only_those_below_it():
-    where = {path.name: path.parent.name for path in CPP.glob("fabric/*/*.h")}
-    for folder, level in LEVELS.items():
-        paths = list((CPP / "fabric" / folder).iterdir())
-        assert paths
-        for path in paths:
-            for header in re.findall(r'^#include "(?:ns3/)?([\w-]+\.h)"', path.read_text(), re.M):
-                other = where.get(header, folder)
-                assert other == folder or LEVELS[other] < level, f"{path}: {header}"
 
 
 def test_no_class_of_cpp_has_a_friend():

@@ -26,8 +26,8 @@ function(build_lib)
 
   if(LIB_TEST_SOURCES AND NOT PYORCH_WITHOUT_TESTS)
     add_library(${LIB_LIBNAME}-test SHARED EXCLUDE_FROM_ALL ${LIB_TEST_SOURCES})
-    # Without a keyword, as in ns-3: whoever adds to it must not use one either.
-    target_link_libraries(${LIB_LIBNAME}-test ${LIB_LIBNAME})
+    # Suites run whole networks. Without a keyword, as in ns-3: whoever adds must not use one either.
+    target_link_libraries(${LIB_LIBNAME}-test ${LIB_LIBNAME} ${libfacade})
     set(test${LIB_LIBNAME} ${LIB_LIBNAME}-test PARENT_SCOPE)
     set_property(GLOBAL APPEND PROPERTY TEST_LIBRARIES ${LIB_LIBNAME}-test)
   endif()

@@ -63,7 +63,7 @@ _BUILD = (
 
 def _module(
     name: str, suffix: str, contract: str, use: str, text: tuple[str, str, str, str],
-    library: str = "libfabric",
+    library: str = "libcontract",
 ) -> Module:  # fmt: skip
     says, models, lacks, oracle = text
     return Module(

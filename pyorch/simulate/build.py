@@ -207,7 +207,7 @@ def _write_typeids() -> None:
     libraries = places.module_libraries()
     engine = places.LIBRARIES / loader.ENGINE
     if engine not in libraries:
-        raise BuildError(f"{places.shown(engine)} was not built: is ns3-modules/fabric there?")
+        raise BuildError(f"{places.shown(engine)} was not built: is ns3-modules/facade there?")
     stamp = places.BUILD / ".described"
     text = "".join(f"{path.name} {path.stat().st_mtime_ns}\n" for path in libraries)
     known = places.TYPEIDS.exists() and stamp.exists()

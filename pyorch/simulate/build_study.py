@@ -88,7 +88,7 @@ def write_project() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     text = _PROJECT.format(
         parts=CMAKE_PARTS, modules=STUDY / "ns3-modules",
-        tests=REPOSITORY / "ns3-modules" / "fabric" / "test",
+        tests=REPOSITORY / "ns3-modules" / "facade" / "test",
         installed=" ".join(re.sub(r"^lib|\.so$", "", path.name) for path in _installed()),
     )  # fmt: skip
     (folder / "CMakeLists.txt").write_text(text)

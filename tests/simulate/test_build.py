@@ -26,7 +26,7 @@ NS_LOG_COMPONENT_DEFINE("Tiny");
 int Tiny(int n) { NS_LOG_FUNCTION(n); NS_ASSERT_MSG(n > 0, "n"); return n; }
 """
 LIST = (
-    "build_lib(LIBNAME fabric SOURCE_FILES a.cc HEADER_FILES tiny.h LIBRARIES_TO_LINK ${libcore})"
+    "build_lib(LIBNAME facade SOURCE_FILES a.cc HEADER_FILES tiny.h LIBRARIES_TO_LINK ${libcore})"
 )
 
 
@@ -36,7 +36,7 @@ def tiny(tmp_path, monkeypatch):
 
     def make(name, source=MODULE, cmake=LIST):
         root = tmp_path / name
-        module = root / "ns3-modules" / "fabric"
+        module = root / "ns3-modules" / "facade"
         module.mkdir(parents=True)
         (module / "a.cc").write_text(source)
         (module / "tiny.h").write_text("#pragma once\nint Tiny(int n);\n")
@@ -66,7 +66,7 @@ def test_the_same_sources_give_the_same_bytes_in_any_folder(tiny):
     for name in ("one", "another/and deeper"):
         root = tiny(name)
         build.build()
-        libraries.append((root / "build/lib/libfabric.so").read_bytes())
+        libraries.append((root / "build/lib/libfacade.so").read_bytes())
 
     assert libraries[0] == libraries[1]
     assert b"a.cc" in libraries[0]  # so a file name was there to go wrong
@@ -80,7 +80,7 @@ def test_an_error_of_the_compiler_is_shown_with_its_file_and_line(tiny):
         build.build()
 
     text = str(caught.value)
-    assert "ns3-modules/fabric/a.cc:7" in text
+    assert "ns3-modules/facade/a.cc:7" in text
     assert "error: 'missing' was not declared" in text.replace("‘", "'").replace("’", "'")
     assert "c++" not in text  # not the command line
     assert "All that was printed is in build/build.log." in text
@@ -88,7 +88,7 @@ def test_an_error_of_the_compiler_is_shown_with_its_file_and_line(tiny):
 
 @pytest.mark.ns3
 def test_an_argument_that_build_lib_does_not_know_is_named(tiny):
-    tiny("unknown", cmake="build_lib(EXTRA LIBNAME fabric SOURCE_FILES a.cc)")
+    tiny("unknown", cmake="build_lib(EXTRA LIBNAME facade SOURCE_FILES a.cc)")
 
     with pytest.raises(BuildError, match="does not know\\s+EXTRA"):
         build.build()
@@ -108,7 +108,7 @@ def test_a_module_that_is_gone_leaves_no_library(tiny):
     build.build()
 
     assert not (root / "build/lib/libother.so").exists()
-    assert (root / "build/lib/libfabric.so").exists()
+    assert (root / "build/lib/libfacade.so").exists()
 
 
 #: What a test library does as it is loaded, by what is then said of it.
@@ -127,7 +127,7 @@ FAULTS = {
 def test_what_the_sanitizers_find_ends_the_test_runner(tiny):
     root = tiny("faults", cmake=LIST[:-1] + " TEST_SOURCES faults.cc)")
     cases = "".join(f"case {i}: {{ {body} }}\n" for i, body in enumerate(FAULTS.values()))
-    (root / "ns3-modules" / "fabric" / "faults.cc").write_text(
+    (root / "ns3-modules" / "facade" / "faults.cc").write_text(
         "#include <cstdlib>\n#include <vector>\n"
         f"int Fault(int which, int n) {{ switch (which) {{ {cases} }} return 0; }}\n"
         'int g_fault = Fault(std::atoi(std::getenv("FAULT")), 4);\n'
@@ -148,11 +148,11 @@ def test_what_the_sanitizers_find_ends_the_test_runner(tiny):
 @pytest.mark.ns3
 def test_suites_are_built_when_asked_for_and_from_then_on_kept_up_to_date(tiny):
     root = tiny("suites", cmake=LIST[:-1] + " TEST_SOURCES suite.cc)")
-    suite = root / "ns3-modules" / "fabric" / "suite.cc"
+    suite = root / "ns3-modules" / "facade" / "suite.cc"
     suite.write_text("int suite = 1;\n")
-    runner, library = root / "build/bin/test-runner", root / "build/lib/libfabric-test.so"
+    runner, library = root / "build/bin/test-runner", root / "build/lib/libfacade-test.so"
     build.build()
-    assert (root / "build/lib/libfabric.so").exists()
+    assert (root / "build/lib/libfacade.so").exists()
     assert not runner.exists() and not library.exists()
 
     build.build(("test-runner",))
@@ -178,7 +178,7 @@ def test_a_build_with_nothing_to_do_says_nothing(tiny, capfd):
 @pytest.mark.ns3
 def test_a_header_that_is_gone_leaves_no_link(tiny):
     root = tiny("two")
-    module = root / "ns3-modules" / "fabric"
+    module = root / "ns3-modules" / "facade"
     (module / "old.h").write_text("#pragma once\n")
     (module / "CMakeLists.txt").write_text(LIST.replace("tiny.h", "tiny.h old.h"))
     build.build()
@@ -209,7 +209,7 @@ def test_a_second_clone_compiles_nothing(cached, capfd):
         build.build()
 
     assert capfd.readouterr() == ("", "")
-    for file in ("lib/libfabric.so", "typeids.json", "include/ns3/tiny.h"):
+    for file in ("lib/libfacade.so", "typeids.json", "include/ns3/tiny.h"):
         assert (second / "build" / file).read_bytes() == (first / "build" / file).read_bytes()
     # A header is that of this clone, so an edit of it is seen.
     assert (second / "build/include/ns3/tiny.h").resolve().is_relative_to(second)
@@ -219,9 +219,9 @@ def test_a_second_clone_compiles_nothing(cached, capfd):
 def test_other_sources_or_flags_are_another_build(cached, monkeypatch, capfd):
     root = cached("one")
     names = {build_cache.key()}
-    (root / "ns3-modules/fabric/README.md").write_text("words")
+    (root / "ns3-modules/facade/README.md").write_text("words")
     assert {build_cache.key()} == names
-    (root / "ns3-modules/fabric/a.cc").write_text(MODULE + "int more;\n")
+    (root / "ns3-modules/facade/a.cc").write_text(MODULE + "int more;\n")
     names.add(build_cache.key())
     monkeypatch.setenv("CXXFLAGS", "-g")
     names.add(build_cache.key())
@@ -229,7 +229,7 @@ def test_other_sources_or_flags_are_another_build(cached, monkeypatch, capfd):
 
     monkeypatch.delenv("CXXFLAGS")
     build.build()
-    (root / "ns3-modules/fabric/a.cc").write_text(MODULE)
+    (root / "ns3-modules/facade/a.cc").write_text(MODULE)
     build.build()  # the compiler's turn: this folder has its objects
     assert "1 of" in capfd.readouterr().err
 
@@ -240,26 +240,26 @@ def test_a_restored_build_that_is_edited_is_compiled(cached, capfd):
     build.build()
     root = cached("two")
     build.build()
-    before = (root / "build/lib/libfabric.so").read_bytes()
-    source = root / "ns3-modules/fabric/a.cc"
+    before = (root / "build/lib/libfacade.so").read_bytes()
+    source = root / "ns3-modules/facade/a.cc"
     source.write_text(source.read_text().replace("return n;", "return n + 1;"))
     build.build()
 
-    assert (root / "build/lib/libfabric.so").read_bytes() != before
+    assert (root / "build/lib/libfacade.so").read_bytes() != before
 
 
 @pytest.mark.ns3
 def test_a_damaged_build_in_the_cache_is_not_used(cached, tmp_path, capfd):
     cached("one")
     build.build()
-    kept = next((tmp_path / "cache/pyorch/modules").glob("*/lib/libfabric.so"))
+    kept = next((tmp_path / "cache/pyorch/modules").glob("*/lib/libfacade.so"))
     kept.write_bytes(kept.read_bytes()[:-1])
     capfd.readouterr()
     root = cached("two")
     build.build()
 
     assert "Building" in capfd.readouterr().err
-    assert (root / "build/lib/libfabric.so").read_bytes() != kept.read_bytes()
+    assert (root / "build/lib/libfacade.so").read_bytes() != kept.read_bytes()
 
 
 @pytest.mark.ns3
@@ -267,7 +267,7 @@ def test_a_kept_build_brings_no_link_to_a_header_that_is_gone(cached, tmp_path):
     cached("one")
     build.build()
     kept = next((tmp_path / "cache/pyorch/modules").glob("*/manifest.json"))
-    kept.write_text(kept.read_text().replace('"tiny.h": ', '"old.h": "fabric/old.h", "tiny.h": '))
+    kept.write_text(kept.read_text().replace('"tiny.h": ', '"old.h": "facade/old.h", "tiny.h": '))
     root = cached("two")
     build.build()
 
@@ -287,8 +287,8 @@ def test_without_a_cache_nothing_is_kept(cached, tmp_path, monkeypatch):
 def test_progress_says_how_many_files_are_done(capfd):
     shown = build.Compiling("Building the C++ modules")
     shown.take("-- Configuring done\n")
-    shown.take("[7/46] Building CXX object fabric/CMakeFiles/fabric.dir/model/routing.cc.o\n")
-    shown.take("[8/46] Building CXX object fabric/CMakeFiles/fabric.dir/model/pfc.cc.o\n")
+    shown.take("[7/46] Building CXX object facade/CMakeFiles/facade.dir/model/routing.cc.o\n")
+    shown.take("[8/46] Building CXX object facade/CMakeFiles/facade.dir/model/pfc.cc.o\n")
     shown.end()
 
     # Not a terminal: one line at once, the next after a while.

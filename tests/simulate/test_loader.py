@@ -44,10 +44,10 @@ def test_modules_that_are_not_built_are_named_with_what_to_do(built):
 
 def test_a_library_that_is_no_library_is_named_with_what_to_do(built):
     (built / "lib").mkdir()
-    (built / "lib" / "libfabric.so").write_text("not a library")
+    (built / "lib" / "libfacade.so").write_text("not a library")
 
-    with pytest.raises(BuildError, match="libfabric.so cannot be loaded: .*make clean setup"):
-        loader.load_library(built / "lib" / "libfabric.so")
+    with pytest.raises(BuildError, match="libfacade.so cannot be loaded: .*make clean setup"):
+        loader.load_library(built / "lib" / "libfacade.so")
 
 
 @pytest.fixture
@@ -84,5 +84,5 @@ def test_what_is_hashed_is_what_was_loaded(compiled):
 
 
 def test_a_library_that_is_missing_is_named(built):
-    with pytest.raises(BuildError, match="libfabric.so cannot be loaded"):
-        loader.load_library(built / "lib" / "libfabric.so")
+    with pytest.raises(BuildError, match="libfacade.so cannot be loaded"):
+        loader.load_library(built / "lib" / "libfacade.so")

@@ -105,7 +105,7 @@ def test_a_module_of_its_own_is_built_beside_the_installed_ones(study):
         (module / "model" / name.replace("drop", "mine")).write_text(own)
     (module / "CMakeLists.txt").write_text(
         "build_lib(LIBNAME mine SOURCE_FILES model/mine-tail.cc HEADER_FILES model/mine-tail.h"
-        " LIBRARIES_TO_LINK ${libfabric})\n"
+        " LIBRARIES_TO_LINK ${libcontract})\n"
     )
     call(study, "pyorch.simulate.build")
     run = ("run", "scenarios/incast.yaml", "--scale", "smoke")
@@ -113,7 +113,7 @@ def test_a_module_of_its_own_is_built_beside_the_installed_ones(study):
     call(study, "pyorch", *run, "--out", "theirs")
 
     libraries = {path.name: path for path in (study / "build" / "lib").iterdir()}
-    assert not libraries["libmine.so"].is_symlink() and libraries["libfabric.so"].is_symlink()
+    assert not libraries["libmine.so"].is_symlink() and libraries["libcontract.so"].is_symlink()
     assert "libmine.so" in (study / "own" / "provenance.json").read_text()
     # The same queue by another name gives the same result.
     for table in ("flows", "ports"):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "../../fabric/test/spines.h"
+#include "../../facade/test/spines.h"
 
 #include "ns3/rate-estimator.h"
 

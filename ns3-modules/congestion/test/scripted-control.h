@@ -3,7 +3,7 @@
 #ifndef SCRIPTED_CONTROL_H
 #define SCRIPTED_CONTROL_H
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/congestion-control.h"
 

@@ -2,7 +2,7 @@
 
 // Flows that share links, and virtual lanes, under credits.
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 // Packets are 1460 B and 62 B of headers; the wire adds 20 B; links of 100 Gb/s and 1 us; RttBytes
 // is 10 000, no whole number of packets.
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 // Messages that are admitted to a rate: column rate_bps of the table flows.
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include <string>
 #include <utility>

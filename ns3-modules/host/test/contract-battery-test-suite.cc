@@ -3,7 +3,7 @@
 // The batteries of CongestionControl and PathSelector: fakes that count their calls in scripted
 // runs, through every sender-driven transport that is linked into the test runner.
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 #include "counting-fakes.h"
 
 namespace ns3

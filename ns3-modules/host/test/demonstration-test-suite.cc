@@ -2,7 +2,7 @@
 
 // Families and a congestion control of a user's own that use all that the base offers.
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 #include "credit-transport.h"
 #include "everything-control.h"
 

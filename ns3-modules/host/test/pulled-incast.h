@@ -3,7 +3,7 @@
 #ifndef PULLED_INCAST_H
 #define PULLED_INCAST_H
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 namespace ns3
 {

@@ -5,7 +5,7 @@
 
 // Nodes of ns-3 on a network of the fabric that a test writes by hand.
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/fabric-net-device-helper.h"
 #include "ns3/fabric-net-device.h"

@@ -5,7 +5,7 @@
 
 // Two hosts far from each other, for the suites of TCP.
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 namespace ns3
 {

@@ -3,7 +3,7 @@
 // Oracles: closed forms of one switch and of a leaf-spine, and counts of bytes. A chunk has 1000 B
 // and 62 B of headers, the wire adds 20 B; links of 100 Gb/s (80 ps per byte) and 1 us.
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 namespace ns3
 {

@@ -3,7 +3,7 @@
 #ifndef WAN_LINE_H
 #define WAN_LINE_H
 
-#include "../../fabric/test/test-network.h"
+#include "../../facade/test/test-network.h"
 
 namespace ns3
 {

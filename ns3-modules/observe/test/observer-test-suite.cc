@@ -2,7 +2,7 @@
 
 // The battery of the contract Observer: one that counts its calls in a scripted run.
 
-#include "test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/fabric.h"
 

@@ -3,7 +3,7 @@
 // The battery of the contract WireLoss: a fake that counts the frames of each direction and loses
 // some of them by their number.
 
-#include "test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/wire-loss.h"
 

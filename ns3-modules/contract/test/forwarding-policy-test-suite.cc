@@ -3,7 +3,7 @@
 // The battery of the contract ForwardingPolicy: a fake that takes paths in turn, or has routes of
 // its own, and counts what it is asked.
 
-#include "test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/forwarding-policy.h"
 #include "ns3/string.h"

@@ -3,7 +3,7 @@
 // The battery of the contract SwitchProgram: a program that uses all that the contract offers, and
 // counts its calls.
 
-#include "test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/switch-program.h"
 

@@ -3,7 +3,7 @@
 // The battery of the contract EgressScheduler: a fake that serves the lowest class first, holds
 // one back until a time, and writes down what it was asked.
 
-#include "test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/egress-scheduler.h"
 #include "ns3/link-flow-control.h"

@@ -3,7 +3,7 @@
 // The battery of the contract LinkFlowControl: a fake that counts its calls. What uses all that the
 // contract offers is ns3::CreditFlowControl.
 
-#include "test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/link-flow-control.h"
 

@@ -2,7 +2,7 @@
 
 // The part of the contract SwitchProgram that routes, and frames that end at a switch.
 
-#include "test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/switch-program.h"
 

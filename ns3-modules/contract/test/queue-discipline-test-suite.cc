@@ -3,7 +3,7 @@
 // The battery of the contract QueueDiscipline: a fake that counts its calls and says what it is
 // told to say.
 
-#include "counting-queue.h"
+#include "../../facade/test/counting-queue.h"
 
 namespace ns3
 {

@@ -3,7 +3,7 @@
 // The battery of the contract Transport: datagrams that keep time beside stock ns-3, and endpoints
 // that hold frames, make messages and vary their urgency.
 
-#include "scripted-transports.h"
+#include "../../facade/test/scripted-transports.h"
 
 #include "ns3/pcap-file.h"
 #include "ns3/simulator.h"

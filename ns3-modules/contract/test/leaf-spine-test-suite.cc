@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "test-network.h"
+#include "../../facade/test/test-network.h"
 
 #include "ns3/leaf-spine.h"
 #include "ns3/switch-program.h"
