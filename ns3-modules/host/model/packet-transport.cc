@@ -191,7 +191,6 @@ PacketTransport::OpenFlow(Outbound& out, uint32_t message)
     Sync(out);
 }
 
-/// Note the rate of all ports by which a message may leave.
 bool
 PacketTransport::IsWithoutMemory(uint32_t message) const
 {
@@ -200,6 +199,7 @@ PacketTransport::IsWithoutMemory(uint32_t message) const
            (SinglePathEntropy(message) || Host().NumPaths(message, Host().PortOf(message)) == 1);
 }
 
+/// Note the rate of all ports by which a message may leave.
 void
 PacketTransport::SetLineRate(Outbound& out) const
 {

@@ -5,6 +5,8 @@
 #include "ns3/linked-windows.h"
 #include "ns3/mptcp-transport.h"
 
+#include <cmath>
+
 namespace ns3
 {
 namespace tests
@@ -64,6 +66,16 @@ TEST_CASE(g_suite, "increases by hand")
     NS_TEST_EXPECT_MSG_EQ_TOL(bounded.Aggressiveness(), 200 / (11.8 * 11.8), 1e-9, "A");
     bounded.OnAck(1, 10'000'000);
     NS_TEST_EXPECT_MSG_EQ_TOL(bounded.Packets(1), 98 + 1 / 98.0, 1e-9, "at most 1 / window");
+}
+
+/// Oracle: with one subflow alone A is the sum over its window, so it is a TCP: 1 / 10.
+TEST_CASE(g_suite, "a subflow without a measured round trip takes no part")
+{
+    LinkedWindows windows(2, 1);
+    Bring(windows, 0, 10, 1'000'000);
+    NS_TEST_EXPECT_MSG_LT(std::abs(windows.Aggressiveness() - 1.1), 1e-9, "A; not NaN");
+    windows.OnAck(0, 1'000'000);
+    NS_TEST_EXPECT_MSG_LT(std::abs(windows.Packets(0) - 10.1), 1e-9, "1 / window");
 }
 
 ADD_CASES(g_suite)

@@ -41,6 +41,25 @@ UseReduction(TestNetwork& network, int64_t window, int64_t slots, const std::str
     network.Use("program", "ns3::InNetworkReduction", {{"Slots", std::to_string(slots)}});
 }
 
+/// Hosts 0, 1 below leaf 10 (the root), 2 to 4 below leaf 11, spine 20 between.
+void
+TwoLeaves(TestNetwork& network)
+{
+    for (int64_t host = 0; host < 5; host++)
+    {
+        network.Host(host);
+    }
+    network.Switch(10);
+    network.Switch(11);
+    network.Switch(20, 2);
+    for (int64_t host = 0; host < 5; host++)
+    {
+        network.Link(host, host < 2 ? 10 : 11);
+    }
+    network.Link(10, 20);
+    network.Link(11, 20);
+}
+
 } // namespace
 
 static Suite g_suite{"reduction", TestSuite::Type::SYSTEM};
@@ -77,24 +96,12 @@ TEST_CASES(ReductionTakesItsClosedForm,
     NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "timeouts");
 }
 
-/// Oracle: the tree. Hosts 0, 1 below leaf 10 (the root), 2 to 4 below leaf 11, spine 20 between.
+/// Oracle: the tree.
 TEST_CASE(g_suite, "two leaves and a spine: S on each link and direction of the tree")
 {
     constexpr int64_t CHUNKS = 40;
     TestNetwork network;
-    for (int64_t host = 0; host < 5; host++)
-    {
-        network.Host(host);
-    }
-    network.Switch(10);
-    network.Switch(11);
-    network.Switch(20, 2);
-    for (int64_t host = 0; host < 5; host++)
-    {
-        network.Link(host, host < 2 ? 10 : 11);
-    }
-    network.Link(10, 20);
-    network.Link(11, 20);
+    TwoLeaves(network);
     AllReduce(network, 0, 5, CHUNKS);
     UseReduction(network, 100, 100);
     network.Run();
@@ -112,6 +119,22 @@ TEST_CASE(g_suite, "two leaves and a spine: S on each link and direction of the 
     NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
                           4 * HOP_PS + (CHUNKS - 1) * CHUNK_PS,
                           "rank 1 has the result");
+}
+
+/// Oracle: the shortest way. Hosts 2 and 3 are at one leaf, whose switch also reduces.
+TEST_CASE(g_suite, "a message of another transport takes no way of the tree")
+{
+    constexpr int64_t CHUNKS = 40;
+    TestNetwork network;
+    TwoLeaves(network);
+    AllReduce(network, 0, 5, CHUNKS);
+    network.Flow(2, 3, 1000, 1000 * US_PS, 1);
+    UseReduction(network, 100, 100);
+    network.Transport();
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 6, "all end");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(11, 20, "sent_frames"), CHUNKS, "the reduction's alone");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(11, 3, "sent_frames"), CHUNKS + 1, "and the message's");
 }
 
 /// Oracle: counts. Without slots rank 0 gets all n parts and sends the sum; with few, the second.

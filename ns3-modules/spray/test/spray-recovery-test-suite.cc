@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "../../engine/test/test-case.h"
+#include "../../fabric/test/test-network.h"
 
 #include "ns3/fabric-facade.h"
 #include "ns3/spray-transport.h"
@@ -63,6 +63,28 @@ Fill(fabric::Facade& facade, const std::string& forwarding, const Rows& drops)
 } // namespace
 
 static Suite g_suite{"spray-recovery", TestSuite::Type::SYSTEM};
+
+/**
+ * Oracle: a window of one packet is one packet a round trip, of two hops there and two back. A frame
+ * has 1000 B, an answer 100 B, and the wire adds 20 B; links of 100 Gb/s (80 ps per byte) and 1 us.
+ */
+TEST_CASE(g_suite, "a window of one packet is never exceeded")
+{
+    constexpr int64_t THERE_PS = 2 * (1020 * 80 + US_PS);
+    constexpr int64_t BACK_PS = 2 * (120 * 80 + US_PS);
+    TestNetwork network;
+    network.Star(2);
+    network.Flow(0, 1, 20 * 900);
+    network.Transport({{"MtuBytes", "900"},
+                       {"HeaderBytes", "100"},
+                       {"AckBytes", "100"},
+                       {"WindowBdp", "0.01"}},
+                      "ns3::SprayTransport");
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
+                          19 * (THERE_PS + BACK_PS) + THERE_PS,
+                          "end");
+}
 
 /**
  * Oracle: counting. Each lost data packet is sent once more, nothing else is, and every packet
