@@ -51,7 +51,8 @@ def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFra
         }  # fmt: skip
         parts.append(measured.assign(**about)[[*about, *measured.columns]])
     filled = [part for part in parts if len(part)]
-    return pd.concat(filled, ignore_index=True) if filled else parts[0]
+    table = pd.concat(filled, ignore_index=True) if filled else parts[0]
+    return module.across(table) if hasattr(module, "across") else table
 
 
 def write_csv(table: pd.DataFrame, path: Path | str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a metric has: one question, asked of one run."""
+"""What a metric has: one question, asked of each run."""
 
 from typing import Protocol
 
@@ -11,7 +11,7 @@ from pyorch.metrics._run import RunTables
 class Contract(Protocol):
     """One file of this folder."""
 
-    OPTIONAL = ("refusal",)
+    OPTIONAL = ("refusal", "across")
 
     def measure(run: RunTables) -> pd.DataFrame:  # noqa: N805
         """Return the answer, one row or many; units are in the names of the columns."""
@@ -21,3 +21,6 @@ class Contract(Protocol):
 
         Without it every run can. A sweep makes the metrics that all its runs can be asked.
         """
+
+    def across(table: pd.DataFrame) -> pd.DataFrame:  # noqa: N805
+        """Return the rows of all runs of a scenario with what only several of them can say."""

@@ -171,7 +171,7 @@ def _tasks(spec: dict, tables: Tables, seed: int, following: int) -> dict[int, d
     for index, load in enumerate(loads):
         module = plugins.load("pyorch.workload", load["type"])
         if hasattr(module, "tasks"):
-            params, own_seed = restore(module.Params, load), _seed_of(index, seed)
+            params, own_seed = restore(module.Params, load), _seed_of_load(spec, index, seed)
             nodes = nodes_of(spec, tables["nodes"], index)
             own = module.tasks(params, nodes, tables["links"], own_seed)
             n_tasks = len(own["node"])
@@ -246,6 +246,11 @@ def _seed_of(index: int, seed: int) -> int:
     return seed + (index << 64)
 
 
+def _seed_of_load(spec: dict, index: int, seed: int) -> int:
+    """Return the seed of a workload: a job that runs alone draws what it draws beside others."""
+    return _seed_of(spec.get("jobs", {}).get("only", index), seed)
+
+
 def _link_events(spec: dict, tables: Tables, seed: int) -> dict[str, np.ndarray]:
     """Return when links change."""
     nodes, links, parts = tables["nodes"], tables["links"], []
@@ -287,7 +292,7 @@ def _flows_of(spec: dict, index: int, tables: Tables, seed: int) -> dict[str, np
     """Return the flows of one workload."""
     load, nodes = spec["workload"][index], nodes_of(spec, tables["nodes"], index)
     module = plugins.load("pyorch.workload", load["type"])
-    params, seed = restore(module.Params, load), _seed_of(index, seed)
+    params, seed = restore(module.Params, load), _seed_of_load(spec, index, seed)
     flows = module.flows(params, nodes, tables["links"], seed)
     return {**flows, "transport": np.full(len(flows["src"]), load["transport"], dtype=np.int64)}
 

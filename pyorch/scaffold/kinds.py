@@ -191,6 +191,11 @@ _ALL = [
         " operation: scatter, ...}}  in a scenario",
     ),
     _file(
+        "allocation", "A scheduler of jobs: each on the last hosts that are free.",
+        "pyorch/allocation/{name}.py",
+        "pytest tests/allocation; jobs: {{type: {name}, hosts: [8, 8]}}  in a scenario",
+    ),
+    _file(
         "failure", "One link that is cut for a while.", "pyorch/failure/{name}.py",
         "failures: [{{type: {name}, row: 0, start: 10 us, lasts: 10 us}}]  in a scenario",
     ),

@@ -223,13 +223,14 @@ class Resolver:
     def _hand_out(self, scenario: ScenarioFile, jobs: Jobs, spec: dict, network: Network) -> None:
         """Put the hosts of each workload into the spec; leave one workload if only that runs."""
         found = self._plugin(scenario, "allocation", jobs, ("jobs",), {})
-        found |= {"hosts": jobs.hosts} | ({} if jobs.only is None else {"only": jobs.only})
+        chosen = None if jobs.only == "all" else jobs.only
+        found |= {"hosts": jobs.hosts} | ({} if chosen is None else {"only": chosen})
         n_loads, n_jobs = len(spec["workload"]), len(jobs.hosts)
-        if jobs.only is not None and jobs.only >= n_jobs:
+        if chosen is not None and chosen >= n_jobs:
             raise scenario.error(
-                ("jobs", "only"), f"there is no job {jobs.only}; they are 0 to {n_jobs - 1}."
+                ("jobs", "only"), f"there is no job {chosen}; they are 0 to {n_jobs - 1}."
             )
-        alone = jobs.only is not None and n_loads == 1
+        alone = chosen is not None and n_loads == 1
         if n_loads != n_jobs and not alone:
             raise scenario.error(
                 ("jobs", "hosts"), f"{n_jobs} numbers for {n_loads} workloads. Write one for each."
@@ -238,9 +239,9 @@ class Resolver:
             found["placed"] = handed_out(found, network.nodes, network.links, spec["seed"])
         except FieldError as error:
             raise scenario.error(("jobs", error.field), str(error)) from None
-        if jobs.only is not None:
-            found["placed"] = [found["placed"][jobs.only]]
-            spec["workload"] = spec["workload"] if alone else [spec["workload"][jobs.only]]
+        if chosen is not None:
+            found["placed"] = [found["placed"][chosen]]
+            spec["workload"] = spec["workload"] if alone else [spec["workload"][chosen]]
         spec["jobs"] = found
 
     @staticmethod

@@ -144,7 +144,7 @@ class Jobs(Plugin):
     """
 
     hosts: Annotated[list[Count], Field(min_length=1)]
-    only: Annotated[int, Field(strict=True, ge=0)] | None = None
+    only: Annotated[int, Field(strict=True, ge=0)] | Literal["all"] = "all"
 
 
 class Scenario(Closed):

@@ -52,5 +52,7 @@ def test_every_kind_works_as_written(copy):
 
     settings = " ".join(f'--set "{key}={value}"' for key, value in TOGETHER.items())
     copy.run(f"pyorch run scenarios/drum.yaml --out results/together {settings}")
+    copy.run('pyorch run scenarios/drum.yaml --out results/jobs --variant sprayed'
+             ' --set "jobs={type: drum, hosts: [8], spare: 1}"')  # fmt: skip
     after = copy.files()
     assert {path: after.get(path) for path in before} == before
