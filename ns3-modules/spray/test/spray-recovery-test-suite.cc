@@ -65,8 +65,8 @@ Fill(fabric::Facade& facade, const std::string& forwarding, const Rows& drops)
 static Suite g_suite{"spray-recovery", TestSuite::Type::SYSTEM};
 
 /**
- * Oracle: a window of one packet is one packet a round trip, of two hops there and two back. A frame
- * has 1000 B, an answer 100 B, and the wire adds 20 B; links of 100 Gb/s (80 ps per byte) and 1 us.
+ * Oracle: a window of one packet is one packet a round trip, of two hops there and two back.
+ * A frame has 1000 B, an answer 100 B, the wire adds 20 B; 100 Gb/s (80 ps per byte) and 1 us.
  */
 TEST_CASE(g_suite, "a window of one packet is never exceeded")
 {
