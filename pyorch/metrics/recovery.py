@@ -52,7 +52,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         failed = failed_ps // period_ps  # whole samples up to the failure
         first = max(-(-since_ps // period_ps), failed - BEFORE_SAMPLES)
         end = None if pd.isna(later_ps) else int(later_ps) // period_ps
-        before_bps, dip_share, samples = _dip(rate_bps[first:failed], rate_bps[failed:end])
+        before_bps, dip_share, samples = dip(rate_bps[first:failed], rate_bps[failed:end])
         back_ps = None if samples is None else (failed + samples) * period_ps
         recovery_ps = None if back_ps is None else max(0, back_ps - failed_ps)
         lost = _lost_frames(run, links)
@@ -67,7 +67,7 @@ def refusal(spec: dict) -> str:
     return "nothing was sampled. Write trace: {sample: 10 us} and run it again."
 
 
-def _dip(before_bps: np.ndarray, after_bps: np.ndarray) -> tuple[float, float, int | None]:
+def dip(before_bps: np.ndarray, after_bps: np.ndarray) -> tuple[float, float, int | None]:
     """Return the mean before, the share missing at worst, and the samples until it is back."""
     if not (len(before_bps) and len(after_bps)) or before_bps.mean() == 0:
         return np.nan, np.nan, None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What does the parity of block codes cost on the wire, and what is left to be retransmitted?"""
 
+import numpy as np
 import pandas as pd
 
 from pyorch.metrics._run import RunTables, framing_of, refuse
@@ -24,8 +25,10 @@ def measure(run: RunTables) -> pd.DataFrame:
         ``block_packets``, ``parity_packets``: k and m of the code; ``data_packets``: those of the
         messages; ``parity_share``: packets of parity that were sent, over them [1];
         ``resent_packets``: packets retransmitted, ``resent_share``: over data packets [1];
-        ``lost_frames``: on wires, ACKs among them; ``timeouts``; ``completion_ps``: first start
-        to last delivery.
+        ``blocks``, and ``failed_blocks``: those of which more than m of the packets that were sent
+        first did not come, so that something is sent again; <NA> without a table of arrivals
+        (`trace: {arrivals: true}`) or without parity; ``lost_frames``: on wires, ACKs among them;
+        ``timeouts``; ``completion_ps``: first start to last delivery.
     """
     flows = run.flows
     refuse(refusal(run.spec))
@@ -41,8 +44,43 @@ def measure(run: RunTables) -> pd.DataFrame:
         "parity_share": (int(flows["sent_data_packets"].sum()) - again) / data - 1,
         "resent_packets": again,
         "resent_share": again / data,
+        "blocks": pd.NA,
+        "failed_blocks": pd.NA,
         "lost_frames": int(ports[["dropped_loss_frames", "dropped_corrupt_frames"]].sum().sum()),
         "timeouts": int(flows["timeouts"].sum()),
         "completion_ps": int(flows["receiver_end_ps"].max() - flows["start_ps"].min()),
     }
+    if run.spec["trace"]["arrivals"] and row["parity_packets"]:
+        packets = {
+            flow: framing.n_packets(size)
+            for flow, size in zip(flows["flow"].tolist(), flows["bytes"].tolist(), strict=True)
+        }
+        code = (row["block_packets"], row["parity_packets"], int(attributes["Interleave"]))
+        row |= _blocks(run.table("arrivals").astype("int64"), packets, *code)
     return pd.DataFrame([row])
+
+
+def _blocks(
+    arrivals: pd.DataFrame, packets: dict[int, int], block: int, parity: int, depth: int
+) -> dict[str, int]:
+    """Return the blocks of all messages, and those that failed.
+
+    A packet that comes behind one of a higher number was sent again: the wire keeps the order.
+    """
+    blocks = failed = 0
+    together = block * depth
+    for flow, n_data in packets.items():
+        own = arrivals[arrivals["flow"] == flow].sort_values("time_ps")["packet"].to_numpy()
+        first = own[own > np.maximum.accumulate(np.r_[-1, own[:-1]])]
+        n_groups, rest = divmod(n_data, together)
+        groups = [together] * n_groups + [rest] * (rest > 0)
+        begin = 0
+        for n_own in groups:
+            n_blocks = min(depth, n_own)
+            end = begin + n_own + n_blocks * parity
+            came = first[(first >= begin) & (first < end)] - begin
+            turn = np.arange(n_blocks)
+            needed = (n_own - turn + n_blocks - 1) // n_blocks
+            failed += int((np.bincount(came % n_blocks, minlength=n_blocks) < needed).sum())
+            blocks, begin = blocks + n_blocks, end
+    return {"blocks": blocks, "failed_blocks": failed}

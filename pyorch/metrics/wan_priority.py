@@ -4,15 +4,21 @@
 import numpy as np
 import pandas as pd
 
+from pyorch.metrics import wan_te
 from pyorch.metrics._run import RunTables, refuse
-from pyorch.metrics.wan_te import KIND, delays_of, refusal
+from pyorch.metrics.wan_te import KIND, delays_of
 from pyorch.render.tables import workload_of_flows
 from pyorch.spec.fields import restore
 from pyorch.wan.traffic import Traffic
 from pyorch.workload import wan_demands
 from pyorch.workload._hosts import hosts, leaf_of
 
-__all__ = ["measure", "refusal"]
+
+def refusal(spec: dict) -> str:
+    """Return why runs of a spec cannot be asked; nothing if they can."""
+    if spec.get("failures") and any(load.get("control") for load in spec["workload"]):
+        return "its controller changes rates and paths as links change. Ask for wan_te or recovery."
+    return wan_te.refusal(spec)
 
 
 def measure(run: RunTables) -> pd.DataFrame:

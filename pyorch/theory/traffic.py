@@ -150,6 +150,17 @@ def communication_times(job: TrainingJob) -> dict[str, Times]:
     }
 
 
+def conventions(all_reduce_of_dp: str = "direct") -> dict[str, str]:
+    """Return how each kind is taken to exchange what it sends."""
+    return {
+        "DP": f"all-reduce, {all_reduce_of_dp}",
+        "FSDP": "all-gather in each pass",
+        "TP": "all-reduce, direct; gradients of all parameters in each layer",
+        "PP": "point to point",
+        "3D": "DP and TP all-reduce, direct",
+    }
+
+
 def volumes(job: TrainingJob) -> dict[str, Volume]:
     """Return the volume of every kind, in the order of the source's table."""
     return {

@@ -54,8 +54,9 @@ class Control:
 
 @dataclass(frozen=True)
 class Step:
-    """From these times on [ps] a plan is in force: lower rates, paths, higher rates."""
+    """When links changed, and from when on a plan is in force: lower rates, paths, higher rates."""
 
+    changed_ps: int
     lower_ps: int
     move_ps: int
     raise_ps: int
@@ -95,9 +96,10 @@ def steps(
     ]
     nodes, links, sites = network
     found: list[Step] = []
-    last, in_force = first, links["rate_bps"]
+    last, in_force, seen_ps = first, links["rate_bps"], -1
     for looks_ps in sorted({control.looks_ps(time_ps) for time_ps, _, _ in rows}):
-        rate_bps = _rates_at(looks_ps, rows, links)
+        changed_ps = min(time_ps for time_ps, _, _ in rows if time_ps > seen_ps)
+        rate_bps, seen_ps = _rates_at(looks_ps, rows, links), looks_ps
         if (rate_bps == in_force).all():
             continue
         made, in_force = first, rate_bps
@@ -111,7 +113,8 @@ def steps(
                 raise TheoryError(f"with the links as they are after {when}: {error}") from None
         lower_ps = looks_ps + control.delay_ps
         move_ps = lower_ps + control.step_ps
-        found.append(Step(lower_ps, move_ps, move_ps + control.step_ps, last, made))
+        raise_ps = move_ps + control.step_ps
+        found.append(Step(changed_ps, lower_ps, move_ps, raise_ps, last, made))
         last = made
     return found
 

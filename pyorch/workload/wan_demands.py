@@ -266,6 +266,28 @@ def _each_bps(params: Params, made: Traffic, rates_bps: Sequence[float]) -> list
     return [max(1, int(each[stream.demand])) for stream in made.streams]
 
 
+def steps(
+    params: Params,
+    nodes: dict[str, np.ndarray],
+    links: dict[str, np.ndarray],
+    events: dict[str, np.ndarray],
+) -> list[control.Step]:
+    """Return the plans that a controller makes as links change; none if it sees for itself."""
+    if not params.control or not len(events["time_ps"]):
+        return []
+    given = _plain_control(params)
+    if given.get("controller"):
+        return []
+    sites = list(zip(params.sites, params.borders, strict=True))
+    first, network = traffic(params, nodes, links), (nodes, links, sites)
+    try:
+        return control.steps(
+            _times(given), _request(params), first, network, events, params.overhead
+        )
+    except TheoryError as error:
+        raise FieldError("control", str(error)) from None
+
+
 def changes(
     params: Params,
     nodes: dict[str, np.ndarray],
@@ -273,21 +295,11 @@ def changes(
     events: dict[str, np.ndarray],
 ) -> dict[str, dict[str, np.ndarray]]:
     """Return what the controller changes as links change: rates, and paths from some time on."""
-    if not params.control or not len(events["time_ps"]):
-        return {}
-    given = _plain_control(params)
-    if given.get("controller"):
-        return {}  # it sees for itself
-    when = _times(given)
-    sites = list(zip(params.sites, params.borders, strict=True))
-    first = traffic(params, nodes, links)
-    network = (nodes, links, sites)
-    try:
-        steps = control.steps(when, _request(params), first, network, events, params.overhead)
-    except TheoryError as error:
-        raise FieldError("control", str(error)) from None
     rates, paths = [], []
-    for step in steps:
+    found = steps(params, nodes, links, events)
+    if not found:
+        return {}
+    for step in found:
         plans = (step.before, step.after)
         now, then = (_each_bps(params, made, made.granted_bps) for made in plans)
         rates += [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pyorch.metrics import recovery
+from pyorch.metrics import recovery, wan_te
 from pyorch.metrics._run import RunTables
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +69,13 @@ def test_a_cut_loses_what_is_under_way_and_what_is_sent_until_the_flows_move(
     assert row["lost_frames"] == data + answers
     assert row["before_bps"] == pytest.approx(9e9 * 4158 / 4178, rel=0.01)
     assert moved_s + 0.032 <= row["recovery_ps"] / 1e12 <= moved_s + 0.032 + 0.02
+    # The demand that was cut has what it is granted again then; the other one always had.
+    demands = wan_te.measure(cut).set_index(["demand", "from_ps"])
+    far, near = (demands.loc[(name, 200 * 10**9)] for name in ("far", "near"))
+    assert moved_s + 0.032 <= far["restored_ps"] / 1e12 <= moved_s + 0.032 + 0.02
+    assert (far["granted_bps"], near["granted_bps"]) == pytest.approx((6e9, 3e9), rel=1e-6)
+    assert (far["achieved_bps"], near["achieved_bps"]) == pytest.approx((6e9, 3e9), rel=0.01)
+    assert near["restored_ps"] == 0
     # Nothing is lost elsewhere, and every flow arrives.
     ports = cut.table("ports")
     assert ports["dropped_buffer_frames"].sum() == ports["dropped_no_route_frames"].sum() == 0
@@ -91,6 +98,11 @@ def test_nothing_is_lost_when_flows_move_before_the_link_overflows(tmp_path):
     assert rates["rate_bps"].mean().to_dict() == pytest.approx(
         {220 * 10**9: 3.8e9 / 0.75 / 8, 330 * 10**9: 6e9 / 8}, rel=1e-6
     )
+    # What has waited at the link comes 30 ms after it is whole, higher rates 30 ms after 330 ms.
+    far = wan_te.measure(slow).query("demand == 'far'")
+    assert far["from_ps"].tolist() == [0, 200 * 10**9, 300 * 10**9]
+    assert far["granted_bps"].tolist() == pytest.approx([6e9, 3.8e9 / 0.75, 6e9], rel=1e-6)
+    assert 30 <= far["restored_ps"].iloc[2] / 1e9 <= 80
     ports = slow.table("ports")
     assert ports.filter(like="dropped_").to_numpy().sum() == 0
     assert at(slow, 25, 26, "sent_data_packets") > 0  # some have gone by the middle

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.ns3
 
 
 def measured(folder, case, parity, variant="plain"):
-    words = (f"transport.attributes.ParityPackets={parity}",
+    words = ("trace.arrivals=true", f"transport.attributes.ParityPackets={parity}",
              f"workload.message={BLOCKS * 64 * 4096} B")  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--case", case, "--variant", variant,
@@ -56,6 +56,15 @@ def test_parity_is_m_of_k_and_what_is_left_is_binomial(tmp_path, case, ratio, pa
     unseen = 1 - (1 - ratio) ** 2
     mean, spread = mean_and_spread(64, parity, unseen)
     assert abs(row["resent_packets"] - mean / (1 - unseen)) <= 4 * spread + 1
+    if parity:
+        # A block fails if more than m of its packets are lost on their way there.
+        n = 64 + parity
+        decoded = sum(
+            math.comb(n, i) * ratio**i * (1 - ratio) ** (n - i) for i in range(parity + 1)
+        )
+        spread = math.sqrt(BLOCKS * decoded * (1 - decoded))
+        assert row["blocks"] == BLOCKS
+        assert abs(row["failed_blocks"] - BLOCKS * (1 - decoded)) <= 4 * spread + 1
 
 
 def test_bursts_need_interleaving(tmp_path):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pyorch.metrics import wan_te
@@ -45,6 +46,12 @@ def test_admitted_traffic_loses_nothing_and_keeps_to_its_rate(tmp_path, transpor
     assert (got["retransmitted_packets"] == 0).all()
     assert (got["max_cable_share"] <= 0.95 + 1e-9).all()
     assert (got["spread"] < 1.02).all()
+
+
+def test_bits_at_a_rate_that_changes_take_as_long_as_by_hand():
+    # 4 s at 1 bit/s, then 2 bit/s: 10 bits take 4 + 3 s, 4 bits 4 s, 3 bits 3 s.
+    found = wan_te._sent_ps(np.array([10.0, 4.0, 3.0]), [0, 4 * 10**12], [1.0, 2.0])
+    assert found.tolist() == [7e12, 4e12, 3e12]
 
 
 def test_what_is_not_admitted_overruns_the_border(tmp_path):

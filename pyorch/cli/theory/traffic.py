@@ -27,7 +27,8 @@ def traffic(
 ) -> None:
     """Bytes that each kind of parallelism sends in an epoch, and how often it communicates.
 
-    Times are per mini-batch, but those of the TP forward pass are per epoch, as in the blog.
+    Times are per mini-batch, but those of the TP forward pass are per epoch, as in the blog; its
+    conventions are in the last column.
     """
     from pyorch.theory import preset as presets
     from pyorch.theory import traffic as model
@@ -36,6 +37,7 @@ def traffic(
     if job is None:
         raise TheoryError(f"{preset}: has no section traffic; add one as in llama3-70b.")
     volumes = model.volumes(job) | {"DP": model.data_parallel(job, all_reduce)}
+    said = model.conventions(all_reduce)
     loaded, times = model.dataset_loading_bytes(job), model.communication_times(job)
     emit(
         [
@@ -47,6 +49,7 @@ def traffic(
                 "backward_times": float(times[kind].backward) if kind in times else None,
                 "forward_times": float(times[kind].forward) if kind in times else None,
                 "dataset_tb": float(loaded[kind]) / 1e12 if kind in loaded else None,
+                "convention": said[kind],
             }
             for kind, volume in volumes.items()
         ],
