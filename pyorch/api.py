@@ -86,8 +86,9 @@ def _problem(value: object, kinds: tuple[type, ...]) -> str:
         return f"is a {type(value).__name__}"
     if isinstance(value, _PATHS) and (not os.fspath(value) or "\0" in str(os.fspath(value))):
         return "is empty" if not os.fspath(value) else "has a NUL in it"
-    if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
-        return "has keys that are no text"
+    if isinstance(value, Mapping):
+        others = [key for key in value if not isinstance(key, str)]
+        return f"has a key that is no text, {quoted(others[0])}" if others else ""
     return ""
 
 

@@ -255,10 +255,11 @@ def topology(
     from pyorch.cli.run import Choice
 
     given = network.tables(Choice(scenario, sets or [], None, variant, case, scale))
+    if draw is not None:
+        network.draw(given, draw)
     for line in network.lines(given):
         typer.echo(line)
     if draw is not None:
-        network.draw(given, draw)
         typer.echo(draw)
 
 

@@ -140,9 +140,9 @@ def show(run: str, folder: Path, everything: bool) -> None:
         if everything
         else page.telling(result)
     )
+    facts, outcome = result.provenance, in_words(result.summary)  # read before a word is said
     _two_columns(console, f"{result.scenario}/{result.id}: what was run", given)
-    _two_columns(console, "what came out", in_words(result.summary))
-    facts = result.provenance
+    _two_columns(console, "what came out", outcome)
     made = {"engine": facts["engine"], "commit": facts["git_commit"] or "unknown"}
     made |= facts["versions"]
     _two_columns(console, "what made it", {name: str(value) for name, value in made.items()})

@@ -63,6 +63,12 @@ def simulate(script: Path, out: Path | None, log: Path | None, threads: int) -> 
     """Run a rendered script; return its exit status."""
     from pyorch.simulate import process
 
+    try:
+        compile(script.read_bytes(), script, "exec")
+    except (SyntaxError, ValueError) as error:
+        raise SpecError(
+            f"{script}: is no script of Python: {error}. Name the scenario.py of a run."
+        ) from None
     return process.simulate(script, _beside(script.parent, out), log, threads)
 
 

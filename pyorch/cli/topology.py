@@ -61,6 +61,9 @@ def draw(given: dict, path: Path) -> None:
     """Draw the network in rows, hosts below, ids at the nodes; cables of one pair are one line."""
     from matplotlib.figure import Figure
 
+    from pyorch.views import figure_format
+
+    format_ = figure_format(path)
     nodes, links = given["nodes"], given["links"]
     places = positions(nodes)
     rows = Counter(nodes["tier"].tolist())
@@ -82,7 +85,7 @@ def draw(given: dict, path: Path) -> None:
         ax.annotate(f"{name}: {ids.min()} to {ids.max()} ({count})", (0, tier + 0.22), fontsize=6)
     ax.set_axis_off()
     make_folder(path.parent)
-    write_atomically(path, lambda file: figure.savefig(file, format=path.suffix[1:] or "png"))
+    write_atomically(path, lambda file: figure.savefig(file, format=format_))
 
 
 def positions(nodes: dict) -> dict[int, tuple[float, float]]:

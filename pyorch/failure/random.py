@@ -10,6 +10,7 @@ from pydantic import Field
 from pyorch.failure._outage import Outages, check_slower, links_of, planes, switches_of
 from pyorch.spec.fields import Closed, FieldError, RateBps, TimePs
 from pyorch.spec.limits import MOST_OUTAGES
+from pyorch.units import TIME, format_exact
 
 
 class Params(Closed):
@@ -36,8 +37,8 @@ def check(
     expected = len(rows) * stop_ps / (params.mtbf_ps + params.mttr_ps)
     if expected > MOST_OUTAGES:
         raise FieldError(
-            "mtbf", f"{expected:.3g} outages of {len(rows)} links until the stop; at most"
-            f" {MOST_OUTAGES:,}. Write more.",
+            "mtbf", f"{format_exact(params.mtbf_ps, TIME)}, and mttr, make {expected:.3g} outages"
+            f" of {len(rows)} links until the stop; at most {MOST_OUTAGES:,}. Write longer ones.",
         )  # fmt: skip
     check_slower(params.rate_bps, links, rows)
 

@@ -4,6 +4,7 @@
 import numpy as np
 
 from pyorch.spec.fields import FieldError
+from pyorch.spec.limits import MOST_SAMPLES
 from pyorch.spec.typeids import TypeIds
 from pyorch.units import SIZE, TIME, format_exact, format_si
 
@@ -60,8 +61,15 @@ def _segment_bytes(attributes: dict) -> int:
     return int(attributes["SegmentBytes"]) + 80 if "SegmentBytes" in attributes else 0
 
 
-def check_trace(trace: dict, nodes: dict[str, np.ndarray]) -> None:
+def check_trace(trace: dict, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
     """Raise FieldError unless what is sampled is there and has a period, and hosts are captured."""
+    if trace["sample_ps"] and stop_ps / trace["sample_ps"] > MOST_SAMPLES:
+        raise FieldError(
+            "sample",
+            f"{format_exact(trace['sample_ps'], TIME)} makes {stop_ps / trace['sample_ps']:.3g}"
+            f" samples of each port until stop, {format_exact(stop_ps, TIME)}; at most"
+            f" {MOST_SAMPLES:,}. Write a longer one, or lower stop.",
+        )
     if trace["nodes"] and trace["sample_ps"] is None:
         raise FieldError("nodes", "these are sampled, so give a period too, sample: 10 us.")
     unknown = sorted(set(trace["nodes"]) - set(nodes["node"].tolist()))
@@ -124,7 +132,7 @@ def check_jitter(spec: dict) -> None:
 
 
 def check_buffer(spec: dict) -> None:
-    """Raise FieldError if the buffer of a switch has no room for one full frame."""
+    """Raise FieldError if a full frame does not fit a buffer, or ends before its cut-through."""
     frame_bytes = largest_frame_bytes(spec["transport"])
     for where, its in (
         ("", spec["switch"]),
@@ -136,6 +144,12 @@ def check_buffer(spec: dict) -> None:
                 f"{format_exact(its['buffer_bytes'], SIZE)} cannot hold one full frame of"
                 f" {frame_bytes} B. Raise it.",
             )  # fmt: skip
+        if (its["cut_through_bytes"] or 0) > frame_bytes:
+            raise FieldError(
+                f"{where}cut_through",
+                f"{format_exact(its['cut_through_bytes'], SIZE)} never come of a full frame of"
+                f" {frame_bytes} B. Write at most that, or leave it out: store and forward.",
+            )
 
 
 def check_controllers(spec: dict) -> None:

@@ -31,5 +31,7 @@ LONGEST_TEXT = 1000
 #: Nesting and values of a YAML document, all aliases written out.
 DEEPEST = 40
 MOST_VALUES = 100_000
+#: Samples of a port until the stop.
+MOST_SAMPLES = 10**8
 #: Engines and threads of one run.
 MOST_DOMAINS = 1024

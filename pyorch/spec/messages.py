@@ -104,6 +104,8 @@ def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:
         )
     if kind == "literal_error":
         return f"{show(given)} is not one of {context['expected']}. Write one of these."
+    if kind == "too_short":
+        return f"{show(given)}; it must have at least {context['min_length']}."
     return f"{show(given)}: {detail['msg']}."
 
 

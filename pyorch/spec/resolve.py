@@ -116,7 +116,7 @@ class Resolver:
             column = {"rate": "rate_bps", "delay": "delay_ps"}[key]
             spec["link"][column] = int(links[column].max())
         try:
-            check_trace(spec["trace"], nodes)
+            check_trace(spec["trace"], nodes, spec["stop_ps"])
         except FieldError as error:
             raise scenario.error(("trace", error.field), str(error)) from None
         spec["transport"] = [

@@ -5,7 +5,7 @@ A view has a docstring, whose first paragraph is the caption, and ``draw(figure,
 draws on a matplotlib Figure and returns the DataFrame that it has drawn.
 """
 
-from pyorch.views._draw import draw, write
+from pyorch.views._draw import draw, figure_format, write
 from pyorch.views._trace_events import write as write_trace_events
 
-__all__ = ["draw", "write", "write_trace_events"]
+__all__ = ["draw", "figure_format", "write", "write_trace_events"]

@@ -52,13 +52,19 @@ def draw(kind: str, runs: Sequence[Viewed], path: Path | str | None = None) -> "
     figure, _ = drawn(kind, runs)
     if path is not None:
         path = Path(path)
-        if path.suffix not in SUFFIXES:
-            raise FigureError(f"{path}: a figure ends in {', '.join(SUFFIXES)}.")
+        format_ = figure_format(path)
         make_folder(path.parent)
-        options = {"format": path.suffix[1:], "bbox_inches": None, "dpi": RC_PARAMS["savefig.dpi"]}
+        options = {"format": format_, "bbox_inches": None, "dpi": RC_PARAMS["savefig.dpi"]}
         write_atomically(path, lambda file: figure.savefig(file, **options))
         write_text(path.with_suffix(".txt"), caption(kind, runs))
     return figure
+
+
+def figure_format(path: Path) -> str:
+    """Return the format of a figure by the suffix of its file; FigureError if that is none."""
+    if path.suffix not in SUFFIXES:
+        raise FigureError(f"{path}: a figure ends in {', '.join(SUFFIXES)}. Name it so.")
+    return path.suffix[1:]
 
 
 def write(kind: str, runs: Sequence[Viewed], out: Path | str) -> list[Path]:

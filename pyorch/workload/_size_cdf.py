@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyorch.errors import did_you_mean
+from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import LARGEST_MESSAGE_BYTES
 from pyorch.units import parse_float, parse_whole
@@ -48,9 +48,13 @@ def points(rows: list[list[str]], where: str, key: str) -> list[list[float]]:
             " not larger, for example: 10000 15",
         ) from None  # fmt: skip
     sizes, shares = [size for size, _ in found], [share for _, share in found]
-    ascends = all(a < b for a, b in zip(sizes, sizes[1:], strict=False))
-    ascends &= all(a <= b for a, b in zip(shares, shares[1:], strict=False))
-    if len(found) < 2 or not ascends or sizes[0] < 0 or shares[0] != 0 or shares[-1] != 1:
+    for row, (smaller, before), (size, share) in zip(rows[1:], found, found[1:], strict=False):
+        if not (smaller < size and before <= share):
+            raise FieldError(
+                key, f"{where}: {quoted(' '.join(row))} is not above the line before: sizes must"
+                " ascend, and percentages must not fall.",
+            )  # fmt: skip
+    if len(found) < 2 or sizes[0] < 0 or shares[0] != 0 or shares[-1] != 1:
         raise FieldError(
             key, f"{where}: sizes must ascend, and percentages must do so from 0 to 100; there are"
             f" {len(found)} points.",

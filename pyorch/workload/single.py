@@ -28,7 +28,7 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
                 f"{getattr(params, name)}: hosts are counted from 0 to {counts['hosts'] - 1}.",
             )
     if params.source % counts["hosts"] == params.target % counts["hosts"]:
-        raise FieldError("target", "source and target are the same host. Choose another.")
+        raise FieldError("target", f"{params.target}: is the source too. Choose another host.")
 
 
 def flows(

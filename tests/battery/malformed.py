@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 import traceback
@@ -131,7 +132,7 @@ def run(case: Case) -> Outcome:
     """Run the command of a case in a process of its own and a folder of its own.
 
     The process is forked from this one, which has imported everything, so a case costs
-    milliseconds. The kernel ends it after ten seconds of CPU, and gives it no more than 2 GB.
+    milliseconds. The kernel ends it after ten seconds of CPU, or a minute.
     """
     folder = Path(tempfile.mkdtemp(prefix="battery-"))
     try:
@@ -175,6 +176,7 @@ def _inside(case: Case, folder: Path, said: int) -> None:
         os.dup2(said, 1)
         os.dup2(said, 2)
         os.chdir(folder)
+        signal.alarm(12 * MOST_CPU_S)
         resource.setrlimit(resource.RLIMIT_CPU, (2 * MOST_CPU_S, 2 * MOST_CPU_S))
         sys.argv = ["pyorch", *case.words]
         written = io.StringIO()
