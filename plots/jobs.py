@@ -3,7 +3,8 @@
 
 A dense model and one of experts on eight rails with half the uplinks of full bisection, where other
 hosts are free or silent. Bars: completion of a step beside the other job over that alone on the
-same hosts. On whole racks a message stays on its rail; elsewhere devices of either job relay it.
+same hosts; messages have other draws of their paths then, so less than 1 is possible. On whole
+racks a message stays on its rail; elsewhere devices of either job relay it.
 """
 
 import numpy as np
