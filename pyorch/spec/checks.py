@@ -356,6 +356,16 @@ def check_reduction(spec: dict) -> None:
                     f" programs: [{{type: {_REDUCER}, attributes: {{Transport:"
                     f" {load['transport']}}}}}], and in every class that has programs.",
                 )  # fmt: skip
+    reducing = [i for i, t in enumerate(spec["transport"]) if t["type"] == _REDUCING]
+    for its in (spec["switch"], *spec["switch"]["classes"]):
+        for program in its["programs"]:
+            if program["type"] == _REDUCER and (
+                (served := int(program["attributes"]["Transport"])) not in reducing
+            ):
+                raise FieldError(
+                    "switch.programs", f"{_REDUCER} serves transport {served}, which is no"
+                    f" {_REDUCING}. Of these there are {reducing or 'none'}.",
+                )  # fmt: skip
 
 
 def check_credits(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:

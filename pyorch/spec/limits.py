@@ -33,5 +33,7 @@ DEEPEST = 40
 MOST_VALUES = 100_000
 #: Samples of a port until the stop.
 MOST_SAMPLES = 10**8
+#: Epochs of a controller of the wide area until the stop.
+MOST_EPOCHS = 10**6
 #: Engines and threads of one run.
 MOST_DOMAINS = 1024

@@ -22,7 +22,7 @@ from pyorch.spec.fields import (
     Share,
     restore,
 )
-from pyorch.spec.limits import MOST_FLOWS
+from pyorch.spec.limits import MOST_EPOCHS, MOST_FLOWS
 from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
 from pyorch.wan import control, online
@@ -185,6 +185,14 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     degree = np.bincount(np.concatenate([network.links["node_a"], network.links["node_b"]]))
     if (degree[hosts(network.nodes)] > 1).any():
         raise FieldError("type", "hosts have several ports; paths are planned for one each.")
+    given = _plain_control(params) if params.control else {}
+    if given.get("controller") and stop_ps / given["epoch_ps"] > MOST_EPOCHS:
+        raise FieldError(
+            "control.epoch",
+            f"{format_exact(given['epoch_ps'], TIME)} makes {stop_ps / given['epoch_ps']:.3g}"
+            f" epochs until stop, {format_exact(stop_ps, TIME)}; at most {MOST_EPOCHS:,}. Write a"
+            " longer one, or lower stop.",
+        )
     for index, demand in enumerate(_request(params).demands):
         if demand.start_ps >= stop_ps:
             start, stop = (format_exact(t, TIME) for t in (demand.start_ps, stop_ps))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A hundred bad inputs, written by hand from the documentation alone, each with its answer."""
+"""Over a hundred bad inputs, written by hand from the documentation alone, each with its answer."""
 
 from typing import Any, NamedTuple
 
@@ -179,6 +179,10 @@ TYPES = [
     change("racks_of_three", ("workload.ranks", "multiple of 3", "8"),
            workload={"type": "collective", "operation": "all_reduce", "bytes": "24 kB", "ranks": 8,
                      "algorithm": {"type": "hierarchical", "local": 3}}),
+    change("silence", ("workload.load", "1e-12", "duration"),
+           workload={"type": "poisson", "load": 1e-12, "duration": "1 ps", "sizes": "fb_hdp"}),
+    change("who_adds", ("switch.programs", "transport 0", "ns3::ReductionTransport"),
+           switch__programs=[{"type": "ns3::InNetworkReduction"}]),
     # -- jobs, training
     change("too_many_hosts", ("jobs.hosts", "12", "4 free"),
            workload=[BASE["workload"], BASE["workload"]],
@@ -206,6 +210,8 @@ TYPES = [
     sites("sent_home", ("workload.demands.0", "east"), **{"workload.demands.0.to": "east"}),
     sites("epoch", ("workload.control.epoch", "10 ms", "120 ms"), workload__control={
         "epoch": "10 ms", "delay": "100 ms", "step": "10 ms", "controller": "max_min"}),
+    sites("epochs", ("workload.control.epoch", "3 ps", "1,000,000"), workload__control={
+        "epoch": "3 ps", "delay": "1 ps", "step": "1 ps", "controller": "max_min"}),
     # -- sweeps
     change("sweep_of_nothing", ("sweep", "link.rat"), sweep={"link.rat": ["1 Gb/s"]}),
     change("no_product", ("sweep.seed", "list"), sweep={"seed": 3}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A hundred bad inputs of somebody who has read the documentation: each has its one line."""
+"""Over a hundred bad inputs of somebody who has read the documentation: each has its one line."""
 
 import copy
 import json
