@@ -134,7 +134,7 @@ def run(
         The simulation did not come to its end.
     """
     modules.bring_up_to_date()
-    runs = choose(scenario, scale, variant, case, seed, set or {})
+    runs = choose(scenario, scale, variant, case, seed, set or {}, asks=True)
     chosen = runs[0]
     if len(runs) > 1:
         warnings.warn(
@@ -187,7 +187,7 @@ def sweep(
     if cores is not None and cores < 1:
         raise SpecError(f"pyorch.sweep: cores: {cores} is no number of cores. Give 1 or more.")
     modules.bring_up_to_date()
-    runs = choose(scenario, scale, variant, case, None, set or {})
+    runs = choose(scenario, scale, variant, case, None, set or {}, asks=True)
     asked.note(Path("results") / runs[0].scenario, set or {})
     unique = {one.id: one for one in runs}
     workflow.make_all(list(unique.values()), cores)

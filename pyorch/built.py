@@ -30,7 +30,9 @@ def study() -> Path | None:
 
 #: A study that has modules: they are built beside links to the installed ones.
 STUDY = study() if any(Path.cwd().glob("ns3-modules/*/CMakeLists.txt")) else None
-BUILD = STUDY / "build" if STUDY else INSTALLED
+#: Sanitizers with which modules of a study are built and run: ``address,undefined``.
+SANITIZE = os.environ.get("PYORCH_SANITIZE", "") if STUDY else ""
+BUILD = STUDY / "build" / ("sanitized" if SANITIZE else "") if STUDY else INSTALLED
 #: What the build says about the types of the modules, and the library that every run loads.
 TYPEIDS = BUILD / "typeids.json"
 ENGINE = "libfacade.so"

@@ -97,7 +97,7 @@ def run(
     """Simulate one run of a scenario and print its summary."""
     from pyorch.cli import run as one
 
-    choice = one.Choice(scenario, sets or [], seed, variant, case, scale)
+    choice = one.Choice(scenario, sets or [], seed, variant, case, scale, asks=True)
     if jobs is not None:
         if out is not None or force or threads is not None:
             raise SpecError("run: -j makes many runs; --out, --force and --threads are for one.")
@@ -122,7 +122,7 @@ def sweep(
     from pyorch.cli import sweep as many
     from pyorch.cli.run import Choice
 
-    choice = Choice(scenario, sets or [], None, variant, case, scale)
+    choice = Choice(scenario, sets or [], None, variant, case, scale, asks=True)
     raise typer.Exit(many.sweep(choice, cores, metric))
 
 

@@ -85,8 +85,9 @@ def allowed(attribute: dict) -> str:
         return text.replace("|", ", ")
     if attribute["type"] == "ns3::BooleanValue":
         return "true, false"
-    if attribute["type"] == "ns3::TimeValue":  # ns-3 prints limits below 1 ns as 0 ns
-        return "a time"
+    if attribute["type"] == "ns3::TimeValue":
+        least = text.partition("+")[2].partition(":")[0]
+        return "a time" if least in ("", "0ns") else f"a time from {least}"
     match = re.fullmatch(r"\S+ ([^:\s]+):([^:\s]+)", text)
     if not match:
         return ""

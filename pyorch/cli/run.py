@@ -37,6 +37,8 @@ class Choice:
     variant: str | None = None
     case: str | None = None
     scale: str = "laptop"
+    #: Whether the engine checks attributes: that executes libraries of the folder.
+    asks: bool = False
 
     @property
     def assignments(self) -> list[tuple[str, object]]:
@@ -47,8 +49,9 @@ class Choice:
     def runs(self) -> list[specs.Run]:
         """The runs that are left, in the order of the file."""
         return runs_of(
-            self.scenario, self.scale, self.variant, self.case, self.seed, self.assignments
-        )
+            self.scenario, self.scale, self.variant, self.case, self.seed, self.assignments,
+            asks=self.asks,
+        )  # fmt: skip
 
     def note(self) -> None:
         """Remember what was changed, so that the runs are not taken for stale."""

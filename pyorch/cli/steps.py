@@ -8,6 +8,7 @@ import typer
 from pyorch import spec as specs
 from pyorch.errors import SpecError, did_you_mean
 from pyorch.runs.claim import claim
+from pyorch.simulate import check
 from pyorch.spec.overrides import parse_assignment
 
 
@@ -19,7 +20,9 @@ def spec(
     assignments = [parse_assignment(text) for text in sets]
     if run_id is None:
         chosen = specs.DEFAULT_SCALE if scale is None else scale
-        for run in specs.plan(file, chosen, assignments):
+        with check.refusals(installed_only=True) as refusals:
+            runs = specs.plan(file, chosen, assignments, refusals=refusals)
+        for run in runs:
             names = filter(None, (run.case, run.variant))
             typer.echo(" ".join([run.id, *names, *map(_shown, run.point.items())]))
         return

@@ -2,9 +2,11 @@
 """Takes a scenario and what a user has chosen of it, leaves the runs that remain."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 from pyorch import spec as specs
+from pyorch.simulate import check
 
 #: A scenario as its file or as what would stand in it.
 Scenario = Path | str | Mapping[str, object]
@@ -17,6 +19,8 @@ def choose(
     case: str | None = None,
     seed: int | None = None,
     sets: Mapping[str, object] | Iterable[tuple[str, object]] = (),
+    *,
+    asks: bool = False,
 ) -> list[specs.Run]:
     """Return the runs of a scenario that a choice leaves, in the order of the file.
 
@@ -32,6 +36,8 @@ def choose(
         Instead of the swept ones.
     sets : mapping or pairs
         Key path to value, as ``--set`` has them.
+    asks : bool
+        Also let the engine check attributes, with the libraries of this folder: they are executed.
 
     Raises
     ------
@@ -41,7 +47,10 @@ def choose(
     assignments = [*(sets.items() if isinstance(sets, Mapping) else sets)]
     if seed is not None:
         assignments.append(("seed", seed))
-    return specs.plan(read(scenario), scale, assignments, variant=variant, case=case)
+    with check.refusals() if asks else nullcontext() as refusals:
+        return specs.plan(
+            read(scenario), scale, assignments, variant=variant, case=case, refusals=refusals
+        )
 
 
 def read(scenario: Scenario) -> specs.ScenarioFile:

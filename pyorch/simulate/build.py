@@ -22,7 +22,7 @@ import cmake
 import ninja
 
 from pyorch import jobs
-from pyorch.built import STUDY
+from pyorch.built import SANITIZE, STUDY
 from pyorch.errors import BuildError, PyorchError
 from pyorch.simulate import build_cache, build_study, loader, modules, places
 from pyorch.simulate.process import how
@@ -67,7 +67,7 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
         _call([NINJA, "all", *targets], notice="Building the C++ modules")
         _call([NINJA, "-t", "cleandead"])  # what folders that are gone once built
         _drop_dead_headers()
-        if not sanitize:  # Python cannot load a library that wants the sanitizer loaded first
+        if not sanitize or STUDY:  # else Python cannot load a library that wants it loaded first
             _write_typeids()
             modules.note_success(began_ns)
             if name:
@@ -218,6 +218,7 @@ def _write_typeids() -> None:
         cwd=STUDY or places.REPOSITORY,
         capture_output=True,
         text=True,
+        env=places.environment(),
     )
     if done.returncode != 0:
         raise BuildError(f"the built modules cannot be asked for their TypeIds:\n{done.stderr}")
@@ -233,6 +234,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("targets", nargs="*", help="programs to build besides the modules")
     parser.add_argument("--sanitize", default="", help="for example address,undefined")
     options = parser.parse_args(arguments)
+    if options.sanitize and STUDY:
+        parser.error("in a study: PYORCH_SANITIZE=address,undefined pyorch run SCENARIO --out DIR")
     if options.sanitize and "PYORCH_BUILD" not in os.environ:
         parser.error(
             "--sanitize is for bin/test-runner, not for Python; give it a folder of its own,"
@@ -241,7 +244,7 @@ def main(arguments: list[str] | None = None) -> int:
     jobs.belong()
     jobs.adopt()
     try:
-        build(tuple(options.targets), options.sanitize)
+        build(tuple(options.targets), options.sanitize or SANITIZE)
     except PyorchError as error:
         print(f"{error}", file=sys.stderr)
         return 1

@@ -24,12 +24,12 @@ MANIFEST = "manifest.json"
 STAMP = ".from_cache"
 
 
-def folder() -> Path | None:
-    """Return where builds are kept; None where they are not."""
+def folder(name: str = "modules") -> Path | None:
+    """Return where builds, or other things, are kept; None where they are not."""
     if os.environ.get("PYORCH_CACHE") == "off":
         return None
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "pyorch" / "modules"
+    return Path(cache) / "pyorch" / name
 
 
 def key() -> str:

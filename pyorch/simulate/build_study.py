@@ -20,6 +20,11 @@ list(APPEND CMAKE_MODULE_PATH [==[{parts}]==])
 include(ns3-wheel)
 include(compile-options)
 include(build-lib)
+# A crash names the line.
+add_compile_options(
+  -g1 [==[-ffile-prefix-map={repository}/=pyorch/]==] [==[-ffile-prefix-map={study}/=]==]
+  "-ffile-prefix-map=${{CMAKE_BINARY_DIR}}="
+)
 foreach(module IN LISTS NS3_MODULES)
   set(lib${{module}} ns3-${{module}})
 endforeach()
@@ -87,7 +92,7 @@ def write_project() -> Path:
     folder = BUILD / "project"
     folder.mkdir(parents=True, exist_ok=True)
     text = _PROJECT.format(
-        parts=CMAKE_PARTS, modules=STUDY / "ns3-modules",
+        parts=CMAKE_PARTS, modules=STUDY / "ns3-modules", study=STUDY, repository=REPOSITORY,
         tests=REPOSITORY / "ns3-modules" / "facade" / "test",
         installed=" ".join(re.sub(r"^lib|\.so$", "", path.name) for path in _installed()),
     )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyorch.errors import SimulationError
 from pyorch.reading import read_archive
-from pyorch.simulate import loader, sizes
+from pyorch.simulate import loader, sizes, stack
 from pyorch.simulate.cautions import skip_surprises, small_buffers
 from pyorch.simulate.control import Controller
 
@@ -209,11 +209,11 @@ class Fabric:
         ]
 
     def _use(self, role: str, index: int, type_name: str, attributes: Attributes | None) -> None:
-        self._roles.append((role, int(index), type_name, _as_text(attributes)))
+        self._roles.append((role, int(index), type_name, as_text(attributes)))
 
     def transport(self, type_name: str, attributes: Attributes | None = None) -> int:
         """Add a transport; return its index, which ``flows.transport`` refers to."""
-        self._transports.append((type_name, _as_text(attributes)))
+        self._transports.append((type_name, as_text(attributes)))
         return len(self._transports) - 1
 
     def capture(self, host: int, snaplen_bytes: int = WHOLE_FRAME_BYTES) -> None:
@@ -323,14 +323,14 @@ class Fabric:
         SimulationError
             An attribute or a value that the engine refuses, or tables that do not fit together.
         """
+        facade = namespace.Facade()
         try:
-            facade = namespace.Facade()
             self._fill(facade)
             for host, snaplen_bytes in self._captures:
                 facade.Capture(host, str(out / f"host_{host}.pcap"), snaplen_bytes)
             facade.Build()
         except Exception as error:  # whatever C++ throws arrives as a class of cppyy's
-            raise SimulationError(cpp_message(error)) from None
+            raise SimulationError(cpp_message(error, facade)) from None
         return facade
 
     def _type_names(self) -> list[str]:
@@ -376,10 +376,14 @@ def output_columns(facade) -> dict[str, dict[str, np.ndarray]]:
     return tables
 
 
-def cpp_message(error: Exception) -> str:
-    """Return the text of a C++ exception: what is left without the signature that cppyy adds."""
+def cpp_message(error: Exception, facade) -> str:
+    """Return the text of a C++ exception without the signature that cppyy adds.
+
+    Of one that nobody has thrown to say what is wrong, also where that was.
+    """
     text = str(error).strip()
-    return text.rpartition("\n")[2].split("=>", 1)[-1].partition(": ")[2] or text
+    words = text.rpartition("\n")[2].split("=>", 1)[-1].partition(": ")[2] or text
+    return f"{words}{stack.culprit(stack.frames(str(facade.ThrownAt())))}"
 
 
 def _copied(view, rows: int) -> np.ndarray:
@@ -396,7 +400,7 @@ def _factory(facade, type_name: str, attributes: dict[str, str]) -> int:
     return factory
 
 
-def _as_text(attributes: Attributes | None) -> dict[str, str]:
+def as_text(attributes: Attributes | None) -> dict[str, str]:
     """Spell attribute values as ns-3 reads them."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)

@@ -51,8 +51,14 @@ def facade_of(type_names: Iterable[str], *, fluid: bool = False):
     BuildError
         The modules are not built, or no module registers one of the types.
     """
+    load_types(type_names, [ENGINE, FLUID] if fluid else [ENGINE])
+    return facade_namespace()
+
+
+def load_types(type_names: Iterable[str], libraries: Iterable[str] = ()) -> None:
+    """Load libraries, and those of types; raise BuildError as `facade_of` does."""
     index = library_index()
-    names = [ENGINE, FLUID] if fluid else [ENGINE]
+    names = [*libraries]
     for name in type_names:
         if name not in index:
             raise BuildError(
@@ -62,7 +68,12 @@ def facade_of(type_names: Iterable[str], *, fluid: bool = False):
         names.append(index[name])
     for name in dict.fromkeys(names):
         load_library(places.LIBRARIES / name)
-    return facade_namespace()
+
+
+def engine() -> ctypes.CDLL:
+    """Return the library of the engine, for what it offers in C."""
+    load_library(places.LIBRARIES / ENGINE)
+    return ctypes.CDLL(str(places.LIBRARIES / ENGINE))
 
 
 def library_index() -> dict[str, str]:

@@ -25,6 +25,8 @@ def bring_up_to_date() -> None:
     BuildError
         They do not build; the compiler has said why.
     """
+    if "PYORCH_SANITIZE" in os.environ and not STUDY:
+        raise BuildError("PYORCH_SANITIZE is for a study that has modules; this folder has none.")
     if not IS_PACKAGED and "PYORCH_BUILD" not in os.environ:
         _build(INSTALLED, [places.MODULES], REPOSITORY, "make setup")
     if STUDY:

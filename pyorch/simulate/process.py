@@ -12,11 +12,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
 from pyorch import jobs
+from pyorch.simulate import places, stack
 from pyorch.writing import make_folder
 
 #: How often a log that is watched is looked at [s].
@@ -36,11 +38,14 @@ class End:
         Wall time of the process.
     last_line : str
         The last words of its log; empty without one.
+    where : str
+        Function and line of a crash, `` in F at file:line``; empty without one.
     """
 
     status: int
     seconds: float
     last_line: str = ""
+    where: str = ""
 
     @property
     def stopped(self) -> bool:
@@ -57,7 +62,7 @@ class End:
         name = name or script.resolve().parent.name
         words = f' Last line: "{self.last_line}".' if self.last_line else ""
         return (
-            f"Run {name} {how(self.status)} after {self.seconds:.1f} s.{words}"
+            f"Run {name} {how(self.status)}{self.where} after {self.seconds:.1f} s.{words}"
             f" Alone: pyorch simulate {quote(str(script))} --out {quote(str(out))}"
         )
 
@@ -101,22 +106,38 @@ def run(
     """
     started, before = time.monotonic(), _stamp(out)
     command = [sys.executable, "-P", str(script), "--out", str(out), "--threads", str(threads)]
-    environment = os.environ | {jobs.PARENT: str(os.getpid())}  # no run outlives who waits for it
+    environment = places.environment() | {
+        jobs.PARENT: str(os.getpid())
+    }  # no run outlives who waits for it
     if log is None:
         status = wait(subprocess.Popen(command, env=environment))
-        return _ended(status, time.monotonic() - started, "", before == _stamp(out))
-    make_folder(log.parent)
-    with log.open("wb") as file:
-        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=environment)
-        status = wait(process)
-    return _ended(status, time.monotonic() - started, last_line(log), before == _stamp(out))
+    else:
+        make_folder(log.parent)
+        with log.open("wb") as file:
+            status = wait(subprocess.Popen(command, stdout=file, stderr=file, env=environment))
+    if status == 0 and before == _stamp(out):
+        return End(1, time.monotonic() - started, "nothing was run: it left no new manifest.json")
+    return ended(status, started, out, log)
 
 
-def _ended(status: int, seconds: float, words: str, nothing_new: bool) -> End:
-    """Return the end of a process; a script that has run nothing is no success."""
-    if status == 0 and nothing_new:
-        return End(1, seconds, "nothing was run: it left no new manifest.json")
-    return End(status, seconds, words)
+def ended(status: int, started: float, out: Path, log: Path | None) -> End:
+    """Return how a simulating process has ended, after its log got the stack of a crash.
+
+    Parameters
+    ----------
+    status : int
+        0 done; negative: the signal that killed it.
+    started : float
+        When it began [s, monotonic].
+    out, log : path
+        As in `run`.
+    """
+    end = End(status, time.monotonic() - started, last_line(log) if log else "")
+    if status >= 0 or not (frames := stack.take(out)):
+        return end
+    with log.open("a") if log else nullcontext(sys.stderr) as file:
+        file.writelines(f"  {frame}\n" for frame in frames)
+    return replace(end, where=stack.culprit(frames))
 
 
 def _stamp(out: Path) -> tuple[int, int] | None:

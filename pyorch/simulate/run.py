@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pyorch import jobs, origin
 from pyorch.errors import PyorchError, SimulationError
-from pyorch.simulate import control, loader, places, provenance, results
+from pyorch.simulate import control, loader, places, provenance, results, stack
 from pyorch.simulate import fabric as fabrics
 from pyorch.simulate.control import Controller
 from pyorch.simulate.fabric import Fabric
@@ -113,10 +113,11 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     expect_room(out, fabric.least_result_bytes())
     clock = _Clock()
     namespace = fabric.load()
+    stack.trace(out)
     load_s, _ = clock.lap()
     facade = fabric.build(namespace, out)
     controllers = fabric.controllers()
-    with _engine_errors(SimulationError):
+    with _engine_errors(facade, SimulationError):
         for controller in controllers:
             controller.begin(facade)
     for line in fabric.warnings():
@@ -163,26 +164,28 @@ def _run(facade, fabric: Fabric, name: str, controllers: list[Controller]) -> No
     try:
         while True:
             until_ps = control.until_ps(controllers, fabric.stop_ps)
-            with _engine_errors(Aborted, lambda: words.format(time_text(int(facade.NowPs())))):
+            with _engine_errors(
+                facade, Aborted, lambda: words.format(time_text(int(facade.NowPs())))
+            ):
                 while until_ps >= 0 and not facade.RunSlice(until_ps, SLICE_S):
                     progress.show(_state(facade, packets_total, time.monotonic() - start_s))
             if until_ps == fabric.stop_ps or _all_done(_outcome(facade, fabric.stop_ps)):
                 break
             facade.Look()
             control.act(controllers, facade, fabrics.output_columns(facade))
-        with _engine_errors(Aborted, lambda: words.format(time_text(int(facade.NowPs())))):
+        with _engine_errors(facade, Aborted, lambda: words.format(time_text(int(facade.NowPs())))):
             facade.Finish()
     finally:
         progress.close()
 
 
 @contextlib.contextmanager
-def _engine_errors(kind: type[SimulationError], words: Callable[[], str] = lambda: ""):
+def _engine_errors(facade, kind: type[SimulationError], words: Callable[[], str] = lambda: ""):
     """Raise what C++ throws, which arrives as a class of cppyy's, as an error of ours."""
     try:
         yield
     except Exception as error:
-        raise kind(f"{words()}{fabrics.cpp_message(error)}") from None
+        raise kind(f"{words()}{fabrics.cpp_message(error, facade)}") from None
 
 
 def _state(facade, packets_total: int, wall_s: float) -> State:

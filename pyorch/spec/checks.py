@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a resolved spec, refuses what can be known to be wrong before anything is simulated."""
 
+import re
+
 import numpy as np
 
 from pyorch.spec.fields import FieldError
@@ -12,6 +14,7 @@ from pyorch.units import SIZE, TIME, format_exact, format_si
 PAUSE_FRAME_BYTES = 64
 #: What credits count [byte]; InfiniBand Architecture Specification 1.4, section 7.9.4.
 BLOCK_BYTES = 64
+_LANE = re.compile(r"(?:^|,)([0-9]{1,9}):")
 #: Types that add up in the network: at hosts, and in switches.
 _REDUCING, _REDUCER = "ns3::ReductionTransport", "ns3::InNetworkReduction"
 
@@ -245,11 +248,11 @@ def check_lanes(spec: dict) -> None:
                     )
         for key in ("HighTable", "LowTable"):
             table = str(((spec["switch"]["scheduler"] or {}).get("attributes", {})).get(key, ""))
-            for entry in filter(None, table.split(",")):
-                if int(entry.partition(":")[0]) >= lanes:
+            for lane in _LANE.findall(table):  # what else a table may be the engine knows
+                if int(lane) >= lanes:
                     raise FieldError(
                         "scheduler",
-                        f"{key} names lane {entry.partition(':')[0]}, but {control['type']} has"
+                        f"{key} names lane {lane}, but {control['type']} has"
                         f" {lanes} Lanes, from 0. Take it out, or raise Lanes.",
                     )
 

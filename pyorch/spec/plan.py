@@ -8,7 +8,7 @@ YAML changes no name and one more seed adds only its own runs.
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,12 +19,15 @@ from pyorch.spec.files import without_paths
 from pyorch.spec.planning import PLANNING_KEYS, WORDS, Planning, no_such, too_many
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
+from pyorch.spec.yaml_lines import KeyPath
 from pyorch.writing import make_folder, write_text
 
 #: Main programs of runs; part of the package, like the code that fills them in.
 TEMPLATES = Path(__file__).resolve().parents[1] / "render" / "templates"
 #: Around the template of a run that says something of its engine.
 ENGINE_TEMPLATE = "engine"
+#: Given types with attributes, returns for each what the engine says against it; "" if nothing.
+Refusals = Callable[[list[dict]], list[str]]
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ def plan(
     *,
     variant: str | None = None,
     case: str | None = None,
+    refusals: Refusals | None = None,
     typeids_file: Path | str = typeids.TYPEIDS_FILE,
     templates: Path | str = TEMPLATES,
 ) -> list[Run]:
@@ -98,6 +102,9 @@ def plan(
         From ``--set``.
     variant, case : str, optional
         Only this one.
+    refusals : callable, optional
+        Asks the engine once for each distinct type with attributes of these runs; without it only
+        what the types declare is checked: names, kinds of values, ranges.
 
     Raises
     ------
@@ -119,6 +126,7 @@ def plan(
     sweep = {key: values for key, values in planning.sweep.items() if key not in fixed}
     resolver = Resolver(typeids.load(typeids_file))
     digests: dict[tuple[str, ...], str] = {}
+    asked: dict[str, tuple[ScenarioFile, KeyPath, dict]] = {}
     runs = []
     for of_case, of_variant in _pairs(scenario, base, planning, case, variant):
         changed = _changed(base, planning, of_case, of_variant)
@@ -130,6 +138,8 @@ def plan(
             for key, value in sets:
                 settled = settled.with_value(key, value, "--set")
             spec = resolver.resolve(settled)
+            for path, part in typeids.typed_parts(spec) if refusals else ():
+                asked.setdefault(canonical(part), (settled, path, part))
             template = spec["template"]
             parts = (template, ENGINE_TEMPLATE) if "engine" in spec else (template,)
             if parts not in digests:
@@ -152,9 +162,22 @@ def plan(
                     threads=engines.threads_of(settled.values.get("engine")),
                 )
             )
+    _refuse(asked, refusals)
     for other in planning.scales:  # what is not asked for now is wrong all the same
         scenario.at_scale(other).planning()
     return runs
+
+
+def _refuse(
+    asked: dict[str, tuple[ScenarioFile, KeyPath, dict]], refusals: Refusals | None
+) -> None:
+    """Raise SpecError for the first type with attributes that the engine refuses."""
+    said = refusals([part for _, _, part in asked.values()]) if refusals else []
+    for (scenario, path, part), message in zip(asked.values(), said, strict=refusals is not None):
+        if message:
+            attribute = typeids.blamed(part, message)
+            where = (*path, "attributes", *filter(None, [attribute]))
+            raise scenario.error(where, message)
 
 
 def runs_by_id(runs: Iterable[Run]) -> dict[str, Run]:

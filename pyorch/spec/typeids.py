@@ -23,6 +23,7 @@ from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import read_json
 from pyorch.spec import engine as engines
 from pyorch.spec.fields import FieldError
+from pyorch.spec.yaml_lines import KeyPath
 
 Attributes = dict[str, bool | int | float | str]
 #: Beside it, with its digest in the last line.
@@ -159,7 +160,7 @@ class TypeIds:
 
     def libraries(self, spec: dict) -> list[str]:
         """Return the file names of the libraries that a run loads, sorted."""
-        typed = list(typed_parts(spec))
+        typed = [part for _, part in typed_parts(spec)]
         named = [part["type"] for part in typed]
         values = [v for part in typed for v in part["attributes"].values()]
         named += [name for v in values if isinstance(v, str) for name in _TYPE_NAME.findall(v)]
@@ -238,25 +239,44 @@ def _entries(path: Path, _mtime_ns: int) -> list[dict]:
 
 
 _TYPE_NAME = re.compile(r"ns3::[\w:]+")
+_NAMED_ATTRIBUTE = re.compile(r"(ns3::[\w:]*\w): (\w+)")
 _DIGITS = re.compile("-?[0-9]{1,20}")
 
 
-def typed_parts(spec: dict) -> Iterator[dict]:
-    """Yield everything in a resolved spec that is a type with attributes."""
-    yield from spec["transport"]
-    for switches in (spec["switch"], *spec["switch"]["classes"]):
-        yield switches["queue"]
-        yield switches["forwarding"]
-        yield from switches["programs"]
-        if switches["scheduler"]:
-            yield switches["scheduler"]
-    if spec["switch"]["flow_control"]:
-        yield spec["switch"]["flow_control"]
-    for links in (spec["link"], *spec["link"]["classes"]):
-        if links["loss_model"]:
-            yield links["loss_model"]
-        if links.get("flow_control"):
-            yield links["flow_control"]
+def typed_parts(spec: dict) -> Iterator[tuple[KeyPath, dict]]:
+    """Yield everything in a resolved spec that is a type with attributes, and its key path."""
+    for index, its in enumerate(spec["transport"]):
+        yield ("transport", index), {key: its[key] for key in ("type", "attributes")}
+    for path, part in _parts_of("switch", spec):
+        for key in ("queue", "forwarding", "scheduler", "flow_control"):
+            if part.get(key):
+                yield (*path, key), part[key]
+        for index, program in enumerate(part["programs"]):
+            yield (*path, "programs", index), program
+    for path, part in _parts_of("link", spec):
+        for key in ("loss_model", "flow_control"):
+            if part.get(key):
+                yield (*path, key), part[key]
+
+
+def _parts_of(section: str, spec: dict) -> Iterator[tuple[KeyPath, dict]]:
+    yield (section,), spec[section]
+    for index, its in enumerate(spec[section]["classes"]):
+        yield (section, "classes", index), its
+
+
+def blamed(part: dict, message: str) -> str:
+    """Return the attribute of a type that a message of the engine is about; "" if it says none.
+
+    Messages begin with the type and the attribute; the type may be one that an attribute names.
+    """
+    for name, attribute in _NAMED_ATTRIBUTE.findall(message):
+        if name == part["type"] and attribute in part["attributes"]:
+            return attribute
+        naming = (key for key, value in part["attributes"].items() if name in str(value))
+        if found := next(naming, ""):
+            return found
+    return ""
 
 
 def _read_inner(attribute: dict, text: str) -> bool | int | float | str:

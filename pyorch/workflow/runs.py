@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from pyorch import spec as specs
 from pyorch.errors import PyorchError, SpecError, did_you_mean
 from pyorch.figures.needs import read_caption, read_needs, split_need
 from pyorch.plugins import names
+from pyorch.simulate import check
 from pyorch.spec import typeids
 from pyorch.spec.scenario import check_scale
 from pyorch.workflow import resources
@@ -169,6 +170,8 @@ def read(
     scenarios: str = "scenarios",
     plots: str = "plots",
     plan: Path | str | None = None,
+    *,
+    asks: bool = False,
 ) -> Workflow:
     """Return the workflow of all scenarios and figures that are there.
 
@@ -182,6 +185,8 @@ def read(
         Folders.
     plan : path, optional
         Where the runs have been planned already.
+    asks : bool
+        Also let the engine check attributes, with the libraries of this folder: they are executed.
 
     Raises
     ------
@@ -190,7 +195,7 @@ def read(
     """
     check_scale(scale)
     typeids.load()  # without the modules no scenario can be read
-    files, points, broken = ({}, read_plan(plan), {}) if plan else _planned(scale, scenarios)
+    files, points, broken = ({}, read_plan(plan), {}) if plan else _planned(scale, scenarios, asks)
     figures, captions = {}, {}
     for path in sorted(Path(plots).glob("[!_]*.py")):
         try:
@@ -206,22 +211,25 @@ def of_plan(plan: Path | str) -> Workflow:
     return _workflow(points[0].scale, {}, points, {}, {}, {})
 
 
-def _planned(scale: str, scenarios: str) -> tuple[dict, list[specs.Run], dict[Path, str]]:
+def _planned(
+    scale: str, scenarios: str, asks: bool
+) -> tuple[dict, list[specs.Run], dict[Path, str]]:
     """Return the file of each scenario, all points, and the message of each broken file."""
     files: dict[str, Path] = {}
     points: list[specs.Run] = []
     broken: dict[Path, str] = {}
-    for path in specs.scenario_files(scenarios):
-        try:
-            found = specs.plan(specs.read_scenario(path), scale)
-            name = found[0].scenario
-            if name in files:
-                raise SpecError(f"{path}: name: '{name}' is the name of {files[name]} too.")
-        except PyorchError as error:
-            broken[path] = str(error)
-            continue
-        files[name] = path
-        points += found
+    with check.refusals() if asks else nullcontext() as refusals:
+        for path in specs.scenario_files(scenarios):
+            try:
+                found = specs.plan(specs.read_scenario(path), scale, refusals=refusals)
+                name = found[0].scenario
+                if name in files:
+                    raise SpecError(f"{path}: name: '{name}' is the name of {files[name]} too.")
+            except PyorchError as error:
+                broken[path] = str(error)
+                continue
+            files[name] = path
+            points += found
     return files, points, broken
 
 

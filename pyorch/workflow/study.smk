@@ -31,7 +31,7 @@ try:
                 logger.info("Removed the lock of a Snakemake that was killed; what it began is redone.")
             if alone:
                 modules.bring_up_to_date()
-            found = runs.read(scale)
+            found = runs.read(scale, asks=True)
             found.write_plan(PLAN)
     else:
         found = runs.read(scale)

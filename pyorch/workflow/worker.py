@@ -16,13 +16,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pyorch import forks, jobs, origin, plugins, sockets
 from pyorch.runs.finished import STEPS
 from pyorch.simulate import places
-from pyorch.simulate.process import End, how, last_line
+from pyorch.simulate.process import End, ended, how
 from pyorch.workflow import events
 from pyorch.workflow.client import AGAIN, WORKER
 from pyorch.writing import make_folder
@@ -66,7 +66,7 @@ def _supervise(listener: socket.socket) -> None:
     with listener:  # closed, it tells who asks to make its run itself
         while n_failures < MOST_FAILURES:
             select.select([listener], [], [])
-            status = _start("pyorch.workflow.worker", listener, events.listening).wait()
+            status = _start("pyorch.workflow.worker", listener, listening=events.listening).wait()
             if _stopping:
                 return
             still_asked, _, _ = select.select([listener], [], [], 0)
@@ -84,12 +84,15 @@ _stopping: list[bool] = []
 
 
 def _start(
-    module: str, listener: socket.socket, listening: list[int] | tuple[()] = ()
+    module: str,
+    listener: socket.socket,
+    environment: Mapping[str, str] = os.environ,
+    listening: list[int] | tuple[()] = (),
 ) -> subprocess.Popen:
     """Start a server in a session of its own: Ctrl-C comes to it through those who wait."""
     # A process that forks should have one thread; what it does has no use for more.
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    environment = os.environ | single | {jobs.PARENT: str(os.getpid())}
+    environment = environment | single | {jobs.PARENT: str(os.getpid())}
     if listening:
         environment[events.EVENTS] = str(*listening)
     _started.append(
@@ -138,7 +141,7 @@ class Engines:
             )
         self._path = self._folder / f"engine-{os.getpid()}-{len(_started)}"
         with sockets.listen(self._path) as listener:
-            _start("pyorch.simulate.server", listener)
+            _start("pyorch.simulate.server", listener, places.environment())
             self._libraries = found
 
     def simulate(self, script: Path, out: Path, log: Path | None, threads: int = 1) -> End:
@@ -157,7 +160,7 @@ class Engines:
             status = sockets.ask(self._path, request)
         except ConnectionError as error:
             raise EngineLost(str(error)) from None
-        return End(status, time.monotonic() - started, last_line(log))
+        return ended(status, started, out, log)
 
 
 def main() -> None:

@@ -51,6 +51,10 @@ def attribute(kind, text, default="1"):
         (attribute("EnumValue<A>", "B|C", "B"), "| `X` | `B` | B, C | a \\| b |"),
         (attribute("StringValue", "std::string", ""), "| `X` | | | a \\| b |"),
         (attribute("TimeValue", "Time +0ns:+9e18ns", "+4ms"), "| `X` | `4ms` | a time | a \\| b |"),
+        (
+            attribute("TimeValue", "Time +1ns:+9e18ns", "+4ms"),
+            "| `X` | `4ms` | a time from 1ns | a \\| b |",
+        ),
     ],
     ids=lambda value: value["type"] if isinstance(value, dict) else "",
 )  # fmt: skip

@@ -169,11 +169,11 @@ CASES = {
     ),
     "thresholds crossed": (
         set_to(queue=("ns3::RedEcn", {"KminBytes": 2, "KmaxBytes": 1})),
-        "ns3::RedEcn: KminBytes is 2, more than KmaxBytes 1",
+        "ns3::RedEcn: KminBytes is 2, more than KmaxBytes, 1",
     ),
     "resume above pause": (
         set_to(pfc={"XoffBytes": 10, "XonOffsetBytes": 11}),
-        "ns3::Pfc: XonOffsetBytes is 11, more than XoffBytes 10",
+        "ns3::Pfc: XonOffsetBytes is 11, more than XoffBytes, 10",
     ),
     "headroom larger than the buffer": (
         set_to(buffer_bytes=100_000),

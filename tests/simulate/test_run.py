@@ -199,6 +199,9 @@ class FakeFacade:
             raise result
         return result
 
+    def ThrownAt(self):  # noqa: N802
+        return ""
+
     def DeadlockCycle(self):
         return self.cycle  # noqa: N802, E704
 

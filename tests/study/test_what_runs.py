@@ -12,6 +12,7 @@ import pytest
 import typer
 import yaml
 
+from pyorch.built import ENGINE, INSTALLED
 from pyorch.cli.app import app
 from pyorch.cli.init import init
 
@@ -135,6 +136,28 @@ def test_a_build_executes_cmake_of_the_modules(study, tmp_path):
         assert run(folder, "pyorch", name, *COMMANDS[name]) == set()
     for command in (["pyorch", "run", ONE], [sys.executable, "-P", "-m", "pyorch.simulate.build"]):
         assert run(folder, *command, status=1) == {"ns3-modules"}
+
+
+def test_what_looks_at_a_study_loads_no_library_that_came_with_it(study, tmp_path):
+    folder = shutil.copytree(study, tmp_path / "sent")
+    (folder / "ns3-modules" / "canary").mkdir()
+    (folder / "ns3-modules" / "canary" / "CMakeLists.txt").touch()
+    (folder / "build" / "lib").mkdir(parents=True)
+    shutil.copy(INSTALLED / "typeids.json", folder / "build")
+    source = tmp_path / "canary.cc"
+    source.write_text(
+        "#include <cstdlib>\n#include <fstream>\n__attribute__((constructor)) static void Say() {"
+        ' std::ofstream(std::getenv("CANARY"), std::ios::app) << "library\\n"; }\n'
+    )
+    planted = folder / "build" / "lib" / ENGINE
+    subprocess.run(["c++", "-shared", "-fPIC", source, "-o", planted], check=True)
+    for library in INSTALLED.glob("lib/*.so"):
+        if library.name != planted.name:
+            shutil.copy(planted, planted.with_name(library.name))
+    load = f"import ctypes; ctypes.CDLL({str(planted)!r})"
+    assert run(folder, sys.executable, "-P", "-c", load) == {"library"}
+    for name in ("spec", "topology", "export"):
+        assert run(folder, "pyorch", name, *COMMANDS[name]) == set()
 
 
 def test_a_plot_executes_itself(study):

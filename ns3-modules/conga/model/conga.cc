@@ -5,7 +5,6 @@
 #include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
-#include "ns3/positive-time.h"
 #include "ns3/spray-cursors.h"
 #include "ns3/uinteger.h"
 
@@ -48,21 +47,21 @@ Conga::GetTypeId()
             .SetGroupName("Conga")
             .AddConstructor<Conga>()
             .AddAttribute("Gap",
-                          "Silence after which a flow may take another uplink, > 0",
+                          "Silence after which a flow may take another uplink",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&Conga::m_gap),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("Entries",
                           "Flowlets in the table of each leaf [1]",
                           UintegerValue(65536),
                           MakeUintegerAccessor(&Conga::m_entries),
                           MakeUintegerChecker<uint32_t>(1, 1U << 24))
             .AddAttribute("Period",
-                          "From one decay of the rate estimators to the next, > 0; their time "
+                          "From one decay of the rate estimators to the next; their time "
                           "constant is Period / Alpha",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Conga::m_period),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("Alpha",
                           "Share of the register of a rate estimator that a decay takes [1]",
                           DoubleValue(0.125),
@@ -74,10 +73,10 @@ Conga::GetTypeId()
                           MakeUintegerAccessor(&Conga::m_quantumBits),
                           MakeUintegerChecker<uint32_t>(1, MOST_QUANTUM_BITS))
             .AddAttribute("Aging",
-                          "After this time without news a path counts as uncongested, > 0",
+                          "After this time without news a path counts as uncongested",
                           TimeValue(MilliSeconds(10)),
                           MakeTimeAccessor(&Conga::m_aging),
-                          MakeTimeChecker(Time(0)));
+                          MakeTimeChecker(NanoSeconds(1)));
     return tid;
 }
 
@@ -85,9 +84,9 @@ void
 Conga::Attach(ProgramDoor& door)
 {
     NS_LOG_FUNCTION(this);
-    m_gapPs = PositivePs(m_gap, "ns3::Conga: Gap");
-    m_agingPs = PositivePs(m_aging, "ns3::Conga: Aging");
-    m_clock = {.periodPs = PositivePs(m_period, "ns3::Conga: Period"), .alpha = m_alpha};
+    m_gapPs = static_cast<uint64_t>(m_gap.GetPicoSeconds());
+    m_agingPs = static_cast<uint64_t>(m_aging.GetPicoSeconds());
+    m_clock = {.periodPs = static_cast<uint64_t>(m_period.GetPicoSeconds()), .alpha = m_alpha};
     m_door = &door;
     m_network = LeafSpine(door, "ns3::Conga");
     NS_ABORT_MSG_IF(m_network.MostUplinks() > MOST_UPLINKS,

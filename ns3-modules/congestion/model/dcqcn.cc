@@ -5,7 +5,6 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
-#include "ns3/positive-time.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -80,8 +79,8 @@ void
 Dcqcn::Attach(HostPort& host)
 {
     CongestionControl::Attach(host);
-    m_alphaPs = PositivePs(m_alphaInterval, "ns3::Dcqcn: AlphaInterval");
-    m_timerPs = PositivePs(m_timer, "ns3::Dcqcn: Timer");
+    m_alphaPs = static_cast<uint64_t>(m_alphaInterval.GetPicoSeconds());
+    m_timerPs = static_cast<uint64_t>(m_timer.GetPicoSeconds());
 }
 
 void

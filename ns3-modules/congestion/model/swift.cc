@@ -89,13 +89,18 @@ Swift::AddWindows(TypeId tid)
 }
 
 void
+Swift::Check() const
+{
+    NS_ABORT_MSG_IF(m_scalingFew >= m_scalingMany,
+                    Name("ScalingFewPackets") << " is " << m_scalingFew
+                                              << "; it must be below ScalingManyPackets, "
+                                              << m_scalingMany);
+}
+
+void
 Swift::Attach(HostPort& host)
 {
     CongestionControl::Attach(host);
-    NS_ABORT_MSG_IF(m_scalingFew >= m_scalingMany,
-                    "ns3::Swift: ScalingFewPackets is "
-                        << m_scalingFew << "; it must be below ScalingManyPackets, "
-                        << m_scalingMany);
     const auto rangePs = static_cast<double>(m_scalingRange.GetPicoSeconds());
     m_scalingAlphaPs = rangePs / (1 / std::sqrt(m_scalingFew) - 1 / std::sqrt(m_scalingMany));
     m_scalingBetaPs = -m_scalingAlphaPs / std::sqrt(m_scalingMany);

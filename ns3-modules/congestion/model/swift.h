@@ -26,6 +26,7 @@ class Swift final : public fabric::CongestionControl
   public:
     static TypeId GetTypeId();
 
+    void Check() const override;
     void Attach(fabric::HostPort& host) override;
     void Open(uint32_t slot, const Path& path) override;
     void OnAck(uint32_t slot, const Ack& ack) override;

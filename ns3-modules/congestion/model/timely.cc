@@ -88,13 +88,10 @@ Timely::AddRates(TypeId tid)
 }
 
 void
-Timely::Attach(HostPort& host)
+Timely::Check() const
 {
-    CongestionControl::Attach(host);
     NS_ABORT_MSG_IF(m_lowRtt > m_highRtt,
-                    "ns3::Timely: LowRtt is " << m_lowRtt << ", more than HighRtt " << m_highRtt);
-    NS_ABORT_MSG_IF(!m_leastRtt.IsStrictlyPositive(),
-                    "ns3::Timely: LeastRtt is " << m_leastRtt << "; it must be above 0");
+                    Name("LowRtt") << " is " << m_lowRtt << ", more than HighRtt, " << m_highRtt);
 }
 
 void

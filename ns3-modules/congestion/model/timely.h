@@ -25,7 +25,7 @@ class Timely final : public fabric::CongestionControl
   public:
     static TypeId GetTypeId();
 
-    void Attach(fabric::HostPort& host) override;
+    void Check() const override;
     void Open(uint32_t slot, const Path& path) override;
     void OnAck(uint32_t slot, const Ack& ack) override;
     uint64_t RateBps(uint32_t slot) const override;

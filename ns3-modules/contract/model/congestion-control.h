@@ -4,8 +4,7 @@
 #define FABRIC_CONGESTION_CONTROL_H
 
 #include "host-port.h"
-
-#include "ns3/object.h"
+#include "plugin.h"
 
 #include <cstdint>
 #include <limits>
@@ -24,7 +23,7 @@ namespace fabric
  * The transport asks WindowBytes and RateBps before each packet and reports everything that
  * happens. Sizes are payload, the rate is that on the wire.
  */
-class CongestionControl : public Object
+class CongestionControl : public Plugin
 {
   public:
     /// What the path of a flow is like when nobody else is there.

@@ -7,6 +7,7 @@
 #include "forwarding-policy.h"
 #include "link-flow-control.h"
 #include "path-selector.h"
+#include "plugin.h"
 #include "queue-discipline.h"
 #include "switch-program.h"
 #include "wire-loss.h"
@@ -21,6 +22,7 @@ NS_OBJECT_ENSURE_REGISTERED(EgressScheduler);
 NS_OBJECT_ENSURE_REGISTERED(ForwardingPolicy);
 NS_OBJECT_ENSURE_REGISTERED(LinkFlowControl);
 NS_OBJECT_ENSURE_REGISTERED(PathSelector);
+NS_OBJECT_ENSURE_REGISTERED(Plugin);
 NS_OBJECT_ENSURE_REGISTERED(QueueDiscipline);
 NS_OBJECT_ENSURE_REGISTERED(SwitchProgram);
 NS_OBJECT_ENSURE_REGISTERED(WireLoss);
@@ -32,10 +34,31 @@ namespace
 TypeId
 ContractId(const char* name)
 {
-    return TypeId(name).SetParent<Object>().SetGroupName("Fabric");
+    return TypeId(name).SetParent<Plugin>().SetGroupName("Fabric");
 }
 
 } // namespace
+
+// ---- Plugin
+
+TypeId
+Plugin::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::fabric::Plugin").SetParent<Object>().SetGroupName("Fabric");
+    return tid;
+}
+
+void
+Plugin::Check() const
+{
+}
+
+std::string
+Plugin::Name(const std::string& attribute) const
+{
+    return GetInstanceTypeId().GetName() + ": " + attribute;
+}
 
 // ---- ForwardingPolicy
 

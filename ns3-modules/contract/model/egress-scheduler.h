@@ -3,9 +3,8 @@
 #ifndef FABRIC_EGRESS_SCHEDULER_H
 #define FABRIC_EGRESS_SCHEDULER_H
 
+#include "plugin.h"
 #include "switch-view.h"
-
-#include "ns3/object.h"
 
 namespace ns3
 {
@@ -19,7 +18,7 @@ namespace fabric
  * One object serves all ports of the switches of a class; state per port lies in arrays of its
  * own. Frames of link control go before everything and are not asked about.
  */
-class EgressScheduler : public Object
+class EgressScheduler : public Plugin
 {
   public:
     /// The class to serve now, or the time at which to ask again.

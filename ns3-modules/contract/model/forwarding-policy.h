@@ -3,9 +3,8 @@
 #ifndef FABRIC_FORWARDING_POLICY_H
 #define FABRIC_FORWARDING_POLICY_H
 
+#include "plugin.h"
 #include "switch-view.h"
-
-#include "ns3/object.h"
 
 namespace ns3
 {
@@ -28,7 +27,7 @@ struct ForwardingChoice
  * One object serves all switches of a class; state per switch or group lies in arrays of its own.
  * It is asked only where a group has at least two members, unless it has routes of its own.
  */
-class ForwardingPolicy : public Object
+class ForwardingPolicy : public Plugin
 {
   public:
     /// What a choice depends on, beside the routes.

@@ -4,9 +4,8 @@
 #define FABRIC_LINK_FLOW_CONTROL_H
 
 #include "link-door.h"
+#include "plugin.h"
 #include "wire-format.h"
-
-#include "ns3/object.h"
 
 namespace ns3
 {
@@ -20,7 +19,7 @@ namespace fabric
  * One object serves all links of a class; state per port lies in arrays of its own. It holds back
  * an egress with LinkDoor::SetPaused and talks to the other end with LinkDoor::Send.
  */
-class LinkFlowControl : public Object
+class LinkFlowControl : public Plugin
 {
   public:
     /// What it holds of one ingress port and class; what it does not know is zero.

@@ -4,8 +4,7 @@
 #define FABRIC_PATH_SELECTOR_H
 
 #include "host-port.h"
-
-#include "ns3/object.h"
+#include "plugin.h"
 
 #include <cstdint>
 #include <optional>
@@ -40,7 +39,7 @@ struct PathReport
  *
  * One object per transport endpoint; `slot` names one of its flows and is used again after Close.
  */
-class PathSelector : public Object
+class PathSelector : public Plugin
 {
   public:
     static TypeId GetTypeId();

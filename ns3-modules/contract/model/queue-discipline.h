@@ -3,9 +3,8 @@
 #ifndef FABRIC_QUEUE_DISCIPLINE_H
 #define FABRIC_QUEUE_DISCIPLINE_H
 
+#include "plugin.h"
 #include "switch-view.h"
-
-#include "ns3/object.h"
 
 #include <limits>
 
@@ -26,7 +25,7 @@ namespace fabric
  * bounced: for other frames these verdicts mean DROP. In a lossless class DROP means ADMIT: such a
  * class is bounded where it comes in, not where it goes out.
  */
-class QueueDiscipline : public Object
+class QueueDiscipline : public Plugin
 {
   public:
     /// What to do with an arriving frame.

@@ -3,9 +3,8 @@
 #ifndef FABRIC_SWITCH_PROGRAM_H
 #define FABRIC_SWITCH_PROGRAM_H
 
+#include "plugin.h"
 #include "program-door.h"
-
-#include "ns3/object.h"
 
 namespace ns3
 {
@@ -20,7 +19,7 @@ namespace fabric
  * serves all switches of a class; state per switch or port lies in arrays of its own. Several
  * programs are called in the order in which the scenario lists them; who takes a frame ends that.
  */
-class SwitchProgram : public Object
+class SwitchProgram : public Plugin
 {
   public:
     /// Which calls it wants: a hook that nobody wants costs one branch.

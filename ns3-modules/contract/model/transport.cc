@@ -13,7 +13,7 @@ TypeId
 Transport::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::fabric::Transport").SetParent<Object>().SetGroupName("Fabric");
+        TypeId("ns3::fabric::Transport").SetParent<Plugin>().SetGroupName("Fabric");
     return tid;
 }
 

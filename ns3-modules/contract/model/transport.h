@@ -4,9 +4,8 @@
 #define FABRIC_TRANSPORT_H
 
 #include "host-port.h"
+#include "plugin.h"
 #include "wire-format.h"
-
-#include "ns3/object.h"
 
 #include <optional>
 
@@ -63,7 +62,7 @@ struct MessageProgress
  *
  * Most transports derive from MessageTransport, which does all that is not protocol.
  */
-class Transport : public Object
+class Transport : public Plugin
 {
   public:
     static TypeId GetTypeId();

@@ -117,7 +117,7 @@ TypeChoice::IsA(TypeId contract) const
 }
 
 ObjectFactory
-TypeChoice::CreateObject(const std::string& where) const
+TypeChoice::Factory(const std::string& where) const
 {
     TypeId tid;
     NS_ABORT_MSG_IF(!IsSet(), where << ": no type is chosen, or that of its default is not loaded");

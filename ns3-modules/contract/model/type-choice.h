@@ -3,9 +3,10 @@
 #ifndef FABRIC_TYPE_CHOICE_H
 #define FABRIC_TYPE_CHOICE_H
 
+#include "plugin.h"
+
 #include "ns3/abort.h"
 #include "ns3/attribute-helper.h"
-#include "ns3/object-factory.h"
 
 #include <iosfwd>
 #include <string>
@@ -49,14 +50,14 @@ class TypeChoice
     template <typename T>
     Ptr<T> Create(const std::string& where) const
     {
-        return CreateObject(where).template Create<T>();
+        return fabric::MakePlugin<T>(Factory(where));
     }
 
     /// @return whether the text names a loaded type of a contract and attributes that it has
     bool IsA(TypeId contract) const;
 
   private:
-    ObjectFactory CreateObject(const std::string& where) const; ///< Abort if it is not loaded
+    ObjectFactory Factory(const std::string& where) const; ///< Abort if it is not loaded
 
     std::string m_text;
 };

@@ -3,9 +3,8 @@
 #ifndef FABRIC_WIRE_LOSS_H
 #define FABRIC_WIRE_LOSS_H
 
+#include "plugin.h"
 #include "switch-view.h"
-
-#include "ns3/object.h"
 
 namespace ns3
 {
@@ -19,7 +18,7 @@ namespace fabric
  * One object serves all links of a class; state per direction lies in arrays of its own, addressed
  * by the port that receives. Link control is never lost (docs/limitations.md).
  */
-class WireLoss : public Object
+class WireLoss : public Plugin
 {
   public:
     /// What becomes of a frame.

@@ -3,7 +3,6 @@
 #include "con-weave.h"
 
 #include "ns3/log.h"
-#include "ns3/positive-time.h"
 #include "ns3/spray-cursors.h"
 #include "ns3/uinteger.h"
 
@@ -47,20 +46,20 @@ ConWeave::GetTypeId()
             .SetGroupName("Conweave")
             .AddConstructor<ConWeave>()
             .AddAttribute("Cutoff",
-                          "A path that has not replied after this time is left, > 0",
+                          "A path that has not replied after this time is left",
                           TimeValue(MicroSeconds(12)),
                           MakeTimeAccessor(&ConWeave::m_cutoff),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("Resume",
-                          "Packets wait this long for those of the old path, > 0",
+                          "Packets wait this long for those of the old path",
                           TimeValue(MicroSeconds(200)),
                           MakeTimeAccessor(&ConWeave::m_resume),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("PathBusy",
-                          "A path that was left is not taken again for this time, > 0",
+                          "A path that was left is not taken again for this time",
                           TimeValue(MicroSeconds(16)),
                           MakeTimeAccessor(&ConWeave::m_pathBusy),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("ControlBytes",
                           "Replies between leaves, headers included [byte]",
                           UintegerValue(66),
@@ -78,9 +77,9 @@ void
 ConWeave::Attach(ProgramDoor& door)
 {
     NS_LOG_FUNCTION(this);
-    m_cutoffPs = PositivePs(m_cutoff, "ns3::ConWeave: Cutoff");
-    m_resumePs = PositivePs(m_resume, "ns3::ConWeave: Resume");
-    m_pathBusyPs = PositivePs(m_pathBusy, "ns3::ConWeave: PathBusy");
+    m_cutoffPs = static_cast<uint64_t>(m_cutoff.GetPicoSeconds());
+    m_resumePs = static_cast<uint64_t>(m_resume.GetPicoSeconds());
+    m_pathBusyPs = static_cast<uint64_t>(m_pathBusy.GetPicoSeconds());
     m_door = &door;
     m_network = LeafSpine(door, "ns3::ConWeave");
     m_waiting.assign(door.NumNodes(), {});

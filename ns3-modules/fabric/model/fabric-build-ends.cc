@@ -54,7 +54,7 @@ Fabric::BuildEndpoints()
     m_goesOn = m_mail.size() > 1; // there are others
     for (uint32_t transport = 0; transport < transports; transport++)
     {
-        const auto sample = m_options.transports[transport].Create<Transport>();
+        const auto sample = MakePlugin<Transport>(m_options.transports[transport]);
         order.emplace_back(-int{sample->DataPriority()}, transport);
         m_wires.push_back(sample->Wire());
         m_goesOn |= sample->IsOpen();

@@ -34,7 +34,7 @@ Make(const ObjectFactory& factory, std::vector<Ptr<Object>>& owner)
     {
         return nullptr;
     }
-    const auto object = factory.Create<T>();
+    const auto object = MakePlugin<T>(factory);
     owner.push_back(object);
     return PeekPointer(object);
 }

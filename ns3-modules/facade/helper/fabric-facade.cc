@@ -169,6 +169,12 @@ Facade::Use(const std::string& role, uint32_t factory, uint32_t index)
     }
 }
 
+void
+Facade::Check(uint32_t factory) const
+{
+    TrapFatal([&] { MakePlugin<Plugin>(m_state->factories.at(factory)); });
+}
+
 uint32_t
 Facade::Transport(uint32_t factory)
 {
@@ -271,6 +277,28 @@ void
 Facade::Finish()
 {
     TrapFatal([this] { m_state->outputs = m_state->run->Finish(); });
+}
+
+const char*
+PyorchRefusal(const char* typeId, const char* const* attributes, size_t count)
+{
+    static std::string said;
+    said.clear();
+    Facade facade;
+    try
+    {
+        const uint32_t factory = facade.Factory(typeId);
+        for (size_t i = 0; i < count; i++)
+        {
+            facade.Attribute(factory, attributes[2 * i], attributes[2 * i + 1]);
+        }
+        facade.Check(factory);
+    }
+    catch (const std::exception& error)
+    {
+        said = error.what() + ("\n" + facade.ThrownAt());
+    }
+    return said.c_str();
 }
 
 // ---- for a controller -------------------------------------------------------------------------

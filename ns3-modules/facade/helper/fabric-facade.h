@@ -49,6 +49,8 @@ class Facade
      * @param index of the class, nodes.class or links.class
      */
     void Use(const std::string& role, uint32_t factory, uint32_t index = 0);
+    /// Refuse attributes of a factory that do not fit together
+    void Check(uint32_t factory) const;
     /// Add a transport. @return its index, the value of flows.transport
     uint32_t Transport(uint32_t factory);
     /// Let a factory's object make the run: ns3::PacketEngine if nothing is said
@@ -114,6 +116,10 @@ class Facade
     /// @return the end of a transport at a host, by node id, for models in C++; null: none there
     fabric::Transport* TransportAt(int64_t host, uint32_t transport) const;
 
+    /// @return the stack of the exception that was thrown last, as PyorchTraceCrashes writes it;
+    /// empty if the exception says itself what is wrong
+    std::string ThrownAt() const;
+
     int64_t NowPs() const;        ///< Simulated time [ps]
     uint64_t Events() const;      ///< Events executed
     uint64_t FlowsDone() const;   ///< Flows whose sender has every acknowledgement
@@ -140,6 +146,24 @@ class Facade
  * @return JSON list of {name, contract, help, attributes: [{name, help, default, type, range}]}
  */
 std::string DescribeTypeIds();
+
+// ---- in C, for who has no compiler at hand
+
+extern "C"
+{
+/// Let a signal that ends this process leave its stack in a file: lines of "library offset", hex.
+void PyorchTraceCrashes(const char* path);
+
+/**
+ * Ask what the engine refuses of a type with attributes.
+ * @param typeId its library is loaded
+ * @param attributes names and values in turn
+ * @param count how many attributes
+ * @return a line, empty if it refuses nothing; behind it, if nobody has thrown an exception to say
+ *         what is wrong, the stack as above; valid until the next call
+ */
+const char* PyorchRefusal(const char* typeId, const char* const* attributes, size_t count);
+}
 
 } // namespace fabric
 } // namespace ns3

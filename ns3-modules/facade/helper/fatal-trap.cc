@@ -8,7 +8,6 @@
 #include <iostream>
 #include <regex>
 #include <sstream>
-#include <stdexcept>
 
 namespace ns3
 {
@@ -50,7 +49,7 @@ class ThrowingBuffer final : public std::streambuf
   private:
     int sync() override
     {
-        throw std::runtime_error(MessageOf(m_printed.str()));
+        throw FatalError(MessageOf(m_printed.str()));
     }
 
     const std::ostringstream& m_printed;

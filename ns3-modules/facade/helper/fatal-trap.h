@@ -3,7 +3,10 @@
 #ifndef FABRIC_FATAL_TRAP_H
 #define FABRIC_FATAL_TRAP_H
 
+#include "crash-trace.h"
+
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -17,7 +20,7 @@ namespace fabric
  *
  * ns-3 prints a fatal error or failed assertion to std::cerr, flushes the streams registered with
  * it and calls std::terminate. While a FatalGuard is alive one of those streams throws
- * std::runtime_error with the printed text when it is flushed, and std::cerr is held back.
+ * FatalError with the printed text when it is flushed, and std::cerr is held back.
  * After that the simulation must not go on: it may be in the middle of anything.
  */
 class FatalGuard
@@ -33,13 +36,28 @@ class FatalGuard
     State* m_state;
 };
 
-/// Call a function; a fatal error of ns-3 in it becomes a std::runtime_error with its message.
+/// Call a function; what it throws becomes a std::runtime_error, also a fatal error of ns-3.
 template <typename Function>
 auto
 TrapFatal(Function&& function)
 {
     FatalGuard guard;
-    return std::forward<Function>(function)();
+    try
+    {
+        return std::forward<Function>(function)();
+    }
+    catch (const ThrowObserver&) // never: it looks on
+    {
+        throw;
+    }
+    catch (const std::exception& error)
+    {
+        throw std::runtime_error(error.what()); // of a class that Python knows
+    }
+    catch (...)
+    {
+        throw std::runtime_error("an exception that is no std::exception");
+    }
 }
 
 } // namespace fabric

@@ -4,7 +4,6 @@
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
-#include "ns3/positive-time.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -59,10 +58,10 @@ CreditFlowControl::GetTypeId()
                           MakeUintegerAccessor(&CreditFlowControl::m_updateBlocks),
                           MakeUintegerChecker<uint32_t>(0, COUNTER_RANGE / 2 - 1))
             .AddAttribute("UpdateInterval",
-                          "Time after which anything new is said, > 0",
+                          "Time after which anything new is said",
                           TimeValue(MicroSeconds(10)),
                           MakeTimeAccessor(&CreditFlowControl::m_updateInterval),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("UpdateBytes",
                           "Size of an update [byte]; a flow control packet of InfiniBand has 6",
                           UintegerValue(6),
@@ -77,19 +76,29 @@ CreditFlowControl::GetTypeId()
     return tid;
 }
 
+/// @param mtuBlocks of the largest frame
 void
-CreditFlowControl::CheckAttributes() const
+CreditFlowControl::CheckBlocks(uint32_t mtuBlocks) const
 {
-    NS_ABORT_MSG_IF(m_mtuBlocks > m_laneBlocks,
-                    "ns3::CreditFlowControl: LaneBlocks is "
-                        << m_laneBlocks << ", but the largest frame has " << m_mtuBlocks
-                        << " blocks; write at least LaneBlocks=" << m_mtuBlocks);
-    const uint32_t most = m_laneBlocks - m_mtuBlocks + 1; // else a frame waits for the interval
+    NS_ABORT_MSG_IF(mtuBlocks > m_laneBlocks,
+                    Name("LaneBlocks") << " is " << m_laneBlocks << ", but the largest frame has "
+                                       << mtuBlocks << " blocks; write at least LaneBlocks="
+                                       << mtuBlocks);
+    const uint32_t most = m_laneBlocks - mtuBlocks + 1; // else a frame waits for the interval
     NS_ABORT_MSG_IF(m_updateBlocks > most,
-                    "ns3::CreditFlowControl: UpdateBlocks is "
-                        << m_updateBlocks << ", so a frame of " << m_mtuBlocks
+                    Name("UpdateBlocks")
+                        << " is " << m_updateBlocks << ", so a frame of " << mtuBlocks
                         << " blocks could wait for credit that is free; write at most "
                         << "UpdateBlocks=" << most);
+}
+
+void
+CreditFlowControl::Check() const
+{
+    if (m_mtuFrameBytes != 0) // else Attach learns it
+    {
+        CheckBlocks(BlocksOf(m_mtuFrameBytes));
+    }
 }
 
 /// A lane's buffer is its own: all of them must be there.
@@ -123,13 +132,13 @@ CreditFlowControl::Attach(LinkDoor& door)
         m_mtuFrameBytes = door.LargestFrameBytes();
     }
     m_mtuBlocks = BlocksOf(m_mtuFrameBytes);
-    CheckAttributes();
+    CheckBlocks(m_mtuBlocks);
     if (m_updateBlocks == 0)
     {
         m_updateBlocks =
             std::max(1U, std::min(m_laneBlocks / 8, m_laneBlocks - m_mtuBlocks + 1));
     }
-    m_updatePs = PositivePs(m_updateInterval, "ns3::CreditFlowControl: UpdateInterval");
+    m_updatePs = static_cast<uint64_t>(m_updateInterval.GetPicoSeconds());
     for (uint32_t node = 0; node < door.NumNodes(); node++)
     {
         CheckBuffer(node);

@@ -37,6 +37,7 @@ class CreditFlowControl final : public fabric::LinkFlowControl
 {
   public:
     static TypeId GetTypeId();
+    void Check() const override;
     void Attach(fabric::LinkDoor& door) override;
     uint32_t LosslessClasses() const override;
     uint32_t NumClasses() const override;
@@ -88,7 +89,7 @@ class CreditFlowControl final : public fabric::LinkFlowControl
         return m_lanes[size_t{port} * m_numLanes + lane];
     }
 
-    void CheckAttributes() const;
+    void CheckBlocks(uint32_t mtuBlocks) const;
     void CheckBuffer(uint32_t node) const;
     uint32_t LimitOf(const Lane& lane) const;
     bool MaySend(const Lane& lane) const;

@@ -84,12 +84,17 @@ Pfc::HeadroomOf(PortId ingress) const
 }
 
 void
+Pfc::Check() const
+{
+    NS_ABORT_MSG_IF(m_alpha == 0 && m_xonOffsetBytes > m_xoffBytes,
+                    Name("XonOffsetBytes") << " is " << m_xonOffsetBytes
+                                           << ", more than XoffBytes, " << m_xoffBytes);
+}
+
+void
 Pfc::Attach(LinkDoor& door)
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_IF(m_alpha == 0 && m_xonOffsetBytes > m_xoffBytes,
-                    "ns3::Pfc: XonOffsetBytes is " << m_xonOffsetBytes << ", more than XoffBytes "
-                                                   << m_xoffBytes);
     m_door = &door;
     m_isDynamic = m_alpha > 0;
     if (m_mtuFrameBytes == 0)

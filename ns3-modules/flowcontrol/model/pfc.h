@@ -40,6 +40,7 @@ class Pfc final : public fabric::LinkFlowControl
 {
   public:
     static TypeId GetTypeId();
+    void Check() const override;
     void Attach(fabric::LinkDoor& door) override;
     uint32_t LosslessClasses() const override;
     uint32_t CountedClasses() const override;

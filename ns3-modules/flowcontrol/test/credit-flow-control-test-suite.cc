@@ -200,9 +200,6 @@ ADD_CASES(g_suite)
                                       "write at most UpdateBlocks=5"));
     suite.Add(
         new CreditsThatDoNotFit({{"LaneBlocks", "20"}, {"Lanes", "3"}}, "write at least Lanes=4"));
-    suite.Add(new CreditsThatDoNotFit(
-        {{"LaneBlocks", "20"}, {"MtuFrameBytes", "999"}, {"Lanes", "4"}, {"UpdateInterval", "0ns"}},
-        "UpdateInterval is"));
 }
 
 } // namespace

@@ -30,7 +30,7 @@ CheckForwarding(const FabricOptions& options)
     {
         if (nodes.forwarding.IsTypeIdSet())
         {
-            const auto policy = nodes.forwarding.Create<ForwardingPolicy>();
+            const auto policy = MakePlugin<ForwardingPolicy>(nodes.forwarding);
             NS_ABORT_MSG_IF(policy->LooksAt() == ForwardingPolicy::Sees::QUEUES,
                             nodes.forwarding.GetTypeId().GetName()
                                 << " chooses by queues or pauses between packets, which the fluid "
@@ -38,7 +38,7 @@ CheckForwarding(const FabricOptions& options)
         }
         for (const auto& factory : nodes.programs)
         {
-            const auto program = factory.Create<SwitchProgram>();
+            const auto program = MakePlugin<SwitchProgram>(factory);
             NS_ABORT_MSG_IF(program->Hooks() & (SwitchProgram::ARRIVAL | SwitchProgram::ROUTE),
                             factory.GetTypeId().GetName()
                                 << " takes or routes packets, which the fluid engine has not; "

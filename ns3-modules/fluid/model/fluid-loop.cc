@@ -33,7 +33,7 @@ FluidLoop::FluidLoop(Fabric& fabric, const FabricTables& tables)
     NS_LOG_FUNCTION(this);
     for (const auto& factory : fabric.Options().transports)
     {
-        m_isAcknowledged.push_back(factory.Create<Transport>()->IsAcknowledged());
+        m_isAcknowledged.push_back(MakePlugin<Transport>(factory)->IsAcknowledged());
     }
     for (const auto& row : tables.flows)
     {

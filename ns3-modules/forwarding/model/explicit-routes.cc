@@ -29,6 +29,14 @@ ExplicitRoutes::GetTypeId()
 }
 
 void
+ExplicitRoutes::Check() const
+{
+    const auto others = m_othersType.Create<ForwardingPolicy>(Name("Others"));
+    NS_ABORT_MSG_IF(others->HasOwnRoutes(),
+                    Name("Others") << " cannot be ns3::ExplicitRoutes itself");
+}
+
+void
 ExplicitRoutes::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
@@ -41,9 +49,7 @@ ExplicitRoutes::Others() const
 {
     if (!m_others)
     {
-        m_others = m_othersType.Create<ForwardingPolicy>("ns3::ExplicitRoutes: Others");
-        NS_ABORT_MSG_IF(m_others->HasOwnRoutes(),
-                        "ns3::ExplicitRoutes: Others cannot be ns3::ExplicitRoutes itself");
+        m_others = m_othersType.Create<ForwardingPolicy>(Name("Others"));
     }
     return *m_others;
 }

@@ -24,6 +24,7 @@ class ExplicitRoutes final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
+    void Check() const override;
     void Attach(fabric::SwitchView& view) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;

@@ -3,7 +3,6 @@
 #include "flowlet.h"
 
 #include "ns3/log.h"
-#include "ns3/positive-time.h"
 #include "ns3/spray-cursors.h"
 #include "ns3/uinteger.h"
 
@@ -26,10 +25,10 @@ Flowlet::GetTypeId()
             .SetGroupName("Forwarding")
             .AddConstructor<Flowlet>()
             .AddAttribute("Gap",
-                          "Silence after which a flow may take another path, > 0",
+                          "Silence after which a flow may take another path",
                           TimeValue(MicroSeconds(100)),
                           MakeTimeAccessor(&Flowlet::m_gap),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("Entries",
                           "Entries in the table of each switch [1]",
                           UintegerValue(8192),
@@ -42,7 +41,7 @@ void
 Flowlet::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
-    m_gapPs = PositivePs(m_gap, "ns3::Flowlet: Gap");
+    m_gapPs = static_cast<uint64_t>(m_gap.GetPicoSeconds());
     m_view = &view;
     m_table.Attach(view, m_entries);
     m_draws = SprayCursors(view);

@@ -189,17 +189,6 @@ TEST_CASE(g_suite, "sprayed packets of one flow are flowlets of their own")
     NS_TEST_EXPECT_MSG_EQ(std::count(packets.begin(), packets.end(), 0), 0, "all are used");
 }
 
-/// A gap that is none is refused in one line.
-TEST_CASE(g_suite, "a gap of nothing")
-{
-    TestNetwork network;
-    Spines(network, 2);
-    SinglePackets(network, 1);
-    network.Use("forwarding", "ns3::Flowlet", {{"Gap", "0ns"}});
-    const std::string said = network.Complaint();
-    NS_TEST_EXPECT_MSG_NE(said.find("ns3::Flowlet: Gap is"), std::string::npos, said);
-}
-
 ADD_CASES(g_suite)
 {
     for (const int64_t seed : {1, 2, 3, 4})

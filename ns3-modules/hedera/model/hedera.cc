@@ -4,7 +4,6 @@
 
 #include "ns3/double.h"
 #include "ns3/log.h"
-#include "ns3/positive-time.h"
 
 #include <algorithm>
 
@@ -25,10 +24,10 @@ Hedera::GetTypeId()
             .SetGroupName("Hedera")
             .AddConstructor<Hedera>()
             .AddAttribute("Interval",
-                          "From one placement to the next, > 0",
+                          "From one placement to the next",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&Hedera::m_interval),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("ElephantShare",
                           "Least share of its host's link that an elephant has sent in an "
                           "interval [1]",
@@ -42,7 +41,7 @@ void
 Hedera::Attach(ProgramDoor& door)
 {
     NS_LOG_FUNCTION(this);
-    m_intervalPs = PositivePs(m_interval, "ns3::Hedera: Interval");
+    m_intervalPs = static_cast<uint64_t>(m_interval.GetPicoSeconds());
     m_door = &door;
 }
 

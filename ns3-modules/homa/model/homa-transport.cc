@@ -73,10 +73,17 @@ HomaTransport::GetTypeId()
 }
 
 void
+HomaTransport::Check() const
+{
+    MessageTransport::Check();
+    HomaCutoffs(m_cutoffText, m_scheduledLevels, Name("Cutoffs"));
+}
+
+void
 HomaTransport::DoAttach()
 {
     MessageTransport::DoAttach();
-    m_resendPs = PositivePs(m_resendInterval, Name("ResendInterval"));
+    m_resendPs = static_cast<uint64_t>(m_resendInterval.GetPicoSeconds());
     m_cutoffs = HomaCutoffs(m_cutoffText, m_scheduledLevels, Name("Cutoffs"));
 }
 

@@ -66,6 +66,7 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     static constexpr uint8_t BUSY = FAMILY + 2;   ///< What was asked for is yet to be sent
 
     static TypeId GetTypeId();
+    void Check() const override;
     uint8_t DataPriority() const override;
     bool VariesUrgency() const override;
     bool UrgentFirst() const override;

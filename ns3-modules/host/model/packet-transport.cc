@@ -14,10 +14,18 @@ namespace fabric
 
 NS_LOG_COMPONENT_DEFINE("FabricPacketTransport");
 
-std::string
-PacketTransport::Name(const char* attribute) const
+void
+PacketTransport::Check() const
 {
-    return GetInstanceTypeId().GetName() + ": " + attribute;
+    m_entropyType.Create<PathSelector>(Name("Entropy"));
+    const auto control = HasControl()
+                             ? m_controlType.Create<CongestionControl>(Name("CongestionControl"))
+                             : nullptr;
+    NS_ABORT_MSG_IF(!m_ecnCapable && (NeedsMarks() || (control && control->NeedsMarks())),
+                    Name("EcnCapable")
+                        << " is false, so no packet is marked, and only marks tell "
+                        << (control ? control->GetInstanceTypeId().GetName() : "it")
+                        << " of queues; write EcnCapable: true");
 }
 
 void
@@ -25,26 +33,21 @@ PacketTransport::DoAttach()
 {
     NS_LOG_FUNCTION(this);
     m_cut = {m_mtuBytes, m_headerBytes, m_firstHeaderBytes};
-    m_rtoPs = PositivePs(m_rto, Name("Rto"));
+    m_rtoPs = static_cast<uint64_t>(m_rto.GetPicoSeconds());
     m_dataFlags = static_cast<uint16_t>((m_ecnCapable ? frame_flag::ECN_CAPABLE : 0) |
                                         (m_trimmable ? frame_flag::TRIMMABLE : 0));
     m_acceptsAll = AcceptsOutOfOrder();
     m_entropy = m_entropyType.Create<PathSelector>(Name("Entropy"));
     m_entropy->Attach(Host());
     m_reports = m_entropy->NeedsReports();
-    if (m_controlType.IsSet())
+    if (HasControl())
     {
         m_control = m_controlType.Create<CongestionControl>(Name("CongestionControl"));
         m_control->Attach(Host());
         m_notifies = m_control->NeedsNotifications();
         m_needsHops = m_control->NeedsIntHops();
-        m_cnpIntervalPs = PositivePs(m_cnpInterval, Name("CnpInterval"));
+        m_cnpIntervalPs = static_cast<uint64_t>(m_cnpInterval.GetPicoSeconds());
     }
-    NS_ABORT_MSG_IF(NeedsMarks() && !m_ecnCapable,
-                    Name("EcnCapable")
-                        << " is false, so no packet is marked, and only marks tell "
-                        << (m_control ? m_control->GetInstanceTypeId().GetName() : "it")
-                        << " of queues; write EcnCapable: true");
     m_stamps = m_reports || m_control;
     m_paces = m_control != nullptr;
 }

@@ -9,7 +9,6 @@
 
 #include "ns3/nstime.h"
 #include "ns3/path-selector.h"
-#include "ns3/positive-time.h"
 #include "ns3/transport.h"
 #include "ns3/type-choice.h"
 
@@ -43,6 +42,7 @@ class PacketTransport : public Transport
 
     static TypeId GetTypeId();
 
+    void Check() const override;
     WireProfile Wire() const override;
     uint8_t DataPriority() const override;
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
@@ -119,7 +119,7 @@ class PacketTransport : public Transport
 
     bool HasControl() const ///< There is congestion control
     {
-        return m_control != nullptr;
+        return m_controlType.IsSet();
     }
 
     /// @return a control frame of a message to its other end, with nothing in it
@@ -142,7 +142,6 @@ class PacketTransport : public Transport
 
     /// Call OnHostTimer at that time, in place of the one of the call before [ps].
     void SetHostTimer(uint64_t atPs);
-    std::string Name(const char* attribute) const; ///< "ns3::T: Attribute", for messages
 
     // ---- for MessageTransport
     void OpenFlow(Outbound& out, uint32_t message);

@@ -46,12 +46,17 @@ DeficitRoundRobin::GetTypeId()
 }
 
 void
+DeficitRoundRobin::Check() const
+{
+    m_quanta.PerClass(m_othersBytes, LEAST_QUANTUM_BYTES, Name("Quanta"));
+}
+
+void
 DeficitRoundRobin::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
     m_view = &view;
-    m_quantumBytes =
-        m_quanta.PerClass(m_othersBytes, LEAST_QUANTUM_BYTES, "ns3::DeficitRoundRobin: Quanta");
+    m_quantumBytes = m_quanta.PerClass(m_othersBytes, LEAST_QUANTUM_BYTES, Name("Quanta"));
     m_rounds.assign(view.NumPorts(), {});
 }
 

@@ -48,13 +48,32 @@ PerPriority::GetTypeId()
     return tid;
 }
 
-Ptr<QueueDiscipline>
-PerPriority::Make(const TypeChoice& choice, const std::string& where) const
+const TypeChoice&
+PerPriority::ChoiceOf(uint32_t priority) const
 {
+    const bool isOwn = priority < NUM_PRIORITIES && m_choices[priority].IsSet();
+    return isOwn ? m_choices[priority] : m_others;
+}
+
+Ptr<QueueDiscipline>
+PerPriority::Make(uint32_t priority) const
+{
+    const TypeChoice& choice = ChoiceOf(priority);
+    const bool isOwn = &choice != &m_others;
+    const auto where = Name(isOwn ? "Priority" + std::to_string(priority) : "Others");
     auto discipline = choice.Create<QueueDiscipline>(where);
     NS_ABORT_MSG_IF(DynamicCast<PerPriority>(discipline),
                     where << " cannot be ns3::PerPriority itself");
     return discipline;
+}
+
+void
+PerPriority::Check() const
+{
+    for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
+    {
+        Make(priority);
+    }
 }
 
 void
@@ -65,15 +84,11 @@ PerPriority::Attach(SwitchView& view)
     std::map<TypeId, uint32_t> ofType;
     for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
     {
-        const bool isOwn = priority < NUM_PRIORITIES && m_choices[priority].IsSet();
-        const TypeChoice& choice = isOwn ? m_choices[priority] : m_others;
+        const TypeChoice& choice = ChoiceOf(priority);
         Ptr<QueueDiscipline>& discipline = made[choice.Text()];
         if (!discipline)
         {
-            discipline =
-                Make(choice,
-                     "ns3::PerPriority: " +
-                         (isOwn ? "Priority" + std::to_string(priority) : std::string("Others")));
+            discipline = Make(priority);
             m_views.push_back(view.Another(ofType[discipline->GetInstanceTypeId()]++));
             discipline->Attach(m_views.back());
         }

@@ -28,6 +28,7 @@ class PerPriority final : public fabric::QueueDiscipline
 {
   public:
     static TypeId GetTypeId();
+    void Check() const override;
     void Attach(fabric::SwitchView& view) override;
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
@@ -53,7 +54,8 @@ class PerPriority final : public fabric::QueueDiscipline
         return m_choices[PRIORITY];
     }
 
-    Ptr<fabric::QueueDiscipline> Make(const TypeChoice& choice, const std::string& where) const;
+    const TypeChoice& ChoiceOf(uint32_t priority) const;
+    Ptr<fabric::QueueDiscipline> Make(uint32_t priority) const;
 
     TypeChoice m_others; ///< Of the priorities that have none of their own
     std::array<TypeChoice, fabric::NUM_PRIORITIES> m_choices;

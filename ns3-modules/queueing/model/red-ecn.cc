@@ -42,12 +42,17 @@ RedEcn::GetTypeId()
 }
 
 void
+RedEcn::Check() const
+{
+    NS_ABORT_MSG_IF(m_kminBytes > m_kmaxBytes,
+                    Name("KminBytes") << " is " << m_kminBytes << ", more than KmaxBytes, "
+                                      << m_kmaxBytes);
+}
+
+void
 RedEcn::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_IF(m_kminBytes > m_kmaxBytes,
-                    "ns3::RedEcn: KminBytes is " << m_kminBytes << ", more than KmaxBytes "
-                                                 << m_kmaxBytes);
     DropTail::Attach(view);
     m_draws.clear();
     for (PortId port = 0; port < view.NumPorts(); port++)

@@ -26,6 +26,7 @@ class RedEcn : public DropTail
 {
   public:
     static TypeId GetTypeId();
+    void Check() const override;
     void Attach(fabric::SwitchView& view) override;
     QuietBytes Quiet(uint8_t priority) const override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;

@@ -41,20 +41,27 @@ TokenBucketShaper::GetTypeId()
 }
 
 void
+TokenBucketShaper::Check() const
+{
+    const auto rates = m_rates.PerClass(0, 1, Name("RatesBps"));
+    m_bursts.PerClass(1, 1, Name("BurstsBytes"));
+    for (const auto& [queueClass, bytes] : m_bursts.Entries())
+    {
+        NS_ABORT_MSG_IF(rates[queueClass] == 0,
+                        Name("BurstsBytes") << " names class " << queueClass
+                                            << ", to which RatesBps gives no rate");
+    }
+}
+
+void
 TokenBucketShaper::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
     m_view = &view;
-    m_rateBps = m_rates.PerClass(0, 1, "ns3::TokenBucketShaper: RatesBps");
+    m_rateBps = m_rates.PerClass(0, 1, Name("RatesBps"));
     m_burstBytes = m_bursts.PerClass(view.LargestFrameBytes() + view.FramingBytes(),
                                      1,
-                                     "ns3::TokenBucketShaper: BurstsBytes");
-    for (const auto& [queueClass, bytes] : m_bursts.Entries())
-    {
-        NS_ABORT_MSG_IF(m_rateBps[queueClass] == 0,
-                        "ns3::TokenBucketShaper: BurstsBytes names class "
-                            << queueClass << ", to which RatesBps gives no rate");
-    }
+                                     Name("BurstsBytes"));
     m_fullPs.assign(view.NumPorts(), {});
 }
 

@@ -55,14 +55,20 @@ TrimmingQueue::GetTypeId()
 }
 
 void
+TrimmingQueue::Check() const
+{
+    RedEcn::Check();
+    NS_ABORT_MSG_IF(LimitBytes() == 0,
+                    Name("LimitBytes")
+                        << " is 0, so nothing would ever be trimmed; write the bytes of data that "
+                           "may wait at a port, for example 33280 for 8 packets of 4160");
+}
+
+void
 TrimmingQueue::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
     RedEcn::Attach(view);
-    NS_ABORT_MSG_IF(LimitBytes() == 0,
-                    "ns3::TrimmingQueue: LimitBytes is 0, so nothing would ever be trimmed; write "
-                    "the bytes of data that may wait at a port, for example 33280 for 8 packets "
-                    "of 4160");
     m_coins.clear();
     for (PortId port = 0; port < view.NumPorts(); port++)
     {

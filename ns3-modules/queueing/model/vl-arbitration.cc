@@ -26,18 +26,16 @@ constexpr uint64_t MOST_WEIGHT = 255;
 constexpr size_t MOST_ENTRIES = 64;
 
 void
-CheckTable(const ClassValues& table, const char* name)
+CheckTable(const ClassValues& table, const std::string& name)
 {
     NS_ABORT_MSG_IF(table.Entries().size() > MOST_ENTRIES,
-                    "ns3::VlArbitration: " << name << " has " << table.Entries().size()
-                                           << " entries, at most " << MOST_ENTRIES
-                                           << " are allowed");
+                    name << " has " << table.Entries().size() << " entries, at most "
+                         << MOST_ENTRIES << " are allowed");
     for (const auto& [lane, weight] : table.Entries())
     {
         NS_ABORT_MSG_IF(weight > MOST_WEIGHT,
-                        "ns3::VlArbitration: " << name << " gives lane " << lane << " a weight of "
-                                               << weight << ", at most " << MOST_WEIGHT
-                                               << " is allowed");
+                        name << " gives lane " << lane << " a weight of " << weight
+                             << ", at most " << MOST_WEIGHT << " is allowed");
     }
 }
 
@@ -72,11 +70,16 @@ VlArbitration::GetTypeId()
 }
 
 void
+VlArbitration::Check() const
+{
+    CheckTable(m_highTable, Name("HighTable"));
+    CheckTable(m_lowTable, Name("LowTable"));
+}
+
+void
 VlArbitration::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
-    CheckTable(m_highTable, "HighTable");
-    CheckTable(m_lowTable, "LowTable");
     m_arbiters.assign(view.NumPorts(), {});
 }
 

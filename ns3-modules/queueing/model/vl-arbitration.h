@@ -30,6 +30,7 @@ class VlArbitration final : public fabric::EgressScheduler
 {
   public:
     static TypeId GetTypeId();
+    void Check() const override;
     void Attach(fabric::SwitchView& view) override;
     Choice Next(fabric::PortId port, uint32_t ready) override;
     void Sent(fabric::PortId port, uint32_t queueClass, uint64_t wireBytes) override;

@@ -32,10 +32,16 @@ WeightedRoundRobin::GetTypeId()
 }
 
 void
+WeightedRoundRobin::Check() const
+{
+    m_weights.PerClass(1, 1, Name("Weights"));
+}
+
+void
 WeightedRoundRobin::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);
-    m_weightOf = m_weights.PerClass(1, 1, "ns3::WeightedRoundRobin: Weights");
+    m_weightOf = m_weights.PerClass(1, 1, Name("Weights"));
     m_turns.assign(view.NumPorts(), {});
 }
 

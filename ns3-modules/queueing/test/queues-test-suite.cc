@@ -193,7 +193,7 @@ TEST_CASE(g_suite, "queues that cannot be")
         return text.find(part) != std::string::npos;
     };
     const auto kmin = complaint("ns3::RedEcn", {{"KminBytes", "2"}, {"KmaxBytes", "1"}});
-    NS_TEST_EXPECT_MSG_EQ(contains(kmin, "KminBytes is 2, more than KmaxBytes 1"), true, kmin);
+    NS_TEST_EXPECT_MSG_EQ(contains(kmin, "KminBytes is 2, more than KmaxBytes, 1"), true, kmin);
     const auto alpha = complaint("ns3::DropTail", {{"Alpha", "1"}});
     NS_TEST_EXPECT_MSG_EQ(contains(alpha, "switch 100 has none"), true, alpha);
     const auto itself = complaint("ns3::PerPriority", {{"Others", "ns3::PerPriority"}});

@@ -4,7 +4,6 @@
 
 #include "ns3/deadlines.h"
 #include "ns3/log.h"
-#include "ns3/positive-time.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -50,10 +49,10 @@ ReductionTransport::GetTypeId()
                           MakeUintegerAccessor(&This::m_window),
                           MakeUintegerChecker<uint32_t>(1, 1 << 20))
             .AddAttribute("Rto",
-                          "A chunk without a result is sent again after this time, > 0",
+                          "A chunk without a result is sent again after this time",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&This::m_rto),
-                          MakeTimeChecker(Time(0)))
+                          MakeTimeChecker(NanoSeconds(1)))
             .AddAttribute("RequestBytes",
                           "Frame by which rank 0 asks for a result, headers included [byte]",
                           UintegerValue(66),
@@ -75,7 +74,7 @@ ReductionTransport::GetTypeId()
 void
 ReductionTransport::DoAttach()
 {
-    m_rtoPs = PositivePs(m_rto, "ns3::ReductionTransport: Rto");
+    m_rtoPs = static_cast<uint64_t>(m_rto.GetPicoSeconds());
     m_cut = {.mtuBytes = m_mtuBytes, .headerBytes = m_headerBytes};
 }
 

@@ -75,8 +75,8 @@ void
 RoceTransport::DoAttach()
 {
     MessageTransport::DoAttach();
-    m_rtoLowPs = PositivePs(m_rtoLow, Name("RtoLow"));
-    m_nakIntervalPs = PositivePs(m_nakInterval, Name("NakInterval"));
+    m_rtoLowPs = static_cast<uint64_t>(m_rtoLow.GetPicoSeconds());
+    m_nakIntervalPs = static_cast<uint64_t>(m_nakInterval.GetPicoSeconds());
 }
 
 bool

@@ -64,9 +64,9 @@ SprayTransport::MayRepeat(uint32_t message) const
 }
 
 void
-SprayTransport::DoAttach()
+SprayTransport::Check() const
 {
-    MessageTransport::DoAttach();
+    MessageTransport::Check();
     NS_ABORT_MSG_IF(m_windowBdp == 0 && !HasControl(),
                     Name("WindowBdp") << " is 0, so that congestion control decides, and there is "
                                          "none; set CongestionControl, or WindowBdp above 0");

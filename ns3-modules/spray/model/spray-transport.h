@@ -36,13 +36,13 @@ class SprayTransport final : public fabric::MessageTransport<SprayOutbound, fabr
 {
   public:
     static TypeId GetTypeId();
+    void Check() const override;
 
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
     bool MayShorten() const override;
     bool MayRepeat(uint32_t message) const override;
 
   private:
-    void DoAttach() override;
     bool SpreadsOverPorts() const override;
     void Begin(SprayOutbound& out) override;
     bool MaySend(const SprayOutbound& out) const override;

@@ -47,9 +47,9 @@ UecTransport::MayShorten() const
 }
 
 void
-UecTransport::DoAttach()
+UecTransport::Check() const
 {
-    UecDestination::DoAttach();
+    UecDestination::Check();
     NS_ABORT_MSG_IF(!GivesCredit() && !HasControl(),
                     Name("CongestionControl")
                         << " is empty and ReceiverCredit is false, so that nobody limits what is "

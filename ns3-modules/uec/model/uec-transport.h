@@ -28,10 +28,10 @@ class UecTransport final : public UecDestination
 {
   public:
     static TypeId GetTypeId();
+    void Check() const override;
     bool MayShorten() const override;
 
   private:
-    void DoAttach() override;
     uint64_t RtoPs(const fabric::Outbound& out) const override;
 
     void Begin(UecOutbound& out) override;

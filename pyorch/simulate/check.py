@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes types with attributes, leaves what the engine refuses of them, before any run.
+
+The engine is the one who knows the grammar of its attributes and how they go together. It is asked
+in a process of its own, ``python -m pyorch.simulate.check``: questions come by standard input,
+answers go to standard output, each a line of JSON. What it has answered once is kept by the content
+of the libraries.
+"""
+
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from pyorch import origin
+from pyorch.built import INSTALLED
+from pyorch.errors import BuildError, PyorchError
+from pyorch.simulate import build_cache, loader, places, provenance, stack
+from pyorch.simulate.fabric import as_text
+from pyorch.simulate.process import how
+from pyorch.writing import make_folder, write_text
+
+#: Builds whose answers are kept; the ones that were used last.
+KEPT = 100
+#: Given types with attributes, returns for each what the engine says against it; "" if nothing.
+Refusals = Callable[[list[dict]], list[str]]
+
+
+@contextmanager
+def refusals(installed_only: bool = False) -> Iterator[Refusals]:
+    """Give a function that asks the engine, in one process, as long as this lasts.
+
+    Parameters
+    ----------
+    installed_only : bool
+        Load no library of the study in this folder: nothing is asked of its own types.
+    """
+    engine = _Engine(installed_only)
+    try:
+        yield engine.refusals
+    finally:
+        engine.end()
+
+
+class _Engine:
+    """A process that is started by the first question to which no answer is kept."""
+
+    def __init__(self, installed_only: bool):
+        self._installed_only = installed_only
+        self._process: subprocess.Popen | None = None
+        self._folder = tempfile.TemporaryDirectory()
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        """Digests of the libraries that may be loaded, by name."""
+        folder = INSTALLED / "lib" if self._installed_only else places.LIBRARIES
+        paths = (path for path in folder.glob("lib*.so") if not path.name.endswith("-test.so"))
+        return {path.name: origin.digest_of(path) for path in paths}
+
+    def refusals(self, parts: list[dict]) -> list[str]:
+        name = origin.together([self._digests, provenance.package_versions()])
+        answers = _kept(name)
+        before = len(answers)
+        found = [self._refusal(part, answers) for part in parts]
+        if len(answers) > before:
+            _keep(name, answers)
+        return found
+
+    def _refusal(self, part: dict, answers: dict[str, str]) -> str:
+        index = loader.library_index()
+        named = loader.with_named([(part["type"], as_text(part["attributes"]))])
+        if {index[name] for name in named if name in index} - self._digests.keys():
+            return ""  # a type of the study, and only installed ones may be asked
+        question = json.dumps(part, sort_keys=True)
+        if question not in answers:
+            answers[question] = self._ask(question)
+        return answers[question]
+
+    def _ask(self, question: str) -> str:
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "pyorch.simulate.check", self._folder.name],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                env=places.environment(),
+                cwd="/" if self._installed_only else None,  # there is no study
+            )  # fmt: skip
+        try:
+            self._process.stdin.write(f"{question}\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        answer = self._process.stdout.readline()
+        if not answer:
+            return self._crashed(question)
+        said = json.loads(answer)
+        if "error" in said:
+            raise BuildError(said["error"])
+        return said["refusal"]
+
+    def _crashed(self, question: str) -> str:
+        status = self._process.wait()
+        self.end()
+        where = stack.culprit(stack.take(Path(self._folder.name)))
+        raise BuildError(
+            f"{json.loads(question)['type']}: the process that made one to check its attributes"
+            f" {how(status)}{where}."
+        )
+
+    def end(self) -> None:
+        if self._process is not None:
+            with self._process as process:
+                process.stdin.close()
+            self._process = None
+
+
+def _home() -> Path | None:
+    return build_cache.folder("checks")
+
+
+def _kept(name: str) -> dict[str, str]:
+    """Return the answers that are kept of a build; none if there is no such file."""
+    try:
+        path = _home() / f"{name}.json"
+        answers = json.loads(path.read_text())
+        os.utime(path)
+    except (TypeError, OSError, ValueError):
+        return {}
+    return answers
+
+
+def _keep(name: str, answers: dict[str, str]) -> None:
+    """Keep answers; a full disk or a read-only home is no error."""
+    home = _home()
+    if home is None:
+        return
+    try:
+        make_folder(home)
+        write_text(home / f"{name}.json", json.dumps(_kept(name) | answers))
+        old = sorted(home.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in old[KEPT:]:
+            path.unlink(missing_ok=True)
+    except (PyorchError, OSError):
+        return
+
+
+def answer(part: dict, folder: Path) -> dict[str, str]:
+    """Return what the engine says of one type with attributes, in this process.
+
+    The stack of a crash goes to the folder.
+    """
+    given = as_text(part["attributes"])
+    try:
+        stack.trace(folder)
+        loader.load_types(loader.with_named([(part["type"], given)]))
+    except PyorchError as error:
+        return {"error": str(error)}
+    texts = [text.encode() for pair in given.items() for text in pair]
+    refusal = loader.engine().PyorchRefusal
+    refusal.restype = ctypes.c_char_p
+    said = refusal(part["type"].encode(), (ctypes.c_char_p * len(texts))(*texts), len(given))
+    words, _, frames = said.decode(errors="replace").partition("\n")
+    return {"refusal": f"{words}{stack.culprit(stack.frames(frames))}"}
+
+
+def main() -> None:
+    """Answer questions until there are no more; the first argument is a folder for a crash."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a plug-in prints is no answer
+    for question in sys.stdin:
+        print(json.dumps(answer(json.loads(question), Path(sys.argv[1]))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

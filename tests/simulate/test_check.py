@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The engine says before any run which attributes it refuses, and a message has file, line, key."""
+
+import subprocess
+
+import pytest
+from yaml import safe_load
+
+from pyorch.errors import SimulationError, SpecError
+from pyorch.runs.choose import choose
+from pyorch.simulate import check
+from pyorch.simulate.fabric import Fabric
+
+pytestmark = pytest.mark.ns3
+
+SCENARIO = """\
+name: small
+topology: {type: star, hosts: 4}
+link: {rate: 100 Gb/s, delay: 1 us}
+switch:
+  buffer: 8 MB
+  queue: {type: ns3::DropTail}
+  scheduler: null
+  flow_control: none
+  programs: []
+  forwarding: {type: ns3::EcmpHash}
+workload: {type: single, source: 0, target: 1, message: 1 MB}
+transport:
+  type: ns3::RoceTransport
+  attributes: {Trimmable: true}
+stop: 20 ms
+"""
+LINES = {"queue": 6, "scheduler": 7, "flow_control": 8, "programs": 9, "forwarding": 10}
+CREDITS = "{type: ns3::CreditFlowControl}"
+
+
+def queue(kind, attributes):
+    return "queue", f"queue: {{type: ns3::{kind}, attributes: {{{attributes}}}}}"
+
+
+def scheduler(kind, attributes):
+    return "scheduler", f"scheduler: {{type: ns3::{kind}, attributes: {{{attributes}}}}}"
+
+
+def transport(kind, attributes):
+    return "transport", f"type: ns3::{kind}\n  attributes: {{{attributes}}}"
+
+
+#: Key, its text, the attribute that is blamed, and a part of what is said of it.
+REFUSED = {
+    "a table that is a word": (*scheduler("VlArbitration", "LowTable: abc"), "LowTable", "'abc'"),
+    "a lane without weight": (*scheduler("VlArbitration", "LowTable: 'x:64'"), "LowTable", "x:64"),
+    "a colon": (*scheduler("VlArbitration", "LowTable: ':'"), "LowTable", "':'"),
+    "a power": (*scheduler("VlArbitration", "LowTable: '1e1:3'"), "LowTable", "'1e1:3'"),
+    "a weight that is a letter": (
+        *scheduler("VlArbitration", "LowTable: '3:x'"), "LowTable", "'3:x'"),
+    "a weight beyond a byte": (
+        *scheduler("VlArbitration", "HighTable: '3:256'"), "HighTable", "at most 255 is allowed"),
+    "weights that are a word": (*scheduler("WeightedRoundRobin", "Weights: abc"), "Weights", "abc"),
+    "a weight of nothing": (
+        *scheduler("WeightedRoundRobin", "Weights: '7:0'"), "Weights", "the least is 1"),
+    "a turn of less than a frame": (
+        *scheduler("DeficitRoundRobin", "Quanta: '7:63'"), "Quanta", "the least is 64"),
+    "a bucket without rate": (
+        *scheduler("TokenBucketShaper", "BurstsBytes: '3:5000'"), "BurstsBytes",
+        "RatesBps gives no rate"),
+    "marks from above to below": (
+        *queue("RedEcn", "KminBytes: 800 kB, KmaxBytes: 400 kB"), "KminBytes",
+        "is 800000, more than KmaxBytes, 400000"),
+    "the same inside of another queue": (
+        *queue("PerPriority", "Priority3: 'ns3::RedEcn[KminBytes=9|KmaxBytes=8]'"), "Priority3",
+        "ns3::RedEcn: KminBytes is 9, more than KmaxBytes, 8"),
+    "a queue of itself": (
+        *queue("PerPriority", "Others: 'ns3::PerPriority'"), "Others", "cannot be"),
+    "a queue that never trims": (
+        *queue("TrimmingQueue", "LimitBytes: 0 B"), "LimitBytes", "is 0, so nothing would ever be"),
+    "a resume above the pause": (
+        "flow_control",
+        "flow_control: {type: ns3::Pfc, attributes: {XoffBytes: 10 kB, XonOffsetBytes: 20 kB}}",
+        "XonOffsetBytes", "is 20000, more than XoffBytes, 10000"),
+    "a frame beyond the lane": (
+        "flow_control", "flow_control: {type: ns3::CreditFlowControl,"
+        " attributes: {LaneBlocks: 10, MtuFrameBytes: 4096}}", "LaneBlocks", "has 64 blocks"),
+    "a gap of nothing": (
+        "forwarding", "forwarding: {type: ns3::Flowlet, attributes: {Gap: 0 ns}}", "Gap",
+        "it must be at least 1ns"),
+    "routes of routes": (
+        "forwarding",
+        "forwarding: {type: ns3::ExplicitRoutes, attributes: {Others: ns3::ExplicitRoutes}}",
+        "Others", "cannot be ns3::ExplicitRoutes itself"),
+    "nobody limits what is sent": (
+        *transport("UecTransport", "CongestionControl: ''"), "CongestionControl",
+        "is empty and ReceiverCredit is false"),
+    "nobody decides the window": (
+        *transport("SprayTransport", "WindowBdp: 0.0"), "WindowBdp", "congestion control decides"),
+    "cutoffs that fall": (
+        *transport("HomaTransport", "Cutoffs: '8000,2000'"), "Cutoffs", "write rising numbers"),
+    "a threshold above the next": (
+        *transport("RoceTransport", "CongestionControl: 'ns3::Timely[LowRtt=2ms]'"),
+        "CongestionControl", "ns3::Timely: LowRtt is +2"),
+    "few that are more than many": (
+        *transport("RoceTransport", "CongestionControl: 'ns3::Swift[ScalingFewPackets=200]'"),
+        "CongestionControl", "it must be below ScalingManyPackets"),
+}  # fmt: skip
+
+
+def changed(key, text):
+    if key == "transport":
+        return SCENARIO.replace("type: ns3::RoceTransport\n  attributes: {Trimmable: true}", text)
+    line = SCENARIO.splitlines()[LINES[key] - 1].strip()
+    return SCENARIO.replace(line, text)
+
+
+@pytest.mark.parametrize(("key", "text", "attribute", "words"), REFUSED.values(), ids=REFUSED)
+def test_what_the_engine_refuses_is_said_before_any_run(tmp_path, key, text, attribute, words):
+    path = tmp_path / "small.yaml"
+    path.write_text(changed(key, text))
+
+    with pytest.raises(SpecError) as error:
+        choose(path, asks=True)
+
+    where = f"transport.attributes.{attribute}"
+    line = 14 if key == "transport" else LINES[key]
+    if key != "transport":
+        where = f"switch.{key}.attributes.{attribute}"
+    assert str(error.value).startswith(f"{path}:{line}: {where}: ns3::")
+    assert words in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["queue", "scheduler"])
+def test_a_script_written_by_hand_is_refused_alike(key):
+    given = {
+        "queue": ("ns3::RedEcn", {"KminBytes": 8, "KmaxBytes": 4}),
+        "scheduler": ("ns3::VlArbitration", {"HighTable": "3:256"}),
+    }
+    fabric = Fabric(seed=1)
+    fabric.forwarding("ns3::EcmpHash")
+    getattr(fabric, key)(*given[key])
+    fabric.transport("ns3::RoceTransport")
+    fabric.table("nodes", {"node": [0, 1, 2], "is_switch": [0, 0, 1], "tier": [0, 0, 1]})
+    ends = {"node_a": [0, 1], "node_b": [2, 2], "parallel": [0, 0], "rate_bps": [10**9] * 2}
+    fabric.table("links", ends | {"delay_ps": [10**6] * 2})
+    one = {"flow": [0], "src": [0], "dst": [1], "bytes": [1], "start_ps": [0], "transport": [0]}
+    fabric.table("flows", one)
+
+    with pytest.raises(SimulationError, match=r"KminBytes is 8|weight of 256"):
+        fabric.build(fabric.load())
+
+
+@pytest.fixture
+def processes(tmp_path, monkeypatch):
+    """The processes that were started for questions; their answers are kept here."""
+    monkeypatch.delenv("PYORCH_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    started, popen = [], subprocess.Popen
+
+    def start(*arguments, **options):
+        started.append(arguments)
+        return popen(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    return started
+
+
+def test_a_plan_starts_one_process_and_the_next_plan_none(processes):
+    kinds = ["ns3::DropTail", "ns3::RedEcn", "ns3::TrimmingQueue"]
+    scenario = safe_load(SCENARIO) | {
+        "sweep": {"switch.queue.type": kinds[:2], "seed": [1, 2], "link.delay": ["1 us", "2 us"]}
+    }
+    assert len(choose(scenario, asks=True)) == 8
+    assert len(processes) == 1
+    choose(scenario, asks=True)
+    assert len(processes) == 1
+    with pytest.raises(SpecError, match="LimitBytes is 0"):
+        choose(scenario, sets={"switch.queue.type": kinds[2]}, asks=True)
+    assert len(processes) == 2
+    with pytest.raises(SpecError, match="LimitBytes is 0"):
+        choose(scenario, sets={"switch.queue.type": kinds[2]}, asks=True)
+    assert len(processes) == 2
+
+
+def test_another_library_is_asked_again(processes, monkeypatch):
+    choose(safe_load(SCENARIO), asks=True)
+    digest_of = check.origin.digest_of
+    monkeypatch.setattr(
+        check.origin, "digest_of",
+        lambda path: "built anew" if path.name == "libqueueing.so" else digest_of(path),
+    )  # fmt: skip
+    choose(safe_load(SCENARIO), asks=True)
+    assert len(processes) == 2
+
+
+def test_a_choice_that_does_not_ask_starts_no_process(processes):
+    choose(safe_load(SCENARIO))
+    assert processes == []
