@@ -16,10 +16,7 @@ def refuse_if(holds: bool, what: str, advice: str) -> None:
 
 
 def refuse_common(tables: Tables, name: str) -> None:
-    """Raise SpecError for what no format has: no flow at all, links that fail, bit errors."""
-    refuse_if(
-        not len(tables["flows"]["flow"]), "workload: there is no flow", "Take another seed or load."
-    )
+    """Raise SpecError for what no format has: links that fail, bit errors."""
     refuse_if(
         len(tables.get("link_events", {}).get("time_ps", ())) > 0,
         f"failures: files of {name} have none", "Leave failures out.",

@@ -29,6 +29,11 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         Resolved spec.
     seed : int, optional
         Seed of the workloads instead of that of the run: another draw of the same question.
+
+    Raises
+    ------
+    SpecError
+        The workloads draw no message, or a part of the spec does not fit the network.
     """
     seed = spec["seed"] if seed is None else seed
     topology = plugins.load("pyorch.topology", spec["topology"]["type"])
@@ -50,6 +55,8 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
     relay = _relays(spec, flows)
     work = _tasks(spec, tables, seed, _following(ids, relay))
+    if not len(ids) and not work:
+        raise SpecError(f"workload: there is no flow with seed {seed}. Raise load or duration.")
     if work:
         tables["tasks"] = {
             name: np.concatenate([own[name] for own in work.values()]) for name in TASK_COLUMNS

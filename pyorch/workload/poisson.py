@@ -11,7 +11,6 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from pyorch.draws import stream
-from pyorch.errors import SpecError
 from pyorch.spec.fields import Closed, FieldError, Number, TimePs
 from pyorch.spec.files import InputFile, numbered_lines
 from pyorch.spec.limits import MOST_FLOWS
@@ -65,11 +64,6 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     _check_times(params, network.nodes, stop_ps)
     if (expected := _expected(params, network.nodes, network.links)) > MOST_FLOWS:
         raise FieldError("duration", f"{expected:.3g} messages; at most {MOST_FLOWS}. Shorten it.")
-    if expected < 1:
-        raise FieldError(
-            "load", f"{params.load:g} makes {expected:.3g} messages on average until"
-            f" {format_exact(params.duration_ps, TIME)}; at least 1. Raise load or duration.",
-        )  # fmt: skip
 
 
 def _check_counts(params: Params, counts: dict[str, int]) -> None:
@@ -104,11 +98,6 @@ def flows(
     """Return the messages in the order of their start."""
     ids, random = hosts(nodes), stream(seed, "poisson")
     n = int(random.poisson(_expected(params, nodes, links)))
-    if n == 0:
-        raise SpecError(
-            f"workload.load: {params.load:g}: poisson draws no message with seed {seed} until"
-            f" {format_exact(params.duration_ps, TIME)}. Raise load or duration."
-        )
     start = np.sort(random.integers(0, params.duration_ps, size=n))
     share = access_rate_bps(nodes, links) / access_rate_bps(nodes, links).sum()
     src = random.choice(len(ids), size=n, p=share)

@@ -179,8 +179,6 @@ TYPES = [
     change("racks_of_three", ("workload.ranks", "multiple of 3", "8"),
            workload={"type": "collective", "operation": "all_reduce", "bytes": "24 kB", "ranks": 8,
                      "algorithm": {"type": "hierarchical", "local": 3}}),
-    change("silence", ("workload.load", "1e-12", "duration"),
-           workload={"type": "poisson", "load": 1e-12, "duration": "1 ps", "sizes": "fb_hdp"}),
     change("who_adds", ("switch.programs", "transport 0", "ns3::ReductionTransport"),
            switch__programs=[{"type": "ns3::InNetworkReduction"}]),
     # -- jobs, training

@@ -105,8 +105,11 @@ def test_what_is_written_is_read_again(
         with pytest.raises(SpecError):
             exported(format_, tmp_path_factory.mktemp("refused"), **changes)
         return
-    n_flows = len(planned(**changes)[1]["flows"]["src"])
-    assume(n_flows)
+    try:
+        n_flows = len(planned(**changes)[1]["flows"]["src"])
+    except SpecError as error:
+        assert "there is no flow" in str(error)  # this seed draws none
+        return
     before, after = exported(format_, tmp_path_factory.mktemp("again"), **changes)
 
     same_network(before, after)
@@ -265,14 +268,6 @@ def transports(**attributes):
 def test_what_a_format_cannot_say_is_refused(format_, changes, message):
     with pytest.raises(SpecError, match=message):
         format_.files(*planned(**changes))
-
-
-@pytest.mark.parametrize("format_", [hpcc, htsim])
-def test_a_workload_that_has_drawn_no_flow_is_refused(format_):
-    load = {"type": "poisson", "load": 1e-9, "duration": "1 ns", "sizes": "fb_hdp"}
-
-    with pytest.raises(SpecError, match="workload: there is no flow"):
-        format_.files(*planned(workload=load))
 
 
 def test_priorities_of_transports_become_priority_groups():

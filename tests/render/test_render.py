@@ -221,3 +221,10 @@ def test_each_class_of_links_and_switches_is_a_call(tmp_path):
         ("queue", "ns3::RedEcn", 1), ("forwarding", "ns3::EcmpHash", 1),
         ("queue", "ns3::DropTail", 2), ("forwarding", "ns3::RandomSpray", 2),
     }  # fmt: skip
+
+
+def test_a_run_of_no_flow_is_refused_before_it_is_simulated(tmp_path, runs):
+    rare = {"type": "poisson", "load": 1e-9, "duration_ps": 1000, "sizes": "fb_hdp",
+            "sizes_file": None, "points": [[0, 0.0], [1000, 1.0]], "transport": 0}  # fmt: skip
+    with pytest.raises(SpecError, match="no flow with seed 7. Raise load or duration"):
+        render.write_run(runs["rocev2"].spec | {"seed": 7, "workload": [rare]}, tmp_path)

@@ -242,7 +242,7 @@ def test_single_goes_from_the_first_to_the_last_host():
         (incast, {"senders": 12, "message": "1 B"}, "12 senders and a receiver do not fit 12"),
         (incast, {"senders": 1, "receiver": 12, "message": "1 B"}, "12: hosts are counted from 0"),
         (single, {"source": 12, "message": "1 B"}, "12: hosts are counted from 0 to 11"),
-        (single, {"source": 11, "message": "1 B"}, "source and target are the same host"),
+        (single, {"source": 11, "message": "1 B"}, "-1: is the source too. Choose another"),
         (permutation, {"active": 0.1, "message": "1 B"}, "0.1 of 12 hosts is 1; a permutation"),
         (stride, {"stride": 24, "message": "1 B"}, "24: with 12 hosts each would send to itself"),
         (all_to_all, {"hosts": 4, "spacing": 5, "message": "1 B"}, "4 hosts of 3 .every 5. of 12"),
