@@ -89,6 +89,56 @@ def test_no_function_of_cpp_has_more_than_60_lines():
     assert [function for function in found if function[1] > 60] == []
 
 
+def classes(text):
+    """Yield name, number of methods and number of fields of each class that a header defines."""
+    text = re.sub(r"/\*(?s:.*?)\*/|//.*$|^#.*$", "", text, flags=re.M)
+    for found in re.finditer(r"^class (\w+)[^;{]*\n{\n((?s:.*?)^)};", text, re.M):
+        body = found[2]
+        while "{" in body:  # bodies, initial values and inner classes, from within
+            body = re.sub(r"{[^{}]*}", ";", body)
+        body = re.sub(r"<[^<>;]*>", "", re.sub(r"<[^<>;]*>", "", body))
+        members = [member.strip() for member in body.split(";")]
+        fields = [m for m in members if re.search(r"\bm_\w+(\s*=.*)?$", m) and "(" not in m]
+        yield found[1], sum("(" in member for member in members), len(fields)
+
+
+def test_methods_and_fields_are_counted():
+    header = """\
+class Wide final : public Base
+{
+  public:
+    Wide(int a, // one
+         int b)
+        : m_a{a}
+    {
+    }
+
+    std::map<int, std::function<void()>> Ask() const;
+    bool IsOpen() const
+    {
+        return m_open && Ask().empty();
+    }
+
+  private:
+    struct Inner
+    {
+        int x{0};
+    };
+    int m_a;
+    std::vector<std::function<void()>> m_calls;
+    bool m_open{false};
+};
+"""
+    assert list(classes(header)) == [("Wide", 3, 3)]
+
+
+def test_a_class_of_the_data_path_has_at_most_30_methods_and_20_fields():
+    headers = [*(MODULES / "fabric" / "model").glob("*.h")]
+    found = [counted for path in headers for counted in classes(path.read_text())]
+    assert {"Fabric", "Nic", "Switching", "Wires", "Links"} <= {name for name, _, _ in found}
+    assert [c for c in found if c[1] > 30 or c[2] > 20] == []
+
+
 @pytest.mark.parametrize(
     ("folder", "most"),
     [(MODULES / "spray", 80), (EXAMPLE / "aimd", 80), (MODULES / "roce", 450)],

@@ -5,6 +5,7 @@ import ast
 import re
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
@@ -79,6 +80,19 @@ def test_no_function_of_a_step_hides_an_import(path):
                 names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
                 names += [a.name for a in node.names] if isinstance(node, ast.Import) else []
                 assert not [name for name in names if name.split(".")[0] == "pyorch"], path
+
+
+def test_no_circle_of_includes_has_more_than_two_units():
+    # A unit is a header and the source of the same name.
+    units = {path.name: path.with_suffix("") for path in CPP.glob("*/[mh]*/*.h")}
+    includes = nx.DiGraph()
+    for path in CPP.glob("*/[mh]*/*.*"):
+        for header in re.findall(r'^#include "(?:ns3/)?([\w-]+\.h)"', path.read_text(), re.M):
+            if header in units:
+                includes.add_edge(path.with_suffix(""), units[header])
+    circles = [circle for circle in nx.strongly_connected_components(includes) if len(circle) > 2]
+    assert includes
+    assert circles == []
 
 
 def test_no_class_of_cpp_has_a_friend():

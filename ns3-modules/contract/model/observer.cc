@@ -64,6 +64,12 @@ Observer::OnInstant(const Instant&)
 {
 }
 
+bool
+Observer::EndsRun() const
+{
+    return false;
+}
+
 void
 Observer::Finish()
 {

@@ -93,6 +93,9 @@ class Observer
     virtual bool SeesInstants() const;
     virtual void OnInstant(const Instant& instant); ///< Events that are about to be executed
 
+    /// @return whether nothing more is to be executed; asked after Look
+    virtual bool EndsRun() const;
+
     virtual void Finish(); ///< Nothing more will be executed
     virtual uint64_t MemoryBytes() const; ///< Of what it has recorded [byte]
 };

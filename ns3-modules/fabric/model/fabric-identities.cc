@@ -135,9 +135,9 @@ void
 CheckIdentities(const FabricParts& parts)
 {
     Totals totals;
-    uint64_t held = parts.Sum([](const Fabric& part) { return part.FramesHeldByHosts(); });
+    uint64_t held = parts.Sum([](const RunView& part) { return part.State().heldByHosts; });
     const uint64_t allocated =
-        parts.Sum([](const Fabric& part) { return part.Frames().Allocated(); });
+        parts.Sum([](const RunView& part) { return part.State().frames.Allocated(); });
     for (PortId id = 0; id < parts.NumPorts(); id++)
     {
         const Port& port = parts.GetPort(id);

@@ -29,9 +29,6 @@ struct LinkClassOptions
     ObjectFactory loss;
 };
 
-/// How often a network with link flow control is searched for a deadlock [ps].
-constexpr uint64_t DEADLOCK_CHECK_PS = 1'000'000'000;
-
 /// What the user chose for a run, beside the tables.
 struct FabricOptions
 {

@@ -10,7 +10,7 @@ namespace fabric
 namespace
 {
 
-/// Add what another domain has seen of a message.
+/// Add what another engine has seen of a message.
 void
 AddCounts(Message& message, const Message& there)
 {
@@ -29,14 +29,14 @@ Message
 FabricParts::GetMessage(uint32_t index) const
 {
     const Message& known = First().Messages()[index];
-    const Fabric& source = OfHost(known.src);
-    const Fabric& destination = OfHost(known.dst);
+    const RunView& source = OfHost(known.src);
+    const RunView& destination = OfHost(known.dst);
     Message message = source.Messages()[index];
     if (First().Messages().EndsAtReceiver(index)) // and others may send in its name
     {
         message.receiverEndPs = destination.Messages()[index].receiverEndPs;
         message.senderEndPs = destination.Messages()[index].senderEndPs;
-        for (const Fabric* part : m_parts)
+        for (const RunView* part : m_parts)
         {
             AddCounts(message, part == &source ? Message{} : part->Messages()[index]);
         }

@@ -3,7 +3,7 @@
 #ifndef FABRIC_PARTS_H
 #define FABRIC_PARTS_H
 
-#include "fabric.h"
+#include "run-view.h"
 
 #include <vector>
 
@@ -19,39 +19,39 @@ namespace fabric
 class FabricParts
 {
   public:
-    /// @param parts by domain; they live longer than this
-    explicit FabricParts(std::vector<const Fabric*> parts)
+    /// @param parts by engine; they live longer than this
+    explicit FabricParts(std::vector<const RunView*> parts)
         : m_parts(std::move(parts))
     {
     }
 
-    const std::vector<const Fabric*>& All() const
+    const std::vector<const RunView*>& All() const
     {
         return m_parts;
     }
 
     /// @return any of them, for what all know: tables, options, ids
-    const Fabric& First() const
+    const RunView& First() const
     {
         return *m_parts[0];
     }
 
-    const Fabric& OfNode(uint32_t node) const
+    const RunView& OfNode(uint32_t node) const
     {
-        return *m_parts[First().Network().nodes[node].domain];
+        return *m_parts[First().Network().nodes[node].engine];
     }
 
-    uint32_t DomainOf(PortId port) const
+    uint32_t EngineOf(PortId port) const
     {
-        return First().Network().nodes[First().Network().ports[port].node].domain;
+        return First().Network().nodes[First().Network().ports[port].node].engine;
     }
 
-    const Fabric& OfPort(PortId port) const
+    const RunView& OfPort(PortId port) const
     {
-        return *m_parts[DomainOf(port)];
+        return *m_parts[EngineOf(port)];
     }
 
-    const Fabric& OfHost(uint32_t host) const
+    const RunView& OfHost(uint32_t host) const
     {
         return OfNode(First().Network().hosts[host].node);
     }
@@ -79,7 +79,7 @@ class FabricParts
     /// @return a frame that waits at a port
     const Frame& GetFrame(PortId port, FrameId frame) const
     {
-        return OfPort(port).Frames()[frame];
+        return OfPort(port).State().frames[frame];
     }
 
     const LinkFlowControl* ControlOf(PortId port) const
@@ -95,12 +95,12 @@ class FabricParts
     Message GetMessage(uint32_t message) const; ///< What both ends know of it
     bool WaitsForOthers(uint32_t message) const;
 
-    /// @return sum of a number over all domains
+    /// @return sum of a number over all engines
     template <typename Number>
     uint64_t Sum(Number&& number) const
     {
         uint64_t sum = 0;
-        for (const Fabric* part : m_parts)
+        for (const RunView* part : m_parts)
         {
             sum += number(*part);
         }
@@ -108,14 +108,11 @@ class FabricParts
     }
 
   private:
-    std::vector<const Fabric*> m_parts;
+    std::vector<const RunView*> m_parts;
 };
 
 /// Abort naming the first identity that does not hold.
 void CheckIdentities(const FabricParts& parts);
-
-/// @return nodes (dense indices) that wait for each other's buffers for ever; empty if none do
-std::vector<uint32_t> FindDeadlock(const FabricParts& parts);
 
 } // namespace fabric
 } // namespace ns3

@@ -2,9 +2,9 @@
 
 #include "fabric.h"
 
-#include "fabric-fetch.h"
-#include "fabric-parts.h"
+#include "fabric-builder.h"
 
+#include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/log.h"
 
@@ -22,6 +22,11 @@ namespace fabric
 namespace
 {
 
+/// What a core's own cache has for the state of ports; more of it is fetched ahead of time [byte].
+constexpr size_t CACHE_BYTES = 250'000;
+/// The same for frames on wires, which are met in the order in which they were sent [byte].
+constexpr size_t FRAME_CACHE_BYTES = 4'000'000;
+
 constexpr uint64_t EVENTS_PER_CLOCK_CHECK = 1 << 16;
 
 /// How many events ahead of the current one their memory is fetched.
@@ -29,7 +34,84 @@ constexpr size_t FETCH_AHEAD = 8;
 
 } // namespace
 
-// ---- the loop ---------------------------------------------------------------------------------
+// ---- construction -----------------------------------------------------------------------------
+
+Fabric::Fabric(FabricTables tables,
+               const FabricOptions& options,
+               uint32_t engine,
+               Boundary* boundary)
+    : m_options(options),
+      m_state((tables.SortAndCheck(), tables),
+              options.seed,
+              options.framingBytes,
+              {options.nodeClasses.begin(), options.nodeClasses.end()},
+              engine,
+              [boundary](uint32_t other, const Fulfilled& fulfilled) {
+                  boundary->Tell(other, fulfilled);
+              }),
+      m_ports(m_state.network.ports.Data()),
+      m_classes(m_state),
+      m_wires(m_state, m_classes, m_observers, boundary),
+      m_nic(m_state, m_classes, m_wires, m_observers),
+      m_switching(m_state, m_classes, m_wires),
+      m_held(m_state, m_classes, m_switching),
+      m_links(m_state, m_classes, {m_observers, m_wires, m_nic, m_switching}),
+      m_view(m_options, m_state, m_classes, m_wires, m_nic, m_switching, m_observers),
+      m_deadlock(m_view),
+      m_prefetch(m_state, m_classes, m_nic, m_switching)
+{
+    if (boundary)
+    {
+        boundary->Attach(m_state);
+    }
+    FabricBuilder(m_options,
+                  m_state,
+                  m_classes,
+                  {m_observers, m_wires, m_nic, m_switching},
+                  boundary)
+        .Build(tables, m_links, m_held);
+    m_goesOn = boundary || m_nic.IsOpen();
+    m_fetches = m_state.network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
+                FullWireBytes() > FRAME_CACHE_BYTES;
+    std::vector<PortId> peers;
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        peers.push_back(m_ports[port].peer);
+    }
+    m_instant.SetPorts(std::move(peers));
+    const auto isControlled = [](const LinkClass& link) { return link.control != nullptr; };
+    if (!boundary && std::ranges::any_of(m_classes.links, isControlled))
+    {
+        m_observers.Add(m_deadlock);
+    }
+    NS_LOG_INFO(m_state.network.nodes.size() << " nodes, " << m_state.network.NumPorts()
+                                             << " ports, " << m_state.messages.Size()
+                                             << " messages");
+}
+
+/// @return memory of the frames that all wires can hold [byte]
+double
+Fabric::FullWireBytes() const
+{
+    double frames = 0;
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        const RateClass& rate = m_state.network.rates[m_ports[port].rate];
+        frames += static_cast<double>(m_ports[port].delayPs) /
+                  static_cast<double>(rate.Ps(m_state.framingBytes + m_state.largestFrameBytes));
+    }
+    return frames * (sizeof(Frame) + sizeof(Event));
+}
+
+void
+Fabric::Attach(Observer& observer)
+{
+    m_observers.Add(observer);
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        m_ports[port].isWatched = m_ports[port].isWatched || m_observers.SeeFrames();
+    }
+}
 
 void
 Fabric::Begin()
@@ -37,11 +119,53 @@ Fabric::Begin()
     m_state.messages.Begin();
 }
 
+void
+Fabric::Finish()
+{
+    m_observers.Finish();
+    m_state.frames.GiveBack(); // results are about to take memory
+}
+
+// ---- for a controller -------------------------------------------------------------------------
+
+void
+Fabric::ChangeRate(const RateChangeRow& row)
+{
+    const std::string name = "rate_changes: flow " + std::to_string(row.flow);
+    const auto message = m_state.messages.Find(row.flow);
+    NS_ABORT_MSG_IF(!message, name << ": there is no such flow");
+    NS_ABORT_MSG_IF(row.timePs < static_cast<int64_t>(NowPs()),
+                    name << ": " << row.timePs << " ps is over, it is " << NowPs() << " ps");
+    NS_ABORT_MSG_IF(row.rateBps <= 0, name << ": rate_bps is " << row.rateBps << ", not > 0");
+    if (m_state.IsOwnNode(m_state.network.hosts[m_state.messages[*message].src].node))
+    {
+        m_nic.CheckRateChange(*message);
+        m_state.messages.AddRateChange(row, m_state.nowPs);
+    }
+}
+
+void
+Fabric::ChangeRoute(const RouteRow& row)
+{
+    const std::string name = "routes: flow " + std::to_string(row.flow);
+    const auto message = m_state.messages.Find(row.flow);
+    NS_ABORT_MSG_IF(!message, name << ": there is no such flow");
+    NS_ABORT_MSG_IF(row.fromPs < static_cast<int64_t>(NowPs()),
+                    name << ": " << row.fromPs << " ps is over, it is " << NowPs() << " ps");
+    const PortId port = m_state.network.FindPort(row.node, row.peer, row.parallel);
+    NS_ABORT_MSG_IF(port == NO_PORT || !m_state.network.nodes[m_ports[port].node].isSwitch,
+                    name << ": there is no link from a switch " << row.node << " to node "
+                         << row.peer << " (parallel " << row.parallel << ")");
+    m_state.routes.Schedule(*message, row, m_ports[port].node, port, m_state.queue, m_state.nowPs);
+}
+
+// ---- the loop ---------------------------------------------------------------------------------
+
 uint64_t
 Fabric::NextPs() const
 {
     const bool isDone = m_state.messages.AllDone() && !m_goesOn;
-    const uint64_t nextPs = isDone || m_deadlocked ? NEVER_PS : m_state.queue.NextPs();
+    const uint64_t nextPs = isDone || m_observers.EndRun() ? NEVER_PS : m_state.queue.NextPs();
     return nextPs == NEVER_PS ? NEVER_PS : nextPs + m_state.messages.SkippedPs();
 }
 
@@ -54,7 +178,7 @@ Fabric::IsOver() const
 void
 Fabric::LimitTo(uint64_t limitPs)
 {
-    m_limitPs = std::min(m_limitPs, limitPs - m_state.messages.SkippedPs());
+    m_state.limitPs = std::min(m_state.limitPs, limitPs - m_state.messages.SkippedPs());
 }
 
 void
@@ -62,108 +186,101 @@ Fabric::AdvanceTo(uint64_t nowPs)
 {
     NS_ASSERT_MSG(nowPs >= NowPs() && nowPs <= NextPs(), "events would be passed over");
     const uint64_t clockPs = nowPs - m_state.messages.SkippedPs();
-    if (clockPs > m_watchPs)
+    if (clockPs > m_observers.NextLookPs())
     {
-        Watch(clockPs);
+        m_observers.Look(clockPs);
     }
     m_state.nowPs = clockPs;
 }
 
-/**
- * Look at the network before the next event: find a deadlock, and let observers look.
- *
- * Not an event: it changes nothing, and a run in which nothing else is left must end.
- */
-void
-Fabric::Watch(uint64_t nextPs)
+// ---- one event --------------------------------------------------------------------------------
+
+FABRIC_HOT void
+Fabric::EndTransmission(PortId portId)
 {
-    if (nextPs > m_deadlockCheckPs)
+    Port& port = m_ports[portId];
+    const FrameId frameId = port.current;
+    if (port.currentKind != frame_kind::DATA)
     {
-        m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
-        // A link that is cut empties queues; before the last cut nothing is dead for ever.
-        m_deadlocked = m_changes.LastCutPs() < nextPs + m_state.messages.SkippedPs() &&
-                       !FindDeadlock(FabricParts({this})).empty();
+        port.sentControl++;
     }
-    m_watchPs = m_deadlockCheckPs;
-    m_showsInstants = false;
-    for (Observer* observer : m_observers)
+    if (!port.isHost && port.currentKind != frame_kind::LINK_CONTROL)
     {
-        if (nextPs > observer->NextLookPs() && !m_deadlocked)
-        {
-            observer->Look(nextPs);
-        }
-        m_showsInstants |= observer->SeesInstants();
+        m_switching.LeaveBuffer(port);
     }
-    for (const Observer* observer : m_observers) // one of them may have moved the clock
+    m_wires.EndTransmission(m_state, portId, port, frameId);
+    port.current = NO_FRAME;
+    if (port.isHost)
     {
-        m_watchPs = std::min(m_watchPs, observer->NextLookPs());
+        m_nic.Select(portId, port);
+    }
+    else
+    {
+        m_switching.Select(portId, port);
     }
 }
 
-void
-Fabric::Attach(Observer& observer)
+FABRIC_HOT void
+Fabric::ArriveAtSwitch(PortId portId, const Port& port, FrameId frameId, PortId egress)
 {
-    const std::pair<Observer::Wish, std::vector<Observer*>*> lists[] = {
-        {Observer::STARTS, &m_ofStarts},
-        {Observer::ARRIVALS, &m_ofArrivals},
-        {Observer::PAUSES, &m_ofPauses},
-        {Observer::FRAMES, &m_ofFrames},
-    };
-    m_observers.push_back(&observer);
-    for (const auto& [wish, list] : lists)
+    Frame& frame = m_state.frames[frameId];
+    const NodeClass& owner = m_classes.nodes[port.nodeClass];
+    frame.ingress = static_cast<uint16_t>(portId - m_state.network.nodes[port.node].firstPort);
+    frame.hops++;
+    if (!owner.onArrival.empty() && m_held.Takes(portId, frameId)) [[unlikely]]
     {
-        if (observer.Wishes() & wish)
-        {
-            list->push_back(&observer);
-        }
+        return;
     }
-    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
-    {
-        m_ports[port].isWatched = m_ports[port].isWatched || !m_ofFrames.empty();
-    }
-    m_watchPs = std::min(m_watchPs, observer.NextLookPs());
+    m_switching.Receive(owner, portId, port, frameId, egress);
 }
 
-/// What observers have seen of the state at hand is over.
-void
-Fabric::Disturb()
+FABRIC_HOT void
+Fabric::Arrive(PortId portId, FrameId frameId, PortId egress)
 {
-    for (Observer* observer : m_ofStarts)
+    Port& port = m_ports[portId];
+    const Frame& frame = m_state.frames[frameId];
+    if (port.lossy && m_wires.IsLost(portId, frame)) [[unlikely]]
     {
-        observer->OnDisturbance();
-        m_watchPs = std::min(m_watchPs, observer->NextLookPs());
+        m_state.frames.Free(frameId);
+        return;
+    }
+    port.receivedFrames++;
+    if (frame.kind == frame_kind::LINK_CONTROL)
+    {
+        m_links.Receive(portId, frameId);
+    }
+    else if (port.isHost)
+    {
+        m_nic.Receive(portId, port, frameId);
+    }
+    else
+    {
+        ArriveAtSwitch(portId, port, frameId, egress);
     }
 }
 
+/// Call the owner of a timer; those of hosts come first.
 void
-Fabric::Skip(const SkippedTime& skipped)
+Fabric::ExecuteTimer(uint32_t index, uint32_t token)
 {
-    for (Observer* observer : m_observers)
+    if (index < m_nic.NumEnds()) [[likely]]
     {
-        observer->OnSkip(skipped);
+        m_nic.EndAt(index).OnTimer(token);
+        return;
     }
-    for (const auto& [index, packets, frameBytes] : skipped.sent)
+    const TimerOwner& owner = m_classes.OwnerOf(index);
+    if (owner.program)
     {
-        Message& message = m_state.messages[index];
-        message.bytes -= packets * m_wires[message.transport].mtuBytes;
-        for (const uint32_t end : {message.srcEndpoint, message.dstEndpoint})
-        {
-            m_endpoints[end].transport->Shorten(index, static_cast<uint32_t>(packets));
-        }
-        m_dataPackets += packets;
+        owner.program->OnTimer(index - owner.first);
     }
-    m_state.messages.Skip(skipped.byPs);
-    m_limitPs -= skipped.byPs;
-}
-
-void
-Fabric::Finish()
-{
-    for (Observer* observer : m_observers)
+    else if (owner.control)
     {
-        observer->Finish();
+        owner.control->OnTimer(index - owner.first);
     }
-    m_state.frames.GiveBack(); // results are about to take memory
+    else
+    {
+        m_switching.AskAgain(index - owner.first);
+    }
 }
 
 // ---- one instant ------------------------------------------------------------------------------
@@ -179,7 +296,7 @@ Fabric::ExecuteAlone(const Event& event)
     }
     else
     {
-        TransmissionDone(index);
+        EndTransmission(index);
     }
 }
 
@@ -209,30 +326,31 @@ Fabric::ExecuteInstant()
     {
         if (FETCHES && i + FETCH_AHEAD < n)
         {
-            FetchForTransmissionDone(transmitted[i + FETCH_AHEAD]);
+            m_prefetch.ForTransmissionDone(transmitted[i + FETCH_AHEAD]);
         }
-        TransmissionDone(IndexOf(transmitted[i]));
+        EndTransmission(IndexOf(transmitted[i]));
     }
 
     KeyList& arrived = m_instant.arrived;
     n = arrived.Size();
-    if (FETCHES && m_egress.size() < n)
+    if (FETCHES)
     {
-        m_egress.resize(n);
+        m_prefetch.Expect(n);
     }
     for (size_t i = 0; FETCHES && i < std::min(n, FETCH_AHEAD); i++)
     {
-        FetchForArrival(i);
+        m_prefetch.ForArrival(arrived[i], i);
     }
     for (size_t i = 0; i < n; i++)
     {
         if (FETCHES && i + FETCH_AHEAD < n)
         {
-            FetchForArrival(i + FETCH_AHEAD);
-            FetchTransport(arrived[i + FETCH_AHEAD / 2]);
+            m_prefetch.ForArrival(arrived[i + FETCH_AHEAD], i + FETCH_AHEAD);
+            m_prefetch.ForTransport(arrived[i + FETCH_AHEAD / 2]);
         }
         const uint64_t key = arrived[i];
-        Arrive(IndexOf(key), static_cast<FrameId>(key), FETCHES ? m_egress[i] : ROUTE_NOW);
+        const PortId egress = FETCHES ? m_prefetch.EgressOf(i) : ROUTE_NOW;
+        Arrive(IndexOf(key), static_cast<FrameId>(key), egress);
     }
 
     if (timers != others.Size())
@@ -249,26 +367,26 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
     const auto soon = [this](const Event& event) {
         if (FETCHES)
         {
-            FetchSoon(event);
+            m_prefetch.Soon(event);
         }
     };
     uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
     while (!m_state.messages.AllDone() || m_goesOn)
     {
         const EventQueue::Due due = m_state.queue.FindNext();
-        if (due.timePs > m_limitPs || due.timePs == NEVER_PS)
+        if (due.timePs > m_state.limitPs || due.timePs == NEVER_PS)
         {
             return;
         }
         bool isShown = false;
-        if (due.timePs > m_watchPs) [[unlikely]]
+        if (due.timePs > m_observers.NextLookPs()) [[unlikely]]
         {
-            Watch(due.timePs);
-            if (m_deadlocked)
+            m_observers.Look(due.timePs);
+            if (m_observers.EndRun())
             {
                 return;
             }
-            isShown = m_showsInstants;
+            isShown = m_observers.SeeInstants();
         }
         m_state.nowPs = due.timePs;
         if (!isShown && m_state.queue.IsAlone(due))
@@ -280,9 +398,9 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
         {
             m_state.queue.PopInstant(due, m_instant, soon);
             m_instant.Order(m_state.frames);
-            for (size_t i = 0; isShown && i < m_observers.size(); i++)
+            if (isShown)
             {
-                m_observers[i]->OnInstant(m_instant);
+                m_observers.OnInstant(m_instant);
             }
             ExecuteInstant<FETCHES>();
             m_events += m_instant.Size();
@@ -301,7 +419,7 @@ Fabric::RunEvents(std::chrono::steady_clock::time_point deadline)
 void
 Fabric::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
 {
-    m_limitPs = limitPs - m_state.messages.SkippedPs();
+    m_state.limitPs = limitPs - m_state.messages.SkippedPs();
     if (m_fetches)
     {
         RunEvents<true>(deadline);
@@ -327,7 +445,7 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         }
         else if (index == CONTROL_MESSAGE)
         {
-            StartMessage(payload);
+            m_nic.StartMessage(payload);
         }
         else if (index == CONTROL_TASK)
         {
@@ -335,19 +453,20 @@ Fabric::ExecuteOthers(size_t first, size_t end)
         }
         else if (index == CONTROL_ROUTE)
         {
-            m_events -= m_state.domain != 0; // each domain executes it, and it is one
+            m_events -= m_state.engine != 0; // each engine executes it, and it is one
             m_state.routes.Take(payload);
         }
         else if (index == CONTROL_RATE)
         {
-            Readmit(m_state.messages.ChangeRate(payload));
+            m_nic.Readmit(m_state.messages.ChangeRate(payload));
         }
         else
         {
             // What follows from changes follows once, from all of this instant together.
             const bool isLast =
                 i + 1 == end || static_cast<uint32_t>(m_instant.others[i + 1] >> 32) != target;
-            ExecuteChange(index, payload, isLast);
+            m_events -= m_state.engine != 0;
+            m_links.Execute(index, payload, isLast);
         }
     }
 }

@@ -5,8 +5,6 @@
 
 #include "crash-trace.h"
 
-#include "fabric-facade.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -110,7 +108,7 @@ class ThrowRecorder final : public std::type_info
 ThrowRecorder g_throwRecorder asm("_ZTIN3ns36fabric13ThrowObserverE");
 
 void
-PyorchTraceCrashes(const char* path)
+TraceCrashes(const char* path)
 {
     std::strncpy(g_crashPath, path, sizeof(g_crashPath) - 1);
     g_thrown.Take(); // loads what it needs
@@ -127,7 +125,7 @@ PyorchTraceCrashes(const char* path)
 }
 
 std::string
-Facade::ThrownAt() const
+ThrownAt()
 {
     std::string text;
     // The innermost frames are those of the observer.

@@ -4,6 +4,7 @@
 #define FABRIC_CRASH_TRACE_H
 
 #include <stdexcept>
+#include <string>
 
 namespace ns3
 {
@@ -28,6 +29,9 @@ class ThrowObserver
   public:
     virtual ~ThrowObserver();
 };
+
+void TraceCrashes(const char* path); ///< See PyorchTraceCrashes
+std::string ThrownAt();              ///< See Facade
 
 } // namespace fabric
 } // namespace ns3

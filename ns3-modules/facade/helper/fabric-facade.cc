@@ -279,6 +279,18 @@ Facade::Finish()
     TrapFatal([this] { m_state->outputs = m_state->run->Finish(); });
 }
 
+std::string
+Facade::ThrownAt() const
+{
+    return fabric::ThrownAt();
+}
+
+void
+PyorchTraceCrashes(const char* path)
+{
+    TraceCrashes(path);
+}
+
 const char*
 PyorchRefusal(const char* typeId, const char* const* attributes, size_t count)
 {

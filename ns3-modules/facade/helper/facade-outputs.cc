@@ -222,11 +222,12 @@ MakeSummary(const Domains& run)
     add("now_ps", run.NowPs());
     add("events", run.Events());
     add("data_packets_delivered", run.DataPackets());
-    add("frames_allocated_peak", sum([](const Fabric& part) { return part.Frames().Peak(); }));
+    add("frames_allocated_peak",
+        sum([](const RunView& part) { return part.State().frames.Peak(); }));
     add("flows_total", parts.First().Messages().Size());
     add("flows_done", run.FlowsDone());
-    add("memory_bytes", sum([](const Fabric& part) { return part.MemoryBytes(); }));
-    add("rule_changes", sum([](const Fabric& part) { return part.RuleChanges(); }));
+    add("memory_bytes", sum([](const RunView& part) { return part.MemoryBytes(); }));
+    add("rule_changes", sum([](const RunView& part) { return part.RuleChanges(); }));
     return table;
 }
 
@@ -234,14 +235,14 @@ MakeSummary(const Domains& run)
 ItemCourse
 CourseOf(const FabricParts& parts)
 {
-    const auto homeOf = [&parts](uint32_t item) -> const Fabric& {
+    const auto homeOf = [&parts](uint32_t item) -> const RunView& {
         const MessageBook& messages = parts.First().Messages();
         const TaskGraph& graph = messages.Graph();
         return graph.IsTask(item) ? parts.OfNode(graph.TaskOf(item).node)
                                   : parts.OfHost(messages[item].src);
     };
     const auto startPs = [homeOf](uint32_t item) -> int64_t {
-        const Fabric& home = homeOf(item);
+        const RunView& home = homeOf(item);
         const TaskGraph& graph = home.Messages().Graph();
         const uint64_t ps =
             graph.IsTask(item) ? graph.TaskOf(item).startPs : home.Messages()[item].startPs;
@@ -265,13 +266,13 @@ CourseOf(const FabricParts& parts)
 } // namespace
 
 int64_t
-HostIdOf(const Fabric& fabric, uint32_t host)
+HostIdOf(const RunView& fabric, uint32_t host)
 {
     return fabric.Network().nodes[fabric.Network().hosts[host].node].id;
 }
 
 int64_t
-NodeIdOf(const Fabric& fabric, PortId port)
+NodeIdOf(const RunView& fabric, PortId port)
 {
     return fabric.Network().nodes[fabric.Network().ports[port].node].id;
 }
@@ -304,7 +305,7 @@ MakePaths(const FabricParts& parts)
 }
 
 OutputTable
-MakeTransports(const Fabric& fabric)
+MakeTransports(const RunView& fabric)
 {
     OutputTable table;
     const size_t n = fabric.Options().transports.size();
@@ -323,7 +324,7 @@ MakeTransports(const Fabric& fabric)
 }
 
 OutputTable
-MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemCourse& course)
+MakeTasks(const RunView& fabric, const TaskGraph& graph, const ItemCourse& course)
 {
     constexpr int64_t COMPUTATION = 0;
     constexpr int64_t MESSAGE = 1;

@@ -18,8 +18,8 @@ namespace fabric
 {
 
 class Domains;
-class Fabric;
 class FabricParts;
+class RunView;
 class SteadySkip;
 class TaskGraph;
 class Telemetry;
@@ -31,8 +31,8 @@ struct Recorded
     const SteadySkip* skip{nullptr};         ///< Null if nobody asked for it; then one domain
 };
 
-int64_t HostIdOf(const Fabric& fabric, uint32_t host); ///< Node id
-int64_t NodeIdOf(const Fabric& fabric, PortId port);   ///< Of the node that it is a port of
+int64_t HostIdOf(const RunView& fabric, uint32_t host); ///< Node id
+int64_t NodeIdOf(const RunView& fabric, PortId port);   ///< Of the node that it is a port of
 
 /// When an item of a task graph began and when it was over, -1: it has not [ps]; and why then.
 struct ItemCourse
@@ -43,13 +43,13 @@ struct ItemCourse
 };
 
 /// @return what every task was and what decided when it began: messages of the table first
-OutputTable MakeTasks(const Fabric& fabric, const TaskGraph& graph, const ItemCourse& course);
+OutputTable MakeTasks(const RunView& fabric, const TaskGraph& graph, const ItemCourse& course);
 
 /// @return links of each message that keeps to one path
 OutputTable MakePaths(const FabricParts& parts);
 
 /// @return how each transport cuts messages into frames
-OutputTable MakeTransports(const Fabric& fabric);
+OutputTable MakeTransports(const RunView& fabric);
 
 /// @return what became of a run of packets, and what was to be recorded of it
 OutputTables MakeOutputs(const Domains& run, const Recorded& recorded);

@@ -16,7 +16,7 @@ namespace fabric
 void AddRecords(OutputTables& tables, const FabricParts& parts, const Recorded& recorded);
 
 /// Add the tables of what was not executed, if that was asked for; then there is one domain.
-void AddSkips(OutputTables& tables, const Fabric& fabric, const SteadySkip* skip);
+void AddSkips(OutputTables& tables, const RunView& fabric, const SteadySkip* skip);
 
 } // namespace fabric
 } // namespace ns3

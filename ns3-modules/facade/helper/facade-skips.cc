@@ -14,7 +14,7 @@ namespace
 
 /// What was skipped of each message.
 OutputTable
-MakeSkippedFlows(const Fabric& fabric, const SteadySkip& skip)
+MakeSkippedFlows(const RunView& fabric, const SteadySkip& skip)
 {
     OutputTable table;
     const size_t n = fabric.Messages().Size();
@@ -43,7 +43,7 @@ MakeSkips(const SteadySkip& skip)
 } // namespace
 
 void
-AddSkips(OutputTables& tables, const Fabric& fabric, const SteadySkip* skip)
+AddSkips(OutputTables& tables, const RunView& fabric, const SteadySkip* skip)
 {
     if (skip)
     {

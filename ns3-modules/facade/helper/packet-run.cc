@@ -54,12 +54,12 @@ PacketRun::Observe(const FabricTables& tables, const RunOptions& options)
         if (options.trace.Any())
         {
             m_telemetry.push_back(
-                std::make_unique<Telemetry>(*engine, options.trace, tables.sampled));
+                std::make_unique<Telemetry>(engine->View(), options.trace, tables.sampled));
             engine->Attach(*m_telemetry.back());
         }
         if (!options.captures.empty())
         {
-            m_captures.push_back(std::make_unique<PacketCapture>(*engine, options.captures));
+            m_captures.push_back(std::make_unique<PacketCapture>(engine->View(), options.captures));
             engine->Attach(*m_captures.back());
         }
     }
@@ -73,7 +73,7 @@ PacketRun::Observe(const FabricTables& tables, const RunOptions& options)
     NS_ABORT_MSG_IF(options.trace.arrivals || options.trace.pauses || !options.captures.empty(),
                     "arrivals, pauses and packet captures have all that happens, and what happens "
                     "in a steady state is skipped; leave out engine.skip");
-    m_skip = std::make_unique<SteadySkip>(*m_domains.Engines()[0], options.skipTolerance);
+    m_skip = std::make_unique<SteadySkip>(m_domains.Engines()[0]->View(), options.skipTolerance);
     m_domains.Engines()[0]->Attach(*m_skip);
 }
 
@@ -82,7 +82,7 @@ PacketRun::~PacketRun()
     m_simulator->SetLoop(nullptr);
 }
 
-const Fabric&
+const RunView&
 PacketRun::First() const
 {
     return m_domains.Parts().First();

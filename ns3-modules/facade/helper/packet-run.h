@@ -44,7 +44,7 @@ class PacketRun final : public Run
 
   private:
     void Observe(const FabricTables& tables, const RunOptions& options);
-    const Fabric& First() const;
+    const RunView& First() const;
 
     Ptr<FabricSimulatorImpl> m_simulator;
     Domains m_domains;

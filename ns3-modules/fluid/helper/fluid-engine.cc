@@ -64,8 +64,9 @@ class FluidRun final : public Run
 {
   public:
     FluidRun(const FabricTables& tables, const RunOptions& options)
-        : m_fabric(tables, options),
-          m_loop(m_fabric, tables)
+        : m_engine(tables, options),
+          m_fabric(m_engine.View()),
+          m_loop(m_engine, tables)
     {
     }
 
@@ -234,7 +235,8 @@ class FluidRun final : public Run
         return table;
     }
 
-    Fabric m_fabric;
+    Fabric m_engine;
+    const RunView& m_fabric;
     FluidLoop m_loop;
     uint64_t m_stopPs{0};
 };
@@ -257,6 +259,10 @@ FluidEngine::Start(FabricTables tables, const RunOptions& options) const
     CheckForwarding(options);
     tables.SortAndCheck();
     CheckPlans(tables);
+    for (auto& node : tables.nodes)
+    {
+        node.domain = 0; // rates know no parts of a network
+    }
     return std::make_unique<FluidRun>(tables, options);
 }
 

@@ -36,7 +36,7 @@ FluidLoop::ChangeLinks(uint64_t nowPs)
 {
     NS_LOG_FUNCTION(this << nowPs);
     m_events++;
-    m_fabric.RunUntil(nowPs, std::chrono::steady_clock::time_point::max());
+    m_engine.RunUntil(nowPs, std::chrono::steady_clock::time_point::max());
     const auto capacities = m_paths.Capacities();
     for (uint32_t link = 0; link < capacities.size(); link++)
     {

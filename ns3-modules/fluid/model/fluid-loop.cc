@@ -23,15 +23,16 @@ constexpr double INSTANT_PS = 0.25;
 
 } // namespace
 
-FluidLoop::FluidLoop(Fabric& fabric, const FabricTables& tables)
-    : m_fabric(fabric),
-      m_paths(fabric, tables.linkEvents.empty()),
+FluidLoop::FluidLoop(Fabric& engine, const FabricTables& tables)
+    : m_engine(engine),
+      m_fabric(engine.View()),
+      m_paths(m_fabric, tables.linkEvents.empty()),
       m_rates(m_paths.Capacities()),
       m_graph(tables),
       m_linkBytes(m_paths.NumLinks(), 0)
 {
     NS_LOG_FUNCTION(this);
-    for (const auto& factory : fabric.Options().transports)
+    for (const auto& factory : m_fabric.Options().transports)
     {
         m_isAcknowledged.push_back(MakePlugin<Transport>(factory)->IsAcknowledged());
     }

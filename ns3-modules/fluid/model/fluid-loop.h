@@ -45,10 +45,10 @@ class FluidLoop
     };
 
     /**
-     * @param fabric in which no message ever starts; links change in it as it is told the time
+     * @param engine in which no message ever starts; links change in it as it is told the time
      * @param tables sorted: messages are in this order
      */
-    FluidLoop(fabric::Fabric& fabric, const fabric::FabricTables& tables);
+    FluidLoop(fabric::Fabric& engine, const fabric::FabricTables& tables);
 
     /// Run until a time or a deadline. @return whether nothing is left to do up to that time
     bool Run(uint64_t stopPs, std::chrono::steady_clock::time_point deadline);
@@ -144,7 +144,8 @@ class FluidLoop
     void Credit(uint32_t flow);
     void ChangeLinks(uint64_t nowPs);
 
-    fabric::Fabric& m_fabric;
+    fabric::Fabric& m_engine;
+    const fabric::RunView& m_fabric;
     FluidPaths m_paths;
     MaxMin m_rates;
     std::vector<Message> m_messages;

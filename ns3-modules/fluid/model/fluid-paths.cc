@@ -13,7 +13,7 @@ namespace ns3
 
 using namespace fabric;
 
-FluidPaths::FluidPaths(const Fabric& fabric, bool mayMerge)
+FluidPaths::FluidPaths(const RunView& fabric, bool mayMerge)
     : m_fabric(fabric)
 {
     const PortId ports = fabric.Network().NumPorts();

@@ -31,7 +31,7 @@ class FluidPaths
 {
   public:
     /// @param mayMerge whether links stay as they are
-    FluidPaths(const fabric::Fabric& fabric, bool mayMerge);
+    FluidPaths(const fabric::RunView& fabric, bool mayMerge);
 
     /// @return capacity of each link, 0 if it is cut; the last one is 0 [byte/ps]
     std::vector<double> Capacities() const;
@@ -67,7 +67,7 @@ class FluidPaths
     void Spread(uint32_t node, uint32_t dst, double share, Shares& shares) const;
     void Merge();
 
-    const fabric::Fabric& m_fabric;
+    const fabric::RunView& m_fabric;
     std::vector<uint32_t> m_linkOf;                      ///< Per port
     std::vector<std::vector<fabric::PortId>> m_members;  ///< Per link; none of the last
 };

@@ -5,6 +5,7 @@
 
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric-facade.h"
+#include "ns3/fabric-net-device.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
 #include "ns3/object-factory.h"

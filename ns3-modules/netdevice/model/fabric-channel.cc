@@ -2,8 +2,6 @@
 
 #include "fabric-channel.h"
 
-#include "fabric-net-device.h"
-
 #include "ns3/abort.h"
 
 namespace ns3
@@ -41,7 +39,7 @@ FabricChannel::GetDevice(std::size_t i) const
 }
 
 void
-FabricChannel::Add(Ptr<FabricNetDevice> device, uint32_t host)
+FabricChannel::Add(Ptr<NetDevice> device, uint32_t host)
 {
     const auto address = Mac48Address::ConvertFrom(device->GetAddress());
     NS_ABORT_MSG_IF(m_hostOf.contains(address), "two devices of a fabric have address " << address);

@@ -5,6 +5,7 @@
 
 #include "ns3/channel.h"
 #include "ns3/mac48-address.h"
+#include "ns3/net-device.h"
 
 #include <map>
 #include <optional>
@@ -12,8 +13,6 @@
 
 namespace ns3
 {
-
-class FabricNetDevice;
 
 /**
  * @ingroup netdevice
@@ -30,7 +29,7 @@ class FabricChannel final : public Channel
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
 
     /// A device sits on a host from now on. @param host dense index
-    void Add(Ptr<FabricNetDevice> device, uint32_t host);
+    void Add(Ptr<NetDevice> device, uint32_t host);
     void Move(const Mac48Address& from, const Mac48Address& to); ///< A device gets another address
 
     /// @return dense index of the host that has an address, none if no device has it
@@ -41,7 +40,7 @@ class FabricChannel final : public Channel
   private:
     void DoDispose() override;
 
-    std::vector<Ptr<FabricNetDevice>> m_devices;
+    std::vector<Ptr<NetDevice>> m_devices;
     std::vector<uint32_t> m_hosts; ///< Of each device
     std::map<Mac48Address, uint32_t> m_hostOf;
 };

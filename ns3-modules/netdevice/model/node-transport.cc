@@ -3,7 +3,6 @@
 #include "node-transport.h"
 
 #include "fabric-net-device.h"
-#include "packet-cargo.h"
 
 #include "ns3/abort.h"
 #include "ns3/ethernet-header.h"
@@ -26,6 +25,36 @@ namespace
 
 constexpr uint32_t ETHERNET_BYTES = 14; // what EthernetHeader adds to a packet; no checksum
 constexpr uint8_t ECN_CE = 3;
+
+/// A packet that rides in a frame; its device learns if it ends there.
+class PacketCargo final : public fabric::FrameCargo
+{
+  public:
+    PacketCargo(Ptr<Packet> packet, Ptr<FabricNetDevice> from)
+        : m_packet(packet),
+          m_from(from)
+    {
+    }
+
+    Ptr<Packet> GetPacket() const
+    {
+        return m_packet;
+    }
+
+    void OnLost() override
+    {
+        m_from->NotifyLost(m_packet);
+    }
+
+    std::unique_ptr<FrameCargo> Copy() const override
+    {
+        return std::make_unique<PacketCargo>(m_packet->Copy(), m_from);
+    }
+
+  private:
+    Ptr<Packet> m_packet;
+    Ptr<FabricNetDevice> m_from;
+};
 
 } // namespace
 

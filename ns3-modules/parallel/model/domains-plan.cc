@@ -25,14 +25,14 @@ After(uint64_t timePs)
 bool
 Domains::AllDone() const
 {
-    return std::ranges::all_of(m_parts, [](auto& part) { return part->Messages().AllDone(); });
+    return std::ranges::all_of(m_view.All(), [](auto* part) { return part->Messages().AllDone(); });
 }
 
 /// @return whether all may be done in a window that begins now: no acknowledgement is faster
 bool
 Domains::MayFinish() const
 {
-    return m_view.Sum([](const Fabric& part) { return part.DeliveredHere(); }) >= m_toDeliver;
+    return m_view.Sum([](const RunView& part) { return part.DeliveredHere(); }) >= m_toDeliver;
 }
 
 /// @return end of a window that begins with an event at `nextPs` [ps]
@@ -41,7 +41,7 @@ Domains::EndOfWindow(uint64_t nextPs)
 {
     const uint64_t endPs =
         std::min({nextPs + m_lookaheadPs, After(m_limitPs), After(m_deadlockCheckPs)});
-    const LinkChanges& changes = m_parts[0]->Changes();
+    const LinkChanges& changes = m_view.First().Changes();
     for (; m_nextChange < changes.Size() && changes.TimePs(m_nextChange) <= nextPs; m_nextChange++)
     {
         ExchangeSent(m_nextChange);
@@ -68,7 +68,7 @@ Domains::Plan()
 bool
 Domains::PlanRest()
 {
-    if (m_phase != Phase::DONE || std::ranges::none_of(m_parts, [](auto& part) {
+    if (m_phase != Phase::DONE || std::ranges::none_of(m_view.All(), [](auto* part) {
             return part->Messages().AllDone();
         }))
     {
@@ -99,7 +99,8 @@ Domains::PlanNext()
     if (!m_pauses && nextPs > m_deadlockCheckPs)
     {
         m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
-        m_deadlocked = m_parts[0]->Changes().LastCutPs() < nextPs && !FindDeadlock(m_view).empty();
+        m_deadlocked = m_view.First().Changes().LastCutPs() < nextPs &&
+                       !FindDeadlock(m_view).empty();
         m_pauses = m_deadlocked;
     }
     if (m_pauses)
@@ -118,13 +119,13 @@ Domains::PlanNext()
 void
 Domains::ExchangeSent(uint32_t row)
 {
-    const PortId end = m_parts[0]->Changes().EndOf(row);
+    const PortId end = m_view.First().Changes().EndOf(row);
     for (const PortId port : {end, m_view.GetPort(end).peer})
     {
         if (m_view.GetPort(port).crosses)
         {
-            Fabric& other = *m_parts[m_view.DomainOf(m_view.GetPort(port).peer)];
-            other.LearnSent(port, m_view.GetPort(port).sentFrames);
+            const uint32_t other = m_view.EngineOf(m_view.GetPort(port).peer);
+            m_boundaries[other]->LearnSent(port, m_view.GetPort(port).sentFrames);
         }
     }
 }

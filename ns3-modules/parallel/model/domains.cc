@@ -23,30 +23,54 @@ namespace
 
 constexpr auto NO_DEADLINE = std::chrono::steady_clock::time_point::max();
 
-/// @return an engine for each domain that the table "nodes" names
+/// @return one more than the largest domain of a node
+uint32_t
+NumDomains(const FabricTables& tables)
+{
+    int64_t last = 0;
+    for (const auto& row : tables.nodes)
+    {
+        last = std::max(last, row.domain);
+    }
+    return static_cast<uint32_t>(std::min(last, MAX_DOMAINS - 1) + 1);
+}
+
+std::vector<std::unique_ptr<DomainBoundary>>
+MakeBoundaries(uint32_t domains)
+{
+    std::vector<std::unique_ptr<DomainBoundary>> boundaries;
+    for (uint32_t i = 0; i < domains && domains > 1; i++)
+    {
+        boundaries.push_back(std::make_unique<DomainBoundary>());
+    }
+    return boundaries;
+}
+
+/// @return an engine for each boundary, or one without
 std::vector<std::unique_ptr<Fabric>>
-MakeParts(const FabricTables& tables, const FabricOptions& options)
+MakeParts(const FabricTables& tables,
+          const FabricOptions& options,
+          const std::vector<std::unique_ptr<DomainBoundary>>& boundaries)
 {
     std::vector<std::unique_ptr<Fabric>> parts;
-    int64_t last = 0;
-    do
+    if (boundaries.empty())
     {
-        parts.push_back(
-            std::make_unique<Fabric>(tables, options, static_cast<uint32_t>(parts.size())));
-        for (const auto& row : tables.nodes)
-        {
-            last = std::max(last, row.domain);
-        }
-    } while (parts.size() <= static_cast<size_t>(last));
+        parts.push_back(std::make_unique<Fabric>(tables, options));
+    }
+    for (const auto& boundary : boundaries)
+    {
+        const auto engine = static_cast<uint32_t>(parts.size());
+        parts.push_back(std::make_unique<Fabric>(tables, options, engine, boundary.get()));
+    }
     return parts;
 }
 
-std::vector<const Fabric*>
-Pointers(const std::vector<std::unique_ptr<Fabric>>& parts)
+std::vector<const RunView*>
+Views(const std::vector<std::unique_ptr<Fabric>>& parts)
 {
-    std::vector<const Fabric*> pointers(parts.size());
-    std::ranges::transform(parts, pointers.begin(), [](auto& part) { return part.get(); });
-    return pointers;
+    std::vector<const RunView*> views(parts.size());
+    std::ranges::transform(parts, views.begin(), [](auto& part) { return &part->View(); });
+    return views;
 }
 
 /// @return least time in which an acknowledgement reaches the source of a message [ps]
@@ -67,8 +91,9 @@ LeastAnswerPs(const FabricNetwork& network)
 } // namespace
 
 Domains::Domains(const FabricTables& tables, const FabricOptions& options, uint32_t threads)
-    : m_parts(MakeParts(tables, options)),
-      m_view(Pointers(m_parts)),
+    : m_boundaries(MakeBoundaries(NumDomains(tables))),
+      m_parts(MakeParts(tables, options, m_boundaries)),
+      m_view(Views(m_parts)),
       m_mailTo(m_parts.size()),
       m_threads(threads),
       m_reports(m_parts.size())
@@ -77,12 +102,12 @@ Domains::Domains(const FabricTables& tables, const FabricOptions& options, uint3
     {
         return;
     }
-    m_lookaheadPs = LeastAnswerPs(m_parts[0]->Network());
-    for (const auto& part : m_parts)
+    m_lookaheadPs = LeastAnswerPs(m_view.First().Network());
+    for (const auto& boundary : m_boundaries)
     {
-        m_lookaheadPs = std::min(m_lookaheadPs, part->LeastCrossingPs());
+        m_lookaheadPs = std::min(m_lookaheadPs, boundary->LeastCrossingPs());
     }
-    const MessageBook& messages = m_parts[0]->Messages();
+    const MessageBook& messages = m_view.First().Messages();
     for (uint32_t i = 0; i < messages.Size(); i++)
     {
         m_toDeliver += messages[i].bytes != 0;
@@ -101,7 +126,7 @@ Domains::Domains(const FabricTables& tables, const FabricOptions& options, uint3
         {
             for (uint32_t parity = 0; other != i && parity < 2; parity++)
             {
-                m_mailTo[i][parity].push_back(&m_parts[other]->MailTo(i, parity));
+                m_mailTo[i][parity].push_back(&m_boundaries[other]->MailTo(i, parity));
             }
         }
     }
@@ -172,25 +197,30 @@ Domains::AdvanceTo(uint64_t nowPs)
 uint64_t
 Domains::Events() const
 {
-    return m_view.Sum([](const Fabric& part) { return part.Events(); });
+    uint64_t events = 0;
+    for (const auto& part : m_parts)
+    {
+        events += part->Events();
+    }
+    return events;
 }
 
 uint64_t
 Domains::FlowsDone() const
 {
-    return m_view.Sum([](const Fabric& part) { return part.Messages().Done(); });
+    return m_view.Sum([](const RunView& part) { return part.Messages().Done(); });
 }
 
 uint64_t
 Domains::TasksDone() const
 {
-    return m_view.Sum([](const Fabric& part) { return part.Messages().TasksDone(); });
+    return m_view.Sum([](const RunView& part) { return part.Messages().TasksDone(); });
 }
 
 uint64_t
 Domains::DataPackets() const
 {
-    return m_view.Sum([](const Fabric& part) { return part.DataPackets(); });
+    return m_view.Sum([](const RunView& part) { return part.DataPackets(); });
 }
 
 std::vector<uint32_t>
@@ -251,13 +281,14 @@ void
 Domains::RunWindow(uint32_t domain)
 {
     Fabric& part = *m_parts[domain];
+    DomainBoundary& boundary = *m_boundaries[domain];
     Report& report = m_reports[domain];
     try
     {
         if (m_phase != Phase::REST)
         {
-            part.SetParity(m_parity);
-            part.TakeIn(m_mailTo[domain][m_parity ^ 1]);
+            boundary.SetParity(m_parity);
+            boundary.TakeIn(m_mailTo[domain][m_parity ^ 1]);
         }
         part.GoOn(m_phase != Phase::DONE);
         part.RunUntil(m_endPs - 1, NO_DEADLINE);
@@ -265,7 +296,7 @@ Domains::RunWindow(uint32_t domain)
         report.nextPs = part.NextPs();
         for (uint32_t other = 0; other < m_parts.size(); other++)
         {
-            report.nextPs = std::min(report.nextPs, part.MailTo(other, m_parity).firstPs);
+            report.nextPs = std::min(report.nextPs, boundary.MailTo(other, m_parity).firstPs);
         }
     }
     catch (...)
@@ -324,9 +355,9 @@ Domains::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadli
 void
 Domains::TakeInAll()
 {
-    for (uint32_t domain = 0; domain < m_parts.size(); domain++)
+    for (uint32_t domain = 0; domain < m_boundaries.size(); domain++)
     {
-        m_parts[domain]->TakeIn(m_mailTo[domain][m_parity]);
+        m_boundaries[domain]->TakeIn(m_mailTo[domain][m_parity]);
     }
 }
 

@@ -3,7 +3,9 @@
 #ifndef DOMAINS_H
 #define DOMAINS_H
 
-#include "ns3/fabric-parts.h"
+#include "domain-boundary.h"
+
+#include "ns3/fabric.h"
 
 #include <array>
 #include <exception>
@@ -102,7 +104,8 @@ class Domains final : public PacketLoop
     void TakeInAll();
     void ExchangeSent(uint32_t row);
 
-    std::vector<std::unique_ptr<Fabric>> m_parts; ///< By domain
+    std::vector<std::unique_ptr<DomainBoundary>> m_boundaries; ///< By domain; none if there is one
+    std::vector<std::unique_ptr<Fabric>> m_parts;               ///< By domain
     FabricParts m_view;
     /// What a domain is told by all others, in windows of even and of odd number
     std::vector<std::array<std::vector<DomainMail*>, 2>> m_mailTo;

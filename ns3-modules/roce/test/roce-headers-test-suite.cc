@@ -74,7 +74,7 @@ class RoceNumbersWrapAt24Bits : public TestCase
 
     void ExpectEnd(const Fabric& net, const Frame& frame, const std::vector<uint8_t>& end)
     {
-        const WireBytes bytes = net.DescribeFrame(frame).headers;
+        const WireBytes bytes = net.View().DescribeFrame(frame).headers;
         NS_TEST_ASSERT_MSG_GT_OR_EQ(bytes.Size(), end.size(), "long enough");
         const uint8_t* last = bytes.Data() + bytes.Size() - end.size();
         const bool equal = std::equal(end.begin(), end.end(), last);

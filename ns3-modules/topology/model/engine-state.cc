@@ -15,15 +15,15 @@ EngineState::EngineState(const FabricTables& tables,
                          uint64_t rootSeed,
                          uint64_t framing,
                          std::vector<SwitchModel> models,
-                         uint32_t ownDomain,
+                         uint32_t ownEngine,
                          MessageBook::Tell tell)
     : seed(rootSeed),
       framingBytes(framing),
-      domain(ownDomain),
+      engine(ownEngine),
       switches(std::move(models)),
       network(tables, seed),
       otherQueues(size_t{network.NumPorts()} * (LINK_CONTROL_CLASS + 1)),
-      messages(network, queue, seed, domain, std::move(tell)),
+      messages(network, queue, seed, engine, std::move(tell)),
       routes(network)
 {
 }

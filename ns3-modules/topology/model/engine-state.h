@@ -37,14 +37,14 @@ struct EngineState
      * @param rootSeed of all random streams
      * @param framing what a frame takes of a wire beyond its size [byte]
      * @param models of switches, in the order of nodes.class
-     * @param ownDomain whose events are executed
-     * @param tell called for messages of other domains
+     * @param ownEngine whose events are executed
+     * @param tell called for messages of other engines
      */
     EngineState(const FabricTables& tables,
                 uint64_t rootSeed,
                 uint64_t framing,
                 std::vector<SwitchModel> models,
-                uint32_t ownDomain,
+                uint32_t ownEngine,
                 MessageBook::Tell tell);
 
     EngineState(const EngineState&) = delete;
@@ -76,7 +76,7 @@ struct EngineState
 
     bool IsOwnNode(uint32_t node) const
     {
-        return network.nodes[node].domain == domain;
+        return network.nodes[node].engine == engine;
     }
 
     bool IsOwn(PortId port) const
@@ -86,9 +86,10 @@ struct EngineState
 
     const uint64_t seed;
     const uint64_t framingBytes;
-    const uint32_t domain;
+    const uint32_t engine;
     const std::vector<SwitchModel> switches;
-    uint64_t nowPs{0}; ///< Of the engine's clock
+    uint64_t nowPs{0};   ///< Of the engine's clock
+    uint64_t limitPs{0}; ///< Nothing later is executed for now, by the same clock [ps]
     EventQueue queue;
     FramePool frames;
     FabricNetwork network;

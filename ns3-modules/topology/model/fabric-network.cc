@@ -46,7 +46,7 @@ FabricNetwork::BuildNodes(const std::vector<NodeRow>& rows)
         node.tier = static_cast<uint32_t>(row.tier);
         node.plane = static_cast<uint32_t>(row.plane);
         node.nodeClass = static_cast<uint8_t>(row.nodeClass);
-        node.domain = static_cast<uint16_t>(row.domain);
+        node.engine = static_cast<uint16_t>(row.domain);
         if (!row.isSwitch)
         {
             node.host = static_cast<uint32_t>(hosts.size());
@@ -111,7 +111,7 @@ FabricNetwork::BuildPorts(const std::vector<LinkRow>& rows)
     {
         ports[a].peer = b;
         ports[b].peer = a;
-        const bool crosses = nodes[ports[a].node].domain != nodes[ports[b].node].domain;
+        const bool crosses = nodes[ports[a].node].engine != nodes[ports[b].node].engine;
         ports[a].crosses = crosses;
         ports[b].crosses = crosses;
     }

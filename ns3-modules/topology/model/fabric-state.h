@@ -51,7 +51,7 @@ struct alignas(64) Port
     bool avoided : 1 {false};     ///< Routes know that the link is cut
     bool cutsThrough : 1 {false}; ///< The peer forwards a frame before its end is in
     bool currentCutsThrough : 1 {false}; ///< It does so with the frame on the wire
-    bool crosses : 1 {false};            ///< The peer is in another domain
+    bool crosses : 1 {false};            ///< The peer is in another engine
     bool isWatched : 1 {false}; ///< Captures or link control see what is sent, and come to hosts
     uint16_t outbox{0};           ///< If so, what takes what is sent
     uint64_t sentFrames{0};       ///< Put on the wire, link control included
@@ -145,7 +145,7 @@ struct alignas(64) NodeState
     uint32_t plane{0};
     uint8_t nodeClass{0};
     bool isSwitch{false};
-    uint16_t domain{0};         ///< Which engine of the run executes its events
+    uint16_t engine{0};         ///< Which engine of the run executes its events
     uint64_t usedBytes{0};      ///< Buffer of a switch in use [byte]
     uint64_t maxUsedBytes{0};   ///< Largest value of usedBytes [byte]
     uint64_t salt{0};           ///< Hash seed of a switch

@@ -25,12 +25,12 @@ constexpr size_t LARGE_BYTES = 10'000'000;
 MessageBook::MessageBook(const FabricNetwork& network,
                          EventQueue& queue,
                          uint64_t seed,
-                         uint32_t domain,
+                         uint32_t engine,
                          Tell tell)
     : m_network(network),
       m_queue(queue),
       m_seed(seed),
-      m_domain(domain),
+      m_engine(engine),
       m_tell(std::move(tell)),
       m_messages(STEP, CAPACITY),
       m_tuples(STEP, CAPACITY)
@@ -105,14 +105,14 @@ MessageBook::Begin()
 {
     for (uint32_t item = 0; item < m_graph.NumMessages() + m_graph.NumTasks(); item++)
     {
-        if (!m_graph.Waits(item) && DomainOfItem(item) == m_domain)
+        if (!m_graph.Waits(item) && EngineOfItem(item) == m_engine)
         {
             ScheduleItem(item, 0);
         }
     }
     for (uint32_t row = 0; row < m_rateChanges.size(); row++)
     {
-        if (DomainOfItem(*Find(m_rateChanges[row].flow)) == m_domain)
+        if (EngineOfItem(*Find(m_rateChanges[row].flow)) == m_engine)
         {
             ScheduleRateChange(row, 0);
         }
@@ -125,7 +125,7 @@ MessageBook::BuildShare(std::vector<bool> acknowledged)
     m_acknowledged = std::move(acknowledged);
     for (uint32_t item = 0; item < m_graph.NumMessages() + m_graph.NumTasks(); item++)
     {
-        m_left -= DomainOfEnd(item) != m_domain;
+        m_left -= EngineOfEnd(item) != m_engine;
     }
 }
 
@@ -248,7 +248,7 @@ void
 MessageBook::Acknowledged(uint32_t message, uint64_t nowPs)
 {
     NS_ASSERT_MSG(m_messages[message].receiverEndPs ||
-                      DomainOf(m_messages[message].dst) != m_domain,
+                      EngineOf(m_messages[message].dst) != m_engine,
                   "a message is acknowledged only after it is delivered");
     NS_ASSERT_MSG(!m_messages[message].senderEndPs, "a message is done once");
     m_messages[message].senderEndPs = nowPs + m_skippedPs;
@@ -265,25 +265,25 @@ MessageBook::PassPoint(uint32_t message, uint64_t nowPs)
 }
 
 uint32_t
-MessageBook::DomainOf(uint32_t host) const
+MessageBook::EngineOf(uint32_t host) const
 {
-    return m_network.nodes[m_network.hosts[host].node].domain;
+    return m_network.nodes[m_network.hosts[host].node].engine;
 }
 
-/// @return domain of the host at which an item starts
+/// @return engine of the host at which an item starts
 uint32_t
-MessageBook::DomainOfItem(uint32_t item) const
+MessageBook::EngineOfItem(uint32_t item) const
 {
-    return m_graph.IsTask(item) ? m_network.nodes[m_graph.TaskOf(item).node].domain
-                                : DomainOf(m_messages[item].src);
+    return m_graph.IsTask(item) ? m_network.nodes[m_graph.TaskOf(item).node].engine
+                                : EngineOf(m_messages[item].src);
 }
 
-/// @return domain in which an item is done, as its source knows
+/// @return engine in which an item is done, as its source knows
 uint32_t
-MessageBook::DomainOfEnd(uint32_t item) const
+MessageBook::EngineOfEnd(uint32_t item) const
 {
-    return !m_graph.IsTask(item) && EndsAtReceiver(item) ? DomainOf(m_messages[item].dst)
-                                                         : DomainOfItem(item);
+    return !m_graph.IsTask(item) && EndsAtReceiver(item) ? EngineOf(m_messages[item].dst)
+                                                         : EngineOfItem(item);
 }
 
 /// Messages that were made at run time have no followers.
@@ -316,12 +316,12 @@ MessageBook::Release(uint32_t item, bool atSender, uint64_t nowPs)
         [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
         [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); },
         [this, item](uint32_t follower, uint64_t knownPs) {
-            const uint32_t domain = DomainOfItem(follower);
-            if (domain != m_domain)
+            const uint32_t engine = EngineOfItem(follower);
+            if (engine != m_engine)
             {
-                m_tell(domain, {follower, item, knownPs});
+                m_tell(engine, {follower, item, knownPs});
             }
-            return domain == m_domain;
+            return engine == m_engine;
         });
 }
 
@@ -343,8 +343,8 @@ MessageBook::LeastTellingPs() const
     uint64_t leastPs = NEVER_PS;
     m_graph.ForEachFollower([&](uint32_t item, bool atSender, uint32_t other, uint64_t delayPs) {
         const bool atEnd = atSender || m_graph.IsTask(item) || m_messages[item].bytes == 0;
-        const uint32_t known = atEnd ? DomainOfEnd(item) : DomainOf(m_messages[item].dst);
-        if (DomainOfItem(other) != known)
+        const uint32_t known = atEnd ? EngineOfEnd(item) : EngineOf(m_messages[item].dst);
+        if (EngineOfItem(other) != known)
         {
             leastPs = std::min(leastPs, delayPs);
         }

@@ -29,7 +29,7 @@ struct Fulfilled
 /**
  * @brief The messages and tasks of a run: when they start and when they are done.
  *
- * A message of no bytes is a point in time: it is done when it starts. In a run of several domains
+ * A message of no bytes is a point in time: it is done when it starts. In a run of several engines
  * each has a book of all messages, and keeps what its own hosts do.
  *
  * Its times are those of the world, which results have: the engine's clock and what was skipped.
@@ -37,20 +37,20 @@ struct Fulfilled
 class MessageBook
 {
   public:
-    /// Tells another domain that a dependency of one of its messages or tasks is fulfilled.
-    using Tell = std::function<void(uint32_t domain, const Fulfilled& fulfilled)>;
+    /// Tells another engine that a dependency of one of its messages or tasks is fulfilled.
+    using Tell = std::function<void(uint32_t engine, const Fulfilled& fulfilled)>;
 
     /**
      * @param network lives longer than this
      * @param queue gets the events of starting messages
      * @param seed of the run
-     * @param domain of the hosts whose messages start here
-     * @param tell called for messages of other domains
+     * @param engine of the hosts whose messages start here
+     * @param tell called for messages of other engines
      */
     MessageBook(const FabricNetwork& network,
                 EventQueue& queue,
                 uint64_t seed,
-                uint32_t domain = 0,
+                uint32_t engine = 0,
                 Tell tell = {});
 
     /// Take the tables "flows", "tasks", "dependencies" and "rate_changes".
@@ -65,7 +65,7 @@ class MessageBook
     uint32_t AddDone(uint32_t src, uint32_t dst, uint64_t nowPs);
 
     /**
-     * Find out which messages and tasks are done in this domain.
+     * Find out which messages and tasks are done in this engine.
      * @param acknowledged by transport; messages of the others are done at their receivers
      */
     void BuildShare(std::vector<bool> acknowledged);
@@ -85,13 +85,13 @@ class MessageBook
     void EndTask(uint32_t item, uint64_t nowPs);         ///< A task is over
     /// A row of "rate_changes" comes into force. @return its message
     uint32_t ChangeRate(uint32_t row);
-    /// One more row of "rate_changes", of a message that starts in this domain.
+    /// One more row of "rate_changes", of a message that starts in this engine.
     void AddRateChange(const RateChangeRow& row, uint64_t nowPs);
     /// @return index of a message of the table "flows", by its id
     std::optional<uint32_t> Find(int64_t id) const;
-    /// Another domain says that a dependency is fulfilled.
+    /// Another engine says that a dependency is fulfilled.
     void Fulfil(const Fulfilled& fulfilled, uint64_t nowPs);
-    /// @return least delay of a dependency that another domain fulfils, NEVER_PS without any [ps]
+    /// @return least delay of a dependency that another engine fulfils, NEVER_PS without any [ps]
     uint64_t LeastTellingPs() const;
 
     /// Time is taken out of the engine's clock: what has not begun comes earlier by it [ps].
@@ -109,7 +109,7 @@ class MessageBook
         return message < m_graph.NumMessages() && m_graph.Waits(message);
     }
 
-    /// @return whether nothing is left to be done, of what is done in this domain
+    /// @return whether nothing is left to be done, of what is done in this engine
     bool AllDone() const
     {
         return m_left == 0;
@@ -167,16 +167,16 @@ class MessageBook
     void Schedule(uint32_t message, uint64_t nowPs);
     void ScheduleItem(uint32_t item, uint64_t nowPs);
     void ScheduleRateChange(uint32_t row, uint64_t nowPs);
-    uint32_t DomainOf(uint32_t host) const;
-    uint32_t DomainOfItem(uint32_t item) const;
-    uint32_t DomainOfEnd(uint32_t item) const;
+    uint32_t EngineOf(uint32_t host) const;
+    uint32_t EngineOfItem(uint32_t item) const;
+    uint32_t EngineOfEnd(uint32_t item) const;
 
     static constexpr uint32_t STEP = 1U << 16; ///< 8 MiB of address space
     static constexpr uint32_t CAPACITY = 1U << 26;
     const FabricNetwork& m_network;
     EventQueue& m_queue;
     uint64_t m_seed;
-    uint32_t m_domain;
+    uint32_t m_engine;
     Tell m_tell;
     GrowingArray<Message> m_messages;
     GrowingArray<uint32_t> m_tuples;

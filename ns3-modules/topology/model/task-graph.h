@@ -96,7 +96,7 @@ class TaskGraph
      * @param startOf called with a message, returns a reference to its start [ps]
      * @param mayStart called with each item for which this was the last
      * @param isHere called with each item and the time that it knows; false: it is no item of this
-     *        domain, which has been told
+     *        engine, which has been told
      */
     template <typename StartOf, typename MayStart, typename IsHere>
     void Release(uint32_t item,

@@ -3,9 +3,7 @@
 #ifndef DOMAIN_MAIL_H
 #define DOMAIN_MAIL_H
 
-#include "ns3/event.h"
-#include "ns3/frame.h"
-#include "ns3/message-book.h"
+#include "ns3/boundary.h"
 
 #include <algorithm>
 #include <array>
@@ -25,9 +23,6 @@ namespace fabric
  */
 struct alignas(64) DomainMail
 {
-    /// Delays that have a list of their own.
-    static constexpr uint32_t LANES = 4;
-
     /// When and where a frame arrives.
     struct Delivery
     {
@@ -49,7 +44,7 @@ struct alignas(64) DomainMail
         uint32_t endOfHops; ///< Its hops are those behind the ones of the note before it
     };
 
-    std::array<std::vector<Letter>, LANES> lanes; ///< Frames of one delay: by time
+    std::array<std::vector<Letter>, Boundary::LISTS> lanes; ///< Frames of one delay: by time
     std::vector<Letter> loose;                    ///< All others
     std::vector<Enclosure> notes;
     std::vector<IntHop> hops;
@@ -78,24 +73,6 @@ struct alignas(64) DomainMail
         lost.clear();
         firstPs = NEVER_PS;
     }
-};
-
-/// Where frames for another domain are put that reach it after one delay.
-struct Outbox
-{
-    std::array<DomainMail*, 2> mail; ///< In windows of even, of odd number
-    uint32_t domain;
-    uint32_t list;    ///< Of its mail; DomainMail::LANES: among the loose ones
-    uint64_t delayPs; ///< If it has a list [ps]
-};
-
-/// Letters of one list that are not yet taken in.
-struct MailReader
-{
-    const DomainMail* mail;
-    const DomainMail::Letter* next;
-    const DomainMail::Letter* end;
-    uint8_t lane; ///< Of the queue, for the frames
 };
 
 } // namespace fabric

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// The lanes of the delays that most events wait for, and what goes to other domains.
-
-#include "fabric.h"
+#include "event-lanes.h"
 
 #include <algorithm>
-#include <map>
 
 namespace ns3
 {
@@ -17,7 +14,7 @@ namespace
 
 using Origin = EventQueue::Origin;
 
-/// Links take no more lanes than this to hear of other domains in order.
+/// Links take no more lanes than this to hear of other engines in order.
 constexpr size_t LINK_LANES = 8;
 
 /// A delay has a lane if it is that of one in this many ports: each lane costs every instant.
@@ -25,18 +22,26 @@ constexpr size_t PORTS_PER_LANE = 16;
 
 } // namespace
 
+EventLanes::EventLanes(EngineState& state, const Wires& wires, Boundary* boundary)
+    : m_state(state),
+      m_ports(state.network.ports.Data()),
+      m_wires(wires),
+      m_boundary(boundary)
+{
+}
+
 // ---- links ------------------------------------------------------------------------------------
 
 /// The delays that most events wait for get lanes: propagation first, then full frames,
 /// acknowledgements and, if there is room, the shortest frames: trimmed ones, PULLs, credit. What
 /// finds no lane waits on its wire, or goes through the wheel.
 void
-Fabric::BuildLanes()
+EventLanes::Build(const std::vector<WireProfile>& profiles)
 {
     std::map<uint64_t, size_t> uses;
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
-        uses[ArrivalDelayPs(port)]++;
+        uses[m_wires.ArrivalDelayPs(port)]++;
     }
     std::vector<std::pair<size_t, uint64_t>> delays;
     for (const auto& [delayPs, n] : uses)
@@ -47,23 +52,25 @@ Fabric::BuildLanes()
         }
     }
     std::sort(delays.rbegin(), delays.rend());
-    std::map<uint64_t, uint32_t> listOf; // of the mail: the same in all domains
-    for (uint32_t i = 0; i < std::min<size_t>(delays.size(), DomainMail::LANES); i++)
+    Lists listOf; // the same in all engines
+    for (uint32_t i = 0; i < std::min<size_t>(delays.size(), Boundary::LISTS); i++)
     {
         listOf[delays[i].second] = i;
     }
     bool anyWire = false;
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
-        const auto list = listOf.find(ArrivalDelayPs(port));
+        const auto list = listOf.find(m_wires.ArrivalDelayPs(port));
         if (m_ports[port].crosses)
         {
-            BuildOutbox(port, list == listOf.end() ? DomainMail::LANES : list->second);
+            m_boundary->AddPort(port,
+                                list == listOf.end() ? Boundary::LISTS : list->second,
+                                m_wires.ArrivalDelayPs(port));
         }
         // What cuts through is on its way for other times than a lane's.
-        const NodeClass& next = m_nodeClasses[m_ports[m_ports[port].peer].nodeClass];
+        const SwitchModel& next = m_state.switches[m_ports[m_ports[port].peer].nodeClass];
         anyWire |= list == listOf.end() || (next.cutThroughBytes != 0 &&
-                                            ArrivalDelayPs(port) >= EventWheel::HORIZON_PS);
+                                            m_wires.ArrivalDelayPs(port) >= EventWheel::HORIZON_PS);
         m_ports[port].lane = EventQueue::NO_LANE;
     }
     m_state.queue.SetWires(anyWire ? m_state.network.NumPorts() : 0);
@@ -71,7 +78,7 @@ Fabric::BuildLanes()
     {
         BuildLinkLanes(listOf, false);
     }
-    BuildFrameLanes();
+    BuildFrameLanes(profiles);
     if (m_state.queue.HasWires())
     {
         BuildWires();
@@ -80,14 +87,14 @@ Fabric::BuildLanes()
 
 /// What has no lane waits on its wire.
 void
-Fabric::BuildWires()
+EventLanes::BuildWires()
 {
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
         if (m_ports[port].lane == EventQueue::NO_LANE && !m_ports[port].crosses)
         {
             m_ports[port].lane = EventQueue::ON_WIRE;
-            m_state.queue.SetWireDelay(port, ArrivalDelayPs(port));
+            m_state.queue.SetWireDelay(port, m_wires.ArrivalDelayPs(port));
         }
     }
     constexpr uint32_t SIZES = 2; // full frames and acknowledgements
@@ -100,22 +107,15 @@ Fabric::BuildWires()
     }
 }
 
-/// @return from the end of a transmission until the peer acts [ps]
-uint64_t
-Fabric::ArrivalDelayPs(PortId port) const
-{
-    return m_ports[port].delayPs + m_state.LatencyPs(m_ports[m_ports[port].peer]);
-}
-
 uint32_t
-Fabric::DomainOf(PortId port) const
+EventLanes::EngineOf(PortId port) const
 {
-    return m_state.network.nodes[m_ports[port].node].domain;
+    return m_state.network.nodes[m_ports[port].node].engine;
 }
 
-/// @return the first port of a node here that hears of another domain; past its last if none does
+/// @return the first port of a node here that hears of another engine; past its last if none does
 PortId
-Fabric::FirstToHearOfOthers(const NodeState& node) const
+EventLanes::FirstToHearOfOthers(const NodeState& node) const
 {
     PortId port = node.firstPort;
     while (port < node.firstPort + node.ports && !m_ports[port].crosses)
@@ -125,18 +125,18 @@ Fabric::FirstToHearOfOthers(const NodeState& node) const
     return port;
 }
 
-/// @return whether every node here hears, port after port, of nodes here and then of one domain
+/// @return whether every node here hears, port after port, of nodes here and then of one engine
 /// after the other; what comes of each in order need not be put in order then
 bool
-Fabric::HearsInOrder() const
+EventLanes::HearsInOrder() const
 {
     return std::ranges::all_of(m_state.network.nodes, [this](const NodeState& node) {
         uint32_t last = 0;
         bool isOrdered = true;
         for (PortId port = FirstToHearOfOthers(node); port < node.firstPort + node.ports; port++)
         {
-            isOrdered &= node.domain != m_state.domain || DomainOf(m_ports[port].peer) >= last;
-            last = DomainOf(m_ports[port].peer);
+            isOrdered &= node.engine != m_state.engine || EngineOf(m_ports[port].peer) >= last;
+            last = EngineOf(m_ports[port].peer);
         }
         return isOrdered;
     });
@@ -144,25 +144,25 @@ Fabric::HearsInOrder() const
 
 /**
  * Make the lanes of the arrivals here.
- * @param listOf delays that have lanes, and their lists of the mail
+ * @param listOf delays that have lanes, and their lists
  * @param isOrdered see HearsInOrder
  * @return whether they are few enough; if not, there are none
  */
 bool
-Fabric::BuildLinkLanes(const std::map<uint64_t, uint32_t>& listOf, bool isOrdered)
+EventLanes::BuildLinkLanes(const Lists& listOf, bool isOrdered)
 {
     std::map<std::pair<uint32_t, Origin>, std::vector<PortId>> senders;
     for (PortId to = 0; to < m_state.network.NumPorts(); to++)
     {
         const PortId from = m_ports[to].peer;
-        const auto list = listOf.find(ArrivalDelayPs(from));
-        if (!IsOwn(to) || list == listOf.end())
+        const auto list = listOf.find(m_wires.ArrivalDelayPs(from));
+        if (!m_state.IsOwn(to) || list == listOf.end())
         {
             continue;
         }
         const bool isFirst = to < FirstToHearOfOthers(m_state.network.nodes[m_ports[to].node]);
         const Origin here = isOrdered && isFirst ? Origin::FIRST : Origin::HERE;
-        const Origin other = DomainOf(from) < m_state.domain ? Origin::LOWER : Origin::HIGHER;
+        const Origin other = EngineOf(from) < m_state.engine ? Origin::LOWER : Origin::HIGHER;
         const Origin crossing = isOrdered ? other : Origin::ELSEWHERE;
         senders[{list->second, m_ports[to].crosses ? crossing : here}].push_back(from);
     }
@@ -174,42 +174,29 @@ Fabric::BuildLinkLanes(const std::map<uint64_t, uint32_t>& listOf, bool isOrdere
     {
         const auto [list, origin] = place;
         const uint8_t lane =
-            m_state.queue.LaneFor(EventType::ARRIVE, ArrivalDelayPs(ports[0]), origin);
+            m_state.queue.LaneFor(EventType::ARRIVE, m_wires.ArrivalDelayPs(ports[0]), origin);
         for (const PortId port : ports)
         {
-            (m_ports[port].crosses ? m_inLanes[list][DomainOf(port) > m_state.domain]
-                                   : m_ports[port].lane) = lane;
+            if (m_ports[port].crosses)
+            {
+                m_boundary->UseLane(port, list, lane);
+            }
+            else
+            {
+                m_ports[port].lane = lane;
+            }
         }
     }
     return true;
 }
 
-/// What crosses by a port is put there.
-void
-Fabric::BuildOutbox(PortId portId, uint32_t list)
-{
-    Port& port = m_ports[portId];
-    const uint32_t domain = DomainOf(port.peer);
-    const auto box = std::ranges::find_if(m_outboxes, [domain, list](const Outbox& other) {
-        return other.domain == domain && other.list == list;
-    });
-    port.outbox = static_cast<uint16_t>(box - m_outboxes.begin());
-    if (box == m_outboxes.end())
-    {
-        m_outboxes.push_back({{&m_mail[domain][0], &m_mail[domain][1]},
-                              domain,
-                              list,
-                              ArrivalDelayPs(portId)});
-    }
-}
-
 // ---- frames -----------------------------------------------------------------------------------
 
 void
-Fabric::BuildFrameLanes()
+EventLanes::BuildFrameLanes(const std::vector<WireProfile>& profiles)
 {
     std::vector<uint32_t> sizes;
-    for (const auto& wire : m_wires)
+    for (const auto& wire : profiles)
     {
         const uint32_t fullBytes = wire.mtuBytes + wire.headerBytes;
         for (const auto bytes : {fullBytes, wire.ackBytes, fullBytes + wire.firstHeaderBytes})

@@ -1,21 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef FABRIC_FETCH_H
-#define FABRIC_FETCH_H
+#ifndef FABRIC_PREFETCH_H
+#define FABRIC_PREFETCH_H
 
-// Memory ahead of time, for networks larger than a core's cache. Private to fabric.cc, as
-// fabric-ingress.h is.
+#include "nic.h"
+#include "switching.h"
 
-#include "fabric-ingress.h"
+#include <bit>
+#include <vector>
 
 namespace ns3
 {
 namespace fabric
 {
 
+/**
+ * @ingroup fabric
+ * @brief Asks for memory ahead of time, in networks larger than a core's cache.
+ */
+class Prefetch
+{
+  public:
+    Prefetch(EngineState& state,
+             const PluginClasses& classes,
+             const Nic& nic,
+             const Switching& switching)
+        : m_state(state),
+          m_ports(state.network.ports.Data()),
+          m_classes(classes),
+          m_nic(nic),
+          m_switching(switching)
+    {
+    }
+
+    void Expect(size_t arrivals) ///< In the instant at hand
+    {
+        if (m_egress.size() < arrivals)
+        {
+            m_egress.resize(arrivals);
+        }
+    }
+
+    void Soon(const Event& event) const;
+    void ForTransmissionDone(uint64_t key);
+    void ForArrival(uint64_t key, size_t i);
+    void ForTransport(uint64_t key) const;
+
+    PortId EgressOf(size_t arrival) const ///< ROUTE_NOW if it is not known yet
+    {
+        return m_egress[arrival];
+    }
+
+  private:
+    void FetchAccount(PortId ingress) const;
+    static void FetchObject(const Transport* transport);
+
+    EngineState& m_state;
+    Port* m_ports; ///< Of the network
+    const PluginClasses& m_classes;
+    const Nic& m_nic;
+    const Switching& m_switching;
+    std::vector<PortId> m_egress; ///< Of each frame of the instant that has come to a switch
+};
+
 /// Ask for the memory of an event that is still some instants away.
 FABRIC_HOT void
-Fabric::FetchSoon(const Event& event) const
+Prefetch::Soon(const Event& event) const
 {
     __builtin_prefetch(&m_ports[event.target & EVENT_INDEX_MASK]); // hints, whatever it is
     __builtin_prefetch(&m_state.frames[event.payload]);
@@ -23,22 +73,23 @@ Fabric::FetchSoon(const Event& event) const
 
 /// Ask for what flow control knows of an ingress.
 FABRIC_HOT void
-Fabric::FetchAccount(PortId ingress) const
+Prefetch::FetchAccount(PortId ingress) const
 {
-    const auto& memory = m_linkClasses[0].memory; // a hint too
+    const auto& memory = m_classes.links[0].memory; // a hint too
     __builtin_prefetch(static_cast<const char*>(memory.first) + ingress * memory.bytesPerPort, 1);
 }
 
 /// Ask for the next frame of a port and the account of the one that leaves, or for the transport.
 FABRIC_HOT void
-Fabric::FetchForTransmissionDone(uint64_t key)
+Prefetch::ForTransmissionDone(uint64_t key)
 {
     const PortId portId = IndexOf(key);
     Port& port = m_ports[portId];
     if (port.queued != 0)
     {
         const uint32_t queueClass = std::bit_width(port.queued) - 1;
-        __builtin_prefetch(&m_state.frames[Queue(portId, port, queueClass).head]);
+        const PortQueue& queue = EgressQueues::At(m_state, portId, port, queueClass);
+        __builtin_prefetch(&m_state.frames[queue.head]);
     }
     if (port.crosses) [[unlikely]]
     {
@@ -49,10 +100,10 @@ Fabric::FetchForTransmissionDone(uint64_t key)
         const HostState& host = m_state.network.hosts[port.host];
         if (host.endpoints != 0)
         {
-            FetchObject(m_endpoints[host.firstEndpoint].transport);
+            FetchObject(&m_nic.EndAt(host.firstEndpoint));
         }
     }
-    else if (m_linkClasses[0].memory.first)
+    else if (m_classes.links[0].memory.first)
     {
         FetchAccount(m_state.network.nodes[port.node].firstPort + port.currentIngress);
     }
@@ -60,9 +111,8 @@ Fabric::FetchForTransmissionDone(uint64_t key)
 
 /// Find the next hop of a frame at a switch, and ask for what lies there.
 FABRIC_HOT void
-Fabric::FetchForArrival(size_t i)
+Prefetch::ForArrival(uint64_t key, size_t i)
 {
-    const uint64_t key = m_instant.arrived[i];
     const PortId portId = IndexOf(key);
     const Port& port = m_ports[portId];
     const Frame& frame = m_state.frames[static_cast<FrameId>(key)];
@@ -77,10 +127,10 @@ Fabric::FetchForArrival(size_t i)
         return;
     }
     FetchAccount(portId);
-    const NodeClass& owner = m_nodeClasses[port.nodeClass];
+    const NodeClass& owner = m_classes.nodes[port.nodeClass];
     if (owner.routesEarly)
     {
-        m_egress[i] = Route(owner, port.node, frame);
+        m_egress[i] = m_switching.Route(owner, port.node, frame);
         if (m_egress[i] != NO_PORT)
         {
             const Port& egress = m_ports[m_egress[i]];
@@ -92,7 +142,7 @@ Fabric::FetchForArrival(size_t i)
 
 /// Ask for a transport object with the state of its first flow, which lies in it.
 FABRIC_HOT void
-Fabric::FetchObject(const Transport* transport)
+Prefetch::FetchObject(const Transport* transport)
 {
     const auto* object = reinterpret_cast<const char*>(transport);
     constexpr size_t LINES = 17;
@@ -104,7 +154,7 @@ Fabric::FetchObject(const Transport* transport)
 
 /// Ask for the transport object that a frame will reach.
 FABRIC_HOT void
-Fabric::FetchTransport(uint64_t key) const
+Prefetch::ForTransport(uint64_t key) const
 {
     if (!m_ports[IndexOf(key)].isHost)
     {
@@ -115,11 +165,11 @@ Fabric::FetchTransport(uint64_t key) const
     {
         const Message& message = m_state.messages[frame.message];
         const bool reverse = frame.flags & frame_flag::REVERSE;
-        FetchObject(m_endpoints[reverse ? message.srcEndpoint : message.dstEndpoint].transport);
+        FetchObject(&m_nic.EndAt(reverse ? message.srcEndpoint : message.dstEndpoint));
     }
 }
 
 } // namespace fabric
 } // namespace ns3
 
-#endif // FABRIC_FETCH_H
+#endif // FABRIC_PREFETCH_H

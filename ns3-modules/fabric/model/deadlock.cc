@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "fabric-parts.h"
+#include "deadlock.h"
 
 #include <algorithm>
 #include <map>
@@ -139,6 +139,20 @@ FindDeadlock(const FabricParts& parts)
         }
         walk.push_back(next);
     }
+}
+
+DeadlockWatch::DeadlockWatch(const RunView& run)
+    : m_run(run)
+{
+}
+
+void
+DeadlockWatch::Look(uint64_t nextPs)
+{
+    m_nextPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
+    // A link that is cut empties queues; before the last cut nothing is dead for ever.
+    m_found = m_run.Changes().LastCutPs() < nextPs + m_run.Messages().SkippedPs() &&
+              !FindDeadlock(FabricParts({&m_run})).empty();
 }
 
 } // namespace fabric

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "nic.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricNic");
+
+namespace fabric
+{
+
+Nic::Nic(EngineState& state,
+         const PluginClasses& classes,
+         Wires& wires,
+         Observers& observers)
+    : m_state(state),
+      m_ports(state.network.ports.Data()),
+      m_classes(classes),
+      m_wires(wires),
+      m_observers(observers)
+{
+}
+
+uint32_t
+Nic::CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t startPs)
+{
+    NS_ABORT_MSG_IF(!m_isAlone,
+                    "messages are made at run time, and others would have to learn of them: run "
+                    "it in one domain");
+    const uint32_t src = m_hostOfEndpoint[endpoint];
+    NS_ABORT_MSG_IF(bytes == 0 || src == dst,
+                    "a message made at run time needs at least a byte and another host");
+    const uint32_t transport = m_transportOfEndpoint[endpoint];
+    const uint32_t index =
+        m_state.messages.Create(src, dst, bytes, std::max(startPs, m_state.nowPs), m_state.nowPs);
+    Message& message = m_state.messages[index];
+    message.transport = transport;
+    message.srcEndpoint = endpoint;
+    message.dstEndpoint = EndpointOf(dst, transport);
+    NS_ABORT_MSG_IF(message.dstEndpoint == NO_ENDPOINT,
+                    "host " << m_state.network.nodes[m_state.network.hosts[dst].node].id
+                            << " has no end of this transport: no flow of the tables uses it "
+                            << "there");
+    return index;
+}
+
+uint32_t
+Nic::OpenConversation(uint32_t endpoint, uint32_t dst)
+{
+    const uint32_t transport = m_transportOfEndpoint[endpoint];
+    const uint32_t index = m_state.messages.AddDone(m_hostOfEndpoint[endpoint], dst, m_state.nowPs);
+    Message& message = m_state.messages[index];
+    message.transport = transport;
+    message.srcEndpoint = endpoint;
+    message.dstEndpoint = EndpointOf(dst, transport);
+    NS_ABORT_MSG_IF(message.dstEndpoint == NO_ENDPOINT,
+                    "a conversation beside the messages of the tables needs a transport that "
+                    "IsOpen, so that its other host has an end of it");
+    return index;
+}
+
+Transport*
+Nic::TransportAt(int64_t id, uint32_t transport) const
+{
+    for (uint32_t host = 0; host < m_state.network.hosts.size(); host++)
+    {
+        if (m_state.network.nodes[m_state.network.hosts[host].node].id == id)
+        {
+            const uint32_t endpoint = EndpointOf(host, transport);
+            return endpoint == NO_ENDPOINT ? nullptr : m_endpoints[endpoint].transport;
+        }
+    }
+    return nullptr;
+}
+
+Datagram
+Nic::DescribeFrame(const Frame& frame) const
+{
+    const Message& message = m_state.messages[frame.message];
+    const bool reverse = frame.flags & frame_flag::REVERSE;
+    const uint32_t sender = reverse ? message.dstEndpoint : message.srcEndpoint;
+    const uint32_t receiver = reverse ? message.srcEndpoint : message.dstEndpoint;
+    // The sender may be in another engine; what a frame holds is the same for both, and, if a
+    // third one sends it in their name, for all.
+    uint32_t end = sender == NO_ENDPOINT ? receiver : sender;
+    if (end == NO_ENDPOINT)
+    {
+        const auto its = std::ranges::find(m_transportOfEndpoint, message.transport);
+        end = static_cast<uint32_t>(its - m_transportOfEndpoint.begin());
+    }
+    return m_endpoints[end].transport->Describe(frame);
+}
+
+void
+Nic::StartMessage(uint32_t message)
+{
+    if (m_state.messages[message].bytes == 0)
+    {
+        m_state.messages.PassPoint(message, m_state.nowPs);
+        return;
+    }
+    NS_LOG_LOGIC("message " << m_state.messages[message].id << " starts at " << m_state.nowPs
+                            << " ps");
+    m_endpoints[m_state.messages[message].srcEndpoint].transport->StartMessage(message);
+    m_observers.OnStart(message);
+}
+
+void
+Nic::Readmit(uint32_t message)
+{
+    m_endpoints[m_state.messages[message].srcEndpoint].transport->Readmit(message);
+    m_observers.OnDisturbance();
+}
+
+void
+Nic::Delivered(uint32_t message)
+{
+    m_state.messages.Delivered(message, m_state.nowPs);
+    m_arrived.messages++;
+    m_observers.OnDisturbance();
+    if (!m_endpoints[m_state.messages[message].dstEndpoint].transport->IsAcknowledged())
+    {
+        Acknowledged(message);
+    }
+}
+
+void
+Nic::Acknowledged(uint32_t message)
+{
+    m_state.messages.Acknowledged(message, m_state.nowPs);
+}
+
+/// Send a control frame of a host, or let it wait.
+void
+Nic::Enqueue(PortId portId, FrameId frameId)
+{
+    Port& port = m_ports[portId];
+    const Frame& frame = m_state.frames[frameId];
+    if (port.current == NO_FRAME && !((port.paused >> frame.priority) & 1))
+    {
+        // An idle port has nothing else that may go.
+        m_wires.Transmit(m_state, portId, port, frameId, 0);
+        return;
+    }
+    EgressQueues::Append(m_state, portId, port, frame.priority, frameId);
+}
+
+void
+Nic::Kick(uint32_t host)
+{
+    const HostState& state = m_state.network.hosts[host];
+    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    {
+        if (m_ports[port].current == NO_FRAME && !m_ports[port].down)
+        {
+            Select(port, m_ports[port]);
+        }
+    }
+}
+
+/// Ask the transports of a host in order of what is most urgent now, in turn among equals (see
+/// Pull); who names an urgency may still have nothing.
+FrameId
+Nic::PullUrgent(PortId portId, const NicState& nic)
+{
+    const HostState& host = m_state.network.hosts[m_ports[portId].host];
+    Endpoint* first = m_endpoints.data() + host.firstEndpoint;
+    std::vector<std::pair<uint8_t, uint32_t>> order;
+    for (uint32_t i = 0; i < host.endpoints; i++)
+    {
+        const uint32_t turn = (first->turn + i) % host.endpoints;
+        const auto urgency = first[turn].transport->Urgency(portId);
+        if (urgency && *urgency >= nic.leastPriority)
+        {
+            order.emplace_back(*urgency, turn);
+        }
+    }
+    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+        return a.first > b.first;
+    });
+    for (const auto& [urgency, turn] : order)
+    {
+        const FrameId frame = first[turn].transport->NextFrame(portId, nic);
+        if (frame != NO_FRAME)
+        {
+            first->turn = (turn + 1) % host.endpoints;
+            return CountPulled(frame);
+        }
+    }
+    return NO_FRAME;
+}
+
+/// What a host has to say goes out by another port that leads there; else it waits for this one.
+void
+Nic::MoveControl(PortId portId)
+{
+    Port& port = m_ports[portId];
+    const HostState& host = m_state.network.hosts[port.host];
+    for (uint32_t waiting = port.queued; waiting != 0; waiting &= waiting - 1)
+    {
+        const auto queueClass = static_cast<uint32_t>(std::countr_zero(waiting));
+        PortQueue& queue = m_state.QueueOf(portId, queueClass);
+        FrameId next = queue.head;
+        queue = PortQueue{};
+        port.queued &= ~(1U << queueClass);
+        while (next != NO_FRAME)
+        {
+            const FrameId frameId = next;
+            const Frame& frame = m_state.frames[frameId];
+            next = frame.next;
+            port.queuedBytes -= frame.bytes;
+            PortId other = portId;
+            for (PortId own = host.firstPort; own < host.firstPort + host.ports; own++)
+            {
+                if (!m_ports[own].down && m_state.routes.IsNearest(own, frame.dst))
+                {
+                    other = own;
+                    break;
+                }
+            }
+            Enqueue(other, frameId);
+        }
+    }
+}
+
+uint32_t
+Nic::EndpointOf(uint32_t host, uint32_t transport) const
+{
+    const HostState& state = m_state.network.hosts[host];
+    for (uint32_t i = state.firstEndpoint; i < state.firstEndpoint + state.endpoints; i++)
+    {
+        if (m_transportOfEndpoint[i] == transport)
+        {
+            return i;
+        }
+    }
+    return NO_ENDPOINT;
+}
+
+void
+Nic::Build(const std::vector<ObjectFactory>& transports,
+           bool isAlone,
+           std::vector<Ptr<Object>>& owned)
+{
+    m_isAlone = isAlone;
+    std::vector<std::vector<bool>> uses(m_state.network.hosts.size(),
+                                        std::vector<bool>(transports.size()));
+    for (uint32_t i = 0; i < m_state.messages.Size(); i++)
+    {
+        const Message& message = m_state.messages[i];
+        NS_ABORT_MSG_IF(message.transport >= transports.size(),
+                        "flows: flow " << message.id << ": transport is "
+                                       << static_cast<int32_t>(message.transport)
+                                       << ", but there are " << transports.size()
+                                       << " transports, counted from 0");
+        if (message.bytes != 0)
+        {
+            uses[message.src][message.transport] = true;
+            uses[message.dst][message.transport] = true;
+        }
+    }
+    std::vector<std::pair<int, uint32_t>> order; // (-priority, index) of each transport
+    std::vector<bool> acknowledged;
+    std::vector<bool> isOpen;
+    for (uint32_t transport = 0; transport < transports.size(); transport++)
+    {
+        const auto sample = MakePlugin<Transport>(transports[transport]);
+        order.emplace_back(-int{sample->DataPriority()}, transport);
+        m_profiles.push_back(sample->Wire());
+        isOpen.push_back(sample->IsOpen());
+        m_isOpen |= sample->IsOpen();
+        acknowledged.push_back(sample->IsAcknowledged());
+    }
+    std::sort(order.begin(), order.end());
+    for (uint32_t host = 0; host < m_state.network.hosts.size(); host++)
+    {
+        HostState& state = m_state.network.hosts[host];
+        state.firstEndpoint = NumEnds();
+        for (const auto& [priority, transport] : order) // the most urgent first
+        {
+            const bool isUsed = uses[host][transport] || isOpen[transport];
+            if (isUsed && m_state.IsOwnNode(state.node))
+            {
+                const auto object = transports[transport].Create<Transport>();
+                owned.push_back(object);
+                AddEnd(host, transport, object);
+            }
+        }
+    }
+    GiveEnds();
+    m_state.messages.BuildShare(std::move(acknowledged));
+}
+
+/// Put a transport on a host; those of one host are contiguous.
+void
+Nic::AddEnd(uint32_t host, uint32_t transport, const Ptr<Transport>& object)
+{
+    HostState& state = m_state.network.hosts[host];
+    const uint32_t endpoint = NumEnds();
+    m_endpoints.push_back({PeekPointer(object), object->DataPriority()});
+    m_hostOfEndpoint.push_back(host);
+    m_transportOfEndpoint.push_back(transport);
+    state.endpoints++;
+    state.variesUrgency |= object->VariesUrgency();
+    object->Attach(HostPort(m_state, *this, endpoint, host));
+}
+
+/// Tell messages their ends.
+void
+Nic::GiveEnds()
+{
+    for (uint32_t i = 0; i < m_state.messages.Size(); i++)
+    {
+        Message& message = m_state.messages[i];
+        if (message.bytes == 0)
+        {
+            continue;
+        }
+        message.srcEndpoint = EndpointOf(message.src, message.transport);
+        message.dstEndpoint = EndpointOf(message.dst, message.transport);
+    }
+}
+
+void
+Nic::CheckRateChange(uint32_t message) const
+{
+    const uint32_t endpoint = m_state.messages[message].srcEndpoint;
+    NS_ABORT_MSG_IF(m_state.messages[message].bytes > 0 && endpoint < m_endpoints.size() &&
+                        !m_endpoints[endpoint].transport->MayReadmit(),
+                    "rate_changes: flow "
+                        << m_state.messages[message].id << ": "
+                        << m_endpoints[endpoint].transport->GetInstanceTypeId().GetName()
+                        << " keeps the rate with which a message has begun, so no control of its"
+                           " workload can change it. Leave control out, or take another transport");
+}
+
+/// A frame has come to a host by a port that is watched.
+void
+Nic::ShowArrival(PortId portId, const Frame& frame)
+{
+    m_observers.OnReceived(portId, frame);
+    const LinkClass& link = m_classes.links[m_ports[portId].linkClass];
+    if (link.watchesSenders && ((link.countedMask >> frame.priority) & 1) &&
+        link.control->OnArrival(portId, NO_PORT, frame))
+    {
+        link.control->OnDeparture(portId, frame.priority, frame.bytes); // hosts take all at once
+    }
+}
+
+void
+Nic::KickAll()
+{
+    for (uint32_t host = 0; host < m_state.network.hosts.size(); host++)
+    {
+        Kick(host);
+    }
+}
+
+void
+Nic::Shorten(uint32_t index, uint64_t packets)
+{
+    Message& message = m_state.messages[index];
+    message.bytes -= packets * m_profiles[message.transport].mtuBytes;
+    for (const uint32_t end : {message.srcEndpoint, message.dstEndpoint})
+    {
+        m_endpoints[end].transport->Shorten(index, static_cast<uint32_t>(packets));
+    }
+    m_arrived.dataPackets += packets;
+}
+
+} // namespace fabric
+} // namespace ns3

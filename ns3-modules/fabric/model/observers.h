@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_OBSERVERS_H
+#define FABRIC_OBSERVERS_H
+
+#include "ns3/observer.h"
+
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief The observers of an engine, each called for what it wishes alone.
+ */
+class Observers
+{
+  public:
+    /// Add an observer that lives as long as the run.
+    void Add(Observer& observer);
+
+    bool SeeFrames() const
+    {
+        return !m_ofFrames.empty();
+    }
+
+    bool SeeArrivals() const
+    {
+        return !m_ofArrivals.empty();
+    }
+
+    bool SeePauses() const
+    {
+        return !m_ofPauses.empty();
+    }
+
+    void OnStart(uint32_t message);
+    void OnDisturbance(); ///< What they have seen of the state at hand is over
+    void OnDataArrived(const Frame& frame, uint32_t node) const;
+    void OnPauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& why) const;
+    void OnSent(PortId port, const Frame& frame) const;
+    void OnReceived(PortId port, const Frame& frame) const;
+    void OnSkip(const SkippedTime& skipped) const;
+
+    /// @return Look is due before the first event after this, of the engine's clock [ps]
+    uint64_t NextLookPs() const
+    {
+        return m_nextLookPs;
+    }
+
+    void Look(uint64_t nextPs); ///< Nothing more happens before this [ps]
+
+    /// @return whether OnInstant is wanted until Look is due again
+    bool SeeInstants() const
+    {
+        return m_seeInstants;
+    }
+
+    void OnInstant(const Instant& instant) const;
+
+    /// @return whether one of them has ended the run
+    bool EndRun() const
+    {
+        return m_endRun;
+    }
+
+    void Finish() const;
+    uint64_t MemoryBytes() const;
+
+  private:
+    std::vector<Observer*> m_all;
+    std::vector<Observer*> m_ofStarts;
+    std::vector<Observer*> m_ofArrivals;
+    std::vector<Observer*> m_ofPauses;
+    std::vector<Observer*> m_ofFrames;
+    uint64_t m_nextLookPs{NEVER_PS};
+    bool m_seeInstants{false};
+    bool m_endRun{false};
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_OBSERVERS_H

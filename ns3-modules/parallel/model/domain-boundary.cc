@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "domain-boundary.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+// ---- while the engine is built ----------------------------------------------------------------
+
+void
+DomainBoundary::Attach(EngineState& state)
+{
+    m_state = &state;
+    uint32_t last = 0;
+    for (const NodeState& node : state.network.nodes)
+    {
+        last = std::max<uint32_t>(last, node.engine);
+    }
+    m_mail = std::vector<std::array<DomainMail, 2>>(last + 1);
+}
+
+uint32_t
+DomainBoundary::DomainOf(PortId port) const
+{
+    return m_state->network.nodes[m_state->network.ports[port].node].engine;
+}
+
+void
+DomainBoundary::AddPort(PortId from, uint32_t list, uint64_t delayPs)
+{
+    Port& port = m_state->network.ports[from];
+    const uint32_t domain = DomainOf(port.peer);
+    const auto box = std::ranges::find_if(m_outboxes, [domain, list](const Outbox& other) {
+        return other.domain == domain && other.list == list;
+    });
+    port.outbox = static_cast<uint16_t>(box - m_outboxes.begin());
+    if (box == m_outboxes.end())
+    {
+        m_outboxes.push_back({domain, list, delayPs});
+    }
+}
+
+void
+DomainBoundary::UseLane(PortId from, uint32_t list, uint8_t lane)
+{
+    m_inLanes[list][DomainOf(from) > m_state->engine] = lane;
+}
+
+// ---- while it runs ----------------------------------------------------------------------------
+
+uint64_t
+DomainBoundary::LeastCrossingPs() const
+{
+    uint64_t leastPs = m_state->messages.LeastTellingPs();
+    for (PortId port = 0; port < m_state->network.NumPorts(); port++)
+    {
+        if (m_state->network.ports[port].crosses)
+        {
+            leastPs = std::min(leastPs, m_state->network.ports[port].delayPs);
+        }
+    }
+    return leastPs;
+}
+
+/// Put a copy of a frame into the mail; the frame is free.
+inline void
+DomainBoundary::Post(DomainMail& mail,
+                     std::vector<DomainMail::Letter>& letters,
+                     const DomainMail::Delivery& delivery,
+                     FrameId frameId)
+{
+    letters.emplace_back(delivery, m_state->frames[frameId]);
+    __builtin_prefetch(letters.data() + letters.size() + 3, 1); // another core may have it
+    if (const FrameNote* note = m_state->frames.FindNote(frameId)) [[unlikely]]
+    {
+        letters.back().frame.next = static_cast<uint32_t>(mail.notes.size());
+        const auto hops = m_state->frames.Hops(frameId);
+        mail.hops.insert(mail.hops.end(), hops.begin(), hops.end());
+        mail.notes.push_back({*note, static_cast<uint32_t>(mail.hops.size())});
+    }
+    mail.Expect(delivery.timePs);
+    m_state->frames.Free(frameId);
+}
+
+/// @return what is told in this window to the domain that a port leads to
+DomainMail&
+DomainBoundary::MailOf(PortId from)
+{
+    return m_mail[m_outboxes[m_state->network.ports[from].outbox].domain][m_parity];
+}
+
+void
+DomainBoundary::HandOver(PortId from, FrameId frameId)
+{
+    const Port& port = m_state->network.ports[from];
+    const Outbox& box = m_outboxes[port.outbox];
+    if (box.list == LISTS)
+    {
+        const uint64_t latencyPs = m_state->LatencyPs(m_state->network.ports[port.peer]);
+        HandOverAt(from, m_state->nowPs + port.delayPs + latencyPs, frameId);
+        return;
+    }
+    DomainMail& mail = MailOf(from);
+    Post(mail, mail.lanes[box.list], {m_state->nowPs + box.delayPs, port.peer}, frameId);
+}
+
+void
+DomainBoundary::HandOverAt(PortId from, uint64_t timePs, FrameId frameId)
+{
+    DomainMail& mail = MailOf(from);
+    Post(mail, mail.loose, {timePs, m_state->network.ports[from].peer}, frameId);
+}
+
+void
+DomainBoundary::CountLost(PortId to)
+{
+    m_mail[DomainOf(to)][m_parity].lost.push_back(to);
+}
+
+void
+DomainBoundary::Tell(uint32_t engine, const Fulfilled& fulfilled)
+{
+    m_mail[engine][m_parity].fulfilled.push_back(fulfilled);
+    m_mail[engine][m_parity].Expect(fulfilled.startPs);
+}
+
+/// @return a frame of this domain, made of one that was sent here
+inline FrameId
+DomainBoundary::Unfold(const DomainMail& mail, const Frame& frame)
+{
+    m_state->frames.FetchFree();
+    const FrameId id = m_state->frames.AllocateCopy(frame);
+    if (frame.noted) [[unlikely]]
+    {
+        const auto& [note, end] = mail.notes[frame.next];
+        FrameNote& own = m_state->frames.Note(id);
+        own = note;
+        own.firstHop = NO_HOP;
+        for (uint32_t i = frame.next == 0 ? 0 : mail.notes[frame.next - 1].endOfHops; i < end; i++)
+        {
+            m_state->frames.AddHop(id, mail.hops[i]);
+        }
+    }
+    return id;
+}
+
+void
+DomainBoundary::TakeIn(const std::vector<DomainMail*>& mails)
+{
+    for (uint32_t list = 0; list < LISTS; list++)
+    {
+        TakeInList(mails, list);
+    }
+    for (DomainMail* mail : mails)
+    {
+        if (mail->IsEmpty())
+        {
+            continue;
+        }
+        TakeInLoose(*mail);
+        for (const Fulfilled& fulfilled : mail->fulfilled)
+        {
+            m_state->messages.Fulfil(fulfilled, m_state->nowPs);
+        }
+        for (const PortId port : mail->lost)
+        {
+            m_state->network.counters[port].lostFrames++;
+        }
+        mail->Clear();
+    }
+}
+
+/// Lists of one delay become a lane or two, by time; of one time by domain.
+void
+DomainBoundary::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
+{
+    m_readers.clear();
+    for (uint32_t i = 0; i < mails.size(); i++) // of the other domains
+    {
+        const auto& letters = mails[i]->lanes[list];
+        if (!letters.empty())
+        {
+            m_readers.push_back({mails[i],
+                                 letters.data(),
+                                 letters.data() + letters.size(),
+                                 m_inLanes[list][i >= m_state->engine]});
+        }
+    }
+    while (!m_readers.empty())
+    {
+        uint64_t timePs = NEVER_PS; // of one list there is nothing to choose
+        for (size_t i = 0; i < m_readers.size() && m_readers.size() > 1; i++)
+        {
+            timePs = std::min(timePs, m_readers[i].next->delivery.timePs);
+        }
+        for (Reader& from : m_readers)
+        {
+            const auto* next = from.next;
+            for (; next != from.end && next->delivery.timePs <= timePs; next++)
+            {
+                const auto [arrivesPs, to] = next->delivery;
+                m_state->queue.PushLane(from.lane,
+                                        {arrivesPs,
+                                         EventTarget(EventType::ARRIVE, to),
+                                         Unfold(*from.mail, next->frame)});
+            }
+            from.next = next;
+        }
+        std::erase_if(m_readers, [](const auto& reader) { return reader.next == reader.end; });
+    }
+}
+
+void
+DomainBoundary::TakeInLoose(const DomainMail& mail)
+{
+    for (const auto& letter : mail.loose)
+    {
+        const FrameId id = Unfold(mail, letter.frame);
+        const auto [timePs, to] = letter.delivery;
+        const Event event{timePs, EventTarget(EventType::ARRIVE, to), id};
+        const PortId from = m_state->network.ports[to].peer;
+        // Only link control overtakes what is on a wire; see PutOnWire.
+        if (m_state->queue.HasWires() && letter.frame.kind != frame_kind::LINK_CONTROL)
+        {
+            m_state->queue.PushWire(m_state->nowPs, from, event);
+        }
+        else
+        {
+            m_state->queue.Push(m_state->nowPs, event);
+        }
+    }
+}
+
+void
+DomainBoundary::LearnSent(PortId foreign, uint64_t sentFrames)
+{
+    m_state->network.ports[foreign].sentFrames = sentFrames;
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef DOMAIN_BOUNDARY_H
+#define DOMAIN_BOUNDARY_H
+
+#include "domain-mail.h"
+
+#include "ns3/boundary.h"
+
+#include <array>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup parallel
+ * @brief The boundary of one domain: a mail for each other domain, and windows of two parities.
+ */
+class DomainBoundary final : public Boundary
+{
+  public:
+    void Attach(EngineState& state) override;
+    void AddPort(PortId from, uint32_t list, uint64_t delayPs) override;
+    void UseLane(PortId from, uint32_t list, uint8_t lane) override;
+    void HandOver(PortId from, FrameId frame) override;
+    void HandOverAt(PortId from, uint64_t timePs, FrameId frame) override;
+    void CountLost(PortId to) override;
+    void Tell(uint32_t engine, const Fulfilled& fulfilled) override;
+
+    /// @return until what happens here shows elsewhere, at least [ps]
+    uint64_t LeastCrossingPs() const;
+    /// Take what other domains have told this one; afterwards their mail is empty.
+    void TakeIn(const std::vector<DomainMail*>& mails);
+    /// The domain of a sender tells how many frames an egress has sent until now.
+    void LearnSent(PortId foreign, uint64_t sentFrames);
+
+    DomainMail& MailTo(uint32_t other, uint32_t parity) ///< In windows of odd or even number
+    {
+        return m_mail[other][parity];
+    }
+
+    void SetParity(uint32_t parity) ///< Tell others in such windows from now on
+    {
+        m_parity = parity;
+    }
+
+  private:
+    /// Where frames for another domain are put that reach it after one delay.
+    struct Outbox
+    {
+        uint32_t domain;
+        uint32_t list;    ///< Of its mail; LISTS: among the loose ones
+        uint64_t delayPs; ///< If it has a list [ps]
+    };
+
+    /// Letters of one list that are not yet taken in.
+    struct Reader
+    {
+        const DomainMail* mail;
+        const DomainMail::Letter* next;
+        const DomainMail::Letter* end;
+        uint8_t lane; ///< Of the queue, for the frames
+    };
+
+    uint32_t DomainOf(PortId port) const;
+    DomainMail& MailOf(PortId from);
+    void Post(DomainMail& mail,
+              std::vector<DomainMail::Letter>& letters,
+              const DomainMail::Delivery& delivery,
+              FrameId frameId);
+    void TakeInList(const std::vector<DomainMail*>& mails, uint32_t list);
+    void TakeInLoose(const DomainMail& mail);
+    FrameId Unfold(const DomainMail& mail, const Frame& frame);
+
+    EngineState* m_state{nullptr};
+    std::vector<std::array<DomainMail, 2>> m_mail; ///< By domain: of even, of odd windows
+    std::vector<Outbox> m_outboxes;
+    /// Lanes of each list of others' mail: of domains of lower, of higher number
+    std::array<std::array<uint8_t, 2>, LISTS> m_inLanes{};
+    std::vector<Reader> m_readers; ///< Of the mail that is being taken in
+    uint32_t m_parity{0};          ///< Of the window at hand
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // DOMAIN_BOUNDARY_H
