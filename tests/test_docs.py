@@ -49,6 +49,21 @@ def test_links_between_pages_lead_somewhere(page):
         assert (page.parent / target).exists(), target
 
 
+def test_classes_and_members_that_the_page_of_the_engine_names_are_in_the_code():
+    page = (ROOT / "docs" / "engine.md").read_text()
+    bodies = {}
+    for path in (ROOT / "ns3-modules").glob("*/[mh]*/*.h"):
+        defined = r"^(?:class|struct|enum class)(?: alignas\(64\))? (\w+)[^;{]*\n{\n(.*?)^};"
+        bodies |= dict(re.findall(defined, path.read_text(), re.M | re.S))
+    members = re.findall(r"\b([A-Z]\w+)::(\w+)", page)
+    classes = re.findall(r"`([A-Z][a-z]\w+)[`:]", page)
+
+    assert len(members) > 30 and len(set(classes)) > 30
+    assert set(classes) - bodies.keys() == set()
+    assert [(owner, name) for owner, name in members
+            if not re.search(rf"\b{name}\b", bodies.get(owner, ""))] == []  # fmt: skip
+
+
 def prose(page):
     """Yield the numbered lines of a page that can be broken: no tables, headings or code."""
     is_code = False

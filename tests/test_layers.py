@@ -82,6 +82,14 @@ def test_no_function_of_a_step_hides_an_import(path):
                 assert not [name for name in names if name.split(".")[0] == "pyorch"], path
 
 
+def test_the_page_for_maintainers_shows_both_orders():
+    page = (PACKAGE.parent / "docs" / "maintaining.md").read_text()
+    packages, modules = re.findall(r"^```text\n(.*?)^```", page, re.M | re.S)
+
+    assert packages.split() == PACKAGES
+    assert [re.split(r" {2,}", line)[0].split() for line in modules.splitlines()] == LINES
+
+
 def test_no_circle_of_includes_has_more_than_two_units():
     # A unit is a header and the source of the same name.
     units = {path.name: path.with_suffix("") for path in CPP.glob("*/[mh]*/*.h")}
