@@ -23,7 +23,7 @@ include(build-lib)
 # A crash names the line.
 add_compile_options(
   -g1 [==[-ffile-prefix-map={repository}/=pyorch/]==] [==[-ffile-prefix-map={study}/=]==]
-  "-ffile-prefix-map=${{CMAKE_BINARY_DIR}}="
+  "-ffile-prefix-map=${{CMAKE_BINARY_DIR}}=." # for nothing the assembler writes the folder itself
 )
 foreach(module IN LISTS NS3_MODULES)
   set(lib${{module}} ns3-${{module}})

@@ -81,11 +81,11 @@ for path in [*files, *(root / "build" / "lib").glob("*.so")]:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 print(json.dumps(found))
 """
-#: Not what makes a run: they start processes, hand on a spec and a folder, and look at results; and
+#: Not what makes a run: they start processes, check and hand on a spec, and look at results; and
 #: the package itself, which offers the Python API.
 HANDING_ON = (
     "forks.py", "jobs.py", "workflow", "runs", "__init__.py", "simulate/process.py",
-    "simulate/server.py",
+    "simulate/server.py", "simulate/check.py", "simulate/build_cache.py",
 )  # fmt: skip
 
 

@@ -133,7 +133,7 @@ def test_a_build_executes_cmake_of_the_modules(study, tmp_path):
     text = "file(APPEND $ENV{CANARY} ns3-modules)\nmessage(FATAL_ERROR enough)\n"
     (folder / "ns3-modules" / "canary" / "CMakeLists.txt").write_text(text)
     for name in ("spec", "topology", "export"):
-        assert run(folder, "pyorch", name, *COMMANDS[name]) == set()
+        assert run(folder, "pyorch", name, *COMMANDS[name], status=1) == set()  # it is not built
     for command in (["pyorch", "run", ONE], [sys.executable, "-P", "-m", "pyorch.simulate.build"]):
         assert run(folder, *command, status=1) == {"ns3-modules"}
 

@@ -36,7 +36,8 @@ def start(project):
         project.scenario.write_text(text.replace(old, workload))
         return subprocess.Popen(
             command, cwd=project.folder, env=project.environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            **{"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)} | options,
         )  # fmt: skip
 
     yield begin
@@ -220,7 +221,7 @@ def test_a_worker_that_cannot_begin_is_given_up(tmp_path, monkeypatch, capsys):
         def wait(self):
             return 1
 
-    monkeypatch.setattr(worker, "_start", lambda *_: n_started.append(1) or Ended())
+    monkeypatch.setattr(worker, "_start", lambda *_, **__: n_started.append(1) or Ended())
     listener = sockets.listen(tmp_path / "socket")
     supervisor = threading.Thread(target=worker._supervise, args=(listener,))
     supervisor.start()
