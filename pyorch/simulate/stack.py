@@ -16,7 +16,7 @@ from pyorch.simulate import loader, places
 FILE = "crash.txt"
 MOST_FRAMES = 12
 _PLACE = re.compile(r" at ([^/?][^:]*):\d+$")
-_NOISE = re.compile(r" \(discriminator \d+\)")
+_NOISE = re.compile(r" \(discriminator \d+\)|(?<= at )\./")
 
 
 def trace(folder: Path) -> None:
