@@ -3,10 +3,10 @@
 // The battery of the contract EgressScheduler: a fake that serves the lowest class first, holds
 // one back until a time, and writes down what it was asked.
 
+#include "../../facade/test/idle-flow-control.h"
 #include "../../facade/test/test-network.h"
 
 #include "ns3/egress-scheduler.h"
-#include "ns3/link-flow-control.h"
 
 #include <bit>
 
@@ -90,7 +90,7 @@ class LowestFirst final : public EgressScheduler
 NS_OBJECT_ENSURE_REGISTERED(LowestFirst);
 
 /// Holds priority 3 back at every port of a switch, and lets it go on at 5 us.
-class HoldsThree final : public LinkFlowControl
+class HoldsThree final : public IdleFlowControl
 {
   public:
     static TypeId GetTypeId()
@@ -115,41 +115,9 @@ class HoldsThree final : public LinkFlowControl
         }
     }
 
-    uint32_t LosslessClasses() const override
-    {
-        return 0;
-    }
-
-    uint32_t CountedClasses() const override
-    {
-        return 0;
-    }
-
-    bool OnArrival(PortId, PortId, const Frame&) override
-    {
-        return true;
-    }
-
-    void OnDeparture(PortId, uint8_t, uint32_t) override
-    {
-    }
-
-    void OnLinkControl(PortId, const LinkMessage&) override
-    {
-    }
-
-    void OnLinkDown(PortId) override
-    {
-    }
-
     void OnTimer(PortId port) override
     {
         m_door->SetPaused(port, 0, {});
-    }
-
-    Account GetAccount(PortId, uint8_t) const override
-    {
-        return {};
     }
 
   private:

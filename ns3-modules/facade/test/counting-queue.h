@@ -5,9 +5,9 @@
 
 // The fakes of the battery of QueueDiscipline.
 
+#include "idle-flow-control.h"
 #include "test-network.h"
 
-#include "ns3/link-flow-control.h"
 #include "ns3/queue-discipline.h"
 
 namespace ns3
@@ -125,7 +125,7 @@ class CountingQueue final : public QueueDiscipline
 NS_OBJECT_ENSURE_REGISTERED(CountingQueue);
 
 /// Flow control that does nothing but promise that priority 3 loses nothing.
-class LosslessThree final : public LinkFlowControl
+class LosslessThree final : public IdleFlowControl
 {
   public:
     static TypeId GetTypeId()
@@ -137,40 +137,9 @@ class LosslessThree final : public LinkFlowControl
         return tid;
     }
 
-    void Attach(LinkDoor&) override
-    {
-    }
-
     uint32_t LosslessClasses() const override
     {
         return 1U << 3;
-    }
-
-    uint32_t CountedClasses() const override
-    {
-        return 0;
-    }
-
-    bool OnArrival(PortId, PortId, const Frame&) override
-    {
-        return true;
-    }
-
-    void OnDeparture(PortId, uint8_t, uint32_t) override
-    {
-    }
-
-    void OnLinkControl(PortId, const LinkMessage&) override
-    {
-    }
-
-    void OnLinkDown(PortId) override
-    {
-    }
-
-    Account GetAccount(PortId, uint8_t) const override
-    {
-        return {};
     }
 };
 
