@@ -37,7 +37,7 @@ COMMANDS = {
     "render": ["{run}/spec.json", "--out", "r"], "traces": ["{run}"], "results": [], "stale": [],
     "metrics": ["fct", ONE, "--out", "fct.csv"], "show": ["{run}"], "compare": ["{run}", "{run}"],
     "plot": ["fct", "{run}"], "benchmarks": ["--out", "b.csv"], "theory": ["presets"],
-    "design": ["dense-100t"],
+    "design": ["llama3-8b"],
 }  # fmt: skip
 
 pytestmark = [pytest.mark.ns3, pytest.mark.slow]

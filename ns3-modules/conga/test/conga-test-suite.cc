@@ -120,6 +120,28 @@ TEST_CASES(FlowletsKeepTogether,
     NS_TEST_EXPECT_MSG_EQ((changes > 1), hasGaps, "moves: " << changes);
 }
 
+/**
+ * Oracle: a packet of b bytes and 20 of framing leaves (b + 20) x 8 x 0.9 / 4 us on its link, which
+ * is an eighth of 100 Gb/s with 6944.4 B. The second packet, a flowlet of its own in the same tick,
+ * stays as long as its path counts as idle.
+ */
+TEST_CASES(LeastCongestionIsAnEighth,
+           std::to_string(bytes) + " bytes, " + (moves ? "more" : "less") + " than an eighth",
+           int64_t bytes,
+           bool moves)
+{
+    TestNetwork network;
+    TwoLeaves(network, 4);
+    network.Flow(0, 1, 2 * bytes);
+    network.Use("program", PROGRAM, {{"Gap", "500ns"}, {"Period", "4us"}, {"Alpha", "0.9"}});
+    network.Transport({{"PacketBytes", std::to_string(bytes)},
+                       {"GapPs", "1000000"},
+                       {"Spreads", "false"},
+                       {"Answers", "false"}});
+    network.Run();
+    NS_TEST_EXPECT_MSG_EQ(SpinesInUse(network, 4), (moves ? 2 : 1), "spines");
+}
+
 /// Networks that it is not made for are refused in one line.
 class CongaNeedsALeafSpine : public TestCase
 {
@@ -168,6 +190,8 @@ ADD_CASES(g_suite)
     }
     suite.Add(new FlowletsKeepTogether(false));
     suite.Add(new FlowletsKeepTogether(true));
+    suite.Add(new LeastCongestionIsAnEighth(6920, false));
+    suite.Add(new LeastCongestionIsAnEighth(6930, true));
     suite.Add(new CongaNeedsALeafSpine(0, "switches 10 and 11 are joined and both have hosts"));
     suite.Add(new CongaNeedsALeafSpine(1, "switches 20 and 30 are joined and neither have hosts"));
     suite.Add(new CongaNeedsALeafSpine(2, "host 0 is below two"));
