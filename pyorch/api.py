@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyorch.errors import OutputError, SimulationError, SpecError, quoted
-from pyorch.runs import asked
+from pyorch.runs import names
 from pyorch.runs.apart import make
 from pyorch.runs.choose import Scenario, choose, named
 from pyorch.runs.claim import claim
@@ -146,7 +146,7 @@ def run(
     if out:
         claim(folder)
     else:
-        asked.note(folder.parent, set or {}, seed)
+        names.note([chosen], set or {}, seed, results)
     if force or not is_finished(chosen.spec, folder):
         _make(chosen, folder)
     return RunResult.of(chosen, folder)
@@ -188,7 +188,7 @@ def sweep(
         raise SpecError(f"pyorch.sweep: cores: {cores} is no number of cores. Give 1 or more.")
     modules.bring_up_to_date()
     runs = choose(scenario, scale, variant, case, None, set or {}, asks=True)
-    asked.note(Path("results") / runs[0].scenario, set or {})
+    names.note(runs, set or {})
     unique = {one.id: one for one in runs}
     workflow.make_all(list(unique.values()), cores)
     return Runs([RunResult.of(one, Path("results") / one.folder) for one in unique.values()])

@@ -17,7 +17,7 @@ import pytest
 from pyorch import __version__ as version
 from pyorch import spec as specs
 from pyorch import traces
-from pyorch.runs.points import arranged
+from pyorch.runs import names
 from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import headings, order, telling
@@ -363,42 +363,68 @@ def test_a_run_that_was_asked_for_with_set_is_stale_only_when_its_scenario_has_c
     for _ in range(2):
         assert pyorch(*changed, cwd=tmp_path).returncode == 0
     (folder,) = (tmp_path / "results" / "small").glob("s*-*")
-    asked = '[["workload.message", "10 kB"], ["seed", 7]]\n'
-    assert (folder.parent / ".asked.jsonl").read_text() == asked
+    lines = (folder.parent / "runs.jsonl").read_text()
+    assert [json.loads(line) for line in lines.splitlines()] == [
+        {
+            "run": folder.name, "scale": "laptop", "case": "", "case_label": "", "variant": "",
+            "label": "", "point": {}, "changes": [["workload.message", "10 kB"], ["seed", 7]],
+        }
+    ]  # fmt: skip
 
     assert pyorch("stale", cwd=tmp_path).stdout == ""
     path.write_text(SMALL.replace("800 Gb/s", "400 Gb/s"))
     assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
     path.write_text(SMALL.replace("permutation, message", "all_to_all, message"))
-    (folder.parent / ".asked.jsonl").write_text(f'5\n[["x", 1]]\n{{\n{asked}')  # others edit, too
+    others = '5\n{"run": []}\n{\n'  # a file that people may edit
+    (folder.parent / "runs.jsonl").write_text(f"{others}{lines}")
     assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
 
 
-def test_results_are_named_and_ordered_as_their_scenario_is_and_the_others_apart(tmp_path):
+def test_results_have_the_names_and_the_order_in_which_they_were_asked_for(tmp_path):
     variants = "variants: {z: {label: Last, link.rate: 400 Gb/s}, a: {link.rate: 200 Gb/s}}\n"
     text = SMALL.replace("sweep: {seed: [1, 2]}", "sweep: {workload.message: [2 MB, 100 kB]}")
-    (tmp_path / "scenarios").mkdir()
-    path = tmp_path / "scenarios" / "file.yaml"
+    path = tmp_path / "file.yaml"
     path.write_text(text + variants)
+    smoke = specs.plan(specs.read_scenario(path), "smoke")  # the same runs
     runs = specs.plan(specs.read_scenario(path), "laptop")
     old = specs.plan(specs.read_scenario(path), "laptop", [("link.delay", "1 us")])[:1]
     for run in [*runs, *old]:
         folder = tmp_path / "results" / run.folder
         folder.mkdir(parents=True)
         specs.write_resolved(run.spec, folder / "spec.json")
+    for asked in (smoke, runs[2:3], runs):
+        names.note(asked, results=tmp_path / "results")
 
     lines = [line.split() for line in pyorch("results", cwd=tmp_path).stdout.splitlines()]
     rows = [line[1::2][:1] + line[3:6:2] for line in lines if line and line[0] == "│"]
 
     points = [("z", "2 MB"), ("z", "100 kB"), ("a", "2 MB"), ("a", "100 kB")]
+    assert [run.id for run in smoke] == [run.id for run in runs]
     assert [row[0] for row in rows] == [run.id for run in [*runs, *old]]
     assert [(run.variant, run.point["workload.message"]) for run in runs] == points
     assert [row[1] for row in rows[:4]] == ["z", "z", "a", "a"]
-    assert "small: 1 run that no scenario names" in [" ".join(line) for line in lines]
-    named = arranged((tmp_path / "results" / r.folder for r in runs[::-1]), tmp_path / "scenarios")
-    assert [(run.id, run.label) for run in named] == [
-        (run.id, label) for run, label in zip(runs, ["Last", "Last", "a", "a"], strict=True)
+    assert "small: 1 run without a name" in [" ".join(line) for line in lines]
+    found = names.arranged(tmp_path / "results" / run.folder for run in [*old, *runs[::-1]])
+    labels = ["Last", "Last", "a", "a", ""]
+    assert [(run.id, run.scale, run.label) for run in found] == [
+        (run.id, run.scale if label else "", label)
+        for run, label in zip([*runs, *old], labels, strict=True)
     ]
+
+
+def test_a_name_is_noted_once(tmp_path):
+    path = tmp_path / "file.yaml"
+    path.write_text(SMALL)
+    runs = specs.plan(specs.read_scenario(path))
+    noted = []
+    for asked, changes in ((runs[:1], ()), (runs, ()), (runs[1:], ()), (runs, {"stop": "1 s"})):
+        names.note(asked, changes, results=tmp_path)
+        noted.append([(name.run, name.changes) for name in names.noted(tmp_path / "small")])
+
+    first, second = ((run.id, ()) for run in runs)
+    changed = [(run.id, (("stop", "1 s"),)) for run in runs]
+    assert noted == [[first], [first, second], [first, second], [first, second, *changed]]
+    assert names.changes(tmp_path / "small") == [(("stop", "1 s"),)]
 
 
 def test_stale_of_a_folder_that_is_not_there_is_one_line(tmp_path):

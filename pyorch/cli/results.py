@@ -2,7 +2,6 @@
 """What is there and what came out, on the screen: results, show, compare, plot."""
 
 import sys
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pandas as pd
@@ -10,12 +9,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pyorch import spec as specs
 from pyorch.errors import FigureError, TraceError
 from pyorch.runs import page
 from pyorch.runs.catalog import COLUMNS, catalog, find
 from pyorch.runs.compare import compare as differences
-from pyorch.runs.points import arranged, points
+from pyorch.runs.names import Name, arranged, named
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
 from pyorch.spec.parameters import headings, shown, telling
@@ -39,17 +37,16 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
         return
     console = _console()
     for name, rows in table.groupby("scenario", sort=False):
-        with _looking():
-            named = points(map(Path, rows["folder"]), folder.parent / "scenarios")
-        is_named = rows["folder"].isin(map(str, named))
+        names = named(map(Path, rows["folder"]))
+        is_named = rows["folder"].isin(map(str, names))
         others = rows[~is_named]
-        told = _planned(rows[is_named], named)
+        told = _asked(rows[is_named], names)
         if told is None:
             others = rows
         else:
             console.print(_table(f"{name}: {_runs(told)}", rows.loc[told.index], told))
         if len(others):
-            which = " that no scenario names" if told is not None else ""
+            which = " without a name" if told is not None else ""
             title = f"{name}: {_runs(others)}{which}"
             console.print(_table(title, others, _parameters(others)))
     typer.echo(_total(table, folder))
@@ -86,11 +83,11 @@ def _table(title: str, rows: pd.DataFrame, told: pd.DataFrame) -> Table:
     return view
 
 
-def _planned(rows: pd.DataFrame, named: dict[Path, specs.Run]) -> pd.DataFrame | None:
+def _asked(rows: pd.DataFrame, names: dict[Path, Name]) -> pd.DataFrame | None:
     """Return which points of its scenario runs are, in its order; none if that tells too little."""
     place = {folder: index for index, folder in rows["folder"].items()}
     told = pd.DataFrame(
-        [_point(run) for run in named.values()], [place[str(folder)] for folder in named]
+        [_point(name) for name in names.values()], [place[str(folder)] for folder in names]
     ).fillna("")
     told = told.loc[:, told.nunique() > 1]
     return None if rows.empty or told.assign(seed=rows["seed"]).duplicated().any() else told
@@ -105,15 +102,10 @@ def _parameters(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _point(run: specs.Run) -> dict[str, str]:
+def _point(name: Name) -> dict[str, str]:
     """Return which point of its scenario a run is, by key path."""
-    point = {key: str(value) for key, value in run.point.items()}
-    return {"case": run.case, "variant": run.variant, **point, "scale": run.scale}
-
-
-def _looking() -> AbstractContextManager:
-    """Show on a terminal that many runs of a scenario take seconds to be planned again."""
-    return Console(stderr=True).status("Looking what their scenarios call these runs")
+    point = {key: str(value) for key, value in name.point.items()}
+    return {"case": name.case, "variant": name.variant, **point, "scale": name.scale}
 
 
 def _runs(rows: pd.DataFrame) -> str:
@@ -171,9 +163,7 @@ def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bo
     """Draw a view of some runs, in the order of their scenario, to files or to a window."""
     from pyorch import views
 
-    found = (find(name, folder) for name in names)
-    with _looking():
-        chosen = arranged(found, folder.parent / "scenarios")
+    chosen = arranged(find(name, folder) for name in names)
     if window:
         _window(views.draw(kind, chosen))
     elif kind == "timeline" and out is not None and out.suffix == ".json":

@@ -11,7 +11,7 @@ from pyorch import spec as specs
 from pyorch.errors import SpecError
 from pyorch.plugins import load
 from pyorch.render import input_tables
-from pyorch.runs import asked
+from pyorch.runs import names
 from pyorch.runs.apart import make
 from pyorch.runs.choose import choose as runs_of
 from pyorch.runs.choose import named
@@ -53,9 +53,9 @@ class Choice:
             asks=self.asks,
         )  # fmt: skip
 
-    def note(self) -> None:
-        """Remember what was changed, so that the runs are not taken for stale."""
-        asked.note(Path("results") / self.runs[0].scenario, self.assignments, self.seed)
+    def note(self, runs: list[specs.Run]) -> None:
+        """Write down what these runs are called, and what was changed of their scenario."""
+        names.note(runs, self.assignments, self.seed)
 
 
 def run(choice: Choice, out: Path | None, force: bool = False, threads: int | None = None) -> int:
@@ -73,7 +73,7 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
     if out:
         claim(out)
     else:
-        choice.note()
+        choice.note([chosen])
     again = why_again(chosen.spec, folder)
     if not force and not again:
         typer.echo(f"{folder} is finished; --force runs it again.", err=True)
@@ -97,7 +97,7 @@ def run_all(choice: Choice, jobs: int) -> int:
 
     modules.bring_up_to_date()
     chosen = choice.runs
-    choice.note()
+    choice.note(chosen)
     with display() as show_progress:
         outcome = sweep(chosen, jobs, show=show_progress)
     for one in {run.id: run for run in chosen}.values():

@@ -8,7 +8,7 @@ from pathlib import Path
 from pyorch import spec as specs
 from pyorch.errors import SpecError, TraceError
 from pyorch.reading import shown
-from pyorch.runs import asked
+from pyorch.runs import names
 
 
 def stale(results: Path, scenarios: Path | str = "scenarios") -> list[Path]:
@@ -28,7 +28,7 @@ def stale(results: Path, scenarios: Path | str = "scenarios") -> list[Path]:
     for path in specs.scenario_files(scenarios):
         file = specs.read_scenario(path)
         folder = results / str(file.values.get("name"))
-        for scale, changes in itertools.product(specs.SCALES, [(), *asked.noted(folder)]):
+        for scale, changes in itertools.product(specs.SCALES, [(), *names.changes(folder)]):
             if not any(its.parent == folder for its in unnamed):
                 break
             with suppress(SpecError) if changes else nullcontext():

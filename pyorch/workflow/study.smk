@@ -11,6 +11,7 @@ from snakemake.exceptions import WorkflowError
 from pyorch import origin
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
+from pyorch.runs import names
 from pyorch.simulate import modules
 from pyorch.workflow import ownership, runs
 from pyorch.workflow import snakemake as insides
@@ -33,6 +34,7 @@ try:
                 modules.bring_up_to_date()
             found = runs.read(scale, asks=True)
             found.write_plan(PLAN)
+            names.note(found.points)
     else:
         found = runs.read(scale)
 except PyorchError as error:

@@ -58,7 +58,7 @@ PATIENCE_S = 600
 #: From the end of a process to that of all that it has started [s].
 ORPHAN_S = 2.0
 #: Written at every start: times, and changes that were asked for.
-_OF_A_START = ("provenance.json", "manifest.json", ".asked.jsonl")
+_OF_A_START = ("provenance.json", "manifest.json", "runs.jsonl")
 
 
 class Workflow:
