@@ -50,7 +50,7 @@ def tables(step_ps: int, message_bytes: int) -> dict[str, np.ndarray]:
 def run(kind: str, message_bytes: int, out: Path) -> None:
     """Run one of `STEPS_PS` in this process."""
     np.savez(out / "in.npz", **tables(STEPS_PS[kind], message_bytes))
-    network = Fabric(seed=1, framing_bytes=20, switch_delay_ps=0)
+    network = Fabric(seed=1)
     network.tables((out / "in.npz").resolve())
     network.forwarding("ns3::EcmpHash")
     network.queue("ns3::DropTail")

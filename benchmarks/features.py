@@ -38,12 +38,13 @@ CONTROL = ("ns3::Pfc", {"XoffBytes": 200_000})
 class Feature:
     """What one row of the table switches on, beside what it is compared with.
 
-    `options` are those of `Fabric`, `roles` its methods with their arguments, `links` and `tables`
-    columns to add; in `roles` a policy, discipline or flow control replaces the plain one. With
-    `may_fail` the first link is cut long after the end of the run.
+    `options` are those of `Fabric.switch` and `Fabric.trace`, `roles` other methods of `Fabric`
+    with their arguments, `links` and `tables` columns to add; in `roles` a policy, discipline or
+    flow control replaces the plain one. With `may_fail` the first link is cut long after the end
+    of the run.
     """
 
-    options: dict[str, object] = field(default_factory=dict)
+    options: dict[str, dict] = field(default_factory=dict)
     roles: dict[str, tuple] = field(default_factory=dict)
     links: dict[str, float] = field(default_factory=dict)
     tables: dict[str, dict[str, list]] = field(default_factory=dict)
@@ -75,26 +76,29 @@ FEATURES = {
     "least loaded port, selective repeat": Feature(
         roles={"forwarding": ("ns3::LeastLoaded",)}, transport=REORDERED
     ),
-    "cut-through": Feature(options={"cut_through_bytes": 64}),
-    "switch latency": Feature(options={"switch_delay_ps": 300_000}),
+    "cut-through": Feature(options={"switch": {"cut_through_bytes": 64}}),
+    "switch latency": Feature(options={"switch": {"latency_ps": 300_000}}),
     "a link that may be cut": Feature(may_fail=True),
     "a flow that waits for another": Feature(tables={"dependencies": {"flow": [1], "after": [0]}}),
     "frame loss, 10^-9": Feature(links={"loss_ratio": 1e-9}),
     "bit errors, 10^-15": Feature(links={"bit_error_ratio": 1e-15}),
-    "samples every 10 us": Feature(options={"sample_ps": 10_000_000}),
-    "samples every 1 us": Feature(options={"sample_ps": 1_000_000}),
-    "arrival of every packet": Feature(options={"trace_arrivals": True}),
+    "samples every 10 us": Feature(options={"trace": {"sample_ps": 10_000_000}}),
+    "samples every 1 us": Feature(options={"trace": {"sample_ps": 1_000_000}}),
+    "arrival of every packet": Feature(options={"trace": {"arrivals": True}}),
     "pcap of one host": Feature(roles={"capture": (0,)}),
     "log of PFC pauses": Feature(
-        options={"trace_pauses": True}, roles={"flow_control": CONTROL}, beside=PFC
+        options={"trace": {"pauses": True}}, roles={"flow_control": CONTROL}, beside=PFC
     ),
 }
 
 
 def fabric(feature: Feature, tables: Path) -> Fabric:
     """Return the network of the benchmark with one feature on."""
-    options = {"seed": 1, "framing_bytes": 0, "buffer_bytes": 64_000_000, **feature.options}
-    network = Fabric(**options)
+    network = Fabric(seed=1)
+    network.wire(framing_bytes=0)
+    network.switch(buffer_bytes=64_000_000)
+    for section, options in feature.options.items():
+        getattr(network, section)(**options)
     with np.load(tables) as archive:
         columns = {key: archive[key] for key in archive.files}
     for table in ("nodes", "links", "flows"):

@@ -32,7 +32,9 @@ def fabric(variant: str, tables: Path) -> Fabric:
         Written by `permutation.save`.
     """
     forwarding, recovery = VARIANTS[variant]
-    network = Fabric(seed=1, framing_bytes=0, buffer_bytes=64_000_000, switch_delay_ps=0)
+    network = Fabric(seed=1)
+    network.wire(framing_bytes=0)
+    network.switch(buffer_bytes=64_000_000)
     network.tables(tables.resolve())
     network.forwarding(forwarding)
     network.queue("ns3::RedEcn", {"KminBytes": 400_000, "KmaxBytes": 1_600_000})

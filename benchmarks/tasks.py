@@ -55,7 +55,7 @@ def _cpu_s() -> float:
 
 def messages(n: int, start_ps: np.ndarray | None) -> dict:
     """Send n messages in rings, after each other or at given times."""
-    fabric = Fabric(seed=1, framing_bytes=20)
+    fabric = Fabric(seed=1)
     network(fabric)
     step, host = np.divmod(np.arange(n), HOSTS)
     fabric.table("flows", {
@@ -74,7 +74,7 @@ def messages(n: int, start_ps: np.ndarray | None) -> dict:
 
 def computations(n: int) -> dict:
     """Compute n times on streams of the hosts, each also after one of another stream."""
-    fabric = Fabric(seed=1, framing_bytes=20)
+    fabric = Fabric(seed=1)
     network(fabric)
     fabric.table("flows", {"flow": [0], "src": [0], "dst": [1], "bytes": [1], "start_ps": [0]})
     task = np.arange(n)

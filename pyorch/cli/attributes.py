@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what the build registers, leaves it as tables in the README.md of each C++ module."""
+"""Takes what the build registers, leaves it as tables.
+
+Attributes of plug-ins go to the README.md of each C++ module, options to the page of scenarios.
+"""
 
 import json
 import re
@@ -7,13 +10,15 @@ from pathlib import Path
 
 from pyorch.errors import PluginError
 from pyorch.simulate import places
-from pyorch.spec import typeids
+from pyorch.spec import sections, typeids
+from pyorch.spec.schema import TYPE_OF, Switch, SwitchClass, Trace, Wire
+from pyorch.units import format_exact
 
 BEGIN = "<!-- generated: pyorch attributes -->"
 END = "<!-- end -->"
 _HEAD = ["| attribute | default | allowed | meaning |", "|---|---|---|---|"]
 #: Upper ends of the ranges of integers: no limit to a reader.
-_UNLIMITED = {"4294967295", "18446744073709551615"}
+_UNLIMITED = {"4294967295", "9223372036854775807", "18446744073709551615"}
 
 
 def write_readmes(modules: Path = places.MODULES) -> list[Path]:
@@ -35,7 +40,40 @@ def write_readmes(modules: Path = places.MODULES) -> list[Path]:
         if after != before:
             path.write_text(after)
             changed.append(path)
+    page = modules.parent / "docs" / "scenarios.md"
+    before = page.read_text() if page.exists() else ""
+    if BEGIN in before:  # a study need not have such a page
+        after = with_tables(before, options(entries), places.shown(page))
+        if after != before:
+            page.write_text(after)
+            changed.append(page)
     return changed
+
+
+def options(entries: list[dict]) -> str:
+    """Return the table of all options of sections, with their keys in a scenario."""
+    types = typeids.TypeIds(entries)
+    of_class = {attribute["name"] for attribute in types.section(TYPE_OF[SwitchClass])}
+    rows = []
+    for section in (Wire, Switch, Trace):
+        for attribute in types.section(TYPE_OF[section]):
+            also = section is Switch and attribute["name"] in of_class
+            rows.append(_option_row(section.__name__.lower(), attribute, also))
+    return "\n".join(["| key | default | allowed | meaning |", "|---|---|---|---|", *rows])
+
+
+def _option_row(section: str, attribute: dict, of_class: bool) -> str:
+    key = sections.key_of(attribute["name"])
+    default = attribute["default"]
+    if (dimension := sections.dimension_of(key)) and default != "none":
+        default = format_exact(int(default), dimension)
+    cells = (
+        f"`{section}.{sections.written(attribute['name'])}`",
+        "required" if attribute.get("required") else default,
+        sections.allowed(attribute),
+        attribute["help"].replace("|", "\\|") + "; also in `switch.classes`" * of_class,
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def registered(path: Path = places.TYPEIDS) -> list[dict]:
@@ -56,7 +94,10 @@ def with_tables(text: str, generated: str, where: str) -> str:
 
 def tables(entries: list[dict], module: str) -> str:
     """Return a table for each TypeId that the library of a module registers, sorted by name."""
-    own = [entry for entry in entries if entry["library"] == f"lib{module}.so"]
+    own = [
+        entry for entry in entries
+        if entry["library"] == f"lib{module}.so" and entry["contract"] != "section"
+    ]  # fmt: skip
     parts = []
     for entry in sorted(own, key=lambda entry: (entry["contract"], entry["name"])):
         rows = [_row(attribute) for attribute in entry["attributes"]]
@@ -92,4 +133,5 @@ def allowed(attribute: dict) -> str:
     if not match:
         return ""
     low, high = match.groups()
-    return f"from {low}" if high in _UNLIMITED else f"{low} to {high}"
+    none = ", none" if typeids.may_be_none(attribute) else ""
+    return (f"from {low}" if high in _UNLIMITED else f"{low} to {high}") + none

@@ -13,6 +13,7 @@ from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec import typeids
 from pyorch.spec.parameters import shown
 from pyorch.spec.schema import Switch
+from pyorch.spec.sections import key_of
 
 #: Kinds that are Python files, by their package.
 PACKAGES = {
@@ -115,6 +116,8 @@ def _written(contract: str) -> str:
     typed = f"{contract}: {{type: ns3::..., attributes: {{...}}}}"
     if contract == "transport":
         return typed
+    if contract == "section":
+        return "as keys of the section: switch: {buffer: 64 MB}"
     if contract in Switch.model_fields:
         return f"switch: {{{typed}}}"
     if contract == "program":
@@ -140,7 +143,7 @@ def _default(attribute: dict) -> str:
     if isinstance(value, str):  # a time has no space in ns-3's notation
         return re.sub(r"^([0-9.]+)([a-z]+)$", r"\1 \2", value)
     exact = attribute["name"].endswith("Bytes") and not isinstance(value, bool) and value < 10_000
-    return f"{value} B" if exact else shown(attribute["name"], value)
+    return f"{value} B" if exact else shown(key_of(attribute["name"]), value)
 
 
 def _files(package: str) -> list[tuple[str, str]]:

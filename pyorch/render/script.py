@@ -9,6 +9,7 @@ import jinja2
 
 from pyorch.errors import SpecError
 from pyorch.spec.plan import ENGINE_TEMPLATE, TEMPLATES
+from pyorch.spec.schema import options_of
 from pyorch.units import format_si
 
 #: Suffix of a name to the unit a reader sees and how many of ours make one.
@@ -52,7 +53,9 @@ def environment(folder: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    made.filters |= {"readable": readable, "python": python_literal}
+    made.filters |= {
+        "options": options_of, "python": python_literal, "readable": readable, "unit": with_unit,
+    }  # fmt: skip
     return made
 
 
@@ -62,6 +65,12 @@ def readable(value: int | float, name: str) -> str:
         if name.endswith(suffix):
             return format_si(value * factor if factor != 1 else value, unit)
     return "[1]"
+
+
+def with_unit(value: object, name: str) -> str:
+    """Return the comment behind a value: the same number with its unit, if it has one."""
+    known = name.endswith(tuple(_UNITS)) and value is not None
+    return f"  # {readable(value, name)}" if known else ""
 
 
 def python_literal(value: object) -> str:

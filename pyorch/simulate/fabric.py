@@ -22,12 +22,13 @@ _OURS = ("controlled",)
 ENDLESS_PS = 2**63 - 1
 WHOLE_FRAME_BYTES = 65535
 
-#: What the fluid engine passes over: roles of types, and columns of links, by keys of a scenario.
+#: What the fluid engine passes over: roles of types, columns of links and options.
 _KEYS = {
     "queue": "switch.queue", "scheduler": "switch.scheduler", "program": "switch.programs",
     "flow_control": "switch.flow_control", "loss": "link.loss_model",
 }  # fmt: skip
 _LOSSES = {"loss": "loss_ratio", "bit_error_ratio": "bit_error_ratio"}
+_OF_PACKETS = {"buffer_bytes": "switch.buffer", "cut_through_bytes": "switch.cut_through"}
 
 Attributes = Mapping[str, str | int | float | bool]
 
@@ -41,63 +42,23 @@ class Fabric:
     ----------
     seed : int
         Names every random stream of the run.
-    framing_bytes : int
-        Wire time of a frame that no buffer holds: preamble and gap [byte].
-    buffer_bytes : int
-        Packet memory of one switch; none: without limit [byte].
-    switch_delay_ps : int
-        From the last bit in to the earliest first bit out [ps].
-    cut_through_bytes : int
-        A frame is forwarded once this much of it is in; none: once all of it is in [byte].
-    convergence_ps : int
-        From the failure or return of a link to routes that know of it [ps].
-    trace_arrivals : bool
-        Also leave the table ``arrivals``: one row per data packet.
-    trace_pauses : bool
-        Also leave the table ``pauses``: one row per pause of a priority of an egress.
-    sample_ps : int
-        Also leave ``port_samples`` and ``flow_samples`` with this period [ps]; the input table
-        ``sampled`` limits the ports to those of some nodes.
     """
 
-    def __init__(
-        self,
-        *,
-        seed: int,
-        framing_bytes: int | None = None,
-        buffer_bytes: int | None = None,
-        switch_delay_ps: int | None = None,
-        cut_through_bytes: int | None = None,
-        convergence_ps: int | None = None,
-        trace_arrivals: bool = False,
-        trace_pauses: bool = False,
-        sample_ps: int | None = None,
-    ):
-        options = {
-            "seed": seed,
-            "framing_bytes": framing_bytes,
-            "buffer_bytes": buffer_bytes,
-            "switch_delay_ps": switch_delay_ps,
-            "cut_through_bytes": cut_through_bytes,
-            "convergence_ps": convergence_ps,
-            "trace_arrivals": int(trace_arrivals),
-            "trace_pauses": int(trace_pauses),
-            "sample_ps": sample_ps,
-        }
+    def __init__(self, *, seed: int):
         #: What of the engine is not the default, as ``engine`` of the scenario has it.
         self.engine: dict[str, object] = {}
         #: Of this process, for the domains that ``nodes.domain`` names; decides no result.
         self.threads = 1
         self.seed = seed
         self.stop_ps = ENDLESS_PS
-        self._options = {name: int(value) for name, value in options.items() if value is not None}
-        self._class_options: list[tuple[int, str, int]] = []
+        #: (type, index of its class) to the options that were said, by their keys
+        self._sections: dict[tuple[str, int], dict[str, object]] = {}
         self._link_classes: list[int] = []
         self._tables: dict[str, dict[str, np.ndarray]] = {}
         #: (role, index of its class, type, attributes), in the order in which they were said
         self._roles: list[tuple[str, int, str, dict[str, str]]] = []
         self._transports: list[tuple[str, dict[str, str]]] = []
-        self._captures: list[tuple[int, int]] = []
+        self._captures: list[int] = []
         self._controlled: list[tuple[int, Mapping[str, object]]] = []
 
     def tables(self, path: str | Path) -> None:
@@ -140,9 +101,34 @@ class Fabric:
         if not {"src", "dst", "bytes"} <= flows.keys():  # the engine says what is wrong
             return 0
         n_links = max(map(len, links.values()), default=0)
-        arrivals = bool(self._options["trace_arrivals"])
-        packets = self._packets()
-        return sizes.least_result_bytes(flows, n_links, packets, arrivals, self._captures)
+        arrivals = bool(self._traced("arrivals"))
+        kept_bytes = self._traced("snaplen_bytes") or WHOLE_FRAME_BYTES
+        captures = [(host, kept_bytes) for host in self._captures]
+        return sizes.least_result_bytes(flows, n_links, self._packets(), arrivals, captures)
+
+    def wire(self, **options: object) -> None:
+        """Say what a frame occupies on every wire: attributes of ns3::Wire.
+
+        An option is said by its key in a resolved spec, ``framing_bytes=20``; None has none of it.
+        """
+        self._section("ns3::Wire", 0, options)
+
+    def switch(self, *, node_class: int = 0, **options: object) -> None:
+        """Say what switches are like beside their plug-ins: attributes of ns3::Switch.
+
+        Those with another number than 0 in ``nodes.class`` have attributes of ns3::SwitchClass.
+        """
+        self._section("ns3::SwitchClass" if node_class else "ns3::Switch", node_class, options)
+
+    def trace(self, **options: object) -> None:
+        """Say which optional tables a run leaves: attributes of ns3::Trace."""
+        self._section("ns3::Trace", 0, options)
+
+    def _section(self, type_name: str, index: int, options: dict[str, object]) -> None:
+        self._sections.setdefault((type_name, int(index)), {}).update(options)
+
+    def _traced(self, option: str) -> object:
+        return self._sections.get(("ns3::Trace", 0), {}).get(option)
 
     def forwarding(
         self, type_name: str, attributes: Attributes | None = None, node_class: int = 0
@@ -187,27 +173,6 @@ class Fabric:
         """
         self._link_classes.append(int(link_class))
 
-    def node_class(
-        self,
-        node_class: int,
-        *,
-        buffer_bytes: int | None = None,
-        switch_delay_ps: int = 0,
-        cut_through_bytes: int | None = None,
-    ) -> None:
-        """Say what switches with this number in ``nodes.class`` have; 0 is said to `Fabric`.
-
-        Their queue and forwarding are said by the methods of these names.
-        """
-        options = {
-            "buffer_bytes": buffer_bytes,
-            "switch_delay_ps": switch_delay_ps,
-            "cut_through_bytes": cut_through_bytes,
-        }
-        self._class_options += [
-            (node_class, name, int(value)) for name, value in options.items() if value is not None
-        ]
-
     def _use(self, role: str, index: int, type_name: str, attributes: Attributes | None) -> None:
         self._roles.append((role, int(index), type_name, as_text(attributes)))
 
@@ -216,17 +181,9 @@ class Fabric:
         self._transports.append((type_name, as_text(attributes)))
         return len(self._transports) - 1
 
-    def capture(self, host: int, snaplen_bytes: int = WHOLE_FRAME_BYTES) -> None:
-        """Write what a host sends and receives to ``host_<host>.pcap`` beside the result.
-
-        Parameters
-        ----------
-        host : int
-            Node id.
-        snaplen_bytes : int
-            What is kept of each frame, from its Ethernet header on [byte].
-        """
-        self._captures.append((int(host), int(snaplen_bytes)))
+    def capture(self, host: int) -> None:
+        """Write what a host, by its node id, sends and receives to ``host_<host>.pcap``."""
+        self._captures.append(int(host))
 
     def control(self, index: int, workload: Mapping[str, object]) -> None:
         """Have the flows of a workload limited and routed while the run goes on.
@@ -283,8 +240,8 @@ class Fabric:
         links = self._tables.get("links", {})
         said = {_KEYS[role] for role, *_ in self._roles if role in _KEYS}
         said |= {f"link.{key}" for key, column in _LOSSES.items() if np.any(links.get(column, 0))}
-        options = {*self._options, *(name for _, name, _ in self._class_options)}
-        said |= {f"switch.{k}" for k in ("buffer", "cut_through") if f"{k}_bytes" in options}
+        options = {k for its in self._sections.values() for k, v in its.items() if v is not None}
+        said |= {key for option, key in _OF_PACKETS.items() if option in options}
         return sorted({*said, "transport: windows, recovery, acknowledgements on the wire"})
 
     def warnings(self) -> list[str]:
@@ -300,13 +257,14 @@ class Fabric:
     def _samples(self) -> str:
         """Return what to warn of if the samples may not fit into memory; refuse what cannot."""
         flows, links = self._tables["flows"], self._tables["links"]
-        if not self._options.get("sample_ps") or "skip_ppm" in self.engine:
+        period_ps = self._traced("sample_ps")
+        if not period_ps or "skip_ppm" in self.engine:
             return ""
         ports = np.concatenate([links["node_a"], links["node_b"]])
         if "sampled" in self._tables:
             ports = ports[np.isin(ports, self._tables["sampled"]["node"])]
         duration_ps = sizes.least_duration_ps(flows, links, self.stop_ps)
-        return sizes.check_samples(self._options["sample_ps"], len(ports), duration_ps)
+        return sizes.check_samples(period_ps, len(ports), duration_ps)
 
     def build(self, namespace, out: Path = Path()):
         """Return a C++ facade with everything said so far, ready to run.
@@ -326,8 +284,8 @@ class Fabric:
         facade = namespace.Facade()
         try:
             self._fill(facade)
-            for host, snaplen_bytes in self._captures:
-                facade.Capture(host, str(out / f"host_{host}.pcap"), snaplen_bytes)
+            for host in self._captures:
+                facade.Capture(host, str(out / f"host_{host}.pcap"))
             facade.Build()
         except Exception as error:  # whatever C++ throws arrives as a class of cppyy's
             raise SimulationError(cpp_message(error, facade)) from None
@@ -338,15 +296,18 @@ class Fabric:
         named = [(name, given) for _, _, name, given in self._roles] + self._transports
         return loader.with_named(named)
 
-    def _fill(self, facade) -> None:
-        for option, value in (self._options | {"threads": self.threads}).items():
-            facade.Option(option, value)
+    def _engine_of_run(self) -> tuple[str, dict[str, str]]:
+        """Return the type that makes the run, and its attributes; domains are a column of nodes."""
         if self.engine_type == "fluid":
-            facade.Engine(facade.Factory("ns3::FluidEngine"))
-        if "skip_ppm" in self.engine:
-            facade.Option("skip_ppm", int(self.engine["skip_ppm"]))
-        for index, option, value in self._class_options:
-            facade.Option(option, value, index)
+            return "ns3::FluidEngine", {}
+        own = {k: v for k, v in self.engine.items() if k not in ("type", "domains")}
+        return "ns3::PacketEngine", as_attributes({"threads": self.threads, **own})
+
+    def _fill(self, facade) -> None:
+        facade.Seed(self.seed)
+        facade.Engine(_factory(facade, *self._engine_of_run()))
+        for (type_name, index), options in self._sections.items():
+            facade.Section(_factory(facade, type_name, as_attributes(options)), index)
         for index in self._link_classes:
             facade.LinkClass(index)
         for role, index, type_name, attributes in self._roles:
@@ -403,9 +364,14 @@ def _factory(facade, type_name: str, attributes: dict[str, str]) -> int:
 def as_text(attributes: Attributes | None) -> dict[str, str]:
     """Spell attribute values as ns-3 reads them."""
     return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
+        name: str(value).lower() if value is None or isinstance(value, bool) else str(value)
         for name, value in (attributes or {}).items()
     }
+
+
+def as_attributes(options: Mapping[str, object]) -> dict[str, str]:
+    """Spell options of a section as ns-3 reads them: BufferBytes for ``buffer_bytes``."""
+    return as_text({key.title().replace("_", ""): value for key, value in options.items()})
 
 
 def _column(table: str, column: str, values: object) -> np.ndarray:

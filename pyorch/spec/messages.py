@@ -67,7 +67,7 @@ def _path(detail: dict) -> KeyPath:
     """Return the key path of a detail, without pydantic's names of what else could be there."""
     return tuple(
         part for part in detail["loc"]
-        if part not in ("[key]", "Typed") and not str(part).startswith("literal[")
+        if part not in ("[key]", "Typed") and not str(part).startswith(("literal[", "function-"))
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import engine as engines
-from pyorch.spec import messages, overrides, typeids
+from pyorch.spec import messages, overrides, schema, typeids
 from pyorch.spec.checks import (
     check_buffer,
     check_controlled,
@@ -41,7 +41,16 @@ from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
 from pyorch.spec.network import Network
 from pyorch.spec.planning import PLANNING_KEYS
 from pyorch.spec.scenario import ScenarioFile
-from pyorch.spec.schema import Jobs, LinkClass, Load, Plugin, Scenario, SwitchClass, Typed
+from pyorch.spec.schema import (
+    Jobs,
+    LinkClass,
+    Load,
+    Plugin,
+    Scenario,
+    SwitchClass,
+    Typed,
+    options_of,
+)
 from pyorch.spec.typeids import TypeIds, check_value
 from pyorch.spec.yaml_lines import KeyPath
 from pyorch.units import TIME, format_exact
@@ -98,12 +107,13 @@ class Resolver:
         """
         values = {k: v for k, v in scenario.values.items() if k not in PLANNING_KEYS}
         of_file = _left_to_file(values)
+        model = schema.complete(self._types or typeids.load())
         try:
             if of_file:
                 values["link"] = {**values.get("link", {}), **of_file}
-            point = Scenario.model_validate(values)
+            point = model.model_validate(values)
         except ValidationError as error:
-            raise scenario.error(*messages.first(error, Scenario)) from None
+            raise scenario.error(*messages.first(error, model)) from None
         spec = point.model_dump(exclude={"topology", "workload", "failures", "engine", "jobs"})
         spec |= engines.settled(point.engine)
         self._choose_types(scenario, point, spec)
@@ -328,8 +338,7 @@ class Resolver:
     ) -> dict:
         """Return everything that switches of some tiers have; what is not said is as elsewhere."""
         resolved = {"tiers": given.tiers}
-        for key in ("buffer_bytes", "latency_ps", "cut_through_bytes"):
-            value = getattr(given, key)
+        for key, value in options_of(given.model_dump()):
             resolved[key] = switch[key] if value is None else None if value == "none" else value
         for role in ("queue", "scheduler", "forwarding"):
             own = getattr(given, role)

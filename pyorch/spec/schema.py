@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The sections of a scenario as closed pydantic models; plug-ins bring the rest of theirs."""
+"""The sections of a scenario as closed pydantic models; plug-ins bring the rest of theirs.
 
+Sections that the C++ modules register as TypeIds get their options by `complete`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from pyorch.spec import sections
 from pyorch.spec.engine import Engine
-from pyorch.spec.fields import Closed, Count, Flag, MessageBytes, Number, RateBps, SizeBytes, TimePs
+from pyorch.spec.fields import Closed, Count, Number, RateBps, TimePs
 from pyorch.spec.limits import LONGEST_NAME
+from pyorch.spec.typeids import TypeIds
 
 Value = bool | int | float | str
 Name = Annotated[str, Field(pattern=rf"^[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}$")]
 
 
 class Wire(Closed):
-    """What a frame occupies on the wire beyond its bytes: preamble, start delimiter, gap."""
-
-    framing_bytes: SizeBytes = Field(20, alias="framing")
+    """What a frame occupies on the wire beyond its bytes."""
 
 
 class Typed(Closed):
@@ -60,22 +65,10 @@ class Transport(Typed):
     name: Name = "main"
 
 
-def _none_has_no_limit(given: object) -> object:
-    """Return None for ``none``; 0 B, which the engine takes for no limit, is refused."""
-    if given is None:
-        raise ValueError("write a size, for example 64 MB, or none for a buffer without limit.")
-    return None if given == "none" else given
-
-
 class SwitchClass(Closed):
     """Switches of some tiers that differ from the others; what is not said is as there."""
 
     tiers: Annotated[list[Tier], Field(min_length=1)]
-    buffer_bytes: Annotated[SizeBytes, Field(ge=1)] | Literal["none"] | None = Field(
-        None, alias="buffer"
-    )
-    latency_ps: TimePs | None = Field(None, alias="latency")
-    cut_through_bytes: MessageBytes | Literal["none"] | None = Field(None, alias="cut_through")
     queue: Typed | None = None
     scheduler: Typed | Literal["none"] | None = None
     programs: list[Typed] | None = None
@@ -83,19 +76,8 @@ class SwitchClass(Closed):
 
 
 class Switch(Closed):
-    """Every switch: buffer, pipeline latency, and the parts that plug in.
+    """Every switch: what plugs in. Without a `scheduler` the highest priority goes first."""
 
-    With `cut_through` a frame is forwarded as soon as that much of it is in; `convergence` is the
-    time from the failure or return of a link to routes that know of it. Without a `scheduler` the
-    highest priority goes first. A buffer of ``none`` takes every frame.
-    """
-
-    buffer_bytes: Annotated[
-        Annotated[SizeBytes, Field(ge=1)] | None, BeforeValidator(_none_has_no_limit)
-    ] = Field(alias="buffer")
-    latency_ps: TimePs = Field(0, alias="latency")
-    cut_through_bytes: MessageBytes | None = Field(None, alias="cut_through")
-    convergence_ps: TimePs = Field(0, alias="convergence")
     queue: Typed = Typed(type="ns3::DropTail")
     scheduler: Typed | None = None
     programs: list[Typed] = []
@@ -107,16 +89,11 @@ class Switch(Closed):
 class Trace(Closed):
     """Optional tables of a run, and hosts whose frames go to pcap files.
 
-    `sample` is the period of the samples of ports and flows; of the ports of `nodes` only, if
-    these are given. `snaplen` is what a pcap file keeps of each frame.
+    Samples are of the ports of `nodes` only, if these are given.
     """
 
-    arrivals: Flag = False
-    pauses: Flag = False
-    sample_ps: Annotated[TimePs, Field(ge=1)] | None = Field(None, alias="sample")
     nodes: list[Annotated[int, Field(strict=True, ge=0)]] = []
     pcap: list[Annotated[int, Field(strict=True)]] = []
-    snaplen_bytes: Annotated[MessageBytes, Field(le=65535)] = Field(65535, alias="snaplen")
 
 
 class Plugin(BaseModel):
@@ -164,3 +141,49 @@ class Scenario(Closed):
     trace: Trace = Trace()
     engine: Engine = Engine()
     seed: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)] = 1
+
+
+#: The TypeId whose attributes are the options of a section.
+TYPE_OF = {
+    Wire: "ns3::Wire",
+    Switch: "ns3::Switch",
+    SwitchClass: "ns3::SwitchClass",
+    Trace: "ns3::Trace",
+}
+_COMPLETE: dict[str, type[Scenario]] = {}
+
+
+def complete(types: TypeIds) -> type[Scenario]:
+    """Return the model of a scenario whose sections have the options that the modules register.
+
+    Raises
+    ------
+    SpecError
+        The modules have no such section.
+    """
+    known = {section: types.section(name) for section, name in TYPE_OF.items()}
+    name = json.dumps([*known.values()])
+    if name not in _COMPLETE:
+        wire, switch_class, trace = (_with_options(of, known) for of in (Wire, SwitchClass, Trace))
+        switch = _with_options(Switch, known, classes=(list[switch_class], []))
+        _COMPLETE[name] = create_model(
+            "Scenario", __base__=Scenario,
+            wire=(wire, wire()), switch=(switch, ...), trace=(trace, trace()),
+        )  # fmt: skip
+    return _COMPLETE[name]
+
+
+def _with_options(section: type[Closed], known: dict, **changed) -> type[Closed]:
+    """Return a section with its options, which come before its other keys."""
+    made = sections.fields(known[section], of_class=section is SwitchClass)
+    options = create_model("Options", __base__=Closed, **made)
+    return create_model(section.__name__, __base__=(section, options), **changed)
+
+
+_OF_PYTHON = {key for section in TYPE_OF for key in section.model_fields}
+
+
+def options_of(resolved: Mapping) -> Iterator[tuple[str, object]]:
+    """Yield key and value of each option in one of these sections, sorted."""
+    for key in sorted(resolved.keys() - _OF_PYTHON):
+        yield key, resolved[key]

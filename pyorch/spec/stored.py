@@ -16,10 +16,11 @@ from pydantic import BaseModel
 from pyorch import plugins
 from pyorch.errors import PluginError, SpecError, quoted
 from pyorch.reading import read_json, shown
+from pyorch.spec import schema, typeids
 from pyorch.spec.messages import section_in
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import scenario_of
-from pyorch.spec.schema import Scenario, Topology
+from pyorch.spec.schema import Topology
 from pyorch.spec.yaml_lines import KeyPath, dotted
 from pyorch.units import BY_SUFFIX, Dimension
 
@@ -75,7 +76,8 @@ def _difference(given: Any, resolved: Any, path: KeyPath) -> tuple[KeyPath, Any]
 
 def _as_scenario(spec: dict) -> dict:
     """Return the scenario that resolves to a spec; what is no spec is left for the models."""
-    found = as_written(Scenario, {k: v for k, v in spec.items() if k not in _PLUGINS})
+    model = schema.complete(typeids.load())
+    found = as_written(model, {k: v for k, v in spec.items() if k not in _PLUGINS})
     for name, kind in _PLUGINS.items():
         if name in spec:
             given = spec[name]
@@ -125,7 +127,7 @@ def as_written(model: type[BaseModel], values: dict) -> dict:
         if isinstance(extra, dict) and extra.get("derived"):
             continue
         if value is None and type(None) in typing.get_args(field.annotation):
-            if field.is_required() or _may_be_none(field.annotation):
+            if field.default is not None or _may_be_none(field.annotation):
                 found[field.alias or name] = "none"
             continue
         inner = section_in(field.annotation)

@@ -154,6 +154,18 @@ class TypeIds:
         """Return the attributes of a type by name."""
         return {attribute["name"]: attribute for attribute in self._by_name[name]["attributes"]}
 
+    def section(self, name: str) -> list[dict]:
+        """Return the attributes of a section of a scenario.
+
+        Raises
+        ------
+        SpecError
+            The modules that are built have no such section.
+        """
+        if name not in self._by_name:
+            raise SpecError(f"the C++ modules that are built do not know {name}. Run: {_BUILD}")
+        return self._by_name[name]["attributes"]
+
     def help(self, name: str) -> str:
         """Return the attributes of a type in one line, for a list."""
         return ", ".join(f"{a['name']}={a['default']}" for a in self._by_name[name]["attributes"])
@@ -281,7 +293,7 @@ def blamed(part: dict, message: str) -> str:
 
 def _read_inner(attribute: dict, text: str) -> bool | int | float | str:
     """Return a value in brackets as YAML would give it to an attribute of this kind."""
-    kind = _kind(attribute)
+    kind = kind_of(attribute)
     if kind in ("Uinteger", "Integer"):
         return int(text) if _DIGITS.fullmatch(text) else text
     if kind == "Double":
@@ -316,13 +328,13 @@ def check_value(attribute: dict, value: object) -> bool | int | float | str:
     ValueError
         Wrong kind or out of range; the text says what is allowed.
     """
-    return _READERS.get(_kind(attribute), _read_text)(attribute, value)
+    return _READERS.get(kind_of(attribute), _read_text)(attribute, value)
 
 
 def default_of(attribute: dict) -> bool | int | float | str:
     """Return the default of an attribute in the same form as a value that was given."""
-    kind, text = _kind(attribute), attribute["default"]
-    if kind in ("Uinteger", "Integer"):
+    kind, text = kind_of(attribute), attribute["default"]
+    if kind in ("Uinteger", "Integer") or (kind == "OptionalUinteger" and text != "none"):
         return int(text)
     if kind == "Double":
         return float(text)
@@ -333,7 +345,7 @@ def default_of(attribute: dict) -> bool | int | float | str:
     return text
 
 
-def _kind(attribute: dict) -> str:
+def kind_of(attribute: dict) -> str:
     """Return ``Uinteger`` for ``ns3::UintegerValue``, ``Enum`` for ``ns3::EnumValue<...>``."""
     return attribute["type"].partition("<")[0].removeprefix("ns3::").removesuffix("Value")
 
@@ -345,6 +357,10 @@ def _read_integer(attribute: dict, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{_shown(value)} is not a whole number{_of(attribute)}.")
     return _in_range(attribute, value)
+
+
+def _read_optional(attribute: dict, value: object) -> int | str:
+    return value if value == "none" else _read_integer(attribute, value)
 
 
 def _read_double(attribute: dict, value: object) -> float:
@@ -386,6 +402,7 @@ def _read_text(attribute: dict, value: object) -> str:
 _READERS = {
     "Uinteger": _read_integer,
     "Integer": _read_integer,
+    "OptionalUinteger": _read_optional,
     "Double": _read_double,
     "Boolean": _read_boolean,
     "Time": _read_time,
@@ -393,12 +410,21 @@ _READERS = {
 }
 
 
-def _in_range(attribute: dict, value: int | float) -> int | float:
+def range_of(attribute: dict) -> tuple[int | float, int | float]:
+    """Return the least and the largest value of a number."""
     match = _RANGE.fullmatch(attribute.get("range", "").strip())
-    if match:
-        low, high = _bound(match[2]), _bound(match[3])
-        if not low <= value <= high or (isinstance(value, float) and math.isnan(value)):
-            raise ValueError(f"{value} is out of range; it must be {match[2]} to {match[3]}.")
+    return (_bound(match[2]), _bound(match[3])) if match else (-math.inf, math.inf)
+
+
+def may_be_none(attribute: dict) -> bool:
+    """Return whether ``none`` is a value beside the numbers."""
+    return kind_of(attribute).startswith("Optional")
+
+
+def _in_range(attribute: dict, value: int | float) -> int | float:
+    low, high = range_of(attribute)
+    if not low <= value <= high or (isinstance(value, float) and math.isnan(value)):
+        raise ValueError(f"{value} is out of range; it must be {_span(attribute)}.")
     return value
 
 
@@ -410,8 +436,13 @@ def _bound(text: str) -> int | float:
 
 
 def _of(attribute: dict) -> str:
+    span = _span(attribute)
+    return f", {span}" if span else ""
+
+
+def _span(attribute: dict) -> str:
     match = _RANGE.fullmatch(attribute.get("range", "").strip())
-    return f", {match[2]} to {match[3]}" if match else ""
+    return f"{match[2]} to {match[3]}" if match else ""
 
 
 def _parsed(value: object, dimension: units.Dimension) -> int:

@@ -38,6 +38,17 @@ def test_the_tables_are_what_the_build_registers(module):
     )
 
 
+@pytest.mark.ns3
+def test_the_page_of_scenarios_lists_the_options_that_the_build_registers():
+    text = (ROOT / "docs" / "scenarios.md").read_text()
+    table = attributes.options(attributes.registered())
+
+    assert table.count("\n| `switch.") == 4
+    assert attributes.with_tables(text, table, "docs/scenarios.md") == text, (
+        "docs/scenarios.md is not up to date. Run: pyorch attributes"
+    )
+
+
 def attribute(kind, text, default="1"):
     return {"name": "X", "help": "a | b", "type": f"ns3::{kind}", "range": text, "default": default}
 

@@ -80,8 +80,8 @@ def forwarding_policies() -> list[tuple[str, dict]]:
 def pipeline(random: Random) -> dict:
     return {
         "framing_bytes": random.choice([20, 20, 0]),
-        "switch_delay_ps": random.choice([0, 0, 300 * NS_PS]),
-        "cut_through_bytes": random.choice([0, 0, 64, 1000]),
+        "latency_ps": random.choice([0, 0, 300 * NS_PS]),
+        "cut_through_bytes": random.choice([None, None, 64, 1000]),
         "convergence_ps": random.choice([0, 5 * US_PS, 100 * US_PS]),
     }
 
@@ -159,8 +159,8 @@ def cases(draw) -> Case:
     sample_ps = 10 * (US_PS if ending == "stopped" else MS_PS)
     options |= {
         "buffer_bytes": buffer,
-        "trace_pauses": random.random() < 0.5,
-        "sample_ps": random.choice([0, sample_ps]),
+        "pauses": random.random() < 0.5,
+        "sample_ps": random.choice([None, sample_ps]),
     }
     case = Case(
         nodes=net.nodes,
@@ -222,7 +222,7 @@ def circles(draw) -> Case:
         dependencies={},
         transports=used,
         forwarding=("ns3::EcmpHash", {}),
-        options={**options, "buffer_bytes": buffer, "trace_pauses": True, "sample_ps": 0},
+        options={**options, "buffer_bytes": buffer, "pauses": True, "sample_ps": None},
         queue=None,
         pfc=pfc,
         seed=random.randint(1, 1000),

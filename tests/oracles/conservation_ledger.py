@@ -110,7 +110,7 @@ class Ledger:
             cable = self.case.cables[name]
             # What a wire holds: one frame that is being sent, the others as short as they come.
             shortest = serialisation_ps(MIN_FRAME_BYTES + self.framing, cable["rate_bps"])
-            delay_ps = cable["delay_ps"] + self.case.options["switch_delay_ps"]
+            delay_ps = cable["delay_ps"] + self.case.options["latency_ps"]
             most = own_pauses[name] if self.is_over else 2 + delay_ps // shortest
             assert 0 <= n <= most, f"{n} frames on the wire {name}"
 
@@ -364,7 +364,7 @@ class Ledger:
         assert flows["arrived_packets"].sum() == len(self.got["arrivals"]["flow"])
 
     def check_that_pauses_add_up_to_totals(self):
-        if not self.case.options["trace_pauses"]:
+        if not self.case.options["pauses"]:
             return
         pauses = self.got["pauses"]
         spans: dict[tuple, list] = {name: [] for name in self.names}

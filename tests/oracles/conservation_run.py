@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from oracle_network import Columns, Outcome, run_fabric
+from oracle_network import Columns, Outcome, run_fabric, say
 
 from pyorch.simulate.fabric import Fabric
 
@@ -45,7 +45,7 @@ def headroom_bytes(links: Columns, pfc: dict, transports: Transports, options: d
     if pfc["HeadroomBytes"]:
         return np.full(len(links["rate_bps"]), pfc["HeadroomBytes"])
     frame, framing = largest_frame_bytes(transports), options["framing_bytes"]
-    wait_ps = 2 * links["delay_ps"] + options["switch_delay_ps"]
+    wait_ps = 2 * links["delay_ps"] + options["latency_ps"]
     on_wires = np.array([
         int(rate) * int(wait) // PS_BITS
         for rate, wait in zip(links["rate_bps"], wait_ps, strict=True)
@@ -79,7 +79,8 @@ class Case:
         buffer_bytes = self.options["buffer_bytes"] or None  # 0 stands for no limit here
         options = self.options | {"buffer_bytes": buffer_bytes}
         threads = options.pop("threads", 1)
-        fabric = Fabric(seed=self.seed, trace_arrivals=True, **options)
+        fabric = Fabric(seed=self.seed)
+        say(fabric, {"arrivals": True, **options})
         fabric.threads = threads
         for name in ("nodes", "links", "flows", "link_events", "drops", "dependencies"):
             if table := getattr(self, name):

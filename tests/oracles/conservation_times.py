@@ -66,7 +66,7 @@ class Times:
                 [cable["rate_bps"] for cable in cables],
                 [cable["delay_ps"] for cable in cables],
                 framing,
-                self.case.options["switch_delay_ps"],
+                self.case.options["latency_ps"],
             )
             took_ps = self.flows["receiver_end_ps"][row] - self.flows["start_ps"][row]
             assert took_ps >= alone_ps, f"flow {flow} was faster than alone"
@@ -109,7 +109,7 @@ class Times:
             for peer, cable in self._neighbours[node]:
                 step = cable["delay_ps"]
                 if self.case.is_switch[peer]:
-                    step += self.case.options["switch_delay_ps"]
+                    step += self.case.options["latency_ps"]
                 if not (but_first and node == src):
                     step += serialisation_ps(wire, cable["rate_bps"])
                 heapq.heappush(heap, (time_ps + step, peer))
@@ -189,7 +189,7 @@ class Times:
         for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
             between = (ports["node"] == a) & (ports["peer"] == b) & up
             assert (ports["paused_ps"][between] > 0).any(), f"{a} does not wait for {b}"
-            if self.case.options["trace_pauses"]:
+            if self.case.options["pauses"]:
                 pauses = self.got["pauses"]
                 of_link = (pauses["node"] == a) & (pauses["peer"] == b)
                 assert (pauses["end_ps"][of_link] == NEVER).any(), f"{a} may go on to {b}"

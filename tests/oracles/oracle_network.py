@@ -9,6 +9,8 @@ import numpy as np
 
 from pyorch.simulate import run as running
 from pyorch.simulate.fabric import Fabric, output_columns
+from pyorch.spec import typeids
+from pyorch.spec.sections import key_of
 
 GBPS = 10**9
 NS_PS = 1000
@@ -199,7 +201,7 @@ def run(
     options
         ``engine`` (packets), ``skip_ppm``, ``threads``, ``program`` of switches,
         ``link_control``;
-        of `Fabric`: ``framing_bytes``, ``buffer_bytes``, ``switch_delay_ps``, ``trace_arrivals``.
+        of sections of a resolved spec: ``framing_bytes``, ``buffer_bytes``, ``arrivals``.
     """
     return run_tables(
         network.nodes_table(),
@@ -227,7 +229,8 @@ def run_tables(
     program=None, link_control=None, skip_ppm=None, threads=1, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
-    fabric = Fabric(seed=seed, **options)
+    fabric = Fabric(seed=seed)
+    say(fabric, options)
     fabric.threads = threads
     if engine != "packets":
         fabric.engine = {"type": engine}
@@ -262,9 +265,21 @@ def run_tables(
         fabric.flow_control(link_control, {})
     for type_name, attributes in transports:
         fabric.transport(type_name, attributes)
+    if captures:
+        fabric.trace(snaplen_bytes=captures.snaplen_bytes)
     for host in captures.hosts if captures else ():
-        fabric.capture(host, captures.snaplen_bytes)
+        fabric.capture(host)
     return run_fabric(fabric, stop_ps, captures.folder if captures else Path())
+
+
+def say(fabric: Fabric, options: Mapping[str, object]) -> None:
+    """Give options, by their keys in a resolved spec, to the section that has them."""
+    types = typeids.load()
+    left = dict(options)
+    for section in ("wire", "switch", "trace"):
+        known = [key_of(a["name"]) for a in types.section(f"ns3::{section.title()}")]
+        getattr(fabric, section)(**{key: left.pop(key) for key in known if key in left})
+    assert not left, left
 
 
 def run_fabric(fabric: Fabric, stop_ps: int, out: Path = Path()) -> Outcome:

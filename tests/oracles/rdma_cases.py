@@ -79,10 +79,10 @@ def simulate(scenario: str, *, seed: int = 1, sample_ps: int = US_PS) -> Outcome
     for src, (size, start_ps) in enumerate(sizes):
         flows.add(src, receiver, size, start_ps)
     ports = len(network.links)
-    fabric = Fabric(
-        seed=seed, framing_bytes=0, sample_ps=sample_ps,
-        buffer_bytes=control.pool_bytes + ports * HEADROOM,
-    )  # fmt: skip
+    fabric = Fabric(seed=seed)
+    fabric.wire(framing_bytes=0)
+    fabric.switch(buffer_bytes=control.pool_bytes + ports * HEADROOM)
+    fabric.trace(sample_ps=sample_ps)
     tables = {
         "nodes": network.nodes_table(), "links": network.links_table(), "flows": flows.table()
     }  # fmt: skip

@@ -184,7 +184,10 @@ CASES = {
         "drops: there is no link from node 0 to node 1 (parallel 0)",
     ),
     "drop of frame zero": (set_to(drops=[(0, 1000, 0)]), "drops: ordinal is 0, not > 0"),
-    "negative option": (set_to(switch_delay_ps=-1), "option switch_delay_ps is -1, not >= 0"),
+    "negative option": (
+        set_to(latency_ps=-1),
+        "ns3::Switch: LatencyPs cannot be '-1'; allowed is uint64_t 0:18446744073709551615 (From",
+    ),
 }
 
 

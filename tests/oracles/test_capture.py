@@ -66,7 +66,7 @@ def test_a_record_has_the_time_of_the_first_bit_out_or_the_last_bit_in(tmp_path)
     packets = 50
     flows = one_flow(0, 1, packets * MTU)
     got, source, target = captured(
-        tmp_path, [0, 1], line([RATE] * 2, [DELAY_PS] * 2), flows, [ROCE], trace_arrivals=True
+        tmp_path, [0, 1], line([RATE] * 2, [DELAY_PS] * 2), flows, [ROCE], arrivals=True
     )
 
     # The source sends back to back; what is stored and forwarded comes 2 (frame + delay) later,
@@ -92,7 +92,7 @@ def test_data_in_is_the_table_of_arrivals(tmp_path):
     for _ in range(30):
         src, dst = rng.choice(9, 2, replace=False)
         flows.add(int(src), int(dst), int(rng.integers(1, 100_000)), int(rng.integers(0, US_PS)))
-    got, *files = captured(tmp_path, range(9), network, flows, [SELECTIVE], trace_arrivals=True)
+    got, *files = captured(tmp_path, range(9), network, flows, [SELECTIVE], arrivals=True)
 
     arrivals = got["arrivals"]
     for host, records in enumerate(files):

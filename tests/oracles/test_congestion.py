@@ -30,7 +30,10 @@ def simulate(
     for src, start_ps in enumerate(starts, 1):
         flows.add(src, 0, size if isinstance(size, int) else size[src - 1], start_ps)
     buffer_bytes = pfc and 32 * 2**20
-    fabric = Fabric(seed=1, framing_bytes=0, sample_ps=sample_ps, buffer_bytes=buffer_bytes)
+    fabric = Fabric(seed=1)
+    fabric.wire(framing_bytes=0)
+    fabric.switch(buffer_bytes=buffer_bytes)
+    fabric.trace(sample_ps=sample_ps)
     tables = {
         "nodes": network.nodes_table(), "links": network.links_table(), "flows": flows.table()
     }  # fmt: skip

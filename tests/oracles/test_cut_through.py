@@ -43,7 +43,7 @@ def test_an_unloaded_transfer_takes_what_the_recursion_says(size_bytes, latency_
         one_flow(0, 1, size_bytes),
         [("ns3::RoceTransport", {"RethBytes": 0})],
         cut_through_bytes=128,
-        switch_delay_ps=latency_ps,
+        latency_ps=latency_ps,
     )
 
     assert got.fct_ps() == expected_ps(sizes, rates, 500 * NS_PS, latency_ps, 128)

@@ -13,7 +13,7 @@ RATE = 100 * GBPS
 NOT_OF_THE_NETWORK = {"build_ns"}  # wall clock
 RANDOM_EVERYWHERE = {
     "queue": ("ns3::RedEcn", {"KminBytes": 10_000, "KmaxBytes": 200_000, "LimitBytes": 300_000}),
-    "trace_arrivals": True,
+    "arrivals": True,
     "stop_ps": 20 * MS_PS,
 }
 

@@ -81,9 +81,9 @@ EVERYTHING = {
     "forwarding": "ns3::RandomSpray",
     "queue": ("ns3::RedEcn", {"KminBytes": 0, "KmaxBytes": 20_000}),
     "transports": [("ns3::RoceTransport", {"Recovery": "SelectiveRepeat", "Rto": "100us"})],
-    "trace_arrivals": True,
+    "arrivals": True,
     "sample_ps": 3 * US_PS,
-    "trace_pauses": True,
+    "pauses": True,
     "buffer_bytes": 10_000_000,
     "pfc": {"XoffBytes": 10_000, "XonOffsetBytes": 5_000},
     "convergence_ps": 5 * US_PS,
@@ -170,7 +170,7 @@ def test_a_host_and_another_domain_send_to_one_port_at_one_instant():
     sizes = {"HeaderBytes": "64", "RethBytes": "0"}
     options = {
         "transports": [("ns3::RoceTransport", sizes)], "forwarding": "ns3::RandomSpray",
-        "framing_bytes": 20, "switch_delay_ps": 0, "trace_arrivals": True,
+        "framing_bytes": 20, "latency_ps": 0, "arrivals": True,
     }  # fmt: skip
     expected = run(FABRIC, flows, **options)
     for n in (2, 4, 6):
@@ -200,7 +200,7 @@ def test_messages_that_nobody_acknowledges(lossy, tmp_path):
     options = {
         "transports": [("ns3::ReductionTransport", {"Rto": "50us"}), ("ns3::RoceTransport", {})],
         "program": ("ns3::InNetworkReduction", {"Slots": 150}),
-        "trace_arrivals": True,
+        "arrivals": True,
     }
     (tmp_path / "one").mkdir()
     captures = Captures(tmp_path / "one", [0, 5])

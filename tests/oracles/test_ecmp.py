@@ -230,7 +230,7 @@ def parking_lot(pfc):
     flows.add(1, 2, 100_000_000)  # X
     flows.add(3, 5, 100_000_000)  # Y
     stop_ps = 4000 * US_PS
-    got = run(network, flows, [ROCE], pfc=pfc, stop_ps=stop_ps, trace_arrivals=True)
+    got = run(network, flows, [ROCE], pfc=pfc, stop_ps=stop_ps, arrivals=True)
     late = got["arrivals"]["time_ps"] > stop_ps // 2
     delivered = np.bincount(got["arrivals"]["flow"][late], minlength=3)
     return delivered / (stop_ps // 2 / DATA_PS)

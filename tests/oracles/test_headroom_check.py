@@ -27,7 +27,7 @@ def test_the_check_before_a_run_counts_what_the_engine_reserves(rate_gbps, delay
             one_flow(0, 1, 1000),
             pfc={"XoffBytes": 50_000},
             buffer_bytes=1,
-            switch_delay_ps=latency_ps,
+            latency_ps=latency_ps,
         )
 
     needed = int(re.search(r"switch 1000 needs (\d+) bytes", str(refused.value))[1])

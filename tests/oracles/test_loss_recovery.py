@@ -240,7 +240,7 @@ def test_no_more_is_in_flight_than_the_window(attributes, window, drops):
     # Stop at many times t. What the source knows by t to have arrived in order are the packets
     # whose cumulative ACK has had BACK to come. The rest is in flight.
     n = 120
-    arrivals = lose(n, drops, attributes, trace_arrivals=True)["arrivals"]
+    arrivals = lose(n, drops, attributes, arrivals=True)["arrivals"]
     peak = 0
     for stop_ps in range(US_PS, 60 * US_PS, 1_234_567):
         flow = lose(n, drops, attributes, stop_ps=stop_ps).flow(0)

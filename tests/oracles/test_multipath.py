@@ -116,7 +116,7 @@ def test_at_a_shared_bottleneck_eight_subflows_take_no_more_than_one():
     flows = Flows()
     flows.add(0, 100, 40_000 * MTU, transport=0)
     flows.add(1, 101, 40_000 * MTU, transport=1)
-    got = run(network, flows, [mptcp(8), mptcp(1)], queue=DROPS, trace_arrivals=True)
+    got = run(network, flows, [mptcp(8), mptcp(1)], queue=DROPS, arrivals=True)
     time_ps, flow = got["arrivals"]["time_ps"], got["arrivals"]["flow"]
     both = time_ps < min(got.flow(0)["receiver_end_ps"], got.flow(1)["receiver_end_ps"])
     share = (flow[both] == 0).mean()

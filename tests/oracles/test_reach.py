@@ -80,7 +80,7 @@ def test_acknowledgements_of_a_dead_port_take_another_one():
     flows.add(1, 0, 1000 * 4096)
     flows.add(0, 1, 4096, start_ps=20 * US_PS)
     transport = [("ns3::SprayTransport", {"Rto": "1s", "WindowBdp": 4})]
-    before = run(planes(2), flows, transport, trace_arrivals=True)
+    before = run(planes(2), flows, transport, arrivals=True)
     came_ps = before["arrivals"]["time_ps"][before["arrivals"]["flow"] == 1][0]
     plane = 10 if before.port(0, 10)["sent_data_packets"] else 11
 

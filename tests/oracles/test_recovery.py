@@ -100,7 +100,7 @@ def test_a_link_that_is_cut_and_restored(transport, start_ps, length_ps, converg
         [transport],
         link_events=[(start_ps, 10, 1, 0), (start_ps + length_ps, 10, 1, RATE)],
         convergence_ps=convergence_ps,
-        trace_arrivals=True,
+        arrivals=True,
     )
 
     assert got.port(1, 10)["dropped_loss_frames"] == arrived_at_cut - first
@@ -138,7 +138,7 @@ def test_a_link_that_is_cut_for_good_where_there_is_another_path(transport, conv
         [transport],
         link_events=[(start_ps, 10, dead, 0)],
         convergence_ps=convergence_ps,
-        trace_arrivals=True,
+        arrivals=True,
     )
 
     assert got.port(dead, 10)["dropped_loss_frames"] == arrived_at_cut - first
@@ -296,7 +296,7 @@ def test_a_window_that_is_all_lost_comes_back_with_the_first_timeout_after_the_o
             [transport],
             link_events=[(start_ps, 10, 1, 0), (back_ps, 10, 1, RATE)],
             convergence_ps=MS_PS,
-            trace_arrivals=True,
+            arrivals=True,
         )
 
         assert first_arrival_ps(got, start_ps) == begins_ps(timeouts) + 2 * HOP_PS

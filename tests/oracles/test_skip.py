@@ -365,7 +365,7 @@ def test_a_second_run_is_the_same_to_the_picosecond(seed):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"trace_arrivals": True}, "arrivals, pauses and packet captures have all that"),
+        ({"arrivals": True}, "arrivals, pauses and packet captures have all that"),
         ({"drops": [(0, 1000, 1)]}, "links lose frames at random, or scripted ones"),
         ({"program": "ns3::Hedera"}, "ns3::Hedera may have a clock of its own"),
         ({"link_control": "ns3::CreditFlowControl"}, "ns3::CreditFlowControl holds messages back"),

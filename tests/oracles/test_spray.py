@@ -305,7 +305,7 @@ def test_a_message_ends_with_the_packet_that_comes_last_whatever_its_number(seed
         [(SPRAY, {"WindowBdp": 12, "Rto": "200us"})],
         forwarding="ns3::RandomSpray",
         seed=seed,
-        trace_arrivals=True,
+        arrivals=True,
     )
     first: dict[int, int] = {}
     for packet, time_ps in zip(got["arrivals"]["packet"], got["arrivals"]["time_ps"], strict=True):

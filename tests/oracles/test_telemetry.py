@@ -70,7 +70,7 @@ def test_sums_of_samples_are_the_totals_of_the_run(period):
     network, flows = congested()
     got = run(
         network, flows, [ROCE], pfc={"XoffBytes": 30_000, "XonOffsetBytes": 5_000},
-        sample_ps=period, trace_arrivals=True,
+        sample_ps=period, arrivals=True,
     )  # fmt: skip
 
     samples, ports = got["port_samples"], got["ports"]
@@ -89,7 +89,7 @@ def test_sums_of_samples_are_the_totals_of_the_run(period):
 def test_rates_of_flows_are_the_arrivals_of_each_period():
     network, flows = congested()
     period = 2 * US_PS
-    got = run(network, flows, [ROCE], sample_ps=period, trace_arrivals=True)
+    got = run(network, flows, [ROCE], sample_ps=period, arrivals=True)
 
     arrived = got["arrivals"]
     # A sample at k periods counts what came up to then: an arrival belongs to the next multiple.
@@ -108,7 +108,7 @@ def test_watching_changes_nothing():
     pfc = {"XoffBytes": 30_000, "XonOffsetBytes": 5_000}
     plain = run(network, flows, [ROCE], pfc=pfc)
     watched = run(
-        network, flows, [ROCE], pfc=pfc, sample_ps=100_000, trace_pauses=True, trace_arrivals=True
+        network, flows, [ROCE], pfc=pfc, sample_ps=100_000, pauses=True, arrivals=True
     )
 
     assert set(watched.tables) - set(plain.tables) == {
@@ -149,7 +149,7 @@ def test_pauses_are_logged_to_the_picosecond():
     network, flows = congested()
     got = run(
         network, flows, [ROCE], pfc={"XoffBytes": 30_000, "XonOffsetBytes": 5_000},
-        trace_pauses=True,
+        pauses=True,
     )  # fmt: skip
     pauses = got["pauses"]
 
@@ -173,7 +173,7 @@ def test_a_pause_names_where_the_frames_could_not_go():
     flows = Flows()
     for host in (1, 2, 3):
         flows.add(host, 0, 200 * MTU)
-    got = run(network, flows, [ROCE], pfc={"XoffBytes": 30_000}, trace_pauses=True)
+    got = run(network, flows, [ROCE], pfc={"XoffBytes": 30_000}, pauses=True)
     pauses = got["pauses"]
 
     links = set(zip(*(pauses[name].tolist() for name in ("node", "peer", "toward")), strict=True))
@@ -196,7 +196,7 @@ def test_a_cut_ends_the_pause_of_its_link():
     cut_ps = 30 * US_PS
     got = run(
         network, flows, [ROCE], pfc={"XoffBytes": 30_000, "XonOffsetBytes": 20_000},
-        link_events=[(cut_ps, 100, 101, 0)], trace_pauses=True, stop_ps=MS_PS,
+        link_events=[(cut_ps, 100, 101, 0)], pauses=True, stop_ps=MS_PS,
     )  # fmt: skip
     held = rows_of(got, "pauses", 100, 101)
 
@@ -215,7 +215,7 @@ def test_a_chain_of_pauses_leads_back_to_the_busy_link():
     flows = Flows()
     for host in (1, 2, 3):
         flows.add(host, 0, 200 * MTU)
-    got = run(network, flows, [ROCE], pfc={"XoffBytes": 30_000}, trace_pauses=True)
+    got = run(network, flows, [ROCE], pfc={"XoffBytes": 30_000}, pauses=True)
     frames = {name: pd.DataFrame(got[name]) for name in ("pauses", "summary")}
     tables = RunTables({"trace": {"pauses": True}}, "", frames)
     tables.inputs = {"nodes": network.nodes_table()}

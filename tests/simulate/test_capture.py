@@ -62,7 +62,8 @@ def test_a_run_that_stops_early_leaves_what_happened_until_then(capturing, run, 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_ended_leaves_no_part_of_a_capture(capturing, tmp_path, number):
     out = tmp_path / "out"
-    path = capturing("fabric.capture(1, snaplen_bytes=64)", size_bytes=10**12, stop_ps=10**15)
+    short = "fabric.capture(1); fabric.trace(snaplen_bytes=64)"
+    path = capturing(short, size_bytes=10**12, stop_ps=10**15)
     with subprocess.Popen([sys.executable, path, "--out", out], stderr=subprocess.PIPE) as process:
         while not (out / ".host_1.pcap.tmp").exists():
             assert process.poll() is None

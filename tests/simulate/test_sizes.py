@@ -63,8 +63,8 @@ def test_a_run_leaves_what_was_said_and_little_more(script, run, tmp_path):
     path = script(size_bytes=4_096_000)
     path.write_text(
         path.read_text()
-        .replace("seed=1,", "seed=1, trace_arrivals=True,")
-        .replace("    return fabric", "    fabric.capture(1, 200)\n    return fabric")
+        .replace("(seed=1)", "(seed=1)\n    fabric.trace(arrivals=True, snaplen_bytes=200)")
+        .replace("    return fabric", "    fabric.capture(1)\n    return fabric")
     )
     assert run(path).returncode == 0
 
@@ -115,7 +115,7 @@ def test_samples_that_memory_cannot_hold_are_refused_and_those_it_may_not_are_na
 @pytest.mark.ns3
 def test_a_sample_of_a_picosecond_is_refused_before_the_run(script, run):
     path = script(size_bytes=10**13, stop_ps=10**16)  # 10 TB at 800 Gb/s: 100 s
-    path.write_text(path.read_text().replace("seed=1,", "seed=1, sample_ps=1,"))
+    path.write_text(path.read_text().replace("(seed=1)", "(seed=1)\n    fabric.trace(sample_ps=1)"))
     done = run(path)
 
     assert done.returncode == 1

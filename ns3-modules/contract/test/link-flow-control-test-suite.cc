@@ -225,7 +225,7 @@ TEST_CASE(g_suite, "each departure sends a stop and a go to the other end")
 {
     TestNetwork network;
     FivePackets(network, {{"Stops", "true"}, {"Watches", "false"}});
-    network.GetFacade().Option("trace_pauses", 1);
+    network.Section("ns3::Trace", {{"Pauses", "true"}});
     network.Run();
     // Each departure of data and of the answer pauses once; the pause for the answer's is
     // still under way when the answer has come and the run ends.

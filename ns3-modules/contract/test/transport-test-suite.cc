@@ -234,7 +234,7 @@ class TransportIsCapturedAsDatagrams : public TestCase
         const std::string path = CreateTempDirFilename("host_1.pcap");
         TestNetwork network;
         Line(network, PACKETS, GAP_PS);
-        network.GetFacade().Capture(1, path, 65535);
+        network.GetFacade().Capture(1, path);
         network.Run();
         PcapFile file;
         file.Open(path, std::ios::in);

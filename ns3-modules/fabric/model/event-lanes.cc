@@ -69,7 +69,7 @@ EventLanes::Build(const std::vector<WireProfile>& profiles)
         }
         // What cuts through is on its way for other times than a lane's.
         const SwitchModel& next = m_state.switches[m_ports[m_ports[port].peer].nodeClass];
-        anyWire |= list == listOf.end() || (next.cutThroughBytes != 0 &&
+        anyWire |= list == listOf.end() || (next.cutThroughBytes &&
                                             m_wires.ArrivalDelayPs(port) >= EventWheel::HORIZON_PS);
         m_ports[port].lane = EventQueue::NO_LANE;
     }

@@ -174,11 +174,7 @@ void
 FabricBuilder::BuildNodeClass(const NodeClassOptions& options, ProgramActions& actions)
 {
     NodeClass& owner = m_classes.nodes.emplace_back();
-    NS_ABORT_MSG_IF(options.bufferBytes && *options.bufferBytes == 0,
-                    "a switch with a buffer of 0 bytes forwards nothing; leave it out for a "
-                    "buffer without limit");
     owner.bufferBytes = options.bufferBytes.value_or(0);
-    owner.cutThroughBytes = options.cutThroughBytes;
     owner.forwarding = Make<ForwardingPolicy>(options.forwarding, m_classes.owned);
     owner.discipline = Make<QueueDiscipline>(options.queue, m_classes.owned);
     owner.scheduler = Make<EgressScheduler>(options.scheduler, m_classes.owned);

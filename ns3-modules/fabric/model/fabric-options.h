@@ -5,6 +5,7 @@
 
 #include "ns3/engine-state.h"
 #include "ns3/object-factory.h"
+#include "ns3/wire-model.h"
 
 #include <vector>
 
@@ -30,11 +31,9 @@ struct LinkClassOptions
 };
 
 /// What the user chose for a run, beside the tables.
-struct FabricOptions
+struct FabricOptions : WireModel, RouteModel
 {
-    uint64_t seed{1};           ///< Root of every random stream
-    uint64_t framingBytes{20};  ///< Preamble, delimiter and gap: on the wire, not in buffers [byte]
-    uint64_t convergencePs{0};  ///< From a link's failure or return to new routes [ps]
+    uint64_t seed{1}; ///< Root of every random stream
     std::vector<NodeClassOptions> nodeClasses{1}; ///< In the order of nodes.class
     std::vector<LinkClassOptions> linkClasses{1}; ///< In the order of links.class
     std::vector<ObjectFactory> transports;      ///< In the order of flows.transport

@@ -27,7 +27,6 @@ namespace fabric
 struct NodeClass
 {
     uint64_t bufferBytes{0}; ///< 0 = unlimited [byte]
-    uint64_t cutThroughBytes{0};
     ForwardingPolicy* forwarding{nullptr};
     QueueDiscipline* discipline{nullptr};
     EgressScheduler* scheduler{nullptr};

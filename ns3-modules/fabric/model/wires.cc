@@ -51,7 +51,7 @@ Wires::BeginCutThrough(PortId portId, FrameId frameId)
 {
     Port& port = m_ports[portId];
     const SwitchModel& peer = m_state.switches[m_ports[port.peer].nodeClass];
-    const uint64_t headBytes = std::min<uint64_t>(peer.cutThroughBytes, port.currentBytes);
+    const uint64_t headBytes = std::min<uint64_t>(*peer.cutThroughBytes, port.currentBytes);
     const uint64_t headPs = m_state.network.rates[port.rate].Ps(m_state.framingBytes + headBytes);
     port.currentCutsThrough = true;
     PushArrival(portId, m_state.nowPs + headPs + port.delayPs + peer.latencyPs, frameId);
@@ -145,7 +145,7 @@ void
 Wires::DecideCutThrough(uint32_t node)
 {
     const NodeState& state = m_state.network.nodes[node];
-    if (!state.isSwitch || m_state.switches[state.nodeClass].cutThroughBytes == 0)
+    if (!state.isSwitch || !m_state.switches[state.nodeClass].cutThroughBytes)
     {
         return;
     }

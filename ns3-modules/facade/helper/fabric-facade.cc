@@ -15,9 +15,7 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
-#include <functional>
 #include <map>
-#include <ranges>
 #include <stdexcept>
 
 namespace ns3
@@ -199,36 +197,38 @@ Facade::Engine(uint32_t factory)
     m_state->engine = m_state->factories[factory].Create<fabric::Engine>();
 }
 
-void
-Facade::Option(const std::string& name, int64_t value, uint32_t index)
+/// Copy the options of one kind from a section that has some.
+template <typename Options>
+static void
+TakeOptions(const fabric::Section& section, Options& into)
 {
+    if (const auto* options = dynamic_cast<const Options*>(&section))
+    {
+        into = *options;
+    }
+}
+
+void
+Facade::Section(uint32_t factory, uint32_t index)
+{
+    const TypeId tid = m_state->factoryTypes.at(factory);
+    if (!tid.IsChildOf(fabric::Section::GetTypeId()))
+    {
+        Refuse(tid.GetName() + " is not a section (" + fabric::Section::GetTypeId().GetName() +
+             ")");
+    }
+    const auto section = m_state->factories[factory].Create<fabric::Section>();
     auto& options = m_state->options;
-    auto& nodes = ClassAt(options.nodeClasses, index);
-    const std::map<std::string, std::function<void(uint64_t)>> setters{
-        {"seed", [&](uint64_t v) { options.seed = v; }},
-        {"framing_bytes", [&](uint64_t v) { options.framingBytes = v; }},
-        {"buffer_bytes", [&](uint64_t v) { nodes.bufferBytes = v; }},
-        {"switch_delay_ps", [&](uint64_t v) { nodes.latencyPs = v; }},
-        {"cut_through_bytes", [&](uint64_t v) { nodes.cutThroughBytes = v; }},
-        {"convergence_ps", [&](uint64_t v) { options.convergencePs = v; }},
-        {"trace_arrivals", [&](uint64_t v) { options.trace.arrivals = v != 0; }},
-        {"trace_pauses", [&](uint64_t v) { options.trace.pauses = v != 0; }},
-        {"skip_ppm", [&](uint64_t v) { options.skipTolerance = static_cast<double>(v) / 1e6; }},
-        {"sample_ps", [&](uint64_t v) { options.trace.samplePs = v; }},
-        {"threads", [&](uint64_t v) { options.threads = static_cast<uint32_t>(v); }},
-    };
-    const auto found = setters.find(name);
-    if (found == setters.end())
-    {
-        const auto known = std::views::keys(setters);
-        Refuse("there is no option '" + name +
-               "'. Allowed: " + Join({known.begin(), known.end()}) + ".");
-    }
-    if (value < 0)
-    {
-        Refuse("option " + name + " is " + std::to_string(value) + ", not >= 0");
-    }
-    found->second(static_cast<uint64_t>(value));
+    TakeOptions<WireModel>(*section, options);
+    TakeOptions<RouteModel>(*section, options);
+    TakeOptions<SwitchModel>(*section, ClassAt(options.nodeClasses, index));
+    TakeOptions<TraceOptions>(*section, options.trace);
+}
+
+void
+Facade::Seed(uint64_t seed)
+{
+    m_state->options.seed = seed;
 }
 
 void
@@ -250,9 +250,9 @@ Facade::RealColumn(const std::string& table,
 }
 
 void
-Facade::Capture(int64_t host, const std::string& path, uint32_t snaplenBytes)
+Facade::Capture(int64_t host, const std::string& path)
 {
-    m_state->options.captures.push_back({host, path, snaplenBytes});
+    m_state->options.captures.push_back({host, path});
 }
 
 void

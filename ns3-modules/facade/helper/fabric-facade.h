@@ -24,7 +24,7 @@ class Transport;
  * Every method that can fail throws std::runtime_error with one line that says what, where and
  * what is allowed; a fatal error or failed assertion inside ns-3 arrives the same way.
  *
- * Order of use: Option, Factory/Attribute, Use/Transport/Engine, Column, Build, RunSlice until it
+ * Order of use: Factory/Attribute, Section/Use/Transport/Engine, Column, Build, RunSlice until it
  * returns true, Finish, then Rows/Data. One facade per process at a time.
  */
 class Facade
@@ -56,14 +56,13 @@ class Facade
     /// Let a factory's object make the run: ns3::PacketEngine if nothing is said
     void Engine(uint32_t factory);
     /**
-     * Set an engine option.
-     * @param name "seed", "framing_bytes", "convergence_ps", "trace_arrivals", "trace_pauses",
-     *        "sample_ps", "threads"; of a class of nodes: "buffer_bytes", "switch_delay_ps",
-     *        "cut_through_bytes"
-     * @param value at least 0
-     * @param index of the class, nodes.class
+     * Take the options of a factory's object, a section of a scenario: "ns3::Wire", "ns3::Trace".
+     * @param factory handle
+     * @param index of the class, nodes.class, of "ns3::Switch" and "ns3::SwitchClass"
      */
-    void Option(const std::string& name, int64_t value, uint32_t index = 0);
+    void Section(uint32_t factory, uint32_t index = 0);
+    /// Give the root of every random stream: 1 if nothing is said
+    void Seed(uint64_t seed);
 
     /// Give one integer column of an input table ("nodes", "links", "flows", "tasks", "drops",
     /// "link_events", "dependencies", "sampled", "routes", "rate_changes")
@@ -81,9 +80,8 @@ class Facade
      * Write what a host sends and receives to a pcap file, which gets its name in Finish.
      * @param host node id
      * @param path of the file
-     * @param snaplenBytes most bytes that are kept of a frame [byte]
      */
-    void Capture(int64_t host, const std::string& path, uint32_t snaplenBytes);
+    void Capture(int64_t host, const std::string& path);
 
     void Build(); ///< Check the tables and compile them into the engine's arrays
     /**

@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/fabric-simulator-impl.h"
 #include "ns3/simulator.h"
+#include "ns3/uinteger.h"
 
 namespace ns3
 {
@@ -27,21 +28,40 @@ PacketEngine::GetTypeId()
     static TypeId tid = TypeId("ns3::PacketEngine")
                             .SetParent<Engine>()
                             .SetGroupName("Fabric")
-                            .AddConstructor<PacketEngine>();
+                            .AddConstructor<PacketEngine>()
+                            .AddAttribute("Threads",
+                                          "Threads of the process, for domains; at most one for "
+                                          "each domain helps",
+                                          UintegerValue(1),
+                                          MakeUintegerAccessor(&PacketEngine::m_threads),
+                                          MakeUintegerChecker<uint32_t>(1))
+                            .AddAttribute("SkipPpm",
+                                          "Tolerance of completion times within which steady "
+                                          "states are skipped; none skips nothing",
+                                          OptionalUintegerValue(),
+                                          MakeOptionalUintegerAccessor(&PacketEngine::m_skipPpm),
+                                          MakeOptionalUintegerChecker(1, 100'000));
     return tid;
 }
 
 std::unique_ptr<Run>
 PacketEngine::Start(FabricTables tables, const RunOptions& options) const
 {
-    return std::make_unique<PacketRun>(tables, options);
+    return std::make_unique<PacketRun>(tables, options, m_threads, m_skipPpm);
 }
 
-PacketRun::PacketRun(const FabricTables& tables, const RunOptions& options)
+PacketRun::PacketRun(const FabricTables& tables,
+                     const RunOptions& options,
+                     uint32_t threads,
+                     std::optional<uint64_t> skipPpm)
     : m_simulator(DynamicCast<FabricSimulatorImpl>(Simulator::GetImplementation())),
-      m_domains(tables, options, options.threads)
+      m_domains(tables, options, threads)
 {
     Observe(tables, options);
+    if (skipPpm)
+    {
+        SkipSteadyStates(options, static_cast<double>(*skipPpm) / 1e6);
+    }
     m_domains.Begin();
     m_simulator->SetLoop(&m_domains);
 }
@@ -51,7 +71,7 @@ PacketRun::Observe(const FabricTables& tables, const RunOptions& options)
 {
     for (const auto& engine : m_domains.Engines())
     {
-        if (options.trace.Any())
+        if (options.trace.WantsTelemetry())
         {
             m_telemetry.push_back(
                 std::make_unique<Telemetry>(engine->View(), options.trace, tables.sampled));
@@ -59,21 +79,24 @@ PacketRun::Observe(const FabricTables& tables, const RunOptions& options)
         }
         if (!options.captures.empty())
         {
-            m_captures.push_back(std::make_unique<PacketCapture>(engine->View(), options.captures));
+            m_captures.push_back(std::make_unique<PacketCapture>(engine->View(),
+                                                                 options.captures,
+                                                                 options.trace.snaplenBytes));
             engine->Attach(*m_captures.back());
         }
     }
-    if (options.skipTolerance == 0)
-    {
-        return;
-    }
+}
+
+void
+PacketRun::SkipSteadyStates(const RunOptions& options, double tolerance)
+{
     NS_ABORT_MSG_IF(m_domains.Engines().size() > 1,
                     "steady states are skipped in one domain; leave out engine.skip or "
                     "engine.domains");
     NS_ABORT_MSG_IF(options.trace.arrivals || options.trace.pauses || !options.captures.empty(),
                     "arrivals, pauses and packet captures have all that happens, and what happens "
                     "in a steady state is skipped; leave out engine.skip");
-    m_skip = std::make_unique<SteadySkip>(m_domains.Engines()[0]->View(), options.skipTolerance);
+    m_skip = std::make_unique<SteadySkip>(m_domains.Engines()[0]->View(), tolerance);
     m_domains.Engines()[0]->Attach(*m_skip);
 }
 

@@ -9,6 +9,10 @@
 #include "ns3/domains.h"
 #include "ns3/steady-skip.h"
 
+#include <memory>
+#include <optional>
+#include <vector>
+
 namespace ns3
 {
 
@@ -24,7 +28,16 @@ namespace fabric
 class PacketRun final : public Run
 {
   public:
-    PacketRun(const FabricTables& tables, const RunOptions& options);
+    /**
+     * @param tables input
+     * @param options network and observers
+     * @param threads of the process, for domains; at most one for each helps
+     * @param skipPpm tolerance of completion times within which steady states are skipped [ppm]
+     */
+    PacketRun(const FabricTables& tables,
+              const RunOptions& options,
+              uint32_t threads,
+              std::optional<uint64_t> skipPpm);
     ~PacketRun() override;
 
     bool RunSlice(uint64_t stopPs, double wallSeconds) override;
@@ -44,6 +57,7 @@ class PacketRun final : public Run
 
   private:
     void Observe(const FabricTables& tables, const RunOptions& options);
+    void SkipSteadyStates(const RunOptions& options, double tolerance);
     const RunView& First() const;
 
     Ptr<FabricSimulatorImpl> m_simulator;
@@ -62,6 +76,10 @@ class PacketEngine final : public Engine
   public:
     static TypeId GetTypeId();
     std::unique_ptr<Run> Start(FabricTables tables, const RunOptions& options) const override;
+
+  private:
+    uint32_t m_threads;
+    std::optional<uint64_t> m_skipPpm;
 };
 
 } // namespace fabric

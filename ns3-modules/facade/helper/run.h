@@ -25,9 +25,7 @@ class Transport;
 /// What the user chose for a run, beside the tables: the network, and who looks at it.
 struct RunOptions : FabricOptions
 {
-    uint32_t threads{1};     ///< Of the process, for domains; at most one for each helps
-    double skipTolerance{0}; ///< Skip steady states; error of completion times [1], 0 = do not
-    TelemetryOptions trace;
+    TraceOptions trace;
     std::vector<CaptureOptions> captures; ///< Hosts whose frames go to files
 };
 

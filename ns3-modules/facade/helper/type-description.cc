@@ -10,6 +10,7 @@
 #include "ns3/object-factory.h"
 #include "ns3/path-selector.h"
 #include "ns3/queue-discipline.h"
+#include "ns3/section.h"
 #include "ns3/switch-program.h"
 #include "ns3/transport.h"
 #include "ns3/wire-loss.h"
@@ -64,6 +65,7 @@ Contracts()
         {"loss", WireLoss::GetTypeId()},
         {"path_selector", PathSelector::GetTypeId()},
         {"congestion_control", CongestionControl::GetTypeId()},
+        {"section", Section::GetTypeId()},
     };
     return contracts;
 }
@@ -92,7 +94,12 @@ DescribeAttribute(std::ostream& out, const TypeId::AttributeInformation& info)
     out << "{\"name\": " << Quoted(info.name) << ", \"help\": " << Quoted(info.help)
         << ", \"default\": " << Quoted(info.initialValue->SerializeToString(checker))
         << ", \"type\": " << Quoted(checker->GetValueTypeName())
-        << ", \"range\": " << Quoted(range) << ", \"contract\": " << Quoted(RoleOf(range)) << "}";
+        << ", \"range\": " << Quoted(range) << ", \"contract\": " << Quoted(RoleOf(range));
+    if (info.supportMsg == REQUIRED)
+    {
+        out << ", \"required\": true";
+    }
+    out << "}";
 }
 
 /// @return whether a type sends what programs in C++ give it, and no messages of a scenario

@@ -99,6 +99,17 @@ class TestNetwork
         m_facade.Use(role, Factory(type, attributes), index);
     }
 
+    /// Set options of a section of a scenario, for example of ns3::Trace.
+    void Section(const std::string& type, const Attributes& attributes)
+    {
+        m_facade.Section(Factory(type, attributes));
+    }
+
+    void Engine(const std::string& type, const Attributes& attributes)
+    {
+        m_facade.Engine(Factory(type, attributes));
+    }
+
     void Transport(const Attributes& attributes = {},
                    const std::string& type = "ns3::tests::PacedDatagrams")
     {

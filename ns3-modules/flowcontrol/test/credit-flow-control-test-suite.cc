@@ -132,7 +132,7 @@ TEST_CASE(g_suite, "a switch that takes longer than updates to come")
     TestNetwork network;
     BlockByBlock(network, 20, "300ns");
     network.Flow(0, 1, PACKETS * 64);
-    network.GetFacade().Option("switch_delay_ps", LATENCY_PS);
+    network.Section("ns3::Switch", {{"LatencyPs", std::to_string(LATENCY_PS)}});
     network.Run();
     NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_headroom_frames"), 0, "no overrun");
     NS_TEST_EXPECT_MSG_LT_OR_EQ(network.Port(100, 0, "max_ingress_bytes"), 20 * 64, "bound");
@@ -177,7 +177,7 @@ TEST_CASES(CreditsThatDoNotFit,
     network.Star(3);
     network.Flow(0, 1, 1000);
     network.Use("flow_control", CREDITS, attributes);
-    network.GetFacade().Option("buffer_bytes", 1'000'000);
+    network.Section("ns3::Switch", {{"BufferBytes", "1000000"}});
     network.Transport({{"Answers", "false"}});
     const std::string said = network.Complaint();
     NS_TEST_EXPECT_MSG_NE(said.find(expected), std::string::npos, said);

@@ -34,7 +34,7 @@ TEST_CASES(HeadroomCountsPausesOfOthers,
                  {"XonOffsetBytes", "0"},
                  {"Priorities", std::to_string((1U << lossless) - 1)}});
     network.Transport();
-    network.GetFacade().Option("buffer_bytes", XOFF_BYTES);
+    network.Section("ns3::Switch", {{"BufferBytes", std::to_string(XOFF_BYTES)}});
     const int64_t bytes = PORTS * lossless * (XOFF_BYTES + 28'021 + 84 * lossless);
     const std::string said = network.Complaint();
     const std::string expected = "switch 100 needs " + std::to_string(bytes) + " bytes";
@@ -56,7 +56,7 @@ FirstResumePs(int64_t xonOffsetBytes)
                 "ns3::Pfc",
                 {{"XoffBytes", "5000"}, {"XonOffsetBytes", std::to_string(xonOffsetBytes)}});
     network.Transport();
-    network.GetFacade().Option("trace_pauses", 1);
+    network.Section("ns3::Trace", {{"Pauses", "true"}});
     network.Run();
     return network.Cell("pauses", "end_ps", 0);
 }

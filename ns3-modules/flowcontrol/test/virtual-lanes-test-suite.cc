@@ -34,7 +34,8 @@ TEST_CASES(NothingIsDropped,
         network.Flow(sender, 0, PACKETS * packetBytes);
     }
     network.Use("flow_control", CREDITS, {{"LaneBlocks", "512"}, {"Lanes", "7"}});
-    network.GetFacade().Option("buffer_bytes", (senders + 1) * 7 * 512 * 64);
+    network.Section("ns3::Switch",
+                    {{"BufferBytes", std::to_string((senders + 1) * 7 * 512 * 64)}});
     network.Transport({{"PacketBytes", std::to_string(packetBytes)}, {"Answers", "false"}});
     network.Run();
     for (const char* column :

@@ -32,7 +32,7 @@ TEST_CASES(LostPacketsTakeNoTurn,
     }
     network.Use("forwarding", "ns3::RoundRobinSpray");
     network.Transport();
-    network.GetFacade().Option("seed", seed);
+    network.GetFacade().Seed(seed);
     network.Run();
     const auto packets = Uplinks(network, 2);
     NS_TEST_EXPECT_MSG_EQ(packets[0] + packets[1], 500, "every second one");

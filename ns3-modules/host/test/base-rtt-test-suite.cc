@@ -27,16 +27,15 @@ static Suite g_suite{"host-base-rtt", TestSuite::Type::SYSTEM};
  * the switch begins with either when framing and the first 64 bytes are in.
  */
 TEST_CASES(BaseRttIsThatOfALonePacket,
-           "base round trip, cut through after " + std::to_string(cutThroughBytes) +
-           " bytes",
-           int64_t cutThroughBytes,
+           "base round trip, cut through after bytes: " + cutThroughBytes,
+           std::string cutThroughBytes,
            int64_t rttPs)
 {
     CountingControl::calls = {};
     TestNetwork network;
     network.Star(2);
     network.Flow(0, 1, 4096);
-    network.GetFacade().Option("cut_through_bytes", cutThroughBytes, 0);
+    network.Section("ns3::Switch", {{"CutThroughBytes", cutThroughBytes}});
     network.Transport({{"CongestionControl", "ns3::tests::CountingControl"},
                        {"HeaderBytes", "62"},
                        {"AckBytes", "66"},
@@ -53,8 +52,8 @@ ADD_CASES(g_suite)
     constexpr int64_t STORED_PS = 2 * (DATA_BYTES + ACK_BYTES) * 80 + WIRES_PS;
     constexpr int64_t HEAD_BYTES = 64 + 20;
     constexpr int64_t CUT_PS = (2 * HEAD_BYTES + DATA_BYTES + ACK_BYTES) * 80 + WIRES_PS;
-    suite.Add(new BaseRttIsThatOfALonePacket(0, STORED_PS));
-    suite.Add(new BaseRttIsThatOfALonePacket(64, CUT_PS));
+    suite.Add(new BaseRttIsThatOfALonePacket("none", STORED_PS));
+    suite.Add(new BaseRttIsThatOfALonePacket("64", CUT_PS));
 }
 
 } // namespace tests

@@ -143,7 +143,7 @@ TEST_CASE(g_suite, "two links, two seeds, and the same once more")
             network.Flow(host, host + 2, 1'000'000);
         }
         network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.1"}});
-        network.GetFacade().Option("seed", seed);
+        network.GetFacade().Seed(seed);
         network.Transport();
         network.Run();
         std::vector<std::vector<uint32_t>> packets(2);

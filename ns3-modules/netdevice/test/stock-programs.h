@@ -125,7 +125,7 @@ StockLinks(NodeNetwork& network,
                      {"rate_bps", ratesBps[i]},
                      {"delay_ps", delaysPs[i]}});
     }
-    network.GetFacade().Option("framing_bytes", 0);
+    network.Section("ns3::Wire", {{"FramingBytes", "0"}});
     network.Use("queue", "ns3::DropTail", {{"LimitBytes", std::to_string(QUEUE_BYTES)}});
     network.Transport({{"HeaderBytes", std::to_string(PPP_BYTES)}, {"MinFrameBytes", "0"}},
                       "ns3::NodeTransport");

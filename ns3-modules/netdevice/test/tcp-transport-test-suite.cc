@@ -173,7 +173,7 @@ class RepeatsToTheBit : public TestCase
         TestNetwork network;
         Wan(network, 10'000'000'000, 100'000'000);
         network.Use("queue", "ns3::DropTail", {{"LimitBytes", "300000"}});
-        network.GetFacade().Option("seed", std::stoi(seed));
+        network.GetFacade().Seed(std::stoull(seed));
         network.Transport({{"Variant", "Bbr"}}, "ns3::TcpTransport");
         network.Flow(0, 1, 5'000'000);
         network.Run();

@@ -58,7 +58,9 @@ InternetChecksum(const uint8_t* data, size_t bytes)
 
 } // namespace
 
-PacketCapture::PacketCapture(const ObservedRun& run, const std::vector<CaptureOptions>& hosts)
+PacketCapture::PacketCapture(const ObservedRun& run,
+                             const std::vector<CaptureOptions>& hosts,
+                             uint32_t snaplenBytes)
     : m_run(run),
       m_state(run.State()),
       m_fileOf(m_state.network.NumPorts())
@@ -79,7 +81,7 @@ PacketCapture::PacketCapture(const ObservedRun& run, const std::vector<CaptureOp
         {
             continue;
         }
-        m_files.push_back(std::make_unique<PcapWriter>(capture.path, capture.snaplenBytes));
+        m_files.push_back(std::make_unique<PcapWriter>(capture.path, snaplenBytes));
         std::fill_n(m_fileOf.begin() + first, nodes[node].ports, m_files.back().get());
     }
 }

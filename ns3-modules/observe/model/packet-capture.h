@@ -20,9 +20,8 @@ class PcapWriter;
 /// A host whose frames go to a file.
 struct CaptureOptions
 {
-    int64_t host;          ///< Node id
-    std::string path;      ///< Of the pcap file
-    uint32_t snaplenBytes; ///< Most bytes that are kept of a frame [byte]
+    int64_t host;     ///< Node id
+    std::string path; ///< Of the pcap file
 };
 
 /**
@@ -43,7 +42,14 @@ struct CaptureOptions
 class PacketCapture final : public Observer
 {
   public:
-    PacketCapture(const ObservedRun& run, const std::vector<CaptureOptions>& hosts);
+    /**
+     * @param run lives longer than this
+     * @param hosts each at most once
+     * @param snaplenBytes most bytes that are kept of a frame [byte]
+     */
+    PacketCapture(const ObservedRun& run,
+                  const std::vector<CaptureOptions>& hosts,
+                  uint32_t snaplenBytes);
     ~PacketCapture() override;
 
     uint32_t Wishes() const override;

@@ -37,10 +37,10 @@ SampledPorts(const EngineState& state, const std::vector<SampledRow>& rows)
 } // namespace
 
 Telemetry::Telemetry(const ObservedRun& run,
-                     const TelemetryOptions& options,
+                     const TraceOptions& options,
                      const std::vector<SampledRow>& rows)
     : m_state(run.State()),
-      m_samplePs(options.samplePs),
+      m_samplePs(options.samplePs.value_or(0)),
       m_nextSamplePs(m_samplePs ? m_samplePs : NEVER_PS),
       m_logsArrivals(options.arrivals),
       m_logsPauses(options.pauses),

@@ -3,6 +3,8 @@
 #ifndef FABRIC_TELEMETRY_H
 #define FABRIC_TELEMETRY_H
 
+#include "trace-options.h"
+
 #include "ns3/observer.h"
 
 #include <cstdint>
@@ -15,19 +17,6 @@ namespace ns3
 {
 namespace fabric
 {
-
-/// What is recorded.
-struct TelemetryOptions
-{
-    bool arrivals{false}; ///< Every data packet at its destination host
-    bool pauses{false};   ///< Every pause of an egress
-    uint64_t samplePs{0}; ///< Period of samples of ports and flows, 0 = none [ps]
-
-    bool Any() const
-    {
-        return arrivals || pauses || samplePs != 0;
-    }
-};
 
 /// A data packet seen by its destination host.
 struct Arrival
@@ -91,7 +80,7 @@ class Telemetry final : public Observer
      * @param rows nodes whose ports are sampled; none: all
      */
     Telemetry(const ObservedRun& run,
-              const TelemetryOptions& options,
+              const TraceOptions& options,
               const std::vector<SampledRow>& rows);
 
     uint32_t Wishes() const override;

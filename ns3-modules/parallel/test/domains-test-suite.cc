@@ -90,10 +90,9 @@ Outcome(int64_t domains, int64_t threads, Seen& seen)
     network.Use("forwarding", "ns3::EcmpHash");
     network.Use("flow_control", "ns3::Pfc", {{"XoffBytes", "20000"}});
     network.Transport({{"Rto", "100us"}}, "ns3::RoceTransport");
-    network.GetFacade().Option("buffer_bytes", 10'000'000);
-    network.GetFacade().Option("trace_pauses", 1);
-    network.GetFacade().Option("sample_ps", 10 * US_PS);
-    network.GetFacade().Option("threads", threads);
+    network.Section("ns3::Switch", {{"BufferBytes", "10000000"}});
+    network.Section("ns3::Trace", {{"Pauses", "true"}, {"SamplePs", "10000000"}});
+    network.Engine("ns3::PacketEngine", {{"Threads", std::to_string(threads)}});
     network.Run();
     Columns columns;
     for (const auto& table : network.GetFacade().Tables())

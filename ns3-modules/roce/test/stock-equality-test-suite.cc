@@ -136,9 +136,13 @@ Arrivals
 RunFabric(const Case& given, uint32_t seed, Paths& paths)
 {
     fabric::Facade facade;
-    facade.Option("seed", seed);
-    facade.Option("framing_bytes", FRAMING_BYTES);
-    facade.Option("trace_arrivals", 1);
+    facade.Seed(seed);
+    const auto wire = facade.Factory("ns3::Wire");
+    facade.Attribute(wire, "FramingBytes", std::to_string(FRAMING_BYTES));
+    facade.Section(wire);
+    const auto trace = facade.Factory("ns3::Trace");
+    facade.Attribute(trace, "Arrivals", "true");
+    facade.Section(trace);
     facade.Use("forwarding", facade.Factory("ns3::EcmpHash"));
     for (const auto mtu : MTU_BYTES)
     {

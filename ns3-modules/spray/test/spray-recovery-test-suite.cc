@@ -55,7 +55,9 @@ Fill(fabric::Facade& facade, const std::string& forwarding, const Rows& drops)
          {"flow", "src", "dst", "bytes", "start_ps"},
          {{0, 0, 1, PACKETS * 4096, 0}});
     Give(facade, "drops", {"node", "peer", "ordinal"}, drops);
-    facade.Option("trace_arrivals", 1);
+    const auto trace = facade.Factory("ns3::Trace");
+    facade.Attribute(trace, "Arrivals", "true");
+    facade.Section(trace);
     facade.Use("forwarding", facade.Factory(forwarding));
     facade.Transport(facade.Factory("ns3::SprayTransport"));
 }

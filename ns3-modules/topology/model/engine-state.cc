@@ -82,7 +82,7 @@ EngineState::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32
         const Port& port = network.ports[egress];
         const SwitchModel& next = switches[network.ports[port.peer].nodeClass];
         const uint64_t headBytes =
-            port.cutsThrough ? std::min<uint64_t>(next.cutThroughBytes, bytes) : bytes;
+            port.cutsThrough ? std::min<uint64_t>(*next.cutThroughBytes, bytes) : bytes;
         return network.rates[port.rate].Ps(framingBytes + headBytes);
     };
     uint64_t rttPs = 0;

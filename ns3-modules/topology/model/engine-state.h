@@ -6,25 +6,17 @@
 #include "fabric-network.h"
 #include "message-book.h"
 #include "route-book.h"
+#include "switch-model.h"
 
 #include "ns3/event-queue.h"
 #include "ns3/frame-pool.h"
 
-#include <optional>
 #include <vector>
 
 namespace ns3
 {
 namespace fabric
 {
-
-/// What the switches of one class are like, beside their plug-ins.
-struct SwitchModel
-{
-    std::optional<uint64_t> bufferBytes; ///< Of each switch; none: unlimited [byte]
-    uint64_t latencyPs{0};               ///< From the last bit in to the egress queue [ps]
-    uint64_t cutThroughBytes{0}; ///< Forward once this much is in, 0 = store and forward [byte]
-};
 
 /**
  * @ingroup fabric
