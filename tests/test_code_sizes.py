@@ -15,7 +15,7 @@ SOURCES = [path for folder in (MODULES, EXAMPLE) for end in ("h", "cc") for path
            sorted(folder.rglob(f"*.{end}"))]  # fmt: skip
 NO_FUNCTION = re.compile(r"(if|for|while|switch|else|do|case|namespace|class|struct|enum|union)\b")
 #: What a transport says to those who ask: how a capture shows its frames, what may be skipped.
-NO_PROTOCOL = ("Describe", "MayShorten", "MayRepeat")
+NO_PROTOCOL = ("Describe",)
 
 
 def functions(lines):

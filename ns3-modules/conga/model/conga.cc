@@ -100,12 +100,6 @@ Conga::Attach(ProgramDoor& door)
     m_flowlets.Attach(door, m_entries);
 }
 
-uint32_t
-Conga::Hooks() const
-{
-    return ARRIVAL | DEPARTURE | ROUTE;
-}
-
 /// @return use of a link by its estimator, in units of 2^-QuantumBits
 uint32_t
 Conga::CongestionOf(PortId port)

@@ -195,10 +195,4 @@ Dcqcn::RateBps(uint32_t slot) const
     return static_cast<uint64_t>(m_flows[slot].rateBps);
 }
 
-bool
-Dcqcn::NeedsNotifications() const
-{
-    return true;
-}
-
 } // namespace ns3

@@ -35,7 +35,11 @@ class Dcqcn final : public fabric::CongestionControl
     uint64_t NextUpdatePs(uint32_t slot) const override;
     void OnUpdate(uint32_t slot) override;
     uint64_t RateBps(uint32_t slot) const override;
-    bool NeedsNotifications() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.needsNotifications = true};
+    }
 
     double Alpha(uint32_t slot) const;     ///< Estimate of congestion now [1]
     double TargetBps(uint32_t slot) const; ///< "R_T" [bit/s]

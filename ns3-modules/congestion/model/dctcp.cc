@@ -106,10 +106,4 @@ Dctcp::Alpha(uint32_t slot) const
     return m_flows[slot].alpha;
 }
 
-bool
-Dctcp::NeedsMarks() const
-{
-    return true;
-}
-
 } // namespace ns3

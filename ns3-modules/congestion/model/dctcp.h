@@ -21,7 +21,11 @@ class Dctcp final : public fabric::CongestionControl
 {
   public:
     static TypeId GetTypeId();
-    bool NeedsMarks() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.needsMarks = true};
+    }
 
     void Open(uint32_t slot, const Path& path) override;
     void OnAck(uint32_t slot, const Ack& ack) override;

@@ -87,12 +87,6 @@ TelemetryWindow::RateBps(uint32_t slot) const
                                              : NO_LIMIT;
 }
 
-bool
-TelemetryWindow::NeedsIntHops() const
-{
-    return true;
-}
-
 double
 TelemetryWindow::Window(uint32_t slot) const
 {

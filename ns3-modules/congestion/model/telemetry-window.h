@@ -28,7 +28,11 @@ class TelemetryWindow : public fabric::CongestionControl
     void OnAck(uint32_t slot, const Ack& ack) final;
     uint64_t WindowBytes(uint32_t slot) const final;
     uint64_t RateBps(uint32_t slot) const final;
-    bool NeedsIntHops() const final;
+
+    Traits GetTraits() const override
+    {
+        return {.needsIntHops = true};
+    }
 
     double Window(uint32_t slot) const; ///< In bytes on the wire [byte]
     double Load(uint32_t slot) const;   ///< Smoothed, of the busiest link [1]

@@ -58,9 +58,22 @@ class CongestionControl : public Plugin
         TIMEOUT,   ///< Nothing arrived
     };
 
+    /// What does not change once the attributes are set.
+    struct Traits
+    {
+        bool needsIntHops{false};       ///< It reads Ack::hops, so that switches must write them
+        bool needsNotifications{false}; ///< It wants OnNotification: receivers must send CNPs
+        bool needsMarks{needsNotifications}; ///< It learns of queues by marks alone
+    };
+
     static constexpr uint64_t NO_LIMIT = std::numeric_limits<uint64_t>::max();
 
     static TypeId GetTypeId();
+
+    virtual Traits GetTraits() const
+    {
+        return {};
+    }
 
     virtual void Attach(HostPort& host); ///< Called once, before anything else; default: keeps it
 
@@ -75,13 +88,6 @@ class CongestionControl : public Plugin
 
     virtual uint64_t WindowBytes(uint32_t slot) const; ///< Payload in flight, or NO_LIMIT [byte]
     virtual uint64_t RateBps(uint32_t slot) const;     ///< On the wire, > 0, NO_LIMIT [bit/s]
-
-    /// @return whether it reads Ack::hops, so that switches must write them
-    virtual bool NeedsIntHops() const;
-    /// @return whether it wants OnNotification, so that receivers must send CNPs
-    virtual bool NeedsNotifications() const;
-    /// @return whether it learns of queues by marks alone; who needs notifications does
-    virtual bool NeedsMarks() const;
 
   protected:
     HostPort& Host() const

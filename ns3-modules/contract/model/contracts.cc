@@ -74,12 +74,6 @@ ForwardingPolicy::OnRoutesChanged()
 {
 }
 
-bool
-ForwardingPolicy::HasOwnRoutes() const
-{
-    return false;
-}
-
 PortId
 ForwardingPolicy::Route(uint32_t, const Frame&)
 {
@@ -104,30 +98,6 @@ QueueDiscipline::Quiet(uint8_t) const
 void
 QueueDiscipline::Depart(PortId, Frame&, uint64_t)
 {
-}
-
-bool
-QueueDiscipline::Marks(uint8_t) const
-{
-    return false;
-}
-
-bool
-QueueDiscipline::MayRepeat() const
-{
-    return false;
-}
-
-uint32_t
-QueueDiscipline::TrimBytes(uint8_t) const
-{
-    return MIN_FRAME_BYTES;
-}
-
-uint8_t
-QueueDiscipline::TrimPriority(uint8_t) const
-{
-    return NUM_PRIORITIES - 1;
 }
 
 // ---- EgressScheduler
@@ -157,24 +127,6 @@ LinkFlowControl::GetTypeId()
     return tid;
 }
 
-uint32_t
-LinkFlowControl::NumClasses() const
-{
-    return NUM_PRIORITIES;
-}
-
-uint32_t
-LinkFlowControl::CountedClasses() const
-{
-    return (1U << MAX_CLASSES) - 1;
-}
-
-bool
-LinkFlowControl::WatchesSenders() const
-{
-    return false;
-}
-
 void
 LinkFlowControl::OnTransmit(PortId, const Frame&)
 {
@@ -194,12 +146,6 @@ LinkFlowControl::MacControl(uint32_t) const
 void
 LinkFlowControl::OnLinkUp(PortId)
 {
-}
-
-bool
-LinkFlowControl::MaySkip() const
-{
-    return true;
 }
 
 LinkFlowControl::PortMemory
@@ -228,12 +174,6 @@ SwitchProgram::OnDeparture(PortId, FrameId, uint64_t)
 {
 }
 
-bool
-SwitchProgram::WritesIntHops() const
-{
-    return false;
-}
-
 PortId
 SwitchProgram::Route(uint32_t, const Frame&)
 {
@@ -248,18 +188,6 @@ SwitchProgram::OnRoutesChanged()
 void
 SwitchProgram::OnTimer(uint32_t)
 {
-}
-
-bool
-SwitchProgram::KnowsAllSwitches() const
-{
-    return false;
-}
-
-bool
-SwitchProgram::MaySkip() const
-{
-    return false;
 }
 
 // ---- PathSelector
@@ -285,12 +213,6 @@ PathSelector::Close(uint32_t)
 void
 PathSelector::Report(uint32_t, const PathReport&)
 {
-}
-
-bool
-PathSelector::NeedsReports() const
-{
-    return false;
 }
 
 std::optional<uint16_t>
@@ -355,24 +277,6 @@ uint64_t
 CongestionControl::RateBps(uint32_t) const
 {
     return NO_LIMIT;
-}
-
-bool
-CongestionControl::NeedsIntHops() const
-{
-    return false;
-}
-
-bool
-CongestionControl::NeedsNotifications() const
-{
-    return false;
-}
-
-bool
-CongestionControl::NeedsMarks() const
-{
-    return NeedsNotifications();
 }
 
 } // namespace fabric

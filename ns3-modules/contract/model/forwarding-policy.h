@@ -38,21 +38,26 @@ class ForwardingPolicy : public Plugin
         QUEUES, ///< Also queues or the clock: it must be made when the frame is forwarded
     };
 
+    /// What does not change once the attributes are set.
+    struct Traits
+    {
+        Sees sees{Sees::QUEUES};
+        bool keepsFlowOnOnePath{false}; ///< Of frames of one message and entropy
+        bool hasOwnRoutes{false};       ///< Route is to be asked first, for every frame
+    };
+
     static TypeId GetTypeId();
+
+    virtual Traits GetTraits() const
+    {
+        return {};
+    }
 
     virtual void Attach(SwitchView& view) = 0; ///< Called once, when ports and routes exist
     virtual void OnRoutesChanged();            ///< Groups have been numbered anew
 
     /// @return index into `choice.members`
     virtual uint32_t Select(const ForwardingChoice& choice, const Frame& frame) = 0;
-
-    virtual Sees LooksAt() const = 0;
-
-    /// @return whether frames of one message and entropy always take the same path
-    virtual bool KeepsFlowOnOnePath() const = 0;
-
-    /// @return whether Route is to be asked first, for every frame
-    virtual bool HasOwnRoutes() const;
 
     /// @return egress of a frame whatever the shortest paths are; NO_PORT: choose among these
     virtual PortId Route(uint32_t node, const Frame& frame);

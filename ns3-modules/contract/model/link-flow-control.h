@@ -38,21 +38,26 @@ class LinkFlowControl : public Plugin
         size_t bytesPerPort{0};
     };
 
+    /// What does not change once the attributes are set.
+    struct Traits
+    {
+        uint32_t losslessClasses{0}; ///< Bit per class that never loses a frame for want of buffer
+        uint32_t numClasses{NUM_PRIORITIES}; ///< Of its links: priorities 0 to n - 1
+        uint32_t countedClasses{(1U << MAX_CLASSES) - 1}; ///< Bit per class whose frames it counts:
+                                                          ///< for these it hears of arrivals and
+                                                          ///< departures
+        bool watchesSenders{false}; ///< OnArrival, OnDeparture at hosts too, OnTransmit everywhere
+        bool maySkip{true}; ///< Skipped steady states change completion times within the tolerance
+    };
+
     static TypeId GetTypeId();
 
+    virtual Traits GetTraits() const
+    {
+        return {};
+    }
+
     virtual void Attach(LinkDoor& door) = 0; ///< Called once, when the ports exist
-
-    /// @return bit per class that never loses a frame for want of buffer
-    virtual uint32_t LosslessClasses() const = 0;
-
-    /// @return number of classes of its links: priorities 0 to n - 1, at most MAX_CLASSES
-    virtual uint32_t NumClasses() const;
-
-    /// @return bit per class whose frames it counts: OnArrival and OnDeparture are called for these
-    virtual uint32_t CountedClasses() const;
-
-    /// @return whether OnArrival and OnDeparture are called at hosts too, and OnTransmit everywhere
-    virtual bool WatchesSenders() const;
 
     /**
      * A frame from a link asks for buffer.
@@ -66,7 +71,7 @@ class LinkFlowControl : public Plugin
     /// A frame that OnArrival accepted has left; at a host at once: hosts take data at any rate.
     virtual void OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes) = 0;
 
-    /// A frame begins to leave by this egress. Only if WatchesSenders.
+    /// A frame begins to leave by this egress. Only if watchesSenders.
     virtual void OnTransmit(PortId egress, const Frame& frame);
 
     /// What LinkDoor::Send sent at the other end has arrived at `port`.
@@ -87,9 +92,6 @@ class LinkFlowControl : public Plugin
 
     /// The link of this port, which was cut, is back.
     virtual void OnLinkUp(PortId port);
-
-    /// @return whether completion times keep what is promised when steady states are skipped
-    virtual bool MaySkip() const;
 
     /// @return what OnArrival and OnDeparture look at, to fetch it ahead of time; asked once, after
     /// Attach

@@ -42,7 +42,18 @@ struct PathReport
 class PathSelector : public Plugin
 {
   public:
+    /// What does not change once the attributes are set.
+    struct Traits
+    {
+        bool needsReports{false}; ///< Report is called; it costs the memory of each path
+    };
+
     static TypeId GetTypeId();
+
+    virtual Traits GetTraits() const
+    {
+        return {};
+    }
 
     virtual void Attach(HostPort& host); ///< Called once, before anything else; default: keeps it
 
@@ -51,7 +62,6 @@ class PathSelector : public Plugin
     /// @return entropy of the next packet to send, by this port of the host
     virtual uint16_t Next(uint32_t slot, PortId port) = 0;
     virtual void Report(uint32_t slot, const PathReport& report); ///< See PathReport
-    virtual bool NeedsReports() const; ///< Report is called; it costs the memory of each path
     /// @return entropy of a flow that keeps to one path, none otherwise; needs no Open
     virtual std::optional<uint16_t> Constant(uint32_t message) const;
 

@@ -21,7 +21,7 @@ namespace fabric
  * own. The queue itself (one per class, first in first out) belongs to the fabric, and so does the
  * count of what is marked, trimmed, bounced or dropped.
  *
- * Only TRIMMABLE data that is larger than TrimBytes, outside lossless classes, is ever trimmed or
+ * Only TRIMMABLE data that is larger than trimBytes, outside lossless classes, is ever trimmed or
  * bounced: for other frames these verdicts mean DROP. In a lossless class DROP means ADMIT: such a
  * class is bounded where it comes in, not where it goes out.
  */
@@ -33,9 +33,9 @@ class QueueDiscipline : public Plugin
     {
         ADMIT,
         DROP,
-        TRIM,      ///< Cut to TrimBytes, set TRIMMED and ask again at TrimPriority; then TRIM: DROP
+        TRIM,      ///< Cut to trimBytes, set TRIMMED and ask again at trimPriority; then TRIM: DROP
         TRIM_TAIL, ///< The same with the last frame of the queue, whose place this one takes
-        BOUNCE,    ///< Cut to TrimBytes, set BOUNCED and send it back to its source
+        BOUNCE,    ///< Cut to trimBytes, set BOUNCED and send it back to its source
     };
 
     /// Queues up to these sizes need no calls.
@@ -45,9 +45,25 @@ class QueueDiscipline : public Plugin
         uint64_t depart; ///< Depart does nothing as long as no more than this stays behind
     };
 
+    /// What it does with a priority; does not change once the attributes are set.
+    struct Traits
+    {
+        bool marks{false};     ///< Frames may get ECN_MARKED
+        bool trims{false};     ///< Data may be trimmed
+        bool mayRepeat{false}; ///< It does the same with the same frames whenever they come to
+                               ///< empty queues: engine.skip may leave out whole periods of them
+        uint32_t trimBytes{MIN_FRAME_BYTES};       ///< Size of a frame that is trimmed [byte]
+        uint8_t trimPriority{NUM_PRIORITIES - 1};  ///< Of a frame that is trimmed or bounced
+    };
+
     static constexpr uint64_t ALWAYS = std::numeric_limits<uint64_t>::max();
 
     static TypeId GetTypeId();
+
+    virtual Traits GetTraits(uint8_t) const ///< By priority; also asked before Attach
+    {
+        return {};
+    }
 
     virtual void Attach(SwitchView& view) = 0; ///< Called once, when the ports exist
 
@@ -64,18 +80,6 @@ class QueueDiscipline : public Plugin
 
     /// A frame leaves its queue for the wire; `queuedBytes` stay behind [byte]. May set ECN_MARKED.
     virtual void Depart(PortId port, Frame& frame, uint64_t queuedBytes);
-
-    /// @return whether frames of this priority may ever get ECN_MARKED; also asked before Attach
-    virtual bool Marks(uint8_t priority) const;
-
-    /// @return whether it does the same with the same frames whenever they come to empty queues,
-    /// so that engine.skip may leave out whole periods of them
-    virtual bool MayRepeat() const;
-
-    /// @return size to which a frame of this priority is trimmed [byte]
-    virtual uint32_t TrimBytes(uint8_t priority) const;
-    /// @return new priority of a frame of this priority that is trimmed or bounced
-    virtual uint8_t TrimPriority(uint8_t priority) const;
 };
 
 } // namespace fabric

@@ -38,11 +38,25 @@ class SwitchProgram : public Plugin
         DROP, ///< It was for this switch alone and is counted as discarded here
     };
 
+    /// What does not change once the attributes are set.
+    struct Traits
+    {
+        uint32_t hooks{0};            ///< Calls that it wants, Hook by Hook
+        bool writesIntHops{false};    ///< Every frame of data that leaves takes an IntHop with it
+        bool knowsAllSwitches{false}; ///< It decides at one switch by what it has seen at others: a
+                                      ///< run of several domains, each with its own, refuses it
+        bool maySkip{false}; ///< It has no clock that is slower than a few round trips: a steady
+                             ///< state may be skipped
+    };
+
     static TypeId GetTypeId();
 
-    virtual void Attach(ProgramDoor& door) = 0; ///< Called once, when ports and routes exist
-    virtual uint32_t Hooks() const = 0;
+    virtual Traits GetTraits() const
+    {
+        return {};
+    }
 
+    virtual void Attach(ProgramDoor& door) = 0; ///< Called once, when ports and routes exist
     /// A frame has come in and was not yet routed; may change it, but not its size.
     virtual Action OnArrival(uint32_t node, PortId ingress, FrameId frame);
 
@@ -61,19 +75,8 @@ class SwitchProgram : public Plugin
      */
     virtual void OnDeparture(PortId egress, FrameId frame, uint64_t queuedBytes);
 
-    /// @return whether every frame of data that leaves a switch takes an IntHop with it
-    virtual bool WritesIntHops() const;
-
     /// A timer set with ProgramDoor::SetTimer has run out.
     virtual void OnTimer(uint32_t node);
-
-    /// @return whether it decides at one switch by what it has seen at others; a run of several
-    /// domains, each with a program of its own, refuses it
-    virtual bool KnowsAllSwitches() const;
-
-    /// @return whether it has no clock of its own that is slower than a few round trips, so that a
-    /// steady state may be skipped
-    virtual bool MaySkip() const;
 
     /// @return how often it has given a message another path, or a first one of its own
     uint64_t RuleChanges() const

@@ -29,12 +29,6 @@ Transport::DoAttach()
 {
 }
 
-bool
-Transport::MayReadmit() const
-{
-    return false;
-}
-
 void
 Transport::Readmit(uint32_t)
 {
@@ -43,49 +37,7 @@ Transport::Readmit(uint32_t)
 std::optional<uint8_t>
 Transport::Urgency(PortId) const
 {
-    return DataPriority();
-}
-
-bool
-Transport::VariesUrgency() const
-{
-    return false;
-}
-
-bool
-Transport::IsAcknowledged() const
-{
-    return true;
-}
-
-bool
-Transport::IsOpen() const
-{
-    return false;
-}
-
-bool
-Transport::UsesStockEvents() const
-{
-    return false;
-}
-
-bool
-Transport::NeedsIntHops() const
-{
-    return false;
-}
-
-bool
-Transport::NeedsMarks() const
-{
-    return false;
-}
-
-bool
-Transport::MayShorten() const
-{
-    return false;
+    return GetTraits().dataPriority;
 }
 
 bool

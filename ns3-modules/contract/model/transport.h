@@ -65,18 +65,38 @@ struct MessageProgress
 class Transport : public Plugin
 {
   public:
+    /// What does not change once the attributes are set.
+    struct Traits
+    {
+        WireProfile wire{};         ///< Full packets and acknowledgements get the fastest events
+        uint8_t dataPriority{0};    ///< Highest of the data frames that NextFrame returns
+        uint32_t morePriorities{0}; ///< Bit per further priority that its data may have
+        uint8_t controlPriority{0}; ///< Highest of its control frames
+        bool isTrimmable{false};    ///< Switches may cut the payload off its data
+        bool variesUrgency{false};  ///< Urgency may differ from dataPriority
+        bool isAcknowledged{true};  ///< The source learns of the arrival; else Delivered ends it
+        bool isOpen{false};         ///< Hosts use it beside the messages of the tables: each host
+                                    ///< has an end of it, a run goes on when all messages are done
+        bool usesStockEvents{false};   ///< Of stock ns-3, which belong to no domain of a run
+        bool needsIntHops{false};      ///< It reads in-band telemetry: every switch must write it
+        bool needsMarks{false};        ///< Only marks of ECN tell it of queues: a switch must mark
+        bool mayReadmit{false};        ///< Readmit does what it says
+        bool mayShorten{false};        ///< ProgressOf and Shorten do what they say
+        bool mayRepeat{false};         ///< MayRepeat may be true of a message
+        bool spreadsOverPorts{false};  ///< A message leaves by all ports that serve it
+        bool acceptsOutOfOrder{true};  ///< The destination keeps what comes behind a hole
+    };
+
     static TypeId GetTypeId();
 
-    void Attach(const HostPort& host); ///< Called once, before anything else
+    virtual Traits GetTraits() const = 0; ///< Also asked before Attach
+    void Attach(const HostPort& host);    ///< Called once, before anything else
 
     /// A message of this host may start now (its start time has come).
     virtual void StartMessage(uint32_t message) = 0;
 
-    /// @return whether Readmit does what it says
-    virtual bool MayReadmit() const;
-
     /// Message::admittedBps of a message of this host is another one, > 0, from now on, wherever it
-    /// is: not begun, under way, or done.
+    /// is: not begun, under way, or done. Only if mayReadmit.
     virtual void Readmit(uint32_t message);
 
     /// A frame for this host has arrived from the wire of `port`.
@@ -94,46 +114,16 @@ class Transport : public Plugin
     /// the reason still holds.
     virtual void OnTimer(uint32_t token) = 0;
 
-    /// @return sizes of its frames; full packets and acknowledgements get the fastest events
-    virtual WireProfile Wire() const = 0;
-
-    /// @return highest priority of the data frames that NextFrame returns
-    virtual uint8_t DataPriority() const = 0;
-
     /**
-     * Of several transports of a host the most urgent is asked first.
+     * Of several transports of a host the most urgent is asked first. Only if variesUrgency.
      * @return priority of the frame that NextFrame would return, none if it would return none
      */
     virtual std::optional<uint8_t> Urgency(PortId port) const;
-
-    /// @return whether Urgency may differ from DataPriority
-    virtual bool VariesUrgency() const;
-
-    /// @return whether the source learns that a message has arrived; if not, Delivered ends it
-    virtual bool IsAcknowledged() const;
-
-    /**
-     * @return whether hosts use it beside the messages of the tables: then each host has an end of
-     * it, and a run goes on when all messages are done
-     */
-    virtual bool IsOpen() const;
-
-    /// @return whether it schedules events of stock ns-3, which belong to no domain of a run
-    virtual bool UsesStockEvents() const;
-
-    /// @return whether it reads in-band telemetry, so that every switch must write it
-    virtual bool NeedsIntHops() const;
-
-    /// @return whether only marks of ECN tell it of queues, so that some switch must mark
-    virtual bool NeedsMarks() const;
 
     /// @return entropy of the data frames of a message that keeps to one path, none otherwise
     virtual std::optional<uint16_t> SinglePathEntropy(uint32_t message) const = 0;
 
     // ---- for steady states that are skipped
-
-    /// @return whether ProgressOf and Shorten do what they say
-    virtual bool MayShorten() const;
 
     /**
      * @return whether all that decides how a message under way from this host goes on shows in the
@@ -142,12 +132,12 @@ class Transport : public Plugin
      */
     virtual bool MayRepeat(uint32_t message) const;
 
-    /// @return how far a message has come that is under way from this host
+    /// @return how far a message has come that is under way from this host. Only if mayShorten.
     virtual MessageProgress ProgressOf(uint32_t message);
 
     /**
      * A message under way, from this host or to it, has fewer packets than it had: full ones, which
-     * were not sent. Message::bytes is already less.
+     * were not sent. Message::bytes is already less. Only if mayShorten.
      */
     virtual void Shorten(uint32_t message, uint32_t packets);
 

@@ -73,19 +73,9 @@ class CountingForwarding final : public ForwardingPolicy
         return m_turn++ % choice.n;
     }
 
-    Sees LooksAt() const override
+    Traits GetTraits() const override
     {
-        return static_cast<Sees>(m_sees);
-    }
-
-    bool KeepsFlowOnOnePath() const override
-    {
-        return false;
-    }
-
-    bool HasOwnRoutes() const override
-    {
-        return m_own;
+        return {.sees = static_cast<Sees>(m_sees), .hasOwnRoutes = m_own};
     }
 
     PortId Route(uint32_t node, const Frame& frame) override

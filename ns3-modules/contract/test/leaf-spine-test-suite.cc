@@ -59,11 +59,6 @@ class LeafSpineNotes final : public SwitchProgram
         }
     }
 
-    uint32_t Hooks() const override
-    {
-        return 0;
-    }
-
   private:
     static void NoteTables(const LeafSpine& network, uint32_t leaf, uint32_t other)
     {

@@ -52,7 +52,7 @@ class CountingFlowControl final : public LinkFlowControl
                               MakeUintegerAccessor(&CountingFlowControl::m_timerPs),
                               MakeUintegerChecker<uint64_t>())
                 .AddAttribute("Counts",
-                              "See CountedClasses",
+                              "Traits::countedClasses",
                               UintegerValue(0xffff),
                               MakeUintegerAccessor(&CountingFlowControl::m_counts),
                               MakeUintegerChecker<uint32_t>());
@@ -70,19 +70,9 @@ class CountingFlowControl final : public LinkFlowControl
         }
     }
 
-    uint32_t LosslessClasses() const override
+    Traits GetTraits() const override
     {
-        return 0xff;
-    }
-
-    uint32_t CountedClasses() const override
-    {
-        return m_counts;
-    }
-
-    bool WatchesSenders() const override
-    {
-        return m_watches;
+        return {.losslessClasses = 0xff, .countedClasses = m_counts, .watchesSenders = m_watches};
     }
 
     bool OnArrival(PortId ingress, PortId egress, const Frame& frame) override

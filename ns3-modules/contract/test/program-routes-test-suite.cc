@@ -47,9 +47,9 @@ class PortByNumber final : public SwitchProgram
         nearest = {door.NearestPorts(0, 1).size()};
     }
 
-    uint32_t Hooks() const override
+    Traits GetTraits() const override
     {
-        return ARRIVAL | ROUTE;
+        return {.hooks = ARRIVAL | ROUTE};
     }
 
     Action OnArrival(uint32_t, PortId, FrameId frame) override

@@ -65,9 +65,9 @@ class StampAndHold final : public SwitchProgram
         m_door = &door;
     }
 
-    uint32_t Hooks() const override
+    Traits GetTraits() const override
     {
-        return m_hooks;
+        return {.hooks = m_hooks};
     }
 
     Action OnArrival(uint32_t node, PortId ingress, FrameId frame) override

@@ -87,12 +87,6 @@ ConWeave::Attach(ProgramDoor& door)
     m_draws = SprayCursors(door);
 }
 
-uint32_t
-ConWeave::Hooks() const
-{
-    return ARRIVAL | ROUTE;
-}
-
 SwitchProgram::Action
 ConWeave::OnArrival(uint32_t node, PortId ingress, FrameId id)
 {

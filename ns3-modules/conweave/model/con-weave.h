@@ -41,7 +41,12 @@ class ConWeave final : public fabric::SwitchProgram
   public:
     static TypeId GetTypeId();
     void Attach(fabric::ProgramDoor& door) override;
-    uint32_t Hooks() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.hooks = ARRIVAL | ROUTE};
+    }
+
     Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;
     fabric::PortId Route(uint32_t node, const fabric::Frame& frame) override;
     void OnTimer(uint32_t node) override;

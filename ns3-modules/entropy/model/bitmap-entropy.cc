@@ -50,10 +50,4 @@ BitmapEntropy::Report(uint32_t slot, const PathReport& report)
     m_flows[slot].entropies.Report(report.entropy, report.fate);
 }
 
-bool
-BitmapEntropy::NeedsReports() const
-{
-    return true;
-}
-
 } // namespace ns3

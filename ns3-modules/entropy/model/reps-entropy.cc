@@ -82,10 +82,4 @@ RepsEntropy::Report(uint32_t slot, const PathReport& report)
     m_flows[slot].state.Report(m_rules, report, Host().NowPs());
 }
 
-bool
-RepsEntropy::NeedsReports() const
-{
-    return true;
-}
-
 } // namespace ns3

@@ -37,7 +37,11 @@ class RepsEntropy final : public FlowSelector<RepsFlow>
     void Open(uint32_t slot, uint32_t message) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
     void Report(uint32_t slot, const fabric::PathReport& report) override;
-    bool NeedsReports() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.needsReports = true};
+    }
 
   private:
     uint32_t m_paths{0};

@@ -84,10 +84,4 @@ ScoredEntropy::Report(uint32_t slot, const PathReport& report)
     }
 }
 
-bool
-ScoredEntropy::NeedsReports() const
-{
-    return true;
-}
-
 } // namespace ns3

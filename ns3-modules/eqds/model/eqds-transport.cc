@@ -54,12 +54,6 @@ EqdsTransport::GetTypeId()
     return tid;
 }
 
-bool
-EqdsTransport::MayShorten() const
-{
-    return true;
-}
-
 void
 EqdsTransport::DoAttach()
 {
@@ -68,12 +62,6 @@ EqdsTransport::DoAttach()
     const double framed = FullFrameBytes() + static_cast<double>(Host().FramingBytes());
     m_creditBps = static_cast<uint64_t>(m_creditShare * static_cast<double>(HostRateBps()) *
                                         FullFrameBytes() / framed);
-}
-
-bool
-EqdsTransport::VariesUrgency() const
-{
-    return m_speculativePriority != m_priority;
 }
 
 uint32_t

@@ -54,8 +54,15 @@ class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInb
     static constexpr uint32_t QUANTUM_BYTES = 512; ///< [byte]
 
     static TypeId GetTypeId();
-    bool VariesUrgency() const override;
-    bool MayShorten() const override;
+
+    Traits GetTraits() const override
+    {
+        Traits traits = PulledTransport::GetTraits();
+        traits.morePriorities = 1U << m_speculativePriority;
+        traits.variesUrgency = m_speculativePriority != m_priority;
+        traits.mayShorten = true;
+        return traits;
+    }
 
   private:
     void DoAttach() override;

@@ -88,7 +88,7 @@ BuildGraph(const FabricParts& parts)
         {
             continue;
         }
-        for (uint8_t c = 0; c < control->NumClasses(); c++)
+        for (uint8_t c = 0; c < control->GetTraits().numClasses; c++)
         {
             if (!((parts.GetPort(port).paused >> c) & 1) ||
                 !parts.ControlOf(ingress)->GetAccount(ingress, c).holdsBack)

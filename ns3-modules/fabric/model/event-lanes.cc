@@ -36,7 +36,7 @@ EventLanes::EventLanes(EngineState& state, const Wires& wires, Boundary* boundar
 /// acknowledgements and, if there is room, the shortest frames: trimmed ones, PULLs, credit. What
 /// finds no lane waits on its wire, or goes through the wheel.
 void
-EventLanes::Build(const std::vector<WireProfile>& profiles)
+EventLanes::Build(const std::vector<Transport::Traits>& transports)
 {
     std::map<uint64_t, size_t> uses;
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
@@ -78,7 +78,7 @@ EventLanes::Build(const std::vector<WireProfile>& profiles)
     {
         BuildLinkLanes(listOf, false);
     }
-    BuildFrameLanes(profiles);
+    BuildFrameLanes(transports);
     if (m_state.queue.HasWires())
     {
         BuildWires();
@@ -193,11 +193,12 @@ EventLanes::BuildLinkLanes(const Lists& listOf, bool isOrdered)
 // ---- frames -----------------------------------------------------------------------------------
 
 void
-EventLanes::BuildFrameLanes(const std::vector<WireProfile>& profiles)
+EventLanes::BuildFrameLanes(const std::vector<Transport::Traits>& transports)
 {
     std::vector<uint32_t> sizes;
-    for (const auto& wire : profiles)
+    for (const auto& traits : transports)
     {
+        const WireProfile& wire = traits.wire;
         const uint32_t fullBytes = wire.mtuBytes + wire.headerBytes;
         for (const auto bytes : {fullBytes, wire.ackBytes, fullBytes + wire.firstHeaderBytes})
         {

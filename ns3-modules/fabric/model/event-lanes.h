@@ -22,7 +22,7 @@ class EventLanes
   public:
     EventLanes(EngineState& state, const Wires& wires, Boundary* boundary);
 
-    void Build(const std::vector<WireProfile>& profiles); ///< How transports cut messages
+    void Build(const std::vector<Transport::Traits>& transports); ///< How transports cut messages
 
   private:
     using Lists = std::map<uint64_t, uint32_t>; ///< Of delays that have lanes
@@ -32,7 +32,7 @@ class EventLanes
     bool HearsInOrder() const;
     bool BuildLinkLanes(const Lists& listOf, bool isOrdered);
     void BuildWires();
-    void BuildFrameLanes(const std::vector<WireProfile>& profiles);
+    void BuildFrameLanes(const std::vector<Transport::Traits>& transports);
 
     EngineState& m_state;
     Port* m_ports; ///< Of the network

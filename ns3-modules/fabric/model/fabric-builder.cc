@@ -49,12 +49,12 @@ Hook(NodeClass& owner, SwitchProgram* program)
     };
     for (const auto& [hook, list] : lists)
     {
-        if (program->Hooks() & hook)
+        if (program->GetTraits().hooks & hook)
         {
             list->push_back(program);
         }
     }
-    owner.writesIntHops |= program->WritesIntHops();
+    owner.writesIntHops |= program->GetTraits().writesIntHops;
 }
 
 } // namespace
@@ -91,7 +91,7 @@ FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActi
     m_wires.Losses().Build(tables);
     BuildReach();
     BuildClasses(links, programs);
-    EventLanes(m_state, m_wires, m_boundary).Build(m_nic.Profiles());
+    EventLanes(m_state, m_wires, m_boundary).Build(m_nic.Traits());
     AttachPlugins();
     CheckTelemetry();
     CheckMarks();
@@ -163,11 +163,13 @@ FabricBuilder::BuildLinkClass(const LinkClassOptions& options,
         [control = link.control, door = m_classes.linkDoors.back().get()] {
             control->Attach(*door);
         });
-    link.watchesSenders = link.control->WatchesSenders();
-    const uint32_t classes = link.control->NumClasses();
-    NS_ABORT_MSG_IF(classes > MAX_CLASSES,
+    const auto traits = link.control->GetTraits();
+    link.watchesSenders = traits.watchesSenders;
+    link.losslessMask = traits.losslessClasses;
+    link.countedMask = traits.countedClasses;
+    NS_ABORT_MSG_IF(traits.numClasses > MAX_CLASSES,
                     link.control->GetInstanceTypeId().GetName()
-                        << " has " << classes << " classes; at most " << MAX_CLASSES);
+                        << " has " << traits.numClasses << " classes; at most " << MAX_CLASSES);
 }
 
 void
@@ -184,8 +186,7 @@ FabricBuilder::BuildNodeClass(const NodeClassOptions& options, ProgramActions& a
         m_classes.programs.push_back(program);
         const auto nodes = static_cast<uint32_t>(m_state.network.nodes.size());
         const uint32_t first = AddTimers(program, nullptr, nodes);
-            m_classes.programDoors.push_back(
-            std::make_unique<ProgramDoor>(m_state, actions, first));
+        m_classes.programDoors.push_back(std::make_unique<ProgramDoor>(m_state, actions, first));
         m_attach.push_back(
             [program, door = m_classes.programDoors.back().get()] { program->Attach(*door); });
         Hook(owner, program);
@@ -193,12 +194,14 @@ FabricBuilder::BuildNodeClass(const NodeClassOptions& options, ProgramActions& a
     if (auto* policy = owner.forwarding)
     {
         m_attach.push_back([this, policy] { policy->Attach(m_classes.view); });
-        owner.hasOwnRoutes = policy->HasOwnRoutes();
+        const auto traits = policy->GetTraits();
+        owner.hasOwnRoutes = traits.hasOwnRoutes;
+        owner.keepsFlowOnOnePath = traits.keepsFlowOnOnePath;
         // A turn is taken by what is forwarded, so not before it is sure that a frame will be.
         const bool mayVanish =
             m_wires.Losses().Any() || m_wires.Changes().Any() || !owner.onArrival.empty();
-        owner.routesEarly = policy->LooksAt() == ForwardingPolicy::Sees::FRAME ||
-                            (policy->LooksAt() == ForwardingPolicy::Sees::TURN && !mayVanish);
+        owner.routesEarly = traits.sees == ForwardingPolicy::Sees::FRAME ||
+                            (traits.sees == ForwardingPolicy::Sees::TURN && !mayVanish);
     }
     owner.routesEarly = owner.routesEarly && owner.onArrival.empty() && owner.onRoute.empty();
     owner.hasOwnRoutes = owner.hasOwnRoutes || !owner.onRoute.empty();
@@ -237,8 +240,6 @@ FabricBuilder::AttachPlugins()
     m_attach.clear();
     for (auto& link : m_classes.links)
     {
-        link.losslessMask = link.control ? link.control->LosslessClasses() : 0;
-        link.countedMask = link.control ? link.control->CountedClasses() : 0;
         link.memory = link.control ? link.control->Memory() : LinkFlowControl::PortMemory{};
     }
     for (size_t i = 0; i < m_classes.nodes.size(); i++)
@@ -246,6 +247,8 @@ FabricBuilder::AttachPlugins()
         NodeClass& owner = m_classes.nodes[i];
         for (uint8_t c = 0; c < MAX_CLASSES; c++)
         {
+            owner.queueTraits[c] =
+                owner.discipline ? owner.discipline->GetTraits(c) : QueueDiscipline::Traits{};
             const auto quiet = owner.discipline ? owner.discipline->Quiet(c)
                                                 : QueueDiscipline::QuietBytes{
                                                       QueueDiscipline::ALWAYS,
@@ -276,7 +279,7 @@ FabricBuilder::CheckTelemetry() const
     const Transport* reader = nullptr;
     for (uint32_t i = 0; i < m_nic.NumEnds() && !reader; i++)
     {
-        reader = m_nic.EndAt(i).NeedsIntHops() ? &m_nic.EndAt(i) : nullptr;
+        reader = m_nic.TraitsOf(i).needsIntHops ? &m_nic.EndAt(i) : nullptr;
     }
     for (const auto& node : m_state.network.nodes)
     {
@@ -297,16 +300,16 @@ FabricBuilder::CheckMarks() const
     std::array<bool, NUM_PRIORITIES> marks{};
     for (const auto& node : m_state.network.nodes)
     {
-        const auto* queue = m_classes.nodes[node.nodeClass].discipline;
-        for (uint8_t priority = 0; node.isSwitch && queue && priority < marks.size(); priority++)
+        const auto& traits = m_classes.nodes[node.nodeClass].queueTraits;
+        for (uint8_t priority = 0; node.isSwitch && priority < marks.size(); priority++)
         {
-            marks[priority] |= queue->Marks(priority);
+            marks[priority] |= traits[priority].marks;
         }
     }
     for (uint32_t i = 0; i < m_nic.NumEnds(); i++)
     {
-        const uint8_t priority = m_nic.EndAt(i).DataPriority();
-        NS_ABORT_MSG_IF(m_nic.EndAt(i).NeedsMarks() && !marks[priority],
+        const uint8_t priority = m_nic.TraitsOf(i).dataPriority;
+        NS_ABORT_MSG_IF(m_nic.TraitsOf(i).needsMarks && !marks[priority],
                         m_nic.EndAt(i).GetInstanceTypeId().GetName()
                             << ": only marks tell it, or its CongestionControl, of queues, and no "
                                "switch marks priority "
@@ -326,7 +329,7 @@ FabricBuilder::CheckBoundary() const
     }
     for (const SwitchProgram* program : m_classes.programs)
     {
-        NS_ABORT_MSG_IF(program->KnowsAllSwitches(),
+        NS_ABORT_MSG_IF(program->GetTraits().knowsAllSwitches,
                         program->GetInstanceTypeId().GetName()
                             << " knows what all switches do: run it in one domain "
                                "(engine.domains)");
@@ -334,11 +337,11 @@ FabricBuilder::CheckBoundary() const
     for (uint32_t i = 0; i < m_nic.NumEnds(); i++)
     {
         const Transport& end = m_nic.EndAt(i);
-        NS_ABORT_MSG_IF(end.UsesStockEvents(),
+        NS_ABORT_MSG_IF(m_nic.TraitsOf(i).usesStockEvents,
                         end.GetInstanceTypeId().GetName()
                             << " schedules events of stock ns-3, which belong to no domain: run it "
                                "in one domain (engine.domains)");
-        NS_ABORT_MSG_IF(end.IsOpen(),
+        NS_ABORT_MSG_IF(m_nic.TraitsOf(i).isOpen,
                         end.GetInstanceTypeId().GetName()
                             << " sends more than the messages of the tables: run it in one domain "
                                "(engine.domains)");

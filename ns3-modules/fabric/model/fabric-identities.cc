@@ -90,7 +90,7 @@ CheckSwitch(const FabricParts& parts, const NodeState& node)
     uint64_t countedBytes = node.accountedBytes;
     uint64_t accountedBytes = 0;
     const LinkFlowControl* first = parts.ControlOf(node.firstPort);
-    const uint32_t counted = first ? first->CountedClasses() : 0;
+    const uint32_t counted = first ? first->GetTraits().countedClasses : 0;
     bool isAccounted = node.madeFrames == 0;
     for (PortId id = node.firstPort; id < node.firstPort + node.ports; id++)
     {
@@ -110,8 +110,8 @@ CheckSwitch(const FabricParts& parts, const NodeState& node)
             countedBytes += ((counted >> port.currentPriority) & 1) ? port.currentHeldBytes : 0;
         }
         const LinkFlowControl* control = parts.ControlOf(id);
-        isAccounted = isAccounted && control && control->CountedClasses() == counted;
-        for (uint8_t c = 0; control && c < control->NumClasses(); c++)
+        isAccounted = isAccounted && control && control->GetTraits().countedClasses == counted;
+        for (uint8_t c = 0; control && c < control->GetTraits().numClasses; c++)
         {
             accountedBytes += control->GetAccount(id, c).heldBytes;
         }

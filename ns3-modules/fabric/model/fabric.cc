@@ -70,7 +70,7 @@ Fabric::Fabric(FabricTables tables,
                   {m_observers, m_wires, m_nic, m_switching},
                   boundary)
         .Build(tables, m_links, m_held);
-    m_goesOn = boundary || m_nic.IsOpen();
+    m_goesOn = boundary || std::ranges::any_of(m_nic.Traits(), &Transport::Traits::isOpen);
     m_fetches = m_state.network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
                 FullWireBytes() > FRAME_CACHE_BYTES;
     std::vector<PortId> peers;

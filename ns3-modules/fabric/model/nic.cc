@@ -125,7 +125,7 @@ Nic::Delivered(uint32_t message)
     m_state.messages.Delivered(message, m_state.nowPs);
     m_arrived.messages++;
     m_observers.OnDisturbance();
-    if (!m_endpoints[m_state.messages[message].dstEndpoint].transport->IsAcknowledged())
+    if (!m_traits[m_state.messages[message].transport].isAcknowledged)
     {
         Acknowledged(message);
     }
@@ -268,15 +268,12 @@ Nic::Build(const std::vector<ObjectFactory>& transports,
     }
     std::vector<std::pair<int, uint32_t>> order; // (-priority, index) of each transport
     std::vector<bool> acknowledged;
-    std::vector<bool> isOpen;
     for (uint32_t transport = 0; transport < transports.size(); transport++)
     {
         const auto sample = MakePlugin<Transport>(transports[transport]);
-        order.emplace_back(-int{sample->DataPriority()}, transport);
-        m_profiles.push_back(sample->Wire());
-        isOpen.push_back(sample->IsOpen());
-        m_isOpen |= sample->IsOpen();
-        acknowledged.push_back(sample->IsAcknowledged());
+        const Transport::Traits& traits = m_traits.emplace_back(sample->GetTraits());
+        order.emplace_back(-int{traits.dataPriority}, transport);
+        acknowledged.push_back(traits.isAcknowledged);
     }
     std::sort(order.begin(), order.end());
     for (uint32_t host = 0; host < m_state.network.hosts.size(); host++)
@@ -285,7 +282,7 @@ Nic::Build(const std::vector<ObjectFactory>& transports,
         state.firstEndpoint = NumEnds();
         for (const auto& [priority, transport] : order) // the most urgent first
         {
-            const bool isUsed = uses[host][transport] || isOpen[transport];
+            const bool isUsed = uses[host][transport] || m_traits[transport].isOpen;
             if (isUsed && m_state.IsOwnNode(state.node))
             {
                 const auto object = transports[transport].Create<Transport>();
@@ -304,11 +301,11 @@ Nic::AddEnd(uint32_t host, uint32_t transport, const Ptr<Transport>& object)
 {
     HostState& state = m_state.network.hosts[host];
     const uint32_t endpoint = NumEnds();
-    m_endpoints.push_back({PeekPointer(object), object->DataPriority()});
+    m_endpoints.push_back({PeekPointer(object), m_traits[transport].dataPriority});
     m_hostOfEndpoint.push_back(host);
     m_transportOfEndpoint.push_back(transport);
     state.endpoints++;
-    state.variesUrgency |= object->VariesUrgency();
+    state.variesUrgency |= m_traits[transport].variesUrgency;
     object->Attach(HostPort(m_state, *this, endpoint, host));
 }
 
@@ -333,7 +330,7 @@ Nic::CheckRateChange(uint32_t message) const
 {
     const uint32_t endpoint = m_state.messages[message].srcEndpoint;
     NS_ABORT_MSG_IF(m_state.messages[message].bytes > 0 && endpoint < m_endpoints.size() &&
-                        !m_endpoints[endpoint].transport->MayReadmit(),
+                        !TraitsOf(endpoint).mayReadmit,
                     "rate_changes: flow "
                         << m_state.messages[message].id << ": "
                         << m_endpoints[endpoint].transport->GetInstanceTypeId().GetName()
@@ -367,7 +364,7 @@ void
 Nic::Shorten(uint32_t index, uint64_t packets)
 {
     Message& message = m_state.messages[index];
-    message.bytes -= packets * m_profiles[message.transport].mtuBytes;
+    message.bytes -= packets * m_traits[message.transport].wire.mtuBytes;
     for (const uint32_t end : {message.srcEndpoint, message.dstEndpoint})
     {
         m_endpoints[end].transport->Shorten(index, static_cast<uint32_t>(packets));

@@ -72,19 +72,20 @@ class Nic final : private HostActions
         return static_cast<uint32_t>(m_endpoints.size());
     }
 
-    const std::vector<WireProfile>& Profiles() const ///< By transport
+    /// @return the traits of the transport of an end
+    const Transport::Traits& TraitsOf(uint32_t endpoint) const
     {
-        return m_profiles;
+        return m_traits[m_transportOfEndpoint[endpoint]];
+    }
+
+    const std::vector<Transport::Traits>& Traits() const ///< By transport
+    {
+        return m_traits;
     }
 
     /// @return the end of a transport at a host, by node id; null if it has none there
     Transport* TransportAt(int64_t host, uint32_t transport) const;
     Datagram DescribeFrame(const Frame& frame) const;
-
-    bool IsOpen() const ///< A transport sends more than the messages of the tables
-    {
-        return m_isOpen;
-    }
 
     /// What has come to the hosts of this engine.
     struct Arrived
@@ -135,9 +136,8 @@ class Nic final : private HostActions
     std::vector<Endpoint> m_endpoints;
     std::vector<uint32_t> m_hostOfEndpoint;
     std::vector<uint32_t> m_transportOfEndpoint;
-    std::vector<WireProfile> m_profiles; ///< Of each transport of the scenario
+    std::vector<Transport::Traits> m_traits; ///< Of each transport of the scenario
     bool m_isAlone{true};
-    bool m_isOpen{false};
     Arrived m_arrived;
 };
 

@@ -32,9 +32,11 @@ struct NodeClass
     EgressScheduler* scheduler{nullptr};
     bool routesEarly{true}; ///< A next hop may be chosen a few events before it is needed
     bool hasOwnRoutes{false};
+    bool keepsFlowOnOnePath{false};
     /// Least bytes in a class of an egress with which its discipline must be called [byte]
     std::array<uint64_t, MAX_CLASSES> callAdmitAt;
     std::array<uint64_t, MAX_CLASSES> callDepartAt;
+    std::array<QueueDiscipline::Traits, MAX_CLASSES> queueTraits; ///< Of its discipline
     std::vector<SwitchProgram*> onArrival;
     std::vector<SwitchProgram*> onDeparture;
     bool writesIntHops{false}; ///< One of them writes in-band telemetry

@@ -40,7 +40,7 @@ class RunView final : public ObservedRun
 
     WireProfile WireOf(uint32_t transport) const override
     {
-        return m_nic.Profiles()[transport];
+        return m_nic.Traits()[transport].wire;
     }
 
     Transport& SourceOf(uint32_t message) const override

@@ -28,10 +28,10 @@ Switching::IsLossless(PortId egressId, uint32_t priority) const
 bool
 Switching::MayTrim(PortId egressId, const Frame& frame) const
 {
-    const auto* discipline = m_classes.nodes[m_ports[egressId].nodeClass].discipline;
+    const NodeClass& owner = m_classes.nodes[m_ports[egressId].nodeClass];
     return frame.kind == frame_kind::DATA && (frame.flags & frame_flag::TRIMMABLE) &&
            !IsLossless(egressId, frame.priority) &&
-           frame.bytes > discipline->TrimBytes(frame.priority);
+           frame.bytes > owner.queueTraits[frame.priority].trimBytes;
 }
 
 PortId
@@ -89,10 +89,10 @@ Switching::Admit(PortId egressId, FrameId frameId)
 void
 Switching::CutPayload(PortId egressId, Frame& frame)
 {
-    const auto* discipline = m_classes.nodes[m_ports[egressId].nodeClass].discipline;
-    const uint8_t priority = frame.priority;
-    frame.bytes = static_cast<uint16_t>(discipline->TrimBytes(priority));
-    frame.priority = discipline->TrimPriority(priority);
+    const NodeClass& owner = m_classes.nodes[m_ports[egressId].nodeClass];
+    const QueueDiscipline::Traits& traits = owner.queueTraits[frame.priority];
+    frame.bytes = static_cast<uint16_t>(traits.trimBytes);
+    frame.priority = traits.trimPriority;
     frame.flags |= frame_flag::TRIMMED;
     if (m_ports[m_ports[egressId].peer].isHost)
     {
@@ -307,7 +307,7 @@ Switching::PathOf(uint32_t index, std::optional<uint32_t> entropy) const
     const Message& message = m_state.messages[index];
     const bool keeps = std::ranges::all_of(m_classes.nodes, [](const NodeClass& owner) {
         return owner.onRoute.empty() &&
-               (!owner.forwarding || owner.forwarding->KeepsFlowOnOnePath());
+               (!owner.forwarding || owner.keepsFlowOnOnePath);
     });
     if (!entropy || !keeps)
     {

@@ -95,7 +95,7 @@ IngressPeakBytes(const FabricParts& parts, PortId port)
 {
     const LinkFlowControl* control = parts.ControlOf(port);
     uint64_t peak = 0;
-    for (uint8_t c = 0; control && c < control->NumClasses(); c++)
+    for (uint8_t c = 0; control && c < control->GetTraits().numClasses; c++)
     {
         peak = std::max(peak, control->GetAccount(port, c).peakBytes);
     }

@@ -112,7 +112,7 @@ IsForPrograms(TypeId tid)
     }
     ObjectFactory factory;
     factory.SetTypeId(tid);
-    return factory.Create<Transport>()->IsOpen();
+    return factory.Create<Transport>()->GetTraits().isOpen;
 }
 
 /// @return names as a list of JSON, those whose condition holds
@@ -141,15 +141,16 @@ DescribeSignals(std::ostream& out, TypeId tid)
     bool marks = false;
     for (uint8_t priority = 0; queue && priority < NUM_PRIORITIES; priority++)
     {
-        marks |= queue->Marks(priority);
+        marks |= queue->GetTraits(priority).marks;
     }
     out << ", \"reads\": "
         << ListOf({{"marks",
-                    (control && control->NeedsMarks()) || (transport && transport->NeedsMarks())},
-                   {"telemetry", control && control->NeedsIntHops()},
-                   {"rates", transport && transport->MayReadmit()}})
+                    (control && control->GetTraits().needsMarks) ||
+                        (transport && transport->GetTraits().needsMarks)},
+                   {"telemetry", control && control->GetTraits().needsIntHops},
+                   {"rates", transport && transport->GetTraits().mayReadmit}})
         << ", \"writes\": "
-        << ListOf({{"marks", marks}, {"telemetry", program && program->WritesIntHops()}});
+        << ListOf({{"marks", marks}, {"telemetry", program && program->GetTraits().writesIntHops}});
 }
 
 } // namespace

@@ -103,14 +103,9 @@ class CountingQueue final : public QueueDiscipline
         departs.push_back({frame.kind, frame.priority, frame.bytes, queuedBytes});
     }
 
-    uint32_t TrimBytes(uint8_t) const override
+    Traits GetTraits(uint8_t) const override
     {
-        return m_trimBytes;
-    }
-
-    uint8_t TrimPriority(uint8_t) const override
-    {
-        return 7;
+        return {.trims = true, .trimBytes = m_trimBytes};
     }
 
   private:
@@ -137,10 +132,11 @@ class LosslessThree final : public IdleFlowControl
         return tid;
     }
 
-    uint32_t LosslessClasses() const override
+    Traits GetTraits() const override
     {
-        return 1U << 3;
+        return {.losslessClasses = 1U << 3, .countedClasses = 0};
     }
+
 };
 
 NS_OBJECT_ENSURE_REGISTERED(LosslessThree);

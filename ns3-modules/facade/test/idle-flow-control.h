@@ -20,14 +20,9 @@ class IdleFlowControl : public LinkFlowControl
     {
     }
 
-    uint32_t LosslessClasses() const override
+    Traits GetTraits() const override
     {
-        return 0;
-    }
-
-    uint32_t CountedClasses() const override
-    {
-        return 0;
+        return {.countedClasses = 0};
     }
 
     bool OnArrival(PortId, PortId, const Frame&) override

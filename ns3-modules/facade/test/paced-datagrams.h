@@ -136,19 +136,11 @@ class PacedDatagrams : public fabric::Transport
         Host().FreeFrame(id);
     }
 
-    fabric::WireProfile Wire() const override
+    Traits GetTraits() const override
     {
-        return {m_packetBytes, 0, 0, fabric::MIN_FRAME_BYTES, 1};
-    }
-
-    uint8_t DataPriority() const override
-    {
-        return m_priority;
-    }
-
-    bool IsAcknowledged() const override
-    {
-        return m_answers;
+        return {.wire = {m_packetBytes, 0, 0, fabric::MIN_FRAME_BYTES, 1},
+                .dataPriority = m_priority,
+                .isAcknowledged = m_answers};
     }
 
     std::optional<uint16_t> SinglePathEntropy(uint32_t) const override

@@ -65,14 +65,9 @@ class StockDriven final : public Transport
     {
     }
 
-    WireProfile Wire() const override
+    Traits GetTraits() const override
     {
-        return {1000, 0, 0, MIN_FRAME_BYTES, 1};
-    }
-
-    uint8_t DataPriority() const override
-    {
-        return 0;
+        return {.wire = {1000, 0, 0, MIN_FRAME_BYTES, 1}};
     }
 
     std::optional<uint16_t> SinglePathEntropy(uint32_t) const override
@@ -173,9 +168,11 @@ class Moody final : public PacedDatagrams
         return Host().NowPs() < 200'000 ? 5 : 1;
     }
 
-    bool VariesUrgency() const override
+    Traits GetTraits() const override
     {
-        return true;
+        Traits traits = PacedDatagrams::GetTraits();
+        traits.variesUrgency = true;
+        return traits;
     }
 };
 

@@ -148,31 +148,6 @@ CreditFlowControl::Attach(LinkDoor& door)
     m_ends.assign(door.NumPorts(), {});
 }
 
-uint32_t
-CreditFlowControl::LosslessClasses() const
-{
-    return (1U << m_numLanes) - 1;
-}
-
-uint32_t
-CreditFlowControl::NumClasses() const
-{
-    return m_numLanes;
-}
-
-bool
-CreditFlowControl::WatchesSenders() const
-{
-    return true;
-}
-
-/// Tried: what a few messages of a permutation get changes for longer than is measured.
-bool
-CreditFlowControl::MaySkip() const
-{
-    return false;
-}
-
 // ---- sender -----------------------------------------------------------------------------------
 
 bool
@@ -348,7 +323,7 @@ void
 CreditFlowControl::OnLinkUp(PortId port)
 {
     NS_LOG_FUNCTION(this << port);
-    m_door->SetPaused(port, static_cast<uint16_t>(LosslessClasses()));
+    m_door->SetPaused(port, static_cast<uint16_t>(GetTraits().losslessClasses));
     for (uint32_t index = 0; index < m_numLanes; index++)
     {
         Say(port, index);

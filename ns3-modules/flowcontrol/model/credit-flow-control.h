@@ -39,10 +39,15 @@ class CreditFlowControl final : public fabric::LinkFlowControl
     static TypeId GetTypeId();
     void Check() const override;
     void Attach(fabric::LinkDoor& door) override;
-    uint32_t LosslessClasses() const override;
-    uint32_t NumClasses() const override;
-    bool WatchesSenders() const override;
-    bool MaySkip() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.losslessClasses = (1U << m_numLanes) - 1,
+                .numClasses = m_numLanes,
+                .watchesSenders = true,
+                .maySkip = false};
+    }
+
     bool OnArrival(fabric::PortId ingress,
                    fabric::PortId egress,
                    const fabric::Frame& frame) override;

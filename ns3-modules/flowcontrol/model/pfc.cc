@@ -166,18 +166,6 @@ Pfc::XoffBytesOf(PortId ingress) const
     return static_cast<uint64_t>(m_alpha * static_cast<double>(shared - std::min(shared, used)));
 }
 
-uint32_t
-Pfc::LosslessClasses() const
-{
-    return m_priorities;
-}
-
-uint32_t
-Pfc::CountedClasses() const
-{
-    return m_priorities;
-}
-
 void
 Pfc::Pause(PortId ingress, PortId egress, uint8_t priority)
 {

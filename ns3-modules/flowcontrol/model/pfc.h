@@ -42,8 +42,12 @@ class Pfc final : public fabric::LinkFlowControl
     static TypeId GetTypeId();
     void Check() const override;
     void Attach(fabric::LinkDoor& door) override;
-    uint32_t LosslessClasses() const override;
-    uint32_t CountedClasses() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.losslessClasses = m_priorities, .countedClasses = m_priorities};
+    }
+
     bool OnArrival(fabric::PortId ingress,
                    fabric::PortId egress,
                    const fabric::Frame& frame) override;

@@ -31,7 +31,7 @@ CheckForwarding(const FabricOptions& options)
         if (nodes.forwarding.IsTypeIdSet())
         {
             const auto policy = MakePlugin<ForwardingPolicy>(nodes.forwarding);
-            NS_ABORT_MSG_IF(policy->LooksAt() == ForwardingPolicy::Sees::QUEUES,
+            NS_ABORT_MSG_IF(policy->GetTraits().sees == ForwardingPolicy::Sees::QUEUES,
                             nodes.forwarding.GetTypeId().GetName()
                                 << " chooses by queues or pauses between packets, which the fluid "
                                 << "engine has not; use engine packets, or another forwarding");
@@ -39,7 +39,8 @@ CheckForwarding(const FabricOptions& options)
         for (const auto& factory : nodes.programs)
         {
             const auto program = MakePlugin<SwitchProgram>(factory);
-            NS_ABORT_MSG_IF(program->Hooks() & (SwitchProgram::ARRIVAL | SwitchProgram::ROUTE),
+            constexpr uint32_t TAKES = SwitchProgram::ARRIVAL | SwitchProgram::ROUTE;
+            NS_ABORT_MSG_IF(program->GetTraits().hooks & TAKES,
                             factory.GetTypeId().GetName()
                                 << " takes or routes packets, which the fluid engine has not; "
                                 << "use engine packets, or leave it out");

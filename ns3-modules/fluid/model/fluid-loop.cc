@@ -34,7 +34,7 @@ FluidLoop::FluidLoop(Fabric& engine, const FabricTables& tables)
     NS_LOG_FUNCTION(this);
     for (const auto& factory : m_fabric.Options().transports)
     {
-        m_isAcknowledged.push_back(MakePlugin<Transport>(factory)->IsAcknowledged());
+        m_isAcknowledged.push_back(MakePlugin<Transport>(factory)->GetTraits().isAcknowledged);
     }
     for (const auto& row : tables.flows)
     {

@@ -36,16 +36,4 @@ EcmpHash::Select(const ForwardingChoice& choice, const Frame& frame)
     return static_cast<uint32_t>(((FlowHash(*m_view, choice.node, frame) >> 32) * choice.n) >> 32);
 }
 
-ForwardingPolicy::Sees
-EcmpHash::LooksAt() const
-{
-    return Sees::FRAME;
-}
-
-bool
-EcmpHash::KeepsFlowOnOnePath() const
-{
-    return true;
-}
-
 } // namespace ns3

@@ -79,16 +79,4 @@ EntropyModulo::Select(const ForwardingChoice& choice, const Frame& frame)
     return frame.entropy / m_divisor[choice.node] % choice.n;
 }
 
-ForwardingPolicy::Sees
-EntropyModulo::LooksAt() const
-{
-    return Sees::FRAME;
-}
-
-bool
-EntropyModulo::KeepsFlowOnOnePath() const
-{
-    return true;
-}
-
 } // namespace ns3

@@ -29,8 +29,11 @@ class EntropyModulo final : public fabric::ForwardingPolicy
     static TypeId GetTypeId();
     void Attach(fabric::SwitchView& view) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.sees = Sees::FRAME, .keepsFlowOnOnePath = true};
+    }
 
   private:
     std::vector<uint32_t> m_divisor; ///< Per node

@@ -32,7 +32,7 @@ void
 ExplicitRoutes::Check() const
 {
     const auto others = m_othersType.Create<ForwardingPolicy>(Name("Others"));
-    NS_ABORT_MSG_IF(others->HasOwnRoutes(),
+    NS_ABORT_MSG_IF(others->GetTraits().hasOwnRoutes,
                     Name("Others") << " cannot be ns3::ExplicitRoutes itself");
 }
 
@@ -71,24 +71,6 @@ uint32_t
 ExplicitRoutes::Select(const ForwardingChoice& choice, const Frame& frame)
 {
     return m_others->Select(choice, frame);
-}
-
-ForwardingPolicy::Sees
-ExplicitRoutes::LooksAt() const
-{
-    return Others().LooksAt();
-}
-
-bool
-ExplicitRoutes::KeepsFlowOnOnePath() const
-{
-    return Others().KeepsFlowOnOnePath();
-}
-
-bool
-ExplicitRoutes::HasOwnRoutes() const
-{
-    return true;
 }
 
 PortId

@@ -28,9 +28,14 @@ class ExplicitRoutes final : public fabric::ForwardingPolicy
     void Attach(fabric::SwitchView& view) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
-    bool HasOwnRoutes() const override;
+
+    Traits GetTraits() const override
+    {
+        Traits traits = Others().GetTraits();
+        traits.hasOwnRoutes = true;
+        return traits;
+    }
+
     fabric::PortId Route(uint32_t node, const fabric::Frame& frame) override;
 
   private:

@@ -69,16 +69,4 @@ Flowlet::Select(const ForwardingChoice& choice, const Frame& frame)
     return last.member;
 }
 
-ForwardingPolicy::Sees
-Flowlet::LooksAt() const
-{
-    return Sees::QUEUES; // the clock
-}
-
-bool
-Flowlet::KeepsFlowOnOnePath() const
-{
-    return false;
-}
-
 } // namespace ns3

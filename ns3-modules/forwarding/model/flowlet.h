@@ -29,8 +29,6 @@ class Flowlet final : public fabric::ForwardingPolicy
     static TypeId GetTypeId();
     void Attach(fabric::SwitchView& view) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
 
   private:
     const fabric::SwitchView* m_view{nullptr};

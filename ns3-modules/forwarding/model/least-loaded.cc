@@ -107,16 +107,4 @@ LeastLoaded::Select(const ForwardingChoice& choice, const Frame&)
     return best;
 }
 
-ForwardingPolicy::Sees
-LeastLoaded::LooksAt() const
-{
-    return Sees::QUEUES;
-}
-
-bool
-LeastLoaded::KeepsFlowOnOnePath() const
-{
-    return false;
-}
-
 } // namespace ns3

@@ -30,8 +30,6 @@ class LeastLoaded final : public fabric::ForwardingPolicy
     void Attach(fabric::SwitchView& view) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
 
   private:
     uint64_t LoadBytes(fabric::PortId port) const;

@@ -36,16 +36,4 @@ RandomSpray::Select(const ForwardingChoice& choice, const Frame&)
     return m_draws[choice.node].Below(choice.n);
 }
 
-ForwardingPolicy::Sees
-RandomSpray::LooksAt() const
-{
-    return Sees::TURN;
-}
-
-bool
-RandomSpray::KeepsFlowOnOnePath() const
-{
-    return false;
-}
-
 } // namespace ns3

@@ -25,8 +25,11 @@ class RandomSpray final : public fabric::ForwardingPolicy
     static TypeId GetTypeId();
     void Attach(fabric::SwitchView& view) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.sees = Sees::TURN};
+    }
 
   private:
     std::vector<fabric::RandomCursor> m_draws; ///< Per node

@@ -60,16 +60,4 @@ RoundRobinSpray::Select(const ForwardingChoice& choice, const Frame&)
     return round.order[round.next++];
 }
 
-ForwardingPolicy::Sees
-RoundRobinSpray::LooksAt() const
-{
-    return Sees::TURN;
-}
-
-bool
-RoundRobinSpray::KeepsFlowOnOnePath() const
-{
-    return false;
-}
-
 } // namespace ns3

@@ -28,8 +28,11 @@ class RoundRobinSpray final : public fabric::ForwardingPolicy
     void Attach(fabric::SwitchView& view) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.sees = Sees::TURN};
+    }
 
   private:
     /// Position of one group in its round.

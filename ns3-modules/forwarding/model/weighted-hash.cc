@@ -144,16 +144,4 @@ WeightedHash::Select(const ForwardingChoice& choice, const Frame& frame)
     return MemberAt(IndexAt(choice, frame.dst), point);
 }
 
-ForwardingPolicy::Sees
-WeightedHash::LooksAt() const
-{
-    return Sees::FRAME;
-}
-
-bool
-WeightedHash::KeepsFlowOnOnePath() const
-{
-    return true;
-}
-
 } // namespace ns3

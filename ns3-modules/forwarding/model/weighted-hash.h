@@ -30,8 +30,11 @@ class WeightedHash : public fabric::ForwardingPolicy
     void Attach(fabric::SwitchView& view) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.sees = Sees::FRAME, .keepsFlowOnOnePath = true};
+    }
 
   protected:
     /// @return what decides the share of a member on the way to a host [bit/s]

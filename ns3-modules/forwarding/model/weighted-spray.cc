@@ -68,16 +68,4 @@ WeightedSpray::Select(const ForwardingChoice& choice, const Frame& frame)
     return MemberAt(index, static_cast<double>(turn >> 11) * 0x1.0p-53);
 }
 
-ForwardingPolicy::Sees
-WeightedSpray::LooksAt() const
-{
-    return Sees::TURN;
-}
-
-bool
-WeightedSpray::KeepsFlowOnOnePath() const
-{
-    return false;
-}
-
 } // namespace ns3

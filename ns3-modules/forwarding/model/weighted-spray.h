@@ -27,8 +27,11 @@ class WeightedSpray final : public WeightedHash
     void Attach(fabric::SwitchView& view) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.sees = Sees::TURN};
+    }
 
   private:
     double WeightBps(fabric::PortId member, uint32_t dst) const override;

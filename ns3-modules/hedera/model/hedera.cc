@@ -45,12 +45,6 @@ Hedera::Attach(ProgramDoor& door)
     m_door = &door;
 }
 
-uint32_t
-Hedera::Hooks() const
-{
-    return ARRIVAL | ROUTE;
-}
-
 SwitchProgram::Action
 Hedera::OnArrival(uint32_t node, PortId ingress, FrameId id)
 {
@@ -212,12 +206,6 @@ Hedera::Place(const std::vector<Flow*>& elephants)
             m_ruleChanges++;
         }
     }
-}
-
-bool
-Hedera::KnowsAllSwitches() const
-{
-    return true;
 }
 
 } // namespace ns3

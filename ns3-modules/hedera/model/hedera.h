@@ -39,12 +39,16 @@ class Hedera final : public fabric::SwitchProgram
   public:
     static TypeId GetTypeId();
     void Attach(fabric::ProgramDoor& door) override;
-    uint32_t Hooks() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.hooks = ARRIVAL | ROUTE, .knowsAllSwitches = true};
+    }
+
     Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;
     fabric::PortId Route(uint32_t node, const fabric::Frame& frame) override;
     void OnRoutesChanged() override;
     void OnTimer(uint32_t node) override;
-    bool KnowsAllSwitches() const override;
 
   private:
     /// A message as its first switch sees it.

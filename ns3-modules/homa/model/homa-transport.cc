@@ -87,29 +87,11 @@ HomaTransport::DoAttach()
     m_cutoffs = HomaCutoffs(m_cutoffText, m_scheduledLevels, Name("Cutoffs"));
 }
 
-uint8_t
-HomaTransport::DataPriority() const
-{
-    return NUM_PRIORITIES - 1;
-}
-
-bool
-HomaTransport::VariesUrgency() const
-{
-    return true;
-}
-
 /// A source sends the message with the least that remains; priorities are for switches.
 bool
 HomaTransport::UrgentFirst() const
 {
     return false;
-}
-
-bool
-HomaTransport::SpreadsOverPorts() const
-{
-    return true;
 }
 
 // ---- source

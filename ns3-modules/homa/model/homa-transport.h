@@ -67,13 +67,21 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
 
     static TypeId GetTypeId();
     void Check() const override;
-    uint8_t DataPriority() const override;
-    bool VariesUrgency() const override;
+
+    Traits GetTraits() const override
+    {
+        Traits traits = MessageTransport::GetTraits();
+        traits.dataPriority = fabric::NUM_PRIORITIES - 1;
+        traits.morePriorities = (1U << fabric::NUM_PRIORITIES) - 1;
+        traits.variesUrgency = true;
+        traits.spreadsOverPorts = true;
+        return traits;
+    }
+
     bool UrgentFirst() const override;
 
   private:
     void DoAttach() override;
-    bool SpreadsOverPorts() const override;
 
     // ---- source
     void Begin(HomaOutbound& out) override;

@@ -38,14 +38,14 @@ class MessageSource : public PacketTransport
         return true;
     }
 
-    /// @return priority of the next packet; asked only if VariesUrgency
+    /// @return priority of the next packet; asked only if variesUrgency
     virtual uint8_t PriorityOf(const Out& out) const
     {
         return m_priority;
     }
 
     /// @return whether the packet of highest priority goes first, whatever the order of messages;
-    /// else priorities are for switches alone; asked only if VariesUrgency
+    /// else priorities are for switches alone; asked only if variesUrgency
     virtual bool UrgentFirst() const
     {
         return true;
@@ -119,7 +119,7 @@ class MessageSource : public PacketTransport
         }
     }
 
-    /// End a message at its source, which nobody acknowledges: only if not IsAcknowledged.
+    /// End a message at its source, which nobody acknowledges: only if not isAcknowledged.
     void Retire(Out& out)
     {
         CloseFlow(out);
@@ -136,9 +136,9 @@ class MessageSource : public PacketTransport
     void DoAttach() override
     {
         PacketTransport::DoAttach();
-        m_spreads = SpreadsOverPorts();
-        m_isMixed = VariesUrgency() && !UrgentFirst();
-        const bool byPriority = VariesUrgency() && UrgentFirst();
+        m_spreads = m_traits.spreadsOverPorts;
+        m_isMixed = m_traits.variesUrgency && !UrgentFirst();
+        const bool byPriority = m_traits.variesUrgency && UrgentFirst();
         m_ready.Reset(Order(),
                       m_spreads ? 1 : Host().NumPorts(),
                       byPriority ? NUM_PRIORITIES : 1);
@@ -305,11 +305,6 @@ class MessageSource : public PacketTransport
         Wake(out);
     }
 
-    bool MayReadmit() const final
-    {
-        return true;
-    }
-
     void Readmit(uint32_t message) final
     {
         const Message& state = Host().GetMessage(message);
@@ -377,7 +372,7 @@ class MessageSource : public PacketTransport
     }
 
     bool m_isMixed{false}; ///< Messages of unlike priorities wait in one list
-    bool m_spreads{false}; ///< SpreadsOverPorts()
+    bool m_spreads{false}; ///< Traits::spreadsOverPorts
     ReadyFlows m_ready;    ///< A list for each port, or one for all
     FlowSlots<Out> m_out;
     uint64_t m_begun{0};   ///< Messages that ever began

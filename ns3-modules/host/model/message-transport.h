@@ -33,14 +33,13 @@ class MessageTransport : public MessageSource<Out>
 {
   protected:
     using PacketTransport::ACK;
-    using PacketTransport::AcceptsOutOfOrder;
     using PacketTransport::Cut;
     using PacketTransport::FetchObject;
     using PacketTransport::Host;
-    using PacketTransport::IsAcknowledged;
     using PacketTransport::MakeAnswer;
     using PacketTransport::NAK;
     using PacketTransport::Notify;
+    using PacketTransport::m_traits;
     using PacketTransport::Packets;
 
     // ---- the protocol at the destination
@@ -217,7 +216,7 @@ class MessageTransport : public MessageSource<Out>
         }
         Notify(*in, id, port);
         const uint32_t expected = in->received.Base();
-        if (frame.packet == expected || AcceptsOutOfOrder())
+        if (frame.packet == expected || m_traits.acceptsOutOfOrder)
         {
             in->received.Add(frame.packet);
             message.outOfOrderPeak = std::max(message.outOfOrderPeak, in->received.Held());
@@ -233,7 +232,7 @@ class MessageTransport : public MessageSource<Out>
     /// Answer a packet of a message that is complete.
     void Complete(FrameId id, PortId port)
     {
-        if (!IsAcknowledged())
+        if (!m_traits.isAcknowledged)
         {
             Host().FreeFrame(id);
             return;

@@ -55,7 +55,7 @@ PacketTransport::Learn(Outbound& out, FrameId id)
     const uint32_t last = out.packets.Packets() - 1;
     const bool hadLast = m_control && out.packets.HasArrived(last);
     answer.newPackets = out.packets.ArrivedBelow(frame.aux);
-    const bool isGain = m_acceptsAll && !(frame.flags & frame_flag::TRIMMED);
+    const bool isGain = m_traits.acceptsOutOfOrder && !(frame.flags & frame_flag::TRIMMED);
     const bool isNew = isGain ? out.packets.Arrived(frame.packet) : answer.newPackets > 0;
     answer.newPackets += isGain && isNew;
     LearnMore(out, id, answer);

@@ -18,14 +18,34 @@ void
 PacketTransport::Check() const
 {
     m_entropyType.Create<PathSelector>(Name("Entropy"));
-    const auto control = HasControl()
-                             ? m_controlType.Create<CongestionControl>(Name("CongestionControl"))
-                             : nullptr;
-    NS_ABORT_MSG_IF(!m_ecnCapable && (NeedsMarks() || (control && control->NeedsMarks())),
+    const auto control = MakeControl();
+    NS_ABORT_MSG_IF(!m_ecnCapable && GetTraits().needsMarks,
                     Name("EcnCapable")
                         << " is false, so no packet is marked, and only marks tell "
                         << (control ? control->GetInstanceTypeId().GetName() : "it")
                         << " of queues; write EcnCapable: true");
+}
+
+/// @return a congestion control of the type that was chosen, null if there is none
+Ptr<CongestionControl>
+PacketTransport::MakeControl() const
+{
+    return HasControl() ? m_controlType.Create<CongestionControl>(Name("CongestionControl"))
+                        : nullptr;
+}
+
+Transport::Traits
+PacketTransport::GetTraits() const
+{
+    const auto control = m_control ? m_control : MakeControl();
+    const auto wants = control ? control->GetTraits() : CongestionControl::Traits{};
+    return {.wire = {m_mtuBytes, m_headerBytes, m_firstHeaderBytes, m_ackBytes, m_ackInterval},
+            .dataPriority = m_priority,
+            .controlPriority = m_controlPriority,
+            .isTrimmable = m_trimmable,
+            .needsIntHops = wants.needsIntHops,
+            .needsMarks = wants.needsMarks,
+            .mayReadmit = true};
 }
 
 void
@@ -36,16 +56,16 @@ PacketTransport::DoAttach()
     m_rtoPs = static_cast<uint64_t>(m_rto.GetPicoSeconds());
     m_dataFlags = static_cast<uint16_t>((m_ecnCapable ? frame_flag::ECN_CAPABLE : 0) |
                                         (m_trimmable ? frame_flag::TRIMMABLE : 0));
-    m_acceptsAll = AcceptsOutOfOrder();
     m_entropy = m_entropyType.Create<PathSelector>(Name("Entropy"));
     m_entropy->Attach(Host());
-    m_reports = m_entropy->NeedsReports();
-    if (HasControl())
+    m_reports = m_entropy->GetTraits().needsReports;
+    m_control = MakeControl();
+    m_traits = GetTraits();
+    if (m_control)
     {
-        m_control = m_controlType.Create<CongestionControl>(Name("CongestionControl"));
         m_control->Attach(Host());
-        m_notifies = m_control->NeedsNotifications();
-        m_needsHops = m_control->NeedsIntHops();
+        m_notifies = m_control->GetTraits().needsNotifications;
+        m_needsHops = m_traits.needsIntHops;
         m_cnpIntervalPs = static_cast<uint64_t>(m_cnpInterval.GetPicoSeconds());
     }
     m_stamps = m_reports || m_control;
@@ -60,51 +80,15 @@ PacketTransport::DoDispose()
     Transport::DoDispose();
 }
 
-WireProfile
-PacketTransport::Wire() const
-{
-    return {m_mtuBytes, m_headerBytes, m_firstHeaderBytes, m_ackBytes, m_ackInterval};
-}
-
-uint8_t
-PacketTransport::DataPriority() const
-{
-    return m_priority;
-}
-
 std::optional<uint16_t>
 PacketTransport::SinglePathEntropy(uint32_t message) const
 {
     return m_entropy->Constant(message);
 }
 
-bool
-PacketTransport::NeedsIntHops() const
-{
-    return m_needsHops;
-}
-
-bool
-PacketTransport::NeedsMarks() const
-{
-    return m_control && m_control->NeedsMarks();
-}
-
-bool
-PacketTransport::SpreadsOverPorts() const
-{
-    return false;
-}
-
 void
 PacketTransport::LearnMore(Outbound&, FrameId, Answer&)
 {
-}
-
-bool
-PacketTransport::AcceptsOutOfOrder() const
-{
-    return true;
 }
 
 uint32_t
@@ -176,7 +160,7 @@ PacketTransport::OpenFlow(Outbound& out, uint32_t message)
     NS_LOG_LOGIC("host " << Host().HostId() << ": message " << state.id << " of " << state.bytes
                          << " bytes begins");
     out.message = message;
-    out.port = SpreadsOverPorts() ? NO_PORT : Host().PortOf(message);
+    out.port = m_traits.spreadsOverPorts ? NO_PORT : Host().PortOf(message);
     out.reorderPackets = m_reorderPackets;
     out.packets.Reset(Packets(state.bytes));
     m_entropy->Open(out.slot, message);
@@ -195,10 +179,10 @@ PacketTransport::OpenFlow(Outbound& out, uint32_t message)
 }
 
 bool
-PacketTransport::IsWithoutMemory(uint32_t message) const
+PacketTransport::MayRepeat(uint32_t message) const
 {
-    const bool isPlain = !m_control && !m_reports && !m_paces;
-    return isPlain && m_order != FlowOrder::By::LEAST_REMAINING &&
+    return m_traits.mayRepeat && !m_control && !m_reports && !m_paces &&
+           m_order != FlowOrder::By::LEAST_REMAINING &&
            (SinglePathEntropy(message) || Host().NumPaths(message, Host().PortOf(message)) == 1);
 }
 

@@ -43,11 +43,10 @@ class PacketTransport : public Transport
     static TypeId GetTypeId();
 
     void Check() const override;
-    WireProfile Wire() const override;
-    uint8_t DataPriority() const override;
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
-    bool NeedsIntHops() const override;
-    bool NeedsMarks() const override;
+    bool MayRepeat(uint32_t message) const override;
+
+    Traits GetTraits() const override;
 
   protected:
     /// Defaults that differ from family to family.
@@ -73,8 +72,6 @@ class PacketTransport : public Transport
     void DoDispose() override;
 
     // ---- what a family may change
-    virtual bool SpreadsOverPorts() const;   ///< A message leaves by all ports that serve it
-    virtual bool AcceptsOutOfOrder() const;  ///< The destination keeps what comes behind a hole
     virtual uint32_t Packets(uint64_t bytes) const; ///< Of a message, with what is sent beside it
     /// @return time without progress after which packets are lost, judged when it may be over [ps]
     virtual uint64_t RtoPs(const Outbound& out) const;
@@ -84,9 +81,6 @@ class PacketTransport : public Transport
     virtual void OnHostTimer(); ///< The time of SetHostTimer has come
 
     // ---- for families
-    /// @return MayRepeat of a family that keeps no state of a message but what was lost of it
-    bool IsWithoutMemory(uint32_t message) const;
-
     const Segmentation& Cut() const
     {
         return m_cut;
@@ -218,10 +212,12 @@ class PacketTransport : public Transport
     uint32_t m_firstHeaderBytes{0};
     uint8_t m_priority{0};
     uint8_t m_controlPriority{0};
+    Traits m_traits; ///< Since DoAttach
 
   private:
     static TypeId AddChoices(TypeId tid, const Defaults& defaults);
     static TypeId AddControl(TypeId tid);
+    Ptr<CongestionControl> MakeControl() const;
     uint32_t TelemetryBytes(const Frame& data) const;
     void SetLineRate(Outbound& out) const;
     uint64_t RateOf(const Outbound& out) const;
@@ -241,7 +237,6 @@ class PacketTransport : public Transport
     bool m_reports{false};   ///< The path selector wants reports
     bool m_notifies{false};  ///< Congestion control wants CNPs
     bool m_needsHops{false}; ///< Congestion control wants in-band telemetry
-    bool m_acceptsAll{true}; ///< AcceptsOutOfOrder()
     bool m_paces{false};     ///< Some message may be slower than its line
     Ptr<PathSelector> m_entropy;
     Ptr<CongestionControl> m_control;

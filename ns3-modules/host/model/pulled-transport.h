@@ -124,9 +124,11 @@ class PulledTransport : public MessageTransport<Out, In>
         SendPulls();
     }
 
-    bool SpreadsOverPorts() const override
+    Transport::Traits GetTraits() const override
     {
-        return true;
+        Transport::Traits traits = MessageTransport<Out, In>::GetTraits();
+        traits.spreadsOverPorts = true;
+        return traits;
     }
 
     void OnAnswer(Out& out, const Answer&) override

@@ -137,14 +137,9 @@ class CountingControl final : public fabric::CongestionControl
                                      m_rateShare * static_cast<double>(calls.path.lineRateBps));
     }
 
-    bool NeedsNotifications() const override
+    Traits GetTraits() const override
     {
-        return m_needs & 1;
-    }
-
-    bool NeedsIntHops() const override
-    {
-        return m_needs & 2;
+        return {.needsIntHops = (m_needs & 2) != 0, .needsNotifications = (m_needs & 1) != 0};
     }
 
   private:
@@ -209,10 +204,11 @@ class CountingSelector final : public fabric::PathSelector
         calls.withRtt += report.rttPs > 0;
     }
 
-    bool NeedsReports() const override
+    Traits GetTraits() const override
     {
-        return true;
+        return {.needsReports = true};
     }
+
 };
 
 NS_OBJECT_ENSURE_REGISTERED(CountingSelector);
@@ -257,9 +253,9 @@ class MarkOrTrim final : public fabric::QueueDiscipline
         return data && queuedBytes + frame.bytes > m_trimBytes ? Verdict::TRIM : Verdict::ADMIT;
     }
 
-    bool Marks(uint8_t) const override
+    Traits GetTraits(uint8_t) const override
     {
-        return true;
+        return {.marks = true, .trims = true};
     }
 
   private:

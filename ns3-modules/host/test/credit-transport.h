@@ -56,9 +56,11 @@ class CreditTransport final : public MessageTransport<CreditOutbound, CreditInbo
         return tid;
     }
 
-    bool VariesUrgency() const override
+    Traits GetTraits() const override
     {
-        return true;
+        Traits traits = MessageTransport::GetTraits();
+        traits.variesUrgency = true;
+        return traits;
     }
 
   private:

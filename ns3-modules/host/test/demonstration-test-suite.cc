@@ -32,9 +32,11 @@ class Datagrams final : public MessageTransport<Outbound, Inbound>
         return tid;
     }
 
-    bool IsAcknowledged() const override
+    Traits GetTraits() const override
     {
-        return false;
+        Traits traits = MessageTransport::GetTraits();
+        traits.isAcknowledged = false;
+        return traits;
     }
 
   private:

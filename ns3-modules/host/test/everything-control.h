@@ -35,9 +35,9 @@ class WriteHops final : public SwitchProgram
         m_door = &door;
     }
 
-    uint32_t Hooks() const override
+    Traits GetTraits() const override
     {
-        return DEPARTURE;
+        return {.hooks = DEPARTURE, .writesIntHops = true};
     }
 
     void OnDeparture(PortId egress, FrameId frame, uint64_t queuedBytes) override
@@ -51,11 +51,6 @@ class WriteHops final : public SwitchProgram
                             m_door->RateBps(egress),
                             egress});
         }
-    }
-
-    bool WritesIntHops() const override
-    {
-        return true;
     }
 
   private:
@@ -162,19 +157,10 @@ class EverythingControl final : public CongestionControl
         return m_flows.at(slot).rateBps;
     }
 
-    bool NeedsIntHops() const override
+    Traits GetTraits() const override
     {
-        return true;
-    }
-
-    bool NeedsNotifications() const override
-    {
-        return true;
-    }
-
-    bool NeedsMarks() const override
-    {
-        return false; // telemetry tells it of queues, too
+        // Telemetry tells it of queues, too.
+        return {.needsIntHops = true, .needsNotifications = true, .needsMarks = false};
     }
 
   private:

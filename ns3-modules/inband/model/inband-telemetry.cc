@@ -38,24 +38,6 @@ InbandTelemetry::Attach(ProgramDoor& door)
     m_door = &door;
 }
 
-uint32_t
-InbandTelemetry::Hooks() const
-{
-    return DEPARTURE;
-}
-
-bool
-InbandTelemetry::MaySkip() const
-{
-    return true;
-}
-
-bool
-InbandTelemetry::WritesIntHops() const
-{
-    return true;
-}
-
 void
 InbandTelemetry::OnDeparture(PortId egress, FrameId id, uint64_t queuedBytes)
 {

@@ -31,10 +31,13 @@ class InbandTelemetry final : public fabric::SwitchProgram
     static TypeId GetTypeId();
 
     void Attach(fabric::ProgramDoor& door) override;
-    uint32_t Hooks() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.hooks = DEPARTURE, .writesIntHops = true, .maySkip = true};
+    }
+
     void OnDeparture(fabric::PortId egress, fabric::FrameId frame, uint64_t queuedBytes) override;
-    bool WritesIntHops() const override;
-    bool MaySkip() const override;
 
   private:
     fabric::ProgramDoor* m_door{nullptr};

@@ -46,10 +46,11 @@ class TelemetryListener final : public CongestionControl
         return windowBytes;
     }
 
-    bool NeedsIntHops() const override
+    Traits GetTraits() const override
     {
-        return true;
+        return {.needsIntHops = true};
     }
+
 };
 
 NS_OBJECT_ENSURE_REGISTERED(TelemetryListener);

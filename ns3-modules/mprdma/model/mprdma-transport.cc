@@ -127,10 +127,4 @@ MpRdmaTransport::OnTimeout(MpRdmaOutbound& out, Answer& lost)
     out.explores = 1;
 }
 
-bool
-MpRdmaTransport::NeedsMarks() const
-{
-    return true;
-}
-
 } // namespace ns3

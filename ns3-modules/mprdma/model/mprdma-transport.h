@@ -44,7 +44,13 @@ class MpRdmaTransport final : public fabric::MessageTransport<MpRdmaOutbound, fa
 {
   public:
     static TypeId GetTypeId();
-    bool NeedsMarks() const override;
+
+    Traits GetTraits() const override
+    {
+        Traits traits = MessageTransport::GetTraits();
+        traits.needsMarks = true;
+        return traits;
+    }
 
   private:
     void Begin(MpRdmaOutbound& out) override;

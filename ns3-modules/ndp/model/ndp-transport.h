@@ -57,7 +57,13 @@ class NdpTransport final : public fabric::PulledTransport<NdpOutbound, NdpInboun
 {
   public:
     static TypeId GetTypeId();
-    bool MayShorten() const override;
+
+    Traits GetTraits() const override
+    {
+        Traits traits = PulledTransport::GetTraits();
+        traits.mayShorten = true;
+        return traits;
+    }
 
   private:
     void DoAttach() override;

@@ -294,30 +294,6 @@ NodeTransport::OnTimer(uint32_t)
 {
 }
 
-WireProfile
-NodeTransport::Wire() const
-{
-    return {m_mtuBytes, m_headerBytes, 0, std::max(m_minFrameBytes, MIN_FRAME_BYTES), 1};
-}
-
-uint8_t
-NodeTransport::DataPriority() const
-{
-    return m_priority;
-}
-
-bool
-NodeTransport::IsOpen() const
-{
-    return true;
-}
-
-bool
-NodeTransport::UsesStockEvents() const
-{
-    return true;
-}
-
 std::optional<uint16_t>
 NodeTransport::SinglePathEntropy(uint32_t) const
 {

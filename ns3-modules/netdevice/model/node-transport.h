@@ -58,10 +58,16 @@ class NodeTransport : public fabric::Transport
     void Receive(fabric::FrameId frame, fabric::PortId port) override;
     fabric::FrameId NextFrame(fabric::PortId port, const fabric::NicState& nic) override;
     void OnTimer(uint32_t token) override;
-    fabric::WireProfile Wire() const override;
-    uint8_t DataPriority() const override;
-    bool IsOpen() const override;
-    bool UsesStockEvents() const override;
+
+    Traits GetTraits() const override
+    {
+        const uint32_t ackBytes = std::max(m_minFrameBytes, fabric::MIN_FRAME_BYTES);
+        return {.wire = {m_mtuBytes, m_headerBytes, 0, ackBytes, 1},
+                .dataPriority = m_priority,
+                .isOpen = true,
+                .usesStockEvents = true};
+    }
+
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
 
   protected:

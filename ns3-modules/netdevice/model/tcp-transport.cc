@@ -104,7 +104,7 @@ TcpTransport::SocketOf(uint64_t key, uint64_t wireBps) const
     TcpSettings settings = *this;
     if (wireBps)
     {
-        const WireProfile wire = Wire();
+        const WireProfile wire = GetTraits().wire;
         const uint64_t frameBytes = wire.mtuBytes + wire.headerBytes + Host().FramingBytes();
         const uint64_t ownBps = wireBps / frameBytes * wire.mtuBytes; // pacing counts payload
         const uint64_t cap = maxPacingBps ? maxPacingBps : ownBps;
@@ -305,22 +305,16 @@ TcpTransport::PacketBytes() const
     return segmentBytes + IP_AND_TCP_BYTES + OPTION_BYTES;
 }
 
-WireProfile
-TcpTransport::Wire() const
+Transport::Traits
+TcpTransport::GetTraits() const
 {
+    Traits traits = NodeTransport::GetTraits();
     const uint32_t around =
         HeaderBytes() + IP_AND_TCP_BYTES + (timestamps ? TIMESTAMP_BYTES : 0);
-    return {segmentBytes,
-            around,
-            0,
-            std::max({around, MinFrameBytes(), MIN_FRAME_BYTES}),
-            delayedAckSegments};
-}
-
-bool
-TcpTransport::IsOpen() const
-{
-    return false;
+    const uint32_t ackBytes = std::max({around, MinFrameBytes(), MIN_FRAME_BYTES});
+    traits.wire = {segmentBytes, around, 0, ackBytes, delayedAckSegments};
+    traits.isOpen = false;
+    return traits;
 }
 
 std::optional<uint16_t>

@@ -35,8 +35,7 @@ class TcpTransport final : public NodeTransport, public TcpSettings
 
     void StartMessage(uint32_t message) override;
     void Receive(fabric::FrameId frame, fabric::PortId port) override;
-    fabric::WireProfile Wire() const override;
-    bool IsOpen() const override;
+    Traits GetTraits() const override;
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
 
   private:

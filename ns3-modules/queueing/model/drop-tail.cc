@@ -67,12 +67,6 @@ DropTail::Attach(SwitchView& view)
     }
 }
 
-bool
-DropTail::MayRepeat() const
-{
-    return true;
-}
-
 QueueDiscipline::QuietBytes
 DropTail::Quiet(uint8_t) const
 {

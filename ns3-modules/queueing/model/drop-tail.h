@@ -35,7 +35,11 @@ class DropTail : public fabric::QueueDiscipline
     void Attach(fabric::SwitchView& view) override;
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
-    bool MayRepeat() const override;
+
+    Traits GetTraits(uint8_t) const override
+    {
+        return {.mayRepeat = true};
+    }
 
   protected:
     /// @return the fixed limit as it was given, 0: there is none [byte]

@@ -115,23 +115,4 @@ PerPriority::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
     m_disciplines[frame.priority]->Depart(port, frame, queuedBytes);
 }
 
-bool
-PerPriority::Marks(uint8_t priority) const
-{
-    const auto& discipline = m_disciplines[priority];
-    return discipline && discipline->Marks(priority); // none yet before Attach
-}
-
-uint32_t
-PerPriority::TrimBytes(uint8_t priority) const
-{
-    return m_disciplines[priority]->TrimBytes(priority);
-}
-
-uint8_t
-PerPriority::TrimPriority(uint8_t priority) const
-{
-    return m_disciplines[priority]->TrimPriority(priority);
-}
-
 } // namespace ns3

@@ -33,9 +33,14 @@ class PerPriority final : public fabric::QueueDiscipline
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
-    bool Marks(uint8_t priority) const override;
-    uint32_t TrimBytes(uint8_t priority) const override;
-    uint8_t TrimPriority(uint8_t priority) const override;
+
+    Traits GetTraits(uint8_t priority) const override
+    {
+        const auto& made = m_disciplines[priority]; // none yet before Attach
+        Traits traits = (made ? made : Make(priority))->GetTraits(priority);
+        traits.mayRepeat = false;
+        return traits;
+    }
 
   private:
     /// Add an attribute for each priority.

@@ -88,16 +88,4 @@ RedEcn::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
     frame.flags |= frame_flag::ECN_MARKED;
 }
 
-bool
-RedEcn::Marks(uint8_t) const
-{
-    return LimitBytes() == 0 || m_kminBytes < LimitBytes();
-}
-
-bool
-RedEcn::MayRepeat() const
-{
-    return m_kminBytes == m_kmaxBytes;
-}
-
 } // namespace ns3

@@ -30,8 +30,12 @@ class RedEcn : public DropTail
     void Attach(fabric::SwitchView& view) override;
     QuietBytes Quiet(uint8_t priority) const override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
-    bool Marks(uint8_t priority) const override;
-    bool MayRepeat() const override; ///< It does not draw
+
+    Traits GetTraits(uint8_t) const override
+    {
+        const bool marks = LimitBytes() == 0 || m_kminBytes < LimitBytes();
+        return {.marks = marks, .mayRepeat = m_kminBytes == m_kmaxBytes}; // else it draws
+    }
 
   private:
     std::vector<fabric::RandomCursor> m_draws; ///< Per port

@@ -116,22 +116,4 @@ TrimmingQueue::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
     }
 }
 
-bool
-TrimmingQueue::Marks(uint8_t priority) const
-{
-    return priority != m_trimPriority && RedEcn::Marks(priority);
-}
-
-uint32_t
-TrimmingQueue::TrimBytes(uint8_t) const
-{
-    return m_trimBytes;
-}
-
-uint8_t
-TrimmingQueue::TrimPriority(uint8_t) const
-{
-    return m_trimPriority;
-}
-
 } // namespace ns3

@@ -37,9 +37,16 @@ class TrimmingQueue final : public RedEcn
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
-    bool Marks(uint8_t priority) const override;
-    uint32_t TrimBytes(uint8_t priority) const override;
-    uint8_t TrimPriority(uint8_t priority) const override;
+
+    Traits GetTraits(uint8_t priority) const override
+    {
+        Traits traits = RedEcn::GetTraits(priority);
+        traits.marks = traits.marks && priority != m_trimPriority;
+        traits.trims = priority != m_trimPriority;
+        traits.trimBytes = m_trimBytes;
+        traits.trimPriority = m_trimPriority;
+        return traits;
+    }
 
   private:
     uint64_t HeaderLimitBytes() const; ///< In force [byte]

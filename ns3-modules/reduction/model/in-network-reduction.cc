@@ -49,12 +49,6 @@ InNetworkReduction::Attach(ProgramDoor& door)
     m_usedSlots.assign(door.NumNodes(), 0);
 }
 
-uint32_t
-InNetworkReduction::Hooks() const
-{
-    return ARRIVAL | ROUTE;
-}
-
 /// @return port by which the host of a rank sends: of those nearest to rank 0 the same for all
 PortId
 InNetworkReduction::FirstPort(uint32_t group, uint32_t rank) const

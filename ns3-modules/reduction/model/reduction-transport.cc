@@ -78,24 +78,6 @@ ReductionTransport::DoAttach()
     m_cut = {.mtuBytes = m_mtuBytes, .headerBytes = m_headerBytes};
 }
 
-WireProfile
-ReductionTransport::Wire() const
-{
-    return {m_mtuBytes, m_headerBytes, 0, MIN_FRAME_BYTES, 1};
-}
-
-uint8_t
-ReductionTransport::DataPriority() const
-{
-    return m_priority;
-}
-
-bool
-ReductionTransport::IsAcknowledged() const
-{
-    return false;
-}
-
 std::optional<uint16_t>
 ReductionTransport::SinglePathEntropy(uint32_t) const
 {

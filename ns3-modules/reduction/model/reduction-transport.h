@@ -48,9 +48,15 @@ class ReductionTransport final : public fabric::Transport
     void Receive(fabric::FrameId frame, fabric::PortId port) override;
     fabric::FrameId NextFrame(fabric::PortId port, const fabric::NicState& nic) override;
     void OnTimer(uint32_t token) override;
-    fabric::WireProfile Wire() const override;
-    uint8_t DataPriority() const override;
-    bool IsAcknowledged() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.wire = {m_mtuBytes, m_headerBytes, 0, fabric::MIN_FRAME_BYTES, 1},
+                .dataPriority = m_priority,
+                .controlPriority = m_controlPriority,
+                .isAcknowledged = false};
+    }
+
     std::optional<uint16_t> SinglePathEntropy(uint32_t message) const override;
 
   private:

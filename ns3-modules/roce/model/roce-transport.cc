@@ -79,24 +79,6 @@ RoceTransport::DoAttach()
     m_nakIntervalPs = static_cast<uint64_t>(m_nakInterval.GetPicoSeconds());
 }
 
-bool
-RoceTransport::MayShorten() const
-{
-    return true;
-}
-
-bool
-RoceTransport::MayRepeat(uint32_t message) const
-{
-    return IsWithoutMemory(message);
-}
-
-bool
-RoceTransport::AcceptsOutOfOrder() const
-{
-    return m_recovery == Recovery::SELECTIVE_REPEAT;
-}
-
 // ---- source
 
 void

@@ -50,8 +50,15 @@ class RoceTransport final : public fabric::MessageTransport<RoceOutbound, RoceIn
     static TypeId GetTypeId();
 
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
-    bool MayShorten() const override;
-    bool MayRepeat(uint32_t message) const override;
+
+    Traits GetTraits() const override
+    {
+        Traits traits = MessageTransport::GetTraits();
+        traits.acceptsOutOfOrder = m_recovery == Recovery::SELECTIVE_REPEAT;
+        traits.mayShorten = true;
+        traits.mayRepeat = true;
+        return traits;
+    }
 
   private:
     /// BTH.A: the destination shall acknowledge this packet
@@ -60,7 +67,6 @@ class RoceTransport final : public fabric::MessageTransport<RoceOutbound, RoceIn
     static constexpr uint16_t REWINDS = static_cast<uint16_t>(~(2 * ACK_REQUEST - 1));
 
     void DoAttach() override;
-    bool AcceptsOutOfOrder() const override;
     uint64_t RtoPs(const fabric::Outbound& out) const override;
     uint64_t LeastRtoPs() const override;
 

@@ -19,7 +19,7 @@ SteadySkip::MayRepeat() const
 {
     const auto draws = [](const Ptr<Object>& plugin) {
         const auto discipline = DynamicCast<QueueDiscipline>(plugin);
-        return discipline && !discipline->MayRepeat();
+        return discipline && !discipline->GetTraits(0).mayRepeat;
     };
     return !m_active.empty() && std::ranges::none_of(m_run.Plugins(), draws) &&
            std::ranges::all_of(m_active, [this](const Active& active) {

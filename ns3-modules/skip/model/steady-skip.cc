@@ -55,16 +55,16 @@ SteadySkip::CheckTypes() const
     {
         const std::string name = plugin->GetInstanceTypeId().GetName();
         const auto transport = DynamicCast<Transport>(plugin);
-        NS_ABORT_MSG_IF(transport && !transport->MayShorten(),
+        NS_ABORT_MSG_IF(transport && !transport->GetTraits().mayShorten,
                         name << " does not know how to skip a steady state of its messages"
                              << ASIDE);
         const auto program = DynamicCast<SwitchProgram>(plugin);
-        NS_ABORT_MSG_IF(program && !program->MaySkip(),
+        NS_ABORT_MSG_IF(program && !program->GetTraits().maySkip,
                         name << " may have a clock of its own, which a steady state that is "
                                 "skipped would stop"
                              << ASIDE);
         const auto control = DynamicCast<LinkFlowControl>(plugin);
-        NS_ABORT_MSG_IF(control && !control->MaySkip(),
+        NS_ABORT_MSG_IF(control && !control->GetTraits().maySkip,
                         name << " holds messages back by turns that are not steady" << ASIDE);
     }
     NS_ABORT_MSG_IF(m_run.LosesFrames(),

@@ -102,10 +102,4 @@ Smartt::Attach(HostPort& host)
                .waitShare = m_waitShare};
 }
 
-bool
-Smartt::NeedsMarks() const
-{
-    return true;
-}
-
 } // namespace ns3

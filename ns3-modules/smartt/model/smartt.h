@@ -34,7 +34,12 @@ class Smartt final : public fabric::WindowControl<SmarttWindow>
 {
   public:
     static TypeId GetTypeId();
-    bool NeedsMarks() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.needsMarks = true};
+    }
+
     void Attach(fabric::HostPort& host) override;
 
   private:

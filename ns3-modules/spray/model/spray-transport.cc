@@ -45,24 +45,6 @@ SprayTransport::GetTypeId()
     return tid;
 }
 
-bool
-SprayTransport::SpreadsOverPorts() const
-{
-    return true;
-}
-
-bool
-SprayTransport::MayShorten() const
-{
-    return true;
-}
-
-bool
-SprayTransport::MayRepeat(uint32_t message) const
-{
-    return IsWithoutMemory(message);
-}
-
 void
 SprayTransport::Check() const
 {

@@ -39,11 +39,17 @@ class SprayTransport final : public fabric::MessageTransport<SprayOutbound, fabr
     void Check() const override;
 
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
-    bool MayShorten() const override;
-    bool MayRepeat(uint32_t message) const override;
+
+    Traits GetTraits() const override
+    {
+        Traits traits = MessageTransport::GetTraits();
+        traits.spreadsOverPorts = true;
+        traits.mayShorten = true;
+        traits.mayRepeat = true;
+        return traits;
+    }
 
   private:
-    bool SpreadsOverPorts() const override;
     void Begin(SprayOutbound& out) override;
     bool MaySend(const SprayOutbound& out) const override;
 

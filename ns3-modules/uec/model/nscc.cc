@@ -67,10 +67,4 @@ Nscc::Attach(HostPort& host)
                .ignoresLastHopTrims = m_ignoresLastHopTrims};
 }
 
-bool
-Nscc::NeedsMarks() const
-{
-    return true;
-}
-
 } // namespace ns3

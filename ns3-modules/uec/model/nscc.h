@@ -33,7 +33,12 @@ class Nscc final : public fabric::WindowControl<NsccWindow>
 {
   public:
     static TypeId GetTypeId();
-    bool NeedsMarks() const override;
+
+    Traits GetTraits() const override
+    {
+        return {.needsMarks = true};
+    }
+
     void Attach(fabric::HostPort& host) override;
 
   private:

@@ -40,12 +40,6 @@ UecTransport::GetTypeId()
     return tid;
 }
 
-bool
-UecTransport::MayShorten() const
-{
-    return !HasControl(); // NSCC moves its windows for longer than a state is measured
-}
-
 void
 UecTransport::Check() const
 {

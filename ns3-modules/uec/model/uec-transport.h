@@ -29,7 +29,14 @@ class UecTransport final : public UecDestination
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    bool MayShorten() const override;
+
+    Traits GetTraits() const override
+    {
+        Traits traits = UecDestination::GetTraits();
+        // NSCC moves its windows for longer than a state is measured.
+        traits.mayShorten = !HasControl();
+        return traits;
+    }
 
   private:
     uint64_t RtoPs(const fabric::Outbound& out) const override;

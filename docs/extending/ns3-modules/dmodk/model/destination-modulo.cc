@@ -30,16 +30,4 @@ DestinationModulo::Select(const ForwardingChoice& choice, const Frame& frame)
     return frame.dst % choice.n;
 }
 
-ForwardingPolicy::Sees
-DestinationModulo::LooksAt() const
-{
-    return Sees::FRAME;
-}
-
-bool
-DestinationModulo::KeepsFlowOnOnePath() const
-{
-    return true;
-}
-
 } // namespace ns3

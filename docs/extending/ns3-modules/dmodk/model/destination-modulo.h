@@ -25,10 +25,14 @@ class DestinationModulo final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
+
+    Traits GetTraits() const override
+    {
+        return {.sees = Sees::FRAME, .keepsFlowOnOnePath = true};
+    }
+
     void Attach(fabric::SwitchView& view) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
-    Sees LooksAt() const override;
-    bool KeepsFlowOnOnePath() const override;
 };
 
 } // namespace ns3

@@ -32,18 +32,6 @@ HopsProgram::Attach(ProgramDoor& door)
     m_door = &door;
 }
 
-uint32_t
-HopsProgram::Hooks() const
-{
-    return DEPARTURE;
-}
-
-bool
-HopsProgram::WritesIntHops() const
-{
-    return true;
-}
-
 void
 HopsProgram::OnDeparture(PortId egress, FrameId id, uint64_t queuedBytes)
 {

@@ -20,10 +20,13 @@ class HopsProgram final : public fabric::SwitchProgram
   public:
     static TypeId GetTypeId();
 
+    Traits GetTraits() const override
+    {
+        return {.hooks = DEPARTURE, .writesIntHops = true};
+    }
+
     void Attach(fabric::ProgramDoor& door) override;
-    uint32_t Hooks() const override;
     void OnDeparture(fabric::PortId egress, fabric::FrameId frame, uint64_t queuedBytes) override;
-    bool WritesIntHops() const override;
 
   private:
     fabric::ProgramDoor* m_door{nullptr};

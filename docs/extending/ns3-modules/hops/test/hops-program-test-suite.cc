@@ -43,9 +43,9 @@ class HopsListener final : public CongestionControl
         return 1;
     }
 
-    bool NeedsIntHops() const override
+    Traits GetTraits() const override
     {
-        return true;
+        return {.needsIntHops = true};
     }
 };
 
