@@ -3,29 +3,30 @@
 
 Snakemake judges a run by its files. Whether code or a library that made it has changed is said by
 `pyorch.runs.finished` alone, so its answer becomes a file. Snakemake makes a missing mark only for
-a job that it starts anyway. So a second file per scenario is newer than every table of an outdated
-run: what is measured from that table is older, and is measured again.
+a job that it starts anyway. So each scenario has a second file, an input of what is measured: it is
+new if a run of the scenario is outdated, and otherwise as old as can be.
 """
 
+import os
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyorch.errors import OutputError
 from pyorch.runs.finished import is_finished
 from pyorch.writing import make_folder, write_text
 
 if TYPE_CHECKING:
+    from pyorch.spec import Run
     from pyorch.workflow.runs import Workflow
 
 _FOLDER = Path(".snakemake", "pyorch", "finished")
 #: The mark of a run, with Snakemake's wildcards.
 MARK = f"{_FOLDER}/{{scenario}}/{{run}}"
-_OUTDATED = Path(".snakemake", "pyorch", "outdated")
-
-
-def outdated(scenario: str) -> list[str]:
-    """Return the file that says when a run of a scenario was found outdated; none if never."""
-    path = _OUTDATED / scenario
-    return [str(path)] if path.exists() else []
+#: New if a run of this scenario is outdated.
+OUTDATED = ".snakemake/pyorch/outdated/{scenario}"
+_LONG_AGO_S = 1
 
 
 def bring_up_to_date(found: "Workflow") -> None:
@@ -34,18 +35,29 @@ def bring_up_to_date(found: "Workflow") -> None:
     Where nothing can be written, as in a folder of somebody else, marks stay as they are: there
     nothing can be run either.
     """
-    runs = {run.folder: run for run in found.points}.values()
-    for run in runs:
-        mark, folder = _FOLDER / run.folder, Path("results", run.folder)
-        finished = is_finished(run.spec, folder)
-        try:
-            if finished and not mark.exists():
-                put(run.folder)
-            elif not finished:
-                mark.unlink(missing_ok=True)
-                _note_outdated(run.scenario, folder / "flows.parquet")
-        except OSError:
-            return
+    with suppress(OSError, OutputError):
+        for scenario, runs in found.runs.items():
+            finished = {run.folder: _mark(run) for run in runs.values()}
+            is_outdated = any(
+                not is_finished and Path("results", folder, "flows.parquet").exists()
+                for folder, is_finished in finished.items()
+            )
+            note = Path(OUTDATED.format(scenario=scenario))
+            make_folder(note.parent)
+            if is_outdated or not note.exists():
+                write_text(note, f"{time.time_ns()}\n")  # by content: it is compared too
+            if not is_outdated:
+                os.utime(note, (_LONG_AGO_S, _LONG_AGO_S))
+
+
+def _mark(run: "Run") -> bool:
+    """Mark a run if it is finished, otherwise take its mark away; return whether it is."""
+    mark, finished = _FOLDER / run.folder, is_finished(run.spec, Path("results", run.folder))
+    if finished and not mark.exists():
+        put(run.folder)
+    elif not finished:
+        mark.unlink(missing_ok=True)
+    return finished
 
 
 def put(folder: str) -> None:
@@ -53,11 +65,3 @@ def put(folder: str) -> None:
     mark = _FOLDER / folder
     make_folder(mark.parent)
     write_text(mark, "")
-
-
-def _note_outdated(scenario: str, table: Path) -> None:
-    """Make the note of a scenario newer than a table of an outdated run, if there is one."""
-    note = _OUTDATED / scenario
-    if table.exists() and not (note.exists() and note.stat().st_mtime > table.stat().st_mtime):
-        make_folder(note.parent)
-        write_text(note, "")

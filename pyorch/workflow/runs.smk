@@ -62,7 +62,7 @@ rule metrics:
         # The other tables of a run are made by the same job.
         flows=lambda wildcards: found.tables(wildcards.scenario, "flows"),
         finished=lambda wildcards: [ancient(m) for m in found.marks([wildcards.scenario])],
-        outdated=lambda wildcards: marks.outdated(wildcards.scenario),
+        outdated=marks.OUTDATED,
     output:
         f"results/{{scenario}}/{FOLDER}/{{metric}}.csv",
     log:

@@ -107,7 +107,7 @@ rule benchmarks:
     input:
         provenance=lambda wildcards: found.simulated("provenance.json"),
         finished=lambda wildcards: [ancient(mark) for mark in found.marks(found.needed)],
-        outdated=lambda wildcards: [path for name in found.needed for path in marks.outdated(name)],
+        outdated=expand(marks.OUTDATED, scenario=found.needed),
     output:
         csv=report(
             f"results/benchmarks_{scale}.csv",
