@@ -18,6 +18,7 @@ from pyorch import __version__ as version
 from pyorch import spec as specs
 from pyorch import traces
 from pyorch.runs import names
+from pyorch.runs.catalog import arranged
 from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import headings, order, telling
@@ -404,7 +405,7 @@ def test_results_have_the_names_and_the_order_in_which_they_were_asked_for(tmp_p
     assert [(run.variant, run.point["workload.message"]) for run in runs] == points
     assert [row[1] for row in rows[:4]] == ["z", "z", "a", "a"]
     assert "small: 1 run without a name" in [" ".join(line) for line in lines]
-    found = names.arranged(tmp_path / "results" / run.folder for run in [*old, *runs[::-1]])
+    found = arranged(tmp_path / "results" / run.folder for run in [*old, *runs[::-1]])
     labels = ["Last", "Last", "a", "a", ""]
     assert [(run.id, run.scale, run.label) for run in found] == [
         (run.id, run.scale if label else "", label)

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from pyorch.errors import FigureError, TraceError
 from pyorch.runs import page
-from pyorch.runs.catalog import COLUMNS, catalog, find
+from pyorch.runs.catalog import COLUMNS, arranged, catalog, find
 from pyorch.runs.compare import compare as differences
-from pyorch.runs.names import Name, arranged, named
+from pyorch.runs.names import Name, named
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
 from pyorch.spec.parameters import headings, shown, telling

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a folder of results, leaves one row per run: which, how large, what it has cost."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +10,8 @@ from pyorch import spec as specs
 from pyorch import traces
 from pyorch.errors import PyorchError, TraceError
 from pyorch.runs.finished import why_outdated
+from pyorch.runs.names import named
+from pyorch.runs.run import RunResult
 from pyorch.spec import engine as engines
 from pyorch.spec.parameters import differing, flat, order
 from pyorch.traces import manifest
@@ -19,6 +21,15 @@ COLUMNS = (
     "scenario", "run", "seed", "engine", "state", "flows", "flows_done", "size_bytes", "wall_s",
     "cpu_s", "engine_cpu_s", "peak_memory_bytes", "folder",
 )  # fmt: skip
+
+
+def arranged(folders: Iterable[Path]) -> list[RunResult]:
+    """Return runs as they were asked for, in the order of their scenarios, then all others."""
+    folders = list(folders)
+    its = named(folders)
+    others = [RunResult(folder) for folder in folders if folder not in its]
+    ordered = [others[place] for place in order([run.parameters for run in others])]
+    return [RunResult.of(name, folder) for folder, name in its.items()] + ordered
 
 
 def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.DataFrame:

@@ -15,8 +15,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pyorch import spec as specs
 from pyorch.errors import OutputError
-from pyorch.runs.run import RunResult
-from pyorch.spec.parameters import order
 from pyorch.writing import make_folder
 
 FILE = "runs.jsonl"
@@ -53,11 +51,6 @@ class Name(BaseModel):
         same = set(cls.model_fields) - {"run", "changes"}
         its = {field: getattr(run, field) for field in same}
         return cls(run=run.id, changes=tuple(changes), **its)
-
-    def result(self, folder: Path) -> RunResult:
-        """Return the result in a folder as that of this point."""
-        words = ("scale", "variant", "label", "case", "case_label")
-        return RunResult(folder, **{word: getattr(self, word) for word in words})
 
 
 def note(
@@ -126,15 +119,6 @@ def named(folders: Iterable[Path]) -> dict[Path, Name]:
             if name.run in there:
                 found.setdefault(there[name.run], name)
     return found
-
-
-def arranged(folders: Iterable[Path]) -> list[RunResult]:
-    """Return runs as they were asked for, in the order of their scenarios, then all others."""
-    folders = list(folders)
-    its = named(folders)
-    others = [RunResult(folder) for folder in folders if folder not in its]
-    ordered = [others[place] for place in order([run.parameters for run in others])]
-    return [name.result(folder) for folder, name in its.items()] + ordered
 
 
 def _lines(path: Path) -> list[str]:

@@ -12,6 +12,7 @@ from pyorch import spec as specs
 from pyorch.errors import TraceError
 from pyorch.metrics import RunTables
 from pyorch.runs import page
+from pyorch.runs.names import Name
 from pyorch.runs.summary import summarize
 from pyorch.spec.parameters import flat
 from pyorch.traces import manifest
@@ -56,7 +57,7 @@ class RunResult:
             )
 
     @classmethod
-    def of(cls, run: specs.Run, folder: Path | str) -> "RunResult":
+    def of(cls, run: specs.Run | Name, folder: Path | str) -> "RunResult":
         """Return the result in a folder as that of a point of a scenario."""
         point = {name: getattr(run, name) for name in ("scale", "variant", "label")}
         return cls(folder, **point, case=run.case, case_label=run.case_label)

@@ -11,6 +11,7 @@ from pyorch import spec as specs
 from pyorch.errors import PyorchError, SpecError, did_you_mean
 from pyorch.figures.needs import read_caption, read_needs, split_need
 from pyorch.plugins import names
+from pyorch.runs.names import note
 from pyorch.simulate import check
 from pyorch.spec import typeids
 from pyorch.spec.scenario import check_scale
@@ -154,6 +155,10 @@ class Workflow:
         """The scenarios that a figure needs and that are there."""
         needs = [need for named in self.figures.values() for need in named.values()]
         return sorted({split_need(need, "NEEDS")[0] for need in needs} & self.runs.keys())
+
+    def note_names(self) -> None:
+        """Write down what the runs are called of each scenario that has a folder of results."""
+        note(run for run in self.points if Path("results", run.scenario).is_dir())
 
     def write_plan(self, path: Path | str) -> None:
         """Write every point for the jobs, which plan nothing themselves."""

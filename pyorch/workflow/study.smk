@@ -11,7 +11,6 @@ from snakemake.exceptions import WorkflowError
 from pyorch import origin
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
-from pyorch.runs import names
 from pyorch.simulate import modules
 from pyorch.workflow import ownership, runs
 from pyorch.workflow import snakemake as insides
@@ -34,7 +33,7 @@ try:
                 modules.bring_up_to_date()
             found = runs.read(scale, asks=True)
             found.write_plan(PLAN)
-            names.note(found.points)
+            found.note_names()
     else:
         found = runs.read(scale)
 except PyorchError as error:
@@ -66,6 +65,14 @@ include: "runs.smk"
 
 localrules:
     all,
+
+
+onsuccess:
+    found.note_names()
+
+
+onerror:
+    found.note_names()
 
 
 rule figure:
