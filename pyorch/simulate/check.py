@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes types with attributes, leaves what the engine refuses of them, before any run.
+"""Takes types with attributes and roles, leaves what the engine refuses of them, before any run.
 
 The engine is the one who knows the grammar of its attributes and how they go together. It is asked
 in a process of its own, ``python -m pyorch.simulate.check``: questions come by standard input,
@@ -28,8 +28,9 @@ from pyorch.writing import make_folder, write_text
 
 #: Builds whose answers are kept; the ones that were used last.
 KEPT = 100
-#: Given types with attributes, returns for each what the engine says against it; "" if nothing.
-Refusals = Callable[[list[dict]], list[str]]
+#: Given lists of types with attributes and roles, returns for each list what the engine says
+#: against its parts or against having them together; "" if nothing.
+Refusals = Callable[[list[list[dict]]], list[str]]
 
 
 @contextmanager
@@ -63,21 +64,21 @@ class _Engine:
         paths = (path for path in folder.glob("lib*.so") if not path.name.endswith("-test.so"))
         return {path.name: origin.digest_of(path) for path in paths}
 
-    def refusals(self, parts: list[dict]) -> list[str]:
+    def refusals(self, questions: list[list[dict]]) -> list[str]:
         name = origin.together([self._digests, provenance.package_versions()])
         answers = _kept(name)
         before = len(answers)
-        found = [self._refusal(part, answers) for part in parts]
+        found = [self._refusal(parts, answers) for parts in questions]
         if len(answers) > before:
             _keep(name, answers)
         return found
 
-    def _refusal(self, part: dict, answers: dict[str, str]) -> str:
+    def _refusal(self, parts: list[dict], answers: dict[str, str]) -> str:
         index = loader.library_index()
-        named = loader.with_named([(part["type"], as_text(part["attributes"]))])
+        named = loader.with_named([(part["type"], as_text(part["attributes"])) for part in parts])
         if {index[name] for name in named if name in index} - self._digests.keys():
             return ""  # a type of the study, and only installed ones may be asked
-        question = json.dumps(part, sort_keys=True)
+        question = json.dumps(parts, sort_keys=True)
         if question not in answers:
             answers[question] = self._ask(question)
         return answers[question]
@@ -108,8 +109,8 @@ class _Engine:
         self.end()
         where = stack.culprit(stack.take(Path(self._folder.name)))
         raise BuildError(
-            f"{json.loads(question)['type']}: the process that made one to check its attributes"
-            f" {how(status)}{where}."
+            f"{', '.join(part['type'] for part in json.loads(question))}: the process that made one"
+            f" to check its attributes {how(status)}{where}."
         )
 
     def end(self) -> None:
@@ -149,21 +150,38 @@ def _keep(name: str, answers: dict[str, str]) -> None:
         return
 
 
-def answer(part: dict, folder: Path) -> dict[str, str]:
-    """Return what the engine says of one type with attributes, in this process.
+class _Part(ctypes.Structure):
+    """A type with attributes as the engine reads it, PyorchPart."""
+
+    _fields_ = (
+        ("role", ctypes.c_char_p),
+        ("type", ctypes.c_char_p),
+        ("attributes", ctypes.POINTER(ctypes.c_char_p)),
+        ("count", ctypes.c_size_t),
+    )
+
+
+def answer(parts: list[dict], folder: Path) -> dict[str, str]:
+    """Return what the engine says of types with attributes, in this process.
 
     The stack of a crash goes to the folder.
     """
-    given = as_text(part["attributes"])
+    given = [as_text(part["attributes"]) for part in parts]
     try:
         stack.trace(folder)
-        loader.load_types(loader.with_named([(part["type"], given)]))
+        types = [part["type"] for part in parts]
+        loader.load_types(loader.with_named(list(zip(types, given, strict=True))))
     except PyorchError as error:
         return {"error": str(error)}
-    texts = [text.encode() for pair in given.items() for text in pair]
+    asked = (_Part * len(parts))()
+    for place, part, attributes in zip(asked, parts, given, strict=True):
+        texts = [text.encode() for pair in attributes.items() for text in pair]
+        place.role, place.type = part["role"].encode(), part["type"].encode()
+        place.attributes = (ctypes.c_char_p * len(texts))(*texts)
+        place.count = len(attributes)
     refusal = loader.engine().PyorchRefusal
     refusal.restype = ctypes.c_char_p
-    said = refusal(part["type"].encode(), (ctypes.c_char_p * len(texts))(*texts), len(given))
+    said = refusal(asked, ctypes.c_size_t(len(parts)))
     words, _, frames = said.decode(errors="replace").partition("\n")
     return {"refusal": f"{words}{stack.culprit(stack.frames(frames))}"}
 

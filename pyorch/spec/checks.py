@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a resolved spec, refuses what can be known to be wrong before anything is simulated."""
 
-import re
-
 import numpy as np
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import MOST_SAMPLES
+from pyorch.spec.network import Network
 from pyorch.spec.typeids import TypeIds
 from pyorch.units import SIZE, TIME, format_exact, format_si
 
@@ -14,7 +13,6 @@ from pyorch.units import SIZE, TIME, format_exact, format_si
 PAUSE_FRAME_BYTES = 64
 #: What credits count [byte]; InfiniBand Architecture Specification 1.4, section 7.9.4.
 BLOCK_BYTES = 64
-_LANE = re.compile(r"(?:^|,)([0-9]{1,9}):")
 #: Types that add up in the network: at hosts, and in switches.
 _REDUCING, _REDUCER = "ns3::ReductionTransport", "ns3::InNetworkReduction"
 
@@ -95,9 +93,8 @@ def check_trace(trace: dict, nodes: dict[str, np.ndarray], stop_ps: int) -> None
 
 def check_tiers(spec: dict, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless classes name tiers that there are, each switch and link once."""
-    tier_of = dict(zip(nodes["node"].tolist(), nodes["tier"].tolist(), strict=True))
     tiers = sorted(set(nodes["tier"][nodes["is_switch"] == 1].tolist()))
-    pairs = sorted({tuple(sorted(map(tier_of.get, ends))) for ends in _ends(links)})
+    pairs = Network({}, nodes, links).tier_pairs()
     for section, known in (("switch", tiers), ("link", pairs)):
         seen = set()
         for index, its in enumerate(spec[section]["classes"]):
@@ -111,11 +108,6 @@ def check_tiers(spec: dict, nodes: dict[str, np.ndarray], links: dict[str, np.nd
                 if tier in seen:
                     raise FieldError(where, f"{_tier_text(tier)} is in another class too.")
                 seen.add(tier)
-
-
-def _ends(links: dict[str, np.ndarray]) -> list[tuple[int, int]]:
-    pairs = np.unique(np.stack([links["node_a"], links["node_b"]]), axis=1).T
-    return [tuple(pair) for pair in pairs.tolist()]
 
 
 def _tier_text(tier: int | tuple[int, int]) -> str:
@@ -223,74 +215,6 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
             f" lossless priorities x ({xoff} B XoffBytes + {headroom} B headroom) ="
             f" {needed} B. Raise switch.buffer to at least that, or lower XoffBytes.",
         )
-
-
-def check_lanes(spec: dict) -> None:
-    """Raise FieldError unless every priority that is used is a lane of flow control with lanes.
-
-    What `switch.flow_control` has holds for all links whose class has none of its own.
-    """
-    controls = [("flow_control", spec["switch"]["flow_control"])] + [
-        ("flow_control", its["flow_control"]) for its in spec["link"]["classes"]
-    ]
-    for where, control in controls:
-        if control is None or "Lanes" not in control["attributes"]:
-            continue
-        lanes = int(control["attributes"]["Lanes"])
-        for transport in spec["transport"]:
-            for key in ("Priority", "ControlPriority"):
-                priority = int(transport["attributes"].get(key, 0))
-                if priority >= lanes:
-                    raise FieldError(
-                        where,
-                        f"Lanes is {lanes}, but {key} of {transport['type']} is {priority}. Write"
-                        f" Lanes: {priority + 1} or more, or a {key} below {lanes}.",
-                    )
-        for key in ("HighTable", "LowTable"):
-            table = str(((spec["switch"]["scheduler"] or {}).get("attributes", {})).get(key, ""))
-            for lane in _LANE.findall(table):  # what else a table may be the engine knows
-                if int(lane) >= lanes:
-                    raise FieldError(
-                        "scheduler",
-                        f"{key} names lane {lane}, but {control['type']} has"
-                        f" {lanes} Lanes, from 0. Take it out, or raise Lanes.",
-                    )
-
-
-def check_trimming(spec: dict) -> None:
-    """Raise FieldError unless data in queues that trim may be trimmed, and is not with headers.
-
-    What link flow control protects is never trimmed, so it may be there.
-    """
-    control = (spec["switch"]["flow_control"] or {}).get("attributes", {})
-    lossless = int(control["Priorities"]) if "XoffBytes" in control else -("Lanes" in control)
-    for its in (spec["switch"], *spec["switch"]["classes"]):
-        queue = its["queue"]
-        if "TrimPriority" not in queue["attributes"]:
-            continue
-        header = int(queue["attributes"]["TrimPriority"])
-        for transport in spec["transport"]:
-            attributes, name = transport["attributes"], transport["type"]
-            data = {
-                key: int(attributes[key])
-                for key in ("Priority", "SpeculativePriority")
-                if key in attributes and not lossless >> int(attributes[key]) & 1
-            }
-            lossy = data or ("Priority" not in attributes and lossless >= 0)
-            if lossy and not attributes.get("Trimmable", False):
-                why, what = "has Trimmable: false", "Trimmable: true, or another queue"
-                if "Trimmable" not in attributes:
-                    why, what = "cannot do with a header alone", "another queue"
-                raise FieldError(
-                    "queue", f"{queue['type']} cuts payload away, but {name} {why}, so its packets"
-                    f" would be dropped. Write {what}.",
-                )  # fmt: skip
-            for key, priority in data.items():
-                if priority == header:
-                    raise FieldError(
-                        "queue", f"TrimPriority is {header}, and so is {key} of {name}. Headers of"
-                        f" trimmed packets need a priority of their own: write another {key}.",
-                    )  # fmt: skip
 
 
 def check_signals(spec: dict, types: TypeIds) -> None:

@@ -14,3 +14,10 @@ class Network(NamedTuple):
     counts: dict[str, int]
     nodes: Columns
     links: Columns
+
+    def tier_pairs(self) -> list[tuple[int, int]]:
+        """Return the tiers that links join, each pair once, the lower tier first."""
+        tier = np.zeros(int(self.nodes["node"].max()) + 1, dtype=np.int64)
+        tier[self.nodes["node"]] = self.nodes["tier"]
+        ends = np.sort(tier[np.stack([self.links["node_a"], self.links["node_b"]])], axis=0)
+        return [tuple(pair) for pair in np.unique(ends, axis=1).T.tolist()]

@@ -8,7 +8,7 @@ YAML changes no name and one more seed adds only its own runs.
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec import engine as engines
 from pyorch.spec import typeids
 from pyorch.spec.files import without_paths
+from pyorch.spec.network import Network
 from pyorch.spec.planning import PLANNING_KEYS, WORDS, Planning, no_such, too_many
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
@@ -26,8 +27,11 @@ from pyorch.writing import make_folder, write_text
 TEMPLATES = Path(__file__).resolve().parents[1] / "render" / "templates"
 #: Around the template of a run that says something of its engine.
 ENGINE_TEMPLATE = "engine"
-#: Given types with attributes, returns for each what the engine says against it; "" if nothing.
-Refusals = Callable[[list[dict]], list[str]]
+#: Given lists of types with attributes and roles, returns for each list what the engine says
+#: against its parts or against having them together; "" if nothing.
+Refusals = Callable[[list[list[dict]]], list[str]]
+#: A scenario, and the parts of it that the engine is asked about, by their key paths.
+_Question = tuple[ScenarioFile, dict[KeyPath, dict]]
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,9 @@ def plan(
     variant, case : str, optional
         Only this one.
     refusals : callable, optional
-        Asks the engine once for each distinct type with attributes of these runs; without it only
-        what the types declare is checked: names, kinds of values, ranges.
+        Asks the engine once for each distinct type with attributes of these runs, and for those
+        that meet at a switch; without it only what the types declare is checked: names, kinds of
+        values, ranges.
 
     Raises
     ------
@@ -126,7 +131,7 @@ def plan(
     sweep = {key: values for key, values in planning.sweep.items() if key not in fixed}
     resolver = Resolver(typeids.load(typeids_file))
     digests: dict[tuple[str, ...], str] = {}
-    asked: dict[str, tuple[ScenarioFile, KeyPath, dict]] = {}
+    asked: dict[str, _Question] = {}
     runs = []
     for of_case, of_variant in _pairs(scenario, base, planning, case, variant):
         changed = _changed(base, planning, of_case, of_variant)
@@ -137,9 +142,9 @@ def plan(
                 settled = settled.with_value(key, value, base.place(("sweep", key)))
             for key, value in sets:
                 settled = settled.with_value(key, value, "--set")
-            spec = resolver.resolve(settled)
-            for path, part in typeids.typed_parts(spec) if refusals else ():
-                asked.setdefault(canonical(part), (settled, path, part))
+            spec, network = resolver.resolve_with_network(settled)
+            for parts in _questions(spec, network) if refusals else ():
+                asked.setdefault(canonical(list(parts.values())), (settled, parts))
             template = spec["template"]
             parts = (template, ENGINE_TEMPLATE) if "engine" in spec else (template,)
             if parts not in digests:
@@ -168,16 +173,25 @@ def plan(
     return runs
 
 
-def _refuse(
-    asked: dict[str, tuple[ScenarioFile, KeyPath, dict]], refusals: Refusals | None
-) -> None:
-    """Raise SpecError for the first type with attributes that the engine refuses."""
-    said = refusals([part for _, _, part in asked.values()]) if refusals else []
-    for (scenario, path, part), message in zip(asked.values(), said, strict=refusals is not None):
+def _questions(spec: dict, network: Network) -> Iterator[dict[KeyPath, dict]]:
+    """Yield what the engine is asked of a spec: its types one by one, then those that meet."""
+    for path, part in typeids.typed_parts(spec):
+        yield {path: part}
+    yield from typeids.combinations(spec, network.tier_pairs())
+
+
+def _refuse(asked: dict[str, _Question], refusals: Refusals | None) -> None:
+    """Raise SpecError for the first question to which the engine has something to say."""
+    said = refusals([list(parts.values()) for _, parts in asked.values()]) if refusals else []
+    for (scenario, parts), message in zip(asked.values(), said, strict=refusals is not None):
         if message:
-            attribute = typeids.blamed(part, message)
-            where = (*path, "attributes", *filter(None, [attribute]))
-            raise scenario.error(where, message)
+            # A message about several begins with the type of the one to be changed.
+            changed = message.split(maxsplit=1)[0].removesuffix(":")
+            named = (path for path, part in parts.items() if part["type"] == changed)
+            path = next(named, next(iter(parts)))
+            if attribute := typeids.blamed(parts[path], message):
+                path = (*path, "attributes", attribute)
+            raise scenario.error(path, message)
 
 
 def runs_by_id(runs: Iterable[Run]) -> dict[str, Run]:

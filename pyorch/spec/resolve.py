@@ -22,13 +22,11 @@ from pyorch.spec.checks import (
     check_credits,
     check_forwarding,
     check_jitter,
-    check_lanes,
     check_pfc,
     check_reduction,
     check_signals,
     check_tiers,
     check_trace,
-    check_trimming,
 )
 from pyorch.spec.engine_checks import (
     check_domains,
@@ -105,6 +103,16 @@ class Resolver:
         SpecError
             With file, line, key path, what is wrong, what is allowed, what to do.
         """
+        return self.resolve_with_network(scenario)[0]
+
+    def resolve_with_network(self, scenario: ScenarioFile) -> tuple[dict, Network]:
+        """Return what `resolve` does, and the network of that spec.
+
+        Raises
+        ------
+        SpecError
+            With file, line, key path, what is wrong, what is allowed, what to do.
+        """
         values = {k: v for k, v in scenario.values.items() if k not in PLANNING_KEYS}
         of_file = _left_to_file(values)
         model = schema.complete(self._types or typeids.load())
@@ -166,12 +174,10 @@ class Resolver:
                 check_buffer(spec)
                 check_pfc(spec, links, nodes)
                 check_forwarding(spec)
-                check_lanes(spec)
-                check_trimming(spec)
                 check_credits(spec, links, nodes)
         except FieldError as error:
             raise scenario.error(("switch", error.field), str(error)) from None
-        return spec
+        return spec, network
 
     def _plugin(
         self, scenario: ScenarioFile, kind: str, plugin: Plugin, path: KeyPath, context: dict

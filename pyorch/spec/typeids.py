@@ -256,22 +256,52 @@ _DIGITS = re.compile("-?[0-9]{1,20}")
 
 
 def typed_parts(spec: dict) -> Iterator[tuple[KeyPath, dict]]:
-    """Yield everything in a resolved spec that is a type with attributes, and its key path."""
+    """Yield everything in a resolved spec that is a type with attributes, and its key path.
+
+    Each says its role, as the engine calls it: ``{"role": ..., "type": ..., "attributes": ...}``.
+    """
     for index, its in enumerate(spec["transport"]):
-        yield ("transport", index), {key: its[key] for key in ("type", "attributes")}
-    for path, part in _parts_of("switch", spec):
+        yield ("transport", index), _part("transport", its)
+    for path, its in _sections("switch", spec):
         for key in ("queue", "forwarding", "scheduler", "flow_control"):
-            if part.get(key):
-                yield (*path, key), part[key]
-        for index, program in enumerate(part["programs"]):
-            yield (*path, "programs", index), program
-    for path, part in _parts_of("link", spec):
-        for key in ("loss_model", "flow_control"):
-            if part.get(key):
-                yield (*path, key), part[key]
+            if its.get(key):
+                yield (*path, key), _part(key, its[key])
+        for index, program in enumerate(its["programs"]):
+            yield (*path, "programs", index), _part("program", program)
+    for path, its in _sections("link", spec):
+        for key, role in (("loss_model", "loss"), ("flow_control", "flow_control")):
+            if its.get(key):
+                yield (*path, key), _part(role, its[key])
 
 
-def _parts_of(section: str, spec: dict) -> Iterator[tuple[KeyPath, dict]]:
+def combinations(spec: dict, tier_pairs: list[tuple[int, int]]) -> Iterator[dict[KeyPath, dict]]:
+    """Yield the parts that meet at some switch, by their key paths, as `typed_parts` has them.
+
+    Parameters
+    ----------
+    spec : dict
+        Resolved.
+    tier_pairs : list of (int, int)
+        Tiers that links join, the lower one first; hosts are of tier 0.
+    """
+    parts = dict(typed_parts(spec))
+    transports = {path: part for path, part in parts.items() if path[0] == "transport"}
+    switches = {t: path for path, its in _sections("switch", spec) for t in its.get("tiers", ())}
+    links = {tuple(its["tiers"]): path for path, its in _sections("link", spec) if "tiers" in its}
+    met = {
+        (switches.get(tier, ("switch",)), links.get(pair, ("switch",)))
+        for pair in tier_pairs for tier in pair if tier > 0
+    }  # fmt: skip
+    for switch, link in sorted(met, key=lambda paths: [(len(path), path) for path in paths]):
+        paths = ((*switch, "queue"), (*switch, "scheduler"), (*link, "flow_control"))
+        yield {path: parts[path] for path in paths if path in parts} | transports
+
+
+def _part(role: str, its: dict) -> dict:
+    return {"role": role, "type": its["type"], "attributes": its["attributes"]}
+
+
+def _sections(section: str, spec: dict) -> Iterator[tuple[KeyPath, dict]]:
     yield (section,), spec[section]
     for index, its in enumerate(spec[section]["classes"]):
         yield (section, "classes", index), its

@@ -107,9 +107,7 @@ def test_watching_changes_nothing():
     network, flows = congested()
     pfc = {"XoffBytes": 30_000, "XonOffsetBytes": 5_000}
     plain = run(network, flows, [ROCE], pfc=pfc)
-    watched = run(
-        network, flows, [ROCE], pfc=pfc, sample_ps=100_000, pauses=True, arrivals=True
-    )
+    watched = run(network, flows, [ROCE], pfc=pfc, sample_ps=100_000, pauses=True, arrivals=True)
 
     assert set(watched.tables) - set(plain.tables) == {
         "arrivals", "flow_samples", "pauses", "port_samples"

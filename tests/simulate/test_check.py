@@ -104,6 +104,103 @@ REFUSED = {
 }  # fmt: skip
 
 
+def meets(queue="", control="", scheduler="", transport="", classes=""):
+    """Changes of the scenario that are right one by one; a link class is one of hosts."""
+    changes = {"queue: {type: ns3::DropTail}": queue, "flow_control: none": control,
+               "scheduler: null": scheduler,
+               "  type: ns3::RoceTransport\n  attributes: {Trimmable: true}": transport,
+               "link: {rate: 100 Gb/s, delay: 1 us}": classes}  # fmt: skip
+    return {old: new for old, new in changes.items() if new}
+
+
+TRIMMING = "queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB}}"
+LANES = "flow_control: {type: ns3::CreditFlowControl, attributes: {Lanes: 6}}"
+PFC = "flow_control: {type: ns3::Pfc, attributes: {XoffBytes: 50 kB}}"
+#: Changes, the line, the key, and a part of what is said.
+REFUSED_TOGETHER = {
+    "a priority that is no lane": (
+        meets(control=LANES), 8, "switch.flow_control",
+        "ns3::CreditFlowControl: its links have 6 classes, from 0, but ns3::RoceTransport sends"
+        " with priority 6. Write 7 or more"),
+    "a speculative priority that is no lane": (
+        meets(control=LANES, transport="  type: ns3::EqdsTransport\n"
+              "  attributes: {SpeculativePriority: 7, ControlPriority: 5}"),
+        8, "switch.flow_control", "ns3::EqdsTransport sends with priority 7"),
+    "lanes of one class of links": (
+        meets(classes="link: {rate: 100 Gb/s, delay: 1 us, classes: [{tiers: [0, 1],\n"
+              f"  {LANES}}}]}}"), 4, "link.classes.0.flow_control", "its links have 6 classes"),
+    "arbitration of a lane that is not there": (
+        meets(control="flow_control: {type: ns3::CreditFlowControl}", scheduler=scheduler(
+            "VlArbitration", "HighTable: '3:1,8:1'")[1]),
+        7, "switch.scheduler.attributes.HighTable",
+        "names lane 8, but the links of ns3::CreditFlowControl have lanes 0 to 7"),
+    "packets that may not be trimmed in a queue that trims": (
+        meets(queue=TRIMMING, transport="  type: ns3::RoceTransport"), 6, "switch.queue",
+        "ns3::TrimmingQueue cuts payload away, but data of ns3::RoceTransport may not be trimmed"),
+    "packets that are nothing without payload in a queue that trims": (
+        meets(queue=TRIMMING, transport="  type: ns3::HomaTransport"), 6, "switch.queue",
+        "data of ns3::HomaTransport may not be trimmed"),
+    "one priority of several that is trimmed": (
+        meets(queue=queue("PerPriority", "Priority3: 'ns3::TrimmingQueue[LimitBytes=9000]'")[1],
+              transport="  type: ns3::RoceTransport"), 6, "switch.queue",
+        "ns3::PerPriority cuts payload away"),
+    "data among the headers of trimmed packets": (
+        meets(queue=TRIMMING.replace("LimitBytes", "TrimPriority: 3, LimitBytes")), 6,
+        "switch.queue", "have priority 3, and so has data of ns3::RoceTransport"),
+}  # fmt: skip
+#: What PFC protects is not trimmed, and a class without flow control has all priorities.
+ALLOWED_TOGETHER = {
+    "lossless packets in a queue that trims": meets(
+        queue=TRIMMING, control=PFC, transport="  type: ns3::RoceTransport"),
+    "lanes that nobody has": meets(
+        control=LANES, classes="link: {rate: 100 Gb/s, delay: 1 us, classes: [{tiers: [0, 1],"
+        " flow_control: none}]}"),
+    "lanes enough": meets(control=LANES.replace("6", "7")),
+}  # fmt: skip
+
+
+def with_changes(changes):
+    text = SCENARIO
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("changes", "line", "key", "words"), REFUSED_TOGETHER.values(), ids=REFUSED_TOGETHER
+)
+def test_what_is_wrong_together_is_said_before_any_run(tmp_path, changes, line, key, words):
+    path = tmp_path / "small.yaml"
+    path.write_text(with_changes(changes))
+
+    with pytest.raises(SpecError) as error:
+        choose(path, asks=True)
+
+    assert str(error.value).startswith(f"{path}:{line}: {key}: ns3::")
+    assert words in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("changes", ALLOWED_TOGETHER.values(), ids=ALLOWED_TOGETHER)
+def test_what_never_meets_is_allowed(tmp_path, changes):
+    path = tmp_path / "small.yaml"
+    path.write_text(with_changes(changes))
+
+    assert len(choose(path, asks=True)) == 1
+
+
+def test_a_run_is_refused_what_a_plan_is(tmp_path):
+    # A script written by hand has no plan: the engine says the same when it builds the run.
+    fabric = Fabric(seed=1)
+    fabric.forwarding("ns3::EcmpHash")
+    fabric.queue("ns3::TrimmingQueue", {"LimitBytes": 9000})
+    fabric.transport("ns3::HomaTransport")
+    give_one_flow(fabric)
+
+    with pytest.raises(SimulationError, match=r"data of ns3::HomaTransport may not be trimmed"):
+        fabric.build(fabric.load())
+
+
 def changed(key, text):
     if key == "transport":
         return SCENARIO.replace("type: ns3::RoceTransport\n  attributes: {Trimmable: true}", text)
@@ -127,6 +224,15 @@ def test_what_the_engine_refuses_is_said_before_any_run(tmp_path, key, text, att
     assert words in str(error.value) and "\n" not in str(error.value)
 
 
+def give_one_flow(fabric):
+    """Give the tables of a star of two hosts."""
+    fabric.table("nodes", {"node": [0, 1, 2], "is_switch": [0, 0, 1], "tier": [0, 0, 1]})
+    ends = {"node_a": [0, 1], "node_b": [2, 2], "parallel": [0, 0], "rate_bps": [10**9] * 2}
+    fabric.table("links", ends | {"delay_ps": [10**6] * 2})
+    one = {"flow": [0], "src": [0], "dst": [1], "bytes": [1], "start_ps": [0], "transport": [0]}
+    fabric.table("flows", one)
+
+
 @pytest.mark.parametrize("key", ["queue", "scheduler"])
 def test_a_script_written_by_hand_is_refused_alike(key):
     given = {
@@ -137,11 +243,7 @@ def test_a_script_written_by_hand_is_refused_alike(key):
     fabric.forwarding("ns3::EcmpHash")
     getattr(fabric, key)(*given[key])
     fabric.transport("ns3::RoceTransport")
-    fabric.table("nodes", {"node": [0, 1, 2], "is_switch": [0, 0, 1], "tier": [0, 0, 1]})
-    ends = {"node_a": [0, 1], "node_b": [2, 2], "parallel": [0, 0], "rate_bps": [10**9] * 2}
-    fabric.table("links", ends | {"delay_ps": [10**6] * 2})
-    one = {"flow": [0], "src": [0], "dst": [1], "bytes": [1], "start_ps": [0], "transport": [0]}
-    fabric.table("flows", one)
+    give_one_flow(fabric)
 
     with pytest.raises(SimulationError, match=r"KminBytes is 8|weight of 256"):
         fabric.build(fabric.load())

@@ -107,43 +107,6 @@ CHANGES = {
         " Lanes x 2048 LaneBlocks of 64 B = 4194304 B. Raise switch.buffer to at least that, or"
         " write fewer Lanes, or LaneBlocks: 1953.",
     ),
-    "a priority that is no lane": (
-        "buffer: 8 MB",
-        "buffer: 8 MB, flow_control: {type: ns3::CreditFlowControl, attributes: {Lanes: 6}}",
-        "small.yaml:5: switch.flow_control: Lanes is 6, but ControlPriority of ns3::RoceTransport"
-        " is 6. Write Lanes: 7 or more, or a ControlPriority below 6.",
-    ),
-    "arbitration of a lane that is not there": (
-        "buffer: 8 MB",
-        "buffer: 8 MB, flow_control: {type: ns3::CreditFlowControl}, scheduler:"
-        " {type: ns3::VlArbitration, attributes: {HighTable: '3:1,8:1'}}",
-        "switch.scheduler: HighTable names lane 8, but ns3::CreditFlowControl has 8 Lanes, from 0.",
-    ),
-    "packets that may not be trimmed in a queue that trims": (
-        "switch: {buffer: 8 MB}\nworkload",
-        "switch: {buffer: 8 MB, queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB}}}"
-        "\nworkload",
-        "small.yaml:5: switch.queue: ns3::TrimmingQueue cuts payload away, but ns3::RoceTransport"
-        " has Trimmable: false, so its packets would be dropped. Write Trimmable: true, or another"
-        " queue.",
-    ),
-    "packets that are nothing without payload in a queue that trims": (
-        "switch: {buffer: 8 MB}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"
-        " ns3::RoceTransport}",
-        "switch: {buffer: 8 MB, queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB}}}"
-        "\nworkload: {type: permutation, message: 1 MB}\ntransport: {type: ns3::HomaTransport}",
-        "switch.queue: ns3::TrimmingQueue cuts payload away, but ns3::HomaTransport cannot do with"
-        " a header alone, so its packets would be dropped. Write another queue.",
-    ),
-    "data among the headers of trimmed packets": (
-        "buffer: 8 MB}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"
-        " ns3::RoceTransport}",
-        "buffer: 8 MB, queue: {type: ns3::TrimmingQueue, attributes: {LimitBytes: 1 MB,"
-        " TrimPriority: 3}}}\nworkload: {type: permutation, message: 1 MB}\ntransport: {type:"
-        " ns3::RoceTransport, attributes: {Trimmable: true}}",
-        "switch.queue: TrimPriority is 3, and so is Priority of ns3::RoceTransport. Headers of"
-        " trimmed packets need a priority of their own: write another Priority.",
-    ),
     "a congestion control that waits for marks where nothing marks": (
         "type: ns3::RoceTransport}",
         "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Dcqcn'}}",

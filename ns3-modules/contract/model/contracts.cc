@@ -109,6 +109,11 @@ EgressScheduler::GetTypeId()
     return tid;
 }
 
+void
+EgressScheduler::CheckClasses(uint32_t, const std::string&) const
+{
+}
+
 // ---- WireLoss
 
 TypeId

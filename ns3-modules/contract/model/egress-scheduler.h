@@ -32,6 +32,13 @@ class EgressScheduler : public Plugin
 
     static TypeId GetTypeId();
 
+    /**
+     * Abort, as Check does, if an attribute names a class that the links do not have.
+     * @param classes of the links: 0 to classes - 1
+     * @param control type of the flow control that says so
+     */
+    virtual void CheckClasses(uint32_t classes, const std::string& control) const;
+
     virtual void Attach(SwitchView& view) = 0; ///< Called once, when the ports exist
 
     /**

@@ -2,11 +2,13 @@
 
 #include "fabric-builder.h"
 
+#include "combination.h"
 #include "event-lanes.h"
 
 #include "ns3/abort.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace ns3
@@ -92,6 +94,7 @@ FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActi
     BuildReach();
     BuildClasses(links, programs);
     EventLanes(m_state, m_wires, m_boundary).Build(m_nic.Traits());
+    CheckCombinations();
     AttachPlugins();
     CheckTelemetry();
     CheckMarks();
@@ -226,6 +229,31 @@ FabricBuilder::BuildNodeClass(const NodeClassOptions& options, ProgramActions& a
         NS_ABORT_MSG_IF(members.size > 1 && nodeClass + 1U == m_classes.nodes.size(),
                         "forwarding: a switch has several paths to a destination, so a "
                         "forwarding policy is needed, for example ns3::EcmpHash");
+    }
+}
+
+/// Of each class of switches and each class of links at them.
+void
+FabricBuilder::CheckCombinations() const
+{
+    std::set<std::pair<uint8_t, uint8_t>> met;
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        if (!m_ports[port].isHost)
+        {
+            met.emplace(m_ports[port].nodeClass, m_ports[port].linkClass);
+        }
+    }
+    std::vector<Sender> senders;
+    for (size_t i = 0; i < m_options.transports.size(); i++)
+    {
+        senders.push_back({m_options.transports[i].GetTypeId().GetName(), m_nic.Traits()[i]});
+    }
+    for (const auto& [nodeClass, linkClass] : met)
+    {
+        const NodeClass& its = m_classes.nodes[nodeClass];
+        CheckCombination({its.discipline, its.scheduler, m_classes.links[linkClass].control},
+                         senders);
     }
 }
 

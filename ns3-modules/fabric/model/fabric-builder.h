@@ -42,6 +42,7 @@ class FabricBuilder
     uint32_t AddTimers(SwitchProgram* program, LinkFlowControl* control, uint32_t n);
     void AttachPlugins();
     void CheckClasses() const;
+    void CheckCombinations() const;
     void CheckTelemetry() const;
     void CheckMarks() const;
     void CheckBoundary() const;

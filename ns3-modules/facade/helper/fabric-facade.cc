@@ -10,6 +10,7 @@
 #include "type-attributes.h"
 
 #include "ns3/abort.h"
+#include "ns3/combination.h"
 #include "ns3/fabric-simulator-impl.h"
 #include "ns3/global-value.h"
 #include "ns3/simulator.h"
@@ -173,6 +174,17 @@ Facade::Check(uint32_t factory) const
     TrapFatal([&] { MakePlugin<Plugin>(m_state->factories.at(factory)); });
 }
 
+void
+Facade::CheckCombination() const
+{
+    const auto& options = m_state->options;
+    TrapFatal([&] {
+        fabric::CheckCombination(options.nodeClasses[0],
+                                 options.linkClasses[0],
+                                 options.transports);
+    });
+}
+
 uint32_t
 Facade::Transport(uint32_t factory)
 {
@@ -291,20 +303,39 @@ PyorchTraceCrashes(const char* path)
     TraceCrashes(path);
 }
 
+/// Give a part the role that it has.
+static void
+Add(Facade& facade, const PyorchPart& part)
+{
+    const uint32_t factory = facade.Factory(part.typeId);
+    for (size_t i = 0; i < part.count; i++)
+    {
+        facade.Attribute(factory, part.attributes[2 * i], part.attributes[2 * i + 1]);
+    }
+    facade.Check(factory);
+    if (part.role == std::string("transport"))
+    {
+        facade.Transport(factory);
+    }
+    else
+    {
+        facade.Use(part.role, factory);
+    }
+}
+
 const char*
-PyorchRefusal(const char* typeId, const char* const* attributes, size_t count)
+PyorchRefusal(const PyorchPart* parts, size_t count)
 {
     static std::string said;
     said.clear();
     Facade facade;
     try
     {
-        const uint32_t factory = facade.Factory(typeId);
         for (size_t i = 0; i < count; i++)
         {
-            facade.Attribute(factory, attributes[2 * i], attributes[2 * i + 1]);
+            Add(facade, parts[i]);
         }
-        facade.Check(factory);
+        facade.CheckCombination();
     }
     catch (const std::exception& error)
     {

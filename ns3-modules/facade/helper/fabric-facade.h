@@ -51,6 +51,8 @@ class Facade
     void Use(const std::string& role, uint32_t factory, uint32_t index = 0);
     /// Refuse attributes of a factory that do not fit together
     void Check(uint32_t factory) const;
+    /// Refuse plug-ins of the classes 0 of nodes and links, and transports, that do not fit together
+    void CheckCombination() const;
     /// Add a transport. @return its index, the value of flows.transport
     uint32_t Transport(uint32_t factory);
     /// Let a factory's object make the run: ns3::PacketEngine if nothing is said
@@ -152,15 +154,21 @@ extern "C"
 /// Let a signal that ends this process leave its stack in a file: lines of "library offset", hex.
 void PyorchTraceCrashes(const char* path);
 
+/// A type with attributes, its library is loaded.
+struct PyorchPart
+{
+    const char* role; ///< As Facade::Use has it, or "transport"
+    const char* typeId;
+    const char* const* attributes; ///< Names and values in turn
+    size_t count;                  ///< How many attributes
+};
+
 /**
- * Ask what the engine refuses of a type with attributes.
- * @param typeId its library is loaded
- * @param attributes names and values in turn
- * @param count how many attributes
+ * Ask what the engine refuses of types with attributes: of each, and of several together.
  * @return a line, empty if it refuses nothing; behind it, if nobody has thrown an exception to say
  *         what is wrong, the stack as above; valid until the next call
  */
-const char* PyorchRefusal(const char* typeId, const char* const* attributes, size_t count);
+const char* PyorchRefusal(const PyorchPart* parts, size_t count);
 }
 
 } // namespace fabric

@@ -140,6 +140,7 @@ class PacedDatagrams : public fabric::Transport
     {
         return {.wire = {m_packetBytes, 0, 0, fabric::MIN_FRAME_BYTES, 1},
                 .dataPriority = m_priority,
+                .isTrimmable = true, // Flags say of which frames
                 .isAcknowledged = m_answers};
     }
 

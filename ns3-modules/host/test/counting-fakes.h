@@ -231,7 +231,7 @@ class MarkOrTrim final : public fabric::QueueDiscipline
                                               MakeUintegerChecker<uint64_t>())
                                 .AddAttribute("TrimBytes",
                                               "Trim what does not fit into that much [byte]",
-                                              UintegerValue(1'000'000'000),
+                                              UintegerValue(ALWAYS),
                                               MakeUintegerAccessor(&T::m_trimBytes),
                                               MakeUintegerChecker<uint64_t>());
         return tid;
@@ -255,7 +255,7 @@ class MarkOrTrim final : public fabric::QueueDiscipline
 
     Traits GetTraits(uint8_t) const override
     {
-        return {.marks = true, .trims = true};
+        return {.marks = true, .trims = m_trimBytes != ALWAYS};
     }
 
   private:

@@ -77,6 +77,22 @@ VlArbitration::Check() const
 }
 
 void
+VlArbitration::CheckClasses(uint32_t classes, const std::string& control) const
+{
+    for (const auto& [table, name] : {std::pair{&m_highTable, "HighTable"},
+                                      std::pair{&m_lowTable, "LowTable"}})
+    {
+        for (const auto& [lane, weight] : table->Entries())
+        {
+            NS_ABORT_MSG_IF(lane >= classes,
+                            Name(name) << " names lane " << lane << ", but the links of "
+                                       << control << " have lanes 0 to " << classes - 1
+                                       << ". Take it out, or add lanes");
+        }
+    }
+}
+
+void
 VlArbitration::Attach(SwitchView& view)
 {
     NS_LOG_FUNCTION(this);

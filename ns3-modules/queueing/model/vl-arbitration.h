@@ -31,6 +31,7 @@ class VlArbitration final : public fabric::EgressScheduler
   public:
     static TypeId GetTypeId();
     void Check() const override;
+    void CheckClasses(uint32_t classes, const std::string& control) const override;
     void Attach(fabric::SwitchView& view) override;
     Choice Next(fabric::PortId port, uint32_t ready) override;
     void Sent(fabric::PortId port, uint32_t queueClass, uint64_t wireBytes) override;

@@ -209,7 +209,7 @@ ADD_CASES(g_suite)
 {
     suite.Add(new PrioritiesHaveTheirOwnQueues(3, 200, 5));
     suite.Add(new PrioritiesHaveTheirOwnQueues(4, 300, 6));
-    suite.Add(new PrioritiesHaveTheirOwnQueues(5, 1000, 5));
+    suite.Add(new PrioritiesHaveTheirOwnQueues(2, 1000, 2));
     suite.Add(new HeadOrTailIsTrimmed(false));
     suite.Add(new HeadOrTailIsTrimmed(true));
     suite.Add(new ProfilesDrawForThemselves);
