@@ -111,7 +111,7 @@ class Job:
     hosts: tuple = ()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(history=HISTORY, until=st.integers(0, 40))
 def test_what_a_history_leaves_free(history, until):
     # Oracle: second by second. Ends come before beginnings of the same second.

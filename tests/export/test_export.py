@@ -89,7 +89,7 @@ LOADS = st.sampled_from([
 
 
 @pytest.mark.parametrize("format_", AGAIN)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(topology=NETWORKS, workload=LOADS, rate=RATES, delay=DELAYS, seed=st.integers(1, 99))
 def test_what_is_written_is_read_again(
     tmp_path_factory, format_, topology, workload, rate, delay, seed
@@ -158,7 +158,7 @@ def table_of(folder, ids):
     return {"type": "flow_table", "file": "t.csv"}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_flows_that_wait_become_triggers_and_wait_again(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("waits")

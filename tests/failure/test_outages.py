@@ -300,7 +300,7 @@ def slow_link_events(outages, links):
     return rows
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(st.integers(0, 2), st.integers(0, 20), st.integers(1, 10), st.integers(0, 9)),

@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
 
 
 @each_reader
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30)
 @given(seed=SEEDS)
 def test_what_a_writer_writes_is_read_as_a_second_reader_reads_it(reader, folder, seed):
     target = targets.TARGETS[reader]
@@ -35,7 +35,7 @@ def test_what_a_writer_writes_is_read_as_a_second_reader_reads_it(reader, folder
 
 
 @each_reader
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(seed=SEEDS)
 def test_a_file_with_a_mistake_is_refused_or_read_as_it_stands(reader, folder, seed):
     target, draw = targets.TARGETS[reader], random.Random(seed)

@@ -127,9 +127,7 @@ def troubles(draw):
     return network, flows, [transport], {"pfc": pfc, "queue": queue}
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(trouble=troubles(), seed=st.integers(1, 1000))
 def test_records_are_the_frames_that_the_ports_count(tmp_path, trouble, seed):
     network, flows, transports, options = trouble

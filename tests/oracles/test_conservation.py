@@ -33,8 +33,6 @@ def check(case):
 def of_many(examples: int):
     return settings(
         max_examples=examples,
-        deadline=None,
-        derandomize=True,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
 

@@ -113,7 +113,7 @@ def graphs(draw):
     return flows, draw(st.permutations(rows))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graphs())
 def test_every_flow_starts_at_the_last_of_what_it_waits_for(graph):
     flows, rows = graph

@@ -29,8 +29,6 @@ OF_THE_PROCESS = {("summary", "memory_bytes"), ("summary", "frames_allocated_pea
 
 of_many = settings(
     max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

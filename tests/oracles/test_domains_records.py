@@ -122,7 +122,7 @@ def test_the_grid_of_domains_and_threads():
         expect_the_same(got, expected)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(graph=graphs(), n=st.integers(2, 4), seed=st.integers(0, 99))
 def test_computations_and_barriers_in_random_domains(graph, n, seed):
     flows, tasks, waits = graph

@@ -81,7 +81,7 @@ def first_arrival_ps(got, time_ps):
 
 
 @TRANSPORTS
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     start_ps=st.integers(10 * US_PS, 60 * US_PS),
     length_ps=st.one_of(st.integers(1, 3 * US_PS), st.integers(US_PS, 60 * US_PS)),
@@ -182,7 +182,7 @@ def test_one_of_two_paths_that_is_cut_costs_a_sprayed_flow_half_of_the_slots(
 
 
 @TRANSPORTS
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     start_ps=st.integers(5 * US_PS, 60 * US_PS),
     length_ps=st.one_of(st.integers(1, 3 * US_PS), st.integers(US_PS, 60 * US_PS)),
@@ -306,7 +306,7 @@ def test_a_window_that_is_all_lost_comes_back_with_the_first_timeout_after_the_o
         assert got.fct_ps() == begins_ps(timeouts) + last * DATA_PS + 2 * HOP_PS
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(start_ps=st.integers(30 * US_PS, 400 * US_PS), length_ps=st.integers(1, 9 * US_PS))
 def test_a_pause_that_was_on_the_wire_holds_nobody_back_when_the_link_is_back(start_ps, length_ps):
     # The switch sends on at a quarter of the rate, and PFC holds the host back from 32 us on.

@@ -112,7 +112,7 @@ def graphs(draw):
 
 
 @ENGINES
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graph=graphs())
 def test_every_task_starts_when_the_last_of_what_it_waits_for_has_ended(engine, graph):
     flows, tasks, waits = graph

@@ -81,7 +81,7 @@ def test_one_byte_by_hand():
     assert got == (2_003_960, 2_003_960 + 2_003_440)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(
     size_bytes=st.one_of(st.integers(1, 20_000), st.sampled_from([262_144, 1_000_003])),
     links=st.lists(

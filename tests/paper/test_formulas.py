@@ -102,7 +102,6 @@ def test_the_table_of_each_approach_is_its_own_tokens_times_six_n(approach):
     np.testing.assert_allclose(scaling.HOFFMANN_ROWS[:, approach], implied, rtol=0.05)
 
 
-@settings(deadline=None)
 @given(exponent=st.floats(20, 31))
 def test_the_closed_form_is_the_minimum_of_the_loss(exponent):
     # No size a little above or below, at the same compute, has a smaller loss.
@@ -208,7 +207,7 @@ shapes = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(shape=shapes)
 def test_stage_times(shape):
     plain = Plain(**shape)
@@ -238,7 +237,7 @@ def test_stage_times_at_the_printed_numbers():
     assert (plain.m, plain.n) == (4, 87)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(shape=shapes)
 def test_exposed_share(shape):
     # Section 6: 2 (TP + PP) + what the slower of stages 1 and 2 takes beyond the backward pass,
@@ -256,7 +255,7 @@ def test_exposed_share(shape):
     assert got.step_ps == pytest.approx(step * PS)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(shape=shapes)
 def test_other_poolings(shape):
     # `shared`: stages 1 and 5 share the rack's network, 2 and 4 the NIC. `rs_ag`: as `max`,

@@ -100,7 +100,7 @@ OTHERS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None,
+@settings(max_examples=150,
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @given(data=st.data())
 def test_an_edited_spec_is_refused_in_one_line_or_renders_to_a_script_of_the_same_shape(

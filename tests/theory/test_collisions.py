@@ -28,7 +28,7 @@ def counted(flows, links, groups):
     return np.diff([0.0, *map(float, at_most)])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(flows=st.integers(1, 6), links=st.integers(1, 4), groups=st.integers(1, 9))
 def test_it_is_what_counting_every_outcome_gives(flows, links, groups):
     got = collisions.chance_of_most(flows, links, groups)

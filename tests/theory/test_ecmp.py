@@ -56,7 +56,7 @@ def slow_max_min(routes, capacity):
     return [float(result[flow]) for flow in range(len(routes))]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     routes=st.lists(
         st.lists(st.integers(0, 7), min_size=1, max_size=4, unique=True), min_size=1, max_size=20

@@ -32,7 +32,7 @@ def packet_sizes(message, mtu, header, first_header, framing):
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     message=st.integers(1, 40_000),
     mtu=st.sampled_from([256, 1024, 4096]),

@@ -42,7 +42,7 @@ def crossing(setup):
     return "W2" if setup.cluster.datacenters == 2 else None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(setup=setups(), pooling=st.sampled_from(sorted(exposed.POOLINGS)))
 def test_the_exposed_share_is_a_share_and_its_parts_add_up(setup, pooling):
     step = exposed.expose_setup(setup, pooling=pooling, wan_model=crossing(setup))
@@ -53,7 +53,7 @@ def test_the_exposed_share_is_a_share_and_its_parts_add_up(setup, pooling):
     assert step.step_ps == step.compute_ps + step.exposed_ps
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     setup=setups(), pooling=st.sampled_from(sorted(exposed.POOLINGS)),
     rate=st.sampled_from(["scale_up_bps", "scale_out_bps", "wan_bps"]), factor=st.floats(1, 100),
@@ -67,7 +67,7 @@ def test_no_faster_network_exposes_more(setup, pooling, rate, factor):
     assert share(faster) <= share(setup) * (1 + 1e-12)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     setup=setups(), kind=st.sampled_from(sorted(Inflation.__dataclass_fields__)),
     ratio=st.floats(1, 100),
@@ -82,7 +82,7 @@ def test_no_slower_transfer_exposes_less(setup, kind, ratio):
     assert slow.compute_ps == ideal.compute_ps
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     setup=setups(), ratio=st.floats(1, 100), pooling=st.sampled_from(sorted(exposed.POOLINGS)),
     network=st.sampled_from(["scale_up", "scale_out"]),
@@ -100,7 +100,7 @@ def test_a_transfer_that_is_slower_is_the_same_as_a_network_that_is(setup, ratio
     assert got.share == pytest.approx(slower_flows.share)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(setup=setups())
 def test_more_lost_round_trips_never_hide_more(setup):
     assume(setup.cluster.datacenters == 2)
@@ -109,7 +109,7 @@ def test_more_lost_round_trips_never_hide_more(setup):
     assert (np.diff(shares) >= 0).all()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(setup=setups())
 def test_memory_adds_up(setup):
     model, precision, job = setup.model, setup.precision, setup.job
@@ -128,7 +128,7 @@ def test_memory_adds_up(setup):
     )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(setup=setups())
 def test_the_copies_fit_the_racks(setup):
     where = setup.placement
@@ -139,7 +139,7 @@ def test_the_copies_fit_the_racks(setup):
     assert where.racks_per_stage_and_datacenter >= 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(size=st.floats(1, 1e13), rack=st.integers(1, 128), divides=st.booleans())
 def test_the_smallest_degree_fits_and_the_next_smaller_does_not(size, rack, divides):
     cluster = memory.Cluster(1e11, 1e15, rack, 1)
@@ -154,7 +154,7 @@ def test_the_smallest_degree_fits_and_the_next_smaller_does_not(size, rack, divi
     assert not divides or rack % tensor == 0
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     routes=st.lists(
         st.lists(st.integers(0, 9), min_size=1, max_size=4, unique=True), min_size=1, max_size=30

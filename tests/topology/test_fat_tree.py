@@ -70,7 +70,7 @@ SHAPES = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SHAPES)
 def test_every_fat_tree_has_its_counts_and_is_what_it_says(shape):
     half, draw = shape["radix"] // 2, shape["data"]
@@ -172,7 +172,7 @@ def test_what_is_no_fat_tree_is_refused_with_what_is_allowed(numbers, key, messa
     assert caught.value.field == key
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(left=st.integers(1, 5), right=st.integers(1, 5), parallel=st.integers(1, 4))
 def test_a_dumbbell_has_its_counts_and_its_bottleneck(left, right, parallel):
     given_ = params(dumbbell, left=left, right=right, parallel=parallel,

@@ -76,7 +76,7 @@ def test_an_htsim_topology_is_the_fabric_that_it_describes(name, module, numbers
     assert {k: v for k, v in module.counts(params).items() if k in counts} == counts
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(tiers=st.integers(2, 3), radix=st.sampled_from([2, 4, 8]), suffix=st.sampled_from(
     ["csv", "parquet"]), planes=st.integers(1, 3))  # fmt: skip
 def test_our_tables_come_back_and_tiers_and_planes_are_found(tmp_path_factory, tiers, radix,
@@ -217,7 +217,7 @@ def test_broken_tables_are_refused_with_row_and_column(tmp_path, nodes, links, k
     assert caught.value.field == key
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_a_damaged_file_is_read_or_refused_never_a_bug(tmp_path_factory, data):
     name = data.draw(st.sampled_from(["t.txt", "t.topo"]))

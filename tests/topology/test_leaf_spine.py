@@ -44,7 +44,7 @@ def test_every_host_has_a_port_in_every_plane_and_planes_do_not_touch():
     assert all(plane[a] == plane[b] for a, b in ends if a >= 4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     leaves=st.integers(1, 6), hosts_per_leaf=st.integers(1, 5), spines=st.integers(1, 5),
     parallel=st.integers(1, 3), planes=st.integers(1, 3),

@@ -103,7 +103,7 @@ SITES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data(), n_sites=st.integers(2, 4))
 def test_the_tables_have_as_many_rows_as_the_closed_form_says(data, n_sites):
     small = st.integers(1, 3)

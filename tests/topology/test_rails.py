@@ -46,7 +46,7 @@ RAILS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(devices=st.integers(1, 5), rail=RAILS, planes=st.integers(1, 3))
 def test_the_tables_have_as_many_rows_as_the_closed_form_says(devices, rail, planes):
     asked = params(devices, rail, UP | {"planes": planes})

@@ -124,7 +124,7 @@ def test_of_a_fluid_run_what_only_packets_have_is_missing_and_nothing_else(tmp_p
             check("ports", given, "raw.npz", "fluid")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7), cut=st.booleans())
 def test_an_archive_that_is_damaged_with_its_digest_is_refused_or_read(archive, place, bit, cut):
     # The digest fits, as of somebody who has edited both; what is no column is refused.
@@ -204,7 +204,7 @@ def read_damaged(parquet, content):
         return None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.floats(0, 1, exclude_max=True), st.integers(0, 7), st.booleans())
 def test_a_flipped_bit_is_refused_or_changes_no_value(parquet, place, bit, in_footer):
     _, good, values = parquet

@@ -97,7 +97,7 @@ def test_a_ring_all_reduce_there_and_back():
     assert ends(graph).max() == ends(again).max() == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graph=graphs(1_000_000))
 def test_any_graph_there_and_back_takes_the_same_time(graph):
     again = chakra.read(chakra.write(graph), rings)
@@ -108,7 +108,7 @@ def test_any_graph_there_and_back_takes_the_same_time(graph):
         assert sorted(ends(graph)[graph.kind == kind]) == sorted(ends(again)[again.kind == kind])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(graph=graphs(1_000_000), data=st.data())
 def test_a_file_cut_short_is_said_in_one_line_or_has_fewer_nodes(graph, data):
     # A stream has no end mark: cut between two nodes it is a shorter trace, which may be whole.
@@ -123,7 +123,7 @@ def test_a_file_cut_short_is_said_in_one_line_or_has_fewer_nodes(graph, data):
         assert len(again.kind) < len(graph.kind) + (graph.kind == MESSAGE).sum()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.binary(max_size=60))
 def test_any_bytes_are_a_trace_or_one_line(data):
     try:

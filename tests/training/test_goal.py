@@ -82,7 +82,7 @@ def test_a_ring_all_reduce_there_and_back():
     assert ends(graph).max() == ends(again).max() == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graph=graphs())
 def test_any_graph_there_and_back_takes_the_same_time(graph):
     # Each task ends when it did; a recv that stands for the end of a message is one more.
@@ -94,7 +94,7 @@ def test_any_graph_there_and_back_takes_the_same_time(graph):
         assert sorted(ends(graph)[graph.kind == kind]) == sorted(ends(again)[again.kind == kind])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graph=graphs(), data=st.data())
 def test_a_file_cut_short_is_said_in_one_line(graph, data):
     # Cut before the last brace: at least that is missing.

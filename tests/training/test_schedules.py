@@ -67,7 +67,7 @@ def jobs(draw):
 PLAIN = Job("1f1b", 4, 3, 2, 1, 1, 6, 1, 4, "pass", 0, 1200, 2400)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(job=jobs())
 @example(PLAIN)
 @example(PLAIN._replace(schedule="interleaved", micro_batches=8, model_chunks=2))
@@ -168,7 +168,7 @@ def test_exposed_data_parallelism_does_not_grow_with_the_pipeline(name):
     assert found == [sum(per_piece) + 3 * max(per_piece)] * 4  # four pieces through four rings
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(job=jobs(), data=st.data())
 def test_the_closed_form_of_a_step_is_the_same_chain(job, data):
     # Without tensor parallelism, and gradients reduced in one ring after the pass. Reductions of
@@ -215,7 +215,7 @@ def test_interleaved_stages_have_the_bubble_of_one_chunk(stages, times, chunks):
     assert step_ps(found, Costs(1.0, 2.0, 1.0)) == 3 * (times * stages * chunks + stages - 1)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     name=st.sampled_from(sorted(SCHEDULES)), stages=st.integers(1, 8), batches=st.integers(1, 20),
     chunks=st.integers(1, 4),

@@ -206,7 +206,7 @@ def test_what_cannot_be_is_refused_in_one_line(load, message):
     assert str(error.value).startswith("groups.yaml:") and "\n" not in str(error.value)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_the_longest_chain_is_found_in_any_graph(data):
     # Against a walk row by row: what a message waits for stands above it.

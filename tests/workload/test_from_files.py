@@ -72,7 +72,7 @@ FLOWS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(FLOWS, st.sampled_from(["cm", "txt", "csv", "parquet"]), st.booleans())
 def test_what_is_written_is_read_again(tmp_path_factory, rows, kind, with_ids):
     folder = tmp_path_factory.mktemp("flows")
@@ -304,7 +304,7 @@ def test_a_binary_file_is_no_matrix(tmp_path):
         read(htsim_cm, tmp_path, file="a.cm")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_a_damaged_file_is_read_or_refused_never_a_bug(tmp_path_factory, data):
     module, name, text = data.draw(

@@ -100,7 +100,7 @@ def test_the_contract_of_every_workload(name, tmp_path):
         assert set(got["bytes"]) == {10**6} and set(got["start_ps"]) == {5000}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(leaves=st.integers(2, 8), hosts=st.integers(1, 8), seed=st.integers(1, 10**6))
 def test_an_inter_leaf_permutation_is_one(leaves, hosts, seed):
     tables, _ = fabric(leaves, hosts)
@@ -129,7 +129,7 @@ def test_another_seed_is_another_permutation():
     assert (first != second).any()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(1, 10**6), few=st.floats(0.1, 0.5), more=st.floats(0.5, 1))
 def test_active_hosts_permute_among_themselves_and_stay_active_at_a_larger_share(seed, few, more):
     # 128 hosts in leaves of 8; half of the active ones below one leaf is out of the question.
