@@ -20,8 +20,9 @@ import permutation
 from rich.console import Console
 from rich.table import Table
 
+from pyorch import built
 from pyorch.errors import PyorchError
-from pyorch.simulate import build, places
+from pyorch.simulate import build
 
 COLUMNS = ("engine", "hosts", "packets", "cpu_s", "us_per_packet", "peak_rss_bytes")
 OURS = {"pyorch RoCE go-back-N, ECMP": "gobackn", "pyorch RoCE selective repeat, spray": "spray"}
@@ -62,7 +63,7 @@ def measure_stock(
         "flowControl": flow_control,
         "peers": folder / "peers.txt",
     }
-    program = places.BUILD / "bin" / STOCK_PROGRAM
+    program = built.here().folder / "bin" / STOCK_PROGRAM
     output = _call([program, *(f"--{name}={value}" for name, value in options.items())])
     facts = json.loads(output)
     return Measurement(facts["run_cpu_s"], facts["peak_memory_bytes"], facts["simulated_ps"])

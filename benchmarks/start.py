@@ -17,7 +17,8 @@ import permutation
 from rich.console import Console
 from rich.table import Table
 
-from pyorch.simulate import build, places
+from pyorch import built
+from pyorch.simulate import build
 
 REPEATS = 3
 LARGE_HOSTS = 8192
@@ -61,7 +62,7 @@ def dry_run_s(runs: int) -> float:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for entry in ("Snakefile", "profiles", "pyorch", "build", "ns3-modules", "environment.yml"):
-            (folder / entry).symlink_to(places.REPOSITORY / entry)
+            (folder / entry).symlink_to(built.REPOSITORY / entry)
         (folder / "scenarios").mkdir()
         (folder / "scenarios/many.yaml").write_text(MANY_RUNS.format(seeds=seeds))
         target = "results/many/laptop/fct.csv"

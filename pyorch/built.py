@@ -1,42 +1,85 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Where the built C++ modules lie: in the clone's build/, or in the package if a wheel brought it.
+"""Where the C++ modules and what is built of them lie: in the clone, in a wheel, in a study.
 
 A wheel has no sources of modules; `setup.py` puts what was built from them into the package.
 """
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 #: The repository, if the package is installed in place (`pip install --editable`).
 REPOSITORY = _PACKAGE.parent
+#: Sources of pyorch's own modules.
+MODULES = REPOSITORY / "ns3-modules"
 #: What a wheel brings along.
 PACKAGED = _PACKAGE / "_built"
 #: Whether there are no sources, so that nothing can be, or has to be, built.
-IS_PACKAGED = PACKAGED.is_dir() and not (REPOSITORY / "ns3-modules").is_dir()
+IS_PACKAGED = PACKAGED.is_dir() and not MODULES.is_dir()
 #: What pyorch itself is used with; another one, for example with sanitizers, can be chosen for a
 #: process.
 INSTALLED = Path(
     os.environ.get("PYORCH_BUILD", PACKAGED if IS_PACKAGED else REPOSITORY / "build")
 ).resolve()
+#: The library that every run loads, and the one that a run of the fluid engine loads too.
+ENGINE, FLUID = "libfacade.so", "libfluid.so"
+#: How modules are built; a wheel brings it along.
+CMAKE_PARTS = PACKAGED / "cmake" if IS_PACKAGED else MODULES / "cmake"
+
+
+@dataclass(frozen=True)
+class Build:
+    """A folder of built modules: the installed ones, or those of a study beside links to them."""
+
+    folder: Path
+    study: Path | None = None
+    #: Sanitizers with which the modules of the study are built and run: ``address,undefined``.
+    sanitize: str = ""
+
+    @property
+    def libraries(self) -> Path:
+        """Folder of the libraries."""
+        return self.folder / "lib"
+
+    @property
+    def headers(self) -> Path:
+        """Folder of the headers."""
+        return self.folder / "include"
+
+    @property
+    def typeids(self) -> Path:
+        """What the build says about the types of the modules."""
+        return self.folder / "typeids.json"
+
+    def module_libraries(self) -> list[Path]:
+        """Return the libraries of the modules without their tests, sorted by name."""
+        found = self.libraries.glob("lib*.so")
+        return sorted(path for path in found if not path.name.endswith("-test.so"))
+
+
+def here() -> Build:
+    """Return the build that is used in this folder: of the study that it is, or the installed one.
+
+    A study is asked for its modules each time, since a notebook may change its folder.
+    """
+    own = study()
+    if own is None or not any(own.glob("ns3-modules/*/CMakeLists.txt")):
+        return Build(INSTALLED)
+    sanitize = os.environ.get("PYORCH_SANITIZE", "")
+    return Build(own / "build" / ("sanitized" if sanitize else ""), own, sanitize)
 
 
 def study() -> Path | None:
     """Return this folder if it is a study, which has a place for C++ modules of its own."""
-    here = Path.cwd()
-    own = here != REPOSITORY and (here / "ns3-modules").is_dir()
-    return here if own and not (here / "ns3-modules" / "CMakeLists.txt").exists() else None
+    folder = Path.cwd()
+    own = folder != REPOSITORY and (folder / "ns3-modules").is_dir()
+    return folder if own and not (folder / "ns3-modules" / "CMakeLists.txt").exists() else None
 
 
-#: A study that has modules: they are built beside links to the installed ones.
-STUDY = study() if any(Path.cwd().glob("ns3-modules/*/CMakeLists.txt")) else None
-#: Sanitizers with which modules of a study are built and run: ``address,undefined``.
-SANITIZE = os.environ.get("PYORCH_SANITIZE", "") if STUDY else ""
-BUILD = STUDY / "build" / ("sanitized" if SANITIZE else "") if STUDY else INSTALLED
-#: What the build says about the types of the modules, and the library that every run loads.
-TYPEIDS = BUILD / "typeids.json"
-ENGINE = "libfacade.so"
-#: What a run of the fluid engine loads too.
-FLUID = "libfluid.so"
-#: How modules are built; a wheel brings it along.
-CMAKE_PARTS = PACKAGED / "cmake" if IS_PACKAGED else REPOSITORY / "ns3-modules" / "cmake"
+def shown(path: Path) -> str:
+    """Return a path as a person at the repository, or in this folder, would write it."""
+    for folder in (REPOSITORY, Path.cwd()):
+        if path.is_relative_to(folder):
+            return str(path.relative_to(folder))
+    return str(path)

@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from pyorch.simulate import places
+from pyorch import built
 
-RUNNER = places.BUILD / "bin" / "test-runner"
+RUNNER = built.here().folder / "bin" / "test-runner"
 
 
 def suites():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.simulate import places
+from pyorch import built
 
 ROOT = Path(__file__).parents[1]
 SCENARIO = """\
@@ -29,8 +29,9 @@ def installed(tmp_path_factory):
     """Return a function that runs Python in an empty folder, with an installed pyorch."""
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("study")
     shutil.copytree(ROOT / "pyorch", site / "pyorch", ignore=shutil.ignore_patterns("__pycache__"))
-    for path in [places.TYPEIDS, *places.module_libraries(), *places.HEADERS.glob("ns3/*.h")]:
-        copy = site / "pyorch" / "_built" / path.relative_to(places.BUILD)
+    place = built.here()
+    for path in [place.typeids, *place.module_libraries(), *place.headers.glob("ns3/*.h")]:
+        copy = site / "pyorch" / "_built" / path.relative_to(place.folder)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
     (folder / "one.yaml").write_text(SCENARIO)
@@ -47,7 +48,7 @@ def installed(tmp_path_factory):
 
 @pytest.mark.ns3
 def test_a_run_needs_no_clone(installed):
-    where = installed("-c", "import pyorch.built as b; print(b.IS_PACKAGED, b.BUILD)")
+    where = installed("-c", "import pyorch.built as b; print(b.IS_PACKAGED, b.here().folder)")
     done = installed("-m", "pyorch", "run", "one.yaml")
 
     assert where.stdout.startswith("True ") and where.stdout.strip().endswith("pyorch/_built")

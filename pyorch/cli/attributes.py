@@ -8,8 +8,8 @@ import json
 import re
 from pathlib import Path
 
+from pyorch import built
 from pyorch.errors import PluginError
-from pyorch.simulate import places
 from pyorch.spec import sections, typeids
 from pyorch.spec.schema import TYPE_OF, Switch, SwitchClass, Trace, Wire
 from pyorch.units import format_exact
@@ -21,7 +21,7 @@ _HEAD = ["| attribute | default | allowed | meaning |", "|---|---|---|---|"]
 _UNLIMITED = {"4294967295", "9223372036854775807", "18446744073709551615"}
 
 
-def write_readmes(modules: Path = places.MODULES) -> list[Path]:
+def write_readmes(modules: Path = built.MODULES) -> list[Path]:
     """Bring the tables of all modules up to date; return the files that have changed.
 
     Raises
@@ -36,14 +36,14 @@ def write_readmes(modules: Path = places.MODULES) -> list[Path]:
         generated = tables(entries, path.parent.name)
         if not generated:
             continue  # a base: nothing that a scenario could name
-        after = with_tables(before, generated, places.shown(path))
+        after = with_tables(before, generated, built.shown(path))
         if after != before:
             path.write_text(after)
             changed.append(path)
     page = modules.parent / "docs" / "scenarios.md"
     before = page.read_text() if page.exists() else ""
     if BEGIN in before:  # a study need not have such a page
-        after = with_tables(before, options(entries), places.shown(page))
+        after = with_tables(before, options(entries), built.shown(page))
         if after != before:
             page.write_text(after)
             changed.append(page)
@@ -76,10 +76,11 @@ def _option_row(section: str, attribute: dict, of_class: bool) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def registered(path: Path = places.TYPEIDS) -> list[dict]:
+def registered(path: Path | None = None) -> list[dict]:
     """Return all TypeIds of the build."""
+    path = path or built.here().typeids
     if not path.exists():
-        raise PluginError(f"{places.shown(path)}: not there. Run: python -m pyorch.simulate.build")
+        raise PluginError(f"{built.shown(path)}: not there. Run: python -m pyorch.simulate.build")
     return json.loads(path.read_text())
 
 

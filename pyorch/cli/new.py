@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from pyorch import built
 from pyorch.scaffold import KINDS, write
 from pyorch.scaffold.kinds import Kind, Module
 from pyorch.scaffold.writer import next_steps
-from pyorch.simulate import places
 
 app = typer.Typer(no_args_is_help=True, help="Write the skeleton of a plug-in that works as it is.")
 
@@ -20,7 +20,7 @@ def _add(kind: Kind) -> None:
     @app.command(kind.name, help=kind.help)
     def new(name: Annotated[str, typer.Argument(help=f"For example '{example}'.")]) -> None:
         for path in write(kind.name, name):
-            typer.echo(places.shown(path))
+            typer.echo(built.shown(path))
         for i, line in enumerate(next_steps(kind.name, name)):
             typer.echo(f"{'      ' if i else 'Next: '}{line}")
 

@@ -7,9 +7,9 @@ There is no other notion of it: the command line, Python and Snakemake all ask h
 import hashlib
 from pathlib import Path
 
-from pyorch import origin, traces
+from pyorch import built, origin, traces
 from pyorch.errors import PyorchError
-from pyorch.simulate import places, provenance
+from pyorch.simulate import provenance
 from pyorch.spec.files import without_paths
 from pyorch.spec.plan import canonical
 from pyorch.traces import manifest
@@ -85,5 +85,5 @@ def seal(spec: dict, folder: Path) -> None:
 
 def _is_current(name: str, digest: str) -> bool:
     """Return whether a library of ours still has these bytes; one of the wheel is its version's."""
-    path = places.library(name)
+    path = built.here().libraries / name
     return origin.digest_of(path) == digest if path.exists() else name.startswith("libns3.")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from pyorch import built
 from pyorch.errors import PluginError, quoted
 from pyorch.scaffold.kinds import Kind, Module
-from pyorch.simulate import places
 from pyorch.spec.limits import LONGEST_NAME
 
 #: Targets and folders of the build that are no modules.
@@ -45,7 +45,7 @@ def check_file(kind: Kind, name: str, path: Path) -> None:
         )
     if path.exists():
         raise PluginError(
-            f"{where} {places.shown(path)} exists already. Choose another name, or remove the file."
+            f"{where} {built.shown(path)} exists already. Choose another name, or remove the file."
         )
 
 
@@ -60,7 +60,7 @@ def check_module(kind: Module, name: str, modules: list[Path]) -> None:
         )
     if taken := next((folder / name for folder in modules if (folder / name).exists()), None):
         raise PluginError(
-            f"{where} {places.shown(taken)} exists already. Choose another name, or"
+            f"{where} {built.shown(taken)} exists already. Choose another name, or"
             " remove the folder."
         )
     if name in _TAKEN or name.endswith("-test") or name in _stock_modules():
@@ -103,7 +103,7 @@ def _headers(folders: list[Path]) -> Iterator[Path]:
 
 
 def _owner_of_header(file: str, modules: list[Path]) -> str | None:
-    found = (places.shown(path) for path in _headers(modules) if path.name == file)
+    found = (built.shown(path) for path in _headers(modules) if path.name == file)
     return next(found, None)
 
 
@@ -113,11 +113,11 @@ def _owner_of_class(name: str, modules: list[Path]) -> str | None:
     for path in _headers(modules):
         text = path.read_bytes()
         if name.encode() in text and declared.search(text):
-            return places.shown(path)
-    if places.TYPEIDS.exists():
-        for entry in json.loads(places.TYPEIDS.read_text()):
+            return built.shown(path)
+    if built.here().typeids.exists():
+        for entry in json.loads(built.here().typeids.read_text()):
             module = entry["library"].removeprefix("lib").removesuffix(".so")
             if entry["name"] == f"ns3::{name}":
                 owners = (folder / module for folder in modules if (folder / module).exists())
-                return next(map(places.shown, owners), None)
+                return next(map(built.shown, owners), None)
     return None

@@ -3,12 +3,12 @@
 
 from pathlib import Path
 
+from pyorch import built
 from pyorch.built import IS_PACKAGED, REPOSITORY, study
 from pyorch.errors import PluginError
 from pyorch.render import environment
 from pyorch.scaffold import names
 from pyorch.scaffold.kinds import KINDS, File, Module
-from pyorch.simulate import places
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -92,7 +92,7 @@ def _write_module(kind: Module, name: str, root: Path) -> list[Path]:
 
 def _others(root: Path) -> list[Path]:
     """Return the folders of modules that those of a study are built beside."""
-    return [places.MODULES] if root == study() else []
+    return [built.MODULES] if root == study() else []
 
 
 def _write_file(kind: File, name: str, root: Path) -> Path:

@@ -21,16 +21,14 @@ from pathlib import Path
 import cmake
 import ninja
 
-from pyorch import jobs
-from pyorch.built import SANITIZE, STUDY
+from pyorch import built, jobs
 from pyorch.errors import BuildError, PyorchError
-from pyorch.simulate import build_cache, build_study, loader, modules, places
+from pyorch.simulate import build_cache, build_study, modules, sanitizers
 from pyorch.simulate.process import how
 from pyorch.simulate.results import sha256
 
 CMAKE = Path(cmake.CMAKE_BIN_DIR) / "cmake"
 NINJA = Path(ninja.BIN_DIR) / "ninja"
-LOG = places.BUILD / "build.log"
 RUNNER = "test-runner"
 
 
@@ -50,24 +48,26 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
     BuildError
         With the first errors of the compiler, and where all of them are.
     """
-    places.BUILD.mkdir(parents=True, exist_ok=True)
-    if (places.BUILD / "bin" / RUNNER).exists():
+    place = built.here()
+    place.folder.mkdir(parents=True, exist_ok=True)
+    if (place.folder / "bin" / RUNNER).exists():
         targets = (*targets, RUNNER)
-    if STUDY:
+    if place.study:
         build_study.link_installed()
     began_ns = time.time_ns()
     with _alone():
-        name = "" if sanitize or STUDY else build_cache.key()
+        name = "" if sanitize or place.study else build_cache.key()
         if name and not targets and build_cache.restore(name):
             _drop_dead_headers()
             modules.note_success(began_ns)
             return
-        (places.BUILD / build_cache.STAMP).unlink(missing_ok=True)
+        (place.folder / build_cache.STAMP).unlink(missing_ok=True)
         _configure(sanitize)
         _call([NINJA, "all", *targets], notice="Building the C++ modules")
         _call([NINJA, "-t", "cleandead"])  # what folders that are gone once built
         _drop_dead_headers()
-        if not sanitize or STUDY:  # else Python cannot load a library that wants it loaded first
+        # Else Python cannot load a library that wants the sanitizer loaded first.
+        if not sanitize or place.study:
             _write_typeids()
             modules.note_success(began_ns)
             if name:
@@ -76,7 +76,7 @@ def build(targets: tuple[str, ...] = (), sanitize: str = "") -> None:
 
 def _drop_dead_headers() -> None:
     """Remove the links to headers that are gone: who copies the headers would fail on one."""
-    for link in places.HEADERS.glob("ns3/*.h"):
+    for link in built.here().headers.glob("ns3/*.h"):
         if not link.exists():
             link.unlink(missing_ok=True)
 
@@ -84,7 +84,7 @@ def _drop_dead_headers() -> None:
 @contextmanager
 def _alone():
     """Let a second build in the same folder wait for the first, and for the last compiler of it."""
-    with (places.BUILD / ".lock").open("w") as lock:
+    with (built.here().folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         os.set_inheritable(lock.fileno(), True)
         yield
@@ -97,15 +97,16 @@ def _configure(sanitize: str) -> None:
         "Python3_EXECUTABLE": sys.executable,
         "PYORCH_SANITIZE": sanitize,
     }
-    stamp = places.BUILD / ".configured"
+    place = built.here()
+    stamp = place.folder / ".configured"
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
-    complete = (places.BUILD / "build.ninja").exists()
+    complete = (place.folder / "build.ninja").exists()
     if complete and stamp.exists() and stamp.read_text() == text:
         return
-    (places.BUILD / "CMakeCache.txt").unlink(missing_ok=True)
+    (place.folder / "CMakeCache.txt").unlink(missing_ok=True)
     options = [f"-D{name}={value}" for name, value in settings.items()]
-    source = build_study.write_project() if STUDY else places.MODULES
-    _call([CMAKE, "-S", source, "-B", places.BUILD, "-G", "Ninja", *options])
+    source = build_study.write_project() if place.study else built.MODULES
+    _call([CMAKE, "-S", source, "-B", place.folder, "-G", "Ninja", *options])
     stamp.write_text(text)
 
 
@@ -125,7 +126,7 @@ def _call(command: list, notice: str = "") -> None:
         jobs.tied([str(part) for part in command], signal.SIGTERM),  # Ninja stops its compilers
         close_fds=False,  # the lock is theirs too
         start_new_session=True,  # signals come to it from here
-        cwd=places.BUILD,
+        cwd=built.here().folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -144,10 +145,11 @@ def _call(command: list, notice: str = "") -> None:
         jobs.end_children()
         raise BuildError(f"{Path(command[0]).name} {how(process.returncode)}. Start again.")
     if process.returncode != 0:
-        LOG.write_text("".join(output))
+        log = built.here().folder / "build.log"
+        log.write_text("".join(output))
         raise BuildError(
             f"the C++ modules do not build:\n{errors_of(''.join(output))}\n"
-            f"All that was printed is in {places.shown(LOG)}."
+            f"All that was printed is in {built.shown(log)}."
         )
 
 
@@ -188,7 +190,7 @@ def errors_of(output: str, max_lines: int = 30) -> str:
     max_lines : int
         Lines to keep; the first error is what matters.
     """
-    lines = output.replace(f"{places.REPOSITORY}/", "").splitlines()
+    lines = output.replace(f"{built.REPOSITORY}/", "").splitlines()
     telling = []
     after_failed = False
     for line in lines:
@@ -204,28 +206,29 @@ def errors_of(output: str, max_lines: int = 30) -> str:
 
 def _write_typeids() -> None:
     """Ask the registry of the new libraries, in a process of its own, unless that is known."""
-    libraries = places.module_libraries()
-    engine = places.LIBRARIES / loader.ENGINE
+    place = built.here()
+    libraries, typeids = place.module_libraries(), place.typeids
+    engine = place.libraries / built.ENGINE
     if engine not in libraries:
-        raise BuildError(f"{places.shown(engine)} was not built: is ns3-modules/facade there?")
-    stamp = places.BUILD / ".described"
+        raise BuildError(f"{built.shown(engine)} was not built: is ns3-modules/facade there?")
+    stamp = place.folder / ".described"
     text = "".join(f"{path.name} {path.stat().st_mtime_ns}\n" for path in libraries)
-    known = places.TYPEIDS.exists() and stamp.exists()
-    if known and stamp.read_text() == f"{text}{sha256(places.TYPEIDS)}\n":
+    known = typeids.exists() and stamp.exists()
+    if known and stamp.read_text() == f"{text}{sha256(typeids)}\n":
         return
     done = subprocess.run(
         [sys.executable, "-P", "-m", "pyorch.simulate.describe"],
-        cwd=STUDY or places.REPOSITORY,
+        cwd=place.study or built.REPOSITORY,
         capture_output=True,
         text=True,
-        env=places.environment(),
+        env=sanitizers.environment(),
     )
     if done.returncode != 0:
         raise BuildError(f"the built modules cannot be asked for their TypeIds:\n{done.stderr}")
-    temporary = places.TYPEIDS.with_suffix(".tmp")
+    temporary = typeids.with_suffix(".tmp")
     temporary.write_text(done.stdout + "\n")
-    temporary.rename(places.TYPEIDS)
-    stamp.write_text(f"{text}{sha256(places.TYPEIDS)}\n")
+    temporary.rename(typeids)
+    stamp.write_text(f"{text}{sha256(typeids)}\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -234,7 +237,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("targets", nargs="*", help="programs to build besides the modules")
     parser.add_argument("--sanitize", default="", help="for example address,undefined")
     options = parser.parse_args(arguments)
-    if options.sanitize and STUDY:
+    if options.sanitize and built.here().study:
         parser.error("in a study: PYORCH_SANITIZE=address,undefined pyorch run SCENARIO --out DIR")
     if options.sanitize and "PYORCH_BUILD" not in os.environ:
         parser.error(
@@ -244,7 +247,7 @@ def main(arguments: list[str] | None = None) -> int:
     jobs.belong()
     jobs.adopt()
     try:
-        build(tuple(options.targets), options.sanitize or SANITIZE)
+        build(tuple(options.targets), options.sanitize or built.here().sanitize)
     except PyorchError as error:
         print(f"{error}", file=sys.stderr)
         return 1

@@ -16,7 +16,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from pyorch.simulate import places
+from pyorch import built
 
 #: Builds that are kept; the ones that were used last.
 KEPT = 20
@@ -40,10 +40,10 @@ def key() -> str:
     flags = [os.environ.get(name, "") for name in ("CXX", "CXXFLAGS", "LDFLAGS")]
     facts = [said, *flags, sys.version, *(version(name) for name in ("ns3", "cmake"))]
     digest.update(json.dumps(facts).encode())
-    for path in sorted(places.MODULES.rglob("*")):
+    for path in sorted(built.MODULES.rglob("*")):
         if path.is_file() and path.suffix != ".md":
             content = hashlib.sha256(path.read_bytes()).hexdigest()
-            digest.update(f"{path.relative_to(places.MODULES)} {content}\n".encode())
+            digest.update(f"{path.relative_to(built.MODULES)} {content}\n".encode())
     return digest.hexdigest()[:32]
 
 
@@ -52,26 +52,26 @@ def restore(name: str) -> bool:
 
     What a compiler has built in this folder is left to the compiler.
     """
-    if (places.BUILD / "build.ninja").exists():
+    if (built.here().folder / "build.ninja").exists():
         return False
-    stamp = places.BUILD / STAMP
-    if stamp.exists() and stamp.read_text() == name and places.TYPEIDS.exists():
+    stamp = built.here().folder / STAMP
+    if stamp.exists() and stamp.read_text() == name and built.here().typeids.exists():
         return True
     stamp.unlink(missing_ok=True)
     kept = folder() and folder() / name
     if not kept or not (manifest := _whole(kept)):
         return False
     for file in manifest["files"]:
-        target = places.BUILD / file
+        target = built.here().folder / file
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f"{target.name}.tmp")  # a library may be loaded right now
         shutil.copyfile(kept / file, temporary)
         temporary.rename(target)
-    places.HEADERS.joinpath("ns3").mkdir(parents=True, exist_ok=True)
+    built.here().headers.joinpath("ns3").mkdir(parents=True, exist_ok=True)
     for header, source in manifest["headers"].items():
-        link = places.HEADERS / "ns3" / header
+        link = built.here().headers / "ns3" / header
         link.unlink(missing_ok=True)
-        link.symlink_to(places.MODULES / source)
+        link.symlink_to(built.MODULES / source)
     os.utime(kept)
     stamp.write_text(name)
     return True
@@ -97,16 +97,16 @@ def keep(name: str) -> None:
     try:
         home.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=".new-", dir=home))
-        files = [places.TYPEIDS, *places.module_libraries()]
+        files = [built.here().typeids, *built.here().module_libraries()]
         digests = {}
         for path in files:
-            file = str(path.relative_to(places.BUILD))
+            file = str(path.relative_to(built.here().folder))
             (temporary / file).parent.mkdir(exist_ok=True)
             shutil.copyfile(path, temporary / file)
             digests[file] = hashlib.sha256(path.read_bytes()).hexdigest()
         headers = {
-            link.name: str(link.resolve().relative_to(places.MODULES.resolve()))
-            for link in (places.HEADERS / "ns3").glob("*.h")
+            link.name: str(link.resolve().relative_to(built.MODULES.resolve()))
+            for link in (built.here().headers / "ns3").glob("*.h")
         }
         (temporary / MANIFEST).write_text(json.dumps({"files": digests, "headers": headers}))
         if not (home / name).exists():

@@ -8,7 +8,7 @@ built again, so everything that reads a build folder reads this one as it reads 
 import re
 from pathlib import Path
 
-from pyorch.built import BUILD, CMAKE_PARTS, INSTALLED, REPOSITORY, STUDY
+from pyorch.built import CMAKE_PARTS, INSTALLED, REPOSITORY, here
 from pyorch.errors import BuildError
 
 _PROJECT = """\
@@ -79,7 +79,7 @@ def link_installed() -> None:
     if not libraries or not (INSTALLED / "typeids.json").exists():
         raise BuildError(f"{INSTALLED}: pyorch's own modules are not built. Run: make setup")
     for path in [*libraries, *(INSTALLED / "include" / "ns3").glob("*.h")]:
-        link = BUILD / path.relative_to(INSTALLED)
+        link = here().folder / path.relative_to(INSTALLED)
         if link.is_symlink() and link.readlink() == path:
             continue
         link.parent.mkdir(parents=True, exist_ok=True)
@@ -89,10 +89,10 @@ def link_installed() -> None:
 
 def write_project() -> Path:
     """Write the CMake project of the study; return its folder."""
-    folder = BUILD / "project"
+    folder, study = here().folder / "project", here().study
     folder.mkdir(parents=True, exist_ok=True)
     text = _PROJECT.format(
-        parts=CMAKE_PARTS, modules=STUDY / "ns3-modules", study=STUDY, repository=REPOSITORY,
+        parts=CMAKE_PARTS, modules=study / "ns3-modules", study=study, repository=REPOSITORY,
         tests=REPOSITORY / "ns3-modules" / "facade" / "test",
         installed=" ".join(re.sub(r"^lib|\.so$", "", path.name) for path in _installed()),
     )  # fmt: skip

@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from pyorch import origin
+from pyorch import built, origin
 from pyorch.built import INSTALLED
 from pyorch.errors import BuildError, PyorchError
-from pyorch.simulate import build_cache, loader, places, provenance, stack
+from pyorch.simulate import build_cache, loader, provenance, sanitizers, stack
 from pyorch.simulate.fabric import as_text
 from pyorch.simulate.process import how
 from pyorch.writing import make_folder, write_text
@@ -60,7 +60,7 @@ class _Engine:
     @cached_property
     def _digests(self) -> dict[str, str]:
         """Digests of the libraries that may be loaded, by name."""
-        folder = INSTALLED / "lib" if self._installed_only else places.LIBRARIES
+        folder = INSTALLED / "lib" if self._installed_only else built.here().libraries
         paths = (path for path in folder.glob("lib*.so") if not path.name.endswith("-test.so"))
         return {path.name: origin.digest_of(path) for path in paths}
 
@@ -88,7 +88,7 @@ class _Engine:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "pyorch.simulate.check", self._folder.name],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                env=places.environment(),
+                env=sanitizers.environment(),
                 cwd="/" if self._installed_only else None,  # there is no study
             )  # fmt: skip
         try:

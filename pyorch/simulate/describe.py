@@ -8,17 +8,18 @@ Run by the build in a process of its own, because a library once loaded stays lo
 import json
 import sys
 
+from pyorch import built
 from pyorch.errors import PyorchError
-from pyorch.simulate import loader, places
+from pyorch.simulate import loader
 
 
 def describe() -> list[dict]:
     """Return every TypeId that a scenario may name, with the library that registers it."""
-    engine = places.LIBRARIES / loader.ENGINE
+    engine = built.here().libraries / loader.ENGINE
     loader.load_library(engine)
     namespace = loader.facade_namespace()
     owners: dict[str, str] = {}
-    for library in [engine, *places.module_libraries()]:
+    for library in [engine, *built.here().module_libraries()]:
         loader.load_library(library)
         entries = json.loads(str(namespace.DescribeTypeIds()))
         for entry in entries:  # families never need each other, so what is new is this library's

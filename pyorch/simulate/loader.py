@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from pyorch import built
 from pyorch.built import ENGINE, FLUID
 from pyorch.errors import BuildError, did_you_mean
-from pyorch.simulate import places
 from pyorch.simulate.results import sha256
 
 FACADE_HEADER = "ns3/fabric-facade.h"
@@ -62,18 +62,18 @@ def load_types(type_names: Iterable[str], libraries: Iterable[str] = ()) -> None
     for name in type_names:
         if name not in index:
             raise BuildError(
-                f"no module in {places.shown(places.MODULES)} registers a TypeId '{name}'."
+                f"no module in {built.shown(built.MODULES)} registers a TypeId '{name}'."
                 f"{did_you_mean(name, index) or ' Known: ' + ', '.join(sorted(index)) + '.'}"
             )
         names.append(index[name])
     for name in dict.fromkeys(names):
-        load_library(places.LIBRARIES / name)
+        load_library(built.here().libraries / name)
 
 
 def engine() -> ctypes.CDLL:
     """Return the library of the engine, for what it offers in C."""
-    load_library(places.LIBRARIES / ENGINE)
-    return ctypes.CDLL(str(places.LIBRARIES / ENGINE))
+    load_library(built.here().libraries / ENGINE)
+    return ctypes.CDLL(str(built.here().libraries / ENGINE))
 
 
 def library_index() -> dict[str, str]:
@@ -112,10 +112,10 @@ _TYPE_NAME = re.compile(r"ns3::[\w:]+")
 def _entries() -> list[dict]:
     """Return what the build has written of each TypeId."""
     try:
-        return json.loads(places.TYPEIDS.read_text())
+        return json.loads(built.here().typeids.read_text())
     except FileNotFoundError:
         raise BuildError(
-            f"{places.shown(places.TYPEIDS)} is not there: the C++ modules are not built."
+            f"{built.shown(built.here().typeids)} is not there: the C++ modules are not built."
             " Run: make setup"
         ) from None
 
@@ -127,7 +127,7 @@ def facade_namespace():
 
     for number in CRASHES:  # cppyy's handler would print a hundred lines of its own frames
         signal.signal(number, signal.SIG_DFL)
-    cppyy.add_include_path(str(places.HEADERS))
+    cppyy.add_include_path(str(built.here().headers))
     cppyy.include(FACADE_HEADER)
     return cppyy.gbl.ns3.fabric
 
@@ -177,11 +177,11 @@ def _stamp(path: Path) -> tuple[int, ...]:
 def _needed(path: Path, error: str) -> Path:
     """Return the library whose absence the dynamic linker reports."""
     missing = re.match(r"(lib[^:/]+\.so[^:/]*): ", error)
-    for folder in (places.LIBRARIES, _wheel_libraries()):
+    for folder in (built.here().libraries, _wheel_libraries()):
         if missing and missing[1] not in loaded and (folder / missing[1]).exists():
             return folder / missing[1]
     raise BuildError(
-        f"{places.shown(path)} cannot be loaded: {error}. Build it again: make clean setup"
+        f"{built.shown(path)} cannot be loaded: {error}. Build it again: make clean setup"
     )
 
 

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 from pyorch import jobs
-from pyorch.built import BUILD, INSTALLED, IS_PACKAGED, REPOSITORY, STUDY, TYPEIDS
+from pyorch.built import INSTALLED, IS_PACKAGED, MODULES, REPOSITORY, here
 from pyorch.errors import BuildError
-from pyorch.simulate import places
 
 #: Written by a build that has succeeded: when it began.
 STAMP = ".up_to_date"
@@ -25,18 +24,19 @@ def bring_up_to_date() -> None:
     BuildError
         They do not build; the compiler has said why.
     """
-    if "PYORCH_SANITIZE" in os.environ and not STUDY:
+    build = here()
+    if "PYORCH_SANITIZE" in os.environ and not build.study:
         raise BuildError("PYORCH_SANITIZE is for a study that has modules; this folder has none.")
     if not IS_PACKAGED and "PYORCH_BUILD" not in os.environ:
-        _build(INSTALLED, [places.MODULES], REPOSITORY, "make setup")
-    if STUDY:
-        sources = [STUDY / "ns3-modules", INSTALLED / TYPEIDS.name]
-        _build(BUILD, sources, STUDY, "python -m pyorch.simulate.build")
+        _build(INSTALLED, [MODULES], REPOSITORY, "make setup")
+    if build.study:
+        sources = [build.study / "ns3-modules", INSTALLED / build.typeids.name]
+        _build(build.folder, sources, build.study, "python -m pyorch.simulate.build")
 
 
 def note_success(began_ns: int) -> None:
     """Note that what the sources were at a time has been built."""
-    stamp = BUILD / STAMP
+    stamp = here().folder / STAMP
     stamp.touch()
     os.utime(stamp, ns=(began_ns, began_ns))
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from shlex import quote
 
 from pyorch import jobs
-from pyorch.simulate import places, stack
+from pyorch.simulate import sanitizers, stack
 from pyorch.writing import make_folder
 
 #: How often a log that is watched is looked at [s].
@@ -106,9 +106,8 @@ def run(
     """
     started, before = time.monotonic(), _stamp(out)
     command = [sys.executable, "-P", str(script), "--out", str(out), "--threads", str(threads)]
-    environment = places.environment() | {
-        jobs.PARENT: str(os.getpid())
-    }  # no run outlives who waits for it
+    # No run outlives who waits for it.
+    environment = sanitizers.environment() | {jobs.PARENT: str(os.getpid())}
     if log is None:
         status = wait(subprocess.Popen(command, env=environment))
     else:

@@ -15,8 +15,8 @@ from importlib import metadata
 from pathlib import Path
 
 import pyorch
-from pyorch import origin
-from pyorch.simulate import loader, places
+from pyorch import built, origin
+from pyorch.simulate import loader
 from pyorch.simulate.results import save_json
 
 PACKAGES = ("ns3", "cppyy", "numpy")
@@ -70,12 +70,12 @@ def save(folder: Path, facts: Mapping[str, object]) -> None:
 
 def git_commit() -> str | None:
     """Return the commit of the repository, with ``-dirty`` if it was edited; None if no git."""
-    if not (places.REPOSITORY / ".git").exists():
+    if not (built.REPOSITORY / ".git").exists():
         return None
     try:
         done = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            cwd=places.REPOSITORY,
+            cwd=built.REPOSITORY,
             capture_output=True,
             text=True,
         )

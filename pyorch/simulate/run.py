@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pyorch import jobs, origin
+from pyorch import built, jobs, origin
 from pyorch.errors import PyorchError, SimulationError
-from pyorch.simulate import control, loader, places, provenance, results, stack
+from pyorch.simulate import control, loader, provenance, results, stack
 from pyorch.simulate import fabric as fabrics
 from pyorch.simulate.control import Controller
 from pyorch.simulate.fabric import Fabric
@@ -74,7 +74,7 @@ def main(build: Callable[[], Fabric], arguments: list[str] | None = None) -> Non
     options = parser.parse_args(arguments)
     if not 1 <= options.threads <= MOST_THREADS:
         parser.error(f"--threads {options.threads}: write 1 to {MOST_THREADS}.")
-    sys.exit(_guarded(build, options.out, places.shown(script.resolve()), options.threads))
+    sys.exit(_guarded(build, options.out, built.shown(script.resolve()), options.threads))
 
 
 def run_script(script: Path | str, out: Path | str, threads: int = 1) -> int:

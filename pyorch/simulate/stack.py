@@ -10,7 +10,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from pyorch.simulate import loader, places
+from pyorch import built
+from pyorch.simulate import loader
 
 #: Left by a run that has crashed, beside its result.
 FILE = "crash.txt"
@@ -49,7 +50,7 @@ def frames(text: str) -> list[str]:
     found = []
     for line in text.splitlines():
         library, _, offset = line.rpartition(" ")
-        if Path(library).parent.resolve() == places.LIBRARIES.resolve():
+        if Path(library).parent.resolve() == built.here().libraries.resolve():
             found += _looked_up(library, offset)
     return found[:MOST_FRAMES]
 

@@ -88,7 +88,7 @@ def plan(
     variant: str | None = None,
     case: str | None = None,
     refusals: Refusals | None = None,
-    typeids_file: Path | str = typeids.TYPEIDS_FILE,
+    typeids_file: Path | str | None = None,
     templates: Path | str = TEMPLATES,
 ) -> list[Run]:
     """Return all runs of a scenario at a scale, in the order of cases, variants and sweep.

@@ -16,9 +16,8 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from pyorch import units
-from pyorch.built import ENGINE, FLUID, STUDY
-from pyorch.built import TYPEIDS as TYPEIDS_FILE
+from pyorch import built, units
+from pyorch.built import ENGINE, FLUID
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import read_json
 from pyorch.spec import engine as engines
@@ -29,7 +28,6 @@ Attributes = dict[str, bool | int | float | str]
 #: Beside it, with its digest in the last line.
 STAMP = ".described"
 _DIGEST = re.compile(r"^[0-9a-f]{64}$", re.M)
-_BUILD = "python -m pyorch.simulate.build" if STUDY else "make setup"
 
 
 class TypeIds:
@@ -163,7 +161,9 @@ class TypeIds:
             The modules that are built have no such section.
         """
         if name not in self._by_name:
-            raise SpecError(f"the C++ modules that are built do not know {name}. Run: {_BUILD}")
+            raise SpecError(
+                f"the C++ modules that are built do not know {name}. Run: {_how_to_build()}"
+            )
         return self._by_name[name]["attributes"]
 
     def help(self, name: str) -> str:
@@ -181,8 +181,8 @@ class TypeIds:
         return sorted(found | fluid | {ENGINE})
 
 
-def load(path: Path | str = TYPEIDS_FILE) -> TypeIds:
-    """Return the TypeIds of the built modules.
+def load(path: Path | str | None = None) -> TypeIds:
+    """Return the TypeIds of the modules that are built for this folder, or of another file.
 
     Raises
     ------
@@ -192,16 +192,20 @@ def load(path: Path | str = TYPEIDS_FILE) -> TypeIds:
     return TypeIds(entries(path))
 
 
-def entries(path: Path | str = TYPEIDS_FILE) -> list[dict]:
+def entries(path: Path | str | None = None) -> list[dict]:
     """Return what the build says of each type; raise SpecError as `load` does."""
-    path = Path(path)
+    path = Path(path or built.here().typeids)
     try:
         return _entries(path.resolve(), path.stat().st_mtime_ns)
     except FileNotFoundError:
         raise SpecError(
             f"{_shown_path(path)}: not there, so I cannot know the transports and their attributes:"
-            f" the C++ modules are not built. Run: {_BUILD}"
+            f" the C++ modules are not built. Run: {_how_to_build()}"
         ) from None
+
+
+def _how_to_build() -> str:
+    return "python -m pyorch.simulate.build" if built.here().study else "make setup"
 
 
 def _shown_path(path: Path) -> str:
@@ -233,7 +237,7 @@ class _Entry(TypedDict):
 @lru_cache(maxsize=4)
 def _entries(path: Path, _mtime_ns: int) -> list[dict]:
     """Return the content of the file; what the build has written is not what it may be now."""
-    again = f"Delete it, then run: {_BUILD}"
+    again = f"Delete it, then run: {_how_to_build()}"
     found = read_json(path, SpecError, again, list)
     stamp = path.with_name(STAMP)  # a wheel brings none
     written = _DIGEST.findall(stamp.read_text()) if stamp.exists() else []

@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pyorch import forks, jobs, origin, plugins, sockets
+from pyorch import built, forks, jobs, origin, plugins, sockets
 from pyorch.runs.finished import STEPS
-from pyorch.simulate import places
+from pyorch.simulate import sanitizers
 from pyorch.simulate.process import End, ended, how
 from pyorch.workflow import events
 from pyorch.workflow.client import AGAIN, WORKER
@@ -130,7 +130,8 @@ class Engines:
 
     def ready(self) -> None:
         """Start the server unless it is there."""
-        found = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in places.module_libraries()}
+        libraries = built.here().module_libraries()
+        found = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in libraries}
         status = _started[-1].poll() if _started else 0
         if status is None and found == self._libraries:
             return
@@ -141,7 +142,7 @@ class Engines:
             )
         self._path = self._folder / f"engine-{os.getpid()}-{len(_started)}"
         with sockets.listen(self._path) as listener:
-            _start("pyorch.simulate.server", listener, places.environment())
+            _start("pyorch.simulate.server", listener, sanitizers.environment())
             self._libraries = found
 
     def simulate(self, script: Path, out: Path, log: Path | None, threads: int = 1) -> End:

@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pyorch.simulate import build, places
+from pyorch import built
+from pyorch.simulate import build
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "extending.md"
@@ -45,7 +46,7 @@ def environment(folder: Path) -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(folder),
         "CMAKE_CXX_COMPILER_LAUNCHER": str(Path(__file__).with_name("compile-once")),
-        "COMPILED": str(places.BUILD),
+        "COMPILED": str(built.here().folder),
     }
     variables.pop("PYORCH_BUILD", None)
     return variables

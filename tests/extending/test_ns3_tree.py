@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from pyorch import built
 from pyorch.scaffold import write
-from pyorch.simulate import build, places
+from pyorch.simulate import build
 
 TREE = Path(__file__).with_name("ns3-tree")
 
@@ -24,13 +25,13 @@ def configure(folder, modules, tests):
 
 @pytest.mark.parametrize("tests", ["OFF", "ON"])
 def test_every_module_is_configured(tests, tmp_path):
-    done = configure(tmp_path, places.MODULES, tests)
+    done = configure(tmp_path, built.MODULES, tests)
 
     assert done.returncode == 0, done.stderr
     listed = subprocess.run(
         [build.NINJA, "-C", tmp_path, "-t", "targets", "all"], capture_output=True, text=True
     ).stdout
-    for path in places.MODULES.glob("*/CMakeLists.txt"):
+    for path in built.MODULES.glob("*/CMakeLists.txt"):
         module = path.parent.name
         assert f"lib{module}: phony" in listed or f"liblib{module}.so" in listed, module
         assert (f"lib{module}-test" in listed) == (
@@ -43,7 +44,7 @@ def test_a_new_transport_and_the_sprayed_one_compile_with_warnings_as_errors(tmp
     modules = tmp_path / "ns3-modules"
     modules.mkdir()
     for name in ("cmake", "engine", "topology", "contract", "host", "spray"):
-        (modules / name).symlink_to(places.MODULES / name)
+        (modules / name).symlink_to(built.MODULES / name)
     write("transport", "drum", tmp_path)
     done = configure(tmp_path / "build", modules, "OFF")
     assert done.returncode == 0, done.stderr

@@ -72,7 +72,7 @@ def transport(random: Random, name: str) -> tuple[str, dict]:
 
 def forwarding_policies() -> list[tuple[str, dict]]:
     """Return every policy that the modules have, and some with other attributes."""
-    known = typeids.load(typeids.TYPEIDS_FILE).choices("forwarding")
+    known = typeids.load().choices("forwarding")
     more = [("ns3::LeastLoaded", {"Choices": 0}), ("ns3::Flowlet", {"Gap": "1us"})]
     return [(name, {}) for name in known] + more
 

@@ -7,7 +7,6 @@ import pytest
 from oracle_network import Outcome, run_fabric
 
 from pyorch import render, spec
-from pyorch.simulate import places
 from pyorch.spec.scenario import parse_scenario
 
 pytestmark = pytest.mark.ns3
@@ -41,7 +40,7 @@ switch: {{buffer: 64 MB, latency: 30 ns, classes: [{{tiers: [{tier}], {part}}}]}
 {traffic}
 stop: 100 ms
 """
-        (planned,) = spec.plan(parse_scenario(text, "classes.yaml"), typeids_file=places.TYPEIDS)
+        (planned,) = spec.plan(parse_scenario(text, "classes.yaml"))
         monkeypatch.chdir(tmp_path)
         render.write_tables(render.input_tables(planned.spec), tmp_path / "tables.npz")
         (tmp_path / "scenario.py").write_text(render.render_script(planned.spec))

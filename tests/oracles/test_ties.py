@@ -7,7 +7,6 @@ from oracle_network import Outcome, run_tables
 from scipy import stats
 
 from pyorch import render, spec
-from pyorch.simulate import places
 from pyorch.spec.scenario import parse_scenario
 
 pytestmark = pytest.mark.ns3
@@ -36,7 +35,7 @@ stop: 1 s
 sweep: {{seed: {list(range(1, seeds + 1))}}}
 """
     outcomes = []
-    for planned in spec.plan(parse_scenario(text, "ties.yaml"), typeids_file=places.TYPEIDS):
+    for planned in spec.plan(parse_scenario(text, "ties.yaml")):
         tables, given = render.input_tables(planned.spec), planned.spec
         queue, sender = given["switch"]["queue"], given["transport"][0]
         got = run_tables(

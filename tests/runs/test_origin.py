@@ -20,7 +20,7 @@ import pytest
 
 import pyorch
 from pyorch import origin
-from pyorch.built import BUILD
+from pyorch.built import INSTALLED
 
 PACKAGE = Path(pyorch.__file__).parent
 ALL = os.environ.get("PYORCH_DIGESTS") == "all"
@@ -111,9 +111,9 @@ class Copy:
     def __init__(self, root):
         self.root = root
         shutil.copytree(PACKAGE, root / "pyorch", ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copytree(BUILD / "lib", root / "build" / "lib")
-        shutil.copytree(BUILD / "include", root / "build" / "include", symlinks=True)
-        shutil.copy(BUILD / "typeids.json", root / "build")
+        shutil.copytree(INSTALLED / "lib", root / "build" / "lib")
+        shutil.copytree(INSTALLED / "include", root / "build" / "include", symlinks=True)
+        shutil.copy(INSTALLED / "typeids.json", root / "build")
         (root / "spy").mkdir()
         (root / "spy" / "sitecustomize.py").write_text(SPY)
         self.study = root / "study"

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from pyorch import built
 from pyorch.errors import BuildError
-from pyorch.simulate import build, build_cache, places
+from pyorch.simulate import build, build_cache
 
-CMAKE_FOLDER = places.MODULES
+CMAKE_FOLDER = built.MODULES
 
 #: A module as small as one can be, that still asserts and logs (which put file names into bytes).
 MODULE = """
@@ -46,14 +47,11 @@ def tiny(tmp_path, monkeypatch):
         stock = root / "benchmarks" / "stock"
         stock.mkdir(parents=True)
         (stock / "CMakeLists.txt").touch()
-        monkeypatch.setattr(places, "REPOSITORY", root)
-        monkeypatch.setattr(places, "MODULES", root / "ns3-modules")
-        monkeypatch.setattr(places, "BUILD", root / "build")
-        monkeypatch.setattr(places, "LIBRARIES", root / "build" / "lib")
-        monkeypatch.setattr(places, "HEADERS", root / "build" / "include")
-        monkeypatch.setattr(places, "TYPEIDS", root / "build" / "typeids.json")
-        monkeypatch.setattr(build, "LOG", root / "build" / "build.log")
-        monkeypatch.setattr(build, "_write_typeids", lambda: places.TYPEIDS.write_text("[]\n"))
+        monkeypatch.setattr(built, "REPOSITORY", root)
+        monkeypatch.setattr(built, "MODULES", root / "ns3-modules")
+        place = built.Build(root / "build")
+        monkeypatch.setattr(built, "here", lambda: place)
+        monkeypatch.setattr(build, "_write_typeids", lambda: place.typeids.write_text("[]\n"))
         return root
 
     return make
@@ -300,8 +298,8 @@ def test_of_ninjas_output_only_what_the_compiler_said_is_kept():
         "[1/3] Building CXX object a.o\n"
         "FAILED: [code=1] a.o\n"
         "/usr/bin/c++ -O3 a.cc\n"
-        f"{places.REPOSITORY}/ns3-modules/x/a.cc: In function 'int f()':\n"
-        f"{places.REPOSITORY}/ns3-modules/x/a.cc:3:1: error: no\n"
+        f"{built.REPOSITORY}/ns3-modules/x/a.cc: In function 'int f()':\n"
+        f"{built.REPOSITORY}/ns3-modules/x/a.cc:3:1: error: no\n"
         "    3 | no;\n"
         "ninja: build stopped: subcommand failed.\n"
     )
@@ -330,7 +328,7 @@ def test_ctrl_c_ends_the_compilers_and_is_answered_in_one_line(tmp_path):
         "sys.exit(build.main([]))"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=places.REPOSITORY, text=True, stderr=subprocess.PIPE,
+        [sys.executable, "-c", code], cwd=built.REPOSITORY, text=True, stderr=subprocess.PIPE,
         env=os.environ | {"PYORCH_BUILD": str(tmp_path)},
     )  # fmt: skip
     while not (pid.exists() and pid.read_text()) and process.poll() is None:

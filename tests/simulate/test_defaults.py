@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.spec.typeids import TYPEIDS_FILE
+from pyorch.built import here
 
 CHECKED_IN = Path(__file__).parents[1] / "data" / "typeids.json"
 
@@ -20,7 +20,7 @@ def attributes_of(path):
 
 @pytest.mark.ns3
 def test_every_attribute_has_the_default_and_the_range_that_are_checked_in():
-    built, decided = attributes_of(Path(TYPEIDS_FILE)), attributes_of(CHECKED_IN)
+    built, decided = attributes_of(here().typeids), attributes_of(CHECKED_IN)
     changed = sorted(dict(built.items() ^ decided.items()))
     assert not changed, (
         f"{', '.join(changed)}: not as in tests/data/typeids.json. If that is meant:"

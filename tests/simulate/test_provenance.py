@@ -6,7 +6,8 @@ import platform
 import socket
 import subprocess
 
-from pyorch.simulate import loader, places, provenance
+from pyorch import built
+from pyorch.simulate import loader, provenance
 
 
 def test_nothing_names_the_machine_or_its_folders(tmp_path, monkeypatch):
@@ -21,7 +22,7 @@ def test_nothing_names_the_machine_or_its_folders(tmp_path, monkeypatch):
 
     text = json.dumps(provenance.describe(seed=1))
 
-    for private in ("zq7", str(tmp_path), str(places.REPOSITORY)):
+    for private in ("zq7", str(tmp_path), str(built.REPOSITORY)):
         assert private not in text
 
 
@@ -38,7 +39,7 @@ def test_the_facts_of_the_run_and_of_its_parts_are_there(tmp_path, monkeypatch):
 
 
 def test_without_git_there_is_no_commit(tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(built, "REPOSITORY", tmp_path)
 
     assert provenance.git_commit() is None
 
@@ -52,7 +53,7 @@ def test_an_edited_repository_says_so(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("1")
     git("add", "file")
     git("commit", "--quiet", "--message", "one")
-    monkeypatch.setattr(places, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(built, "REPOSITORY", tmp_path)
     clean = provenance.git_commit()
     (tmp_path / "file").write_text("2")
 

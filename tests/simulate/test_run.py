@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pyorch import built
 from pyorch.errors import SimulationError
-from pyorch.simulate import Fabric, places, run_script
+from pyorch.simulate import Fabric, run_script
 from pyorch.simulate.run import Aborted, main, simulate
 
 ENDLESS = {"size_bytes": 10**12, "stop_ps": 10**15}
@@ -82,9 +83,9 @@ def test_what_a_type_logs_is_seen_if_asked_for(script, run, tmp_path, monkeypatc
 @pytest.mark.ns3
 def test_a_library_built_anew_during_a_run_leaves_no_result(script, tmp_path, monkeypatch):
     folder = tmp_path / "build"
-    shutil.copytree(places.LIBRARIES, folder / "lib")
-    shutil.copy(places.TYPEIDS, folder)
-    (folder / "include").symlink_to(places.HEADERS)
+    shutil.copytree(built.here().libraries, folder / "lib")
+    shutil.copy(built.here().typeids, folder)
+    (folder / "include").symlink_to(built.here().headers)
     path = script(**ENDLESS | {"size_bytes": 2 * 10**9})
     process = subprocess.Popen(
         [sys.executable, path, "--out", tmp_path / "out"], stderr=subprocess.PIPE, text=True,

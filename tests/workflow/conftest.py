@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch.simulate import places
+from pyorch import built
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(Path(__file__).parent))  # processes.py
@@ -53,9 +53,10 @@ class Project:
         # No sources of modules: nothing here may ever be built anew, or removed for that.
         (folder / "ns3-modules").mkdir()
         (folder / "build" / "lib").mkdir(parents=True)
-        for path in [places.TYPEIDS, *places.LIBRARIES.glob("*.so")]:
-            shutil.copy2(path, folder / "build" / path.relative_to(places.BUILD))
-        (folder / "build" / "include").symlink_to(places.HEADERS)
+        place = built.here()
+        for path in [place.typeids, *place.libraries.glob("*.so")]:
+            shutil.copy2(path, folder / "build" / path.relative_to(place.folder))
+        (folder / "build" / "include").symlink_to(place.headers)
         for name in ("scenarios", "plots"):
             (folder / name).mkdir()
         self.scenario.write_text(SCENARIO)
