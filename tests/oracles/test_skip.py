@@ -378,7 +378,10 @@ def test_what_a_steady_state_would_hide_is_refused(options, message):
 
 @pytest.mark.parametrize(
     ("kind", "attributes", "queue"),
-    [("Wan", {}, None), ("Uec", {"CongestionControl": "ns3::Nscc"}, (TRIMMING, MARKS))],
+    [
+        ("Wan", {}, None),
+        ("Uec", {"CongestionControl": "ns3::Nscc", "Trimmable": True}, (TRIMMING, MARKS)),
+    ],
 )
 def test_a_transport_that_cannot_is_refused_by_its_name(kind, attributes, queue):
     message = f"ns3::{kind}Transport does not know how to skip a steady state of its messages"

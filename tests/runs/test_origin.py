@@ -85,7 +85,8 @@ print(json.dumps(found))
 #: the package itself, which offers the Python API.
 HANDING_ON = (
     "forks.py", "jobs.py", "workflow", "runs", "__init__.py", "simulate/process.py",
-    "simulate/server.py", "simulate/check.py", "simulate/build_cache.py",
+    "simulate/sanitizers.py", "simulate/server.py", "simulate/check.py",
+    "simulate/build_cache.py",
 )  # fmt: skip
 
 
@@ -121,7 +122,8 @@ class Copy:
             (self.study / folder).mkdir(parents=True)
         (self.study / "Snakefile").write_text(SNAKEFILE)
         self.environment = os.environ | {
-            "PYTHONPATH": str(root), "PYORCH_BUILD": str(root / "build")
+            "PYTHONPATH": str(root), "PYORCH_BUILD": str(root / "build"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         }  # fmt: skip
 
     def python(self, *arguments, **environment):
