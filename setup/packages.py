@@ -8,7 +8,10 @@ for it; a package that has to be compiled is kept in pip's own cache, so that th
 on this machine only unpacks it.
 """
 
+import ctypes
+import os
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -19,6 +22,7 @@ from pathlib import Path
 PIP = """\
 pip==26.3 --hash=sha256:f3b60b20ffaadd4415ed7957212a38ac63fa4c5fa375bd0f4a797777940fad13
 """
+_PR_SET_PDEATHSIG = 1
 #: How often a line is printed where no terminal shows a moving one [s].
 EVERY_S = 10.0
 
@@ -86,21 +90,29 @@ def install(requirements: Path, total: int) -> int:
         "--requirement", str(requirements),
     ]  # fmt: skip
     log = Path(sys.prefix) / "install.log"
+    kernel = ctypes.CDLL(None)
     progress = Progress(total)
     with (
         log.open("w+") as file,
-        subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT) as process,
+        subprocess.Popen(
+            command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+            preexec_fn=lambda: kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),
+        ) as process,
         log.open() as lines,
-    ):
+    ):  # fmt: skip
         unpacking = False
-        while process.poll() is None:
-            for line in lines:
-                progress.take(line)
-                unpacking = unpacking or line.startswith("Installing collected")
-            if unpacking:
-                progress.count()
-            progress.beat()
-            time.sleep(0.5)
+        try:
+            while process.poll() is None:
+                for line in lines:
+                    progress.take(line)
+                    unpacking = unpacking or line.startswith("Installing collected")
+                if unpacking:
+                    progress.count()
+                progress.beat()
+                time.sleep(0.5)
+        finally:
+            if process.poll() is None:  # with the compilers that it has started
+                os.killpg(process.pid, signal.SIGKILL)
     progress.end()
     if process.returncode:
         words = [line for line in log.read_text().splitlines() if not line.startswith("WARNING")]
@@ -109,8 +121,15 @@ def install(requirements: Path, total: int) -> int:
     return process.returncode
 
 
+def _stop(number: int, _frame: object) -> None:
+    sys.exit(128 + number)
+
+
 def main() -> int:
-    """Install pip itself, then the packages of the lock."""
+    """Install pip itself, then the packages of the lock; end when make ends, and pip with it."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, _stop)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     lock = Path(sys.argv[1])
     total = len(re.findall(r"^\S+==", lock.read_text(), re.MULTILINE))
     own = Path(sys.prefix) / "pip.lock"
