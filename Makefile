@@ -121,7 +121,7 @@ $(EDITABLE): $(PACKAGES) pyproject.toml
 
 $(PACKAGES): requirements.lock setup/packages.py
 	@$(if $(MISSING),$(error $(MISSING)))
-	@test -e $@ || $(PYTHON) -m venv --clear $(VENV)
+	@test -e $@ || $(PYTHON) -m venv --clear --without-pip $(VENV)
 	@echo "Installing packages into $(VENV) (once; minutes the first time on a machine) ..."
 	@$(VENV)/bin/python setup/packages.py requirements.lock
 	@touch $@

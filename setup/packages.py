@@ -9,6 +9,7 @@ on this machine only unpacks it.
 """
 
 import ctypes
+import importlib.util
 import os
 import re
 import signal
@@ -16,7 +17,10 @@ import subprocess
 import sys
 import sysconfig
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 #: From this version on pip keeps what it has built also for packages that are given with a hash.
 PIP = """\
@@ -81,6 +85,31 @@ class Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
+@contextmanager
+def started(command: list[str], file: TextIO) -> Iterator[subprocess.Popen]:
+    """Start a process, its words into a file; it ends with this one, its own processes as well."""
+    kernel = ctypes.CDLL(None)
+    with subprocess.Popen(
+        command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
+        preexec_fn=lambda: kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def unpack_pip() -> None:
+    """Give the environment the pip that comes with Python, unless it has one."""
+    if importlib.util.find_spec("pip") is None:
+        with (
+            (Path(sys.prefix) / "ensurepip.log").open("w") as file,
+            started([sys.executable, "-m", "ensurepip"], file) as process,
+        ):
+            process.wait()
+
+
 def install(requirements: Path, total: int) -> int:
     """Install a list in which everything has a hash; return pip's exit status."""
     # Most of 120 packages is never imported: Python compiles what is, when it is.
@@ -90,29 +119,17 @@ def install(requirements: Path, total: int) -> int:
         "--requirement", str(requirements),
     ]  # fmt: skip
     log = Path(sys.prefix) / "install.log"
-    kernel = ctypes.CDLL(None)
     progress = Progress(total)
-    with (
-        log.open("w+") as file,
-        subprocess.Popen(
-            command, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
-            preexec_fn=lambda: kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL),
-        ) as process,
-        log.open() as lines,
-    ):  # fmt: skip
+    with log.open("w+") as file, started(command, file) as process, log.open() as lines:
         unpacking = False
-        try:
-            while process.poll() is None:
-                for line in lines:
-                    progress.take(line)
-                    unpacking = unpacking or line.startswith("Installing collected")
-                if unpacking:
-                    progress.count()
-                progress.beat()
-                time.sleep(0.5)
-        finally:
-            if process.poll() is None:  # with the compilers that it has started
-                os.killpg(process.pid, signal.SIGKILL)
+        while process.poll() is None:
+            for line in lines:
+                progress.take(line)
+                unpacking = unpacking or line.startswith("Installing collected")
+            if unpacking:
+                progress.count()
+            progress.beat()
+            time.sleep(0.5)
     progress.end()
     if process.returncode:
         words = [line for line in log.read_text().splitlines() if not line.startswith("WARNING")]
@@ -134,6 +151,7 @@ def main() -> int:
     total = len(re.findall(r"^\S+==", lock.read_text(), re.MULTILINE))
     own = Path(sys.prefix) / "pip.lock"
     own.write_text(PIP)
+    unpack_pip()
     return install(own, 1) or install(lock, total)
 
 
