@@ -89,6 +89,7 @@ class _Engine:
                 [sys.executable, "-P", "-m", "pyorch.simulate.check", self._folder.name],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                 env=sanitizers.environment(),
+                start_new_session=True,  # Ctrl-C is for this process, whose end is that of input
                 cwd="/" if self._installed_only else None,  # there is no study
             )  # fmt: skip
         try:

@@ -109,14 +109,23 @@ def run(
     # No run outlives who waits for it.
     environment = sanitizers.environment() | {jobs.PARENT: str(os.getpid())}
     if log is None:
-        status = wait(subprocess.Popen(command, env=environment))
+        status = wait(_started(command, env=environment))
     else:
         make_folder(log.parent)
         with log.open("wb") as file:
-            status = wait(subprocess.Popen(command, stdout=file, stderr=file, env=environment))
+            status = wait(_started(command, stdout=file, stderr=file, env=environment))
     if status == 0 and before == _stamp(out):
         return End(1, time.monotonic() - started, "nothing was run: it left no new manifest.json")
     return ended(status, started, out, log)
+
+
+def _started(command: list[str], **options) -> subprocess.Popen:
+    """Start a run, to which Ctrl-C comes when it can say in one line that it ends."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        return subprocess.Popen(command, **options)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def ended(status: int, started: float, out: Path, log: Path | None) -> End:

@@ -266,6 +266,7 @@ def _guarded(build: Callable[[], Fabric], out: Path, name: str, threads: int) ->
     jobs.join()
     origin.watch()
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         fabric = build()
         fabric.threads = threads
         simulate(fabric, out, name)
