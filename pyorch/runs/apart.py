@@ -63,6 +63,8 @@ def make(
 
 def main() -> int:
     """Answer one request; an error of ours is part of the answer."""
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the run and its plug-ins print is no answer
     origin.watch()
     from pyorch.runs.make import make as make_here
 
@@ -78,7 +80,8 @@ def main() -> int:
         said = {"error": type(error).__name__, "message": str(error)}
     except KeyboardInterrupt:
         said = asdict(End(130, 0.0))
-    json.dump(said, sys.stdout)
+    answer.write(json.dumps(said))
+    answer.close()
     return 0
 
 
