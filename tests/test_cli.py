@@ -297,6 +297,19 @@ def children(pid):
 
 
 @pytest.mark.ns3
+def test_what_a_run_prints_is_no_part_of_its_answer(scenario, tmp_path):
+    spoken = "import sys\nif sys.orig_argv[2].endswith('scenario.py'): print('a plug-in speaks')\n"
+    (tmp_path / "sitecustomize.py").write_text(spoken)
+    done = subprocess.run(
+        [sys.executable, "-m", "pyorch", "run", str(scenario), "--out", str(tmp_path / "out")],
+        cwd=ROOT, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "a plug-in speaks" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.ns3
 def test_ctrl_c_ends_a_run_with_one_line_and_status_130(scenario, tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "pyorch", "run", str(scenario), "--set", "workload.message=2 TB",
