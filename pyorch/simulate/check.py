@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from pyorch import built, origin
+from pyorch import built, jobs, origin
 from pyorch.built import INSTALLED
 from pyorch.errors import BuildError, PyorchError
 from pyorch.simulate import build_cache, loader, provenance, sanitizers, stack
@@ -85,11 +85,12 @@ class _Engine:
 
     def _ask(self, question: str) -> str:
         if self._process is None:
+            command = [sys.executable, "-P", "-m", "pyorch.simulate.check", self._folder.name]
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "pyorch.simulate.check", self._folder.name],
+                jobs.tied(command),
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                 env=sanitizers.environment(),
-                start_new_session=True,  # Ctrl-C is for this process, whose end is that of input
+                start_new_session=True,  # Ctrl-C is for this process, with which it ends
                 cwd="/" if self._installed_only else None,  # there is no study
             )  # fmt: skip
         try:
