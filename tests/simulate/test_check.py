@@ -121,7 +121,7 @@ REFUSED_TOGETHER = {
     "a priority that is no lane": (
         meets(control=LANES), 8, "switch.flow_control",
         "ns3::CreditFlowControl: its links have 6 classes, from 0, but ns3::RoceTransport sends"
-        " with priority 6. Write 7 or more"),
+        " with priority 6. Give them 7 classes or more"),
     "a speculative priority that is no lane": (
         meets(control=LANES, transport="  type: ns3::EqdsTransport\n"
               "  attributes: {SpeculativePriority: 7, ControlPriority: 5}"),

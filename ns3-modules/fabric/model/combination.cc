@@ -44,8 +44,8 @@ CheckPriorities(const LinkFlowControl& control, const Sender& sender)
     NS_ABORT_MSG_IF(highest >= classes,
                     TypeOf(control) << ": its links have " << classes << " classes, from 0, but "
                                     << sender.type << " sends with priority " << highest
-                                    << ". Write " << highest + 1
-                                    << " or more, or lower priorities");
+                                    << ". Give them " << highest + 1
+                                    << " classes or more, or write lower priorities");
 }
 
 /// A queue cuts the payload off data that may lose it, and headers have a priority of their own.
