@@ -198,7 +198,8 @@ ADD_CASES(g_suite)
     suite.Add(new CreditsThatDoNotFit({{"LaneBlocks", "15"}}, "write at least LaneBlocks=16"));
     suite.Add(new CreditsThatDoNotFit({{"LaneBlocks", "20"}, {"UpdateBlocks", "6"}},
                                       "write at most UpdateBlocks=5"));
-    suite.Add(new CreditsThatDoNotFit({{"LaneBlocks", "20"}, {"Lanes", "3"}}, "Give them 4 classes or more"));
+    suite.Add(new CreditsThatDoNotFit({{"LaneBlocks", "20"}, {"Lanes", "3"}},
+                                      "Give them 4 classes or more"));
 }
 
 } // namespace
