@@ -41,7 +41,7 @@ def make(
         A step before or after the simulation cannot be done.
     """
     request = {"spec": spec, "folder": str(folder), "log": log and str(log), "threads": threads}
-    started = subprocess.Popen(
+    started = process.start(
         [sys.executable, "-P", "-m", "pyorch.runs.apart"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -66,12 +66,13 @@ def main() -> int:
     answer = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what the run and its plug-ins print is no answer
     origin.watch()
-    from pyorch.runs.make import make as make_here
-
     jobs.join()
-    request = json.load(sys.stdin)
-    log = request["log"]
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        from pyorch.runs.make import make as make_here
+
+        request = json.load(sys.stdin)
+        log = request["log"]
         end = make_here(
             request["spec"], request["folder"], log and Path(log), threads=request["threads"]
         )

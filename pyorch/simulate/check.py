@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
@@ -190,10 +190,12 @@ def answer(parts: list[dict], folder: Path) -> dict[str, str]:
 
 def main() -> None:
     """Answer questions until there are no more; the first argument is a folder for a crash."""
-    answers = os.fdopen(os.dup(1), "w")
+    answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # what a plug-in prints is no answer
-    for question in sys.stdin:
-        print(json.dumps(answer(json.loads(question), Path(sys.argv[1]))), file=answers, flush=True)
+    with suppress(BrokenPipeError):  # who has asked has ended
+        for question in sys.stdin:
+            said = answer(json.loads(question), Path(sys.argv[1]))
+            answers.write(f"{json.dumps(said)}\n".encode())
 
 
 if __name__ == "__main__":

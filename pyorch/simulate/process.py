@@ -23,7 +23,9 @@ from pyorch.writing import make_folder
 
 #: How often a log that is watched is looked at [s].
 LOOK_S = 0.5
-STOPPED = (130, 143)  # Ctrl-C, SIGTERM: not a failure of the run
+#: What a process ends with after Ctrl-C, and after SIGTERM, which it has handled or not.
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, (128 + signal.SIGTERM, -signal.SIGTERM)
+STOPPED = (INTERRUPTED, TERMINATED[0])  # not a failure of the run
 
 
 @dataclass(frozen=True)
@@ -109,18 +111,18 @@ def run(
     # No run outlives who waits for it.
     environment = sanitizers.environment() | {jobs.PARENT: str(os.getpid())}
     if log is None:
-        status = wait(_started(command, env=environment))
+        status = wait(start(command, env=environment))
     else:
         make_folder(log.parent)
         with log.open("wb") as file:
-            status = wait(_started(command, stdout=file, stderr=file, env=environment))
+            status = wait(start(command, stdout=file, stderr=file, env=environment))
     if status == 0 and before == _stamp(out):
         return End(1, time.monotonic() - started, "nothing was run: it left no new manifest.json")
     return ended(status, started, out, log)
 
 
-def _started(command: list[str], **options) -> subprocess.Popen:
-    """Start a run, to which Ctrl-C comes when it can say in one line that it ends."""
+def start(command: list[str], **options) -> subprocess.Popen:
+    """Start a process, which hears of Ctrl-C once it unblocks SIGINT and can say that it ends."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         return subprocess.Popen(command, **options)
@@ -161,7 +163,7 @@ def wait(process: subprocess.Popen, look: Callable[[], object] | None = None) ->
     """Wait for the end of a process and return its status; call `look` now and then.
 
     SIGTERM is handed on. Ctrl-C reaches both; a process that does not end then, because only this
-    one got the signal, is told to.
+    one got the signal or it does not hear it yet, gets SIGTERM, and has ended by Ctrl-C.
     """
     main = threading.current_thread() is threading.main_thread()
     is_interrupted = False
@@ -169,7 +171,8 @@ def wait(process: subprocess.Popen, look: Callable[[], object] | None = None) ->
     try:
         while True:
             try:
-                return process.wait(timeout=LOOK_S)
+                status = process.wait(timeout=LOOK_S)
+                return INTERRUPTED if is_interrupted and status in TERMINATED else status
             except subprocess.TimeoutExpired:
                 if is_interrupted:
                     process.terminate()
