@@ -176,6 +176,20 @@ def test_a_list_loads_nothing_slow():
     assert "leaf_spine" in done.stdout and done.stdout.endswith("[]\n")
 
 
+def test_ctrl_c_while_the_command_line_imports_ends_it_without_a_traceback(tmp_path):
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    code = "from pyorch.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 def test_a_mistake_is_one_message_without_a_traceback(scenario):
     done = pyorch("run", scenario, "--set", "link.rate=800")
 
