@@ -30,6 +30,19 @@ def go_on_when_told_to_end(pid):
         os.kill(pid, signal.SIGCONT)
 
 
+def called(name, folder):
+    """Return the process of this name that works in a folder, 0 if there is none.
+
+    Other tests may make runs of the same name at the same time.
+    """
+    for process in Path("/proc").glob("[0-9]*"):  # a bare machine has no ps
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            is_it = (process / "comm").read_text().strip() == name
+            if is_it and (process / "cwd").readlink() == folder and not is_zombie(process.name):
+                return int(process.name)
+    return 0
+
+
 def _has_signal(pid):
     said = Path(f"/proc/{pid}/status").read_text()
     return any(int(line.split()[1], 16) for line in said.splitlines() if "Pnd:" in line)

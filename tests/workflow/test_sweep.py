@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A sweep from the command line: what is told of its jobs, what it makes, what has failed."""
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from processes import wait_for
+from processes import called, wait_for
 
 from pyorch.cli.sweep import line, table_folder
 from pyorch.spec import plan
@@ -191,18 +190,9 @@ def test_a_run_that_fails_is_named_and_the_others_are_kept(project):
     )  # fmt: skip
     runs = plan(read_scenario(project.scenario), "laptop")
     long = max(runs, key=lambda run: run.spec["workload"][0]["message_bytes"])
-    os.kill(wait_for(lambda: _called(long.id, project.folder)), signal.SIGKILL)
+    os.kill(wait_for(lambda: called(long.id, project.folder)), signal.SIGKILL)
     out, err = process.communicate()
 
     assert process.returncode == 1
     assert f"tiny/{long.id}: Run {long.id} was killed by SIGKILL" in err
     assert "1 runs made, 0 finished before, 1 failed." in out
-
-
-def _called(name, folder):
-    """Return the process of this name that works in a folder, 0 if there is none."""
-    for path in Path("/proc").glob("[0-9]*/comm"):  # a bare machine has no ps
-        with contextlib.suppress(OSError):  # it has ended meanwhile
-            if path.read_text().strip() == name and (path.parent / "cwd").resolve() == folder:
-                return int(path.parent.name)
-    return 0

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The workflow runs what has to be run, no more, and survives failures and kill -9."""
 
-import contextlib
 import inspect
 import os
 import shutil
@@ -12,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from processes import go_on_when_told_to_end, is_zombie, pause, wait_for
+from processes import called, go_on_when_told_to_end, is_zombie, pause, wait_for
 from snakemake.cli import get_argument_parser
 from snakemake.scheduling.job_scheduler import JobScheduler
 
@@ -186,20 +185,11 @@ def start(project, *arguments):
         )  # fmt: skip
 
 
-def simulating(run):
-    """Return the process that simulates a run: it is called so; 0 if there is none."""
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (process / "comm").read_text().strip() == run and not is_zombie(process.name):
-                return int(process.name)
-    return 0
-
-
 @pytest.mark.slow
 def test_one_failed_run_is_named_and_leaves_the_others_alone(two_sizes):
     project, short, long = two_sizes
     process = start(project, "all")
-    os.kill(wait_for(lambda: simulating(long)), signal.SIGKILL)
+    os.kill(wait_for(lambda: called(long, project.folder)), signal.SIGKILL)
     process.wait()
     said = (project.folder / "said").read_text()
 
@@ -216,7 +206,7 @@ def test_after_kill_9_the_next_start_works_and_keeps_what_is_finished(two_sizes,
     project, short, long = two_sizes
     done, killed = (project.folder / "results" / "tiny" / run for run in (short, long))
     process = start(project, "all")
-    simulation = wait_for(lambda: simulating(long))
+    simulation = wait_for(lambda: called(long, project.folder))
     pause(simulation)  # two seconds of work, which may end before Snakemake says what is finished
     assert not (killed / "raw.npz").exists()
     wait_for((done / "summary.parquet").exists)
