@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The doors a user comes in by; `make help` lists them. Everything lands in .venv/ and build/.
+# The commands of a user; `make help` lists them. Everything lands in .venv/ and build/.
 
 # Both may be given: make figures SCALE=smoke CORES=8
 SCALE ?= laptop

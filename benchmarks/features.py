@@ -77,7 +77,7 @@ FEATURES = {
         roles={"forwarding": ("ns3::LeastLoaded",)}, transport=REORDERED
     ),
     "cut-through": Feature(options={"switch": {"cut_through_bytes": 64}}),
-    "switch latency": Feature(options={"switch": {"latency_ps": 300_000}}),
+    "switch latency": Feature(options={"switch": {"processing_delay_ps": 300_000}}),
     "a link that may be cut": Feature(may_fail=True),
     "a flow that waits for another": Feature(tables={"dependencies": {"flow": [1], "after": [0]}}),
     "frame loss, 10^-9": Feature(links={"loss_ratio": 1e-9}),

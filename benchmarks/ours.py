@@ -48,7 +48,7 @@ def fabric(variant: str, tables: Path) -> Fabric:
             "AckBytes": 64,
             "AckInterval": 1,
             "WindowBytes": WINDOW_BYTES,
-            "Entropy": "ns3::FlowEntropy",
+            "PathSelector": "ns3::FlowEntropy",
         }
         | recovery,
     )

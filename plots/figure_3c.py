@@ -21,7 +21,7 @@ RATES_GBPS = np.geomspace(1, 100, 161)
 TICKS_GBPS = [1, 2, 5, 10, 20, 50, 100]
 COLORS = {0: "#0072B2", 1: "#E69F00", 2: "#882255"}
 #: Wide-area model by how often it lets the bytes cross, and its line.
-CROSSINGS = {"twice": ("W2", "-"), "once": ("W3", (0, (3, 1.5)))}
+CROSSINGS = {"twice": ("twice-one-way", "-"), "once": ("once-one-way", (0, (3, 1.5)))}
 #: Rate that the text calls enough without loss.
 ENOUGH_GBPS = 20
 

@@ -3,9 +3,9 @@
 
 [hotnets24] figure 3c, MoE model. Points: the slowest of 16 crossings of 57.85 MB in packets, turned
 into exposed time as stage 3 of the all-reduce; all else is modelled. Lines: three readings of the
-paper without loss: bytes once and a round trip (W1 of docs/theory.md), twice and one way (W2), once
-and one way (W3). The message crosses once, so a transport without loss is at W3, but for headers
-and the 5 % that admission leaves free. Dotted upright: 20 Gb/s, which the paper finds enough.
+paper without loss (docs/theory.md): bytes once and a round trip, twice and one way, once and one
+way. The message crosses once, so a transport without loss is at the third, but for headers and the
+5 % that admission leaves free. Dotted upright: 20 Gb/s, which the paper finds enough.
 """
 
 import numpy as np
@@ -21,8 +21,12 @@ RATIO = "link.classes.0.loss_model.attributes.Ratio"
 MESSAGE = "workload.demands.0.message"
 PRESETS = {"57.13 MB": "dense-100t", "57.85 MB": "moe-100t"}
 SHOWN = "moe-100t"
-WAN_MODELS = {"W1": ":", "W2": "--", "W3": "-"}
-READINGS = {"W1": "once, round trip", "W2": "twice, one way", "W3": "once, one way"}
+WAN_MODELS = {"once-rtt": ":", "twice-one-way": "--", "once-one-way": "-"}
+READINGS = {
+    "once-rtt": "once, round trip",
+    "twice-one-way": "twice, one way",
+    "once-one-way": "once, one way",
+}
 RATES_GBPS = np.geomspace(1, 100, 81)
 
 

@@ -344,9 +344,9 @@ def test_ctrl_c_ends_a_run_with_one_line_and_status_130(scenario, tmp_path):
 def test_results_show_the_parameters_that_tell_runs_apart_by_their_shortest_names():
     columns = {
         "link.jitter_ps": [None] * 3,
-        "switch.flow_control": [None, *[...] * 2],  # a section that is there has keys of its own
-        "switch.flow_control.attributes.XoffBytes": [..., 5.0, 5.0],
-        "switch.flow_control.type": [..., "ns3::Pfc", "ns3::Pfc"],
+        "link.flow_control": [None, *[...] * 2],  # a section that is there has keys of its own
+        "link.flow_control.attributes.XoffBytes": [..., 5.0, 5.0],
+        "link.flow_control.type": [..., "ns3::Pfc", "ns3::Pfc"],
         "topology.leaves": [1, 2, 2],
         "transport.0.attributes.Rto": ["1ms", "1ms", "2ms"],
         "transport.1.attributes.Rto": ["1ms", "2ms", "2ms"],
@@ -369,7 +369,7 @@ def test_runs_are_ordered_by_what_tells_them_apart_and_by_the_size_of_numbers():
     runs = [
         {
             "seed": seed,
-            "transport.0.attributes.Entropy": paths and f"ns3::PermutedEntropy[Paths={paths}]",
+            "transport.0.attributes.PathSelector": paths and f"ns3::PermutedEntropy[Paths={paths}]",
             "transport.0.attributes.Rto": rto,
             "transport.0.type": type_,
             "workload.0.load": load,

@@ -43,11 +43,11 @@ def test_several_rates_are_a_sweep():
 
 
 def test_a_wan_rate_brings_the_default_model_and_losses_count():
-    # W2 at 20 Gb/s: 2 * 57.85 MB * 8 / 20 Gb/s = 46.3 ms, 30 ms of propagation, 60 ms of one lost
-    # round trip: 136.3 ms, 45.9 more than the backward pass (90.4).
+    # twice-one-way at 20 Gb/s: 2 * 57.85 MB * 8 / 20 Gb/s = 46.3 ms, 30 ms of propagation, 60 ms of
+    # one lost round trip: 136.3 ms, 45.9 more than the backward pass (90.4).
     (row,) = rows("exposed", "--preset", "moe-100t", "--wan", "20 Gb/s", "--retransmissions", "1")
 
-    assert row["wan_model"] == "W2"
+    assert row["wan_model"] == "twice-one-way"
     assert float(row["data_ms"]) == pytest.approx(45.92185, rel=1e-6)
 
 
@@ -126,7 +126,10 @@ def test_collisions_on_one_spine_are_all_flows_of_a_leaf():
         (["exposed", "--inflate", "pipe=2"], "Kinds: tensor, pipeline, scale_up, scale_out, wan"),
         (["exposed", "--retransmissions", "-1"], "--retransmissions -1: 0 to 1e+06"),
         (["exposed", "--retransmissions", "nan"], "--retransmissions nan: 0 to 1e+06"),
-        (["exposed", "--retransmissions", "1e308", "--wan-model", "W3"], "1e+308: 0 to 1e+06"),
+        (
+            ["exposed", "--retransmissions", "1e308", "--wan-model", "once-one-way"],
+            "1e+308: 0 to 1e+06",
+        ),
         (["permutation", "--hosts", "0"], "0 hosts: a permutation is drawn of 2 to 524,288 hosts"),
         (["permutation", "--hosts", "-8"], "-8 hosts: a permutation is drawn of 2 to"),
         (["permutation", "--hosts", "200000000"], "200000000 hosts: a permutation is drawn of 2"),

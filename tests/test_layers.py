@@ -28,7 +28,7 @@ def package_of(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def doors(path):
+def imports_of(path):
     """Yield the packages that one module imports from, in all three spellings."""
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in getattr(node, "names", [])]
@@ -42,7 +42,7 @@ def doors(path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_module_imports_a_later_package(path):
     package = package_of(path)
-    for other in doors(path):
+    for other in imports_of(path):
         if other == "__version__":
             continue
         assert PACKAGES.index(other) <= PACKAGES.index(package), f"{path} imports {other}"

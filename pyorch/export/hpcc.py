@@ -32,7 +32,11 @@ def files(spec: dict, tables: Tables) -> dict[str, str]:
         Something of the network or of its flows that HPCC cannot be told.
     """
     refuse_common(tables, NAME)
-    refuse_if(spec["switch"]["latency_ps"] > 0, f"switch.latency: {NAME} has none", "Make it 0 s.")
+    refuse_if(
+        spec["switch"]["processing_delay_ps"] > 0,
+        f"switch.processing_delay: {NAME} has none",
+        "Make it 0 s.",
+    )
     return {"topology.txt": _topology(tables), "flow.txt": _flows(spec, tables)}
 
 

@@ -73,7 +73,9 @@ def _topology(spec: dict, tables: Tables) -> str:
     lines = [f"Nodes {n_hosts}", f"Tiers {tiers}", f"Podsize {pod}"]
     for tier, numbers in enumerate(shape):
         lines += [f"Tier {tier}", *(f"{name} {value}" for name, value in numbers.items())]
-    latency_ns = _whole(spec["switch"]["latency_ps"], PS_PER_NS, "switch.latency", "1 ns")
+    latency_ns = _whole(
+        spec["switch"]["processing_delay_ps"], PS_PER_NS, "switch.processing_delay", "1 ns"
+    )
     text = "\n".join([*lines, ""])
     read = _htsim.parse(list(enumerate(map(str.split, lines), 1)), "fabric.topo", 0.0)
     refuse_difference(tables, read, NAME)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What a kind of trouble has: its parameters, what it refuses, and its outages."""
+"""What a failure model has: its parameters, what it refuses, and its outages."""
 
 from typing import Protocol
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What kinds of trouble share: outages of links, which links they hit, and what they add up to."""
+"""What failure models share: outages of links, which links they hit, and what they add up to."""
 
 import heapq
 from collections.abc import Iterable

@@ -202,7 +202,7 @@ def _idle(
     framing = framing_of(spec, wire)
     busiest = busiest_port_bytes(size, framing.mtu_bytes, n_ports)
     return (
-        unloaded_fct_ps(busiest, rates, delays, framing, spec["switch"]["latency_ps"]),
+        unloaded_fct_ps(busiest, rates, delays, framing, spec["switch"]["processing_delay_ps"]),
         reverse_ack_ps(
             busiest, min(rates), framing, wire["ack_bytes"], wire["ack_interval_packets"]
         ),

@@ -80,5 +80,5 @@ def _answer_ps(run: RunTables, group: Group, rows: np.ndarray) -> np.ndarray:
     there = routes >= 0
     per_link = [serialisation_ps(on_wire, int(rate)) for rate in network.rate_bps]
     links_ps = np.where(there, np.array(per_link)[routes] + network.delay_ps[routes], 0).sum(axis=1)
-    switches_ps = (there.sum(axis=1) - 1) * run.spec["switch"]["latency_ps"]
+    switches_ps = (there.sum(axis=1) - 1) * run.spec["switch"]["processing_delay_ps"]
     return (links_ps + switches_ps)[which.ravel()]

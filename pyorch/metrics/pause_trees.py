@@ -43,8 +43,8 @@ def measure(run: RunTables) -> pd.DataFrame:
         {
             "priority": pauses["priority"],
             "node": pauses["peer"].to_numpy()[root],
-            "peer": pauses["toward"].to_numpy()[root],
-            "parallel": pauses["toward_parallel"].to_numpy()[root],
+            "peer": pauses["congested_peer"].to_numpy()[root],
+            "parallel": pauses["congested_parallel"].to_numpy()[root],
             "direct": parent < 0,
             "depth": depth,
             "link": list(pauses[LINK].itertuples(index=False, name=None)),
@@ -74,7 +74,7 @@ def _parents(pauses: pd.DataFrame) -> np.ndarray:
     """Return the row of the pause that each pause goes back to, -1 if none; rows by start."""
     held = pauses.assign(row=np.arange(len(pauses)), parent_end_ps=pauses["end_ps"])
     blocked = pauses.assign(row=np.arange(len(pauses))).sort_values("sent_ps", kind="stable")
-    onward = {"node": "peer", "peer": "toward", "parallel": "toward_parallel"}
+    onward = {"node": "peer", "peer": "congested_peer", "parallel": "congested_parallel"}
     found = pd.merge_asof(
         blocked,
         held[["start_ps", *LINK, "priority", "row", "parent_end_ps"]],

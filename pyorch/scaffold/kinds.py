@@ -108,7 +108,7 @@ _ALL = [
     ),
     _module(
         "path-selector", "Entropy", "PathSelector",
-        "transport: {{type: ns3::SprayTransport, attributes: {{Entropy: ns3::{cls}}}}}",
+        "transport: {{type: ns3::SprayTransport, attributes: {{PathSelector: ns3::{cls}}}}}",
         (
             "All entropies in turn; one that lost a packet is left out once.",
             "The entropies of a message are taken in turn. One on which a packet was lost is left"
@@ -159,7 +159,7 @@ _ALL = [
     ),
     _module(
         "flow-control", "FlowControl", "LinkFlowControl",
-        "switch: {{flow_control: {{type: ns3::{cls}}}}}",
+        "link: {{flow_control: {{type: ns3::{cls}}}}}",
         (
             "A switch stops the sender of a link when it holds too much of it.",
             "A switch that holds much of what came in by a link tells the other end to stop, and"

@@ -64,7 +64,7 @@ class Controller:
         """Return what was seen and decided, one row for each epoch and demand; -1: nothing."""
         rows = self._loop.decisions
         names = ("time_ps", "demand", "sent_bytes", "waiting_bytes", "limit_bps", "granted_bps",
-                 "moved_flows", "no_path")  # fmt: skip
+                 "moved_flows", "is_infeasible")  # fmt: skip
         values = {name: [getattr(row, name) for row in rows] for name in names}
         return {
             name: np.array([-1 if value is None else value for value in column], dtype=np.int64)

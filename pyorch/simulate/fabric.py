@@ -25,7 +25,7 @@ WHOLE_FRAME_BYTES = 65535
 #: What the fluid engine passes over: roles of types, columns of links and options.
 _KEYS = {
     "queue": "switch.queue", "scheduler": "switch.scheduler", "program": "switch.programs",
-    "flow_control": "switch.flow_control", "loss": "link.loss_model",
+    "flow_control": "link.flow_control", "loss": "link.loss_model",
 }  # fmt: skip
 _LOSSES = {"loss": "loss_ratio", "bit_error_ratio": "bit_error_ratio"}
 _OF_PACKETS = {"buffer_bytes": "switch.buffer", "cut_through_bytes": "switch.cut_through"}

@@ -22,7 +22,7 @@ def pfc_headroom_bytes(
     delay_ps: int,
     frame_bytes: int,
     framing_bytes: int,
-    switch_delay_ps: int = 0,
+    processing_delay_ps: int = 0,
     priorities: int = 1,
 ) -> int:
     """Return the bytes that a port may hold beyond its threshold, as the engine reserves them.
@@ -37,12 +37,12 @@ def pfc_headroom_bytes(
         Link rate [bit/s] and one-way delay [ps].
     frame_bytes, framing_bytes : int
         Largest frame; preamble and gap of each frame [byte].
-    switch_delay_ps : int
+    processing_delay_ps : int
         From the last bit in to the first bit out [ps].
     priorities : int
         How many are lossless.
     """
-    wait_ps = 2 * delay_ps + switch_delay_ps
+    wait_ps = 2 * delay_ps + processing_delay_ps
     pauses_bytes = priorities * (PAUSE_FRAME_BYTES + framing_bytes)
     waiting_bytes = frame_bytes + framing_bytes + pauses_bytes
     return rate_bps * wait_ps // (8 * 10**12) + waiting_bytes + 1 + 2 * frame_bytes
@@ -182,7 +182,7 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     may be dropped although PFC is on, and the run would answer another question. Links of a class
     with another flow control, or none, need nothing.
     """
-    control = spec["switch"]["flow_control"]
+    control = spec["link"]["flow_control"]
     buffer_bytes = spec["switch"]["buffer_bytes"]
     if (
         buffer_bytes is None
@@ -194,12 +194,17 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     links = _links_with(control, spec["link"]["classes"], links, nodes)
     priorities = bin(int(attributes.get("Priorities", 1))).count("1")
     frame = int(attributes.get("MtuFrameBytes", 0)) or largest_frame_bytes(spec["transport"])
-    framing, latency_ps = spec["wire"]["framing_bytes"], spec["switch"]["latency_ps"]
+    framing, processing_delay_ps = (
+        spec["wire"]["framing_bytes"],
+        spec["switch"]["processing_delay_ps"],
+    )
     classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
     jitter_ps = spec["link"].get("jitter_ps", 0)
     headroom = int(attributes["HeadroomBytes"]) or max(
         (
-            pfc_headroom_bytes(int(rate), int(delay), frame, framing, latency_ps, priorities)
+            pfc_headroom_bytes(
+                int(rate), int(delay), frame, framing, processing_delay_ps, priorities
+            )
             for rate, delay in classes + [0, jitter_ps]
         ),
         default=0,
@@ -297,7 +302,7 @@ def check_reduction(spec: dict) -> None:
 
 def check_credits(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless every switch can hold the buffers of all lanes of all its ports."""
-    control, buffer_bytes = spec["switch"]["flow_control"], spec["switch"]["buffer_bytes"]
+    control, buffer_bytes = spec["link"]["flow_control"], spec["switch"]["buffer_bytes"]
     if control is None or buffer_bytes is None or "LaneBlocks" not in control["attributes"]:
         return
     lanes, blocks = (int(control["attributes"][key]) for key in ("Lanes", "LaneBlocks"))

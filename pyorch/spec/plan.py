@@ -209,9 +209,9 @@ def _pairs(
     """Return names of case and variant of the joint changes that a choice leaves."""
     known = scenario.planning().variants | planning.variants
     for name, changes in planning.cases.items():
-        for skipped in changes.get("skip", []):
-            if skipped not in known:
-                raise base.error(("cases", name, "skip"), no_such("variant", skipped, known))
+        for excluded in changes.get("exclude", []):
+            if excluded not in known:
+                raise base.error(("cases", name, "exclude"), no_such("variant", excluded, known))
     for what, chosen, found in (
         ("case", case, planning.cases), ("variant", variant, planning.variants)
     ):  # fmt: skip
@@ -222,9 +222,10 @@ def _pairs(
     ]
     if not pairs:
         chosen = f"case {case}" if case else "every case"
+        excluded = f"variant {variant}" if variant else "all variants"
         raise SpecError(
-            f"{base.source}: cases: {chosen} skips {f'variant {variant}' if variant else 'all'}"
-            " variants there are, so there is no run. Skip fewer, or choose another."
+            f"{base.source}: cases: {chosen} excludes {excluded}, so there is no run. Exclude"
+            " fewer, or choose another."
         )
     return pairs
 

@@ -20,7 +20,7 @@ SCALES = ("smoke", "laptop", "paper")
 #: Sections that are settled before there is one point of a scenario.
 PLANNING_KEYS = ("sweep", "variants", "cases", "scales")
 #: Keys of a variant and of a case that are no key paths.
-WORDS = {"variants": ("label",), "cases": ("label", "skip")}
+WORDS = {"variants": ("label",), "cases": ("label", "exclude")}
 #: What begins a formula where tables are opened: labels stand in them as they are.
 _FORMULA = ("=", "+", "-", "@")
 _NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_+-]{{0,{LONGEST_NAME - 1}}}")
@@ -87,9 +87,9 @@ def _changes(given: object) -> object:
 
 
 def _changes_of_case(given: object) -> object:
-    skip = _changes(given).get("skip", [])
-    if not isinstance(skip, list) or not all(isinstance(name, str) for name in skip):
-        raise ValueError("skip: write a list of names of variants: [a, b].")
+    names = _changes(given).get("exclude", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("exclude: write a list of names of variants: [a, b].")
     return given
 
 
@@ -140,8 +140,10 @@ class Planning(Closed):
     def n_pairs(self) -> int:
         """Number of pairs of a case and a variant; an empty section counts as one of its kind."""
         cases = self.cases or {"": {}}
-        skipped = [{*changes.get("skip", [])} & self.variants.keys() for changes in cases.values()]
-        return sum(max(len(self.variants), 1) - len(names) for names in skipped)
+        excluded = [
+            {*changes.get("exclude", [])} & self.variants.keys() for changes in cases.values()
+        ]
+        return sum(max(len(self.variants), 1) - len(names) for names in excluded)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -151,7 +153,7 @@ class Planning(Closed):
             (case, variant)
             for case, changes in cases.items()
             for variant in variants
-            if variant not in changes.get("skip", [])
+            if variant not in changes.get("exclude", [])
         ]
 
 

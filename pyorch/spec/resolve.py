@@ -49,7 +49,7 @@ from pyorch.spec.schema import (
     Typed,
     options_of,
 )
-from pyorch.spec.typeids import TypeIds, check_value
+from pyorch.spec.typeids import LINK_ROLES, TypeIds, check_value
 from pyorch.spec.yaml_lines import KeyPath
 from pyorch.units import TIME, format_exact
 
@@ -277,7 +277,7 @@ class Resolver:
         links: dict,
         stop_ps: int,
     ) -> dict:
-        """Return a kind of trouble that fits the network."""
+        """Return a failure model that fits the network."""
         resolved = self._plugin(scenario, "failure", failure, path, {})
         module = plugins.load("pyorch.failure", resolved["type"])
         try:
@@ -317,19 +317,19 @@ class Resolver:
     def _choose_types(self, scenario: ScenarioFile, point: Scenario, spec: dict) -> None:
         """Put the types that switches and links name into the spec, with all their attributes."""
         switch, link = spec["switch"], spec["link"]
-        for role in ("queue", "scheduler", "flow_control", "forwarding"):
+        for role in ("queue", "scheduler", "forwarding"):
             if typed := getattr(point.switch, role):
                 switch[role] = self._typed(scenario, role, typed, ("switch", role))
         switch["programs"] = self._programs(scenario, point.switch.programs, ("switch",))
-        if point.link.loss_model:
-            path = ("link", "loss_model")
-            link["loss_model"] = self._typed(scenario, "loss", point.link.loss_model, path)
+        for key, role in LINK_ROLES.items():
+            if typed := getattr(point.link, key):
+                link[key] = self._typed(scenario, role, typed, ("link", key))
         switch["classes"] = [
             self._switch_class(scenario, given, switch, ("switch", "classes", i))
             for i, given in enumerate(point.switch.classes)
         ]
         link["classes"] = [
-            self._link_class(scenario, given, spec, ("link", "classes", i))
+            self._link_class(scenario, given, link, ("link", "classes", i))
             for i, given in enumerate(point.link.classes)
         ]
 
@@ -357,19 +357,14 @@ class Resolver:
         return resolved
 
     def _link_class(
-        self, scenario: ScenarioFile, given: LinkClass, spec: dict, path: KeyPath
+        self, scenario: ScenarioFile, given: LinkClass, link: dict, path: KeyPath
     ) -> dict:
         """Return everything that links of two tiers have; what is not said is as elsewhere."""
-        control, loss = spec["switch"]["flow_control"], spec["link"]["loss_model"]
-        return {
-            "tiers": sorted(given.tiers),
-            "flow_control": self._override(
-                scenario, "flow_control", given.flow_control, control, path
-            ),
-            "loss_model": self._override(
-                scenario, "loss", given.loss_model, loss, path, key="loss_model"
-            ),
+        types = {
+            key: self._override(scenario, role, getattr(given, key), link[key], path, key)
+            for key, role in LINK_ROLES.items()
         }
+        return {"tiers": sorted(given.tiers), **types}
 
     def _override(
         self,

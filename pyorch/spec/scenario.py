@@ -140,7 +140,7 @@ def shaped(key: str | int, value: object) -> object:
     """Return a top-level value in its one shape: lists where several are allowed."""
     if key in ("workload", "transport") and isinstance(value, dict):
         return [value]
-    if key == "switch" and isinstance(value, dict) and value.get("flow_control") == "none":
+    if key == "link" and isinstance(value, dict) and value.get("flow_control") == "none":
         return {**value, "flow_control": None}
     if key == "engine" and isinstance(value, str):
         return {"type": value}

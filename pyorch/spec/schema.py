@@ -55,6 +55,7 @@ class Link(Closed):
     jitter_ps: TimePs = Field(0, alias="jitter")
     loss_ratio: Annotated[Number, Field(ge=0, lt=1)] = Field(0.0, alias="loss")
     bit_error_ratio: Annotated[Number, Field(ge=0, lt=1)] = 0.0
+    flow_control: Typed | None = None
     loss_model: Typed | None = None
     classes: list[LinkClass] = []
 
@@ -81,7 +82,6 @@ class Switch(Closed):
     queue: Typed = Typed(type="ns3::DropTail")
     scheduler: Typed | None = None
     programs: list[Typed] = []
-    flow_control: Typed | None = None
     forwarding: Typed = Typed(type="ns3::EcmpHash")
     classes: list[SwitchClass] = []
 

@@ -259,6 +259,10 @@ _NAMED_ATTRIBUTE = re.compile(r"(ns3::[\w:]*\w): (\w+)")
 _DIGITS = re.compile("-?[0-9]{1,20}")
 
 
+#: Keys of a link that name a type, and its role as the engine calls it.
+LINK_ROLES = {"flow_control": "flow_control", "loss_model": "loss"}
+
+
 def typed_parts(spec: dict) -> Iterator[tuple[KeyPath, dict]]:
     """Yield everything in a resolved spec that is a type with attributes, and its key path.
 
@@ -267,13 +271,13 @@ def typed_parts(spec: dict) -> Iterator[tuple[KeyPath, dict]]:
     for index, its in enumerate(spec["transport"]):
         yield ("transport", index), _part("transport", its)
     for path, its in _sections("switch", spec):
-        for key in ("queue", "forwarding", "scheduler", "flow_control"):
+        for key in ("queue", "forwarding", "scheduler"):
             if its.get(key):
                 yield (*path, key), _part(key, its[key])
         for index, program in enumerate(its["programs"]):
             yield (*path, "programs", index), _part("program", program)
     for path, its in _sections("link", spec):
-        for key, role in (("loss_model", "loss"), ("flow_control", "flow_control")):
+        for key, role in LINK_ROLES.items():
             if its.get(key):
                 yield (*path, key), _part(role, its[key])
 
@@ -293,7 +297,7 @@ def combinations(spec: dict, tier_pairs: list[tuple[int, int]]) -> Iterator[dict
     switches = {t: path for path, its in _sections("switch", spec) for t in its.get("tiers", ())}
     links = {tuple(its["tiers"]): path for path, its in _sections("link", spec) if "tiers" in its}
     met = {
-        (switches.get(tier, ("switch",)), links.get(pair, ("switch",)))
+        (switches.get(tier, ("switch",)), links.get(pair, ("link",)))
         for pair in tier_pairs for tier in pair if tier > 0
     }  # fmt: skip
     for switch, link in sorted(met, key=lambda paths: [(len(path), path) for path in paths]):

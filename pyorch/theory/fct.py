@@ -82,7 +82,7 @@ def unloaded_fct_ps(
     rates_bps: Sequence[int],
     delays_ps: Sequence[int],
     framing: Framing,
-    switch_delay_ps: int = 0,
+    processing_delay_ps: int = 0,
 ) -> int:
     """Return the time from the start of a message until its last bit is at the receiver [ps].
 
@@ -94,7 +94,7 @@ def unloaded_fct_ps(
         Rate and one-way delay of the links of the path, sender first.
     framing : Framing
         Headers and framing.
-    switch_delay_ps : int
+    processing_delay_ps : int
         Added at each switch between two links.
     """
     first_bytes, middle_bytes, last_bytes, n = framing.classes(message_bytes)
@@ -102,7 +102,7 @@ def unloaded_fct_ps(
     middle = [serialisation_ps(middle_bytes, rate) for rate in rates_bps]
     last = [serialisation_ps(last_bytes, rate) for rate in rates_bps]
     n_links = len(rates_bps)
-    fixed = sum(delays_ps) + switch_delay_ps * (n_links - 1)
+    fixed = sum(delays_ps) + processing_delay_ps * (n_links - 1)
     if n == 1:
         return fixed + sum(first)
     if n == 2:

@@ -23,13 +23,15 @@ class WanModel:
 
 
 WAN_MODELS = {
-    "W1": WanModel("W1", 1, 1.0, "the bytes once and a whole round trip"),
-    "W2": WanModel("W2", 2, 0.5, "the bytes twice and one way of propagation"),
-    "W3": WanModel("W3", 1, 0.5, "the bytes once and one way of propagation"),
+    "once-rtt": WanModel("once-rtt", 1, 1.0, "the bytes once and a whole round trip"),
+    "twice-one-way": WanModel(
+        "twice-one-way", 2, 0.5, "the bytes twice and one way of propagation"
+    ),
+    "once-one-way": WanModel("once-one-way", 1, 0.5, "the bytes once and one way of propagation"),
 }
 
 #: Inferred, not stated: the tightest below 20 Gb/s of the three that satisfy the text.
-DEFAULT_WAN_MODEL = "W2"
+DEFAULT_WAN_MODEL = "twice-one-way"
 
 
 def wan_ps(

@@ -151,7 +151,7 @@ def _check_tier(index: int, tier: dict[str, int], is_top: bool, where: str) -> N
     if tier.get("switch_latency_ns"):
         raise FieldError(
             KEY, f"{where}: Tier {index}: Switch_Latency_ns {tier['switch_latency_ns']}: the"
-            " latency of all switches is switch.latency of the scenario. Write 0 here.",
+            " latency of all switches is switch.processing_delay of the scenario. Write 0 here.",
         )  # fmt: skip
 
 

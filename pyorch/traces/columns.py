@@ -103,8 +103,8 @@ PAUSES = {
     "peer": Column("Node that holds it back"),
     "parallel": Column("Which of the links of this pair, from 0"),
     "priority": Column("Priority that is held back"),
-    "toward": Column("Where the frame that was one too many was to go from the peer", True),
-    "toward_parallel": Column("Which of the links of the peer and that node, from 0", True),
+    "congested_peer": Column("Where the frame that was one too many was to go from the peer", True),
+    "congested_parallel": Column("Which of the links of the peer and that node, from 0", True),
 }
 SKIPS = {
     "time_ps": Column("When the steady state that was skipped, or this part of one, began [ps]"),
@@ -129,7 +129,7 @@ CONTROL = {
     "limit_bps": Column("Rate to which it is admitted then, without parity [bit/s]"),
     "granted_bps": Column("Rate that is decided for it; none: nothing was decided [bit/s]", True),
     "moved_flows": Column("Flows of it that get another path", True),
-    "no_path": Column(
+    "is_infeasible": Column(
         "1: no path was left for it, so nothing was decided for any demand; none: nobody was there",
         True,
     ),

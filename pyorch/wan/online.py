@@ -98,7 +98,7 @@ class Orders:
 class Decision:
     """What was seen of a demand at an epoch, and decided.
 
-    Nothing is decided, None, while the controller is away (`no_path` is None too), and for no
+    Nothing is decided, None, while the controller is away (`is_infeasible` is None too), and for no
     demand if one has no path at all.
     """
 
@@ -109,7 +109,7 @@ class Decision:
     limit_bps: int
     granted_bps: int | None
     moved_flows: int | None
-    no_path: bool | None
+    is_infeasible: bool | None
 
 
 class Loop:

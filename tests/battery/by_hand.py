@@ -138,7 +138,7 @@ TYPES = [
     change("class_of_no_tier", ("link.classes.0.tiers", "9"),
            link__classes=[{"tiers": [1, 9], "flow_control": "none"}]),
     change("pfc_no_room", ("switch.buffer", "100 kB", "PFC", "1801016 B"), switch__buffer="100 kB",
-           switch__flow_control={"type": "ns3::Pfc"}),
+           link__flow_control={"type": "ns3::Pfc"}),
     change("queue_that_is_none", ("switch.queue", "ns3::Pfc", "ns3::DropTail"),
            switch__queue={"type": "ns3::Pfc"}),
     change("cut_through", ("switch.cut_through", "1 GB", "4174 B"), switch__cut_through="1 GB"),
@@ -149,8 +149,8 @@ TYPES = [
     # -- transports
     change("gian", ("transport.attributes", "Gian", "Recovery"), transport__attributes={"Gian": 1}),
     change("rto_bare", ("Rto", "5", "ms"), transport__attributes={"Rto": 5}),
-    change("open_bracket", ("Entropy", "[Paths=16", "]"),
-           transport__attributes={"Entropy": "ns3::PermutedEntropy[Paths=16"}),
+    change("open_bracket", ("PathSelector", "[Paths=16", "]"),
+           transport__attributes={"PathSelector": "ns3::PermutedEntropy[Paths=16"}),
     change("hpcc_blind", ("switch.programs", "ns3::Hpcc", "ns3::InbandTelemetry"),
            transport__attributes={"CongestionControl": "ns3::Hpcc"}),
     change("no_such_name", ("workload.transport", "fast", "slow"),
@@ -216,8 +216,8 @@ TYPES = [
     change("million", ("sweep", "100,000"),
            sweep={"seed": list(range(1, 1001)),
                   "workload.active": [i / 1000 for i in range(1, 1001)]}),
-    change("skips_nobody", ("cases.a.skip", "b"), cases={"a": {"label": "A", "skip": ["b"]}},
-           variants={"v": {"label": "V"}}),
+    change("excludes_nobody", ("cases.a.exclude", "b"),
+           cases={"a": {"label": "A", "exclude": ["b"]}}, variants={"v": {"label": "V"}}),
 ]  # fmt: skip
 
 FILES = [

@@ -14,7 +14,7 @@ BASE = {
     "name": "small",
     "topology": {"type": "leaf_spine", "leaves": 4, "hosts_per_leaf": 2, "spines": 2},
     "link": {"rate": "800 Gb/s", "delay": "500 ns", "loss": 0.0},
-    "switch": {"buffer": "8 MB", "latency": "10 ns", "convergence": "1 us"},
+    "switch": {"buffer": "8 MB", "processing_delay": "10 ns", "convergence": "1 us"},
     "workload": {"type": "permutation", "message": "1 MB", "start": "0 ns", "active": 1.0},
     "transport": {"type": "ns3::RoceTransport", "attributes": {"Priority": 3, "Rto": "320 us"}},
     "stop": "20 ms",
@@ -36,8 +36,8 @@ OTHERS = {
                              "mttr": "1 us"}]},
     "trace": {"trace": {"arrivals": True, "pauses": False, "sample": "10 us", "nodes": [8],
                         "pcap": [3], "snaplen": "128 B"}},
-    "pfc": {"switch": {"buffer": "8 MB", "flow_control":
-                       {"type": "ns3::Pfc", "attributes": {"XoffBytes": "50 kB"}}}},
+    "pfc": {"link": {"rate": "100 Gb/s", "delay": "1 us", "flow_control":
+                     {"type": "ns3::Pfc", "attributes": {"XoffBytes": "50 kB"}}}},
 }  # fmt: skip
 _QUANTITY = re.compile(r"([0-9.]+) (\S+)")
 #: What no value of a kind can be.
@@ -215,9 +215,9 @@ def _planning() -> Iterator[Case]:
                   {"a": {"label": "a\nb"}}, {"a": {"label": "x" * 2000}}):  # fmt: skip
         yield scenario_case(f"variants {str(wrong)[:30]}", {**BASE, "variants": wrong}, "variants")
         yield scenario_case(f"cases {str(wrong)[:30]}", {**BASE, "cases": wrong}, "cases")
-    for wrong in ({"skip": 5}, {"skip": "b"}, {"skip": [1]}, {"skip": ["a"]}, {"skip": {}},
-                  {"skip": [EVIL]}):  # fmt: skip
-        yield scenario_case(f"cases skip {str(wrong)[:30]}", {**BASE, "cases": {"c": wrong}})
+    for names in (5, "b", [1], ["a"], {}, [EVIL]):
+        cases = {"c": {"exclude": names}}
+        yield scenario_case(f"cases exclude {str(names)[:20]}", {**BASE, "cases": cases})
     for wrong in (5, "text", True, [1], {"tiny": {}}, {"laptop": 5}, {"laptop": [1]},
                   {"paper": {"name": "x"}}, {"Laptop": {}}, {"laptop": {"variants": ["b"]}},
                   {"laptop": {"variants": 5}}, {"laptop": {"cases": ["b"]}}):  # fmt: skip

@@ -135,7 +135,7 @@ def test_files_of_hpcc_by_hand():
 
 def test_files_of_htsim_by_hand():
     topology = {"type": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 1, "parallel": 2}
-    changes = {"topology": topology, "switch.latency": "7 ns",
+    changes = {"topology": topology, "switch.processing_delay": "7 ns",
                "workload": {"type": "stride", "stride": 2, "message": "9 B"}}  # fmt: skip
     got = htsim.files(*planned(**changes))
 
@@ -184,8 +184,8 @@ def test_flows_that_wait_become_triggers_and_wait_again(tmp_path_factory, data):
 
 
 def test_a_switch_latency_is_read_from_the_scenario_and_no_file_of_htsim(tmp_path):
-    with pytest.raises(SpecError, match="switch.latency of the scenario. Write 0 here"):
-        exported("htsim", tmp_path, **{"switch.latency": "7 ns"})
+    with pytest.raises(SpecError, match="switch.processing_delay of the scenario. Write 0 here"):
+        exported("htsim", tmp_path, **{"switch.processing_delay": "7 ns"})
     written = (tmp_path / "fabric.topo").read_text()
     (tmp_path / "fabric.topo").write_text(written.replace("Latency_ns 7", "Latency_ns 0"))
 
@@ -248,7 +248,7 @@ def transports(**attributes):
         (hpcc, {"link.bit_error_ratio": 1e-9}, "files of HPCC have no bit errors"),
         (htsim, {"link.bit_error_ratio": 1e-9}, "files of htsim have no bit errors"),
         (hpcc, {"topology.parallel": 2}, "parallel links: HPCC uses one link of each pair"),
-        (hpcc, {"switch.latency": "1 ns"}, "switch.latency: HPCC has none"),
+        (hpcc, {"switch.processing_delay": "1 ns"}, "switch.processing_delay: HPCC has none"),
         (hpcc, {"workload": TWO, "transport": transports(MtuBytes=1000)}, "all flows of HPCC have"),
         (htsim, {"workload": TWO, "transport": transports()}, "all flows of htsim have the same"),
         (htsim, {"link.loss": 0.1}, "files of htsim have no losses"),
@@ -261,7 +261,11 @@ def transports(**attributes):
         ),
         (htsim, {"link.rate": "1.5 Gb/s"}, "rate below tier 1: files of htsim count in 1 Gb/s"),
         (htsim, {"link.delay": "1.5 ns"}, "delay: files of htsim count in 1 ns"),
-        (htsim, {"switch.latency": "1.5 ns"}, "switch.latency: files of htsim count in 1 ns"),
+        (
+            htsim,
+            {"switch.processing_delay": "1.5 ns"},
+            "switch.processing_delay: files of htsim count in 1 ns",
+        ),
         (htsim, {"workload.message": "3 GB"}, "a message of 3000000000 bytes; htsim reads up to"),
     ],
 )

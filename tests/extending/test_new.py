@@ -23,12 +23,12 @@ TOGETHER = {
     "workload": "{type: drum, message: 200 kB}",
     "failures": "[{type: drum, row: 0, start: 5 us, lasts: 5 us}]",
     "transport": "{type: ns3::DrumTransport, attributes: {CongestionControl: ns3::BassControl,"
-    " Entropy: ns3::ViolaEntropy}}",
+    " PathSelector: ns3::ViolaEntropy}}",
     "switch.forwarding": "{type: ns3::CelloForwarding}",
     "switch.queue": "{type: ns3::OboeQueue}",
     "switch.scheduler": "{type: ns3::FluteScheduler}",
     "switch.programs": "[{type: ns3::HornProgram}]",
-    "switch.flow_control": "{type: ns3::TubaFlowControl}",
+    "link.flow_control": "{type: ns3::TubaFlowControl}",
     "link.loss_model": "{type: ns3::HarpLoss}",
 }
 

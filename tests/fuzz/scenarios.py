@@ -94,7 +94,7 @@ def plan_is_sound(scenario, scale: str, runs: list) -> None:
     settled = scenario.at_scale(scale)
     planning = settled.planning()
     swept = math.prod(len(values) for values in planning.sweep.values())
-    skipped = [set(case.get("skip", [])) for case in planning.cases.values()] or [set()]
+    skipped = [set(case.get("exclude", [])) for case in planning.cases.values()] or [set()]
     pairs = [name for names in skipped for name in planning.variants or [""] if name not in names]
     assert len(runs) == swept * len(pairs), "another number of runs"
     by_id = {}

@@ -42,11 +42,11 @@ OF_TOPO = (
     " Switch_Latency_ns Bundle Oversubscribed Queue_Down"
 )
 OF_SCENARIO = (
-    "topology link switch workload transport stop sweep variants cases skip scales seed failures"
-    " trace wire loss latency cut_through convergence queue forwarding flow_control none type"
-    " fat_tree dumbbell tiers radix planes parallel incast poisson load duration sizes websearch"
-    " ns3::Pfc attributes ns3::SprayTransport ns3::PermutedEntropy[Paths=4] label name null ~ .nan"
-    " .inf !!binary !!int !!set !!python/name:os.system {} [] [[]] sample pauses nodes"
+    "topology link switch workload transport stop sweep variants cases exclude scales seed failures"
+    " trace wire loss processing_delay cut_through convergence queue forwarding flow_control none"
+    " type fat_tree dumbbell tiers radix planes parallel incast poisson load duration sizes"
+    " websearch ns3::Pfc attributes ns3::SprayTransport ns3::PermutedEntropy[Paths=4] label name"
+    " null ~ .nan .inf !!binary !!int !!set !!python/name:os.system {} [] [[]] sample pauses nodes"
     " bit_error_ratio"
 )
 OF_PRESET = (

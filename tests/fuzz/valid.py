@@ -231,8 +231,8 @@ def scenario(draw):
         * topology.startswith("{type: leaf"),
     ])  # fmt: skip
     more = draw.choice(["", "sweep: {seed: [1, 2], link.delay: [1 us, 2 us]}\n",
-                        "variants: {a: {stop: 1 s}, b: {label: B, switch.latency: 5 ns}}\n",
-                        "variants: {a: {}, b: {}}\ncases: {c: {skip: [b]}, d: {stop: 1 s}}\n",
+                        "variants: {a: {stop: 1 s}, b: {label: B, link.delay: 5 ns}}\n",
+                        "variants: {a: {}, b: {}}\ncases: {c: {exclude: [b]}, d: {stop: 1 s}}\n",
                         "scales: {smoke: {link.rate: 1 Gb/s}, paper: {seed: 7}}\n"])  # fmt: skip
     text = (
         f"name: drawn # one of many\ntopology: {topology}\nlink:\n"

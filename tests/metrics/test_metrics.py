@@ -193,7 +193,7 @@ def test_pauses_go_back_to_the_link_that_was_merely_busy():
     # leaf 5 is full because of host 2, at another priority; and host 0 is paused once more, after
     # the pause of its uplink has ended, so for the uplink itself.
     rows = [
-        # sent, start, end, node, peer, parallel, priority, toward, toward_parallel
+        # sent, start, end, node, peer, parallel, priority, toward, congested_parallel
         (100, 110, 200, 4, 6, 0, 3, 5, 0),
         (120, 130, 180, 0, 4, 0, 3, 6, 0),
         (200, 210, pd.NA, 1, 4, 0, 3, 6, 0),  # the very ps at which the pause of the uplink ends

@@ -39,12 +39,12 @@ ROCE = {
     "WindowBytes": [0, 0, 1, 20_000],
     "ReorderPackets": [1, 8],
     "MaxBackoff": [4, 7],
-    "Entropy": ["ns3::FlowEntropy"] * 3 + ["ns3::RandomEntropy[Paths=3]"],
+    "PathSelector": ["ns3::FlowEntropy"] * 3 + ["ns3::RandomEntropy[Paths=3]"],
     "EcnCapable": [True, False],
 }
 SPRAY = {
     **COMMON,
-    "Entropy": [
+    "PathSelector": [
         "ns3::PermutedEntropy",
         "ns3::PermutedEntropy[Paths=5]",
         "ns3::RandomEntropy",
@@ -80,7 +80,7 @@ def forwarding_policies() -> list[tuple[str, dict]]:
 def pipeline(random: Random) -> dict:
     return {
         "framing_bytes": random.choice([20, 20, 0]),
-        "latency_ps": random.choice([0, 0, 300 * NS_PS]),
+        "processing_delay_ps": random.choice([0, 0, 300 * NS_PS]),
         "cut_through_bytes": random.choice([None, None, 64, 1000]),
         "convergence_ps": random.choice([0, 5 * US_PS, 100 * US_PS]),
     }

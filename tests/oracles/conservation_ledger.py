@@ -110,7 +110,7 @@ class Ledger:
             cable = self.case.cables[name]
             # What a wire holds: one frame that is being sent, the others as short as they come.
             shortest = serialisation_ps(MIN_FRAME_BYTES + self.framing, cable["rate_bps"])
-            delay_ps = cable["delay_ps"] + self.case.options["latency_ps"]
+            delay_ps = cable["delay_ps"] + self.case.options["processing_delay_ps"]
             most = own_pauses[name] if self.is_over else 2 + delay_ps // shortest
             assert 0 <= n <= most, f"{n} frames on the wire {name}"
 

@@ -45,7 +45,7 @@ def headroom_bytes(links: Columns, pfc: dict, transports: Transports, options: d
     if pfc["HeadroomBytes"]:
         return np.full(len(links["rate_bps"]), pfc["HeadroomBytes"])
     frame, framing = largest_frame_bytes(transports), options["framing_bytes"]
-    wait_ps = 2 * links["delay_ps"] + options["latency_ps"]
+    wait_ps = 2 * links["delay_ps"] + options["processing_delay_ps"]
     on_wires = np.array([
         int(rate) * int(wait) // PS_BITS
         for rate, wait in zip(links["rate_bps"], wait_ps, strict=True)

@@ -54,7 +54,7 @@ class Times:
             if self.flows["receiver_end_ps"][row] == NEVER or len(path) == 0:
                 continue
             name, given = self.case.transports[int(self.flows["transport"][row])]
-            if "Random" in given.get("Entropy", "") or name == "ns3::SprayTransport":
+            if "Random" in given.get("PathSelector", "") or name == "ns3::SprayTransport":
                 continue
             cables = [self.case.cables[link] for link in path]
             framing = Framing(
@@ -66,7 +66,7 @@ class Times:
                 [cable["rate_bps"] for cable in cables],
                 [cable["delay_ps"] for cable in cables],
                 framing,
-                self.case.options["latency_ps"],
+                self.case.options["processing_delay_ps"],
             )
             took_ps = self.flows["receiver_end_ps"][row] - self.flows["start_ps"][row]
             assert took_ps >= alone_ps, f"flow {flow} was faster than alone"
@@ -109,7 +109,7 @@ class Times:
             for peer, cable in self._neighbours[node]:
                 step = cable["delay_ps"]
                 if self.case.is_switch[peer]:
-                    step += self.case.options["latency_ps"]
+                    step += self.case.options["processing_delay_ps"]
                 if not (but_first and node == src):
                     step += serialisation_ps(wire, cable["rate_bps"])
                 heapq.heappush(heap, (time_ps + step, peer))

@@ -41,7 +41,7 @@ CONTROLS = {
     # Its window of 52 000 bytes is payload, ours is bytes on the wire: 4160 ns x 1090 / 1000.
     "hpcc": Control("ns3::Hpcc[BaseRtt=4534ns|MaxStage=5]", 1090, 87, ack_bytes=88),
     "timely": Control(
-        "ns3::Timely[AdditiveShare=0.0005|HyperFactor=2]", 1056, 84
+        "ns3::Timely[RateAiShare=0.0005|HyperFactor=2]", 1056, 84
     ),
     # 615 Mb/s x 4160 ns
     "k30_dctcp": Control(
@@ -50,7 +50,7 @@ CONTROLS = {
     # No byte counter there.
     "dcqcn": Control(
         "ns3::Dcqcn[AlphaInterval=1us|Timer=900us|CounterBytes=1000000000000|RecoveryRounds=1"
-        "|AdditiveShare=0.0005|HyperShare=0.001|ClampTarget=false]",
+        "|RateAiShare=0.0005|RateHaiShare=0.001|ClampTarget=false]",
         1048,
         83,
     ),

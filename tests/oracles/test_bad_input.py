@@ -159,13 +159,14 @@ CASES = {
         "no module in ns3-modules registers a TypeId 'ns3::FabricForwardingPolicy'",
     ),
     "no such entropy": (
-        roce(Entropy="ns3::Nothing"),
-        "ns3::RoceTransport: Entropy cannot be 'ns3::Nothing'; allowed is"
+        roce(PathSelector="ns3::Nothing"),
+        "ns3::RoceTransport: PathSelector cannot be 'ns3::Nothing'; allowed is"
         " ns3::fabric::PathSelector",
     ),
     "entropy of another kind": (
-        roce(Entropy="ns3::Pfc"),
-        "ns3::RoceTransport: Entropy cannot be 'ns3::Pfc'; allowed is ns3::fabric::PathSelector",
+        roce(PathSelector="ns3::Pfc"),
+        "ns3::RoceTransport: PathSelector cannot be 'ns3::Pfc'; allowed is"
+        " ns3::fabric::PathSelector",
     ),
     "thresholds crossed": (
         set_to(queue=("ns3::RedEcn", {"KminBytes": 2, "KmaxBytes": 1})),
@@ -185,8 +186,9 @@ CASES = {
     ),
     "drop of frame zero": (set_to(drops=[(0, 1000, 0)]), "drops: ordinal is 0, not > 0"),
     "negative option": (
-        set_to(latency_ps=-1),
-        "ns3::Switch: LatencyPs cannot be '-1'; allowed is uint64_t 0:18446744073709551615 (From",
+        set_to(processing_delay_ps=-1),
+        "ns3::Switch: ProcessingDelayPs cannot be '-1'; allowed is uint64_t"
+        " 0:18446744073709551615 (From",
     ),
 }
 

@@ -200,7 +200,7 @@ def test_checksums_hold_for_every_identification(tmp_path):
     network = Network(hosts=[source, target], switches=[(10, 1)])
     for host in network.hosts:
         network.link(host, 10, RATE, DELAY_PS)
-    selector = {"Entropy": f"ns3::PermutedEntropy[Paths={entropies}]", "MtuBytes": 1}
+    selector = {"PathSelector": f"ns3::PermutedEntropy[Paths={entropies}]", "MtuBytes": 1}
     transport = ("ns3::SprayTransport", selector)
     _, records = captured(
         tmp_path, [source], network, one_flow(source, target, entropies), [transport],

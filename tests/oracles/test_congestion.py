@@ -143,7 +143,7 @@ def test_swift_shares_between_path_lengths():
     network = Network(hosts=[0, 1, 2], switches=[(SWITCH, 1), (1001, 1), (1002, 1)])
     for a, b in ((0, SWITCH), (1, SWITCH), (2, 1002), (1002, 1001), (1001, SWITCH)):
         network.link(a, b, RATE, US_PS)
-    hop = "HopTarget=2089ns|ScalingManyPackets=1000"
+    hop = "HopTarget=2089ns|FsMaxCwndPackets=1000"
     got = simulate([0, 0], f"Swift[{hop}]", network=network, stop_ps=20 * MS_PS)
     shares = rates(got, 10_000, 20_000)
     assert shares.sum() > 0.99 and abs(shares[0] - shares[1]) < 0.2
@@ -186,7 +186,7 @@ def test_notifications_keep_to_their_interval_per_flow():
     # notification of each flow every 50 us.
     n = 3
     got = simulate(
-        [0] * n, "Dcqcn[LeastShare=0.4]", red=(0, 0, 1), stop_ps=MS_PS, CnpBytes=100,
+        [0] * n, "Dcqcn[MinShare=0.4]", red=(0, 0, 1), stop_ps=MS_PS, CnpBytes=100,
         sample_ps=MS_PS,
     )  # fmt: skip
     acks = got.port(0, SWITCH)

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.ns3
 FRAMING_BYTES = 20
 
 
-def expected_ps(sizes, rates, delay_ps, latency_ps, head_bytes):
+def expected_ps(sizes, rates, delay_ps, processing_delay_ps, head_bytes):
     """Return when the last bit is in, if each switch forwards once `head_bytes` are in.
 
     A frame waits for the frame before it; a switch with a faster port than the one the frame
@@ -25,15 +25,17 @@ def expected_ps(sizes, rates, delay_ps, latency_ps, head_bytes):
             free[hop] = begin + (size + FRAMING_BYTES) * per_byte_ps
             cuts = hop + 1 < len(rates) and rates[hop + 1] <= rate
             seen = min(head_bytes, size) if cuts else size
-            ready = begin + (seen + FRAMING_BYTES) * per_byte_ps + delay_ps + latency_ps
+            ready = begin + (seen + FRAMING_BYTES) * per_byte_ps + delay_ps + processing_delay_ps
             end = free[hop] + delay_ps
     return end
 
 
 @pytest.mark.parametrize("size_bytes", [1, 4096, 4097, 100_000])
-@pytest.mark.parametrize("latency_ps", [0, 300_000])
+@pytest.mark.parametrize("processing_delay_ps", [0, 300_000])
 @pytest.mark.parametrize("rates_gbps", [(100, 100), (800, 800, 800, 800), (100, 400), (400, 100)])
-def test_an_unloaded_transfer_takes_what_the_recursion_says(size_bytes, latency_ps, rates_gbps):
+def test_an_unloaded_transfer_takes_what_the_recursion_says(
+    size_bytes, processing_delay_ps, rates_gbps
+):
     rates = [gbps * GBPS for gbps in rates_gbps]
     full, rest = divmod(size_bytes, 4096)
     sizes = [4096 + 62] * full + ([max(64, rest + 62)] if rest else [])
@@ -43,10 +45,10 @@ def test_an_unloaded_transfer_takes_what_the_recursion_says(size_bytes, latency_
         one_flow(0, 1, size_bytes),
         [("ns3::RoceTransport", {"RethBytes": 0})],
         cut_through_bytes=128,
-        latency_ps=latency_ps,
+        processing_delay_ps=processing_delay_ps,
     )
 
-    assert got.fct_ps() == expected_ps(sizes, rates, 500 * NS_PS, latency_ps, 128)
+    assert got.fct_ps() == expected_ps(sizes, rates, 500 * NS_PS, processing_delay_ps, 128)
 
 
 def test_a_link_that_slows_down_under_load_is_stored_from_its_next_frame_on():

@@ -38,7 +38,7 @@ def some_flows(rng, n=14):
 
 TRANSPORTS = [
     ("ns3::RoceTransport", {"Rto": "200us"}),
-    ("ns3::SprayTransport", {"Rto": "200us", "Entropy": "ns3::RandomEntropy", "Priority": 2}),
+    ("ns3::SprayTransport", {"Rto": "200us", "PathSelector": "ns3::RandomEntropy", "Priority": 2}),
 ]
 FORWARDING = ["ns3::EcmpHash", "ns3::EntropyModulo", "ns3::RandomSpray", "ns3::RoundRobinSpray"]
 FLOW_CONTROL = [None, {"XoffBytes": 30_000, "XonOffsetBytes": 10_000, "Priorities": 0b1100}]

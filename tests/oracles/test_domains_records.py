@@ -170,7 +170,7 @@ def test_a_host_and_another_domain_send_to_one_port_at_one_instant():
     sizes = {"HeaderBytes": "64", "RethBytes": "0"}
     options = {
         "transports": [("ns3::RoceTransport", sizes)], "forwarding": "ns3::RandomSpray",
-        "framing_bytes": 20, "latency_ps": 0, "arrivals": True,
+        "framing_bytes": 20, "processing_delay_ps": 0, "arrivals": True,
     }  # fmt: skip
     expected = run(FABRIC, flows, **options)
     for n in (2, 4, 6):

@@ -16,14 +16,14 @@ SCENARIO = """\
 name: oracle
 topology: {topology}
 link: {{rate: 100 Gb/s, delay: 500 ns}}
-switch: {{buffer: 64 MB, latency: {latency}, forwarding: {{type: {forwarding}}}}}
+switch: {{buffer: 64 MB, processing_delay: {latency}, forwarding: {{type: {forwarding}}}}}
 workload: {workload}
 transport: {transport}
 stop: 50 ms
 """
 SPRAY = (
     "{{type: ns3::SprayTransport, attributes: {{WindowBdp: 1.5,"
-    ' Entropy: "ns3::PermutedEntropy[Paths={}]"}}}}'
+    ' PathSelector: "ns3::PermutedEntropy[Paths={}]"}}}}'
 )
 
 
@@ -33,7 +33,7 @@ def run(tmp_path):
 
     def run(text=None, files=(), **parts):
         settings = {
-            "latency": "0 ns",
+            "processing_delay": "0 ns",
             "forwarding": "ns3::EntropyModulo",
             "transport": SPRAY.format(0),
         }

@@ -47,7 +47,7 @@ def wire_bytes(size_bytes):
 def test_a_message_alone_is_exact_to_the_picosecond(size_bytes, rates):
     rates_bps, delays_ps = [rate * GBPS for rate in rates], [(i + 1) * US_PS for i in range(5)]
     delays_ps = delays_ps[: len(rates)]
-    got = fluid(line(rates_bps, delays_ps), one_flow(0, 1, size_bytes, 77), latency_ps=300)
+    got = fluid(line(rates_bps, delays_ps), one_flow(0, 1, size_bytes, 77), processing_delay_ps=300)
 
     expected = fct.unloaded_fct_ps(size_bytes, rates_bps, delays_ps, FRAMING, 300)
     assert got.fct_ps() == expected

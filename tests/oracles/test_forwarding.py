@@ -7,7 +7,7 @@ from oracle_network import GBPS, NS_PS, US_PS, Flows, Network, one_flow, run
 
 pytestmark = pytest.mark.ns3
 
-ONE_ENTROPY = {"Entropy": "ns3::FlowEntropy"}  # packets of a flow are one flowlet
+ONE_ENTROPY = {"PathSelector": "ns3::FlowEntropy"}  # packets of a flow are one flowlet
 
 
 def fan(spines: int, rates_gbps: list[int], hosts: int = 4) -> Network:
@@ -100,7 +100,7 @@ def test_a_degraded_path_holds_a_sprayed_flow_back_unless_weights_follow():
     weighted = run(
         fan(4, [800] * 4),
         flows,
-        [("ns3::SprayTransport", {**sprayed, "Entropy": "ns3::RandomEntropy"})],
+        [("ns3::SprayTransport", {**sprayed, "PathSelector": "ns3::RandomEntropy"})],
         forwarding="ns3::WeightedHash",
         link_events=degrade,
     )

@@ -13,13 +13,15 @@ pytestmark = pytest.mark.ns3
 
 
 @pytest.mark.parametrize(
-    ("rate_gbps", "delay_ps", "latency_ps"),
+    ("rate_gbps", "delay_ps", "processing_delay_ps"),
     [(100, 500_000, 0), (800, 1_000_000, 0), (400, 300_000, 250_000), (1600, 5_000_000, 0)],
 )
-def test_the_check_before_a_run_counts_what_the_engine_reserves(rate_gbps, delay_ps, latency_ps):
+def test_the_check_before_a_run_counts_what_the_engine_reserves(
+    rate_gbps, delay_ps, processing_delay_ps
+):
     # Two computations of one formula, in two languages; the engine says its sum when it refuses.
     frame_bytes = 4096 + 62 + 16
-    headroom = pfc_headroom_bytes(rate_gbps * GBPS, delay_ps, frame_bytes, 20, latency_ps)
+    headroom = pfc_headroom_bytes(rate_gbps * GBPS, delay_ps, frame_bytes, 20, processing_delay_ps)
 
     with pytest.raises(SimulationError) as refused:
         run(
@@ -27,7 +29,7 @@ def test_the_check_before_a_run_counts_what_the_engine_reserves(rate_gbps, delay
             one_flow(0, 1, 1000),
             pfc={"XoffBytes": 50_000},
             buffer_bytes=1,
-            latency_ps=latency_ps,
+            processing_delay_ps=processing_delay_ps,
         )
 
     needed = int(re.search(r"switch 1000 needs (\d+) bytes", str(refused.value))[1])

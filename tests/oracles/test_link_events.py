@@ -189,7 +189,7 @@ def test_random_cuts_and_degradations_break_no_identity(seed):
         link_events=[(*key, rate) for key, rate in events.items()],
         convergence_ps=int(rng.integers(0, 30 * US_PS)),
         cut_through_bytes=64 if seed % 4 == 0 else None,
-        latency_ps=int(rng.integers(0, 2)) * 300_000,
+        processing_delay_ps=int(rng.integers(0, 2)) * 300_000,
     )
 
     assert (got["flows"]["receiver_end_ps"] >= 0).all()

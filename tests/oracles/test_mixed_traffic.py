@@ -13,7 +13,7 @@ LOSSLESS = {
 }  # fmt: skip
 SPRAYED = {
     "name": "sprayed", "type": "ns3::SprayTransport",
-    "attributes": {"Priority": 5, "ControlPriority": 7, "Entropy": "ns3::PermutedEntropy"},
+    "attributes": {"Priority": 5, "ControlPriority": 7, "PathSelector": "ns3::PermutedEntropy"},
 }  # fmt: skip
 
 
@@ -27,13 +27,16 @@ def run(folder, names):
     scenario = {
         "name": "mixed", "seed": 1, "stop": "20 ms",
         "topology": {"type": "leaf_spine", "leaves": 4, "hosts_per_leaf": 4, "spines": 4},
-        "link": {"rate": "100 Gb/s", "delay": "500 ns"},
-        "switch": {
-            "buffer": "16 MB",
+        "link": {
+            "rate": "100 Gb/s",
+            "delay": "500 ns",
             "flow_control": {
                 "type": "ns3::Pfc",
                 "attributes": {"XoffBytes": "50 kB", "XonOffsetBytes": "5 kB", "Priorities": 8},
             },
+        },
+        "switch": {
+            "buffer": "16 MB",
             "queue": {
                 "type": "ns3::PerPriority",
                 "attributes": {"Priority3": "ns3::RedEcn[KminBytes=20000|KmaxBytes=40000]"},

@@ -23,9 +23,9 @@ topology:
     - {{name: west, topology: {{type: dumbbell, left: 1, right: 1, bottleneck_rate: 200 Gb/s}},
        border_rate: 1.6 Tb/s, border_delay: 2 us}}
   long_haul: [{{between: [east, west], rate: 100 Gb/s, delay: 30 ms}}]
-link: {{rate: 800 Gb/s, delay: 500 ns, classes: [{{tiers: [3, 3], {haul}}}]}}
-switch: {{buffer: 64 MB, latency: 30 ns, classes: [{{tiers: [3], buffer: 1 GB}}],
-         flow_control: {{type: ns3::Pfc, attributes: {{XoffBytes: 100 kB}}}}}}
+link: {{rate: 800 Gb/s, delay: 500 ns, classes: [{{tiers: [3, 3], {haul}}}],
+       flow_control: {{type: ns3::Pfc, attributes: {{XoffBytes: 100 kB}}}}}}
+switch: {{buffer: 64 MB, processing_delay: 30 ns, classes: [{{tiers: [3], buffer: 1 GB}}]}}
 workload: [{workload}]
 transport: {{type: ns3::RoceTransport,
             attributes: {{Rto: 200 ms, RtoLow: 200 ms, Recovery: {recovery}}}}}

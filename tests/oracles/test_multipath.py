@@ -55,7 +55,7 @@ def mprdma(**attributes):
 
 def mptcp(subflows, **attributes):
     entropy = f"ns3::PermutedEntropy[Paths={max(subflows, 2)}]"
-    return (MPTCP, {"Subflows": subflows, "Entropy": entropy, **attributes})
+    return (MPTCP, {"Subflows": subflows, "PathSelector": entropy, **attributes})
 
 
 def test_answers_move_packets_to_the_path_that_carries_them():
@@ -64,7 +64,7 @@ def test_answers_move_packets_to_the_path_that_carries_them():
     packets = 8000
     network = two_paths((75, 20))
     clocked = run(network, one_flow(0, 100, packets * MTU), [mprdma()], queue=MARKS)
-    blind = ("ns3::SprayTransport", {"Entropy": "ns3::RandomEntropy", "ReorderPackets": 2000})
+    blind = ("ns3::SprayTransport", {"PathSelector": "ns3::RandomEntropy", "ReorderPackets": 2000})
     halves = run(network, one_flow(0, 100, packets * MTU), [blind], queue=MARKS)
     best_ps = least_ps(packets, 95)
     assert halves.fct_ps() > 0.9 * least_ps(packets, 40)

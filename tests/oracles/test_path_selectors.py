@@ -23,7 +23,7 @@ def uplinks(entropy, packets, *, drops=(), forwarding="ns3::EcmpHash", **attribu
     got = run(
         leaf_spine(2, 1, SPINES, RATE, DELAY_PS),
         one_flow(0, 1, packets * MTU),
-        [(SPRAY, {"Entropy": entropy, **attributes})],
+        [(SPRAY, {"PathSelector": entropy, **attributes})],
         forwarding=forwarding,
         drops=drops,
     )
@@ -90,7 +90,7 @@ def test_scores_of_ndp_leave_a_slow_path_alone(entropy):
     got = run(
         network,
         one_flow(0, 1, packets * MTU),
-        [("ns3::NdpTransport", {"Entropy": entropy})],
+        [("ns3::NdpTransport", {"PathSelector": entropy})],
         forwarding="ns3::EntropyModulo",
         queue=("ns3::TrimmingQueue", {"LimitBytes": "33280"}),
     )
@@ -120,7 +120,9 @@ def test_a_plane_takes_what_it_can_carry(entropy):
     for switch, rate in ((10, 800 * GBPS), (11, 400 * GBPS)):
         for host in network.hosts:
             network.link(host, switch, rate, DELAY_PS)
-    got = run(network, one_flow(0, 1, 3000 * MTU), [(SPRAY, {"Entropy": entropy, "WindowBdp": 3})])
+    got = run(
+        network, one_flow(0, 1, 3000 * MTU), [(SPRAY, {"PathSelector": entropy, "WindowBdp": 3})]
+    )
     fast, slow = (got.port(0, switch)["sent_data_packets"] for switch in (10, 11))
     assert fast + slow == 3000
     assert fast == pytest.approx(2000, abs=1)

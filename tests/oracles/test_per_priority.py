@@ -49,7 +49,7 @@ def test_a_limit_of_one_priority_is_none_of_the_others():
     limit = "ns3::DropTail[LimitBytes=20000]"
     _, of_low = two_priorities(("ns3::PerPriority", {f"Priority{LOW}": limit}))
     _, of_others = two_priorities(
-        ("ns3::PerPriority", {"Others": limit, f"Priority{LOW}": "ns3::DropTail",
+        ("ns3::PerPriority", {"DefaultQueue": limit, f"Priority{LOW}": "ns3::DropTail",
                               f"Priority{HIGH}": "ns3::DropTail"})
     )  # fmt: skip
 

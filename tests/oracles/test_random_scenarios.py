@@ -97,7 +97,7 @@ def scenario(seed: int) -> dict:
         "link": {"rate": random.choice(RATES), "delay": random.choice(DELAYS),
                  "jitter": random.choice(["0 ns", "0 ns", "7 ns"]),
                  "loss": random.choice([0, 0, 0.01])},
-        "switch": {"buffer": "64 MB", "latency": random.choice(["0 ns", "10 ps", "1 us"]),
+        "switch": {"buffer": "64 MB", "processing_delay": random.choice(["0 ns", "10 ps", "1 us"]),
                    "convergence": random.choice(["0 ns", "5 us", "50 us"])},
         "workload": [load(random) for _ in range(random.randint(2, 4))],
         "failures": [failure(random) for _ in range(random.randint(0, 2))],

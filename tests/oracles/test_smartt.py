@@ -17,7 +17,11 @@ PACKETS = 489  # 2 MB
 
 
 def smartt(**attributes):
-    common = {"WindowBdp": 0, "CongestionControl": "ns3::Smartt", "Entropy": "ns3::RepsEntropy"}
+    common = {
+        "WindowBdp": 0,
+        "CongestionControl": "ns3::Smartt",
+        "PathSelector": "ns3::RepsEntropy",
+    }
     return ("ns3::SprayTransport", {**common, "Rto": "200us", **attributes})
 
 

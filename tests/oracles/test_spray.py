@@ -95,7 +95,9 @@ def test_more_paths_than_entropies_are_no_mistake():
 def test_random_choice_per_packet_is_binomial(forwarding, entropy):
     pvalues = []
     for seed in range(20):
-        got = crossing(8, 4000, (SPRAY, {"Entropy": entropy}), forwarding=forwarding, seed=seed)
+        got = crossing(
+            8, 4000, (SPRAY, {"PathSelector": entropy}), forwarding=forwarding, seed=seed
+        )
         counts = data_per_uplink(got, 10_000, 8)
         assert counts.sum() == 4000
         pvalues.append(stats.chisquare(counts).pvalue)
@@ -129,7 +131,7 @@ def permutation(leaves, per_leaf, spines, size_bytes, transport, forwarding, **o
 
 
 def even(window_bdp):
-    return (SPRAY, {"WindowBdp": window_bdp, "Entropy": "ns3::PermutedEntropy"})
+    return (SPRAY, {"WindowBdp": window_bdp, "PathSelector": "ns3::PermutedEntropy"})
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -159,7 +161,7 @@ def test_a_window_of_one_unloaded_round_trip_is_too_small_by_what_packets_wait()
 def test_hashed_random_entropy_loses_about_ten_percent_to_the_optimum(seed):
     # Random choice makes queues of tens of packets at some links, which a window of one round
     # trip turns into lost rate. Other simulators show 1.08 to 1.17 for this.
-    transport = (SPRAY, {"Entropy": "ns3::RandomEntropy"})
+    transport = (SPRAY, {"PathSelector": "ns3::RandomEntropy"})
     slowest = permutation(8, 16, 16, 8_000_000, transport, "ns3::EcmpHash", seed=seed)
     assert 1.08 <= slowest <= 1.17
 
@@ -169,7 +171,7 @@ def test_a_sprayed_permutation_of_1024_hosts_is_within_five_percent_of_the_optim
     size_bytes = 8_000_000
     slowest = permutation(32, 32, 32, size_bytes, even(1.5), "ns3::EntropyModulo")
     random = permutation(
-        32, 32, 32, size_bytes, (SPRAY, {"Entropy": "ns3::RandomEntropy"}), "ns3::EcmpHash"
+        32, 32, 32, size_bytes, (SPRAY, {"PathSelector": "ns3::RandomEntropy"}), "ns3::EcmpHash"
     )
     with capsys.disabled():
         print(f"\n1024 hosts, slowest / optimum: even {slowest:.4f}, hashed random {random:.4f}")
@@ -204,7 +206,7 @@ def test_one_of_16_uplinks_costs_a_sixteenth_whoever_sprays(forwarding, entropy)
     got = run(
         leaf_spine(2, 16, 16, RATE, DELAY_PS),
         flows,
-        [(SPRAY, {"WindowBdp": 1.25, "Entropy": entropy})],
+        [(SPRAY, {"WindowBdp": 1.25, "PathSelector": entropy})],
         forwarding=forwarding,
         link_events=[(0, 10_000, 20_000, 0)],  # the routes know at once
         buffer_bytes=64_000_000,

@@ -36,7 +36,7 @@ def run(tmp_path, monkeypatch):
 name: classes
 topology: {{type: leaf_spine, leaves: 3, hosts_per_leaf: 1, spines: {spines}}}
 link: {{rate: 100 Gb/s, delay: 500 ns}}
-switch: {{buffer: 64 MB, latency: 30 ns, classes: [{{tiers: [{tier}], {part}}}]}}
+switch: {{buffer: 64 MB, processing_delay: 30 ns, classes: [{{tiers: [{tier}], {part}}}]}}
 {traffic}
 stop: 100 ms
 """
@@ -60,14 +60,14 @@ def tiers_that(got: Outcome, column: str, least: int = 1) -> set[int]:
 
 @pytest.mark.parametrize(("tier", "passed"), [(LEAF, 2), (SPINE, 1)])
 def test_latency(run, tier, passed):
-    plain = run(tier, "latency: 30 ns", ONE_PACKET).fct_ps()
+    plain = run(tier, "processing_delay: 30 ns", ONE_PACKET).fct_ps()
 
-    assert run(tier, "latency: 1 us", ONE_PACKET).fct_ps() - plain == passed * 970_000
+    assert run(tier, "processing_delay: 1 us", ONE_PACKET).fct_ps() - plain == passed * 970_000
 
 
 @pytest.mark.parametrize(("tier", "passed"), [(LEAF, 2), (SPINE, 1)])
 def test_cut_through(run, tier, passed):
-    plain = run(tier, "latency: 30 ns", ONE_PACKET).fct_ps()
+    plain = run(tier, "processing_delay: 30 ns", ONE_PACKET).fct_ps()
     saved_ps = plain - run(tier, "cut_through: 64 B", ONE_PACKET).fct_ps()
 
     assert saved_ps == passed * (FRAME_BYTES - 64) * BYTE_PS
@@ -84,7 +84,9 @@ def test_buffer_and_queue(run, part):
 @pytest.mark.parametrize(("tier", "uplinks"), [(LEAF, 4), (SPINE, 1)])
 def test_forwarding(run, tier, uplinks):
     traffic = "workload: {type: single, message: 1 MB, target: 2}\n"
-    transport = "transport: {type: ns3::SprayTransport, attributes: {Entropy: ns3::FlowEntropy}}"
+    transport = (
+        "transport: {type: ns3::SprayTransport, attributes: {PathSelector: ns3::FlowEntropy}}"
+    )
     got = run(tier, "forwarding: {type: ns3::RandomSpray}", traffic + transport, spines=4)
 
     assert sum(got.port(3, 6 + spine)["sent_data_packets"] > 0 for spine in range(4)) == uplinks

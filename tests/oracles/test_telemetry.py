@@ -174,7 +174,9 @@ def test_a_pause_names_where_the_frames_could_not_go():
     got = run(network, flows, [ROCE], pfc={"XoffBytes": 30_000}, pauses=True)
     pauses = got["pauses"]
 
-    links = set(zip(*(pauses[name].tolist() for name in ("node", "peer", "toward")), strict=True))
+    links = set(
+        zip(*(pauses[name].tolist() for name in ("node", "peer", "congested_peer")), strict=True)
+    )
     assert links == {(100, 101, 0), (1, 100, 101), (2, 100, 101), (3, 100, 101)}
     assert (pauses["sent_ps"] < pauses["start_ps"]).all()
     first = {peer: pauses["start_ps"][pauses["peer"] == peer].min() for peer in (100, 101)}

@@ -22,7 +22,7 @@ def frames(size_bytes, reth=RETH):
     ]
 
 
-def store_and_forward(ready_ps, sizes, links, framing, latency_ps):
+def store_and_forward(ready_ps, sizes, links, framing, processing_delay_ps):
     """Return when each frame has come through a chain of links.
 
     A link sends one frame at a time, in order; a frame is on the wire for (size + framing) * 8 /
@@ -36,21 +36,21 @@ def store_and_forward(ready_ps, sizes, links, framing, latency_ps):
             wire_ps = -(-(size + framing) * 8 * 10**12 // rate_bps)
             free = max(free, ready) + wire_ps
             last = hop == len(links) - 1
-            after.append(free + delay_ps + (0 if last else latency_ps))
+            after.append(free + delay_ps + (0 if last else processing_delay_ps))
         ready_ps = after
     return ready_ps
 
 
-def expected_ends(size_bytes, links, framing, latency_ps, reth=RETH):
+def expected_ends(size_bytes, links, framing, processing_delay_ps, reth=RETH):
     """Return when the receiver has the last byte and the sender the last acknowledgement [ps].
 
     Every packet is acknowledged when it has come in, and data never waits for acknowledgements
     nor they for data, because links have two directions.
     """
     sizes = frames(size_bytes, reth)
-    arrived = store_and_forward([0] * len(sizes), sizes, links, framing, latency_ps)
+    arrived = store_and_forward([0] * len(sizes), sizes, links, framing, processing_delay_ps)
     acks = [ACK] * len(sizes)
-    back = store_and_forward(arrived, acks, links[::-1], framing, latency_ps)
+    back = store_and_forward(arrived, acks, links[::-1], framing, processing_delay_ps)
     return arrived[-1], back[-1]
 
 
@@ -94,18 +94,20 @@ def test_one_byte_by_hand():
         max_size=5,
     ),
     framing=st.sampled_from([0, 20]),
-    latency_ps=st.sampled_from([0, 1, 300_000]),
+    processing_delay_ps=st.sampled_from([0, 1, 300_000]),
 )
 @example(4096, [(800 * GBPS, 1), (100 * GBPS, 1)], 20, 0)
-def test_rates_and_delays_may_differ_from_hop_to_hop(size_bytes, links, framing, latency_ps):
+def test_rates_and_delays_may_differ_from_hop_to_hop(
+    size_bytes, links, framing, processing_delay_ps
+):
     got = measured_ends(
         size_bytes,
         links,
         ("ns3::RoceTransport", {}),
         framing_bytes=framing,
-        latency_ps=latency_ps,
+        processing_delay_ps=processing_delay_ps,
     )
-    assert got == expected_ends(size_bytes, links, framing, latency_ps)
+    assert got == expected_ends(size_bytes, links, framing, processing_delay_ps)
 
 
 @pytest.mark.parametrize("size_bytes", [1, 4096, 100_000, 10_000_000])

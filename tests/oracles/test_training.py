@@ -100,7 +100,7 @@ def test_sharded_weights_are_exposed_as_far_as_a_pass_is_too_short_for_them(name
     assert expected == pytest.approx({"dense-100t": 0.0495, "moe-100t": 0.2370}[name], abs=2e-4)
 
 
-@pytest.mark.parametrize("order", ["FirstCome", "LeastRemaining"])
+@pytest.mark.parametrize("order", ["Fifo", "Srpt"])
 def test_late_clocks_cost_no_more_than_they_are_late(order, tmp_path):
     # Messages of a host one after the other: a device that is 10 us late makes the step 10 us
     # longer at most. In turns, chunks share ports and pile up: 13 % of the 4.2 ms of this step.
@@ -111,7 +111,7 @@ def test_late_clocks_cost_no_more_than_they_are_late(order, tmp_path):
 
     on_time, late = step_ps("RoundRobin"), step_ps(order, skew="10 us")
     assert on_time < late <= on_time + 10_000_000
-    if order == "FirstCome":
+    if order == "Fifo":
         assert step_ps("RoundRobin", skew="10 us") > 1.1 * on_time
 
 

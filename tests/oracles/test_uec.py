@@ -42,7 +42,7 @@ def test_the_first_packet_each_16_kib_and_the_last_are_acknowledged(every, packe
     got = run(
         star(2, RATE, DELAY_PS),
         one_flow(0, 1, PACKETS * MTU),
-        [uec("nscc", CongestionControl="ns3::Nscc[MostBdp=8]", AckEveryBytes=every)],
+        [uec("nscc", CongestionControl="ns3::Nscc[MaxWindowBdp=8]", AckEveryBytes=every)],
         queue=TRIMS,
     )
     assert got.port(1, 1000)["sent_frames"] == 1 + -(-(PACKETS - 1) // packets)
@@ -70,7 +70,7 @@ def test_a_source_that_cannot_go_on_asks():
     got = run(
         star(2, RATE, DELAY_PS),
         one_flow(0, 1, 100 * MTU),
-        [uec("nscc", CongestionControl="ns3::Nscc[MostBdp=0.01]")],
+        [uec("nscc", CongestionControl="ns3::Nscc[MaxWindowBdp=0.01]")],
         queue=TRIMS,
     )
     rtt_ps = 2 * (WIRE + 86) * BYTE_PS + 4 * DELAY_PS

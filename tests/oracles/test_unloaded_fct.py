@@ -33,7 +33,7 @@ name: alone
 topology: {{type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 1,
            uplink_rate: {uplink_gbps} Gb/s}}
 link: {{rate: {rate_gbps} Gb/s, delay: 500 ns}}
-switch: {{buffer: 64 MB, latency: 30 ns}}
+switch: {{buffer: 64 MB, processing_delay: 30 ns}}
 workload:
 {loads}
 transport: {transport}

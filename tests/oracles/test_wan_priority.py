@@ -60,10 +60,12 @@ def test_sprayed_traffic_loses_what_is_gone_or_what_its_slowest_link_lacks(tmp_p
 SHARED = """\
 name: shared
 topology: {{type: dumbbell, left: 2, right: 2}}
-link: {{rate: 100 Gb/s, delay: 500 ns}}
+link:
+  rate: 100 Gb/s
+  delay: 500 ns
+  flow_control: {{type: ns3::Pfc, attributes: {{XoffBytes: 100 kB, Priorities: 40}}}}
 switch:
   buffer: 8 MB
-  flow_control: {{type: ns3::Pfc, attributes: {{XoffBytes: 100 kB, Priorities: 40}}}}
   scheduler: {{type: ns3::DeficitRoundRobin, attributes: {{Quanta: "5:{wan},3:{sprayed}"}}}}
 workload:
   - {{type: single, source: 0, target: 2, message: {wan} kB, transport: wan}}

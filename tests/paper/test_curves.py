@@ -72,13 +72,15 @@ def test_an_array_of_rates_gives_the_same_as_one_rate_at_a_time():
     rates, rtts = np.array([5e9, 20e9, 100e9]), np.array([[0], [2]])
 
     together = exposed.expose_setup(
-        exposed.with_rates(setup, wan_bps=rates), wan_model="W3", retransmission_rtts=rtts
+        exposed.with_rates(setup, wan_bps=rates), wan_model="once-one-way", retransmission_rtts=rtts
     ).share
 
     assert together.shape == (2, 3)
     for i, lost in enumerate((0, 2)):
         for j, rate in enumerate(rates):
             alone = exposed.expose_setup(
-                exposed.with_rates(setup, wan_bps=rate), wan_model="W3", retransmission_rtts=lost
+                exposed.with_rates(setup, wan_bps=rate),
+                wan_model="once-one-way",
+                retransmission_rtts=lost,
             )
             assert together[i, j] == alone.share

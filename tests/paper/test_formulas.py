@@ -272,7 +272,7 @@ def test_other_poolings(shape):
 
 
 #: Section 4.1 and figure 3c: how often the bytes cross, and propagation in ms at an RTT of 60 ms.
-WAN = {"W1": (1, 60), "W2": (2, 30), "W3": (1, 30)}
+WAN = {"once-rtt": (1, 60), "twice-one-way": (2, 30), "once-one-way": (1, 30)}
 
 
 @given(
@@ -291,9 +291,9 @@ def test_wide_area_time_and_the_rate_that_hides_it(name, pair, gbps, lost):
 
 
 def test_no_rate_hides_a_round_trip_that_is_longer_than_the_backward_pass():
-    # W1 waits 60 ms; one lost round trip makes 120. 90 ms can hide the first and not the second;
-    # exactly 60 ms leaves no time for the bytes.
-    model = wan.WAN_MODELS["W1"]
+    # once-rtt waits 60 ms; one lost round trip makes 120. 90 ms can hide the first and not the
+    # second; exactly 60 ms leaves no time for the bytes.
+    model = wan.WAN_MODELS["once-rtt"]
 
     assert wan.hiding_rate_bps(1e6, 90e9, 60e9, model, 0) == pytest.approx(8e6 / 0.03)
     assert wan.hiding_rate_bps(1e6, 90e9, 60e9, model, 1) == math.inf

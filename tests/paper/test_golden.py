@@ -124,6 +124,6 @@ def test_the_command_prints_every_row():
     assert list(rows[0]) == ["id", "computed_value", "status"]
     assert [row["id"] for row in rows] == list(oracle())
     found = {row["id"]: row["computed_value"] for row in rows}
-    assert found["p.wan.thr.W1.moe.1"] == "never"
+    assert found["p.wan.thr.once-rtt.moe.1"] == "never"
     assert found["p.fct.roce"] == ""
     assert float(found["p.exp.dense"]) == pytest.approx(4.949095, rel=1e-6)

@@ -91,9 +91,9 @@ def plan_of(topo: str, pfc: str, seed: int, own: list[tuple]):
         *own,
         ("topology.file", f"{topo}.topo"),
         ("link.rate", f"{topo.rpartition('_')[2]} Gb/s"),
-        ("switch.flow_control.attributes.XoffBytes", xoff * PACKET_BYTES),
+        ("link.flow_control.attributes.XoffBytes", xoff * PACKET_BYTES),
         (
-            "switch.flow_control.attributes.XonOffsetBytes",
+            "link.flow_control.attributes.XonOffsetBytes",
             xon_offset * PACKET_BYTES + RESUME_BELOW_BYTES,
         ),
         ("switch.buffer", "1 TB" if pfc == "none" else "1 GB"),

@@ -52,7 +52,7 @@ def run_case(transport: str, lb: str, gbps: int, matrix: str, seed: int = 1) -> 
         "AckBytes": CONTROL_BYTES,
         "PullBytes": CONTROL_BYTES,
         "Trimmable": True,
-        "Entropy": ENTROPIES[lb],
+        "PathSelector": ENTROPIES[lb],
         **MODES[transport],
     }
     got = run(

@@ -41,10 +41,10 @@ def test_the_program_says_every_attribute_literally(runs):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in
         ("transport", "queue", "flow_control", "forwarding")
     }  # fmt: skip
-    switch = run.spec["switch"]
     assert calls["transport"] == [*_typed(run.spec["transport"][0])]
-    for role in ("queue", "flow_control", "forwarding"):
-        assert calls[role] == [*_typed(switch[role])]
+    assert calls["flow_control"] == [*_typed(run.spec["link"]["flow_control"])]
+    for role in ("queue", "forwarding"):
+        assert calls[role] == [*_typed(run.spec["switch"][role])]
 
 
 def _typed(part):
@@ -185,12 +185,12 @@ topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 1}
 link:
   rate: 100 Gb/s
   delay: 1 us
+  flow_control: {type: ns3::Pfc}
   classes:
     - {tiers: [1, 2], flow_control: none, loss_model: {type: ns3::BitErrors}}
     - {tiers: [0, 1], loss_model: {type: ns3::IndependentLoss}}
 switch:
   buffer: 8 MB
-  flow_control: {type: ns3::Pfc}
   classes:
     - {tiers: [2], buffer: 1 GB, queue: {type: ns3::RedEcn}}
     - {tiers: [1], forwarding: {type: ns3::RandomSpray}}

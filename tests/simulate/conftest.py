@@ -13,7 +13,7 @@ from pyorch.simulate import Fabric, main
 def build():
     fabric = Fabric(seed={seed})
     fabric.wire(framing_bytes=20)
-    fabric.switch(buffer_bytes=64_000_000, latency_ps=0)
+    fabric.switch(buffer_bytes=64_000_000, processing_delay_ps=0)
     fabric.table("nodes", {{"node": [0, 1, 2], "is_switch": [0, 0, 1], "tier": [0, 0, 1],
                             "plane": [0, 0, 0]}})
     fabric.table("links", {{"node_a": [0, 1], "node_b": [2, 2], "parallel": [0, 0],

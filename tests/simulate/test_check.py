@@ -16,12 +16,14 @@ pytestmark = pytest.mark.ns3
 SCENARIO = """\
 name: small
 topology: {type: star, hosts: 4}
-link: {rate: 100 Gb/s, delay: 1 us}
+link:
+  rate: 100 Gb/s
+  delay: 1 us
+  flow_control: none
 switch:
   buffer: 8 MB
   queue: {type: ns3::DropTail}
   scheduler: null
-  flow_control: none
   programs: []
   forwarding: {type: ns3::EcmpHash}
 workload: {type: single, source: 0, target: 1, message: 1 MB}
@@ -30,7 +32,7 @@ transport:
   attributes: {Trimmable: true}
 stop: 20 ms
 """
-LINES = {"queue": 6, "scheduler": 7, "flow_control": 8, "programs": 9, "forwarding": 10}
+LINES = {"flow_control": 6, "queue": 9, "scheduler": 10, "programs": 11, "forwarding": 12}
 CREDITS = "{type: ns3::CreditFlowControl}"
 
 
@@ -71,7 +73,7 @@ REFUSED = {
         *queue("PerPriority", "Priority3: 'ns3::RedEcn[KminBytes=9|KmaxBytes=8]'"), "Priority3",
         "ns3::RedEcn: KminBytes is 9, more than KmaxBytes, 8"),
     "a queue of itself": (
-        *queue("PerPriority", "Others: 'ns3::PerPriority'"), "Others", "cannot be"),
+        *queue("PerPriority", "DefaultQueue: 'ns3::PerPriority'"), "DefaultQueue", "cannot be"),
     "a queue that never trims": (
         *queue("TrimmingQueue", "LimitBytes: 0 B"), "LimitBytes", "is 0, so nothing would ever be"),
     "a resume above the pause": (
@@ -86,8 +88,8 @@ REFUSED = {
         "it must be at least 1ns"),
     "routes of routes": (
         "forwarding",
-        "forwarding: {type: ns3::ExplicitRoutes, attributes: {Others: ns3::ExplicitRoutes}}",
-        "Others", "cannot be ns3::ExplicitRoutes itself"),
+        "forwarding: {type: ns3::ExplicitRoutes, attributes: {DefaultPolicy: ns3::ExplicitRoutes}}",
+        "DefaultPolicy", "cannot be ns3::ExplicitRoutes itself"),
     "nobody limits what is sent": (
         *transport("UecTransport", "CongestionControl: ''"), "CongestionControl",
         "is empty and ReceiverCredit is false"),
@@ -99,8 +101,8 @@ REFUSED = {
         *transport("RoceTransport", "CongestionControl: 'ns3::Timely[LowRtt=2ms]'"),
         "CongestionControl", "ns3::Timely: LowRtt is +2"),
     "few that are more than many": (
-        *transport("RoceTransport", "CongestionControl: 'ns3::Swift[ScalingFewPackets=200]'"),
-        "CongestionControl", "it must be below ScalingManyPackets"),
+        *transport("RoceTransport", "CongestionControl: 'ns3::Swift[FsMinCwndPackets=200]'"),
+        "CongestionControl", "it must be below FsMaxCwndPackets"),
 }  # fmt: skip
 
 
@@ -109,7 +111,7 @@ def meets(queue="", control="", scheduler="", transport="", classes=""):
     changes = {"queue: {type: ns3::DropTail}": queue, "flow_control: none": control,
                "scheduler: null": scheduler,
                "  type: ns3::RoceTransport\n  attributes: {Trimmable: true}": transport,
-               "link: {rate: 100 Gb/s, delay: 1 us}": classes}  # fmt: skip
+               "  delay: 1 us": classes}  # fmt: skip
     return {old: new for old, new in changes.items() if new}
 
 
@@ -119,33 +121,33 @@ PFC = "flow_control: {type: ns3::Pfc, attributes: {XoffBytes: 50 kB}}"
 #: Changes, the line, the key, and a part of what is said.
 REFUSED_TOGETHER = {
     "a priority that is no lane": (
-        meets(control=LANES), 8, "switch.flow_control",
+        meets(control=LANES), 6, "link.flow_control",
         "ns3::CreditFlowControl: its links have 6 classes, from 0, but ns3::RoceTransport sends"
         " with priority 6. Give them 7 classes or more"),
     "a speculative priority that is no lane": (
         meets(control=LANES, transport="  type: ns3::EqdsTransport\n"
               "  attributes: {SpeculativePriority: 7, ControlPriority: 5}"),
-        8, "switch.flow_control", "ns3::EqdsTransport sends with priority 7"),
+        6, "link.flow_control", "ns3::EqdsTransport sends with priority 7"),
     "lanes of one class of links": (
-        meets(classes="link: {rate: 100 Gb/s, delay: 1 us, classes: [{tiers: [0, 1],\n"
-              f"  {LANES}}}]}}"), 4, "link.classes.0.flow_control", "its links have 6 classes"),
+        meets(classes="  delay: 1 us\n  classes: [{tiers: [0, 1],\n"
+              f"    {LANES}}}]"), 7, "link.classes.0.flow_control", "its links have 6 classes"),
     "arbitration of a lane that is not there": (
         meets(control="flow_control: {type: ns3::CreditFlowControl}", scheduler=scheduler(
             "VlArbitration", "HighTable: '3:1,8:1'")[1]),
-        7, "switch.scheduler.attributes.HighTable",
+        10, "switch.scheduler.attributes.HighTable",
         "names lane 8, but the links of ns3::CreditFlowControl have lanes 0 to 7"),
     "packets that may not be trimmed in a queue that trims": (
-        meets(queue=TRIMMING, transport="  type: ns3::RoceTransport"), 6, "switch.queue",
+        meets(queue=TRIMMING, transport="  type: ns3::RoceTransport"), 9, "switch.queue",
         "ns3::TrimmingQueue cuts payload away, but data of ns3::RoceTransport may not be trimmed"),
     "packets that are nothing without payload in a queue that trims": (
-        meets(queue=TRIMMING, transport="  type: ns3::HomaTransport"), 6, "switch.queue",
+        meets(queue=TRIMMING, transport="  type: ns3::HomaTransport"), 9, "switch.queue",
         "data of ns3::HomaTransport may not be trimmed"),
     "one priority of several that is trimmed": (
         meets(queue=queue("PerPriority", "Priority3: 'ns3::TrimmingQueue[LimitBytes=9000]'")[1],
-              transport="  type: ns3::RoceTransport"), 6, "switch.queue",
+              transport="  type: ns3::RoceTransport"), 9, "switch.queue",
         "ns3::PerPriority cuts payload away"),
     "data among the headers of trimmed packets": (
-        meets(queue=TRIMMING.replace("LimitBytes", "TrimPriority: 3, LimitBytes")), 6,
+        meets(queue=TRIMMING.replace("LimitBytes", "TrimPriority: 3, LimitBytes")), 9,
         "switch.queue", "have priority 3, and so has data of ns3::RoceTransport"),
 }  # fmt: skip
 #: What PFC protects is not trimmed, and a class without flow control has all priorities.
@@ -153,8 +155,7 @@ ALLOWED_TOGETHER = {
     "lossless packets in a queue that trims": meets(
         queue=TRIMMING, control=PFC, transport="  type: ns3::RoceTransport"),
     "lanes that nobody has": meets(
-        control=LANES, classes="link: {rate: 100 Gb/s, delay: 1 us, classes: [{tiers: [0, 1],"
-        " flow_control: none}]}"),
+        control=LANES, classes="  delay: 1 us\n  classes: [{tiers: [0, 1], flow_control: none}]"),
     "lanes enough": meets(control=LANES.replace("6", "7")),
 }  # fmt: skip
 
@@ -217,9 +218,10 @@ def test_what_the_engine_refuses_is_said_before_any_run(tmp_path, key, text, att
         choose(path, asks=True)
 
     where = f"transport.attributes.{attribute}"
-    line = 14 if key == "transport" else LINES[key]
+    line = 16 if key == "transport" else LINES[key]
     if key != "transport":
-        where = f"switch.{key}.attributes.{attribute}"
+        section = "link" if key == "flow_control" else "switch"
+        where = f"{section}.{key}.attributes.{attribute}"
     assert str(error.value).startswith(f"{path}:{line}: {where}: ns3::")
     assert words in str(error.value) and "\n" not in str(error.value)
 

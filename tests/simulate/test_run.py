@@ -58,7 +58,7 @@ def test_only_libraries_of_the_types_named_are_loaded(script, run, tmp_path):
     libraries = json.loads((tmp_path / "out/provenance.json").read_text())["libraries_sha256"]
     ours = [name for name in libraries if not name.startswith("libns3")]
     engine = ["contract", "engine", "fabric", "facade", "observe", "parallel", "skip", "topology"]
-    chosen = ["entropy", "flowcontrol", "forwarding", "host", "queueing", "roce"]
+    chosen = ["flowcontrol", "forwarding", "host", "pathselector", "queueing", "roce"]
     assert ours == sorted(f"lib{name}.so" for name in [*engine, *chosen])
 
 

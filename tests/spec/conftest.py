@@ -24,7 +24,7 @@ sweep:
 variants:
   lossless:
     label: With PFC
-    switch.flow_control: {type: ns3::Pfc, attributes: {XoffBytes: 50 kB}}
+    link.flow_control: {type: ns3::Pfc, attributes: {XoffBytes: 50 kB}}
   windowed: {transport.attributes.WindowBytes: 430 kB, transport.attributes.Rto: 320 us}
 scales:
   smoke: {sweep.seed: [1], workload.message: 10 kB}

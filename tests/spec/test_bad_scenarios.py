@@ -29,7 +29,7 @@ CHANGES = {
     "an inner key that nobody knows": (
         "rate: 800 Gb/s", "rat: 800 Gb/s",
         "small.yaml:4: link.rat: there is no such key. Known here: rate, delay,"
-        " jitter, loss, bit_error_ratio, loss_model, classes. Did you mean rate?",
+        " jitter, loss, bit_error_ratio, flow_control, loss_model, classes. Did you mean rate?",
     ),
     "a sampled node that is not there": (
         "stop:", "trace: {sample: 1 us, nodes: [999]}\nstop:",
@@ -44,7 +44,7 @@ CHANGES = {
     ),
     "keys that are missing, each where it belongs": (
         "link: {rate: 800 Gb/s, delay: 500 ns}\nswitch: {buffer: 8 MB}", "link: {}",
-        "small.yaml:4: link.rate: this key is missing, and so are link.delay and switch.buffer.",
+        "small.yaml:4: link.rate: this key is missing, and so are link.delay and switch. Add them.",
     ),
     "two keys that are missing": (
         "link: {rate: 800 Gb/s, delay: 500 ns}", "link: {}",
@@ -61,14 +61,14 @@ CHANGES = {
     ),
     "a type as a mapping": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {Entropy: {type: ns3::ScoredEntropy}}}",
-        "small.yaml:7: transport.attributes.Entropy: a mapping of keys to values is no value of an"
-        ' attribute. Write a type as text: "ns3::ScoredEntropy[Name=value|Name=value]".',
+        "type: ns3::RoceTransport, attributes: {PathSelector: {type: ns3::ScoredEntropy}}}",
+        "small.yaml:7: transport.attributes.PathSelector: a mapping of keys to values is no value"
+        ' of an attribute. Write a type as text: "ns3::ScoredEntropy[Name=value|Name=value]".',
     ),
     "a comma between the attributes of a type": (
         "type: ns3::RoceTransport}",
         "type: ns3::RoceTransport,"
-        " attributes: {Entropy: 'ns3::ScoredEntropy[Paths=4,ExcludedRounds=2]'}}",
+        " attributes: {PathSelector: 'ns3::ScoredEntropy[Paths=4,ExcludedRounds=2]'}}",
         "Paths: '4,ExcludedRounds=2' is not a whole number, 0 to 65536. Between attributes goes |.",
     ),
     "a workload that is a word": (
@@ -284,8 +284,8 @@ CHANGES = {
     ),
     "a digit that is none in brackets": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=\u00b2]'}}",
-        "Entropy: ns3::RandomEntropy: Paths: '\u00b2' is not a whole number",
+        "type: ns3::RoceTransport, attributes: {PathSelector: 'ns3::RandomEntropy[Paths=\u00b2]'}}",
+        "PathSelector: ns3::RandomEntropy: Paths: '\u00b2' is not a whole number",
     ),
     "a number that 64 bits do not hold": (
         "seed: [1, 2]", "seed: [0x1ffffffffffffffff]",

@@ -28,7 +28,7 @@ CHANGES = {
     ),
     "an unknown attribute": (
         "XoffBytes: 50", "XofBytes: 50",
-        "small.yaml:14: variants.lossless: switch.flow_control.attributes.XofBytes: ns3::Pfc has no"
+        "small.yaml:14: variants.lossless: link.flow_control.attributes.XofBytes: ns3::Pfc has no"
         " attribute 'XofBytes'. It has XoffBytes,",
     ),
     "an attribute out of range": (
@@ -43,16 +43,16 @@ CHANGES = {
     ),
     "an attribute that names an unknown type": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::FlowEntrop'}}",
-        "RoceTransport: Entropy: here goes a path selector; no 'ns3::FlowEntrop'. There are"
+        "type: ns3::RoceTransport, attributes: {PathSelector: 'ns3::FlowEntrop'}}",
+        "RoceTransport: PathSelector: here goes a path selector; no 'ns3::FlowEntrop'. There are"
         " ns3::BitmapEntropy, ns3::FlowEntropy, ns3::FlowletEntropy, ns3::MixedEntropy,"
         " ns3::PermutedEntropy, ns3::RandomEntropy, ns3::RepsEntropy, ns3::ScoredEntropy. Did you"
         " mean ns3::FlowEntropy?",
     ),
     "an attribute that names a type of another kind": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RedEcn'}}",
-        "Entropy: here goes a path selector; 'ns3::RedEcn' is a queue.",
+        "type: ns3::RoceTransport, attributes: {PathSelector: 'ns3::RedEcn'}}",
+        "PathSelector: here goes a path selector; 'ns3::RedEcn' is a queue.",
     ),
     "a congestion control that nobody has written": (
         "type: ns3::RoceTransport}",
@@ -61,28 +61,30 @@ CHANGES = {
     ),
     "an attribute of a type in an attribute twice": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=3|Paths=4]'}}",
-        "Entropy: ns3::RandomEntropy: Paths is given twice.",
+        "type: ns3::RoceTransport, attributes:"
+        " {PathSelector: 'ns3::RandomEntropy[Paths=3|Paths=4]'}}",
+        "PathSelector: ns3::RandomEntropy: Paths is given twice.",
     ),
     "a probability in brackets that is none": (
         "switch: {buffer: 8 MB}",
-        "switch: {buffer: 8 MB, queue: {type: ns3::PerPriority, attributes: {Others:"
+        "switch: {buffer: 8 MB, queue: {type: ns3::PerPriority, attributes: {DefaultQueue:"
         " 'ns3::RedEcn[Pmax=7]'}}}",
-        "Others: ns3::RedEcn: Pmax: 7.0 is out of range; it must be 0 to 1.",
+        "DefaultQueue: ns3::RedEcn: Pmax: 7.0 is out of range; it must be 0 to 1.",
     ),
     "an unknown attribute of a type in an attribute": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Path=3]'}}",
-        "Entropy: ns3::RandomEntropy has no attribute 'Path'. It has Paths. Did you mean Paths?",
+        "type: ns3::RoceTransport, attributes: {PathSelector: 'ns3::RandomEntropy[Path=3]'}}",
+        "PathSelector: ns3::RandomEntropy has no attribute 'Path'. It has Paths. Did you mean"
+        " Paths?",
     ),
     "an attribute of a type in an attribute out of range": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[Paths=70000]'}}",
-        "Entropy: ns3::RandomEntropy: Paths: 70000 is out of range; it must be 0 to 65536.",
+        "type: ns3::RoceTransport, attributes: {PathSelector: 'ns3::RandomEntropy[Paths=70000]'}}",
+        "PathSelector: ns3::RandomEntropy: Paths: 70000 is out of range; it must be 0 to 65536.",
     ),
     "attributes in brackets that are none": (
         "type: ns3::RoceTransport}",
-        "type: ns3::RoceTransport, attributes: {Entropy: 'ns3::RandomEntropy[3'}}",
+        "type: ns3::RoceTransport, attributes: {PathSelector: 'ns3::RandomEntropy[3'}}",
         "is not of the form ns3::RandomEntropy[Name=value|Name=value].",
     ),
     "a time attribute without unit": (
@@ -101,8 +103,8 @@ CHANGES = {
         " x (50000 B XoffBytes + ",
     ),
     "buffers of lanes larger than the buffer": (  # 4 ports x 8 lanes x 2048 x 64 B = 4194304 B
-        "buffer: 8 MB",
-        "buffer: 4 MB, flow_control: {type: ns3::CreditFlowControl}",
+        "delay: 500 ns}\nswitch: {buffer: 8 MB}",
+        "delay: 500 ns, flow_control: {type: ns3::CreditFlowControl}}\nswitch: {buffer: 4 MB}",
         "small.yaml:5: switch.buffer: 4 MB is too small for ns3::CreditFlowControl: 4 ports x 8"
         " Lanes x 2048 LaneBlocks of 64 B = 4194304 B. Raise switch.buffer to at least that, or"
         " write fewer Lanes, or LaneBlocks: 1953.",

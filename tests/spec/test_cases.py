@@ -16,7 +16,7 @@ cases:
     label: One slow link
     failures: [{type: scheduled, links: [[0, 8]], at: 1 us, rate: 100 Gb/s}]
     transport.attributes.Rto: 1 ms
-    skip: [lossless]
+    exclude: [lossless]
 """
 
 
@@ -29,7 +29,7 @@ def points(runs):
     return [(run.case, run.variant, run.seed) for run in runs]
 
 
-def test_each_case_is_crossed_with_the_variants_it_does_not_skip_and_with_the_sweep(small, crossed):
+def test_a_case_is_crossed_with_the_variants_it_does_not_exclude_and_the_sweep(small, crossed):
     runs = small.plan(crossed)
 
     assert points(runs) == [
@@ -43,7 +43,7 @@ def test_each_case_is_crossed_with_the_variants_it_does_not_skip_and_with_the_sw
 
 def test_cases_alone_are_crossed_with_the_sweep(small, crossed):
     head, _, rest = crossed.partition("variants:")
-    text = head + rest[rest.index("scales:") :].replace("    skip: [lossless]\n", "")
+    text = head + rest[rest.index("scales:") :].replace("    exclude: [lossless]\n", "")
 
     assert points(small.plan(text, "smoke")) == [("short", "", 1), ("degraded", "", 1)]
 
@@ -74,23 +74,24 @@ def test_one_case_or_variant_is_chosen_by_its_name(small, crossed):
 def test_a_scale_may_leave_only_some_cases_and_variants(small, crossed):
     text = crossed.replace("smoke: {", "smoke: {cases: [degraded], variants: [windowed], ")
     assert points(small.plan(text, "smoke")) == [("degraded", "windowed", 1)]
-    text = crossed.replace("smoke: {", "smoke: {variants: [windowed], ")  # skip names another
+    text = crossed.replace("smoke: {", "smoke: {variants: [windowed], ")  # exclude names another
     assert points(small.plan(text, "smoke")) == [
         ("short", "windowed", 1), ("degraded", "windowed", 1)
     ]  # fmt: skip
 
 
 WRONG = {
-    "a skip of what is not there": (
-        "skip: [lossless]", "skip: [losless]",
-        "small.yaml:25: cases.degraded.skip: no variant 'losless'. There are lossless, windowed.",
+    "an exclusion of what is not there": (
+        "exclude: [lossless]", "exclude: [losless]",
+        "small.yaml:25: cases.degraded.exclude: no variant 'losless'. There are lossless,"
+        " windowed.",
     ),
-    "a skip that is no list": (
-        "skip: [lossless]", "skip: lossless",
-        "small.yaml:21: cases.degraded: skip: write a list of names of variants: [a, b].",
+    "an exclusion that is no list": (
+        "exclude: [lossless]", "exclude: lossless",
+        "small.yaml:21: cases.degraded: exclude: write a list of names of variants: [a, b].",
     ),
-    "all skipped": (
-        "cases:\n  short: {", "cases:\n  short: {skip: [lossless, windowed], ", None,
+    "all excluded": (
+        "cases:\n  short: {", "cases:\n  short: {exclude: [lossless, windowed], ", None,
     ),
     "a case that is no mapping": (
         "short: {workload.message: 1 kB}", "short: 1",
@@ -103,8 +104,9 @@ WRONG = {
     "a case in a variant": (
         "windowed: {", "windowed: {cases.short: 1, ", "variants.windowed.cases.short: cases is not",
     ),
-    "a skip in a variant": (
-        "windowed: {", "windowed: {skip: [a], ", "variants.windowed: skip: there is no such key.",
+    "an exclusion in a variant": (
+        "windowed: {", "windowed: {exclude: [a], ",
+        "variants.windowed: exclude: there is no such key.",
     ),
     "a key that is not there": (
         "short: {", "short: {link.rates: 1 Gb/s, ", "small.yaml:20: cases.short: link.rates: there",
@@ -122,8 +124,8 @@ def test_it_is_refused_in_one_line(small, crossed, old, new, message):
     text = crossed.replace(old, new)
     if message is None:
         assert {run.case for run in small.plan(text, "smoke")} == {"degraded"}
-        text = text.replace("skip: [lossless]\n", "skip: [lossless, windowed]\n")
-        message = "small.yaml: cases: every case skips all variants there are, so there is no run."
+        text = text.replace("exclude: [lossless]\n", "exclude: [lossless, windowed]\n")
+        message = "small.yaml: cases: every case excludes all variants, so there is no run."
     with pytest.raises(SpecError, match=re.escape(message)) as found:
         small.plan(text, "smoke")
     assert "\n" not in str(found.value)
@@ -134,7 +136,7 @@ def test_an_unknown_case_is_answered_with_the_known_ones(small, crossed):
         small.plan(crossed, case="shorts")
     with pytest.raises(SpecError, match="no case 'short'. There are none."):
         small.plan(case="short")
-    with pytest.raises(SpecError, match="case degraded skips variant lossless"):
+    with pytest.raises(SpecError, match="case degraded excludes variant lossless"):
         small.plan(crossed, case="degraded", variant="lossless")
 
 

@@ -42,12 +42,13 @@ WRONG = {
     ),
     "a long name": ("name: small", f"name: {'s' * 65}", "is not a name here. Write at most 64"),
     "text with a newline": (
-        "type: ns3::RoceTransport}", 'type: ns3::RoceTransport, attributes: {Entropy: "x\\ny"}}',
-        "transport.attributes.Entropy: 'x\\ny' is not one line of at most 1000 characters.",
+        "type: ns3::RoceTransport}",
+        'type: ns3::RoceTransport, attributes: {PathSelector: "x\\ny"}}',
+        "transport.attributes.PathSelector: 'x\\ny' is not one line of at most 1000 characters.",
     ),
     "text without end": (
         "type: ns3::RoceTransport}",
-        f"type: ns3::RoceTransport, attributes: {{Entropy: {'x' * 1001}}}}}",
+        f"type: ns3::RoceTransport, attributes: {{PathSelector: {'x' * 1001}}}}}",
         "is not one line of at most 1000 characters.",
     ),
     "a buffer of nothing": (

@@ -63,7 +63,7 @@ def test_a_resolved_spec_is_json_of_integers_with_units_and_no_gaps(small):
     assert json.loads(json.dumps(run.spec)) == run.spec
     link = {
         "rate_bps": 800 * 10**9, "delay_ps": 500_000, "jitter_ps": 0, "loss_ratio": 0.0,
-        "bit_error_ratio": 0.0, "loss_model": None, "classes": [],
+        "bit_error_ratio": 0.0, "flow_control": None, "loss_model": None, "classes": [],
     }  # fmt: skip
     assert run.spec["link"] == link
     assert run.spec["wire"] == {"framing_bytes": 20}
@@ -92,11 +92,9 @@ def test_a_scale_may_leave_only_some_variants(small):
 
 
 def test_flow_control_none_is_none(small):
-    assert (
-        small.plan(sets=[("switch.flow_control", "none")])[0].spec["switch"]["flow_control"] is None
-    )
-    text = small.text.replace("{buffer: 8 MB}", "{buffer: 8 MB, flow_control: none}")
-    assert small.plan(text)[2].spec["switch"]["flow_control"] is None
+    assert small.plan(sets=[("link.flow_control", "none")])[0].spec["link"]["flow_control"] is None
+    text = small.text.replace("delay: 500 ns}", "delay: 500 ns, flow_control: none}")
+    assert small.plan(text)[2].spec["link"]["flow_control"] is None
 
 
 def test_several_workloads_and_transports_refer_to_each_other_by_name(small):
@@ -159,8 +157,8 @@ def test_the_ends_of_a_range_are_in_it():
 
 def test_an_attribute_in_bytes_or_bits_per_second_may_have_a_unit(small):
     # RedEcn has both from DropTail, from which it is derived.
-    queue = "queue: {type: ns3::RedEcn, attributes: {LimitBytes: 1 MB, ForRateBps: 100 Gb/s}}"
+    queue = "queue: {type: ns3::RedEcn, attributes: {LimitBytes: 1 MB, ReferenceRateBps: 100 Gb/s}}"
     text = small.text.replace("buffer: 8 MB", "buffer: 8 MB, " + queue)
     attributes = small.plan(text)[0].spec["switch"]["queue"]["attributes"]
 
-    assert (attributes["LimitBytes"], attributes["ForRateBps"]) == (10**6, 10**11)
+    assert (attributes["LimitBytes"], attributes["ReferenceRateBps"]) == (10**6, 10**11)

@@ -47,7 +47,7 @@ CHANGES = {
         " {type: incast, senders: 2, message: 1 kB, transport: main}]",
     ),
     "failures": ("stop: 20 ms", f"stop: 20 ms{MORE}"),
-    "cut": ("buffer: 8 MB", "buffer: none, latency: 5 ns, cut_through: 64 B"),
+    "cut": ("buffer: 8 MB", "buffer: none, processing_delay: 5 ns, cut_through: 64 B"),
 }
 
 

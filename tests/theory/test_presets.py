@@ -168,14 +168,17 @@ def test_one_data_centre_has_nothing_to_cross():
     setup = preset.training("llama3-70b").setup
 
     with pytest.raises(TheoryError, match="one data centre has no wide-area stage"):
-        exposed.expose_setup(setup, wan_model="W2")
+        exposed.expose_setup(setup, wan_model="twice-one-way")
 
 
 def test_unknown_models_and_poolings_are_named():
     setup = preset.training("dense-100t").setup
 
-    with pytest.raises(TheoryError, match="no wide-area model 'W4'. Known: W1, W2, W3."):
-        exposed.expose_setup(setup, wan_model="W4")
+    with pytest.raises(
+        TheoryError,
+        match="no wide-area model 'thrice'. Known: once-rtt, twice-one-way, once-one-way.",
+    ):
+        exposed.expose_setup(setup, wan_model="thrice")
     with pytest.raises(TheoryError, match="no pooling 'mx'. Known: max, shared, rs_ag, scale_out."):
         exposed.expose_setup(setup, pooling="mx")
     with pytest.raises(TheoryError, match="scale_up_bps 0.0: a rate must be more than 0"):

@@ -39,7 +39,7 @@ def setups(draw):
 
 def crossing(setup):
     """Name of a wide-area model if there is anything to cross."""
-    return "W2" if setup.cluster.datacenters == 2 else None
+    return "twice-one-way" if setup.cluster.datacenters == 2 else None
 
 
 @settings(max_examples=200)
@@ -104,7 +104,9 @@ def test_a_transfer_that_is_slower_is_the_same_as_a_network_that_is(setup, ratio
 @given(setup=setups())
 def test_more_lost_round_trips_never_hide_more(setup):
     assume(setup.cluster.datacenters == 2)
-    shares = exposed.expose_setup(setup, wan_model="W1", retransmission_rtts=np.arange(5)).share
+    shares = exposed.expose_setup(
+        setup, wan_model="once-rtt", retransmission_rtts=np.arange(5)
+    ).share
 
     assert (np.diff(shares) >= 0).all()
 

@@ -171,7 +171,8 @@ Tier 1\nDownlink_speed_Gbps 1\nDownlink_Latency_ns 1\nRadix_Down 4000
         ("t.topo", TOPO.replace("Radix_Up", "Radix_Upp"), ":8: 'Radix_Upp' does not belong here.*"
          "Did you mean radix_up"),
         ("t.topo", TOPO.replace("Radix_Up 8", "Radix_Up eight"), ":8: 'Radix_Up eight': write"),
-        ("t.topo", TOPO.replace("Switch_Latency_ns 0", "Switch_Latency_ns 5"), "is switch.latency"),
+        ("t.topo", TOPO.replace("Switch_Latency_ns 0", "Switch_Latency_ns 5"),
+         "is switch.processing_delay"),
         ("t.topo", TOPO.replace("Radix_Up 8", "Radix_Up \u00b2"), ":8: 'Radix_Up \u00b2': write"),
         ("t.topo", TOPO.replace("Gbps 100", "Gbps 9999999999", 1), "Tier 0: downlink_speed_gbps "
          "9999999999 does not fit 64 bits"),

@@ -120,9 +120,9 @@ def test_several_runs_are_told_apart_in_every_view_that_takes_them(run):
     [
         (  # a legend has what it takes to tell lines apart, and no hash
             ["", "", ""],
-            [{"switch.flow_control": None, "workload.0.senders": 8},
-             {"switch.flow_control.type": "ns3::Pfc", "workload.0.senders": 8},
-             {"switch.flow_control.type": "ns3::Pfc", "workload.0.senders": 16}],
+            [{"link.flow_control": None, "workload.0.senders": 8},
+             {"link.flow_control.type": "ns3::Pfc", "workload.0.senders": 8},
+             {"link.flow_control.type": "ns3::Pfc", "workload.0.senders": 16}],
             ["no flow_control, senders 8", "Pfc, senders 8", "Pfc, senders 16"],
         ),
         (["A", "A", "B"], [{"link.rate_bps": GBPS}, {"link.rate_bps": 2 * GBPS}, {}],

@@ -260,7 +260,7 @@ def test_a_demand_to_which_no_path_is_left_is_told_from_a_controller_that_is_awa
     away = [{"from": "0 ms", "to": "60 ms"}]
     run = Run(demands, until_ms=160, cut=(120 * MS_PS, *cuts), away=away)
 
-    rows = [(row.demand, row.no_path, row.granted_bps is None) for row in run.loop.decisions]
+    rows = [(row.demand, row.is_infeasible, row.granted_bps is None) for row in run.loop.decisions]
     assert rows[:2] == [(0, None, True), (1, None, True)]
     assert rows[2:4] == [(0, False, False), (1, False, False)]
     assert rows[4:] == [(0, False, True), (1, True, True)]

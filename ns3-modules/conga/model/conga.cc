@@ -81,31 +81,31 @@ Conga::GetTypeId()
 }
 
 void
-Conga::Attach(ProgramDoor& door)
+Conga::Attach(ProgramContext& context)
 {
     NS_LOG_FUNCTION(this);
     m_gapPs = static_cast<uint64_t>(m_gap.GetPicoSeconds());
     m_agingPs = static_cast<uint64_t>(m_aging.GetPicoSeconds());
     m_clock = {.periodPs = static_cast<uint64_t>(m_period.GetPicoSeconds()), .alpha = m_alpha};
-    m_door = &door;
-    m_network = LeafSpine(door, "ns3::Conga");
+    m_context = &context;
+    m_network = LeafSpine(context, "ns3::Conga");
     NS_ABORT_MSG_IF(m_network.MostUplinks() > MOST_UPLINKS,
                     "ns3::Conga: a leaf has " << m_network.MostUplinks() << " uplinks, at most "
                                               << MOST_UPLINKS << " are allowed");
-    m_rates.assign(door.NumPorts(), {});
+    m_rates.assign(context.NumPorts(), {});
     m_toLeaf.assign(m_network.Places(), {});
     m_fromLeaf.assign(m_network.Places(), {});
     m_nextEntry.assign(m_network.Pairs(), 0);
-    m_draws = SprayCursors(door);
-    m_flowlets.Attach(door, m_entries);
+    m_draws = SprayCursors(context);
+    m_flowlets.Attach(context, m_entries);
 }
 
 /// @return use of a link by its estimator, in units of 2^-QuantumBits
 uint32_t
 Conga::CongestionOf(PortId port)
 {
-    const double use = m_rates[port].RateBps(m_door->NowPs(), m_clock) /
-                       static_cast<double>(m_door->RateBps(port));
+    const double use = m_rates[port].RateBps(m_context->NowPs(), m_clock) /
+                       static_cast<double>(m_context->RateBps(port));
     const double most = (1U << m_quantumBits) - 1;
     return static_cast<uint32_t>(std::min(most, std::floor(use * (most + 1))));
 }
@@ -140,14 +140,14 @@ Conga::NextFeedback(uint32_t leaf, uint32_t otherLeaf)
 void
 Conga::OnDeparture(PortId egress, FrameId id, uint64_t)
 {
-    const Port& port = m_door->GetPort(egress);
-    if (m_door->GetPort(port.peer).isHost)
+    const Port& port = m_context->GetPort(egress);
+    if (m_context->GetPort(port.peer).isHost)
     {
         return;
     }
-    const Frame& frame = m_door->GetFrame(id);
-    m_rates[egress].Add(frame.bytes + m_door->FramingBytes(), m_door->NowPs(), m_clock);
-    uint32_t& word = m_door->Note(id).switchWord;
+    const Frame& frame = m_context->GetFrame(id);
+    m_rates[egress].Add(frame.bytes + m_context->FramingBytes(), m_context->NowPs(), m_clock);
+    uint32_t& word = m_context->Note(id).switchWord;
     auto header = std::bit_cast<Header>(word);
     if (!m_network.IsLeaf(port.node))
     {
@@ -177,23 +177,23 @@ Conga::OnArrival(uint32_t node, PortId ingress, FrameId id)
     {
         return Action::FORWARD;
     }
-    uint32_t& word = m_door->Note(id).switchWord;
+    uint32_t& word = m_context->Note(id).switchWord;
     const auto header = std::bit_cast<Header>(word);
     if (!header.isSet)
     {
         return Action::FORWARD;
     }
     word = 0; // the frame may come back as an answer
-    const uint32_t srcLeaf = m_network.LeafOf(m_door->SourceOf(m_door->GetFrame(id)));
+    const uint32_t srcLeaf = m_network.LeafOf(m_context->SourceOf(m_context->GetFrame(id)));
     Entry& heard = m_fromLeaf[m_network.Place(node, srcLeaf, header.uplink)];
-    heard = {.timePs = m_door->NowPs(),
+    heard = {.timePs = m_context->NowPs(),
              .congestion = header.congestion,
              .isNew = heard.isNew || heard.congestion != header.congestion};
     if (header.hasFeedback)
     {
-        m_toLeaf[m_network.Place(node, srcLeaf, header.fbUplink)] = {
-            .timePs = m_door->NowPs(),
-            .congestion = header.fbCongestion};
+        m_toLeaf[m_network.Place(node, srcLeaf, header.fbUplink)] = {.timePs = m_context->NowPs(),
+                                                                     .congestion =
+                                                                         header.fbCongestion};
     }
     return Action::FORWARD;
 }
@@ -210,9 +210,8 @@ Conga::Choose(uint32_t node, std::span<const PortId> uplinks, uint32_t dstLeaf, 
     {
         const size_t place = m_network.Place(node, dstLeaf, m_network.UplinkIndex(uplink));
         const Entry& remote = m_toLeaf[place];
-        const bool isKnown = remote.timePs > 0 && m_door->NowPs() - remote.timePs <= m_agingPs;
-        const uint32_t congestion =
-            std::max(CongestionOf(uplink), isKnown ? remote.congestion : 0);
+        const bool isKnown = remote.timePs > 0 && m_context->NowPs() - remote.timePs <= m_agingPs;
+        const uint32_t congestion = std::max(CongestionOf(uplink), isKnown ? remote.congestion : 0);
         if (best.empty() || congestion < least)
         {
             best.clear();
@@ -236,15 +235,14 @@ Conga::Route(uint32_t node, const Frame& frame)
         return NO_PORT;
     }
     FlowletTable::Last& flowlet = m_flowlets.Of(node, frame);
-    const bool isThere =
-        std::find(uplinks.begin(), uplinks.end(), flowlet.port) != uplinks.end();
-    if (!isThere || m_door->NowPs() - flowlet.timePs > m_gapPs)
+    const bool isThere = std::find(uplinks.begin(), uplinks.end(), flowlet.port) != uplinks.end();
+    if (!isThere || m_context->NowPs() - flowlet.timePs > m_gapPs)
     {
         const PortId last = flowlet.port;
         flowlet.port = Choose(node, uplinks, m_network.LeafOf(frame.dst), last);
         m_ruleChanges += flowlet.port != last;
     }
-    flowlet.timePs = m_door->NowPs();
+    flowlet.timePs = m_context->NowPs();
     return flowlet.port;
 }
 

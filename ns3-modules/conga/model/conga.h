@@ -43,7 +43,7 @@ class Conga final : public fabric::SwitchProgram
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::ProgramDoor& door) override;
+    void Attach(fabric::ProgramContext& context) override;
 
     Traits GetTraits() const override
     {
@@ -70,7 +70,7 @@ class Conga final : public fabric::SwitchProgram
                           uint32_t dstLeaf,
                           fabric::PortId last);
 
-    fabric::ProgramDoor* m_door{nullptr};
+    fabric::ProgramContext* m_context{nullptr};
     fabric::LeafSpine m_network;
     std::vector<Entry> m_toLeaf;       ///< Per leaf, other leaf and own uplink
     std::vector<Entry> m_fromLeaf;     ///< Per leaf, other leaf and uplink of the other

@@ -90,7 +90,9 @@ TEST_CASES(SplitFollowsTheRates,
     network.Run();
     const auto fast = static_cast<double>(network.Port(10, 20, "sent_data_packets"));
     const auto slow = static_cast<double>(network.Port(10, 21, "sent_data_packets"));
-    NS_TEST_EXPECT_MSG_EQ_TOL(fast / slow, 100.0 / slowGbps, 0.06 * 100 / slowGbps,
+    NS_TEST_EXPECT_MSG_EQ_TOL(fast / slow,
+                              100.0 / slowGbps,
+                              0.06 * 100 / slowGbps,
                               fast << " and " << slow);
 }
 

@@ -57,17 +57,17 @@ Dcqcn::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&Dcqcn::m_clampsTarget),
                           MakeBooleanChecker())
-            .AddAttribute("AdditiveShare",
+            .AddAttribute("RateAiShare",
                           "Additive increase over the line rate [1], \"R_AI\": 40 Mb/s of 40 Gb/s",
                           DoubleValue(0.001),
                           MakeDoubleAccessor(&Dcqcn::m_additiveShare),
                           MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("HyperShare",
+            .AddAttribute("RateHaiShare",
                           "Hyper increase over the line rate [1], \"R_HAI\": 200 Mb/s of 40 Gb/s",
                           DoubleValue(0.005),
                           MakeDoubleAccessor(&Dcqcn::m_hyperShare),
                           MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("LeastShare",
+            .AddAttribute("MinShare",
                           "Least rate over the line rate [1]",
                           DoubleValue(0.001),
                           MakeDoubleAccessor(&Dcqcn::m_leastShare),
@@ -76,7 +76,7 @@ Dcqcn::GetTypeId()
 }
 
 void
-Dcqcn::Attach(HostPort& host)
+Dcqcn::Attach(HostContext& host)
 {
     CongestionControl::Attach(host);
     m_alphaPs = static_cast<uint64_t>(m_alphaInterval.GetPicoSeconds());

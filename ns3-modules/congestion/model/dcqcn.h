@@ -27,7 +27,7 @@ class Dcqcn final : public fabric::CongestionControl
   public:
     static TypeId GetTypeId();
 
-    void Attach(fabric::HostPort& host) override;
+    void Attach(fabric::HostContext& host) override;
     void Open(uint32_t slot, const Path& path) override;
     void OnSent(uint32_t slot, uint32_t packet, uint32_t bytes) override;
     void OnAck(uint32_t slot, const Ack& ack) override;
@@ -49,14 +49,14 @@ class Dcqcn final : public fabric::CongestionControl
     struct Flow
     {
         double lineBps{0};
-        double rateBps{0};   ///< "R_C" [bit/s]
-        double targetBps{0}; ///< "R_T" [bit/s]
-        double alpha{1};     ///< When it was last changed by a notification [1]
-        uint64_t alphaPs{0}; ///< That time [ps]
+        double rateBps{0};                  ///< "R_C" [bit/s]
+        double targetBps{0};                ///< "R_T" [bit/s]
+        double alpha{1};                    ///< When it was last changed by a notification [1]
+        uint64_t alphaPs{0};                ///< That time [ps]
         uint64_t timerPs{fabric::NEVER_PS}; ///< Runs out next; never: at line rate [ps]
-        uint64_t sentBytes{0};    ///< Since the byte counter last ran out [byte]
-        uint32_t timerRounds{0};  ///< How often the timer ran out since the last cut, "T"
-        uint32_t byteRounds{0};   ///< How often the byte counter did, "BC"
+        uint64_t sentBytes{0};              ///< Since the byte counter last ran out [byte]
+        uint32_t timerRounds{0};            ///< How often the timer ran out since the last cut, "T"
+        uint32_t byteRounds{0};             ///< How often the byte counter did, "BC"
     };
 
     void Increase(Flow& flow) const;

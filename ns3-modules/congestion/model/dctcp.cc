@@ -32,7 +32,7 @@ Dctcp::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&Dctcp::m_increaseBytes),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute("InitialBdp",
+            .AddAttribute("InitialWindowBdp",
                           "First window in bandwidth-delay products of the unloaded path [1]",
                           DoubleValue(1),
                           MakeDoubleAccessor(&Dctcp::m_initialBdp),

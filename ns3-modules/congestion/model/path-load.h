@@ -31,11 +31,11 @@ class PathLoad
     /// What one egress has done between two packets of a flow.
     struct Change
     {
-        double seconds;         ///< Between them [s]
-        double sentBytes;       ///< Of the egress [byte]
-        double queuedBefore;    ///< Behind the packet before [byte]
-        double queuedBytes;     ///< Behind this one [byte]
-        double bytesPerSecond;  ///< Rate of the link [byte/s]
+        double seconds;        ///< Between them [s]
+        double sentBytes;      ///< Of the egress [byte]
+        double queuedBefore;   ///< Behind the packet before [byte]
+        double queuedBytes;    ///< Behind this one [byte]
+        double bytesPerSecond; ///< Rate of the link [byte/s]
     };
 
     /// Load of the link that has most of it.

@@ -39,12 +39,12 @@ Swift::GetTypeId()
                           TimeValue(MicroSeconds(100)),
                           MakeTimeAccessor(&Swift::m_scalingRange),
                           MakeTimeChecker(Seconds(0)))
-            .AddAttribute("ScalingFewPackets",
+            .AddAttribute("FsMinCwndPackets",
                           "Window at which flow scaling adds most [packet], \"fs_min_cwnd\"",
                           DoubleValue(0.1),
                           MakeDoubleAccessor(&Swift::m_scalingFew),
                           MakeDoubleChecker<double>(1e-6, 1e6))
-            .AddAttribute("ScalingManyPackets",
+            .AddAttribute("FsMaxCwndPackets",
                           "Window from which on it adds nothing [packet], \"fs_max_cwnd\"",
                           DoubleValue(100),
                           MakeDoubleAccessor(&Swift::m_scalingMany),
@@ -66,7 +66,7 @@ Swift::AddWindows(TypeId tid)
                       DoubleValue(0.8),
                       MakeDoubleAccessor(&Swift::m_beta),
                       MakeDoubleChecker<double>(0.0, 1.0))
-        .AddAttribute("MostDecrease",
+        .AddAttribute("MaxDecrease",
                       "Most that a window loses at once [1], \"max_mdf\"",
                       DoubleValue(0.5),
                       MakeDoubleAccessor(&Swift::m_mostDecrease),
@@ -76,7 +76,7 @@ Swift::AddWindows(TypeId tid)
                       UintegerValue(5),
                       MakeUintegerAccessor(&Swift::m_resetTimeouts),
                       MakeUintegerChecker<uint32_t>(1))
-        .AddAttribute("LeastPackets",
+        .AddAttribute("MinWindowPackets",
                       "Least window [packet]",
                       DoubleValue(0.01),
                       MakeDoubleAccessor(&Swift::m_leastPackets),
@@ -92,13 +92,13 @@ void
 Swift::Check() const
 {
     NS_ABORT_MSG_IF(m_scalingFew >= m_scalingMany,
-                    Name("ScalingFewPackets") << " is " << m_scalingFew
-                                              << "; it must be below ScalingManyPackets, "
-                                              << m_scalingMany);
+                    Name("FsMinCwndPackets")
+                        << " is " << m_scalingFew << "; it must be below FsMaxCwndPackets, "
+                        << m_scalingMany);
 }
 
 void
-Swift::Attach(HostPort& host)
+Swift::Attach(HostContext& host)
 {
     CongestionControl::Attach(host);
     const auto rangePs = static_cast<double>(m_scalingRange.GetPicoSeconds());

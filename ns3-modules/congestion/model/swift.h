@@ -27,7 +27,7 @@ class Swift final : public fabric::CongestionControl
     static TypeId GetTypeId();
 
     void Check() const override;
-    void Attach(fabric::HostPort& host) override;
+    void Attach(fabric::HostContext& host) override;
     void Open(uint32_t slot, const Path& path) override;
     void OnAck(uint32_t slot, const Ack& ack) override;
     void OnLoss(uint32_t slot, Loss how) override;

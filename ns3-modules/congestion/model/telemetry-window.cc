@@ -22,7 +22,7 @@ TelemetryWindow::AddAttributes(TypeId tid, double expectedFlows)
                       DoubleValue(expectedFlows),
                       MakeDoubleAccessor(&T::m_expectedFlows),
                       MakeDoubleChecker<double>(1.0, 1e6))
-        .AddAttribute("LeastShare",
+        .AddAttribute("MinShare",
                       "Least rate over the line rate [1]",
                       DoubleValue(0.001),
                       MakeDoubleAccessor(&T::m_leastShare),
@@ -60,9 +60,8 @@ TelemetryWindow::OnAck(uint32_t slot, const Ack& ack)
         // A sample over a part of the round trip has that part as its weight.
         const double weight = std::min(1.0, worst->seconds / flow.rttSeconds);
         flow.load += weight * (worst->load - flow.load);
-        flow.windowBytes = std::clamp(NewWindow(flow, endsRound),
-                                      m_leastShare * flow.fullBytes,
-                                      flow.fullBytes);
+        flow.windowBytes =
+            std::clamp(NewWindow(flow, endsRound), m_leastShare * flow.fullBytes, flow.fullBytes);
     }
     if (endsRound)
     {

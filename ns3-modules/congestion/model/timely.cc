@@ -48,7 +48,7 @@ Timely::GetTypeId()
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&Timely::m_highRtt),
                           MakeTimeChecker(Seconds(0)))
-            .AddAttribute("LeastRtt",
+            .AddAttribute("MinRtt",
                           "By which changes of the round trip are divided, above 0",
                           TimeValue(MicroSeconds(20)),
                           MakeTimeAccessor(&Timely::m_leastRtt),
@@ -60,7 +60,7 @@ TypeId
 Timely::AddRates(TypeId tid)
 {
     return tid
-        .AddAttribute("AdditiveShare",
+        .AddAttribute("RateAiShare",
                       "Additive increase over the line rate [1], \"delta\": 10 Mb/s of 10 Gb/s",
                       DoubleValue(0.001),
                       MakeDoubleAccessor(&Timely::m_additiveShare),
@@ -80,7 +80,7 @@ Timely::AddRates(TypeId tid)
                       DoubleValue(1),
                       MakeDoubleAccessor(&Timely::m_initialShare),
                       MakeDoubleChecker<double>(1e-6, 1.0))
-        .AddAttribute("LeastShare",
+        .AddAttribute("MinShare",
                       "Least rate over the line rate [1]",
                       DoubleValue(0.001),
                       MakeDoubleAccessor(&Timely::m_leastShare),
@@ -107,8 +107,8 @@ bool
 Timely::Completes(Flow& flow, const Ack& ack) const
 {
     flow.arrivedBytes += ack.arrivedBytes;
-    const bool does = m_segmentBytes > 0 ? flow.arrivedBytes >= m_segmentBytes
-                                         : ack.packet >= flow.updatePacket;
+    const bool does =
+        m_segmentBytes > 0 ? flow.arrivedBytes >= m_segmentBytes : ack.packet >= flow.updatePacket;
     if (does)
     {
         flow.arrivedBytes = 0;
@@ -158,8 +158,7 @@ Timely::Increase(Flow& flow) const
 {
     const double factor = flow.increases < m_hyperAfter ? 1 : m_hyperFactor;
     flow.increases++;
-    flow.rateBps =
-        std::min(flow.lineBps, flow.rateBps + factor * m_additiveShare * flow.lineBps);
+    flow.rateBps = std::min(flow.lineBps, flow.rateBps + factor * m_additiveShare * flow.lineBps);
 }
 
 void

@@ -145,9 +145,9 @@ class ACutUsesTheOldAlpha : public DcqcnCase
         control->SetAttribute("Gain", DoubleValue(0.5));
         Notify(START_PS); // rate 1/2, alpha 1
         const uint64_t nextPs = START_PS + 5 * INTERVAL_PS / 2;
-        ExpectAlpha(nextPs, 0.25);       // two idle intervals
-        ExpectRate(nextPs, 0.875);       // and two recoveries
-        Notify(nextPs);                  // by 1/8 of it; alpha 0.625
+        ExpectAlpha(nextPs, 0.25); // two idle intervals
+        ExpectRate(nextPs, 0.875); // and two recoveries
+        Notify(nextPs);            // by 1/8 of it; alpha 0.625
         ExpectRate(nextPs + 1, 0.875 * 0.875);
         ExpectAlpha(nextPs + 1, 0.625);
         At(nextPs + 2, [this](Dcqcn& c) {
@@ -201,8 +201,8 @@ class IncreasesGoByBothClocks : public DcqcnCase
     {
         auto control = CreateObject<Dcqcn>();
         control->SetAttribute("RecoveryRounds", UintegerValue(1));
-        control->SetAttribute("AdditiveShare", DoubleValue(0.01));
-        control->SetAttribute("HyperShare", DoubleValue(0.02));
+        control->SetAttribute("RateAiShare", DoubleValue(0.01));
+        control->SetAttribute("RateHaiShare", DoubleValue(0.02));
         control->SetAttribute("CounterBytes", UintegerValue(100'000));
         control->SetAttribute("AlphaInterval", StringValue("1s")); // alpha stays 1
         for (uint64_t i = 0; i < 4; i++)

@@ -152,7 +152,7 @@ class SwiftFollowsAForcedTrace : public TestCase
         };
         using Loss = CongestionControl::Loss;
         const auto loss = [](Loss how) { return [how](Swift& swift) { swift.OnLoss(0, how); }; };
-        Expect(1000, delay(40), 10.1); // 1 / 10
+        Expect(1000, delay(40), 10.1);       // 1 / 10
         Expect(1001, delay(40, 2000), 10.1); // three packets of ten in use
         double packets = 10.1 * (1 - 0.8 * 0.2);
         Expect(1002, delay(62.5), packets); // 12.5 of 62.5 us too long
@@ -168,18 +168,20 @@ class SwiftFollowsAForcedTrace : public TestCase
             Expect(1500 + i * 300, loss(Loss::TIMEOUT), packets);
         }
         Expect(3000, loss(Loss::TIMEOUT), 0.01); // the fifth in a row
-        Expect(3001,
-               [this](Swift& swift) {
-                   // A packet of 1048 bytes each 200 us / 0.01
-                   NS_TEST_EXPECT_MSG_EQ(swift.RateBps(0), 8384 * 50, "paced");
-               },
-               0.01);
+        Expect(
+            3001,
+            [this](Swift& swift) {
+                // A packet of 1048 bytes each 200 us / 0.01
+                NS_TEST_EXPECT_MSG_EQ(swift.RateBps(0), 8384 * 50, "paced");
+            },
+            0.01);
         Expect(3002, delay(40), 1.01); // below one packet: ai for each
-        Expect(3003,
-               [this](Swift& swift) {
-                   NS_TEST_EXPECT_MSG_EQ(swift.RateBps(0), CongestionControl::NO_LIMIT, "clocked");
-               },
-               1.01);
+        Expect(
+            3003,
+            [this](Swift& swift) {
+                NS_TEST_EXPECT_MSG_EQ(swift.RateBps(0), CongestionControl::NO_LIMIT, "clocked");
+            },
+            1.01);
         ScriptedControl::Play(control);
     }
 };

@@ -58,7 +58,7 @@ class ScriptedControl final : public fabric::CongestionControl
         tested = nullptr;
     }
 
-    void Attach(fabric::HostPort& host) override
+    void Attach(fabric::HostContext& host) override
     {
         CongestionControl::Attach(host);
         tested->Attach(host);

@@ -3,7 +3,7 @@
 #ifndef FABRIC_CONGESTION_CONTROL_H
 #define FABRIC_CONGESTION_CONTROL_H
 
-#include "host-port.h"
+#include "host-context.h"
 #include "plugin.h"
 
 #include <cstdint>
@@ -29,23 +29,23 @@ class CongestionControl : public Plugin
     /// What the path of a flow is like when nobody else is there.
     struct Path
     {
-        uint64_t lineRateBps;  ///< Sum over the host's links that the flow uses [bit/s]
-        uint64_t baseRttPs;    ///< Round trip of a full packet and its acknowledgement [ps]
-        uint32_t mtuBytes;     ///< Payload of a full packet [byte]
-        uint32_t headerBytes;  ///< What a frame has beside payload, framing included [byte]
-        uint32_t hops;         ///< Links on the way
+        uint64_t lineRateBps; ///< Sum over the host's links that the flow uses [bit/s]
+        uint64_t baseRttPs;   ///< Round trip of a full packet and its acknowledgement [ps]
+        uint32_t mtuBytes;    ///< Payload of a full packet [byte]
+        uint32_t headerBytes; ///< What a frame has beside payload, framing included [byte]
+        uint32_t hops;        ///< Links on the way
     };
 
     /// What an acknowledgement says.
     struct Ack
     {
-        uint64_t rttPs;         ///< Age of the packet it answers [ps]
-        uint64_t arrivedBytes;  ///< Payload that this answer is the first to report [byte]
-        uint64_t markedBytes;   ///< Of these, in packets known to be ECN-marked [byte]
-        uint64_t lostBytes;     ///< Payload that this answer shows to be lost [byte]
-        uint64_t inFlightBytes; ///< Left after this answer [byte]
-        uint32_t packet;        ///< Packet that caused it
-        uint32_t nextPacket;    ///< First packet that was never sent
+        uint64_t rttPs;               ///< Age of the packet it answers [ps]
+        uint64_t arrivedBytes;        ///< Payload that this answer is the first to report [byte]
+        uint64_t markedBytes;         ///< Of these, in packets known to be ECN-marked [byte]
+        uint64_t lostBytes;           ///< Payload that this answer shows to be lost [byte]
+        uint64_t inFlightBytes;       ///< Left after this answer [byte]
+        uint32_t packet;              ///< Packet that caused it
+        uint32_t nextPacket;          ///< First packet that was never sent
         std::span<const IntHop> hops; ///< What switches wrote into that packet
         bool atLastHop{false}; ///< lostBytes were trimmed by the switch next to the destination
     };
@@ -75,28 +75,29 @@ class CongestionControl : public Plugin
         return {};
     }
 
-    virtual void Attach(HostPort& host); ///< Called once, before anything else; default: keeps it
+    virtual void Attach(
+        HostContext& host); ///< Called once, before anything else; default: keeps it
 
-    virtual void Open(uint32_t slot, const Path& path) = 0; ///< A flow begins
-    virtual void Close(uint32_t slot);                      ///< A flow has ended
+    virtual void Open(uint32_t slot, const Path& path) = 0;              ///< A flow begins
+    virtual void Close(uint32_t slot);                                   ///< A flow has ended
     virtual void OnSent(uint32_t slot, uint32_t packet, uint32_t bytes); ///< Payload [byte]
     virtual void OnAck(uint32_t slot, const Ack& ack) = 0;
-    virtual void OnNotification(uint32_t slot);      ///< A notification of congestion (CNP) came
-    virtual void OnLoss(uint32_t slot, Loss how);    ///< Packets of one window are taken for lost
+    virtual void OnNotification(uint32_t slot);   ///< A notification of congestion (CNP) came
+    virtual void OnLoss(uint32_t slot, Loss how); ///< Packets of one window are taken for lost
     virtual uint64_t NextUpdatePs(uint32_t slot) const; ///< When OnUpdate is due, NEVER_PS [ps]
-    virtual void OnUpdate(uint32_t slot);            ///< The time of NextUpdatePs has come
+    virtual void OnUpdate(uint32_t slot);               ///< The time of NextUpdatePs has come
 
     virtual uint64_t WindowBytes(uint32_t slot) const; ///< Payload in flight, or NO_LIMIT [byte]
     virtual uint64_t RateBps(uint32_t slot) const;     ///< On the wire, > 0, NO_LIMIT [bit/s]
 
   protected:
-    HostPort& Host() const
+    HostContext& Host() const
     {
         return *m_host;
     }
 
   private:
-    HostPort* m_host{nullptr};
+    HostContext* m_host{nullptr};
 };
 
 } // namespace fabric

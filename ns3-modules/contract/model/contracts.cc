@@ -44,8 +44,7 @@ ContractId(const char* name)
 TypeId
 Plugin::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::fabric::Plugin").SetParent<Object>().SetGroupName("Fabric");
+    static TypeId tid = TypeId("ns3::fabric::Plugin").SetParent<Object>().SetGroupName("Fabric");
     return tid;
 }
 
@@ -205,7 +204,7 @@ PathSelector::GetTypeId()
 }
 
 void
-PathSelector::Attach(HostPort& host)
+PathSelector::Attach(HostContext& host)
 {
     m_host = &host;
 }
@@ -236,7 +235,7 @@ CongestionControl::GetTypeId()
 }
 
 void
-CongestionControl::Attach(HostPort& host)
+CongestionControl::Attach(HostContext& host)
 {
     m_host = &host;
 }

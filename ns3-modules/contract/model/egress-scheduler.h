@@ -4,7 +4,7 @@
 #define FABRIC_EGRESS_SCHEDULER_H
 
 #include "plugin.h"
-#include "switch-view.h"
+#include "switch-context.h"
 
 namespace ns3
 {
@@ -39,7 +39,7 @@ class EgressScheduler : public Plugin
      */
     virtual void CheckClasses(uint32_t classes, const std::string& control) const;
 
-    virtual void Attach(SwitchView& view) = 0; ///< Called once, when the ports exist
+    virtual void Attach(SwitchContext& context) = 0; ///< Called once, when the ports exist
 
     /**
      * @param port egress port

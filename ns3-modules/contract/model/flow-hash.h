@@ -3,7 +3,7 @@
 #ifndef FABRIC_FLOW_HASH_H
 #define FABRIC_FLOW_HASH_H
 
-#include "switch-view.h"
+#include "switch-context.h"
 
 namespace ns3
 {
@@ -17,11 +17,11 @@ namespace fabric
  * @return 64 bits that depend on the header fields, the direction, the entropy and the switch alone
  */
 inline uint64_t
-FlowHash(const SwitchView& view, uint32_t node, const Frame& frame)
+FlowHash(const SwitchContext& context, uint32_t node, const Frame& frame)
 {
-    const uint64_t header = (uint64_t{view.TupleOf(frame.message)} << 32) |
+    const uint64_t header = (uint64_t{context.TupleOf(frame.message)} << 32) |
                             (uint64_t{frame.entropy} << 8) | (frame.flags & frame_flag::REVERSE);
-    return Mix64(Mix64(header) ^ view.GetNode(node).salt);
+    return Mix64(Mix64(header) ^ context.GetNode(node).salt);
 }
 
 } // namespace fabric

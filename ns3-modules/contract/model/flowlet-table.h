@@ -30,11 +30,11 @@ class FlowletTable
         uint32_t member{0}; ///< Where that port was among several, for who wants to know
     };
 
-    void Attach(const SwitchView& view, uint32_t entries)
+    void Attach(const SwitchContext& context, uint32_t entries)
     {
-        m_view = &view;
+        m_context = &context;
         m_entries = entries;
-        m_tables.assign(view.NumNodes(), {});
+        m_tables.assign(context.NumNodes(), {});
     }
 
     Last& Of(uint32_t node, const Frame& frame)
@@ -44,11 +44,11 @@ class FlowletTable
         {
             table.resize(m_entries);
         }
-        return table[((FlowHash(*m_view, node, frame) >> 32) * m_entries) >> 32];
+        return table[((FlowHash(*m_context, node, frame) >> 32) * m_entries) >> 32];
     }
 
   private:
-    const SwitchView* m_view{nullptr};
+    const SwitchContext* m_context{nullptr};
     uint64_t m_entries{0};                   ///< Of each table
     std::vector<std::vector<Last>> m_tables; ///< Per node; empty until it has to choose
 };

@@ -4,7 +4,7 @@
 #define FABRIC_FORWARDING_POLICY_H
 
 #include "plugin.h"
-#include "switch-view.h"
+#include "switch-context.h"
 
 namespace ns3
 {
@@ -53,8 +53,8 @@ class ForwardingPolicy : public Plugin
         return {};
     }
 
-    virtual void Attach(SwitchView& view) = 0; ///< Called once, when ports and routes exist
-    virtual void OnRoutesChanged();            ///< Groups have been numbered anew
+    virtual void Attach(SwitchContext& context) = 0; ///< Called once, when ports and routes exist
+    virtual void OnRoutesChanged();                  ///< Groups have been numbered anew
 
     /// @return index into `choice.members`
     virtual uint32_t Select(const ForwardingChoice& choice, const Frame& frame) = 0;

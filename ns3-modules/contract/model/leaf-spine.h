@@ -3,7 +3,7 @@
 #ifndef FABRIC_LEAF_SPINE_H
 #define FABRIC_LEAF_SPINE_H
 
-#include "switch-view.h"
+#include "switch-context.h"
 
 #include <span>
 #include <string>
@@ -27,7 +27,7 @@ class LeafSpine
     LeafSpine() = default;
 
     /// Abort in one line that begins with `who` unless the network is such a one.
-    LeafSpine(const SwitchView& view, const std::string& who);
+    LeafSpine(const SwitchContext& context, const std::string& who);
 
     /// @return the leaf above a host (dense indices)
     uint32_t LeafOf(uint32_t host) const
@@ -89,7 +89,7 @@ class LeafSpine
     }
 
   private:
-    const SwitchView* m_view{nullptr};
+    const SwitchContext* m_context{nullptr};
     std::vector<uint32_t> m_leafOfHost;
     std::vector<bool> m_isLeaf;        ///< Per node
     std::vector<uint32_t> m_uplink;    ///< Per port: its place, NO_PORT if it is none

@@ -3,7 +3,7 @@
 #ifndef FABRIC_LINK_FLOW_CONTROL_H
 #define FABRIC_LINK_FLOW_CONTROL_H
 
-#include "link-door.h"
+#include "link-context.h"
 #include "plugin.h"
 #include "wire-format.h"
 
@@ -17,7 +17,7 @@ namespace fabric
  * @brief Contract: how the two ends of a link keep a buffer from overflowing.
  *
  * One object serves all links of a class; state per port lies in arrays of its own. It holds back
- * an egress with LinkDoor::SetPaused and talks to the other end with LinkDoor::Send.
+ * an egress with LinkContext::SetPaused and talks to the other end with LinkContext::Send.
  */
 class LinkFlowControl : public Plugin
 {
@@ -42,7 +42,7 @@ class LinkFlowControl : public Plugin
     struct Traits
     {
         uint32_t losslessClasses{0}; ///< Bit per class that never loses a frame for want of buffer
-        uint32_t numClasses{NUM_PRIORITIES}; ///< Of its links: priorities 0 to n - 1
+        uint32_t numClasses{NUM_PRIORITIES};              ///< Of its links: priorities 0 to n - 1
         uint32_t countedClasses{(1U << MAX_CLASSES) - 1}; ///< Bit per class whose frames it counts:
                                                           ///< for these it hears of arrivals and
                                                           ///< departures
@@ -57,7 +57,7 @@ class LinkFlowControl : public Plugin
         return {};
     }
 
-    virtual void Attach(LinkDoor& door) = 0; ///< Called once, when the ports exist
+    virtual void Attach(LinkContext& context) = 0; ///< Called once, when the ports exist
 
     /**
      * A frame from a link asks for buffer.
@@ -74,10 +74,10 @@ class LinkFlowControl : public Plugin
     /// A frame begins to leave by this egress. Only if watchesSenders.
     virtual void OnTransmit(PortId egress, const Frame& frame);
 
-    /// What LinkDoor::Send sent at the other end has arrived at `port`.
+    /// What LinkContext::Send sent at the other end has arrived at `port`.
     virtual void OnLinkControl(PortId port, const LinkMessage& message) = 0;
 
-    /// A timer set with LinkDoor::SetTimer has run out.
+    /// A timer set with LinkContext::SetTimer has run out.
     virtual void OnTimer(PortId port);
 
     /**

@@ -96,7 +96,7 @@ class Observer
     /// @return whether nothing more is to be executed; asked after Look
     virtual bool EndsRun() const;
 
-    virtual void Finish(); ///< Nothing more will be executed
+    virtual void Finish();                ///< Nothing more will be executed
     virtual uint64_t MemoryBytes() const; ///< Of what it has recorded [byte]
 };
 

@@ -3,7 +3,7 @@
 #ifndef FABRIC_PATH_SELECTOR_H
 #define FABRIC_PATH_SELECTOR_H
 
-#include "host-port.h"
+#include "host-context.h"
 #include "plugin.h"
 
 #include <cstdint>
@@ -55,7 +55,8 @@ class PathSelector : public Plugin
         return {};
     }
 
-    virtual void Attach(HostPort& host); ///< Called once, before anything else; default: keeps it
+    virtual void Attach(
+        HostContext& host); ///< Called once, before anything else; default: keeps it
 
     virtual void Open(uint32_t slot, uint32_t message) = 0; ///< A flow begins
     virtual void Close(uint32_t slot);                      ///< A flow has ended
@@ -66,13 +67,13 @@ class PathSelector : public Plugin
     virtual std::optional<uint16_t> Constant(uint32_t message) const;
 
   protected:
-    HostPort& Host() const
+    HostContext& Host() const
     {
         return *m_host;
     }
 
   private:
-    HostPort* m_host{nullptr};
+    HostContext* m_host{nullptr};
 };
 
 } // namespace fabric

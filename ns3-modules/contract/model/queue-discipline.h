@@ -4,7 +4,7 @@
 #define FABRIC_QUEUE_DISCIPLINE_H
 
 #include "plugin.h"
-#include "switch-view.h"
+#include "switch-context.h"
 
 #include <limits>
 
@@ -52,8 +52,8 @@ class QueueDiscipline : public Plugin
         bool trims{false};     ///< Data may be trimmed
         bool mayRepeat{false}; ///< It does the same with the same frames whenever they come to
                                ///< empty queues: engine.skip may leave out whole periods of them
-        uint32_t trimBytes{MIN_FRAME_BYTES};       ///< Size of a frame that is trimmed [byte]
-        uint8_t trimPriority{NUM_PRIORITIES - 1};  ///< Of a frame that is trimmed or bounced
+        uint32_t trimBytes{MIN_FRAME_BYTES};      ///< Size of a frame that is trimmed [byte]
+        uint8_t trimPriority{NUM_PRIORITIES - 1}; ///< Of a frame that is trimmed or bounced
     };
 
     static constexpr uint64_t ALWAYS = std::numeric_limits<uint64_t>::max();
@@ -65,7 +65,7 @@ class QueueDiscipline : public Plugin
         return {};
     }
 
-    virtual void Attach(SwitchView& view) = 0; ///< Called once, when the ports exist
+    virtual void Attach(SwitchContext& context) = 0; ///< Called once, when the ports exist
 
     /// @return when this class of any port needs no calls; {0, 0}: it always needs them [byte]
     virtual QuietBytes Quiet(uint8_t priority) const;

@@ -3,7 +3,7 @@
 #ifndef FABRIC_SPRAY_CURSORS_H
 #define FABRIC_SPRAY_CURSORS_H
 
-#include "switch-view.h"
+#include "switch-context.h"
 
 #include <vector>
 
@@ -14,12 +14,12 @@ namespace fabric
 
 /// @return a place in the random stream of each node's choices, which new routes leave as it is
 inline std::vector<RandomCursor>
-SprayCursors(const SwitchView& view)
+SprayCursors(const SwitchContext& context)
 {
     std::vector<RandomCursor> cursors;
-    for (uint32_t node = 0; node < view.NumNodes(); node++)
+    for (uint32_t node = 0; node < context.NumNodes(); node++)
     {
-        cursors.push_back(view.CursorOfNode(node, RandomUse::SWITCH_SPRAY));
+        cursors.push_back(context.CursorOfNode(node, RandomUse::SWITCH_SPRAY));
     }
     return cursors;
 }

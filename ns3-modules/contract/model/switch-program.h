@@ -4,7 +4,7 @@
 #define FABRIC_SWITCH_PROGRAM_H
 
 #include "plugin.h"
-#include "program-door.h"
+#include "program-context.h"
 
 namespace ns3
 {
@@ -56,7 +56,7 @@ class SwitchProgram : public Plugin
         return {};
     }
 
-    virtual void Attach(ProgramDoor& door) = 0; ///< Called once, when ports and routes exist
+    virtual void Attach(ProgramContext& context) = 0; ///< Called once, when ports and routes exist
     /// A frame has come in and was not yet routed; may change it, but not its size.
     virtual Action OnArrival(uint32_t node, PortId ingress, FrameId frame);
 
@@ -75,7 +75,7 @@ class SwitchProgram : public Plugin
      */
     virtual void OnDeparture(PortId egress, FrameId frame, uint64_t queuedBytes);
 
-    /// A timer set with ProgramDoor::SetTimer has run out.
+    /// A timer set with ProgramContext::SetTimer has run out.
     virtual void OnTimer(uint32_t node);
 
     /// @return how often it has given a message another path, or a first one of its own

@@ -12,13 +12,12 @@ NS_OBJECT_ENSURE_REGISTERED(Transport);
 TypeId
 Transport::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::fabric::Transport").SetParent<Plugin>().SetGroupName("Fabric");
+    static TypeId tid = TypeId("ns3::fabric::Transport").SetParent<Plugin>().SetGroupName("Fabric");
     return tid;
 }
 
 void
-Transport::Attach(const HostPort& host)
+Transport::Attach(const HostContext& host)
 {
     m_host.emplace(host);
     DoAttach();

@@ -3,7 +3,7 @@
 #ifndef FABRIC_TRANSPORT_H
 #define FABRIC_TRANSPORT_H
 
-#include "host-port.h"
+#include "host-context.h"
 #include "plugin.h"
 #include "wire-format.h"
 
@@ -68,29 +68,29 @@ class Transport : public Plugin
     /// What does not change once the attributes are set.
     struct Traits
     {
-        WireProfile wire{};         ///< Full packets and acknowledgements get the fastest events
-        uint8_t dataPriority{0};    ///< Highest of the data frames that NextFrame returns
-        uint32_t morePriorities{0}; ///< Bit per further priority that its data may have
-        uint8_t controlPriority{0}; ///< Highest of its control frames
-        bool isTrimmable{false};    ///< Switches may cut the payload off its data
-        bool variesUrgency{false};  ///< Urgency may differ from dataPriority
-        bool isAcknowledged{true};  ///< The source learns of the arrival; else Delivered ends it
-        bool isOpen{false};         ///< Hosts use it beside the messages of the tables: each host
-                                    ///< has an end of it, a run goes on when all messages are done
-        bool usesStockEvents{false};   ///< Of stock ns-3, which belong to no domain of a run
-        bool needsIntHops{false};      ///< It reads in-band telemetry: every switch must write it
-        bool needsMarks{false};        ///< Only marks of ECN tell it of queues: a switch must mark
-        bool mayReadmit{false};        ///< Readmit does what it says
-        bool mayShorten{false};        ///< ProgressOf and Shorten do what they say
-        bool mayRepeat{false};         ///< MayRepeat may be true of a message
-        bool spreadsOverPorts{false};  ///< A message leaves by all ports that serve it
-        bool acceptsOutOfOrder{true};  ///< The destination keeps what comes behind a hole
+        WireProfile wire{};          ///< Full packets and acknowledgements get the fastest events
+        uint8_t dataPriority{0};     ///< Highest of the data frames that NextFrame returns
+        uint32_t morePriorities{0};  ///< Bit per further priority that its data may have
+        uint8_t controlPriority{0};  ///< Highest of its control frames
+        bool isTrimmable{false};     ///< Switches may cut the payload off its data
+        bool variesUrgency{false};   ///< Urgency may differ from dataPriority
+        bool isAcknowledged{true};   ///< The source learns of the arrival; else Delivered ends it
+        bool isOpen{false};          ///< Hosts use it beside the messages of the tables: each host
+                                     ///< has an end of it, a run goes on when all messages are done
+        bool usesStockEvents{false}; ///< Of stock ns-3, which belong to no domain of a run
+        bool needsIntHops{false};    ///< It reads in-band telemetry: every switch must write it
+        bool needsMarks{false};      ///< Only marks of ECN tell it of queues: a switch must mark
+        bool mayReadmit{false};      ///< Readmit does what it says
+        bool mayShorten{false};      ///< ProgressOf and Shorten do what they say
+        bool mayRepeat{false};       ///< MayRepeat may be true of a message
+        bool spreadsOverPorts{false}; ///< A message leaves by all ports that serve it
+        bool acceptsOutOfOrder{true}; ///< The destination keeps what comes behind a hole
     };
 
     static TypeId GetTypeId();
 
     virtual Traits GetTraits() const = 0; ///< Also asked before Attach
-    void Attach(const HostPort& host);    ///< Called once, before anything else
+    void Attach(const HostContext& host); ///< Called once, before anything else
 
     /// A message of this host may start now (its start time has come).
     virtual void StartMessage(uint32_t message) = 0;
@@ -151,18 +151,18 @@ class Transport : public Plugin
   protected:
     virtual void DoAttach(); ///< The host is there: make what needs it
 
-    HostPort& Host()
+    HostContext& Host()
     {
         return *m_host;
     }
 
-    const HostPort& Host() const
+    const HostContext& Host() const
     {
         return *m_host;
     }
 
   private:
-    std::optional<HostPort> m_host;
+    std::optional<HostContext> m_host;
 };
 
 } // namespace fabric

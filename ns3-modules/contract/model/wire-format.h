@@ -71,8 +71,8 @@ struct Datagram
     WireBytes headers;              ///< Between the UDP header and the payload
     /// Makes the last bytes of the datagram from the packet before them, its IP header first
     WireBytes (*seal)(const uint8_t* packet, size_t bytes){nullptr};
-    uint32_t sealBytes{0};          ///< How many these are [byte]
-    uint32_t paddingBytes{0};       ///< Of the frame, up to the least that Ethernet takes [byte]
+    uint32_t sealBytes{0};    ///< How many these are [byte]
+    uint32_t paddingBytes{0}; ///< Of the frame, up to the least that Ethernet takes [byte]
 };
 
 } // namespace fabric

@@ -4,7 +4,7 @@
 #define FABRIC_WIRE_LOSS_H
 
 #include "plugin.h"
-#include "switch-view.h"
+#include "switch-context.h"
 
 namespace ns3
 {
@@ -31,7 +31,7 @@ class WireLoss : public Plugin
 
     static TypeId GetTypeId();
 
-    virtual void Attach(SwitchView& view) = 0; ///< Called once, when the ports exist
+    virtual void Attach(SwitchContext& context) = 0; ///< Called once, when the ports exist
     virtual Fate Judge(PortId receiver, const Frame& frame) = 0; ///< Once per frame, in their order
 };
 

@@ -26,12 +26,13 @@ class LowestFirst final : public EgressScheduler
     {
         uint32_t queueClass;
         uint64_t wireBytes;
-        uint64_t leftBytes; ///< In its class, as the view says then [byte]
+        uint64_t leftBytes; ///< In its class, as the context says then [byte]
     };
 
     static inline uint32_t attached = 0;
-    static inline std::vector<uint32_t> asked;     ///< What was ready, each time
-    static inline std::vector<uint32_t> headBytes; ///< Of the class chosen, as the view says [byte]
+    static inline std::vector<uint32_t> asked; ///< What was ready, each time
+    static inline std::vector<uint32_t>
+        headBytes; ///< Of the class chosen, as the context says [byte]
     static inline std::vector<Departure> sent;
 
     static TypeId GetTypeId()
@@ -53,36 +54,36 @@ class LowestFirst final : public EgressScheduler
         return tid;
     }
 
-    void Attach(SwitchView& view) override
+    void Attach(SwitchContext& context) override
     {
         attached++;
         asked.clear();
         headBytes.clear();
         sent.clear();
-        m_view = &view;
+        m_context = &context;
     }
 
     Choice Next(PortId port, uint32_t ready) override
     {
         asked.push_back(ready);
-        const bool holds = m_view->NowPs() < m_untilPs;
+        const bool holds = m_context->NowPs() < m_untilPs;
         const uint32_t mayGo = holds ? ready & ~(1U << m_held) : ready;
         if (mayGo == 0)
         {
             return {NONE, m_untilPs};
         }
         const auto queueClass = static_cast<uint32_t>(std::countr_zero(mayGo));
-        headBytes.push_back(m_view->HeadBytes(port, queueClass));
+        headBytes.push_back(m_context->HeadBytes(port, queueClass));
         return {queueClass};
     }
 
     void Sent(PortId port, uint32_t queueClass, uint64_t wireBytes) override
     {
-        sent.push_back({queueClass, wireBytes, m_view->QueuedBytes(port, queueClass)});
+        sent.push_back({queueClass, wireBytes, m_context->QueuedBytes(port, queueClass)});
     }
 
   private:
-    const SwitchView* m_view{nullptr};
+    const SwitchContext* m_context{nullptr};
     uint32_t m_held{0};
     uint64_t m_untilPs{0};
 };
@@ -102,26 +103,26 @@ class HoldsThree final : public IdleFlowControl
         return tid;
     }
 
-    void Attach(LinkDoor& door) override
+    void Attach(LinkContext& context) override
     {
-        m_door = &door;
-        for (PortId port = 0; port < door.NumPorts(); port++)
+        m_context = &context;
+        for (PortId port = 0; port < context.NumPorts(); port++)
         {
-            if (!door.GetPort(port).isHost)
+            if (!context.GetPort(port).isHost)
             {
-                door.SetPaused(port, 1U << 3, {});
-                door.SetTimer(port, 5 * US_PS);
+                context.SetPaused(port, 1U << 3, {});
+                context.SetTimer(port, 5 * US_PS);
             }
         }
     }
 
     void OnTimer(PortId port) override
     {
-        m_door->SetPaused(port, 0, {});
+        m_context->SetPaused(port, 0, {});
     }
 
   private:
-    LinkDoor* m_door{nullptr};
+    LinkContext* m_context{nullptr};
 };
 
 NS_OBJECT_ENSURE_REGISTERED(HoldsThree);

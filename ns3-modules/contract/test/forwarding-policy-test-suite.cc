@@ -47,13 +47,13 @@ class CountingForwarding final : public ForwardingPolicy
         return tid;
     }
 
-    void Attach(SwitchView& view) override
+    void Attach(SwitchContext& context) override
     {
         attached++;
         changes = routed = selectedAnswers = 0;
         selectedPackets.clear();
         wrong.clear();
-        m_view = &view;
+        m_context = &context;
     }
 
     void OnRoutesChanged() override
@@ -81,10 +81,10 @@ class CountingForwarding final : public ForwardingPolicy
     PortId Route(uint32_t node, const Frame& frame) override
     {
         routed++;
-        const NodeState& state = m_view->GetNode(node);
+        const NodeState& state = m_context->GetNode(node);
         for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
         {
-            const bool isDetour = state.id == 10 && m_view->PeerOf(port).first == 30;
+            const bool isDetour = state.id == 10 && m_context->PeerOf(port).first == 30;
             if (isDetour && !(frame.flags & frame_flag::REVERSE))
             {
                 return port;
@@ -96,7 +96,7 @@ class CountingForwarding final : public ForwardingPolicy
   private:
     void Check(const ForwardingChoice& choice, const Frame& frame)
     {
-        const Routing& routes = m_view->Routes();
+        const Routing& routes = m_context->Routes();
         const uint32_t nextHop = routes.NextHopTo(choice.node, frame.dst);
         if (nextHop != choice.group || choice.group >= routes.NumGroups())
         {
@@ -109,8 +109,8 @@ class CountingForwarding final : public ForwardingPolicy
         std::pair<int64_t, uint32_t> before{-1, 0};
         for (uint32_t i = 0; i < choice.n; i++)
         {
-            const auto peer = m_view->PeerOf(choice.members[i]);
-            if (m_view->GetPort(choice.members[i]).node != choice.node || peer <= before)
+            const auto peer = m_context->PeerOf(choice.members[i]);
+            if (m_context->GetPort(choice.members[i]).node != choice.node || peer <= before)
             {
                 wrong = "members";
             }
@@ -118,7 +118,7 @@ class CountingForwarding final : public ForwardingPolicy
         }
     }
 
-    const SwitchView* m_view{nullptr};
+    const SwitchContext* m_context{nullptr};
     uint32_t m_sees{0};
     bool m_own{false};
     uint32_t m_turn{0};
@@ -207,8 +207,8 @@ TEST_CASES(PolicyIsAskedWhereThereIsAChoice,
 
 /// Oracle: every second packet is lost before the switch, and the others take turns.
 TEST_CASES(LostFramesTakeNoTurn,
-           "a frame that is lost on its way is not asked about, sees " +
-           std::to_string(sees) + (isFar ? ", beside long wires" : ""),
+           "a frame that is lost on its way is not asked about, sees " + std::to_string(sees) +
+               (isFar ? ", beside long wires" : ""),
            uint32_t sees,
            bool isFar)
 {
@@ -235,12 +235,11 @@ TEST_CASE(g_suite, "a policy is told when groups have been numbered anew")
     CountingForwarding::attached = 0;
     TestNetwork network;
     TwoWays(network, {});
-    for (const auto& [timePs, rateBps] : {std::pair(2'500'000, int64_t{0}),
-                                          std::pair(6'500'000, 100 * GBPS)})
+    for (const auto& [timePs, rateBps] :
+         {std::pair(2'500'000, int64_t{0}), std::pair(6'500'000, 100 * GBPS)})
     {
         network.Row("link_events",
-                    {{"time_ps", timePs}, {"node_a", 11}, {"node_b", 20},
-                      {"rate_bps", rateBps}});
+                    {{"time_ps", timePs}, {"node_a", 11}, {"node_b", 20}, {"rate_bps", rateBps}});
     }
     network.Run();
     NS_TEST_EXPECT_MSG_EQ(CountingForwarding::changes, 2, "changes");

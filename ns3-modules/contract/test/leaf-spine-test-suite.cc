@@ -34,22 +34,23 @@ class LeafSpineNotes final : public SwitchProgram
         return tid;
     }
 
-    void Attach(ProgramDoor& door) override
+    void Attach(ProgramContext& context) override
     {
-        const LeafSpine network(door, "it");
+        const LeafSpine network(context, "it");
         numPlaces = network.Places();
         numPairs = network.Pairs();
-        for (uint32_t node = 0; node < door.NumNodes(); node++)
+        for (uint32_t node = 0; node < context.NumNodes(); node++)
         {
-            for (uint32_t dst = 0; door.GetNode(node).isSwitch && dst < door.NumHosts(); dst++)
+            for (uint32_t dst = 0; context.GetNode(node).isSwitch && dst < context.NumHosts();
+                 dst++)
             {
-                auto& found = spines[{door.GetNode(node).id, dst}];
+                auto& found = spines[{context.GetNode(node).id, dst}];
                 for (const PortId port : network.UplinksTo(node, dst))
                 {
-                    found.insert(door.PeerOf(port).first);
+                    found.insert(context.PeerOf(port).first);
                 }
             }
-            for (uint32_t other = 0; other < door.NumNodes(); other++)
+            for (uint32_t other = 0; other < context.NumNodes(); other++)
             {
                 if (network.IsLeaf(node) && network.IsLeaf(other))
                 {

@@ -59,14 +59,14 @@ class CountingFlowControl final : public LinkFlowControl
         return tid;
     }
 
-    void Attach(LinkDoor& door) override
+    void Attach(LinkContext& context) override
     {
         calls = {};
         calls.attached = 1;
-        m_door = &door;
+        m_context = &context;
         if (m_timerPs)
         {
-            door.SetTimer(0, m_timerPs);
+            context.SetTimer(0, m_timerPs);
         }
     }
 
@@ -86,10 +86,10 @@ class CountingFlowControl final : public LinkFlowControl
     {
         calls.departures++;
         m_heldBytes[{ingress, priority}] -= bytes;
-        if (m_stops && !m_door->GetPort(ingress).isHost)
+        if (m_stops && !m_context->GetPort(ingress).isHost)
         {
-            m_door->Send(ingress, 1U << 3, MIN_FRAME_BYTES);
-            m_door->Send(ingress, 0, MIN_FRAME_BYTES);
+            m_context->Send(ingress, 1U << 3, MIN_FRAME_BYTES);
+            m_context->Send(ingress, 0, MIN_FRAME_BYTES);
         }
     }
 
@@ -101,13 +101,13 @@ class CountingFlowControl final : public LinkFlowControl
     void OnLinkControl(PortId port, const LinkMessage& message) override
     {
         calls.controls++;
-        m_door->SetPaused(port, static_cast<uint16_t>(message.word), message);
+        m_context->SetPaused(port, static_cast<uint16_t>(message.word), message);
     }
 
     void OnTimer(PortId port) override
     {
         calls.timers++;
-        calls.timerPs = m_door->NowPs() + port; // port 0
+        calls.timerPs = m_context->NowPs() + port; // port 0
     }
 
     void OnLinkDown(PortId) override
@@ -130,7 +130,7 @@ class CountingFlowControl final : public LinkFlowControl
     }
 
   private:
-    LinkDoor* m_door{nullptr};
+    LinkContext* m_context{nullptr};
     bool m_watches{true};
     bool m_stops{false};
     uint32_t m_counts{0};
@@ -196,12 +196,11 @@ TEST_CASE(g_suite, "a link that is cut and comes back")
 {
     TestNetwork network;
     FivePackets(network, {});
-    for (const auto& [timePs, rateBps] : {std::pair(40 * US_PS, int64_t{0}),
-                                          std::pair(50 * US_PS, 100 * GBPS)})
+    for (const auto& [timePs, rateBps] :
+         {std::pair(40 * US_PS, int64_t{0}), std::pair(50 * US_PS, 100 * GBPS)})
     {
         network.Row("link_events",
-                    {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100},
-                      {"rate_bps", rateBps}});
+                    {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100}, {"rate_bps", rateBps}});
     }
     network.Flow(1, 0, 1000, 60 * US_PS); // so that the run lasts
     network.Run();
@@ -222,7 +221,7 @@ TEST_CASE(g_suite, "each departure sends a stop and a go to the other end")
     NS_TEST_ASSERT_MSG_EQ(network.Rows("pauses"), PACKETS, "pauses");
     for (size_t i = 0; i < network.Rows("pauses"); i++)
     {
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("pauses", "toward", i), -1, "pause " << i);
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("pauses", "congested_peer", i), -1, "pause " << i);
     }
     NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.controls, 2 * PACKETS, "words");
     NS_TEST_EXPECT_MSG_EQ(CountingFlowControl::calls.linkControlTransmits, 0, "not of its own");

@@ -38,13 +38,13 @@ class PortByNumber final : public SwitchProgram
         return tid;
     }
 
-    void Attach(ProgramDoor& door) override
+    void Attach(ProgramContext& context) override
     {
         asked = changes = 0;
         sources.clear();
-        m_door = &door;
+        m_context = &context;
         m_ruleChanges = 7;
-        nearest = {door.NearestPorts(0, 1).size()};
+        nearest = {context.NearestPorts(0, 1).size()};
     }
 
     Traits GetTraits() const override
@@ -54,15 +54,15 @@ class PortByNumber final : public SwitchProgram
 
     Action OnArrival(uint32_t, PortId, FrameId frame) override
     {
-        sources.push_back(m_door->SourceOf(m_door->GetFrame(frame)));
-        return m_door->GetFrame(frame).packet == m_last ? Action::DROP : Action::FORWARD;
+        sources.push_back(m_context->SourceOf(m_context->GetFrame(frame)));
+        return m_context->GetFrame(frame).packet == m_last ? Action::DROP : Action::FORWARD;
     }
 
     PortId Route(uint32_t node, const Frame& frame) override
     {
         asked++;
-        const uint32_t nextHop = m_door->Routes().NextHopTo(node, frame.dst);
-        const auto ports = m_door->Routes().Ports(nextHop);
+        const uint32_t nextHop = m_context->Routes().NextHopTo(node, frame.dst);
+        const auto ports = m_context->Routes().Ports(nextHop);
         const bool isMine = frame.kind == frame_kind::DATA && ports.size() > 1;
         return isMine ? ports[frame.packet % ports.size()] : NO_PORT;
     }
@@ -70,11 +70,11 @@ class PortByNumber final : public SwitchProgram
     void OnRoutesChanged() override
     {
         changes++;
-        nearest.push_back(m_door->NearestPorts(0, 1).size());
+        nearest.push_back(m_context->NearestPorts(0, 1).size());
     }
 
   private:
-    ProgramDoor* m_door{nullptr};
+    ProgramContext* m_context{nullptr};
     uint32_t m_last{0};
 };
 

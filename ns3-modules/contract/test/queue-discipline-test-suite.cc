@@ -183,9 +183,7 @@ TEST_CASE(g_suite, "a trimmed frame: size, priority, flags, and who was next to 
     {
         NS_TEST_EXPECT_MSG_EQ(seen.frame.bytes, 100, "size");
         NS_TEST_EXPECT_MSG_EQ(+seen.frame.priority, 7, "priority");
-        NS_TEST_EXPECT_MSG_EQ((seen.frame.flags & frame_flag::TRIMMED_LAST_HOP),
-                              0,
-                              "first hop");
+        NS_TEST_EXPECT_MSG_EQ((seen.frame.flags & frame_flag::TRIMMED_LAST_HOP), 0, "first hop");
     }
     NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 3, "all came");
     NS_TEST_EXPECT_MSG_EQ(network.Port(10, 11, "trimmed_packets"), 3, "counted there");

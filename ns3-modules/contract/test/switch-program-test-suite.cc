@@ -59,10 +59,10 @@ class StampAndHold final : public SwitchProgram
         behindBytes.clear();
     }
 
-    void Attach(ProgramDoor& door) override
+    void Attach(ProgramContext& context) override
     {
         attached++;
-        m_door = &door;
+        m_context = &context;
     }
 
     Traits GetTraits() const override
@@ -73,11 +73,11 @@ class StampAndHold final : public SwitchProgram
     Action OnArrival(uint32_t node, PortId ingress, FrameId frame) override
     {
         arrivals++;
-        if (m_door->GetPort(ingress).node != node)
+        if (m_context->GetPort(ingress).node != node)
         {
             arrivals += 1000; // never
         }
-        const Frame& arrived = m_door->GetFrame(frame);
+        const Frame& arrived = m_context->GetFrame(frame);
         if (m_every == 0 || arrived.kind != frame_kind::DATA || (arrived.packet + 1) % m_every != 0)
         {
             return Action::FORWARD;
@@ -85,7 +85,7 @@ class StampAndHold final : public SwitchProgram
         m_held.push_back(frame);
         if (m_holdPs)
         {
-            m_door->SetTimer(node, m_door->NowPs() + m_holdPs);
+            m_context->SetTimer(node, m_context->NowPs() + m_holdPs);
         }
         return Action::TAKE;
     }
@@ -93,15 +93,15 @@ class StampAndHold final : public SwitchProgram
     void OnDeparture(PortId egress, FrameId frame, uint64_t queuedBytes) override
     {
         departures++;
-        const Port& port = m_door->GetPort(egress);
-        m_door->AddHop(frame,
-                       {.timePs = m_door->NowPs(),
-                        .sentBytes = port.sentBytes,
-                        .queuedBytes = queuedBytes,
-                        .rateBps = m_door->RateBps(egress),
-                        .port = egress});
-        m_door->GetFrame(frame).bytes += 8;
-        if (m_door->GetFrame(frame).kind == frame_kind::DATA)
+        const Port& port = m_context->GetPort(egress);
+        m_context->AddHop(frame,
+                          {.timePs = m_context->NowPs(),
+                           .sentBytes = port.sentBytes,
+                           .queuedBytes = queuedBytes,
+                           .rateBps = m_context->RateBps(egress),
+                           .port = egress});
+        m_context->GetFrame(frame).bytes += 8;
+        if (m_context->GetFrame(frame).kind == frame_kind::DATA)
         {
             behindBytes.push_back(queuedBytes);
         }
@@ -112,14 +112,14 @@ class StampAndHold final : public SwitchProgram
         timers++;
         const FrameId held = m_held.front();
         m_held.erase(m_held.begin());
-        const FrameId copy = m_door->Copy(node, held);
+        const FrameId copy = m_context->Copy(node, held);
         const bool sendsCopy = timers % 2 == 0;
-        m_door->Inject(node, sendsCopy ? copy : held);
-        m_door->Discard(node, sendsCopy ? held : copy);
+        m_context->Inject(node, sendsCopy ? copy : held);
+        m_context->Discard(node, sendsCopy ? held : copy);
     }
 
   private:
-    ProgramDoor* m_door{nullptr};
+    ProgramContext* m_context{nullptr};
     uint32_t m_hooks{0};
     uint32_t m_every{0};
     uint64_t m_holdPs{0};

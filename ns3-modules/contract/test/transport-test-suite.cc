@@ -83,13 +83,11 @@ TEST_CASE(g_suite, "events of stock ns-3 between those of the engine")
     for (int64_t i = 0; i < 100; i++)
     {
         expected.push_back(i * 77'777);
-        Simulator::Schedule(PicoSeconds(i * 77'777), [&seen] {
-            seen.push_back(Simulator::Now().GetPicoSeconds());
-        });
+        Simulator::Schedule(PicoSeconds(i * 77'777),
+                            [&seen] { seen.push_back(Simulator::Now().GetPicoSeconds()); });
     }
     // The last packet arrives at END_PS; at one instant the engine comes first.
-    Simulator::Schedule(PicoSeconds(END_PS - 1),
-                        [&] { deliveredBefore = facade.DataPackets(); });
+    Simulator::Schedule(PicoSeconds(END_PS - 1), [&] { deliveredBefore = facade.DataPackets(); });
     Simulator::Schedule(PicoSeconds(END_PS), [&] { deliveredAt = facade.DataPackets(); });
     while (!facade.RunSlice(100'000'000, 1))
     {

@@ -32,12 +32,12 @@ class EveryThird final : public WireLoss
         return tid;
     }
 
-    void Attach(SwitchView& view) override
+    void Attach(SwitchContext& context) override
     {
         attached++;
         linkControl = 0;
         packets.clear();
-        m_view = &view;
+        m_context = &context;
     }
 
     Fate Judge(PortId receiver, const Frame& frame) override
@@ -47,8 +47,8 @@ class EveryThird final : public WireLoss
         {
             return Fate::ARRIVES;
         }
-        const int64_t node = m_view->GetNode(m_view->GetPort(receiver).node).id;
-        auto& seen = packets[{m_view->PeerOf(receiver).first, node}];
+        const int64_t node = m_context->GetNode(m_context->GetPort(receiver).node).id;
+        auto& seen = packets[{m_context->PeerOf(receiver).first, node}];
         seen.push_back(frame.packet);
         return seen.size() % 3 == 0   ? Fate::LOST
                : seen.size() % 5 == 0 ? Fate::CORRUPT
@@ -56,7 +56,7 @@ class EveryThird final : public WireLoss
     }
 
   private:
-    const SwitchView* m_view{nullptr};
+    const SwitchContext* m_context{nullptr};
 };
 
 NS_OBJECT_ENSURE_REGISTERED(EveryThird);

@@ -40,51 +40,50 @@ IsBelow(uint16_t epoch, uint16_t count)
 TypeId
 ConWeave::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::ConWeave")
-            .SetParent<SwitchProgram>()
-            .SetGroupName("Conweave")
-            .AddConstructor<ConWeave>()
-            .AddAttribute("Cutoff",
-                          "A path that has not replied after this time is left",
-                          TimeValue(MicroSeconds(12)),
-                          MakeTimeAccessor(&ConWeave::m_cutoff),
-                          MakeTimeChecker(NanoSeconds(1)))
-            .AddAttribute("Resume",
-                          "Packets wait this long for those of the old path",
-                          TimeValue(MicroSeconds(200)),
-                          MakeTimeAccessor(&ConWeave::m_resume),
-                          MakeTimeChecker(NanoSeconds(1)))
-            .AddAttribute("PathBusy",
-                          "A path that was left is not taken again for this time",
-                          TimeValue(MicroSeconds(16)),
-                          MakeTimeAccessor(&ConWeave::m_pathBusy),
-                          MakeTimeChecker(NanoSeconds(1)))
-            .AddAttribute("ControlBytes",
-                          "Replies between leaves, headers included [byte]",
-                          UintegerValue(66),
-                          MakeUintegerAccessor(&ConWeave::m_controlBytes),
-                          MakeUintegerChecker<uint16_t>(64, 1024))
-            .AddAttribute("ControlPriority",
-                          "Priority of replies between leaves",
-                          UintegerValue(6),
-                          MakeUintegerAccessor(&ConWeave::m_controlPriority),
-                          MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1));
+    static TypeId tid = TypeId("ns3::ConWeave")
+                            .SetParent<SwitchProgram>()
+                            .SetGroupName("Conweave")
+                            .AddConstructor<ConWeave>()
+                            .AddAttribute("Cutoff",
+                                          "A path that has not replied after this time is left",
+                                          TimeValue(MicroSeconds(12)),
+                                          MakeTimeAccessor(&ConWeave::m_cutoff),
+                                          MakeTimeChecker(NanoSeconds(1)))
+                            .AddAttribute("Resume",
+                                          "Packets wait this long for those of the old path",
+                                          TimeValue(MicroSeconds(200)),
+                                          MakeTimeAccessor(&ConWeave::m_resume),
+                                          MakeTimeChecker(NanoSeconds(1)))
+                            .AddAttribute("PathBusy",
+                                          "A path that was left is not taken again for this time",
+                                          TimeValue(MicroSeconds(16)),
+                                          MakeTimeAccessor(&ConWeave::m_pathBusy),
+                                          MakeTimeChecker(NanoSeconds(1)))
+                            .AddAttribute("ControlBytes",
+                                          "Replies between leaves, headers included [byte]",
+                                          UintegerValue(66),
+                                          MakeUintegerAccessor(&ConWeave::m_controlBytes),
+                                          MakeUintegerChecker<uint16_t>(64, 1024))
+                            .AddAttribute("ControlPriority",
+                                          "Priority of replies between leaves",
+                                          UintegerValue(6),
+                                          MakeUintegerAccessor(&ConWeave::m_controlPriority),
+                                          MakeUintegerChecker<uint8_t>(0, NUM_PRIORITIES - 1));
     return tid;
 }
 
 void
-ConWeave::Attach(ProgramDoor& door)
+ConWeave::Attach(ProgramContext& context)
 {
     NS_LOG_FUNCTION(this);
     m_cutoffPs = static_cast<uint64_t>(m_cutoff.GetPicoSeconds());
     m_resumePs = static_cast<uint64_t>(m_resume.GetPicoSeconds());
     m_pathBusyPs = static_cast<uint64_t>(m_pathBusy.GetPicoSeconds());
-    m_door = &door;
-    m_network = LeafSpine(door, "ns3::ConWeave");
-    m_waiting.assign(door.NumNodes(), {});
+    m_context = &context;
+    m_network = LeafSpine(context, "ns3::ConWeave");
+    m_waiting.assign(context.NumNodes(), {});
     m_busyPs.assign(m_network.Places(), 0);
-    m_draws = SprayCursors(door);
+    m_draws = SprayCursors(context);
 }
 
 SwitchProgram::Action
@@ -99,7 +98,7 @@ ConWeave::OnArrival(uint32_t node, PortId ingress, FrameId id)
     {
         return Receive(node, id);
     }
-    const Frame& frame = m_door->GetFrame(id);
+    const Frame& frame = m_context->GetFrame(id);
     const auto uplinks = m_network.UplinksTo(node, frame.dst);
     if (frame.kind == frame_kind::DATA && !uplinks.empty())
     {
@@ -124,7 +123,7 @@ ConWeave::OtherPort(uint32_t node, std::span<const PortId> uplinks, uint32_t dst
     for (const PortId uplink : uplinks)
     {
         const size_t place = m_network.Place(node, dstLeaf, m_network.UplinkIndex(uplink));
-        if (uplink != now && m_busyPs[place] <= m_door->NowPs())
+        if (uplink != now && m_busyPs[place] <= m_context->NowPs())
         {
             free.push_back(uplink);
         }
@@ -140,7 +139,7 @@ ConWeave::OtherPort(uint32_t node, std::span<const PortId> uplinks, uint32_t dst
 void
 ConWeave::Depart(uint32_t node, FrameId id, std::span<const PortId> uplinks)
 {
-    const Frame& frame = m_door->GetFrame(id);
+    const Frame& frame = m_context->GetFrame(id);
     const uint32_t dstLeaf = m_network.LeafOf(frame.dst);
     Sender& sender = m_senders[frame.message];
     if (std::find(uplinks.begin(), uplinks.end(), sender.port) == uplinks.end())
@@ -153,12 +152,12 @@ ConWeave::Depart(uint32_t node, FrameId id, std::span<const PortId> uplinks)
     if (!sender.awaitsClear && !sender.requestPs)
     {
         word |= REQUEST;
-        sender.requestPs = m_door->NowPs();
+        sender.requestPs = m_context->NowPs();
     }
-    else if (!sender.awaitsClear && m_door->NowPs() - *sender.requestPs > m_cutoffPs)
+    else if (!sender.awaitsClear && m_context->NowPs() - *sender.requestPs > m_cutoffPs)
     {
         const uint32_t index = m_network.UplinkIndex(sender.port);
-        m_busyPs[m_network.Place(node, dstLeaf, index)] = m_door->NowPs() + m_pathBusyPs;
+        m_busyPs[m_network.Place(node, dstLeaf, index)] = m_context->NowPs() + m_pathBusyPs;
         if (const auto other = OtherPort(node, uplinks, dstLeaf, sender.port))
         {
             NS_LOG_LOGIC("message " << frame.message << " leaves port " << sender.port);
@@ -170,7 +169,7 @@ ConWeave::Depart(uint32_t node, FrameId id, std::span<const PortId> uplinks)
             m_ruleChanges++;
         }
     }
-    m_door->Note(id).switchWord = word;
+    m_context->Note(id).switchWord = word;
 }
 
 // ---- leaf of the destination ------------------------------------------------------------------
@@ -179,21 +178,19 @@ ConWeave::Depart(uint32_t node, FrameId id, std::span<const PortId> uplinks)
 void
 ConWeave::Tell(uint32_t node, FrameId about, uint32_t word)
 {
-    const FrameId answer = m_door->Answer(node,
-                                          about,
-                                          m_controlPriority,
-                                          static_cast<uint16_t>(m_controlBytes));
-    m_door->Note(answer).switchWord = word;
-    m_door->Inject(node, answer);
+    const FrameId answer =
+        m_context->Answer(node, about, m_controlPriority, static_cast<uint16_t>(m_controlBytes));
+    m_context->Note(answer).switchWord = word;
+    m_context->Inject(node, answer);
 }
 
 SwitchProgram::Action
 ConWeave::Receive(uint32_t node, FrameId id)
 {
-    const uint32_t message = m_door->GetFrame(id).message;
-    const uint32_t word = m_door->Note(id).switchWord;
+    const uint32_t message = m_context->GetFrame(id).message;
+    const uint32_t word = m_context->Note(id).switchWord;
     const auto epoch = static_cast<uint16_t>(word & EPOCH);
-    m_door->Note(id).switchWord = 0; // the frame may come back as an answer
+    m_context->Note(id).switchWord = 0; // the frame may come back as an answer
     if (word & (REPLY | CLEAR))
     {
         Sender& sender = m_senders[message];
@@ -225,7 +222,8 @@ ConWeave::Receive(uint32_t node, FrameId id)
         {
             receiver.held.insert(receiver.held.begin(), id);
             receiver.isReleased = true;
-            m_door->SetTimer(node, m_door->NowPs()); // when the engine has noted that it is held
+            m_context->SetTimer(node,
+                                m_context->NowPs()); // when the engine has noted that it is held
             return Action::TAKE;
         }
     }
@@ -233,9 +231,9 @@ ConWeave::Receive(uint32_t node, FrameId id)
     {
         if (receiver.held.empty())
         {
-            receiver.heldSincePs = m_door->NowPs();
+            receiver.heldSincePs = m_context->NowPs();
             m_waiting[node].push_back(message);
-            m_door->SetTimer(node, m_door->NowPs() + m_resumePs);
+            m_context->SetTimer(node, m_context->NowPs() + m_resumePs);
         }
         receiver.held.push_back(id);
         return Action::TAKE;
@@ -249,7 +247,7 @@ ConWeave::Release(uint32_t node, uint32_t message)
     Receiver& receiver = m_receivers[message];
     for (const FrameId id : receiver.held)
     {
-        m_door->Inject(node, id);
+        m_context->Inject(node, id);
     }
     receiver.held.clear();
     receiver.isReleased = false;
@@ -263,7 +261,7 @@ ConWeave::OnTimer(uint32_t node)
     for (const uint32_t message : m_waiting[node])
     {
         Receiver& receiver = m_receivers[message];
-        const bool isOver = m_door->NowPs() >= receiver.heldSincePs + m_resumePs;
+        const bool isOver = m_context->NowPs() >= receiver.heldSincePs + m_resumePs;
         if (isOver && !receiver.isReleased)
         {
             NS_LOG_LOGIC("message " << message << " waits no longer");

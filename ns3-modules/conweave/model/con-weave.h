@@ -40,7 +40,7 @@ class ConWeave final : public fabric::SwitchProgram
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::ProgramDoor& door) override;
+    void Attach(fabric::ProgramContext& context) override;
 
     Traits GetTraits() const override
     {
@@ -64,10 +64,10 @@ class ConWeave final : public fabric::SwitchProgram
     /// A message at the leaf of its destination.
     struct Receiver
     {
-        uint16_t tails{0};                  ///< Epochs whose TAIL has come, or was given up
-        std::vector<fabric::FrameId> held;  ///< REROUTED that came before TAIL, in order
-        uint64_t heldSincePs{0};            ///< [ps]
-        bool isReleased{false};             ///< What is held goes at this instant
+        uint16_t tails{0};                 ///< Epochs whose TAIL has come, or was given up
+        std::vector<fabric::FrameId> held; ///< REROUTED that came before TAIL, in order
+        uint64_t heldSincePs{0};           ///< [ps]
+        bool isReleased{false};            ///< What is held goes at this instant
     };
 
     void Depart(uint32_t node, fabric::FrameId id, std::span<const fabric::PortId> uplinks);
@@ -79,15 +79,15 @@ class ConWeave final : public fabric::SwitchProgram
     void Tell(uint32_t node, fabric::FrameId about, uint32_t word);
     void Release(uint32_t node, uint32_t message);
 
-    fabric::ProgramDoor* m_door{nullptr};
+    fabric::ProgramContext* m_context{nullptr};
     fabric::LeafSpine m_network;
-    std::unordered_map<uint32_t, Sender> m_senders;            ///< By message
-    std::unordered_map<uint32_t, Receiver> m_receivers;        ///< By message
-    std::vector<std::vector<uint32_t>> m_waiting;              ///< By leaf: messages with held ones
+    std::unordered_map<uint32_t, Sender> m_senders;     ///< By message
+    std::unordered_map<uint32_t, Receiver> m_receivers; ///< By message
+    std::vector<std::vector<uint32_t>> m_waiting;       ///< By leaf: messages with held ones
     std::vector<uint64_t> m_busyPs; ///< By place: an uplink is not taken again until then [ps]
-    std::vector<fabric::RandomCursor> m_draws;                 ///< Per node
-    const fabric::Frame* m_routed{nullptr};                    ///< Frame that has just come
-    fabric::PortId m_route{fabric::NO_PORT};                   ///< Where it goes
+    std::vector<fabric::RandomCursor> m_draws; ///< Per node
+    const fabric::Frame* m_routed{nullptr};    ///< Frame that has just come
+    fabric::PortId m_route{fabric::NO_PORT};   ///< Where it goes
     Time m_cutoff;
     Time m_resume;
     Time m_pathBusy;

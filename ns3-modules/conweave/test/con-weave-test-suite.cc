@@ -85,9 +85,7 @@ TEST_CASES(OrderIsKept, "in order after many moves, cutoff " + cutoff, const std
 TEST_CASE(g_suite, "PFC with packets that wait for those of a slower path")
 {
     TestNetwork network;
-    network.Use("flow_control",
-                "ns3::Pfc",
-                {{"XoffBytes", "20000"}, {"XonOffsetBytes", "5000"}});
+    network.Use("flow_control", "ns3::Pfc", {{"XoffBytes", "20000"}, {"XonOffsetBytes", "5000"}});
     RunThree(network, {{"Cutoff", "8us"}, {"PathBusy", "1us"}, {"Resume", "1s"}}, 4'000'000);
     NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), 3, "done");
     NS_TEST_EXPECT_MSG_GT(network.Cell("summary", "rule_changes", 0), 5, "moves");

@@ -13,16 +13,16 @@ namespace fabric
 /// What a random number is for; part of its key, so that no two uses share a stream.
 enum class RandomUse : uint64_t
 {
-    FLOW_TUPLE = 1,    ///< Header fields of a flow, as a hash sees them
-    SWITCH_SALT = 2,   ///< Hash seed of one switch
-    PATH_ENTROPY = 3,  ///< Entropy of packets of one flow
-    SWITCH_SPRAY = 4,  ///< Member choice of one switch
-    ECN_MARK = 5,      ///< Marking decision at one port
-    FRAME_LOSS = 6,    ///< Loss on one direction of a link
-    TRANSPORT = 7,     ///< Free use of a transport
-    BIT_ERROR = 8,     ///< Corruption on one direction of a link
-    LOSS_MODEL = 9,    ///< Losses on one direction of a link of a class
-    TRIM = 10,         ///< Which of two frames a port trims
+    FLOW_TUPLE = 1,   ///< Header fields of a flow, as a hash sees them
+    SWITCH_SALT = 2,  ///< Hash seed of one switch
+    PATH_ENTROPY = 3, ///< Entropy of packets of one flow
+    SWITCH_SPRAY = 4, ///< Member choice of one switch
+    ECN_MARK = 5,     ///< Marking decision at one port
+    FRAME_LOSS = 6,   ///< Loss on one direction of a link
+    TRANSPORT = 7,    ///< Free use of a transport
+    BIT_ERROR = 8,    ///< Corruption on one direction of a link
+    LOSS_MODEL = 9,   ///< Losses on one direction of a link of a class
+    TRIM = 10,        ///< Which of two frames a port trims
 };
 
 /// Finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose output bits look random.

@@ -55,8 +55,8 @@ EventLane::LeaveStretch()
 size_t
 EventLane::MemoryBytes() const
 {
-    const auto stretches = std::distance(m_used.begin(), m_used.end()) +
-                           std::distance(m_spare.begin(), m_spare.end());
+    const auto stretches =
+        std::distance(m_used.begin(), m_used.end()) + std::distance(m_spare.begin(), m_spare.end());
     return (m_room + stretches * LOOK_AHEAD) * sizeof(Event);
 }
 

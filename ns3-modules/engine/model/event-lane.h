@@ -124,9 +124,9 @@ class EventLane
     static constexpr size_t EVENTS_PER_LINE = 64 / sizeof(Event);
 
     /// Memory for events; some that may be looked at follow its end.
-    struct Stretch
+    struct Chunk
     {
-        explicit Stretch(size_t room)
+        explicit Chunk(size_t room)
             : events(std::make_unique<Event[]>(room + LOOK_AHEAD)),
               end(events.get() + room)
         {
@@ -139,14 +139,14 @@ class EventLane
     void FindRoom();
     Event* LeaveStretch();
 
-    Event* m_end;  ///< Of the stretch of the head
-    Event* m_head; ///< The first event
-    Event* m_tail; ///< Where the next one goes; never the end of a stretch
-    Event* m_stop; ///< End of the stretch of the tail
-    std::forward_list<Stretch> m_used; ///< From that of the head to that of the tail
-    std::forward_list<Stretch>::iterator m_last; ///< That of the tail
-    std::forward_list<Stretch> m_spare; ///< The one that was left last is in front
-    size_t m_room; ///< Events that all of them can hold
+    Event* m_end;                    ///< Of the stretch of the head
+    Event* m_head;                   ///< The first event
+    Event* m_tail;                   ///< Where the next one goes; never the end of a stretch
+    Event* m_stop;                   ///< End of the stretch of the tail
+    std::forward_list<Chunk> m_used; ///< From that of the head to that of the tail
+    std::forward_list<Chunk>::iterator m_last; ///< That of the tail
+    std::forward_list<Chunk> m_spare;          ///< The one that was left last is in front
+    size_t m_room;                             ///< Events that all of them can hold
 };
 
 } // namespace fabric

@@ -54,8 +54,8 @@ EventQueue::OrdersOf(uint8_t lane) const
         return Instant::NO_ORDER;
     }
     uint8_t first = 0;
-    while (m_laneType[first] != EventType::ARRIVE ||
-           m_laneDelayPs[first] != m_laneDelayPs[lane] || m_laneOrigin[first] == Origin::ELSEWHERE)
+    while (m_laneType[first] != EventType::ARRIVE || m_laneDelayPs[first] != m_laneDelayPs[lane] ||
+           m_laneOrigin[first] == Origin::ELSEWHERE)
     {
         first++;
     }

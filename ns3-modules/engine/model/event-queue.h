@@ -233,8 +233,7 @@ class EventQueue
         for (uint32_t lanes = due.mask & ~m_heads & ~1U; lanes != 0; lanes &= lanes - 1)
         {
             const int i = std::countr_zero(lanes);
-            KeyList& keys =
-                instant.Of(m_laneType[i - FIRST_LANE], m_laneOrders[i - FIRST_LANE]);
+            KeyList& keys = instant.Of(m_laneType[i - FIRST_LANE], m_laneOrders[i - FIRST_LANE]);
             m_nextPs[i] = m_lanes[i - FIRST_LANE].PopTime(
                 due.timePs,
                 [&keys](const Event& event) { keys.Push(event.Key()); },
@@ -329,8 +328,7 @@ class EventQueue
         for (uint32_t lanes = due.mask & m_heads; lanes != 0; lanes &= lanes - 1)
         {
             const int i = std::countr_zero(lanes);
-            m_nextPs[i] =
-                m_lanes[i - FIRST_LANE].PopTime(due.timePs, sort, [](const Event&) {});
+            m_nextPs[i] = m_lanes[i - FIRST_LANE].PopTime(due.timePs, sort, [](const Event&) {});
         }
         if (due.mask & 1)
         {

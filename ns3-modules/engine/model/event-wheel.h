@@ -24,8 +24,8 @@ namespace fabric
 class EventWheel
 {
   public:
-    static constexpr uint32_t WIDTH_BITS = 4;                ///< Bucket width 16 ps
-    static constexpr uint32_t BUCKETS = 1U << 16;            ///< Horizon 1.05 us
+    static constexpr uint32_t WIDTH_BITS = 4;     ///< Bucket width 16 ps
+    static constexpr uint32_t BUCKETS = 1U << 16; ///< Horizon 1.05 us
     static constexpr uint64_t HORIZON_PS = uint64_t{BUCKETS} << WIDTH_BITS;
 
     EventWheel()
@@ -164,13 +164,13 @@ class EventWheel
         }
     }
 
-    std::vector<uint32_t> m_bucket;                    ///< First entry of each bucket
-    std::vector<Entry> m_entries;                      ///< Pool
-    uint32_t m_free{NIL};                              ///< Free entries
-    std::array<uint64_t, BUCKETS / 64> m_words{};      ///< Buckets in use
-    std::array<uint64_t, BUCKETS / 4096> m_summary{};  ///< Words in use
-    uint64_t m_size{0};                                ///< Events held
-    uint64_t m_nextPs{NEVER_PS};                       ///< Earliest time held [ps]
+    std::vector<uint32_t> m_bucket;                   ///< First entry of each bucket
+    std::vector<Entry> m_entries;                     ///< Pool
+    uint32_t m_free{NIL};                             ///< Free entries
+    std::array<uint64_t, BUCKETS / 64> m_words{};     ///< Buckets in use
+    std::array<uint64_t, BUCKETS / 4096> m_summary{}; ///< Words in use
+    uint64_t m_size{0};                               ///< Events held
+    uint64_t m_nextPs{NEVER_PS};                      ///< Earliest time held [ps]
 };
 
 } // namespace fabric

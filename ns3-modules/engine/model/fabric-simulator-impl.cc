@@ -151,10 +151,10 @@ bool
 FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
 {
     using Clock = std::chrono::steady_clock;
-    const auto deadline =
-        wallSeconds > 1e6 ? NO_DEADLINE
-                          : Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                               std::chrono::duration<double>(wallSeconds));
+    const auto deadline = wallSeconds > 1e6
+                              ? NO_DEADLINE
+                              : Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                   std::chrono::duration<double>(wallSeconds));
     while (!m_stop && !(m_loop && m_loop->IsOver()))
     {
         const uint64_t engineTs = m_loop ? m_loop->NextPs() : NEVER;
@@ -311,8 +311,7 @@ FabricSimulatorImpl::IsExpired(const EventId& id) const
 bool
 FabricSimulatorImpl::IsFinished() const
 {
-    return m_stop || (m_events->IsEmpty() &&
-                      (!m_loop || m_loop->NextPs() == NEVER));
+    return m_stop || (m_events->IsEmpty() && (!m_loop || m_loop->NextPs() == NEVER));
 }
 
 Time

@@ -31,7 +31,7 @@ class FramePool
     FramePool(const FramePool&) = delete;
     FramePool& operator=(const FramePool&) = delete;
 
-    FrameId Allocate(); ///< A frame with every field zero and no successor
+    FrameId Allocate();                       ///< A frame with every field zero and no successor
     FrameId AllocateCopy(const Frame& frame); ///< Of another pool; without its note
 
     /// Ask for the memory of a frame that will be allocated soon.
@@ -86,7 +86,7 @@ class FramePool
     std::span<const IntHop> Hops(FrameId id) const;
     void Load(FrameId id, std::unique_ptr<FrameCargo> cargo); ///< Into a frame that has none
     std::unique_ptr<FrameCargo> Unload(FrameId id);           ///< Out of a frame; null: it has none
-    void SwapContents(FrameId a, FrameId b); ///< All but their places in queues
+    void SwapContents(FrameId a, FrameId b);                  ///< All but their places in queues
 
     void GiveBack(); ///< Memory of frames and notes, if no frame is in use
 
@@ -124,7 +124,7 @@ class FramePool
     uint32_t m_room{STEP};        ///< Frames for which there is room
     uint32_t m_numFree{0};
     std::vector<HopBlock> m_hops;
-    uint32_t m_freeHops{NO_HOP}; ///< Head of the list of free blocks
+    uint32_t m_freeHops{NO_HOP};          ///< Head of the list of free blocks
     mutable std::vector<IntHop> m_answer; ///< Of Hops
     uint32_t m_touched{0};                ///< Frames ever handed out
     bool m_carries{false};                ///< Something has ever ridden in a frame

@@ -100,9 +100,8 @@ Instant::OrderTwo(const FramePool& frames, uint64_t* keys) const
 {
     const uint32_t first = Rank(keys[0]);
     const uint32_t second = Rank(keys[1]);
-    if (second < first ||
-        (second == first && frames[static_cast<FrameId>(keys[1])].kind >
-                                frames[static_cast<FrameId>(keys[0])].kind))
+    if (second < first || (second == first && frames[static_cast<FrameId>(keys[1])].kind >
+                                                  frames[static_cast<FrameId>(keys[0])].kind))
     {
         std::swap(keys[0], keys[1]);
     }

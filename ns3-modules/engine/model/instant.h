@@ -113,7 +113,7 @@ class Instant
     std::vector<uint64_t> m_presentWords; ///< Bit per word of m_present in use
     std::vector<uint32_t> m_peers;        ///< Of each port
     std::vector<Run> m_runs;
-    bool m_anyPair{false};                ///< Two frames come to one port
+    bool m_anyPair{false}; ///< Two frames come to one port
     KeyList m_merged;
 };
 

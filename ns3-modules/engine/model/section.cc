@@ -14,8 +14,7 @@ NS_OBJECT_ENSURE_REGISTERED(Section);
 TypeId
 Section::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::fabric::Section").SetParent<Object>().SetGroupName("Fabric");
+    static TypeId tid = TypeId("ns3::fabric::Section").SetParent<Object>().SetGroupName("Fabric");
     return tid;
 }
 

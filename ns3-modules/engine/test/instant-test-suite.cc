@@ -34,9 +34,8 @@ static Suite g_suite{"fabric-instant"};
 /// which none delays. Oracle: the PAUSE is first, whichever frame was allocated first.
 /// @param hasThird another frame comes to another port
 TEST_CASES(LinkControlIsFirst,
-           std::string("data and a PAUSE at one port, ") +
-           (hasThird ? "and a third frame, " : "") + "the PAUSE allocated " +
-           (isAllocatedFirst ? "first" : "last"),
+           std::string("data and a PAUSE at one port, ") + (hasThird ? "and a third frame, " : "") +
+               "the PAUSE allocated " + (isAllocatedFirst ? "first" : "last"),
            bool isAllocatedFirst,
            bool hasThird)
 {
@@ -54,8 +53,7 @@ TEST_CASES(LinkControlIsFirst,
         instant.SetPorts({0, 1, 2, 3, 4, 5, 6, 7});
         instant.Add({0, port, isPauseFirst ? pause : data});
         instant.Add({0, port, isPauseFirst ? data : pause});
-        std::vector<uint64_t> expected{Event{0, port, pause}.Key(),
-                                       Event{0, port, data}.Key()};
+        std::vector<uint64_t> expected{Event{0, port, pause}.Key(), Event{0, port, data}.Key()};
         if (hasThird)
         {
             instant.Add({0, before, data});
@@ -140,8 +138,7 @@ TEST_CASE(g_suite, "arrivals from up to 9 lanes, each in order or in none, at 50
             {
                 std::sort(list.begin(), list.end(), before);
             }
-            KeyList& keys =
-                instant.Of(EventType::ARRIVE, isOrdered ? 1U << i : Instant::NO_ORDER);
+            KeyList& keys = instant.Of(EventType::ARRIVE, isOrdered ? 1U << i : Instant::NO_ORDER);
             std::for_each(list.begin(), list.end(), [&](uint64_t key) { keys.Push(key); });
             expected.insert(expected.end(), list.begin(), list.end());
         }

@@ -103,8 +103,8 @@ EqdsTransport::Stamp(EqdsOutbound& out, FrameId data)
     const int64_t aheadBytes = std::clamp<int64_t>(out.backlogBytes, 0, out.windowBytes);
     const int64_t unspentBytes = out.creditBytes + std::max<int64_t>(0, out.speculativeBytes);
     const int64_t targetBytes = out.pulledBytes + aheadBytes - unspentBytes;
-    frame.aux = static_cast<uint32_t>(
-        (std::max<int64_t>(0, targetBytes) + QUANTUM_BYTES - 1) / QUANTUM_BYTES);
+    frame.aux = static_cast<uint32_t>((std::max<int64_t>(0, targetBytes) + QUANTUM_BYTES - 1) /
+                                      QUANTUM_BYTES);
 }
 
 void

@@ -105,7 +105,7 @@ class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInb
     std::array<fabric::FlowOrder, NUM_WANTS> m_waiting;
     bool m_waits{false}; ///< Somebody may be in one of them
     fabric::Pacer m_pacer;
-    uint64_t m_creditBps{0};       ///< Rate of frames, without framing [bit/s]
+    uint64_t m_creditBps{0}; ///< Rate of frames, without framing [bit/s]
     uint32_t m_windowPackets{0};
     uint32_t m_creditQuanta{0};
     bool m_slowCredit{false};

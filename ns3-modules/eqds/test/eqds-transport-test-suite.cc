@@ -128,8 +128,7 @@ class SlowCreditIsAWindowMore : public TestCase
         TestNetwork network;
         Of(senders,
            1200 / senders,
-           {{"WindowPackets", std::to_string(window)},
-            {"SlowCredit", slow ? "true" : "false"}})
+           {{"WindowPackets", std::to_string(window)}, {"SlowCredit", slow ? "true" : "false"}})
             .Run(network);
         return network.LastPs() / US_PS;
     }
@@ -152,9 +151,7 @@ TEST_CASE(g_suite, "speculative packets have a priority of their own, others tha
 {
     constexpr int64_t WINDOW = 5;
     TestNetwork network;
-    network.Use("queue",
-                "ns3::PerPriority",
-                {{"Priority1", "ns3::TrimmingQueue[LimitBytes=64]"}});
+    network.Use("queue", "ns3::PerPriority", {{"Priority1", "ns3::TrimmingQueue[LimitBytes=64]"}});
     PulledIncast incast =
         Of(1, 50, {{"SpeculativePriority", "1"}, {"WindowPackets", std::to_string(WINDOW)}});
     incast.queue.clear();

@@ -42,10 +42,10 @@ CheckPriorities(const LinkFlowControl& control, const Sender& sender)
     const uint32_t used = DataPriorities(sender.traits) | 1U << sender.traits.controlPriority;
     const auto highest = static_cast<uint32_t>(std::bit_width(used)) - 1;
     NS_ABORT_MSG_IF(highest >= classes,
-                    TypeOf(control) << ": its links have " << classes << " classes, from 0, but "
-                                    << sender.type << " sends with priority " << highest
-                                    << ". Give them " << highest + 1
-                                    << " classes or more, or write lower priorities");
+                    TypeOf(control)
+                        << ": its links have " << classes << " classes, from 0, but " << sender.type
+                        << " sends with priority " << highest << ". Give them " << highest + 1
+                        << " classes or more, or write lower priorities");
 }
 
 /// A queue cuts the payload off data that may lose it, and headers have a priority of their own.

@@ -69,8 +69,8 @@ EventLanes::Build(const std::vector<Transport::Traits>& transports)
         }
         // What cuts through is on its way for other times than a lane's.
         const SwitchModel& next = m_state.switches[m_ports[m_ports[port].peer].nodeClass];
-        anyWire |= list == listOf.end() || (next.cutThroughBytes &&
-                                            m_wires.ArrivalDelayPs(port) >= EventWheel::HORIZON_PS);
+        anyWire |= list == listOf.end() ||
+                   (next.cutThroughBytes && m_wires.ArrivalDelayPs(port) >= EventWheel::HORIZON_PS);
         m_ports[port].lane = EventQueue::NO_LANE;
     }
     m_state.queue.SetWires(anyWire ? m_state.network.NumPorts() : 0);

@@ -153,7 +153,7 @@ FabricBuilder::BuildLinkClass(const LinkClassOptions& options,
     if (auto* loss = Make<WireLoss>(options.loss, m_classes.owned))
     {
         m_wires.Losses().UseModel(linkClass, loss);
-        m_attach.push_back([this, loss] { loss->Attach(m_classes.view); });
+        m_attach.push_back([this, loss] { loss->Attach(m_classes.context); });
     }
     link.control = Make<LinkFlowControl>(options.flowControl, m_classes.owned);
     if (!link.control)
@@ -161,11 +161,11 @@ FabricBuilder::BuildLinkClass(const LinkClassOptions& options,
         return;
     }
     const uint32_t first = AddTimers(nullptr, link.control, m_state.network.NumPorts());
-    m_classes.linkDoors.push_back(std::make_unique<LinkDoor>(m_state, actions, first, linkClass));
-    m_attach.push_back(
-        [control = link.control, door = m_classes.linkDoors.back().get()] {
-            control->Attach(*door);
-        });
+    m_classes.linkContexts.push_back(
+        std::make_unique<LinkContext>(m_state, actions, first, linkClass));
+    m_attach.push_back([control = link.control, context = m_classes.linkContexts.back().get()] {
+        control->Attach(*context);
+    });
     const auto traits = link.control->GetTraits();
     link.watchesSenders = traits.watchesSenders;
     link.losslessMask = traits.losslessClasses;
@@ -189,14 +189,16 @@ FabricBuilder::BuildNodeClass(const NodeClassOptions& options, ProgramActions& a
         m_classes.programs.push_back(program);
         const auto nodes = static_cast<uint32_t>(m_state.network.nodes.size());
         const uint32_t first = AddTimers(program, nullptr, nodes);
-        m_classes.programDoors.push_back(std::make_unique<ProgramDoor>(m_state, actions, first));
-        m_attach.push_back(
-            [program, door = m_classes.programDoors.back().get()] { program->Attach(*door); });
+        m_classes.programContexts.push_back(
+            std::make_unique<ProgramContext>(m_state, actions, first));
+        m_attach.push_back([program, context = m_classes.programContexts.back().get()] {
+            program->Attach(*context);
+        });
         Hook(owner, program);
     }
     if (auto* policy = owner.forwarding)
     {
-        m_attach.push_back([this, policy] { policy->Attach(m_classes.view); });
+        m_attach.push_back([this, policy] { policy->Attach(m_classes.context); });
         const auto traits = policy->GetTraits();
         owner.hasOwnRoutes = traits.hasOwnRoutes;
         owner.keepsFlowOnOnePath = traits.keepsFlowOnOnePath;
@@ -210,11 +212,11 @@ FabricBuilder::BuildNodeClass(const NodeClassOptions& options, ProgramActions& a
     owner.hasOwnRoutes = owner.hasOwnRoutes || !owner.onRoute.empty();
     if (auto* discipline = owner.discipline)
     {
-        m_attach.push_back([this, discipline] { discipline->Attach(m_classes.view); });
+        m_attach.push_back([this, discipline] { discipline->Attach(m_classes.context); });
     }
     if (auto* scheduler = owner.scheduler)
     {
-        m_attach.push_back([this, scheduler] { scheduler->Attach(m_classes.view); });
+        m_attach.push_back([this, scheduler] { scheduler->Attach(m_classes.context); });
         if (!m_hasAskTimers)
         {
             m_switching.UseAskTimers(AddTimers(nullptr, nullptr, m_state.network.NumPorts()));
@@ -257,7 +259,7 @@ FabricBuilder::CheckCombinations() const
     }
 }
 
-/// Doors know sizes, buffers and latencies of everything, so plug-ins are attached only now.
+/// Contexts know sizes, buffers and latencies of everything, so plug-ins are attached only now.
 void
 FabricBuilder::AttachPlugins()
 {
@@ -277,10 +279,10 @@ FabricBuilder::AttachPlugins()
         {
             owner.queueTraits[c] =
                 owner.discipline ? owner.discipline->GetTraits(c) : QueueDiscipline::Traits{};
-            const auto quiet = owner.discipline ? owner.discipline->Quiet(c)
-                                                : QueueDiscipline::QuietBytes{
-                                                      QueueDiscipline::ALWAYS,
-                                                      QueueDiscipline::ALWAYS};
+            const auto quiet =
+                owner.discipline
+                    ? owner.discipline->Quiet(c)
+                    : QueueDiscipline::QuietBytes{QueueDiscipline::ALWAYS, QueueDiscipline::ALWAYS};
             owner.callAdmitAt[c] = CallAt(quiet.admit);
             owner.callDepartAt[c] =
                 owner.onDeparture.empty() && !owner.scheduler ? CallAt(quiet.depart) : 0;
@@ -293,8 +295,7 @@ uint32_t
 FabricBuilder::AddTimers(SwitchProgram* program, LinkFlowControl* control, uint32_t n)
 {
     const auto& timers = m_classes.timers;
-    const uint32_t first =
-        timers.empty() ? m_nic.NumEnds() : timers.back().first + timers.back().n;
+    const uint32_t first = timers.empty() ? m_nic.NumEnds() : timers.back().first + timers.back().n;
     NS_ABORT_MSG_IF(uint64_t{first} + n > EVENT_INDEX_MASK, "too many plug-ins with timers");
     m_classes.timers.push_back({first, n, program, control});
     return first;
@@ -311,8 +312,7 @@ FabricBuilder::CheckTelemetry() const
     }
     for (const auto& node : m_state.network.nodes)
     {
-        NS_ABORT_MSG_IF(reader && node.isSwitch &&
-                            !m_classes.nodes[node.nodeClass].writesIntHops,
+        NS_ABORT_MSG_IF(reader && node.isSwitch && !m_classes.nodes[node.nodeClass].writesIntHops,
                         reader->GetInstanceTypeId().GetName()
                             << ": its CongestionControl reads in-band telemetry, which switch "
                             << node.id
@@ -393,8 +393,8 @@ FabricBuilder::BuildReach()
         {
             continue;
         }
-        for (const auto& [src, dst] : {std::pair{message.src, message.dst},
-                                      std::pair{message.dst, message.src}})
+        for (const auto& [src, dst] :
+             {std::pair{message.src, message.dst}, std::pair{message.dst, message.src}})
         {
             const size_t nearest = m_state.routes.NearestPorts(src, dst).size();
             NS_ABORT_MSG_IF(nearest == 0,

@@ -61,8 +61,8 @@ WalkQueues(const FabricParts& parts, PortId id, uint32_t counted = 0)
         waiting.countedBytes += ((counted >> c) & 1) ? bytes : 0;
     }
     NS_ABORT_MSG_IF(portBytes != port.queuedBytes,
-                    "identity: bytes queued at port " << id << " are " << portBytes
-                                                      << ", counted " << port.queuedBytes);
+                    "identity: bytes queued at port " << id << " are " << portBytes << ", counted "
+                                                      << port.queuedBytes);
     return waiting;
 }
 
@@ -72,8 +72,8 @@ CheckLink(const FabricParts& parts, PortId id)
 {
     const Port& port = parts.GetPort(id);
     const PortCounters& there = parts.GetCounters(port.peer);
-    const uint64_t seen = parts.GetPort(port.peer).receivedFrames + there.lostFrames +
-                          there.corruptFrames;
+    const uint64_t seen =
+        parts.GetPort(port.peer).receivedFrames + there.lostFrames + there.corruptFrames;
     NS_ABORT_MSG_IF(port.sentFrames < seen,
                     "identity: port " << id << " sent " << port.sentFrames
                                       << " frames, its peer saw " << seen);
@@ -161,10 +161,9 @@ CheckIdentities(const FabricParts& parts)
     const uint64_t flying =
         totals.sent - totals.received - totals.lost - totals.transmitting; // cut-through: may wrap
     NS_ABORT_MSG_IF(allocated != totals.queued + totals.transmitting + flying + held,
-                    "identity: " << allocated << " frames allocated, but "
-                                 << totals.queued << " queued + " << totals.transmitting
-                                 << " in transmission + " << flying << " on wires + " << held
-                                 << " held");
+                    "identity: " << allocated << " frames allocated, but " << totals.queued
+                                 << " queued + " << totals.transmitting << " in transmission + "
+                                 << flying << " on wires + " << held << " held");
 }
 
 } // namespace fabric

@@ -33,10 +33,10 @@ struct LinkClassOptions
 /// What the user chose for a run, beside the tables.
 struct FabricOptions : WireModel, RouteModel
 {
-    uint64_t seed{1}; ///< Root of every random stream
+    uint64_t seed{1};                             ///< Root of every random stream
     std::vector<NodeClassOptions> nodeClasses{1}; ///< In the order of nodes.class
     std::vector<LinkClassOptions> linkClasses{1}; ///< In the order of links.class
-    std::vector<ObjectFactory> transports;      ///< In the order of flows.transport
+    std::vector<ObjectFactory> transports;        ///< In the order of flows.transport
 };
 
 } // namespace fabric

@@ -80,8 +80,8 @@ HeldFrames::LetGo(uint32_t nodeId, FrameId frameId)
 {
     NodeState& node = m_state.network.nodes[nodeId];
     NS_ABORT_MSG_IF(node.heldFrames == 0,
-                    "a switch program gives up a frame at switch "
-                        << node.id << ", which holds none for it");
+                    "a switch program gives up a frame at switch " << node.id
+                                                                   << ", which holds none for it");
     node.heldFrames--;
     node.heldBytes -= m_state.frames[frameId].bytes;
     node.usedBytes -= m_state.frames[frameId].bytes;
@@ -124,7 +124,7 @@ HeldFrames::AnswerAt(uint32_t node, FrameId frameId, uint8_t priority, uint16_t 
     answer.packet = frame.packet;
     answer.entropy = frame.entropy;
     answer.flags = (frame.flags ^ frame_flag::REVERSE) & frame_flag::REVERSE;
-    answer.dst = m_classes.view.SourceOf(frame);
+    answer.dst = m_classes.context.SourceOf(frame);
     answer.priority = priority;
     answer.bytes = bytes;
     answer.ingress = NO_INGRESS;
@@ -156,8 +156,7 @@ HeldFrames::Inject(uint32_t nodeId, FrameId frameId)
     const Frame& frame = m_state.frames[frameId];
     const uint8_t priority = frame.priority;
     const uint16_t bytes = frame.bytes;
-    const PortId ingress =
-        frame.ingress == NO_INGRESS ? NO_PORT : node.firstPort + frame.ingress;
+    const PortId ingress = frame.ingress == NO_INGRESS ? NO_PORT : node.firstPort + frame.ingress;
     LetGo(nodeId, frameId);
     const auto taken = m_taken.extract(frameId);
     if (taken && !taken.mapped()) // its link had no room when it came

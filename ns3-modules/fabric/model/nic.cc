@@ -16,10 +16,7 @@ NS_LOG_COMPONENT_DEFINE("FabricNic");
 namespace fabric
 {
 
-Nic::Nic(EngineState& state,
-         const PluginClasses& classes,
-         Wires& wires,
-         Observers& observers)
+Nic::Nic(EngineState& state, const PluginClasses& classes, Wires& wires, Observers& observers)
     : m_state(state),
       m_ports(state.network.ports.Data()),
       m_classes(classes),
@@ -306,7 +303,7 @@ Nic::AddEnd(uint32_t host, uint32_t transport, const Ptr<Transport>& object)
     m_transportOfEndpoint.push_back(transport);
     state.endpoints++;
     state.variesUrgency |= m_traits[transport].variesUrgency;
-    object->Attach(HostPort(m_state, *this, endpoint, host));
+    object->Attach(HostContext(m_state, *this, endpoint, host));
 }
 
 /// Tell messages their ends.

@@ -34,10 +34,7 @@ class Nic final : private HostActions
      * @param wires take what hosts send
      * @param observers see starts, arrivals and frames
      */
-    Nic(EngineState& state,
-        const PluginClasses& classes,
-        Wires& wires,
-        Observers& observers);
+    Nic(EngineState& state, const PluginClasses& classes, Wires& wires, Observers& observers);
 
     /**
      * Make the transports of hosts, and tell messages which of them they have.
@@ -55,7 +52,7 @@ class Nic final : private HostActions
     void Select(PortId portId, Port& port); ///< Send what is most urgent, if anything
     void Receive(PortId portId, const Port& port, FrameId frameId);
     void StartMessage(uint32_t message);
-    void Readmit(uint32_t message); ///< To another rate
+    void Readmit(uint32_t message);  ///< To another rate
     void MoveControl(PortId portId); ///< What waits takes another port that leads there, if any
     void KickAll();                  ///< Ports may be back, or lead somewhere again
     void Shorten(uint32_t message, uint64_t packets); ///< By packets that are not sent

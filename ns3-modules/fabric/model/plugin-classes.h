@@ -6,9 +6,9 @@
 #include "ns3/egress-scheduler.h"
 #include "ns3/engine-state.h"
 #include "ns3/forwarding-policy.h"
-#include "ns3/link-door.h"
+#include "ns3/link-context.h"
 #include "ns3/link-flow-control.h"
-#include "ns3/program-door.h"
+#include "ns3/program-context.h"
 #include "ns3/queue-discipline.h"
 #include "ns3/switch-program.h"
 
@@ -69,7 +69,7 @@ struct TimerOwner
 struct PluginClasses
 {
     explicit PluginClasses(const EngineState& state)
-        : view(state)
+        : context(state)
     {
     }
 
@@ -98,13 +98,13 @@ struct PluginClasses
 
     std::vector<NodeClass> nodes;
     std::vector<LinkClass> links;
-    bool linksDiffer{false};          ///< There are several classes of links
-    std::vector<TimerOwner> timers;   ///< By first index
-    std::vector<Ptr<Object>> owned;   ///< What the classes point to, and the transports of hosts
-    SwitchView view;                  ///< For the plug-ins that only look
-    std::vector<std::unique_ptr<LinkDoor>> linkDoors;
+    bool linksDiffer{false};        ///< There are several classes of links
+    std::vector<TimerOwner> timers; ///< By first index
+    std::vector<Ptr<Object>> owned; ///< What the classes point to, and the transports of hosts
+    SwitchContext context;          ///< For the plug-ins that only look
+    std::vector<std::unique_ptr<LinkContext>> linkContexts;
     std::vector<SwitchProgram*> programs; ///< Of all classes
-    std::vector<std::unique_ptr<ProgramDoor>> programDoors;
+    std::vector<std::unique_ptr<ProgramContext>> programContexts;
 };
 
 } // namespace fabric

@@ -78,12 +78,12 @@ class RunView final : public ObservedRun
         return m_state.network;
     }
 
-    const MessageBook& Messages() const
+    const MessageTable& Messages() const
     {
         return m_state.messages;
     }
 
-    const RouteBook& Routes() const
+    const RouteTable& Routes() const
     {
         return m_state.routes;
     }

@@ -9,9 +9,7 @@ namespace ns3
 namespace fabric
 {
 
-Switching::Switching(EngineState& state,
-                     const PluginClasses& classes,
-                     Wires& wires)
+Switching::Switching(EngineState& state, const PluginClasses& classes, Wires& wires)
     : m_state(state),
       m_ports(state.network.ports.Data()),
       m_classes(classes),
@@ -266,9 +264,8 @@ Switching::Flush(PortId portId, uint32_t queueClass)
             node.usedBytes -= frame.bytes;
             m_state.network.counters[portId].droppedDown++;
             const PortId ingress = node.firstPort + frame.ingress;
-            LinkFlowControl* control = frame.ingress == NO_INGRESS
-                                           ? nullptr
-                                           : ControlAt(ingress, frame.priority);
+            LinkFlowControl* control =
+                frame.ingress == NO_INGRESS ? nullptr : ControlAt(ingress, frame.priority);
             if (control)
             {
                 control->OnDeparture(ingress, frame.priority, frame.bytes);
@@ -306,8 +303,7 @@ Switching::PathOf(uint32_t index, std::optional<uint32_t> entropy) const
     std::vector<PortId> path;
     const Message& message = m_state.messages[index];
     const bool keeps = std::ranges::all_of(m_classes.nodes, [](const NodeClass& owner) {
-        return owner.onRoute.empty() &&
-               (!owner.forwarding || owner.keepsFlowOnOnePath);
+        return owner.onRoute.empty() && (!owner.forwarding || owner.keepsFlowOnOnePath);
     });
     if (!entropy || !keeps)
     {

@@ -55,8 +55,8 @@ class Switching
     /// @return egress ports of the links that a single-path message crosses; empty if sprayed
     std::vector<PortId> PathOf(uint32_t message, std::optional<uint32_t> entropy) const;
 
-    void AskAgain(PortId portId);                    ///< The scheduler of an egress
-    void UseAskTimers(uint32_t first);               ///< From this index on, by port
+    void AskAgain(PortId portId);                   ///< The scheduler of an egress
+    void UseAskTimers(uint32_t first);              ///< From this index on, by port
     void Flush(PortId portId, uint32_t queueClass); ///< Drop what waits for a link that is cut
     bool IsLossless(PortId egressId, uint32_t priority) const;
     /// @return flow control of the link that a frame came in by, if it counts frames of its class

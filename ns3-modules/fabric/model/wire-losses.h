@@ -25,7 +25,7 @@ class WireLosses
   public:
     explicit WireLosses(FabricNetwork& network);
 
-    void Build(const FabricTables& tables);           ///< Ratios of links, scripted losses
+    void Build(const FabricTables& tables);            ///< Ratios of links, scripted losses
     void UseModel(uint8_t linkClass, WireLoss* model); ///< For all links of a class
 
     /// @return whether frames into this port can be lost, apart from cuts of the link

@@ -54,7 +54,7 @@ Wires::BeginCutThrough(PortId portId, FrameId frameId)
     const uint64_t headBytes = std::min<uint64_t>(*peer.cutThroughBytes, port.currentBytes);
     const uint64_t headPs = m_state.network.rates[port.rate].Ps(m_state.framingBytes + headBytes);
     port.currentCutsThrough = true;
-    PushArrival(portId, m_state.nowPs + headPs + port.delayPs + peer.latencyPs, frameId);
+    PushArrival(portId, m_state.nowPs + headPs + port.delayPs + peer.processingDelayPs, frameId);
 }
 
 /// A frame is whole on a wire that no lane serves, or is of link control, or the link is cut.
@@ -69,15 +69,15 @@ Wires::PutOnWire(PortId portId, FrameId frameId)
         return;
     }
     const bool isLinkControl = port.currentKind == frame_kind::LINK_CONTROL;
-    const uint64_t latencyPs = m_state.LatencyPs(m_ports[port.peer]);
+    const uint64_t processingDelayPs = m_state.ProcessingDelayPs(m_ports[port.peer]);
     const uint64_t delayPs = port.delayPs;
     if (port.crosses)
     {
-        latencyPs == 0 ? m_boundary->HandOver(portId, frameId)
-                       : m_boundary->HandOverAt(portId, m_state.nowPs + delayPs, frameId);
+        processingDelayPs == 0 ? m_boundary->HandOver(portId, frameId)
+                               : m_boundary->HandOverAt(portId, m_state.nowPs + delayPs, frameId);
         return;
     }
-    if (isLinkControl && latencyPs != 0) // it overtakes what waits for the switch
+    if (isLinkControl && processingDelayPs != 0) // it overtakes what waits for the switch
     {
         m_state.queue.Push(
             m_state.nowPs,
@@ -87,12 +87,12 @@ Wires::PutOnWire(PortId portId, FrameId frameId)
     if (port.lane < EventQueue::ON_WIRE)
     {
         m_state.queue.PushLane(port.lane,
-                               {m_state.nowPs + delayPs + latencyPs,
+                               {m_state.nowPs + delayPs + processingDelayPs,
                                 EventTarget(EventType::ARRIVE, port.peer),
                                 frameId});
         return;
     }
-    PushArrival(portId, m_state.nowPs + delayPs + latencyPs, frameId);
+    PushArrival(portId, m_state.nowPs + delayPs + processingDelayPs, frameId);
 }
 
 /// Frames of one port arrive in the order in which they left it, so they may wait on its wire.

@@ -54,7 +54,7 @@ class Wires
     /// @return from the end of a transmission until the peer acts [ps]
     uint64_t ArrivalDelayPs(PortId port) const
     {
-        return m_ports[port].delayPs + m_state.LatencyPs(m_ports[m_ports[port].peer]);
+        return m_ports[port].delayPs + m_state.ProcessingDelayPs(m_ports[m_ports[port].peer]);
     }
 
     WireLosses& Losses()
@@ -94,11 +94,7 @@ class Wires
 };
 
 FABRIC_HOT void
-Wires::Transmit(EngineState& state,
-                PortId portId,
-                Port& port,
-                FrameId frameId,
-                uint16_t heldBytes)
+Wires::Transmit(EngineState& state, PortId portId, Port& port, FrameId frameId, uint16_t heldBytes)
 {
     const Frame& frame = state.frames[frameId];
     port.current = frameId;
@@ -128,8 +124,8 @@ Wires::Transmit(EngineState& state,
 FABRIC_HOT void
 Wires::EndTransmission(EngineState& state, PortId portId, Port& port, FrameId frameId)
 {
-    const bool isRare = port.down || port.currentCutsThrough ||
-                        port.currentKind == frame_kind::LINK_CONTROL;
+    const bool isRare =
+        port.down || port.currentCutsThrough || port.currentKind == frame_kind::LINK_CONTROL;
     if (port.lane < EventQueue::ON_WIRE && !isRare) [[likely]]
     {
         state.queue.PushLane(port.lane,

@@ -113,7 +113,11 @@ TraceCrashes(const char* path)
     std::strncpy(g_crashPath, path, sizeof(g_crashPath) - 1);
     g_thrown.Take(); // loads what it needs
     g_thrown.size = 0;
-    struct sigaction action{};
+
+    struct sigaction action
+    {
+    };
+
     action.sa_handler = OnCrash;
     action.sa_flags = SA_RESETHAND | SA_ONSTACK;
     const stack_t stack{.ss_sp = g_crashStack, .ss_flags = 0, .ss_size = sizeof(g_crashStack)};

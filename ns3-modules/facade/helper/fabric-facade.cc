@@ -107,7 +107,7 @@ Facade::Attribute(uint32_t factory, const std::string& name, const std::string& 
     if (!parsed)
     {
         Refuse(tid.GetName() + ": " + name + " cannot be '" + value + "'; allowed is " + range +
-             " (" + info.help + ")");
+               " (" + info.help + ")");
     }
     m_state->factories[factory].Set(name, *parsed);
 }
@@ -192,7 +192,7 @@ Facade::Transport(uint32_t factory)
     if (!tid.IsChildOf(fabric::Transport::GetTypeId()))
     {
         Refuse(tid.GetName() + " is not a transport (" + fabric::Transport::GetTypeId().GetName() +
-             ")");
+               ")");
     }
     m_state->options.transports.push_back(m_state->factories[factory]);
     return static_cast<uint32_t>(m_state->options.transports.size() - 1);
@@ -227,7 +227,7 @@ Facade::Section(uint32_t factory, uint32_t index)
     if (!tid.IsChildOf(fabric::Section::GetTypeId()))
     {
         Refuse(tid.GetName() + " is not a section (" + fabric::Section::GetTypeId().GetName() +
-             ")");
+               ")");
     }
     const auto section = m_state->factories[factory].Create<fabric::Section>();
     auto& options = m_state->options;

@@ -102,11 +102,11 @@ class Facade
     void ChangeRate(int64_t timePs, int64_t flow, int64_t rateBps);
     /// A flow leaves a switch by another link from some time on: a row of "routes"
     void ChangeRoute(int64_t fromPs,
-                   int64_t flow,
-                   int64_t node,
-                   int64_t peer,
-                   int64_t parallel,
-                   bool reverse);
+                     int64_t flow,
+                     int64_t node,
+                     int64_t peer,
+                     int64_t parallel,
+                     bool reverse);
     /// Fill the tables "seen_flows" and "seen_ports" with what has been counted so far.
     void Look();
 
@@ -151,24 +151,25 @@ std::string DescribeTypeIds();
 
 extern "C"
 {
-/// Let a signal that ends this process leave its stack in a file: lines of "library offset", hex.
-void PyorchTraceCrashes(const char* path);
+    /// Let a signal that ends this process leave its stack in a file: lines of "library offset",
+    /// hex.
+    void PyorchTraceCrashes(const char* path);
 
-/// A type with attributes, its library is loaded.
-struct PyorchPart
-{
-    const char* role; ///< As Facade::Use has it, or "transport"
-    const char* typeId;
-    const char* const* attributes; ///< Names and values in turn
-    size_t count;                  ///< How many attributes
-};
+    /// A type with attributes, its library is loaded.
+    struct PyorchPart
+    {
+        const char* role; ///< As Facade::Use has it, or "transport"
+        const char* typeId;
+        const char* const* attributes; ///< Names and values in turn
+        size_t count;                  ///< How many attributes
+    };
 
-/**
- * Ask what the engine refuses of types with attributes: of each, and of several together.
- * @return a line, empty if it refuses nothing; behind it, if nobody has thrown an exception to say
- *         what is wrong, the stack as above; valid until the next call
- */
-const char* PyorchRefusal(const PyorchPart* parts, size_t count);
+    /**
+     * Ask what the engine refuses of types with attributes: of each, and of several together.
+     * @return a line, empty if it refuses nothing; behind it, if nobody has thrown an exception to
+     * say what is wrong, the stack as above; valid until the next call
+     */
+    const char* PyorchRefusal(const PyorchPart* parts, size_t count);
 }
 
 } // namespace fabric

@@ -5,7 +5,7 @@
 #include "facade-error.h"
 #include "facade-records.h"
 
-#include "ns3/domains.h"
+#include "ns3/parallel-run.h"
 #include "ns3/steady-skip.h"
 
 #include <algorithm>
@@ -176,9 +176,8 @@ MakePorts(const FabricParts& parts, const SteadySkip* skip, uint64_t nowPs)
     table.Add("node", [&](Id id, const P&, const C&) { return NodeIdOf(parts.First(), id); });
     table.Add("peer", [&](Id id, const P&, const C&) { return network.PeerOf(id).first; });
     table.Add("parallel", [&](Id id, const P&, const C&) { return network.PeerOf(id).second; });
-    table.Add("rate_bps", [&](Id id, const P&, const C&) {
-        return parts.OfPort(id).Network().RateBps(id);
-    });
+    table.Add("rate_bps",
+              [&](Id id, const P&, const C&) { return parts.OfPort(id).Network().RateBps(id); });
     table.Add("sent_frames", SENT_FRAMES, [](Id, const P& p, const C&) { return p.sentFrames; });
     table.Add("sent_bytes", SENT_BYTES, [&](Id id, const P& p, const C&) {
         return p.sentBytes + framing * (p.sentFrames + table.Skipped(id, SENT_FRAMES));
@@ -211,7 +210,7 @@ MakePorts(const FabricParts& parts, const SteadySkip* skip, uint64_t nowPs)
 }
 
 OutputTable
-MakeSummary(const Domains& run)
+MakeSummary(const ParallelRun& run)
 {
     const FabricParts& parts = run.Parts();
     OutputTable table;
@@ -236,7 +235,7 @@ ItemCourse
 CourseOf(const FabricParts& parts)
 {
     const auto homeOf = [&parts](uint32_t item) -> const RunView& {
-        const MessageBook& messages = parts.First().Messages();
+        const MessageTable& messages = parts.First().Messages();
         const TaskGraph& graph = messages.Graph();
         return graph.IsTask(item) ? parts.OfNode(graph.TaskOf(item).node)
                                   : parts.OfHost(messages[item].src);
@@ -283,7 +282,7 @@ MakePaths(const FabricParts& parts)
     OutputTable table;
     table.names = {"flow", "hop", "node", "peer", "parallel"};
     table.columns.resize(table.names.size());
-    const MessageBook& messages = parts.First().Messages();
+    const MessageTable& messages = parts.First().Messages();
     for (uint32_t message = 0; message < messages.Size(); message++)
     {
         int64_t hop = 0;
@@ -329,7 +328,7 @@ MakeTasks(const RunView& fabric, const TaskGraph& graph, const ItemCourse& cours
     constexpr int64_t COMPUTATION = 0;
     constexpr int64_t MESSAGE = 1;
     constexpr int64_t BARRIER = 2;
-    const MessageBook& messages = fabric.Messages();
+    const MessageTable& messages = fabric.Messages();
     const uint32_t items = graph.NumMessages() + graph.NumTasks();
     OutputTable table;
     const auto add = [&](const std::string& name, auto value) {
@@ -359,7 +358,7 @@ MakeTasks(const RunView& fabric, const TaskGraph& graph, const ItemCourse& cours
 }
 
 OutputTables
-MakeOutputs(const Domains& run, const Recorded& recorded)
+MakeOutputs(const ParallelRun& run, const Recorded& recorded)
 {
     const FabricParts& parts = run.Parts();
     OutputTables tables;

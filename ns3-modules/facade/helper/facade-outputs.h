@@ -17,7 +17,7 @@ namespace ns3
 namespace fabric
 {
 
-class Domains;
+class ParallelRun;
 class FabricParts;
 class RunView;
 class SteadySkip;
@@ -52,7 +52,7 @@ OutputTable MakePaths(const FabricParts& parts);
 OutputTable MakeTransports(const RunView& fabric);
 
 /// @return what became of a run of packets, and what was to be recorded of it
-OutputTables MakeOutputs(const Domains& run, const Recorded& recorded);
+OutputTables MakeOutputs(const ParallelRun& run, const Recorded& recorded);
 
 /// @return the table of a name; abort naming all if there is none
 OutputTable& FindTable(OutputTables& tables, const std::string& name);

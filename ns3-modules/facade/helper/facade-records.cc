@@ -36,10 +36,10 @@ Merged(const Logs& logs, Rows&& rows, Key&& key)
 OutputTable
 MakeArrivals(const FabricParts& parts, const Logs& logs)
 {
-    const auto seen = Merged<Arrival>(logs, [](auto& log) -> auto& { return log.Arrivals(); },
-                                            [](auto& row) {
-                                                return std::pair(row.timePs, row.node);
-                                            });
+    const auto seen = Merged<Arrival>(
+        logs,
+        [](auto& log) -> auto& { return log.Arrivals(); },
+        [](auto& row) { return std::pair(row.timePs, row.node); });
     OutputTable table;
     table.Add("flow", seen.size(), [&](size_t i) {
         return parts.First().Messages()[seen[i].message].id;
@@ -66,9 +66,10 @@ AddLink(OutputTable& table, const FabricParts& parts, size_t rows, Port&& port)
 OutputTable
 MakePortSamples(const FabricParts& parts, const Logs& logs)
 {
-    const auto rows =
-        Merged<PortSample>(logs, [](auto& log) -> auto& { return log.PortSamples(); },
-                                 [](auto& row) { return std::pair(row.timePs, row.port); });
+    const auto rows = Merged<PortSample>(
+        logs,
+        [](auto& log) -> auto& { return log.PortSamples(); },
+        [](auto& row) { return std::pair(row.timePs, row.port); });
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
     AddLink(table, parts, rows.size(), [&](size_t i) { return rows[i].port; });
@@ -81,9 +82,10 @@ MakePortSamples(const FabricParts& parts, const Logs& logs)
 OutputTable
 MakeFlowSamples(const FabricParts& parts, const Logs& logs)
 {
-    const auto rows =
-        Merged<FlowSample>(logs, [](auto& log) -> auto& { return log.FlowSamples(); },
-                                 [](auto& row) { return std::pair(row.timePs, row.message); });
+    const auto rows = Merged<FlowSample>(
+        logs,
+        [](auto& log) -> auto& { return log.FlowSamples(); },
+        [](auto& row) { return std::pair(row.timePs, row.message); });
     OutputTable table;
     table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
     table.Add("flow", rows.size(), [&](size_t i) {
@@ -107,10 +109,10 @@ MakeSkippedSamples(const Telemetry& log)
 OutputTable
 MakePauses(const FabricParts& parts, const Logs& logs)
 {
-    const auto rows = Merged<Pause>(logs, [](auto& log) -> auto& { return log.Pauses(); },
-                                          [](auto& row) {
-                                              return std::pair(row.startPs, row.port);
-                                          });
+    const auto rows = Merged<Pause>(
+        logs,
+        [](auto& log) -> auto& { return log.Pauses(); },
+        [](auto& row) { return std::pair(row.startPs, row.port); });
     OutputTable table;
     table.Add("sent_ps", rows.size(), [&](size_t i) { return rows[i].reason.sentPs; });
     table.Add("start_ps", rows.size(), [&](size_t i) { return rows[i].startPs; });
@@ -123,8 +125,8 @@ MakePauses(const FabricParts& parts, const Logs& logs)
         return port == NO_PORT ? std::pair<int64_t, int64_t>(-1, -1)
                                : std::pair<int64_t, int64_t>(parts.First().Network().PeerOf(port));
     };
-    table.Add("toward", rows.size(), [&](size_t i) { return toward(i).first; });
-    table.Add("toward_parallel", rows.size(), [&](size_t i) { return toward(i).second; });
+    table.Add("congested_peer", rows.size(), [&](size_t i) { return toward(i).first; });
+    table.Add("congested_parallel", rows.size(), [&](size_t i) { return toward(i).second; });
     return table;
 }
 

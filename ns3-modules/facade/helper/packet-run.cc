@@ -55,21 +55,21 @@ PacketRun::PacketRun(const FabricTables& tables,
                      uint32_t threads,
                      std::optional<uint64_t> skipPpm)
     : m_simulator(DynamicCast<FabricSimulatorImpl>(Simulator::GetImplementation())),
-      m_domains(tables, options, threads)
+      m_run(tables, options, threads)
 {
     Observe(tables, options);
     if (skipPpm)
     {
         SkipSteadyStates(options, static_cast<double>(*skipPpm) / 1e6);
     }
-    m_domains.Begin();
-    m_simulator->SetLoop(&m_domains);
+    m_run.Begin();
+    m_simulator->SetLoop(&m_run);
 }
 
 void
 PacketRun::Observe(const FabricTables& tables, const RunOptions& options)
 {
-    for (const auto& engine : m_domains.Engines())
+    for (const auto& engine : m_run.Engines())
     {
         if (options.trace.WantsTelemetry())
         {
@@ -90,14 +90,14 @@ PacketRun::Observe(const FabricTables& tables, const RunOptions& options)
 void
 PacketRun::SkipSteadyStates(const RunOptions& options, double tolerance)
 {
-    NS_ABORT_MSG_IF(m_domains.Engines().size() > 1,
+    NS_ABORT_MSG_IF(m_run.Engines().size() > 1,
                     "steady states are skipped in one domain; leave out engine.skip or "
                     "engine.domains");
     NS_ABORT_MSG_IF(options.trace.arrivals || options.trace.pauses || !options.captures.empty(),
                     "arrivals, pauses and packet captures have all that happens, and what happens "
                     "in a steady state is skipped; leave out engine.skip");
-    m_skip = std::make_unique<SteadySkip>(m_domains.Engines()[0]->View(), tolerance);
-    m_domains.Engines()[0]->Attach(*m_skip);
+    m_skip = std::make_unique<SteadySkip>(m_run.Engines()[0]->View(), tolerance);
+    m_run.Engines()[0]->Attach(*m_skip);
 }
 
 PacketRun::~PacketRun()
@@ -108,7 +108,7 @@ PacketRun::~PacketRun()
 const RunView&
 PacketRun::First() const
 {
-    return m_domains.Parts().First();
+    return m_run.Parts().First();
 }
 
 bool
@@ -120,13 +120,13 @@ PacketRun::RunSlice(uint64_t stopPs, double wallSeconds)
 OutputTables
 PacketRun::Finish()
 {
-    m_domains.Finish();
+    m_run.Finish();
     Recorded recorded{{}, m_skip.get()};
     for (const auto& telemetry : m_telemetry)
     {
         recorded.telemetry.push_back(telemetry.get());
     }
-    OutputTables tables = MakeOutputs(m_domains, recorded);
+    OutputTables tables = MakeOutputs(m_run, recorded);
     for (const auto& capture : m_captures)
     {
         capture->Complete();
@@ -137,19 +137,19 @@ PacketRun::Finish()
 uint64_t
 PacketRun::NowPs() const
 {
-    return m_domains.NowPs();
+    return m_run.NowPs();
 }
 
 uint64_t
 PacketRun::Events() const
 {
-    return m_domains.Events();
+    return m_run.Events();
 }
 
 uint64_t
 PacketRun::FlowsDone() const
 {
-    return m_domains.FlowsDone();
+    return m_run.FlowsDone();
 }
 
 uint64_t
@@ -161,7 +161,7 @@ PacketRun::FlowsTotal() const
 uint64_t
 PacketRun::TasksDone() const
 {
-    return m_domains.TasksDone();
+    return m_run.TasksDone();
 }
 
 uint64_t
@@ -173,26 +173,26 @@ PacketRun::TasksTotal() const
 uint64_t
 PacketRun::DataPackets() const
 {
-    return m_domains.DataPackets();
+    return m_run.DataPackets();
 }
 
 void
 PacketRun::ChangeRate(const RateChangeRow& row)
 {
     NS_ABORT_MSG_IF(m_skip, "a controller needs all of a run; leave out engine.skip");
-    m_domains.ChangeRate(row);
+    m_run.ChangeRate(row);
 }
 
 void
 PacketRun::ChangeRoute(const RouteRow& row)
 {
-    m_domains.ChangeRoute(row);
+    m_run.ChangeRoute(row);
 }
 
 OutputTables
 PacketRun::Look() const
 {
-    const FabricParts& parts = m_domains.Parts();
+    const FabricParts& parts = m_run.Parts();
     const FabricNetwork& network = First().Network();
     OutputTables tables;
     const auto flow = [&](const std::string& name, auto field) {
@@ -231,7 +231,7 @@ std::vector<int64_t>
 PacketRun::DeadlockCycle() const
 {
     std::vector<int64_t> ids;
-    for (const auto node : m_domains.DeadlockCycle())
+    for (const auto node : m_run.DeadlockCycle())
     {
         ids.push_back(First().Network().nodes[node].id);
     }

@@ -6,7 +6,7 @@
 #include "facade-outputs.h"
 #include "run.h"
 
-#include "ns3/domains.h"
+#include "ns3/parallel-run.h"
 #include "ns3/steady-skip.h"
 
 #include <memory>
@@ -61,8 +61,8 @@ class PacketRun final : public Run
     const RunView& First() const;
 
     Ptr<FabricSimulatorImpl> m_simulator;
-    Domains m_domains;
-    std::vector<std::unique_ptr<Telemetry>> m_telemetry; ///< By domain; none if nobody asked
+    ParallelRun m_run;
+    std::vector<std::unique_ptr<Telemetry>> m_telemetry;    ///< By domain; none if nobody asked
     std::vector<std::unique_ptr<PacketCapture>> m_captures; ///< Likewise
     std::unique_ptr<SteadySkip> m_skip;
 };

@@ -88,13 +88,12 @@ void
 DescribeAttribute(std::ostream& out, const TypeId::AttributeInformation& info)
 {
     const auto& checker = info.checker;
-    const std::string range = checker->HasUnderlyingTypeInformation()
-                                  ? checker->GetUnderlyingTypeInformation()
-                                  : "";
+    const std::string range =
+        checker->HasUnderlyingTypeInformation() ? checker->GetUnderlyingTypeInformation() : "";
     out << "{\"name\": " << Quoted(info.name) << ", \"help\": " << Quoted(info.help)
         << ", \"default\": " << Quoted(info.initialValue->SerializeToString(checker))
-        << ", \"type\": " << Quoted(checker->GetValueTypeName())
-        << ", \"range\": " << Quoted(range) << ", \"contract\": " << Quoted(RoleOf(range));
+        << ", \"type\": " << Quoted(checker->GetValueTypeName()) << ", \"range\": " << Quoted(range)
+        << ", \"contract\": " << Quoted(RoleOf(range));
     if (info.supportMsg == REQUIRED)
     {
         out << ", \"required\": true";

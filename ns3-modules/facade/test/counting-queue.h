@@ -80,7 +80,7 @@ class CountingQueue final : public QueueDiscipline
         return tid;
     }
 
-    void Attach(SwitchView&) override
+    void Attach(SwitchContext&) override
     {
         attached++;
     }
@@ -136,7 +136,6 @@ class LosslessThree final : public IdleFlowControl
     {
         return {.losslessClasses = 1U << 3, .countedClasses = 0};
     }
-
 };
 
 NS_OBJECT_ENSURE_REGISTERED(LosslessThree);

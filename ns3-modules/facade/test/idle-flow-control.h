@@ -16,7 +16,7 @@ using namespace fabric;
 class IdleFlowControl : public LinkFlowControl
 {
   public:
-    void Attach(LinkDoor&) override
+    void Attach(LinkContext&) override
     {
     }
 

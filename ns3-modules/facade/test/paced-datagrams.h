@@ -116,8 +116,7 @@ class PacedDatagrams : public fabric::Transport
     {
         fabric::Frame& frame = Host().GetFrame(id);
         const auto hops = Host().Hops(id);
-        seen.push_back(
-            {Host().NowPs(), Host().HostId(), frame, {hops.begin(), hops.end()}});
+        seen.push_back({Host().NowPs(), Host().HostId(), frame, {hops.begin(), hops.end()}});
         const uint16_t noPayload = fabric::frame_flag::TRIMMED | fabric::frame_flag::BOUNCED;
         if (frame.kind != fabric::frame_kind::DATA)
         {

@@ -81,9 +81,9 @@ void
 CreditFlowControl::CheckBlocks(uint32_t mtuBlocks) const
 {
     NS_ABORT_MSG_IF(mtuBlocks > m_laneBlocks,
-                    Name("LaneBlocks") << " is " << m_laneBlocks << ", but the largest frame has "
-                                       << mtuBlocks << " blocks; write at least LaneBlocks="
-                                       << mtuBlocks);
+                    Name("LaneBlocks")
+                        << " is " << m_laneBlocks << ", but the largest frame has " << mtuBlocks
+                        << " blocks; write at least LaneBlocks=" << mtuBlocks);
     const uint32_t most = m_laneBlocks - mtuBlocks + 1; // else a frame waits for the interval
     NS_ABORT_MSG_IF(m_updateBlocks > most,
                     Name("UpdateBlocks")
@@ -105,12 +105,12 @@ CreditFlowControl::Check() const
 void
 CreditFlowControl::CheckBuffer(uint32_t node) const
 {
-    const NodeState& state = m_door->GetNode(node);
-    const auto bufferBytes = m_door->BufferBytes(node);
+    const NodeState& state = m_context->GetNode(node);
+    const auto bufferBytes = m_context->BufferBytes(node);
     uint64_t ports = 0;
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
-        ports += m_door->Serves(port);
+        ports += m_context->Serves(port);
     }
     const uint64_t laneBytes = uint64_t{m_laneBlocks} * BLOCK_BYTES;
     NS_ABORT_MSG_IF(state.isSwitch && bufferBytes && ports * m_numLanes * laneBytes > *bufferBytes,
@@ -123,29 +123,28 @@ CreditFlowControl::CheckBuffer(uint32_t node) const
 }
 
 void
-CreditFlowControl::Attach(LinkDoor& door)
+CreditFlowControl::Attach(LinkContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_door = &door;
+    m_context = &context;
     if (m_mtuFrameBytes == 0)
     {
-        m_mtuFrameBytes = door.LargestFrameBytes();
+        m_mtuFrameBytes = context.LargestFrameBytes();
     }
     m_mtuBlocks = BlocksOf(m_mtuFrameBytes);
     CheckBlocks(m_mtuBlocks);
     if (m_updateBlocks == 0)
     {
-        m_updateBlocks =
-            std::max(1U, std::min(m_laneBlocks / 8, m_laneBlocks - m_mtuBlocks + 1));
+        m_updateBlocks = std::max(1U, std::min(m_laneBlocks / 8, m_laneBlocks - m_mtuBlocks + 1));
     }
     m_updatePs = static_cast<uint64_t>(m_updateInterval.GetPicoSeconds());
-    for (uint32_t node = 0; node < door.NumNodes(); node++)
+    for (uint32_t node = 0; node < context.NumNodes(); node++)
     {
         CheckBuffer(node);
     }
     const Lane initialised{.limit = m_laneBlocks, .saidLimit = m_laneBlocks};
-    m_lanes.assign(size_t{door.NumPorts()} * m_numLanes, initialised);
-    m_ends.assign(door.NumPorts(), {});
+    m_lanes.assign(size_t{context.NumPorts()} * m_numLanes, initialised);
+    m_ends.assign(context.NumPorts(), {});
 }
 
 // ---- sender -----------------------------------------------------------------------------------
@@ -159,12 +158,12 @@ CreditFlowControl::MaySend(const Lane& lane) const
 void
 CreditFlowControl::HoldOrRelease(PortId port, uint32_t lane)
 {
-    const uint16_t held = m_door->GetPort(port).paused;
+    const uint16_t held = m_context->GetPort(port).paused;
     const auto bit = static_cast<uint16_t>(1U << lane);
     const auto wanted = static_cast<uint16_t>(MaySend(At(port, lane)) ? held & ~bit : held | bit);
     if (wanted != held)
     {
-        m_door->SetPaused(port, wanted);
+        m_context->SetPaused(port, wanted);
     }
 }
 
@@ -201,9 +200,10 @@ CreditFlowControl::Say(PortId port, uint32_t index)
     Lane& lane = At(port, index);
     lane.saidSent = lane.sent;
     lane.saidLimit = LimitOf(lane);
-    m_door->Send(port,
-                 (index << (2 * COUNTER_BITS)) | (lane.saidSent << COUNTER_BITS) | lane.saidLimit,
-                 m_updateBytes);
+    m_context->Send(port,
+                    (index << (2 * COUNTER_BITS)) | (lane.saidSent << COUNTER_BITS) |
+                        lane.saidLimit,
+                    m_updateBytes);
 }
 
 void
@@ -226,7 +226,7 @@ void
 CreditFlowControl::Settle(PortId port)
 {
     auto& reports = m_ends[port].reports;
-    while (!reports.empty() && reports.front().duePs <= m_door->NowPs())
+    while (!reports.empty() && reports.front().duePs <= m_context->NowPs())
     {
         const Report report = reports.front();
         reports.pop_front();
@@ -275,8 +275,9 @@ CreditFlowControl::OnLinkControl(PortId port, const LinkMessage& message)
     At(port, index).limit = message.word & COUNTER_MASK;
     HoldOrRelease(port, index);
     // Updates overtake what waits for the switch.
-    const uint64_t latencyPs = m_door->GetPort(port).isHost ? 0 : m_door->LatencyPs(port);
-    m_ends[port].reports.push_back({.duePs = m_door->NowPs() + latencyPs,
+    const uint64_t processingDelayPs =
+        m_context->GetPort(port).isHost ? 0 : m_context->ProcessingDelayPs(port);
+    m_ends[port].reports.push_back({.duePs = m_context->NowPs() + processingDelayPs,
                                     .lane = index,
                                     .sent = (message.word >> COUNTER_BITS) & COUNTER_MASK});
     Settle(port);
@@ -292,7 +293,7 @@ CreditFlowControl::SetTimer(PortId port)
     if (!m_ends[port].isTimed)
     {
         m_ends[port].isTimed = true;
-        m_door->SetTimer(port, m_door->NowPs() + m_updatePs);
+        m_context->SetTimer(port, m_context->NowPs() + m_updatePs);
     }
 }
 
@@ -323,7 +324,7 @@ void
 CreditFlowControl::OnLinkUp(PortId port)
 {
     NS_LOG_FUNCTION(this << port);
-    m_door->SetPaused(port, static_cast<uint16_t>(GetTraits().losslessClasses));
+    m_context->SetPaused(port, static_cast<uint16_t>(GetTraits().losslessClasses));
     for (uint32_t index = 0; index < m_numLanes; index++)
     {
         Say(port, index);

@@ -38,7 +38,7 @@ class CreditFlowControl final : public fabric::LinkFlowControl
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::LinkDoor& door) override;
+    void Attach(fabric::LinkContext& context) override;
 
     Traits GetTraits() const override
     {
@@ -104,7 +104,7 @@ class CreditFlowControl final : public fabric::LinkFlowControl
     void Say(fabric::PortId port, uint32_t lane);
     void SetTimer(fabric::PortId port);
 
-    fabric::LinkDoor* m_door{nullptr};
+    fabric::LinkContext* m_context{nullptr};
     std::vector<Lane> m_lanes; ///< Per port and lane
     std::vector<End> m_ends;   ///< Per port
     uint32_t m_numLanes{0};

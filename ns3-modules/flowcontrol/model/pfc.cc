@@ -75,11 +75,12 @@ Pfc::HeadroomOf(PortId ingress) const
 {
     // What comes beyond XoffBytes: the frame that crosses it, what the other end puts on the wire
     // until it hears of it, and the frame it has begun by then.
-    const uint64_t waitPs = m_door->SerialisationPs(ingress, m_mtuFrameBytes) +
-                            m_losslessCount * m_door->SerialisationPs(ingress, PAUSE_FRAME_BYTES) +
-                            2 * m_door->DelayPs(ingress) + m_door->LatencyPs(ingress);
-    const double bytes = static_cast<double>(waitPs) * 1e-12 *
-                         static_cast<double>(m_door->RateBps(ingress)) / 8;
+    const uint64_t waitPs =
+        m_context->SerialisationPs(ingress, m_mtuFrameBytes) +
+        m_losslessCount * m_context->SerialisationPs(ingress, PAUSE_FRAME_BYTES) +
+        2 * m_context->DelayPs(ingress) + m_context->ProcessingDelayPs(ingress);
+    const double bytes =
+        static_cast<double>(waitPs) * 1e-12 * static_cast<double>(m_context->RateBps(ingress)) / 8;
     return static_cast<uint64_t>(bytes) + 1 + 2 * uint64_t{m_mtuFrameBytes};
 }
 
@@ -87,19 +88,19 @@ void
 Pfc::Check() const
 {
     NS_ABORT_MSG_IF(m_alpha == 0 && m_xonOffsetBytes > m_xoffBytes,
-                    Name("XonOffsetBytes") << " is " << m_xonOffsetBytes
-                                           << ", more than XoffBytes, " << m_xoffBytes);
+                    Name("XonOffsetBytes")
+                        << " is " << m_xonOffsetBytes << ", more than XoffBytes, " << m_xoffBytes);
 }
 
 void
-Pfc::Attach(LinkDoor& door)
+Pfc::Attach(LinkContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_door = &door;
+    m_context = &context;
     m_isDynamic = m_alpha > 0;
     if (m_mtuFrameBytes == 0)
     {
-        m_mtuFrameBytes = door.LargestFrameBytes();
+        m_mtuFrameBytes = context.LargestFrameBytes();
     }
     m_losslessCount = 0;
     for (uint8_t priority = 0; priority < NUM_PRIORITIES; priority++)
@@ -107,11 +108,11 @@ Pfc::Attach(LinkDoor& door)
         m_index[priority] = static_cast<uint8_t>(m_losslessCount);
         m_losslessCount += (m_priorities >> priority) & 1;
     }
-    m_lossless.assign(size_t{door.NumPorts()} * m_losslessCount, {});
-    m_sharedBytes.assign(door.NumNodes(), 0);
-    for (uint32_t node = 0; node < door.NumNodes(); node++)
+    m_lossless.assign(size_t{context.NumPorts()} * m_losslessCount, {});
+    m_sharedBytes.assign(context.NumNodes(), 0);
+    for (uint32_t node = 0; node < context.NumNodes(); node++)
     {
-        if (door.GetNode(node).isSwitch)
+        if (context.GetNode(node).isSwitch)
         {
             Reserve(node);
         }
@@ -122,7 +123,7 @@ Pfc::Attach(LinkDoor& door)
 void
 Pfc::Reserve(uint32_t node)
 {
-    const NodeState& state = m_door->GetNode(node);
+    const NodeState& state = m_context->GetNode(node);
     uint64_t neededBytes = 0;
     uint32_t ports = 0;
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
@@ -132,13 +133,13 @@ Pfc::Reserve(uint32_t node)
         {
             m_lossless[size_t{port} * m_losslessCount + i].headroomBytes = headroomBytes;
         }
-        if (m_door->Serves(port))
+        if (m_context->Serves(port))
         {
             neededBytes += m_losslessCount * (headroomBytes + (m_alpha > 0 ? 0 : m_xoffBytes));
             ports++;
         }
     }
-    const auto bufferBytes = m_door->BufferBytes(node);
+    const auto bufferBytes = m_context->BufferBytes(node);
     NS_LOG_LOGIC("switch " << state.id << " sets " << neededBytes << " bytes aside");
     NS_ABORT_MSG_IF(m_alpha > 0 && ports > 0 && !bufferBytes,
                     "ns3::Pfc: Alpha is a multiple of the free buffer, so the switches need a "
@@ -160,8 +161,8 @@ Pfc::XoffBytesOf(PortId ingress) const
     {
         return m_xoffBytes;
     }
-    const uint32_t node = m_door->GetPort(ingress).node;
-    const uint64_t used = m_door->GetNode(node).usedBytes;
+    const uint32_t node = m_context->GetPort(ingress).node;
+    const uint64_t used = m_context->GetNode(node).usedBytes;
     const uint64_t shared = m_sharedBytes[node];
     return static_cast<uint64_t>(m_alpha * static_cast<double>(shared - std::min(shared, used)));
 }
@@ -173,7 +174,7 @@ Pfc::Pause(PortId ingress, PortId egress, uint8_t priority)
     Lossless& account = AccountOf(ingress, priority);
     account.isPaused = true;
     account.pausedAtBytes = account.heldBytes;
-    m_door->Send(ingress, 1U << priority, PAUSE_FRAME_BYTES, egress);
+    m_context->Send(ingress, 1U << priority, PAUSE_FRAME_BYTES, egress);
 }
 
 void
@@ -181,7 +182,7 @@ Pfc::Resume(PortId ingress, uint8_t priority)
 {
     NS_LOG_LOGIC("RESUME of priority " << +priority << " from port " << ingress);
     AccountOf(ingress, priority).isPaused = false;
-    m_door->Send(ingress, RESUME | (1U << priority), PAUSE_FRAME_BYTES);
+    m_context->Send(ingress, RESUME | (1U << priority), PAUSE_FRAME_BYTES);
 }
 
 bool
@@ -194,8 +195,8 @@ Pfc::OnArrival(PortId ingress, PortId egress, const Frame& frame)
     {
         // What a port held when it was paused, or holds while it is not, stays its own when the
         // threshold falls below: all of the headroom is for what comes after the PAUSE.
-        baseBytes = std::max(baseBytes, account.isPaused ? account.pausedAtBytes
-                                                         : account.heldBytes);
+        baseBytes =
+            std::max(baseBytes, account.isPaused ? account.pausedAtBytes : account.heldBytes);
     }
     const uint64_t wantedBytes = account.heldBytes + frame.bytes;
     const bool fits = wantedBytes <= baseBytes + account.headroomBytes;
@@ -219,8 +220,8 @@ Pfc::OnDeparture(PortId ingress, uint8_t priority, uint32_t bytes)
     Lossless& account = AccountOf(ingress, priority);
     account.heldBytes -= bytes;
     // An empty account resumes in any case: nothing else would ever look at it again.
-    if (account.isPaused && (account.heldBytes == 0 ||
-                             account.heldBytes + m_xonOffsetBytes <= XoffBytesOf(ingress)))
+    if (account.isPaused &&
+        (account.heldBytes == 0 || account.heldBytes + m_xonOffsetBytes <= XoffBytesOf(ingress)))
     {
         Resume(ingress, priority);
     }
@@ -230,8 +231,8 @@ void
 Pfc::OnLinkControl(PortId port, const LinkMessage& message)
 {
     const auto mask = static_cast<uint16_t>(message.word & PRIORITY_MASK);
-    const uint16_t paused = m_door->GetPort(port).paused;
-    m_door->SetPaused(port, (message.word & RESUME) ? paused & ~mask : paused | mask, message);
+    const uint16_t paused = m_context->GetPort(port).paused;
+    m_context->SetPaused(port, (message.word & RESUME) ? paused & ~mask : paused | mask, message);
 }
 
 WireBytes

@@ -41,7 +41,7 @@ class Pfc final : public fabric::LinkFlowControl
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::LinkDoor& door) override;
+    void Attach(fabric::LinkContext& context) override;
 
     Traits GetTraits() const override
     {
@@ -84,7 +84,7 @@ class Pfc final : public fabric::LinkFlowControl
     void Pause(fabric::PortId ingress, fabric::PortId egress, uint8_t priority);
     void Resume(fabric::PortId ingress, uint8_t priority);
 
-    fabric::LinkDoor* m_door{nullptr};
+    fabric::LinkContext* m_context{nullptr};
     std::vector<Lossless> m_lossless;    ///< Per port and lossless priority
     std::vector<uint64_t> m_sharedBytes; ///< Buffer of each switch without headroom [byte]
     std::array<uint8_t, fabric::NUM_PRIORITIES> m_index{}; ///< Of each lossless priority

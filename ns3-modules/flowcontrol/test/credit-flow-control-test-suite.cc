@@ -132,17 +132,16 @@ TEST_CASE(g_suite, "a switch that takes longer than updates to come")
     TestNetwork network;
     BlockByBlock(network, 20, "300ns");
     network.Flow(0, 1, PACKETS * 64);
-    network.Section("ns3::Switch", {{"LatencyPs", std::to_string(LATENCY_PS)}});
+    network.Section("ns3::Switch", {{"ProcessingDelayPs", std::to_string(LATENCY_PS)}});
     network.Run();
     NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_headroom_frames"), 0, "no overrun");
     NS_TEST_EXPECT_MSG_LT_OR_EQ(network.Port(100, 0, "max_ingress_bytes"), 20 * 64, "bound");
     // 25 rounds of 20 blocks; an update may delay a block, and a block an update.
     const auto wholePs = static_cast<double>(24 * (LOOP_PS + LATENCY_PS));
-    NS_TEST_EXPECT_MSG_EQ_TOL(
-        static_cast<double>(network.Cell("flows", "receiver_end_ps", 0)),
-        wholePs + 20 * BLOCK_PS + LATENCY_PS + 2 * US_PS,
-        wholePs * 0.02,
-        "credits per round trip");
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(network.Cell("flows", "receiver_end_ps", 0)),
+                              wholePs + 20 * BLOCK_PS + LATENCY_PS + 2 * US_PS,
+                              wholePs * 0.02,
+                              "credits per round trip");
 }
 
 /// Oracle: after a cut both ends begin with what they hold; a later message is as on a new link.
@@ -158,8 +157,7 @@ TEST_CASE(g_suite, "a link that is cut while frames are on their way, and back")
          {std::pair(US_PS + BLOCK_PS * 7 / 2, int64_t{0}), std::pair(50 * US_PS, 100 * GBPS)})
     {
         network.Row("link_events",
-                    {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100},
-                     {"rate_bps", rateBps}});
+                    {{"time_ps", timePs}, {"node_a", 0}, {"node_b", 100}, {"rate_bps", rateBps}});
     }
     network.Run(ALWAYS_PS / 1000);
     NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 1) - LATER_PS,

@@ -34,8 +34,7 @@ TEST_CASES(NothingIsDropped,
         network.Flow(sender, 0, PACKETS * packetBytes);
     }
     network.Use("flow_control", CREDITS, {{"LaneBlocks", "512"}, {"Lanes", "7"}});
-    network.Section("ns3::Switch",
-                    {{"BufferBytes", std::to_string((senders + 1) * 7 * 512 * 64)}});
+    network.Section("ns3::Switch", {{"BufferBytes", std::to_string((senders + 1) * 7 * 512 * 64)}});
     network.Transport({{"PacketBytes", std::to_string(packetBytes)}, {"Answers", "false"}});
     network.Run();
     for (const char* column :
@@ -97,9 +96,8 @@ TEST_CASE(g_suite, "credits with the arbitration of lanes")
     network.Transport({{"Priority", "4"}, {"Answers", "false"}});
     network.Run();
     const auto isOfFirst = [](const auto& seen) { return seen.frame.message == 0; };
-    const auto ofFirst = std::count_if(PacedDatagrams::seen.begin(),
-                                       PacedDatagrams::seen.begin() + 400,
-                                       isOfFirst);
+    const auto ofFirst =
+        std::count_if(PacedDatagrams::seen.begin(), PacedDatagrams::seen.begin() + 400, isOfFirst);
     NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(ofFirst), 300, 12, "of the first 400");
 }
 

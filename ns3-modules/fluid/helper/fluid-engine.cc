@@ -169,7 +169,7 @@ class FluidRun final : public Run
 
     OutputTable Flows() const
     {
-        const MessageBook& messages = m_fabric.Messages();
+        const MessageTable& messages = m_fabric.Messages();
         OutputTable table;
         const auto add = [&](const std::string& name, auto value) {
             table.Add(name, messages.Size(), value);
@@ -236,7 +236,7 @@ class FluidRun final : public Run
         return table;
     }
 
-    Fabric m_engine;
+    EventEngine m_engine;
     const RunView& m_fabric;
     FluidLoop m_loop;
     uint64_t m_stopPs{0};

@@ -103,8 +103,7 @@ FluidLoop::OutcomeOf(uint32_t item, uint64_t stopPs) const
     const auto until = [stopPs](uint64_t ps) {
         return ps == NEVER || ps > stopPs ? std::nullopt : std::optional(ps);
     };
-    const bool isKnown =
-        !m_graph.Waits(item) && (m_knownPs.empty() || m_knownPs[item] <= stopPs);
+    const bool isKnown = !m_graph.Waits(item) && (m_knownPs.empty() || m_knownPs[item] <= stopPs);
     const auto startPs = isKnown ? std::optional(StartOf(item)) : std::nullopt;
     if (m_graph.IsTask(item))
     {

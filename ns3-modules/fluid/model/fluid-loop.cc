@@ -23,7 +23,7 @@ constexpr double INSTANT_PS = 0.25;
 
 } // namespace
 
-FluidLoop::FluidLoop(Fabric& engine, const FabricTables& tables)
+FluidLoop::FluidLoop(EventEngine& engine, const FabricTables& tables)
     : m_engine(engine),
       m_fabric(engine.View()),
       m_paths(m_fabric, tables.linkEvents.empty()),
@@ -104,8 +104,7 @@ FluidLoop::Run(uint64_t stopPs, std::chrono::steady_clock::time_point deadline)
             return true;
         }
         Execute(next);
-        if (++rounds % EVENTS_PER_CLOCK_CHECK == 0 &&
-            std::chrono::steady_clock::now() >= deadline)
+        if (++rounds % EVENTS_PER_CLOCK_CHECK == 0 && std::chrono::steady_clock::now() >= deadline)
         {
             return false;
         }
@@ -161,8 +160,8 @@ FluidLoop::Refresh()
         sending.version = ++m_versions;
         if (newRate > 0)
         {
-            m_finishes.push({m_nowPs + std::max(0.0, sending.left) / newRate, flow,
-                             sending.version});
+            m_finishes.push(
+                {m_nowPs + std::max(0.0, sending.left) / newRate, flow, sending.version});
         }
     }
 }
@@ -258,7 +257,9 @@ FluidLoop::Release(uint32_t item, bool atSender, uint64_t endPs)
         atSender,
         endPs,
         [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
-        [this](uint32_t ready) { m_starts.push({StartOf(ready), ready}); },
+        [this](uint32_t ready) {
+            m_starts.push({StartOf(ready), ready});
+        },
         [this, endPs](uint32_t follower, uint64_t) {
             m_knownPs[follower] = std::max(m_knownPs[follower], endPs);
             return true;

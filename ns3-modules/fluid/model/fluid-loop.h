@@ -48,13 +48,13 @@ class FluidLoop
      * @param engine in which no message ever starts; links change in it as it is told the time
      * @param tables sorted: messages are in this order
      */
-    FluidLoop(fabric::Fabric& engine, const fabric::FabricTables& tables);
+    FluidLoop(fabric::EventEngine& engine, const fabric::FabricTables& tables);
 
     /// Run until a time or a deadline. @return whether nothing is left to do up to that time
     bool Run(uint64_t stopPs, std::chrono::steady_clock::time_point deadline);
 
     uint64_t NowPs() const;
-    uint64_t Done(uint64_t stopPs) const; ///< Messages whose end at the sender is up to a time
+    uint64_t Done(uint64_t stopPs) const;      ///< Messages whose end at the sender is up to a time
     uint64_t TasksDone(uint64_t stopPs) const; ///< Tasks that are over by then
 
     const fabric::TaskGraph& Graph() const
@@ -144,21 +144,21 @@ class FluidLoop
     void Credit(uint32_t flow);
     void ChangeLinks(uint64_t nowPs);
 
-    fabric::Fabric& m_engine;
+    fabric::EventEngine& m_engine;
     const fabric::RunView& m_fabric;
     FluidPaths m_paths;
     MaxMin m_rates;
     std::vector<Message> m_messages;
     std::vector<Sending> m_sending;
     fabric::TaskGraph m_graph;
-    std::vector<uint64_t> m_knownPs;       ///< Of each item, the last end that it waited for [ps]
-    std::vector<bool> m_isAcknowledged;    ///< Per transport
-    std::vector<uint64_t> m_changes;       ///< Times at which links or routes change [ps]
+    std::vector<uint64_t> m_knownPs;    ///< Of each item, the last end that it waited for [ps]
+    std::vector<bool> m_isAcknowledged; ///< Per transport
+    std::vector<uint64_t> m_changes;    ///< Times at which links or routes change [ps]
     size_t m_nextChange{0};
     std::priority_queue<Start, std::vector<Start>, std::greater<>> m_starts;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> m_finishes;
-    std::vector<double> m_linkBytes;       ///< That the first port of each link has sent [byte]
-    uint64_t m_versions{0};                ///< Of predictions of ends
+    std::vector<double> m_linkBytes; ///< That the first port of each link has sent [byte]
+    uint64_t m_versions{0};          ///< Of predictions of ends
     double m_nowPs{0};
     uint64_t m_lastEndPs{0};
     uint64_t m_events{0};

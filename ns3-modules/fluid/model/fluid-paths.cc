@@ -132,8 +132,8 @@ FluidPaths::Merge()
         {
             return;
         }
-        const uint64_t ends = (uint64_t{m_fabric.Messages()[message].src} << 32) |
-                              m_fabric.Messages()[message].dst;
+        const uint64_t ends =
+            (uint64_t{m_fabric.Messages()[message].src} << 32) | m_fabric.Messages()[message].dst;
         if (!known.emplace(ends, true).second)
         {
             continue;
@@ -216,8 +216,9 @@ FluidPaths::HopsOf(uint32_t index) const
     {
         const Port& peer = network.ports[network.ports[port].peer];
         const auto& classes = m_fabric.Options().nodeClasses;
-        const uint64_t latencyPs = peer.isHost ? 0 : classes[peer.nodeClass].latencyPs;
-        hops.push_back({network.RateBps(port), network.ports[port].delayPs, latencyPs});
+        const uint64_t processingDelayPs =
+            peer.isHost ? 0 : classes[peer.nodeClass].processingDelayPs;
+        hops.push_back({network.RateBps(port), network.ports[port].delayPs, processingDelayPs});
     }
     return hops;
 }

@@ -6,7 +6,7 @@
 #include "idle-time.h"
 #include "max-min.h"
 
-#include "ns3/fabric.h"
+#include "ns3/event-engine.h"
 
 #include <cstdint>
 #include <map>
@@ -45,7 +45,6 @@ class FluidPaths
     /// @return number of ports of its host over which a message is split
     uint32_t PortsOf(uint32_t message) const;
 
-
     /// @return ports that are one link
     const std::vector<fabric::PortId>& Members(uint32_t link) const
     {
@@ -68,8 +67,8 @@ class FluidPaths
     void Merge();
 
     const fabric::RunView& m_fabric;
-    std::vector<uint32_t> m_linkOf;                      ///< Per port
-    std::vector<std::vector<fabric::PortId>> m_members;  ///< Per link; none of the last
+    std::vector<uint32_t> m_linkOf;                     ///< Per port
+    std::vector<std::vector<fabric::PortId>> m_members; ///< Per link; none of the last
 };
 
 } // namespace ns3

@@ -21,7 +21,7 @@ FramePs(uint64_t wireBytes, const std::vector<FluidHop>& path)
     uint64_t ps = 0;
     for (const FluidHop& hop : path)
     {
-        ps += WirePs(wireBytes, hop.rateBps) + hop.delayPs + hop.latencyPs;
+        ps += WirePs(wireBytes, hop.rateBps) + hop.delayPs + hop.processingDelayPs;
     }
     return ps;
 }
@@ -40,7 +40,7 @@ UnloadedPs(const FluidFrames& frames, const std::vector<FluidHop>& path)
     std::vector<uint64_t> last(links + 1, 0);   // of the last one
     for (size_t i = 0; i < links; i++)
     {
-        fixed += path[i].delayPs + path[i].latencyPs;
+        fixed += path[i].delayPs + path[i].processingDelayPs;
         upTo[i + 1] = upTo[i] + WirePs(frames.first, path[i].rateBps);
         middle[i + 1] = middle[i] + WirePs(frames.middle, path[i].rateBps);
         last[i + 1] = last[i] + WirePs(frames.last, path[i].rateBps);

@@ -17,9 +17,9 @@ namespace ns3
  */
 struct FluidFrames
 {
-    uint64_t first{0};   ///< First packet, the only one too [byte]
-    uint64_t middle{0};  ///< Any between the first and the last [byte]
-    uint64_t last{0};    ///< [byte]
+    uint64_t first{0};  ///< First packet, the only one too [byte]
+    uint64_t middle{0}; ///< Any between the first and the last [byte]
+    uint64_t last{0};   ///< [byte]
     uint64_t packets{0};
 
     /// @return what the whole message takes of a link [byte]
@@ -33,8 +33,8 @@ struct FluidFrames
 struct FluidHop
 {
     uint64_t rateBps;
-    uint64_t delayPs;   ///< Propagation [ps]
-    uint64_t latencyPs; ///< Of the switch at its end, 0 at a host [ps]
+    uint64_t delayPs;           ///< Propagation [ps]
+    uint64_t processingDelayPs; ///< Of the switch at its end, 0 at a host [ps]
 };
 
 /// @return time of bytes on a wire, rounded up [ps]

@@ -99,10 +99,10 @@ class MaxMin
         std::vector<Use> uses;
         std::vector<uint32_t> places; ///< Of each use: where it stands among those of its link
         double rate{0};
-        double next{0};               ///< While filling
+        double next{0}; ///< While filling
         uint32_t bottleneck{NONE};
         uint32_t nextBottleneck{NONE};
-        uint64_t round{0};            ///< Last round in which it was in the region
+        uint64_t round{0}; ///< Last round in which it was in the region
         bool frozen{false};
         bool alive{false};
     };
@@ -119,12 +119,12 @@ class MaxMin
         double capacity;
         std::vector<Member> members;
         bool dirty{false};
-        uint64_t round{0};   ///< Last round in which a flow of the region used it
-        double room{0};      ///< Left for flows that are not frozen yet
-        double weight{0};    ///< Sum of their shares
-        uint32_t open{0};    ///< Their number
-        double level{-1};    ///< Rate at which it froze flows, negative if it froze none
-        double highest{0};   ///< Of the new rates on it
+        uint64_t round{0}; ///< Last round in which a flow of the region used it
+        double room{0};    ///< Left for flows that are not frozen yet
+        double weight{0};  ///< Sum of their shares
+        uint32_t open{0};  ///< Their number
+        double level{-1};  ///< Rate at which it froze flows, negative if it froze none
+        double highest{0}; ///< Of the new rates on it
     };
 
     void MarkDirty(uint32_t link);
@@ -141,8 +141,8 @@ class MaxMin
     std::vector<Link> m_links;
     std::vector<uint32_t> m_dirty;
     std::vector<uint32_t> m_new;
-    std::vector<uint32_t> m_region;  ///< Flows that are filled anew
-    std::vector<uint32_t> m_touched; ///< Links they use
+    std::vector<uint32_t> m_region;                  ///< Flows that are filled anew
+    std::vector<uint32_t> m_touched;                 ///< Links they use
     std::vector<std::pair<double, uint32_t>> m_heap; ///< Of levels and links, the lowest first
     std::vector<uint32_t> m_changed;
     uint64_t m_round{0};

@@ -24,16 +24,17 @@ EcmpHash::GetTypeId()
 }
 
 void
-EcmpHash::Attach(SwitchView& view)
+EcmpHash::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_view = &view;
+    m_context = &context;
 }
 
 uint32_t
 EcmpHash::Select(const ForwardingChoice& choice, const Frame& frame)
 {
-    return static_cast<uint32_t>(((FlowHash(*m_view, choice.node, frame) >> 32) * choice.n) >> 32);
+    return static_cast<uint32_t>(((FlowHash(*m_context, choice.node, frame) >> 32) * choice.n) >>
+                                 32);
 }
 
 } // namespace ns3

@@ -25,7 +25,7 @@ class EcmpHash : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 
     Traits GetTraits() const override
@@ -34,7 +34,7 @@ class EcmpHash : public fabric::ForwardingPolicy
     }
 
   private:
-    const fabric::SwitchView* m_view{nullptr};
+    const fabric::SwitchContext* m_context{nullptr};
 };
 
 } // namespace ns3

@@ -20,14 +20,14 @@ namespace
 
 /// @return size of the largest group of the switches of each tier
 std::map<uint32_t, uint32_t>
-MembersByTier(const SwitchView& view)
+MembersByTier(const SwitchContext& context)
 {
     std::map<uint32_t, uint32_t> members;
-    const Routing& routes = view.Routes();
-    for (uint32_t node = 0; node < view.NumNodes(); node++)
+    const Routing& routes = context.Routes();
+    for (uint32_t node = 0; node < context.NumNodes(); node++)
     {
-        const NodeState& state = view.GetNode(node);
-        for (uint32_t host = 0; state.isSwitch && host < view.NumHosts(); host++)
+        const NodeState& state = context.GetNode(node);
+        for (uint32_t host = 0; state.isSwitch && host < context.NumHosts(); host++)
         {
             const uint32_t nextHop = routes.NextHopTo(node, host);
             if (nextHop != Routing::NO_GROUP)
@@ -53,22 +53,22 @@ EntropyModulo::GetTypeId()
 }
 
 void
-EntropyModulo::Attach(SwitchView& view)
+EntropyModulo::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
     constexpr uint32_t ENTROPIES = 1U << 16; // no divisor need be larger
     std::map<uint32_t, uint32_t> divisors;
     uint32_t divisor = 1;
-    for (const auto& [tier, most] : MembersByTier(view))
+    for (const auto& [tier, most] : MembersByTier(context))
     {
         NS_LOG_LOGIC("tier " << tier << ": entropy / " << divisor << " % " << most);
         divisors[tier] = divisor;
         divisor = std::min(divisor * most, ENTROPIES);
     }
     m_divisor.clear();
-    for (uint32_t node = 0; node < view.NumNodes(); node++)
+    for (uint32_t node = 0; node < context.NumNodes(); node++)
     {
-        const auto found = divisors.find(view.GetNode(node).tier);
+        const auto found = divisors.find(context.GetNode(node).tier);
         m_divisor.push_back(found == divisors.end() ? 1 : found->second);
     }
 }

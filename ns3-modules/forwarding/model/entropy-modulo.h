@@ -27,7 +27,7 @@ class EntropyModulo final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 
     Traits GetTraits() const override

@@ -20,7 +20,7 @@ ExplicitRoutes::GetTypeId()
                             .SetParent<ForwardingPolicy>()
                             .SetGroupName("Forwarding")
                             .AddConstructor<ExplicitRoutes>()
-                            .AddAttribute("Others",
+                            .AddAttribute("DefaultPolicy",
                                           "Policy for flows that have no route of their own",
                                           TypeChoiceValue(TypeChoice("ns3::EcmpHash")),
                                           MakeTypeChoiceAccessor(&ExplicitRoutes::m_othersType),
@@ -31,25 +31,25 @@ ExplicitRoutes::GetTypeId()
 void
 ExplicitRoutes::Check() const
 {
-    const auto others = m_othersType.Create<ForwardingPolicy>(Name("Others"));
+    const auto others = m_othersType.Create<ForwardingPolicy>(Name("DefaultPolicy"));
     NS_ABORT_MSG_IF(others->GetTraits().hasOwnRoutes,
-                    Name("Others") << " cannot be ns3::ExplicitRoutes itself");
+                    Name("DefaultPolicy") << " cannot be ns3::ExplicitRoutes itself");
 }
 
 void
-ExplicitRoutes::Attach(SwitchView& view)
+ExplicitRoutes::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_view = &view;
-    Others().Attach(view);
+    m_context = &context;
+    DefaultPolicy().Attach(context);
 }
 
 ForwardingPolicy&
-ExplicitRoutes::Others() const
+ExplicitRoutes::DefaultPolicy() const
 {
     if (!m_others)
     {
-        m_others = m_othersType.Create<ForwardingPolicy>(Name("Others"));
+        m_others = m_othersType.Create<ForwardingPolicy>(Name("DefaultPolicy"));
     }
     return *m_others;
 }
@@ -76,7 +76,7 @@ ExplicitRoutes::Select(const ForwardingChoice& choice, const Frame& frame)
 PortId
 ExplicitRoutes::Route(uint32_t node, const Frame& frame)
 {
-    return m_view->ListedRoute(frame.message, frame.flags & frame_flag::REVERSE, node);
+    return m_context->ListedRoute(frame.message, frame.flags & frame_flag::REVERSE, node);
 }
 
 } // namespace ns3

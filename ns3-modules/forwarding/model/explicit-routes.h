@@ -25,13 +25,13 @@ class ExplicitRoutes final : public fabric::ForwardingPolicy
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 
     Traits GetTraits() const override
     {
-        Traits traits = Others().GetTraits();
+        Traits traits = DefaultPolicy().GetTraits();
         traits.hasOwnRoutes = true;
         return traits;
     }
@@ -40,9 +40,9 @@ class ExplicitRoutes final : public fabric::ForwardingPolicy
 
   private:
     void DoDispose() override;
-    fabric::ForwardingPolicy& Others() const;
+    fabric::ForwardingPolicy& DefaultPolicy() const;
 
-    const fabric::SwitchView* m_view{nullptr};
+    const fabric::SwitchContext* m_context{nullptr};
     TypeChoice m_othersType;
     mutable Ptr<fabric::ForwardingPolicy> m_others; ///< Made when it is first asked for
 };

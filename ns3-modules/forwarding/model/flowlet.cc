@@ -19,39 +19,38 @@ NS_OBJECT_ENSURE_REGISTERED(Flowlet);
 TypeId
 Flowlet::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::Flowlet")
-            .SetParent<ForwardingPolicy>()
-            .SetGroupName("Forwarding")
-            .AddConstructor<Flowlet>()
-            .AddAttribute("Gap",
-                          "Silence after which a flow may take another path",
-                          TimeValue(MicroSeconds(100)),
-                          MakeTimeAccessor(&Flowlet::m_gap),
-                          MakeTimeChecker(NanoSeconds(1)))
-            .AddAttribute("Entries",
-                          "Entries in the table of each switch [1]",
-                          UintegerValue(8192),
-                          MakeUintegerAccessor(&Flowlet::m_entries),
-                          MakeUintegerChecker<uint32_t>(1, 1U << 24));
+    static TypeId tid = TypeId("ns3::Flowlet")
+                            .SetParent<ForwardingPolicy>()
+                            .SetGroupName("Forwarding")
+                            .AddConstructor<Flowlet>()
+                            .AddAttribute("Gap",
+                                          "Silence after which a flow may take another path",
+                                          TimeValue(MicroSeconds(100)),
+                                          MakeTimeAccessor(&Flowlet::m_gap),
+                                          MakeTimeChecker(NanoSeconds(1)))
+                            .AddAttribute("Entries",
+                                          "Entries in the table of each switch [1]",
+                                          UintegerValue(8192),
+                                          MakeUintegerAccessor(&Flowlet::m_entries),
+                                          MakeUintegerChecker<uint32_t>(1, 1U << 24));
     return tid;
 }
 
 void
-Flowlet::Attach(SwitchView& view)
+Flowlet::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
     m_gapPs = static_cast<uint64_t>(m_gap.GetPicoSeconds());
-    m_view = &view;
-    m_table.Attach(view, m_entries);
-    m_draws = SprayCursors(view);
+    m_context = &context;
+    m_table.Attach(context, m_entries);
+    m_draws = SprayCursors(context);
 }
 
 uint32_t
 Flowlet::Select(const ForwardingChoice& choice, const Frame& frame)
 {
     FlowletTable::Last& last = m_table.Of(choice.node, frame);
-    const uint64_t nowPs = m_view->NowPs();
+    const uint64_t nowPs = m_context->NowPs();
     const bool wasSilent = nowPs - last.timePs > m_gapPs;
     const PortId* end = choice.members + choice.n;
     if (last.member >= choice.n || choice.members[last.member] != last.port)

@@ -27,11 +27,11 @@ class Flowlet final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 
   private:
-    const fabric::SwitchView* m_view{nullptr};
+    const fabric::SwitchContext* m_context{nullptr};
     Time m_gap;
     uint64_t m_gapPs{0};
     uint32_t m_entries{0}; ///< Of each table

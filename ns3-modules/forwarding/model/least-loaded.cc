@@ -38,24 +38,24 @@ LeastLoaded::GetTypeId()
 }
 
 void
-LeastLoaded::Attach(SwitchView& view)
+LeastLoaded::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_view = &view;
-    m_draws = SprayCursors(view);
+    m_context = &context;
+    m_draws = SprayCursors(context);
     OnRoutesChanged();
 }
 
 void
 LeastLoaded::OnRoutesChanged()
 {
-    m_best.assign(m_memory == 0 ? 0 : m_view->Routes().NumGroups(), {});
+    m_best.assign(m_memory == 0 ? 0 : m_context->Routes().NumGroups(), {});
 }
 
 uint64_t
 LeastLoaded::LoadBytes(PortId id) const
 {
-    const Port& port = m_view->GetPort(id);
+    const Port& port = m_context->GetPort(id);
     return port.queuedBytes + (port.current == NO_FRAME ? 0U : port.currentBytes);
 }
 

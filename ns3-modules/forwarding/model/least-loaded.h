@@ -27,7 +27,7 @@ class LeastLoaded final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 
@@ -35,7 +35,7 @@ class LeastLoaded final : public fabric::ForwardingPolicy
     uint64_t LoadBytes(fabric::PortId port) const;
     uint32_t SelectWithMemory(const fabric::ForwardingChoice& choice);
 
-    const fabric::SwitchView* m_view{nullptr};
+    const fabric::SwitchContext* m_context{nullptr};
     std::vector<fabric::RandomCursor> m_draws; ///< Per node
     std::vector<std::vector<uint32_t>> m_best; ///< Remembered members, per group; emptiest first
     uint32_t m_choices{2};

@@ -24,10 +24,10 @@ RandomSpray::GetTypeId()
 }
 
 void
-RandomSpray::Attach(SwitchView& view)
+RandomSpray::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_draws = SprayCursors(view);
+    m_draws = SprayCursors(context);
 }
 
 uint32_t

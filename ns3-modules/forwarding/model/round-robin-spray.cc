@@ -27,11 +27,11 @@ RoundRobinSpray::GetTypeId()
 }
 
 void
-RoundRobinSpray::Attach(SwitchView& view)
+RoundRobinSpray::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_view = &view;
-    m_draws = SprayCursors(view);
+    m_context = &context;
+    m_draws = SprayCursors(context);
     OnRoutesChanged();
 }
 
@@ -39,7 +39,7 @@ void
 RoundRobinSpray::OnRoutesChanged()
 {
     NS_LOG_FUNCTION(this);
-    m_rounds.assign(m_view->Routes().NumGroups(), {});
+    m_rounds.assign(m_context->Routes().NumGroups(), {});
 }
 
 uint32_t

@@ -25,7 +25,7 @@ class RoundRobinSpray final : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 
@@ -42,7 +42,7 @@ class RoundRobinSpray final : public fabric::ForwardingPolicy
         uint32_t next{0};
     };
 
-    const fabric::SwitchView* m_view{nullptr};
+    const fabric::SwitchContext* m_context{nullptr};
     std::vector<Round> m_rounds;               ///< Per group
     std::vector<fabric::RandomCursor> m_draws; ///< Per node
 };

@@ -26,10 +26,10 @@ WeightedHash::GetTypeId()
 }
 
 void
-WeightedHash::Attach(SwitchView& view)
+WeightedHash::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_view = &view;
+    m_context = &context;
     OnRoutesChanged();
 }
 
@@ -37,7 +37,7 @@ WeightedHash::Attach(SwitchView& view)
 std::vector<double>
 WeightedHash::SharesOf(Routing::Group group, uint32_t dst) const
 {
-    const PortId* members = m_view->Routes().Members(group);
+    const PortId* members = m_context->Routes().Members(group);
     std::vector<double> shares;
     double sum = 0;
     for (uint32_t member = 0; member < group.size; member++)
@@ -56,7 +56,7 @@ WeightedHash::SharesOf(Routing::Group group, uint32_t dst) const
 double
 WeightedHash::WeightBps(PortId member, uint32_t dst) const
 {
-    return m_view->CapacityBps(member, dst);
+    return m_context->CapacityBps(member, dst);
 }
 
 /// @return index of the shares of a group, which most classes have in common
@@ -75,18 +75,18 @@ void
 WeightedHash::OnRoutesChanged()
 {
     NS_LOG_FUNCTION(this);
-    const Routing& routes = m_view->Routes();
+    const Routing& routes = m_context->Routes();
     m_classes = routes.NumClasses();
     m_shares.clear();
     m_indexOf.clear();
-    m_ofClass.assign(size_t{m_view->NumNodes()} * m_classes, 0);
+    m_ofClass.assign(size_t{m_context->NumNodes()} * m_classes, 0);
     m_ofLastHop.assign(routes.NumGroups(), NONE);
     std::vector<bool> seen(m_classes);
-    for (uint32_t dst = 0; dst < m_view->NumHosts(); dst++)
+    for (uint32_t dst = 0; dst < m_context->NumHosts(); dst++)
     {
         const bool isNew = !seen[routes.ClassOf(dst)];
         seen[routes.ClassOf(dst)] = true;
-        for (uint32_t node = 0; node < m_view->NumNodes() && isNew; node++)
+        for (uint32_t node = 0; node < m_context->NumNodes() && isNew; node++)
         {
             if (const auto group = ChoiceAt(node, dst))
             {
@@ -98,7 +98,7 @@ WeightedHash::OnRoutesChanged()
     for (uint32_t i = 0; i < routes.NumGroups(); i++)
     {
         const Routing::Group group = routes.GetGroup(i);
-        const Port& peer = m_view->GetPort(m_view->GetPort(*routes.Members(group)).peer);
+        const Port& peer = m_context->GetPort(m_context->GetPort(*routes.Members(group)).peer);
         if (group.size > 1 && peer.isHost)
         {
             m_ofLastHop[i] = IndexOf(SharesOf(group, peer.host));
@@ -110,9 +110,9 @@ WeightedHash::OnRoutesChanged()
 std::optional<Routing::Group>
 WeightedHash::ChoiceAt(uint32_t node, uint32_t dst) const
 {
-    const Routing& routes = m_view->Routes();
+    const Routing& routes = m_context->Routes();
     const uint32_t nextHop =
-        m_view->GetNode(node).isSwitch ? routes.NextHopTo(node, dst) : Routing::NO_GROUP;
+        m_context->GetNode(node).isSwitch ? routes.NextHopTo(node, dst) : Routing::NO_GROUP;
     if (nextHop == Routing::NO_GROUP || routes.GroupOf(nextHop).size < 2)
     {
         return std::nullopt;
@@ -124,7 +124,7 @@ uint32_t
 WeightedHash::IndexAt(const ForwardingChoice& choice, uint32_t dst) const
 {
     const uint32_t index = m_ofLastHop[choice.group];
-    const uint32_t hostClass = m_view->Routes().ClassOf(dst);
+    const uint32_t hostClass = m_context->Routes().ClassOf(dst);
     return index != NONE ? index : m_ofClass[size_t{choice.node} * m_classes + hostClass];
 }
 
@@ -139,7 +139,7 @@ WeightedHash::MemberAt(uint32_t index, double point) const
 uint32_t
 WeightedHash::Select(const ForwardingChoice& choice, const Frame& frame)
 {
-    const uint64_t hash = FlowHash(*m_view, choice.node, frame);
+    const uint64_t hash = FlowHash(*m_context, choice.node, frame);
     const double point = static_cast<double>(hash >> 11) * 0x1.0p-53;
     return MemberAt(IndexAt(choice, frame.dst), point);
 }

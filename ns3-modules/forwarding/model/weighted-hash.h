@@ -27,7 +27,7 @@ class WeightedHash : public fabric::ForwardingPolicy
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     void OnRoutesChanged() override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 
@@ -49,9 +49,9 @@ class WeightedHash : public fabric::ForwardingPolicy
         return static_cast<uint32_t>(m_shares.size());
     }
 
-    const fabric::SwitchView& View() const
+    const fabric::SwitchContext& View() const
     {
-        return *m_view;
+        return *m_context;
     }
 
   private:
@@ -61,9 +61,9 @@ class WeightedHash : public fabric::ForwardingPolicy
     uint32_t IndexOf(const std::vector<double>& shares);
     std::optional<fabric::Routing::Group> ChoiceAt(uint32_t node, uint32_t dst) const;
 
-    const fabric::SwitchView* m_view{nullptr};
-    uint32_t m_classes{0};                     ///< Of destinations
-    std::vector<std::vector<double>> m_shares; ///< Up to each member of a group [1]
+    const fabric::SwitchContext* m_context{nullptr};
+    uint32_t m_classes{0};                             ///< Of destinations
+    std::vector<std::vector<double>> m_shares;         ///< Up to each member of a group [1]
     std::map<std::vector<double>, uint32_t> m_indexOf; ///< Into m_shares
     std::vector<uint32_t> m_ofClass;                   ///< Per node and class: index into m_shares
     std::vector<uint32_t> m_ofLastHop; ///< Per group down to a host: index into m_shares, NONE

@@ -31,11 +31,11 @@ WeightedSpray::GetTypeId()
 }
 
 void
-WeightedSpray::Attach(SwitchView& view)
+WeightedSpray::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_draws = SprayCursors(view);
-    WeightedHash::Attach(view);
+    m_draws = SprayCursors(context);
+    WeightedHash::Attach(context);
 }
 
 void

@@ -70,8 +70,7 @@ TEST_CASE(g_suite, "weights of parallel links down to hosts of one leaf")
     network.Transport();
     network.Use("forwarding", "ns3::WeightedHash");
     network.Run();
-    const std::map<int64_t, std::vector<double>> shares{{1, {0.25, 0.75}},
-                                                        {2, {0.25, 0.25, 0.5}}};
+    const std::map<int64_t, std::vector<double>> shares{{1, {0.25, 0.75}}, {2, {0.25, 0.25, 0.5}}};
     for (size_t row = 0; row < network.Rows("ports"); row++)
     {
         const int64_t peer = network.Cell("ports", "peer", row);
@@ -141,7 +140,7 @@ TEST_CASE(g_suite, "packets are sprayed over what admitted flows leave")
         network.Row("routes", {{"flow", 1}, {"node", node}, {"peer", peer}, {"reverse", 0}});
     }
     network.Transport({{"MtuBytes", "1000"}}, "ns3::SprayTransport");
-    network.Use("forwarding", "ns3::ExplicitRoutes", {{"Others", "ns3::WeightedSpray"}});
+    network.Use("forwarding", "ns3::ExplicitRoutes", {{"DefaultPolicy", "ns3::WeightedSpray"}});
     network.Run();
     const auto packets = Uplinks(network, 4);
     for (size_t path = 0; path < 4; path++)

@@ -14,8 +14,8 @@ struct Demand
 {
     uint32_t src;
     uint32_t dst;
-    double rate{0};              ///< What it would get if only hosts limited it [1]
-    bool isConverged{false};     ///< Limited by its receiver
+    double rate{0};          ///< What it would get if only hosts limited it [1]
+    bool isConverged{false}; ///< Limited by its receiver
     bool isReceiverLimited{false};
 };
 

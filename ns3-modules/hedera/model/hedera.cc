@@ -38,18 +38,18 @@ Hedera::GetTypeId()
 }
 
 void
-Hedera::Attach(ProgramDoor& door)
+Hedera::Attach(ProgramContext& context)
 {
     NS_LOG_FUNCTION(this);
     m_intervalPs = static_cast<uint64_t>(m_interval.GetPicoSeconds());
-    m_door = &door;
+    m_context = &context;
 }
 
 SwitchProgram::Action
 Hedera::OnArrival(uint32_t node, PortId ingress, FrameId id)
 {
-    const Port& peer = m_door->GetPort(m_door->GetPort(ingress).peer);
-    const Frame& frame = m_door->GetFrame(id);
+    const Port& peer = m_context->GetPort(m_context->GetPort(ingress).peer);
+    const Frame& frame = m_context->GetFrame(id);
     if (peer.isHost && frame.kind == frame_kind::DATA)
     {
         Flow& flow = m_flows[frame.message];
@@ -59,13 +59,13 @@ Hedera::OnArrival(uint32_t node, PortId ingress, FrameId id)
             flow.firstSwitch = node;
             flow.src = peer.host;
             flow.dst = frame.dst;
-            flow.linkBps = m_door->RateBps(ingress);
+            flow.linkBps = m_context->RateBps(ingress);
         }
-        flow.sentBytes += frame.bytes + m_door->FramingBytes();
+        flow.sentBytes += frame.bytes + m_context->FramingBytes();
         if (!m_isTimed)
         {
             m_isTimed = true;
-            m_door->SetTimer(0, m_door->NowPs() + m_intervalPs);
+            m_context->SetTimer(0, m_context->NowPs() + m_intervalPs);
         }
     }
     return Action::FORWARD;
@@ -85,7 +85,7 @@ Hedera::Route(uint32_t node, const Frame& frame)
     }
     for (const PortId port : flow->second.path)
     {
-        if (m_door->GetPort(port).node == node)
+        if (m_context->GetPort(port).node == node)
         {
             return port;
         }
@@ -112,8 +112,8 @@ Hedera::OnTimer(uint32_t)
     for (auto it = m_flows.begin(); it != m_flows.end();)
     {
         Flow& flow = it->second;
-        const double share = static_cast<double>(flow.sentBytes) * 8 /
-                             (static_cast<double>(flow.linkBps) * seconds);
+        const double share =
+            static_cast<double>(flow.sentBytes) * 8 / (static_cast<double>(flow.linkBps) * seconds);
         const bool isSilent = flow.sentBytes == 0;
         flow.sentBytes = 0;
         if (!isSilent && share >= m_elephantShare)
@@ -129,14 +129,14 @@ Hedera::OnTimer(uint32_t)
     Place(elephants);
     if (m_isTimed)
     {
-        m_door->SetTimer(0, m_door->NowPs() + m_intervalPs);
+        m_context->SetTimer(0, m_context->NowPs() + m_intervalPs);
     }
 }
 
 bool
 Hedera::HasRoom(PortId port, double rateBps) const
 {
-    const auto linkBps = static_cast<double>(m_door->RateBps(port));
+    const auto linkBps = static_cast<double>(m_context->RateBps(port));
     return m_reservedBps[port] + rateBps <= linkBps * (1 + 1e-9);
 }
 
@@ -153,14 +153,14 @@ Hedera::Reserve(const Flow& flow)
 bool
 Hedera::FindPath(uint32_t node, Flow& flow) const
 {
-    const uint32_t nextHop = m_door->Routes().NextHopTo(node, flow.dst);
+    const uint32_t nextHop = m_context->Routes().NextHopTo(node, flow.dst);
     if (nextHop == Routing::NO_GROUP)
     {
         return false;
     }
-    for (const PortId port : m_door->Routes().Ports(nextHop))
+    for (const PortId port : m_context->Routes().Ports(nextHop))
     {
-        const Port& peer = m_door->GetPort(m_door->GetPort(port).peer);
+        const Port& peer = m_context->GetPort(m_context->GetPort(port).peer);
         if (!HasRoom(port, flow.demandBps))
         {
             continue;
@@ -184,16 +184,16 @@ Hedera::Place(const std::vector<Flow*>& elephants)
         demands.push_back({.src = flow->src, .dst = flow->dst});
     }
     EstimateDemands(demands);
-    m_reservedBps.assign(m_door->NumPorts(), 0);
+    m_reservedBps.assign(m_context->NumPorts(), 0);
     std::vector<Flow*> unplaced;
     for (size_t i = 0; i < elephants.size(); i++)
     {
         Flow& flow = *elephants[i];
         flow.demandBps = demands[i].rate * static_cast<double>(flow.linkBps);
-        const bool stays = !flow.path.empty() &&
-                           std::all_of(flow.path.begin(), flow.path.end(), [&](PortId port) {
-                               return HasRoom(port, flow.demandBps);
-                           });
+        const bool stays =
+            !flow.path.empty() && std::all_of(flow.path.begin(), flow.path.end(), [&](PortId port) {
+                return HasRoom(port, flow.demandBps);
+            });
         stays ? Reserve(flow) : unplaced.push_back(&flow);
     }
     for (Flow* flow : unplaced)

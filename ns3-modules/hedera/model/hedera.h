@@ -38,7 +38,7 @@ class Hedera final : public fabric::SwitchProgram
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::ProgramDoor& door) override;
+    void Attach(fabric::ProgramContext& context) override;
 
     Traits GetTraits() const override
     {
@@ -58,9 +58,9 @@ class Hedera final : public fabric::SwitchProgram
         uint32_t firstSwitch{0};
         uint32_t src{0};
         uint32_t dst{0};
-        uint64_t linkBps{0};             ///< Of its host [bit/s]
-        uint64_t sentBytes{0};           ///< In this interval [byte]
-        double demandBps{0};             ///< If hosts alone limited it [bit/s]
+        uint64_t linkBps{0};              ///< Of its host [bit/s]
+        uint64_t sentBytes{0};            ///< In this interval [byte]
+        double demandBps{0};              ///< If hosts alone limited it [bit/s]
         std::vector<fabric::PortId> path; ///< To its destination; empty: not placed
     };
 
@@ -69,7 +69,7 @@ class Hedera final : public fabric::SwitchProgram
     void Reserve(const Flow& flow);
     bool FindPath(uint32_t node, Flow& flow) const;
 
-    fabric::ProgramDoor* m_door{nullptr};
+    fabric::ProgramContext* m_context{nullptr};
     std::map<uint32_t, Flow> m_flows;  ///< By message
     std::vector<double> m_reservedBps; ///< Per port [bit/s]
     bool m_isTimed{false};

@@ -57,20 +57,25 @@ static Suite g_suite{"hedera", TestSuite::Type::SYSTEM};
 TEST_CASE(g_suite, "demands of flows that only hosts limit")
 {
     std::vector<Demand> demands;
-    for (const auto& [src, dst] : {std::pair(0, 1), std::pair(0, 2), std::pair(0, 3),
-                                   std::pair(1, 0), std::pair(1, 0), std::pair(1, 2),
-                                   std::pair(2, 0), std::pair(2, 3), std::pair(3, 1),
+    for (const auto& [src, dst] : {std::pair(0, 1),
+                                   std::pair(0, 2),
+                                   std::pair(0, 3),
+                                   std::pair(1, 0),
+                                   std::pair(1, 0),
+                                   std::pair(1, 2),
+                                   std::pair(2, 0),
+                                   std::pair(2, 3),
+                                   std::pair(3, 1),
                                    std::pair(3, 1)})
     {
-        demands.push_back(
-            {.src = static_cast<uint32_t>(src), .dst = static_cast<uint32_t>(dst)});
+        demands.push_back({.src = static_cast<uint32_t>(src), .dst = static_cast<uint32_t>(dst)});
     }
     EstimateDemands(demands);
     // Host 0 sends thirds, 1 thirds, 2 halves, 3 halves. Receiver 0 gets 1/3 + 1/3 + 1/2 =
     // 7/6: all at or above a third, so thirds. Receiver 1 gets 1/3 + 1/2 + 1/2 = 4/3: thirds.
     // Then 2 has 2/3 left for its flow to 3, which gets 1/3 + 2/3 = 1.
-    const std::vector<double> expected{1. / 3, 1. / 3, 1. / 3, 1. / 3, 1. / 3,
-                                       1. / 3, 1. / 3, 2. / 3, 1. / 3, 1. / 3};
+    const std::vector<double>
+        expected{1. / 3, 1. / 3, 1. / 3, 1. / 3, 1. / 3, 1. / 3, 1. / 3, 2. / 3, 1. / 3, 1. / 3};
     for (size_t i = 0; i < demands.size(); i++)
     {
         NS_TEST_EXPECT_MSG_EQ_TOL(demands[i].rate, expected[i], 1e-6, "flow " << i);
@@ -82,11 +87,14 @@ TEST_CASE(g_suite, "a receiver with one small and two large flows")
 {
     // Host 0 sends to 9 and to 1, 2, 3, a quarter each; 4 and 5 send to 9 alone.
     std::vector<Demand> demands;
-    for (const auto& [src, dst] : {std::pair(0, 9), std::pair(0, 1), std::pair(0, 2),
-                                   std::pair(0, 3), std::pair(4, 9), std::pair(5, 9)})
+    for (const auto& [src, dst] : {std::pair(0, 9),
+                                   std::pair(0, 1),
+                                   std::pair(0, 2),
+                                   std::pair(0, 3),
+                                   std::pair(4, 9),
+                                   std::pair(5, 9)})
     {
-        demands.push_back(
-            {.src = static_cast<uint32_t>(src), .dst = static_cast<uint32_t>(dst)});
+        demands.push_back({.src = static_cast<uint32_t>(src), .dst = static_cast<uint32_t>(dst)});
     }
     EstimateDemands(demands);
     for (const auto& [flow, rate] :
@@ -116,10 +124,9 @@ TEST_CASES(StrideReachesTheMaximum,
         network.Flow(host, (host + 4) % HOSTS, PACKETS * 4096);
     }
     network.Use("program", "ns3::Hedera", {{"Interval", isPlaced ? "20us" : "10s"}});
-    network.Transport({{"Recovery", "SelectiveRepeat"},
-                       {"ReorderPackets", "1000"},
-                       {"WindowBytes", "250000"}},
-                      "ns3::RoceTransport");
+    network.Transport(
+        {{"Recovery", "SelectiveRepeat"}, {"ReorderPackets", "1000"}, {"WindowBytes", "250000"}},
+        "ns3::RoceTransport");
     network.Run();
     int64_t lastPs = 0;
     for (size_t flow = 0; flow < HOSTS; flow++)
@@ -148,8 +155,7 @@ TEST_CASES(MiceAreLeftAlone, isMouse ? "9 % of a link" : "11 % of a link", bool 
     // 1020 bytes last 81.6 ns: every 907 ns 9 % of the link, every 742 ns 11 %.
     network.Transport({{"GapPs", isMouse ? "907000" : "742000"}, {"Answers", "false"}});
     network.Run();
-    NS_TEST_EXPECT_MSG_EQ(network.Cell("summary", "rule_changes", 0), (isMouse ? 0 : 1),
-                          "placed");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("summary", "rule_changes", 0), (isMouse ? 0 : 1), "placed");
 }
 
 ADD_CASES(g_suite)

@@ -103,8 +103,8 @@ HomaTransport::Begin(HomaOutbound& out)
     // Whole packets only: the one that holds the first byte beyond RttBytes needs a grant.
     const uint64_t packets = m_rttBytes ? m_rttBytes / m_mtuBytes : PipePackets(out);
     const bool fits = m_rttBytes ? bytes <= m_rttBytes : out.packets.Packets() <= packets;
-    out.unscheduled = fits ? out.packets.Packets()
-                           : static_cast<uint32_t>(std::max<uint64_t>(1, packets));
+    out.unscheduled =
+        fits ? out.packets.Packets() : static_cast<uint32_t>(std::max<uint64_t>(1, packets));
     out.granted = out.unscheduled;
     out.unscheduledPriority = m_cutoffs.PriorityOf(bytes);
 }
@@ -203,7 +203,7 @@ HomaTransport::OnPayload(HomaInbound& in, FrameId data, PortId port, uint32_t)
     in.ahead = Host().GetFrame(data).aux;
     in.granted = std::max(in.granted, in.ahead);
     Host().FreeFrame(data);
-    Watch();
+    ArmTimer();
     if (in.granted < in.packets)
     {
         m_toGrant.Push(in.slot, in.packets - in.received.Count());
@@ -311,18 +311,18 @@ HomaTransport::SendGrant(HomaInbound& in, uint32_t packets, uint8_t priority)
     frame.aux = packets;
     Host().Note(grant).words[0] = priority;
     SendToSource(in, grant);
-    Watch();
+    ArmTimer();
 }
 
 // ---- what does not come
 
 /// Look after the open messages from now on; what is due then was not expected before now.
 void
-HomaTransport::Watch()
+HomaTransport::ArmTimer()
 {
-    if (!m_isWatching)
+    if (!m_isTimerArmed)
     {
-        m_isWatching = true;
+        m_isTimerArmed = true;
         SetHostTimer(Host().NowPs() + m_resendPs);
     }
 }
@@ -348,8 +348,8 @@ HomaTransport::OnHostTimer()
         }
         nextPs = std::min(nextPs, DuePs(in));
     }
-    m_isWatching = nextPs != NEVER_PS;
-    if (m_isWatching)
+    m_isTimerArmed = nextPs != NEVER_PS;
+    if (m_isTimerArmed)
     {
         SetHostTimer(nextPs);
     }

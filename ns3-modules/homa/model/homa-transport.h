@@ -20,10 +20,10 @@ namespace ns3
 /// State of a Homa message at its source.
 struct HomaOutbound : fabric::Outbound
 {
-    uint32_t unscheduled{0};       ///< Packets that need no grant
-    uint32_t granted{0};           ///< Packets below this may go
+    uint32_t unscheduled{0}; ///< Packets that need no grant
+    uint32_t granted{0};     ///< Packets below this may go
     uint8_t unscheduledPriority{0};
-    uint8_t scheduledPriority{0};  ///< Of the last GRANT
+    uint8_t scheduledPriority{0}; ///< Of the last GRANT
 };
 
 /// State of a Homa message at its destination.
@@ -108,7 +108,7 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     bool GrantRound();
     void GrantOldest();
     void SendGrant(HomaInbound& in, uint32_t packets, uint8_t priority);
-    void Watch();
+    void ArmTimer();
     uint64_t DuePs(const HomaInbound& in) const;
     void AskAgain(const HomaInbound& in);
 
@@ -121,7 +121,7 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     double m_oldestShare{0};
     double m_oldestPackets{0}; ///< That the oldest message may be granted
     uint64_t m_resendPs{0};
-    bool m_isWatching{false};  ///< The host's timer is set
+    bool m_isTimerArmed{false}; ///< The host's timer is set
     Time m_resendInterval;
     uint32_t m_overcommitment{0};
     uint32_t m_grantBytes{0};

@@ -43,7 +43,7 @@ TEST_CASES(GrantsAreForWhatIsLonger,
  */
 TEST_CASES(TheShortOneGoesFirst,
            "a short message waits for one packet of a long one, RttBytes " +
-           std::to_string(rttBytes),
+               std::to_string(rttBytes),
            int64_t rttBytes)
 {
     constexpr int64_t START_PS = 50 * US_PS;
@@ -147,9 +147,7 @@ TEST_CASE(g_suite, "cutoffs that cannot be")
         NS_TEST_EXPECT_MSG_EQ(has(text, "write rising numbers of bytes"), true, text);
     }
     const std::string text = complaint("1000,2000", "6");
-    NS_TEST_EXPECT_MSG_EQ(has(text, "3 unscheduled priorities, which collide with 6"),
-                          true,
-                          text);
+    NS_TEST_EXPECT_MSG_EQ(has(text, "3 unscheduled priorities, which collide with 6"), true, text);
     NS_TEST_EXPECT_MSG_EQ(complaint("1000,2000", "5"), "", "and this is fine");
 }
 

@@ -45,20 +45,20 @@ struct Outbound
 {
     uint32_t slot{0};
     uint32_t message{0};
-    PortId port{NO_PORT};          ///< By which all of it leaves, NO_PORT: by any that serves
-    uint64_t number{0};            ///< In the order in which the messages of a host began
-    uint32_t backoff{0};           ///< Timeouts in a row
-    uint32_t reorderPackets{1};    ///< Lost: overtaken by more than this, 0: none is [packet]
-    uint32_t lossEnd{0};           ///< Congestion control knows of losses below this packet
+    PortId port{NO_PORT};            ///< By which all of it leaves, NO_PORT: by any that serves
+    uint64_t number{0};              ///< In the order in which the messages of a host began
+    uint32_t backoff{0};             ///< Timeouts in a row
+    uint32_t reorderPackets{1};      ///< Lost: overtaken by more than this, 0: none is [packet]
+    uint32_t lossEnd{0};             ///< Congestion control knows of losses below this packet
     std::optional<uint16_t> entropy; ///< Of a flow that keeps to one path
-    uint64_t timeoutFromPs{0};     ///< When the retransmission timeout began to run [ps]
-    uint32_t unseenPackets{0};     ///< Arrived, as its destination counts, and not known which
+    uint64_t timeoutFromPs{0};       ///< When the retransmission timeout began to run [ps]
+    uint32_t unseenPackets{0};       ///< Arrived, as its destination counts, and not known which
     Scoreboard packets;
     Deadlines<NUM_DEADLINES> deadlines;
-    Pacer pacer;                   ///< Of what congestion control and admission allow
-    uint64_t lineRateBps{0};       ///< Of all its ports; if it may be paced [bit/s]
+    Pacer pacer;             ///< Of what congestion control and admission allow
+    uint64_t lineRateBps{0}; ///< Of all its ports; if it may be paced [bit/s]
     uint64_t admittedBps{CongestionControl::NO_LIMIT}; ///< On the wire, whatever is sent [bit/s]
-    PacketRing<SentPath> paths;    ///< If the path selector wants reports
+    PacketRing<SentPath> paths;                        ///< If the path selector wants reports
 
     uint32_t InFlight() const ///< [packet]
     {
@@ -74,8 +74,8 @@ struct Inbound
 {
     uint32_t slot{0};
     uint32_t message{0};
-    uint32_t packets{0};              ///< Of the message
-    PacketWindow received;            ///< Its base is the first packet that is missing
+    uint32_t packets{0};                ///< Of the message
+    PacketWindow received;              ///< Its base is the first packet that is missing
     std::optional<uint64_t> notifiedPs; ///< When the last CNP was sent [ps]
 };
 

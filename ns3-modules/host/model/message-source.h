@@ -139,9 +139,7 @@ class MessageSource : public PacketTransport
         m_spreads = m_traits.spreadsOverPorts;
         m_isMixed = m_traits.variesUrgency && !UrgentFirst();
         const bool byPriority = m_traits.variesUrgency && UrgentFirst();
-        m_ready.Reset(Order(),
-                      m_spreads ? 1 : Host().NumPorts(),
-                      byPriority ? NUM_PRIORITIES : 1);
+        m_ready.Reset(Order(), m_spreads ? 1 : Host().NumPorts(), byPriority ? NUM_PRIORITIES : 1);
     }
 
     /// A data frame of a message of this host has come back.
@@ -230,8 +228,8 @@ class MessageSource : public PacketTransport
         using Verdict = FlowOrder::Verdict;
         const uint32_t slot = m_ready.Of(Place(port), level).PopFirst([&](uint32_t waiting) {
             const Verdict verdict = Judge(waiting, port, level);
-            const bool isHeldBack = verdict == Verdict::TAKE && m_isMixed &&
-                                    !nic.Takes(PriorityOf(m_out[waiting]));
+            const bool isHeldBack =
+                verdict == Verdict::TAKE && m_isMixed && !nic.Takes(PriorityOf(m_out[waiting]));
             return isHeldBack ? Verdict::KEEP : verdict;
         });
         if (slot == FlowOrder::NOBODY)
@@ -375,7 +373,7 @@ class MessageSource : public PacketTransport
     bool m_spreads{false}; ///< Traits::spreadsOverPorts
     ReadyFlows m_ready;    ///< A list for each port, or one for all
     FlowSlots<Out> m_out;
-    uint64_t m_begun{0};   ///< Messages that ever began
+    uint64_t m_begun{0}; ///< Messages that ever began
 };
 
 } // namespace fabric

@@ -36,10 +36,10 @@ class MessageTransport : public MessageSource<Out>
     using PacketTransport::Cut;
     using PacketTransport::FetchObject;
     using PacketTransport::Host;
+    using PacketTransport::m_traits;
     using PacketTransport::MakeAnswer;
     using PacketTransport::NAK;
     using PacketTransport::Notify;
-    using PacketTransport::m_traits;
     using PacketTransport::Packets;
 
     // ---- the protocol at the destination

@@ -106,10 +106,10 @@ PacketTransport::AddChoices(TypeId tid, const Defaults& defaults)
                      MakeEnumChecker(FlowOrder::By::ROUND_ROBIN,
                                      "RoundRobin",
                                      FlowOrder::By::FIRST_COME,
-                                     "FirstCome",
+                                     "Fifo",
                                      FlowOrder::By::LEAST_REMAINING,
-                                     "LeastRemaining"))
-        .AddAttribute("Entropy",
+                                     "Srpt"))
+        .AddAttribute("PathSelector",
                       "Path selector, for example ns3::FlowEntropy",
                       TypeChoiceValue(TypeChoice(defaults.entropy)),
                       MakeTypeChoiceAccessor(&T::m_entropyType),

@@ -119,9 +119,8 @@ PacketTransport::TellLost(Outbound& out,
                           CongestionControl::Loss how,
                           Answer& answer)
 {
-    NS_LOG_LOGIC("host " << Host().HostId() << ": message "
-                         << Host().GetMessage(out.message).id << ": packet " << packet
-                         << " is lost");
+    NS_LOG_LOGIC("host " << Host().HostId() << ": message " << Host().GetMessage(out.message).id
+                         << ": packet " << packet << " is lost");
     answer.lostPackets++;
     answer.lostBytes += m_cut.PayloadBytes(Host().GetMessage(out.message).bytes, packet);
     if (packet >= out.lossEnd)

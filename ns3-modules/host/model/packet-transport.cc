@@ -17,13 +17,12 @@ NS_LOG_COMPONENT_DEFINE("FabricPacketTransport");
 void
 PacketTransport::Check() const
 {
-    m_entropyType.Create<PathSelector>(Name("Entropy"));
+    m_entropyType.Create<PathSelector>(Name("PathSelector"));
     const auto control = MakeControl();
     NS_ABORT_MSG_IF(!m_ecnCapable && GetTraits().needsMarks,
-                    Name("EcnCapable")
-                        << " is false, so no packet is marked, and only marks tell "
-                        << (control ? control->GetInstanceTypeId().GetName() : "it")
-                        << " of queues; write EcnCapable: true");
+                    Name("EcnCapable") << " is false, so no packet is marked, and only marks tell "
+                                       << (control ? control->GetInstanceTypeId().GetName() : "it")
+                                       << " of queues; write EcnCapable: true");
 }
 
 /// @return a congestion control of the type that was chosen, null if there is none
@@ -56,7 +55,7 @@ PacketTransport::DoAttach()
     m_rtoPs = static_cast<uint64_t>(m_rto.GetPicoSeconds());
     m_dataFlags = static_cast<uint16_t>((m_ecnCapable ? frame_flag::ECN_CAPABLE : 0) |
                                         (m_trimmable ? frame_flag::TRIMMABLE : 0));
-    m_entropy = m_entropyType.Create<PathSelector>(Name("Entropy"));
+    m_entropy = m_entropyType.Create<PathSelector>(Name("PathSelector"));
     m_entropy->Attach(Host());
     m_reports = m_entropy->GetTraits().needsReports;
     m_control = MakeControl();
@@ -226,8 +225,8 @@ PacketTransport::Readmit(Outbound& out, uint64_t rateBps)
 void
 PacketTransport::CloseFlow(const Outbound& out)
 {
-    NS_LOG_LOGIC("host " << Host().HostId() << ": message "
-                         << Host().GetMessage(out.message).id << " is done");
+    NS_LOG_LOGIC("host " << Host().HostId() << ": message " << Host().GetMessage(out.message).id
+                         << " is done");
     m_entropy->Close(out.slot);
     if (m_control)
     {
@@ -368,9 +367,8 @@ PacketTransport::IsTimedOut(Outbound& out)
         SetDeadline(out, TIMEOUT_DEADLINE, duePs);
         return false;
     }
-    NS_LOG_LOGIC("host " << Host().HostId() << ": message "
-                         << Host().GetMessage(out.message).id << " has timed out at packet "
-                         << out.packets.Base());
+    NS_LOG_LOGIC("host " << Host().HostId() << ": message " << Host().GetMessage(out.message).id
+                         << " has timed out at packet " << out.packets.Base());
     Host().GetMessage(out.message).timeouts++;
     out.backoff = std::min(out.backoff + 1, m_maxBackoff);
     return true;

@@ -52,8 +52,8 @@ class PacketTransport : public Transport
     /// Defaults that differ from family to family.
     struct Defaults
     {
-        const char* entropy; ///< Path selector
-        const char* rto;     ///< Retransmission timeout, for example "4ms"
+        const char* entropy;         ///< Path selector
+        const char* rto;             ///< Retransmission timeout, for example "4ms"
         uint32_t reorderPackets{1};  ///< ReorderPackets, and whether it may be 0
         const char* reorderHelp{""}; ///< More to say about it
         uint8_t controlPriority{6};  ///< ControlPriority
@@ -61,7 +61,7 @@ class PacketTransport : public Transport
         bool trimmable{false};       ///< Trimmable
         /// Each packet is answered: ReorderPackets, Trimmable, EcnCapable, CongestionControl
         bool answered{true};
-        bool prioritised{true};      ///< Priority
+        bool prioritised{true};                          ///< Priority
         FlowOrder::By order{FlowOrder::By::ROUND_ROBIN}; ///< Order
     };
 
@@ -95,11 +95,13 @@ class PacketTransport : public Transport
     uint32_t PipePackets(const Outbound& out) const;    ///< Full ones that fill its unloaded path
     uint64_t HostRateBps() const;                       ///< Sum over the links of the host [bit/s]
     uint64_t RemainingBytes(const Outbound& out) const; ///< From the first missing packet on [byte]
-    uint64_t WindowPackets(const Outbound& out) const; ///< Of congestion control, or NO_LIMIT
+    uint64_t WindowPackets(const Outbound& out) const;  ///< Of congestion control, or NO_LIMIT
+
     bool WindowAllows(const Outbound& out) const ///< Window of congestion control, if there is one
     {
         return !m_control || ControlAllows(out);
     }
+
     bool HasWindow(const Outbound& out) const ///< Congestion control sets a window
     {
         return m_control && m_control->WindowBytes(out.slot) != CongestionControl::NO_LIMIT;
@@ -129,6 +131,7 @@ class PacketTransport : public Transport
     /// @return whether it is news that a packet has arrived, which was sent
     bool LearnArrival(Outbound& out, uint32_t packet);
     void SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs);
+
     uint32_t MaxBackoff() const ///< Timeouts in a row double the timeout at most this often
     {
         return m_maxBackoff;
@@ -142,6 +145,7 @@ class PacketTransport : public Transport
     void CloseFlow(const Outbound& out);
     FrameId MakeData(Outbound& out, PortId port, uint8_t priority);
     Answer Learn(Outbound& out, FrameId frame);
+
     void TellAnswer(Outbound& out, FrameId frame, const Answer& answer)
     {
         if (m_control)
@@ -152,12 +156,12 @@ class PacketTransport : public Transport
 
     void TellTimeout(Outbound& out);
     void TellBounced(Outbound& out, FrameId data); ///< A switch has sent a packet back
-    void Notified(Outbound& out);              ///< A CNP has come
-    void Updated(Outbound& out);               ///< UPDATE_DEADLINE is reached
-    void StartTimeout(Outbound& out);          ///< Unless it runs, or nothing is out
-    void RestartTimeout(Outbound& out);        ///< There was progress
-    bool IsTimedOut(Outbound& out);            ///< TIMEOUT_DEADLINE is reached: is it due now?
-    void HostTimer();                          ///< A timer of HOST_TIMER has run out
+    void Notified(Outbound& out);                  ///< A CNP has come
+    void Updated(Outbound& out);                   ///< UPDATE_DEADLINE is reached
+    void StartTimeout(Outbound& out);              ///< Unless it runs, or nothing is out
+    void RestartTimeout(Outbound& out);            ///< There was progress
+    bool IsTimedOut(Outbound& out);                ///< TIMEOUT_DEADLINE is reached: is it due now?
+    void HostTimer();                              ///< A timer of HOST_TIMER has run out
     void Notify(Inbound& in, FrameId data, PortId port); ///< Send a CNP if one is due
 
     /// Ask for the memory of something that is needed soon.

@@ -91,10 +91,9 @@ TEST_CASE(g_suite, "a rate below 0 is refused")
     network.Star(2);
     AdmittedFlow(network, 0, 1, -1);
     network.Transport(Small(), "ns3::SprayTransport");
-    NS_TEST_EXPECT_MSG_NE(
-        network.Complaint().find("flow 0: rate_bps is -1000000000, not >= 0"),
-        std::string::npos,
-        "complaint");
+    NS_TEST_EXPECT_MSG_NE(network.Complaint().find("flow 0: rate_bps is -1000000000, not >= 0"),
+                          std::string::npos,
+                          "complaint");
 }
 
 ADD_CASES(g_suite)

@@ -45,7 +45,7 @@ class Scripted
         {
             network.Row("drops", {{"node", 10}, {"peer", 11}, {"ordinal", ordinal}});
         }
-        attributes.emplace_back("Entropy", "ns3::tests::CountingSelector");
+        attributes.emplace_back("PathSelector", "ns3::tests::CountingSelector");
         network.Transport(attributes, transport);
     }
 
@@ -331,9 +331,10 @@ class TrimmedFramesAreNoPayload : public TransportCase
             network.Flow(src, 0, MESSAGE);
         }
         network.Use("queue", "ns3::tests::MarkOrTrim", {{"TrimBytes", "40000"}});
-        network.Transport(With("", {{"Trimmable", "true"},
-                                    {"Rto", "200us"},
-                                    {"Entropy", "ns3::tests::CountingSelector"}}),
+        network.Transport(With("",
+                               {{"Trimmable", "true"},
+                                {"Rto", "200us"},
+                                {"PathSelector", "ns3::tests::CountingSelector"}}),
                           m_transport);
         network.Run();
         int64_t lastPs = 0;

@@ -67,7 +67,7 @@ class CountingControl final : public fabric::CongestionControl
         return tid;
     }
 
-    void Attach(fabric::HostPort& host) override
+    void Attach(fabric::HostContext& host) override
     {
         CongestionControl::Attach(host);
         calls.attach++;
@@ -133,8 +133,8 @@ class CountingControl final : public fabric::CongestionControl
     uint64_t RateBps(uint32_t) const override
     {
         return m_rateShare > 1 ? NO_LIMIT
-                               : static_cast<uint64_t>(
-                                     m_rateShare * static_cast<double>(calls.path.lineRateBps));
+                               : static_cast<uint64_t>(m_rateShare *
+                                                       static_cast<double>(calls.path.lineRateBps));
     }
 
     Traits GetTraits() const override
@@ -175,7 +175,7 @@ class CountingSelector final : public fabric::PathSelector
         return tid;
     }
 
-    void Attach(fabric::HostPort& host) override
+    void Attach(fabric::HostContext& host) override
     {
         PathSelector::Attach(host);
         calls.attach++;
@@ -208,7 +208,6 @@ class CountingSelector final : public fabric::PathSelector
     {
         return {.needsReports = true};
     }
-
 };
 
 NS_OBJECT_ENSURE_REGISTERED(CountingSelector);
@@ -237,16 +236,15 @@ class MarkOrTrim final : public fabric::QueueDiscipline
         return tid;
     }
 
-    void Attach(fabric::SwitchView&) override
+    void Attach(fabric::SwitchContext&) override
     {
     }
 
     Verdict Admit(fabric::PortId, fabric::Frame& frame, uint64_t queuedBytes) override
     {
-        const bool data = frame.kind == fabric::frame_kind::DATA &&
-                          !(frame.flags & fabric::frame_flag::TRIMMED);
-        if (data && queuedBytes >= m_markBytes &&
-            (frame.flags & fabric::frame_flag::ECN_CAPABLE))
+        const bool data =
+            frame.kind == fabric::frame_kind::DATA && !(frame.flags & fabric::frame_flag::TRIMMED);
+        if (data && queuedBytes >= m_markBytes && (frame.flags & fabric::frame_flag::ECN_CAPABLE))
         {
             frame.flags |= fabric::frame_flag::ECN_MARKED;
         }

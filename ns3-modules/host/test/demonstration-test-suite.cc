@@ -107,9 +107,7 @@ TEST_CASES(CreditKeepsTheQueueShort,
     for (size_t row = 0; row < network.Rows("flows"); row++)
     {
         const int64_t endPs = network.Cell("flows", "receiver_end_ps", row);
-        NS_TEST_EXPECT_MSG_GT(static_cast<double>(endPs),
-                              0.95 * optimalPs,
-                              "equal shares");
+        NS_TEST_EXPECT_MSG_GT(static_cast<double>(endPs), 0.95 * optimalPs, "equal shares");
     }
 }
 
@@ -144,8 +142,8 @@ class OrderOfMessages : public TestCase
     {
         const double unitPs = MESSAGE / 4096.0 * (4096 + 82) * 80;
         const std::map<std::string, std::vector<double>> expected{
-            {"FirstCome", {3, 4, 6}},
-            {"LeastRemaining", {6, 1, 3}},
+            {"Fifo", {3, 4, 6}},
+            {"Srpt", {6, 1, 3}},
             {"RoundRobin", {6, 3, 5}},
         };
         for (const auto& [order, units] : expected)

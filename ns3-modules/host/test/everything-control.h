@@ -30,9 +30,9 @@ class WriteHops final : public SwitchProgram
         return tid;
     }
 
-    void Attach(ProgramDoor& door) override
+    void Attach(ProgramContext& context) override
     {
-        m_door = &door;
+        m_context = &context;
     }
 
     Traits GetTraits() const override
@@ -42,19 +42,19 @@ class WriteHops final : public SwitchProgram
 
     void OnDeparture(PortId egress, FrameId frame, uint64_t queuedBytes) override
     {
-        if (m_door->GetFrame(frame).kind == frame_kind::DATA)
+        if (m_context->GetFrame(frame).kind == frame_kind::DATA)
         {
-            m_door->AddHop(frame,
-                           {m_door->NowPs(),
-                            m_door->GetPort(egress).sentBytes,
-                            queuedBytes,
-                            m_door->RateBps(egress),
-                            egress});
+            m_context->AddHop(frame,
+                              {m_context->NowPs(),
+                               m_context->GetPort(egress).sentBytes,
+                               queuedBytes,
+                               m_context->RateBps(egress),
+                               egress});
         }
     }
 
   private:
-    ProgramDoor* m_door{nullptr};
+    ProgramContext* m_context{nullptr};
 };
 
 NS_OBJECT_ENSURE_REGISTERED(WriteHops);

@@ -87,8 +87,7 @@ class FlowOrderAgainstList : public TestCase
                 order.Any([&](uint32_t flow) { return verdicts[flow] == Verdict::TAKE; }),
                 any,
                 "any, step " << step);
-            const uint32_t taken =
-                order.PopFirst([&](uint32_t flow) { return verdicts[flow]; });
+            const uint32_t taken = order.PopFirst([&](uint32_t flow) { return verdicts[flow]; });
             NS_TEST_ASSERT_MSG_EQ(taken, Expected(verdicts), "step " << step);
         }
     }

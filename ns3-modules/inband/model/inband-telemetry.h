@@ -30,7 +30,7 @@ class InbandTelemetry final : public fabric::SwitchProgram
   public:
     static TypeId GetTypeId();
 
-    void Attach(fabric::ProgramDoor& door) override;
+    void Attach(fabric::ProgramContext& context) override;
 
     Traits GetTraits() const override
     {
@@ -40,7 +40,7 @@ class InbandTelemetry final : public fabric::SwitchProgram
     void OnDeparture(fabric::PortId egress, fabric::FrameId frame, uint64_t queuedBytes) override;
 
   private:
-    fabric::ProgramDoor* m_door{nullptr};
+    fabric::ProgramContext* m_context{nullptr};
     uint32_t m_hopBytes{0};
     uint32_t m_baseBytes{0};
 };

@@ -50,7 +50,6 @@ class TelemetryListener final : public CongestionControl
     {
         return {.needsIntHops = true};
     }
-
 };
 
 NS_OBJECT_ENSURE_REGISTERED(TelemetryListener);

@@ -33,11 +33,11 @@ BitErrors::GetTypeId()
 }
 
 void
-BitErrors::Attach(SwitchView& view)
+BitErrors::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
     m_logRight = std::log1p(-m_ratio);
-    m_draws = LossCursors(view);
+    m_draws = LossCursors(context);
 }
 
 WireLoss::Fate

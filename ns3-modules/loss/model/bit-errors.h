@@ -25,7 +25,7 @@ class BitErrors final : public fabric::WireLoss
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     Fate Judge(fabric::PortId receiver, const fabric::Frame& frame) override;
 
   private:

@@ -18,39 +18,38 @@ NS_OBJECT_ENSURE_REGISTERED(GilbertElliott);
 TypeId
 GilbertElliott::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::GilbertElliott")
-            .SetParent<WireLoss>()
-            .SetGroupName("Loss")
-            .AddConstructor<GilbertElliott>()
-            .AddAttribute("MeanBurst",
-                          "Mean length of the bad state [frame]",
-                          DoubleValue(10.0),
-                          MakeDoubleAccessor(&GilbertElliott::m_meanBurst),
-                          MakeDoubleChecker<double>(1.0))
-            .AddAttribute("MeanGap",
-                          "Mean length of the good state [frame]",
-                          DoubleValue(1e6),
-                          MakeDoubleAccessor(&GilbertElliott::m_meanGap),
-                          MakeDoubleChecker<double>(1.0))
-            .AddAttribute("LossInBad",
-                          "Probability that a frame is lost in the bad state [1]",
-                          DoubleValue(1.0),
-                          MakeDoubleAccessor(&GilbertElliott::m_lossInBad),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("LossInGood",
-                          "Probability that a frame is lost in the good state [1]",
-                          DoubleValue(0.0),
-                          MakeDoubleAccessor(&GilbertElliott::m_lossInGood),
-                          MakeDoubleChecker<double>(0.0, 1.0));
+    static TypeId tid = TypeId("ns3::GilbertElliott")
+                            .SetParent<WireLoss>()
+                            .SetGroupName("Loss")
+                            .AddConstructor<GilbertElliott>()
+                            .AddAttribute("MeanBurst",
+                                          "Mean length of the bad state [frame]",
+                                          DoubleValue(10.0),
+                                          MakeDoubleAccessor(&GilbertElliott::m_meanBurst),
+                                          MakeDoubleChecker<double>(1.0))
+                            .AddAttribute("MeanGap",
+                                          "Mean length of the good state [frame]",
+                                          DoubleValue(1e6),
+                                          MakeDoubleAccessor(&GilbertElliott::m_meanGap),
+                                          MakeDoubleChecker<double>(1.0))
+                            .AddAttribute("LossInBad",
+                                          "Probability that a frame is lost in the bad state [1]",
+                                          DoubleValue(1.0),
+                                          MakeDoubleAccessor(&GilbertElliott::m_lossInBad),
+                                          MakeDoubleChecker<double>(0.0, 1.0))
+                            .AddAttribute("LossInGood",
+                                          "Probability that a frame is lost in the good state [1]",
+                                          DoubleValue(0.0),
+                                          MakeDoubleAccessor(&GilbertElliott::m_lossInGood),
+                                          MakeDoubleChecker<double>(0.0, 1.0));
     return tid;
 }
 
 void
-GilbertElliott::Attach(SwitchView& view)
+GilbertElliott::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_draws = LossCursors(view);
+    m_draws = LossCursors(context);
     m_bad.clear();
     for (auto& draws : m_draws)
     {

@@ -27,7 +27,7 @@ class GilbertElliott final : public fabric::WireLoss
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     Fate Judge(fabric::PortId receiver, const fabric::Frame& frame) override;
 
   private:

@@ -31,10 +31,10 @@ IndependentLoss::GetTypeId()
 }
 
 void
-IndependentLoss::Attach(SwitchView& view)
+IndependentLoss::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_draws = LossCursors(view);
+    m_draws = LossCursors(context);
 }
 
 WireLoss::Fate

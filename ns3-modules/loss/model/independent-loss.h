@@ -22,7 +22,7 @@ class IndependentLoss final : public fabric::WireLoss
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     Fate Judge(fabric::PortId receiver, const fabric::Frame& frame) override;
 
   private:

@@ -3,7 +3,7 @@
 #ifndef LOSS_CURSORS_H
 #define LOSS_CURSORS_H
 
-#include "ns3/switch-view.h"
+#include "ns3/switch-context.h"
 
 #include <vector>
 
@@ -17,12 +17,12 @@ namespace ns3
 
 /// @return a place in the random stream of the losses of each direction, by receiving port
 inline std::vector<fabric::RandomCursor>
-LossCursors(const fabric::SwitchView& view)
+LossCursors(const fabric::SwitchContext& context)
 {
     std::vector<fabric::RandomCursor> cursors;
-    for (fabric::PortId port = 0; port < view.NumPorts(); port++)
+    for (fabric::PortId port = 0; port < context.NumPorts(); port++)
     {
-        cursors.push_back(view.CursorOfPort(port, fabric::RandomUse::LOSS_MODEL));
+        cursors.push_back(context.CursorOfPort(port, fabric::RandomUse::LOSS_MODEL));
     }
     return cursors;
 }

@@ -79,10 +79,10 @@ TEST_CASES(BurstsAreGeometric,
            double gap)
 {
     TestNetwork network;
-    const auto came = Arrivals(
-        network,
-        "ns3::GilbertElliott",
-        {{"MeanBurst", std::to_string(burst)}, {"MeanGap", std::to_string(gap)}});
+    const auto came =
+        Arrivals(network,
+                 "ns3::GilbertElliott",
+                 {{"MeanBurst", std::to_string(burst)}, {"MeanGap", std::to_string(gap)}});
     std::vector<double> frames(2); // lost, came
     std::vector<double> runs(2);
     for (size_t i = 0; i < came.size(); i++)
@@ -112,22 +112,19 @@ TEST_CASE(g_suite, "losses in the good and in the bad state")
     constexpr double BAD = 0.5;
     constexpr double GOOD = 0.01;
     TestNetwork network;
-    const auto came = Arrivals(network,
-                               "ns3::GilbertElliott",
-                               {{"MeanBurst", "20"},
-                                {"MeanGap", "80"},
-                                {"LossInBad", "0.5"},
-                                {"LossInGood", "0.01"}});
+    const auto came = Arrivals(
+        network,
+        "ns3::GilbertElliott",
+        {{"MeanBurst", "20"}, {"MeanGap", "80"}, {"LossInBad", "0.5"}, {"LossInGood", "0.01"}});
     const double share = BURST / (BURST + GAP);
     const double ratio = share * BAD + (1 - share) * GOOD;
     const double r = 1 - 1 / BURST - 1 / GAP;
     const double covariance = (BAD - GOOD) * (BAD - GOOD) * share * (1 - share);
     const double variance = FRAMES * (ratio * (1 - ratio) + 2 * covariance * r / (1 - r));
-    NS_TEST_EXPECT_MSG_EQ_TOL(
-        static_cast<double>(std::count(came.begin(), came.end(), false)),
-        FRAMES * ratio,
-        SIGMAS * std::sqrt(variance),
-        "lost");
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(std::count(came.begin(), came.end(), false)),
+                              FRAMES * ratio,
+                              SIGMAS * std::sqrt(variance),
+                              "lost");
 }
 
 /// Directions and seeds have draws of their own; a run is repeated exactly.

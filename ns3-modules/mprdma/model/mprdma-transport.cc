@@ -32,7 +32,7 @@ MpRdmaTransport::GetTypeId()
                           .SetGroupName("Mprdma")
                           .AddConstructor<MpRdmaTransport>(),
                       {.entropy = "ns3::RandomEntropy", .rto = "1ms", .reorderPackets = 64})
-            .AddAttribute("InitialBdp",
+            .AddAttribute("InitialWindowBdp",
                           "First window in bandwidth-delay products of the unloaded path [1]",
                           DoubleValue(1.0),
                           MakeDoubleAccessor(&T::m_initialBdp),

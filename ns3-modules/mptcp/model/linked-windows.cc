@@ -46,8 +46,7 @@ LinkedWindows::OnAck(uint32_t subflow, uint64_t rttPs)
     Subflow& answered = m_subflows[subflow];
     answered.rtt.Sample(rttPs);
     const bool isSlowStart = answered.packets < answered.threshold;
-    answered.packets += isSlowStart ? 1
-                                    : std::min(Aggressiveness() / Sum(), 1 / answered.packets);
+    answered.packets += isSlowStart ? 1 : std::min(Aggressiveness() / Sum(), 1 / answered.packets);
 }
 
 void

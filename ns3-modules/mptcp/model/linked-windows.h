@@ -32,9 +32,9 @@ class LinkedWindows
     explicit LinkedWindows(uint32_t subflows = 0, double packets = 1);
 
     void OnAck(uint32_t subflow, uint64_t rttPs);
-    void OnLoss(uint32_t subflow);    ///< At most once per window
+    void OnLoss(uint32_t subflow); ///< At most once per window
     void OnTimeout(uint32_t subflow);
-    double Aggressiveness() const;    ///< A [1]
+    double Aggressiveness() const; ///< A [1]
 
     double Packets(uint32_t subflow) const ///< Window [packet]
     {
@@ -54,7 +54,7 @@ class LinkedWindows
   private:
     struct Subflow
     {
-        double packets;   ///< Window
+        double packets;                                            ///< Window
         double threshold{std::numeric_limits<double>::infinity()}; ///< Of slow start [packet]
         fabric::RttEstimator rtt;
     };

@@ -34,25 +34,24 @@ TypeId
 MptcpTransport::GetTypeId()
 {
     using T = MptcpTransport;
-    static TypeId tid =
-        AddAttributes(TypeId("ns3::MptcpTransport")
-                          .SetParent<PacketTransport>()
-                          .SetGroupName("Mptcp")
-                          .AddConstructor<MptcpTransport>(),
-                      {.entropy = "ns3::RandomEntropy",
-                       .rto = "1ms",
-                       .reorderPackets = 3,
-                       .reorderHelp = ", on its subflow"})
-            .AddAttribute("Subflows",
-                          "Subflows of each message [1]",
-                          UintegerValue(8),
-                          MakeUintegerAccessor(&T::m_subflows),
-                          MakeUintegerChecker<uint32_t>(1, 256))
-            .AddAttribute("InitialPackets",
-                          "First window of each subflow [packet]",
-                          UintegerValue(10),
-                          MakeUintegerAccessor(&T::m_initialPackets),
-                          MakeUintegerChecker<uint32_t>(1));
+    static TypeId tid = AddAttributes(TypeId("ns3::MptcpTransport")
+                                          .SetParent<PacketTransport>()
+                                          .SetGroupName("Mptcp")
+                                          .AddConstructor<MptcpTransport>(),
+                                      {.entropy = "ns3::RandomEntropy",
+                                       .rto = "1ms",
+                                       .reorderPackets = 3,
+                                       .reorderHelp = ", on its subflow"})
+                            .AddAttribute("Subflows",
+                                          "Subflows of each message [1]",
+                                          UintegerValue(8),
+                                          MakeUintegerAccessor(&T::m_subflows),
+                                          MakeUintegerChecker<uint32_t>(1, 256))
+                            .AddAttribute("InitialPackets",
+                                          "First window of each subflow [packet]",
+                                          UintegerValue(10),
+                                          MakeUintegerAccessor(&T::m_initialPackets),
+                                          MakeUintegerChecker<uint32_t>(1));
     return tid;
 }
 
@@ -196,9 +195,7 @@ void
 MptcpTransport::GiveUp(MptcpOutbound& out, uint32_t index, Answer& lost)
 {
     MptcpSubflow& subflow = out.subflows[index];
-    subflow.sent.LoseAll([&](uint32_t number) {
-        Lose(out, subflow, number, Loss::TIMEOUT, lost);
-    });
+    subflow.sent.LoseAll([&](uint32_t number) { Lose(out, subflow, number, Loss::TIMEOUT, lost); });
     subflow.reduced = subflow.sent.Next();
     subflow.timeouts++;
     out.windows.OnTimeout(index);

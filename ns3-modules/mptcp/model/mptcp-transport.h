@@ -16,12 +16,12 @@ namespace ns3
 /// A subflow of a message: one path, packets numbered in the order in which they were sent.
 struct MptcpSubflow
 {
-    std::optional<uint16_t> entropy;          ///< Of its path
-    fabric::Scoreboard sent;                  ///< By number; what is lost has been settled, too
-    fabric::PacketRing<uint32_t> packetOf;    ///< The packet of the message, by number
-    uint32_t reduced{0};                      ///< Losses before this number have reduced the window
-    uint64_t waitsPs{0};                      ///< Since when it has heard nothing [ps]
-    uint32_t timeouts{0};                     ///< In a row
+    std::optional<uint16_t> entropy;       ///< Of its path
+    fabric::Scoreboard sent;               ///< By number; what is lost has been settled, too
+    fabric::PacketRing<uint32_t> packetOf; ///< The packet of the message, by number
+    uint32_t reduced{0};                   ///< Losses before this number have reduced the window
+    uint64_t waitsPs{0};                   ///< Since when it has heard nothing [ps]
+    uint32_t timeouts{0};                  ///< In a row
 };
 
 /// State of an MptcpTransport's message at its source.

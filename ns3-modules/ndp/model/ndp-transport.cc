@@ -52,7 +52,7 @@ NdpTransport::GetTypeId()
                           MakeEnumChecker(FlowOrder::By::ROUND_ROBIN,
                                           "RoundRobin",
                                           FlowOrder::By::FIRST_COME,
-                                          "FirstCome"));
+                                          "Fifo"));
     return tid;
 }
 

@@ -113,7 +113,7 @@ class IncastTakesTheReceiversTime : public PulledIncastTestCase
  * The first of two messages has all PULLs, or every second one. Its window is several times the
  * pipe, so that a PULL of its own always waits.
  */
-TEST_CASE(g_suite, "FirstCome: the first message is served as if it were alone")
+TEST_CASE(g_suite, "Fifo: the first message is served as if it were alone")
 {
     constexpr int64_t PACKETS = 400;
     constexpr int64_t WINDOW = 30;
@@ -122,15 +122,14 @@ TEST_CASE(g_suite, "FirstCome: the first message is served as if it were alone")
         TestNetwork network;
         Of(2,
            PACKETS,
-           {{"PullOrder", first ? "FirstCome" : "RoundRobin"},
+           {{"PullOrder", first ? "Fifo" : "RoundRobin"},
             {"InitialPackets", std::to_string(WINDOW)}},
            {},
            10 * PACKET_PS)
             .Run(network);
         const int64_t endPs = network.Cell("flows", "receiver_end_ps", 0);
         // Alone, and behind all of the other's first window; or as slow as both together.
-        const auto alonePs =
-            static_cast<int64_t>((PACKETS + WINDOW) * PACKET_PS / 0.99) + RTT_PS;
+        const auto alonePs = static_cast<int64_t>((PACKETS + WINDOW) * PACKET_PS / 0.99) + RTT_PS;
         NS_TEST_EXPECT_MSG_EQ((endPs < alonePs), first, "the first message");
         NS_TEST_EXPECT_MSG_EQ((endPs > 19 * PACKETS * PACKET_PS / 10), !first, "or shared");
     }
@@ -139,14 +138,11 @@ TEST_CASE(g_suite, "FirstCome: the first message is served as if it were alone")
 /// One packet each: most find no room even for a header, and come home instead of being lost.
 TEST_CASES(BouncedPacketsAreSentAgain,
            returns ? "packets that come back are sent again without a timeout"
-           : "packets that do not come back need a timeout",
+                   : "packets that do not come back need a timeout",
            bool returns)
 {
     TestNetwork network;
-    Of(100,
-       1,
-       {},
-       {{"HeaderLimitBytes", "640"}, {"ReturnToSender", returns ? "true" : "false"}})
+    Of(100, 1, {}, {{"HeaderLimitBytes", "640"}, {"ReturnToSender", returns ? "true" : "false"}})
         .Run(network);
     const int64_t bounced = network.Sum("ports", "bounced_packets");
     NS_TEST_EXPECT_MSG_EQ((bounced > 50), returns, "most come back");
@@ -203,8 +199,8 @@ TEST_CASE(g_suite, "what comes back from a bad path does not wait for a PULL")
     constexpr int64_t HEADER_PS = ROUND_PS + SLOWER * (PACKET_PS + 10 * CONTROL_PS);
     constexpr int64_t SLOW_PS = ROUND_PS + 3 * SLOWER * PACKET_PS;
     const int64_t slow = network.Port(10, 20, "sent_data_packets") - trimmed;
-    const int64_t underWayPs = (PACKETS - slow) * ROUND_PS + bounced * BOUNCE_PS +
-                               trimmed * HEADER_PS + slow * SLOW_PS;
+    const int64_t underWayPs =
+        (PACKETS - slow) * ROUND_PS + bounced * BOUNCE_PS + trimmed * HEADER_PS + slow * SLOW_PS;
     NS_TEST_EXPECT_MSG_LT(network.LastPs(), underWayPs / WINDOW + SLOW_PS, "no wait");
 }
 
@@ -221,9 +217,7 @@ TEST_CASE(g_suite, "the last packet removes the PULLs that wait")
     network.Flow(0, 2, OLDER * MTU);
     Of(2,
        PACKETS,
-       {{"PullOrder", "FirstCome"},
-        {"InitialPackets", std::to_string(PACKETS)},
-        {"PullShare", "0.1"}},
+       {{"PullOrder", "Fifo"}, {"InitialPackets", std::to_string(PACKETS)}, {"PullShare", "0.1"}},
        {{"LimitBytes", "10000000"}},
        10 * PACKET_PS)
         .Run(network);

@@ -98,8 +98,7 @@ FabricNetDeviceHelper::EnablePcapInternal(std::string prefix,
         return; // as ns-3's helpers: of a node's devices each helper captures its own
     }
     PcapHelper pcap;
-    const std::string name =
-        explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);
+    const std::string name = explicitFilename ? prefix : pcap.GetFilenameFromDevice(prefix, device);
     const auto file = pcap.CreateFile(name, std::ios::out, PcapHelper::DLT_EN10MB);
     pcap.HookDefaultSink<FabricNetDevice>(ours, promiscuous ? "PromiscSniffer" : "Sniffer", file);
 }

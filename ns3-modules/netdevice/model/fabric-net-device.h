@@ -41,7 +41,7 @@ class FabricNetDevice final : public NetDevice
 
     /// Sit on a host from now on; makes its channel's entry and takes its MTU.
     void SitOn(Ptr<NodeTransport> host, Ptr<FabricChannel> channel);
-    void LeaveHost(); ///< The fabric is gone
+    void LeaveHost();                ///< The fabric is gone
     void SetNeedsArp(bool needsArp); ///< Without, the transport knows who is where
 
     // ---- for the host

@@ -167,14 +167,12 @@ TcpTransport::Send(uint32_t index, uint32_t number)
     auto& socket = *connection.socket;
     while (connection.leftBytes > 0 && socket.GetTxAvailable() > 0)
     {
-        const uint64_t some = std::min<uint64_t>({connection.leftBytes,
-                                                  socket.GetTxAvailable(),
-                                                  MAX_SEND_BYTES});
+        const uint64_t some =
+            std::min<uint64_t>({connection.leftBytes, socket.GetTxAvailable(), MAX_SEND_BYTES});
         connection.leftBytes -= some; // sending may call this again
         socket.Send(Create<Packet>(static_cast<uint32_t>(some)), 0);
     }
-    if (connection.isDone || connection.leftBytes > 0 ||
-        socket.GetTxAvailable() < sendBufferBytes)
+    if (connection.isDone || connection.leftBytes > 0 || socket.GetTxAvailable() < sendBufferBytes)
     {
         return;
     }
@@ -223,13 +221,12 @@ void
 TcpTransport::Accept(Ptr<Socket> socket, const Address& from)
 {
     const auto peer = InetSocketAddress::ConvertFrom(from);
-    const auto known =
-        m_known.find({HostOf(peer.GetIpv4().Get()), Opener::THERE, peer.GetPort()});
+    const auto known = m_known.find({HostOf(peer.GetIpv4().Get()), Opener::THERE, peer.GetPort()});
     NS_ASSERT_MSG(known != m_known.end(), "a connection of a message is known by its first frame");
     const uint32_t message = known->second.message;
     m_accepted[message]++;
-    socket->SetRecvCallback(Callback<void, Ptr<Socket>>(
-        [this, message](Ptr<Socket> ready) { Read(message, ready); }));
+    socket->SetRecvCallback(
+        Callback<void, Ptr<Socket>>([this, message](Ptr<Socket> ready) { Read(message, ready); }));
     socket->SetCloseCallbacks(MakeCallback(&TcpTransport::Close, this),
                               MakeNullCallback<void, Ptr<Socket>>());
 }
@@ -267,8 +264,7 @@ TcpTransport::RideOf(const PacketFields& fields, const Mac48Address&)
     const uint32_t peer = HostOf(fields.dst);
     const bool isForward = fields.dstPort == SERVICE_PORT;
     const uint16_t opener = isForward ? fields.srcPort : fields.dstPort;
-    const auto found =
-        m_known.find({peer, isForward ? Opener::HERE : Opener::THERE, opener});
+    const auto found = m_known.find({peer, isForward ? Opener::HERE : Opener::THERE, opener});
     if (!fields.isTcp || found == m_known.end())
     {
         return std::nullopt;
@@ -309,8 +305,7 @@ Transport::Traits
 TcpTransport::GetTraits() const
 {
     Traits traits = NodeTransport::GetTraits();
-    const uint32_t around =
-        HeaderBytes() + IP_AND_TCP_BYTES + (timestamps ? TIMESTAMP_BYTES : 0);
+    const uint32_t around = HeaderBytes() + IP_AND_TCP_BYTES + (timestamps ? TIMESTAMP_BYTES : 0);
     const uint32_t ackBytes = std::max({around, MinFrameBytes(), MIN_FRAME_BYTES});
     traits.wire = {segmentBytes, around, 0, ackBytes, delayedAckSegments};
     traits.isOpen = false;

@@ -20,7 +20,7 @@ namespace tests
 namespace
 {
 
-constexpr int64_t BYTE_PS = 80;          // of links of 100 Gb/s
+constexpr int64_t BYTE_PS = 80;                  // of links of 100 Gb/s
 constexpr int64_t FRAME_OVER_UDP = 20 + 18 + 28; // framing, Ethernet, IPv4 and UDP
 
 /// Counts what a trace source tells.
@@ -88,8 +88,8 @@ LossyStar(NodeNetwork& network, const std::string& fate)
     }
     if (fate == "cut")
     {
-        for (const auto& [timePs, gbps] : {std::pair<int64_t, int64_t>{5 * US_PS, 0},
-                                           {15 * US_PS, 100}})
+        for (const auto& [timePs, gbps] :
+             {std::pair<int64_t, int64_t>{5 * US_PS, 0}, {15 * US_PS, 100}})
         {
             network.Row("link_events",
                         {{"time_ps", timePs},
@@ -189,10 +189,8 @@ TEST_CASE(g_suite, "ARP goes to each other host")
     StarOfNodes(network, 3);
     network.Sit(3, false);
     Counter received;
-    network.UdpSocket(2, true)->SetRecvCallback(
-        Callback<void, Ptr<Socket>>([&](Ptr<Socket>) {
-            received.timesPs.push_back(Simulator::Now().GetPicoSeconds());
-        }));
+    network.UdpSocket(2, true)->SetRecvCallback(Callback<void, Ptr<Socket>>(
+        [&](Ptr<Socket>) { received.timesPs.push_back(Simulator::Now().GetPicoSeconds()); }));
     const auto socket = network.UdpSocket(0, false);
     // ns-3 waits up to RequestJitter before it asks: no time at all here.
     Config::Set("/NodeList/*/$ns3::ArpL3Protocol/RequestJitter",

@@ -31,7 +31,7 @@ RunOverFabric(const Program& program)
     Seen seen;
     for (uint32_t host = 0; host < 2; host++)
     {
-        seen.Watch(network.devices.Get(host), host, 14);
+        seen.Observe(network.devices.Get(host), host, 14);
     }
     network.Device(0)->TraceConnectWithoutContext(
         "FabricDrop",
@@ -69,9 +69,8 @@ TEST_CASES(EveryPacketAsOverStockLinks,
         NS_TEST_ASSERT_MSG_EQ((a == b),
                               true,
                               "moment " << i << ": " << a.timePs << " ps and " << b.timePs
-                                        << " ps, hosts " << a.host << " and " << b.host
-                                        << ", " << a.bytes << " and " << b.bytes
-                                        << " bytes");
+                                        << " ps, hosts " << a.host << " and " << b.host << ", "
+                                        << a.bytes << " and " << b.bytes << " bytes");
     }
 }
 

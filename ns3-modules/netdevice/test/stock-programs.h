@@ -48,7 +48,7 @@ struct Seen
     uint64_t sinkBytes{0};
     uint64_t dropped{0};
 
-    void Watch(Ptr<NetDevice> device, uint32_t host, uint32_t headerBytes)
+    void Observe(Ptr<NetDevice> device, uint32_t host, uint32_t headerBytes)
     {
         for (const bool isArrival : {false, true})
         {
@@ -160,14 +160,14 @@ RunOverStockChain(const Program& program,
         {
             const auto device = DynamicCast<PointToPointNetDevice>(devices.Get(end));
             const bool isHost = i + end == 0 || i + end == links;
-            device->GetQueue()->SetMaxSize(
-                isHost ? QueueSize("1000p") : QueueSize(std::to_string(QUEUE_BYTES) + "B"));
+            device->GetQueue()->SetMaxSize(isHost ? QueueSize("1000p")
+                                                  : QueueSize(std::to_string(QUEUE_BYTES) + "B"));
             device->TraceConnectWithoutContext(
                 "MacTxDrop",
                 Callback<void, Ptr<const Packet>>([&](Ptr<const Packet>) { seen.dropped++; }));
             if (isHost)
             {
-                seen.Watch(device, end, PPP_BYTES);
+                seen.Observe(device, end, PPP_BYTES);
             }
         }
         last = addresses.Assign(devices);

@@ -59,8 +59,8 @@ RunThroughRouter(const Program& program)
     NeighborCacheHelper().PopulateNeighborCache();
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
     Seen seen;
-    seen.Watch(left.Get(0), 0, 14);
-    seen.Watch(right.Get(1), 1, 14);
+    seen.Observe(left.Get(0), 0, 14);
+    seen.Observe(right.Get(1), 1, 14);
     for (const auto& device : {left.Get(0), left.Get(1), right.Get(0), right.Get(1)})
     {
         device->TraceConnectWithoutContext(

@@ -106,11 +106,9 @@ class WindowLaw : public TestCase
         const auto first = static_cast<int64_t>(m_law.Peak());
         for (int64_t i = 0; m_areEven && i < m_losses + 2; i++)
         {
-            network.Row("drops",
-                        {{"node", 10},
-                         {"peer", 11},
-                         {"parallel", 0},
-                         {"ordinal", first + i * m_law.gap}});
+            network.Row(
+                "drops",
+                {{"node", 10}, {"peer", 11}, {"parallel", 0}, {"ordinal", first + i * m_law.gap}});
         }
     }
 
@@ -119,10 +117,9 @@ class WindowLaw : public TestCase
         TestNetwork network;
         Wan(network, m_law.oneWayPs);
         Lose(network);
-        network.Transport({{"SegmentBytes", "1460"},
-                           {"Variant", m_law.variant},
-                           {"MinRto", "500ms"}},
-                          "ns3::TcpTransport");
+        network.Transport(
+            {{"SegmentBytes", "1460"}, {"Variant", m_law.variant}, {"MinRto", "500ms"}},
+            "ns3::TcpTransport");
         network.Flow(0, 1, (m_losses + 1) * m_law.gap * 1460);
         network.Build();
         const int64_t settled = m_losses / 3 * m_law.gap;

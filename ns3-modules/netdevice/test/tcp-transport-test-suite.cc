@@ -70,9 +70,7 @@ TEST_CASE(g_suite, "one segment to the picosecond")
     const int64_t behindAckPs = (20 + 18 + 40 + 12) * WAN_BYTE_PS;
     const int64_t endPs = START_PS + 2 * synPs + behindAckPs + dataPs;
     NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0), endPs, "receiver");
-    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sender_end_ps", 0),
-                          endPs + ackPs,
-                          "sender");
+    NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "sender_end_ps", 0), endPs + ackPs, "sender");
 }
 
 /**
@@ -142,17 +140,14 @@ TEST_CASE(g_suite, "a lost tail costs a round trip and more")
         Wan(network);
         if (lost)
         {
-            network.Row("drops",
-                        {{"node", 10}, {"peer", 11}, {"parallel", 0}, {"ordinal", 10}});
+            network.Row("drops", {{"node", 10}, {"peer", 11}, {"parallel", 0}, {"ordinal", 10}});
         }
         network.Transport({}, "ns3::TcpTransport");
         network.Flow(0, 1, 10 * 8948);
         network.Run();
         endPs[lost] = network.Cell("flows", "receiver_end_ps", 0);
         NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "timeouts", 0), lost, "timeouts");
-        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0),
-                              lost,
-                              "copies");
+        NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "retransmitted_packets", 0), lost, "copies");
     }
     NS_TEST_EXPECT_MSG_GT(endPs[1] - endPs[0], 2 * ONE_WAY_PS, "a round trip at least");
     NS_TEST_EXPECT_MSG_LT(endPs[1] - endPs[0], 400'000'000'000, "and one timeout");

@@ -24,11 +24,11 @@ constexpr uint32_t UDP_BYTES = 8;
 
 constexpr uint16_t ETHERTYPE_IPV4 = 0x0800;
 constexpr uint16_t ETHERTYPE_MAC_CONTROL = 0x8808;
-constexpr uint16_t ETHERTYPE_EXPERIMENT = 0x88b5;          ///< IEEE 802, local experiments
-constexpr uint64_t MAC_CONTROL_ADDRESS = 0x0180c2000001;   ///< IEEE 802.3 annex 31B
+constexpr uint16_t ETHERTYPE_EXPERIMENT = 0x88b5;        ///< IEEE 802, local experiments
+constexpr uint64_t MAC_CONTROL_ADDRESS = 0x0180c2000001; ///< IEEE 802.3 annex 31B
 constexpr uint8_t LOCAL_ADDRESS = 0x02; ///< First byte: locally administered, one station
 constexpr uint32_t TEN_NETWORK = 10U << 24;
-constexpr uint16_t DYNAMIC_PORTS = 0xc000;                 ///< RFC 6335: 49152 to 65535
+constexpr uint16_t DYNAMIC_PORTS = 0xc000; ///< RFC 6335: 49152 to 65535
 constexpr uint16_t DONT_FRAGMENT = 0x4000;
 constexpr uint8_t TTL = 64;
 constexpr uint8_t PROTOCOL_UDP = 17;
@@ -174,9 +174,9 @@ PacketCapture::PutPacket(PortId from, PortId to, const Frame& frame, uint32_t sn
     PutMacAddress(to);
     PutMacAddress(from);
     m_bytes.Put(ETHERTYPE_IPV4, 2);
-    const size_t packetBytes = std::max<size_t>(
-        BytesWithoutFcs(frame) - std::min<size_t>(BytesWithoutFcs(frame), before),
-        IPV4_BYTES + UDP_BYTES);
+    const size_t packetBytes =
+        std::max<size_t>(BytesWithoutFcs(frame) - std::min<size_t>(BytesWithoutFcs(frame), before),
+                         IPV4_BYTES + UDP_BYTES);
     PutIpv4(frame, packetBytes);
     m_bytes.Put(DYNAMIC_PORTS | frame.entropy, 2);
     m_bytes.Put(datagram.destinationPort, 2);

@@ -118,9 +118,9 @@ PcapWriter::Fail() const
 {
     const int reason = errno;
     const bool isFull = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
-    NS_ABORT_MSG("capture: " << m_path << " cannot be written: " << std::strerror(reason)
-                             << (isFull ? ". Free some space, or keep less of each frame (snaplen)."
-                                        : ""));
+    NS_ABORT_MSG(
+        "capture: " << m_path << " cannot be written: " << std::strerror(reason)
+                    << (isFull ? ". Free some space, or keep less of each frame (snaplen)." : ""));
 }
 
 } // namespace fabric

@@ -108,10 +108,7 @@ Telemetry::CountArrived(uint32_t message, uint32_t packets, uint64_t bytes)
 }
 
 void
-Telemetry::OnPauseChanged(PortId port,
-                          uint16_t before,
-                          uint16_t after,
-                          const PauseReason& reason)
+Telemetry::OnPauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason)
 {
     const uint64_t nowPs = NowPs();
     for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
@@ -250,8 +247,7 @@ Telemetry::SamplePort(size_t index, uint64_t timePs, uint64_t executedPs)
     const Port& port = m_state.network.ports[id];
     const Totals& skipped = m_skipped[index];
     const uint64_t clockPs = executedPs - m_state.messages.SkippedPs();
-    const Totals now{port.sentBytes + m_state.framingBytes * port.sentFrames +
-                         skipped.sentBytes,
+    const Totals now{port.sentBytes + m_state.framingBytes * port.sentFrames + skipped.sentBytes,
                      PausedByClock(m_state.network, id, clockPs) + skipped.pausedPs};
     Totals& before = m_before[index];
     const PortSample sample{timePs,

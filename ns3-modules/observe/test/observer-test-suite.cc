@@ -4,7 +4,7 @@
 
 #include "../../facade/test/test-network.h"
 
-#include "ns3/fabric.h"
+#include "ns3/event-engine.h"
 
 namespace ns3
 {
@@ -120,20 +120,20 @@ struct Watched
         tables.nodes = {{0, false, 0, 0, 0, 0}, {1, false, 0, 0, 0, 0}, {10, true, 1, 0, 0, 0}};
         tables.links = {{0, 10, 0, 100 * GBPS, US_PS, 0, 0, 0},
                         {1, 10, 0, 100 * GBPS, US_PS, 0, 0, 0}};
-        tables.flows = {{.id = 0, .src = 0, .dst = 1, .bytes = PACKETS * 1000, .startPs = 0,
-                         .transport = 0}};
+        tables.flows = {
+            {.id = 0, .src = 0, .dst = 1, .bytes = PACKETS * 1000, .startPs = 0, .transport = 0}};
         FabricOptions options;
         ObjectFactory transport;
         transport.SetTypeId(PacedDatagrams::GetTypeId());
         options.transports.push_back(transport);
-        engine = std::make_unique<Fabric>(tables, options);
+        engine = std::make_unique<EventEngine>(tables, options);
         engine->Attach(observer);
         engine->Begin();
         engine->RunUntil(1'000'000'000, std::chrono::steady_clock::time_point::max());
         engine->Finish();
     }
 
-    std::unique_ptr<Fabric> engine;
+    std::unique_ptr<EventEngine> engine;
 };
 
 } // namespace

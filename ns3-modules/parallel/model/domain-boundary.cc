@@ -20,7 +20,7 @@ DomainBoundary::Attach(EngineState& state)
     {
         last = std::max<uint32_t>(last, node.engine);
     }
-    m_mail = std::vector<std::array<DomainMail, 2>>(last + 1);
+    m_outboxes = std::vector<std::array<DomainOutbox, 2>>(last + 1);
 }
 
 uint32_t
@@ -34,13 +34,13 @@ DomainBoundary::AddPort(PortId from, uint32_t list, uint64_t delayPs)
 {
     Port& port = m_state->network.ports[from];
     const uint32_t domain = DomainOf(port.peer);
-    const auto box = std::ranges::find_if(m_outboxes, [domain, list](const Outbox& other) {
+    const auto crossing = std::ranges::find_if(m_crossings, [domain, list](const Crossing& other) {
         return other.domain == domain && other.list == list;
     });
-    port.outbox = static_cast<uint16_t>(box - m_outboxes.begin());
-    if (box == m_outboxes.end())
+    port.outbox = static_cast<uint16_t>(crossing - m_crossings.begin());
+    if (crossing == m_crossings.end())
     {
-        m_outboxes.push_back({domain, list, delayPs});
+        m_crossings.push_back({domain, list, delayPs});
     }
 }
 
@@ -66,127 +66,132 @@ DomainBoundary::LeastCrossingPs() const
     return leastPs;
 }
 
-/// Put a copy of a frame into the mail; the frame is free.
+/// Put a copy of a frame into the outbox; the frame is free.
 inline void
-DomainBoundary::Post(DomainMail& mail,
-                     std::vector<DomainMail::Letter>& letters,
-                     const DomainMail::Delivery& delivery,
+DomainBoundary::Post(DomainOutbox& outbox,
+                     std::vector<DomainOutbox::SentFrame>& sent,
+                     const DomainOutbox::Delivery& delivery,
                      FrameId frameId)
 {
-    letters.emplace_back(delivery, m_state->frames[frameId]);
-    __builtin_prefetch(letters.data() + letters.size() + 3, 1); // another core may have it
+    sent.emplace_back(delivery, m_state->frames[frameId]);
+    __builtin_prefetch(sent.data() + sent.size() + 3, 1); // another core may have it
     if (const FrameNote* note = m_state->frames.FindNote(frameId)) [[unlikely]]
     {
-        letters.back().frame.next = static_cast<uint32_t>(mail.notes.size());
+        sent.back().frame.next = static_cast<uint32_t>(outbox.notes.size());
         const auto hops = m_state->frames.Hops(frameId);
-        mail.hops.insert(mail.hops.end(), hops.begin(), hops.end());
-        mail.notes.push_back({*note, static_cast<uint32_t>(mail.hops.size())});
+        outbox.hops.insert(outbox.hops.end(), hops.begin(), hops.end());
+        outbox.notes.push_back({*note, static_cast<uint32_t>(outbox.hops.size())});
     }
-    mail.Expect(delivery.timePs);
+    outbox.Expect(delivery.timePs);
     m_state->frames.Free(frameId);
 }
 
 /// @return what is told in this window to the domain that a port leads to
-DomainMail&
-DomainBoundary::MailOf(PortId from)
+DomainOutbox&
+DomainBoundary::OutboxOf(PortId from)
 {
-    return m_mail[m_outboxes[m_state->network.ports[from].outbox].domain][m_parity];
+    return m_outboxes[m_crossings[m_state->network.ports[from].outbox].domain][m_parity];
 }
 
 void
 DomainBoundary::HandOver(PortId from, FrameId frameId)
 {
     const Port& port = m_state->network.ports[from];
-    const Outbox& box = m_outboxes[port.outbox];
-    if (box.list == LISTS)
+    const Crossing& crossing = m_crossings[port.outbox];
+    if (crossing.list == LISTS)
     {
-        const uint64_t latencyPs = m_state->LatencyPs(m_state->network.ports[port.peer]);
-        HandOverAt(from, m_state->nowPs + port.delayPs + latencyPs, frameId);
+        const uint64_t processingDelayPs =
+            m_state->ProcessingDelayPs(m_state->network.ports[port.peer]);
+        HandOverAt(from, m_state->nowPs + port.delayPs + processingDelayPs, frameId);
         return;
     }
-    DomainMail& mail = MailOf(from);
-    Post(mail, mail.lanes[box.list], {m_state->nowPs + box.delayPs, port.peer}, frameId);
+    DomainOutbox& outbox = OutboxOf(from);
+    Post(outbox,
+         outbox.lanes[crossing.list],
+         {m_state->nowPs + crossing.delayPs, port.peer},
+         frameId);
 }
 
 void
 DomainBoundary::HandOverAt(PortId from, uint64_t timePs, FrameId frameId)
 {
-    DomainMail& mail = MailOf(from);
-    Post(mail, mail.loose, {timePs, m_state->network.ports[from].peer}, frameId);
+    DomainOutbox& outbox = OutboxOf(from);
+    Post(outbox, outbox.loose, {timePs, m_state->network.ports[from].peer}, frameId);
 }
 
 void
 DomainBoundary::CountLost(PortId to)
 {
-    m_mail[DomainOf(to)][m_parity].lost.push_back(to);
+    m_outboxes[DomainOf(to)][m_parity].lost.push_back(to);
 }
 
 void
 DomainBoundary::Tell(uint32_t engine, const Fulfilled& fulfilled)
 {
-    m_mail[engine][m_parity].fulfilled.push_back(fulfilled);
-    m_mail[engine][m_parity].Expect(fulfilled.startPs);
+    m_outboxes[engine][m_parity].fulfilled.push_back(fulfilled);
+    m_outboxes[engine][m_parity].Expect(fulfilled.startPs);
 }
 
 /// @return a frame of this domain, made of one that was sent here
 inline FrameId
-DomainBoundary::Unfold(const DomainMail& mail, const Frame& frame)
+DomainBoundary::ImportFrame(const DomainOutbox& outbox, const Frame& frame)
 {
     m_state->frames.FetchFree();
     const FrameId id = m_state->frames.AllocateCopy(frame);
     if (frame.noted) [[unlikely]]
     {
-        const auto& [note, end] = mail.notes[frame.next];
+        const auto& [note, end] = outbox.notes[frame.next];
         FrameNote& own = m_state->frames.Note(id);
         own = note;
         own.firstHop = NO_HOP;
-        for (uint32_t i = frame.next == 0 ? 0 : mail.notes[frame.next - 1].endOfHops; i < end; i++)
+        for (uint32_t i = frame.next == 0 ? 0 : outbox.notes[frame.next - 1].endOfHops; i < end;
+             i++)
         {
-            m_state->frames.AddHop(id, mail.hops[i]);
+            m_state->frames.AddHop(id, outbox.hops[i]);
         }
     }
     return id;
 }
 
 void
-DomainBoundary::TakeIn(const std::vector<DomainMail*>& mails)
+DomainBoundary::Import(const std::vector<DomainOutbox*>& outboxes)
 {
     for (uint32_t list = 0; list < LISTS; list++)
     {
-        TakeInList(mails, list);
+        ImportList(outboxes, list);
     }
-    for (DomainMail* mail : mails)
+    for (DomainOutbox* outbox : outboxes)
     {
-        if (mail->IsEmpty())
+        if (outbox->IsEmpty())
         {
             continue;
         }
-        TakeInLoose(*mail);
-        for (const Fulfilled& fulfilled : mail->fulfilled)
+        ImportLoose(*outbox);
+        for (const Fulfilled& fulfilled : outbox->fulfilled)
         {
             m_state->messages.Fulfil(fulfilled, m_state->nowPs);
         }
-        for (const PortId port : mail->lost)
+        for (const PortId port : outbox->lost)
         {
             m_state->network.counters[port].lostFrames++;
         }
-        mail->Clear();
+        outbox->Clear();
     }
 }
 
 /// Lists of one delay become a lane or two, by time; of one time by domain.
 void
-DomainBoundary::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
+DomainBoundary::ImportList(const std::vector<DomainOutbox*>& outboxes, uint32_t list)
 {
     m_readers.clear();
-    for (uint32_t i = 0; i < mails.size(); i++) // of the other domains
+    for (uint32_t i = 0; i < outboxes.size(); i++) // of the other domains
     {
-        const auto& letters = mails[i]->lanes[list];
-        if (!letters.empty())
+        const auto& sent = outboxes[i]->lanes[list];
+        if (!sent.empty())
         {
-            m_readers.push_back({mails[i],
-                                 letters.data(),
-                                 letters.data() + letters.size(),
+            m_readers.push_back({outboxes[i],
+                                 sent.data(),
+                                 sent.data() + sent.size(),
                                  m_inLanes[list][i >= m_state->engine]});
         }
     }
@@ -206,7 +211,7 @@ DomainBoundary::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
                 m_state->queue.PushLane(from.lane,
                                         {arrivesPs,
                                          EventTarget(EventType::ARRIVE, to),
-                                         Unfold(*from.mail, next->frame)});
+                                         ImportFrame(*from.outbox, next->frame)});
             }
             from.next = next;
         }
@@ -215,16 +220,16 @@ DomainBoundary::TakeInList(const std::vector<DomainMail*>& mails, uint32_t list)
 }
 
 void
-DomainBoundary::TakeInLoose(const DomainMail& mail)
+DomainBoundary::ImportLoose(const DomainOutbox& outbox)
 {
-    for (const auto& letter : mail.loose)
+    for (const auto& one : outbox.loose)
     {
-        const FrameId id = Unfold(mail, letter.frame);
-        const auto [timePs, to] = letter.delivery;
+        const FrameId id = ImportFrame(outbox, one.frame);
+        const auto [timePs, to] = one.delivery;
         const Event event{timePs, EventTarget(EventType::ARRIVE, to), id};
         const PortId from = m_state->network.ports[to].peer;
         // Only link control overtakes what is on a wire; see PutOnWire.
-        if (m_state->queue.HasWires() && letter.frame.kind != frame_kind::LINK_CONTROL)
+        if (m_state->queue.HasWires() && one.frame.kind != frame_kind::LINK_CONTROL)
         {
             m_state->queue.PushWire(m_state->nowPs, from, event);
         }

@@ -3,7 +3,7 @@
 #ifndef DOMAIN_BOUNDARY_H
 #define DOMAIN_BOUNDARY_H
 
-#include "domain-mail.h"
+#include "domain-outbox.h"
 
 #include "ns3/boundary.h"
 
@@ -17,7 +17,7 @@ namespace fabric
 
 /**
  * @ingroup parallel
- * @brief The boundary of one domain: a mail for each other domain, and windows of two parities.
+ * @brief The boundary of one domain: a outbox for each other domain, and windows of two parities.
  */
 class DomainBoundary final : public Boundary
 {
@@ -32,14 +32,14 @@ class DomainBoundary final : public Boundary
 
     /// @return until what happens here shows elsewhere, at least [ps]
     uint64_t LeastCrossingPs() const;
-    /// Take what other domains have told this one; afterwards their mail is empty.
-    void TakeIn(const std::vector<DomainMail*>& mails);
+    /// Take what other domains have told this one; afterwards their outbox is empty.
+    void Import(const std::vector<DomainOutbox*>& outboxes);
     /// The domain of a sender tells how many frames an egress has sent until now.
     void LearnSent(PortId foreign, uint64_t sentFrames);
 
-    DomainMail& MailTo(uint32_t other, uint32_t parity) ///< In windows of odd or even number
+    DomainOutbox& OutboxTo(uint32_t other, uint32_t parity) ///< In windows of odd or even number
     {
-        return m_mail[other][parity];
+        return m_outboxes[other][parity];
     }
 
     void SetParity(uint32_t parity) ///< Tell others in such windows from now on
@@ -49,38 +49,38 @@ class DomainBoundary final : public Boundary
 
   private:
     /// Where frames for another domain are put that reach it after one delay.
-    struct Outbox
+    struct Crossing
     {
         uint32_t domain;
-        uint32_t list;    ///< Of its mail; LISTS: among the loose ones
+        uint32_t list;    ///< Of its outbox; LISTS: among the loose ones
         uint64_t delayPs; ///< If it has a list [ps]
     };
 
-    /// Letters of one list that are not yet taken in.
+    /// Frames of one list that are not yet imported.
     struct Reader
     {
-        const DomainMail* mail;
-        const DomainMail::Letter* next;
-        const DomainMail::Letter* end;
+        const DomainOutbox* outbox;
+        const DomainOutbox::SentFrame* next;
+        const DomainOutbox::SentFrame* end;
         uint8_t lane; ///< Of the queue, for the frames
     };
 
     uint32_t DomainOf(PortId port) const;
-    DomainMail& MailOf(PortId from);
-    void Post(DomainMail& mail,
-              std::vector<DomainMail::Letter>& letters,
-              const DomainMail::Delivery& delivery,
+    DomainOutbox& OutboxOf(PortId from);
+    void Post(DomainOutbox& outbox,
+              std::vector<DomainOutbox::SentFrame>& sent,
+              const DomainOutbox::Delivery& delivery,
               FrameId frameId);
-    void TakeInList(const std::vector<DomainMail*>& mails, uint32_t list);
-    void TakeInLoose(const DomainMail& mail);
-    FrameId Unfold(const DomainMail& mail, const Frame& frame);
+    void ImportList(const std::vector<DomainOutbox*>& outboxes, uint32_t list);
+    void ImportLoose(const DomainOutbox& outbox);
+    FrameId ImportFrame(const DomainOutbox& outbox, const Frame& frame);
 
     EngineState* m_state{nullptr};
-    std::vector<std::array<DomainMail, 2>> m_mail; ///< By domain: of even, of odd windows
-    std::vector<Outbox> m_outboxes;
-    /// Lanes of each list of others' mail: of domains of lower, of higher number
+    std::vector<std::array<DomainOutbox, 2>> m_outboxes; ///< By domain: of even, of odd windows
+    std::vector<Crossing> m_crossings;
+    /// Lanes of each list of others' outbox: of domains of lower, of higher number
     std::array<std::array<uint8_t, 2>, LISTS> m_inLanes{};
-    std::vector<Reader> m_readers; ///< Of the mail that is being taken in
+    std::vector<Reader> m_readers; ///< Of the outbox that is being imported
     uint32_t m_parity{0};          ///< Of the window at hand
 };
 

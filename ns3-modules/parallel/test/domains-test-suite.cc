@@ -44,11 +44,9 @@ void
 BuildNetwork(TestNetwork& network, int64_t domains)
 {
     const auto node = [&](int64_t id, int64_t tier, int64_t domain) {
-        network.Row("nodes",
-                    {{"node", id},
-                     {"is_switch", tier != 0},
-                     {"tier", tier},
-                     {"domain", domain % domains}});
+        network.Row(
+            "nodes",
+            {{"node", id}, {"is_switch", tier != 0}, {"tier", tier}, {"domain", domain % domains}});
     };
     for (int64_t host = 0; host < HOSTS; host++)
     {
@@ -78,8 +76,8 @@ Outcome(int64_t domains, int64_t threads, Seen& seen)
     TestNetwork network;
     LookEvery7Us(network, seen);
     BuildNetwork(network, domains);
-    for (const auto& [timePs, rateBps] : {std::pair{20 * US_PS, int64_t{0}},
-                                          std::pair{60 * US_PS, 100 * GBPS}})
+    for (const auto& [timePs, rateBps] :
+         {std::pair{20 * US_PS, int64_t{0}}, std::pair{60 * US_PS, 100 * GBPS}})
     {
         network.Row("link_events",
                     {{"time_ps", timePs},
@@ -120,8 +118,8 @@ TEST_CASE(g_suite, "one run in several domains on several threads")
     NS_TEST_EXPECT_MSG_EQ(seen.size(), 10, "stock events have happened");
     NS_TEST_EXPECT_MSG_GT(seen.back().second, seen.front().second, "and packets between them");
     NS_TEST_EXPECT_MSG_GT(expected.at("pauses.start_ps").size(), 0, "PFC has paused");
-    for (const auto& [domains, threads] : std::vector<std::pair<int64_t, int64_t>>{
-             {2, 1}, {2, 2}, {3, 2}, {4, 4}})
+    for (const auto& [domains, threads] :
+         std::vector<std::pair<int64_t, int64_t>>{{2, 1}, {2, 2}, {3, 2}, {4, 4}})
     {
         Seen parted;
         const Columns got = Outcome(domains, threads, parted);

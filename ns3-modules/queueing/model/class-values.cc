@@ -47,8 +47,8 @@ ClassValues::PerClass(uint64_t others, uint64_t least, const std::string& where)
         NS_ABORT_MSG_IF((seen >> queueClass) & 1,
                         where << ": class " << queueClass << " has two values");
         NS_ABORT_MSG_IF(value < least,
-                        where << ": class " << queueClass << " has " << value
-                              << ", the least is " << least);
+                        where << ": class " << queueClass << " has " << value << ", the least is "
+                              << least);
         seen |= 1U << queueClass;
         values[queueClass] = value;
     }

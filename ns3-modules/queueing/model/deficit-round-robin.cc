@@ -37,7 +37,7 @@ DeficitRoundRobin::GetTypeId()
                           ClassValuesValue(),
                           MakeClassValuesAccessor(&DeficitRoundRobin::m_quanta),
                           MakeClassValuesChecker())
-            .AddAttribute("OthersBytes",
+            .AddAttribute("DefaultQuantumBytes",
                           "Bytes per turn of a class that Quanta does not name [byte]",
                           UintegerValue(1500),
                           MakeUintegerAccessor(&DeficitRoundRobin::m_othersBytes),
@@ -52,12 +52,12 @@ DeficitRoundRobin::Check() const
 }
 
 void
-DeficitRoundRobin::Attach(SwitchView& view)
+DeficitRoundRobin::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_view = &view;
+    m_context = &context;
     m_quantumBytes = m_quanta.PerClass(m_othersBytes, LEAST_QUANTUM_BYTES, Name("Quanta"));
-    m_rounds.assign(view.NumPorts(), {});
+    m_rounds.assign(context.NumPorts(), {});
 }
 
 EgressScheduler::Choice
@@ -68,7 +68,7 @@ DeficitRoundRobin::Next(PortId port, uint32_t ready)
     {
         const uint32_t c = round.queueClass;
         if (((ready >> c) & 1) && round.inTurn &&
-            m_view->HeadBytes(port, c) + m_view->FramingBytes() <= round.deficitBytes[c])
+            m_context->HeadBytes(port, c) + m_context->FramingBytes() <= round.deficitBytes[c])
         {
             return {c};
         }
@@ -85,7 +85,7 @@ DeficitRoundRobin::Sent(PortId port, uint32_t queueClass, uint64_t wireBytes)
     Round& round = m_rounds[port];
     uint64_t& deficit = round.deficitBytes[queueClass];
     deficit -= std::min(deficit, wireBytes); // to an idle port a frame comes without a turn
-    if (m_view->QueuedBytes(port, queueClass) == 0)
+    if (m_context->QueuedBytes(port, queueClass) == 0)
     {
         deficit = 0;
         round.inTurn &= queueClass != round.queueClass;

@@ -31,7 +31,7 @@ class DeficitRoundRobin final : public fabric::EgressScheduler
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     Choice Next(fabric::PortId port, uint32_t ready) override;
     void Sent(fabric::PortId port, uint32_t queueClass, uint64_t wireBytes) override;
 
@@ -44,9 +44,9 @@ class DeficitRoundRobin final : public fabric::EgressScheduler
         bool inTurn{false};                                       ///< It has had its quantum
     };
 
-    const fabric::SwitchView* m_view{nullptr};
+    const fabric::SwitchContext* m_context{nullptr};
     ClassValues m_quanta;
-    uint64_t m_othersBytes{0};                                   ///< Of classes not named [byte]
+    uint64_t m_othersBytes{0};                                  ///< Of classes not named [byte]
     std::array<uint64_t, fabric::MAX_CLASSES> m_quantumBytes{}; ///< Per class [byte]
     std::vector<Round> m_rounds;                                ///< Per port
 };

@@ -36,7 +36,7 @@ DropTail::GetTypeId()
                                           DoubleValue(0.0),
                                           MakeDoubleAccessor(&DropTail::m_alpha),
                                           MakeDoubleChecker<double>(0.0, 128.0))
-                            .AddAttribute("ForRateBps",
+                            .AddAttribute("ReferenceRateBps",
                                           "Rate of a link that the sizes in bytes are for, those "
                                           "of other links are in proportion [bit/s], 0 = for all",
                                           UintegerValue(0),
@@ -46,24 +46,24 @@ DropTail::GetTypeId()
 }
 
 void
-DropTail::Attach(SwitchView& view)
+DropTail::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_view = &view;
+    m_context = &context;
     m_shares.clear();
-    for (PortId port = 0; m_forRateBps && port < view.NumPorts(); port++)
+    for (PortId port = 0; m_forRateBps && port < context.NumPorts(); port++)
     {
-        m_shares.push_back(static_cast<double>(view.RateBps(port)) /
+        m_shares.push_back(static_cast<double>(context.RateBps(port)) /
                            static_cast<double>(m_forRateBps));
         m_leastShare = port ? std::min(m_leastShare, m_shares[port]) : m_shares[port];
     }
-    for (uint32_t node = 0; node < view.NumNodes(); node++)
+    for (uint32_t node = 0; node < context.NumNodes(); node++)
     {
-        NS_ABORT_MSG_IF(m_alpha > 0 && view.GetNode(node).isSwitch && !view.BufferBytes(node),
+        NS_ABORT_MSG_IF(m_alpha > 0 && context.GetNode(node).isSwitch && !context.BufferBytes(node),
                         GetInstanceTypeId().GetName()
                             << ": Alpha is a multiple of the free buffer, so the switches need a "
                                "buffer size; switch "
-                            << view.GetNode(node).id << " has none");
+                            << context.GetNode(node).id << " has none");
     }
 }
 
@@ -86,7 +86,8 @@ DropTail::Admit(PortId port, Frame& frame, uint64_t queuedBytes)
     }
     if (m_alpha > 0)
     {
-        const auto freeBytes = static_cast<double>(m_view->FreeBytes(m_view->GetPort(port).node));
+        const auto freeBytes =
+            static_cast<double>(m_context->FreeBytes(m_context->GetPort(port).node));
         if (static_cast<double>(queuedBytes) >= m_alpha * freeBytes)
         {
             return Verdict::DROP;

@@ -20,8 +20,8 @@ namespace ns3
  * @brief Admits a frame while the queue of its priority stays within a limit, fixed or dynamic.
  *
  * The dynamic limit is Alpha times the free buffer of the switch, so n full queues hold
- * Alpha B / (1 + n Alpha) each. With ForRateBps sizes in bytes are those of a port of that rate,
- * and others have them in proportion to the rate that they begin with.
+ * Alpha B / (1 + n Alpha) each. With ReferenceRateBps sizes in bytes are those of a port of that
+ * rate, and others have them in proportion to the rate that they begin with.
  *
  * **Source**: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
  * Switches", IEEE/ACM Transactions on Networking 6(2), 1998, section III.
@@ -32,7 +32,7 @@ class DropTail : public fabric::QueueDiscipline
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
 
@@ -66,10 +66,10 @@ class DropTail : public fabric::QueueDiscipline
         return static_cast<uint64_t>(share * static_cast<double>(bytes));
     }
 
-    const fabric::SwitchView* m_view{nullptr};
-    uint64_t m_limitBytes{0}; ///< Per port and priority, 0 = none [byte]
-    double m_alpha{0};        ///< Share of the free buffer, 0 = no dynamic limit [1]
-    uint64_t m_forRateBps{0}; ///< Rate that the sizes are for, 0 = any [bit/s]
+    const fabric::SwitchContext* m_context{nullptr};
+    uint64_t m_limitBytes{0};     ///< Per port and priority, 0 = none [byte]
+    double m_alpha{0};            ///< Share of the free buffer, 0 = no dynamic limit [1]
+    uint64_t m_forRateBps{0};     ///< Rate that the sizes are for, 0 = any [bit/s]
     std::vector<double> m_shares; ///< Rate over that rate, by port; empty: sizes are for any [1]
     double m_leastShare{0};
 };

@@ -22,7 +22,7 @@ PerPriority::AddChoices(TypeId tid, std::index_sequence<PRIORITIES...>)
 {
     (tid.AddAttribute("Priority" + std::to_string(PRIORITIES),
                       "Discipline of priority " + std::to_string(PRIORITIES) +
-                          ", empty: that of Others",
+                          ", empty: that of DefaultQueue",
                       TypeChoiceValue(),
                       MakeTypeChoiceAccessor(&PerPriority::SetChoice<PRIORITIES>,
                                              &PerPriority::GetChoice<PRIORITIES>),
@@ -39,7 +39,7 @@ PerPriority::GetTypeId()
                        .SetParent<QueueDiscipline>()
                        .SetGroupName("Queueing")
                        .AddConstructor<PerPriority>()
-                       .AddAttribute("Others",
+                       .AddAttribute("DefaultQueue",
                                      "Discipline of the priorities that have none of their own",
                                      TypeChoiceValue(TypeChoice("ns3::DropTail")),
                                      MakeTypeChoiceAccessor(&PerPriority::m_others),
@@ -60,7 +60,7 @@ PerPriority::Make(uint32_t priority) const
 {
     const TypeChoice& choice = ChoiceOf(priority);
     const bool isOwn = &choice != &m_others;
-    const auto where = Name(isOwn ? "Priority" + std::to_string(priority) : "Others");
+    const auto where = Name(isOwn ? "Priority" + std::to_string(priority) : "DefaultQueue");
     auto discipline = choice.Create<QueueDiscipline>(where);
     NS_ABORT_MSG_IF(DynamicCast<PerPriority>(discipline),
                     where << " cannot be ns3::PerPriority itself");
@@ -77,7 +77,7 @@ PerPriority::Check() const
 }
 
 void
-PerPriority::Attach(SwitchView& view)
+PerPriority::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
     std::map<std::string, Ptr<QueueDiscipline>> made;
@@ -89,7 +89,7 @@ PerPriority::Attach(SwitchView& view)
         if (!discipline)
         {
             discipline = Make(priority);
-            m_views.push_back(view.Another(ofType[discipline->GetInstanceTypeId()]++));
+            m_views.push_back(context.Another(ofType[discipline->GetInstanceTypeId()]++));
             discipline->Attach(m_views.back());
         }
         m_disciplines[priority] = discipline;

@@ -22,14 +22,15 @@ namespace ns3
  *
  * **Source**: IEEE 802.1Q, section 8.6.6 (a queue per traffic class); the structure is our own.
  *
- * **Not modelled**: choices of their own for classes above priority 7; they have that of Others.
+ * **Not modelled**: choices of their own for classes above priority 7; they have that of
+ * DefaultQueue.
  */
 class PerPriority final : public fabric::QueueDiscipline
 {
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
@@ -65,7 +66,7 @@ class PerPriority final : public fabric::QueueDiscipline
     TypeChoice m_others; ///< Of the priorities that have none of their own
     std::array<TypeChoice, fabric::NUM_PRIORITIES> m_choices;
     std::array<Ptr<fabric::QueueDiscipline>, fabric::MAX_CLASSES> m_disciplines;
-    std::deque<fabric::SwitchView> m_views; ///< One for each discipline
+    std::deque<fabric::SwitchContext> m_views; ///< One for each discipline
 };
 
 } // namespace ns3

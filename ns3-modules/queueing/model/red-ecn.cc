@@ -18,26 +18,25 @@ NS_OBJECT_ENSURE_REGISTERED(RedEcn);
 TypeId
 RedEcn::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::RedEcn")
-            .SetParent<DropTail>()
-            .SetGroupName("Queueing")
-            .AddConstructor<RedEcn>()
-            .AddAttribute("KminBytes",
-                          "Queue up to which nothing is marked [byte]",
-                          UintegerValue(400'000),
-                          MakeUintegerAccessor(&RedEcn::m_kminBytes),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("KmaxBytes",
-                          "Queue above which everything is marked [byte]",
-                          UintegerValue(1'600'000),
-                          MakeUintegerAccessor(&RedEcn::m_kmaxBytes),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("Pmax",
-                          "Probability of a mark at KmaxBytes [1]",
-                          DoubleValue(0.2),
-                          MakeDoubleAccessor(&RedEcn::m_pmax),
-                          MakeDoubleChecker<double>(0.0, 1.0));
+    static TypeId tid = TypeId("ns3::RedEcn")
+                            .SetParent<DropTail>()
+                            .SetGroupName("Queueing")
+                            .AddConstructor<RedEcn>()
+                            .AddAttribute("KminBytes",
+                                          "Queue up to which nothing is marked [byte]",
+                                          UintegerValue(400'000),
+                                          MakeUintegerAccessor(&RedEcn::m_kminBytes),
+                                          MakeUintegerChecker<uint64_t>())
+                            .AddAttribute("KmaxBytes",
+                                          "Queue above which everything is marked [byte]",
+                                          UintegerValue(1'600'000),
+                                          MakeUintegerAccessor(&RedEcn::m_kmaxBytes),
+                                          MakeUintegerChecker<uint64_t>())
+                            .AddAttribute("Pmax",
+                                          "Probability of a mark at KmaxBytes [1]",
+                                          DoubleValue(0.2),
+                                          MakeDoubleAccessor(&RedEcn::m_pmax),
+                                          MakeDoubleChecker<double>(0.0, 1.0));
     return tid;
 }
 
@@ -45,19 +44,19 @@ void
 RedEcn::Check() const
 {
     NS_ABORT_MSG_IF(m_kminBytes > m_kmaxBytes,
-                    Name("KminBytes") << " is " << m_kminBytes << ", more than KmaxBytes, "
-                                      << m_kmaxBytes);
+                    Name("KminBytes")
+                        << " is " << m_kminBytes << ", more than KmaxBytes, " << m_kmaxBytes);
 }
 
 void
-RedEcn::Attach(SwitchView& view)
+RedEcn::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    DropTail::Attach(view);
+    DropTail::Attach(context);
     m_draws.clear();
-    for (PortId port = 0; port < view.NumPorts(); port++)
+    for (PortId port = 0; port < context.NumPorts(); port++)
     {
-        m_draws.push_back(view.CursorOfPort(port, RandomUse::ECN_MARK));
+        m_draws.push_back(context.CursorOfPort(port, RandomUse::ECN_MARK));
     }
 }
 

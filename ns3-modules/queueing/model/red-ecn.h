@@ -27,7 +27,7 @@ class RedEcn : public DropTail
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     QuietBytes Quiet(uint8_t priority) const override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
 

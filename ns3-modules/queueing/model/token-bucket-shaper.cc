@@ -54,15 +54,15 @@ TokenBucketShaper::Check() const
 }
 
 void
-TokenBucketShaper::Attach(SwitchView& view)
+TokenBucketShaper::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_view = &view;
+    m_context = &context;
     m_rateBps = m_rates.PerClass(0, 1, Name("RatesBps"));
-    m_burstBytes = m_bursts.PerClass(view.LargestFrameBytes() + view.FramingBytes(),
+    m_burstBytes = m_bursts.PerClass(context.LargestFrameBytes() + context.FramingBytes(),
                                      1,
                                      Name("BurstsBytes"));
-    m_fullPs.assign(view.NumPorts(), {});
+    m_fullPs.assign(context.NumPorts(), {});
 }
 
 /// @return time in which a bucket gains so many bytes [ps]
@@ -82,7 +82,7 @@ TokenBucketShaper::NotBeforePs(PortId port, uint32_t queueClass) const
     {
         return 0;
     }
-    const uint64_t frameBytes = m_view->HeadBytes(port, queueClass) + m_view->FramingBytes();
+    const uint64_t frameBytes = m_context->HeadBytes(port, queueClass) + m_context->FramingBytes();
     const uint64_t burstBytes = m_burstBytes[queueClass];
     const uint64_t spareBytes = burstBytes - std::min(burstBytes, frameBytes);
     const uint64_t sparePs = TokensPs(spareBytes, queueClass);
@@ -98,7 +98,7 @@ TokenBucketShaper::Next(PortId port, uint32_t ready)
     {
         const uint32_t queueClass = static_cast<uint32_t>(std::bit_width(left)) - 1;
         const uint64_t notBeforePs = NotBeforePs(port, queueClass);
-        if (notBeforePs <= m_view->NowPs())
+        if (notBeforePs <= m_context->NowPs())
         {
             return {queueClass};
         }
@@ -116,7 +116,7 @@ TokenBucketShaper::Sent(PortId port, uint32_t queueClass, uint64_t wireBytes)
         return;
     }
     uint64_t& fullPs = m_fullPs[port][queueClass];
-    fullPs = std::max(fullPs, m_view->NowPs()) + TokensPs(wireBytes, queueClass);
+    fullPs = std::max(fullPs, m_context->NowPs()) + TokensPs(wireBytes, queueClass);
 }
 
 } // namespace ns3

@@ -31,7 +31,7 @@ class TokenBucketShaper final : public fabric::EgressScheduler
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     Choice Next(fabric::PortId port, uint32_t ready) override;
     void Sent(fabric::PortId port, uint32_t queueClass, uint64_t wireBytes) override;
 
@@ -39,7 +39,7 @@ class TokenBucketShaper final : public fabric::EgressScheduler
     uint64_t TokensPs(uint64_t bytes, uint32_t queueClass) const;
     uint64_t NotBeforePs(fabric::PortId port, uint32_t queueClass) const;
 
-    const fabric::SwitchView* m_view{nullptr};
+    const fabric::SwitchContext* m_context{nullptr};
     ClassValues m_rates;
     ClassValues m_bursts;
     std::array<uint64_t, fabric::MAX_CLASSES> m_rateBps{};    ///< Per class, 0 = no limit [bit/s]

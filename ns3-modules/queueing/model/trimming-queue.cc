@@ -65,14 +65,14 @@ TrimmingQueue::Check() const
 }
 
 void
-TrimmingQueue::Attach(SwitchView& view)
+TrimmingQueue::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    RedEcn::Attach(view);
+    RedEcn::Attach(context);
     m_coins.clear();
-    for (PortId port = 0; port < view.NumPorts(); port++)
+    for (PortId port = 0; port < context.NumPorts(); port++)
     {
-        m_coins.push_back(view.CursorOfPort(port, RandomUse::TRIM));
+        m_coins.push_back(context.CursorOfPort(port, RandomUse::TRIM));
     }
 }
 

@@ -33,7 +33,7 @@ class TrimmingQueue final : public RedEcn
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     QuietBytes Quiet(uint8_t priority) const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;

@@ -34,8 +34,8 @@ CheckTable(const ClassValues& table, const std::string& name)
     for (const auto& [lane, weight] : table.Entries())
     {
         NS_ABORT_MSG_IF(weight > MOST_WEIGHT,
-                        name << " gives lane " << lane << " a weight of " << weight
-                             << ", at most " << MOST_WEIGHT << " is allowed");
+                        name << " gives lane " << lane << " a weight of " << weight << ", at most "
+                             << MOST_WEIGHT << " is allowed");
     }
 }
 
@@ -79,24 +79,24 @@ VlArbitration::Check() const
 void
 VlArbitration::CheckClasses(uint32_t classes, const std::string& control) const
 {
-    for (const auto& [table, name] : {std::pair{&m_highTable, "HighTable"},
-                                      std::pair{&m_lowTable, "LowTable"}})
+    for (const auto& [table, name] :
+         {std::pair{&m_highTable, "HighTable"}, std::pair{&m_lowTable, "LowTable"}})
     {
         for (const auto& [lane, weight] : table->Entries())
         {
             NS_ABORT_MSG_IF(lane >= classes,
-                            Name(name) << " names lane " << lane << ", but the links of "
-                                       << control << " have lanes 0 to " << classes - 1
+                            Name(name) << " names lane " << lane << ", but the links of " << control
+                                       << " have lanes 0 to " << classes - 1
                                        << ". Take it out, or add lanes");
         }
     }
 }
 
 void
-VlArbitration::Attach(SwitchView& view)
+VlArbitration::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_arbiters.assign(view.NumPorts(), {});
+    m_arbiters.assign(context.NumPorts(), {});
 }
 
 /// @return entry whose lane goes next, none if no lane of the table is ready

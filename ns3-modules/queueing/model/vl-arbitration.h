@@ -32,7 +32,7 @@ class VlArbitration final : public fabric::EgressScheduler
     static TypeId GetTypeId();
     void Check() const override;
     void CheckClasses(uint32_t classes, const std::string& control) const override;
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     Choice Next(fabric::PortId port, uint32_t ready) override;
     void Sent(fabric::PortId port, uint32_t queueClass, uint64_t wireBytes) override;
 
@@ -57,7 +57,7 @@ class VlArbitration final : public fabric::EgressScheduler
 
     ClassValues m_highTable;
     ClassValues m_lowTable;
-    uint32_t m_highLimit{0};        ///< [4096 byte], NO_HIGH_LIMIT: none
+    uint32_t m_highLimit{0};         ///< [4096 byte], NO_HIGH_LIMIT: none
     std::vector<Arbiter> m_arbiters; ///< Per port
 };
 

@@ -38,11 +38,11 @@ WeightedRoundRobin::Check() const
 }
 
 void
-WeightedRoundRobin::Attach(SwitchView& view)
+WeightedRoundRobin::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
     m_weightOf = m_weights.PerClass(1, 1, Name("Weights"));
-    m_turns.assign(view.NumPorts(), {});
+    m_turns.assign(context.NumPorts(), {});
 }
 
 EgressScheduler::Choice

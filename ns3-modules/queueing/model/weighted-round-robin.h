@@ -31,7 +31,7 @@ class WeightedRoundRobin final : public fabric::EgressScheduler
   public:
     static TypeId GetTypeId();
     void Check() const override;
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     Choice Next(fabric::PortId port, uint32_t ready) override;
     void Sent(fabric::PortId port, uint32_t queueClass, uint64_t wireBytes) override;
 

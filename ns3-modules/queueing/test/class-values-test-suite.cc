@@ -21,15 +21,24 @@ static Suite g_suite{"queueing-class-values"};
 TEST_CASE(g_suite, "class:value, class:value")
 {
     const auto checker = MakeClassValuesChecker();
-    for (const std::string good :
-         {"", "7:10", "7:10,3:1", "3:1,3:2", "15:0,0:1844674407370955161"})
+    for (const std::string good : {"", "7:10", "7:10,3:1", "3:1,3:2", "15:0,0:1844674407370955161"})
     {
         const auto value = checker->CreateValidValue(StringValue(good));
         NS_TEST_ASSERT_MSG_NE(value, nullptr, good);
         NS_TEST_EXPECT_MSG_EQ(value->SerializeToString(checker), good, "as it was");
     }
-    for (const std::string bad : {"7", "7:", ":1", "16:1", "-1:1", "1:-1", "1:1,", "1:1;2:2",
-                                  "1:1, 2:2", "a:b", "1:1.5", "1:99999999999999999999"})
+    for (const std::string bad : {"7",
+                                  "7:",
+                                  ":1",
+                                  "16:1",
+                                  "-1:1",
+                                  "1:-1",
+                                  "1:1,",
+                                  "1:1;2:2",
+                                  "1:1, 2:2",
+                                  "a:b",
+                                  "1:1.5",
+                                  "1:99999999999999999999"})
     {
         NS_TEST_EXPECT_MSG_EQ(checker->CreateValidValue(StringValue(bad)), nullptr, bad);
     }

@@ -3,7 +3,7 @@
 #include "../../facade/test/test-network.h"
 
 #include "ns3/queue-discipline.h"
-#include "ns3/switch-view.h"
+#include "ns3/switch-context.h"
 
 namespace ns3
 {
@@ -20,7 +20,7 @@ static Suite g_suite{"queueing-queues", TestSuite::Type::SYSTEM};
 /// Oracle: of each priority what its own queue leaves of a frame.
 TEST_CASES(PrioritiesHaveTheirOwnQueues,
            "frames of priority " + std::to_string(priority) + " are trimmed to " +
-           std::to_string(bytes) + " bytes of priority " + std::to_string(to),
+               std::to_string(bytes) + " bytes of priority " + std::to_string(to),
            uint32_t priority,
            uint32_t bytes,
            uint32_t to)
@@ -30,12 +30,10 @@ TEST_CASES(PrioritiesHaveTheirOwnQueues,
     network.Flow(0, 1, 1000);
     network.Use("queue",
                 "ns3::PerPriority",
-                {{"Priority3",
-                  "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=200|TrimPriority=5]"},
-                 {"Priority4",
-                  "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=300|TrimPriority=6]"}});
-    network.Transport({{"Priority", std::to_string(priority)},
-                       {"Flags", std::to_string(frame_flag::TRIMMABLE)}});
+                {{"Priority3", "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=200|TrimPriority=5]"},
+                 {"Priority4", "ns3::TrimmingQueue[LimitBytes=999|TrimBytes=300|TrimPriority=6]"}});
+    network.Transport(
+        {{"Priority", std::to_string(priority)}, {"Flags", std::to_string(frame_flag::TRIMMABLE)}});
     network.Run();
     NS_TEST_ASSERT_MSG_EQ(PacedDatagrams::seen.empty(), false, "it came");
     NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen[0].frame.bytes, bytes, "size");
@@ -91,7 +89,7 @@ TEST_CASE(g_suite, "sizes are a quarter at a quarter of the rate")
     }
     network.Use("queue",
                 "ns3::DropTail",
-                {{"LimitBytes", "8000"}, {"ForRateBps", std::to_string(100 * GBPS)}});
+                {{"LimitBytes", "8000"}, {"ReferenceRateBps", std::to_string(100 * GBPS)}});
     network.Transport();
     network.Run();
     NS_TEST_EXPECT_MSG_EQ(network.Port(100, 3, "max_queue_bytes"), 8000, "full");
@@ -118,9 +116,9 @@ class DrawsOnce final : public QueueDiscipline
         return tid;
     }
 
-    void Attach(SwitchView& view) override
+    void Attach(SwitchContext& context) override
     {
-        drawn.push_back(view.CursorOfPort(0, RandomUse::ECN_MARK).Bits());
+        drawn.push_back(context.CursorOfPort(0, RandomUse::ECN_MARK).Bits());
     }
 
     Verdict Admit(PortId, Frame&, uint64_t) override
@@ -196,10 +194,11 @@ TEST_CASE(g_suite, "queues that cannot be")
     NS_TEST_EXPECT_MSG_EQ(contains(kmin, "KminBytes is 2, more than KmaxBytes, 1"), true, kmin);
     const auto alpha = complaint("ns3::DropTail", {{"Alpha", "1"}});
     NS_TEST_EXPECT_MSG_EQ(contains(alpha, "switch 100 has none"), true, alpha);
-    const auto itself = complaint("ns3::PerPriority", {{"Others", "ns3::PerPriority"}});
-    NS_TEST_EXPECT_MSG_EQ(contains(itself, "Others cannot be ns3::PerPriority"), true, itself);
-    const auto kind =
-        complaint("ns3::PerPriority", {{"Priority2", "ns3::tests::PacedDatagrams"}});
+    const auto itself = complaint("ns3::PerPriority", {{"DefaultQueue", "ns3::PerPriority"}});
+    NS_TEST_EXPECT_MSG_EQ(contains(itself, "DefaultQueue cannot be ns3::PerPriority"),
+                          true,
+                          itself);
+    const auto kind = complaint("ns3::PerPriority", {{"Priority2", "ns3::tests::PacedDatagrams"}});
     NS_TEST_EXPECT_MSG_EQ(contains(kind, "Priority2 cannot be 'ns3::tests::PacedDatagrams'"),
                           true,
                           kind);

@@ -104,7 +104,7 @@ TEST_CASE(g_suite, "deficit round robin with frames of unequal sizes")
     const auto seen = Served(network,
                              {{5, 4000, 100}, {3, 300, 1000}, {1, 1000, 400}},
                              "ns3::DeficitRoundRobin",
-                             {{"Quanta", "5:6000,3:3000"}, {"OthersBytes", "1500"}});
+                             {{"Quanta", "5:6000,3:3000"}, {"DefaultQuantumBytes", "1500"}});
     std::map<uint32_t, int64_t> bytes;
     for (const auto& one : seen)
     {
@@ -126,12 +126,11 @@ TEST_CASE(g_suite, "deficit round robin with frames of unequal sizes")
 TEST_CASE(g_suite, "arbitration of virtual lanes")
 {
     TestNetwork network;
-    const auto seen = Served(network,
-                             {{3, 1000, 40}, {2, 1000, 40}, {1, 1000, 40}, {0, 1000, 40}},
-                             "ns3::VlArbitration",
-                             {{"HighTable", "3:32,2:16"},
-                              {"LowTable", "1:16,0:16"},
-                              {"HighLimit", "2"}});
+    const auto seen =
+        Served(network,
+               {{3, 1000, 40}, {2, 1000, 40}, {1, 1000, 40}, {0, 1000, 40}},
+               "ns3::VlArbitration",
+               {{"HighTable", "3:32,2:16"}, {"LowTable", "1:16,0:16"}, {"HighLimit", "2"}});
     const std::string order = Order(seen);
     // From the second frame on all lanes wait, until lane 3 runs dry.
     std::string high;
@@ -158,9 +157,7 @@ TEST_CASE(g_suite, "arbitration of virtual lanes with a limit of one frame")
     const auto seen = Served(network,
                              {{3, 1000, 20}, {1, 1000, 20}},
                              "ns3::VlArbitration",
-                             {{"HighTable", "3:255"},
-                              {"LowTable", "1:255"},
-                              {"HighLimit", "0"}});
+                             {{"HighTable", "3:255"}, {"LowTable", "1:255"}, {"HighLimit", "0"}});
     NS_TEST_EXPECT_MSG_EQ(Order(seen), Times(20, "31"), "order");
 }
 
@@ -168,8 +165,9 @@ TEST_CASE(g_suite, "arbitration of virtual lanes with a limit of one frame")
  * Oracle: a bucket. With burst B = 4 frames and rate C / 10 the first four frames go at once and
  * the k-th, k > 4, when (k - 4) frames' worth of tokens have come: start + 10 d (k - 4).
  */
-TEST_CASE(g_suite, "a class at a tenth of the rate with a burst of four frames, beside one "
-                   "without limit")
+TEST_CASE(g_suite,
+          "a class at a tenth of the rate with a burst of four frames, beside one "
+          "without limit")
 {
     constexpr int64_t FRAME_PS = 1020 * 80;
     TestNetwork network;
@@ -181,8 +179,7 @@ TEST_CASE(g_suite, "a class at a tenth of the rate with a burst of four frames, 
     const int64_t firstPs = FRAME_PS + US_PS; // at the switch, when the bucket is full
     for (int64_t k = 1; k <= 30; k++)
     {
-        const int64_t sentPs =
-            firstPs + std::max((k - 1) * FRAME_PS, (k - 4) * 10 * FRAME_PS);
+        const int64_t sentPs = firstPs + std::max((k - 1) * FRAME_PS, (k - 4) * 10 * FRAME_PS);
         NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(seen[k - 1].timePs),
                               sentPs + FRAME_PS + US_PS,
                               "frame " << k);

@@ -90,7 +90,7 @@ TEST_CASE(g_suite, "10 to 1 at line rate: goodput is the line less its headers")
 /// Oracle: with headers always waiting, 10 of them to 1 packet; strictly served, no packet.
 TEST_CASES(PacketsAreNotStarved,
            weighted ? "headers at three times line rate leave packets 1 turn of 11"
-           : "headers at three times line rate, strictly first, leave nothing",
+                    : "headers at three times line rate, strictly first, leave nothing",
            bool weighted)
 {
     TestNetwork network;

@@ -40,13 +40,13 @@ InNetworkReduction::GetTypeId()
 }
 
 void
-InNetworkReduction::Attach(ProgramDoor& door)
+InNetworkReduction::Attach(ProgramContext& context)
 {
     NS_LOG_FUNCTION(this);
-    m_door = &door;
-    const auto at = [this](uint32_t i) -> const Message& { return m_door->GetMessage(i); };
-    m_groups.emplace(door.NumMessages(), at, m_transport);
-    m_usedSlots.assign(door.NumNodes(), 0);
+    m_context = &context;
+    const auto at = [this](uint32_t i) -> const Message& { return m_context->GetMessage(i); };
+    m_groups.emplace(context.NumMessages(), at, m_transport);
+    m_usedSlots.assign(context.NumNodes(), 0);
 }
 
 /// @return port by which the host of a rank sends: of those nearest to rank 0 the same for all
@@ -54,12 +54,12 @@ PortId
 InNetworkReduction::FirstPort(uint32_t group, uint32_t rank) const
 {
     const auto& its = (*m_groups)[group];
-    const Message& message = m_door->GetMessage(its.first + rank);
-    const uint32_t other = m_door->GetMessage(its.first + (rank == 0 ? 1 : 0)).src;
-    const auto nearest = m_door->NearestPorts(message.src, other);
+    const Message& message = m_context->GetMessage(its.first + rank);
+    const uint32_t other = m_context->GetMessage(its.first + (rank == 0 ? 1 : 0)).src;
+    const auto nearest = m_context->NearestPorts(message.src, other);
     NS_ABORT_MSG_IF(nearest.empty(),
                     "ns3::InNetworkReduction: no path from the host of flow " << message.id
-                                                                             << " to rank 0");
+                                                                              << " to rank 0");
     return nearest[group % nearest.size()];
 }
 
@@ -73,24 +73,24 @@ InNetworkReduction::TreeOf(uint32_t group)
         return tree;
     }
     const auto& its = (*m_groups)[group];
-    const uint32_t target = m_door->GetMessage(its.first).src;
+    const uint32_t target = m_context->GetMessage(its.first).src;
     for (uint32_t rank = 0; rank < its.ranks; rank++)
     {
-        PortId ingress = m_door->GetPort(FirstPort(group, rank)).peer;
-        while (!m_door->GetPort(ingress).isHost)
+        PortId ingress = m_context->GetPort(FirstPort(group, rank)).peer;
+        while (!m_context->GetPort(ingress).isHost)
         {
-            const uint32_t node = m_door->GetPort(ingress).node;
-            const uint32_t nextHop = m_door->Routes().NextHopTo(node, target);
+            const uint32_t node = m_context->GetPort(ingress).node;
+            const uint32_t nextHop = m_context->Routes().NextHopTo(node, target);
             NS_ABORT_MSG_IF(nextHop == Routing::NO_GROUP,
                             "ns3::InNetworkReduction: no path from switch "
-                                << m_door->GetNode(node).id << " to rank 0");
-            const auto ports = m_door->Routes().Ports(nextHop);
+                                << m_context->GetNode(node).id << " to rank 0");
+            const auto ports = m_context->Routes().Ports(nextHop);
             Branch& branch = tree[node];
             branch.below |= RankSet::Of(rank);
             branch.children[ingress] |= RankSet::Of(rank);
             branch.up = ports[group % ports.size()];
-            ingress = m_door->GetPort(branch.up).peer;
-            branch.isRoot = m_door->GetPort(ingress).isHost;
+            ingress = m_context->GetPort(branch.up).peer;
+            branch.isRoot = m_context->GetPort(ingress).isHost;
         }
     }
     return tree;
@@ -104,10 +104,10 @@ InNetworkReduction::ShareOf(uint32_t node, uint32_t group, FrameId id)
     Share& share = found->second;
     if (isNew)
     {
-        const uint32_t window = m_door->GetFrame(id).aux;
+        const uint32_t window = m_context->GetFrame(id).aux;
         share.slots = m_usedSlots[node] + window <= m_slots ? window : 0;
         m_usedSlots[node] += share.slots;
-        share.left = m_door->Note(id).switchWord;
+        share.left = m_context->Note(id).switchWord;
         share.finished.resize(share.left);
         NS_LOG_LOGIC("switch " << node << ", group " << group << ": " << share.slots << " slots");
     }
@@ -117,7 +117,7 @@ InNetworkReduction::ShareOf(uint32_t node, uint32_t group, FrameId id)
 SwitchProgram::Action
 InNetworkReduction::OnArrival(uint32_t node, PortId, FrameId id)
 {
-    Frame& frame = m_door->GetFrame(id);
+    Frame& frame = m_context->GetFrame(id);
     const auto group = m_groups->GroupOf(frame.message);
     if (!group || frame.kind != frame_kind::DATA || !TreeOf(*group).contains(node))
     {
@@ -146,13 +146,13 @@ InNetworkReduction::OnArrival(uint32_t node, PortId, FrameId id)
 SwitchProgram::Action
 InNetworkReduction::Add(uint32_t node, uint32_t group, FrameId id)
 {
-    const uint32_t chunk = m_door->GetFrame(id).packet;
+    const uint32_t chunk = m_context->GetFrame(id).packet;
     Share& share = ShareOf(node, group, id);
     if (share.slots == 0 || share.finished[chunk])
     {
         return Action::FORWARD;
     }
-    const RankSet ranks(m_door->Note(id).words);
+    const RankSet ranks(m_context->Note(id).words);
     const auto [found, isNew] = share.sums.try_emplace(chunk, Slot{id, ranks});
     Slot& slot = found->second;
     if (!isNew)
@@ -179,14 +179,14 @@ InNetworkReduction::Complete(uint32_t node, uint32_t group, const Slot& slot, Fr
 {
     if (slot.frame != last)
     {
-        m_door->Discard(node, slot.frame);
+        m_context->Discard(node, slot.frame);
     }
-    slot.ranks.Store(m_door->Note(last).words);
+    slot.ranks.Store(m_context->Note(last).words);
     if (!TreeOf(group).at(node).isRoot)
     {
         return Action::FORWARD;
     }
-    m_door->GetFrame(last).flags |= reduction_flag::RESULT | reduction_flag::MULTICAST;
+    m_context->GetFrame(last).flags |= reduction_flag::RESULT | reduction_flag::MULTICAST;
     CopyDown(node, group, last);
     return Action::DROP;
 }
@@ -203,8 +203,8 @@ InNetworkReduction::Pass(uint32_t node, uint32_t group, uint32_t chunk)
     const auto slot = its->second.sums.find(chunk);
     if (slot != its->second.sums.end())
     {
-        slot->second.ranks.Store(m_door->Note(slot->second.frame).words);
-        m_door->Inject(node, slot->second.frame);
+        slot->second.ranks.Store(m_context->Note(slot->second.frame).words);
+        m_context->Inject(node, slot->second.frame);
         its->second.sums.erase(slot);
     }
     Settle(node, group, chunk);
@@ -229,12 +229,12 @@ InNetworkReduction::CopyDown(uint32_t node, uint32_t group, FrameId id)
     const auto& its = (*m_groups)[group];
     for (const auto& [port, ranks] : TreeOf(group).at(node).children)
     {
-        const FrameId copy = m_door->Copy(node, id);
-        Frame& frame = m_door->GetFrame(copy);
+        const FrameId copy = m_context->Copy(node, id);
+        Frame& frame = m_context->GetFrame(copy);
         const uint32_t rank = ranks.First();
         frame.message = ReductionGroups::ResultOf(its, rank);
-        frame.dst = m_door->GetMessage(its.first + rank).src;
-        m_door->Inject(node, copy);
+        frame.dst = m_context->GetMessage(its.first + rank).src;
+        m_context->Inject(node, copy);
     }
 }
 
@@ -242,8 +242,8 @@ PortId
 InNetworkReduction::Route(uint32_t node, const Frame& frame)
 {
     const auto group = m_groups->GroupOf(frame.message);
-    const bool isToOne = (frame.flags & reduction_flag::RESULT) &&
-                         !(frame.flags & reduction_flag::MULTICAST);
+    const bool isToOne =
+        (frame.flags & reduction_flag::RESULT) && !(frame.flags & reduction_flag::MULTICAST);
     if (!group || frame.kind != frame_kind::DATA || isToOne)
     {
         return NO_PORT;

@@ -38,7 +38,7 @@ class InNetworkReduction final : public fabric::SwitchProgram
 {
   public:
     static TypeId GetTypeId();
-    void Attach(fabric::ProgramDoor& door) override;
+    void Attach(fabric::ProgramContext& context) override;
 
     Traits GetTraits() const override
     {
@@ -71,9 +71,9 @@ class InNetworkReduction final : public fabric::SwitchProgram
     /// What a switch has of a group.
     struct Share
     {
-        uint32_t slots{0};           ///< 0: its chunks pass
-        uint32_t left{0};            ///< Chunks that are not finished here
-        std::vector<bool> finished;  ///< Chunks that were added up, or left to rank 0
+        uint32_t slots{0};          ///< 0: its chunks pass
+        uint32_t left{0};           ///< Chunks that are not finished here
+        std::vector<bool> finished; ///< Chunks that were added up, or left to rank 0
         std::unordered_map<uint32_t, Slot> sums;
     };
 
@@ -86,11 +86,11 @@ class InNetworkReduction final : public fabric::SwitchProgram
     void Settle(uint32_t node, uint32_t group, uint32_t chunk);
     void CopyDown(uint32_t node, uint32_t group, fabric::FrameId frame);
 
-    fabric::ProgramDoor* m_door{nullptr};
+    fabric::ProgramContext* m_context{nullptr};
     std::optional<ReductionGroups> m_groups;
-    std::vector<uint32_t> m_usedSlots;                          ///< Per node
-    std::map<std::pair<uint32_t, uint32_t>, Share> m_shares;    ///< By node and group
-    std::unordered_map<uint32_t, Tree> m_trees;                 ///< By group
+    std::vector<uint32_t> m_usedSlots;                       ///< Per node
+    std::map<std::pair<uint32_t, uint32_t>, Share> m_shares; ///< By node and group
+    std::unordered_map<uint32_t, Tree> m_trees;              ///< By group
     uint32_t m_transport{0};
     uint32_t m_slots{0};
 };

@@ -176,14 +176,14 @@ ReductionTransport::Make(const Operation& operation, const Extra& extra)
 {
     const FrameId id = Host().AllocateFrame();
     const auto& group = operation.group;
-    const bool isToOne = (extra.flags & reduction_flag::RESULT) &&
-                         !(extra.flags & reduction_flag::MULTICAST);
+    const bool isToOne =
+        (extra.flags & reduction_flag::RESULT) && !(extra.flags & reduction_flag::MULTICAST);
     FrameNote& note = Host().Note(id);
     RankSet::Of(operation.rank).Store(note.words);
     note.switchWord = operation.chunks;
     Frame& frame = Host().GetFrame(id);
-    frame.message = isToOne ? ReductionGroups::ResultOf(group, extra.rank)
-                            : group.first + operation.rank;
+    frame.message =
+        isToOne ? ReductionGroups::ResultOf(group, extra.rank) : group.first + operation.rank;
     frame.dst = HostOf(operation, isToOne ? extra.rank : 0);
     frame.packet = extra.chunk;
     frame.aux = m_window;
@@ -245,10 +245,8 @@ ReductionTransport::Contribute(Operation& operation, const Extra& extra, const R
     if (sum == RankSet::All(operation.group.ranks))
     {
         operation.sums.erase(extra.chunk);
-        m_extra.push_back({extra.group,
-                           extra.chunk,
-                           reduction_flag::RESULT | reduction_flag::MULTICAST,
-                           0});
+        m_extra.push_back(
+            {extra.group, extra.chunk, reduction_flag::RESULT | reduction_flag::MULTICAST, 0});
         Finish(operation, extra.chunk);
     }
 }

@@ -69,11 +69,11 @@ class ReductionTransport final : public fabric::Transport
         uint32_t rank{0};
         uint32_t chunks{0};
         fabric::PortId port{0};
-        uint32_t next{0};                            ///< First chunk that was never sent
-        fabric::PacketWindow have;                   ///< Chunks with a result
-        std::unordered_map<uint32_t, RankSet> sums;  ///< Rank 0: of chunks that it completes
-        uint64_t progressPs{0};                      ///< Last result, start or timeout [ps]
-        uint32_t timeouts{0};                        ///< In a row
+        uint32_t next{0};                           ///< First chunk that was never sent
+        fabric::PacketWindow have;                  ///< Chunks with a result
+        std::unordered_map<uint32_t, RankSet> sums; ///< Rank 0: of chunks that it completes
+        uint64_t progressPs{0};                     ///< Last result, start or timeout [ps]
+        uint32_t timeouts{0};                       ///< In a row
     };
 
     /// A frame that is to be sent besides new chunks.

@@ -201,7 +201,7 @@ TEST_CASE(g_suite, "a straggler stalls its group after one window, and no other"
 /// Oracle: everybody ends; a chunk that is lost costs one timeout of who lacks it, or two.
 TEST_CASES(LostChunksComeAgain,
            "frame " + std::to_string(ordinal) + " from " + std::to_string(node) + " to " +
-           std::to_string(peer) + " is lost",
+               std::to_string(peer) + " is lost",
            int64_t node,
            int64_t peer,
            int64_t ordinal)

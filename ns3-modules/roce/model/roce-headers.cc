@@ -25,10 +25,10 @@ constexpr uint8_t WRITE_FIRST = 0x06;
 constexpr uint8_t WRITE_ONLY = 0x0a;
 constexpr uint8_t ACKNOWLEDGE = 0x11;
 constexpr uint8_t CONGESTION = 0x81; ///< Notification packet (annex A17.9)
-constexpr uint8_t MIDDLE = 1; ///< Beyond the first packet of an operation
+constexpr uint8_t MIDDLE = 1;        ///< Beyond the first packet of an operation
 constexpr uint8_t LAST = 2;
 
-constexpr uint8_t BECN = 0x40;         ///< Backward congestion notification (9.2, annex A10)
+constexpr uint8_t BECN = 0x40; ///< Backward congestion notification (9.2, annex A10)
 constexpr uint8_t ACK_REQUEST = 0x80;
 constexpr uint16_t DEFAULT_PARTITION = 0xffff;
 constexpr uint32_t RESERVED_PAIRS = 2; ///< Queue pairs 0 and 1 are for management (3.9.1)
@@ -160,7 +160,7 @@ RoceTransport::DescribeData(const Frame& frame, Datagram& datagram) const
     PutBth(datagram.headers, opcode, false, queuePair, request, frame.packet);
     if (isFirst && isWrite)
     {
-        datagram.headers.Put(0, 8); // virtual address
+        datagram.headers.Put(0, 8);         // virtual address
         datagram.headers.Put(queuePair, 4); // remote key
         datagram.headers.Put(message.bytes, 4);
     }

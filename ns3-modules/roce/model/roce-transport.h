@@ -22,8 +22,8 @@ struct RoceOutbound : fabric::Outbound
 /// State of a RoceTransport's message at its destination.
 struct RoceInbound : fabric::Inbound
 {
-    uint32_t sinceAck{0};              ///< Packets accepted since the last acknowledgement
-    std::optional<uint64_t> nakPs{};   ///< When the hole at the base was last reported [ps]
+    uint32_t sinceAck{0};            ///< Packets accepted since the last acknowledgement
+    std::optional<uint64_t> nakPs{}; ///< When the hole at the base was last reported [ps]
 };
 
 /**

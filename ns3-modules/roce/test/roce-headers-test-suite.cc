@@ -2,7 +2,7 @@
 
 #include "../../engine/test/test-case.h"
 
-#include "ns3/fabric.h"
+#include "ns3/event-engine.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class RoceNumbersWrapAt24Bits : public TestCase
         flow.bytes = WRAP + 100; // of one byte each
         FabricOptions options;
         options.transports.emplace_back("ns3::RoceTransport", "MtuBytes", UintegerValue(1));
-        const Fabric net(tables, options);
+        const EventEngine net(tables, options);
 
         Frame frame{};
         frame.packet = WRAP + 5;
@@ -72,7 +72,7 @@ class RoceNumbersWrapAt24Bits : public TestCase
         ExpectEnd(net, frame, {0, 0, 1, 0x60, 0, 0, 0});
     }
 
-    void ExpectEnd(const Fabric& net, const Frame& frame, const std::vector<uint8_t>& end)
+    void ExpectEnd(const EventEngine& net, const Frame& frame, const std::vector<uint8_t>& end)
     {
         const WireBytes bytes = net.View().DescribeFrame(frame).headers;
         NS_TEST_ASSERT_MSG_GT_OR_EQ(bytes.Size(), end.size(), "long enough");

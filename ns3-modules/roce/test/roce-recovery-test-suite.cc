@@ -100,7 +100,7 @@ TEST_CASE(g_suite, "the copy is lost too")
 /// Oracle: closed form of a window of w packets; the round trip is longer than w packets take.
 TEST_CASES(SmallWindowsNeedNoTimeout,
            "a window of " + std::to_string(window) + " packets, 16 per acknowledgement, " +
-           recovery,
+               recovery,
            int64_t window,
            const std::string& recovery)
 {
@@ -132,10 +132,9 @@ TEST_CASE(g_suite, "a flow behind a long queue does not time out")
         network.Flow(src, 0, 400'000);
     }
     network.Flow(1, 0, 400'000, 50 * US_PS);
-    network.Transport({{"Recovery", "SelectiveRepeat"},
-                       {"RtoLow", "100us"},
-                       {"WindowBytes", "70000"}},
-                      "ns3::RoceTransport");
+    network.Transport(
+        {{"Recovery", "SelectiveRepeat"}, {"RtoLow", "100us"}, {"WindowBytes", "70000"}},
+        "ns3::RoceTransport");
     network.Run();
     NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 0, "timeouts");
     NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "retransmitted_packets"), 0, "spurious");

@@ -95,17 +95,15 @@ MakeCase(uint32_t seed, int64_t hostRateBps, int64_t uplinkRateBps)
 void
 FillTables(fabric::Facade& facade, const Case& given)
 {
-    const auto column = [&facade](const char* table,
-                                  const char* name,
-                                  const auto& rows,
-                                  auto field) {
-        std::vector<int64_t> values;
-        for (const auto& row : rows)
-        {
-            values.push_back(field(row));
-        }
-        facade.Column(table, name, values.data(), values.size());
-    };
+    const auto column =
+        [&facade](const char* table, const char* name, const auto& rows, auto field) {
+            std::vector<int64_t> values;
+            for (const auto& row : rows)
+            {
+                values.push_back(field(row));
+            }
+            facade.Column(table, name, values.data(), values.size());
+        };
     std::vector<int64_t> nodes;
     for (int64_t host = 0; host < 2 * HOSTS_PER_LEAF; host++)
     {
@@ -196,8 +194,8 @@ class StockNetwork
             {
                 const int64_t payload = std::min(mtu, flow.bytes - packet * mtu);
                 const std::array<int64_t, 3> content{flow.id, packet, flow.dst};
-                std::vector<uint8_t> bytes(
-                    std::max<int64_t>(payload + HEADER_BYTES, 64) + FRAMING_BYTES - PPP_BYTES);
+                std::vector<uint8_t> bytes(std::max<int64_t>(payload + HEADER_BYTES, 64) +
+                                           FRAMING_BYTES - PPP_BYTES);
                 std::memcpy(bytes.data(), content.data(), sizeof(content));
                 Forward(flow.src, Create<Packet>(bytes.data(), bytes.size()));
             }
@@ -267,9 +265,8 @@ static Suite g_suite{"roce-stock-equality", TestSuite::Type::SYSTEM};
  * of two rates; both simulators know the same paths. Every packet arrives at the same picosecond.
  */
 TEST_CASES(EveryPacketArrivesAsInStock,
-           "seed " + std::to_string(seed) + ", hosts at " +
-           std::to_string(hostRateBps / GBPS) + " Gbps, uplinks at " +
-           std::to_string(uplinkRateBps / GBPS),
+           "seed " + std::to_string(seed) + ", hosts at " + std::to_string(hostRateBps / GBPS) +
+               " Gbps, uplinks at " + std::to_string(uplinkRateBps / GBPS),
            uint32_t seed,
            int64_t hostRateBps,
            int64_t uplinkRateBps)

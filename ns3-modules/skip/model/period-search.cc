@@ -129,9 +129,9 @@ PeriodSearch::GoesOn()
     {
         return std::nullopt;
     }
-    const bool goesOn = m_parts.GoesOn(m_period);
+    const bool isOpenEnded = m_parts.GoesOn(m_period);
     m_parts.Forget(m_period);
-    return goesOn;
+    return isOpenEnded;
 }
 
 std::optional<PeriodSearch::Span>

@@ -65,7 +65,7 @@ class PeriodSearch
     std::optional<Span> Look(const Take& take);
 
     /// After a span was given: see whether what comes is as it was a period before.
-    void GoOn()
+    void SetOpenEnded()
     {
         m_isOn = true;
     }
@@ -86,17 +86,17 @@ class PeriodSearch
 
     const EngineState& m_state;
     bool m_isOn{false};
-    bool m_isCut{false};   ///< The last instant has ended a part
+    bool m_isCut{false}; ///< The last instant has ended a part
     uint32_t m_reference{0};
-    uint64_t m_cutPs{0};   ///< When the part at hand began [ps]
-    uint64_t m_hash{0};    ///< Of the part at hand
+    uint64_t m_cutPs{0}; ///< When the part at hand began [ps]
+    uint64_t m_hash{0};  ///< Of the part at hand
     Repetition m_parts;
-    size_t m_nextLook{0};  ///< Parts
-    size_t m_period{0};    ///< Parts, 0: none was found
-    size_t m_since{0};     ///< Parts at the beginning of the span
-    size_t m_length{0};    ///< Of the span, in parts
-    Snapshot m_from;       ///< Its beginning
-    uint64_t m_queues{0};  ///< Then
+    size_t m_nextLook{0}; ///< Parts
+    size_t m_period{0};   ///< Parts, 0: none was found
+    size_t m_since{0};    ///< Parts at the beginning of the span
+    size_t m_length{0};   ///< Of the span, in parts
+    Snapshot m_from;      ///< Its beginning
+    uint64_t m_queues{0}; ///< Then
 };
 
 } // namespace fabric

@@ -38,9 +38,9 @@ SteadySkip::CheckPeriod(uint64_t nextPs)
 {
     if (m_span)
     {
-        if (const auto goesOn = m_search.GoesOn())
+        if (const auto isOpenEnded = m_search.GoesOn())
         {
-            *goesOn ? SkipPeriods(nextPs) : OnDisturbance();
+            *isOpenEnded ? SkipPeriods(nextPs) : OnDisturbance();
         }
         return;
     }
@@ -83,7 +83,7 @@ SteadySkip::SkipPeriods(uint64_t nextPs)
     }
     if (last > nearest)
     {
-        m_search.GoOn();
+        m_search.SetOpenEnded();
     }
     else
     {

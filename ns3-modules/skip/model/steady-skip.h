@@ -21,7 +21,7 @@ enum PortTotal : size_t
 {
     SENT_FRAMES,
     SENT_BYTES, ///< Without framing [byte]
-    SENT_DATA, ///< Frames of data
+    SENT_DATA,  ///< Frames of data
     RECEIVED_FRAMES,
     DROPPED_BUFFER,
     DROPPED_HEADROOM,
@@ -84,6 +84,7 @@ class SteadySkip final : public Observer
     }
 
     const FlowTotals& OfMessage(uint32_t message) const; ///< `sent` are also those that arrived
+
     const PortTotals& OfPort(PortId port) const
     {
         return m_ports[port];
@@ -94,8 +95,8 @@ class SteadySkip final : public Observer
     struct Active
     {
         uint32_t message;
-        uint64_t rttPs;    ///< Of its unloaded path [ps]
-        FlowTotals before; ///< Skipped before the state at hand began
+        uint64_t rttPs;          ///< Of its unloaded path [ps]
+        FlowTotals before;       ///< Skipped before the state at hand began
         double errorPackets;     ///< What was skipped in earlier states may be wrong by so many
         double errorHerePackets; ///< and in this one
     };
@@ -120,7 +121,7 @@ class SteadySkip final : public Observer
     SteadyState m_state;
     PeriodSearch m_search;
     std::optional<PeriodSearch::Span> m_span; ///< Whole periods of the state at hand
-    std::vector<Active> m_active; ///< In the order in which they started
+    std::vector<Active> m_active;             ///< In the order in which they started
     uint64_t m_nextCheckPs;
     uint64_t m_firstWindowPs; ///< After something has changed [ps]
     bool m_disturbed{true};

@@ -14,17 +14,17 @@ namespace fabric
 namespace
 {
 
-constexpr double FEWEST_PACKETS = 8; ///< Of each message in a window
-constexpr double LIKE_PACKETS = 3;   ///< What differs by no more than this is alike,
+constexpr double FEWEST_PACKETS = 8;  ///< Of each message in a window
+constexpr double LIKE_PACKETS = 3;    ///< What differs by no more than this is alike,
 constexpr double LIKE_TOLERANCES = 2; ///< or by no more than so many tolerances of all packets
-constexpr double CHANCE_PACKETS = 4; ///< By which halves differ in what is quite steady
-constexpr double ALL_STATES = 0.5;   ///< Share of the tolerance for all states of a message
-constexpr double ONE_STATE = 0.5;  ///< Share of what the states before have left of it; or all of
-                                   ///< it for one in which all of a message is skipped
-constexpr double SPREADS = 1.5; ///< Of windows that scatter by chance, by which all of them may
-constexpr double CHANCE_SPREADS = 3; ///< and by which halves may differ, too
-constexpr double MOST_TIMES = 1024;  ///< Of what was measured that may be skipped
-constexpr double LEAST_TIMES = 1e-3; ///< Less is nothing
+constexpr double CHANCE_PACKETS = 4;  ///< By which halves differ in what is quite steady
+constexpr double ALL_STATES = 0.5;    ///< Share of the tolerance for all states of a message
+constexpr double ONE_STATE = 0.5; ///< Share of what the states before have left of it; or all of
+                                  ///< it for one in which all of a message is skipped
+constexpr double SPREADS = 1.5;   ///< Of windows that scatter by chance, by which all of them may
+constexpr double CHANCE_SPREADS = 3;    ///< and by which halves may differ, too
+constexpr double MOST_TIMES = 1024;     ///< Of what was measured that may be skipped
+constexpr double LEAST_TIMES = 1e-3;    ///< Less is nothing
 constexpr size_t ONE_OF_MESSAGES = 400; ///< may be wrong by more
 
 } // namespace
@@ -269,9 +269,7 @@ SteadyState::LeftPs(size_t flow, size_t first, const FlowAhead& ahead) const
 }
 
 std::optional<SteadyState::Jump>
-SteadyState::Judge(const std::vector<FlowAhead>& flows,
-                   uint64_t mostPs,
-                   uint64_t slowestPs) const
+SteadyState::Judge(const std::vector<FlowAhead>& flows, uint64_t mostPs, uint64_t slowestPs) const
 {
     for (size_t n = 2 * WINDOWS; n >= WINDOWS; n -= 2)
     {

@@ -49,7 +49,7 @@ struct SourceTotals
 struct Snapshot
 {
     uint64_t timePs{0};
-    std::vector<FlowTotals> flows; ///< Of the same messages in the same order in one history
+    std::vector<FlowTotals> flows;     ///< Of the same messages in the same order in one history
     std::vector<SourceTotals> sources; ///< Of each of these
     std::vector<PortTotals> ports;
 };
@@ -57,9 +57,9 @@ struct Snapshot
 /// A message as it goes on, for as long as nothing else happens.
 struct FlowAhead
 {
-    uint64_t packets; ///< Of the whole message
-    uint64_t unsent;  ///< First copies that are still to be sent [packet]
-    uint64_t skipped; ///< Since the last Restart [packet]
+    uint64_t packets;    ///< Of the whole message
+    uint64_t unsent;     ///< First copies that are still to be sent [packet]
+    uint64_t skipped;    ///< Since the last Restart [packet]
     double errorPackets; ///< What was skipped before that may be wrong by so many [packet]
 };
 
@@ -113,7 +113,7 @@ class SteadyState
         uint64_t sincePs;     ///< All that was skipped since the last Restart, with this [ps]
         const Snapshot* from; ///< Rates are those from here
         const Snapshot* to;   ///< to here
-        std::vector<double> packets; ///< Of each message, in what was measured
+        std::vector<double> packets;      ///< Of each message, in what was measured
         std::vector<double> errorPackets; ///< Of each message, of all since the last Restart
 
         uint64_t OverPs() const ///< For which rates were measured [ps]
@@ -155,10 +155,7 @@ class SteadyState
     std::optional<Course> CourseOf(size_t flow, size_t first) const;
     std::vector<RateError> ErrorsOf(size_t flows, size_t first) const;
     double MeasuredPs(size_t first) const;
-    double SurePs(size_t flow,
-                  size_t first,
-                  const RateError& error,
-                  const FlowAhead& ahead) const;
+    double SurePs(size_t flow, size_t first, const RateError& error, const FlowAhead& ahead) const;
     double LeftPs(size_t flow, size_t first, const FlowAhead& ahead) const;
 
     double m_tolerance;

@@ -148,16 +148,14 @@ TEST_CASE(g_suite, "what is not steady, and what a doubt costs")
                               0.02,
                               "windows of 100, 102, 104, 106");
     // 10 more are under way after each window: 40, of 400 packets that is more than 2 %.
-    NS_TEST_EXPECT_MSG_EQ(Jump([](uint64_t i) -> FlowTotals {
-                              return {.sent = 110 * i, .arrived = 100 * i};
-                          }),
-                          0,
-                          "a queue that grows");
-    NS_TEST_EXPECT_MSG_EQ(Jump([](uint64_t i) -> FlowTotals {
-                              return {.sent = 7 * i, .arrived = 7 * i};
-                          }),
-                          0,
-                          "too few packets to tell");
+    NS_TEST_EXPECT_MSG_EQ(
+        Jump([](uint64_t i) -> FlowTotals { return {.sent = 110 * i, .arrived = 100 * i}; }),
+        0,
+        "a queue that grows");
+    NS_TEST_EXPECT_MSG_EQ(
+        Jump([](uint64_t i) -> FlowTotals { return {.sent = 7 * i, .arrived = 7 * i}; }),
+        0,
+        "too few packets to tell");
     NS_TEST_EXPECT_MSG_EQ(Jump([](uint64_t i) -> FlowTotals {
                               return {.sent = 100 * i, .arrived = 100 * i, .timeouts = i / 4};
                           }),
@@ -209,8 +207,7 @@ TEST_CASE(g_suite, "windows become longer, and a jump corrects the one before")
     NS_TEST_ASSERT_MSG_EQ(jump.has_value(), true, "steady");
     NS_TEST_EXPECT_MSG_EQ(jump->byPs, 20 * WINDOW_PS, "until something happens");
     NS_TEST_EXPECT_MSG_EQ(jump->sincePs, 120 * WINDOW_PS, "with the jump before");
-    const uint64_t packets = jump->Grown(jump->from->flows[0].arrived,
-                                         jump->to->flows[0].arrived);
+    const uint64_t packets = jump->Grown(jump->from->flows[0].arrived, jump->to->flows[0].arrived);
     NS_TEST_EXPECT_MSG_EQ(packets, 12'000, "of both jumps");
 }
 

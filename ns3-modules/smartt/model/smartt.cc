@@ -48,7 +48,7 @@ Smartt::GetTypeId()
                           DoubleValue(0.5),
                           MakeDoubleAccessor(&T::m_targetShare),
                           MakeDoubleChecker<double>(0.001, 1000))
-            .AddAttribute("StartBdp",
+            .AddAttribute("InitialWindowBdp",
                           "First and largest window in bandwidth-delay products of the unloaded "
                           "path [1]",
                           DoubleValue(1.25),
@@ -73,12 +73,12 @@ Smartt::AddAdaption(TypeId tid)
                       DoubleValue(5),
                       MakeDoubleAccessor(&T::m_fastDelayPackets),
                       MakeDoubleChecker<double>(0, 1000))
-        .AddAttribute("QuickShare",
+        .AddAttribute("QuickAdaptShare",
                       "Window after a quick adaption over what arrived in a round trip [1]",
                       DoubleValue(1.0),
                       MakeDoubleAccessor(&T::m_quickShare),
                       MakeDoubleChecker<double>(0.01, 2))
-        .AddAttribute("WaitShare",
+        .AddAttribute("WtdThreshold",
                       "Marked share of packets, smoothed, above which windows shrink [1], 0 = "
                       "always; 0.3 is the wait to decrease of the source",
                       DoubleValue(0),
@@ -87,7 +87,7 @@ Smartt::AddAdaption(TypeId tid)
 }
 
 void
-Smartt::Attach(HostPort& host)
+Smartt::Attach(HostContext& host)
 {
     CongestionControl::Attach(host);
     m_rules = {.fairIncrease = m_fairIncrease,

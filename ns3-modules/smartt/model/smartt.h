@@ -40,7 +40,7 @@ class Smartt final : public fabric::WindowControl<SmarttWindow>
         return {.needsMarks = true};
     }
 
-    void Attach(fabric::HostPort& host) override;
+    void Attach(fabric::HostContext& host) override;
 
   private:
     static TypeId AddAdaption(TypeId tid); ///< Attributes of fast increase and quick adaption

@@ -77,11 +77,9 @@ TEST_CASE(g_suite, "a window of one packet is never exceeded")
     TestNetwork network;
     network.Star(2);
     network.Flow(0, 1, 20 * 900);
-    network.Transport({{"MtuBytes", "900"},
-                       {"HeaderBytes", "100"},
-                       {"AckBytes", "100"},
-                       {"WindowBdp", "0.01"}},
-                      "ns3::SprayTransport");
+    network.Transport(
+        {{"MtuBytes", "900"}, {"HeaderBytes", "100"}, {"AckBytes", "100"}, {"WindowBdp", "0.01"}},
+        "ns3::SprayTransport");
     network.Run();
     NS_TEST_EXPECT_MSG_EQ(network.Cell("flows", "receiver_end_ps", 0),
                           19 * (THERE_PS + BACK_PS) + THERE_PS,
@@ -116,9 +114,7 @@ TEST_CASES(EachLossIsRepairedOnce,
 
     const auto losses = static_cast<int64_t>(drops.size());
     NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "retransmitted_packets")[0], losses, "repairs");
-    NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "sent_data_packets")[0],
-                          PACKETS + losses,
-                          "sent");
+    NS_TEST_EXPECT_MSG_EQ(facade.Data("flows", "sent_data_packets")[0], PACKETS + losses, "sent");
     std::set<int64_t> seen;
     for (size_t i = 0; i < facade.Rows("arrivals"); i++)
     {

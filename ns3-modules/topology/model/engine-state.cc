@@ -16,7 +16,7 @@ EngineState::EngineState(const FabricTables& tables,
                          uint64_t framing,
                          std::vector<SwitchModel> models,
                          uint32_t ownEngine,
-                         MessageBook::Tell tell)
+                         MessageTable::Tell tell)
     : seed(rootSeed),
       framingBytes(framing),
       engine(ownEngine),
@@ -90,7 +90,7 @@ EngineState::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32
     {
         const PortId peer = network.ports[link].peer;
         rttPs += linkPs(link, dataBytes) + linkPs(peer, ackBytes) +
-                 2 * network.ports[link].delayPs + 2 * LatencyPs(network.ports[peer]);
+                 2 * network.ports[link].delayPs + 2 * ProcessingDelayPs(network.ports[peer]);
     }
     return rttPs;
 }

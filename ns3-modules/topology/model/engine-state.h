@@ -4,8 +4,8 @@
 #define FABRIC_ENGINE_STATE_H
 
 #include "fabric-network.h"
-#include "message-book.h"
-#include "route-book.h"
+#include "message-table.h"
+#include "route-table.h"
 #include "switch-model.h"
 
 #include "ns3/event-queue.h"
@@ -37,7 +37,7 @@ struct EngineState
                 uint64_t framing,
                 std::vector<SwitchModel> models,
                 uint32_t ownEngine,
-                MessageBook::Tell tell);
+                MessageTable::Tell tell);
 
     EngineState(const EngineState&) = delete;
     EngineState& operator=(const EngineState&) = delete;
@@ -61,9 +61,9 @@ struct EngineState
     }
 
     /// @return from the last bit at the end of a link until its owner acts on the frame [ps]
-    uint64_t LatencyPs(const Port& port) const
+    uint64_t ProcessingDelayPs(const Port& port) const
     {
-        return port.isHost ? 0 : switches[port.nodeClass].latencyPs;
+        return port.isHost ? 0 : switches[port.nodeClass].processingDelayPs;
     }
 
     bool IsOwnNode(uint32_t node) const
@@ -86,9 +86,9 @@ struct EngineState
     FramePool frames;
     FabricNetwork network;
     ReservedArray<PortQueue> otherQueues; ///< By class and port; no memory where none waited
-    MessageBook messages;
-    RouteBook routes;
-    uint64_t heldByHosts{0}; ///< Frames of transports, neither freed nor sent
+    MessageTable messages;
+    RouteTable routes;
+    uint64_t heldByHosts{0};  ///< Frames of transports, neither freed nor sent
     bool reachDiffers{false}; ///< Some port of a host does not serve some destination
     uint32_t largestFrameBytes{MIN_FRAME_BYTES}; ///< That a transport sends all the time [byte]
 };

@@ -53,16 +53,16 @@ struct alignas(64) Port
     bool currentCutsThrough : 1 {false}; ///< It does so with the frame on the wire
     bool crosses : 1 {false};            ///< The peer is in another engine
     bool isWatched : 1 {false}; ///< Captures or link control see what is sent, and come to hosts
-    uint16_t outbox{0};           ///< If so, what takes what is sent
-    uint64_t sentFrames{0};       ///< Put on the wire, link control included
-    uint64_t receivedFrames{0};   ///< Came in from the wire, not counting lost ones
-    uint64_t sentBytes{0};        ///< Without framing [byte]
+    uint16_t outbox{0};         ///< If so, what takes what is sent
+    uint64_t sentFrames{0};     ///< Put on the wire, link control included
+    uint64_t receivedFrames{0}; ///< Came in from the wire, not counting lost ones
+    uint64_t sentBytes{0};      ///< Without framing [byte]
 
     // ---- second cache line, with the queues of data and acknowledgements
-    uint64_t queuedBytes{0};      ///< Waiting in all queues [byte]
-    uint64_t maxQueuedBytes{0};   ///< Largest value of queuedBytes [byte]
-    uint64_t sentControl{0};      ///< Of those that were sent whole, the ones that carry no data
-    uint64_t delayPs{0};          ///< Propagation delay [ps]
+    uint64_t queuedBytes{0};    ///< Waiting in all queues [byte]
+    uint64_t maxQueuedBytes{0}; ///< Largest value of queuedBytes [byte]
+    uint64_t sentControl{0};    ///< Of those that were sent whole, the ones that carry no data
+    uint64_t delayPs{0};        ///< Propagation delay [ps]
 
     /// @return whether the queue of a class lies in its port: of 3 and 6, which transports use if
     /// they are not told otherwise, beside the counters that they change
@@ -123,13 +123,13 @@ struct alignas(64) Message
     // ---- second cache line: what is rarely touched
     std::optional<uint64_t> receiverEndPs; ///< Last payload byte in order at the destination [ps]
     std::optional<uint64_t> senderEndPs;   ///< Last acknowledgement at the source [ps]
-    uint32_t retransmittedPackets;     ///< Of the packets sent, not the first copy
-    uint32_t trimmedPackets;           ///< Arrived without their payload
-    uint32_t markedPackets;            ///< Arrived with an ECN mark
-    uint32_t timeouts;                 ///< Retransmission timeouts
-    uint32_t naks;                     ///< Negative acknowledgements sent
-    uint32_t transport;                ///< Index of its transport
-    uint64_t admittedBps;              ///< Rate to which it is admitted, 0: to any [bit/s]
+    uint32_t retransmittedPackets;         ///< Of the packets sent, not the first copy
+    uint32_t trimmedPackets;               ///< Arrived without their payload
+    uint32_t markedPackets;                ///< Arrived with an ECN mark
+    uint32_t timeouts;                     ///< Retransmission timeouts
+    uint32_t naks;                         ///< Negative acknowledgements sent
+    uint32_t transport;                    ///< Index of its transport
+    uint64_t admittedBps;                  ///< Rate to which it is admitted, 0: to any [bit/s]
 };
 
 static_assert(sizeof(Message) == 128, "what every packet changes, and the rest");
@@ -140,15 +140,15 @@ struct alignas(64) NodeState
     int64_t id{0};
     PortId firstPort{0}; ///< Its ports are contiguous, in order of (peer id, parallel)
     uint32_t ports{0};
-    uint32_t host{0};    ///< Dense index if a host
+    uint32_t host{0}; ///< Dense index if a host
     uint32_t tier{0};
     uint32_t plane{0};
     uint8_t nodeClass{0};
     bool isSwitch{false};
-    uint16_t engine{0};         ///< Which engine of the run executes its events
-    uint64_t usedBytes{0};      ///< Buffer of a switch in use [byte]
-    uint64_t maxUsedBytes{0};   ///< Largest value of usedBytes [byte]
-    uint64_t salt{0};           ///< Hash seed of a switch
+    uint16_t engine{0};          ///< Which engine of the run executes its events
+    uint64_t usedBytes{0};       ///< Buffer of a switch in use [byte]
+    uint64_t maxUsedBytes{0};    ///< Largest value of usedBytes [byte]
+    uint64_t salt{0};            ///< Hash seed of a switch
     uint64_t heldFrames{0};      ///< Held by programs
     uint64_t heldBytes{0};       ///< Of usedBytes: of these frames [byte]
     uint64_t accountedBytes{0};  ///< Of these, accounted to the links they came by [byte]

@@ -46,8 +46,7 @@ CheckLinks(const std::vector<LinkRow>& links, const NodeById& nodes)
         NS_ABORT_MSG_IF(link.linkClass < 0 || link.linkClass > 255,
                         name << ": class is " << link.linkClass << ", not 0 to 255");
         NS_ABORT_MSG_IF(link.rateBps <= 0, name << ": rate_bps is " << link.rateBps << ", not > 0");
-        NS_ABORT_MSG_IF(link.delayPs <= 0,
-                        name << ": delay_ps is " << link.delayPs << ", not > 0");
+        NS_ABORT_MSG_IF(link.delayPs <= 0, name << ": delay_ps is " << link.delayPs << ", not > 0");
         NS_ABORT_MSG_IF(!(link.lossRatio >= 0 && link.lossRatio < 1),
                         name << ": loss_ratio is " << link.lossRatio << ", not in [0, 1)");
         NS_ABORT_MSG_IF(!(link.bitErrorRatio >= 0 && link.bitErrorRatio < 1),
@@ -89,15 +88,14 @@ CheckLinkEvents(const std::vector<LinkEventRow>& events)
     {
         const auto name = "link_events: link " + std::to_string(event.nodeA) + "-" +
                           std::to_string(event.nodeB) + " (parallel " +
-                          std::to_string(event.parallel) + ") at " +
-                          std::to_string(event.timePs) + " ps";
+                          std::to_string(event.parallel) + ") at " + std::to_string(event.timePs) +
+                          " ps";
         NS_ABORT_MSG_IF(event.timePs < 0, name << ": time_ps is not >= 0");
         NS_ABORT_MSG_IF(event.rateBps < 0,
                         name << ": rate_bps is " << event.rateBps
                              << ", not >= 0 (0 cuts the link)");
-        NS_ABORT_MSG_IF(before && before->timePs == event.timePs &&
-                            before->nodeA == event.nodeA && before->nodeB == event.nodeB &&
-                            before->parallel == event.parallel,
+        NS_ABORT_MSG_IF(before && before->timePs == event.timePs && before->nodeA == event.nodeA &&
+                            before->nodeB == event.nodeB && before->parallel == event.parallel,
                         name << ": two events at the same time; which one holds?");
         before = &event;
     }

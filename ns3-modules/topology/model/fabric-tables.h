@@ -19,10 +19,10 @@ constexpr int64_t MAX_DOMAINS = 1024; ///< Engines of one run
 /// One row of the input table "nodes".
 struct NodeRow
 {
-    int64_t id;    ///< Unique
-    bool isSwitch; ///< Otherwise a host
-    int64_t tier;  ///< 0 for hosts, 1 for the switches next to them, and so on
-    int64_t plane; ///< Plane of a switch
+    int64_t id;        ///< Unique
+    bool isSwitch;     ///< Otherwise a host
+    int64_t tier;      ///< 0 for hosts, 1 for the switches next to them, and so on
+    int64_t plane;     ///< Plane of a switch
     int64_t nodeClass; ///< Index of its class: queue, buffer, latency, forwarding
     int64_t domain;    ///< Which engine of the run executes its events
 };
@@ -32,23 +32,23 @@ struct LinkRow
 {
     int64_t nodeA;
     int64_t nodeB;
-    int64_t parallel;  ///< Index among the links between the same two nodes
-    int64_t rateBps;   ///< [bit/s]
-    int64_t delayPs;   ///< Propagation [ps]
-    double lossRatio;  ///< Probability that a frame is lost on the wire [1]
+    int64_t parallel;     ///< Index among the links between the same two nodes
+    int64_t rateBps;      ///< [bit/s]
+    int64_t delayPs;      ///< Propagation [ps]
+    double lossRatio;     ///< Probability that a frame is lost on the wire [1]
     double bitErrorRatio; ///< Probability that a bit is wrong on the wire [1]
-    int64_t linkClass; ///< Index of its class: flow control, losses
+    int64_t linkClass;    ///< Index of its class: flow control, losses
 };
 
 /// One row of the input table "flows".
 struct FlowRow
 {
-    int64_t id;        ///< Unique
-    int64_t src;       ///< Node id of a host
-    int64_t dst;       ///< Node id of a host
-    int64_t bytes;     ///< Payload [byte]; 0: no message but a point in time, done when it starts
-    int64_t startPs;   ///< [ps]
-    int64_t transport; ///< Index of the transport
+    int64_t id;         ///< Unique
+    int64_t src;        ///< Node id of a host
+    int64_t dst;        ///< Node id of a host
+    int64_t bytes;      ///< Payload [byte]; 0: no message but a point in time, done when it starts
+    int64_t startPs;    ///< [ps]
+    int64_t transport;  ///< Index of the transport
     int64_t rateBps{0}; ///< To which it is admitted, on the wire, 0: to any [bit/s]
 };
 
@@ -95,17 +95,17 @@ struct DependencyRow
 struct RouteRow
 {
     int64_t flow;
-    int64_t node;     ///< Switch
-    int64_t peer;     ///< Where it sends frames of this flow
-    int64_t parallel; ///< Index among parallel links
-    bool reverse;     ///< Of the flow's answers
+    int64_t node;      ///< Switch
+    int64_t peer;      ///< Where it sends frames of this flow
+    int64_t parallel;  ///< Index among parallel links
+    bool reverse;      ///< Of the flow's answers
     int64_t fromPs{0}; ///< It holds from then on, until a later row of this node [ps]
 };
 
 /// One row of the input table "rate_changes": a flow is admitted to another rate from then on.
 struct RateChangeRow
 {
-    int64_t timePs;  ///< [ps]
+    int64_t timePs; ///< [ps]
     int64_t flow;
     int64_t rateBps; ///< On the wire, > 0 [bit/s]
 };

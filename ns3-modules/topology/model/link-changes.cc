@@ -17,9 +17,7 @@ LinkChanges::LinkChanges(FabricNetwork& network)
 }
 
 void
-LinkChanges::Build(const std::vector<LinkEventRow>& rows,
-                   uint64_t convergencePs,
-                   EventQueue& queue)
+LinkChanges::Build(const std::vector<LinkEventRow>& rows, uint64_t convergencePs, EventQueue& queue)
 {
     for (const auto& row : rows)
     {
@@ -41,10 +39,9 @@ LinkChanges::Build(const std::vector<LinkEventRow>& rows,
             m_lastCutPs = std::max(m_lastCutPs, timePs);
         }
         queue.Push(0, {timePs, EventTarget(EventType::CONTROL, CONTROL_LINK), index});
-        queue.Push(0,
-                   {timePs + convergencePs,
-                    EventTarget(EventType::CONTROL, CONTROL_REROUTE),
-                    index});
+        queue.Push(
+            0,
+            {timePs + convergencePs, EventTarget(EventType::CONTROL, CONTROL_REROUTE), index});
     }
 }
 

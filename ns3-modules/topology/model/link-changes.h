@@ -72,9 +72,9 @@ class LinkChanges
 
   private:
     FabricNetwork& m_network;
-    std::vector<uint64_t> m_timesPs;    ///< Of each row [ps]
-    std::vector<PortId> m_ends;         ///< One port of the link of each row
-    std::vector<uint64_t> m_ratesBps;   ///< Of each row [bit/s]
+    std::vector<uint64_t> m_timesPs;  ///< Of each row [ps]
+    std::vector<PortId> m_ends;       ///< One port of the link of each row
+    std::vector<uint64_t> m_ratesBps; ///< Of each row [bit/s]
     uint64_t m_lastCutPs{0};
     std::unordered_map<PortId, uint32_t> m_lastFlip; ///< By such a port: last row to flip it
     /// By receiving port: frames ever sent to it when its link was last cut, until all are lost

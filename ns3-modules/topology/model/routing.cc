@@ -68,11 +68,10 @@ Routing::BuildClasses(const std::vector<NodeState>& nodes, const Port* ports)
             m_switchesOfClass.push_back(switches);
         }
         const bool isAttached = firstAttachment < m_attachments.size();
-        m_destinations.push_back(
-            {found->second,
-             isAttached ? m_attachments[firstAttachment].node : 0xffffffff,
-             isAttached ? m_attachments[firstAttachment].nextHop : NO_GROUP,
-             firstAttachment});
+        m_destinations.push_back({found->second,
+                                  isAttached ? m_attachments[firstAttachment].node : 0xffffffff,
+                                  isAttached ? m_attachments[firstAttachment].nextHop : NO_GROUP,
+                                  firstAttachment});
     }
     m_destinations.push_back({0, 0, NO_GROUP, static_cast<uint32_t>(m_attachments.size())});
 }
@@ -197,8 +196,7 @@ Routing::MemoryBytes() const
 {
     return m_next.size() * (sizeof(uint32_t) + sizeof(uint16_t)) +
            m_members.size() * sizeof(PortId) + m_groups.size() * sizeof(Group) +
-           m_attachments.size() * sizeof(Attachment) +
-           m_destinations.size() * sizeof(Destination) +
+           m_attachments.size() * sizeof(Attachment) + m_destinations.size() * sizeof(Destination) +
            (m_groupOfPort.size() + m_rowOfNode.size()) * sizeof(uint32_t);
 }
 

@@ -36,7 +36,7 @@ class Routing
     };
 
     static constexpr uint32_t NO_GROUP = 0xffffffff;
-    static constexpr uint32_t FAR = 0xffff; ///< Distance of what cannot be reached
+    static constexpr uint32_t FAR = 0xffff;      ///< Distance of what cannot be reached
     static constexpr uint32_t DIRECT = 1U << 31; ///< In a next hop: a port, not a group
 
     Routing(const std::vector<NodeState>& nodes, const Port* ports);
@@ -135,9 +135,9 @@ class Routing
 
         std::vector<uint32_t> firstHop; ///< Per node, and one more at the end
         std::vector<Hop> hops;
-        std::vector<uint16_t> distance;  ///< Per node; FAR between two classes
-        std::vector<uint32_t> reached;   ///< Nearest first
-        std::vector<NextHops> known;         ///< Per node: those found so far
+        std::vector<uint16_t> distance;                ///< Per node; FAR between two classes
+        std::vector<uint32_t> reached;                 ///< Nearest first
+        std::vector<NextHops> known;                   ///< Per node: those found so far
         std::vector<const NextHops::value_type*> last; ///< Per node: that of the class before
     };
 
@@ -155,14 +155,14 @@ class Routing
     void BuildClass(uint32_t hostClass, Search& search);
     uint32_t NextHopOver(uint32_t node, const std::vector<PortId>& nearer, Search& search);
 
-    std::vector<uint32_t> m_rowOfNode;        ///< Start of a switch's row in m_next
-    std::vector<uint32_t> m_next;             ///< Next hop per (switch, class)
-    std::vector<uint16_t> m_distance;         ///< Links to the switches of a class, same order
-    std::vector<Destination> m_destinations;  ///< Per host; one more at the end
+    std::vector<uint32_t> m_rowOfNode;       ///< Start of a switch's row in m_next
+    std::vector<uint32_t> m_next;            ///< Next hop per (switch, class)
+    std::vector<uint16_t> m_distance;        ///< Links to the switches of a class, same order
+    std::vector<Destination> m_destinations; ///< Per host; one more at the end
     std::vector<Attachment> m_attachments;
     std::vector<Group> m_groups;
     std::vector<PortId> m_members;
-    std::vector<uint32_t> m_groupOfPort;      ///< Of a port that is the only one of a group
+    std::vector<uint32_t> m_groupOfPort; ///< Of a port that is the only one of a group
     std::vector<std::vector<uint32_t>> m_switchesOfClass; ///< Switches next to a class
 };
 

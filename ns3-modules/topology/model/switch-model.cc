@@ -28,10 +28,10 @@ SwitchClass::GetTypeId()
                           MakeOptionalUintegerChecker(1),
                           TypeId::SupportLevel::SUPPORTED,
                           REQUIRED)
-            .AddAttribute("LatencyPs",
+            .AddAttribute("ProcessingDelayPs",
                           "From the last bit of a frame in to the earliest first bit out",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&SwitchModel::latencyPs),
+                          MakeUintegerAccessor(&SwitchModel::processingDelayPs),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("CutThroughBytes",
                           "A frame is forwarded once this much of it is in, at most a full frame, "

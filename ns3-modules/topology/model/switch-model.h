@@ -16,8 +16,8 @@ namespace fabric
 /// The options of the switches of one class, beside their plug-ins.
 struct SwitchModel
 {
-    std::optional<uint64_t> bufferBytes; ///< Of each switch; none: unlimited [byte]
-    uint64_t latencyPs{0};               ///< From the last bit in to the egress queue [ps]
+    std::optional<uint64_t> bufferBytes;     ///< Of each switch; none: unlimited [byte]
+    uint64_t processingDelayPs{0};           ///< From the last bit in to the egress queue [ps]
     std::optional<uint64_t> cutThroughBytes; ///< Forward once this much is in; none: all [byte]
 };
 

@@ -121,8 +121,7 @@ TaskGraph::CheckNews(const FabricTables& tables) const
         const auto name = [&] {
             return "dependencies: " + NameOf(tables, item) + " after " + NameOf(tables, after);
         };
-        NS_ABORT_MSG_IF(row.delayPs < 0,
-                        name() << ": delay_ps is " << row.delayPs << ", not >= 0");
+        NS_ABORT_MSG_IF(row.delayPs < 0, name() << ": delay_ps is " << row.delayPs << ", not >= 0");
         NS_ABORT_MSG_IF(row.delayPs == 0 && knownAt != nodeOf(item),
                         name() << ": it starts at host " << nodeOf(item) << ", but host " << knownAt
                                << " learns of that end; give delay_ps, or a flow that carries the "

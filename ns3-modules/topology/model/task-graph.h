@@ -214,11 +214,11 @@ class TaskGraph
 
     uint32_t m_messages{0};
     std::vector<Task> m_tasks;
-    std::vector<uint32_t> m_followers;     ///< By place
-    std::vector<uint64_t> m_delayPs;       ///< Of each follower; empty if none has any [ps]
-    std::vector<uint32_t> m_firstFollower; ///< Per message twice: of the receiver, of the sender
-    std::vector<uint32_t> m_waitsFor;      ///< Dependencies left of each item
-    std::vector<uint32_t> m_decidedBy;     ///< Of each item
+    std::vector<uint32_t> m_followers;      ///< By place
+    std::vector<uint64_t> m_delayPs;        ///< Of each follower; empty if none has any [ps]
+    std::vector<uint32_t> m_firstFollower;  ///< Per message twice: of the receiver, of the sender
+    std::vector<uint32_t> m_waitsFor;       ///< Dependencies left of each item
+    std::vector<uint32_t> m_decidedBy;      ///< Of each item
     std::vector<uint32_t> m_beforeInStream; ///< While building: of each task, NOTHING if the first
 };
 

@@ -2,7 +2,7 @@
 
 #include "../../engine/test/test-case.h"
 
-#include "ns3/fabric.h"
+#include "ns3/event-engine.h"
 #include "ns3/routing.h"
 
 #include <algorithm>

@@ -30,14 +30,14 @@ class NsccWindow
     /// What follows from rate and round trip.
     struct Constants
     {
-        double scale;           ///< "a": product of the network over 100 Gb/s times 12 us [1]
-        double delayScale;      ///< "b": target delay over 12 us [1]
-        double targetPs;        ///< "Q*": target of queueing delay [ps]
-        double proportional;    ///< "alpha" [byte/ps]
-        double fair;            ///< "FI" [byte]
-        double each;            ///< "eta": once per round trip [byte]
-        double fast;            ///< "fi_scale": of what arrives without delay [1]
-        double quickPs;         ///< Delay that asks for a quick adaption [ps]
+        double scale;        ///< "a": product of the network over 100 Gb/s times 12 us [1]
+        double delayScale;   ///< "b": target delay over 12 us [1]
+        double targetPs;     ///< "Q*": target of queueing delay [ps]
+        double proportional; ///< "alpha" [byte/ps]
+        double fair;         ///< "FI" [byte]
+        double each;         ///< "eta": once per round trip [byte]
+        double fast;         ///< "fi_scale": of what arrives without delay [1]
+        double quickPs;      ///< Delay that asks for a quick adaption [ps]
     };
 
     NsccWindow() = default;
@@ -80,22 +80,22 @@ class NsccWindow
     double m_windowBytes{0};
     double m_mostBytes{0};
     double m_packetBytes{0};
-    double m_wireShare{1};      ///< Bytes on the wire over payload [1]
+    double m_wireShare{1}; ///< Bytes on the wire over payload [1]
     double m_inFlightBytes{0};
-    double m_delayPs{0};        ///< Smoothed queueing delay [ps]
-    double m_owed{0};           ///< To be added over the window, "inc_bytes" [byte squared]
-    double m_arrivedBytes{0};   ///< Since what is owed was added [byte]
-    double m_quietBytes{0};     ///< In a row without delay [byte]
-    double m_roundBytes{0};     ///< Arrived in the round that may end in a quick adaption [byte]
-    double m_ignoredBytes{0};   ///< Heard of since the last one [byte]
-    double m_toIgnoreBytes{0};  ///< Were in flight then [byte]
+    double m_delayPs{0};       ///< Smoothed queueing delay [ps]
+    double m_owed{0};          ///< To be added over the window, "inc_bytes" [byte squared]
+    double m_arrivedBytes{0};  ///< Since what is owed was added [byte]
+    double m_quietBytes{0};    ///< In a row without delay [byte]
+    double m_roundBytes{0};    ///< Arrived in the round that may end in a quick adaption [byte]
+    double m_ignoredBytes{0};  ///< Heard of since the last one [byte]
+    double m_toIgnoreBytes{0}; ///< Were in flight then [byte]
     uint64_t m_baseRttPs{0};
     uint64_t m_networkRttPs{0};
-    uint64_t m_roundEndPs{0};   ///< 0: no round yet [ps]
-    uint64_t m_decreasedPs{0};  ///< Last time [ps]
-    uint64_t m_addedPs{0};      ///< When "eta" was last added [ps]
-    bool m_hasLoss{false};      ///< Since the last quick adaption
-    bool m_isFast{false};       ///< Fast increase
+    uint64_t m_roundEndPs{0};  ///< 0: no round yet [ps]
+    uint64_t m_decreasedPs{0}; ///< Last time [ps]
+    uint64_t m_addedPs{0};     ///< When "eta" was last added [ps]
+    bool m_hasLoss{false};     ///< Since the last quick adaption
+    bool m_isFast{false};      ///< Fast increase
 };
 
 } // namespace ns3

@@ -35,13 +35,13 @@ Nscc::GetTypeId()
                           DoubleValue(0.75),
                           MakeDoubleAccessor(&T::m_targetShare),
                           MakeDoubleChecker<double>(0.001, 1000))
-            .AddAttribute("MostBdp",
+            .AddAttribute("MaxWindowBdp",
                           "First and largest window in bandwidth-delay products of the unloaded "
                           "path [1]",
                           DoubleValue(1.5),
                           MakeDoubleAccessor(&T::m_mostBdp),
                           MakeDoubleChecker<double>(0.01, 100))
-            .AddAttribute("QuickGate",
+            .AddAttribute("QuickAdaptGate",
                           "Quick adaption only if less than the largest window over two to the "
                           "power of this has arrived [1]",
                           UintegerValue(3),
@@ -57,7 +57,7 @@ Nscc::GetTypeId()
 }
 
 void
-Nscc::Attach(HostPort& host)
+Nscc::Attach(HostContext& host)
 {
     CongestionControl::Attach(host);
     m_rules = {.networkRttPs = static_cast<uint64_t>(m_networkRtt.GetPicoSeconds()),

@@ -39,7 +39,7 @@ class Nscc final : public fabric::WindowControl<NsccWindow>
         return {.needsMarks = true};
     }
 
-    void Attach(fabric::HostPort& host) override;
+    void Attach(fabric::HostContext& host) override;
 
   private:
     Time m_networkRtt;

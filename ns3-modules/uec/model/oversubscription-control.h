@@ -23,7 +23,7 @@ class OversubscriptionControl
 
     void OnData(bool isMarked);  ///< A packet has come, whole
     void OnTrim(bool atLastHop); ///< A packet has come without its payload
-    bool Update(); ///< An interval is over; @return whether anything has come in it
+    bool Update();               ///< An interval is over; @return whether anything has come in it
 
     double Share() const ///< Of the rate [1]
     {

@@ -53,7 +53,7 @@ UecDestination::AddAttributes(TypeId tid, const Defaults& defaults)
                       TimeValue(Time(0)),
                       MakeTimeAccessor(&T::m_oversubscriptionInterval),
                       MakeTimeChecker(Time(0)))
-        .AddAttribute("LeastShare",
+        .AddAttribute("MinShare",
                       "What that leaves at least of the rate of credit [1]; 0.9 over the "
                       "oversubscription in the source",
                       DoubleValue(0.01),
@@ -68,10 +68,10 @@ UecDestination::DoAttach()
     m_rateBps = static_cast<uint64_t>(m_creditShare * static_cast<double>(HostRateBps()));
     m_adapts = m_receiverCredit && m_oversubscriptionInterval.IsStrictlyPositive();
     m_oversubscription = OversubscriptionControl(m_leastShare);
-    m_credit.emplace(CreditPacer::Rules{
-        .quantumBytes = static_cast<uint32_t>(m_quantumPackets * PacketBytes()),
-        .order = FlowOrder::By::ROUND_ROBIN,
-        .rateBps = m_rateBps});
+    m_credit.emplace(
+        CreditPacer::Rules{.quantumBytes = static_cast<uint32_t>(m_quantumPackets * PacketBytes()),
+                           .order = FlowOrder::By::ROUND_ROBIN,
+                           .rateBps = m_rateBps});
 }
 
 void
@@ -93,8 +93,8 @@ UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t)
     const bool isAgain = !isCopy && (frame.flags & frame_flag::RETRANSMITTED);
     in.againBytes -= isAgain ? std::min(in.againBytes, PacketBytes()) : 0;
     TakeTarget(in, id, port);
-    const bool atOnce = isFirst || isCopy || isWhole ||
-                        (frame.flags & (frame_flag::ECN_MARKED | uec::ASKS)) != 0;
+    const bool atOnce =
+        isFirst || isCopy || isWhole || (frame.flags & (frame_flag::ECN_MARKED | uec::ASKS)) != 0;
     if (atOnce || in.unansweredBytes >= m_ackEveryBytes)
     {
         in.unansweredBytes = 0;
@@ -195,7 +195,8 @@ UecDestination::OnHostTimer()
     if (nowPs >= m_updatePs)
     {
         const double draw =
-            Host().Stream(RandomUse::TRANSPORT, static_cast<uint64_t>(Host().HostId()))
+            Host()
+                .Stream(RandomUse::TRANSPORT, static_cast<uint64_t>(Host().HostId()))
                 .Real(m_updates++);
         const double share = 1 + INTERVAL_JITTER * (draw - 0.5);
         const auto intervalPs = static_cast<double>(m_oversubscriptionInterval.GetPicoSeconds());

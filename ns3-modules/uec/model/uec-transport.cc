@@ -95,8 +95,8 @@ UecTransport::Stamp(UecOutbound& out, FrameId data)
         }
     }
     const bool isRoom = out.InFlight() + uint64_t{1} < WindowPackets(out); // for two more
-    const bool goesOn = out.packets.HasMore() && MaySend(out) && isRoom;
-    frame.flags |= !goesOn || (frame.flags & frame_flag::RETRANSMITTED) ? uec::ASKS : 0;
+    const bool isOpenEnded = out.packets.HasMore() && MaySend(out) && isRoom;
+    frame.flags |= !isOpenEnded || (frame.flags & frame_flag::RETRANSMITTED) ? uec::ASKS : 0;
 }
 
 /// @return credit that a source wants to have been given, counted from the beginning [byte]
@@ -105,8 +105,8 @@ UecTransport::TargetBytes(const UecOutbound& out) const
 {
     const uint64_t packets = out.packets.Packets() - out.packets.Next() + out.packets.ToResend();
     const uint64_t window = WindowPackets(out);
-    const auto wanted = static_cast<int64_t>(
-        (window < packets ? window + 1 : packets) * PacketBytes());
+    const auto wanted =
+        static_cast<int64_t>((window < packets ? window + 1 : packets) * PacketBytes());
     int64_t bytes = std::min(wanted, out.mostCreditBytes) - out.creditBytes;
     if (out.isSpeculating && packets > 0) // the rest of a short message must not wait
     {

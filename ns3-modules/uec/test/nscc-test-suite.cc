@@ -84,8 +84,7 @@ TEST_CASE(g_suite, "constants at 100, 400 and 800 Gbps")
                           Expected{800, 12, 8, 163'840, 4915.2, 10922.667},
                           Expected{800, 6, 4, 81'920, 2457.6, 5461.333}})
     {
-        const NsccWindow window(RULES,
-                                {e.gbps * 1'000'000'000, e.rttUs * US, 4096, 64, 6});
+        const NsccWindow window(RULES, {e.gbps * 1'000'000'000, e.rttUs * US, 4096, 64, 6});
         const auto& is = window.Get();
         const std::string what = std::to_string(e.gbps) + " Gb/s";
         NS_TEST_EXPECT_MSG_EQ_TOL(is.scale, e.scale, 1e-9, what);
@@ -191,8 +190,7 @@ TEST_CASES(AdaptsToItsShare,
         inFlight -= 1000;
         const bool isWhole = i % senders == 0;
         window.OnAck(RULES,
-                     isWhole ? Answer(8 * US, true, 4000, inFlight)
-                             : Trimmed(100, false, inFlight),
+                     isWhole ? Answer(8 * US, true, 4000, inFlight) : Trimmed(100, false, inFlight),
                      BASE_PS + i * 320'000);
         wasSmall |= window.Bytes() < 100'000;
     }

@@ -66,8 +66,7 @@ WanTransport::Packets(uint64_t bytes) const
     const uint64_t packets = m_code.Packets(Cut().Packets(bytes));
     NS_ABORT_MSG_IF(packets > Segmentation::MAX_PACKETS,
                     "a message of " << bytes << " bytes has " << packets
-                                    << " packets with parity, at most "
-                                    << Segmentation::MAX_PACKETS
+                                    << " packets with parity, at most " << Segmentation::MAX_PACKETS
                                     << "; make MtuBytes larger or the message smaller");
     return static_cast<uint32_t>(packets);
 }
@@ -161,8 +160,8 @@ WanTransport::OnTimeout(WanOutbound& out, Answer& lost)
             }
             has += !out.packets.HasArrived(block.At(j)) && block.At(j) < out.packets.Next();
         }
-        out.lost[i] = static_cast<uint16_t>(m_parityPackets -
-                                            std::min(m_parityPackets, has - block.data));
+        out.lost[i] =
+            static_cast<uint16_t>(m_parityPackets - std::min(m_parityPackets, has - block.data));
     }
     out.judged = std::max(out.judged, out.packets.Next());
 }

@@ -139,9 +139,8 @@ TEST_CASES(ResidualLossInADecade,
             lost[code.BlockOf(message, packet)]++;
         }
     }
-    const auto failed = std::count_if(lost.begin(), lost.end(), [&](uint32_t losses) {
-        return losses > m;
-    });
+    const auto failed =
+        std::count_if(lost.begin(), lost.end(), [&](uint32_t losses) { return losses > m; });
     const double n = k + m;
     double decoded = 0;
     for (uint32_t i = 0; i <= m; i++)

@@ -16,8 +16,8 @@ namespace tests
 namespace
 {
 
-constexpr int64_t GAP_PS = WIRE * 8 * 100;  ///< From packet to packet at 10 Gb/s [ps]
-constexpr int64_t WAY_PS = 10'000 * US_PS;  ///< Of the long link
+constexpr int64_t GAP_PS = WIRE * 8 * 100; ///< From packet to packet at 10 Gb/s [ps]
+constexpr int64_t WAY_PS = 10'000 * US_PS; ///< Of the long link
 
 void
 Admitted(TestNetwork& network, int64_t packets, int64_t startPs = 0)
@@ -42,8 +42,7 @@ TwoWays(TestNetwork& network)
     }
     network.Host(0);
     network.Host(1);
-    const int64_t ends[6][2] = {
-        {0, 100}, {1, 101}, {100, 102}, {102, 101}, {100, 103}, {103, 101}};
+    const int64_t ends[6][2] = {{0, 100}, {1, 101}, {100, 102}, {102, 101}, {100, 103}, {103, 101}};
     for (const auto& [a, b] : ends)
     {
         network.Row("links",
@@ -116,12 +115,13 @@ TEST_CASES(MakeBeforeBreak, cuts ? "the old path is cut" : "make before break", 
     TestNetwork network;
     TwoWays(network);
     Admitted(network, PACKETS);
-    const int64_t routes[4][3] = {{100, 102, 0}, {102, 101, 0}, {100, 103, AT_PS},
+    const int64_t routes[4][3] = {{100, 102, 0},
+                                  {102, 101, 0},
+                                  {100, 103, AT_PS},
                                   {103, 101, AT_PS}};
     for (const auto& [node, peer, fromPs] : routes)
     {
-        network.Row("routes",
-                    {{"flow", 7}, {"node", node}, {"peer", peer}, {"from_ps", fromPs}});
+        network.Row("routes", {{"flow", 7}, {"node", node}, {"peer", peer}, {"from_ps", fromPs}});
     }
     if (cuts)
     {
@@ -258,12 +258,8 @@ TEST_CASE(g_suite, "changes that cannot be")
     NS_TEST_EXPECT_MSG_EQ(says(complaint(8, 1, 1, false), "flow 8 at 1 ps: there is no such"),
                           true,
                           "flow");
-    NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 0, false), "rate_bps is 0, not > 0"),
-                          true,
-                          "rate");
-    NS_TEST_EXPECT_MSG_EQ(says(complaint(7, -1, 1, false), "time_ps is not >= 0"),
-                          true,
-                          "time");
+    NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 0, false), "rate_bps is 0, not > 0"), true, "rate");
+    NS_TEST_EXPECT_MSG_EQ(says(complaint(7, -1, 1, false), "time_ps is not >= 0"), true, "time");
     NS_TEST_EXPECT_MSG_EQ(says(complaint(7, 1, 1, true), "two rates at the same time"),
                           true,
                           "twice");

@@ -57,8 +57,7 @@ class KeepsItsRate : public TestCase
     {
         TestNetwork network;
         Line(network, 30'000 * US_PS);
-        Wan(network,
-            {{"RateBps", m_rateBps}, {"BlockPackets", "4"}, {"ParityPackets", m_parity}});
+        Wan(network, {{"RateBps", m_rateBps}, {"BlockPackets", "4"}, {"ParityPackets", m_parity}});
         network.Row("flows",
                     {{"flow", 0},
                      {"src", 0},
@@ -75,7 +74,7 @@ class KeepsItsRate : public TestCase
     }
 
     std::string m_parity;
-    int64_t m_lastPs; ///< When the last packet that is needed leaves [ps]
+    int64_t m_lastPs;      ///< When the last packet that is needed leaves [ps]
     std::string m_rateBps; ///< If it is another one, the flow may send 15 Gb/s
 };
 
@@ -149,8 +148,7 @@ TEST_CASE(g_suite, "parity has the length of the longest packet of its block")
  * Losses on the way of the answers change nothing that is counted here.
  */
 TEST_CASES(ResidualLossIsTheBinomialTail,
-           "residual loss at " + std::to_string(ratio) + ", parity " +
-           std::to_string(parity),
+           "residual loss at " + std::to_string(ratio) + ", parity " + std::to_string(parity),
            double ratio,
            uint32_t parity)
 {
@@ -170,8 +168,8 @@ TEST_CASES(ResidualLossIsTheBinomialTail,
     {
         NS_TEST_ASSERT_MSG_NE(network.Cell("flows", "receiver_end_ps", i), -1, "delivered");
         // Alone on the line, and all of it at once: later than that something was missing.
-        const int64_t tookPs = network.Cell("flows", "receiver_end_ps", i) -
-                               network.Cell("flows", "start_ps", i);
+        const int64_t tookPs =
+            network.Cell("flows", "receiver_end_ps", i) - network.Cell("flows", "start_ps", i);
         failed += tookPs > (16 + parity + 1) * WIRE * 80 + 2 * US_PS;
     }
     const double n = 16 + parity;

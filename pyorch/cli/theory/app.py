@@ -54,7 +54,9 @@ def exposed(
     scale_up: Annotated[RatesOption, typer.Option(help="Rate; repeat it for a sweep.")] = None,
     scale_out: Annotated[RatesOption, typer.Option(help="Rate; repeat it for a sweep.")] = None,
     wan: Annotated[RatesOption, typer.Option(help="Rate per GPU between data centres.")] = None,
-    wan_model: Annotated[str, typer.Option(help="W1, W2, W3, or none.")] = "none",
+    wan_model: Annotated[
+        str, typer.Option(help="once-rtt, once-one-way, twice-one-way, or none.")
+    ] = "none",
     retransmissions: Annotated[float, typer.Option(help="Round trips lost on the WAN.")] = 0,
     pooling: Annotated[str, typer.Option(help="max, shared, rs_ag or scale_out.")] = "max",
     inflate: Annotated[

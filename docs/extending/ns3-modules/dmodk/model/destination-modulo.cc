@@ -20,7 +20,7 @@ DestinationModulo::GetTypeId()
 }
 
 void
-DestinationModulo::Attach(SwitchView&)
+DestinationModulo::Attach(SwitchContext&)
 {
 }
 

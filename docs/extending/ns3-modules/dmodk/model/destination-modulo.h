@@ -31,7 +31,7 @@ class DestinationModulo final : public fabric::ForwardingPolicy
         return {.sees = Sees::FRAME, .keepsFlowOnOnePath = true};
     }
 
-    void Attach(fabric::SwitchView& view) override;
+    void Attach(fabric::SwitchContext& context) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 };
 

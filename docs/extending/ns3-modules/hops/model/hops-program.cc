@@ -27,24 +27,24 @@ HopsProgram::GetTypeId()
 }
 
 void
-HopsProgram::Attach(ProgramDoor& door)
+HopsProgram::Attach(ProgramContext& context)
 {
-    m_door = &door;
+    m_context = &context;
 }
 
 void
 HopsProgram::OnDeparture(PortId egress, FrameId id, uint64_t queuedBytes)
 {
-    Frame& frame = m_door->GetFrame(id);
+    Frame& frame = m_context->GetFrame(id);
     if (frame.kind != frame_kind::DATA)
     {
         return;
     }
-    m_door->AddHop(id,
-                   {.timePs = m_door->NowPs(),
-                    .sentBytes = m_door->SentBytes(egress),
+    m_context->AddHop(id,
+                   {.timePs = m_context->NowPs(),
+                    .sentBytes = m_context->SentBytes(egress),
                     .queuedBytes = queuedBytes,
-                    .rateBps = m_door->RateBps(egress),
+                    .rateBps = m_context->RateBps(egress),
                     .port = egress});
     frame.bytes += static_cast<uint16_t>(m_hopBytes);
 }

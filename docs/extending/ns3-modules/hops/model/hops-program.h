@@ -25,11 +25,11 @@ class HopsProgram final : public fabric::SwitchProgram
         return {.hooks = DEPARTURE, .writesIntHops = true};
     }
 
-    void Attach(fabric::ProgramDoor& door) override;
+    void Attach(fabric::ProgramContext& context) override;
     void OnDeparture(fabric::PortId egress, fabric::FrameId frame, uint64_t queuedBytes) override;
 
   private:
-    fabric::ProgramDoor* m_door{nullptr};
+    fabric::ProgramContext* m_context{nullptr};
     uint32_t m_hopBytes{0};
 };
 

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "host-context.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+namespace fabric
+{
+
+HostContext::HostContext(EngineState& state, HostActions& actions, uint32_t endpoint, uint32_t host)
+    : m_state(&state),
+      m_actions(&actions),
+      m_messages(state.messages.Data()),
+      m_firstPort(state.network.hosts[host].firstPort),
+      m_numPorts(state.network.hosts[host].ports),
+      m_endpoint(endpoint),
+      m_host(host)
+{
+}
+
+int64_t
+HostContext::HostId() const
+{
+    return m_state->network.nodes[m_state->network.hosts[m_host].node].id;
+}
+
+// ---- messages
+
+uint32_t
+HostContext::NumMessages() const
+{
+    return m_state->messages.Size();
+}
+
+uint32_t
+HostContext::CreateMessage(uint32_t dst, uint64_t bytes, uint64_t startPs)
+{
+    return m_actions->CreateMessage(m_endpoint, dst, bytes, startPs);
+}
+
+uint32_t
+HostContext::OpenConversation(uint32_t dst)
+{
+    return m_actions->OpenConversation(m_endpoint, dst);
+}
+
+void
+HostContext::Delivered(uint32_t message)
+{
+    m_actions->Delivered(message);
+}
+
+void
+HostContext::Acknowledged(uint32_t message)
+{
+    m_actions->Acknowledged(message);
+}
+
+// ---- ports
+
+uint64_t
+HostContext::RateBps(PortId port) const
+{
+    return m_state->network.RateBps(port);
+}
+
+uint64_t
+HostContext::SerialisationPs(PortId port, uint32_t frameBytes) const
+{
+    const FabricNetwork& network = m_state->network;
+    return network.rates[network.ports[port].rate].Ps(frameBytes + FramingBytes());
+}
+
+uint64_t
+HostContext::FramingBytes() const
+{
+    return m_state->framingBytes;
+}
+
+bool
+HostContext::IsDown(PortId port) const
+{
+    return m_state->network.ports[port].down;
+}
+
+bool
+HostContext::ServesByRoutes(PortId port, uint32_t dst) const
+{
+    return m_numPorts == 1 || m_state->routes.IsNearest(port, dst);
+}
+
+uint32_t
+HostContext::NumServing(uint32_t dst) const
+{
+    if (m_numPorts == 1)
+    {
+        return 1;
+    }
+    return static_cast<uint32_t>(m_state->routes.NearestPorts(m_host, dst).size());
+}
+
+PortId
+HostContext::PortOf(uint32_t message) const
+{
+    return m_state->PortOfMessage(message);
+}
+
+uint64_t
+HostContext::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32_t ackBytes) const
+{
+    return m_state->BaseRttPs(message, port, dataBytes, ackBytes);
+}
+
+uint32_t
+HostContext::NumPaths(uint32_t message, PortId port) const
+{
+    uint32_t paths = 1;
+    for (const PortId link : m_state->NominalPath(message, port))
+    {
+        const uint32_t node = m_state->network.ports[link].node;
+        if (link != port)
+        {
+            const Routing& routing = m_state->routes.Nominal();
+            const auto group = routing.GroupOf(routing.NextHopTo(node, m_messages[message].dst));
+            paths = std::min<uint32_t>(paths * group.size, 65535);
+        }
+    }
+    return paths;
+}
+
+uint32_t
+HostContext::NumLinks(uint32_t message) const
+{
+    return static_cast<uint32_t>(m_state->NominalPath(message, PortOf(message)).size());
+}
+
+// ---- what it may do
+
+void
+HostContext::SetTimer(uint64_t atPs, uint32_t token)
+{
+    m_state->SetTimer(m_endpoint, atPs, token);
+}
+
+void
+HostContext::SendControl(FrameId frame, PortId port)
+{
+    m_state->frames[frame].hops = 0; // it may have been the frame that it answers
+    m_state->heldByHosts--;
+    m_actions->Enqueue(port, frame);
+}
+
+void
+HostContext::Kick()
+{
+    m_actions->Kick(m_host);
+}
+
+CounterRandom
+HostContext::Stream(RandomUse use, uint64_t key) const
+{
+    return CounterRandom(m_state->seed, use, key);
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "event-engine.h"
+
+#include "fabric-builder.h"
+
+#include "ns3/abort.h"
+#include "ns3/assert.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("EventEngine");
+
+namespace fabric
+{
+
+namespace
+{
+
+/// What a core's own cache has for the state of ports; more of it is fetched ahead of time [byte].
+constexpr size_t CACHE_BYTES = 250'000;
+/// The same for frames on wires, which are met in the order in which they were sent [byte].
+constexpr size_t FRAME_CACHE_BYTES = 4'000'000;
+
+constexpr uint64_t EVENTS_PER_CLOCK_CHECK = 1 << 16;
+
+/// How many events ahead of the current one their memory is fetched.
+constexpr size_t FETCH_AHEAD = 8;
+
+} // namespace
+
+// ---- construction -----------------------------------------------------------------------------
+
+EventEngine::EventEngine(FabricTables tables,
+                         const FabricOptions& options,
+                         uint32_t engine,
+                         Boundary* boundary)
+    : m_options(options),
+      m_state((tables.SortAndCheck(), tables),
+              options.seed,
+              options.framingBytes,
+              {options.nodeClasses.begin(), options.nodeClasses.end()},
+              engine,
+              [boundary](uint32_t other, const Fulfilled& fulfilled) {
+                  boundary->Tell(other, fulfilled);
+              }),
+      m_ports(m_state.network.ports.Data()),
+      m_classes(m_state),
+      m_wires(m_state, m_classes, m_observers, boundary),
+      m_nic(m_state, m_classes, m_wires, m_observers),
+      m_switching(m_state, m_classes, m_wires),
+      m_held(m_state, m_classes, m_switching),
+      m_links(m_state, m_classes, {m_observers, m_wires, m_nic, m_switching}),
+      m_view(m_options, m_state, m_classes, m_wires, m_nic, m_switching, m_observers),
+      m_deadlock(m_view),
+      m_prefetch(m_state, m_classes, m_nic, m_switching)
+{
+    if (boundary)
+    {
+        boundary->Attach(m_state);
+    }
+    FabricBuilder(m_options,
+                  m_state,
+                  m_classes,
+                  {m_observers, m_wires, m_nic, m_switching},
+                  boundary)
+        .Build(tables, m_links, m_held);
+    m_isOpenEnded = boundary || std::ranges::any_of(m_nic.Traits(), &Transport::Traits::isOpen);
+    m_fetches = m_state.network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
+                FullWireBytes() > FRAME_CACHE_BYTES;
+    std::vector<PortId> peers;
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        peers.push_back(m_ports[port].peer);
+    }
+    m_instant.SetPorts(std::move(peers));
+    const auto isControlled = [](const LinkClass& link) { return link.control != nullptr; };
+    if (!boundary && std::ranges::any_of(m_classes.links, isControlled))
+    {
+        m_observers.Add(m_deadlock);
+    }
+    NS_LOG_INFO(m_state.network.nodes.size()
+                << " nodes, " << m_state.network.NumPorts() << " ports, " << m_state.messages.Size()
+                << " messages");
+}
+
+/// @return memory of the frames that all wires can hold [byte]
+double
+EventEngine::FullWireBytes() const
+{
+    double frames = 0;
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        const RateClass& rate = m_state.network.rates[m_ports[port].rate];
+        frames += static_cast<double>(m_ports[port].delayPs) /
+                  static_cast<double>(rate.Ps(m_state.framingBytes + m_state.largestFrameBytes));
+    }
+    return frames * (sizeof(Frame) + sizeof(Event));
+}
+
+void
+EventEngine::Attach(Observer& observer)
+{
+    m_observers.Add(observer);
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        m_ports[port].isWatched = m_ports[port].isWatched || m_observers.SeeFrames();
+    }
+}
+
+void
+EventEngine::Begin()
+{
+    m_state.messages.Begin();
+}
+
+void
+EventEngine::Finish()
+{
+    m_observers.Finish();
+    m_state.frames.GiveBack(); // results are about to take memory
+}
+
+// ---- for a controller -------------------------------------------------------------------------
+
+void
+EventEngine::ChangeRate(const RateChangeRow& row)
+{
+    const std::string name = "rate_changes: flow " + std::to_string(row.flow);
+    const auto message = m_state.messages.Find(row.flow);
+    NS_ABORT_MSG_IF(!message, name << ": there is no such flow");
+    NS_ABORT_MSG_IF(row.timePs < static_cast<int64_t>(NowPs()),
+                    name << ": " << row.timePs << " ps is over, it is " << NowPs() << " ps");
+    NS_ABORT_MSG_IF(row.rateBps <= 0, name << ": rate_bps is " << row.rateBps << ", not > 0");
+    if (m_state.IsOwnNode(m_state.network.hosts[m_state.messages[*message].src].node))
+    {
+        m_nic.CheckRateChange(*message);
+        m_state.messages.AddRateChange(row, m_state.nowPs);
+    }
+}
+
+void
+EventEngine::ChangeRoute(const RouteRow& row)
+{
+    const std::string name = "routes: flow " + std::to_string(row.flow);
+    const auto message = m_state.messages.Find(row.flow);
+    NS_ABORT_MSG_IF(!message, name << ": there is no such flow");
+    NS_ABORT_MSG_IF(row.fromPs < static_cast<int64_t>(NowPs()),
+                    name << ": " << row.fromPs << " ps is over, it is " << NowPs() << " ps");
+    const PortId port = m_state.network.FindPort(row.node, row.peer, row.parallel);
+    NS_ABORT_MSG_IF(port == NO_PORT || !m_state.network.nodes[m_ports[port].node].isSwitch,
+                    name << ": there is no link from a switch " << row.node << " to node "
+                         << row.peer << " (parallel " << row.parallel << ")");
+    m_state.routes.Schedule(*message, row, m_ports[port].node, port, m_state.queue, m_state.nowPs);
+}
+
+// ---- the loop ---------------------------------------------------------------------------------
+
+uint64_t
+EventEngine::NextPs() const
+{
+    const bool isDone = m_state.messages.AllDone() && !m_isOpenEnded;
+    const uint64_t nextPs = isDone || m_observers.EndRun() ? NEVER_PS : m_state.queue.NextPs();
+    return nextPs == NEVER_PS ? NEVER_PS : nextPs + m_state.messages.SkippedPs();
+}
+
+bool
+EventEngine::IsOver() const
+{
+    return !m_isOpenEnded && m_state.messages.Size() > 0 && m_state.messages.AllDone();
+}
+
+void
+EventEngine::LimitTo(uint64_t limitPs)
+{
+    m_state.limitPs = std::min(m_state.limitPs, limitPs - m_state.messages.SkippedPs());
+}
+
+void
+EventEngine::AdvanceTo(uint64_t nowPs)
+{
+    NS_ASSERT_MSG(nowPs >= NowPs() && nowPs <= NextPs(), "events would be passed over");
+    const uint64_t clockPs = nowPs - m_state.messages.SkippedPs();
+    if (clockPs > m_observers.NextLookPs())
+    {
+        m_observers.Look(clockPs);
+    }
+    m_state.nowPs = clockPs;
+}
+
+// ---- one event --------------------------------------------------------------------------------
+
+FABRIC_HOT void
+EventEngine::EndTransmission(PortId portId)
+{
+    Port& port = m_ports[portId];
+    const FrameId frameId = port.current;
+    if (port.currentKind != frame_kind::DATA)
+    {
+        port.sentControl++;
+    }
+    if (!port.isHost && port.currentKind != frame_kind::LINK_CONTROL)
+    {
+        m_switching.LeaveBuffer(port);
+    }
+    m_wires.EndTransmission(m_state, portId, port, frameId);
+    port.current = NO_FRAME;
+    if (port.isHost)
+    {
+        m_nic.Select(portId, port);
+    }
+    else
+    {
+        m_switching.Select(portId, port);
+    }
+}
+
+FABRIC_HOT void
+EventEngine::ArriveAtSwitch(PortId portId, const Port& port, FrameId frameId, PortId egress)
+{
+    Frame& frame = m_state.frames[frameId];
+    const NodeClass& owner = m_classes.nodes[port.nodeClass];
+    frame.ingress = static_cast<uint16_t>(portId - m_state.network.nodes[port.node].firstPort);
+    frame.hops++;
+    if (!owner.onArrival.empty() && m_held.Takes(portId, frameId)) [[unlikely]]
+    {
+        return;
+    }
+    m_switching.Receive(owner, portId, port, frameId, egress);
+}
+
+FABRIC_HOT void
+EventEngine::Arrive(PortId portId, FrameId frameId, PortId egress)
+{
+    Port& port = m_ports[portId];
+    const Frame& frame = m_state.frames[frameId];
+    if (port.lossy && m_wires.IsLost(portId, frame)) [[unlikely]]
+    {
+        m_state.frames.Free(frameId);
+        return;
+    }
+    port.receivedFrames++;
+    if (frame.kind == frame_kind::LINK_CONTROL)
+    {
+        m_links.Receive(portId, frameId);
+    }
+    else if (port.isHost)
+    {
+        m_nic.Receive(portId, port, frameId);
+    }
+    else
+    {
+        ArriveAtSwitch(portId, port, frameId, egress);
+    }
+}
+
+/// Call the owner of a timer; those of hosts come first.
+void
+EventEngine::ExecuteTimer(uint32_t index, uint32_t token)
+{
+    if (index < m_nic.NumEnds()) [[likely]]
+    {
+        m_nic.EndAt(index).OnTimer(token);
+        return;
+    }
+    const TimerOwner& owner = m_classes.OwnerOf(index);
+    if (owner.program)
+    {
+        owner.program->OnTimer(index - owner.first);
+    }
+    else if (owner.control)
+    {
+        owner.control->OnTimer(index - owner.first);
+    }
+    else
+    {
+        m_switching.AskAgain(index - owner.first);
+    }
+}
+
+// ---- one instant ------------------------------------------------------------------------------
+
+/// Execute the only event of an instant; it waited in a lane or on a wire.
+FABRIC_HOT void
+EventEngine::ExecuteAlone(const Event& event)
+{
+    const uint32_t index = event.target & EVENT_INDEX_MASK;
+    if (event.Type() == EventType::ARRIVE)
+    {
+        Arrive(index, event.payload, ROUTE_NOW);
+    }
+    else
+    {
+        EndTransmission(index);
+    }
+}
+
+/**
+ * Execute the events of this instant, with the memory of the next ones on its way.
+ *
+ * Events look at their port, which was asked for when they were still in their lane, then at what
+ * lies behind it, then at the transport; each is fetched a few events before. What changes the
+ * network (CONTROL) comes before any frame is routed.
+ */
+template <bool FETCHES>
+FABRIC_HOT void
+EventEngine::ExecuteInstant()
+{
+    constexpr uint64_t FIRST_TX_DONE = uint64_t{EventTarget(EventType::TX_DONE, 0)} << 32;
+    KeyList& others = m_instant.others;
+    const auto timers = static_cast<size_t>(
+        std::lower_bound(others.begin(), others.end(), FIRST_TX_DONE) - others.begin());
+    if (timers != 0)
+    {
+        ExecuteOthers(0, timers);
+    }
+
+    KeyList& transmitted = m_instant.transmitted;
+    size_t n = transmitted.Size();
+    for (size_t i = 0; i < n; i++)
+    {
+        if (FETCHES && i + FETCH_AHEAD < n)
+        {
+            m_prefetch.ForTransmissionDone(transmitted[i + FETCH_AHEAD]);
+        }
+        EndTransmission(IndexOf(transmitted[i]));
+    }
+
+    KeyList& arrived = m_instant.arrived;
+    n = arrived.Size();
+    if (FETCHES)
+    {
+        m_prefetch.Expect(n);
+    }
+    for (size_t i = 0; FETCHES && i < std::min(n, FETCH_AHEAD); i++)
+    {
+        m_prefetch.ForArrival(arrived[i], i);
+    }
+    for (size_t i = 0; i < n; i++)
+    {
+        if (FETCHES && i + FETCH_AHEAD < n)
+        {
+            m_prefetch.ForArrival(arrived[i + FETCH_AHEAD], i + FETCH_AHEAD);
+            m_prefetch.ForTransport(arrived[i + FETCH_AHEAD / 2]);
+        }
+        const uint64_t key = arrived[i];
+        const PortId egress = FETCHES ? m_prefetch.EgressOf(i) : ROUTE_NOW;
+        Arrive(IndexOf(key), static_cast<FrameId>(key), egress);
+    }
+
+    if (timers != others.Size())
+    {
+        ExecuteOthers(timers, others.Size());
+    }
+}
+
+/// Execute events up to the limit. FETCHES: ask for their memory ahead of time.
+template <bool FETCHES>
+void
+EventEngine::RunEvents(std::chrono::steady_clock::time_point deadline)
+{
+    const auto soon = [this](const Event& event) {
+        if (FETCHES)
+        {
+            m_prefetch.Soon(event);
+        }
+    };
+    uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
+    while (!m_state.messages.AllDone() || m_isOpenEnded)
+    {
+        const EventQueue::Due due = m_state.queue.FindNext();
+        if (due.timePs > m_state.limitPs || due.timePs == NEVER_PS)
+        {
+            return;
+        }
+        bool isShown = false;
+        if (due.timePs > m_observers.NextLookPs()) [[unlikely]]
+        {
+            m_observers.Look(due.timePs);
+            if (m_observers.EndRun())
+            {
+                return;
+            }
+            isShown = m_observers.SeeInstants();
+        }
+        m_state.nowPs = due.timePs;
+        if (!isShown && m_state.queue.IsAlone(due))
+        {
+            ExecuteAlone(m_state.queue.PopAlone(due, soon));
+            m_events++;
+        }
+        else
+        {
+            m_state.queue.PopInstant(due, m_instant, soon);
+            m_instant.Order(m_state.frames);
+            if (isShown)
+            {
+                m_observers.OnInstant(m_instant);
+            }
+            ExecuteInstant<FETCHES>();
+            m_events += m_instant.Size();
+        }
+        if (m_events >= nextCheck) [[unlikely]]
+        {
+            if (std::chrono::steady_clock::now() >= deadline)
+            {
+                return;
+            }
+            nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
+        }
+    }
+}
+
+void
+EventEngine::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
+{
+    m_state.limitPs = limitPs - m_state.messages.SkippedPs();
+    if (m_fetches)
+    {
+        RunEvents<true>(deadline);
+    }
+    else
+    {
+        RunEvents<false>(deadline);
+    }
+}
+
+/// Execute changes of links and routes, starts of messages, ends of tasks, and timers.
+void
+EventEngine::ExecuteOthers(size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+    {
+        const auto target = static_cast<uint32_t>(m_instant.others[i] >> 32);
+        const auto payload = static_cast<uint32_t>(m_instant.others[i]);
+        const uint32_t index = target & EVENT_INDEX_MASK;
+        if (target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::TIMER))
+        {
+            ExecuteTimer(index, payload);
+        }
+        else if (index == CONTROL_MESSAGE)
+        {
+            m_nic.StartMessage(payload);
+        }
+        else if (index == CONTROL_TASK)
+        {
+            m_state.messages.EndTask(payload, m_state.nowPs);
+        }
+        else if (index == CONTROL_ROUTE)
+        {
+            m_events -= m_state.engine != 0; // each engine executes it, and it is one
+            m_state.routes.Take(payload);
+        }
+        else if (index == CONTROL_RATE)
+        {
+            m_nic.Readmit(m_state.messages.ChangeRate(payload));
+        }
+        else
+        {
+            // What follows from changes follows once, from all of this instant together.
+            const bool isLast =
+                i + 1 == end || static_cast<uint32_t>(m_instant.others[i + 1] >> 32) != target;
+            m_events -= m_state.engine != 0;
+            m_links.Execute(index, payload, isLast);
+        }
+    }
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "parallel-run.h"
+
+#include "window-barrier.h"
+
+#include "ns3/abort.h"
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricDomains");
+
+namespace fabric
+{
+
+namespace
+{
+
+constexpr auto NO_DEADLINE = std::chrono::steady_clock::time_point::max();
+
+/// @return one more than the largest domain of a node
+uint32_t
+NumDomains(const FabricTables& tables)
+{
+    int64_t last = 0;
+    for (const auto& row : tables.nodes)
+    {
+        last = std::max(last, row.domain);
+    }
+    return static_cast<uint32_t>(std::min(last, MAX_DOMAINS - 1) + 1);
+}
+
+std::vector<std::unique_ptr<DomainBoundary>>
+MakeBoundaries(uint32_t domains)
+{
+    std::vector<std::unique_ptr<DomainBoundary>> boundaries;
+    for (uint32_t i = 0; i < domains && domains > 1; i++)
+    {
+        boundaries.push_back(std::make_unique<DomainBoundary>());
+    }
+    return boundaries;
+}
+
+/// @return an engine for each boundary, or one without
+std::vector<std::unique_ptr<EventEngine>>
+MakeParts(const FabricTables& tables,
+          const FabricOptions& options,
+          const std::vector<std::unique_ptr<DomainBoundary>>& boundaries)
+{
+    std::vector<std::unique_ptr<EventEngine>> parts;
+    if (boundaries.empty())
+    {
+        parts.push_back(std::make_unique<EventEngine>(tables, options));
+    }
+    for (const auto& boundary : boundaries)
+    {
+        const auto engine = static_cast<uint32_t>(parts.size());
+        parts.push_back(std::make_unique<EventEngine>(tables, options, engine, boundary.get()));
+    }
+    return parts;
+}
+
+std::vector<const RunView*>
+Views(const std::vector<std::unique_ptr<EventEngine>>& parts)
+{
+    std::vector<const RunView*> views(parts.size());
+    std::ranges::transform(parts, views.begin(), [](auto& part) { return &part->View(); });
+    return views;
+}
+
+/// @return least time in which an acknowledgement reaches the source of a message [ps]
+uint64_t
+LeastAnswerPs(const FabricNetwork& network)
+{
+    uint64_t linkPs = NEVER_PS / 2;
+    for (const auto& host : network.hosts)
+    {
+        for (PortId port = host.firstPort; port < host.firstPort + host.ports; port++)
+        {
+            linkPs = std::min(linkPs, network.ports[port].delayPs);
+        }
+    }
+    return 2 * linkPs; // one link up and one link down
+}
+
+} // namespace
+
+ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& options, uint32_t threads)
+    : m_boundaries(MakeBoundaries(NumDomains(tables))),
+      m_parts(MakeParts(tables, options, m_boundaries)),
+      m_view(Views(m_parts)),
+      m_outboxesTo(m_parts.size()),
+      m_threads(threads),
+      m_reports(m_parts.size())
+{
+    if (IsOne())
+    {
+        return;
+    }
+    m_lookaheadPs = LeastAnswerPs(m_view.First().Network());
+    for (const auto& boundary : m_boundaries)
+    {
+        m_lookaheadPs = std::min(m_lookaheadPs, boundary->LeastCrossingPs());
+    }
+    const MessageTable& messages = m_view.First().Messages();
+    for (uint32_t i = 0; i < messages.Size(); i++)
+    {
+        m_toDeliver += messages[i].bytes != 0;
+    }
+    m_toDeliver = messages.AnyEndsAtReceiver() ? 0 : m_toDeliver;
+    for (PortId port = 0; port < m_view.NumPorts(); port++)
+    {
+        if (m_view.ControlOf(port))
+        {
+            m_deadlockCheckPs = 0;
+        }
+    }
+    for (uint32_t i = 0; i < m_parts.size(); i++)
+    {
+        for (uint32_t other = 0; other < m_parts.size(); other++)
+        {
+            for (uint32_t parity = 0; other != i && parity < 2; parity++)
+            {
+                m_outboxesTo[i][parity].push_back(&m_boundaries[other]->OutboxTo(i, parity));
+            }
+        }
+    }
+    NS_LOG_INFO(m_parts.size() << " domains, windows of " << m_lookaheadPs << " ps");
+}
+
+void
+ParallelRun::Begin()
+{
+    for (const auto& part : m_parts)
+    {
+        part->Begin();
+    }
+    LookAhead();
+}
+
+// ---- for the simulator ------------------------------------------------------------------------
+
+uint64_t
+ParallelRun::NowPs() const
+{
+    return IsOne() ? m_parts[0]->NowPs() : m_nowPs;
+}
+
+uint64_t
+ParallelRun::NextPs() const
+{
+    if (IsOne())
+    {
+        return m_parts[0]->NextPs();
+    }
+    uint64_t nextPs = NEVER_PS;
+    if (!AllDone() && !m_deadlocked)
+    {
+        for (const auto& report : m_reports)
+        {
+            nextPs = std::min(nextPs, report.nextPs);
+        }
+    }
+    return nextPs;
+}
+
+bool
+ParallelRun::IsOver() const
+{
+    return IsOne() ? m_parts[0]->IsOver() : AllDone();
+}
+
+void
+ParallelRun::LimitTo(uint64_t limitPs)
+{
+    NS_ABORT_MSG_IF(!IsOne(),
+                    "a plug-in schedules an event of stock ns-3, which belongs to no domain: run "
+                    "it in one domain (engine.domains)");
+    m_parts[0]->LimitTo(limitPs);
+}
+
+void
+ParallelRun::AdvanceTo(uint64_t nowPs)
+{
+    m_nowPs = nowPs;
+    for (const auto& part : m_parts)
+    {
+        part->AdvanceTo(nowPs);
+    }
+}
+
+uint64_t
+ParallelRun::Events() const
+{
+    uint64_t events = 0;
+    for (const auto& part : m_parts)
+    {
+        events += part->Events();
+    }
+    return events;
+}
+
+uint64_t
+ParallelRun::FlowsDone() const
+{
+    return m_view.Sum([](const RunView& part) { return part.Messages().Done(); });
+}
+
+uint64_t
+ParallelRun::TasksDone() const
+{
+    return m_view.Sum([](const RunView& part) { return part.Messages().TasksDone(); });
+}
+
+uint64_t
+ParallelRun::DataPackets() const
+{
+    return m_view.Sum([](const RunView& part) { return part.DataPackets(); });
+}
+
+std::vector<uint32_t>
+ParallelRun::DeadlockCycle() const
+{
+    return FindDeadlock(m_view);
+}
+
+void
+ParallelRun::Finish()
+{
+    if (!IsOne())
+    {
+        AdvanceTo(m_nowPs); // some have been idle since
+    }
+    CheckIdentities(m_view);
+    for (const auto& part : m_parts)
+    {
+        part->Finish();
+    }
+}
+
+// ---- for a controller -------------------------------------------------------------------------
+
+void
+ParallelRun::ChangeRate(const RateChangeRow& row)
+{
+    for (const auto& part : m_parts)
+    {
+        part->ChangeRate(row);
+    }
+    LookAhead();
+}
+
+void
+ParallelRun::ChangeRoute(const RouteRow& row)
+{
+    for (const auto& part : m_parts)
+    {
+        part->ChangeRoute(row);
+    }
+    LookAhead();
+}
+
+/// Learn when something happens next in each domain; nothing is on its way between them.
+void
+ParallelRun::LookAhead()
+{
+    for (uint32_t i = 0; i < m_parts.size(); i++)
+    {
+        m_reports[i].nextPs = m_parts[i]->NextPs();
+    }
+}
+
+// ---- windows ----------------------------------------------------------------------------------
+
+void
+ParallelRun::RunWindow(uint32_t domain)
+{
+    EventEngine& part = *m_parts[domain];
+    DomainBoundary& boundary = *m_boundaries[domain];
+    Report& report = m_reports[domain];
+    try
+    {
+        if (m_phase != Phase::REST)
+        {
+            boundary.SetParity(m_parity);
+            boundary.Import(m_outboxesTo[domain][m_parity ^ 1]);
+        }
+        part.SetOpenEnded(m_phase != Phase::DONE);
+        part.RunUntil(m_endPs - 1, NO_DEADLINE);
+        part.SetOpenEnded(true);
+        report.nextPs = part.NextPs();
+        for (uint32_t other = 0; other < m_parts.size(); other++)
+        {
+            report.nextPs = std::min(report.nextPs, boundary.OutboxTo(other, m_parity).firstPs);
+        }
+    }
+    catch (...)
+    {
+        report.error = std::current_exception();
+    }
+}
+
+void
+ParallelRun::RunThreads(uint32_t threads)
+{
+    const auto domains = static_cast<uint32_t>(m_parts.size());
+    WindowBarrier barrier(threads);
+    const auto work = [&, this](uint32_t thread) {
+        while (!m_pauses)
+        {
+            for (uint32_t i = thread * domains / threads; i < (thread + 1) * domains / threads; i++)
+            {
+                RunWindow(i);
+            }
+            barrier.Meet([this] { Plan(); });
+        }
+    };
+    std::vector<std::jthread> others;
+    for (uint32_t thread = 1; thread < threads; thread++)
+    {
+        others.emplace_back(work, thread);
+    }
+    work(0);
+}
+
+void
+ParallelRun::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
+{
+    if (IsOne())
+    {
+        m_parts[0]->RunUntil(limitPs, deadline);
+        return;
+    }
+    m_limitPs = limitPs;
+    m_deadline = NO_DEADLINE; // at least one window
+    Plan();
+    m_deadline = deadline;
+    RunThreads(std::clamp<uint32_t>(m_threads, 1, static_cast<uint32_t>(m_parts.size())));
+    ImportAll();
+    for (auto& report : m_reports)
+    {
+        if (report.error)
+        {
+            std::rethrow_exception(report.error);
+        }
+    }
+}
+
+/// What was told in the last window: afterwards every frame is in a pool.
+void
+ParallelRun::ImportAll()
+{
+    for (uint32_t domain = 0; domain < m_boundaries.size(); domain++)
+    {
+        m_boundaries[domain]->Import(m_outboxesTo[domain][m_parity]);
+    }
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef PARALLEL_RUN_H
+#define PARALLEL_RUN_H
+
+#include "domain-boundary.h"
+
+#include "ns3/event-engine.h"
+
+#include <array>
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/**
+ * @ingroup fabric
+ * @brief A run: one engine for each domain of its network, on one thread or several.
+ *
+ * What happens in a domain shows in another only after the least delay of a link between them, the
+ * lookahead. So all domains execute a window of that length, which begins at the earliest event of
+ * any, and then tell each other what has crossed. Nothing but that is ever written by one domain
+ * and read by another, and each window ends at a barrier. The events of an instant are executed in
+ * an order that does not depend on domains, so nothing in the results does, nor on threads.
+ *
+ * A window is cut where a link changes, and where a deadlock is looked for. The run ends with the
+ * instant in which the last message or task is done. In a window that may be the last, each domain
+ * stops when all is done that is done there; then all go on to the last of these instants, or, if
+ * some domain has come to the end of the window, to that.
+ *
+ * **Source**: conservative windows: Lubachevsky, CACM 32(1), 1989; the structure is our own.
+ * **Not modelled**: messages made at run time, programs that know all switches, and plug-ins that
+ * schedule events of stock ns-3; these are refused.
+ */
+class ParallelRun final : public PacketLoop
+{
+  public:
+    /// @param threads of the process; at most one for each domain helps
+    ParallelRun(const FabricTables& tables, const FabricOptions& options, uint32_t threads);
+
+    uint64_t NowPs() const override;
+    uint64_t NextPs() const override;
+    bool IsOver() const override;
+    void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline) override;
+    void LimitTo(uint64_t limitPs) override;
+    void AdvanceTo(uint64_t nowPs) override;
+    uint64_t Events() const override;
+
+    const FabricParts& Parts() const
+    {
+        return m_view;
+    }
+
+    /// @return the engines, by domain
+    const std::vector<std::unique_ptr<EventEngine>>& Engines()
+    {
+        return m_parts;
+    }
+
+    // ---- for a controller, between two instants
+    void ChangeRate(const RateChangeRow& row);
+    void ChangeRoute(const RouteRow& row);
+
+    uint64_t FlowsDone() const;
+    uint64_t TasksDone() const;
+    uint64_t DataPackets() const;
+    std::vector<uint32_t> DeadlockCycle() const; ///< Nodes (dense indices)
+
+    /// @return windows so far
+    uint64_t Windows() const
+    {
+        return m_windows;
+    }
+
+    void Begin();  ///< Schedule the messages and tasks; before this, observers are attached
+    void Finish(); ///< Nothing more will be executed: check the identities, close what is recorded
+
+  private:
+    /// What a domain says at a barrier; each on a cache line of its own.
+    struct alignas(64) Report
+    {
+        uint64_t nextPs{NEVER_PS}; ///< Its own next event, and the first of what it told [ps]
+        std::exception_ptr error;
+    };
+
+    bool IsOne() const
+    {
+        return m_parts.size() == 1;
+    }
+
+    void LookAhead();
+    bool AllDone() const;
+    bool MayFinish() const;
+    uint64_t EndOfWindow(uint64_t nextPs);
+    void Plan();
+    bool PlanRest();
+    void PlanNext();
+    void RunWindow(uint32_t domain);
+    void RunThreads(uint32_t threads);
+    void ImportAll();
+    void ExchangeSent(uint32_t row);
+
+    std::vector<std::unique_ptr<DomainBoundary>> m_boundaries; ///< By domain; none if there is one
+    std::vector<std::unique_ptr<EventEngine>> m_parts;         ///< By domain
+    FabricParts m_view;
+    /// What a domain is told by all others, in windows of even and of odd number
+    std::vector<std::array<std::vector<DomainOutbox*>, 2>> m_outboxesTo;
+    uint32_t m_threads;
+    uint64_t m_lookaheadPs{NEVER_PS}; ///< Of all links between domains [ps]
+    uint64_t m_toDeliver{0}; ///< Messages with payload that must come before the run may end
+    uint64_t m_deadlockCheckPs{NEVER_PS};
+    bool m_deadlocked{false};
+    uint32_t m_nextChange{0}; ///< First row of link_events that is not in force
+
+    uint64_t m_nowPs{0};
+    uint64_t m_limitPs{0};
+    uint64_t m_endPs{0};  ///< Of the window at hand: its events are before this [ps]
+    uint32_t m_parity{0}; ///< Of its number
+    uint64_t m_windows{0};
+    /// How far domains go in a window.
+    enum class Phase
+    {
+        WHOLE, ///< To its end; it is not the last
+        DONE,  ///< To its end, or until all is done that is done there
+        REST,  ///< The rest of it
+    };
+
+    Phase m_phase{Phase::WHOLE};
+    bool m_pauses{false}; ///< No further window for now
+    std::chrono::steady_clock::time_point m_deadline;
+    std::vector<Report> m_reports; ///< By domain
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // PARALLEL_RUN_H

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "message-table.h"
+
+#include "ns3/abort.h"
+#include "ns3/assert.h"
+
+#include <algorithm>
+#include <new>
+#include <unordered_map>
+
+namespace ns3
+{
+namespace fabric
+{
+
+namespace
+{
+
+constexpr uint32_t NO_SLOT = 0xffffffff; ///< A transport has no state of it yet
+constexpr size_t LARGE_BYTES = 10'000'000;
+
+} // namespace
+
+MessageTable::MessageTable(const FabricNetwork& network,
+                           EventQueue& queue,
+                           uint64_t seed,
+                           uint32_t engine,
+                           Tell tell)
+    : m_network(network),
+      m_queue(queue),
+      m_seed(seed),
+      m_engine(engine),
+      m_tell(std::move(tell)),
+      m_messages(STEP, CAPACITY),
+      m_tuples(STEP, CAPACITY)
+{
+}
+
+void
+MessageTable::MakeRoom()
+{
+    NS_ABORT_MSG_IF(m_room == CAPACITY, "flows: more than " << CAPACITY << " messages in one run");
+    m_room += STEP;
+    m_messages.Reserve(m_room);
+    m_tuples.Reserve(m_room);
+}
+
+uint32_t
+MessageTable::Add(const FlowRow& row, uint32_t src, uint32_t dst)
+{
+    if (m_size == m_room)
+    {
+        MakeRoom();
+    }
+    const uint32_t index = m_size++;
+    m_left++;
+    Message& message = *new (&m_messages[index]) Message{};
+    message.bytes = static_cast<uint64_t>(row.bytes);
+    message.src = src;
+    message.dst = dst;
+    message.senderSlot = NO_SLOT;
+    message.receiverSlot = NO_SLOT;
+    message.transport = static_cast<uint32_t>(row.transport);
+    message.admittedBps = static_cast<uint64_t>(row.rateBps);
+    message.id = row.id;
+    message.startPs = static_cast<uint64_t>(row.startPs);
+    const uint64_t ends = Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);
+    const uint64_t key = Mix64(ends) ^ static_cast<uint64_t>(row.id);
+    message.tuple =
+        static_cast<uint32_t>(CounterRandom(m_seed, RandomUse::FLOW_TUPLE, key).Bits(0));
+    m_tuples[index] = message.tuple;
+    m_nextId = std::max(m_nextId, row.id + 1);
+    return index;
+}
+
+void
+MessageTable::Build(const FabricTables& tables)
+{
+    if (tables.flows.size() * sizeof(Message) > LARGE_BYTES)
+    {
+        m_messages.UseHugePages();
+    }
+    std::unordered_map<int64_t, uint32_t> hostOf;
+    for (const auto& node : m_network.nodes)
+    {
+        if (!node.isSwitch)
+        {
+            hostOf[node.id] = node.host;
+        }
+    }
+    for (const auto& row : tables.flows)
+    {
+        Add(row, hostOf[row.src], hostOf[row.dst]);
+    }
+    m_graph = TaskGraph(tables);
+    m_left += m_graph.NumTasks();
+    m_nextId = std::max(m_nextId, tables.tasks.empty() ? 0 : tables.tasks.back().id + 1);
+    m_rateChanges = tables.rateChanges;
+}
+
+void
+MessageTable::Begin()
+{
+    for (uint32_t item = 0; item < m_graph.NumMessages() + m_graph.NumTasks(); item++)
+    {
+        if (!m_graph.Waits(item) && EngineOfItem(item) == m_engine)
+        {
+            ScheduleItem(item, 0);
+        }
+    }
+    for (uint32_t row = 0; row < m_rateChanges.size(); row++)
+    {
+        if (EngineOfItem(*Find(m_rateChanges[row].flow)) == m_engine)
+        {
+            ScheduleRateChange(row, 0);
+        }
+    }
+}
+
+void
+MessageTable::BuildShare(std::vector<bool> acknowledged)
+{
+    m_acknowledged = std::move(acknowledged);
+    for (uint32_t item = 0; item < m_graph.NumMessages() + m_graph.NumTasks(); item++)
+    {
+        m_left -= EngineOfEnd(item) != m_engine;
+    }
+}
+
+bool
+MessageTable::AnyEndsAtReceiver() const
+{
+    uint32_t message = 0;
+    while (message < m_graph.NumMessages() && !EndsAtReceiver(message))
+    {
+        message++;
+    }
+    return message < m_graph.NumMessages();
+}
+
+void
+MessageTable::ScheduleRateChange(uint32_t row, uint64_t nowPs)
+{
+    m_queue.Push(nowPs,
+                 {static_cast<uint64_t>(m_rateChanges[row].timePs),
+                  EventTarget(EventType::CONTROL, CONTROL_RATE),
+                  row});
+}
+
+void
+MessageTable::AddRateChange(const RateChangeRow& row, uint64_t nowPs)
+{
+    m_rateChanges.push_back(row);
+    ScheduleRateChange(static_cast<uint32_t>(m_rateChanges.size() - 1), nowPs);
+}
+
+std::optional<uint32_t>
+MessageTable::Find(int64_t id) const
+{
+    const Message* end = Data() + m_graph.NumMessages();
+    const auto isBefore = [](const Message& message, int64_t x) { return message.id < x; };
+    const Message* found = std::lower_bound<const Message*>(Data(), end, id, isBefore);
+    return found != end && found->id == id ? std::optional(static_cast<uint32_t>(found - Data()))
+                                           : std::nullopt;
+}
+
+uint32_t
+MessageTable::ChangeRate(uint32_t row)
+{
+    const RateChangeRow& change = m_rateChanges[row];
+    const uint32_t message = *Find(change.flow);
+    m_messages[message].admittedBps = static_cast<uint64_t>(change.rateBps);
+    return message;
+}
+
+/// @return index of a message that no table has
+uint32_t
+MessageTable::AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs)
+{
+    const auto idOf = [this](uint32_t host) {
+        return m_network.nodes[m_network.hosts[host].node].id;
+    };
+    return Add({.id = m_nextId,
+                .src = idOf(src),
+                .dst = idOf(dst),
+                .bytes = static_cast<int64_t>(bytes),
+                .startPs = static_cast<int64_t>(startPs + m_skippedPs),
+                .transport = 0},
+               src,
+               dst);
+}
+
+uint32_t
+MessageTable::Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs)
+{
+    const uint32_t message = AddNew(src, dst, bytes, startPs);
+    Schedule(message, nowPs);
+    return message;
+}
+
+uint32_t
+MessageTable::AddDone(uint32_t src, uint32_t dst, uint64_t nowPs)
+{
+    const uint32_t message = AddNew(src, dst, 0, nowPs);
+    m_messages[message].receiverEndPs = nowPs + m_skippedPs;
+    m_messages[message].senderEndPs = nowPs + m_skippedPs;
+    m_done++;
+    m_left--;
+    return message;
+}
+
+void
+MessageTable::Schedule(uint32_t message, uint64_t nowPs)
+{
+    m_queue.Push(nowPs,
+                 {m_messages[message].startPs - m_skippedPs,
+                  EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
+                  message});
+}
+
+/// Schedule the start of a message of the table, or the end of a task.
+void
+MessageTable::ScheduleItem(uint32_t item, uint64_t nowPs)
+{
+    if (!m_graph.IsTask(item))
+    {
+        Schedule(item, nowPs);
+        return;
+    }
+    const Task& task = m_graph.TaskOf(item);
+    m_queue.Push(nowPs,
+                 {task.startPs + task.durationPs - m_skippedPs,
+                  EventTarget(EventType::CONTROL, CONTROL_TASK),
+                  item});
+}
+
+void
+MessageTable::Delivered(uint32_t message, uint64_t nowPs)
+{
+    m_messages[message].receiverEndPs = nowPs + m_skippedPs;
+    ReleaseMessage(message, false, nowPs);
+}
+
+void
+MessageTable::Acknowledged(uint32_t message, uint64_t nowPs)
+{
+    NS_ASSERT_MSG(m_messages[message].receiverEndPs ||
+                      EngineOf(m_messages[message].dst) != m_engine,
+                  "a message is acknowledged only after it is delivered");
+    NS_ASSERT_MSG(!m_messages[message].senderEndPs, "a message is done once");
+    m_messages[message].senderEndPs = nowPs + m_skippedPs;
+    m_done++;
+    m_left--;
+    ReleaseMessage(message, true, nowPs);
+}
+
+void
+MessageTable::PassPoint(uint32_t message, uint64_t nowPs)
+{
+    Delivered(message, nowPs);
+    Acknowledged(message, nowPs);
+}
+
+uint32_t
+MessageTable::EngineOf(uint32_t host) const
+{
+    return m_network.nodes[m_network.hosts[host].node].engine;
+}
+
+/// @return engine of the host at which an item starts
+uint32_t
+MessageTable::EngineOfItem(uint32_t item) const
+{
+    return m_graph.IsTask(item) ? m_network.nodes[m_graph.TaskOf(item).node].engine
+                                : EngineOf(m_messages[item].src);
+}
+
+/// @return engine in which an item is done, as its source knows
+uint32_t
+MessageTable::EngineOfEnd(uint32_t item) const
+{
+    return !m_graph.IsTask(item) && EndsAtReceiver(item) ? EngineOf(m_messages[item].dst)
+                                                         : EngineOfItem(item);
+}
+
+/// Messages that were made at run time have no followers.
+void
+MessageTable::ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs)
+{
+    if (message < m_graph.NumMessages())
+    {
+        Release(message, atSender, nowPs);
+    }
+}
+
+void
+MessageTable::EndTask(uint32_t item, uint64_t nowPs)
+{
+    m_graph.EndTask(item);
+    m_tasksDone++;
+    m_left--;
+    Release(item, false, nowPs);
+}
+
+/// An end has come; what waited for it and for nothing else is scheduled.
+void
+MessageTable::Release(uint32_t item, bool atSender, uint64_t nowPs)
+{
+    m_graph.Release(
+        item,
+        atSender,
+        nowPs + m_skippedPs,
+        [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
+        [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); },
+        [this, item](uint32_t follower, uint64_t knownPs) {
+            const uint32_t engine = EngineOfItem(follower);
+            if (engine != m_engine)
+            {
+                m_tell(engine, {follower, item, knownPs});
+            }
+            return engine == m_engine;
+        });
+}
+
+void
+MessageTable::Fulfil(const Fulfilled& fulfilled, uint64_t nowPs)
+{
+    const auto startOf = [this](uint32_t message) -> uint64_t& {
+        return m_messages[message].startPs;
+    };
+    if (m_graph.Fulfil(fulfilled.item, fulfilled.after, fulfilled.startPs, startOf))
+    {
+        ScheduleItem(fulfilled.item, nowPs);
+    }
+}
+
+uint64_t
+MessageTable::LeastTellingPs() const
+{
+    uint64_t leastPs = NEVER_PS;
+    m_graph.ForEachFollower([&](uint32_t item, bool atSender, uint32_t other, uint64_t delayPs) {
+        const bool atEnd = atSender || m_graph.IsTask(item) || m_messages[item].bytes == 0;
+        const uint32_t known = atEnd ? EngineOfEnd(item) : EngineOf(m_messages[item].dst);
+        if (EngineOfItem(other) != known)
+        {
+            leastPs = std::min(leastPs, delayPs);
+        }
+    });
+    return leastPs;
+}
+
+void
+MessageTable::Skip(uint64_t byPs)
+{
+    m_queue.AdvanceControl(byPs);
+    m_skippedPs += byPs;
+}
+
+uint64_t
+MessageTable::MemoryBytes() const
+{
+    return m_size * (sizeof(Message) + sizeof(uint32_t)) + m_graph.MemoryBytes();
+}
+
+} // namespace fabric
+} // namespace ns3

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FABRIC_MESSAGE_TABLE_H
+#define FABRIC_MESSAGE_TABLE_H
+
+#include "fabric-network.h"
+#include "task-graph.h"
+
+#include "ns3/event-queue.h"
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+namespace fabric
+{
+
+/// A dependency of a message or task is fulfilled: it starts at this time or later.
+struct Fulfilled
+{
+    uint32_t item;
+    uint32_t after;   ///< The item that it has waited for
+    uint64_t startPs; ///< [ps]
+};
+
+/**
+ * @brief The messages and tasks of a run: when they start and when they are done.
+ *
+ * A message of no bytes is a point in time: it is done when it starts. In a run of several engines
+ * each has a book of all messages, and keeps what its own hosts do.
+ *
+ * Its times are those of the world, which results have: the engine's clock and what was skipped.
+ */
+class MessageTable
+{
+  public:
+    /// Tells another engine that a dependency of one of its messages or tasks is fulfilled.
+    using Tell = std::function<void(uint32_t engine, const Fulfilled& fulfilled)>;
+
+    /**
+     * @param network lives longer than this
+     * @param queue gets the events of starting messages
+     * @param seed of the run
+     * @param engine of the hosts whose messages start here
+     * @param tell called for messages of other engines
+     */
+    MessageTable(const FabricNetwork& network,
+                 EventQueue& queue,
+                 uint64_t seed,
+                 uint32_t engine = 0,
+                 Tell tell = {});
+
+    /// Take the tables "flows", "tasks", "dependencies" and "rate_changes".
+    void Build(const FabricTables& tables);
+
+    void Begin(); ///< Schedule what waits for nothing
+
+    /// @return index of a new message, whose start is scheduled
+    uint32_t Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs);
+
+    /// @return index of a new message of no bytes that is done: frames beside those of the tables
+    uint32_t AddDone(uint32_t src, uint32_t dst, uint64_t nowPs);
+
+    /**
+     * Find out which messages and tasks are done in this engine.
+     * @param acknowledged by transport; messages of the others are done at their receivers
+     */
+    void BuildShare(std::vector<bool> acknowledged);
+
+    /// @return whether a message of the tables is done when it has arrived
+    bool EndsAtReceiver(uint32_t message) const
+    {
+        return m_messages[message].bytes != 0 && !m_acknowledged[m_messages[message].transport];
+    }
+
+    /// @return whether any does
+    bool AnyEndsAtReceiver() const;
+
+    void Delivered(uint32_t message, uint64_t nowPs);    ///< Last byte in order at the destination
+    void Acknowledged(uint32_t message, uint64_t nowPs); ///< Known at the source: it is done
+    void PassPoint(uint32_t message, uint64_t nowPs);    ///< A message of no bytes has started
+    void EndTask(uint32_t item, uint64_t nowPs);         ///< A task is over
+    /// A row of "rate_changes" comes into force. @return its message
+    uint32_t ChangeRate(uint32_t row);
+    /// One more row of "rate_changes", of a message that starts in this engine.
+    void AddRateChange(const RateChangeRow& row, uint64_t nowPs);
+    /// @return index of a message of the table "flows", by its id
+    std::optional<uint32_t> Find(int64_t id) const;
+    /// Another engine says that a dependency is fulfilled.
+    void Fulfil(const Fulfilled& fulfilled, uint64_t nowPs);
+    /// @return least delay of a dependency that another engine fulfils, NEVER_PS without any [ps]
+    uint64_t LeastTellingPs() const;
+
+    /// Time is taken out of the engine's clock: what has not begun comes earlier by it [ps].
+    void Skip(uint64_t byPs);
+
+    /// @return how far the time of the world is ahead of the engine's clock [ps]
+    uint64_t SkippedPs() const
+    {
+        return m_skippedPs;
+    }
+
+    /// @return whether a message has not begun because of others that it waits for
+    bool WaitsForOthers(uint32_t message) const
+    {
+        return message < m_graph.NumMessages() && m_graph.Waits(message);
+    }
+
+    /// @return whether nothing is left to be done, of what is done in this engine
+    bool AllDone() const
+    {
+        return m_left == 0;
+    }
+
+    const TaskGraph& Graph() const
+    {
+        return m_graph;
+    }
+
+    uint32_t TasksDone() const
+    {
+        return m_tasksDone;
+    }
+
+    uint32_t Size() const
+    {
+        return m_size;
+    }
+
+    uint32_t Done() const
+    {
+        return m_done;
+    }
+
+    Message& operator[](uint32_t message)
+    {
+        return m_messages[message];
+    }
+
+    const Message& operator[](uint32_t message) const
+    {
+        return m_messages[message];
+    }
+
+    Message* Data() const
+    {
+        return m_messages.Data();
+    }
+
+    /// @return hash of the header fields of each, as switches see them
+    const uint32_t* Tuples() const
+    {
+        return m_tuples.Data();
+    }
+
+    uint64_t MemoryBytes() const;
+
+  private:
+    void MakeRoom(); ///< For one step more
+    uint32_t AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs);
+    uint32_t Add(const FlowRow& row, uint32_t src, uint32_t dst);
+    void ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs);
+    void Release(uint32_t item, bool atSender, uint64_t nowPs);
+    void Schedule(uint32_t message, uint64_t nowPs);
+    void ScheduleItem(uint32_t item, uint64_t nowPs);
+    void ScheduleRateChange(uint32_t row, uint64_t nowPs);
+    uint32_t EngineOf(uint32_t host) const;
+    uint32_t EngineOfItem(uint32_t item) const;
+    uint32_t EngineOfEnd(uint32_t item) const;
+
+    static constexpr uint32_t STEP = 1U << 16; ///< 8 MiB of address space
+    static constexpr uint32_t CAPACITY = 1U << 26;
+    const FabricNetwork& m_network;
+    EventQueue& m_queue;
+    uint64_t m_seed;
+    uint32_t m_engine;
+    Tell m_tell;
+    GrowingArray<Message> m_messages;
+    GrowingArray<uint32_t> m_tuples;
+    uint32_t m_room{STEP}; ///< Messages for which there is room
+    uint32_t m_size{0};
+    uint32_t m_done{0};
+    uint32_t m_tasksDone{0};
+    uint64_t m_left{0};               ///< Messages and tasks that are done here, and not yet
+    std::vector<bool> m_acknowledged; ///< By transport
+    uint64_t m_skippedPs{0};
+    int64_t m_nextId{0};
+    TaskGraph m_graph;
+    std::vector<RateChangeRow> m_rateChanges;
+};
+
+} // namespace fabric
+} // namespace ns3
+
+#endif // FABRIC_MESSAGE_TABLE_H

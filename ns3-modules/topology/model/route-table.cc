@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "route-table.h"
+
+#include "ns3/abort.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3
+{
+namespace fabric
+{
+
+namespace
+{
+
+/// Key of a listed route; nodes and directions of 2^31 messages.
+uint64_t
+ListedKey(uint32_t message, bool reverse, uint32_t node)
+{
+    return (uint64_t{message} << 33) | (uint64_t{reverse} << 32) | node;
+}
+
+} // namespace
+
+RouteTable::RouteTable(const FabricNetwork& network)
+    : m_network(network),
+      m_nominal(std::make_unique<Routing>(network.nodes, network.ports.Data())),
+      m_inForce(m_nominal.get())
+{
+}
+
+void
+RouteTable::Follow()
+{
+    m_new = std::make_unique<Routing>(m_network.nodes, m_network.ports.Data());
+    m_inForce = m_new.get();
+    m_capacityBps.clear();
+    m_freeBps.clear();
+}
+
+void
+RouteTable::List(const std::vector<RouteRow>& rows,
+                 const std::vector<FlowRow>& flows,
+                 EventQueue& queue)
+{
+    std::unordered_map<int64_t, uint32_t> nodes;
+    for (uint32_t node = 0; node < m_network.nodes.size(); node++)
+    {
+        nodes[m_network.nodes[node].id] = node;
+    }
+    for (const auto& row : rows)
+    {
+        const auto message = PlaceOf(flows, row.flow);
+        NS_ABORT_MSG_IF(!message, "routes: there is no flow " << row.flow);
+        const PortId port = m_network.FindPort(row.node, row.peer, row.parallel);
+        NS_ABORT_MSG_IF(port == NO_PORT,
+                        "routes: flow " << row.flow << ": there is no link from node " << row.node
+                                        << " to node " << row.peer << " (parallel " << row.parallel
+                                        << ")");
+        if (row.fromPs == 0)
+        {
+            m_listed[ListedKey(*message, row.reverse, nodes[row.node])] = port;
+            continue;
+        }
+        Schedule(*message, row, nodes[row.node], port, queue, 0);
+    }
+}
+
+void
+RouteTable::Schedule(uint32_t message,
+                     const RouteRow& row,
+                     uint32_t node,
+                     PortId port,
+                     EventQueue& queue,
+                     uint64_t nowPs)
+{
+    queue.Push(nowPs,
+               {static_cast<uint64_t>(row.fromPs),
+                EventTarget(EventType::CONTROL, CONTROL_ROUTE),
+                static_cast<uint32_t>(m_later.size())});
+    m_later.push_back({ListedKey(message, row.reverse, node), port});
+}
+
+void
+RouteTable::Take(uint32_t change)
+{
+    m_listed[m_later[change].key] = m_later[change].port;
+}
+
+PortId
+RouteTable::Listed(uint32_t message, bool reverse, uint32_t node) const
+{
+    const auto found = m_listed.find(ListedKey(message, reverse, node));
+    return found == m_listed.end() ? NO_PORT : found->second;
+}
+
+uint32_t
+RouteTable::DistanceFrom(PortId port, uint32_t dst, const Routing& routing) const
+{
+    const Port& peer = m_network.ports[m_network.ports[port].peer];
+    if (routing.NextHopTo(peer.node, dst) == Routing::NO_GROUP)
+    {
+        return Routing::FAR;
+    }
+    return routing.Distance(peer.node, dst);
+}
+
+/// Near is what was near as the network was built; a port that leads nowhere now is not near, but
+/// if no port leads there now all are that did.
+bool
+RouteTable::IsNearest(PortId port, uint32_t dst) const
+{
+    if (DistanceFrom(port, dst, *m_nominal) == Routing::FAR)
+    {
+        return false;
+    }
+    const auto distance = [this, dst](PortId own) {
+        const bool leads =
+            !m_network.ports[own].down && DistanceFrom(own, dst, *m_inForce) != Routing::FAR;
+        return leads ? DistanceFrom(own, dst, *m_nominal) : Routing::FAR;
+    };
+    const uint32_t own = distance(port);
+    const HostState& host = m_network.hosts[m_network.ports[port].host];
+    for (PortId other = host.firstPort; other < host.firstPort + host.ports; other++)
+    {
+        if (distance(other) < own)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<PortId>
+RouteTable::NearestPorts(uint32_t host, uint32_t dst, const Routing& routing) const
+{
+    const HostState& state = m_network.hosts[host];
+    std::vector<PortId> nearest;
+    uint32_t least = Routing::FAR;
+    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    {
+        const uint32_t distance = DistanceFrom(port, dst, routing);
+        if (distance < least)
+        {
+            least = distance;
+            nearest.clear();
+        }
+        if (distance == least && distance != Routing::FAR)
+        {
+            nearest.push_back(port);
+        }
+    }
+    return nearest;
+}
+
+void
+RouteTable::Reserve(const std::vector<RouteRow>& rows,
+                    const std::vector<FlowRow>& flows,
+                    const Message* messages)
+{
+    for (const auto& row : rows)
+    {
+        const auto rateBps = static_cast<double>(messages[*PlaceOf(flows, row.flow)].admittedBps);
+        if (!row.reverse && rateBps > 0 && row.fromPs == 0)
+        {
+            m_reservedBps[m_network.FindPort(row.node, row.peer, row.parallel)] += rateBps;
+        }
+    }
+}
+
+double
+RouteTable::CapacityBps(PortId port, uint32_t dst) const
+{
+    return OfPort(port, dst, m_capacityBps);
+}
+
+double
+RouteTable::FreeBps(PortId port, uint32_t dst) const
+{
+    return OfPort(port, dst, m_freeBps);
+}
+
+/// @return rate of a port, or what of it is not reserved
+double
+RouteTable::Own(PortId port, const Capacities& known) const
+{
+    const auto rateBps = static_cast<double>(m_network.RateBps(port));
+    const auto reserved = m_reservedBps.find(port);
+    const bool isWhole = &known == &m_capacityBps || reserved == m_reservedBps.end();
+    return isWhole ? rateBps : std::max(0.0, rateBps - reserved->second);
+}
+
+double
+RouteTable::OfPort(PortId port, uint32_t dst, Capacities& known) const
+{
+    const Port& peer = m_network.ports[m_network.ports[port].peer];
+    const double own = Own(port, known);
+    return peer.isHost ? own : std::min(own, OfNode(peer.node, dst, known));
+}
+
+/// What a switch can carry towards a host; the last link, down to the host, all paths share.
+double
+RouteTable::OfNode(uint32_t node, uint32_t dst, Capacities& known) const
+{
+    const uint64_t key = (uint64_t{node} << 32) | m_inForce->ClassOf(dst);
+    if (const auto found = known.find(key); found != known.end())
+    {
+        return found->second;
+    }
+    const uint32_t nextHop = m_inForce->NextHopTo(node, dst);
+    double sum = 0;
+    if (nextHop != Routing::NO_GROUP)
+    {
+        const auto group = m_inForce->GroupOf(nextHop);
+        for (uint32_t i = 0; i < group.size; i++)
+        {
+            const PortId member = m_inForce->Members(group)[i];
+            const bool isLast = m_network.ports[m_network.ports[member].peer].isHost;
+            sum += isLast ? std::numeric_limits<double>::infinity() : OfPort(member, dst, known);
+        }
+    }
+    return known[key] = sum;
+}
+
+} // namespace fabric
+} // namespace ns3
