@@ -199,7 +199,7 @@ class _Server:
             self.step()
 
 
-def call_oneself(name: str) -> None:
+def set_process_title(name: str) -> None:
     """Set what this process is called in ``top`` and ``ps -o comm``; 15 letters are kept."""
     ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what a process has used of pyorch, leaves the files of it, each with its digest.
+"""Lists the files of pyorch that a process has used, each with its digest.
 
 A result is named after its spec. What else has made it are modules, plug-ins and data of this
 package: modules follow from the statements that import them, plug-ins and data are noted while they
@@ -83,7 +83,7 @@ def digest(*roots: str) -> str:
     modules = files(roots)
     folders = {path.parent for path in modules} - {PACKAGE}
     data = {path for folder in folders for path in folder.rglob("*") if _is_data(path)}
-    return together({_shown(path): digest_of(path) for path in {*modules, *data}})[:16]
+    return combined_digest({_shown(path): digest_of(path) for path in {*modules, *data}})[:16]
 
 
 def digest_of_script(path: Path | str) -> str:
@@ -139,7 +139,7 @@ def digest_of(path: Path) -> str | None:
     return _digest(path, *stamp)
 
 
-def together(content: object) -> str:
+def combined_digest(content: object) -> str:
     """Return one digest of values that JSON holds."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 

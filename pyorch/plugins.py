@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the name of a package, leaves the modules in its folder: a plug-in is a file, no list."""
+"""Finds the modules in the folder of a package: a plug-in is a file, and there is no list."""
 
 import difflib
 import importlib

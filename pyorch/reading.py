@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a file that somebody may have changed, leaves what it holds, or one sentence.
+"""Reads a file that somebody may have changed; a damaged one is refused in one sentence.
 
 What is read back from disk is input, also if we have written it: each reader here opens ordinary
 files only (a device or a pipe may never end), of bounded size, and knows every way in which bytes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes text with a unit, leaves integers in the one unit that pyorch uses for each dimension.
+"""Turns text with a unit into integers in the one unit that pyorch uses for each dimension.
 
 Decimal arithmetic throughout: 16.1 us is not a whole number of picoseconds in binary floating
 point. Sizes in MB are 10^6 bytes, in MiB 2^20 bytes.

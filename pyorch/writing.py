@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what is to be written, leaves a file that is there whole or not at all."""
+"""Writes files that are there whole or not at all."""
 
 import contextlib
 import errno

@@ -21,7 +21,7 @@ from pyorch.runs import names
 from pyorch.runs.catalog import arranged
 from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
-from pyorch.spec.parameters import headings, order, telling
+from pyorch.spec.parameters import distinguishing, headings, order
 
 ROOT = Path(__file__).parents[1]
 SMALL = """\
@@ -87,7 +87,7 @@ def test_every_kind_that_list_names_can_be_listed():
 
 
 def test_an_attribute_is_listed_with_unit_range_and_meaning():
-    assert "losses               link: {loss_model: {type: ns3::" in pyorch("list").stdout
+    assert "loss_models          link: {loss_model: {type: ns3::" in pyorch("list").stdout
     lines = pyorch("list", "attributes", "Pfc").stdout.splitlines()
     rows = {line.split()[0]: line for line in lines}
 
@@ -352,7 +352,7 @@ def test_results_show_the_parameters_that_tell_runs_apart_by_their_shortest_name
         "transport.1.attributes.Rto": ["1ms", "2ms", "2ms"],
     }
     runs = [{k: v[i] for k, v in columns.items() if v[i] is not ...} for i in range(3)]
-    told = telling(runs)
+    told = distinguishing(runs)
 
     assert told == list(columns)[3:]
     assert headings(told) == ["flow_control type", "leaves", "transport Rto", "1 Rto"]
@@ -378,7 +378,7 @@ def test_runs_are_ordered_by_what_tells_them_apart_and_by_the_size_of_numbers():
     ]
     shuffled = [3, 0, 4, 2, 1]
 
-    assert "transport.0.attributes.Rto" not in telling(runs)
+    assert "transport.0.attributes.Rto" not in distinguishing(runs)
     assert [shuffled[i] for i in order([runs[i] for i in shuffled])] == [0, 1, 2, 3, 4]
 
 

@@ -93,7 +93,7 @@ def test_the_command_names_every_kind_and_what_to_do_next(monkeypatch, root):
     assert all(kind in told for kind in KINDS)
 
     monkeypatch.setattr(write, "__defaults__", (root,))
-    told = CliRunner().invoke(new.app, ["wire-loss", "slow-start"]).output
+    told = CliRunner().invoke(new.app, ["loss-model", "slow-start"]).output
     assert "build/bin/test-runner --suite=slow-start-loss" in told
     assert "link: {loss_model: {type: ns3::SlowStartLoss}}" in told
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the sizes of jobs and a network, leaves the hosts of each: one file per scheduler."""
+"""Takes the sizes of jobs and a network, returns the hosts of each: one file per scheduler."""

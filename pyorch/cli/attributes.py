@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what the build registers, leaves it as tables.
+"""Takes what the build registers, writes it as tables.
 
 Attributes of plug-ins go to the README.md of each C++ module, options to the page of scenarios.
 """

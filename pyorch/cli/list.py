@@ -12,7 +12,7 @@ from pyorch.cli.attributes import allowed
 from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec import typeids
 from pyorch.spec.parameters import shown
-from pyorch.spec.schema import Switch
+from pyorch.spec.schema import Link, Switch
 from pyorch.spec.sections import key_of
 
 #: Kinds that are Python files, by their package.
@@ -122,8 +122,8 @@ def _written(contract: str) -> str:
         return f"switch: {{{typed}}}"
     if contract == "program":
         return "switch: {programs: [{type: ns3::..., attributes: {...}}]}"
-    if contract == "loss":
-        return "link: {loss_model: {type: ns3::..., attributes: {...}}}"
+    if contract in Link.model_fields:
+        return f"link: {{{typed}}}"
     return 'as the value of an attribute: "ns3::...[Name=value|Name=value]"'
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a kind and a name, leaves the files of a plug-in that works as it is."""
+"""Takes a kind and a name, writes the files of a plug-in that works as it is."""
 
 from typing import Annotated
 

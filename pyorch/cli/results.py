@@ -16,7 +16,7 @@ from pyorch.runs.compare import compare as differences
 from pyorch.runs.names import Name, named
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
-from pyorch.spec.parameters import headings, shown, telling
+from pyorch.spec.parameters import distinguishing, headings, shown
 from pyorch.traces import manifest
 from pyorch.units import format_si
 
@@ -96,7 +96,7 @@ def _asked(rows: pd.DataFrame, names: dict[Path, Name]) -> pd.DataFrame | None:
 def _parameters(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the parameters that tell runs apart, as text."""
     parameters = rows.drop(columns=list(COLUMNS)).astype(object)
-    changed = telling(parameters.where(parameters.notna(), None).to_dict("records"))
+    changed = distinguishing(parameters.where(parameters.notna(), None).to_dict("records"))
     return pd.DataFrame(
         {key: [_parameter(key, value) for value in rows[key]] for key in changed}, rows.index
     )
@@ -130,7 +130,7 @@ def show(run: str, folder: Path, everything: bool) -> None:
     given = (
         {key: shown(key, value) for key, value in result.parameters.items()}
         if everything
-        else page.telling(result)
+        else page.main_parameters(result)
     )
     facts, outcome = result.provenance, in_words(result.summary)  # read before a word is said
     _two_columns(console, f"{result.scenario}/{result.id}: what was run", given)

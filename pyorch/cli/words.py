@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes words of a command line that cannot be understood, leaves one line that says which."""
+"""Says in one line which words of a command line cannot be understood."""
 
 from collections.abc import Iterable, Sequence
 

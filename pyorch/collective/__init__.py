@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes an operation among ranks, leaves its messages and what each waits for; one file is one way.
+"""Algorithms of collectives: the messages among ranks and what each waits for; a file for each.
 
 An algorithm module has `OPERATIONS`, `Params` (a closed pydantic model), `check(call, params)`,
 `graph(call, params)` and, in closed form, `counts(call, params)`. Ranks are numbers from 0; which

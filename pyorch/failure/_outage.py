@@ -35,7 +35,7 @@ class Outages:
     rate_bps: np.ndarray
 
 
-def together(parts: list[Outages]) -> Outages:
+def merged(parts: list[Outages]) -> Outages:
     """Return the outages of several causes as one."""
     return Outages(
         *(

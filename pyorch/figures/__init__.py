@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes small tables, leaves figures as PDF, SVG and PNG, their data (CSV) and caption (TXT).
+"""Takes small tables, writes figures as PDF, SVG and PNG, their data (CSV) and caption (TXT).
 
 A figure is one file in plots/ with `NEEDS`, `draw` and ``figures.main(draw, NEEDS)`` at its end:
 

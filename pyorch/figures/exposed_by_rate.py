@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes exposed networking by rate, model and transport, leaves a panel per model."""
+"""Draws exposed networking by rate and transport, a panel for each model."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes one value per seed, leaves their mean and how far it can be from that of all seeds."""
+"""Takes one value per seed, returns their mean and how far it can be from that of all seeds."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

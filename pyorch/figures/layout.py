@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a figure of either width, leaves its panels and its legend: one design for both.
+"""Lays out the panels and the legend of a figure of either width: one design for both.
 
 A figure is drawn for the width of a page or of one text column, and is never scaled afterwards, so
 its letters have the size that `save.RC_PARAMS` says wherever it is printed.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a figure's file, leaves the tables it needs, without importing it."""
+"""Finds the tables that a figure needs in its file, without importing it."""
 
 import ast
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a figure and what it shows, leaves five files, byte-identical when drawn again."""
+"""Takes a figure and what it shows, writes five files, byte-identical when drawn again."""
 
 from functools import partial
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes names, leaves for each its label, colour and marker: the same in every figure."""
+"""Gives each name its label, colour and marker, the same in every figure."""
 
 import zlib
 from collections.abc import Iterable

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the tables of runs, leaves one small table per question; one file is one question.
+"""Takes the tables of runs, returns one small table per question; one file is one question.
 
 A metric module has ``measure(run)``, which returns a DataFrame for one run (see `_run.RunTables`);
 `collect` puts those of a scenario together. What a column means is in docs/definitions.md.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a metric and the runs of a scenario, leaves one table: which run, then what it measured."""
+"""Collects one metric over the runs of a scenario in one table: which run, then its values."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a resolved spec, leaves a readable ns-3 program and the input tables beside it."""
+"""Writes a readable ns-3 program and its input tables from a resolved spec."""
 
 from pyorch.render.folder import write_run
 from pyorch.render.script import environment, render_script

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the tables of a network, leaves which engine of a run executes the events of each node."""
+"""Takes the tables of a network, returns which engine of a run executes the events of each node."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a resolved spec, leaves scenario.py and tables.npz in the folder of its run."""
+"""Takes a resolved spec, writes scenario.py and tables.npz in the folder of its run."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes flows and what they wait for, leaves them with those that a host relays as two."""
+"""Splits each flow that a host relays into two, with what they wait for."""
 
 import numpy as np
 

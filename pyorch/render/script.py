@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a resolved spec, leaves the text of a scenario script that a person can read and edit."""
+"""Takes a resolved spec, returns the text of a scenario script that a person can read and edit."""
 
 import json
 from functools import lru_cache

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a resolved spec, leaves the node, link and flow tables that the engine reads."""
+"""Takes a resolved spec, returns the node, link and flow tables that the engine reads."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import numpy as np
 from pyorch import plugins
 from pyorch.draws import stream
 from pyorch.errors import SpecError
-from pyorch.failure._outage import link_events, together
+from pyorch.failure._outage import link_events, merged
 from pyorch.render.relays import relayed
 from pyorch.spec.fields import FieldError, restore
 from pyorch.spec.jobs import nodes_of
@@ -265,7 +265,7 @@ def _link_events(spec: dict, tables: Tables, seed: int) -> dict[str, np.ndarray]
         module = plugins.load("pyorch.failure", failure["type"])
         params = restore(module.Params, failure)
         parts.append(module.outages(params, nodes, links, _seed_of(index, seed), spec["stop_ps"]))
-    return link_events(together(parts), links)
+    return link_events(merged(parts), links)
 
 
 def workload_of_flows(spec: dict) -> np.ndarray:

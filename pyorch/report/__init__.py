@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes finished results, leaves pages to read."""
+"""Takes finished results, writes pages to read."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the name of a page and what it shows, leaves HTML in which every value is escaped."""
+"""Builds a page of HTML in which every value is escaped."""
 
 from functools import lru_cache
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the rows of both documents, leaves the reproduction report: one page, Markdown and HTML."""
+"""Takes the rows of both documents, writes the reproduction report: one page, Markdown and HTML."""
 
 import ast
 import io

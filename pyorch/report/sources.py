@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a caption, leaves whether it is about one of the source documents."""
+"""Tells whether a caption is about one of the source documents."""
 
 KEYS = ("hotnets24", "asterfusion24")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a folder of results, leaves one row per run: which, how large, what it has cost."""
+"""Takes a folder of results, returns one row per run: which, how large, what it has cost."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a scenario and what a user has chosen of it, leaves the runs that remain."""
+"""Takes a scenario and what a user has chosen of it, returns the runs that remain."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext

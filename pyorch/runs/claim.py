@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a folder that somebody has named, leaves it as a run's: nothing of others is replaced."""
+"""Makes a folder that somebody has named that of a run; nothing of others is replaced."""
 
 from pathlib import Path
 

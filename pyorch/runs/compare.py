@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes two runs, leaves what differs in what was run and in what came out."""
+"""Compares two runs: parameters and results that differ."""
 
 from typing import TYPE_CHECKING
 

@@ -78,7 +78,7 @@ def seal(spec: dict, folder: Path) -> None:
     paths = origin.files([*STEPS, *origin.used(), *facts.pop("used", [])])
     facts["code_sha256"] = origin.digests(paths)
     made_by = [facts["code_sha256"], facts["libraries_sha256"]]
-    facts["made_by_sha256"] = origin.together([*made_by, provenance.package_versions()])
+    facts["made_by_sha256"] = origin.combined_digest([*made_by, provenance.package_versions()])
     provenance.save(folder, facts)
     manifest.seal(folder, spec_sha256=digest_of_spec(spec))
 

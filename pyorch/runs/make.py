@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the resolved spec of a run, leaves its folder: every step, each with its file on disk."""
+"""Takes the resolved spec of a run, writes its folder: every step, each with its file on disk."""
 
 import fcntl
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes runs, leaves what a notebook shows of them: small HTML that loads nothing."""
+"""Shows runs in a notebook: small HTML that loads nothing."""
 
 import base64
 import io
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Of many runs the first ones are shown.
 MOST_ROWS = 30
 #: The parameters that say what was run; the others are in ``.parameters``.
-_TELLING = ("topology.", "link.rate", "link.delay", "workload.", "transport.", "switch.buffer")
+_MAIN = ("topology.", "link.rate", "link.delay", "workload.", "transport.", "switch.buffer")
 
 
 @lru_cache(maxsize=1)
@@ -36,7 +36,9 @@ def run_html(run: "RunResult") -> str:
     """Return a run as a table of what was run, one of what came out, and its FCT curve."""
     page = _environment().get_template("run.html.jinja")
     rows, tables = in_words(run.summary), ", ".join(run.tables)
-    return page.render(run=run, given=telling(run), rows=rows, tables=tables, curve=_curve(run))
+    return page.render(
+        run=run, given=main_parameters(run), rows=rows, tables=tables, curve=_curve(run)
+    )
 
 
 def runs_html(runs: "Runs") -> str:
@@ -49,12 +51,12 @@ def runs_html(runs: "Runs") -> str:
     )  # fmt: skip
 
 
-def telling(run: "RunResult") -> dict[str, str]:
+def main_parameters(run: "RunResult") -> dict[str, str]:
     """Return the parameters of a run that a reader asks for first, in words."""
     found = {"seed": str(run.seed)}
     for key, value in run.parameters.items():
         attribute = ".attributes." in key or key.endswith((".transport", ".name"))
-        if key.startswith(_TELLING) and not attribute and value is not None:
+        if key.startswith(_MAIN) and not attribute and value is not None:
             found[parameters.short(key)] = parameters.shown(key, value)
     return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a folder of results, leaves the folders of runs that no scenario names any more."""
+"""Finds the folders of runs that no scenario names any more."""
 
 import itertools
 from contextlib import nullcontext, suppress

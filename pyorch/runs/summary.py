@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a finished run, leaves what came out of it in a few numbers that agree with each other.
+"""Takes a finished run, returns what came out of it in a few numbers that agree with each other.
 
 The slowest flow is set against what that very flow would need alone, the largest slowdown is that
 of the flow it names: with messages of several sizes these are two flows.

@@ -169,7 +169,7 @@ _ALL = [
         ),
     ),
     _module(
-        "wire-loss", "Loss", "WireLoss", "link: {{loss_model: {{type: ns3::{cls}}}}}",
+        "loss-model", "Loss", "LossModel", "link: {{loss_model: {{type: ns3::{cls}}}}}",
         (
             "A wire that loses every n-th frame.",
             "Every n-th frame of each wire is lost.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a name, leaves nothing if a new plug-in may have it, else one line that says why not."""
+"""Checks the name of a new plug-in; a name that it may not have is refused in one line."""
 
 import json
 import re

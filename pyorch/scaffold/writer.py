@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a kind and a name, leaves its files; nothing that exists is ever overwritten."""
+"""Takes a kind and a name, writes its files; nothing that exists is ever overwritten."""
 
 from pathlib import Path
 

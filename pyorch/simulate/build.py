@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the sources of the C++ modules, leaves libraries, headers and ``typeids.json`` in build/.
+"""Takes the sources of the C++ modules, writes libraries, headers and ``typeids.json`` in build/.
 
 ``python -m pyorch.simulate.build`` is quiet when there is nothing to do, and shows the compiler's
 own words when something does not compile. With ``test-runner`` it builds the test suites of the
@@ -191,17 +191,17 @@ def errors_of(output: str, max_lines: int = 30) -> str:
         Lines to keep; the first error is what matters.
     """
     lines = output.replace(f"{built.REPOSITORY}/", "").splitlines()
-    telling = []
+    useful = []
     after_failed = False
     for line in lines:
         noise = after_failed or re.match(
             r"\[\d+/\d+\] |FAILED: |ninja: (?!error)|-- |In file included", line
         )
         if not noise and line.strip():
-            telling.append(line)
+            useful.append(line)
         after_failed = line.startswith("FAILED: ")  # the next line is the whole command
-    first = next((n for n, line in enumerate(telling) if re.search(r"\berror\b", line, re.I)), 0)
-    return "\n".join(telling[max(0, first - 1) :][:max_lines])
+    first = next((n for n, line in enumerate(useful) if re.search(r"\berror\b", line, re.I)), 0)
+    return "\n".join(useful[max(0, first - 1) :][:max_lines])
 
 
 def _write_typeids() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the modules of a study and the installed ones, leaves one build folder that has both.
+"""Takes the modules of a study and the installed ones, writes one build folder that has both.
 
 Those of the study are compiled against the headers of the installed ones, which are linked and not
 built again, so everything that reads a build folder reads this one as it reads any other.

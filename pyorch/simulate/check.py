@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes types with attributes and roles, leaves what the engine refuses of them, before any run.
+"""Asks the engine before any run what it refuses of types with attributes and roles.
 
 The engine is the one who knows the grammar of its attributes and how they go together. It is asked
 in a process of its own, ``python -m pyorch.simulate.check``: questions come by standard input,
@@ -65,7 +65,7 @@ class _Engine:
         return {path.name: origin.digest_of(path) for path in paths}
 
     def refusals(self, questions: list[list[dict]]) -> list[str]:
-        name = origin.together([self._digests, provenance.package_versions()])
+        name = origin.combined_digest([self._digests, provenance.package_versions()])
         answers = _kept(name)
         before = len(answers)
         found = [self._refusal(parts, answers) for parts in questions]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes who controls a run while it goes on, leaves when it pauses and what is changed then.
+"""Pauses a run for its controllers and makes the changes that they decide.
 
 A controller is told what the run has counted up to an instant, before anything of that instant has
 happened, and says which rates and paths change in it.

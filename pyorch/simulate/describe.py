@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the built modules, leaves what ns-3's registry knows of them on standard output as JSON.
+"""Prints what ns-3's registry knows of the built modules, as JSON.
 
 Run by the build in a process of its own, because a library once loaded stays loaded:
 ``python -m pyorch.simulate.describe``.

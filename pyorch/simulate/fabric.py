@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what a scenario script says, leaves the C++ engine built from it and its columns."""
+"""Takes what a scenario script says, returns the C++ engine built from it and its columns."""
 
 import sys
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ import numpy as np
 from pyorch.errors import SimulationError
 from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes, stack
-from pyorch.simulate.cautions import skip_surprises, small_buffers
 from pyorch.simulate.control import Controller
+from pyorch.simulate.warnings import skip_surprises, small_buffers
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
@@ -25,7 +25,7 @@ WHOLE_FRAME_BYTES = 65535
 #: What the fluid engine passes over: roles of types, columns of links and options.
 _KEYS = {
     "queue": "switch.queue", "scheduler": "switch.scheduler", "program": "switch.programs",
-    "flow_control": "link.flow_control", "loss": "link.loss_model",
+    "flow_control": "link.flow_control", "loss_model": "link.loss_model",
 }  # fmt: skip
 _LOSSES = {"loss": "loss_ratio", "bit_error_ratio": "bit_error_ratio"}
 _OF_PACKETS = {"buffer_bytes": "switch.buffer", "cut_through_bytes": "switch.cut_through"}
@@ -160,16 +160,16 @@ class Fabric:
         """Choose how links of a class keep their senders from overrunning them."""
         self._use("flow_control", link_class, type_name, attributes)
 
-    def loss(
+    def loss_model(
         self, type_name: str, attributes: Attributes | None = None, link_class: int = 0
     ) -> None:
         """Choose what is lost on links of a class, beside the ratios in the table ``links``."""
-        self._use("loss", link_class, type_name, attributes)
+        self._use("loss_model", link_class, type_name, attributes)
 
     def link_class(self, link_class: int) -> None:
         """Say that there are links with this number in ``links.class``; 0 need not be said.
 
-        Without `flow_control` and `loss` of this class they have neither.
+        Without `flow_control` and `loss_model` of this class they have neither.
         """
         self._link_classes.append(int(link_class))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes names of TypeIds, leaves the facade of the engine with just their libraries loaded.
+"""Loads the facade of the engine and the libraries of the TypeIds that are named, no others.
 
 ``from ns import ns`` would load all of ns-3 and take seven seconds; a scenario needs two of its
 libraries and one header that includes nothing of ns-3.

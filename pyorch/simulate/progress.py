@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a running simulation, leaves one line that says how far it is and how long it takes yet."""
+"""Says in one line how far a simulation is and how long it takes yet."""
 
 import sys
 import time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a finished run, leaves what one needs to know to repeat it and what it cost.
+"""Takes a finished run, writes what one needs to know to repeat it and what it cost.
 
 Nothing in it names the machine: no host, user or path.
 """

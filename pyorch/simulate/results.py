@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes output columns, leaves ``raw.npz`` and ``manifest.json``: each whole or not at all."""
+"""Takes output columns, writes ``raw.npz`` and ``manifest.json``: each whole or not at all."""
 
 import hashlib
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a scenario's Fabric, leaves its run folder filled and an exit status.
+"""Runs a scenario's Fabric, fills the folder of the run and returns an exit status.
 
 Exit status: 0 done, 1 the scenario is wrong, 3 the simulation aborted, 130 Ctrl-C, 143 SIGTERM.
 """

@@ -20,7 +20,7 @@ from pyorch.simulate import loader, provenance, run
 def simulate(request: dict, _answer: Callable[[dict], None]) -> int:
     """Run a script as its own command line would; return the exit status."""
     out = Path(request["out"])
-    forks.call_oneself(out.parent.name if out.name.startswith(".") else out.name)
+    forks.set_process_title(out.parent.name if out.name.startswith(".") else out.name)
     forks.redirect(Path(request["log"]))
     return run.run_script(request["script"], request["out"], request["threads"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the stack that a crash of the C++ has left, leaves functions and lines.
+"""Reads the stack of a crash of the C++: functions and lines.
 
 The engine notes frames as libraries with offsets (``crash-trace.cc``); ``addr2line`` of binutils,
 which comes with any compiler, says what is there.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a scenario in YAML, leaves resolved run specs: plain JSON with every default settled."""
+"""Takes a scenario in YAML, returns resolved run specs: plain JSON with every default settled."""
 
 from pyorch.spec.plan import Run, plan, runs_by_id, write_resolved, write_spec
 from pyorch.spec.planning import SCALES

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what pydantic found, leaves one sentence: what, what was allowed, what to do."""
+"""Turns an error of pydantic into one sentence: what, what was allowed, what to do."""
 
 import types
 import typing

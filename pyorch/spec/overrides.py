@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes plain values and key paths, leaves changed copies; used by scales, variants and --set."""
+"""Changes copies of plain values at key paths, for scales, variants and --set."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes resolved specs, leaves their parameters by key path, and which of them differ."""
+"""Takes resolved specs, returns their parameters by key path, and which of them differ."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ def short(key: str) -> str:
     return key
 
 
-def telling(many: Iterable[Mapping[str, object]]) -> list[str]:
+def distinguishing(many: Iterable[Mapping[str, object]]) -> list[str]:
     """Return the key paths that a reader needs to tell these apart, sorted.
 
     An attribute that is the same wherever its type is the same says no more than the type.
@@ -80,7 +80,7 @@ def order(many: Sequence[Mapping[str, object]]) -> list[int]:
 
     Numbers are ordered by their size, also those within a text.
     """
-    keys = sorted(telling(many), key="seed".__eq__)
+    keys = sorted(distinguishing(many), key="seed".__eq__)
     return sorted(range(len(many)), key=lambda i: [_rank(many[i].get(key)) for key in keys])
 
 

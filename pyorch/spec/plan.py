@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a scenario and a scale, leaves its runs: one resolved spec for each point, named by hash.
+"""Takes a scenario and a scale, returns its runs: one resolved spec for each point, named by hash.
 
 A run's name comes from everything that decides its result and nothing else, so a comment in the
 YAML changes no name and one more seed adds only its own runs.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes one point of a scenario, leaves its resolved spec: checked, in integers, no defaults left.
+"""Takes one point of a scenario, returns its resolved spec: checked, in integers, no defaults left.
 
 The parameters of topologies and workloads are checked by their own models, which are found by
 the name in `type`; attributes of ns-3 types are checked against what the modules registered.
@@ -321,9 +321,9 @@ class Resolver:
             if typed := getattr(point.switch, role):
                 switch[role] = self._typed(scenario, role, typed, ("switch", role))
         switch["programs"] = self._programs(scenario, point.switch.programs, ("switch",))
-        for key, role in LINK_ROLES.items():
-            if typed := getattr(point.link, key):
-                link[key] = self._typed(scenario, role, typed, ("link", key))
+        for role in LINK_ROLES:
+            if typed := getattr(point.link, role):
+                link[role] = self._typed(scenario, role, typed, ("link", role))
         switch["classes"] = [
             self._switch_class(scenario, given, switch, ("switch", "classes", i))
             for i, given in enumerate(point.switch.classes)
@@ -361,8 +361,8 @@ class Resolver:
     ) -> dict:
         """Return everything that links of two tiers have; what is not said is as elsewhere."""
         types = {
-            key: self._override(scenario, role, getattr(given, key), link[key], path, key)
-            for key, role in LINK_ROLES.items()
+            role: self._override(scenario, role, getattr(given, role), link[role], path)
+            for role in LINK_ROLES
         }
         return {"tiers": sorted(given.tiers), **types}
 
@@ -373,14 +373,13 @@ class Resolver:
         given: Typed | str | None,
         default: dict | None,
         path: KeyPath,
-        key: str | None = None,
     ) -> dict | None:
         """Return the type that a class names, the default if it names none, None for ``none``."""
         if given is None:
             return default
         if given == "none":
             return None
-        return self._typed(scenario, role, given, (*path, key or role))
+        return self._typed(scenario, role, given, (*path, role))
 
     def _typed(self, scenario: ScenarioFile, role: str, typed: Typed, path: KeyPath) -> dict:
         """Return an ns-3 type with all its attributes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a scenario file, leaves its plain values, with the place each of them was written at."""
+"""Reads a scenario file: its plain values, and the place where each was written."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -66,7 +66,7 @@ class ScenarioFile:
         return path
 
     def _shaped(self, path: KeyPath, value: object) -> object:
-        return shaped(path[0], value) if len(path) == 1 else none_is_none(path, value)
+        return normalised(path[0], value) if len(path) == 1 else none_is_none(path, value)
 
     def error(self, path: KeyPath, message: str) -> SpecError:
         """Return the error of a value: where it was written, its path, and what is wrong."""
@@ -136,7 +136,7 @@ def check_scale(scale: str) -> None:
         )
 
 
-def shaped(key: str | int, value: object) -> object:
+def normalised(key: str | int, value: object) -> object:
     """Return a top-level value in its one shape: lists where several are allowed."""
     if key in ("workload", "transport") and isinstance(value, dict):
         return [value]
@@ -189,5 +189,5 @@ def scenario_of(
 ) -> ScenarioFile:
     """Return a scenario from plain values as YAML would give them."""
     single = {key for key in ("workload", "transport") if isinstance(values.get(key), dict)}
-    shapely = {key: shaped(key, value) for key, value in values.items()}
-    return ScenarioFile(source, shapely, lines or {}, listed=frozenset(single))
+    normal = {key: normalised(key, value) for key, value in values.items()}
+    return ScenarioFile(source, normal, lines or {}, listed=frozenset(single))

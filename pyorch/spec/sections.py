@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the attributes of a section's TypeId, leaves the fields of its model.
+"""Takes the attributes of a section's TypeId, returns the fields of its model.
 
 An option is declared once, by the C++ module that reads it: ``BufferBytes`` is ``buffer_bytes`` in
 a resolved spec, and ``buffer``, a text with a unit, in a scenario.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a resolved spec from disk, leaves it checked as if it had just been written in YAML.
+"""Reads a resolved spec from disk and checks it as if it had just been written in YAML.
 
 A ``spec.json`` is handed on and edited. So it is turned back into a scenario, resolved again by the
 same models, and must come out as it stands. What is newer than it gets its default; attributes are

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes an ns-3 TypeId with attributes, leaves all its attributes, checked, defaults filled in.
+"""Takes an ns-3 TypeId with attributes, returns all its attributes, checked, defaults filled in.
 
 What exists is read from ``build/typeids.json``, which the build of the C++ modules writes from
 ns-3's own registry, so neither names nor ranges are listed here.
@@ -259,8 +259,8 @@ _NAMED_ATTRIBUTE = re.compile(r"(ns3::[\w:]*\w): (\w+)")
 _DIGITS = re.compile("-?[0-9]{1,20}")
 
 
-#: Keys of a link that name a type, and its role as the engine calls it.
-LINK_ROLES = {"flow_control": "flow_control", "loss_model": "loss"}
+#: Keys of a link that name a type.
+LINK_ROLES = ("flow_control", "loss_model")
 
 
 def typed_parts(spec: dict) -> Iterator[tuple[KeyPath, dict]]:
@@ -277,9 +277,9 @@ def typed_parts(spec: dict) -> Iterator[tuple[KeyPath, dict]]:
         for index, program in enumerate(its["programs"]):
             yield (*path, "programs", index), _part("program", program)
     for path, its in _sections("link", spec):
-        for key, role in LINK_ROLES.items():
+        for key in LINK_ROLES:
             if its.get(key):
-                yield (*path, key), _part(role, its[key])
+                yield (*path, key), _part(key, its[key])
 
 
 def combinations(spec: dict, tier_pairs: list[tuple[int, int]]) -> Iterator[dict[KeyPath, dict]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes YAML text, leaves its plain values and the line on which each key stands."""
+"""Reads YAML text: its plain values and the line on which each key stands."""
 
 import re
 from typing import ClassVar

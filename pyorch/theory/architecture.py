@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the shape of a transformer, leaves its parameters and its arithmetic, dense or MoE.
+"""Takes the shape of a transformer, returns its parameters and its arithmetic, dense or MoE.
 
 Sources: [hotnets24] sections 3.2, 4 and 5; [korthikanti22] for the arithmetic; [levine20] for
 depth and width.

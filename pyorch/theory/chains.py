@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes messages that wait for one another, leaves how soon each could end with nobody in its way.
+"""Takes messages that wait for one another, returns how soon each could end with nobody in its way.
 
 The longest chain is the least time of a collective on an ideal network; so are the bytes of its
 busiest port.

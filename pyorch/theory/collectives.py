@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a buffer and a group, leaves the bytes, messages and rounds of a collective operation.
+"""Takes a buffer and a group, returns the bytes, messages and rounds of a collective operation.
 
 An all-reduce is a reduce-scatter and an all-gather; "sent" counts every byte once, at its sender.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes counts of flows and links, leaves how many flows fall on the fullest link: balls in bins.
+"""Takes counts of flows and links, returns how many flows fall on the fullest link: balls in bins.
 
 A hashed permutation on two tiers of full bisection throws the k flows of each leaf into its k
 uplinks, and the k flows towards each leaf into its k downlinks. No transport on one path per flow

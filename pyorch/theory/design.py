@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a training set-up, leaves networks for it: what each costs and how long GPUs wait for it.
+"""Takes a training set-up, returns networks for it: what each costs and how long GPUs wait for it.
 
 Planes, rails and oversubscription decide tiers, chips and cables (`topology_cost`); what leaves a
 switch decides the rate of the collectives over it. Every network is scored in closed form; those

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the times of a pipeline stage, leaves the part of the step in which GPUs wait for bytes.
+"""Takes the times of a pipeline stage, returns the part of the step in which GPUs wait for bytes.
 
 Source: [hotnets24] section 6. In a steady step tensor and pipeline parallelism are fully exposed in
 both passes, and the data-parallel all-reduce hides under the last backward pass. With a schedule a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a block code and the loss of packets, leaves what the code cannot give back.
+"""Takes a block code and the loss of packets, returns what the code cannot give back.
 
 Of k data and m parity packets any k are enough (maximum distance separable), losses are
 independent. Source: the binomial distribution.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes hosts and a seed, leaves the max-min fluid slowdown of a hashed permutation.
+"""Takes hosts and a seed, returns the max-min fluid slowdown of a hashed permutation.
 
 Source: [hotnets24] section 6.3, figure 5: two tiers of full bisection, one path per flow. The
 answer is the luck of the hash alone; no transport is modelled.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a training set-up and a network, leaves each collective of a step at its full size.
+"""Takes a training set-up and a network, returns each collective of a step at its full size.
 
 Every device is there, with its links and the message that it sends in one round of a collective;
 rates are max-min fair over all of them, so nothing is taken for symmetrical that is not. Where all

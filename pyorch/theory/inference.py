@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes an inference service, leaves its traffic: prefill, decode, and the KV cache between them.
+"""Takes an inference service, returns its traffic: prefill, decode, and the KV cache between them.
 
 Source: [asterfusion24], inference section. Prefill and decode run on different devices, each a
 tensor-parallel group; elements take 2 bytes.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a budget and a rack, leaves what they buy: racks, GPUs, power, and who can feed it.
+"""Takes a budget and a rack, returns what they buy: racks, GPUs, power, and who can feed it.
 
 Source: [hotnets24] section 2 and table 1.
 """

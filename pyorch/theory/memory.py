@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a model, its number formats and a cluster, leaves who holds what and how often it fits.
+"""Takes a model, its number formats and a cluster, returns who holds what and how often it fits.
 
 Source: [hotnets24] section 4. One rack is one scale-up domain; a tensor-parallel group lies in
 one rack, and every rack holds copies of the same pipeline stage.

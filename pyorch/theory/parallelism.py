@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a training set-up, leaves the ideal time of everything one pipeline stage does per step.
+"""Takes a training set-up, returns the ideal time of everything one pipeline stage does per step.
 
 Sources: [hotnets24] sections 4, 4.1 and 5; experts: [deepseek24] section 3.2; sequences that are
 shared: [llama3] section 3.3.2. Bytes over rate: no latency, no headers.

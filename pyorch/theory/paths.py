@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes node, link and flow tables, leaves the directed links that each flow crosses.
+"""Takes node, link and flow tables, returns the directed links that each flow crosses.
 
 Shortest paths by hops, as the engine forwards; or the very paths that a run has recorded.
 Directed link 2 i leads from node_a to node_b of row i of the link table, 2 i + 1 back.

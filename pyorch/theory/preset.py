@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the name or path of a preset, leaves the objects that the formulas work on.
+"""Takes the name or path of a preset, returns the objects that the formulas work on.
 
 The presets that come with pyorch lie in presets/; a copy anywhere else works the same.
 """

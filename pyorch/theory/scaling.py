@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a compute budget, leaves the model size and the tokens that make its loss smallest.
+"""Takes a compute budget, returns the model size and the tokens that make its loss smallest.
 
 Source: [hotnets24] section 3.1 and figure 1, which quote [kaplan20] and [hoffmann22].
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a loss ratio and a round trip, leaves the window that TCP keeps [packet].
+"""Takes a loss ratio and a round trip, returns the window that TCP keeps [packet].
 
 Both laws are of one loss per 1/p packets, exactly. Losses that are independent leave more, because
 some come soon after another, when the window is small, and several in one round trip count once

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the times of a pipeline stage, leaves who is busy when in one step, lane by lane.
+"""Takes the times of a pipeline stage, returns who is busy when in one step, lane by lane.
 
 Source: [hotnets24] figure 2 and section 6. Activities stand in the order in which the exposed
 model adds them: compute, what of the all-reduce outlasts it, tensor, pipeline. The stages of the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes hosts and a switch chip, leaves the tiers, chips, cables and money of a folded Clos.
+"""Takes hosts and a switch chip, returns the tiers, chips, cables and money of a folded Clos.
 
 Source: [hotnets24] section 6.1. With k ports, n tiers give 2 (k/2)^n hosts full bisection.
 Splitting a port over p planes multiplies k by p; splitting the hosts over r rails divides them.

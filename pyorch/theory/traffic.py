@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a training job, leaves the bytes each kind of parallelism sends, and how often.
+"""Takes a training job, returns the bytes each kind of parallelism sends, and how often.
 
 Source: [asterfusion24], training and storage sections. Parameters, gradients and activations take
 2 bytes each; an epoch is every sample once. The formulas are the source's, with the oddities that

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes measured slowdown of transports, leaves how much slower each makes the transfers of a step.
+"""How much slower each transport makes the transfers of a step, by its measured slowdown.
 
 A step waits for its slowest transfer, so what counts is the slowest flow over the optimal one, as
 figure 5 shows it: headers and acknowledgements are counted on both sides. What was measured is a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the gradients two data centres exchange, leaves how long that takes and what hides it.
+"""Takes the gradients two data centres exchange, returns how long that takes and what hides it.
 
 Source: [hotnets24] sections 4.1 and 6, figure 3c. The source states neither how often the pair's
 bytes cross nor which propagation counts, so three readings stand side by side (docs/theory.md).

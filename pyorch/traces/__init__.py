@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the raw columns of a run, leaves Parquet tables that keep their contract."""
+"""Takes the raw columns of a run, writes Parquet tables that keep their contract."""
 
 from pyorch.traces.columns import ALWAYS, CONTRACTS, Column
 from pyorch.traces.convert import convert, write_table

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes raw.npz and its manifest, checks both, leaves one Parquet file per table."""
+"""Checks raw.npz and its manifest and writes one Parquet file for each table."""
 
 import hashlib
 from collections.abc import Iterable

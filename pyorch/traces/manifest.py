@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the folder of a finished run, leaves a digest of each of its files, and compares them.
+"""Writes a digest of each file of a finished run, and compares them later.
 
 ``manifest.json`` is written last, so it stands for a complete result. A file that somebody has
 changed, or that a disk has, is named by who reads it; who only plans compares sizes and times.
@@ -125,4 +125,4 @@ def _stamp(path: Path) -> dict[str, int]:
 
 
 def _digest(content: dict) -> str:
-    return origin.together(json.loads(json.dumps(content)))
+    return origin.combined_digest(json.loads(json.dumps(content)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the folder of a run, leaves one of its tables as a DataFrame of Int64 columns."""
+"""Reads a table of a run as a DataFrame of Int64 columns."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what a run has written about itself, leaves it checked: how it ended and what it cost."""
+"""Reads and checks what a run has written about itself: how it ended and what it cost."""
 
 from pathlib import Path
 from typing import Annotated

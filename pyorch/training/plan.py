@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a preset and how much smaller the step is to be, leaves what each device does and sends.
+"""Takes a preset and how much smaller the step is to be, returns what each device does and sends.
 
 A reduction divides all times of computing and all bytes by one number, and takes fewer devices. A
 device still sends its share through each network: what it sends in a collective of fewer members

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes amounts and a schedule, leaves the tasks of one step.
+"""Takes amounts and a schedule, returns the tasks of one step.
 
 Every pass of a layer is two computations, after each of which its tensor-parallel group all-reduces
 activations: nothing hides that. Gradients are reduced in the rack, among peers, and gathered back,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes finished runs, leaves a look at them: one file is one kind of plot.
+"""Takes finished runs, returns a look at them: one file is one kind of plot.
 
 A view has a docstring, whose first paragraph is the caption, and ``draw(figure, runs)``, which
 draws on a matplotlib Figure and returns the DataFrame that it has drawn.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyorch.spec.parameters import headings, shown, telling
+from pyorch.spec.parameters import distinguishing, headings, shown
 from pyorch.views._draw import Viewed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def look(place: int) -> dict[str, object]:
 
 def names(runs: Sequence[Viewed]) -> list[str]:
     """Return what tells runs apart: their variant, and as many parameters as that takes."""
-    keys = [key for key in telling(run.parameters for run in runs) if key != "seed"]
+    keys = [key for key in distinguishing(run.parameters for run in runs) if key != "seed"]
     keys.sort(key=lambda key: ".attributes." in key)
     if any(labels := [run.point_label for run in runs]):
         labels = [label or run.id for label, run in zip(labels, runs, strict=True)]

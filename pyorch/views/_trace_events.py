@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes training steps, leaves them in the Trace Event Format, for ui.perfetto.dev.
+"""Takes training steps, returns them in the Trace Event Format, for ui.perfetto.dev.
 
 Source: Trace Event Format, Google, 2016: complete events, in microseconds. A device is a process;
 its computations are one thread, what it sends is one thread for each lane.

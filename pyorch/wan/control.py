@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes links that change during a run, leaves what a controller then changes: rates and paths.
+"""Takes links that change during a run, returns what a controller then changes: rates and paths.
 
 The controller looks at the links at each epoch, plans for what it finds, and some time later tells
 sources and switches, in three steps: who is to send less does so; flows move, while the entries of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what a run has counted when it pauses, leaves rates and paths: a controller in the loop.
+"""Takes what a run has counted when it pauses, returns rates and paths: a controller in the loop.
 
 Sources make data at the rate that their demand asks for, which may change, and send it at that rate
 or, when some waits, at their limit. At each epoch the controller sees what has been sent, what

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what flows want to pass, site by site, leaves which cables each of them takes.
+"""Takes what flows want to pass, site by site, returns which cables each of them takes.
 
 Flows take their turn: each the path that leaves its fullest cable least full, among those with the
 fewest links that lead through its sites.

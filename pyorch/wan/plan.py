@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a request, leaves what each demand is admitted to and the paths that it takes."""
+"""Takes a request, returns what each demand is admitted to and the paths that it takes."""
 
 from dataclasses import dataclass
 from itertools import islice, pairwise

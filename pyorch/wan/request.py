@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a file of sites, links and demands, leaves it checked."""
+"""Reads and checks a file of sites, links and demands."""
 
 from itertools import pairwise
 from pathlib import Path

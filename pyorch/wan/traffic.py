@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes demands between datacenters, leaves flows: from where, to where, on which cables, how fast.
+"""Turns demands between datacenters into flows: from where, to where, by which cables, how fast.
 
 A demand has as many sources as it says; each cuts its message into as many parts as there are
 quanta, one flow each, so that every quantum of a split is on one way.

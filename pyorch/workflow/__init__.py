@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes scenarios and figures, leaves what Snakemake runs: runs, inputs, resources, rules.
+"""Turns scenarios and figures into what Snakemake runs: jobs, inputs, resources, rules.
 
 The Snakefile of a study is ``include: pyorch.workflow.RULES`` and a rule ``all``.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes what a Snakemake tells of its jobs, leaves how far a sweep is and how long it takes yet."""
+"""Says how far a sweep is and how long it takes yet, by what Snakemake tells of its jobs."""
 
 import contextlib
 import json

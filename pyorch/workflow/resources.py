@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes the spec of a run, leaves what the run needs of a machine; and what this machine holds."""
+"""Takes the spec of a run, returns what the run needs of a machine; and what this machine holds."""
 
 import json
 from functools import lru_cache

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes parameters and a seed, leaves a flow table; one file is one kind of workload.
+"""Takes parameters and a seed, returns a flow table; one file is one kind of workload.
 
 A workload module has `Params` (a closed pydantic model), `check(params, counts)` (refuses what
 does not fit the topology) and `flows(params, nodes, links, seed)`, which returns the columns src,

@@ -30,7 +30,7 @@ def access_rate_bps(nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) 
     return total[hosts(nodes)]
 
 
-def alike(src: np.ndarray, dst: np.ndarray, message_bytes: int, start_ps: int) -> dict:
+def equal_messages(src: np.ndarray, dst: np.ndarray, message_bytes: int, start_ps: int) -> dict:
     """Return the columns of messages that have one size and one start."""
     return {
         "src": src,

@@ -12,7 +12,7 @@ from pydantic import Field
 from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
 from pyorch.spec.limits import MOST_FLOWS
 from pyorch.spec.network import Network
-from pyorch.workload._hosts import alike, hosts
+from pyorch.workload._hosts import equal_messages, hosts
 
 
 class Params(Closed):
@@ -51,4 +51,4 @@ def flows(
     n = len(ids)
     src = np.tile(ids, n - 1)
     dst = np.concatenate([np.roll(ids, -distance) for distance in range(1, n)])
-    return alike(src, dst, params.message_bytes, params.start_ps)
+    return equal_messages(src, dst, params.message_bytes, params.start_ps)

@@ -14,7 +14,7 @@ from pydantic import Field
 from pyorch.draws import stream
 from pyorch.spec.fields import Closed, FieldError, Flag, MessageBytes, TimePs
 from pyorch.spec.network import Network
-from pyorch.workload._hosts import alike, hosts
+from pyorch.workload._hosts import equal_messages, hosts
 
 Fan = Annotated[int, Field(strict=True, ge=1)]
 
@@ -57,4 +57,4 @@ def flows(
     others_in = ids[params.targets + 1 : params.targets + params.senders]
     src = np.concatenate([np.full(params.targets, sender), others_in])
     dst = np.concatenate([[receiver], others_out, np.full(len(others_in), receiver)])
-    return alike(src, dst, params.message_bytes, params.start_ps)
+    return equal_messages(src, dst, params.message_bytes, params.start_ps)

@@ -12,7 +12,7 @@ from pyorch.draws import derangement, stream
 from pyorch.spec.fields import Closed, FieldError, Flag, MessageBytes, Share, TimePs
 from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
-from pyorch.workload._hosts import alike, hosts, leaf_of
+from pyorch.workload._hosts import equal_messages, hosts, leaf_of
 
 
 class Params(Closed):
@@ -76,7 +76,7 @@ def flows(
     group = leaf_of(nodes, links) if params.inter_leaf else ids
     active = _active(group, n_active(params, len(ids)), seed)
     target = derangement(group[active], stream(seed, "permutation"))
-    table = alike(ids[active], ids[active][target], params.message_bytes, params.start_ps)
+    table = equal_messages(ids[active], ids[active][target], params.message_bytes, params.start_ps)
     if params.jitter_ps:
         # Drawn for all hosts, so that a host starts at one time whatever share is active.
         late = stream(seed, "permutation jitter").integers(params.jitter_ps + 1, size=len(ids))

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
 from pyorch.spec.network import Network
-from pyorch.workload._hosts import alike, hosts
+from pyorch.workload._hosts import equal_messages, hosts
 
 
 class Params(Closed):
@@ -35,4 +35,4 @@ def flows(
 ) -> dict[str, np.ndarray]:
     """Return one flow for each host, by source."""
     ids = hosts(nodes)
-    return alike(ids, np.roll(ids, -params.stride), params.message_bytes, params.start_ps)
+    return equal_messages(ids, np.roll(ids, -params.stride), params.message_bytes, params.start_ps)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pyorch import spec
 from pyorch.failure import random, scheduled
-from pyorch.failure._outage import NEVER_PS, Outages, link_events, together
+from pyorch.failure._outage import NEVER_PS, Outages, link_events, merged
 from pyorch.render import input_tables
 from pyorch.spec.fields import FieldError
 from pyorch.spec.scenario import parse_scenario
@@ -212,7 +212,7 @@ def test_two_random_kinds_of_trouble_of_one_scenario_do_not_fail_together():
 
 
 def test_no_trouble_at_all_is_an_empty_table():
-    got = together([random_outages("links", 1, 10, mtbf="1 s")])
+    got = merged([random_outages("links", 1, 10, mtbf="1 s")])
     assert len(link_events(got, LINKS)["time_ps"]) == 0
 
 

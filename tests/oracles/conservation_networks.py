@@ -15,7 +15,7 @@ import numpy as np
 from oracle_network import GBPS, NS_PS, US_PS, Columns
 
 from pyorch import plugins
-from pyorch.failure._outage import link_events, together
+from pyorch.failure._outage import link_events, merged
 from pyorch.spec.network import Network
 
 #: Outages begin before this; those that end have ended by a few times this.
@@ -302,7 +302,7 @@ def trouble(random: Random, net: Net, table: Columns, kind: str) -> Columns:
         module.check(params, net.nodes, net.links, 10**12)
         seed = random.randint(1, 1000)
         parts.append(module.outages(params, net.nodes, net.links, seed, TROUBLE_PS))
-    return link_events(together(parts), net.links) if parts else {}
+    return link_events(merged(parts), net.links) if parts else {}
 
 
 def _scheduled(random: Random, net: Net, row: int) -> dict:

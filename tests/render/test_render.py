@@ -221,8 +221,8 @@ def test_each_class_of_links_and_switches_is_a_call(tmp_path):
     assert [its.get("node_class", 0) for its in switches] == [0, 1, 2]
     assert [its["buffer_bytes"] for its in switches] == [8_000_000, 10**9, 8_000_000]
     assert found == {
-        ("loss", "ns3::BitErrors", 1), ("flow_control", "ns3::Pfc", 2),
-        ("loss", "ns3::IndependentLoss", 2),
+        ("loss_model", "ns3::BitErrors", 1), ("flow_control", "ns3::Pfc", 2),
+        ("loss_model", "ns3::IndependentLoss", 2),
         ("queue", "ns3::RedEcn", 1), ("forwarding", "ns3::EcmpHash", 1),
         ("queue", "ns3::DropTail", 2), ("forwarding", "ns3::RandomSpray", 2),
     }  # fmt: skip

@@ -6,11 +6,11 @@
 #include "egress-scheduler.h"
 #include "forwarding-policy.h"
 #include "link-flow-control.h"
+#include "loss-model.h"
 #include "path-selector.h"
 #include "plugin.h"
 #include "queue-discipline.h"
 #include "switch-program.h"
-#include "wire-loss.h"
 
 namespace ns3
 {
@@ -25,7 +25,7 @@ NS_OBJECT_ENSURE_REGISTERED(PathSelector);
 NS_OBJECT_ENSURE_REGISTERED(Plugin);
 NS_OBJECT_ENSURE_REGISTERED(QueueDiscipline);
 NS_OBJECT_ENSURE_REGISTERED(SwitchProgram);
-NS_OBJECT_ENSURE_REGISTERED(WireLoss);
+NS_OBJECT_ENSURE_REGISTERED(LossModel);
 
 namespace
 {
@@ -113,12 +113,12 @@ EgressScheduler::CheckClasses(uint32_t, const std::string&) const
 {
 }
 
-// ---- WireLoss
+// ---- LossModel
 
 TypeId
-WireLoss::GetTypeId()
+LossModel::GetTypeId()
 {
-    static TypeId tid = ContractId("ns3::fabric::WireLoss");
+    static TypeId tid = ContractId("ns3::fabric::LossModel");
     return tid;
 }
 

@@ -150,7 +150,7 @@ FabricBuilder::BuildLinkClass(const LinkClassOptions& options,
                               LinkActions& actions)
 {
     LinkClass& link = m_classes.links[linkClass];
-    if (auto* loss = Make<WireLoss>(options.loss, m_classes.owned))
+    if (auto* loss = Make<LossModel>(options.loss, m_classes.owned))
     {
         m_wires.Losses().UseModel(linkClass, loss);
         m_attach.push_back([this, loss] { loss->Attach(m_classes.context); });

@@ -60,7 +60,7 @@ WireLosses::Build(const FabricTables& tables)
 }
 
 void
-WireLosses::UseModel(uint8_t linkClass, WireLoss* model)
+WireLosses::UseModel(uint8_t linkClass, LossModel* model)
 {
     m_models.resize(std::max<size_t>(m_models.size(), linkClass + 1), nullptr);
     m_models[linkClass] = model;
@@ -87,22 +87,22 @@ WireLosses::Any() const
 bool
 WireLosses::Loses(PortId port, const Frame& frame)
 {
-    auto fate = WireLoss::Fate::ARRIVES;
+    auto fate = LossModel::Fate::ARRIVES;
     if (const auto found = m_directions.find(port); found != m_directions.end())
     {
         fate = Judge(found->second, frame);
     }
     const uint8_t linkClass = m_network.ports[port].linkClass;
-    if (fate == WireLoss::Fate::ARRIVES && linkClass < m_models.size() && m_models[linkClass])
+    if (fate == LossModel::Fate::ARRIVES && linkClass < m_models.size() && m_models[linkClass])
     {
         fate = m_models[linkClass]->Judge(port, frame);
     }
-    m_network.counters[port].lostFrames += fate == WireLoss::Fate::LOST;
-    m_network.counters[port].corruptFrames += fate == WireLoss::Fate::CORRUPT;
-    return fate != WireLoss::Fate::ARRIVES;
+    m_network.counters[port].lostFrames += fate == LossModel::Fate::LOST;
+    m_network.counters[port].corruptFrames += fate == LossModel::Fate::CORRUPT;
+    return fate != LossModel::Fate::ARRIVES;
 }
 
-WireLoss::Fate
+LossModel::Fate
 WireLosses::Judge(Direction& direction, const Frame& frame)
 {
     if (!direction.ordinals.empty() && frame.kind == frame_kind::DATA)
@@ -112,12 +112,12 @@ WireLosses::Judge(Direction& direction, const Frame& frame)
                                direction.ordinals.end(),
                                direction.seen))
         {
-            return WireLoss::Fate::LOST;
+            return LossModel::Fate::LOST;
         }
     }
     if (direction.lossRatio > 0 && direction.losses.Real() < direction.lossRatio)
     {
-        return WireLoss::Fate::LOST;
+        return LossModel::Fate::LOST;
     }
     if (direction.bitErrorRatio > 0)
     {
@@ -126,10 +126,10 @@ WireLosses::Judge(Direction& direction, const Frame& frame)
             -std::expm1(8.0 * frame.bytes * std::log1p(-direction.bitErrorRatio));
         if (direction.errors.Real() < corrupt)
         {
-            return WireLoss::Fate::CORRUPT;
+            return LossModel::Fate::CORRUPT;
         }
     }
-    return WireLoss::Fate::ARRIVES;
+    return LossModel::Fate::ARRIVES;
 }
 
 } // namespace fabric

@@ -4,8 +4,8 @@
 #define FABRIC_WIRE_LOSSES_H
 
 #include "ns3/fabric-network.h"
+#include "ns3/loss-model.h"
 #include "ns3/random-cursor.h"
-#include "ns3/wire-loss.h"
 
 #include <unordered_map>
 #include <vector>
@@ -25,8 +25,8 @@ class WireLosses
   public:
     explicit WireLosses(FabricNetwork& network);
 
-    void Build(const FabricTables& tables);            ///< Ratios of links, scripted losses
-    void UseModel(uint8_t linkClass, WireLoss* model); ///< For all links of a class
+    void Build(const FabricTables& tables);             ///< Ratios of links, scripted losses
+    void UseModel(uint8_t linkClass, LossModel* model); ///< For all links of a class
 
     /// @return whether frames into this port can be lost, apart from cuts of the link
     bool CanLose(PortId port) const;
@@ -49,11 +49,11 @@ class WireLosses
     };
 
     Direction& At(PortId port);
-    WireLoss::Fate Judge(Direction& direction, const Frame& frame);
+    LossModel::Fate Judge(Direction& direction, const Frame& frame);
 
     FabricNetwork& m_network;
     std::unordered_map<PortId, Direction> m_directions;
-    std::vector<WireLoss*> m_models; ///< Per link class; null: none
+    std::vector<LossModel*> m_models; ///< Per link class; null: none
 };
 
 } // namespace fabric

@@ -135,7 +135,7 @@ void
 Facade::Use(const std::string& role, uint32_t factory, uint32_t index)
 {
     const TypeId tid = m_state->factoryTypes.at(factory);
-    const bool isOfLinks = role == "flow_control" || role == "loss";
+    const bool isOfLinks = role == "flow_control" || role == "loss_model";
     auto& nodes = ClassAt(m_state->options.nodeClasses, isOfLinks ? 0 : index);
     auto& links = ClassAt(m_state->options.linkClasses, isOfLinks ? index : 0);
     const std::map<std::string, std::pair<ObjectFactory*, TypeId>> roles{
@@ -144,7 +144,7 @@ Facade::Use(const std::string& role, uint32_t factory, uint32_t index)
         {"scheduler", {&nodes.scheduler, EgressScheduler::GetTypeId()}},
         {"program", {nullptr, SwitchProgram::GetTypeId()}},
         {"flow_control", {&links.flowControl, LinkFlowControl::GetTypeId()}},
-        {"loss", {&links.loss, WireLoss::GetTypeId()}},
+        {"loss_model", {&links.loss, LossModel::GetTypeId()}},
     };
     const auto found = roles.find(role);
     if (found == roles.end())

@@ -44,7 +44,7 @@ class Facade
     /**
      * Use a factory's object in a role.
      * @param role of a class of nodes: "queue", "scheduler", "forwarding", "program" (several are
-     *        called in this order); of a class of links: "flow_control", "loss"
+     *        called in this order); of a class of links: "flow_control", "loss_model"
      * @param factory handle
      * @param index of the class, nodes.class or links.class
      */

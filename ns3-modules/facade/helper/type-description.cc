@@ -7,13 +7,13 @@
 #include "ns3/egress-scheduler.h"
 #include "ns3/forwarding-policy.h"
 #include "ns3/link-flow-control.h"
+#include "ns3/loss-model.h"
 #include "ns3/object-factory.h"
 #include "ns3/path-selector.h"
 #include "ns3/queue-discipline.h"
 #include "ns3/section.h"
 #include "ns3/switch-program.h"
 #include "ns3/transport.h"
-#include "ns3/wire-loss.h"
 
 #include <iomanip>
 #include <sstream>
@@ -62,7 +62,7 @@ Contracts()
         {"scheduler", EgressScheduler::GetTypeId()},
         {"program", SwitchProgram::GetTypeId()},
         {"flow_control", LinkFlowControl::GetTypeId()},
-        {"loss", WireLoss::GetTypeId()},
+        {"loss_model", LossModel::GetTypeId()},
         {"path_selector", PathSelector::GetTypeId()},
         {"congestion_control", CongestionControl::GetTypeId()},
         {"section", Section::GetTypeId()},

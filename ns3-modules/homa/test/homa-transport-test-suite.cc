@@ -117,7 +117,7 @@ TEST_CASES(AsksWhenTheIntervalIsOver,
 TEST_CASE(g_suite, "with 2 % of all frames lost every message arrives")
 {
     TestNetwork network;
-    network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.02"}});
+    network.Use("loss_model", "ns3::IndependentLoss", {{"Ratio", "0.02"}});
     Star(network, 6, {{"ResendInterval", "50us"}, {"Rto", "200us"}});
     for (int64_t host = 0; host < 5; host++)
     {

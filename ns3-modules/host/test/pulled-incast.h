@@ -95,7 +95,7 @@ class PullsHealLosses : public TestCase
     void DoRun() override
     {
         TestNetwork network;
-        network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.02"}});
+        network.Use("loss_model", "ns3::IndependentLoss", {{"Ratio", "0.02"}});
         m_incast.Run(network);
         NS_TEST_EXPECT_MSG_EQ(network.GetFacade().FlowsDone(), m_incast.senders, "all are done");
         NS_TEST_EXPECT_MSG_GT(network.Sum("ports", "dropped_loss_frames"), 50, "losses there were");

@@ -21,7 +21,7 @@ TypeId
 BitErrors::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::BitErrors")
-                            .SetParent<WireLoss>()
+                            .SetParent<LossModel>()
                             .SetGroupName("Loss")
                             .AddConstructor<BitErrors>()
                             .AddAttribute("Ratio",
@@ -40,7 +40,7 @@ BitErrors::Attach(SwitchContext& context)
     m_draws = LossCursors(context);
 }
 
-WireLoss::Fate
+LossModel::Fate
 BitErrors::Judge(PortId receiver, const Frame& frame)
 {
     // Without losing the digits of a small ratio.

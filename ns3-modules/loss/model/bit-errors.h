@@ -3,7 +3,7 @@
 #ifndef BIT_ERRORS_H
 #define BIT_ERRORS_H
 
-#include "ns3/wire-loss.h"
+#include "ns3/loss-model.h"
 
 #include <vector>
 
@@ -21,7 +21,7 @@ namespace ns3
  * **Not modelled**: forward error correction, whose errors come in bursts; errors in the preamble;
  * errors that a checksum does not see.
  */
-class BitErrors final : public fabric::WireLoss
+class BitErrors final : public fabric::LossModel
 {
   public:
     static TypeId GetTypeId();

@@ -19,7 +19,7 @@ TypeId
 GilbertElliott::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::GilbertElliott")
-                            .SetParent<WireLoss>()
+                            .SetParent<LossModel>()
                             .SetGroupName("Loss")
                             .AddConstructor<GilbertElliott>()
                             .AddAttribute("MeanBurst",
@@ -57,7 +57,7 @@ GilbertElliott::Attach(SwitchContext& context)
     }
 }
 
-WireLoss::Fate
+LossModel::Fate
 GilbertElliott::Judge(PortId receiver, const Frame&)
 {
     RandomCursor& draws = m_draws[receiver];

@@ -3,7 +3,7 @@
 #ifndef GILBERT_ELLIOTT_H
 #define GILBERT_ELLIOTT_H
 
-#include "ns3/wire-loss.h"
+#include "ns3/loss-model.h"
 
 #include <vector>
 
@@ -23,7 +23,7 @@ namespace ns3
  *
  * **Not modelled**: states that change with time instead of frames; sizes of frames.
  */
-class GilbertElliott final : public fabric::WireLoss
+class GilbertElliott final : public fabric::LossModel
 {
   public:
     static TypeId GetTypeId();

@@ -19,7 +19,7 @@ TypeId
 IndependentLoss::GetTypeId()
 {
     static TypeId tid = TypeId("ns3::IndependentLoss")
-                            .SetParent<WireLoss>()
+                            .SetParent<LossModel>()
                             .SetGroupName("Loss")
                             .AddConstructor<IndependentLoss>()
                             .AddAttribute("Ratio",
@@ -37,7 +37,7 @@ IndependentLoss::Attach(SwitchContext& context)
     m_draws = LossCursors(context);
 }
 
-WireLoss::Fate
+LossModel::Fate
 IndependentLoss::Judge(PortId receiver, const Frame&)
 {
     return m_draws[receiver].Real() < m_ratio ? Fate::LOST : Fate::ARRIVES;

@@ -3,7 +3,7 @@
 #ifndef INDEPENDENT_LOSS_H
 #define INDEPENDENT_LOSS_H
 
-#include "ns3/wire-loss.h"
+#include "ns3/loss-model.h"
 
 #include <vector>
 
@@ -18,7 +18,7 @@ namespace ns3
  *
  * **Not modelled**: sizes of frames, see BitErrors; bursts, see GilbertElliott.
  */
-class IndependentLoss final : public fabric::WireLoss
+class IndependentLoss final : public fabric::LossModel
 {
   public:
     static TypeId GetTypeId();

@@ -32,7 +32,7 @@ Arrivals(TestNetwork& network,
     network.Link(0, 100, 100, 1);
     network.Link(1, 100);
     network.Flow(0, 1, FRAMES * packetBytes);
-    network.Use("loss", type, attributes, 1);
+    network.Use("loss_model", type, attributes, 1);
     network.Transport({{"PacketBytes", std::to_string(packetBytes)}, {"Answers", "false"}});
     network.Run();
     std::vector<bool> came(FRAMES, false);
@@ -139,7 +139,7 @@ TEST_CASE(g_suite, "two links, two seeds, and the same once more")
         {
             network.Flow(host, host + 2, 1'000'000);
         }
-        network.Use("loss", "ns3::IndependentLoss", {{"Ratio", "0.1"}});
+        network.Use("loss_model", "ns3::IndependentLoss", {{"Ratio", "0.1"}});
         network.GetFacade().Seed(seed);
         network.Transport();
         network.Run();

@@ -155,7 +155,7 @@ TEST_CASES(ResidualLossIsTheBinomialTail,
     constexpr int64_t MESSAGES = 20'000;
     TestNetwork network;
     Line(network);
-    network.Use("loss", "ns3::IndependentLoss", {{"Ratio", std::to_string(ratio)}}, 1);
+    network.Use("loss_model", "ns3::IndependentLoss", {{"Ratio", std::to_string(ratio)}}, 1);
     Wan(network,
         {{"BlockPackets", "16"}, {"ParityPackets", std::to_string(parity)}, {"Rto", "1ms"}});
     for (int64_t i = 0; i < MESSAGES; i++)
@@ -205,7 +205,10 @@ class BurstsNeedInterleaving : public TestCase
     {
         TestNetwork network;
         Line(network);
-        network.Use("loss", "ns3::GilbertElliott", {{"MeanBurst", "10"}, {"MeanGap", "3000"}}, 1);
+        network.Use("loss_model",
+                    "ns3::GilbertElliott",
+                    {{"MeanBurst", "10"}, {"MeanGap", "3000"}},
+                    1);
         Wan(network,
             {{"BlockPackets", "16"},
              {"ParityPackets", "4"},

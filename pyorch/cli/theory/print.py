@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes rows of an answer, leaves them printed as a table, CSV or JSON; and the shared options."""
+"""Prints the rows of an answer as a table, CSV or JSON; and the options that commands share."""
 
 import csv
 import io

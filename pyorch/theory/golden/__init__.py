@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes every number that the two documents print, leaves our own value and an honest status.
+"""Computes every number that the two documents print, and gives each an honest status.
 
 claims.csv holds what is printed; the modules here compute, from the presets and the formulas of
 pyorch.theory, one value for each row. Nothing here holds a computed number.

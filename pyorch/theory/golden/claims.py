@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes claims.csv, leaves what the two documents print, row by row, and how each row is judged."""
+"""Reads claims.csv: what the two documents print, row by row, and how each row is judged."""
 
 import csv
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a claim and a computed value, leaves one status by one rule; no tolerance per row.
+"""Gives a claim and its computed value one status by one rule; no row has a tolerance.
 
 The rule looks at the precision a document prints, so a miss cannot be tuned away. What was chosen
 because it lands near the document, or where the document contradicts itself, is declared so in

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
 from pyorch.spec.network import Network
-from pyorch.workload._hosts import alike, hosts
+from pyorch.workload._hosts import equal_messages, hosts
 
 
 class Params(Closed):
@@ -36,4 +36,4 @@ def flows(
     """Return two flows for each host, by source; the seed decides nothing here."""
     ids = hosts(nodes)
     both = np.stack([np.roll(ids, params.distance), np.roll(ids, -params.distance)], axis=1)
-    return alike(np.repeat(ids, 2), both.ravel(), params.message_bytes, params.start_ps)
+    return equal_messages(np.repeat(ids, 2), both.ravel(), params.message_bytes, params.start_ps)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// The battery of the contract WireLoss: a fake that counts the frames of each direction and loses
+// The battery of the contract LossModel: a fake that counts the frames of each direction and loses
 // some of them by their number.
 
 #include "../../facade/test/test-network.h"
 
-#include "ns3/wire-loss.h"
+#include "ns3/loss-model.h"
 
 namespace ns3
 {
@@ -15,7 +15,7 @@ namespace tests
 using namespace fabric;
 
 /// Of each direction every third frame is lost and every fifth corrupt.
-class EveryThird final : public WireLoss
+class EveryThird final : public LossModel
 {
   public:
     static inline uint32_t attached = 0;
@@ -26,7 +26,7 @@ class EveryThird final : public WireLoss
     static TypeId GetTypeId()
     {
         static TypeId tid = TypeId("ns3::tests::EveryThird")
-                                .SetParent<WireLoss>()
+                                .SetParent<LossModel>()
                                 .SetGroupName("Tests")
                                 .AddConstructor<EveryThird>();
         return tid;
@@ -61,7 +61,7 @@ class EveryThird final : public WireLoss
 
 NS_OBJECT_ENSURE_REGISTERED(EveryThird);
 
-static Suite g_suite{"fabric-wire-loss", TestSuite::Type::SYSTEM};
+static Suite g_suite{"fabric-loss-model", TestSuite::Type::SYSTEM};
 
 /**
  * Oracle, by hand: of 15 packets the first link loses 3, 6, 9, 12, 15 and spoils 5, 10, so 1, 2, 4,
@@ -76,7 +76,7 @@ TEST_CASES(LossIsAskedOncePerFrame,
     TestNetwork network;
     network.Star(2);
     network.Flow(0, 1, 15'000);
-    network.Use("loss", "ns3::tests::EveryThird");
+    network.Use("loss_model", "ns3::tests::EveryThird");
     if (hasLinkControl)
     {
         network.Use("flow_control",

@@ -18,7 +18,7 @@ namespace fabric
  * One object serves all links of a class; state per direction lies in arrays of its own, addressed
  * by the port that receives. Link control is never lost (docs/limitations.md).
  */
-class WireLoss : public Plugin
+class LossModel : public Plugin
 {
   public:
     /// What becomes of a frame.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes tables and transports, says before a run what is allowed and may surprise."""
+"""Warns before a run of what is allowed and may surprise."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 
-from pyorch.simulate.cautions import small_buffers
 from pyorch.simulate.fabric import Fabric
+from pyorch.simulate.warnings import small_buffers
 
 # Hosts 0 and 1 behind switches 2 and 3: 20 Gb/s at hosts, 5 Gb/s and 30 ms between the switches.
 LINKS = {
