@@ -75,9 +75,8 @@ def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:
     kind, context, given = detail["type"], detail.get("ctx", {}), detail.get("input")
     if kind == "extra_forbidden":
         known = keys(model_at(model, path[:-1]))
-        return f"there is no such key. Known here: {', '.join(known)}." + did_you_mean(
-            path[-1], known
-        )
+        meant = did_you_mean(path[-1], known) or _elsewhere(path[-1], model)
+        return f"there is no such key. Known here: {', '.join(known)}.{meant}"
     if kind == "missing":
         return "this key is missing. Add it."
     if kind == "value_error":
@@ -120,6 +119,13 @@ def show(value: object) -> str:
     if isinstance(value, dict):
         return "a mapping of keys to values"
     return f"a list of {len(value)}" if isinstance(value, list) else quoted(value)[1:-1]
+
+
+def _elsewhere(key: object, model: type[BaseModel]) -> str:
+    """Return `` Did you mean x.key?`` for the first section x that has this key, or nothing."""
+    sections = ((name, model_at(model, (name,))) for name in keys(model))
+    meant = (f"{name}.{key}" for name, its in sections if its is not model and key in keys(its))
+    return next((f" Did you mean {path}?" for path in meant), "")
 
 
 def keys(model: type[BaseModel]) -> list[str]:

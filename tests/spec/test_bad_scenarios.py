@@ -42,6 +42,12 @@ CHANGES = {
     "a key that is missing": (
         ", delay: 500 ns", "", "small.yaml:4: link.delay: this key is missing. Add it.",
     ),
+    "an inner key of another section": (
+        "{buffer: 8 MB}", "{buffer: 8 MB, flow_control: none}",
+        "small.yaml:5: switch.flow_control: there is no such key. Known here: convergence, buffer,"
+        " processing_delay, cut_through, queue, scheduler, programs, forwarding, classes. Did you"
+        " mean link.flow_control?",
+    ),
     "keys that are missing, each where it belongs": (
         "link: {rate: 800 Gb/s, delay: 500 ns}\nswitch: {buffer: 8 MB}", "link: {}",
         "small.yaml:4: link.rate: this key is missing, and so are link.delay and switch. Add them.",
