@@ -33,7 +33,7 @@ def run(tmp_path):
 
     def run(text=None, files=(), **parts):
         settings = {
-            "processing_delay": "0 ns",
+            "latency": "0 ns",
             "forwarding": "ns3::EntropyModulo",
             "transport": SPRAY.format(0),
         }
