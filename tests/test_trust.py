@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 
 def test_a_page_has_a_row_of_each_target_and_says_what_has_failed():
     found = {
-        "battery": (0, "....\n3000 passed in 9 s\n"),
-        "drill": (2, "\r1 kills (a 1)\r100 kills (a 25)\n7 comparisons: all the same | x\n"),
+        "battery": (0, "Building: 9 of 30 done\n....\n3000 passed in 9 s\n"),
+        "drill": (2, "9 kills\n\r1 kills (a 1)\r100 kills (a 25)\n7 comparisons: all the same | x"),
     }
     rows = trust.page(found, "abc").splitlines()[-2:]
     assert rows == [

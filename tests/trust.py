@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 #: What a line of numbers looks like: of pytest, of the test runner of ns-3, of our own scripts.
-_NUMBERS = re.compile(r"\d+ (passed|failed|kills|comparisons|of|tests|run)\b")
+_NUMBERS = re.compile(r"\d+ ((passed|failed|comparisons|tests|run)\b|kills\b(?!$))")
 _MOST_LINES = 6
 
 
