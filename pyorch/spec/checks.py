@@ -194,10 +194,8 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
     links = _links_with(control, spec["link"]["classes"], links, nodes)
     priorities = bin(int(attributes.get("Priorities", 1))).count("1")
     frame = int(attributes.get("MtuFrameBytes", 0)) or largest_frame_bytes(spec["transport"])
-    framing, processing_delay_ps = (
-        spec["wire"]["framing_bytes"],
-        spec["switch"]["processing_delay_ps"],
-    )
+    framing = spec["wire"]["framing_bytes"]
+    processing_delay_ps = spec["switch"]["processing_delay_ps"]
     classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
     jitter_ps = spec["link"].get("jitter_ps", 0)
     headroom = int(attributes["HeadroomBytes"]) or max(

@@ -21,7 +21,7 @@ namespace fabric
  * @brief Puts frames onto links, and judges what comes off them.
  *
  * A frame leaves a port when its transmission is over, and arrives after the delay of the link and
- * the latency of the switch behind it; one that cuts through arrives when its first bytes are in.
+ * the processing delay behind it; one that cuts through arrives when its first bytes are in.
  */
 class Wires
 {
