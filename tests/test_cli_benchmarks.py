@@ -73,7 +73,7 @@ def test_the_page_shows_every_value_with_its_unit(one_finished):
 
 def test_the_columns_are_defined_in_their_order():
     text = (SCENARIO.parents[1] / "docs" / "definitions.md").read_text()
-    section = text.partition("## What the runs have cost")[2].partition("\n## ")[0]
+    section = text.partition("## Cost of the runs ")[2].partition("\n## ")[0]
     named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)))
 
     of_every_small_table = {"scenario", "scale", "case", "variant", "label", "seed", "run"}
