@@ -84,12 +84,12 @@ def check_contract(module: ModuleType, package: str) -> None:
     optional = getattr(contract, "OPTIONAL", ())
     parts = {name for name in vars(contract) if name[0] != "_" and name != "OPTIONAL"}
     parts |= contract.__annotations__.keys()
-    kind, own = package.rpartition(".")[2], [n for n in vars(module) if n[0] != "_"]
+    kind, own = package.rpartition(".")[2], _defined(module)
     where = f"{kind} '{module.__name__.rpartition('.')[2]}'"
     for part in sorted(parts):
         found, wanted = getattr(module, part, None), getattr(contract, part, None)
         if found is None:
-            near = difflib.get_close_matches(part, set(own) - parts, n=1, cutoff=0.75)
+            near = difflib.get_close_matches(part, own - parts, n=1, cutoff=0.75)
             if near:
                 raise PluginError(f"{where}: has {near[0]}; did you mean {part}?")
             if part not in optional:
@@ -99,6 +99,16 @@ def check_contract(module: ModuleType, package: str) -> None:
                 f"{where}: {part} takes ({', '.join(names)}), and is called with"
                 f" ({', '.join(_arguments(wanted))})."
             )
+
+
+def _defined(module: ModuleType) -> set[str]:
+    """Return the public functions, classes and plain values that stand in the file of a module."""
+    return {
+        name for name, its in vars(module).items()
+        if name[0] != "_" and (
+            isinstance(its, (bool, int, str)) or getattr(its, "__module__", "") == module.__name__
+        )
+    }  # fmt: skip
 
 
 def _arguments(function: Callable) -> list[str]:

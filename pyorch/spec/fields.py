@@ -51,6 +51,8 @@ Number = Annotated[float, BeforeValidator(_decimal), Field(strict=True, allow_in
 Flag = Annotated[bool, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 TimePs = Annotated[int, BeforeValidator(quantity(units.TIME)), Field(le=LONGEST_PS)]
+#: Propagation takes time on every cable: what is sent at an instant never arrives at the same one.
+DelayPs = Annotated[TimePs, Field(ge=1)]
 RateBps = Annotated[int, BeforeValidator(quantity(units.RATE)), Field(ge=1)]
 SizeBytes = Annotated[int, BeforeValidator(quantity(units.SIZE))]
 MessageBytes = Annotated[

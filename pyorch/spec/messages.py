@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.limits import LONGEST_NAME
 from pyorch.spec.yaml_lines import KeyPath, dotted
+from pyorch.units import BY_SUFFIX, format_exact
 
 _KINDS = {
     "int_type": "a whole number",
@@ -63,6 +64,15 @@ def first(error: ValidationError, model: type[BaseModel]) -> tuple[KeyPath, str]
     return path, _sentence(detail, path, model)
 
 
+def _in_units(limits: dict, path: KeyPath, model: type[BaseModel]) -> dict:
+    """Return the limits of a value in the unit of its field, which ends the name of that."""
+    words = tuple(part for part in path if isinstance(part, str))
+    fields = model_at(model, words[:-1]).model_fields.items()
+    name = next((name for name, its in fields if words[-1:] and words[-1] in (name, its.alias)), "")
+    unit = next((unit for suffix, unit in BY_SUFFIX.items() if name.endswith(suffix)), None)
+    return {key: format_exact(limit, unit) for key, limit in limits.items()} if unit else limits
+
+
 def _path(detail: dict) -> KeyPath:
     """Return the key path of a detail, without pydantic's names of what else could be there."""
     return tuple(
@@ -82,9 +92,8 @@ def _sentence(detail: dict, path: KeyPath, model: type[BaseModel]) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind in _LIMITS:
-        return (
-            f"{quoted(given)[1:-1]} is out of range; it must be {_LIMITS[kind].format(**context)}."
-        )
+        limit = _LIMITS[kind].format(**_in_units(context, path, model))
+        return f"{quoted(given)[1:-1]} is out of range; it must be {limit}."
     if kind in ("model_type", "model_attributes_type", "list_type"):
         known = keys(model_at(model, path))
         if isinstance(given, str) and "type" in known:

@@ -80,7 +80,7 @@ def _left_to_file(values: dict) -> dict[str, str]:
         own = getattr(plugins.load("pyorch.topology", kind), "OWN_LINKS", False)
     except PluginError:
         return {}  # its name is refused when it is resolved
-    stand_in = {"rate": "1 bit/s", "delay": "0 s"}
+    stand_in = {"rate": "1 bit/s", "delay": "1 ps"}
     return {k: v for k, v in stand_in.items() if own and isinstance(link, dict) and k not in link}
 
 

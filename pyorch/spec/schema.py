@@ -12,12 +12,16 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from pyorch.spec import sections
 from pyorch.spec.engine import Engine
-from pyorch.spec.fields import Closed, Count, Number, RateBps, TimePs
+from pyorch.spec.fields import Closed, Count, DelayPs, Number, RateBps, TimePs
 from pyorch.spec.limits import LONGEST_NAME
 from pyorch.spec.typeids import TypeIds
 
 Value = bool | int | float | str
 Name = Annotated[str, Field(pattern=rf"^[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}$")]
+
+
+#: Networks that carry messages: of a rack, of a datacenter, and between datacenters.
+REACHES = ("scale_up", "scale_out", "wide_area")
 
 
 class Wire(Closed):
@@ -51,7 +55,7 @@ class Link(Closed):
     """
 
     rate_bps: RateBps = Field(alias="rate")
-    delay_ps: TimePs = Field(alias="delay")
+    delay_ps: DelayPs = Field(alias="delay")
     jitter_ps: TimePs = Field(0, alias="jitter")
     loss_ratio: Annotated[Number, Field(ge=0, lt=1)] = Field(0.0, alias="loss")
     bit_error_ratio: Annotated[Number, Field(ge=0, lt=1)] = 0.0

@@ -16,7 +16,7 @@ from pyorch.theory import ecmp, paths
 from pyorch.topology import leaf_spine
 
 #: Rate, delay and size cancel out of a slowdown; any values do.
-_LINK = {"rate_bps": 10**12, "delay_ps": 0, "loss_ratio": 0.0}
+_LINK = {"rate_bps": 10**12, "delay_ps": 1, "loss_ratio": 0.0}
 _MESSAGE_BYTES = 10**6
 #: A draw of so many takes about a minute.
 MOST_HOSTS = 2**19

@@ -45,10 +45,10 @@ def check_links(is_switch: dict[int, bool], links: Columns, where: str, key: str
                 " Count the links of a pair 0, 1, ....",
             )  # fmt: skip
         seen.add((min(a, b), max(a, b), parallel))
-        if rate_bps < 1 or delay_ps < 0 or not 0 <= loss < 1:
+        if rate_bps < 1 or delay_ps < 1 or not 0 <= loss < 1:
             raise FieldError(
-                key, f"{link}: rate {rate_bps} bit/s, delay {delay_ps} ps, loss {loss}: a rate is"
-                " at least 1, a delay at least 0 and a loss from 0 to below 1.",
+                key, f"{link}: rate {rate_bps} bit/s, delay {delay_ps} ps, loss {loss}: a rate"
+                " and a delay are at least 1 and a loss from 0 to below 1.",
             )  # fmt: skip
 
 

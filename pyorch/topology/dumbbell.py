@@ -7,7 +7,7 @@ Node ids: hosts of the left side, hosts of the right side, left switch, right sw
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, Hosts, RateBps, TimePs
+from pyorch.spec.fields import Closed, Count, DelayPs, Hosts, RateBps
 
 
 class Params(Closed):
@@ -20,7 +20,7 @@ class Params(Closed):
     right: Hosts
     parallel: Count = 1
     bottleneck_rate_bps: RateBps = Field(alias="bottleneck_rate")
-    bottleneck_delay_ps: TimePs = Field(alias="bottleneck_delay")
+    bottleneck_delay_ps: DelayPs = Field(alias="bottleneck_delay")
 
     @model_validator(mode="before")
     @classmethod

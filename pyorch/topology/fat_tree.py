@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, FieldError, Number, RateBps, TimePs
+from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Number, RateBps
 from pyorch.topology import _clos
 
 MOST_HOSTS = 2**20
@@ -34,7 +34,7 @@ class Params(Closed):
     pods: Count
     planes: Count = 1
     uplink_rate_bps: list[RateBps] = Field(alias="uplink_rate")
-    uplink_delay_ps: list[TimePs] = Field(alias="uplink_delay")
+    uplink_delay_ps: list[DelayPs] = Field(alias="uplink_delay")
 
     @model_validator(mode="before")
     @classmethod

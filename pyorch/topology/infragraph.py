@@ -75,7 +75,7 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
 
 def counts(params: Params) -> dict[str, int]:
     """Return the numbers of hosts, switches, switch ports in use and cables."""
-    network = tables(params, {"rate_bps": 1, "delay_ps": 0, "loss_ratio": 0.0})
+    network = tables(params, {"rate_bps": 1, "delay_ps": 1, "loss_ratio": 0.0})
     return _graph.counts(network["nodes"], network["links"])
 
 
@@ -169,6 +169,8 @@ class _Reader:
         delay_ps = self.quantity(physical.get("latency"), LATENCIES, f"{where}: latency")
         if rate_bps is not None and rate_bps < 1:
             raise self.error(f"{where}: a bandwidth is more than 0")
+        if delay_ps is not None and delay_ps < 1:
+            raise self.error(f"{where}: a latency is more than 0")
         return rate_bps, delay_ps
 
     def quantity(self, section: Any, units: dict[str, int], where: str) -> int | None:

@@ -8,7 +8,7 @@ A host has one port for each plane.
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, Hosts, RateBps, TimePs
+from pyorch.spec.fields import Closed, Count, DelayPs, Hosts, RateBps
 
 
 class Params(Closed):
@@ -23,7 +23,7 @@ class Params(Closed):
     parallel: Count = 1
     planes: Count = 1
     uplink_rate_bps: RateBps = Field(0, alias="uplink_rate", validate_default=False)
-    uplink_delay_ps: TimePs = Field(-1, alias="uplink_delay", validate_default=False)
+    uplink_delay_ps: DelayPs = Field(-1, alias="uplink_delay", validate_default=False)
 
     @model_validator(mode="before")
     @classmethod

@@ -182,7 +182,7 @@ CHANGES = {
     ),
     "a snaplen of nothing": (
         "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [3], snaplen: 0 B}",
-        "small.yaml:9: trace.snaplen: 0 B is out of range; it must be at least 1.",
+        "small.yaml:9: trace.snaplen: 0 B is out of range; it must be at least 1 B.",
     ),
     "a permutation below one leaf": (
         "leaves: 4", "leaves: 1",
@@ -217,7 +217,7 @@ CHANGES = {
     "a failure that lasts no time": (
         "stop: 20 ms",
         "failures: [{type: scheduled, planes: [0], at: 5 us, duration: 0 us}]\nstop: 20 ms",
-        "small.yaml:8: failures.0.duration: 0 us is out of range; it must be at least 1.",
+        "small.yaml:8: failures.0.duration: 0 us is out of range; it must be at least 1 ps.",
     ),
     "a flap that overlaps itself": (
         "stop: 20 ms",
@@ -322,7 +322,7 @@ CHANGES = {
     ),
     "a message of no bytes": (
         "message: 1 MB", "message: 0 B",
-        "small.yaml:6: workload.message: 0 B is out of range; it must be at least 1.",
+        "small.yaml:6: workload.message: 0 B is out of range; it must be at least 1 B.",
     ),
     "a name that is no name": ("name: small", "name: Small one", "'Small one' is not a name here."),
     "no workload": ("{type: permutation, message: 1 MB}", "[]", "small.yaml:6: workload: "),

@@ -52,11 +52,12 @@ WRONG = {
         "is not one line of at most 1000 characters.",
     ),
     "a buffer of nothing": (
-        "buffer: 8 MB", "buffer: 0 B", "switch.buffer: 0 B is out of range; it must be at least 1.",
+        "buffer: 8 MB", "buffer: 0 B",
+        "switch.buffer: 0 B is out of range; it must be at least 1 B.",
     ),
     "a message of all there is": (
         "message: 1 MB", "message: 9223372036854775807 B",
-        "out of range; it must be at most 9007199254740992.",
+        "out of range; it must be at most 8192 TiB.",
     ),
     "years": ("stop: 20 ms", "stop: 9000000 s", "small.yaml:8: stop: 9000000 s is out of range"),
     "a number with a colon": ("seed: [1, 2]", "seed: [1:30]", "seed: '1:30' (text) is not a whole"),
