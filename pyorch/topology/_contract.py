@@ -13,7 +13,7 @@ class Contract(Protocol):
 
     Params: type[Closed]
     OWN_LINKS: bool  # rates and delays are not those of `link`, which may leave them out
-    OPTIONAL = ("OWN_LINKS", "relays")
+    OPTIONAL = ("OWN_LINKS", "relays", "reach", "top_switches")
 
     def tables(params: Closed, link: dict) -> dict[str, dict[str, np.ndarray]]:  # noqa: N805
         """Return the node and link tables; columns as in docs/definitions.md."""
@@ -26,3 +26,15 @@ class Contract(Protocol):
 
     def relays(params: Closed, src: np.ndarray, dst: np.ndarray) -> np.ndarray:  # noqa: N805
         """Return the host that takes in a message whole and sends it on; -1 where none has to."""
+
+    def reach(params: Closed, src: np.ndarray, dst: np.ndarray) -> np.ndarray:  # noqa: N805
+        """Return the network that carries each message, as an index of `REACHES`.
+
+        Without this function the scale-out network carries all of them.
+        """
+
+    def top_switches(params: Closed, nodes: dict[str, np.ndarray]) -> np.ndarray:  # noqa: N805
+        """Return the switches to which border switches of multi_site have links.
+
+        Without this function they are those of the highest tier.
+        """

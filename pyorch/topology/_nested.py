@@ -12,7 +12,7 @@ from pyorch.errors import PluginError
 from pyorch.spec import messages
 from pyorch.spec.fields import FieldError, restore
 from pyorch.spec.limits import MOST_LINKS
-from pyorch.spec.schema import Topology
+from pyorch.spec.schema import REACHES, Topology
 
 
 def settled(
@@ -66,6 +66,30 @@ def tables_of(resolved: dict[str, Any], link: dict) -> dict[str, dict[str, np.nd
     """Return node and link tables of a part of a resolved spec."""
     module = plugins.load("pyorch.topology", resolved["type"])
     return module.tables(restore(module.Params, resolved), link)
+
+
+def relays_of(resolved: dict[str, Any], src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Return the host that relays each message; -1 where a network carries it all the way."""
+    module = plugins.load("pyorch.topology", resolved["type"])
+    if not hasattr(module, "relays"):
+        return np.full(len(src), -1, dtype=np.int64)
+    return module.relays(restore(module.Params, resolved), src, dst)
+
+
+def reach_of(resolved: dict[str, Any], src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Return the network that carries each message, as an index of `REACHES`."""
+    module = plugins.load("pyorch.topology", resolved["type"])
+    if not hasattr(module, "reach"):
+        return np.full(len(src), REACHES.index("scale_out"), dtype=np.int64)
+    return module.reach(restore(module.Params, resolved), src, dst)
+
+
+def top_switches_of(resolved: dict[str, Any], nodes: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the switches to which border switches have links, in the order of their ids."""
+    module = plugins.load("pyorch.topology", resolved["type"])
+    if not hasattr(module, "top_switches"):
+        return np.sort(nodes["node"][nodes["tier"] == nodes["tier"].max()])
+    return module.top_switches(restore(module.Params, resolved), nodes)
 
 
 def counts_of(resolved: dict[str, Any]) -> dict[str, int]:

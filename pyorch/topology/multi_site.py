@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Datacenters, each any other topology, joined by long-haul links between their border switches.
 
-Each border switch of a site is linked to all switches of its highest tier; a long-haul entry links
-each border switch of one site with each of the other. Node ids: the hosts site by site, then the
-other switches site by site, then the border switches. Border switches are one tier above all
-others, so that classes of links and switches tell them and their links from the rest.
+Each border switch of a site is linked to all switches of its highest tier, on rails to those of
+every rail; a long-haul entry links each border switch of one site with each of the other. Node ids:
+the hosts site by site, then the other switches site by site, then the border switches. Border
+switches are one tier above all others, so that classes of links and switches tell them and their
+links from the rest.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import Closed, Count, FieldError, RateBps, TimePs
-from pyorch.spec.schema import Name, Topology
+from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, RateBps
+from pyorch.spec.schema import REACHES, Name, Topology
+from pyorch.topology import _nested
 from pyorch.topology._nested import counts_of, settled, tables_of
 
 Tables = dict[str, dict[str, np.ndarray]]
@@ -29,7 +32,7 @@ class Site(Closed):
     borders: Count = 1
     border_parallel: Count = 1
     border_rate_bps: RateBps = Field(alias="border_rate")
-    border_delay_ps: TimePs = Field(alias="border_delay")
+    border_delay_ps: DelayPs = Field(alias="border_delay")
 
     @model_validator(mode="before")
     @classmethod
@@ -49,7 +52,7 @@ class LongHaul(Closed):
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)]
     rate_bps: RateBps = Field(alias="rate")
-    delay_ps: TimePs = Field(alias="delay")
+    delay_ps: DelayPs = Field(alias="delay")
     parallel: Count = 1
 
 
@@ -118,7 +121,7 @@ def tables(params: Params, link: dict) -> Tables:
     for site, network, of in zip(sites, networks, ids, strict=True):
         nodes, links = network["nodes"], network["links"]
         parts.append(links | {end: of[links[end]] for end in ("node_a", "node_b")})
-        top = np.sort(of[nodes["node"][nodes["tier"] == nodes["tier"].max()]])
+        top = np.sort(of[_nested.top_switches_of(site["topology"], nodes)])
         kind = {key: site[f"border_{key}"] for key in ("parallel", "rate_bps", "delay_ps")}
         parts.append(_mesh(top, borders[site["name"]], **kind))
     found: dict[tuple[str, ...], int] = {}
@@ -150,6 +153,7 @@ def counts(params: Params) -> dict[str, int]:
         "hosts": total["hosts"],
         "hosts_per_leaf": max(numbers["hosts_per_leaf"] for numbers in each),
         "sites": len(sites),
+        "hosts_per_site": max(numbers["hosts"] for numbers in each),
         "switches": total["switches"] + sum(borders.values()),
         "top_switches": sum(borders.values()),
         "ports": total["ports"] + 2 * (border_links + long_haul_links),
@@ -158,7 +162,35 @@ def counts(params: Params) -> dict[str, int]:
         "border_links": border_links,
         "long_haul_links": long_haul_links,
         "cables": cables,
-    }
+    } | ({"rails": max(rails)} if (rails := [n["rails"] for n in each if "rails" in n]) else {})
+
+
+def relays(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Return the host that relays each message inside a site; -1 for all others."""
+    found = np.full(len(src), -1, dtype=np.int64)
+    for topology, first, rows in _inside(params, src, dst):
+        own = _nested.relays_of(topology, src[rows] - first, dst[rows] - first)
+        found[rows] = np.where(own < 0, own, own + first)
+    return found
+
+
+def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Return which network carries each message: that of a site, or the one between sites."""
+    found = np.full(len(src), REACHES.index("wide_area"), dtype=np.int64)
+    for topology, first, rows in _inside(params, src, dst):
+        found[rows] = _nested.reach_of(topology, src[rows] - first, dst[rows] - first)
+    return found
+
+
+def _inside(
+    params: Params, src: np.ndarray, dst: np.ndarray
+) -> Iterator[tuple[dict[str, Any], int, np.ndarray]]:
+    """Yield of each site its topology, its first host, and the messages that stay inside."""
+    topologies = [site["topology"] for site in _plain(params.sites)]
+    ends = np.cumsum([0, *(counts_of(topology)["hosts"] for topology in topologies)])
+    for topology, first, end in zip(topologies, ends[:-1], ends[1:], strict=True):
+        own = (src >= first) & (src < end) & (dst >= first) & (dst < end)
+        yield topology, int(first), np.flatnonzero(own)
 
 
 def _plain(parts: list) -> list[dict[str, Any]]:

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from pyorch.spec.fields import Closed, Count, FieldError, Hosts, RateBps, TimePs
+from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Hosts, RateBps
 from pyorch.spec.limits import MOST_NODES
-from pyorch.spec.schema import Topology
+from pyorch.spec.schema import REACHES, Topology
 from pyorch.topology._nested import counts_of, settled, tables_of
 
+_SCALE_UP, _SCALE_OUT = map(REACHES.index, ("scale_up", "scale_out"))
 _NEEDED = ("switches", "top_switches", "cables", "ports", "access_links")
 
 
@@ -32,7 +33,7 @@ class ScaleUp(Closed):
 
     planes: Count = 1
     rate_bps: RateBps = Field(alias="rate")
-    delay_ps: TimePs = Field(alias="delay")
+    delay_ps: DelayPs = Field(alias="delay")
 
 
 class Params(Closed):
@@ -45,7 +46,10 @@ class Params(Closed):
     @field_validator("rail")
     @classmethod
     def _settle(cls, rail: Topology, info: ValidationInfo) -> Topology:
-        return settled(rail, "rail", info.context or {}, _NEEDED, "a rail")
+        found = settled(rail, "rail", info.context or {}, _NEEDED, "a rail")
+        if "rails" in counts_of(found.model_dump()):
+            raise FieldError("rail.type", f"{rail.type} has rails itself. Write another topology.")
+        return found
 
     @model_validator(mode="after")
     def _is_not_too_large(self) -> "Params":
@@ -110,6 +114,7 @@ def counts(params: Params) -> dict[str, int]:
         "racks": rail["hosts"],
         "rails": n,
         "switches": rail["switches"] * n + rail["hosts"] * planes,
+        "top_switches": rail["top_switches"] * n,
         "ports": rail["ports"] * n + hosts * planes,
         "access_links": access_links,
         "fabric_links": cables - access_links,
@@ -122,6 +127,17 @@ def relays(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     n = params.devices
     joined = (src // n == dst // n) | (src % n == dst % n)
     return np.where(joined, -1, src // n * n + dst % n)
+
+
+def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Return which network carries a message: a scale-up network joins the devices of a rack."""
+    n = params.devices
+    return np.where(src // n == dst // n, _SCALE_UP, _SCALE_OUT)
+
+
+def top_switches(params: Params, nodes: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the switches of the highest tier of the rails; that of scale-up is above it."""
+    return np.sort(nodes["node"][nodes["tier"] == nodes["tier"].max() - 1])
 
 
 def _plain(part: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ is what it sends in the whole one, divided by that number. Delays of links, if t
 the scenario to divide.
 """
 
+import math
 from typing import NamedTuple
 
 from pyorch.errors import SpecError
@@ -27,17 +28,21 @@ class Shape(NamedTuple):
         Tensor-parallel groups of a rack; devices with the same place in them are members.
     tensor : int
         Devices of such a group.
+    sites : int
+        Datacenters, each with the whole of the above; devices with the same place in them are
+        twins.
     """
 
     stages: int
     peers: int
     members: int
     tensor: int
+    sites: int = 1
 
     @property
     def devices(self) -> int:
         """All of them."""
-        return self.stages * self.peers * self.members * self.tensor
+        return math.prod(self)
 
 
 class Amounts(NamedTuple):
@@ -64,6 +69,8 @@ class Amounts(NamedTuple):
         Gradients, and weights, of routed experts that it reduces with the replicas of these.
     context_bytes : int
         Keys and values of a whole sequence in a layer.
+    site_bytes : int
+        Gradients that a device sends to each of its twins.
     """
 
     forward_ps: int
@@ -79,6 +86,7 @@ class Amounts(NamedTuple):
     routed_bytes: int = 1
     weight_routed_bytes: int = 1
     context_bytes: int = 1
+    site_bytes: int = 1
 
     def reduced_bytes(self, where: str, operation: str, zero: int) -> int:
         """Return the buffer of a ring of gradients, or of what is gathered after it [byte].
@@ -86,9 +94,9 @@ class Amounts(NamedTuple):
         Parameters
         ----------
         where : str
-            ``rack``, ``rail`` or ``routed``.
+            ``rack``, ``rail``, ``routed`` or ``site``.
         operation : str
-            ``reduce_scatter`` or ``all_gather``.
+            ``reduce_scatter``, ``all_gather`` or ``exchange``.
         zero : int
             Stage of ZeRO; 0 gathers gradients, the others weights.
         """
@@ -132,6 +140,7 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
     gathers += [one.gradient_bytes * precision.weight_bytes / precision.gradient_bytes
                 for one in routed]  # fmt: skip
     sent = precision.activation_bytes
+    held = sum(one.gradient_bytes / (one.members * one.racks) for one in (common, *routed)) * part
     found = Amounts(
         forward_ps=round(times.forward_ps / setup.layers_per_stage / divide),
         backward_ps=round(times.backward_ps / setup.layers_per_stage / divide),
@@ -150,6 +159,7 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
         context_bytes=_buffer(
             parallelism.context_bytes(setup), degrees.context, degrees.context, divide
         ),
+        site_bytes=chunks * round(held / divide / chunks) if shape.sites > 1 else chunks,
     )  # fmt: skip
     if min(found) < 1:
         name = found._fields[found.index(min(found))]

@@ -2,8 +2,9 @@
 """Takes amounts and a schedule, returns the tasks of one step.
 
 Every pass of a layer is two computations, after each of which its tensor-parallel group all-reduces
-activations: nothing hides that. Gradients are reduced in the rack, among peers, and gathered back,
-in chunks that follow each other through these four rings, so that both networks are in use.
+activations: nothing hides that. Gradients are reduced in the rack, among peers, exchanged between
+sites, and gathered back, in chunks that follow each other through these stages, so that all
+networks are in use.
 
 Source: [hotnets24] sections 4, 4.1 and 6, figure 2.
 """
@@ -32,7 +33,10 @@ from pyorch.training.plan import Amounts, Shape
 #: Lane of computations that are no forward pass, and of messages by what they are for.
 BACKWARD = "backward"
 TENSOR, EXPERT, CONTEXT, PIPELINE = "TP", "EP", "CP", "PP"
-DATA = ("DP 1 reduce-scatter", "DP 2 reduce-scatter", "DP 4 all-gather", "DP 5 all-gather")
+DATA = (
+    "DP 1 reduce-scatter", "DP 2 reduce-scatter", "DP 3 exchange", "DP 4 all-gather",
+    "DP 5 all-gather",
+)  # fmt: skip
 #: All-reduces of activations in each layer and pass: after attention and after feed-forward.
 HALVES = 2
 #: Beside what the gradients are reduced.
@@ -42,9 +46,10 @@ SCATTER = (
     ("rack", "reduce_scatter", DATA[0]), ("rail", "reduce_scatter", DATA[1]),
     ("routed", "reduce_scatter", DATA[1]),
 )  # fmt: skip
+EXCHANGE = (("site", "exchange", DATA[2]),)
 GATHER = (
-    ("routed", "all_gather", DATA[2]), ("rail", "all_gather", DATA[2]),
-    ("rack", "all_gather", DATA[3]),
+    ("routed", "all_gather", DATA[3]), ("rail", "all_gather", DATA[3]),
+    ("rack", "all_gather", DATA[4]),
 )  # fmt: skip
 #: ZeRO: from this stage on peers have a part of the weights each.
 SHARDED = 3
@@ -77,7 +82,8 @@ class Plan:
     zero : int
         0: gradients are reduced and gathered again, once in a step. 1 and 2: weights are gathered
         in their place. 3: weights are gathered for each forward and each backward pass, beside the
-        arithmetic of these, and gradients are scattered only.
+        arithmetic of these, and gradients are scattered only; with several sites each has a whole
+        copy (hybrid sharding).
     """
 
     shape: Shape
@@ -96,22 +102,25 @@ class Plan:
 def build(plan: Plan) -> TaskGraph:
     """Return the tasks of one step.
 
-    Devices are counted rack by rack; the racks of one replica of the pipeline follow each other.
+    Devices are counted site by site, then rack by rack; the racks of one replica of the pipeline
+    follow each other.
     """
     step = _Step(plan)
     return step.steady() if plan.schedule == STEADY else step.scheduled()
 
 
 class _Step:
-    """The tasks of a step while they are put together; rows are peers x members x tensor."""
+    """The tasks of a step while they are put together.
+
+    Rows of a stage are sites x peers x members x tensor.
+    """
 
     def __init__(self, plan: Plan):
         self.plan, self.built = plan, Builder(plan.shape.devices)
-        stages, peers, members, tensor = plan.shape
-        racks = np.arange(peers * stages).reshape(peers, stages).T
-        within = np.arange(members * tensor).reshape(members, tensor)
-        #: stages x peers x members x tensor
-        self.devices = racks[:, :, None, None] * members * tensor + within
+        stages, peers, members, tensor, sites = plan.shape
+        counted = np.arange(plan.shape.devices).reshape(sites, peers, stages, members, tensor)
+        #: stages x sites x peers x members x tensor
+        self.devices = np.moveaxis(counted, 2, 0)
         #: Of each stage, when each of its rings of gradients is free.
         self.reduced: list[dict[int, Rows]] = [{} for _ in range(stages)]
 
@@ -125,8 +134,8 @@ class _Step:
             if self.plan.overlap == PASS:
                 back.append(self._backward_with_gradients(stage, came[stage]))
                 continue
-            chains = GATHER + SCATTER if self.plan.zero == SHARDED else SCATTER + GATHER
-            sent = self._chain(stage, [came[stage]] * self.plan.chunks, chains)
+            chains = GATHER if self.plan.zero == SHARDED else ()
+            sent = self._chain(stage, [came[stage]] * self.plan.chunks, chains + self._rings())
             done = self._beside(stage, BACKWARD, came[stage], sent)
             back.append(done)
         self._hand_on(back, -1)
@@ -238,8 +247,11 @@ class _Step:
         """Reduce the gradients of a model chunk, behind those of the stage's others."""
         if self.plan.overlap == NOTHING:
             ready = [done] * self.plan.chunks
-        rings = SCATTER if self.plan.zero == SHARDED else SCATTER + GATHER
-        self._chain(stage, ready, rings, self.reduced[stage])
+        self._chain(stage, ready, self._rings(), self.reduced[stage])
+
+    def _rings(self) -> tuple[tuple[str, str, str], ...]:
+        """Return the stages in which gradients are reduced."""
+        return SCATTER + EXCHANGE + (() if self.plan.zero == SHARDED else GATHER)
 
     def _hand_on(self, done: list[Rows], step: int) -> list[Rows]:
         """Send from each stage to the next one around; return what each stage has then."""
@@ -287,12 +299,15 @@ class _Step:
         ready: list[Rows] = []
         for index in range(halves):
             after = self._half(stage, Pass(BACKWARD, 0), index, halves, after, ready)
-        return self._join(stage, BACKWARD, after, self._chain(stage, ready, SCATTER + GATHER))
+        return self._join(stage, BACKWARD, after, self._chain(stage, ready, self._rings()))
 
     def _chain(
         self, stage: int, ready: list[Rows], rings: tuple, free: dict[int, Rows] | None = None
     ) -> Rows:
         """Add rings for each chunk, one after the other.
+
+        Exchanges of several chunks are under way at once, as a message between sites is: what
+        follows that of a chunk waits for those of the chunks before.
 
         Parameters
         ----------
@@ -307,9 +322,12 @@ class _Step:
                 size = self.plan.amounts.reduced_bytes(where, operation, self.plan.zero)
                 if self._members(stage, where) == 1:
                     continue
-                if index in free:
-                    rows = self._join(stage, lane, rows, free[index])
+                before = [free[index]] if index in free else []
+                if before and operation != "exchange":
+                    rows = self._join(stage, lane, rows, *before)
                 rows = self._ring(stage, where, operation, size // self.plan.chunks, rows, lane)
+                if before and operation == "exchange":
+                    rows = self._join(stage, lane, rows, *before)
                 free[index] = rows
         return rows
 
@@ -321,11 +339,14 @@ class _Step:
     def _ring(
         self, stage: int, where: str, operation: str, size_bytes: int, after: Rows, lane: str
     ) -> Rows:
-        """Add a ring in each group of devices that share something."""
+        """Add a ring in each group of devices that share something; twins send to each other."""
         members = self._members(stage, where)
         if members == 1:
             return after
-        messages = ring.graph(Call(operation, members, size_bytes), ring.Params())
+        if operation == "exchange":
+            messages = direct.graph(Call("all_reduce", members, size_bytes), direct.Params())
+        else:
+            messages = ring.graph(Call(operation, members, size_bytes), ring.Params())
         return self._among(stage, where, messages, after, lane)
 
     def _exchange(self, stage: int, after: Rows | None, back: bool = False) -> Rows | None:
@@ -358,25 +379,22 @@ class _Step:
         return self._grouped(self.devices[stage], where).shape[-1]
 
     def _grouped(self, rows: np.ndarray, where: str) -> np.ndarray:
-        """Return rows of a stage, peers x members x tensor, as groups of devices, one each.
+        """Return the rows of a stage as groups of devices, one each.
 
-        Groups are tensor-parallel ones; members of a rack; peers of a rail; neighbours among the
-        replicas that share experts or a sequence; replicas of the same experts.
+        Groups are tensor-parallel ones; members of a rack; peers of a rail; twins of the sites;
+        neighbours among the replicas of a site that share experts or a sequence; replicas of the
+        same experts.
         """
-        peers, members, tensor = rows.shape
-        if where == "group":
-            return rows.reshape(-1, tensor)
-        if where == "rack":
-            return np.moveaxis(rows, 1, -1).reshape(-1, members)
-        if where == "rail":
-            return np.moveaxis(rows, 0, -1).reshape(-1, peers)
+        axes = {"site": 0, "rail": 1, "rack": 2, "group": 3}
+        if where in axes:
+            return np.moveaxis(rows, axes[where], -1).reshape(-1, rows.shape[axes[where]])
         number = self.plan.context if where == "context" else self.plan.experts
-        by_group = rows.reshape(-1, number, tensor)
-        if where == "routed":
-            if number == 1:
-                return rows.reshape(-1, 1)
-            return np.moveaxis(by_group, 0, -1).reshape(-1, len(by_group))
-        return np.moveaxis(by_group, 1, -1).reshape(-1, number)
+        if where == "routed" and number == 1:
+            return rows.reshape(-1, 1)
+        # sites x groups x number x tensor
+        by_group = rows.reshape(len(rows), -1, number, rows.shape[-1])
+        axis = 1 if where == "routed" else 2
+        return np.moveaxis(by_group, axis, -1).reshape(-1, by_group.shape[axis])
 
     def _among(self, stage: int, where: str, messages, after: Rows, lane: str) -> Rows:
         """Add a collective in each group of devices."""

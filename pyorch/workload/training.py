@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One training step of a preset, smaller: computations, and messages of every parallelism.
 
-`stages` x `peers` racks of `members` groups of `tensor` devices; the racks of one replica of the
-pipeline follow each other. `divide` makes all work and all bytes smaller; what a device sends in a
-collective does not depend on how many take part.
+`sites` times `stages` x `peers` racks of `members` groups of `tensor` devices; the racks of one
+replica of the pipeline follow each other. `divide` makes all work and all bytes smaller; what a
+device sends in a collective does not depend on how many take part.
 """
 
 from dataclasses import replace
@@ -50,6 +50,7 @@ class Params(Closed):
     peers: Count = 1
     members: Count = 1
     tensor: Count = 1
+    sites: Count = 1
     divide: Count = 1
     layers: Count = 1
     schedule: Schedule
@@ -177,10 +178,11 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     if params.first_host + shape.devices > counts["hosts"]:
         behind = f" from host {params.first_host} on" if params.first_host else ""
         raise FieldError(
-            "stages", f"{shape.stages} stages x {shape.peers} peers x {shape.members} members x"
-            f" {shape.tensor} make {shape.devices} devices{behind}; the topology has"
-            f" {counts['hosts']}.",
+            "stages", f"{_sites(shape)}{shape.stages} stages x {shape.peers} peers x"
+            f" {shape.members} members x {shape.tensor} make {shape.devices} devices{behind}; the"
+            f" topology has {counts['hosts']}.",
         )  # fmt: skip
+    _check_sites(params, counts)
     _check_replaced(params, network)
     per_rack = shape.members * shape.tensor
     if "rails" in counts and counts["rails"] != per_rack:
@@ -193,6 +195,26 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     if n_messages > MOST_FLOWS:
         raise FieldError("chunks", f"{n_messages:,} messages in all; at most {MOST_FLOWS:,}.")
     graph.check(tasks, "stages")
+
+
+def _sites(shape: Shape) -> str:
+    return f"{shape.sites} sites x " if shape.sites > 1 else ""
+
+
+def _check_sites(params: Params, counts: dict[str, int]) -> None:
+    """Raise FieldError if devices of one site would be hosts of two."""
+    sites = counts.get("sites", 1)
+    if params.sites == 1 or sites == 1:
+        return
+    if params.sites != sites:
+        raise FieldError("sites", f"{params.sites}; the topology has {sites}.")
+    each, total = counts["hosts_per_site"], _shape(params).devices
+    if params.placement != "packed" or not each * sites == counts["hosts"] == total:
+        raise FieldError(
+            "sites", f"{sites} sites of {total // sites} devices each need sites of as many hosts"
+            f" each and placement: packed; the largest site has {each}, all have"
+            f" {counts['hosts']}.",
+        )  # fmt: skip
 
 
 def _check_replaced(params: Params, network: Network) -> None:
@@ -260,7 +282,7 @@ def plan_of(params: Params) -> step.Plan:
 
 
 def _shape(params: Params) -> Shape:
-    return Shape(params.stages, params.peers, params.members, params.tensor)
+    return Shape(*(getattr(params, field) for field in Shape._fields))
 
 
 @lru_cache(maxsize=4)

@@ -64,7 +64,7 @@ def recurrence_ps(load):
     )
     return pipeline_oracle.step_ps(
         pipeline_oracle.Job(
-            load["schedule"], *shape, 1, load["micro_batches"], load.get("model_chunks", 1),
+            load["schedule"], *shape[:4], 1, load["micro_batches"], load.get("model_chunks", 1),
             chunks, load.get("overlap", "pass"), 0, one.forward_ps, one.backward_ps,
         ), messages,
     )  # fmt: skip

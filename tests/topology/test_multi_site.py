@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.spec.fields import FieldError, restore
+from pyorch.spec.schema import REACHES
 from pyorch.topology import _graph, multi_site
 
 LINK = {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0}
@@ -185,3 +186,46 @@ def test_what_is_wrong_is_said_with_its_place(mistake):
         params(sites, *long_haul)
     assert caught.value.field == key
     assert str(caught.value).startswith(message)
+
+
+RAILS = {
+    "type": "rails", "devices": 2, "rail": {"type": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2,
+    "spines": 1}, "scale_up": {"rate": "7.2 Tb/s", "delay": "100 ns"},
+}  # fmt: skip
+
+
+def test_sites_of_rails_by_hand():
+    sites = [{"name": "east", "topology": RAILS}, {"name": "west", "topology": RAILS}]
+    asked = params(sites, haul("east", "west"))
+    tables, counts = multi_site.tables(asked, LINK), multi_site.counts(asked)
+    nodes, links = tables["nodes"], tables["links"]
+
+    # Each site: 4 racks of 2 devices with a scale-up switch each, 2 rails of 2 leaves and a spine.
+    assert (counts["hosts"], counts["rails"], counts["top_switches"]) == (16, 2, 2)
+    assert (len(nodes["node"]), len(links["node_a"])) == (
+        16 + counts["switches"], counts["cables"]
+    )  # fmt: skip
+    tier = nodes["tier"]
+    border = np.flatnonzero(tier == 4)
+    below = [np.sort(links["node_a"][links["node_b"] == b]) for b in border]
+    # A border switch has a link to the spine of each rail, and none to a scale-up switch (tier 3).
+    assert [tier[ends].tolist() for ends in below] == [[2, 2], [2, 2, 4]]
+
+
+def test_only_messages_inside_a_site_are_relayed():
+    # Racks of 2 devices; site east has devices 0 to 7, west 8 to 15. From device 0 to device 3 of
+    # the next rack: by device 1, which is on its rail; from 12 to 15 by 13; across sites by nobody.
+    sites = [{"name": "east", "topology": RAILS}, {"name": "west", "topology": RAILS}]
+    asked = params(sites, haul("east", "west"))
+    src, dst = np.array([0, 0, 0, 12, 0]), np.array([1, 2, 3, 15, 9])
+
+    assert multi_site.relays(asked, src, dst).tolist() == [-1, -1, 1, 13, -1]
+    reached = [REACHES[index] for index in multi_site.reach(asked, src, dst)]
+    assert reached == ["scale_up", "scale_out", "scale_out", "scale_out", "wide_area"]
+
+
+def test_a_site_without_racks_has_one_network():
+    asked = params(two(), haul("east", "west"))
+
+    reached = multi_site.reach(asked, np.array([0, 0]), np.array([1, 4]))
+    assert [REACHES[index] for index in reached] == ["scale_out", "wide_area"]
