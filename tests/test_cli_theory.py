@@ -158,3 +158,33 @@ def test_a_demand_that_its_tunnels_cannot_carry_gets_a_part_if_asked(tmp_path):
         ask("wan-te", str(file))
     (row,) = rows("wan-te", str(file), "--partly")
     assert (float(row["asked_gbps"]), float(row["granted_gbps"])) == (30, pytest.approx(10))
+
+
+def test_goodput_has_a_row_for_each_interval_and_number_of_spares():
+    found = rows("goodput", "--devices", "100", "--mtbf-days", "100", "--interval", "600 s",
+                 "--interval", "60 s", "--spares", "0", "--spares", "3",
+                 "--simulate-days", "20")  # fmt: skip
+
+    assert [(row["by"], float(row["interval_s"]), row["spares"]) for row in found] == [
+        (by, interval_s, spares) for interval_s in (600, 60) for spares in ("0", "3")
+        for by in ("closed form", "simulated")
+    ]  # fmt: skip
+    for row in found:
+        shares = [float(value) for name, value in row.items() if name.endswith("_percent")]
+        assert len(shares) == 5 and sum(shares) == pytest.approx(100)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--mtbf-days", "0"), "--mtbf-days 0: write 1e-06 to"),
+        (("--repair-days", "nan"), "--repair-days nan: write 0 to"),
+        (("--restart", "5"), "--restart: '5' has no unit"),
+        (("--checkpoint", "0 s"), "checkpoints may be endless"),
+        (("--mtbf-days", "0.1"), "leaves no time for"),
+        (("--simulate-days", "1e9"), "with at most 1,000,000 failures in all"),
+    ],
+)
+def test_goodput_refuses_what_is_no_operation(words, says):
+    with pytest.raises(PyorchError, match=re.escape(says)):
+        ask("goodput", *words)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pyorch import units
-from pyorch.cli.theory import design, site, traffic
+from pyorch.cli.theory import design, operation, site, traffic
 from pyorch.cli.theory import wan as sites
 from pyorch.cli.theory.print import (
     GB,
@@ -32,6 +32,7 @@ for command in (
     site.permutation,
     site.collisions,
     design.step,
+    operation.goodput,
     traffic.traffic,
     traffic.inference,
     sites.wan_te,
