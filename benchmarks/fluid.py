@@ -14,10 +14,11 @@ import time
 import numpy as np
 
 from pyorch.simulate.fabric import Fabric
+from pyorch.spec.resolved import Link
 from pyorch.topology import leaf_spine
 
 HOSTS, RATE_BPS, DELAY_PS = 1024, 800 * 10**9, 500_000
-LINK = {"rate_bps": RATE_BPS, "delay_ps": DELAY_PS, "loss_ratio": 0.0}
+LINK = Link(rate_bps=RATE_BPS, delay_ps=DELAY_PS)
 ROCE, SPRAY = "ns3::RoceTransport", "ns3::SprayTransport"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pyorch.spec.resolved import Link
 from pyorch.topology import leaf_spine
 from pyorch.workload import permutation
 
@@ -50,7 +51,7 @@ def tables(shape: Shape, packets: int) -> dict[str, dict[str, np.ndarray]]:
     packets : int
         Full data packets of each message.
     """
-    link = {"rate_bps": RATE_BPS, "delay_ps": DELAY_PS, "loss_ratio": 0.0}
+    link = Link(rate_bps=RATE_BPS, delay_ps=DELAY_PS)
     topology = leaf_spine.Params.model_validate(
         {"leaves": shape.leaves, "hosts_per_leaf": shape.hosts_per_leaf, "spines": shape.spines},
         context={"link": link},

@@ -25,7 +25,7 @@ def runs_of(name: str) -> dict[str, list]:
     file, found = HERE / "scenarios" / f"{name}.yaml", {}
     for point in choose(file):
         run = pyorch.run(
-            file, variant=point.variant or None, seed=point.spec["seed"], set=point.point,
+            file, variant=point.variant or None, seed=point.spec.seed, set=point.point,
             results=RESULTS,
         )  # fmt: skip
         found.setdefault(point.variant or name, []).append(run)

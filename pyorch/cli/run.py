@@ -21,7 +21,6 @@ from pyorch.runs.make import failure
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
 from pyorch.simulate import modules
-from pyorch.spec import engine as engines
 from pyorch.spec.overrides import parse_assignment
 from pyorch.units import TIME, format_exact
 from pyorch.writing import write_atomically
@@ -62,7 +61,7 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
     """Run one point of a scenario unless it is finished; return the exit status."""
     modules.bring_up_to_date()
     chosen = choose(choice)
-    domains = engines.of(chosen.spec).domains
+    domains = chosen.spec.engine.domains
     if threads is not None and threads > domains:
         raise SpecError(
             f"--threads {threads} for a run in {domains} domain{'s' if domains > 1 else ''}: a"
@@ -119,7 +118,7 @@ def say_unfinished(result: RunResult) -> int:
     done, total = (result.outcome[f"flows_{name}"] for name in ("done", "total"))
     if done == total:
         return 0
-    stop = format_exact(result.spec["stop_ps"], TIME)
+    stop = format_exact(result.spec.stop_ps, TIME)
     what = "raise 'stop'" if result.outcome["stop_reason"] == "stop time" else "see above why"
     typer.echo(
         f"{result.folder}: {total - done} of {total} flows did not finish"

@@ -5,6 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
+from pyorch.spec.resolved import Spec
+
 
 class Contract(Protocol):
     """One file of this folder."""
@@ -12,7 +14,7 @@ class Contract(Protocol):
     NAME: str
     OPTIONAL = ("remarks",)
 
-    def files(spec: dict, tables: dict) -> dict[str, str | bytes]:  # noqa: N805
+    def files(spec: Spec, tables: dict) -> dict[str, str | bytes]:  # noqa: N805
         """Return what each file holds by its name; what the format cannot say is an error."""
 
     def starts_there(start_ps: np.ndarray) -> np.ndarray:  # noqa: N805

@@ -9,13 +9,14 @@ import numpy as np
 
 from pyorch.export._refusals import Tables
 from pyorch.export.goal import rounded, task_graph
+from pyorch.spec.resolved import Spec
 from pyorch.training import chakra
 
 NAME = "Chakra"
 PS_PER_US = 10**6
 
 
-def files(spec: dict, tables: Tables) -> dict[str, bytes]:
+def files(spec: Spec, tables: Tables) -> dict[str, bytes]:
     """Return the bytes of the file of each rank.
 
     Raises

@@ -8,6 +8,7 @@ import numpy as np
 
 from pyorch.errors import SpecError
 from pyorch.export._refusals import Tables, refuse_common
+from pyorch.spec.resolved import Spec
 from pyorch.training import goal
 from pyorch.training.graph import COMPUTE, TaskGraph
 from pyorch.training.tables import graph_of
@@ -16,7 +17,7 @@ NAME = "GOAL"
 PS_PER_NS = 1000
 
 
-def files(spec: dict, tables: Tables) -> dict[str, str]:
+def files(spec: Spec, tables: Tables) -> dict[str, str]:
     """Return the text of the file.
 
     Raises

@@ -8,6 +8,7 @@ group is the priority of the transport.
 import numpy as np
 
 from pyorch.export._refusals import Tables, refuse_common, refuse_difference, refuse_if
+from pyorch.spec.resolved import Spec, Typed
 from pyorch.topology import _graph, _hpcc
 
 NAME = "HPCC"
@@ -16,12 +17,12 @@ GROUP, PORT = 3, 100
 GBPS, PS_PER_NS, PS_PER_S = 10**9, 1000, 10**12
 
 
-def files(spec: dict, tables: Tables) -> dict[str, str]:
+def files(spec: Spec, tables: Tables) -> dict[str, str]:
     """Return the text of both files.
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved spec.
     tables : dict
         Its input tables.
@@ -33,7 +34,7 @@ def files(spec: dict, tables: Tables) -> dict[str, str]:
     """
     refuse_common(tables, NAME)
     refuse_if(
-        spec["switch"]["processing_delay_ps"] > 0,
+        spec.switch.processing_delay_ps > 0,
         f"switch.processing_delay: {NAME} has none",
         "Make it 0 s.",
     )
@@ -68,18 +69,18 @@ def _topology(tables: Tables) -> str:
     return text
 
 
-def _flows(spec: dict, tables: Tables) -> str:
+def _flows(spec: Spec, tables: Tables) -> str:
     flows = tables["flows"]
     refuse_if(
         "dependencies" in tables, f"workload: {NAME} cannot let a flow wait for another",
         "Take a workload of starts alone.",
     )  # fmt: skip
-    used = [spec["transport"][index] for index in np.unique(flows["transport"])]
+    used = [spec.transport[index] for index in np.unique(flows["transport"])]
     refuse_if(
         len({str(_without_priority(transport)) for transport in used}) > 1,
         f"transport: all flows of {NAME} have the same", "Let them differ in Priority alone.",
     )  # fmt: skip
-    group = [t["attributes"].get("Priority", GROUP) for t in spec["transport"]]
+    group = [t.attributes.get("Priority", GROUP) for t in spec.transport]
     order = np.lexsort([flows["flow"], flows["start_ps"]])
     names = ("src", "dst", "transport", "bytes", "start_ps")
     rows = zip(*(flows[name][order].tolist() for name in names), strict=True)
@@ -90,9 +91,9 @@ def _flows(spec: dict, tables: Tables) -> str:
     return "\n".join([str(len(lines)), *lines, ""])
 
 
-def _without_priority(transport: dict) -> tuple:
-    attributes = {k: v for k, v in transport["attributes"].items() if k != "Priority"}
-    return transport["type"], sorted(attributes.items())
+def _without_priority(transport: Typed) -> tuple:
+    attributes = {k: v for k, v in transport.attributes.items() if k != "Priority"}
+    return transport.type, sorted(attributes.items())
 
 
 def _rate(rate_bps: int) -> str:

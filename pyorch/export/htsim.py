@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 
 from pyorch.export._refusals import Tables, refuse_common, refuse_difference, refuse_if
+from pyorch.spec.resolved import Spec
 from pyorch.topology import _htsim
 from pyorch.workload._hosts import hosts
 from pyorch.workload._triggers import ACTIVATES
@@ -19,12 +20,12 @@ LARGEST_SIZE = 2**31 - 1
 GBPS, PS_PER_NS = 10**9, 1000
 
 
-def files(spec: dict, tables: Tables) -> dict[str, str]:
+def files(spec: Spec, tables: Tables) -> dict[str, str]:
     """Return the text of both files.
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved spec.
     tables : dict
         Its input tables.
@@ -54,7 +55,7 @@ def starts_there(start_ps: np.ndarray) -> np.ndarray:
 # ---- Network ---------------------------------------------------------------------------------
 
 
-def _topology(spec: dict, tables: Tables) -> str:
+def _topology(spec: Spec, tables: Tables) -> str:
     nodes, links = tables["nodes"], tables["links"]
     tiers = int(nodes["tier"].max())
     refuse_if(
@@ -74,7 +75,7 @@ def _topology(spec: dict, tables: Tables) -> str:
     for tier, numbers in enumerate(shape):
         lines += [f"Tier {tier}", *(f"{name} {value}" for name, value in numbers.items())]
     latency_ns = _whole(
-        spec["switch"]["processing_delay_ps"], PS_PER_NS, "switch.processing_delay", "1 ns"
+        spec.switch.processing_delay_ps, PS_PER_NS, "switch.processing_delay", "1 ns"
     )
     text = "\n".join([*lines, ""])
     read = _htsim.parse(list(enumerate(map(str.split, lines), 1)), "fabric.topo", 0.0)

@@ -10,7 +10,7 @@ import pandas as pd
 from pyorch.collective._graph import Graph
 from pyorch.metrics._run import RunTables
 from pyorch.render import workload_of_flows
-from pyorch.spec.fields import restore
+from pyorch.spec.resolved import Spec
 from pyorch.workload import collective
 
 
@@ -39,9 +39,9 @@ class Group(NamedTuple):
     rows: np.ndarray
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why a run cannot be asked about collectives; nothing if it can."""
-    if any(load["type"] == "collective" for load in spec["workload"]):
+    if any(load.type == "collective" for load in spec.workload):
         return ""
     return "no workload of this run is a collective. Ask for completion or slowdown instead."
 
@@ -50,10 +50,10 @@ def groups(run: RunTables) -> Iterator[Group]:
     """Yield the groups of all collectives of a run, in the order of their flows."""
     measured = pd.Index(run.flows["flow"])
     ids, owner = run.inputs["flows"]["flow"], workload_of_flows(run.spec)
-    for index, load in enumerate(run.spec["workload"]):
-        if load["type"] != "collective":
+    for index, load in enumerate(run.spec.workload):
+        if load.type != "collective":
             continue
-        params = restore(collective.Params, load)
+        params = load.params
         first = int(np.argmax(owner == index))
         for group, ranks in enumerate(collective.sizes(params)):
             graph = collective.graph_of(params, ranks)

@@ -6,6 +6,7 @@ from typing import Protocol
 import pandas as pd
 
 from pyorch.metrics._run import RunTables
+from pyorch.spec.resolved import Spec
 
 
 class Contract(Protocol):
@@ -16,7 +17,7 @@ class Contract(Protocol):
     def measure(run: RunTables) -> pd.DataFrame:  # noqa: N805
         """Return the answer, one row or many; units are in the names of the columns."""
 
-    def refusal(spec: dict) -> str:  # noqa: N805
+    def refusal(spec: Spec) -> str:  # noqa: N805
         """Return why runs of a resolved spec cannot be asked; nothing if they can.
 
         Without it every run can. A sweep makes the metrics that all its runs can be asked.

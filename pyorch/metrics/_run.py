@@ -11,6 +11,7 @@ import pandas as pd
 from pyorch import traces
 from pyorch.errors import TraceError
 from pyorch.render import input_tables
+from pyorch.spec.resolved import Spec
 from pyorch.theory.fct import Framing, reverse_ack_ps, unloaded_fct_ps
 from pyorch.theory.paths import Network
 from pyorch.units import TIME, format_exact
@@ -25,7 +26,7 @@ class RunTables:
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved spec.
     folder : path
         Where the Parquet tables are.
@@ -35,7 +36,7 @@ class RunTables:
 
     def __init__(
         self,
-        spec: dict,
+        spec: Spec,
         folder: Path | str,
         tables: Mapping[str, pd.DataFrame] | None = None,
     ):
@@ -60,7 +61,7 @@ class RunTables:
         """
         flows = self.table("flows")
         if unfinished := int(flows["receiver_end_ps"].isna().sum()):
-            stop = format_exact(self.spec["stop_ps"], TIME)
+            stop = format_exact(self.spec.stop_ps, TIME)
             raise TraceError(
                 f"{self.folder}/flows.parquet: {unfinished} of {len(flows)} flows did not finish;"
                 f" raise 'stop' (now {stop})."
@@ -124,9 +125,9 @@ def total(column: pd.Series) -> int | pd.api.typing.NAType:
     return found if pd.isna(found) else int(found)
 
 
-def changes_of_links(spec: dict) -> str:
+def changes_of_links(spec: Spec) -> str:
     """Return why runs of a spec have no fluid value; nothing if they have."""
-    return _LINKS_CHANGE if spec["failures"] else ""
+    return _LINKS_CHANGE if spec.failures else ""
 
 
 def refuse(reason: str) -> None:
@@ -135,18 +136,18 @@ def refuse(reason: str) -> None:
         raise TraceError(reason)
 
 
-def framing_of(spec: dict, wire: Mapping[str, int]) -> Framing:
+def framing_of(spec: Spec, wire: Mapping[str, int]) -> Framing:
     """Return how a transport of a run cuts messages into frames; `wire` is its row."""
     return Framing(
         mtu_bytes=wire["mtu_bytes"],
         header_bytes=wire["header_bytes"],
         first_header_bytes=wire["first_header_bytes"],
-        framing_bytes=spec["wire"]["framing_bytes"],
+        framing_bytes=spec.wire.framing_bytes,
     )
 
 
 def idle_times(
-    spec: dict,
+    spec: Spec,
     wires: pd.DataFrame,
     network: Network,
     flows: Mapping[str, np.ndarray],
@@ -159,7 +160,7 @@ def idle_times(
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved spec.
     wires : DataFrame
         Table ``transports`` of the run.
@@ -194,7 +195,7 @@ def _first_routes(network: Network, flows: Mapping[str, np.ndarray]) -> np.ndarr
 
 
 def _idle(
-    spec: dict, wire: dict[str, int], case: list[int], n_hops: int
+    spec: Spec, wire: dict[str, int], case: list[int], n_hops: int
 ) -> tuple[int, int, int, int, int]:
     size, _, n_ports, *hops = case
     rates = [rate for rate in hops[:n_hops] if rate > 0]
@@ -202,7 +203,7 @@ def _idle(
     framing = framing_of(spec, wire)
     busiest = busiest_port_bytes(size, framing.mtu_bytes, n_ports)
     return (
-        unloaded_fct_ps(busiest, rates, delays, framing, spec["switch"]["processing_delay_ps"]),
+        unloaded_fct_ps(busiest, rates, delays, framing, spec.switch.processing_delay_ps),
         reverse_ack_ps(
             busiest, min(rates), framing, wire["ack_bytes"], wire["ack_interval_packets"]
         ),

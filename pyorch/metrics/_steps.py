@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from pyorch import plugins
 from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables
 from pyorch.render import rows_of_workload
-from pyorch.spec.fields import restore
+from pyorch.spec.resolved import Spec, Workload
 from pyorch.training.graph import COMPUTE, MESSAGE
 from pyorch.training.tables import places
 from pyorch.units import TIME, format_exact
@@ -101,13 +100,13 @@ class Step:
         return self.tasks["after"].to_numpy()
 
 
-def has_steps(spec: dict) -> bool:
+def has_steps(spec: Spec) -> bool:
     """Return whether a workload of a resolved spec computes."""
-    return any(map(_computes, spec["workload"]))
+    return any(map(_computes, spec.workload))
 
 
-def _computes(load: dict) -> bool:
-    return hasattr(plugins.load("pyorch.workload", load["type"]), "tasks")
+def _computes(load: Workload) -> bool:
+    return hasattr(load.module, "tasks")
 
 
 def steps(run: RunTables) -> Iterator[Step]:
@@ -118,17 +117,15 @@ def steps(run: RunTables) -> Iterator[Step]:
     TraceError
         A step did not end before the run.
     """
-    for index, load in enumerate(run.spec["workload"]):
+    for index, load in enumerate(run.spec.workload):
         if not _computes(load):
             continue
-        module = plugins.load("pyorch.workload", load["type"])
         table = run.table("tasks").astype("Int64").set_index("task")
-        params = restore(module.Params, load)
-        graph = module.graph_of(params)
+        graph, begin_ps = load.module.graph_of(load.params), load.params.start_ps
         ids = rows_of_workload(run.spec, index)[places(graph)]
         own = table.loc[ids]
         if unfinished := int(own["end_ps"].isna().sum()):
-            stop = format_exact(run.spec["stop_ps"], TIME)
+            stop = format_exact(run.spec.stop_ps, TIME)
             raise TraceError(
                 f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end; raise"
                 f" 'stop' (now {stop})."
@@ -137,8 +134,8 @@ def steps(run: RunTables) -> Iterator[Step]:
         yield Step(index, graph.devices, pd.DataFrame({
             "kind": graph.kind, "device": graph.device, "peer": graph.peer,
             "lane": np.array(graph.lanes, dtype=object)[graph.lane],
-            "start_ps": own["start_ps"].to_numpy(dtype=np.int64) - params.start_ps,
-            "end_ps": own["end_ps"].to_numpy(dtype=np.int64) - params.start_ps,
+            "start_ps": own["start_ps"].to_numpy(dtype=np.int64) - begin_ps,
+            "end_ps": own["end_ps"].to_numpy(dtype=np.int64) - begin_ps,
             "after": after,
         }))  # fmt: skip
 

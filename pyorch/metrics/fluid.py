@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._run import RunTables, changes_of_links
+from pyorch.spec.resolved import Spec
 from pyorch.theory import ecmp
 
 COLUMNS = (
@@ -42,7 +43,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     return pd.DataFrame([row], columns=list(COLUMNS))
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why a run has no fluid value."""
     return changes_of_links(spec)
 

@@ -7,6 +7,7 @@ import pandas as pd
 from pyorch.metrics._run import RunTables, changes_of_links, idle_times, refuse
 from pyorch.metrics.fluid import fluid_fct_ps
 from pyorch.render import flows_wait, input_tables
+from pyorch.spec.resolved import Spec
 from pyorch.theory.paths import random_choice
 
 DRAWS = 20
@@ -41,14 +42,14 @@ def measure(run: RunTables) -> pd.DataFrame:
     )
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why the flows of a run cannot be drawn anew."""
     return changes_of_links(spec) or (_FLOWS_WAIT if flows_wait(spec) else "")
 
 
 def _draw(run: RunTables, number: int) -> list[float]:
     """Return the row of one draw."""
-    streams = np.random.SeedSequence([run.spec["seed"], number]).spawn(2)
+    streams = np.random.SeedSequence([run.spec.seed, number]).spawn(2)
     workload_seed = int(streams[0].generate_state(1, np.uint64)[0])
     flows = input_tables(run.spec, workload_seed)["flows"]
     choose = random_choice(np.random.Generator(np.random.Philox(streams[1])))

@@ -6,6 +6,7 @@ import pandas as pd
 from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables, refuse
 from pyorch.render import rows_of_workload
+from pyorch.spec.resolved import Spec
 from pyorch.units import TIME, format_exact
 
 ONLY = "jobs.only"
@@ -13,9 +14,9 @@ ONLY = "jobs.only"
 _OTHERS = ("run", ONLY, "alone", "hosts", "completion_ps")
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why runs of a spec cannot be asked; nothing if they can."""
-    return "" if "jobs" in spec else "nobody hands out its hosts. Write jobs: {type: packed, ...}."
+    return "" if spec.jobs else "nobody hands out its hosts. Write jobs: {type: packed, ...}."
 
 
 def measure(run: RunTables) -> pd.DataFrame:
@@ -35,17 +36,17 @@ def measure(run: RunTables) -> pd.DataFrame:
     """
     assert len(run.flows), "flows that did not finish are an error"
     refuse(refusal(run.spec))
-    jobs, both = run.spec["jobs"], ["start_ps", "end_ps"]
+    jobs, both = run.spec.jobs, ["start_ps", "end_ps"]
     times = run.table("flows").set_index("flow")[["start_ps", "receiver_end_ps"]]
     times.columns = both
     if "tasks" in run.inputs:
         times = run.table("tasks").set_index("task")[both]
     rows = []
-    for index in range(len(run.spec["workload"])):
+    for index in range(len(run.spec.workload)):
         own = times.loc[rows_of_workload(run.spec, index)]
-        job = jobs.get("only", index)
+        job = index if jobs.only is None else jobs.only
         if unfinished := int(own["end_ps"].isna().sum()):
-            stop = format_exact(run.spec["stop_ps"], TIME)
+            stop = format_exact(run.spec.stop_ps, TIME)
             raise TraceError(
                 f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end; raise"
                 f" 'stop' (now {stop})."
@@ -53,8 +54,8 @@ def measure(run: RunTables) -> pd.DataFrame:
         rows.append(
             {
                 "job": job,
-                "alone": int(len(run.spec["workload"]) == 1),
-                "hosts": jobs["hosts"][job],
+                "alone": int(len(run.spec.workload) == 1),
+                "hosts": jobs.hosts[job],
                 "completion_ps": int(own["end_ps"].max() - own["start_ps"].min()),
             }
         )

@@ -34,7 +34,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         The run has no samples: `trace` lacks ``sample``.
     """
     refuse(refusal(run.spec))
-    period_ps = run.spec["trace"]["sample_ps"]
+    period_ps = run.spec.trace.sample_ps
     samples = run.table("port_samples").astype("int64")
     ports = run.table("ports").set_index(PORT)[["rate_bps", "max_queue_bytes"]].astype("int64")
     samples = samples.join(ports["rate_bps"], on=PORT)

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._run import RunTables, refuse
+from pyorch.spec.resolved import Spec
 
 LINK = ["node", "peer", "parallel"]
 
@@ -63,9 +64,9 @@ def measure(run: RunTables) -> pd.DataFrame:
     return grouped.sort_values("paused_ps", ascending=False, kind="stable", ignore_index=True)
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why a run cannot be asked: it has no log of pauses."""
-    if spec["trace"]["pauses"]:
+    if spec.trace.pauses:
         return ""
     return "pauses were not logged. Write trace: {pauses: true} and run it again."
 

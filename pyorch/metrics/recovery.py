@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._run import RunTables, refuse
+from pyorch.spec.resolved import Spec
 
 #: The rate is back at this share of what it was; less is a dip [1].
 BACK_SHARE = 0.9
@@ -39,7 +40,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         The run has no samples: `trace` lacks ``sample``.
     """
     refuse(refusal(run.spec))
-    period_ps = run.spec["trace"]["sample_ps"]
+    period_ps = run.spec.trace.sample_ps
     events = _events(run)
     failures = events[events["rate_bps"] < events["before_bps"]]
     rate_bps = _arriving_bps(run, period_ps)
@@ -60,9 +61,9 @@ def measure(run: RunTables) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"recovery_ps": "Int64"})
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why a run cannot be asked: nothing was sampled."""
-    if spec["trace"]["sample_ps"] is not None:
+    if spec.trace.sample_ps is not None:
         return ""
     return "nothing was sampled. Write trace: {sample: 10 us} and run it again."
 

@@ -18,7 +18,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     """
     flows = run.flows
     skipped = pd.Series(0, flows["flow"])
-    if "skip_ppm" in run.spec.get("engine", {}):
+    if run.spec.engine.skip_ppm is not None:
         own = run.table("skipped_flows")
         skipped = own.set_index("flow")["skipped_packets"].reindex(flows["flow"], fill_value=0)
     return pd.DataFrame(

@@ -6,6 +6,7 @@ import pandas as pd
 
 from pyorch.metrics._run import RunTables, changes_of_links
 from pyorch.metrics.fluid import own_fluid_fct_ps
+from pyorch.spec.resolved import Spec
 from pyorch.theory import ecmp
 
 COLUMNS = (
@@ -64,6 +65,6 @@ def _fabric_paused_ps(run: RunTables) -> float:
     return ports["paused_ps"][is_switch[ends].all(axis=1)].astype("float64").mean()
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why a run has no fluid value."""
     return changes_of_links(spec)

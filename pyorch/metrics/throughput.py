@@ -4,15 +4,16 @@
 import pandas as pd
 
 from pyorch.metrics._run import RunTables, refuse
+from pyorch.spec.resolved import Spec
 
 #: What comes before this share of a flow's packets has arrived is not counted [1].
 SETTLED_SHARE = 1 / 3
 _LINK = ["node", "peer", "parallel"]
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why a run cannot be asked: nothing was sampled."""
-    if spec["trace"]["sample_ps"] is not None:
+    if spec.trace.sample_ps is not None:
         return ""
     return "nothing was sampled. Write trace: {sample: 100 ms} and run it again."
 
@@ -40,7 +41,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     refuse(refusal(run.spec))
     idle = run.idle_ps
     samples = run.table("flow_samples").astype("int64")
-    whole = samples[samples["time_ps"] % run.spec["trace"]["sample_ps"] == 0]
+    whole = samples[samples["time_ps"] % run.spec.trace.sample_ps == 0]
     lost_share = _lost_share(run)
     rows = []
     for place, flow in enumerate(flows.itertuples(index=False)):
@@ -75,7 +76,7 @@ def _settled(run: RunTables, own: pd.DataFrame) -> tuple[float, float, float]:
     packets = int(later["arrived_packets"].iloc[1:].sum())
     framed_bytes = later["arrived_bytes"].iloc[1:].sum() / packets
     time_ps = int(later["time_ps"].iloc[-1] - later["time_ps"].iloc[0])
-    return packets, framed_bytes + run.spec["wire"]["framing_bytes"], time_ps
+    return packets, framed_bytes + run.spec.wire.framing_bytes, time_ps
 
 
 def _lost_share(run: RunTables) -> dict[int, float]:

@@ -6,6 +6,7 @@ import pandas as pd
 
 from pyorch.metrics._run import RunTables
 from pyorch.metrics._steps import Step, has_steps, steps
+from pyorch.spec.resolved import Spec
 from pyorch.training.graph import COMPUTE
 from pyorch.training.step import CONTEXT, DATA, EXPERT, PIPELINE, TENSOR
 
@@ -16,7 +17,7 @@ KINDS = {
 }  # fmt: skip
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why a run cannot be asked about training steps; nothing if it can."""
     if has_steps(spec):
         return ""

@@ -4,16 +4,16 @@
 import pandas as pd
 
 from pyorch.metrics._run import RunTables, refuse
-from pyorch.spec.fields import restore
+from pyorch.spec.resolved import Spec
 from pyorch.workload import wan_demands
 
 #: Less than this of the most is nothing: packets are whole, and sources never quite even [1].
 NOTHING_SHARE = 0.01
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why runs of a spec cannot be asked; nothing if they can."""
-    if any((load.get("control") or {}).get("controller") for load in spec["workload"]):
+    if any(load.controller for load in spec.workload):
         return ""
     return "no controller has looked at it. Write control: {controller: max_min} into its workload."
 
@@ -34,16 +34,15 @@ def measure(run: RunTables) -> pd.DataFrame:
     refuse(refusal(run.spec))
     dropped = int(run.table("ports")["dropped_buffer_frames"].sum())
     table, rows = run.table("control"), []
-    loads = [load for load in run.spec["workload"] if (load.get("control") or {}).get("controller")]
+    loads = [load for load in run.spec.workload if load.controller]
     for (index, demand), looks in table.groupby(["controller", "demand"]):
-        params = restore(wan_demands.Params, loads[index])
         peak = looks["waiting_bytes"].idxmax()
         most, most_ps = int(looks.at[peak, "waiting_bytes"]), int(looks.at[peak, "time_ps"])
         later = looks[looks["time_ps"] > most_ps]
         over = later["time_ps"][later["waiting_bytes"] < NOTHING_SHARE * most]
         rows.append(
             {
-                "demand": wan_demands.asked(params)[demand].name,
+                "demand": wan_demands.asked(loads[index].params)[demand].name,
                 "looks": len(looks),
                 "missed_looks": int(looks["granted_bps"].isna().sum()),
                 "moved_flows": int(looks["moved_flows"].sum()),

@@ -5,13 +5,14 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._run import RunTables, framing_of, refuse
+from pyorch.spec.resolved import Spec
 
 KIND = "ns3::WanTransport"
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why runs of a spec cannot be asked; nothing if they can."""
-    if [transport["type"] for transport in spec["transport"]] == [KIND]:
+    if [transport.type for transport in spec.transport] == [KIND]:
         return ""
     return f"its transport is not {KIND} alone. Ask for slowdown instead."
 
@@ -32,7 +33,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     """
     flows = run.flows
     refuse(refusal(run.spec))
-    attributes = run.spec["transport"][0]["attributes"]
+    attributes = run.spec.transport[0].attributes
     framing = framing_of(run.spec, run.table("transports").to_dict("records")[0])
     ports = run.table("ports")
     data = sum(framing.n_packets(size) for size in flows["bytes"].tolist())
@@ -50,7 +51,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         "timeouts": int(flows["timeouts"].sum()),
         "completion_ps": int(flows["receiver_end_ps"].max() - flows["start_ps"].min()),
     }
-    if run.spec["trace"]["arrivals"] and row["parity_packets"]:
+    if run.spec.trace.arrivals and row["parity_packets"]:
         packets = {
             flow: framing.n_packets(size)
             for flow, size in zip(flows["flow"].tolist(), flows["bytes"].tolist(), strict=True)

@@ -8,15 +8,15 @@ from pyorch.metrics import wan_te
 from pyorch.metrics._run import RunTables, refuse
 from pyorch.metrics.wan_te import KIND, delays_of
 from pyorch.render.tables import workload_of_flows
-from pyorch.spec.fields import restore
+from pyorch.spec.resolved import Spec
 from pyorch.wan.traffic import Traffic
 from pyorch.workload import wan_demands
 from pyorch.workload._hosts import hosts, leaf_of
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why runs of a spec cannot be asked; nothing if they can."""
-    if spec.get("failures") and any(load.get("control") for load in spec["workload"]):
+    if spec.failures and any(load.control for load in spec.workload):
         return "its controller changes rates and paths as links change. Ask for wan_te or recovery."
     return wan_te.refusal(spec)
 
@@ -37,8 +37,8 @@ def measure(run: RunTables) -> pd.DataFrame:
     """
     finished = run.flows
     refuse(refusal(run.spec))
-    index = [load["type"] for load in run.spec["workload"]].index(KIND)
-    params = restore(wan_demands.Params, run.spec["workload"][index])
+    index = [load.type for load in run.spec.workload].index(KIND)
+    params = run.spec.workload[index].params
     plan = wan_demands.traffic(params, run.inputs["nodes"], run.inputs["links"])
     above = _above_leaves(run, plan)
     of = pd.Series(workload_of_flows(run.spec), index=run.inputs["flows"]["flow"])

@@ -7,7 +7,7 @@ import pandas as pd
 from pyorch.metrics._run import RunTables, refuse
 from pyorch.metrics.recovery import dip
 from pyorch.render.tables import workload_of_flows
-from pyorch.spec.fields import restore
+from pyorch.spec.resolved import Spec
 from pyorch.wan.traffic import Traffic
 from pyorch.workload import wan_demands
 
@@ -16,14 +16,14 @@ _SEES = "its controller sees links change. Ask for wan_control, recovery or slow
 _SAMPLES = "its rates change and nothing was sampled. Write trace: {sample: 10 ms}, run it again."
 
 
-def refusal(spec: dict) -> str:
+def refusal(spec: Spec) -> str:
     """Return why runs of a spec cannot be asked; nothing if they can."""
-    if [load["type"] for load in spec["workload"]].count(KIND) == 1:
-        given = next(filter(None, (load.get("control") for load in spec["workload"])), None)
-        if not (given and spec["failures"]):
+    if [load.type for load in spec.workload].count(KIND) == 1:
+        given = next(filter(None, (load.control for load in spec.workload)), None)
+        if not (given and spec.failures):
             return ""
-        sampled = spec["trace"]["sample_ps"] is not None
-        return _SEES if given.get("controller") else "" if sampled else _SAMPLES
+        sampled = spec.trace.sample_ps is not None
+        return _SEES if given.controller else "" if sampled else _SAMPLES
     return f"not one of its workloads is {KIND}, or several are. Ask for fct or slowdown."
 
 
@@ -48,8 +48,8 @@ def measure(run: RunTables) -> pd.DataFrame:
     """
     finished = run.flows
     refuse(refusal(run.spec))
-    index = [load["type"] for load in run.spec["workload"]].index(KIND)
-    params = restore(wan_demands.Params, run.spec["workload"][index])
+    index = [load.type for load in run.spec.workload].index(KIND)
+    params = run.spec.workload[index].params
     plan = wan_demands.traffic(params, run.inputs["nodes"], run.inputs["links"])
     own = np.flatnonzero(workload_of_flows(run.spec) == index)
     given = run.inputs["flows"]["flow"][own]
@@ -119,10 +119,10 @@ def _phases(
 
     Samples count until the first of the flows is complete.
     """
-    period_ps = run.spec["trace"]["sample_ps"]
+    period_ps = run.spec.trace.sample_ps
     samples = run.table("flow_samples").astype("int64")
     samples = samples[samples["flow"].isin(flows["flow"]) & (samples["time_ps"] % period_ps == 0)]
-    framing_bytes = run.spec["wire"]["framing_bytes"] * samples["arrived_packets"]
+    framing_bytes = run.spec.wire.framing_bytes * samples["arrived_packets"]
     n_samples = int(flows["receiver_end_ps"].min()) // period_ps
     arrived_bytes = np.bincount(
         samples["time_ps"] // period_ps - 1,

@@ -6,17 +6,17 @@ from pathlib import Path
 from pyorch import plugins
 from pyorch.render.script import render_script
 from pyorch.render.tables import input_tables, write_tables
-from pyorch.spec import engine as engines
+from pyorch.spec.resolved import Spec
 from pyorch.writing import make_folder, write_text
 
 
-def write_run(spec: dict, folder: Path | str) -> None:
+def write_run(spec: Spec, folder: Path | str) -> None:
     """Write the tables, then the script that reads them: no script is there without its tables."""
     folder = Path(folder)
     script = render_script(spec)
     make_folder(folder)
     tables = input_tables(spec)
-    if (n := engines.of(spec).domains) > 1:
+    if (n := spec.engine.domains) > 1:
         # networkx takes as long as a small run
         domains = plugins.on_demand("pyorch.render.domains").domains
         tables["nodes"]["domain"] = domains(tables["nodes"], tables["links"], n, tables)

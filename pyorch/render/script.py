@@ -9,6 +9,7 @@ import jinja2
 
 from pyorch.errors import SpecError
 from pyorch.spec.plan import ENGINE_TEMPLATE, TEMPLATES
+from pyorch.spec.resolved import Engine, Spec
 from pyorch.spec.schema import options_of
 from pyorch.units import format_si
 
@@ -16,12 +17,12 @@ from pyorch.units import format_si
 _UNITS = {"_ps": ("s", 1e-12), "_bps": ("bit/s", 1), "_bytes": ("B", 1)}
 
 
-def render_script(spec: dict, templates: Path | str = TEMPLATES) -> str:
+def render_script(spec: Spec, templates: Path | str = TEMPLATES) -> str:
     """Return the scenario script of a run.
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved spec.
     templates : path
         Folder of the templates.
@@ -31,9 +32,9 @@ def render_script(spec: dict, templates: Path | str = TEMPLATES) -> str:
     SpecError
         The template names something that the spec does not have.
     """
-    name = f"{ENGINE_TEMPLATE if 'engine' in spec else spec['template']}.py.jinja"
+    name = f"{ENGINE_TEMPLATE if spec.engine != Engine() else spec.template}.py.jinja"
     try:
-        return environment(str(templates)).get_template(name).render(run=spec)
+        return environment(str(templates)).get_template(name).render(run=spec.plain())
     except jinja2.TemplateNotFound as error:
         raise SpecError(f"{templates}: no template '{error.name}'.") from None
     except jinja2.UndefinedError as error:

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a resolved spec, returns the node, link and flow tables that the engine reads."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from pyorch import plugins
 from pyorch.draws import stream
 from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, merged
 from pyorch.render.relays import relayed
-from pyorch.spec.fields import FieldError, restore
+from pyorch.spec.fields import FieldError
 from pyorch.spec.jobs import nodes_of
+from pyorch.spec.resolved import Spec, Workload
 from pyorch.workload._hosts import hosts
 from pyorch.writing import write_atomically
 
@@ -20,12 +21,12 @@ TASK_COLUMNS = ("task", "kind", "node", "stream", "duration_ps", "start_ps")
 WAIT_COLUMNS = ("flow", "after", "at_sender", "delay_ps")
 
 
-def input_tables(spec: dict, seed: int | None = None) -> Tables:
+def input_tables(spec: Spec, seed: int | None = None) -> Tables:
     """Return the input tables of a run, by table and column.
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved spec.
     seed : int, optional
         Seed of the workloads instead of that of the run: another draw of the same question.
@@ -35,9 +36,8 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     SpecError
         The workloads draw no message, or a part of the spec does not fit the network.
     """
-    seed = spec["seed"] if seed is None else seed
-    topology = plugins.load("pyorch.topology", spec["topology"]["type"])
-    tables = topology.tables(restore(topology.Params, spec["topology"]), spec["link"])
+    seed = spec.seed if seed is None else seed
+    tables = spec.topology.tables(spec.link)
     parts = _parts(spec, tables, seed)
     ids = _flow_ids(parts)
     flows = {
@@ -48,12 +48,12 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     flows = {"flow": ids, **flows}
     tables = {"nodes": dict(tables["nodes"]), "links": dict(tables["links"]), "flows": flows}
     _add_classes(spec, tables)
-    if jitter_ps := spec["link"]["jitter_ps"]:
-        tables["links"]["delay_ps"] = _with_jitter(tables["links"], jitter_ps, spec["seed"])
-    if ratio := spec["link"]["bit_error_ratio"]:  # a table of links may have its own
+    if jitter_ps := spec.link.jitter_ps:
+        tables["links"]["delay_ps"] = _with_jitter(tables["links"], jitter_ps, spec.seed)
+    if ratio := spec.link.bit_error_ratio:  # a table of links may have its own
         n_links = len(tables["links"]["node_a"])
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
-    relay = _relays(spec, flows)
+    relay = spec.topology.relays(flows["src"], flows["dst"])
     work = _tasks(spec, tables, seed, _following(ids, relay))
     if not len(ids) and not work:
         raise SpecError(f"workload: there is no flow with seed {seed}. Raise load or duration.")
@@ -61,7 +61,7 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
         tables["tasks"] = {
             name: np.concatenate([own[name] for own in work.values()]) for name in TASK_COLUMNS
         }
-    waits = _dependencies(spec["workload"], parts, ids, work)
+    waits = _dependencies(spec.workload, parts, ids, work)
     if (rows := np.flatnonzero(relay >= 0)).size:
         tables["flows"], waits = relayed(flows, waits, rows, relay[rows])
     if waits:
@@ -69,43 +69,42 @@ def input_tables(spec: dict, seed: int | None = None) -> Tables:
     if paths := _routes(spec, parts, ids, tables):
         forwards = np.isin(paths["node"], hosts(tables["nodes"]), invert=True)
         tables["routes"] = {name: column[forwards] for name, column in paths.items()}
-    if rows := _controlled(spec["workload"], parts, ids):
+    if rows := _controlled(spec.workload, parts, ids):
         tables["controlled"] = rows
-    if spec["trace"]["nodes"]:
-        tables["sampled"] = {"node": np.array(spec["trace"]["nodes"], dtype=np.int64)}
-    if spec["failures"]:
+    if spec.trace.nodes:
+        tables["sampled"] = {"node": np.array(spec.trace.nodes, dtype=np.int64)}
+    if spec.failures:
         tables["link_events"] = _link_events(spec, tables, seed)
         _add_changes(spec, parts, ids, tables)
     return tables
 
 
 def _controlled(
-    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray
+    loads: Sequence[Workload], parts: list[dict[str, np.ndarray]], ids: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Return the flows of workloads that are controlled while a run goes on; no columns: none."""
     found = []
     ends = np.cumsum([len(part["src"]) for part in parts])
     for index, (load, own) in enumerate(zip(loads, np.split(ids, ends[:-1]), strict=True)):
-        if (load.get("control") or {}).get("controller"):
+        if load.controller:
             found.append({"workload": np.full(len(own), index), "flow": own})
     return {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
 
 
 def _add_changes(
-    spec: dict, parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
+    spec: Spec, parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
 ) -> None:
     """Add to the tables what becomes of flows as links change: other rates, other paths."""
     found: dict[str, list[dict[str, np.ndarray]]] = {"rate_changes": [], "routes": []}
     ends = np.cumsum([len(part["src"]) for part in parts])
-    loads = zip(spec["workload"], np.split(ids, ends[:-1]), strict=True)
+    loads = zip(spec.workload, np.split(ids, ends[:-1]), strict=True)
     for index, (load, own) in enumerate(loads):
-        module = plugins.load("pyorch.workload", load["type"])
-        if not hasattr(module, "changes"):
+        if not hasattr(load.module, "changes"):
             continue
-        nodes = nodes_of(spec, tables["nodes"], index)
+        nodes = nodes_of(spec.jobs, tables["nodes"], index)
         given = (nodes, tables["links"], tables["link_events"])
         try:
-            made = module.changes(restore(module.Params, load), *given)
+            made = load.module.changes(load.params, *given)
         except FieldError as error:
             raise SpecError(f"workload.{index}.{error.field}: {error}") from None
         for name, rows in made.items():
@@ -121,20 +120,20 @@ def _add_changes(
             tables[name] = {k: np.concatenate([part[k] for part in rows]) for k in rows[0]}
 
 
-def _add_classes(spec: dict, tables: Tables) -> None:
+def _add_classes(spec: Spec, tables: Tables) -> None:
     """Number the classes of switches and links from 1, by tier; 0 is what all others are."""
     nodes, links = tables["nodes"], tables["links"]
-    if spec["switch"]["classes"]:
+    if spec.switch.classes:
         nodes["class"] = np.zeros(len(nodes["node"]), dtype=np.int64)
-        for index, its in enumerate(spec["switch"]["classes"], start=1):
-            nodes["class"][np.isin(nodes["tier"], its["tiers"])] = index
-    if spec["link"]["classes"]:
+        for index, its in enumerate(spec.switch.classes, start=1):
+            nodes["class"][np.isin(nodes["tier"], its.tiers)] = index
+    if spec.link.classes:
         tier = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
         tier[nodes["node"]] = nodes["tier"]
         ends = np.sort(np.stack([tier[links["node_a"]], tier[links["node_b"]]]), axis=0)
         links["class"] = np.zeros(len(links["node_a"]), dtype=np.int64)
-        for index, its in enumerate(spec["link"]["classes"], start=1):
-            low, high = its["tiers"]
+        for index, its in enumerate(spec.link.classes, start=1):
+            low, high = its.tiers
             links["class"][(ends[0] == low) & (ends[1] == high)] = index
 
 
@@ -147,16 +146,13 @@ def _with_jitter(links: dict[str, np.ndarray], jitter_ps: int, seed: int) -> np.
     return delays
 
 
-def rows_of_workload(spec: dict, workload: int) -> np.ndarray:
+def rows_of_workload(spec: Spec, workload: int) -> np.ndarray:
     """Return the ids of the flows of a workload, then those of its tasks."""
-    topology = plugins.load("pyorch.topology", spec["topology"]["type"])
-    tables = topology.tables(restore(topology.Params, spec["topology"]), spec["link"])
-    parts = _parts(spec, tables, spec["seed"])
+    tables = spec.topology.tables(spec.link)
+    parts = _parts(spec, tables, spec.seed)
     ids = _flow_ids(parts)
-    relay = _relays(spec, {
-        end: np.concatenate([part[end] for part in parts]) for end in ("src", "dst")
-    })  # fmt: skip
-    work = _tasks(spec, tables, spec["seed"], _following(ids, relay))
+    relay = spec.topology.relays(*_ends(parts))
+    work = _tasks(spec, tables, spec.seed, _following(ids, relay))
     own = np.split(ids, np.cumsum([len(part["src"]) for part in parts])[:-1])[workload]
     return np.concatenate([own, work[workload]["task"]]) if workload in work else own
 
@@ -166,7 +162,7 @@ def _following(ids: np.ndarray, relay: np.ndarray) -> int:
     return int(ids.max(initial=-1)) + 1 + int((relay >= 0).sum())
 
 
-def _tasks(spec: dict, tables: Tables, seed: int, following: int) -> dict[int, dict]:
+def _tasks(spec: Spec, tables: Tables, seed: int, following: int) -> dict[int, dict]:
     """Return the computations and barriers of the workloads that have any, by their index.
 
     Parameters
@@ -174,13 +170,12 @@ def _tasks(spec: dict, tables: Tables, seed: int, following: int) -> dict[int, d
     following : int
         The first id that no flow has.
     """
-    found, loads = {}, spec["workload"]
+    found, loads = {}, spec.workload
     for index, load in enumerate(loads):
-        module = plugins.load("pyorch.workload", load["type"])
-        if hasattr(module, "tasks"):
-            params, own_seed = restore(module.Params, load), _seed_of_load(spec, index, seed)
-            nodes = nodes_of(spec, tables["nodes"], index)
-            own = module.tasks(params, nodes, tables["links"], own_seed)
+        if hasattr(load.module, "tasks"):
+            nodes = nodes_of(spec.jobs, tables["nodes"], index)
+            own_seed = _seed_of_load(spec, index, seed)
+            own = load.module.tasks(load.params, nodes, tables["links"], own_seed)
             n_tasks = len(own["node"])
             # Jobs that share a host do not wait for each other's computations.
             own["stream"] = own["stream"] * len(loads) + index
@@ -190,15 +185,17 @@ def _tasks(spec: dict, tables: Tables, seed: int, following: int) -> dict[int, d
 
 
 def _dependencies(
-    loads: list[dict], parts: list[dict[str, np.ndarray]], ids: np.ndarray, work: dict[int, dict]
+    loads: Sequence[Workload],
+    parts: list[dict[str, np.ndarray]],
+    ids: np.ndarray,
+    work: dict[int, dict],
 ) -> dict[str, np.ndarray]:
     """Return which flows and tasks wait for which, by their ids; no columns if none do."""
     found = []
     ends = np.cumsum([len(part["src"]) for part in parts])
     for index, (load, own) in enumerate(zip(loads, np.split(ids, ends[:-1]), strict=True)):
-        module = plugins.load("pyorch.workload", load["type"])
-        if hasattr(module, "dependencies"):
-            rows = module.dependencies(restore(module.Params, load))
+        if hasattr(load.module, "dependencies"):
+            rows = load.module.dependencies(load.params)
             own = np.concatenate([own, work[index]["task"]]) if index in work else own
             found.append(rows | {name: own[rows[name]] for name in ("flow", "after")})
     named = {name for rows in found for name in rows}
@@ -211,35 +208,32 @@ def _dependencies(
 
 
 def _routes(
-    spec: dict, parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
+    spec: Spec, parts: list[dict[str, np.ndarray]], ids: np.ndarray, tables: Tables
 ) -> dict[str, np.ndarray]:
     """Return the links of paths that are given, by the ids of flows; no columns if none are."""
     found = []
     ends = np.cumsum([len(part["src"]) for part in parts])
-    loads = zip(spec["workload"], parts, np.split(ids, ends[:-1]), strict=True)
+    loads = zip(spec.workload, parts, np.split(ids, ends[:-1]), strict=True)
     for index, (load, part, own) in enumerate(loads):
-        module = plugins.load("pyorch.workload", load["type"])
-        if not hasattr(module, "routes"):
+        if not hasattr(load.module, "routes"):
             continue
-        nodes = nodes_of(spec, tables["nodes"], index)
-        if rows := module.routes(restore(module.Params, load), nodes, tables["links"]):
+        nodes = nodes_of(spec.jobs, tables["nodes"], index)
+        if rows := load.module.routes(load.params, nodes, tables["links"]):
             # Flows without ids of their own are counted from 0.
             found.append(rows if "flow" in part else rows | {"flow": own[rows["flow"]]})
     return {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
 
 
-def flows_wait(spec: dict) -> bool:
+def flows_wait(spec: Spec) -> bool:
     """Return whether some flow of a resolved spec starts only when another has ended.
 
     On a topology that relays messages some may.
     """
-    topology = plugins.load("pyorch.topology", spec["topology"]["type"])
-    if hasattr(topology, "relays"):
+    if hasattr(spec.topology.module, "relays"):
         return True
-    for load in spec["workload"]:
-        module = plugins.load("pyorch.workload", load["type"])
-        if hasattr(module, "dependencies"):
-            rows = module.dependencies(restore(module.Params, load))
+    for load in spec.workload:
+        if hasattr(load.module, "dependencies"):
+            rows = load.module.dependencies(load.params)
             if len(rows.get("flow", ())):
                 return True
     return False
@@ -253,55 +247,50 @@ def _seed_of(index: int, seed: int) -> int:
     return seed + (index << 64)
 
 
-def _seed_of_load(spec: dict, index: int, seed: int) -> int:
+def _seed_of_load(spec: Spec, index: int, seed: int) -> int:
     """Return the seed of a workload: a job that runs alone draws what it draws beside others."""
-    return _seed_of(spec.get("jobs", {}).get("only", index), seed)
+    alone = spec.jobs and spec.jobs.only
+    return _seed_of(index if alone is None else alone, seed)
 
 
-def _link_events(spec: dict, tables: Tables, seed: int) -> dict[str, np.ndarray]:
+def _link_events(spec: Spec, tables: Tables, seed: int) -> dict[str, np.ndarray]:
     """Return when links change."""
     nodes, links, parts = tables["nodes"], tables["links"], []
-    for index, failure in enumerate(spec["failures"]):
-        module = plugins.load("pyorch.failure", failure["type"])
-        params = restore(module.Params, failure)
-        parts.append(module.outages(params, nodes, links, _seed_of(index, seed), spec["stop_ps"]))
+    for index, failure in enumerate(spec.failures):
+        given = nodes, links, _seed_of(index, seed), spec.stop_ps
+        parts.append(failure.module.outages(failure.params, *given))
     return link_events(merged(parts), links)
 
 
-def workload_of_flows(spec: dict) -> np.ndarray:
+def workload_of_flows(spec: Spec) -> np.ndarray:
     """Return the index of the workload of each flow, in the order of the table of flows."""
-    topology = plugins.load("pyorch.topology", spec["topology"]["type"])
-    tables = topology.tables(restore(topology.Params, spec["topology"]), spec["link"])
-    parts = _parts(spec, tables, spec["seed"])
+    tables = spec.topology.tables(spec.link)
+    parts = _parts(spec, tables, spec.seed)
     owner = np.repeat(np.arange(len(parts)), [len(part["src"]) for part in parts])
-    ends = {end: np.concatenate([part[end] for part in parts]) for end in ("src", "dst")}
-    return np.concatenate([owner, owner[_relays(spec, ends) >= 0]])
+    return np.concatenate([owner, owner[spec.topology.relays(*_ends(parts)) >= 0]])
 
 
-def _relays(spec: dict, flows: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the host that relays each flow; -1 for those that a network carries all the way."""
-    module = plugins.load("pyorch.topology", spec["topology"]["type"])
-    if not hasattr(module, "relays"):
-        return np.full(len(flows["src"]), -1)
-    return module.relays(restore(module.Params, spec["topology"]), flows["src"], flows["dst"])
+def _ends(parts: list[dict[str, np.ndarray]]) -> Iterator[np.ndarray]:
+    """Yield the senders of all flows, then their receivers."""
+    for end in ("src", "dst"):
+        yield np.concatenate([part[end] for part in parts])
 
 
-def _parts(spec: dict, tables: Tables, seed: int) -> list[dict[str, np.ndarray]]:
+def _parts(spec: Spec, tables: Tables, seed: int) -> list[dict[str, np.ndarray]]:
     """Return the flows of each workload."""
-    parts = [_flows_of(spec, index, tables, seed) for index in range(len(spec["workload"]))]
+    parts = [_flows_of(spec, index, tables, seed) for index in range(len(spec.workload))]
     if any("rate_bps" in part for part in parts):
         for part in parts:
             part.setdefault("rate_bps", np.zeros(len(part["src"]), dtype=np.int64))
     return parts
 
 
-def _flows_of(spec: dict, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:
+def _flows_of(spec: Spec, index: int, tables: Tables, seed: int) -> dict[str, np.ndarray]:
     """Return the flows of one workload."""
-    load, nodes = spec["workload"][index], nodes_of(spec, tables["nodes"], index)
-    module = plugins.load("pyorch.workload", load["type"])
-    params, seed = restore(module.Params, load), _seed_of_load(spec, index, seed)
-    flows = module.flows(params, nodes, tables["links"], seed)
-    return {**flows, "transport": np.full(len(flows["src"]), load["transport"], dtype=np.int64)}
+    load, nodes = spec.workload[index], nodes_of(spec.jobs, tables["nodes"], index)
+    seed = _seed_of_load(spec, index, seed)
+    flows = load.module.flows(load.params, nodes, tables["links"], seed)
+    return {**flows, "transport": np.full(len(flows["src"]), load.transport, dtype=np.int64)}
 
 
 def _flow_ids(parts: list[dict[str, np.ndarray]]) -> np.ndarray:

@@ -17,10 +17,11 @@ from pathlib import Path
 from pyorch import errors, jobs, origin
 from pyorch.simulate import process
 from pyorch.simulate.process import End
+from pyorch.spec.resolved import Spec
 
 
 def make(
-    spec: dict,
+    spec: Spec,
     folder: Path | str,
     log: Path | None = None,
     watch: Callable[[str], None] | None = None,
@@ -40,7 +41,7 @@ def make(
     PyorchError
         A step before or after the simulation cannot be done.
     """
-    request = {"spec": spec, "folder": str(folder), "log": log and str(log), "threads": threads}
+    request = {"folder": str(folder), "log": log and str(log), "threads": threads}
     started = process.start(
         [sys.executable, "-P", "-m", "pyorch.runs.apart"],
         stdin=subprocess.PIPE,
@@ -49,7 +50,7 @@ def make(
     )
     with started.stdout as answer:
         with started.stdin as asked:
-            asked.write(json.dumps(request).encode())
+            asked.write(json.dumps(request | {"spec": spec.plain()}).encode())
         status = process.wait(started, log and watch and (lambda: process.tell(log, watch)))
         words = answer.read()
     if status < 0 or not words:
@@ -72,10 +73,8 @@ def main() -> int:
         from pyorch.runs.make import make as make_here
 
         request = json.load(sys.stdin)
-        log = request["log"]
-        end = make_here(
-            request["spec"], request["folder"], log and Path(log), threads=request["threads"]
-        )
+        spec, log = Spec.model_validate(request["spec"]), request["log"]
+        end = make_here(spec, request["folder"], log and Path(log), threads=request["threads"])
         said = asdict(end)
     except errors.PyorchError as error:
         said = {"error": type(error).__name__, "message": str(error)}

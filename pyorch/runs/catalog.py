@@ -12,7 +12,6 @@ from pyorch.errors import PyorchError, TraceError
 from pyorch.runs.finished import why_outdated
 from pyorch.runs.names import named
 from pyorch.runs.run import RunResult
-from pyorch.spec import engine as engines
 from pyorch.spec.parameters import differing, flat, order
 from pyorch.traces import manifest
 
@@ -86,18 +85,18 @@ def _row(folder: Path) -> tuple[dict[str, object], Mapping[str, object]]:
     row["size_bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     try:
         spec = specs.read_spec(folder / "spec.json")
-        row |= {"scenario": spec["name"], "seed": spec["seed"], "engine": engines.of(spec).type}
+        row |= {"scenario": spec.name, "seed": spec.seed, "engine": spec.engine.type}
     except PyorchError:
         return row | {"state": "damaged"}, {}
     if not manifest.looks_whole(folder):
-        return row | {"state": "unfinished"}, flat(spec)
+        return row | {"state": "unfinished"}, flat(spec.plain())
     try:
         row |= _cost(folder)
     except TraceError:
         row["state"] = "damaged"
     else:
         row["state"] = "outdated" if why_outdated(folder) else row["state"]
-    return row, flat(spec)
+    return row, flat(spec.plain())
 
 
 def _cost(folder: Path) -> dict[str, object]:

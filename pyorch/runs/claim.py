@@ -12,14 +12,14 @@ from pyorch.spec.schema import Scenario
 _MARKS = {name for name, field in Scenario.model_fields.items() if field.is_required()}
 
 
-def claim(folder: Path, spec: dict | None = None) -> None:
+def claim(folder: Path, spec: specs.Spec | None = None) -> None:
     """Make a folder the one of a run, or raise because it is something else.
 
     Parameters
     ----------
     folder : Path
         Not there yet, empty, or with a ``spec.json`` of ours: whatever else is in it came later.
-    spec : dict, optional
+    spec : Spec, optional
         Is written there; results of another spec must not be there then.
 
     Raises
@@ -31,7 +31,7 @@ def claim(folder: Path, spec: dict | None = None) -> None:
         found = _spec_in(folder)
         if not found.keys() >= _MARKS:
             _refuse(folder, "is neither empty nor the folder of a run (no spec.json of pyorch)")
-        if spec is not None and spec != found and (folder / "manifest.json").exists():
+        if spec is not None and spec.plain() != found and (folder / "manifest.json").exists():
             _refuse(folder, "holds the result of another run")
     if spec is not None:
         specs.write_resolved(spec, folder / "spec.json")

@@ -12,6 +12,7 @@ from pyorch.errors import PyorchError
 from pyorch.simulate import provenance
 from pyorch.spec.files import without_paths
 from pyorch.spec.plan import canonical
+from pyorch.spec.resolved import Spec
 from pyorch.traces import manifest
 
 #: Steps of a run: what they import makes its result, beside plug-ins and data.
@@ -21,17 +22,17 @@ STEPS = ("pyorch.render", "pyorch.simulate", "pyorch.traces")
 NOT_THERE = "it is not finished"
 
 
-def is_finished(spec: dict, folder: Path | str) -> bool:
+def is_finished(spec: Spec, folder: Path | str) -> bool:
     """Return whether a run need not be run again."""
     return not why_again(spec, folder)
 
 
-def why_again(spec: dict, folder: Path | str) -> str:
+def why_again(spec: Spec, folder: Path | str) -> str:
     """Return why a run has to be run; nothing if its result is there.
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved spec.
     folder : path
         Of the run.
@@ -61,12 +62,12 @@ def why_outdated(folder: Path | str) -> str:
     return next((f"{name} is of another version" for name in changed), "")
 
 
-def digest_of_spec(spec: dict) -> str:
+def digest_of_spec(spec: Spec) -> str:
     """Return the digest of a resolved spec; of a file that it names counts the content."""
-    return hashlib.sha256(canonical(without_paths(spec)).encode()).hexdigest()
+    return hashlib.sha256(canonical(without_paths(spec.plain())).encode()).hexdigest()
 
 
-def seal(spec: dict, folder: Path) -> None:
+def seal(spec: Spec, folder: Path) -> None:
     """Add what made a run to its provenance, then name its files in its manifest.
 
     Raises

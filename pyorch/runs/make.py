@@ -29,7 +29,7 @@ Simulate = Callable[..., End]
 
 
 def make(
-    spec: dict,
+    spec: specs.Spec,
     folder: Path | str,
     log: Path | None = None,
     simulate: Simulate | None = None,
@@ -45,7 +45,7 @@ def make(
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved spec.
     folder : path
         Folder of the run; made if it is not there.

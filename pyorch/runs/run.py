@@ -68,7 +68,7 @@ class RunResult:
         return ", ".join(filter(None, (self.case_label or self.case, self.label or self.variant)))
 
     @cached_property
-    def spec(self) -> dict:
+    def spec(self) -> specs.Spec:
         """The resolved spec: every parameter, in integers with their unit in the name."""
         manifest.check(self.folder, "spec.json")
         return specs.read_spec(self.folder / "spec.json")
@@ -81,17 +81,17 @@ class RunResult:
     @property
     def scenario(self) -> str:
         """Name of the scenario."""
-        return self.spec["name"]
+        return self.spec.name
 
     @property
     def seed(self) -> int:
         """Seed of every random stream."""
-        return self.spec["seed"]
+        return self.spec.seed
 
     @cached_property
     def parameters(self) -> dict[str, object]:
         """The spec with one entry for each key path: ``transport.0.attributes.Rto``."""
-        return flat(self.spec)
+        return flat(self.spec.plain())
 
     @cached_property
     def provenance(self) -> dict[str, object]:

@@ -31,10 +31,9 @@ class Controller:
         self, workload: Mapping[str, object], flows: np.ndarray, nodes: Columns, links: Columns
     ):
         # These take a second, which other runs need not wait.
-        restore = plugins.on_demand("pyorch.spec.fields").restore
+        load = plugins.on_demand("pyorch.spec.resolved").Workload.model_validate(workload)
         self._counted = plugins.on_demand("pyorch.wan.online").Counted
-        module = plugins.load("pyorch.workload", workload["type"])
-        self._loop = module.loop(restore(module.Params, dict(workload)), nodes, links)
+        self._loop = load.module.loop(load.params, nodes, links)
         self._flows, self._links = flows, links
         self._switches = set(nodes["node"][nodes["is_switch"] != 0].tolist())
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Takes a scenario in YAML, returns resolved run specs: plain JSON with every default settled."""
+"""Takes a scenario in YAML, returns resolved run specs: typed, with every default settled."""
 
 from pyorch.spec.plan import Run, plan, runs_by_id, write_resolved, write_spec
 from pyorch.spec.planning import SCALES
+from pyorch.spec.resolved import Spec
 from pyorch.spec.scenario import (
     DEFAULT_SCALE,
     ScenarioFile,
@@ -17,6 +18,7 @@ __all__ = [
     "SCALES",
     "Run",
     "ScenarioFile",
+    "Spec",
     "plan",
     "read_scenario",
     "read_spec",

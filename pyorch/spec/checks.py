@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a resolved spec, refuses what can be known to be wrong before anything is simulated."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import MOST_SAMPLES
 from pyorch.spec.network import Network
+from pyorch.spec.resolved import LinkClass, Spec, Trace, Transport, Typed
 from pyorch.spec.typeids import TypeIds
 from pyorch.units import SIZE, TIME, format_exact, format_si
 
@@ -48,11 +51,11 @@ def pfc_headroom_bytes(
     return rate_bps * wait_ps // (8 * 10**12) + waiting_bytes + 1 + 2 * frame_bytes
 
 
-def largest_frame_bytes(transports: list[dict]) -> int:
+def largest_frame_bytes(transports: Iterable[Transport]) -> int:
     """Return the largest frame [byte] of these transports: payload and all headers."""
     return max(
-        sum(int(t["attributes"].get(key, 0)) for key in ("MtuBytes", "HeaderBytes", "RethBytes"))
-        + _segment_bytes(t["attributes"])
+        sum(int(t.attributes.get(key, 0)) for key in ("MtuBytes", "HeaderBytes", "RethBytes"))
+        + _segment_bytes(t.attributes)
         for t in transports
     )
 
@@ -62,18 +65,18 @@ def _segment_bytes(attributes: dict) -> int:
     return int(attributes["SegmentBytes"]) + 80 if "SegmentBytes" in attributes else 0
 
 
-def check_trace(trace: dict, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
+def check_trace(trace: Trace, nodes: dict[str, np.ndarray], stop_ps: int) -> None:
     """Raise FieldError unless what is sampled is there and has a period, and hosts are captured."""
-    if trace["sample_ps"] and stop_ps / trace["sample_ps"] > MOST_SAMPLES:
+    if trace.sample_ps and stop_ps / trace.sample_ps > MOST_SAMPLES:
         raise FieldError(
             "sample",
-            f"{format_exact(trace['sample_ps'], TIME)} makes {stop_ps / trace['sample_ps']:.3g}"
+            f"{format_exact(trace.sample_ps, TIME)} makes {stop_ps / trace.sample_ps:.3g}"
             f" samples of each port until stop, {format_exact(stop_ps, TIME)}; at most"
             f" {MOST_SAMPLES:,}. Write a longer one, or lower stop.",
         )
-    if trace["nodes"] and trace["sample_ps"] is None:
+    if trace.nodes and trace.sample_ps is None:
         raise FieldError("nodes", "these are sampled, so give a period too, sample: 10 us.")
-    unknown = sorted(set(trace["nodes"]) - set(nodes["node"].tolist()))
+    unknown = sorted(set(trace.nodes) - set(nodes["node"].tolist()))
     if unknown:
         raise FieldError(
             "nodes",
@@ -81,24 +84,24 @@ def check_trace(trace: dict, nodes: dict[str, np.ndarray], stop_ps: int) -> None
             f" {nodes['node'].max()}.",
         )
     for key in ("nodes", "pcap"):
-        ids, repeats = np.unique(trace[key], return_counts=True)
+        ids, repeats = np.unique(getattr(trace, key), return_counts=True)
         if (repeats > 1).any():
             raise FieldError(key, f"node {ids[repeats > 1][0]} is there twice. Name it once.")
     hosts = nodes["node"][nodes["is_switch"] == 0]
-    for node in trace["pcap"]:
+    for node in trace.pcap:
         if node not in hosts:
             what = "is a switch, not a host" if node in nodes["node"] else "is no node"
             raise FieldError("pcap", f"{node} {what}. The {len(hosts)} hosts are {_ranges(hosts)}.")
 
 
-def check_tiers(spec: dict, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> None:
+def check_tiers(spec: Spec, network: Network) -> None:
     """Raise FieldError unless classes name tiers that there are, each switch and link once."""
+    nodes = network.nodes
     tiers = sorted(set(nodes["tier"][nodes["is_switch"] == 1].tolist()))
-    pairs = Network({}, nodes, links).tier_pairs()
-    for section, known in (("switch", tiers), ("link", pairs)):
+    for section, known in (("switch", tiers), ("link", network.tier_pairs)):
         seen = set()
-        for index, its in enumerate(spec[section]["classes"]):
-            named = its["tiers"] if section == "switch" else [tuple(its["tiers"])]
+        for index, its in enumerate(getattr(spec, section).classes):
+            named = its.tiers if section == "switch" else [its.tiers]
             for tier in named:
                 where = f"{section}.classes.{index}.tiers"
                 if tier not in known:
@@ -114,42 +117,42 @@ def _tier_text(tier: int | tuple[int, int]) -> str:
     return str(tier) if isinstance(tier, int) else f"{tier[0]} and {tier[1]}"
 
 
-def check_jitter(spec: dict) -> None:
+def check_jitter(spec: Spec) -> None:
     """Raise FieldError unless the jitter of cables is at most the time of one full frame."""
-    frame_bytes = largest_frame_bytes(spec["transport"]) + spec["wire"]["framing_bytes"]
-    frame_ps = frame_bytes * 8 * 10**12 // spec["link"]["rate_bps"]
-    if spec["link"]["jitter_ps"] > frame_ps:
+    frame_bytes = largest_frame_bytes(spec.transport) + spec.wire.framing_bytes
+    frame_ps = frame_bytes * 8 * 10**12 // spec.link.rate_bps
+    if spec.link.jitter_ps > frame_ps:
         raise FieldError(
             "link.jitter",
-            f"{format_exact(spec['link']['jitter_ps'], TIME)} is more than a full frame lasts,"
+            f"{format_exact(spec.link.jitter_ps, TIME)} is more than a full frame lasts,"
             f" {format_exact(frame_ps, TIME)}. It is there to break ties, not to lengthen cables.",
         )
 
 
-def check_buffer(spec: dict) -> None:
+def check_buffer(spec: Spec) -> None:
     """Raise FieldError if a full frame does not fit a buffer, or ends before its cut-through."""
-    frame_bytes = largest_frame_bytes(spec["transport"])
+    frame_bytes = largest_frame_bytes(spec.transport)
     for where, its in (
-        ("", spec["switch"]),
-        *((f"classes.{i}.", c) for i, c in enumerate(spec["switch"]["classes"])),
+        ("", spec.switch),
+        *((f"classes.{i}.", c) for i, c in enumerate(spec.switch.classes)),
     ):
-        if its["buffer_bytes"] is not None and its["buffer_bytes"] < frame_bytes:
+        if its.buffer_bytes is not None and its.buffer_bytes < frame_bytes:
             raise FieldError(
                 f"{where}buffer",
-                f"{format_exact(its['buffer_bytes'], SIZE)} cannot hold one full frame of"
+                f"{format_exact(its.buffer_bytes, SIZE)} cannot hold one full frame of"
                 f" {frame_bytes} B. Raise it.",
             )  # fmt: skip
-        if (its["cut_through_bytes"] or 0) > frame_bytes:
+        if (its.cut_through_bytes or 0) > frame_bytes:
             raise FieldError(
                 f"{where}cut_through",
-                f"{format_exact(its['cut_through_bytes'], SIZE)} never come of a full frame of"
+                f"{format_exact(its.cut_through_bytes, SIZE)} never come of a full frame of"
                 f" {frame_bytes} B. Write at most that, or leave it out: store and forward.",
             )
 
 
-def check_controllers(spec: dict) -> None:
+def check_controllers(spec: Spec) -> None:
     """Raise FieldError if several controllers would each divide the whole wide area."""
-    controlled = [i for i, load in enumerate(spec["workload"]) if load.get("control")]
+    controlled = [i for i, load in enumerate(spec.workload) if load.control]
     if len(controlled) > 1:
         first, second = controlled[:2]
         raise FieldError(
@@ -159,51 +162,49 @@ def check_controllers(spec: dict) -> None:
         )
 
 
-def check_controlled(spec: dict, types: TypeIds) -> None:
+def check_controlled(spec: Spec, types: TypeIds) -> None:
     """Raise FieldError if a controller would change rates of a transport that keeps them.
 
     Without a controller that looks, changes are known once there are flows: the engine refuses.
     """
-    for load in spec["workload"]:
-        transport = spec["transport"][load["transport"]]
-        looks = (load.get("control") or {}).get("controller")
-        if looks and "rates" not in types.signals(transport, "reads"):
+    for load in spec.workload:
+        transport = spec.transport[load.transport]
+        if load.controller and "rates" not in types.signals(transport, "reads"):
             raise FieldError(
-                f"transport.{load['transport']}.type", f"{transport['type']} keeps the rate with"
+                f"transport.{load.transport}.type", f"{transport.type} keeps the rate with"
                 " which a message has begun, so the controller of workload.control cannot change"
                 " it. Take another transport, or leave control out.",
             )  # fmt: skip
 
 
-def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
+def check_pfc(spec: Spec, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless every switch can hold threshold and headroom of all its ports.
 
     For each switch: ports x lossless priorities x (xoff + headroom) <= buffer. Otherwise a frame
     may be dropped although PFC is on, and the run would answer another question. Links of a class
     with another flow control, or none, need nothing.
     """
-    control = spec["link"]["flow_control"]
-    buffer_bytes = spec["switch"]["buffer_bytes"]
+    control = spec.link.flow_control
+    buffer_bytes = spec.switch.buffer_bytes
     if (
         buffer_bytes is None
         or control is None
-        or not {"XoffBytes", "HeadroomBytes"} <= set(control["attributes"])
+        or not {"XoffBytes", "HeadroomBytes"} <= set(control.attributes)
     ):
         return
-    attributes = control["attributes"]
-    links = _links_with(control, spec["link"]["classes"], links, nodes)
+    attributes = control.attributes
+    links = _links_with(control, spec.link.classes, links, nodes)
     priorities = bin(int(attributes.get("Priorities", 1))).count("1")
-    frame = int(attributes.get("MtuFrameBytes", 0)) or largest_frame_bytes(spec["transport"])
-    framing = spec["wire"]["framing_bytes"]
-    processing_delay_ps = spec["switch"]["processing_delay_ps"]
+    frame = int(attributes.get("MtuFrameBytes", 0)) or largest_frame_bytes(spec.transport)
+    framing = spec.wire.framing_bytes
+    processing_delay_ps = spec.switch.processing_delay_ps
     classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
-    jitter_ps = spec["link"].get("jitter_ps", 0)
     headroom = int(attributes["HeadroomBytes"]) or max(
         (
             pfc_headroom_bytes(
                 int(rate), int(delay), frame, framing, processing_delay_ps, priorities
             )
-            for rate, delay in classes + [0, jitter_ps]
+            for rate, delay in classes + [0, spec.link.jitter_ps]
         ),
         default=0,
     )
@@ -220,25 +221,24 @@ def check_pfc(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndar
         )
 
 
-def check_signals(spec: dict, types: TypeIds) -> None:
+def check_signals(spec: Spec, types: TypeIds) -> None:
     """Raise FieldError unless some switch writes what a sender reads: marks, or telemetry.
 
     The engine looks more closely: at every switch for telemetry, at each priority for marks.
     """
-    switches = (spec["switch"], *spec["switch"]["classes"])
-    parts = [part for its in switches for part in (its["queue"], *its["programs"])]
+    parts = [part for its in spec.switch.kinds for part in (its.queue, *its.programs)]
     written = {signal for part in parts for signal in types.signals(part, "writes")}
-    for transport in spec["transport"]:
+    for transport in spec.transport:
         reads = types.signals(transport, "reads")
-        if "marks" in reads and transport["attributes"].get("EcnCapable") is False:
+        if "marks" in reads and transport.attributes.get("EcnCapable") is False:
             raise FieldError(
                 "transport", f"{reads['marks']} learns of queues by marks alone, but EcnCapable of"
-                f" {transport['type']} is false, so nothing is marked. Write EcnCapable: true.",
+                f" {transport.type} is false, so nothing is marked. Write EcnCapable: true.",
             )  # fmt: skip
         if "marks" in reads and "marks" not in written:
             raise FieldError(
                 "switch.queue", f"{reads['marks']} learns of queues by marks alone, but"
-                f" {spec['switch']['queue']['type']} marks nothing. Write a queue that does, for"
+                f" {spec.switch.queue.type} marks nothing. Write a queue that does, for"
                 " example {type: ns3::RedEcn, attributes: {KminBytes: 100 kB, KmaxBytes: 400 kB}}.",
             )  # fmt: skip
         if "telemetry" in reads and "telemetry" not in written:
@@ -248,49 +248,50 @@ def check_signals(spec: dict, types: TypeIds) -> None:
             )  # fmt: skip
 
 
-def check_forwarding(spec: dict) -> None:
+def check_forwarding(spec: Spec) -> None:
     """Raise FieldError if routes are given and no switch would look at them."""
-    types = [its["forwarding"]["type"] for its in (spec["switch"], *spec["switch"]["classes"])]
-    for load in spec["workload"]:
-        if (load.get("routes") or load.get("routed")) and "ns3::ExplicitRoutes" not in types:
+    types = [its.forwarding.type for its in spec.switch.kinds]
+    for load in spec.workload:
+        given = any(getattr(load.params, key, False) for key in ("routes", "routed"))
+        if given and "ns3::ExplicitRoutes" not in types:
             raise FieldError(
-                "forwarding", f"{types[0]} does not look at the routes of {load['type']}. Write"
+                "forwarding", f"{types[0]} does not look at the routes of {load.type}. Write"
                 " forwarding: {type: ns3::ExplicitRoutes}, or leave the routes out.",
             )  # fmt: skip
 
 
-def check_reduction(spec: dict) -> None:
+def check_reduction(spec: Spec) -> None:
     """Raise FieldError unless what is reduced in the network meets switches that do it.
 
     `ns3::ReductionTransport` carries collectives in_network and nothing else; every switch has
     the program that serves it.
     """
-    for load in spec["workload"]:
-        transport = spec["transport"][load["transport"]]["type"]
-        given = load.get("algorithm", {}).get("type") if load["type"] == "collective" else None
+    for load in spec.workload:
+        transport = spec.transport[load.transport].type
+        given = load.params.algorithm.type if load.type == "collective" else None
         if (given == "in_network") != (transport == _REDUCING):
             raise FieldError(
-                "transport", f"{transport} carries {given or load['type']}. Algorithm in_network"
+                "transport", f"{transport} carries {given or load.type}. Algorithm in_network"
                 f" and {_REDUCING} need each other.",
             )  # fmt: skip
         if given != "in_network":
             continue
-        if spec.get("engine", {}).get("type", "packets") != "packets":
+        if spec.engine.type != "packets":
             raise FieldError("engine", "the algorithm in_network is one of packets alone.")
-        for its in (spec["switch"], *spec["switch"]["classes"]):
-            served = [int(program["attributes"]["Transport"]) for program in its["programs"]
-                      if program["type"] == _REDUCER]  # fmt: skip
-            if load["transport"] not in served:
+        for its in spec.switch.kinds:
+            served = [int(program.attributes["Transport"]) for program in its.programs
+                      if program.type == _REDUCER]  # fmt: skip
+            if load.transport not in served:
                 raise FieldError(
-                    "switch.programs", f"no {_REDUCER} serves transport {load['transport']}. Write"
+                    "switch.programs", f"no {_REDUCER} serves transport {load.transport}. Write"
                     f" programs: [{{type: {_REDUCER}, attributes: {{Transport:"
-                    f" {load['transport']}}}}}], and in every class that has programs.",
+                    f" {load.transport}}}}}], and in every class that has programs.",
                 )  # fmt: skip
-    reducing = [i for i, t in enumerate(spec["transport"]) if t["type"] == _REDUCING]
-    for its in (spec["switch"], *spec["switch"]["classes"]):
-        for program in its["programs"]:
-            if program["type"] == _REDUCER and (
-                (served := int(program["attributes"]["Transport"])) not in reducing
+    reducing = [i for i, t in enumerate(spec.transport) if t.type == _REDUCING]
+    for its in spec.switch.kinds:
+        for program in its.programs:
+            if program.type == _REDUCER and (
+                (served := int(program.attributes["Transport"])) not in reducing
             ):
                 raise FieldError(
                     "switch.programs", f"{_REDUCER} serves transport {served}, which is no"
@@ -298,17 +299,17 @@ def check_reduction(spec: dict) -> None:
                 )  # fmt: skip
 
 
-def check_credits(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
+def check_credits(spec: Spec, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError unless every switch can hold the buffers of all lanes of all its ports."""
-    control, buffer_bytes = spec["link"]["flow_control"], spec["switch"]["buffer_bytes"]
-    if control is None or buffer_bytes is None or "LaneBlocks" not in control["attributes"]:
+    control, buffer_bytes = spec.link.flow_control, spec.switch.buffer_bytes
+    if control is None or buffer_bytes is None or "LaneBlocks" not in control.attributes:
         return
-    lanes, blocks = (int(control["attributes"][key]) for key in ("Lanes", "LaneBlocks"))
+    lanes, blocks = (int(control.attributes[key]) for key in ("Lanes", "LaneBlocks"))
     ports = _most_ports(links, nodes)
     if (needed := ports * lanes * blocks * BLOCK_BYTES) > buffer_bytes:
         raise FieldError(
             "buffer",
-            f"{format_si(buffer_bytes, 'B')} is too small for {control['type']}: {ports} ports x"
+            f"{format_si(buffer_bytes, 'B')} is too small for {control.type}: {ports} ports x"
             f" {lanes} Lanes x {blocks} LaneBlocks of {BLOCK_BYTES} B = {needed} B. Raise"
             f" switch.buffer to at least that, or write fewer Lanes, or LaneBlocks:"
             f" {buffer_bytes // (ports * lanes * BLOCK_BYTES)}.",
@@ -316,13 +317,13 @@ def check_credits(spec: dict, links: dict[str, np.ndarray], nodes: dict[str, np.
 
 
 def _links_with(
-    control: dict, link_classes: list[dict], links: dict[str, np.ndarray], nodes: dict
+    control: Typed, classes: Iterable[LinkClass], links: dict[str, np.ndarray], nodes: dict
 ) -> dict[str, np.ndarray]:
     """Return the links that have this flow control: all but those of classes with another."""
     tier = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
     tier[nodes["node"]] = nodes["tier"]
     ends = np.sort(np.stack([tier[links["node_a"]], tier[links["node_b"]]]), axis=0)
-    others = [its["tiers"] for its in link_classes if its["flow_control"] != control]
+    others = [its.tiers for its in classes if its.flow_control != control]
     apart = np.zeros(len(links["node_a"]), dtype=bool)
     for low, high in others:
         apart |= (ends[0] == low) & (ends[1] == high)

@@ -3,35 +3,35 @@
 
 import numpy as np
 
-from pyorch.spec import engine as engines
 from pyorch.spec.fields import FieldError
+from pyorch.spec.resolved import Spec
 
 
-def check_fluid(spec: dict) -> None:
+def check_fluid(spec: Spec) -> None:
     """Raise FieldError for what only packets have, if the run is at flow level."""
-    if spec.get("engine", {}).get("type") != "fluid":
+    if spec.engine.type != "fluid":
         return
     for key, of_packets in (("arrivals", "arrivals"), ("pauses", "pauses"),
                             ("sample_ps", "sample"), ("pcap", "pcap")):  # fmt: skip
-        if spec["trace"][key]:
+        if getattr(spec.trace, key):
             raise FieldError(
                 f"trace.{of_packets}",
                 "a run of engine fluid has no packets to record. Leave it out, or write"
                 " engine: packets.",
             )
-    for index, load in enumerate(spec["workload"]):
-        if load.get("admission", "none") != "none":
+    for index, load in enumerate(spec.workload):
+        if getattr(load.params, "admission", "none") != "none":
             raise FieldError(
                 f"workload.{index}.admission",
                 "engine fluid knows no rate of a flow's own. Write none, or engine: packets.",
             )
 
 
-def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> None:
+def check_domains(spec: Spec, threads: int, nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError for domains that cannot be, and for threads that would have none."""
-    domains = engines.of(spec).domains
+    domains = spec.engine.domains
     switches = int(nodes["is_switch"].sum())
-    if domains > 1 and engines.of(spec).type == "fluid":
+    if domains > 1 and spec.engine.type == "fluid":
         raise FieldError("engine.domains", "only a run of packets has domains. Leave it out.")
     if domains > switches:
         raise FieldError(
@@ -48,40 +48,41 @@ def check_domains(spec: dict, threads: int, nodes: dict[str, np.ndarray]) -> Non
         )
 
 
-def check_skip(spec: dict) -> None:
+def check_skip(spec: Spec) -> None:
     """Raise FieldError for what has no steady state, or is lost with it, if these are skipped."""
-    if "skip_ppm" not in spec.get("engine", {}):
+    if spec.engine.skip_ppm is None:
         return
-    if spec["engine"].get("type") == "fluid":
+    if spec.engine.type == "fluid":
         raise FieldError(
             "engine.skip", "a run of engine fluid has no packets to skip. Leave out one of them."
         )
-    if (domains := engines.of(spec).domains) > 1:
+    if (domains := spec.engine.domains) > 1:
         raise FieldError(
             "engine.skip",
             f"steady states are skipped in one domain, and engine.domains is {domains}. Leave out"
             " one of them.",
         )
-    for index, load in enumerate(spec["workload"]):
-        if (load.get("control") or {}).get("controller"):
+    for index, load in enumerate(spec.workload):
+        if load.controller:
             raise FieldError(
                 f"workload.{index}.control.controller",
                 "it looks at a run again and again, and engine.skip leaves parts of it out. Leave"
                 " out one of them.",
             )
     for record in ("arrivals", "pauses", "pcap"):
-        if spec["trace"][record]:
+        if getattr(spec.trace, record):
             raise FieldError(
                 f"trace.{record}",
                 "it records all that happens, and engine.skip leaves out what happens in a steady"
                 " state. Leave out one of them.",
             )
-    link = spec["link"]
-    for key, written in (("loss_ratio", "loss"), ("bit_error_ratio", "bit_error_ratio"),
-                         ("loss_model", "loss_model")):  # fmt: skip
-        if link[key] or any(links.get(key) for links in link["classes"]):
+    link = spec.link
+    models = [its.loss_model for its in (link, *link.classes)]
+    for key, loses in (("loss", link.loss_ratio), ("bit_error_ratio", link.bit_error_ratio),
+                       ("loss_model", any(models))):  # fmt: skip
+        if loses:
             raise FieldError(
-                f"link.{written}",
+                f"link.{key}",
                 "what is lost now and then is not seen in a steady state, and engine.skip would"
                 " leave it out. Leave out one of them.",
             )

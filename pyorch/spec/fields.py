@@ -6,14 +6,15 @@ YAML (``rate``), so a resolved spec can only hold integers whose names say what 
 """
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pyorch import units
 from pyorch.errors import SpecError, quoted
-from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, LONGEST_TEXT
+from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_NAME, LONGEST_PS, LONGEST_TEXT
 
+Name = Annotated[str, Field(pattern=rf"^[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}$")]
 Hosts = Annotated[int, Field(strict=True, ge=1, le=2**20)]
 Count = Annotated[int, Field(strict=True, ge=1, le=2**20)]
 
@@ -79,7 +80,13 @@ class Closed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def restore(model: type[BaseModel], resolved: dict[str, Any]) -> Any:
-    """Return the parameters of a plug-in from a resolved spec, which was checked when made."""
-    names = model.model_fields
-    return model.model_construct(**{k: v for k, v in resolved.items() if k in names})
+class Plugin(BaseModel):
+    """A topology or workload: `type` names the file, its own model checks the other keys."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    type: str
+
+
+class WrittenTopology(Plugin):
+    """A topology inside of another one, whose model checks and settles it."""

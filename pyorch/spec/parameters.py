@@ -10,14 +10,14 @@ from pyorch.units import format_si
 _UNITS = {"_ps": ("s", 1e-12), "_bps": ("bit/s", 1), "_bytes": ("B", 1)}
 
 
-def flat(spec: object, path: str = "") -> dict[str, object]:
-    """Return a resolved spec with one entry for each key path; empty sections have none."""
-    if isinstance(spec, Mapping):
-        parts = spec.items()
-    elif isinstance(spec, list):
-        parts = enumerate(spec)
+def flat(plain: object, path: str = "") -> dict[str, object]:
+    """Return plain values with one entry for each key path; empty sections have none."""
+    if isinstance(plain, Mapping):
+        parts = plain.items()
+    elif isinstance(plain, list):
+        parts = enumerate(plain)
     else:
-        return {path: spec}
+        return {path: plain}
     found: dict[str, object] = {}
     for key, value in parts:
         found |= flat(value, f"{path}.{key}" if path else str(key))

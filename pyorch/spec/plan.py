@@ -19,6 +19,7 @@ from pyorch.spec.files import without_paths
 from pyorch.spec.network import Network
 from pyorch.spec.planning import PLANNING_KEYS, WORDS, Planning, no_such, too_many
 from pyorch.spec.resolve import Resolver
+from pyorch.spec.resolved import Engine, Spec
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
 from pyorch.spec.yaml_lines import KeyPath
 from pyorch.writing import make_folder, write_text
@@ -42,8 +43,8 @@ class Run:
     ----------
     id : str
         ``s<seed>-<10 hex digits of the content hash>``.
-    spec : dict
-        Resolved spec: plain JSON, integers with their unit in the name.
+    spec : Spec
+        Everything that decides its result, in integers with their unit in the name.
     variant, label : str
         Name and label of the variant; both are empty without variants.
     case, case_label : str
@@ -55,7 +56,7 @@ class Run:
     """
 
     id: str
-    spec: dict = field(repr=False)
+    spec: Spec = field(repr=False)
     scale: str
     variant: str = ""
     label: str = ""
@@ -67,12 +68,12 @@ class Run:
     @property
     def scenario(self) -> str:
         """Name of the scenario, which is the name of its folder of results."""
-        return self.spec["name"]
+        return self.spec.name
 
     @property
     def seed(self) -> int:
         """Seed of the run."""
-        return self.spec["seed"]
+        return self.spec.seed
 
     @property
     def folder(self) -> str:
@@ -145,8 +146,8 @@ def plan(
             spec, network = resolver.resolve_with_network(settled)
             for parts in _questions(spec, network) if refusals else ():
                 asked.setdefault(canonical(list(parts.values())), (settled, parts))
-            template = spec["template"]
-            parts = (template, ENGINE_TEMPLATE) if "engine" in spec else (template,)
+            template = spec.template
+            parts = (template, ENGINE_TEMPLATE) if spec.engine != Engine() else (template,)
             if parts not in digests:
                 try:
                     digests[parts] = template_digest(Path(templates), *parts)
@@ -173,11 +174,11 @@ def plan(
     return runs
 
 
-def _questions(spec: dict, network: Network) -> Iterator[dict[KeyPath, dict]]:
+def _questions(spec: Spec, network: Network) -> Iterator[dict[KeyPath, dict]]:
     """Yield what the engine is asked of a spec: its types one by one, then those that meet."""
     for path, part in typeids.typed_parts(spec):
         yield {path: part}
-    yield from typeids.combinations(spec, network.tier_pairs())
+    yield from typeids.combinations(spec, network.tier_pairs)
 
 
 def _refuse(asked: dict[str, _Question], refusals: Refusals | None) -> None:
@@ -240,19 +241,19 @@ def _changed(base: ScenarioFile, planning: Planning, case: str, variant: str) ->
     return result
 
 
-def canonical(spec: dict) -> str:
-    """Return the one JSON text of a spec: sorted keys, no spaces."""
-    return json.dumps(spec, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def canonical(plain: object) -> str:
+    """Return the one JSON text of plain values: sorted keys, no spaces."""
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def run_id(spec: dict, digest: str) -> str:
+def run_id(spec: Spec, digest: str) -> str:
     """Return the name of a run: its seed, and a hash of its spec and of its template.
 
     Of a file that the scenario names it counts what it holds, not where it lies.
     """
-    text = canonical(without_paths(spec))
+    text = canonical(without_paths(spec.plain()))
     content = hashlib.sha256(f"{text}\n{digest}".encode()).hexdigest()
-    return f"s{spec['seed']}-{content[:10]}"
+    return f"s{spec.seed}-{content[:10]}"
 
 
 def template_digest(folder: Path, name: str, *around: str) -> str:
@@ -281,8 +282,8 @@ def write_spec(run: Run, path: Path | str) -> None:
     write_resolved(run.spec, path)
 
 
-def write_resolved(spec: dict, path: Path | str) -> None:
+def write_resolved(spec: Spec, path: Path | str) -> None:
     """Write a resolved spec as readable JSON."""
     path = Path(path)
     make_folder(path.parent)
-    write_text(path, json.dumps(spec, indent=2, sort_keys=True) + "\n")
+    write_text(path, json.dumps(spec.plain(), indent=2, sort_keys=True) + "\n")

@@ -8,31 +8,17 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import Field, create_model
 
 from pyorch.spec import sections
 from pyorch.spec.engine import Engine
-from pyorch.spec.fields import Closed, Count, DelayPs, Number, RateBps, TimePs
-from pyorch.spec.limits import LONGEST_NAME
+from pyorch.spec.fields import Closed, Count, DelayPs, Name, Number, Plugin, RateBps, TimePs
+from pyorch.spec.resolved import Transport, Typed
 from pyorch.spec.typeids import TypeIds
-
-Value = bool | int | float | str
-Name = Annotated[str, Field(pattern=rf"^[a-z][a-z0-9_]{{0,{LONGEST_NAME - 1}}}$")]
-
-
-#: Networks that carry messages: of a rack, of a datacenter, and between datacenters.
-REACHES = ("scale_up", "scale_out", "wide_area")
 
 
 class Wire(Closed):
     """What a frame occupies on the wire beyond its bytes."""
-
-
-class Typed(Closed):
-    """An ns-3 TypeId and its attributes, in ns-3's own spelling."""
-
-    type: str
-    attributes: dict[str, Value] = {}
 
 
 Tier = Annotated[int, Field(strict=True, ge=0)]
@@ -64,12 +50,6 @@ class Link(Closed):
     classes: list[LinkClass] = []
 
 
-class Transport(Typed):
-    """A transport; its name is what a workload refers to when there are several."""
-
-    name: Name = "main"
-
-
 class SwitchClass(Closed):
     """Switches of some tiers that differ from the others; what is not said is as there."""
 
@@ -98,18 +78,6 @@ class Trace(Closed):
 
     nodes: list[Annotated[int, Field(strict=True, ge=0)]] = []
     pcap: list[Annotated[int, Field(strict=True)]] = []
-
-
-class Plugin(BaseModel):
-    """A topology or workload: `type` names the file, its own model checks the other keys."""
-
-    model_config = ConfigDict(extra="allow", frozen=True)
-
-    type: str
-
-
-class Topology(Plugin):
-    """A topology inside of another one, whose model checks and settles it."""
 
 
 class Load(Plugin):

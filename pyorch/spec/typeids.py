@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -20,8 +20,8 @@ from pyorch import built, units
 from pyorch.built import ENGINE, FLUID
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import read_json
-from pyorch.spec import engine as engines
 from pyorch.spec.fields import FieldError
+from pyorch.spec.resolved import Link, Spec, Switch, Typed
 from pyorch.spec.yaml_lines import KeyPath
 
 Attributes = dict[str, bool | int | float | str]
@@ -131,18 +131,18 @@ class TypeIds:
                 hint = " Between attributes goes |." if "," in given else ""
                 raise ValueError(f"{name}: {key}: {error}{hint}") from None
 
-    def signals(self, typed: dict, way: str) -> dict[str, str]:
+    def signals(self, typed: Typed, way: str) -> dict[str, str]:
         """Return what a type, or one that its attributes name, reads or writes, with its name.
 
         Parameters
         ----------
-        typed : dict
-            ``type`` and all its ``attributes``.
+        typed : Typed
+            A type with all its attributes.
         way : str
             ``reads`` (senders: what switches or a controller say) or ``writes`` (switches).
         """
-        values = [value for value in typed["attributes"].values() if isinstance(value, str)]
-        named = [typed["type"], *(name for value in values for name in _TYPE_NAME.findall(value))]
+        values = [value for value in typed.attributes.values() if isinstance(value, str)]
+        named = [typed.type, *(name for value in values for name in _TYPE_NAME.findall(value))]
         return {
             signal: name for name in named if name in self._by_name
             for signal in self._by_name[name].get(way, [])
@@ -170,14 +170,14 @@ class TypeIds:
         """Return the attributes of a type in one line, for a list."""
         return ", ".join(f"{a['name']}={a['default']}" for a in self._by_name[name]["attributes"])
 
-    def libraries(self, spec: dict) -> list[str]:
+    def libraries(self, spec: Spec) -> list[str]:
         """Return the file names of the libraries that a run loads, sorted."""
         typed = [part for _, part in typed_parts(spec)]
         named = [part["type"] for part in typed]
         values = [v for part in typed for v in part["attributes"].values()]
         named += [name for v in values if isinstance(v, str) for name in _TYPE_NAME.findall(v)]
         found = {self._by_name[name]["library"] for name in named if name in self._by_name}
-        fluid = {FLUID} if engines.of(spec).type == "fluid" else set()
+        fluid = {FLUID} if spec.engine.type == "fluid" else set()
         return sorted(found | fluid | {ENGINE})
 
 
@@ -259,43 +259,46 @@ _NAMED_ATTRIBUTE = re.compile(r"(ns3::[\w:]*\w): (\w+)")
 _DIGITS = re.compile("-?[0-9]{1,20}")
 
 
-#: Keys of a link that name a type.
+#: Keys of switches and of links that name a type.
+SWITCH_ROLES = ("queue", "scheduler", "forwarding")
 LINK_ROLES = ("flow_control", "loss_model")
 
 
-def typed_parts(spec: dict) -> Iterator[tuple[KeyPath, dict]]:
+def typed_parts(spec: Spec) -> Iterator[tuple[KeyPath, dict]]:
     """Yield everything in a resolved spec that is a type with attributes, and its key path.
 
     Each says its role, as the engine calls it: ``{"role": ..., "type": ..., "attributes": ...}``.
     """
-    for index, its in enumerate(spec["transport"]):
+    for index, its in enumerate(spec.transport):
         yield ("transport", index), _part("transport", its)
-    for path, its in _sections("switch", spec):
-        for key in ("queue", "forwarding", "scheduler"):
-            if its.get(key):
-                yield (*path, key), _part(key, its[key])
-        for index, program in enumerate(its["programs"]):
+    for path, its in _kinds("switch", spec.switch):
+        for role in ("queue", "forwarding", "scheduler"):
+            if typed := getattr(its, role):
+                yield (*path, role), _part(role, typed)
+        for index, program in enumerate(its.programs):
             yield (*path, "programs", index), _part("program", program)
-    for path, its in _sections("link", spec):
-        for key in LINK_ROLES:
-            if its.get(key):
-                yield (*path, key), _part(key, its[key])
+    for path, its in _kinds("link", spec.link):
+        for role in LINK_ROLES:
+            if typed := getattr(its, role):
+                yield (*path, role), _part(role, typed)
 
 
-def combinations(spec: dict, tier_pairs: list[tuple[int, int]]) -> Iterator[dict[KeyPath, dict]]:
+def combinations(spec: Spec, tier_pairs: list[tuple[int, int]]) -> Iterator[dict[KeyPath, dict]]:
     """Yield the parts that meet at some switch, by their key paths, as `typed_parts` has them.
 
     Parameters
     ----------
-    spec : dict
+    spec : Spec
         Resolved.
     tier_pairs : list of (int, int)
         Tiers that links join, the lower one first; hosts are of tier 0.
     """
     parts = dict(typed_parts(spec))
     transports = {path: part for path, part in parts.items() if path[0] == "transport"}
-    switches = {t: path for path, its in _sections("switch", spec) for t in its.get("tiers", ())}
-    links = {tuple(its["tiers"]): path for path, its in _sections("link", spec) if "tiers" in its}
+    (_, _), *classes = _kinds("switch", spec.switch)
+    switches = {tier: path for path, its in classes for tier in its.tiers}
+    (_, _), *classes = _kinds("link", spec.link)
+    links = {its.tiers: path for path, its in classes}
     met = {
         (switches.get(tier, ("switch",)), links.get(pair, ("link",)))
         for pair in tier_pairs for tier in pair if tier > 0
@@ -305,14 +308,15 @@ def combinations(spec: dict, tier_pairs: list[tuple[int, int]]) -> Iterator[dict
         yield {path: parts[path] for path in paths if path in parts} | transports
 
 
-def _part(role: str, its: dict) -> dict:
-    return {"role": role, "type": its["type"], "attributes": its["attributes"]}
+def _part(role: str, its: Typed) -> dict:
+    return {"role": role, "type": its.type, "attributes": its.attributes}
 
 
-def _sections(section: str, spec: dict) -> Iterator[tuple[KeyPath, dict]]:
-    yield (section,), spec[section]
-    for index, its in enumerate(spec[section]["classes"]):
-        yield (section, "classes", index), its
+def _kinds(section: str, its: Switch | Link) -> Iterator[tuple[KeyPath, Any]]:
+    """Yield a section, then each of its classes, with their key paths."""
+    yield (section,), its
+    for index, one in enumerate(its.classes):
+        yield (section, "classes", index), one
 
 
 def blamed(part: dict, message: str) -> str:

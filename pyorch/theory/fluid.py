@@ -12,11 +12,12 @@ import numpy as np
 
 from pyorch.draws import derangement, stream
 from pyorch.errors import TheoryError
+from pyorch.spec.resolved import Link
 from pyorch.theory import ecmp, paths
 from pyorch.topology import leaf_spine
 
 #: Rate, delay and size cancel out of a slowdown; any values do.
-_LINK = {"rate_bps": 10**12, "delay_ps": 1, "loss_ratio": 0.0}
+_LINK = Link(rate_bps=10**12, delay_ps=1)
 _MESSAGE_BYTES = 10**6
 #: A draw of so many takes about a minute.
 MOST_HOSTS = 2**19
@@ -62,7 +63,7 @@ def slowdown_of_permutation(hosts: int, seed: int) -> np.ndarray:
     hash_draw = np.random.default_rng([seed, hosts])
     routes = network.routes(src, dst, paths.random_choice(hash_draw))
     took_ps = ecmp.fluid_fct_ps(routes, size_bytes, np.zeros_like(src), network.rate_bps)
-    return took_ps / (size_bytes * 8e12 / _LINK["rate_bps"])
+    return took_ps / (size_bytes * 8e12 / _LINK.rate_bps)
 
 
 @cache

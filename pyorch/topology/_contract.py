@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from pyorch.spec.fields import Closed
+from pyorch.spec.resolved import Link
 
 
 class Contract(Protocol):
@@ -15,7 +16,7 @@ class Contract(Protocol):
     OWN_LINKS: bool  # rates and delays are not those of `link`, which may leave them out
     OPTIONAL = ("OWN_LINKS", "relays", "reach", "top_switches")
 
-    def tables(params: Closed, link: dict) -> dict[str, dict[str, np.ndarray]]:  # noqa: N805
+    def tables(params: Closed, link: Link) -> dict[str, dict[str, np.ndarray]]:  # noqa: N805
         """Return the node and link tables; columns as in docs/definitions.md."""
 
     def counts(params: Closed) -> dict[str, int]:  # noqa: N805

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.spec.fields import Closed, Count, DelayPs, Hosts, RateBps
+from pyorch.spec.resolved import Link
 
 
 class Params(Closed):
@@ -29,13 +30,13 @@ class Params(Closed):
             return given
         link = info.context["link"]
         return {
-            "bottleneck_rate": f"{link['rate_bps']} bit/s",
-            "bottleneck_delay": f"{link['delay_ps']} ps",
+            "bottleneck_rate": f"{link.rate_bps} bit/s",
+            "bottleneck_delay": f"{link.delay_ps} ps",
             **given,
         }
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables; columns as in docs/definitions.md."""
     n_hosts = params.left + params.right
     side = np.repeat([0, 1], [params.left, params.right])
@@ -53,9 +54,9 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
             "node_a": np.concatenate([np.arange(n_hosts), np.full(params.parallel, n_hosts)]),
             "node_b": np.concatenate([n_hosts + side, np.full(params.parallel, n_hosts + 1)]),
             "parallel": np.concatenate([np.zeros(n_hosts, dtype=np.int64), between]),
-            "rate_bps": np.where(is_between, params.bottleneck_rate_bps, link["rate_bps"]),
-            "delay_ps": np.where(is_between, params.bottleneck_delay_ps, link["delay_ps"]),
-            "loss_ratio": np.full(len(is_between), link["loss_ratio"], dtype=np.float64),
+            "rate_bps": np.where(is_between, params.bottleneck_rate_bps, link.rate_bps),
+            "delay_ps": np.where(is_between, params.bottleneck_delay_ps, link.delay_ps),
+            "loss_ratio": np.full(len(is_between), link.loss_ratio, dtype=np.float64),
         },
     }
 

@@ -14,6 +14,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Number, RateBps
+from pyorch.spec.resolved import Link
 from pyorch.topology import _clos
 
 MOST_HOSTS = 2**20
@@ -47,8 +48,8 @@ class Params(Closed):
         settled = {"oversubscription": ones, "parallel": ones, **given}
         if info.context:
             link = info.context["link"]
-            settled.setdefault("uplink_rate", f"{link['rate_bps']} bit/s")
-            settled.setdefault("uplink_delay", f"{link['delay_ps']} ps")
+            settled.setdefault("uplink_rate", f"{link.rate_bps} bit/s")
+            settled.setdefault("uplink_delay", f"{link.delay_ps} ps")
         for key in ("uplink_rate", "uplink_delay"):
             if isinstance(settled.get(key), str):
                 settled[key] = [settled[key]] * (tiers - 1)
@@ -128,13 +129,13 @@ def shape(params: Params) -> _clos.Clos:
     )
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables; columns as in docs/definitions.md."""
     return _clos.tables(
         shape(params),
-        [link["rate_bps"], *params.uplink_rate_bps],
-        [link["delay_ps"], *params.uplink_delay_ps],
-        link["loss_ratio"],
+        [link.rate_bps, *params.uplink_rate_bps],
+        [link.delay_ps, *params.uplink_delay_ps],
+        link.loss_ratio,
     )
 
 

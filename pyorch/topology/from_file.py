@@ -14,6 +14,7 @@ from pydantic import model_validator
 from pyorch.spec.fields import Closed, FieldError
 from pyorch.spec.files import FileRef, InputFile, columns
 from pyorch.spec.limits import MOST_NODES
+from pyorch.spec.resolved import Link
 from pyorch.topology import _graph, _hpcc, _htsim
 
 NODES = {"node": int, "is_switch": int}, {"tier": int, "plane": int}
@@ -56,7 +57,7 @@ class Params(Closed):
         return self
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables; `link` gives what htsim files have not: the loss.
 
     Raises
@@ -68,12 +69,12 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
         (file["path"], file["sha256"]) if file else None
         for file in (params.file, params.nodes, params.links)
     )
-    return _tables(params.format, files, link["loss_ratio"])
+    return _tables(params.format, files, link.loss_ratio)
 
 
 def counts(params: Params) -> dict[str, int]:
     """Return the numbers of hosts, switches, switch ports in use and cables."""
-    network = tables(params, {"loss_ratio": 0.0})
+    network = tables(params, Link(rate_bps=1, delay_ps=0))
     return _graph.counts(network["nodes"], network["links"])
 
 

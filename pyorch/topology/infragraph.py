@@ -22,6 +22,7 @@ from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.spec.fields import Closed, FieldError
 from pyorch.spec.files import FileRef, InputFile, content
 from pyorch.spec.limits import MOST_LINKS, MOST_NODES
+from pyorch.spec.resolved import Link
 from pyorch.spec.yaml_lines import parse
 from pyorch.topology import _graph
 
@@ -59,7 +60,7 @@ class _Instance(NamedTuple):
     first: int
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables; `link` gives what the file has not.
 
     Raises
@@ -68,14 +69,12 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
         The file is not what it should be, or not a connected network.
     """
     file = params.file
-    return _tables(
-        file["path"], file["sha256"], link["rate_bps"], link["delay_ps"], link["loss_ratio"]
-    )
+    return _tables(file["path"], file["sha256"], link.rate_bps, link.delay_ps, link.loss_ratio)
 
 
 def counts(params: Params) -> dict[str, int]:
     """Return the numbers of hosts, switches, switch ports in use and cables."""
-    network = tables(params, {"rate_bps": 1, "delay_ps": 1, "loss_ratio": 0.0})
+    network = tables(params, Link(rate_bps=1, delay_ps=1))
     return _graph.counts(network["nodes"], network["links"])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.spec.fields import Closed, Count, DelayPs, Hosts, RateBps
+from pyorch.spec.resolved import Link
 
 
 class Params(Closed):
@@ -33,20 +34,20 @@ class Params(Closed):
             return given
         link = info.context["link"]
         return {
-            "uplink_rate": f"{link['rate_bps']} bit/s",
-            "uplink_delay": f"{link['delay_ps']} ps",
+            "uplink_rate": f"{link.rate_bps} bit/s",
+            "uplink_delay": f"{link.delay_ps} ps",
             **given,
         }
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables.
 
     Parameters
     ----------
     params : Params
         Numbers of the topology.
-    link : dict
+    link : Link
         ``rate_bps``, ``delay_ps`` and ``loss_ratio`` of a link.
 
     Returns
@@ -80,9 +81,9 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
         "node_a": np.concatenate([access[:, 1], uplink[:, 0] + uplink[:, 1]]),
         "node_b": np.concatenate([access_leaf, uplink[:, 0] + params.leaves + uplink[:, 2]]),
         "parallel": np.concatenate([np.zeros(n_access, dtype=np.int64), uplink[:, 3]]),
-        "rate_bps": np.repeat([link["rate_bps"], params.uplink_rate_bps], [n_access, n_uplinks]),
-        "delay_ps": np.repeat([link["delay_ps"], params.uplink_delay_ps], [n_access, n_uplinks]),
-        "loss_ratio": np.full(n_access + n_uplinks, link["loss_ratio"], dtype=np.float64),
+        "rate_bps": np.repeat([link.rate_bps, params.uplink_rate_bps], [n_access, n_uplinks]),
+        "delay_ps": np.repeat([link.delay_ps, params.uplink_delay_ps], [n_access, n_uplinks]),
+        "loss_ratio": np.full(n_access + n_uplinks, link.loss_ratio, dtype=np.float64),
     }
     return {"nodes": nodes, "links": links}
 

@@ -9,16 +9,16 @@ links from the rest.
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
 
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, RateBps
-from pyorch.spec.schema import REACHES, Name, Topology
-from pyorch.topology import _nested
-from pyorch.topology._nested import counts_of, settled, tables_of
+from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Name, RateBps, WrittenTopology
+from pyorch.spec.parts import REACHES, Topology
+from pyorch.spec.resolved import Link
+from pyorch.topology._nested import settled
 
 Tables = dict[str, dict[str, np.ndarray]]
 _NEEDED = ("switches", "top_switches", "cables", "ports", "access_links")
@@ -28,7 +28,7 @@ class Site(Closed):
     """A datacenter and how its border switches hang on it; what is not said is as in `link`."""
 
     name: Name
-    topology: Topology
+    topology: SerializeAsAny[WrittenTopology]
     borders: Count = 1
     border_parallel: Count = 1
     border_rate_bps: RateBps = Field(alias="border_rate")
@@ -41,8 +41,8 @@ class Site(Closed):
             return given
         link = info.context["link"]
         return {
-            "border_rate": f"{link['rate_bps']} bit/s",
-            "border_delay": f"{link['delay_ps']} ps",
+            "border_rate": f"{link.rate_bps} bit/s",
+            "border_delay": f"{link.delay_ps} ps",
             **given,
         }
 
@@ -107,46 +107,46 @@ def _settled(site: Site, index: int, context: dict) -> Site:
     )
 
 
-def tables(params: Params, link: dict) -> Tables:
+def tables(params: Params, link: Link) -> Tables:
     """Return the node and link tables; columns as in docs/definitions.md."""
-    sites = _plain(params.sites)
-    networks = [tables_of(site["topology"], link) for site in sites]
+    sites = params.sites
+    networks = [site.topology.tables(link) for site in sites]
     ids, first_border = _new_ids([network["nodes"] for network in networks])
-    ends = first_border + np.cumsum([0, *(site["borders"] for site in sites)])
+    ends = first_border + np.cumsum([0, *(site.borders for site in sites)])
     borders = {
-        site["name"]: np.arange(low, high)
+        site.name: np.arange(low, high)
         for site, low, high in zip(sites, ends[:-1], ends[1:], strict=True)
     }
     parts = []
     for site, network, of in zip(sites, networks, ids, strict=True):
         nodes, links = network["nodes"], network["links"]
         parts.append(links | {end: of[links[end]] for end in ("node_a", "node_b")})
-        top = np.sort(of[_nested.top_switches_of(site["topology"], nodes)])
-        kind = {key: site[f"border_{key}"] for key in ("parallel", "rate_bps", "delay_ps")}
-        parts.append(_mesh(top, borders[site["name"]], **kind))
+        top = np.sort(of[site.topology.top_switches(nodes)])
+        kind = site.border_parallel, site.border_rate_bps, site.border_delay_ps
+        parts.append(_mesh(top, borders[site.name], *kind))
     found: dict[tuple[str, ...], int] = {}
-    for entry in _plain(params.long_haul):
-        pair = tuple(sorted(entry["between"], key=lambda name: borders[name][0]))
-        kind = {key: entry[key] for key in ("parallel", "rate_bps", "delay_ps")}
-        parts.append(_mesh(*(borders[name] for name in pair), **kind, first=found.get(pair, 0)))
-        found[pair] = found.get(pair, 0) + entry["parallel"]
+    for entry in params.long_haul:
+        pair = tuple(sorted(entry.between, key=lambda name: borders[name][0]))
+        kind = entry.parallel, entry.rate_bps, entry.delay_ps
+        parts.append(_mesh(*(borders[name] for name in pair), *kind, first=found.get(pair, 0)))
+        found[pair] = found.get(pair, 0) + entry.parallel
     nodes = _nodes([network["nodes"] for network in networks], ids, int(ends[-1]), first_border)
     return {"nodes": nodes, "links": _joined(parts, link)}
 
 
 def counts(params: Params) -> dict[str, int]:
     """Return the closed-form numbers of hosts, switches, switch ports in use and cables."""
-    sites = _plain(params.sites)
-    each = [counts_of(site["topology"]) for site in sites]
+    sites = params.sites
+    each = [site.topology.counts() for site in sites]
     total = {key: sum(numbers[key] for numbers in each) for key in ("hosts", *_NEEDED)}
-    borders = {site["name"]: site["borders"] for site in sites}
+    borders = {site.name: site.borders for site in sites}
     border_links = sum(
-        numbers["top_switches"] * site["borders"] * site["border_parallel"]
+        numbers["top_switches"] * site.borders * site.border_parallel
         for numbers, site in zip(each, sites, strict=True)
     )
     long_haul_links = sum(
-        borders[entry["between"][0]] * borders[entry["between"][1]] * entry["parallel"]
-        for entry in _plain(params.long_haul)
+        borders[entry.between[0]] * borders[entry.between[1]] * entry.parallel
+        for entry in params.long_haul
     )
     cables = total["cables"] + border_links + long_haul_links
     return {
@@ -169,7 +169,7 @@ def relays(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     """Return the host that relays each message inside a site; -1 for all others."""
     found = np.full(len(src), -1, dtype=np.int64)
     for topology, first, rows in _inside(params, src, dst):
-        own = _nested.relays_of(topology, src[rows] - first, dst[rows] - first)
+        own = topology.relays(src[rows] - first, dst[rows] - first)
         found[rows] = np.where(own < 0, own, own + first)
     return found
 
@@ -178,24 +178,19 @@ def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     """Return which network carries each message: that of a site, or the one between sites."""
     found = np.full(len(src), REACHES.index("wide_area"), dtype=np.int64)
     for topology, first, rows in _inside(params, src, dst):
-        found[rows] = _nested.reach_of(topology, src[rows] - first, dst[rows] - first)
+        found[rows] = topology.reach(src[rows] - first, dst[rows] - first)
     return found
 
 
 def _inside(
     params: Params, src: np.ndarray, dst: np.ndarray
-) -> Iterator[tuple[dict[str, Any], int, np.ndarray]]:
+) -> Iterator[tuple[Topology, int, np.ndarray]]:
     """Yield of each site its topology, its first host, and the messages that stay inside."""
-    topologies = [site["topology"] for site in _plain(params.sites)]
-    ends = np.cumsum([0, *(counts_of(topology)["hosts"] for topology in topologies)])
+    topologies = [site.topology for site in params.sites]
+    ends = np.cumsum([0, *(topology.counts()["hosts"] for topology in topologies)])
     for topology, first, end in zip(topologies, ends[:-1], ends[1:], strict=True):
         own = (src >= first) & (src < end) & (dst >= first) & (dst < end)
         yield topology, int(first), np.flatnonzero(own)
-
-
-def _plain(parts: list) -> list[dict[str, Any]]:
-    """Return sections as a resolved spec has them, which is how they come from one."""
-    return [part if isinstance(part, dict) else part.model_dump() for part in parts]
 
 
 def _new_ids(sites: list[dict[str, np.ndarray]]) -> tuple[list[np.ndarray], int]:
@@ -241,12 +236,12 @@ def _mesh(
     }
 
 
-def _joined(parts: list[dict[str, np.ndarray]], link: dict) -> dict[str, np.ndarray]:
+def _joined(parts: list[dict[str, np.ndarray]], link: Link) -> dict[str, np.ndarray]:
     """Return one link table; what a part does not say of losses is as in `link`."""
     names = ["node_a", "node_b", "parallel", "rate_bps", "delay_ps", "loss_ratio"]
     if any("bit_error_ratio" in part for part in parts):
         names.append("bit_error_ratio")
-    default = {name: link.get(name, 0.0) for name in ("loss_ratio", "bit_error_ratio")}
+    default = {name: getattr(link, name) for name in ("loss_ratio", "bit_error_ratio")}
     return {
         name: np.concatenate(
             [part.get(name, np.full(len(part["node_a"]), default.get(name))) for part in parts]

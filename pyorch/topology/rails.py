@@ -14,15 +14,22 @@ it over scale-up and then sends it on.
 Source: rail-optimised networks as in [hotnets24] section 6.1; the relay is that of PXN in NCCL.
 """
 
-from typing import Any
-
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
 
-from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Hosts, RateBps
+from pyorch.spec.fields import (
+    Closed,
+    Count,
+    DelayPs,
+    FieldError,
+    Hosts,
+    RateBps,
+    WrittenTopology,
+)
 from pyorch.spec.limits import MOST_NODES
-from pyorch.spec.schema import REACHES, Topology
-from pyorch.topology._nested import counts_of, settled, tables_of
+from pyorch.spec.parts import REACHES, Topology
+from pyorch.spec.resolved import Link
+from pyorch.topology._nested import settled
 
 _SCALE_UP, _SCALE_OUT = map(REACHES.index, ("scale_up", "scale_out"))
 _NEEDED = ("switches", "top_switches", "cables", "ports", "access_links")
@@ -40,21 +47,21 @@ class Params(Closed):
     """Devices of a rack, the network of each rail, and that of each rack."""
 
     devices: Hosts
-    rail: Topology
+    rail: SerializeAsAny[WrittenTopology]
     scale_up: ScaleUp
 
     @field_validator("rail")
     @classmethod
-    def _settle(cls, rail: Topology, info: ValidationInfo) -> Topology:
+    def _settle(cls, rail: WrittenTopology, info: ValidationInfo) -> Topology:
         found = settled(rail, "rail", info.context or {}, _NEEDED, "a rail")
-        if "rails" in counts_of(found.model_dump()):
+        if "rails" in found.counts():
             raise FieldError("rail.type", f"{rail.type} has rails itself. Write another topology.")
         return found
 
     @model_validator(mode="after")
     def _is_not_too_large(self) -> "Params":
         """Refuse more devices than there may be."""
-        hosts = self.devices * counts_of(_plain(self.rail))["hosts"]
+        hosts = self.devices * self.rail.counts()["hosts"]
         if hosts > MOST_NODES:
             raise FieldError(
                 "devices", f"{hosts} devices in all; at most {MOST_NODES}. Lower devices or the"
@@ -63,33 +70,33 @@ class Params(Closed):
         return self
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables; columns as in docs/definitions.md."""
-    up, n = _plain(params.scale_up), params.devices
-    rail = tables_of(_plain(params.rail), link)
+    up, n = params.scale_up, params.devices
+    rail = params.rail.tables(link)
     nodes, links = rail["nodes"], rail["links"]
     old_hosts = np.sort(nodes["node"][nodes["is_switch"] == 0])
     old_switches = np.sort(nodes["node"][nodes["is_switch"] == 1])
     n_hosts = len(old_hosts) * n
-    first_rail = n_hosts + len(old_hosts) * up["planes"]
+    first_rail = n_hosts + len(old_hosts) * up.planes
     ids = []
     for index in range(n):
         new = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
         new[old_hosts] = np.arange(len(old_hosts)) * n + index
         new[old_switches] = first_rail + index * len(old_switches) + np.arange(len(old_switches))
         ids.append(new)
-    host, plane = np.divmod(np.arange(n_hosts * up["planes"]), up["planes"])
+    host, plane = np.divmod(np.arange(n_hosts * up.planes), up.planes)
     inside = {
         "node_a": host,
-        "node_b": n_hosts + host // n * up["planes"] + plane,
-        "rate_bps": up["rate_bps"],
-        "delay_ps": up["delay_ps"],
-        "loss_ratio": link["loss_ratio"],
+        "node_b": n_hosts + host // n * up.planes + plane,
+        "rate_bps": up.rate_bps,
+        "delay_ps": up.delay_ps,
+        "loss_ratio": link.loss_ratio,
     }
     if "bit_error_ratio" in links:
-        inside["bit_error_ratio"] = link["bit_error_ratio"]
+        inside["bit_error_ratio"] = link.bit_error_ratio
     return {
-        "nodes": _nodes(nodes, ids, n_hosts, first_rail, up["planes"]),
+        "nodes": _nodes(nodes, ids, n_hosts, first_rail, up.planes),
         "links": {
             name: np.concatenate(
                 [
@@ -104,8 +111,8 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
 
 def counts(params: Params) -> dict[str, int]:
     """Return the closed-form numbers of hosts, switches, switch ports in use and cables."""
-    rail, n = counts_of(_plain(params.rail)), params.devices
-    hosts, planes = rail["hosts"] * n, _plain(params.scale_up)["planes"]
+    rail, n = params.rail.counts(), params.devices
+    hosts, planes = rail["hosts"] * n, params.scale_up.planes
     access_links = hosts * planes + rail["access_links"] * n
     cables = hosts * planes + rail["cables"] * n
     return {
@@ -138,11 +145,6 @@ def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
 def top_switches(params: Params, nodes: dict[str, np.ndarray]) -> np.ndarray:
     """Return the switches of the highest tier of the rails; that of scale-up is above it."""
     return np.sort(nodes["node"][nodes["tier"] == nodes["tier"].max() - 1])
-
-
-def _plain(part: Any) -> dict[str, Any]:
-    """Return a section as a resolved spec has it, which is how it comes from one."""
-    return part if isinstance(part, dict) else part.model_dump()
 
 
 def _nodes(

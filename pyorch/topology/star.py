@@ -7,6 +7,7 @@ Node ids: hosts first, then the switches by plane. A host has one port for each 
 import numpy as np
 
 from pyorch.spec.fields import Closed, Count, Hosts
+from pyorch.spec.resolved import Link
 from pyorch.topology import _clos
 
 
@@ -17,9 +18,9 @@ class Params(Closed):
     planes: Count = 1
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables; columns as in docs/definitions.md."""
-    return _clos.tables(_shape(params), [link["rate_bps"]], [link["delay_ps"]], link["loss_ratio"])
+    return _clos.tables(_shape(params), [link.rate_bps], [link.delay_ps], link.loss_ratio)
 
 
 def counts(params: Params) -> dict[str, int]:

@@ -88,7 +88,7 @@ def link_names(table: "pd.DataFrame") -> list[str]:
 def moments(run: Viewed, samples: "pd.DataFrame") -> np.ndarray:
     """Return all times at which a run was sampled [ps]: rows without anything are left out."""
     times = np.unique(samples["time_ps"].to_numpy(dtype=np.int64))
-    period_ps = run.spec["trace"]["sample_ps"]
+    period_ps = run.spec.trace.sample_ps
     return np.union1d(np.arange(period_ps, times.max(initial=0) + 1, period_ps), times)
 
 

@@ -12,6 +12,7 @@ from pyorch import plugins
 from pyorch.errors import FigureError, TraceError
 from pyorch.figures.layout import TWO_COLUMNS_INCHES
 from pyorch.figures.save import RC_PARAMS, save
+from pyorch.spec.resolved import Spec
 from pyorch.writing import make_folder, write_atomically, write_text
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Viewed(Protocol):
     seed: int
     scale: str
     point_label: str
-    spec: dict
+    spec: Spec
     parameters: dict
     tables: list[str]
     outcome: dict

@@ -6,7 +6,6 @@ One line per run: its folder, a tab, the run as JSON. Whoever needs one run read
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 
 from pyorch import spec as specs
@@ -18,7 +17,7 @@ def write_plan(runs: Iterable[specs.Run], path: Path | str) -> None:
     """Write runs, each under the folder that it has below results/."""
     path = Path(path)
     make_folder(path.parent)
-    lines = (f"{run.folder}\t{json.dumps(asdict(run))}\n" for run in runs)
+    lines = (f"{run.folder}\t{json.dumps(_plain(run))}\n" for run in runs)
     write_text(path, "".join(lines))
 
 
@@ -48,5 +47,10 @@ def _lines(path: Path | str) -> list[str]:
         raise SpecError(f"{path}: cannot be read ({error.strerror}). Start again.") from None
 
 
+def _plain(run: specs.Run) -> dict:
+    return vars(run) | {"spec": run.spec.plain()}
+
+
 def _run(line: str) -> specs.Run:
-    return specs.Run(**json.loads(line.partition("\t")[2]))
+    plain = json.loads(line.partition("\t")[2])
+    return specs.Run(**plain | {"spec": specs.Spec.model_validate(plain["spec"])})

@@ -7,27 +7,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyorch.plugins import load
 from pyorch.render import input_tables
 from pyorch.simulate import sizes
-from pyorch.spec import engine as engines
-from pyorch.spec.fields import restore
+from pyorch.spec import Spec
 
 #: What Linux and other programs keep [1].
 _SHARE_FOR_RUNS = 0.9
 
 
-def memory_mb(spec: dict) -> int:
+def memory_mb(spec: Spec) -> int:
     """Return the memory that a run is given [MB].
 
     Measured: 200 MB for Python, cppyy and ns-3; the engine takes below 16 KB for each host.
     Each further domain holds the network once more.
     """
-    copies = engines.of(spec).domains - 1
-    return 300 + _hosts(spec) * (32 + 8 * copies) // 1000 + logs_mb(spec)
+    copies = spec.engine.domains - 1
+    return 300 + spec.topology.counts()["hosts"] * (32 + 8 * copies) // 1000 + logs_mb(spec)
 
 
-def logs_mb(spec: dict) -> int:
+def logs_mb(spec: Spec) -> int:
     """Return the memory for what a run records beside its results [MB].
 
     Measured: 88 B for each row of the arrivals, 136 B for one of the samples; a growing array
@@ -36,25 +34,19 @@ def logs_mb(spec: dict) -> int:
     return size_of(spec).log_rows * 160 // 1_000_000
 
 
-def disk_mb(spec: dict) -> int:
+def disk_mb(spec: Spec) -> int:
     """Return the disk that a run is given: raw columns and Parquet tables, captures [MB]."""
     size = size_of(spec)
     return 1000 + 2 * (size.result_bytes + size.log_rows * 72) // 1_000_000
 
 
-def runtime_min(spec: dict) -> int:
+def runtime_min(spec: Spec) -> int:
     """Return the time that a run is given [minute].
 
     Measured: 1 to 3 us of CPU for each data packet, up to 8192 hosts; ten times that is left
     for slower machines and for what is retransmitted, five minutes for the start.
     """
     return 5 + size_of(spec).packets * 30 // 60_000_000
-
-
-def _hosts(spec: dict) -> int:
-    """Return the number of hosts of a run, in closed form."""
-    module = load("pyorch.topology", spec["topology"]["type"])
-    return module.counts(restore(module.Params, spec["topology"]))["hosts"]
 
 
 class Size(NamedTuple):
@@ -65,28 +57,28 @@ class Size(NamedTuple):
     result_bytes: int
 
 
-def size_of(spec: dict) -> Size:
+def size_of(spec: Spec) -> Size:
     """Return the size of a run; all seeds are said to have that of the first.
 
     That is exact but for sizes that are drawn (`poisson`) and for what single hosts send.
     """
-    return _sized(json.dumps(spec | {"seed": 1, "failures": []}))
+    return _sized(json.dumps(spec.plain() | {"seed": 1, "failures": []}))
 
 
 @lru_cache(maxsize=1024)
 def _sized(resolved: str) -> Size:
-    spec = json.loads(resolved)
-    trace, tables = spec["trace"], input_tables(spec)
+    spec = Spec.model_validate_json(resolved)
+    trace, tables = spec.trace, input_tables(spec)
     flows, links = tables["flows"], tables["links"]
-    of_flow = sizes.data_packets(flows, [given["attributes"] for given in spec["transport"]])
+    of_flow = sizes.data_packets(flows, [given.attributes for given in spec.transport])
     packets = int(of_flow.sum())
-    rows = packets * trace["arrivals"]
-    rows += packets // 10 * trace["pauses"]  # measured: one for 40 packets
-    if period_ps := trace["sample_ps"]:
+    rows = packets * trace.arrivals
+    rows += packets // 10 * trace.pauses  # measured: one for 40 packets
+    if period_ps := trace.sample_ps:
         ports = np.concatenate([links["node_a"], links["node_b"]])
-        ports = ports[np.isin(ports, trace["nodes"])] if trace["nodes"] else ports
-        rows += (len(ports) + len(of_flow)) * (spec["stop_ps"] // period_ps + 1)
-    captures = [(host, trace["snaplen_bytes"]) for host in trace["pcap"]]
+        ports = ports[np.isin(ports, trace.nodes)] if trace.nodes else ports
+        rows += (len(ports) + len(of_flow)) * (spec.stop_ps // period_ps + 1)
+    captures = [(host, trace.snaplen_bytes) for host in trace.pcap]
     n_links = len(links["node_a"])
     others = sizes.least_result_bytes(flows, n_links, of_flow, False, captures)
     return Size(packets, rows, others)

@@ -53,7 +53,7 @@ class Workflow:
     points: list[specs.Run]
     types: typeids.TypeIds
 
-    def spec(self, scenario: str, run: str) -> dict:
+    def spec(self, scenario: str, run: str) -> specs.Spec:
         """Return the resolved spec of a run; names without one belong to an earlier state."""
         return self._run(scenario, run).spec
 

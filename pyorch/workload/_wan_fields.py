@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What `wan_demands` says of each demand, and of who follows links and demands that change."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from pyorch import plugins
-from pyorch.errors import PluginError
-from pyorch.spec import messages
 from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, RateBps, TimePs
-from pyorch.spec.stored import as_written
+from pyorch.spec.parts import Part, settled
 from pyorch.units import TIME, format_exact
 from pyorch.wan import request as requests
 
@@ -33,27 +30,16 @@ class Demand(requests.Demand):
     profile: list[Change] = []
 
 
-def _settle(given: object, info: ValidationInfo) -> dict | None:
-    """Return a controller with all of its parameters: ``{type: max_min, margin: 0.1}``."""
+class Looking(Part):
+    """A controller that looks at the run while it goes on."""
+
+    PACKAGE = "pyorch.controller"
+
+
+def _settle(given: object, info: ValidationInfo) -> Looking | None:
     if given is None or given == "none":
         return None
-    name, own = given, {}
-    if isinstance(given, dict):
-        own = dict(given)
-        name = own.pop("type", None)
-    try:
-        module = plugins.load("pyorch.controller", name)
-        if (info.context or {}).get("stored"):
-            own = as_written(module.Params, own)
-        params = module.Params.model_validate(own, context=info.context)
-    except PluginError as error:
-        raise FieldError("control.controller", str(error)) from None
-    except ValidationError as error:
-        path, message = messages.first(error, module.Params)
-        if not module.Params.model_fields:
-            message = f"{name} has no parameters. Leave it out."
-        raise FieldError(".".join(map(str, ("control.controller", *path))), message) from None
-    return {"type": name, **params.model_dump()}
+    return settled(Looking, "control.controller", given, info)
 
 
 class Away(Closed):
@@ -74,7 +60,7 @@ class Controller(Closed):
     step_ps: TimePs = Field(0, alias="step")
     epoch_ps: TimePs = Field(0, alias="epoch")
     away: list[Away] = []
-    controller: Annotated[dict[str, Any] | None, BeforeValidator(_settle)] = None
+    controller: Annotated[Looking | None, BeforeValidator(_settle)] = None
 
     @model_validator(mode="after")
     def _comes_back(self) -> "Controller":

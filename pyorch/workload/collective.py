@@ -6,13 +6,11 @@ it waits for has come to its sender, and `step_delay` after that.
 """
 
 from functools import lru_cache
-from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from pyorch import plugins
 from pyorch.collective._graph import (
     Call,
     Counts,
@@ -21,35 +19,23 @@ from pyorch.collective._graph import (
     in_chunks,
     part_bytes,
 )
-from pyorch.errors import PluginError, did_you_mean, quoted
-from pyorch.spec import messages
-from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs, restore
+from pyorch.errors import did_you_mean, quoted
+from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
-from pyorch.spec.stored import as_written
+from pyorch.spec.parts import Part, settled
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, placed
 
 
-def _settle(given: object, info: ValidationInfo) -> dict:
-    """Return an algorithm with all of its parameters: ``{type: pairwise, outstanding: 1}``."""
-    name, own = given, {}
-    if isinstance(given, dict):
-        own = dict(given)
-        name = own.pop("type", None)
-    try:
-        module = plugins.load("pyorch.collective", name)
-        if (info.context or {}).get("stored"):
-            own = as_written(module.Params, own)
-        params = module.Params.model_validate(own, context=info.context)
-    except PluginError as error:
-        raise FieldError("algorithm", str(error)) from None
-    except ValidationError as error:
-        path, message = messages.first(error, module.Params)
-        if not module.Params.model_fields:
-            message = f"{name} has no parameters. Leave it out."
-        raise FieldError(".".join(map(str, ("algorithm", *path))), message) from None
-    return {"type": name, **params.model_dump()}
+class Algorithm(Part):
+    """How an operation is done."""
+
+    PACKAGE = "pyorch.collective"
+
+
+def _settle(given: object, info: ValidationInfo) -> Algorithm:
+    return settled(Algorithm, "algorithm", given, info)
 
 
 def _numbered_or_listed(given: object) -> int | list[list[int]]:
@@ -76,7 +62,7 @@ class Params(Closed):
     `first_host` is where a placement begins, so that several workloads lie side by side.
     """
 
-    algorithm: Annotated[dict[str, Any], BeforeValidator(_settle)]
+    algorithm: Annotated[Algorithm, BeforeValidator(_settle)]
     operation: str
     data_bytes: MessageBytes = Field(alias="bytes")
     chunks: Count = 1
@@ -92,10 +78,10 @@ class Params(Closed):
     def _fits(self) -> "Params":
         """Refuse what contradicts itself, and what the algorithm cannot do."""
         _check_members(self)
-        module, _ = _algorithm(self.algorithm)
+        module = self.algorithm.module
         if self.operation not in module.OPERATIONS:
             raise FieldError(
-                "operation", f"{self.algorithm['type']} does no {quoted(self.operation)}. It does"
+                "operation", f"{self.algorithm.type} does no {quoted(self.operation)}. It does"
                 f" {', '.join(module.OPERATIONS)}."
                 f"{did_you_mean(self.operation, module.OPERATIONS)}",
             )  # fmt: skip
@@ -131,7 +117,7 @@ def _check_members(params: Params) -> None:
 
 def _check_call(params: Params, ranks: int) -> None:
     """Raise FieldError unless the algorithm can do this among so many."""
-    module, own = _algorithm(params.algorithm)
+    module, own = params.algorithm.module, params.algorithm.params
     whole = Call(params.operation, ranks, params.data_bytes)
     chunk = whole._replace(data_bytes=part_bytes(whole, params.chunks))
     try:
@@ -204,29 +190,20 @@ def sizes(params: Params) -> list[int]:
 
 def graph_of(params: Params, ranks: int) -> Graph:
     """Return the messages of one group of so many ranks, all chunks."""
-    return _graph(
-        tuple(sorted(params.algorithm.items())), params.operation, ranks, params.data_bytes,
-        params.chunks,
-    )  # fmt: skip
+    return _graph(params.algorithm, params.operation, ranks, params.data_bytes, params.chunks)
 
 
 def counts(params: Params, ranks: int) -> Counts:
     """Return the closed form of `graph_of`."""
-    module, own = _algorithm(params.algorithm)
+    algorithm = params.algorithm
     call = Call(params.operation, ranks, params.data_bytes // params.chunks)
-    return counted_in_chunks(module.counts(call, own), params.chunks)
+    return counted_in_chunks(algorithm.module.counts(call, algorithm.params), params.chunks)
 
 
 @lru_cache(maxsize=4)
-def _graph(algorithm: tuple, operation: str, ranks: int, data_bytes: int, chunks: int) -> Graph:
-    module, own = _algorithm(dict(algorithm))
-    graph = module.graph(Call(operation, ranks, data_bytes // chunks), own)
+def _graph(algorithm: Algorithm, operation: str, ranks: int, data_bytes: int, chunks: int) -> Graph:
+    graph = algorithm.module.graph(Call(operation, ranks, data_bytes // chunks), algorithm.params)
     return in_chunks(graph, chunks)
-
-
-def _algorithm(settled: dict[str, Any]) -> tuple[ModuleType, Closed]:
-    module = plugins.load("pyorch.collective", settled["type"])
-    return module, restore(module.Params, settled)
 
 
 def _groups(params: Params, nodes: Columns, links: Columns, seed: int) -> list[np.ndarray]:

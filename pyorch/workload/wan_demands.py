@@ -11,26 +11,18 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch import plugins
 from pyorch.errors import TheoryError
-from pyorch.spec.fields import (
-    Closed,
-    Count,
-    FieldError,
-    Flag,
-    Number,
-    Share,
-    restore,
-)
+from pyorch.spec.fields import Closed, Count, FieldError, Flag, Number, Share
 from pyorch.spec.limits import MOST_EPOCHS, MOST_FLOWS
 from pyorch.spec.network import Network
+from pyorch.topology import multi_site
 from pyorch.units import TIME, format_exact
 from pyorch.wan import control, online
 from pyorch.wan import request as requests
 from pyorch.wan.paths import Cables
 from pyorch.wan.traffic import Stream, Traffic, engineered
 from pyorch.workload._hosts import hosts
-from pyorch.workload._wan_fields import Change, Controller, Demand, check_profile
+from pyorch.workload._wan_fields import Controller, Demand, check_profile
 
 DERIVED: dict[str, Any] = {"derived": True}
 TOPOLOGY = "multi_site"
@@ -74,19 +66,18 @@ class Params(Closed):
             if name in given:
                 raise FieldError(name, f"{name} are those of the scenario. Leave it out.")
         context = info.context or {}
-        topology, transport = context.get("topology", {}), context.get("transport", {})
-        if topology.get("type") != TOPOLOGY:
+        topology, attributes = context["topology"], context["transport"].attributes
+        if topology.type != TOPOLOGY:
             raise FieldError(
                 "type", f"demands are between the sites of {TOPOLOGY}; the topology is"
-                f" {topology.get('type')}.",
+                f" {topology.type}.",
             )  # fmt: skip
-        attributes = transport.get("attributes", {})
         parity, block = (int(attributes.get(f"{n}Packets", 0)) for n in ("Parity", "Block"))
         return {
             **given,
-            "sites": [site["name"] for site in topology["sites"]],
-            "borders": [site["borders"] for site in topology["sites"]],
-            "links": _links(topology),
+            "sites": [site.name for site in topology.params.sites],
+            "borders": [site.borders for site in topology.params.sites],
+            "links": _links(topology.params),
             "overhead": parity / block if parity else 0.0,
         }
 
@@ -111,16 +102,16 @@ class Params(Closed):
         return self
 
 
-def _links(topology: dict) -> list[dict]:
+def _links(topology: multi_site.Params) -> list[dict]:
     """Return a link for each two sites that are joined, all cables between them together."""
-    borders = {site["name"]: site["borders"] for site in topology["sites"]}
+    borders = {site.name: site.borders for site in topology.sites}
     rates: dict[tuple[str, ...], int] = {}
     delays: dict[tuple[str, ...], int] = {}
-    for entry in topology["long_haul"]:
-        pair = tuple(sorted(entry["between"], key=list(borders).index))
-        n_cables = borders[pair[0]] * borders[pair[1]] * entry["parallel"]
-        rates[pair] = rates.get(pair, 0) + n_cables * entry["rate_bps"]
-        delays[pair] = max(delays.get(pair, 0), entry["delay_ps"])
+    for entry in topology.long_haul:
+        pair = tuple(sorted(entry.between, key=list(borders).index))
+        n_cables = borders[pair[0]] * borders[pair[1]] * entry.parallel
+        rates[pair] = rates.get(pair, 0) + n_cables * entry.rate_bps
+        delays[pair] = max(delays.get(pair, 0), entry.delay_ps)
     return [
         {"between": list(pair), "rate": f"{rate} bit/s", "delay": f"{delays[pair]} ps"}
         for pair, rate in rates.items()
@@ -129,12 +120,10 @@ def _links(topology: dict) -> list[dict]:
 
 def _request(params: Params) -> requests.Request:
     """Return what is asked of the planner; its own model refuses what is wrong."""
-    plain = [part if isinstance(part, dict) else part.model_dump() for part in params.demands]
-    links = [part if isinstance(part, dict) else part.model_dump() for part in params.links]
     made = requests.Request.model_construct(
         sites=params.sites,
-        links=[requests.Link.model_construct(**link) for link in links],
-        demands=[_demand(demand, params.scale) for demand in plain],
+        links=params.links,
+        demands=[_scaled(demand, params.scale) for demand in params.demands],
         tunnels=params.tunnels,
         quanta=params.quanta,
         headroom=params.headroom,
@@ -148,23 +137,20 @@ def asked(params: Params) -> list[Demand]:
     return _request(params).demands
 
 
-def _demand(plain: dict, scale: float) -> Demand:
+def _scaled(demand: Demand, scale: float) -> Demand:
     """Return a demand that asks for `scale` times as much at `scale` times the share."""
     points = [
         requests.Point.model_construct(
-            share=point["share"] * scale, rate_bps=round(point["rate_bps"] * scale)
+            share=point.share * scale, rate_bps=round(point.rate_bps * scale)
         )
-        for point in plain["function"]
+        for point in demand.function
     ]
-    asked = plain["demand_bps"] and max(1, round(plain["demand_bps"] * scale))
+    asked = demand.demand_bps and max(1, round(demand.demand_bps * scale))
     profile = [
-        Change.model_construct(
-            start_ps=change["start_ps"], rate_bps=max(1, round(change["rate_bps"] * scale))
-        )
-        for change in plain.get("profile", [])
+        change.model_copy(update={"rate_bps": max(1, round(change.rate_bps * scale))})
+        for change in demand.profile
     ]
-    given = {**plain, "demand_bps": asked, "function": points, "profile": profile}
-    return Demand.model_construct(**given)
+    return demand.model_copy(update={"demand_bps": asked, "function": points, "profile": profile})
 
 
 def traffic(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> Traffic:
@@ -185,11 +171,11 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     degree = np.bincount(np.concatenate([network.links["node_a"], network.links["node_b"]]))
     if (degree[hosts(network.nodes)] > 1).any():
         raise FieldError("type", "hosts have several ports; paths are planned for one each.")
-    given = _plain_control(params) if params.control else {}
-    if given.get("controller") and stop_ps / given["epoch_ps"] > MOST_EPOCHS:
+    given = params.control
+    if given and given.controller and stop_ps / given.epoch_ps > MOST_EPOCHS:
         raise FieldError(
             "control.epoch",
-            f"{format_exact(given['epoch_ps'], TIME)} makes {stop_ps / given['epoch_ps']:.3g}"
+            f"{format_exact(given.epoch_ps, TIME)} makes {stop_ps / given.epoch_ps:.3g}"
             f" epochs until stop, {format_exact(stop_ps, TIME)}; at most {MOST_EPOCHS:,}. Write a"
             " longer one, or lower stop.",
         )
@@ -212,10 +198,9 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
         raise FieldError("demands", str(error)) from None
     for demand, granted in zip(params.demands, made.granted_bps, strict=True):
         if granted < 1 and params.admission == "granted":
-            name = (demand if isinstance(demand, dict) else demand.model_dump())["name"]
             raise FieldError(
-                "demands", f"demand {name} is granted nothing; others of higher priority have all"
-                " of its paths. Ask for less with them, or give it the same priority.",
+                "demands", f"demand {demand.name} is granted nothing; others of higher priority"
+                " have all of its paths. Ask for less with them, or give it the same priority.",
             )  # fmt: skip
 
 
@@ -281,10 +266,8 @@ def steps(
     events: dict[str, np.ndarray],
 ) -> list[control.Step]:
     """Return the plans that a controller makes as links change; none if it sees for itself."""
-    if not params.control or not len(events["time_ps"]):
-        return []
-    given = _plain_control(params)
-    if given.get("controller"):
+    given = params.control
+    if not given or given.controller or not len(events["time_ps"]):
         return []
     sites = list(zip(params.sites, params.borders, strict=True))
     first, network = traffic(params, nodes, links), (nodes, links, sites)
@@ -325,24 +308,19 @@ def changes(
     }
 
 
-def _plain_control(params: Params) -> dict[str, Any]:
-    return params.control if isinstance(params.control, dict) else params.control.model_dump()
-
-
-def _times(given: dict[str, Any]) -> control.Control:
-    away = [(part["start_ps"], part["end_ps"]) for part in given["away"]]
-    return control.Control(given["delay_ps"], given["step_ps"], given["epoch_ps"], away)
+def _times(given: Controller) -> control.Control:
+    away = [(part.start_ps, part.end_ps) for part in given.away]
+    return control.Control(given.delay_ps, given.step_ps, given.epoch_ps, away)
 
 
 def loop(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
 ) -> online.Loop | None:
     """Return who limits and routes the flows while the run goes on; None if nobody does."""
-    given = _plain_control(params) if params.control else {}
-    if not given.get("controller"):
+    given, memory = params.control, {}
+    if not given or not given.controller:
         return None
-    module = plugins.load("pyorch.controller", given["controller"]["type"])
-    own, memory = restore(module.Params, given["controller"]), {}
+    module, own = given.controller.module, given.controller.params
     request = _request(params)
     offers = [
         [

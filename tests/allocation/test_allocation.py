@@ -43,7 +43,7 @@ def resolved(**sections):
     """Return the resolved spec of the only run."""
     scenario = spec.scenario_of(json.loads(json.dumps(STAR | sections)), "jobs.yaml")
     (run,) = spec.plan(scenario)
-    return json.loads(json.dumps(run.spec))
+    return run.spec
 
 
 def hosts_of(run_spec):
@@ -54,14 +54,14 @@ def hosts_of(run_spec):
     owner, flows = workload_of_flows(run_spec), tables["flows"]
     return [
         set(flows["src"][owner == i].tolist()) | set(flows["dst"][owner == i].tolist())
-        for i in range(len(run_spec["workload"]))
+        for i in range(len(run_spec.workload))
     ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_host_is_handed_out_twice(kind):
     found = resolved(workload=[STEP, RING], jobs={"type": kind, "hosts": [8, 8], **KINDS[kind]})
-    first, second = found["jobs"]["placed"]
+    first, second = found.jobs.placed
     assert len(set(first) | set(second)) == 16
     for own, sends in zip((first, second), hosts_of(found), strict=True):
         # Ids of hosts count from 0 on rails. Whoever sends to another rail is relayed by the
@@ -71,16 +71,16 @@ def test_no_host_is_handed_out_twice(kind):
 
 def test_packed_and_aligned_by_hand():
     packed = resolved(workload=[RING, STEP], jobs={"type": "packed", "hosts": [9, 8]})
-    assert packed["jobs"]["placed"] == [list(range(9)), list(range(9, 17))]
+    assert packed.jobs.placed == (tuple(range(9)), tuple(range(9, 17)))
     # Racks of 4: nine hosts take three of them, and the next job begins with the fourth.
     aligned = resolved(workload=[RING, STEP], jobs={"type": "aligned", "hosts": [9, 8]})
-    assert aligned["jobs"]["placed"] == [list(range(9)), list(range(12, 20))]
+    assert aligned.jobs.placed == (tuple(range(9)), tuple(range(12, 20)))
 
 
 def test_the_same_seed_is_the_same_hosts_and_another_is_not():
     def placed(kind, seed):
         jobs = {"type": kind, "hosts": [8, 8], **KINDS[kind]}
-        return resolved(workload=[STEP, RING], jobs=jobs, seed=seed)["jobs"]["placed"]
+        return resolved(workload=[STEP, RING], jobs=jobs, seed=seed).jobs.placed
 
     for kind in ("random", "fragmented"):
         assert placed(kind, 1) == placed(kind, 1)
@@ -88,9 +88,9 @@ def test_the_same_seed_is_the_same_hosts_and_another_is_not():
 
 
 def test_a_spec_with_jobs_is_read_back_as_it_stands(tmp_path):
-    found = resolved(workload=[STEP, RING], jobs={"type": "random", "hosts": [8, 8]})
+    found = resolved(workload=[STEP, RING], jobs={"type": "random", "hosts": [8, 8]}).plain()
     (tmp_path / "spec.json").write_text(json.dumps(found))
-    assert spec.read_spec(tmp_path / "spec.json") == json.loads(json.dumps(found))
+    assert spec.read_spec(tmp_path / "spec.json").plain() == found
     found["jobs"]["placed"][0][0] = found["jobs"]["placed"][1][0]
     (tmp_path / "spec.json").write_text(json.dumps(found))
     with pytest.raises(SpecError, match="is not what a resolved spec holds here"):
@@ -142,7 +142,7 @@ def test_a_file_of_jobs_leaves_its_holes(tmp_path):
         "jobs: {type: first_fit, file: history.csv, at_s: 5, hosts: [3]}\n"
     )
     (run,) = spec.plan(spec.read_scenario(tmp_path / "s.yaml"))
-    assert run.spec["jobs"]["placed"] == [[0, 1, 6]]
+    assert run.spec.jobs.placed == ((0, 1, 6),)
 
 
 def test_other_jobs_take_the_share_that_is_asked_for():

@@ -40,7 +40,7 @@ def resolved() -> dict:
     """Return the spec of a valid scenario as it is read from disk."""
     text = yaml.safe_dump(BASE, sort_keys=False)
     run = spec.plan(parse_scenario(text, "x.yaml"))[0]
-    return json.loads(json.dumps(run.spec))
+    return run.spec.plain()
 
 
 def _specs() -> Iterator[Case]:

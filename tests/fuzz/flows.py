@@ -13,10 +13,11 @@ from compare import agree, both, check_refusal
 
 from pyorch.errors import PyorchError
 from pyorch.spec.network import Network
+from pyorch.spec.resolved import Link
 from pyorch.topology import leaf_spine
 from pyorch.workload import _size_cdf, flow_table, hpcc_flows, htsim_cm, poisson
 
-LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+LINK = Link(rate_bps=10**11, delay_ps=10**6)
 SHAPE = leaf_spine.Params.model_validate(
     {"leaves": 16, "hosts_per_leaf": 8, "spines": 8}, context={"link": LINK}
 )

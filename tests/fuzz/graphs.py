@@ -10,13 +10,14 @@ from flows import COUNTS, STOP_PS, TABLES
 
 from pyorch.errors import PyorchError
 from pyorch.spec.network import Network
+from pyorch.spec.resolved import Link
 from pyorch.topology import infragraph
 from pyorch.training._protobuf import encoded, framed
 from pyorch.training.graph import COMPUTE, MESSAGE, TaskGraph
 from pyorch.workload import trace
 
 NETWORK = Network(COUNTS, TABLES["nodes"], TABLES["links"])
-LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+LINK = Link(rate_bps=10**11, delay_ps=10**6)
 
 
 def load_graph(path: Path, kind: str) -> TaskGraph:

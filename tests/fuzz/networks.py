@@ -8,9 +8,10 @@ import naive
 import numpy as np
 from compare import LIMITS, both
 
+from pyorch.spec.resolved import Link
 from pyorch.topology import from_file
 
-LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+LINK = Link(rate_bps=10**11, delay_ps=10**6)
 
 
 def load_network(folder: Path, **given) -> tuple[dict, dict]:

@@ -99,13 +99,13 @@ def plan_is_sound(scenario, scale: str, runs: list) -> None:
     assert len(runs) == swept * len(pairs), "another number of runs"
     by_id = {}
     for run in runs:
-        text = json.dumps(run.spec, sort_keys=True, allow_nan=False)
+        text = json.dumps(run.spec.plain(), sort_keys=True, allow_nan=False)
         assert by_id.setdefault(run.id, text) == text, "one name for two specs"
-        units_hold(run.spec)
+        units_hold(run.spec.plain())
     ast.parse(render.render_script(runs[0].spec))
     plain = settled.values
     if not any(map(plain.get, ("sweep", "variants", "cases", "scales"))):
-        says_the_same(runs[0].spec, plain)
+        says_the_same(runs[0].spec.plain(), plain)
     if scale == DEFAULT_SCALE:
         again = spec.plan(scenario, scale, typeids_file=TYPEIDS)
         agree([run.id for run in again], [run.id for run in runs])

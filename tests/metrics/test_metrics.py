@@ -3,6 +3,7 @@
 
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from hand_run import ACKS_PS, TEXT, TRANSFER_PS, TYPEIDS, UNLOADED_PS, measure, 
 
 from pyorch import metrics, plugins, spec, traces
 from pyorch.errors import TraceError
+from pyorch.spec.resolved import Spec, Workload
 from pyorch.spec.scenario import parse_scenario
 
 
@@ -114,10 +116,16 @@ def test_the_slowest_flow_of_a_network_without_links_between_switches_has_no_sha
 
 def test_a_run_with_a_controller_can_be_asked_for_it_and_no_other():
     refusal = plugins.load("pyorch.metrics", "wan_control").refusal
-    with_one = {"control": {"controller": "max_min"}}
-    assert refusal({"workload": [{"type": "single"}, with_one]}) == ""
-    for workload in ([{"type": "single"}], [{"control": None}], [{"control": {}}]):
-        assert refusal({"workload": workload}).startswith("no controller has looked at it.")
+
+    def spec_of(*controls):
+        loads = [single, *(SimpleNamespace(control=control) for control in controls)]
+        loads = [Workload.model_construct(type="x", params=params) for params in loads]
+        return Spec.model_construct(workload=loads)
+
+    single = SimpleNamespace(source=0)
+    assert refusal(spec_of(SimpleNamespace(controller="max_min"))) == ""
+    for controls in ([], [None], [SimpleNamespace(controller=None)]):
+        assert refusal(spec_of(*controls)).startswith("no controller has looked at it.")
 
 
 def test_a_sprayed_run_has_no_fluid_rows():
@@ -202,7 +210,8 @@ def test_pauses_go_back_to_the_link_that_was_merely_busy():
         (150, 170, 175, 0, 4, 0, 5, 6, 0),  # not held back at this priority
     ]
     run = run_of([1000] * 4)
-    run.spec["trace"]["pauses"] = True
+    trace = run.spec.trace.model_copy(update={"pauses": True})
+    run.spec = run.spec.model_copy(update={"trace": trace})
     run._tables["pauses"] = pd.DataFrame(rows, columns=list(traces.CONTRACTS["pauses"])).astype(
         "Int64"
     )

@@ -9,9 +9,14 @@ import pytest
 from pyorch import metrics, traces
 from pyorch.errors import TraceError
 from pyorch.metrics.monitoring import measure
+from pyorch.spec.resolved import Spec, Trace
 
 #: Link of 800 Gb/s: 100 000 bytes in a sample of 1 us are all it can send.
 PERIOD_PS, FULL = 1_000_000, 100_000
+
+
+def spec_of(period_ps):
+    return Spec.model_construct(trace=Trace(nodes=[], pcap=[], sample_ps=period_ps))
 
 
 def sampled(rows, now, ports):
@@ -25,7 +30,7 @@ def sampled(rows, now, ports):
         ),
         "summary": pd.DataFrame({"now_ps": [now * PERIOD_PS]}),
     }
-    return metrics.RunTables({"trace": {"sample_ps": PERIOD_PS}}, "results/hand/s1", tables)
+    return metrics.RunTables(spec_of(PERIOD_PS), "results/hand/s1", tables)
 
 
 def test_a_burst_is_averaged_away_and_its_queue_is_missed():
@@ -57,4 +62,4 @@ def test_an_interval_that_is_not_whole_does_not_count():
 
 def test_a_run_that_was_not_sampled_is_refused():
     with pytest.raises(TraceError, match=re.escape("Write trace: {sample: 10 us}")):
-        measure(metrics.RunTables({"trace": {"sample_ps": None}}, "results/hand/s1"))
+        measure(metrics.RunTables(spec_of(None), "results/hand/s1"))

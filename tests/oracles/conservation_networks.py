@@ -17,6 +17,7 @@ from oracle_network import GBPS, NS_PS, US_PS, Columns
 from pyorch import plugins
 from pyorch.failure._outage import link_events, merged
 from pyorch.spec.network import Network
+from pyorch.spec.resolved import Link
 
 #: Outages begin before this; those that end have ended by a few times this.
 TROUBLE_PS = 300 * US_PS
@@ -58,9 +59,9 @@ class Net:
 def network(random: Random, kind: str) -> Net:
     """Return a network of a kind that a scenario can name, some of its links unlike the others."""
     any_of = random.choice
-    link = {
-        "rate_bps": any_of(RATES_BPS), "delay_ps": any_of(DELAYS_PS), "loss_ratio": any_of(LOSSES)
-    }  # fmt: skip
+    link = Link(
+        rate_bps=any_of(RATES_BPS), delay_ps=any_of(DELAYS_PS), loss_ratio=any_of(LOSSES)
+    )  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         given = TOPOLOGIES[kind](random, Path(folder))
         module = plugins.load("pyorch.topology", kind)

@@ -48,10 +48,10 @@ def ideal(workload, hosts=8):
     waits = tables.get("dependencies", {})
     names = [name for name in ("flow", "after", "at_sender", "delay_ps") if name in waits]
     rows = list(zip(*(waits[name].tolist() for name in names), strict=True))
-    (transport,) = planned.spec["transport"]
+    (transport,) = planned.spec.transport
     got = run_tables(
         tables["nodes"], tables["links"], tables["flows"],
-        [(transport["type"], transport["attributes"])], forwarding="ns3::EcmpHash", queue=None,
+        [(transport.type, transport.attributes)], forwarding="ns3::EcmpHash", queue=None,
         pfc=None, drops=(), seed=1, stop_ps=10**11, dependencies=rows,
     )  # fmt: skip
     frames = {name: pd.DataFrame(got[name]) for name in ("flows", "paths", "ports", "transports")}

@@ -17,6 +17,7 @@ from oracle_network import run_fabric
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
 from pyorch.render import write_run
+from pyorch.spec.resolved import Engine
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.ns3
@@ -83,7 +84,7 @@ def runs_of(name: str) -> list:
     return list({(run.case, run.variant): run for run in runs}.values())
 
 
-def outcome(spec: dict, folder):
+def outcome(spec: specs.Spec, folder):
     write_run(spec, folder)
     fabric = runpy.run_path(str(folder / "scenario.py"))["build"]()
     return run_fabric(fabric, fabric.stop_ps)
@@ -93,7 +94,7 @@ def outcome(spec: dict, folder):
 def test_scenarios_in_three_domains(name, tmp_path):
     refused = []
     for run in runs_of(name):
-        parted = run.spec | {"engine": {"domains": 3}}
+        parted = run.spec.model_copy(update={"engine": Engine(domains=3)})
         expected = outcome(run.spec, tmp_path)
         try:
             expect_the_same(outcome(parted, tmp_path), expected)

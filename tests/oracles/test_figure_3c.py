@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The paper's words on figure 3c, in packets: 20 Gb/s hide the wide area, a trip more does not."""
 
-import json
 import runpy
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 
 from pyorch.metrics import slowdown
 from pyorch.metrics._run import RunTables
+from pyorch.spec import read_spec
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "figure_3c_measured.yaml"
@@ -48,7 +48,7 @@ def run(folder, *words):
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    spec = json.loads((folder / "spec.json").read_text())
+    spec = read_spec(folder / "spec.json")
     return slowdown.measure(RunTables(spec, folder)).iloc[0]
 
 

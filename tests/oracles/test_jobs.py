@@ -12,7 +12,6 @@ from test_training import scenario, shares
 
 import pyorch
 from pyorch.errors import PyorchError
-from pyorch.spec.fields import restore
 from pyorch.theory import exposed, fct, preset
 from pyorch.workload import training
 
@@ -34,7 +33,7 @@ def times(run, workload=0):
     """Return starts and ends of the tasks of one of the jobs, all alike, by id [ps]."""
     table = run.table("tasks")
     messages, others = (table[(table["kind"] == 1) == is_message] for is_message in (True, False))
-    jobs = len(run.spec["workload"])
+    jobs = len(run.spec.workload)
     parts = (part[["start_ps", "end_ps"]].to_numpy(np.int64) for part in (messages, others))
     return np.concatenate([np.array_split(part, jobs)[workload] for part in parts])
 
@@ -74,7 +73,7 @@ def test_random_devices_send_the_bytes_over_each_network_that_their_places_say(t
     """A message in a rack is once on scale-up, on a rail once on that, any other on both."""
     whole = job({"placement": "random"}, engine="fluid")
     run = pyorch.run(whole, results=tmp_path)
-    graph = training.graph_of(restore(training.Params, run.spec["workload"][0]))
+    graph = training.graph_of(run.spec.workload[0].params)
     tasks = run.table("tasks")
     computes = graph.kind == 0
     host = np.full(DEVICES, -1)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pyorch.spec.fields import restore
+from pyorch.spec.parts import restore
 from pyorch.topology import rails
 from pyorch.workload import collective
 

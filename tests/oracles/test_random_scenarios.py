@@ -18,6 +18,7 @@ from test_domains import expect_the_same
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
 from pyorch.render import input_tables, write_run
+from pyorch.spec.resolved import Engine
 from pyorch.spec.scenario import parse_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,14 +127,15 @@ def turned(value):
 # ---- what is run
 
 
-def resolved(drawn: dict) -> dict:
+def resolved(drawn: dict) -> specs.Spec:
     (run,) = specs.plan(parse_scenario(yaml.safe_dump(drawn, sort_keys=False), "drawn.yaml"))
     return run.spec
 
 
-def outcome(spec: dict, folder: Path):
+def outcome(spec: specs.Spec, folder: Path, threads: int = 1):
     write_run(spec, folder)
     fabric = runpy.run_path(str(folder / "scenario.py"))["build"]()
+    fabric.threads = threads
     return run_fabric(fabric, fabric.stop_ps)
 
 
@@ -144,9 +146,10 @@ def test_a_random_scenario_is_the_same_however_it_is_run(seed, tmp_path):
     spec = resolved(drawn)
     assert resolved(turned(drawn)) == spec
     expected = outcome(spec, tmp_path)
-    for engine in ({}, {"domains": 2}, {"domains": 4, "threads": 2}):
+    for domains, threads in ((1, 1), (2, 1), (4, 2)):
+        parted = spec.model_copy(update={"engine": Engine(domains=domains)})
         try:
-            expect_the_same(outcome(spec | {"engine": engine}, tmp_path), expected)
+            expect_the_same(outcome(parted, tmp_path, threads), expected)
         except SimulationError as error:
             assert "run it in one domain" in str(error)
 

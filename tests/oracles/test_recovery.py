@@ -355,7 +355,7 @@ def test_the_metric_recovery_measures_what_the_slots_say():
     before, rest_ps = divmod(again_ps, period_ps)
     assert period_ps - rest_ps < 0.9 * period_ps - DATA_PS
     resolved = plan(parse_scenario(SCENARIO, "cut.yaml"))[0].spec
-    transport = resolved["transport"][0]
+    transport = resolved.transport[0]
     tables = input_tables(resolved)
     events = tables.pop("link_events")
     names = ("time_ps", "node_a", "node_b", "rate_bps")
@@ -363,14 +363,14 @@ def test_the_metric_recovery_measures_what_the_slots_say():
     got = run_tables(
         **tables,
         link_events=list(zip(*(events[name].tolist() for name in names), strict=True)),
-        transports=[(transport["type"], transport["attributes"])],
+        transports=[(transport.type, transport.attributes)],
         forwarding="ns3::EcmpHash",
         queue=None,
         pfc=None,
         drops=(),
         seed=1,
-        stop_ps=resolved["stop_ps"],
-        convergence_ps=resolved["switch"]["convergence_ps"],
+        stop_ps=resolved.stop_ps,
+        convergence_ps=resolved.switch.convergence_ps,
         sample_ps=period_ps,
     )
     frames = {name: pd.DataFrame(columns).astype("Int64") for name, columns in got.tables.items()}

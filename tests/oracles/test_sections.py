@@ -42,7 +42,7 @@ def planned(type_name, attribute, value):
 
 def at(resolved, path):
     for part in path.split("."):
-        resolved = resolved[int(part) if part.isdecimal() else part]
+        resolved = resolved[int(part)] if part.isdecimal() else getattr(resolved, part)
     return resolved
 
 
@@ -104,7 +104,7 @@ def test_an_option_arrives_with_its_value(type_name, attribute, tmp_path):
         resolved = planned(type_name, attribute, text)
         given = given_to_engine(resolved, tmp_path / str(i))
 
-        assert at(resolved, PATHS[type_name])[key_of(attribute["name"])] == expected
+        assert getattr(at(resolved, PATHS[type_name]), key_of(attribute["name"])) == expected
         assert given[type_name, index, attribute["name"]] == read
 
 

@@ -7,6 +7,7 @@ import pytest
 from oracle_network import GBPS, MS_PS, NEVER, US_PS, Flows, Network, leaf_spine, run, star
 
 from pyorch.metrics import RunTables, pause_trees
+from pyorch.spec.resolved import Spec, Trace
 
 pytestmark = pytest.mark.ns3
 
@@ -217,7 +218,9 @@ def test_a_chain_of_pauses_leads_back_to_the_busy_link():
         flows.add(host, 0, 200 * MTU)
     got = run(network, flows, [ROCE], pfc={"XoffBytes": 30_000}, pauses=True)
     frames = {name: pd.DataFrame(got[name]) for name in ("pauses", "summary")}
-    tables = RunTables({"trace": {"pauses": True}}, "", frames)
+    tables = RunTables(
+        Spec.model_construct(trace=Trace(nodes=[], pcap=[], pauses=True)), "", frames
+    )  # fmt: skip
     tables.inputs = {"nodes": network.nodes_table()}
 
     trees = pause_trees.measure(tables).set_index(["node", "peer"])

@@ -37,12 +37,12 @@ sweep: {{seed: {list(range(1, seeds + 1))}}}
     outcomes = []
     for planned in spec.plan(parse_scenario(text, "ties.yaml")):
         tables, given = render.input_tables(planned.spec), planned.spec
-        queue, sender = given["switch"]["queue"], given["transport"][0]
+        queue, sender = given.switch.queue, given.transport[0]
         got = run_tables(
             tables["nodes"], tables["links"], tables["flows"],
-            [(sender["type"], sender["attributes"])], forwarding="ns3::EcmpHash",
-            queue=(queue["type"], queue["attributes"]), pfc=None, drops=(), seed=given["seed"],
-            stop_ps=given["stop_ps"], buffer_bytes=given["switch"]["buffer_bytes"],
+            [(sender.type, sender.attributes)], forwarding="ns3::EcmpHash",
+            queue=(queue.type, queue.attributes), pfc=None, drops=(), seed=given.seed,
+            stop_ps=given.stop_ps, buffer_bytes=given.switch.buffer_bytes,
         )  # fmt: skip
         assert got.drops() > 0
         outcomes.append(got)

@@ -67,7 +67,7 @@ def test_a_step_is_exposed_as_modelled(step):
     # step here, 0.02 % with packets of 1000 B.
     name, run = step
     row, model = shares(run), exposed.expose_setup(preset.training(name).setup)
-    off = 0.01 if "engine" in run.spec else 0.006
+    off = 0.01 if run.spec.engine.type == "fluid" else 0.006
 
     assert row["exposed_share"] == pytest.approx(model.share, abs=0.01)
     for kind in ("tensor", "pipeline", "data"):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A controller that looks at a run: what waits while it is away, links that fall, domains."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from pyorch.metrics import wan_control
 from pyorch.metrics._run import RunTables
+from pyorch.spec import read_spec
 
 ROOT = Path(__file__).parents[2]
 #: Frames per second of 6 Gb/s, in packets of 4096 B: 62 B of headers and 20 B of framing more.
@@ -28,7 +28,7 @@ def run(folder, scenario, *words):
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return RunTables(json.loads((folder / "spec.json").read_text()), folder)
+    return RunTables(read_spec(folder / "spec.json"), folder)
 
 
 @pytest.fixture(scope="module")

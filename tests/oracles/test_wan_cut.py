@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Links between datacenters that change: what is lost until the controller has moved its flows."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from pyorch.metrics import recovery, wan_te
 from pyorch.metrics._run import RunTables
+from pyorch.spec import read_spec
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "wan_cut.yaml"
@@ -33,7 +33,7 @@ def run(folder, failure, control, *more):
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return RunTables(json.loads((folder / "spec.json").read_text()), folder)
+    return RunTables(read_spec(folder / "spec.json"), folder)
 
 
 def at(run, node, peer, column):

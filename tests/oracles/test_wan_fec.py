@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Block codes over a lossy long haul, from the scenario: parity on the wire, and what it leaves."""
 
-import json
 import math
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 
 from pyorch.metrics import wan_fec
 from pyorch.metrics._run import RunTables
+from pyorch.spec import read_spec
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "wan_fec.yaml"
@@ -28,7 +28,7 @@ def measured(folder, case, parity, variant="plain"):
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    spec = json.loads((folder / "spec.json").read_text())
+    spec = read_spec(folder / "spec.json")
     return wan_fec.measure(RunTables(spec, folder)).iloc[0]
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Wide-area traffic in a class of its own beside sprayed traffic: its share, and what is left."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from pyorch.metrics import wan_priority
 from pyorch.metrics._run import RunTables
+from pyorch.spec import read_spec
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "wan_priority.yaml"
@@ -26,7 +26,7 @@ def run(folder, variant, *words):
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    spec = json.loads((folder / "spec.json").read_text())
+    spec = read_spec(folder / "spec.json")
     return RunTables(spec, folder)
 
 

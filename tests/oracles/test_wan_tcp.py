@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """TCP in a lossy pipe, from the scenario: windows as their laws say, and who fills it anyway."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from pyorch.metrics import throughput
 from pyorch.metrics._run import RunTables
+from pyorch.spec import read_spec
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "wan_tcp.yaml"
@@ -24,7 +24,7 @@ def measured(folder, case, variant):
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    spec = json.loads((folder / "spec.json").read_text())
+    spec = read_spec(folder / "spec.json")
     return throughput.measure(RunTables(spec, folder)).iloc[0]
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from pyorch import plugins
 from pyorch.render.domains import domains
+from pyorch.spec.resolved import Link
 
-LINK = {"rate_bps": 100_000_000_000, "delay_ps": 500_000, "loss_ratio": 0.0}
+LINK = Link(rate_bps=100_000_000_000, delay_ps=500_000)
 
 
 def tables(kind: str, **given) -> dict:

@@ -12,6 +12,7 @@ from scipy import stats
 
 from pyorch import render, spec
 from pyorch.errors import SpecError
+from pyorch.spec.resolved import Engine, Workload
 from pyorch.spec.scenario import parse_scenario
 
 ROOT = Path(__file__).parents[2]
@@ -41,33 +42,37 @@ def test_the_program_says_every_attribute_literally(runs):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in
         ("transport", "queue", "flow_control", "forwarding")
     }  # fmt: skip
-    assert calls["transport"] == [*_typed(run.spec["transport"][0])]
-    assert calls["flow_control"] == [*_typed(run.spec["link"]["flow_control"])]
+    assert calls["transport"] == [*_typed(run.spec.transport[0])]
+    assert calls["flow_control"] == [*_typed(run.spec.link.flow_control)]
     for role in ("queue", "forwarding"):
-        assert calls[role] == [*_typed(run.spec["switch"][role])]
+        assert calls[role] == [*_typed(getattr(run.spec.switch, role))]
+
+
+def changed(section, **values):
+    return section.model_copy(update=values)
 
 
 def _typed(part):
-    return part["type"], part["attributes"]
+    return part.type, part.attributes
 
 
 def test_only_a_run_in_domains_says_in_which_a_node_is(tmp_path, runs):
     spec_of = runs["rocev2"].spec
     for n, expected in ((1, False), (2, True)):
-        render.write_run(spec_of | {"engine": {"type": "packets", "domains": n}}, tmp_path / str(n))
+        render.write_run(changed(spec_of, engine=Engine(domains=n)), tmp_path / str(n))
         assert ("nodes.domain" in np.load(tmp_path / str(n) / "tables.npz").files) == expected
 
 
 def test_captures_are_said(runs):
-    spec_of = dict(runs["rocev2"].spec)
-    trace = spec_of["trace"]
+    spec_of = runs["rocev2"].spec
+    trace = spec_of.trace
     assert "capture" not in render.render_script(spec_of)
 
-    spec_of["trace"] = trace | {"pcap": [3, 70]}
+    spec_of = changed(spec_of, trace=changed(trace, pcap=(3, 70)))
     assert "    fabric.capture(3)  # host_3.pcap\n    fabric.capture(70)  # host_70.pcap\n" in (
         render.render_script(spec_of)
     )
-    spec_of["trace"] = trace | {"pcap": [3], "snaplen_bytes": 128}
+    spec_of = changed(spec_of, trace=changed(trace, pcap=(3,), snaplen_bytes=128))
     assert "        snaplen_bytes=128,  # 128 B\n" in render.render_script(spec_of)
 
 
@@ -145,10 +150,10 @@ sweep: {seed: [1, 2]}
     file = parse_scenario(text, "twice.yaml")
     changes = []
     for run in spec.plan(file, typeids_file=TYPEIDS):
-        for failure in run.spec["failures"]:
-            changes.append(run.spec | {"failures": [failure]})
+        for failure in run.spec.failures:
+            changes.append(changed(run.spec, failures=(failure,)))
     first, second = (render.input_tables(one)["link_events"]["time_ps"] for one in changes[::2])
-    both = render.input_tables(changes[0] | {"failures": changes[0]["failures"] * 2})
+    both = render.input_tables(changed(changes[0], failures=changes[0].failures * 2))
     assert not np.array_equal(first, second)
     # The second entry of seed 1 adds outages that are those of neither seed alone.
     assert set(both["link_events"]["time_ps"].tolist()) - set(first.tolist()) - set(second.tolist())
@@ -231,5 +236,6 @@ def test_each_class_of_links_and_switches_is_a_call(tmp_path):
 def test_a_run_of_no_flow_is_refused_before_it_is_simulated(tmp_path, runs):
     rare = {"type": "poisson", "load": 1e-9, "duration_ps": 1000, "sizes": "fb_hdp",
             "sizes_file": None, "points": [[0, 0.0], [1000, 1.0]], "transport": 0}  # fmt: skip
+    rare = Workload.model_validate(rare)
     with pytest.raises(SpecError, match="no flow with seed 7. Raise load or duration"):
-        render.write_run(runs["rocev2"].spec | {"seed": 7, "workload": [rare]}, tmp_path)
+        render.write_run(changed(runs["rocev2"].spec, seed=7, workload=(rare,)), tmp_path)

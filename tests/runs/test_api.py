@@ -98,7 +98,7 @@ def test_a_finished_run_is_not_run_again_until_it_is_forced():
 def test_a_choice_is_that_of_the_command_line():
     run = pyorch.run(SMALL, seed=7, set={"link.rate": "400 Gb/s"})
 
-    assert run.seed == 7 and run.spec["link"]["rate_bps"] == 400 * 10**9
+    assert run.seed == 7 and run.spec.link.rate_bps == 400 * 10**9
     with pytest.raises(SpecError, match="link.rate: '800' has no unit"):
         pyorch.run(SMALL, set={"link.rate": "800"})
     with pytest.warns(UserWarning, match="2 runs at scale laptop; this is seed 1."):

@@ -15,6 +15,7 @@ import pyorch
 from pyorch.cli.init import init
 from pyorch.errors import OutputError
 from pyorch.runs.claim import claim
+from pyorch.spec import read_spec
 
 SCENARIO = """\
 name: small
@@ -123,7 +124,7 @@ def test_results_of_another_run_are_no_place_to_export_to(scenario, made):
     done = call("export", "hpcc", scenario, "--seed", 2, "--out", made)
     assert done.returncode == 1 and "holds the result of another run, so nothing" in done.stderr
     assert content(made) == before
-    claim(made, json.loads(before["spec.json"]))
+    claim(made, read_spec(made / "spec.json"))
     assert content(made) == before
 
 

@@ -92,7 +92,7 @@ def targets(folder, table="flows.parquet"):
     from pyorch.spec import plan, read_scenario
 
     runs = plan(read_scenario(folder / "scenarios" / "tiny.yaml"), "laptop")
-    runs.sort(key=lambda one: one.spec["workload"][0]["message_bytes"])
+    runs.sort(key=lambda one: one.spec.workload[0].params.message_bytes)
     return [f"results/{one.folder}/{table}" for one in runs]
 
 

@@ -52,9 +52,9 @@ def test_a_case_comes_after_the_scale_and_before_the_variant(small, crossed):
     *_, degraded = small.plan(crossed, "smoke")
     short = small.plan(crossed, "smoke")[0]
 
-    assert short.spec["workload"][0]["message_bytes"] == 1000  # smoke says 10 kB
-    assert degraded.spec["transport"][0]["attributes"]["Rto"] == "320us"  # the case says 1 ms
-    assert [failure["type"] for failure in degraded.spec["failures"]] == ["scheduled"]
+    assert short.spec.workload[0].params.message_bytes == 1000  # smoke says 10 kB
+    assert degraded.spec.transport[0].attributes["Rto"] == "320us"  # the case says 1 ms
+    assert [failure.type for failure in degraded.spec.failures] == ["scheduled"]
 
 
 def test_a_case_that_changes_nothing_has_the_names_of_a_scenario_without_cases(small):

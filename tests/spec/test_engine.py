@@ -7,7 +7,7 @@ import pytest
 
 from pyorch.errors import SpecError
 from pyorch.render import render_script
-from pyorch.spec import engine, typeids
+from pyorch.spec import typeids
 from pyorch.spec.stored import checked
 
 TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
@@ -19,13 +19,8 @@ def test_a_section_of_defaults_changes_no_name_and_is_in_no_spec(small, section)
     runs = small.plan(f"{small.text}{section}\n")
 
     assert [run.id for run in runs] == small.ids()
-    assert all("engine" not in run.spec for run in runs)
-    assert {engine.of(run.spec).type for run in runs} == {"packets"}
-
-
-def test_the_engine_of_a_spec_without_that_section_is_the_default():
-    assert engine.of({}) == engine.Engine()
-    assert engine.settled(engine.Engine()) == {}
+    assert all("engine" not in run.spec.plain() for run in runs)
+    assert {run.spec.engine.type for run in runs} == {"packets"}
 
 
 def test_the_short_form_is_one_section_for_set_and_variants_too(small):
@@ -51,7 +46,7 @@ def test_what_is_no_engine_is_refused_with_what_there_is(small, section, message
 
 def test_a_stored_spec_that_says_a_default_is_not_what_was_written(small):
     # Two texts of one run would have two names.
-    spec = {**small.plan()[0].spec, "engine": {"type": "packets"}}
+    spec = {**small.plan()[0].spec.plain(), "engine": {"type": "packets"}}
 
     with pytest.raises(SpecError, match="engine: .* is not what a resolved spec holds here"):
         checked(spec, "spec.json")
@@ -60,9 +55,9 @@ def test_a_stored_spec_that_says_a_default_is_not_what_was_written(small):
 def test_another_engine_is_another_run_and_loads_its_library(small):
     fluid = small.plan(sets=[("engine", "fluid")])[0]
 
-    assert fluid.spec["engine"] == {"type": "fluid"}
+    assert fluid.spec.plain()["engine"] == {"type": "fluid"}
     assert fluid.id not in small.ids()
-    assert checked(fluid.spec, "spec.json") == fluid.spec
+    assert checked(fluid.spec.plain(), "spec.json") == fluid.spec
     types = typeids.load(TYPEIDS)
     assert set(types.libraries(fluid.spec)) - set(types.libraries(small.plan()[0].spec)) == {
         "libfluid.so"
@@ -84,9 +79,9 @@ def test_records_of_packets_are_refused_without_packets(small, trace):
 def test_a_tolerance_is_part_of_the_run_and_of_its_script(small):
     run = small.plan(sets=[("engine.skip", "0.5%")])[0]
 
-    assert run.spec["engine"] == {"skip_ppm": 5000}
+    assert run.spec.plain()["engine"] == {"skip_ppm": 5000}
     assert run.id not in small.ids()
-    assert checked(run.spec, "spec.json") == run.spec
+    assert checked(run.spec.plain(), "spec.json") == run.spec
     assert "    fabric.engine = {'skip_ppm': 5000}\n" in render_script(run.spec)
 
 

@@ -111,7 +111,7 @@ def test_a_buffer_without_limit_is_written_none(small):
     (run,) = small.plan(
         small.text.replace("buffer: 8 MB", "buffer: none"), "smoke", variant="windowed"
     )
-    assert run.spec["switch"]["buffer_bytes"] is None
+    assert run.spec.switch.buffer_bytes is None
 
 
 def test_pfc_fits_a_buffer_without_limit(small):

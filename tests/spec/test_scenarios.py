@@ -60,15 +60,15 @@ def test_the_template_is_part_of_the_name(small, tmp_path):
 def test_a_resolved_spec_is_json_of_integers_with_units_and_no_gaps(small):
     run = small.plan()[2]
 
-    assert json.loads(json.dumps(run.spec)) == run.spec
+    assert json.loads(json.dumps(run.spec.plain())) == run.spec.plain()
     link = {
         "rate_bps": 800 * 10**9, "delay_ps": 500_000, "jitter_ps": 0, "loss_ratio": 0.0,
         "bit_error_ratio": 0.0, "flow_control": None, "loss_model": None, "classes": [],
     }  # fmt: skip
-    assert run.spec["link"] == link
-    assert run.spec["wire"] == {"framing_bytes": 20}
-    assert run.spec["topology"]["uplink_rate_bps"] == 800 * 10**9
-    attributes = run.spec["transport"][0]["attributes"]
+    assert run.spec.plain()["link"] == link
+    assert run.spec.plain()["wire"] == {"framing_bytes": 20}
+    assert run.spec.topology.params.uplink_rate_bps == 800 * 10**9
+    attributes = run.spec.transport[0].attributes
     assert (attributes["WindowBytes"], attributes["Rto"]) == (430_000, "320us")
     assert attributes["MtuBytes"] == 4096  # the default of ns-3's registry is settled too
 
@@ -76,11 +76,11 @@ def test_a_resolved_spec_is_json_of_integers_with_units_and_no_gaps(small):
 def test_overrides_win_in_the_order_scale_variant_sweep_set(small):
     smoke = small.plan(scale="smoke")
     assert [run.seed for run in smoke] == [1, 1]
-    assert smoke[0].spec["workload"][0]["message_bytes"] == 10_000
-    assert small.plan(scale="paper")[0].spec["topology"]["leaves"] == 16
+    assert smoke[0].spec.workload[0].params.message_bytes == 10_000
+    assert small.plan(scale="paper")[0].spec.topology.params.leaves == 16
     fixed = small.plan(sets=[("seed", 9), ("workload.message", "3 kB")])
     assert [run.seed for run in fixed] == [9, 9]
-    assert fixed[0].spec["workload"][0]["message_bytes"] == 3_000
+    assert fixed[0].spec.workload[0].params.message_bytes == 3_000
 
 
 def test_a_scale_may_leave_only_some_variants(small):
@@ -92,9 +92,9 @@ def test_a_scale_may_leave_only_some_variants(small):
 
 
 def test_flow_control_none_is_none(small):
-    assert small.plan(sets=[("link.flow_control", "none")])[0].spec["link"]["flow_control"] is None
+    assert small.plan(sets=[("link.flow_control", "none")])[0].spec.link.flow_control is None
     text = small.text.replace("delay: 500 ns}", "delay: 500 ns, flow_control: none}")
-    assert small.plan(text)[2].spec["link"]["flow_control"] is None
+    assert small.plan(text)[2].spec.link.flow_control is None
 
 
 def test_several_workloads_and_transports_refer_to_each_other_by_name(small):
@@ -109,7 +109,7 @@ def test_several_workloads_and_transports_refer_to_each_other_by_name(small):
     )  # fmt: skip
     run = small.plan(text)[0]
 
-    assert [load["transport"] for load in run.spec["workload"]] == [1, 0]
+    assert [load.transport for load in run.spec.workload] == [1, 0]
 
 
 def test_a_thousand_runs_have_a_thousand_names(small):
@@ -140,7 +140,7 @@ def test_a_network_may_have_as_many_links_as_the_limit_says_and_not_one_more(sma
 def test_an_element_of_a_list_is_named_from_0_to_one_less_than_its_length(small, index, fits):
     sets = [(f"workload.{index}.message", "2 kB")]
     if fits:
-        assert small.plan(sets=sets)[0].spec["workload"][0]["message_bytes"] == 2000
+        assert small.plan(sets=sets)[0].spec.workload[0].params.message_bytes == 2000
     else:
         with pytest.raises(SpecError, match=f"workload.{index}: workload is a list of 1; name an"):
             small.plan(sets=sets)
@@ -159,6 +159,6 @@ def test_an_attribute_in_bytes_or_bits_per_second_may_have_a_unit(small):
     # RedEcn has both from DropTail, from which it is derived.
     queue = "queue: {type: ns3::RedEcn, attributes: {LimitBytes: 1 MB, ReferenceRateBps: 100 Gb/s}}"
     text = small.text.replace("buffer: 8 MB", "buffer: 8 MB, " + queue)
-    attributes = small.plan(text)[0].spec["switch"]["queue"]["attributes"]
+    attributes = small.plan(text)[0].spec.switch.queue.attributes
 
     assert (attributes["LimitBytes"], attributes["ReferenceRateBps"]) == (10**6, 10**11)

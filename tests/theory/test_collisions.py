@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from pyorch.spec.resolved import Link
 from pyorch.theory import collisions, ecmp, paths
 from pyorch.topology import leaf_spine
 from pyorch.workload import permutation
 
-LINK = {"rate_bps": 10**12, "delay_ps": 0, "loss_ratio": 0.0}
+LINK = Link(rate_bps=10**12, delay_ps=0)
 
 
 def counted(flows, links, groups):

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.errors import TheoryError
+from pyorch.spec.resolved import Link
 from pyorch.theory import ecmp, paths
 from pyorch.topology import leaf_spine
 from pyorch.workload import permutation
 
-LINK = {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0}
+LINK = Link(rate_bps=800 * 10**9, delay_ps=500_000)
 #: Tail, p99, median and mean FCT over optimal by an independent program, 20 seeds each.
 CURVES = Path(__file__).parents[1] / "data" / "ecmp_curves.csv"
 
@@ -114,7 +115,7 @@ def multipliers(leaves, hosts_per_leaf, spines, seed):
     network = paths.Network(tables["nodes"], tables["links"])
     choose = paths.random_choice(np.random.default_rng([seed, 7]))
     routes = network.routes(flows["src"], flows["dst"], choose)
-    alone_ps = flows["bytes"] * 8e12 / LINK["rate_bps"]
+    alone_ps = flows["bytes"] * 8e12 / LINK.rate_bps
     return ecmp.fluid_fct_ps(routes, flows["bytes"], flows["start_ps"], network.rate_bps) / alone_ps
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pyorch.errors import TheoryError
+from pyorch.spec.resolved import Link
 from pyorch.theory import topology_cost
 from pyorch.theory.topology_cost import Clos
 from pyorch.topology import fat_tree, leaf_spine
@@ -71,7 +72,7 @@ def test_the_leaf_spine_that_pyorch_builds_has_the_counted_chips_and_cables(radi
     ports = radix * planes
     numbers = {"leaves": ports, "hosts_per_leaf": ports // 2, "spines": ports // 2,
                "planes": planes}  # fmt: skip
-    link = {"rate_bps": 10**11, "delay_ps": 0, "loss_ratio": 0.0}
+    link = Link(rate_bps=10**11, delay_ps=0)
     params = leaf_spine.Params.model_validate(numbers, context={"link": link})
     tables = leaf_spine.tables(params, link)
     switches = tables["nodes"]["is_switch"] == 1
@@ -96,7 +97,7 @@ def test_the_leaf_spine_that_pyorch_builds_has_the_counted_chips_and_cables(radi
 @pytest.mark.parametrize("planes", [1, 2, 4])
 def test_the_fat_tree_that_pyorch_builds_has_the_counted_chips_and_cables(radix, tiers, planes):
     # `radix` counts ports at the rate of one plane; a chip has radix / planes at the NIC's rate.
-    link = {"rate_bps": 10**11, "delay_ps": 1, "loss_ratio": 0.0}
+    link = Link(rate_bps=10**11, delay_ps=1)
     given = {"tiers": tiers, "radix": radix, "planes": planes}
     params = fat_tree.Params.model_validate(given, context={"link": link})
     tables = fat_tree.tables(params, link)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.spec.fields import FieldError
+from pyorch.spec.resolved import Link
 from pyorch.topology import dumbbell, fat_tree
 
-LINK = {"rate_bps": 10**11, "delay_ps": 500_000, "loss_ratio": 0.0}
+LINK = Link(rate_bps=10**11, delay_ps=500_000)
 
 
 def params(module=fat_tree, **given_):

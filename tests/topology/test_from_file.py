@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from pyorch import render, spec
 from pyorch.errors import SpecError
 from pyorch.spec.fields import FieldError
+from pyorch.spec.resolved import Link
 from pyorch.spec.scenario import parse_scenario
 from pyorch.topology import fat_tree, from_file, leaf_spine
 
-LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+LINK = Link(rate_bps=10**11, delay_ps=10**6)
 DATA = Path(__file__).parents[1] / "data"
 HPCC = """\
 5 2 5
@@ -123,7 +124,7 @@ def test_what_the_file_says_need_not_be_said_of_links(tmp_path, link, expected):
     scenario = parse_scenario(LEFT_OUT + link, str(tmp_path / "s.yaml"))
     (run,) = spec.plan(scenario, typeids_file=DATA / "typeids.json")
 
-    assert (run.spec["link"]["rate_bps"], run.spec["link"]["delay_ps"]) == expected
+    assert (run.spec.link.rate_bps, run.spec.link.delay_ps) == expected
     rates = render.input_tables(run.spec)["links"]["rate_bps"]
     assert set(rates) == {10**11, 25 * 10**9, 4 * 10**11}
     text = LEFT_OUT.replace("from_file, file: topology.txt", "dumbbell, left: 2, right: 2") + link
@@ -297,7 +298,7 @@ def test_a_broken_file_is_an_error_of_the_scenario_before_anything_runs(filed):
 def test_the_loss_of_link_holds_where_a_table_has_none(tmp_path):
     (tmp_path / "nodes.csv").write_text("node,is_switch\n0,0\n1,0\n2,1\n")
     (tmp_path / "links.csv").write_text("node_a,node_b,rate_bps,delay_ps\n0,2,1000,5\n1,2,1000,5\n")
-    link = {**LINK, "loss_ratio": 0.125}
+    link = LINK.model_copy(update={"loss_ratio": 0.125})
     tables, _ = read(tmp_path, link, nodes="nodes.csv", links="links.csv")
 
     assert tables["links"]["loss_ratio"].tolist() == [0.125, 0.125]

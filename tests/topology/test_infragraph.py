@@ -17,8 +17,9 @@ import pyorch
 from pyorch import plugins
 from pyorch.spec.fields import FieldError
 from pyorch.spec.files import _digest
+from pyorch.spec.resolved import Link
 
-LINK = {"rate_bps": 7, "delay_ps": 5, "loss_ratio": 0.0}
+LINK = Link(rate_bps=7, delay_ps=5)
 
 
 def part(name, choice, count=1):

@@ -5,9 +5,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pyorch.spec.resolved import Link
 from pyorch.topology import leaf_spine
 
-LINK = {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0}
+LINK = Link(rate_bps=800 * 10**9, delay_ps=500_000)
 
 
 def params(**given_):

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyorch.spec.fields import FieldError, restore
-from pyorch.spec.schema import REACHES
+from pyorch.spec.fields import FieldError
+from pyorch.spec.parts import REACHES, restore
+from pyorch.spec.resolved import Link
 from pyorch.topology import _graph, multi_site
 
-LINK = {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0}
+LINK = Link(rate_bps=800 * 10**9, delay_ps=500_000)
 SMALL = {"type": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 1}
 STAR = {"type": "dumbbell", "left": 1, "right": 1}
 

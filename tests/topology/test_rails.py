@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch.render.relays import relayed
-from pyorch.spec.fields import FieldError, restore
+from pyorch.spec.fields import FieldError
+from pyorch.spec.parts import restore
+from pyorch.spec.resolved import Link
 from pyorch.topology import _graph, rails, star
 
-LINK = {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0}
+LINK = Link(rate_bps=800 * 10**9, delay_ps=500_000)
 UP = {"planes": 2, "rate": "7.2 Tb/s", "delay": "100 ns"}
 
 

@@ -13,7 +13,6 @@ from pyorch.errors import PluginError, SpecError
 from pyorch.render.tables import input_tables
 from pyorch.scaffold import write
 from pyorch.spec import typeids
-from pyorch.spec.fields import restore
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.scenario import scenario_of
 from pyorch.wan.online import Counted
@@ -59,8 +58,7 @@ class Run:
         spec = Resolver(typeids.load()).resolve(scenario_of(scenario(demands, CONTROL | control)))
         tables = input_tables(spec)
         links = tables["links"]
-        params = restore(wan_demands.Params, spec["workload"][0])
-        self.loop = wan_demands.loop(params, tables["nodes"], links)
+        self.loop = wan_demands.loop(spec.workload[0].params, tables["nodes"], links)
         if decide:
             self.loop._decide = decide
         n_flows = len(self.loop.rates_bps)

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 from pyorch.errors import TheoryError
+from pyorch.spec.resolved import Link
 from pyorch.topology import multi_site
 from pyorch.wan.paths import Assignment, Cables
 from pyorch.wan.request import Request
 from pyorch.wan.traffic import engineered
 
 GBPS = 10**9
-LINK = {"rate_bps": 100 * GBPS, "delay_ps": 500_000, "loss_ratio": 0.0}
+LINK = Link(rate_bps=100 * GBPS, delay_ps=500_000)
 LEAF_SPINE = {"type": "leaf_spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2}
 
 

@@ -189,7 +189,7 @@ def test_a_run_that_fails_is_named_and_the_others_are_kept(project):
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     runs = plan(read_scenario(project.scenario), "laptop")
-    long = max(runs, key=lambda run: run.spec["workload"][0]["message_bytes"])
+    long = max(runs, key=lambda run: run.spec.workload[0].params.message_bytes)
     os.kill(wait_for(lambda: called(long.id, project.folder)), signal.SIGKILL)
     out, err = process.communicate()
 

@@ -172,7 +172,7 @@ def two_sizes(project):
     text = project.scenario.read_text().replace("stop: 20 ms", "stop: 200 ms")
     project.scenario.write_text(text.partition("sweep:")[0] + TWO_SIZES)
     runs = plans.read("laptop", project.folder / "scenarios", "none").runs["tiny"].values()
-    short, long = sorted(runs, key=lambda run: run.spec["workload"][0]["message_bytes"])
+    short, long = sorted(runs, key=lambda run: run.spec.workload[0].params.message_bytes)
     return project, short.id, long.id
 
 

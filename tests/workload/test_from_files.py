@@ -12,14 +12,13 @@ from pyorch.errors import SpecError
 from pyorch.render import input_tables
 from pyorch.spec.fields import FieldError
 from pyorch.spec.network import Network
+from pyorch.spec.parts import Topology
+from pyorch.spec.resolved import Link, Spec, Switch, Trace, Workload
 from pyorch.topology import leaf_spine
 from pyorch.workload import flow_table, hpcc_flows, htsim_cm
 
 DATA = Path(__file__).parents[1] / "data" / "htsim"
-LINK = {
-    "rate_bps": 10**11, "delay_ps": 10**6, "jitter_ps": 0, "loss_ratio": 0.0,
-    "bit_error_ratio": 0.0, "classes": [],
-}  # fmt: skip
+LINK = Link(rate_bps=10**11, delay_ps=10**6)
 PARAMS = leaf_spine.Params.model_validate(
     {"leaves": 16, "hosts_per_leaf": 8, "spines": 8}, context={"link": LINK}
 )
@@ -333,12 +332,12 @@ def resolved(folder, *loads):
     for module, given_ in loads:
         params = module.Params.model_validate(given_, context={"folder": folder})
         name = module.__name__.rpartition(".")[2]
-        sections.append({"type": name, "transport": 0, **params.model_dump()})
-    topology = {"type": "leaf_spine", **PARAMS.model_dump()}
-    return {
-        "topology": topology, "link": LINK, "workload": sections, "failures": [], "seed": 1,
-        "stop_ps": STOP_PS, "trace": {"nodes": []}, "switch": {"classes": []},
-    }  # fmt: skip
+        sections.append(Workload.model_construct(type=name, params=params, transport=0))
+    return Spec.model_construct(
+        topology=Topology.model_construct(type="leaf_spine", params=PARAMS), link=LINK,
+        workload=sections, failures=(), seed=1, stop_ps=STOP_PS, trace=Trace(nodes=[], pcap=[]),
+        switch=Switch.model_construct(classes=()),
+    )  # fmt: skip
 
 
 def test_flows_keep_the_ids_of_their_file_and_others_get_the_next_free_ones(tmp_path):

@@ -7,10 +7,11 @@ from scipy.stats import chi2, kstest
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.network import Network
+from pyorch.spec.resolved import Link
 from pyorch.topology import leaf_spine
 from pyorch.workload import _size_cdf, poisson
 
-LINK = {"rate_bps": 10**11, "delay_ps": 10**6, "loss_ratio": 0.0}
+LINK = Link(rate_bps=10**11, delay_ps=10**6)
 
 
 def fabric(planes=1):

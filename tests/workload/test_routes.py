@@ -9,13 +9,11 @@ import pyorch
 from pyorch.errors import SpecError
 from pyorch.spec.fields import FieldError
 from pyorch.spec.network import Network
+from pyorch.spec.resolved import Link
 from pyorch.topology import leaf_spine
 from pyorch.workload import flow_table, htsim_cm
 
-LINK = {
-    "rate_bps": 10**11, "delay_ps": 10**6, "jitter_ps": 0, "loss_ratio": 0.0,
-    "bit_error_ratio": 0.0, "classes": [],
-}  # fmt: skip
+LINK = Link(rate_bps=10**11, delay_ps=10**6)
 # Hosts 0 to 7, leaves 8 to 11 with two hosts each, spines 12 and 13.
 PARAMS = leaf_spine.Params.model_validate(
     {"leaves": 4, "hosts_per_leaf": 2, "spines": 2}, context={"link": LINK}

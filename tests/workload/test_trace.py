@@ -103,7 +103,7 @@ def test_ranks_are_the_hosts_that_placement_says(folder, placement, src, dst):
 def test_random_ranks_are_different_hosts_and_the_same_for_messages_and_tasks(folder):
     seen = set()
     for first in range(8):
-        run = planned(folder, placement="random") | {"seed": first}
+        run = planned(folder, placement="random").model_copy(update={"seed": first})
         tables = input_tables(run)
         src, dst = (int(tables["flows"][end][0]) for end in ("src", "dst"))
         assert src != dst and tables["tasks"]["node"].tolist() == [src, dst, dst]
@@ -134,19 +134,19 @@ def test_communicators_name_the_ranks_of_operations(folder):
 
 
 def test_a_run_is_named_by_what_all_of_its_files_hold(folder):
-    before = planned(folder, **CHAKRA)["workload"][0]
+    before = planned(folder, **CHAKRA).workload[0].params
     (folder / "all.3.et").write_bytes(trace(node(2, 7, comm_type=0, comm_size=4000)))
-    after = planned(folder, **CHAKRA)["workload"][0]
+    after = planned(folder, **CHAKRA).workload[0].params
 
-    assert [file["path"] for file in before["ranks"]] == [file["path"] for file in after["ranks"]]
+    assert [file["path"] for file in before.ranks] == [file["path"] for file in after.ranks]
     assert [a["sha256"] == b["sha256"] for a, b in zip(
-        before["ranks"], after["ranks"], strict=True)] == [True, True, False]  # fmt: skip
+        before.ranks, after.ranks, strict=True)] == [True, True, False]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", [{}, CHAKRA])
 def test_a_resolved_spec_is_read_back_as_it_stands(folder, kind):
-    found = json.loads(json.dumps(planned(folder, **kind)))
-    assert checked(found, "spec.json") == found
+    found = planned(folder, **kind).plain()
+    assert checked(found, "spec.json").plain() == found
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from scipy.stats import chi2
 from pyorch import plugins
 from pyorch.spec.fields import FieldError
 from pyorch.spec.network import Network
+from pyorch.spec.resolved import Link
 from pyorch.topology import leaf_spine
 from pyorch.workload import all_to_all, incast, outcast_incast, permutation, single, stride
 
-LINK = {"rate_bps": 800 * 10**9, "delay_ps": 500_000, "loss_ratio": 0.0}
+LINK = Link(rate_bps=800 * 10**9, delay_ps=500_000)
 EXAMPLES = {
     "permutation": {"message": "1 MB", "start": "5 ns"},
     "incast": {"senders": 3, "message": "1 MB", "start": "5 ns", "random_senders": True},

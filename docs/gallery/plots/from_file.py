@@ -17,7 +17,7 @@ def draw(ax, runs):
     flows = run.flows.sort_values(["start_ps", "flow"]).reset_index(drop=True)
     start_us = flows["start_ps"] / PS_PER_US
     length_us = (flows["receiver_end_ps"] - flows["start_ps"]) / PS_PER_US
-    rate_bytes_per_us = run.spec["link"]["rate_bps"] / 8e6
+    rate_bytes_per_us = run.spec.link.rate_bps / 8e6
     alone_us = flows["bytes"] / rate_bytes_per_us
     colors = ["#E69F00" if host == 3 else "#56B4E9" for host in flows["dst"]]
     ax.barh(flows.index, length_us, left=start_us, height=0.6, color=colors)

@@ -20,7 +20,7 @@ def draw(ax, runs):
     looks = figures.styles((name, found[0].label) for name, found in runs.items())
     tables = []
     for name, (run,) in runs.items():
-        period_ps = run.spec["trace"]["sample_ps"]
+        period_ps = run.spec.trace.sample_ps
         arrived = run.flow_samples.groupby("time_ps")["arrived_bytes"].sum()
         arrived = arrived.reindex(range(period_ps, int(arrived.index.max()) + 1, period_ps))
         rate_gbps = arrived.fillna(0) * 8e3 / period_ps

@@ -18,7 +18,7 @@ def draw(ax, runs):
     for name, found in runs.items():
         table = pd.DataFrame(
             {
-                "variant": name, "loss": [run.spec["link"]["loss_ratio"] for run in found],
+                "variant": name, "loss": [run.spec.link.loss_ratio for run in found],
                 "seed": [run.seed for run in found],
                 "goodput_gbps": [
                     float((run.flows["bytes"] * 8e3 / run.fct_ps.to_numpy()).iloc[0])

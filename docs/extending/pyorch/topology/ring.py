@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from pyorch.spec.fields import Closed, Hosts
+from pyorch.spec.resolved import Link
 
 
 class Params(Closed):
@@ -19,7 +20,7 @@ class Params(Closed):
     hosts_per_switch: Hosts = 1
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables; columns as in docs/definitions.md."""
     n_hosts = params.switches * params.hosts_per_switch
     hosts = np.arange(n_hosts, dtype=np.int64)
@@ -39,9 +40,9 @@ def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
                 [n_hosts + hosts // params.hosts_per_switch, np.roll(switches, -1)]
             ),
             "parallel": np.zeros(n_links, dtype=np.int64),
-            "rate_bps": np.full(n_links, link["rate_bps"], dtype=np.int64),
-            "delay_ps": np.full(n_links, link["delay_ps"], dtype=np.int64),
-            "loss_ratio": np.full(n_links, link["loss_ratio"], dtype=np.float64),
+            "rate_bps": np.full(n_links, link.rate_bps, dtype=np.int64),
+            "delay_ps": np.full(n_links, link.delay_ps, dtype=np.int64),
+            "loss_ratio": np.full(n_links, link.loss_ratio, dtype=np.float64),
         },
     }
 
