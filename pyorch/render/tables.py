@@ -64,6 +64,7 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
     waits = _dependencies(spec.workload, parts, ids, work)
     if (rows := np.flatnonzero(relay >= 0)).size:
         tables["flows"], waits = relayed(flows, waits, rows, relay[rows])
+    _choose_transports(spec, parts, rows, tables["flows"])
     if waits:
         tables["dependencies"] = waits
     if paths := _routes(spec, parts, ids, tables):
@@ -290,7 +291,27 @@ def _flows_of(spec: Spec, index: int, tables: Tables, seed: int) -> dict[str, np
     load, nodes = spec.workload[index], nodes_of(spec.jobs, tables["nodes"], index)
     seed = _seed_of_load(spec, index, seed)
     flows = load.module.flows(load.params, nodes, tables["links"], seed)
-    return {**flows, "transport": np.full(len(flows["src"]), load.transport, dtype=np.int64)}
+    return {**flows, "transport": np.full(len(flows["src"]), load.carriers[0], dtype=np.int64)}
+
+
+def _choose_transports(
+    spec: Spec, parts: list[dict[str, np.ndarray]], relayed_rows: np.ndarray, flows: dict
+) -> None:
+    """Set the transport of each message by the network that carries it, where workloads ask so.
+
+    Parameters
+    ----------
+    relayed_rows : ndarray
+        Rows of the messages whose way to a relay is a row of its own at the end of `flows`.
+    flows : dict of ndarray
+        The whole table of flows.
+    """
+    carriers = np.array([load.carriers for load in spec.workload], dtype=np.int64)
+    if (carriers == carriers[:, :1]).all():
+        return
+    owner = np.repeat(np.arange(len(parts)), [len(part["src"]) for part in parts])
+    owner = np.concatenate([owner, owner[relayed_rows]])
+    flows["transport"] = carriers[owner, spec.topology.reach(flows["src"], flows["dst"])]
 
 
 def _flow_ids(parts: list[dict[str, np.ndarray]]) -> np.ndarray:

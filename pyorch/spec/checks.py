@@ -167,13 +167,14 @@ def check_controlled(spec: Spec, types: TypeIds) -> None:
 
     Without a controller that looks, changes are known once there are flows: the engine refuses.
     """
-    for load in spec.workload:
-        transport = spec.transport[load.transport]
-        if load.controller and "rates" not in types.signals(transport, "reads"):
+    controlled = {index for load in spec.workload if load.controller for index in load.carriers}
+    for index in sorted(controlled):
+        transport = spec.transport[index]
+        if "rates" not in types.signals(transport, "reads"):
             raise FieldError(
-                f"transport.{load.transport}.type", f"{transport.type} keeps the rate with"
-                " which a message has begun, so the controller of workload.control cannot change"
-                " it. Take another transport, or leave control out.",
+                f"transport.{index}.type", f"{transport.type} keeps the rate with which a message"
+                " has begun, so the controller of workload.control cannot change it. Take another"
+                " transport, or leave control out.",
             )  # fmt: skip
 
 
@@ -267,13 +268,13 @@ def check_reduction(spec: Spec) -> None:
     the program that serves it.
     """
     for load in spec.workload:
-        transport = spec.transport[load.transport].type
         given = load.params.algorithm.type if load.type == "collective" else None
-        if (given == "in_network") != (transport == _REDUCING):
-            raise FieldError(
-                "transport", f"{transport} carries {given or load.type}. Algorithm in_network"
-                f" and {_REDUCING} need each other.",
-            )  # fmt: skip
+        for transport in {spec.transport[index].type: None for index in load.carriers}:
+            if (given == "in_network") != (transport == _REDUCING):
+                raise FieldError(
+                    "transport", f"{transport} carries {given or load.type}. Algorithm in_network"
+                    f" and {_REDUCING} need each other.",
+                )  # fmt: skip
         if given != "in_network":
             continue
         if spec.engine.type != "packets":
@@ -281,11 +282,11 @@ def check_reduction(spec: Spec) -> None:
         for its in spec.switch.kinds:
             served = [int(program.attributes["Transport"]) for program in its.programs
                       if program.type == _REDUCER]  # fmt: skip
-            if load.transport not in served:
+            if missing := [index for index in load.carriers if index not in served]:
                 raise FieldError(
-                    "switch.programs", f"no {_REDUCER} serves transport {load.transport}. Write"
-                    f" programs: [{{type: {_REDUCER}, attributes: {{Transport:"
-                    f" {load.transport}}}}}], and in every class that has programs.",
+                    "switch.programs", f"no {_REDUCER} serves transport {missing[0]}. Write"
+                    f" programs: [{{type: {_REDUCER}, attributes: {{Transport: {missing[0]}}}}}],"
+                    " and in every class that has programs.",
                 )  # fmt: skip
     reducing = [i for i, t in enumerate(spec.transport) if t.type == _REDUCING]
     for its in spec.switch.kinds:

@@ -36,6 +36,7 @@ from pyorch.spec.network import Network
 from pyorch.spec.parts import Part, Topology
 from pyorch.spec.planning import PLANNING_KEYS
 from pyorch.spec.resolved import (
+    ByReach,
     Engine,
     Failure,
     Link,
@@ -263,18 +264,24 @@ class _Point:
         topology: Topology,
         transports: tuple[Transport, ...],
     ) -> Workload:
-        """Return a workload with the index of its transport."""
+        """Return a workload with the index of its transport, or of one for each network."""
         names = [transport.name for transport in transports]
-        if load.transport is not None and load.transport not in names:
-            raise self._scenario.error(
-                (*path, "transport"),
-                f"no transport is called {quoted(load.transport)}. There are {', '.join(names)}."
-                f"{did_you_mean(load.transport, names)}",
-            )
-        index = names.index(load.transport) if load.transport else 0
-        context = {"topology": topology, "transport": transports[index]}
+        by_reach = load.transport if isinstance(load.transport, dict) else {}
+        for key, name in by_reach.items() or [("", load.transport)]:
+            if name is not None and name not in names:
+                raise self._scenario.error(
+                    (*path, "transport", *filter(None, [key])),
+                    f"no transport is called {quoted(name)}. There are {', '.join(names)}."
+                    f"{did_you_mean(name, names)}",
+                )
+        if by_reach:
+            found = ByReach(**{key: names.index(name) for key, name in by_reach.items()})
+            context = {"topology": topology, "transport": transports[found.wide_area]}
+        else:
+            found = names.index(load.transport) if load.transport else 0
+            context = {"topology": topology, "transport": transports[found]}
         params = self._params(Workload, load, path, context)
-        return Workload.model_construct(type=load.type, params=params, transport=index)
+        return Workload.model_construct(type=load.type, params=params, transport=found)
 
     def _hand_out(
         self, point: schema.Scenario, loads: list[Workload], network: Network

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
 from pyorch.spec.fields import Closed, Name
-from pyorch.spec.parts import Part, Topology
+from pyorch.spec.parts import REACHES, Part, Topology
 
 Value = bool | int | float | str
 
@@ -111,12 +111,27 @@ class Engine(_Short):
     skip_ppm: int | None = None
 
 
+class ByReach(Closed):
+    """The index of the transport on each network that carries messages; fields as in `REACHES`."""
+
+    scale_up: int
+    scale_out: int
+    wide_area: int
+
+
 class Workload(Part):
     """Messages, and the index of the transport that carries them."""
 
     PACKAGE: ClassVar[str] = "pyorch.workload"
 
-    transport: int
+    transport: int | ByReach
+
+    @property
+    def carriers(self) -> tuple[int, ...]:
+        """The transport that carries messages on each of `REACHES`."""
+        if isinstance(self.transport, int):
+            return (self.transport,) * len(REACHES)
+        return tuple(getattr(self.transport, name) for name in REACHES)
 
     @property
     def control(self) -> Any:

@@ -6,13 +6,14 @@ Sections that the C++ modules register as TypeIds get their options by `complete
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, create_model, field_validator
 
-from pyorch.spec import sections
+from pyorch.spec import messages, sections
 from pyorch.spec.engine import Engine
 from pyorch.spec.fields import Closed, Count, DelayPs, Name, Number, Plugin, RateBps, TimePs
+from pyorch.spec.parts import REACHES
 from pyorch.spec.resolved import Transport, Typed
 from pyorch.spec.typeids import TypeIds
 
@@ -81,9 +82,27 @@ class Trace(Closed):
 
 
 class Load(Plugin):
-    """A workload; `transport` names the transport that carries it (default: the first)."""
+    """A workload; `transport` names the transport that carries it (default: the first).
 
-    transport: str | None = None
+    A mapping names one for each network: of a rack, of a datacenter, and between datacenters.
+    """
+
+    transport: Any = None
+
+    @field_validator("transport")
+    @classmethod
+    def _is_named(cls, given: Any) -> str | dict[str, str] | None:
+        """Refuse what names no transport."""
+        if given is None or isinstance(given, str):
+            return given
+        if isinstance(given, dict) and set(given) == set(REACHES) and (
+            all(isinstance(name, str) for name in given.values())
+        ):  # fmt: skip
+            return given
+        raise ValueError(
+            f"{messages.show(given)} names no transport. Write a name, or one for each of"
+            f" {', '.join(REACHES)}."
+        )
 
 
 class Jobs(Plugin):

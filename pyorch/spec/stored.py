@@ -83,7 +83,11 @@ def _as_scenario(spec: dict) -> dict:
     names = [t.get("name") if isinstance(t, dict) else None for t in _listed(spec, "transport")]
     for load in _listed(found, "workload"):
         if isinstance(load, dict) and "transport" in load:
-            load["transport"] = _named(load["transport"], names)
+            by_reach = load["transport"]
+            if isinstance(by_reach, dict):
+                load["transport"] = {k: _named(index, names) for k, index in by_reach.items()}
+            else:
+                load["transport"] = _named(by_reach, names)
     return found
 
 

@@ -31,6 +31,21 @@ CHANGES = {
         "small.yaml:4: link.rat: there is no such key. Known here: rate, delay,"
         " jitter, loss, bit_error_ratio, flow_control, loss_model, classes. Did you mean rate?",
     ),
+    "transports for some networks": (
+        "message: 1 MB}", "message: 1 MB, transport: {scale_up: main, scale_out: main}}",
+        "small.yaml:6: workload.transport: a mapping of keys to values names no transport. Write a"
+        " name, or one for each of scale_up, scale_out, wide_area.",
+    ),
+    "a transport of a network that is not there": (
+        "message: 1 MB}",
+        "message: 1 MB, transport: {scale_up: main, scale_out: main, wide_area: mainn}}",
+        "small.yaml:6: workload.transport.wide_area: no transport is called 'mainn'. There are"
+        " main. Did you mean main?",
+    ),
+    "a link of no length": (
+        "delay: 500 ns", "delay: 0 ns",
+        "small.yaml:4: link.delay: 0 ns is out of range; it must be at least 1 ps.",
+    ),
     "a sampled node that is not there": (
         "stop:", "trace: {sample: 1 us, nodes: [999]}\nstop:",
         "trace.nodes: the topology has no node 999; its nodes are 0 to ",

@@ -46,6 +46,10 @@ CHANGES = {
         "[{type: poisson, load: 0.1, duration: 1 us, sizes: fb_hdp},"
         " {type: incast, senders: 2, message: 1 kB, transport: main}]",
     ),
+    "a transport for each network": (
+        "1 MB}",
+        "1 MB, transport: {scale_up: main, scale_out: main, wide_area: main}}",
+    ),
     "failures": ("stop: 20 ms", f"stop: 20 ms{MORE}"),
     "cut": ("buffer: 8 MB", "buffer: none, processing_delay: 5 ns, cut_through: 64 B"),
 }
