@@ -10,7 +10,7 @@ import pandas as pd
 
 from pyorch import traces
 from pyorch.errors import TraceError
-from pyorch.render import input_tables
+from pyorch.render import input_tables, relayed_flows
 from pyorch.spec.resolved import Spec
 from pyorch.theory.fct import Framing, reverse_ack_ps, unloaded_fct_ps
 from pyorch.theory.paths import Network
@@ -79,6 +79,15 @@ class RunTables:
         return (self.flows["receiver_end_ps"] - self.flows["start_ps"]).to_numpy()
 
     @cached_property
+    def first_parts(self) -> np.ndarray:
+        """The row of the first part of each message that is relayed, -1 for all other rows."""
+        found = np.full(len(self.flows), -1)
+        if hasattr(self.spec.topology.module, "relays"):
+            relayed = relayed_flows(self.spec)
+            found[relayed] = len(found) - len(relayed) + np.arange(len(relayed))
+        return found
+
+    @cached_property
     def inputs(self) -> dict[str, dict[str, np.ndarray]]:
         """The tables that the run was given: nodes, links, flows and so on."""
         return input_tables(self.spec)
@@ -101,12 +110,12 @@ class RunTables:
 
         On the path that it kept to; for a sprayed flow, or when links change, on the first of the
         shortest ones, which are alike unless parallel links are not. A sprayed flow of a host with
-        several ports (planes) deals its packets out over all of them.
+        several ports (planes) deals its packets out over all that lead to its destination.
         """
         flows, network = self.flows, self.network
         paths = self.table("paths")
         single = np.isin(flows["flow"], paths["flow"])
-        ports = np.bincount(network.tail, minlength=network.n_nodes)[flows["src"]]
+        ports = network.exits(flows["src"].to_numpy(), flows["dst"].to_numpy()).number
         routes = _first_routes(network, flows)
         if single.any() and "link_events" not in self.inputs:
             columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}

@@ -23,8 +23,8 @@ def measure(run: RunTables) -> pd.DataFrame:
         the operation; ``steps``: messages that must follow each other; ``port_bytes``: the most
         that one rank sends or receives; ``completion_ps``: from its start until its last message
         has come; ``ideal_ps``: its longest chain with every message alone on its path, or the bytes
-        of its busiest rank at the rate of its links, whichever is more; ``over_ideal``: one over
-        the other [1].
+        of its busiest ports, of one network of a rank, at their rate, whichever is more;
+        ``over_ideal``: one over the other [1].
     """
     return pd.DataFrame([_row(run, group) for group in groups(run)])
 
@@ -51,19 +51,21 @@ def _row(run: RunTables, group: Group) -> dict[str, int | float]:
 def _ideal_ps(run: RunTables, group: Group) -> int:
     """Return the least time of a group: longest chain, busiest sender, busiest receiver [ps]."""
     idle = run.idle_ps.iloc[group.rows]
-    alone_ps = idle["unloaded_fct_ps"].to_numpy()
+    alone_ps = idle["unloaded_fct_ps"].to_numpy(copy=True)
+    parts = run.first_parts[group.rows]
+    relayed = np.flatnonzero(parts >= 0)
+    alone_ps[relayed] += run.idle_ps["unloaded_fct_ps"].to_numpy()[parts[relayed]]
     graph = group.graph
     gap_ps = np.full(len(graph.flow), group.params.step_delay_ps)
     known_late = graph.at_sender == 1
     if known_late.any():
         gap_ps[known_late] += _answer_ps(run, group, graph.after[known_late])
     chain_ps = chains.earliest_ends_ps(alone_ps, graph.flow, graph.after, gap_ps).max()
-    flows = run.flows.iloc[group.rows]
-    port_bps = np.bincount(run.network.tail, weights=run.network.rate_bps)
+    ends = run.flows.iloc[group.rows][["src", "dst"]].to_numpy().T
+    # A rank sends over the ports that lead to a rank, and receives over those that lead back.
     ports_ps = [
-        chains.busiest_port_ps(flows[end].to_numpy(), idle["wire_bytes"] * 8e12 / rate, alone_ps)
-        for end in ("src", "dst")
-        for rate in [port_bps[flows[end]]]
+        chains.busiest_port_ps(ports.link, idle["wire_bytes"] * 8e12 / ports.rate_bps, alone_ps)
+        for ports in (run.network.exits(*ends), run.network.exits(*ends[::-1]))
     ]
     return max(int(chain_ps), *ports_ps)
 

@@ -6,6 +6,7 @@ from pyorch.render.script import environment, render_script
 from pyorch.render.tables import (
     flows_wait,
     input_tables,
+    relayed_flows,
     rows_of_workload,
     workload_of_flows,
     write_tables,
@@ -15,6 +16,7 @@ __all__ = [
     "environment",
     "flows_wait",
     "input_tables",
+    "relayed_flows",
     "render_script",
     "rows_of_workload",
     "workload_of_flows",

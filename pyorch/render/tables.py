@@ -271,6 +271,12 @@ def workload_of_flows(spec: Spec) -> np.ndarray:
     return np.concatenate([owner, owner[spec.topology.relays(*_ends(parts)) >= 0]])
 
 
+def relayed_flows(spec: Spec) -> np.ndarray:
+    """Return the rows of the flows that are relayed; their ways to the relay end the table."""
+    parts = _parts(spec, spec.topology.tables(spec.link), spec.seed)
+    return np.flatnonzero(spec.topology.relays(*_ends(parts)) >= 0)
+
+
 def _ends(parts: list[dict[str, np.ndarray]]) -> Iterator[np.ndarray]:
     """Yield the senders of all flows, then their receivers."""
     for end in ("src", "dst"):

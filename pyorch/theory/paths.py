@@ -6,6 +6,7 @@ Directed link 2 i leads from node_a to node_b of row i of the link table, 2 i + 
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,6 +16,24 @@ from pyorch.errors import TheoryError
 
 #: Given the hop (0 = host), the rows of the flows and the number of members, return an index.
 Choose = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+
+
+class Exits(NamedTuple):
+    """The links by which flows may leave their hosts; one row for each flow.
+
+    Attributes
+    ----------
+    link : ndarray
+        The first of them, which is the same for all flows that share them.
+    number : ndarray
+        How many there are.
+    rate_bps : ndarray
+        Their rates, added up [bit/s].
+    """
+
+    link: np.ndarray
+    number: np.ndarray
+    rate_bps: np.ndarray
 
 
 class Network:
@@ -76,6 +95,27 @@ class Network:
             at = np.where(step >= 0, self.head[step], at)
             hops.append(step)
         return np.stack(hops, axis=1) if hops else np.empty((len(src), 0), dtype=np.int64)
+
+    def exits(self, src: np.ndarray, dst: np.ndarray) -> Exits:
+        """Return the links by which the shortest paths of each flow leave its host.
+
+        Parameters
+        ----------
+        src, dst : ndarray, n_flows rows
+            Hosts; no flow stays at its host.
+        """
+        out = self._out[self._first[src]]
+        found = Exits(out.copy(), np.ones(len(src), dtype=np.int64), self.rate_bps[out].copy())
+        several = self._first[src + 1] - self._first[src] > 1
+        for node in np.unique(src[several]):
+            flows = np.flatnonzero(src == node)
+            links = self.out_links(node)
+            far = self._distance(self.head[links], dst[flows])
+            member = far == far.min(axis=0)
+            found.link[flows] = links[member.argmax(axis=0)]
+            found.number[flows] = member.sum(axis=0)
+            found.rate_bps[flows] = (member * self.rate_bps[links][:, None]).sum(axis=0)
+        return found
 
     def _step(
         self, node: int, flows: np.ndarray, dst: np.ndarray, choose: Choose, hop: int

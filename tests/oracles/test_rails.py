@@ -9,6 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pyorch
+from pyorch import plugins
+from pyorch.metrics import RunTables
 from pyorch.spec.parts import restore
 from pyorch.topology import rails
 from pyorch.workload import collective
@@ -195,3 +198,55 @@ def test_an_all_reduce_of_the_paper_at_full_size(tmp_path):
 
     ideal_ps = 2 * 17 / 18 * 7_815_168_000 / 1.8e12 * 1e12
     assert ideal_ps < flows["receiver_end_ps"].max() < 1.005 * ideal_ps
+
+
+def measured(folder, metric):
+    """Return the row of a metric of the run in a folder."""
+    run = pyorch.load(folder / "out")
+    (row,) = (
+        plugins.load("pyorch.metrics", metric)
+        .measure(RunTables(run.spec, run.folder))
+        .to_dict("records")
+    )
+    return row
+
+
+def test_a_message_across_rails_counts_from_its_first_byte(tmp_path):
+    # Oracle: two paths of two links, one after the other. 1 MB are 244 packets of 4096 B and one of
+    # 576 B, with 82 B each and 16 B more in the first: 1,020,106 B on the wire. Store and forward
+    # adds the last frame, 658 B, and two delays.
+    def alone_ps(rate_bps, delay_ps):
+        packets = [4096 + 82 + 16, *[4096 + 82] * 243, 576 + 82]
+        assert sum(packets) == 1_020_106
+        # Each link passes frames on; the second is as fast, so only the last frame comes on top.
+        at, free = 0, 0
+        for size in packets:
+            took_ps = -(-size * 8 * 10**12 // rate_bps)
+            at += took_ps
+            free = max(free, at + delay_ps) + took_ps
+        return free + delay_ps
+
+    load = "{type: flow_table, file: one.csv}"
+    (tmp_path / "one.csv").write_text("src,dst,bytes,start_ps\n0,7,1000000,0\n0,4,1000000,0\n")
+    run(tmp_path, load)
+    row = measured(tmp_path, "messages")
+
+    up, out = alone_ps(14_400_000_000_000, 100_000), alone_ps(800_000_000_000, 500_000)
+    assert (row["n_messages"], row["relayed_messages"]) == (2, 1)
+    assert row["relayed_fct_mean_ps"] == row["fct_p100_ps"] == up + out
+    assert row["fct_p50_ps"] == out
+    assert row["slowdown_p100"] == 1
+
+
+@pytest.mark.parametrize("transport", [ROCE, "{type: ns3::SprayTransport}"])
+def test_what_is_ideal_knows_which_ports_lead_where(tmp_path, transport):
+    # A device has two ports, and one of them leads to the devices of its rail: a message of 1 MB
+    # alone there, and an all-to-all among 6 racks at the rate of that port.
+    load = "{type: collective, algorithm: direct, operation: all_to_all, bytes: 6 MB, ranks: 6,"
+    run(tmp_path, f"{load} placement: aligned}}", transport)
+    row = measured(tmp_path, "collective")
+
+    least_ps = 5 * 1_020_106 * 8 / 0.8
+    assert least_ps <= row["ideal_ps"] <= least_ps + 2 * 500_000 + (4096 + 82 + 16) * 8 / 0.8
+    assert 1 <= row["over_ideal"] <= 1.1
+    assert measured(tmp_path, "slowdown")["unloaded_fct_ps"] >= 1_020_106 * 8 / 0.8
