@@ -140,7 +140,8 @@ def test_stages_take_their_times(tmp_path):
         took = {lane: own["end_ps"].max() - own["start_ps"].min()
                 for lane, own in sent.groupby("lane")}  # fmt: skip
         stages = [times.dp1_ps / 2, times.dp2_ps / 2, times.dp4_ps, times.dp5_ps]
-        for lane, ideal_ps in zip(DATA, stages, strict=True):
+        in_a_site = [lane for lane in DATA if lane in took]
+        for lane, ideal_ps in zip(in_a_site, stages, strict=True):
             assert took[lane] * DIVIDE == pytest.approx(ideal_ps, rel=0.02), lane
         row = shares(run)
         for kind in ("tensor", "pipeline"):
