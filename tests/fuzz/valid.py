@@ -211,6 +211,7 @@ def scenario(draw):
         "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
         "{type: fat_tree, tiers: 3, radix: 4, planes: 2}",
         "{type: fat_tree, tiers: 2, radix: 8, oversubscription: [2]}",
+        "{type: clos, children: [4, 2], parents: [3]}",
         "{type: dumbbell, left: 4, right: 5, bottleneck_rate: 10 Gb/s}",
         "{type: multi_site, long_haul: [{between: [a, b], rate: 1 Gb/s, delay: 1 ms}], sites:"
         " [{name: a, topology: {type: dumbbell, left: 4, right: 5}},"

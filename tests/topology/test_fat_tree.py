@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.resolved import Link
-from pyorch.topology import dumbbell, fat_tree
+from pyorch.topology import clos, dumbbell, fat_tree
 
 LINK = Link(rate_bps=10**11, delay_ps=500_000)
 
@@ -170,6 +170,52 @@ def test_links_above_the_edge_may_be_of_another_kind():
 def test_what_is_no_fat_tree_is_refused_with_what_is_allowed(numbers, key, message):
     with pytest.raises(FieldError, match=message) as caught:
         params(**numbers)
+    assert caught.value.field == key
+
+
+@pytest.mark.parametrize("tiers", [2, 3, 4])
+@pytest.mark.parametrize("planes", [1, 2])
+def test_a_clos_of_alike_switches_is_the_fat_tree(tiers, planes):
+    # Oracle: the fat tree of radix 4, two hosts, parents and children of a switch, four at the top.
+    alike = params(clos, children=[2] * (tiers - 1) + [4], parents=[2] * (tiers - 1), planes=planes)
+    tree = params(tiers=tiers, radix=4, planes=planes)
+
+    assert clos.counts(alike) == fat_tree.counts(tree)
+    ours, theirs = clos.tables(alike, LINK), fat_tree.tables(tree, LINK)
+    for table in ("nodes", "links"):
+        for name, column in theirs[table].items():
+            assert (ours[table][name] == column).all(), name
+
+
+def test_a_clos_has_numbers_of_its_own_for_each_tier():
+    given_ = params(clos, children=[16, 3, 2], parents=[5, 2], parallel=[1, 4],
+                    uplink_rate="800 Gb/s", uplink_delay="1 us")  # fmt: skip
+    counts, tables = clos.counts(given_), clos.tables(given_, LINK)
+
+    assert (counts["hosts"], counts["switches"]) == (96, 6 + 2 * 5 + 5 * 2)
+    assert counts["fabric_links"] == 6 * 5 + 10 * 2 * 4
+    check_counts(tables, counts)
+    links = tables["links"]
+    is_up = links["node_a"] >= 96
+    assert set(links["rate_bps"][is_up]) == {800 * 10**9}
+    assert set(links["rate_bps"][~is_up]) == {10**11}
+    assert set(links["delay_ps"][is_up]) == {10**6}
+    single = params(clos, children=[7])
+    assert (clos.counts(single)["switches"], clos.counts(single)["cables"]) == (1, 7)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "key", "message"),
+    [
+        ({"children": [2, 2]}, "parents", "a list of 0; 2 tiers need one .* the top: 1"),
+        ({"children": [2], "parents": [2]}, "parents", "a list of 1; 1 tiers .* the top: 0"),
+        ({"children": [2, 2], "parents": [2], "parallel": [1, 1]}, "parallel", "a list of 2"),
+        ({"children": [2**20, 2**20], "parents": [1]}, "children", "at most .* Lower"),
+    ],
+)  # fmt: skip
+def test_what_is_no_clos_is_refused_with_what_is_allowed(numbers, key, message):
+    with pytest.raises(FieldError, match=message) as caught:
+        params(clos, **numbers)
     assert caught.value.field == key
 
 
