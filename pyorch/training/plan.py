@@ -71,6 +71,8 @@ class Amounts(NamedTuple):
         Keys and values of a whole sequence in a layer.
     site_bytes : int
         Gradients that a device sends to each of its twins.
+    backward_turns : int
+        How often a backward pass sends what a forward pass does: 2 where it computes all again.
     """
 
     forward_ps: int
@@ -87,6 +89,7 @@ class Amounts(NamedTuple):
     weight_routed_bytes: int = 1
     context_bytes: int = 1
     site_bytes: int = 1
+    backward_turns: int = 1
 
     def reduced_bytes(self, where: str, operation: str, zero: int) -> int:
         """Return the buffer of a ring of gradients, or of what is gathered after it [byte].
@@ -160,6 +163,7 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
             parallelism.context_bytes(setup), degrees.context, degrees.context, divide
         ),
         site_bytes=chunks * round(held / divide / chunks) if shape.sites > 1 else chunks,
+        backward_turns=parallelism.course(setup).backward_waits,
     )  # fmt: skip
     if min(found) < 1:
         name = found._fields[found.index(min(found))]

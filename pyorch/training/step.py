@@ -158,10 +158,10 @@ class _Step:
         done = self._join(stage, lane, computed, sent)
         for half in range(HALVES * self.plan.layers):
             if self._is_feed_forward(lane, half):  # tokens go out and come back
-                done = self._exchange(stage, self._exchange(stage, done), back=True)
+                done = self._exchange(stage, lane, self._exchange(stage, lane, done), back=True)
             else:
                 done = self._share(stage, lane, done)
-            done = self._tensor(stage, done)
+            done = self._tensor(stage, lane, done)
         return done
 
     @staticmethod
@@ -280,7 +280,7 @@ class _Step:
             mine = list(range(parts * index // halves, parts * (index + 1) // halves))
         is_feed_forward = self._is_feed_forward(one.lane, index)
         if one.kind != WEIGHT:
-            after = (self._exchange(stage, after) if is_feed_forward
+            after = (self._exchange(stage, one.lane, after) if is_feed_forward
                      else self._share(stage, one.lane, after))  # fmt: skip
         for part in mine:
             own_ps = total_ps * (part + 1) // parts - total_ps * part // parts
@@ -290,8 +290,8 @@ class _Step:
         if one.kind == WEIGHT:
             return after
         if is_feed_forward:
-            after = self._exchange(stage, after, back=True)
-        return self._tensor(stage, after)
+            after = self._exchange(stage, one.lane, after, back=True)
+        return self._tensor(stage, one.lane, after)
 
     def _backward_with_gradients(self, stage: int, after: Rows | None) -> Rows:
         """Add a backward pass and the reduction of its gradients, as it goes on."""
@@ -331,10 +331,16 @@ class _Step:
                 free[index] = rows
         return rows
 
-    def _tensor(self, stage: int, after: Rows) -> Rows:
-        return self._ring(
-            stage, "group", "all_reduce", self.plan.amounts.tensor_bytes, after, TENSOR
-        )
+    def _turns(self, lane: str) -> int:
+        """Return how often a pass sends what a forward pass does."""
+        return 1 if lane == FORWARD else self.plan.amounts.backward_turns
+
+    def _tensor(self, stage: int, lane: str, after: Rows) -> Rows:
+        for _ in range(self._turns(lane)):
+            after = self._ring(
+                stage, "group", "all_reduce", self.plan.amounts.tensor_bytes, after, TENSOR
+            )
+        return after
 
     def _ring(
         self, stage: int, where: str, operation: str, size_bytes: int, after: Rows, lane: str
@@ -349,7 +355,9 @@ class _Step:
             messages = ring.graph(Call(operation, members, size_bytes), ring.Params())
         return self._among(stage, where, messages, after, lane)
 
-    def _exchange(self, stage: int, after: Rows | None, back: bool = False) -> Rows | None:
+    def _exchange(
+        self, stage: int, lane: str, after: Rows | None, back: bool = False
+    ) -> Rows | None:
         """Add the all-to-all in which tokens go to their experts, or come back."""
         experts = self.plan.experts
         if experts == 1:
@@ -360,7 +368,9 @@ class _Step:
         size = amounts.combine_bytes if back else amounts.expert_bytes
         call = Call("all_to_all", experts, -(-size // experts) * experts)
         messages = direct.graph(call, direct.Params())
-        return self._among(stage, "experts", messages, after, EXPERT)
+        for _ in range(self._turns(lane)):
+            after = self._among(stage, "experts", messages, after, EXPERT)
+        return after
 
     def _share(self, stage: int, lane: str, after: Rows | None) -> Rows | None:
         """Add the all-gather of keys and values before attention, and of these their gradients."""
@@ -368,7 +378,9 @@ class _Step:
             return after
         if after is None:
             after = self.built.barrier(self.devices[stage], CONTEXT)
-        operations = ("all_gather",) if lane == FORWARD else ("all_gather", "reduce_scatter")
+        operations = ("all_gather",) * self._turns(lane)
+        if lane != FORWARD:
+            operations += ("reduce_scatter",)
         for operation in operations:
             size = self.plan.amounts.context_bytes
             after = self._ring(stage, "context", operation, size, after, CONTEXT)
