@@ -44,6 +44,11 @@ class Design:
     fluid_share: float | None = None
     is_bound: bool = False
 
+    @property
+    def best_share(self) -> float:
+        """What is exposed as solved, or in closed form where it was not [1]."""
+        return self.share if self.fluid_share is None else self.fluid_share
+
 
 def hosts(setup: Setup) -> int:
     """Return the devices of one data centre that have work."""
@@ -165,7 +170,7 @@ def designs(
     """Return all networks of these kinds, the cheapest first; of equal ones that with fewer chips.
 
     A ratio of oversubscription is that of the edge, or of each tier from the edge on; networks of
-    fewer tiers have none of these.
+    fewer tiers have none of these, and one of a single tier has no ratio.
 
     Raises
     ------
@@ -176,7 +181,7 @@ def designs(
     for n_planes in planes:
         for n_rails in rails:
             tiers = Clos(hosts(setup), radix, n_planes, n_rails).tiers
-            for ratio in oversubscriptions:
+            for ratio in oversubscriptions if tiers > 1 else (1.0,):
                 edge, *upper = ratio if isinstance(ratio, tuple) else (ratio,)
                 if upper and tiers <= len(upper) + 1:
                     continue
@@ -194,6 +199,12 @@ def frontier(found: Iterable[Design]) -> list[Design]:
         if not best or design.share < best[-1].share * (1 - 1e-12):
             best.append(design)
     return best
+
+
+def shortlist(found: Sequence[Design], most_share: float, number: int) -> list[Design]:
+    """Return the cheapest that expose at most this; if there is none, those that expose least."""
+    good = [design for design in found if design.best_share <= most_share]
+    return good[:number] or sorted(found, key=lambda design: design.best_share)[:number]
 
 
 def solved(setup: Setup, chosen: Iterable[Design]) -> list[Design]:
@@ -221,8 +232,4 @@ def solved(setup: Setup, chosen: Iterable[Design]) -> list[Design]:
 
 def cheapest(found: Iterable[Design], most_share: float) -> Design | None:
     """Return the cheapest that exposes at most this, as solved where it was; none if none does."""
-    for design in found:
-        share = design.share if design.fluid_share is None else design.fluid_share
-        if share <= most_share:
-            return design
-    return None
+    return next((design for design in found if design.best_share <= most_share), None)

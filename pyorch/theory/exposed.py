@@ -193,7 +193,7 @@ def _scheduled(times: StageTimes, reduce_ps: Real) -> Exposed:
     per_wait = (ends[1] - ends[0]) / np.where(total_ps > 0, total_ps, 1.0)
     return Exposed(
         compute_ps=compute_ps,
-        bubble_ps=ends[0] - compute_ps,
+        bubble_ps=np.maximum(0.0, ends[0] - compute_ps),  # a single stage has none, but rounds
         pipeline_ps=ends[2] - ends[1],
         data_ps=ends[3] - ends[2],
         **{f"{kind}_ps": sum(parts) * per_wait for kind, parts in waits.items()},

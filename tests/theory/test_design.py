@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a network costs and exposes, by hand, and which of them are kept."""
 
+from dataclasses import replace
+
 import pytest
 from typer.testing import CliRunner
 
@@ -98,6 +100,24 @@ def test_a_network_of_two_tiers_has_one_ratio():
     with pytest.raises(TheoryError, match="2 tiers have 1 ratios of oversubscription between"):
         design.score(job, Fabric(64, 4, 8, 1.0, upper=(7.0,)))
     assert len(design.designs(job, 64, (4,), (8,), (1.0, (1.0, 7.0)))) == 1
+
+
+def test_a_network_of_one_tier_is_there_once():
+    job = preset.training("llama3-8b").setup
+    found = design.designs(job, 64, (1, 2), (8,), (1.0, 2.0, (1.0, 7.0)))
+    assert [(one.fabric.planes, one.fabric.oversubscription) for one in found] == [(1, 1), (2, 1)]
+
+
+def test_the_shortlist_is_the_cheapest_that_are_good_enough_or_else_those_that_expose_least(setup):
+    found = design.designs(setup, 64, (1, 4), (1, 72), (1.0, 2.0, 4.0, 8.0))
+    good = [one for one in found if one.share <= 0.05]
+
+    assert design.shortlist(found, 0.05, 3) == good[:3] and len(good) > 3
+    none = design.shortlist(found, 0.01, 3)
+    assert len(none) == 3 and none[0].share == min(one.share for one in found)
+    # As solved, where it was.
+    worse = [replace(one, fluid_share=0.9) for one in good[:2]]
+    assert design.shortlist([*worse, *good[2:]], 0.05, 1) == good[2:3]
 
 
 def test_remedies_are_those_that_the_job_allows_and_say_what_it_would_be():
