@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pyorch import units
+from pyorch.cli.theory import packets
 from pyorch.cli.theory.print import (
     MS,
     Format,
@@ -102,6 +103,20 @@ def choose(
         bool, typer.Option(help="Solve the frontier at full size; takes minutes.")
     ] = True,
     everything: Annotated[bool, typer.Option("--all", help="Show dominated designs too.")] = False,
+    in_packets: Annotated[
+        bool, typer.Option("--packets", help="Simulate a smaller step on the best three.")
+    ] = False,
+    transport: Annotated[
+        list[str] | None,
+        typer.Option(help="sprayed, roce, fluid or a TypeId; repeat it (default: sprayed)."),
+    ] = None,
+    peers: Annotated[int, typer.Option(min=1, help="Racks of a stage in packets, at least.")] = 2,
+    divide: Annotated[
+        int | None, typer.Option(min=1, help="Bytes and times in packets are divided by this.")
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")
+    ] = None,
     sets: SetOption = None,
     form: FormatOption = Format.table,
 ) -> None:
@@ -111,27 +126,52 @@ def choose(
 
     most = most_share(exposed)
     setup = presets.training(preset, assignments(sets)).setup
+    asked = packets.Asked(
+        preset, setup, list(dict.fromkeys(transport or ["sprayed"])), peers, divide, cores
+    )
+    if in_packets and sets:
+        raise TheoryError(
+            "--packets: a run has a preset as its file says. Write what --set changes into a copy:"
+            f" pyorch theory presets {preset} > mine.yaml, and design mine.yaml."
+        )
+    if in_packets:
+        asked.check()
+    elif transport or divide or cores:
+        raise TheoryError("--transport, --divide and --cores are for packets. Add --packets.")
     found = design.designs(
         setup, radix, planes or [1, 2, 4, 8], rails or [1, setup.cluster.rack_gpus],
         [_ratios(text) for text in oversubscription or DEFAULT_RATIOS],
         design.Prices() if prices is None else presets.prices(prices),
     )  # fmt: skip
     best = design.frontier(found)
-    scored = design.solved(setup, best) if fluid else best
-    chosen = design.cheapest(scored, most)
-    others = [other for other in found if other not in best] if everything else []
-    emit([_row(preset, one, one is chosen) for one in [*scored, *others]], form)
-    if form is Format.table:
-        typer.echo(
-            f"{len(found)} networks, {len(best)} that nothing beats. At most {100 * most:g} %: "
-            + ("none." if chosen is None else "the one marked yes.")
-        )
-        if chosen is None:
-            typer.echo(_advice(setup, min(_share(one) for one in scored), most))
+    tried = design.shortlist(asked.simulated(found), most, BEST) if in_packets else []
+    scored = [one for one in found if one in best or one in tried]
+    scored = design.solved(setup, scored) if fluid else scored
+    measured = packets.Measured()
+    if in_packets:
+        tried = design.shortlist(asked.simulated(scored), most, BEST)
+        measured = packets.measure(asked, tried)
+    looked_at = [one for one in scored if one.fabric in measured.shares] or scored
+    chosen = next((one for one in looked_at if measured.share(one) <= most), None)
+    shown = [*scored]
+    if everything:
+        fabrics = {one.fabric for one in scored}
+        shown += [other for other in found if other.fabric not in fabrics]
+    emit([_row(preset, one, one is chosen) | measured.columns(one) for one in shown], form)
+    if form is not Format.table:
+        return
+    typer.echo(
+        f"{len(found)} networks, {len(best)} that nothing beats. At most {100 * most:g} %: "
+        + ("none." if chosen is None else "the one marked yes.")
+    )
+    if in_packets:
+        typer.echo(measured.words())
+    if chosen is None:
+        typer.echo(_advice(setup, min(map(measured.share, looked_at)), most))
 
 
-def _share(one: "Design") -> float:
-    return one.share if one.fluid_share is None else one.fluid_share
+#: Networks that are simulated.
+BEST = 3
 
 
 def _advice(setup: "Setup", least: float, most: float) -> str:

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a training set-up and a network for it, returns a smaller step with the same shares.
+
+Kept is all that a schedule waits for: passes, stages, replicas in a rack, what each device computes
+and sends through each of its ports. Fewer are the racks of a stage, the devices of a tensor group,
+and, of a steady step, the stages, which do all the same. Layers and micro-batches are fewer where
+there would be too many messages; the closed form of the smaller step says what that changes. A
+network keeps, in every tier, the links out of a group of switches for each message that leaves it.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import ceil, floor, log10, prod
+
+from pyorch.errors import TheoryError
+from pyorch.theory import exposed, parallelism
+from pyorch.theory.full_step import Fabric
+from pyorch.theory.parallelism import Setup
+from pyorch.theory.schedules import STEADY, schedule
+from pyorch.training.plan import Amounts, Shape, amounts
+from pyorch.training.step import HALVES, SHARDED
+
+#: Messages of a run at most.
+MOST_MESSAGES = 2_000_000
+#: Data packets of a message that leaves its rack, and the mean of all, at least; and in a plane.
+PACKETS, PACKETS_OF_A_PLANE = 20, 8
+#: The exposed share of a smaller step is this close to that of the whole one; closer is as good.
+CLOSE, ALIKE = 0.01, 0.001
+#: Parts in which gradients are reduced, as in the closed form.
+CHUNKS = parallelism.PIECES
+#: Whole links instead of parts of one may change the rate out of a switch by so much.
+ROUNDED = 0.01
+#: Stages of a smaller steady step at most.
+MOST_STAGES = 32
+
+
+@dataclass(frozen=True)
+class Smaller:
+    """A step that stands for a whole one.
+
+    Attributes
+    ----------
+    shape : Shape
+        Its devices.
+    layers : int
+        Of a model chunk.
+    micro_batches : int
+        Of the step.
+    divide : int
+        All times of computing and all bytes are so many times smaller.
+    messages : int
+        In all.
+    share : float
+        What is exposed of it, in closed form [1].
+    bare_ps : float
+        The step without messages: arithmetic, and the bubble of the pipeline [ps].
+    """
+
+    shape: Shape
+    layers: int
+    micro_batches: int
+    divide: int
+    messages: int
+    share: float
+    bare_ps: float
+
+    def exposed_share(self, step_ps: float) -> float:
+        """Return what messages add to a step of this length, over the step [1]."""
+        return 1 - self.bare_ps / step_ps
+
+
+def smaller(
+    setup: Setup, peers: int = 2, divide: int | None = None, stages: int | None = None,
+    planes: int = 1, tensor: int = 2,
+) -> Smaller:  # fmt: skip
+    """Return a step of so many racks of a stage, at least, and devices of a tensor group, at most.
+
+    Parameters
+    ----------
+    divide : int, optional
+        Found if it is left out: a message has enough packets then, the mean of all, for each of
+        `planes`.
+    stages : int, optional
+        Of a steady step, whose stages do all the same: two by default. Else those of the job.
+
+    Raises
+    ------
+    TheoryError
+        No step with few enough messages has the shares of the whole one, or the workload does not
+        send what the closed form counts.
+    """
+    _check(setup)
+    all_stages = setup.placement.stages
+    stages = min(stages or 2, all_stages) if setup.degrees.schedule == STEADY else all_stages
+    members, tensor = setup.placement.rack_members, min(tensor, setup.tensor)
+    shape = Shape(stages, _peers(setup, peers), members, tensor)
+    whole = float(exposed.expose_setup(setup).share)
+    few, least = [], 0
+    for layers in range(1, setup.layers_per_stage // setup.degrees.virtual_stages + 1):
+        for micro_batches in _micro_batches(setup):
+            messages = _messages(setup, shape, layers, micro_batches)
+            if messages <= MOST_MESSAGES:
+                few.append(_step(setup, shape, layers, micro_batches, messages))
+                break
+            least = min(least or messages, messages)
+    if not few:
+        raise TheoryError(
+            f"the smallest step has {least:,} messages on {shape.devices:,} devices; at most"
+            f" {MOST_MESSAGES:,} are simulated. Take fewer stages, or experts in fewer racks."
+        )
+    best = min(few, key=lambda one: (max(ALIKE, abs(one.share - whole)), one.messages))
+    if abs(best.share - whole) > CLOSE:
+        raise TheoryError(
+            f"of the steps with at most {MOST_MESSAGES:,} messages the closest has"
+            f" {best.micro_batches} micro-batches and {best.layers} layers in a model chunk, and"
+            f" exposes {100 * best.share:.1f} % in place of {100 * whole:.1f} %. Take fewer"
+            " micro-batches or stages."
+        )
+    if divide is None:
+        divide = _divided(setup, best, planes)
+    return replace(best, divide=divide, bare_ps=best.bare_ps / divide)
+
+
+def given(
+    setup: Setup, shape: Shape, divide: int, layers: int = 1, micro_batches: int | None = None
+) -> Smaller:
+    """Return a step that is described in a scenario; by default with all micro-batches."""
+    micro_batches = micro_batches or setup.job.micro_batches
+    messages = _messages(setup, shape, layers, micro_batches)
+    one = _step(setup, shape, layers, micro_batches, messages)
+    return replace(one, divide=divide, bare_ps=one.bare_ps / divide)
+
+
+def _check(setup: Setup) -> None:
+    """Raise TheoryError where the workload sends something else than the closed form counts."""
+    spread = parallelism.Spread.of(setup.placement, setup.degrees.experts, "experts")
+    visited = setup.degrees.expert_racks
+    if visited and spread.racks > 1 and visited < setup.model.active_experts:
+        raise TheoryError(
+            f"expert_racks {visited}: packets have a copy of a token for each expert, and not one"
+            " for each rack. Take expert_racks 0 in a copy of the preset."
+        )
+
+
+def stages_for(setup: Setup, networks: Iterable[tuple[Fabric, int]]) -> int:
+    """Return stages of a smaller steady step with which whole links are what parts of them were.
+
+    Parameters
+    ----------
+    networks : iterable of (Fabric, int)
+        With their tiers.
+    """
+    networks = list(networks)
+
+    def off(stages: int) -> float:
+        ups = [_uplinks(setup, *network, stages) for network in networks]
+        return max((abs(_whole(up) / up - 1) for found in ups for up in found), default=0.0)
+
+    tried = range(min(2, setup.placement.stages), min(setup.placement.stages, MOST_STAGES) + 1)
+    return next((n for n in tried if off(n) <= ROUNDED), min(tried, key=off))
+
+
+def _whole(links: float) -> int:
+    return max(1, round(links))
+
+
+def _peers(setup: Setup, peers: int) -> int:
+    """Return racks of a stage: whole groups that share experts, or a sequence."""
+    where, degrees = setup.placement, setup.degrees
+    available = where.racks_per_stage_and_datacenter
+    group = max(
+        parallelism.Spread.of(where, degree, name).racks
+        for degree, name in ((degrees.experts, "experts"), (degrees.context, "context"))
+    )
+    return min(available, group * ceil(peers / group))
+
+
+def _micro_batches(setup: Setup) -> Iterator[int]:
+    """Yield the micro-batches that the schedule takes, the most first."""
+    most, degrees, stages = setup.job.micro_batches, setup.degrees, setup.placement.stages
+    if degrees.schedule == STEADY:
+        yield 1
+        return
+    yield most
+    for number in range((most - 1) // stages * stages, 0, -stages):
+        with suppress(TheoryError):
+            schedule(degrees.schedule, stages, number, degrees.virtual_stages)
+            yield number
+
+
+def _messages(setup: Setup, shape: Shape, layers: int, micro_batches: int) -> int:
+    return sum(n for n, _, _ in _sent(setup, shape, layers, micro_batches)) * shape.devices
+
+
+def _step(setup: Setup, shape: Shape, layers: int, micro_batches: int, messages: int) -> Smaller:
+    """Return a step that is not divided."""
+    times, chunks = parallelism.stage_times(setup), setup.degrees.virtual_stages
+    part = layers * chunks / setup.layers_per_stage
+    names = (
+        "forward_ps", "backward_ps", "tensor_ps", "dp1_ps", "dp2_ps", "dp4_ps", "dp5_ps",
+        "expert_ps", "context_ps", "gather_ps",
+    )  # fmt: skip
+    course = replace(
+        times.course, stages=shape.stages, micro_batches=micro_batches, layers=layers * chunks
+    )
+    fewer = {name: part * getattr(times, name) for name in names}
+    step = exposed.expose(replace(times, course=course, **fewer))
+    return Smaller(
+        shape, layers, micro_batches, 1, messages, float(step.share),
+        float(step.compute_ps + step.bubble_ps),
+    )  # fmt: skip
+
+
+def _sent(
+    setup: Setup, shape: Shape, layers: int, micro_batches: int
+) -> list[tuple[int, int, bool]]:
+    """Return what a device sends: how many messages, of how many bytes, and if they leave racks."""
+    degrees, chunks = setup.degrees, setup.degrees.virtual_stages
+    each = _amounts(setup, shape, layers)
+    halves = HALVES * layers * chunks * micro_batches
+    passes = 1 + each.backward_turns
+    gathers = 2 * micro_batches if degrees.zero == SHARDED else 1
+    parts = CHUNKS * chunks * (1 + gathers)
+    members, peers, experts, context = shape.members, shape.peers, degrees.experts, degrees.context
+    replicas = members * peers // experts if experts > 1 else 1
+    sent = [
+        (2 * (shape.tensor - 1) * halves * passes, each.tensor_bytes // shape.tensor, False),
+        (halves * passes * (experts - 1), each.expert_bytes // experts, experts > members),
+        (halves // 2 * (passes + 1) * (context - 1), each.context_bytes // context,
+         context > members),
+        (2 * chunks * micro_batches * (shape.stages > 1), each.pipeline_bytes, True),
+        ((members - 1) * parts, each.rack_bytes // CHUNKS // members, False),
+        ((peers - 1) * parts, each.rail_bytes // CHUNKS // peers, True),
+        ((replicas - 1) * parts, each.routed_bytes // CHUNKS // replicas, peers > 1),
+    ]  # fmt: skip
+    return [one for one in sent if one[0] > 0]
+
+
+def _amounts(setup: Setup, shape: Shape, layers: int) -> Amounts:
+    return amounts(setup, shape, 1, layers, CHUNKS)
+
+
+def _divided(setup: Setup, one: Smaller, planes: int) -> int:
+    """Return by what a step is divided so that messages have enough packets: two digits."""
+    sent = _sent(setup, one.shape, one.layers, one.micro_batches)
+    if not sent:
+        return 1
+    mtu_bytes = Fabric(4).framing.mtu_bytes
+    mean = sum(n * size for n, size, _ in sent) / sum(n for n, _, _ in sent)
+    far = min((size for _, size, leaves_rack in sent if leaves_rack), default=mean)
+    each = min(mean / PACKETS, far / max(PACKETS, PACKETS_OF_A_PLANE * planes))
+    divide = max(1.0, each / mtu_bytes)
+    digit = 10 ** max(0, floor(log10(divide)) - 1)
+    return int(divide / digit) * digit
+
+
+def is_simulated(setup: Setup, fabric: Fabric, tiers: int) -> bool:
+    """Return whether packets find one network between two devices.
+
+    Those of a rack have scale-up, and no rail in common; switches of one tier are crossbars, so
+    that one for all rails does what one for each does.
+    """
+    return tiers == 1 or fabric.rails == setup.cluster.rack_gpus
+
+
+def topology(setup: Setup, fabric: Fabric, tiers: int, one: Smaller) -> dict:
+    """Return the network of a smaller step, as a scenario has it.
+
+    Each rail has the tiers and the planes of the whole network, and of every tier the links up for
+    each message that leaves a group of its switches. These are as many as the group has hosts, or
+    as lie between two peers of a ring: stages. A group is a whole pipeline, or smaller than one.
+
+    Raises
+    ------
+    TheoryError
+        Several devices of a rack are on one rail.
+    """
+    devices = setup.cluster.rack_gpus
+    if not is_simulated(setup, fabric, tiers):
+        raise TheoryError(
+            f"{fabric.rails} rails for racks of {devices} devices: two networks would join devices"
+            f" of a rack, and packets take either. Take --rails {devices}."
+        )
+    children, parents, left = [], [], one.shape.stages
+    for up in _uplinks(setup, fabric, tiers, one.shape.stages):
+        parents.append(_whole(up / prod(parents)))
+        children.append(min(fabric.half, left))
+        left = ceil(left / fabric.half)
+    children.append(left * one.shape.peers)
+    rail = {"type": "clos", "children": children, "parents": parents, "planes": fabric.planes}
+    return {
+        "type": "rails",
+        "devices": one.shape.members * one.shape.tensor,
+        "rail": rail,
+        "scale_up": {
+            "rate": f"{round(setup.network.scale_up_bps)} bit/s", "delay": delay(fabric, one),
+        },
+    }  # fmt: skip
+
+
+def _uplinks(setup: Setup, fabric: Fabric, tiers: int, stages: int) -> list[float]:
+    """Return the links out of a group of switches of each tier but the top, in one plane."""
+    found = []
+    for level in range(1, tiers):
+        hosts = fabric.half**level
+        leave = min(hosts, stages) / min(hosts, setup.placement.stages)
+        found.append(hosts / fabric.thinned(level) * leave)
+    return found
+
+
+def delay(fabric: Fabric, one: Smaller) -> str:
+    """Return the delay of every link of a smaller step."""
+    return f"{max(1, round(fabric.delay_ps / one.divide))} ps"
+
+
+def workload(preset: str, setup: Setup, one: Smaller) -> dict:
+    """Return the workload of a smaller step, as a scenario has it."""
+    found = {
+        "type": "training", "preset": preset, **one.shape._asdict(), "layers": one.layers,
+        "divide": one.divide, "chunks": CHUNKS,
+    }  # fmt: skip
+    if setup.degrees.schedule != STEADY:
+        found["micro_batches"] = one.micro_batches
+    return found

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a smaller step keeps of a whole one, and a smaller network of the whole network."""
+
+from dataclasses import replace
+
+import pytest
+
+from pyorch.errors import TheoryError
+from pyorch.theory import exposed, preset
+from pyorch.theory.design import Design
+from pyorch.theory.full_step import Fabric
+from pyorch.training import graph, packets, smaller
+from pyorch.training.plan import Shape
+from pyorch.workload import training
+
+PRESETS = [name for name in preset.names("training") if name != "deepseek-v3"]
+
+
+def setup_of(name):
+    return preset.training(name).setup
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_smaller_step_has_the_shares_of_the_whole(name):
+    setup = setup_of(name)
+    whole, one = exposed.expose_setup(setup), smaller.smaller(setup)
+
+    assert one.share == pytest.approx(float(whole.share), abs=smaller.CLOSE)
+    assert one.messages <= smaller.MOST_MESSAGES
+    assert one.shape.devices <= setup.placement.gpus_used
+    assert one.exposed_share(one.bare_ps / (1 - one.share)) == pytest.approx(one.share)
+
+
+@pytest.mark.parametrize("name", ["llama3-8b", "llama3-405b", "mixtral-8x7b", "dense-100t"])
+def test_messages_are_counted_as_the_workload_makes_them(name):
+    # In closed form every stage sends to another one; the first and the last do not.
+    setup = setup_of(name)
+    one = smaller.smaller(setup)
+    params = training.Params.model_validate(
+        {key: value for key, value in smaller.workload(name, setup, one).items() if key != "type"},
+        context={},
+    )
+    made = int((training.graph_of(params).kind == graph.MESSAGE).sum())
+
+    assert made == pytest.approx(one.messages, rel=0.02)
+
+
+def test_a_pass_that_computes_all_again_sends_all_again():
+    # By hand: a forward pass has two all-reduces of 2 (t - 1) messages in a layer; a backward pass
+    # that computes the layer again has these and its own.
+    setup = setup_of("llama3-70b")
+    again = replace(setup, job=replace(setup.job, recompute="full"))
+    shape, layers, micro_batches = smaller.smaller(setup).shape, 3, 8
+    once, twice = (
+        smaller.given(job, shape, 1, layers, micro_batches).messages for job in (setup, again)
+    )
+
+    more = 2 * 2 * (shape.tensor - 1) * layers * micro_batches
+    assert twice - once == more * shape.devices
+
+
+def test_uplinks_are_kept_for_each_message_that_leaves():
+    # By hand: 128 hosts below an edge of 4 planes, eight pipelines of 16 stages; a ring of peers
+    # leaves with 16 messages, for which 8:1 has 16 links. So has one pipeline below a switch.
+    # Chips of 32 ports: an edge has a pipeline and 16 links; 16 x 16 / 7 lead out of 16 edges, 2
+    # of each of 16 switches.
+    setup = setup_of("llama3-405b")
+    one = smaller.smaller(setup)
+    two = smaller.topology(setup, Fabric(64, 4, 8, 8.0), 2, one)["rail"]
+    three = smaller.topology(setup, Fabric(32, 1, 8, upper=(7.0,)), 3, one)["rail"]
+
+    assert (two["children"], two["parents"], two["planes"]) == ([16, 2], [16], 4)
+    assert (three["children"], three["parents"]) == ([16, 1, 2], [16, 2])
+    alone = smaller.topology(setup, Fabric(2048, 1, 1), 1, one)["rail"]
+    assert (alone["children"], alone["parents"]) == ([32], [])
+    with pytest.raises(TheoryError, match="1 rails for racks of 8 devices.*Take --rails 8"):
+        smaller.topology(setup, Fabric(64, 1, 1), 3, one)
+
+
+def test_an_edge_smaller_than_a_pipeline_keeps_its_hosts():
+    # Chips of 16 ports: 8 hosts below an edge, two edges for a pipeline of 16, all messages leave.
+    setup = setup_of("llama3-405b")
+    one = smaller.smaller(setup)
+    rail = smaller.topology(setup, Fabric(16, 1, 8, 2.0), 4, one)["rail"]
+    assert (rail["children"], rail["parents"]) == ([8, 2, 1, 2], [4, 8, 8])
+
+
+def test_stages_of_a_steady_step_are_those_that_need_whole_links():
+    # 134 stages send 134 messages up 64 links of an edge; 19 send over 9.07.
+    setup = setup_of("dense-100t")
+    network = (Fabric(64, 8, 72, 4.0), 2)
+    stages = smaller.stages_for(setup, [network])
+    one = smaller.smaller(setup, stages=stages)
+
+    assert stages == 19 and one.shape == Shape(19, 2, 4, 2)
+    rail = smaller.topology(setup, *network, one)["rail"]
+    assert (rail["children"], rail["parents"]) == ([19, 2], [9])
+    assert abs(9 / (19 * 64 / 134) - 1) < smaller.ROUNDED
+
+
+def test_what_packets_do_not_send_is_refused():
+    setup = setup_of("deepseek-v3")
+    with pytest.raises(TheoryError, match="expert_racks 4: .* Take expert_racks 0"):
+        smaller.smaller(setup)
+    every = replace(setup, degrees=replace(setup.degrees, expert_racks=0))
+    with pytest.raises(TheoryError, match="the smallest step has .* at most 2,000,000 are"):
+        smaller.smaller(every)
+
+
+def test_a_scenario_has_a_case_for_each_network_and_a_variant_for_each_transport():
+    setup = setup_of("llama3-8b")
+    chosen = [Design(Fabric(64, planes, 8), 1, 1.0, 0.0, 0.0, 0.0, 0.0) for planes in (1, 2)]
+    one = packets.step(setup, chosen)
+    found = packets.scenario("llama3-8b", setup, chosen, ["sprayed", "ns3::RoceTransport"], one)
+
+    assert list(found["cases"]) == ["p1_r8_o1", "p2_r8_o1"]
+    assert list(found["variants"]) == ["sprayed", "RoceTransport"]
+    assert found["cases"]["p2_r8_o1"]["link.rate"] == "200000000000 bit/s"
+    assert found["name"] == "design_llama3_8b"
+    assert found["workload"]["divide"] == one.divide
+    with pytest.raises(TheoryError, match="--transport spraid: write sprayed.*Did you mean"):
+        packets.variant("spraid")
