@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, FieldError, Hosts, RateBps, TimePs
+from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Hosts, RateBps
 from pyorch.spec.limits import MOST_LINKS, MOST_NODES
 from pyorch.topology import _clos
 
@@ -33,7 +33,7 @@ class Params(Closed):
     parallel: list[Count]
     planes: Count = 1
     uplink_rate_bps: RateBps = Field(0, alias="uplink_rate", validate_default=False)
-    uplink_delay_ps: TimePs = Field(-1, alias="uplink_delay", validate_default=False)
+    uplink_delay_ps: DelayPs = Field(-1, alias="uplink_delay", validate_default=False)
 
     @model_validator(mode="before")
     @classmethod
