@@ -5,7 +5,8 @@ Sources: [hotnets24] sections 4, 4.1 and 5; experts: [deepseek24] section 3.2; s
 shared: [llama3] section 3.3.2. Bytes over rate: no latency, no headers.
 """
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -81,7 +82,14 @@ class Setup:
     def check(self) -> None:
         """Raise TheoryError if the job contradicts itself or does not fit the machines."""
         check_tensor(self.cluster, self.tensor)
+        if self.layers_per_stage > self.model.layers:
+            raise TheoryError(
+                f"{self.layers_per_stage} layers of a stage are more than the {self.model.layers}"
+                f" of the model. Take 1 to {self.model.layers}."
+            )
         where, degrees = self.placement, self.degrees
+        for name in ("context", "experts", "shard"):
+            Spread.of(where, getattr(degrees, name) or 1, name)
         if degrees.data and degrees.data != self.sequences:
             raise TheoryError(
                 f"tensor {self.tensor} x {where.stages} stages x context {degrees.context} x data"
@@ -89,12 +97,12 @@ class Setup:
                 f" GPUs; the {self.cluster.n_racks} racks hold {where.gpus_used:,} in whole"
                 f" replicas. Take data {self.sequences}, or other racks."
             )
-        for name in ("context", "experts", "shard"):
-            Spread.of(where, getattr(degrees, name) or 1, name)
+        if degrees.experts > 1 and self.model.experts <= 1:
+            raise TheoryError(f"experts {degrees.experts}: the model has no experts. Take 1.")
         if degrees.experts > 1 and self.model.experts % degrees.experts:
             raise TheoryError(
                 f"{self.model.experts} experts over {degrees.experts} replicas: not whole experts."
-                " Take a divisor."
+                f" Take a divisor: {_divisors(self.model.experts)}."
             )
         if degrees.schedule != STEADY:
             schedule(degrees.schedule, where.stages, self.job.micro_batches, degrees.virtual_stages)
@@ -103,9 +111,38 @@ class Setup:
         if self.layers_per_stage % degrees.virtual_stages:
             raise TheoryError(
                 f"{self.layers_per_stage} layers of a stage are not {degrees.virtual_stages} equal"
-                " model chunks. Take a divisor."
+                f" model chunks. Take a divisor: {_divisors(self.layers_per_stage)}."
             )
+        try:
+            self._check_memory()
+        except TheoryError as error:
+            raise TheoryError(f"{error}{self._would_fit()}") from None
+
+    def _check_memory(self) -> None:
         check_fit(self.held_bytes, self.cluster, self.tensor, self.layers_per_stage)
+
+    def _would_fit(self) -> str:
+        """Return which single change of the job makes it fit, in words; nothing if none does."""
+        more, fewer = 2 * self.tensor, self.layers_per_stage // 2
+        free = replace(self.degrees, data=0)
+        changes = {
+            "zero: 3": {"degrees": replace(self.degrees, zero=3)},
+            f"tensor: {more}": {"tensor": more, "degrees": free},
+            f"layers_per_stage: {fewer}": {"layers_per_stage": fewer, "degrees": free},
+        }
+        found = []
+        for words, change in changes.items():
+            other = replace(self, **change)
+            with suppress(TheoryError):
+                if other.tensor <= self.cluster.rack_gpus and other.layers_per_stage:
+                    other._check_memory()
+                    other.check()
+                    found.append(f"{words} ({other.held_bytes / 1e9:,.1f} GB)")
+        return f" Would fit: {'; '.join(found)}." if found else ""
+
+
+def _divisors(number: int) -> str:
+    return ", ".join(str(n) for n in range(1, number + 1) if number % n == 0)
 
 
 @dataclass(frozen=True)

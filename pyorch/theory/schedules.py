@@ -193,11 +193,19 @@ def _dual_pipe(stages: int, micro_batches: int, _: int) -> Schedule:
     if stages % 2 or micro_batches % 2 or micro_batches < 2 * stages:
         raise TheoryError(
             f"DualPipe of {stages} stages and {micro_batches} micro-batches: it takes an even"
-            " number of stages, and an even number of micro-batches, at least twice as many."
+            " number of stages, and an even number of micro-batches, at least twice as many. Take"
+            f" {_least_dual(stages, micro_batches)}."
         )
     return Schedule(
         tuple(_dual_order(stage, stages, micro_batches) for stage in range(stages)), 2, True
     )
+
+
+def _least_dual(stages: int, micro_batches: int) -> str:
+    """Return what DualPipe takes instead."""
+    if stages % 2:
+        return f"{stages + 1} stages, and {max(2 * stages + 2, micro_batches)} micro-batches"
+    return f"{max(2 * stages, micro_batches + micro_batches % 2)} micro-batches"
 
 
 def _dual_order(stage: int, stages: int, micro_batches: int) -> tuple[Pass, ...]:

@@ -162,6 +162,8 @@ def _filled(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, Any
         "zero": degrees.zero,
     } | given
     _check_groups(whole, numbers)
+    if whole["experts"] > 1 and setup.model.experts <= 1:
+        raise FieldError("experts", f"{name} has none. Leave it out.")
     try:
         shared = {key: whole[key] for key in ("experts", "context")}
         setup = replace(setup, degrees=replace(degrees, **shared))

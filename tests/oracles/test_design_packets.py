@@ -40,6 +40,7 @@ def shares(setup, whole, one, transports, folder, job=JOB):
     return [one.exposed_share(run.table("tasks")["end_ps"].max()) for run in runs]
 
 
+@pytest.mark.slow
 def test_a_step_on_64_devices_is_exposed_as_on_all(setup, whole, tmp_path):
     # 2 of 8 devices of a tensor group: the same bytes through each port. Its shares in closed form
     # are those of the whole step, exactly.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What a network costs and exposes, by hand, and which of them are kept."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -150,6 +151,34 @@ def test_a_target_that_no_network_meets_says_what_would(tmp_path):
 
     wrong = CliRunner().invoke(app, ["llama3-405b", "--oversubscription", "1:7", *options])
     assert "1:7: write a ratio, or one of each tier" in str(wrong.exception)
+
+
+@pytest.mark.parametrize("options, message", [
+    (["--packets", "--transport", "spraid"], "--transport spraid: write sprayed, roce, fluid"),
+    (["--packets", "--set", "job.micro_batches=32"], "--packets: a run has a preset as its file"),
+    (["--transport", "roce"], "--transport, --divide and --cores are for packets. Add --packets"),
+    (["--packets", "--rails", "1"], "none of these networks has a rail for each .* Take --rails 8"),
+])  # fmt: skip
+def test_packets_that_cannot_be_are_refused_before_anything_is_solved(options, message):
+    import typer
+
+    app = typer.Typer()
+    app.command()(commands.choose)
+    done = CliRunner().invoke(app, ["llama3-405b", "--exposed", "10%", *options])
+    assert done.exit_code == 1 and re.search(message, str(done.exception))
+
+
+@pytest.mark.parametrize("name", preset.names("training"))
+def test_no_preset_has_an_absurd_share(name):
+    # Identities: parts are shares of a step, add up with the arithmetic, and none is negative.
+    step = exposed.expose_setup(preset.training(name).setup)
+    parts = [float(getattr(step, f"{kind}_ps")) for kind in
+             ("compute", "tensor", "pipeline", "data", "expert", "context", "bubble")]  # fmt: skip
+
+    assert min(parts) >= 0 and 0 < float(step.share) < 1
+    assert sum(parts) == pytest.approx(float(step.step_ps))
+    for one in design.remedies(preset.training(name).setup):
+        assert 0 <= one.share < 1
 
 
 @pytest.mark.parametrize(("text", "share"), [("5%", 0.05), ("0.05", 0.05), (" 12.5 %", 0.125)])
