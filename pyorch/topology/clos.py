@@ -13,6 +13,7 @@ from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Hosts, RateBps
 from pyorch.spec.limits import MOST_LINKS, MOST_NODES
+from pyorch.spec.resolved import Link
 from pyorch.topology import _clos
 
 #: Tiers of switches at most.
@@ -44,8 +45,8 @@ class Params(Closed):
         parents = given.get("parents", [])
         settled = {"parallel": [1] * len(parents) if isinstance(parents, list) else []}
         if info.context and (link := info.context.get("link")):
-            settled["uplink_rate"] = f"{link['rate_bps']} bit/s"
-            settled["uplink_delay"] = f"{link['delay_ps']} ps"
+            settled["uplink_rate"] = f"{link.rate_bps} bit/s"
+            settled["uplink_delay"] = f"{link.delay_ps} ps"
         return settled | given
 
     @model_validator(mode="after")
@@ -75,14 +76,14 @@ def shape(params: Params) -> _clos.Clos:
     )
 
 
-def tables(params: Params, link: dict) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     """Return the node and link tables; columns as in docs/definitions.md."""
     above = len(params.children) - 1
     return _clos.tables(
         shape(params),
-        [link["rate_bps"], *[params.uplink_rate_bps] * above],
-        [link["delay_ps"], *[params.uplink_delay_ps] * above],
-        link["loss_ratio"],
+        [link.rate_bps, *[params.uplink_rate_bps] * above],
+        [link.delay_ps, *[params.uplink_delay_ps] * above],
+        link.loss_ratio,
     )
 
 
