@@ -42,14 +42,14 @@ Observer::OnSkip(const SkippedTime&)
 {
 }
 
-uint64_t
+EnginePs
 Observer::NextLookPs() const
 {
-    return NEVER_PS;
+    return EnginePs::Never();
 }
 
 void
-Observer::Look(uint64_t)
+Observer::Look(EnginePs)
 {
 }
 

@@ -20,7 +20,7 @@ namespace fabric
 /// Why the other end of a link sent PAUSE.
 struct PauseReason
 {
-    uint64_t sentPs{0};     ///< When it decided to [ps]
+    EnginePs sentPs;        ///< When it decided to [ps]
     PortId toward{NO_PORT}; ///< Egress, there, of the frame that was one too many
 };
 
@@ -42,8 +42,8 @@ struct SkippedTime
         uint64_t pausedPs;
     };
 
-    uint64_t fromPs; ///< Of the world [ps]
-    uint64_t byPs;   ///< [ps]
+    WorldPs fromPs; ///< [ps]
+    uint64_t byPs;  ///< [ps]
     std::vector<Sent> sent;
     std::vector<Total> ports; ///< By port
 };
@@ -84,10 +84,9 @@ class Observer
     virtual void OnReceived(PortId port, const Frame& frame); ///< Its last bit has come to a host
     virtual void OnSkip(const SkippedTime& skipped);          ///< A part of the run is left out
 
-    /// @return time after which Look is called, before anything that is later happens; NEVER_PS:
-    /// never. Of the engine's clock [ps]
-    virtual uint64_t NextLookPs() const;
-    virtual void Look(uint64_t nextPs); ///< Nothing more happens before this [ps]
+    /// @return time after which Look is called, before anything that is later happens [ps]
+    virtual EnginePs NextLookPs() const;
+    virtual void Look(EnginePs nextPs); ///< Nothing more happens before this [ps]
 
     /// @return whether OnInstant is wanted; asked after Look
     virtual bool SeesInstants() const;
@@ -117,7 +116,7 @@ class ObservedRun
     virtual WireBytes MacControlOf(PortId from, const Frame& frame) const = 0;
 
     // ---- for one that steers
-    virtual uint64_t LimitPs() const = 0; ///< Nothing later is executed for now, by its clock [ps]
+    virtual EnginePs LimitPs() const = 0; ///< Nothing later is executed for now [ps]
     virtual bool LosesFrames() const = 0; ///< At random, or scripted
     /// Leave a part of the run out: messages become shorter by what they send in it, and what
     /// happens at times of the world comes earlier on the engine's clock.
@@ -127,13 +126,13 @@ class ObservedRun
     ~ObservedRun() = default;
 };
 
-/// @return how long an egress was held back until a time of the engine's clock [ps]
+/// @return how long an egress was held back until a time [ps]
 inline uint64_t
-PausedByClock(const FabricNetwork& network, PortId port, uint64_t atPs)
+PausedByClock(const FabricNetwork& network, PortId port, EnginePs atPs)
 {
     const PortCounters& counters = network.counters[port];
     const bool isPaused = network.ports[port].paused != 0 && !network.ports[port].down;
-    return counters.pausedPs + (isPaused ? atPs - counters.pausedSincePs : 0);
+    return counters.pausedPs + (isPaused ? atPs.Ps() - counters.pausedSincePs : 0);
 }
 
 } // namespace fabric

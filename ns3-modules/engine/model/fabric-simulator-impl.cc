@@ -134,7 +134,7 @@ FabricSimulatorImpl::RunStockEvent()
     m_currentUid = next.key.m_uid;
     if (m_loop)
     {
-        m_loop->AdvanceTo(m_currentTs);
+        m_loop->AdvanceTo(fabric::WorldPs(m_currentTs));
     }
     next.impl->Invoke();
     next.impl->Unref();
@@ -157,7 +157,7 @@ FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
                                                    std::chrono::duration<double>(wallSeconds));
     while (!m_stop && !(m_loop && m_loop->IsOver()))
     {
-        const uint64_t engineTs = m_loop ? m_loop->NextPs() : NEVER;
+        const uint64_t engineTs = m_loop ? m_loop->NextPs().Ps() : NEVER;
         const uint64_t stockTs = NextStockTs();
         if (std::min(engineTs, stockTs) > stopPs)
         {
@@ -168,11 +168,11 @@ FabricSimulatorImpl::RunSlice(uint64_t stopPs, double wallSeconds)
             m_currentContext = Simulator::NO_CONTEXT;
             {
                 const InLoop inLoop(m_inLoop);
-                m_loop->RunUntil(std::min(stockTs, stopPs), deadline);
+                m_loop->RunUntil(fabric::WorldPs(std::min(stockTs, stopPs)), deadline);
             }
-            if (m_loop->NowPs() > m_currentTs)
+            if (m_loop->NowPs().Ps() > m_currentTs)
             {
-                m_currentTs = m_loop->NowPs();
+                m_currentTs = m_loop->NowPs().Ps();
                 m_currentUid = 0; // no stock event of this instant has been executed
             }
         }
@@ -200,7 +200,7 @@ FabricSimulatorImpl::Insert(uint32_t context, const Time& delay, EventImpl* even
     m_events->Insert(entry);
     if (m_inLoop)
     {
-        m_loop->LimitTo(entry.key.m_ts);
+        m_loop->LimitTo(fabric::WorldPs(entry.key.m_ts));
     }
     return entry;
 }
@@ -248,7 +248,7 @@ FabricSimulatorImpl::Stop(const Time& delay)
 Time
 FabricSimulatorImpl::Now() const
 {
-    return TimeStep(m_inLoop ? m_loop->NowPs() : m_currentTs);
+    return TimeStep(m_inLoop ? m_loop->NowPs().Ps() : m_currentTs);
 }
 
 Time
@@ -311,7 +311,7 @@ FabricSimulatorImpl::IsExpired(const EventId& id) const
 bool
 FabricSimulatorImpl::IsFinished() const
 {
-    return m_stop || (m_events->IsEmpty() && (!m_loop || m_loop->NextPs() == NEVER));
+    return m_stop || (m_events->IsEmpty() && (!m_loop || m_loop->NextPs().Ps() == NEVER));
 }
 
 Time

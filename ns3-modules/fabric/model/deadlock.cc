@@ -147,11 +147,11 @@ DeadlockWatch::DeadlockWatch(const RunView& run)
 }
 
 void
-DeadlockWatch::Look(uint64_t nextPs)
+DeadlockWatch::Look(EnginePs nextPs)
 {
-    m_nextPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
+    m_nextPs = NextDeadlockCheck(nextPs);
     // A link that is cut empties queues; before the last cut nothing is dead for ever.
-    m_found = m_run.Changes().LastCutPs() < nextPs + m_run.Messages().SkippedPs() &&
+    m_found = m_run.Changes().LastCutPs() < m_run.State().world.WorldOf(nextPs) &&
               !FindDeadlock(FabricParts({&m_run})).empty();
 }
 

@@ -13,6 +13,14 @@ namespace fabric
 /// How often a network with link flow control is searched for a deadlock [ps].
 constexpr uint64_t DEADLOCK_CHECK_PS = 1'000'000'000;
 
+/// @return the first time for such a search that is later than a time
+template <typename Time>
+constexpr Time
+NextDeadlockCheck(Time nowPs)
+{
+    return Time(nowPs.Ps() / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS);
+}
+
 /// @return nodes (dense indices) that wait for each other's buffers for ever; empty if none do
 std::vector<uint32_t> FindDeadlock(const FabricParts& parts);
 
@@ -30,12 +38,12 @@ class DeadlockWatch final : public Observer
         return 0;
     }
 
-    uint64_t NextLookPs() const override
+    EnginePs NextLookPs() const override
     {
         return m_nextPs;
     }
 
-    void Look(uint64_t nextPs) override;
+    void Look(EnginePs nextPs) override;
 
     bool EndsRun() const override
     {
@@ -44,7 +52,7 @@ class DeadlockWatch final : public Observer
 
   private:
     const RunView& m_run;
-    uint64_t m_nextPs{0};
+    EnginePs m_nextPs;
     bool m_found{false};
 };
 

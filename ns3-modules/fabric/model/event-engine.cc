@@ -134,13 +134,13 @@ EventEngine::ChangeRate(const RateChangeRow& row)
     const std::string name = "rate_changes: flow " + std::to_string(row.flow);
     const auto message = m_state.messages.Find(row.flow);
     NS_ABORT_MSG_IF(!message, name << ": there is no such flow");
-    NS_ABORT_MSG_IF(row.timePs < static_cast<int64_t>(NowPs()),
+    NS_ABORT_MSG_IF(row.timePs < static_cast<int64_t>(NowPs().Ps()),
                     name << ": " << row.timePs << " ps is over, it is " << NowPs() << " ps");
     NS_ABORT_MSG_IF(row.rateBps <= 0, name << ": rate_bps is " << row.rateBps << ", not > 0");
     if (m_state.IsOwnNode(m_state.network.hosts[m_state.messages[*message].src].node))
     {
         m_nic.CheckRateChange(*message);
-        m_state.messages.AddRateChange(row, m_state.nowPs);
+        m_state.messages.AddRateChange(row, m_state.EngineNowPs());
     }
 }
 
@@ -150,23 +150,23 @@ EventEngine::ChangeRoute(const RouteRow& row)
     const std::string name = "routes: flow " + std::to_string(row.flow);
     const auto message = m_state.messages.Find(row.flow);
     NS_ABORT_MSG_IF(!message, name << ": there is no such flow");
-    NS_ABORT_MSG_IF(row.fromPs < static_cast<int64_t>(NowPs()),
+    NS_ABORT_MSG_IF(row.fromPs < static_cast<int64_t>(NowPs().Ps()),
                     name << ": " << row.fromPs << " ps is over, it is " << NowPs() << " ps");
     const PortId port = m_state.network.FindPort(row.node, row.peer, row.parallel);
     NS_ABORT_MSG_IF(port == NO_PORT || !m_state.network.nodes[m_ports[port].node].isSwitch,
                     name << ": there is no link from a switch " << row.node << " to node "
                          << row.peer << " (parallel " << row.parallel << ")");
-    m_state.routes.Schedule(*message, row, m_ports[port].node, port, m_state.queue, m_state.nowPs);
+    m_state.routes.Schedule(*message, row, m_ports[port].node, port, m_state.EngineNowPs());
 }
 
 // ---- the loop ---------------------------------------------------------------------------------
 
-uint64_t
+WorldPs
 EventEngine::NextPs() const
 {
     const bool isDone = m_state.messages.AllDone() && !m_isOpenEnded;
     const uint64_t nextPs = isDone || m_observers.EndRun() ? NEVER_PS : m_state.queue.NextPs();
-    return nextPs == NEVER_PS ? NEVER_PS : nextPs + m_state.messages.SkippedPs();
+    return nextPs == NEVER_PS ? WorldPs::Never() : m_state.world.WorldOf(EnginePs(nextPs));
 }
 
 bool
@@ -176,21 +176,21 @@ EventEngine::IsOver() const
 }
 
 void
-EventEngine::LimitTo(uint64_t limitPs)
+EventEngine::LimitTo(WorldPs limitPs)
 {
-    m_state.limitPs = std::min(m_state.limitPs, limitPs - m_state.messages.SkippedPs());
+    m_state.limitPs = std::min(m_state.limitPs, m_state.world.EngineOf(limitPs));
 }
 
 void
-EventEngine::AdvanceTo(uint64_t nowPs)
+EventEngine::AdvanceTo(WorldPs nowPs)
 {
     NS_ASSERT_MSG(nowPs >= NowPs() && nowPs <= NextPs(), "events would be passed over");
-    const uint64_t clockPs = nowPs - m_state.messages.SkippedPs();
+    const EnginePs clockPs = m_state.world.EngineOf(nowPs);
     if (clockPs > m_observers.NextLookPs())
     {
         m_observers.Look(clockPs);
     }
-    m_state.nowPs = clockPs;
+    m_state.nowPs = clockPs.Ps();
 }
 
 // ---- one event --------------------------------------------------------------------------------
@@ -374,14 +374,14 @@ EventEngine::RunEvents(std::chrono::steady_clock::time_point deadline)
     while (!m_state.messages.AllDone() || m_isOpenEnded)
     {
         const EventQueue::Due due = m_state.queue.FindNext();
-        if (due.timePs > m_state.limitPs || due.timePs == NEVER_PS)
+        if (EnginePs(due.timePs) > m_state.limitPs || due.timePs == NEVER_PS)
         {
             return;
         }
         bool isShown = false;
-        if (due.timePs > m_observers.NextLookPs()) [[unlikely]]
+        if (EnginePs(due.timePs) > m_observers.NextLookPs()) [[unlikely]]
         {
-            m_observers.Look(due.timePs);
+            m_observers.Look(EnginePs(due.timePs));
             if (m_observers.EndRun())
             {
                 return;
@@ -417,9 +417,9 @@ EventEngine::RunEvents(std::chrono::steady_clock::time_point deadline)
 }
 
 void
-EventEngine::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
+EventEngine::RunUntil(WorldPs limitPs, std::chrono::steady_clock::time_point deadline)
 {
-    m_state.limitPs = limitPs - m_state.messages.SkippedPs();
+    m_state.limitPs = m_state.world.EngineOf(limitPs);
     if (m_fetches)
     {
         RunEvents<true>(deadline);
@@ -449,7 +449,7 @@ EventEngine::ExecuteOthers(size_t first, size_t end)
         }
         else if (index == CONTROL_TASK)
         {
-            m_state.messages.EndTask(payload, m_state.nowPs);
+            m_state.messages.EndTask(payload, m_state.EngineNowPs());
         }
         else if (index == CONTROL_ROUTE)
         {

@@ -57,16 +57,16 @@ class EventEngine final : public PacketLoop
     void Begin(); ///< Schedule the messages and tasks; without it links change, and no more
 
     // ---- for the simulator
-    uint64_t NowPs() const override
+    WorldPs NowPs() const override
     {
         return m_view.NowPs();
     }
 
-    uint64_t NextPs() const override; ///< NEVER_PS also when all is done
-    void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline) override;
+    WorldPs NextPs() const override; ///< Never also when all is done
+    void RunUntil(WorldPs limitPs, std::chrono::steady_clock::time_point deadline) override;
     bool IsOver() const override;
-    void LimitTo(uint64_t limitPs) override;
-    void AdvanceTo(uint64_t nowPs) override;
+    void LimitTo(WorldPs limitPs) override;
+    void AdvanceTo(WorldPs nowPs) override;
 
     uint64_t Events() const override
     {

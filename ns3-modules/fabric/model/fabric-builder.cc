@@ -83,12 +83,15 @@ FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActi
     CheckClasses();
     m_state.messages.Build(tables);
     m_nic.Build(m_options.transports, !m_boundary, m_classes.owned);
-    m_wires.Changes().Build(tables.linkEvents, m_options.convergencePs, m_state.queue);
+    m_wires.Changes().Build(tables.linkEvents,
+                            m_options.convergencePs,
+                            m_state.world,
+                            m_state.queue);
     for (const auto& row : tables.rateChanges)
     {
         m_nic.CheckRateChange(*PlaceOf(tables.flows, row.flow));
     }
-    m_state.routes.List(tables.routes, tables.flows, m_state.queue);
+    m_state.routes.List(tables.routes, tables.flows);
     m_state.routes.Reserve(tables.routes, tables.flows, m_state.messages.Data());
     m_wires.Losses().Build(tables);
     BuildReach();

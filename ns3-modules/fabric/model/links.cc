@@ -110,7 +110,7 @@ Links::CutPort(PortId portId)
     if (m_state.IsOwn(portId))
     {
         m_state.network.counters[portId].pausedPs =
-            PausedByClock(m_state.network, portId, m_state.nowPs);
+            PausedByClock(m_state.network, portId, m_state.EngineNowPs());
         m_observers.OnPauseChanged(portId, port.paused, 0, {});
         port.paused = ALL_CLASSES;
         if (LinkFlowControl* control = m_classes.links[port.linkClass].control)
@@ -189,7 +189,10 @@ Links::SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason)
     {
         return;
     }
-    m_observers.OnPauseChanged(portId, port.paused, classes, {reason.sentPs, reason.cause});
+    m_observers.OnPauseChanged(portId,
+                               port.paused,
+                               classes,
+                               {EnginePs(reason.sentPs), reason.cause});
     if (port.paused == 0 && classes != 0)
     {
         counters.pausedSincePs = m_state.nowPs;

@@ -36,7 +36,11 @@ Nic::CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t sta
                     "a message made at run time needs at least a byte and another host");
     const uint32_t transport = m_transportOfEndpoint[endpoint];
     const uint32_t index =
-        m_state.messages.Create(src, dst, bytes, std::max(startPs, m_state.nowPs), m_state.nowPs);
+        m_state.messages.Create(src,
+                                dst,
+                                bytes,
+                                std::max(EnginePs(startPs), m_state.EngineNowPs()),
+                                m_state.EngineNowPs());
     Message& message = m_state.messages[index];
     message.transport = transport;
     message.srcEndpoint = endpoint;
@@ -52,7 +56,8 @@ uint32_t
 Nic::OpenConversation(uint32_t endpoint, uint32_t dst)
 {
     const uint32_t transport = m_transportOfEndpoint[endpoint];
-    const uint32_t index = m_state.messages.AddDone(m_hostOfEndpoint[endpoint], dst, m_state.nowPs);
+    const uint32_t index =
+        m_state.messages.AddDone(m_hostOfEndpoint[endpoint], dst, m_state.EngineNowPs());
     Message& message = m_state.messages[index];
     message.transport = transport;
     message.srcEndpoint = endpoint;
@@ -100,7 +105,7 @@ Nic::StartMessage(uint32_t message)
 {
     if (m_state.messages[message].bytes == 0)
     {
-        m_state.messages.PassPoint(message, m_state.nowPs);
+        m_state.messages.PassPoint(message, m_state.EngineNowPs());
         return;
     }
     NS_LOG_LOGIC("message " << m_state.messages[message].id << " starts at " << m_state.nowPs
@@ -119,7 +124,7 @@ Nic::Readmit(uint32_t message)
 void
 Nic::Delivered(uint32_t message)
 {
-    m_state.messages.Delivered(message, m_state.nowPs);
+    m_state.messages.Delivered(message, m_state.EngineNowPs());
     m_arrived.messages++;
     m_observers.OnDisturbance();
     if (!m_traits[m_state.messages[message].transport].isAcknowledged)
@@ -131,7 +136,7 @@ Nic::Delivered(uint32_t message)
 void
 Nic::Acknowledged(uint32_t message)
 {
-    m_state.messages.Acknowledged(message, m_state.nowPs);
+    m_state.messages.Acknowledged(message, m_state.EngineNowPs());
 }
 
 /// Send a control frame of a host, or let it wait.

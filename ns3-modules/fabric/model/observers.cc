@@ -100,7 +100,7 @@ Observers::OnSkip(const SkippedTime& skipped) const
 
 /// Not an event: it changes nothing, and a run in which nothing else is left must end.
 void
-Observers::Look(uint64_t nextPs)
+Observers::Look(EnginePs nextPs)
 {
     m_seeInstants = false;
     for (Observer* observer : m_all)
@@ -112,7 +112,7 @@ Observers::Look(uint64_t nextPs)
         m_seeInstants |= observer->SeesInstants();
         m_endRun |= observer->EndsRun();
     }
-    m_nextLookPs = NEVER_PS;
+    m_nextLookPs = EnginePs::Never();
     for (const Observer* observer : m_all) // one of them may have moved the clock
     {
         m_nextLookPs = std::min(m_nextLookPs, observer->NextLookPs());

@@ -45,13 +45,13 @@ class Observers
     void OnReceived(PortId port, const Frame& frame) const;
     void OnSkip(const SkippedTime& skipped) const;
 
-    /// @return Look is due before the first event after this, of the engine's clock [ps]
-    uint64_t NextLookPs() const
+    /// @return Look is due before the first event after this [ps]
+    EnginePs NextLookPs() const
     {
         return m_nextLookPs;
     }
 
-    void Look(uint64_t nextPs); ///< Nothing more happens before this [ps]
+    void Look(EnginePs nextPs); ///< Nothing more happens before this [ps]
 
     /// @return whether OnInstant is wanted until Look is due again
     bool SeeInstants() const
@@ -76,7 +76,7 @@ class Observers
     std::vector<Observer*> m_ofArrivals;
     std::vector<Observer*> m_ofPauses;
     std::vector<Observer*> m_ofFrames;
-    uint64_t m_nextLookPs{NEVER_PS};
+    EnginePs m_nextLookPs{EnginePs::Never()};
     bool m_seeInstants{false};
     bool m_endRun{false};
 };

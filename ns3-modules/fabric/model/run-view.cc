@@ -44,8 +44,7 @@ RunView::Skip(const SkippedTime& skipped)
     {
         m_nic.Shorten(message, packets);
     }
-    m_state.messages.Skip(skipped.byPs);
-    m_state.limitPs -= skipped.byPs;
+    m_state.LeaveOut(skipped.byPs);
 }
 
 uint64_t

@@ -48,7 +48,7 @@ class RunView final : public ObservedRun
         return m_nic.EndAt(m_state.messages[message].srcEndpoint);
     }
 
-    uint64_t LimitPs() const override
+    EnginePs LimitPs() const override
     {
         return m_state.limitPs;
     }
@@ -63,9 +63,9 @@ class RunView final : public ObservedRun
     void Skip(const SkippedTime& skipped) override;
 
     // ---- for results and checks
-    uint64_t NowPs() const ///< Of the world: the clock of the engine and what was skipped
+    WorldPs NowPs() const
     {
-        return m_state.nowPs + m_state.messages.SkippedPs();
+        return m_state.WorldNowPs();
     }
 
     const FabricOptions& Options() const

@@ -281,8 +281,9 @@ Facade::Build()
 bool
 Facade::RunSlice(int64_t stopPs, double wallSeconds)
 {
-    return TrapFatal(
-        [&] { return m_state->run->RunSlice(static_cast<uint64_t>(stopPs), wallSeconds); });
+    return TrapFatal([&] {
+        return m_state->run->RunSlice(WorldPs(static_cast<uint64_t>(stopPs)), wallSeconds);
+    });
 }
 
 void
@@ -386,7 +387,7 @@ Facade::TransportAt(int64_t host, uint32_t transport) const
 int64_t
 Facade::NowPs() const
 {
-    return m_state->run ? static_cast<int64_t>(m_state->run->NowPs()) : 0;
+    return m_state->run ? static_cast<int64_t>(m_state->run->NowPs().Ps()) : 0;
 }
 
 uint64_t

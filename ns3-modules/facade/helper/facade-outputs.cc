@@ -58,7 +58,7 @@ MakeFlows(const FabricParts& parts, const SteadySkip* skip)
     table.Add("start_ps", n, [&](size_t i) {
         return parts.WaitsForOthers(static_cast<uint32_t>(i))
                    ? -1
-                   : static_cast<int64_t>(messages[i].startPs);
+                   : static_cast<int64_t>(messages[i].startPs.Ps());
     });
     add("receiver_end_ps", [](const Message& m) { return TimeOrNone(m.receiverEndPs); });
     add("sender_end_ps", [](const Message& m) { return TimeOrNone(m.senderEndPs); });
@@ -168,7 +168,7 @@ AddDrops(PortTable& table)
 }
 
 OutputTable
-MakePorts(const FabricParts& parts, const SteadySkip* skip, uint64_t nowPs)
+MakePorts(const FabricParts& parts, const SteadySkip* skip, WorldPs nowPs)
 {
     const FabricNetwork& network = parts.First().Network();
     const uint64_t framing = parts.First().Options().framingBytes;
@@ -199,9 +199,9 @@ MakePorts(const FabricParts& parts, const SteadySkip* skip, uint64_t nowPs)
     table.Add("pause_frames_received", LINK_CONTROL_RECEIVED, [](Id, const P&, const C& c) {
         return c.linkControlReceived;
     });
-    const uint64_t clockPs = nowPs - parts.First().Messages().SkippedPs();
     table.Add("paused_ps", PAUSED_PS, [&](Id id, const P&, const C&) {
-        return PausedByClock(parts.OfPort(id).Network(), id, clockPs);
+        const EngineState& state = parts.OfPort(id).State();
+        return PausedByClock(state.network, id, state.world.EngineOf(nowPs));
     });
     table.Add("max_queue_bytes", [](Id, const P& p, const C&) { return p.maxQueuedBytes; });
     table.Add("max_ingress_bytes",
@@ -218,7 +218,7 @@ MakeSummary(const ParallelRun& run)
         table.Add(name, 1, [value](size_t) { return value; });
     };
     const auto sum = [&parts](auto number) { return parts.Sum(number); };
-    add("now_ps", run.NowPs());
+    add("now_ps", run.NowPs().Ps());
     add("events", run.Events());
     add("data_packets_delivered", run.DataPackets());
     add("frames_allocated_peak",
@@ -243,9 +243,10 @@ CourseOf(const FabricParts& parts)
     const auto startPs = [homeOf](uint32_t item) -> int64_t {
         const RunView& home = homeOf(item);
         const TaskGraph& graph = home.Messages().Graph();
-        const uint64_t ps =
+        const WorldPs startPs =
             graph.IsTask(item) ? graph.TaskOf(item).startPs : home.Messages()[item].startPs;
-        return graph.Waits(item) || ps > home.NowPs() ? -1 : static_cast<int64_t>(ps);
+        const bool isToCome = graph.Waits(item) || startPs > home.NowPs();
+        return isToCome ? -1 : static_cast<int64_t>(startPs.Ps());
     };
     const auto endPs = [&parts, homeOf](uint32_t item) -> int64_t {
         const TaskGraph& graph = homeOf(item).Messages().Graph();
@@ -254,7 +255,7 @@ CourseOf(const FabricParts& parts)
             return TimeOrNone(parts.GetMessage(item).receiverEndPs);
         }
         const Task& task = graph.TaskOf(item);
-        return task.ended ? static_cast<int64_t>(task.startPs + task.durationPs) : -1;
+        return task.ended ? static_cast<int64_t>((task.startPs + task.durationPs).Ps()) : -1;
     };
     const auto decidedBy = [homeOf](uint32_t item) {
         return homeOf(item).Messages().Graph().DecidedBy(item);

@@ -45,7 +45,7 @@ MakeArrivals(const FabricParts& parts, const Logs& logs)
         return parts.First().Messages()[seen[i].message].id;
     });
     table.Add("packet", seen.size(), [&](size_t i) { return seen[i].packet; });
-    table.Add("time_ps", seen.size(), [&](size_t i) { return seen[i].timePs; });
+    table.Add("time_ps", seen.size(), [&](size_t i) { return seen[i].timePs.Ps(); });
     table.Add("node", seen.size(), [&](size_t i) {
         return parts.First().Network().nodes[seen[i].node].id;
     });
@@ -71,7 +71,7 @@ MakePortSamples(const FabricParts& parts, const Logs& logs)
         [](auto& log) -> auto& { return log.PortSamples(); },
         [](auto& row) { return std::pair(row.timePs, row.port); });
     OutputTable table;
-    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs.Ps(); });
     AddLink(table, parts, rows.size(), [&](size_t i) { return rows[i].port; });
     table.Add("queue_bytes", rows.size(), [&](size_t i) { return rows[i].queuedBytes; });
     table.Add("sent_bytes", rows.size(), [&](size_t i) { return rows[i].sentBytes; });
@@ -87,7 +87,7 @@ MakeFlowSamples(const FabricParts& parts, const Logs& logs)
         [](auto& log) -> auto& { return log.FlowSamples(); },
         [](auto& row) { return std::pair(row.timePs, row.message); });
     OutputTable table;
-    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs.Ps(); });
     table.Add("flow", rows.size(), [&](size_t i) {
         return parts.First().Messages()[rows[i].message].id;
     });
@@ -101,7 +101,7 @@ MakeSkippedSamples(const Telemetry& log)
 {
     const auto& rows = log.SkippedSamples();
     OutputTable table;
-    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs.Ps(); });
     table.Add("skipped_ps", rows.size(), [&](size_t i) { return rows[i].skippedPs; });
     return table;
 }
@@ -114,14 +114,14 @@ MakePauses(const FabricParts& parts, const Logs& logs)
         [](auto& log) -> auto& { return log.Pauses(); },
         [](auto& row) { return std::pair(row.startPs, row.port); });
     OutputTable table;
-    table.Add("sent_ps", rows.size(), [&](size_t i) { return rows[i].reason.sentPs; });
-    table.Add("start_ps", rows.size(), [&](size_t i) { return rows[i].startPs; });
+    table.Add("sent_ps", rows.size(), [&](size_t i) { return rows[i].sentPs.Ps(); });
+    table.Add("start_ps", rows.size(), [&](size_t i) { return rows[i].startPs.Ps(); });
     table.Add("end_ps", rows.size(), [&](size_t i) { return TimeOrNone(rows[i].endPs); });
     AddLink(table, parts, rows.size(), [&](size_t i) { return rows[i].port; });
     table.Add("priority", rows.size(), [&](size_t i) { return rows[i].priority; });
     // A flow control of one's own may pause for no frame in particular.
     const auto toward = [&](size_t i) {
-        const PortId port = rows[i].reason.toward;
+        const PortId port = rows[i].toward;
         return port == NO_PORT ? std::pair<int64_t, int64_t>(-1, -1)
                                : std::pair<int64_t, int64_t>(parts.First().Network().PeerOf(port));
     };

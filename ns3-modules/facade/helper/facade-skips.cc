@@ -31,7 +31,7 @@ MakeSkips(const SteadySkip& skip)
 {
     const auto& rows = skip.Skips();
     OutputTable table;
-    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs; });
+    table.Add("time_ps", rows.size(), [&](size_t i) { return rows[i].timePs.Ps(); });
     table.Add("skipped_ps", rows.size(), [&](size_t i) { return rows[i].byPs; });
     table.Add("skipped_packets", rows.size(), [&](size_t i) { return rows[i].packets; });
     table.Add("measured_ps", rows.size(), [&](size_t i) { return rows[i].measuredPs; });

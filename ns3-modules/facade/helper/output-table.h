@@ -3,6 +3,8 @@
 #ifndef FABRIC_OUTPUT_TABLE_H
 #define FABRIC_OUTPUT_TABLE_H
 
+#include "ns3/clocks.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,9 +39,9 @@ using OutputTables = std::map<std::string, OutputTable>;
 
 /// A time, or -1 for one that has not come.
 inline int64_t
-TimeOrNone(const std::optional<uint64_t>& timePs)
+TimeOrNone(const std::optional<WorldPs>& timePs)
 {
-    return timePs ? static_cast<int64_t>(*timePs) : -1;
+    return timePs ? static_cast<int64_t>(timePs->Ps()) : -1;
 }
 
 } // namespace fabric

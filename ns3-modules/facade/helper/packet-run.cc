@@ -112,9 +112,9 @@ PacketRun::First() const
 }
 
 bool
-PacketRun::RunSlice(uint64_t stopPs, double wallSeconds)
+PacketRun::RunSlice(WorldPs stopPs, double wallSeconds)
 {
-    return m_simulator->RunSlice(stopPs, wallSeconds);
+    return m_simulator->RunSlice(stopPs.Ps(), wallSeconds);
 }
 
 OutputTables
@@ -134,7 +134,7 @@ PacketRun::Finish()
     return tables;
 }
 
-uint64_t
+WorldPs
 PacketRun::NowPs() const
 {
     return m_run.NowPs();

@@ -40,9 +40,9 @@ class PacketRun final : public Run
               std::optional<uint64_t> skipPpm);
     ~PacketRun() override;
 
-    bool RunSlice(uint64_t stopPs, double wallSeconds) override;
+    bool RunSlice(WorldPs stopPs, double wallSeconds) override;
     OutputTables Finish() override;
-    uint64_t NowPs() const override;
+    WorldPs NowPs() const override;
     uint64_t Events() const override;
     uint64_t FlowsDone() const override;
     uint64_t FlowsTotal() const override;

@@ -45,10 +45,10 @@ class Run
      * @return true when every flow and task is done, or the stop time is reached, or nothing is
      *         left to do
      */
-    virtual bool RunSlice(uint64_t stopPs, double wallSeconds) = 0;
+    virtual bool RunSlice(WorldPs stopPs, double wallSeconds) = 0;
     virtual OutputTables Finish() = 0; ///< Nothing more is executed. @return what became of it
 
-    virtual uint64_t NowPs() const = 0; ///< Simulated time [ps]
+    virtual WorldPs NowPs() const = 0; ///< Simulated time [ps]
     virtual uint64_t Events() const = 0;
     virtual uint64_t FlowsDone() const = 0; ///< Flows whose sender has every acknowledgement
     virtual uint64_t FlowsTotal() const = 0;

@@ -71,7 +71,7 @@ class FluidRun final : public Run
     {
     }
 
-    bool RunSlice(uint64_t stopPs, double wallSeconds) override
+    bool RunSlice(WorldPs stopPs, double wallSeconds) override
     {
         using Clock = std::chrono::steady_clock;
         const std::chrono::duration<double> slice(wallSeconds);
@@ -80,7 +80,7 @@ class FluidRun final : public Run
         return m_loop.Run(stopPs, deadline);
     }
 
-    uint64_t NowPs() const override
+    WorldPs NowPs() const override
     {
         return std::min(m_loop.NowPs(), m_stopPs);
     }
@@ -222,7 +222,7 @@ class FluidRun final : public Run
     {
         OutputTable table;
         const std::array<std::pair<const char*, uint64_t>, 6> cells{{
-            {"now_ps", NowPs()},
+            {"now_ps", NowPs().Ps()},
             {"events", Events()},
             {"data_packets_delivered", DataPackets()},
             {"flows_total", FlowsTotal()},
@@ -239,7 +239,7 @@ class FluidRun final : public Run
     EventEngine m_engine;
     const RunView& m_fabric;
     FluidLoop m_loop;
-    uint64_t m_stopPs{0};
+    WorldPs m_stopPs;
 };
 
 } // namespace

@@ -32,7 +32,7 @@ FluidLoop::Credit(uint32_t flow)
 
 /// Links have new rates, or routes have followed: the fabric knows both. Messages go on from here.
 void
-FluidLoop::ChangeLinks(uint64_t nowPs)
+FluidLoop::ChangeLinks(WorldPs nowPs)
 {
     NS_LOG_FUNCTION(this << nowPs);
     m_events++;
@@ -72,14 +72,14 @@ FluidLoop::ChangeLinks(uint64_t nowPs)
 
 // ---- what became of it ------------------------------------------------------------------------
 
-uint64_t
+WorldPs
 FluidLoop::NowPs() const
 {
-    return std::max(static_cast<uint64_t>(m_nowPs), m_lastEndPs);
+    return std::max(WorldPs(static_cast<uint64_t>(m_nowPs)), m_lastEndPs);
 }
 
 uint64_t
-FluidLoop::Done(uint64_t stopPs) const
+FluidLoop::Done(WorldPs stopPs) const
 {
     return std::count_if(m_messages.begin(), m_messages.end(), [stopPs](const Message& message) {
         return message.senderEndPs <= stopPs && message.senderEndPs != NEVER;
@@ -87,7 +87,7 @@ FluidLoop::Done(uint64_t stopPs) const
 }
 
 uint64_t
-FluidLoop::TasksDone(uint64_t stopPs) const
+FluidLoop::TasksDone(WorldPs stopPs) const
 {
     uint64_t done = 0;
     for (uint32_t i = 0; i < m_graph.NumTasks(); i++)
@@ -98,9 +98,9 @@ FluidLoop::TasksDone(uint64_t stopPs) const
 }
 
 FluidLoop::Outcome
-FluidLoop::OutcomeOf(uint32_t item, uint64_t stopPs) const
+FluidLoop::OutcomeOf(uint32_t item, WorldPs stopPs) const
 {
-    const auto until = [stopPs](uint64_t ps) {
+    const auto until = [stopPs](WorldPs ps) {
         return ps == NEVER || ps > stopPs ? std::nullopt : std::optional(ps);
     };
     const bool isKnown = !m_graph.Waits(item) && (m_knownPs.empty() || m_knownPs[item] <= stopPs);
@@ -146,7 +146,7 @@ uint64_t
 FluidLoop::MemoryBytes() const
 {
     return m_messages.size() * sizeof(Message) + m_sending.size() * sizeof(Sending) +
-           m_knownPs.size() * sizeof(uint64_t) + m_graph.MemoryBytes() + m_rates.MemoryBytes();
+           m_knownPs.size() * sizeof(WorldPs) + m_graph.MemoryBytes() + m_rates.MemoryBytes();
 }
 
 } // namespace ns3

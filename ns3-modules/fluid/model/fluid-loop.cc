@@ -38,11 +38,11 @@ FluidLoop::FluidLoop(EventEngine& engine, const FabricTables& tables)
     }
     for (const auto& row : tables.flows)
     {
-        m_messages.push_back({.startPs = static_cast<uint64_t>(row.startPs)});
+        m_messages.push_back({.startPs = WorldPs(static_cast<uint64_t>(row.startPs))});
     }
     BuildChanges(tables);
     const uint32_t items = m_graph.NumMessages() + m_graph.NumTasks();
-    m_knownPs.assign(tables.dependencies.empty() && m_graph.NumTasks() == 0 ? 0 : items, 0);
+    m_knownPs.assign(tables.dependencies.empty() && m_graph.NumTasks() == 0 ? 0 : items, WorldPs());
     for (uint32_t item = 0; item < items; item++)
     {
         if (!m_graph.Waits(item))
@@ -57,8 +57,9 @@ FluidLoop::BuildChanges(const FabricTables& tables)
 {
     for (const auto& row : tables.linkEvents)
     {
-        m_changes.push_back(static_cast<uint64_t>(row.timePs));
-        m_changes.push_back(static_cast<uint64_t>(row.timePs) + m_fabric.Options().convergencePs);
+        const WorldPs timePs(static_cast<uint64_t>(row.timePs));
+        m_changes.push_back(timePs);
+        m_changes.push_back(timePs + m_fabric.Options().convergencePs);
     }
     std::sort(m_changes.begin(), m_changes.end());
     m_changes.erase(std::unique(m_changes.begin(), m_changes.end()), m_changes.end());
@@ -81,25 +82,25 @@ FluidLoop::NextPs()
     }
     if (!m_starts.empty())
     {
-        next = std::min(next, static_cast<double>(m_starts.top().atPs));
+        next = std::min(next, static_cast<double>(m_starts.top().atPs.Ps()));
     }
     const bool anyLeft = next < std::numeric_limits<double>::infinity() || m_rates.Size() > 0;
     if (m_nextChange < m_changes.size() && anyLeft)
     {
-        next = std::min(next, static_cast<double>(m_changes[m_nextChange]));
+        next = std::min(next, static_cast<double>(m_changes[m_nextChange].Ps()));
     }
     return next;
 }
 
 bool
-FluidLoop::Run(uint64_t stopPs, std::chrono::steady_clock::time_point deadline)
+FluidLoop::Run(WorldPs stopPs, std::chrono::steady_clock::time_point deadline)
 {
     constexpr uint64_t EVENTS_PER_CLOCK_CHECK = 64;
     uint64_t rounds = 0;
     while (true)
     {
         const double next = NextPs();
-        if (!(next <= static_cast<double>(stopPs)) || std::isinf(next))
+        if (!(next <= static_cast<double>(stopPs.Ps())) || std::isinf(next))
         {
             return true;
         }
@@ -126,11 +127,11 @@ FluidLoop::Execute(double nowPs)
         }
     }
     while (m_nextChange < m_changes.size() &&
-           static_cast<double>(m_changes[m_nextChange]) <= m_nowPs)
+           static_cast<double>(m_changes[m_nextChange].Ps()) <= m_nowPs)
     {
         ChangeLinks(m_changes[m_nextChange++]);
     }
-    while (!m_starts.empty() && static_cast<double>(m_starts.top().atPs) <= m_nowPs)
+    while (!m_starts.empty() && static_cast<double>(m_starts.top().atPs.Ps()) <= m_nowPs)
     {
         const uint32_t item = m_starts.top().item;
         m_starts.pop();
@@ -168,7 +169,7 @@ FluidLoop::Refresh()
 
 // ---- messages and tasks -----------------------------------------------------------------------
 
-uint64_t
+WorldPs
 FluidLoop::StartOf(uint32_t item) const
 {
     return m_graph.IsTask(item) ? m_graph.TaskOf(item).startPs : m_messages[item].startPs;
@@ -180,7 +181,7 @@ FluidLoop::StartTask(uint32_t item)
 {
     m_events++;
     const Task& task = m_graph.TaskOf(item);
-    const uint64_t endPs = task.startPs + task.durationPs;
+    const WorldPs endPs = task.startPs + task.durationPs;
     m_graph.EndTask(item);
     m_lastEndPs = std::max(m_lastEndPs, endPs);
     Release(item, false, endPs);
@@ -234,7 +235,8 @@ FluidLoop::FinishMessage(uint32_t flow)
     Credit(flow);
     sending.version = ++m_versions;
     m_rates.Remove(flow);
-    message.receiverEndPs = static_cast<uint64_t>(std::llround(m_nowPs + sending.beyondPs));
+    const auto endPs = static_cast<uint64_t>(std::llround(m_nowPs + sending.beyondPs));
+    message.receiverEndPs = WorldPs(endPs);
     message.senderEndPs = message.receiverEndPs + sending.ackPs;
     Through(sending.message);
 }
@@ -250,17 +252,17 @@ FluidLoop::Through(uint32_t index)
 }
 
 void
-FluidLoop::Release(uint32_t item, bool atSender, uint64_t endPs)
+FluidLoop::Release(uint32_t item, bool atSender, WorldPs endPs)
 {
     m_graph.Release(
         item,
         atSender,
         endPs,
-        [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
+        [this](uint32_t message) -> WorldPs& { return m_messages[message].startPs; },
         [this](uint32_t ready) {
             m_starts.push({StartOf(ready), ready});
         },
-        [this, endPs](uint32_t follower, uint64_t) {
+        [this, endPs](uint32_t follower, WorldPs) {
             m_knownPs[follower] = std::max(m_knownPs[follower], endPs);
             return true;
         });

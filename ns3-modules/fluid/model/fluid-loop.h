@@ -39,9 +39,9 @@ class FluidLoop
     /// What became of a message or task. Times of what has not happened are none.
     struct Outcome
     {
-        std::optional<uint64_t> startPs;
-        std::optional<uint64_t> receiverEndPs; ///< Of a task its end
-        std::optional<uint64_t> senderEndPs;   ///< Likewise
+        std::optional<fabric::WorldPs> startPs;
+        std::optional<fabric::WorldPs> receiverEndPs; ///< Of a task its end
+        std::optional<fabric::WorldPs> senderEndPs;   ///< Likewise
     };
 
     /**
@@ -51,11 +51,11 @@ class FluidLoop
     FluidLoop(fabric::EventEngine& engine, const fabric::FabricTables& tables);
 
     /// Run until a time or a deadline. @return whether nothing is left to do up to that time
-    bool Run(uint64_t stopPs, std::chrono::steady_clock::time_point deadline);
+    bool Run(fabric::WorldPs stopPs, std::chrono::steady_clock::time_point deadline);
 
-    uint64_t NowPs() const;
-    uint64_t Done(uint64_t stopPs) const;      ///< Messages whose end at the sender is up to a time
-    uint64_t TasksDone(uint64_t stopPs) const; ///< Tasks that are over by then
+    fabric::WorldPs NowPs() const;
+    uint64_t Done(fabric::WorldPs stopPs) const; ///< Messages whose end at the sender is up to then
+    uint64_t TasksDone(fabric::WorldPs stopPs) const; ///< Tasks that are over by then
 
     const fabric::TaskGraph& Graph() const
     {
@@ -74,19 +74,19 @@ class FluidLoop
     }
 
     uint64_t PacketsOf(uint32_t message) const; ///< Data packets of a message, none sent twice
-    Outcome OutcomeOf(uint32_t item, uint64_t stopPs) const; ///< Of a message or task
+    Outcome OutcomeOf(uint32_t item, fabric::WorldPs stopPs) const; ///< Of a message or task
     std::vector<double> PortBytes(); ///< That each port has sent until now, with framing [byte]
     uint64_t MemoryBytes() const;
 
   private:
-    static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
+    static constexpr fabric::WorldPs NEVER = fabric::WorldPs::Never();
 
     /// A message of the table.
     struct Message
     {
-        uint64_t startPs; ///< As far as it is known [ps]
-        uint64_t receiverEndPs{NEVER};
-        uint64_t senderEndPs{NEVER};
+        fabric::WorldPs startPs; ///< As far as it is known [ps]
+        fabric::WorldPs receiverEndPs{NEVER};
+        fabric::WorldPs senderEndPs{NEVER};
     };
 
     /// One that sends now, by its handle in MaxMin.
@@ -119,7 +119,7 @@ class FluidLoop
     /// When a message or task begins.
     struct Start
     {
-        uint64_t atPs;
+        fabric::WorldPs atPs;
         uint32_t item;
 
         bool operator>(const Start& other) const
@@ -136,13 +136,13 @@ class FluidLoop
     void StartMessage(uint32_t index);
     void FinishMessage(uint32_t flow);
     void Through(uint32_t index);
-    void Release(uint32_t item, bool atSender, uint64_t endPs);
-    uint64_t StartOf(uint32_t item) const;
+    void Release(uint32_t item, bool atSender, fabric::WorldPs endPs);
+    fabric::WorldPs StartOf(uint32_t item) const;
     uint64_t BusiestPortBytes(uint64_t bytes, uint32_t transport, uint32_t ports) const;
     FluidFrames FramesOf(uint64_t bytes, uint32_t transport) const;
     double SlowestPsPerByte(const std::vector<MaxMin::Use>& uses) const;
     void Credit(uint32_t flow);
-    void ChangeLinks(uint64_t nowPs);
+    void ChangeLinks(fabric::WorldPs nowPs);
 
     fabric::EventEngine& m_engine;
     const fabric::RunView& m_fabric;
@@ -151,16 +151,16 @@ class FluidLoop
     std::vector<Message> m_messages;
     std::vector<Sending> m_sending;
     fabric::TaskGraph m_graph;
-    std::vector<uint64_t> m_knownPs;    ///< Of each item, the last end that it waited for [ps]
-    std::vector<bool> m_isAcknowledged; ///< Per transport
-    std::vector<uint64_t> m_changes;    ///< Times at which links or routes change [ps]
+    std::vector<fabric::WorldPs> m_knownPs; ///< Of each item, the last end that it waited for [ps]
+    std::vector<bool> m_isAcknowledged;     ///< Per transport
+    std::vector<fabric::WorldPs> m_changes; ///< Times at which links or routes change [ps]
     size_t m_nextChange{0};
     std::priority_queue<Start, std::vector<Start>, std::greater<>> m_starts;
     std::priority_queue<Finish, std::vector<Finish>, std::greater<>> m_finishes;
     std::vector<double> m_linkBytes; ///< That the first port of each link has sent [byte]
     uint64_t m_versions{0};          ///< Of predictions of ends
     double m_nowPs{0};
-    uint64_t m_lastEndPs{0};
+    fabric::WorldPs m_lastEndPs;
     uint64_t m_events{0};
     uint64_t m_packets{0};
 };

@@ -136,7 +136,7 @@ PacketCapture::Record(PcapWriter& file, PortId from, PortId to, const Frame& fra
     }
     // Headers that the transport's sizes have no room for are cut off, as is the FCS.
     const size_t bytes = std::min<size_t>(m_bytes.Size(), BytesWithoutFcs(frame));
-    file.Write(m_state.nowPs, m_bytes.Data(), bytes, frame.bytes);
+    file.Write(m_state.WorldNowPs().Ps(), m_bytes.Data(), bytes, frame.bytes);
 }
 
 void

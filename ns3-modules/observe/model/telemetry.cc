@@ -41,7 +41,7 @@ Telemetry::Telemetry(const ObservedRun& run,
                      const std::vector<SampledRow>& rows)
     : m_state(run.State()),
       m_samplePs(options.samplePs.value_or(0)),
-      m_nextSamplePs(m_samplePs ? m_samplePs : NEVER_PS),
+      m_nextSamplePs(m_samplePs ? WorldPs(m_samplePs) : WorldPs::Never()),
       m_logsArrivals(options.arrivals),
       m_logsPauses(options.pauses),
       m_sampled(m_samplePs ? SampledPorts(m_state, rows) : std::vector<PortId>{}),
@@ -60,22 +60,16 @@ Telemetry::Wishes() const
     return wishes;
 }
 
-uint64_t
-Telemetry::NowPs() const
-{
-    return m_state.nowPs + m_state.messages.SkippedPs();
-}
-
-uint64_t
+EnginePs
 Telemetry::NextLookPs() const
 {
-    return m_samplePs ? m_nextSamplePs - m_state.messages.SkippedPs() : NEVER_PS;
+    return m_samplePs ? m_state.world.EngineOf(m_nextSamplePs) : EnginePs::Never();
 }
 
 void
-Telemetry::Look(uint64_t nextPs)
+Telemetry::Look(EnginePs nextPs)
 {
-    SampleUntil(nextPs + m_state.messages.SkippedPs());
+    SampleUntil(m_state.world.WorldOf(nextPs));
 }
 
 void
@@ -83,7 +77,7 @@ Telemetry::OnDataArrived(const Frame& frame, uint32_t node)
 {
     if (m_logsArrivals)
     {
-        m_arrivals.push_back({NowPs(), frame.message, frame.packet, node});
+        m_arrivals.push_back({m_state.WorldNowPs(), frame.message, frame.packet, node});
     }
     if (m_samplePs)
     {
@@ -110,7 +104,8 @@ Telemetry::CountArrived(uint32_t message, uint32_t packets, uint64_t bytes)
 void
 Telemetry::OnPauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& reason)
 {
-    const uint64_t nowPs = NowPs();
+    const WorldPs nowPs = m_state.WorldNowPs();
+    const WorldPs sentPs = m_state.world.WorldOf(reason.sentPs);
     for (uint32_t priority = 0; priority < MAX_CLASSES; priority++)
     {
         const bool was = (before >> priority) & 1;
@@ -118,7 +113,7 @@ Telemetry::OnPauseChanged(PortId port, uint16_t before, uint16_t after, const Pa
         if (is && !was)
         {
             m_open[{port, priority}] = m_pauses.size();
-            m_pauses.push_back({nowPs, std::nullopt, port, priority, reason});
+            m_pauses.push_back({nowPs, std::nullopt, port, priority, sentPs, reason.toward});
         }
         else if (was && !is)
         {
@@ -129,9 +124,9 @@ Telemetry::OnPauseChanged(PortId port, uint16_t before, uint16_t after, const Pa
     }
 }
 
-/// Take the samples that lie before a time of the world.
+/// Take the samples that lie before a time.
 void
-Telemetry::SampleUntil(uint64_t nextPs)
+Telemetry::SampleUntil(WorldPs nextPs)
 {
     Sample(m_nextSamplePs);
     m_nextSamplePs += m_samplePs;
@@ -145,7 +140,8 @@ Telemetry::SampleUntil(uint64_t nextPs)
     }
     if (m_nextSamplePs < nextPs)
     {
-        m_nextSamplePs += (nextPs - m_nextSamplePs + m_samplePs - 1) / m_samplePs * m_samplePs;
+        const uint64_t leftPs = nextPs - m_nextSamplePs;
+        m_nextSamplePs += (leftPs + m_samplePs - 1) / m_samplePs * m_samplePs;
     }
 }
 
@@ -159,7 +155,7 @@ Telemetry::OnSkip(const SkippedTime& skipped)
     }
     const std::vector<Totals> before = m_skipped;
     std::vector<uint64_t> counted(skipped.sent.size());
-    const auto growUntil = [&](uint64_t timePs) {
+    const auto growUntil = [&](WorldPs timePs) {
         const auto between = [&](uint64_t from, uint64_t to) {
             const auto all = static_cast<unsigned __int128>(to - from);
             return from + static_cast<uint64_t>(all * (timePs - skipped.fromPs) / skipped.byPs);
@@ -181,8 +177,8 @@ Telemetry::OnSkip(const SkippedTime& skipped)
             }
         }
     };
-    uint64_t sincePs = skipped.fromPs;
-    const uint64_t untilPs = skipped.fromPs + skipped.byPs;
+    WorldPs sincePs = skipped.fromPs;
+    const WorldPs untilPs = skipped.fromPs + skipped.byPs;
     for (; m_nextSamplePs < untilPs; m_nextSamplePs += m_samplePs)
     {
         m_skippedSincePs += m_nextSamplePs - sincePs;
@@ -200,7 +196,7 @@ Telemetry::OnSkip(const SkippedTime& skipped)
 }
 
 void
-Telemetry::MarkSkipped(uint64_t timePs)
+Telemetry::MarkSkipped(WorldPs timePs)
 {
     if (m_skippedSincePs > 0)
     {
@@ -210,7 +206,7 @@ Telemetry::MarkSkipped(uint64_t timePs)
 }
 
 void
-Telemetry::Sample(uint64_t timePs)
+Telemetry::Sample(WorldPs timePs)
 {
     m_holding.clear();
     for (size_t index = 0; index < m_sampled.size(); index++)
@@ -227,7 +223,7 @@ Telemetry::Sample(uint64_t timePs)
 }
 
 void
-Telemetry::SampleFlows(uint64_t timePs)
+Telemetry::SampleFlows(WorldPs timePs)
 {
     std::sort(m_receiving.begin(), m_receiving.end());
     for (const uint32_t message : m_receiving)
@@ -241,12 +237,12 @@ Telemetry::SampleFlows(uint64_t timePs)
 
 /// @param executedPs until when there were events [ps]
 void
-Telemetry::SamplePort(size_t index, uint64_t timePs, uint64_t executedPs)
+Telemetry::SamplePort(size_t index, WorldPs timePs, WorldPs executedPs)
 {
     const PortId id = m_sampled[index];
     const Port& port = m_state.network.ports[id];
     const Totals& skipped = m_skipped[index];
-    const uint64_t clockPs = executedPs - m_state.messages.SkippedPs();
+    const EnginePs clockPs = m_state.world.EngineOf(executedPs);
     const Totals now{port.sentBytes + m_state.framingBytes * port.sentFrames + skipped.sentBytes,
                      PausedByClock(m_state.network, id, clockPs) + skipped.pausedPs};
     Totals& before = m_before[index];
@@ -267,7 +263,7 @@ Telemetry::Finish()
 {
     if (m_samplePs)
     {
-        Sample(NowPs());
+        Sample(m_state.WorldNowPs());
     }
 }
 

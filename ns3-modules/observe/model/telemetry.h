@@ -21,7 +21,7 @@ namespace fabric
 /// A data packet seen by its destination host.
 struct Arrival
 {
-    uint64_t timePs;
+    WorldPs timePs;
     uint32_t message;
     uint32_t packet;
     uint32_t node;
@@ -30,7 +30,7 @@ struct Arrival
 /// What an egress holds at one time, and what it did since the sample before.
 struct PortSample
 {
-    uint64_t timePs;
+    WorldPs timePs;
     PortId port;
     uint64_t queuedBytes; ///< Waiting, the frame on the wire excluded [byte]
     uint64_t sentBytes;   ///< Of frames begun, with framing [byte]
@@ -40,7 +40,7 @@ struct PortSample
 /// What the destination of a message got since the sample before.
 struct FlowSample
 {
-    uint64_t timePs;
+    WorldPs timePs;
     uint32_t message;
     uint32_t packets; ///< Data packets, all copies
     uint64_t bytes;   ///< Of these, with headers, without framing [byte]
@@ -49,18 +49,19 @@ struct FlowSample
 /// A sample of which a part was skipped as a steady state: totals grow evenly there.
 struct SkippedSample
 {
-    uint64_t timePs;
+    WorldPs timePs;
     uint64_t skippedPs; ///< Of the time since the sample before [ps]
 };
 
 /// A time during which the other end held back one priority of an egress.
 struct Pause
 {
-    uint64_t startPs;
-    std::optional<uint64_t> endPs; ///< None if it lasted to the end of the run
+    WorldPs startPs;
+    std::optional<WorldPs> endPs; ///< None if it lasted to the end of the run
     PortId port;
     uint32_t priority;
-    PauseReason reason;
+    WorldPs sentPs; ///< When the other end decided to [ps]
+    PortId toward;  ///< As in PauseReason
 };
 
 /**
@@ -69,7 +70,7 @@ struct Pause
  *
  * A sample holds the state after all events of its instant, and only what is not zero: a port or
  * message without a row neither held nor did anything. The last sample lies at the end of the run,
- * so sums over all samples are the totals of the run. Times are those of the world.
+ * so sums over all samples are the totals of the run.
  */
 class Telemetry final : public Observer
 {
@@ -90,8 +91,8 @@ class Telemetry final : public Observer
                         uint16_t after,
                         const PauseReason& reason) override;
     void OnSkip(const SkippedTime& skipped) override; ///< Take the samples that lie in it
-    uint64_t NextLookPs() const override;
-    void Look(uint64_t nextPs) override; ///< Take the samples that lie before that
+    EnginePs NextLookPs() const override;
+    void Look(EnginePs nextPs) override; ///< Take the samples that lie before that
     void Finish() override;              ///< Take the last sample
     uint64_t MemoryBytes() const override;
 
@@ -136,12 +137,11 @@ class Telemetry final : public Observer
     }
 
   private:
-    uint64_t NowPs() const; ///< Of the world [ps]
-    void Sample(uint64_t timePs);
-    void SampleUntil(uint64_t nextPs);
-    void SamplePort(size_t index, uint64_t timePs, uint64_t executedPs);
-    void SampleFlows(uint64_t timePs);
-    void MarkSkipped(uint64_t timePs);
+    void Sample(WorldPs timePs);
+    void SampleUntil(WorldPs nextPs);
+    void SamplePort(size_t index, WorldPs timePs, WorldPs executedPs);
+    void SampleFlows(WorldPs timePs);
+    void MarkSkipped(WorldPs timePs);
     void CountArrived(uint32_t message, uint32_t packets, uint64_t bytes);
 
     /// Totals of a port.
@@ -160,7 +160,7 @@ class Telemetry final : public Observer
 
     const EngineState& m_state;
     uint64_t m_samplePs;
-    uint64_t m_nextSamplePs;
+    WorldPs m_nextSamplePs;
     bool m_logsArrivals;
     bool m_logsPauses;
     std::vector<PortId> m_sampled;

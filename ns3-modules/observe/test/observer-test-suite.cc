@@ -65,12 +65,12 @@ class CountingObserver final : public Observer
         received++;
     }
 
-    uint64_t NextLookPs() const override
+    EnginePs NextLookPs() const override
     {
-        return m_seesInstants ? 0 : m_nextLookPs;
+        return m_seesInstants ? EnginePs() : m_nextLookPs;
     }
 
-    void Look(uint64_t nextPs) override
+    void Look(EnginePs nextPs) override
     {
         looks++;
         for (; m_nextLookPs < nextPs; m_nextLookPs += LOOK_PS)
@@ -108,7 +108,7 @@ class CountingObserver final : public Observer
   private:
     uint32_t m_wishes;
     bool m_seesInstants;
-    uint64_t m_nextLookPs{LOOK_PS};
+    EnginePs m_nextLookPs{LOOK_PS};
 };
 
 /// One message over one switch.
@@ -129,7 +129,7 @@ struct Watched
         engine = std::make_unique<EventEngine>(tables, options);
         engine->Attach(observer);
         engine->Begin();
-        engine->RunUntil(1'000'000'000, std::chrono::steady_clock::time_point::max());
+        engine->RunUntil(WorldPs(1'000'000'000), std::chrono::steady_clock::time_point::max());
         engine->Finish();
     }
 
@@ -172,7 +172,7 @@ TEST_CASE(g_suite, "an observer looks before the first event after each of its t
 {
     CountingObserver looking(0, false);
     Watched run(looking);
-    const uint64_t endPs = run.engine->NowPs();
+    const uint64_t endPs = run.engine->NowPs().Ps();
     NS_TEST_EXPECT_MSG_GT(endPs, PACKETS * DATA_PS, "it takes its time");
     NS_TEST_EXPECT_MSG_EQ(looking.wholeLooks, (endPs - 1) / LOOK_PS, "once for each");
     NS_TEST_EXPECT_MSG_LT_OR_EQ(looking.looks, looking.wholeLooks, "and no more");

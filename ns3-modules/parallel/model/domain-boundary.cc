@@ -82,7 +82,7 @@ DomainBoundary::Post(DomainOutbox& outbox,
         outbox.hops.insert(outbox.hops.end(), hops.begin(), hops.end());
         outbox.notes.push_back({*note, static_cast<uint32_t>(outbox.hops.size())});
     }
-    outbox.Expect(delivery.timePs);
+    outbox.Expect(m_state->world.WorldOf(EnginePs(delivery.timePs)));
     m_state->frames.Free(frameId);
 }
 
@@ -169,7 +169,7 @@ DomainBoundary::Import(const std::vector<DomainOutbox*>& outboxes)
         ImportLoose(*outbox);
         for (const Fulfilled& fulfilled : outbox->fulfilled)
         {
-            m_state->messages.Fulfil(fulfilled, m_state->nowPs);
+            m_state->messages.Fulfil(fulfilled, m_state->EngineNowPs());
         }
         for (const PortId port : outbox->lost)
         {

@@ -26,7 +26,7 @@ struct alignas(64) DomainOutbox
     /// When and where a frame arrives.
     struct Delivery
     {
-        uint64_t timePs; ///< [ps]
+        uint64_t timePs; ///< Of the engines' clocks [ps]
         PortId to;
     };
 
@@ -49,18 +49,18 @@ struct alignas(64) DomainOutbox
     std::vector<SentNote> notes;
     std::vector<IntHop> hops;
     std::vector<Fulfilled> fulfilled;
-    std::vector<PortId> lost;   ///< A frame was lost on its way to each of these ports
-    uint64_t firstPs{NEVER_PS}; ///< Before this nothing of it happens [ps]
+    std::vector<PortId> lost;          ///< A frame was lost on its way to each of these ports
+    WorldPs firstPs{WorldPs::Never()}; ///< Before this nothing of it happens [ps]
 
     /// Something of it happens at this time [ps].
-    void Expect(uint64_t timePs)
+    void Expect(WorldPs timePs)
     {
         firstPs = std::min(firstPs, timePs);
     }
 
     bool IsEmpty() const
     {
-        return firstPs == NEVER_PS && lost.empty();
+        return firstPs == WorldPs::Never() && lost.empty();
     }
 
     void Clear()
@@ -71,7 +71,7 @@ struct alignas(64) DomainOutbox
         hops.clear();
         fulfilled.clear();
         lost.clear();
-        firstPs = NEVER_PS;
+        firstPs = WorldPs::Never();
     }
 };
 

@@ -14,10 +14,10 @@ namespace fabric
 namespace
 {
 
-uint64_t
-After(uint64_t timePs)
+WorldPs
+After(WorldPs timePs)
 {
-    return timePs == NEVER_PS ? NEVER_PS : timePs + 1;
+    return timePs == WorldPs::Never() ? timePs : timePs + 1;
 }
 
 } // namespace
@@ -36,10 +36,10 @@ ParallelRun::MayFinish() const
 }
 
 /// @return end of a window that begins with an event at `nextPs` [ps]
-uint64_t
-ParallelRun::EndOfWindow(uint64_t nextPs)
+WorldPs
+ParallelRun::EndOfWindow(WorldPs nextPs)
 {
-    const uint64_t endPs =
+    const WorldPs endPs =
         std::min({nextPs + m_lookaheadPs, After(m_limitPs), After(m_deadlockCheckPs)});
     const LinkChanges& changes = m_view.First().Changes();
     for (; m_nextChange < changes.Size() && changes.TimePs(m_nextChange) <= nextPs; m_nextChange++)
@@ -91,13 +91,13 @@ ParallelRun::PlanNext()
     {
         return;
     }
-    const uint64_t nextPs = NextPs();
+    const WorldPs nextPs = NextPs();
     using Clock = std::chrono::steady_clock;
-    m_pauses = failed || nextPs == NEVER_PS || nextPs > m_limitPs ||
+    m_pauses = failed || nextPs == WorldPs::Never() || nextPs > m_limitPs ||
                (m_deadline != Clock::time_point::max() && Clock::now() >= m_deadline);
     if (!m_pauses && nextPs > m_deadlockCheckPs)
     {
-        m_deadlockCheckPs = nextPs / DEADLOCK_CHECK_PS * DEADLOCK_CHECK_PS + DEADLOCK_CHECK_PS;
+        m_deadlockCheckPs = NextDeadlockCheck(nextPs);
         m_deadlocked =
             m_view.First().Changes().LastCutPs() < nextPs && !FindDeadlock(m_view).empty();
         m_pauses = m_deadlocked;

@@ -117,7 +117,7 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
     {
         if (m_view.ControlOf(port))
         {
-            m_deadlockCheckPs = 0;
+            m_deadlockCheckPs = WorldPs();
         }
     }
     for (uint32_t i = 0; i < m_parts.size(); i++)
@@ -145,20 +145,20 @@ ParallelRun::Begin()
 
 // ---- for the simulator ------------------------------------------------------------------------
 
-uint64_t
+WorldPs
 ParallelRun::NowPs() const
 {
     return IsOne() ? m_parts[0]->NowPs() : m_nowPs;
 }
 
-uint64_t
+WorldPs
 ParallelRun::NextPs() const
 {
     if (IsOne())
     {
         return m_parts[0]->NextPs();
     }
-    uint64_t nextPs = NEVER_PS;
+    WorldPs nextPs = WorldPs::Never();
     if (!AllDone() && !m_deadlocked)
     {
         for (const auto& report : m_reports)
@@ -176,7 +176,7 @@ ParallelRun::IsOver() const
 }
 
 void
-ParallelRun::LimitTo(uint64_t limitPs)
+ParallelRun::LimitTo(WorldPs limitPs)
 {
     NS_ABORT_MSG_IF(!IsOne(),
                     "a plug-in schedules an event of stock ns-3, which belongs to no domain: run "
@@ -185,7 +185,7 @@ ParallelRun::LimitTo(uint64_t limitPs)
 }
 
 void
-ParallelRun::AdvanceTo(uint64_t nowPs)
+ParallelRun::AdvanceTo(WorldPs nowPs)
 {
     m_nowPs = nowPs;
     for (const auto& part : m_parts)
@@ -329,7 +329,7 @@ ParallelRun::RunThreads(uint32_t threads)
 }
 
 void
-ParallelRun::RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline)
+ParallelRun::RunUntil(WorldPs limitPs, std::chrono::steady_clock::time_point deadline)
 {
     if (IsOne())
     {

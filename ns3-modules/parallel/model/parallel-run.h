@@ -42,12 +42,12 @@ class ParallelRun final : public PacketLoop
     /// @param threads of the process; at most one for each domain helps
     ParallelRun(const FabricTables& tables, const FabricOptions& options, uint32_t threads);
 
-    uint64_t NowPs() const override;
-    uint64_t NextPs() const override;
+    WorldPs NowPs() const override;
+    WorldPs NextPs() const override;
     bool IsOver() const override;
-    void RunUntil(uint64_t limitPs, std::chrono::steady_clock::time_point deadline) override;
-    void LimitTo(uint64_t limitPs) override;
-    void AdvanceTo(uint64_t nowPs) override;
+    void RunUntil(WorldPs limitPs, std::chrono::steady_clock::time_point deadline) override;
+    void LimitTo(WorldPs limitPs) override;
+    void AdvanceTo(WorldPs nowPs) override;
     uint64_t Events() const override;
 
     const FabricParts& Parts() const
@@ -83,7 +83,8 @@ class ParallelRun final : public PacketLoop
     /// What a domain says at a barrier; each on a cache line of its own.
     struct alignas(64) Report
     {
-        uint64_t nextPs{NEVER_PS}; ///< Its own next event, and the first of what it told [ps]
+        /// Its own next event, and the first of what it told [ps]
+        WorldPs nextPs{WorldPs::Never()};
         std::exception_ptr error;
     };
 
@@ -95,7 +96,7 @@ class ParallelRun final : public PacketLoop
     void LookAhead();
     bool AllDone() const;
     bool MayFinish() const;
-    uint64_t EndOfWindow(uint64_t nextPs);
+    WorldPs EndOfWindow(WorldPs nextPs);
     void Plan();
     bool PlanRest();
     void PlanNext();
@@ -112,13 +113,13 @@ class ParallelRun final : public PacketLoop
     uint32_t m_threads;
     uint64_t m_lookaheadPs{NEVER_PS}; ///< Of all links between domains [ps]
     uint64_t m_toDeliver{0}; ///< Messages with payload that must come before the run may end
-    uint64_t m_deadlockCheckPs{NEVER_PS};
+    WorldPs m_deadlockCheckPs{WorldPs::Never()};
     bool m_deadlocked{false};
     uint32_t m_nextChange{0}; ///< First row of link_events that is not in force
 
-    uint64_t m_nowPs{0};
-    uint64_t m_limitPs{0};
-    uint64_t m_endPs{0};  ///< Of the window at hand: its events are before this [ps]
+    WorldPs m_nowPs;
+    WorldPs m_limitPs;
+    WorldPs m_endPs;      ///< Of the window at hand: its events are before this [ps]
     uint32_t m_parity{0}; ///< Of its number
     uint64_t m_windows{0};
     /// How far domains go in a window.

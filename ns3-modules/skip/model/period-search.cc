@@ -36,7 +36,7 @@ PeriodSearch::Restart(uint32_t reference)
     m_isOn = true;
     m_isCut = false;
     m_reference = reference;
-    m_cutPs = m_state.nowPs;
+    m_cutPs = m_state.EngineNowPs();
     m_hash = 0;
     m_parts.Restart();
     m_nextLook = 2 * Repetition::LEAST;
@@ -61,8 +61,9 @@ PeriodSearch::Of(const Frame& frame) const
 }
 
 void
-PeriodSearch::Trace(const Instant& instant, uint64_t nowPs)
+PeriodSearch::Trace(const Instant& instant)
 {
+    const EnginePs nowPs = m_state.EngineNowPs();
     for (size_t i = 0; i < instant.arrived.Size(); i++)
     {
         const uint64_t key = instant.arrived[i];

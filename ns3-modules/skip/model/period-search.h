@@ -32,7 +32,7 @@ namespace fabric
 class PeriodSearch
 {
   public:
-    using Take = std::function<Snapshot(uint64_t atPs)>; ///< Totals after an instant [ps]
+    using Take = std::function<Snapshot(EnginePs atPs)>; ///< Totals after an instant [ps]
 
     explicit PeriodSearch(const EngineState& state);
 
@@ -49,7 +49,7 @@ class PeriodSearch
     }
 
     /// See the events of an instant before they are executed.
-    void Trace(const Instant& instant, uint64_t nowPs);
+    void Trace(const Instant& instant);
 
     /// @return whether it may be worth while to wait for it
     bool IsHopeful() const;
@@ -73,7 +73,7 @@ class PeriodSearch
     /// @return whether it is, if the last instant has ended a part
     std::optional<bool> GoesOn();
 
-    uint64_t CutPs() const ///< When the last part ended [ps]
+    EnginePs CutPs() const ///< When the last part ended [ps]
     {
         return m_cutPs;
     }
@@ -88,8 +88,8 @@ class PeriodSearch
     bool m_isOn{false};
     bool m_isCut{false}; ///< The last instant has ended a part
     uint32_t m_reference{0};
-    uint64_t m_cutPs{0}; ///< When the part at hand began [ps]
-    uint64_t m_hash{0};  ///< Of the part at hand
+    EnginePs m_cutPs;   ///< When the part at hand began [ps]
+    uint64_t m_hash{0}; ///< Of the part at hand
     Repetition m_parts;
     size_t m_nextLook{0}; ///< Parts
     size_t m_period{0};   ///< Parts, 0: none was found

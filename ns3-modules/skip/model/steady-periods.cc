@@ -30,11 +30,11 @@ SteadySkip::MayRepeat() const
 void
 SteadySkip::OnInstant(const Instant& instant)
 {
-    m_search.Trace(instant, m_engine.nowPs);
+    m_search.Trace(instant);
 }
 
 void
-SteadySkip::CheckPeriod(uint64_t nextPs)
+SteadySkip::CheckPeriod(EnginePs nextPs)
 {
     if (m_span)
     {
@@ -44,7 +44,7 @@ SteadySkip::CheckPeriod(uint64_t nextPs)
         }
         return;
     }
-    m_span = m_search.Look([this](uint64_t atPs) { return Take(atPs); });
+    m_span = m_search.Look([this](EnginePs atPs) { return Take(atPs); });
     if (m_span)
     {
         SkipPeriods(nextPs);
@@ -54,7 +54,7 @@ SteadySkip::CheckPeriod(uint64_t nextPs)
 /// Skip as many periods as there are until a message is at its last packets, or until something
 /// happens that no state decides: then those after it, too, if it leaves the state as it is.
 void
-SteadySkip::SkipPeriods(uint64_t nextPs)
+SteadySkip::SkipPeriods(EnginePs nextPs)
 {
     SteadyState::Jump jump{0, 0, &m_span->from, &m_span->to, {}, {}};
     const uint64_t nearest = MostPs(nextPs) / jump.OverPs();
@@ -67,14 +67,14 @@ SteadySkip::SkipPeriods(uint64_t nextPs)
         last = std::min(last, unsent > 0 ? (unsent - 1) / packets : 0);
         jump.packets.push_back(static_cast<double>(packets));
     }
-    const bool wasSkipped = m_nextCheckPs == NEVER_PS;
+    const bool wasSkipped = m_nextCheckPs == EnginePs::Never();
     if (const uint64_t periods = std::min(nearest, last); periods > 0)
     {
         jump.byPs = jump.sincePs = periods * jump.OverPs();
         jump.errorPackets.assign(m_active.size(), 0);
         Rebase();
         Skip(jump, m_search.CutPs(), nextPs, true);
-        m_nextCheckPs = NEVER_PS; // the rest is executed: what is exact stays so
+        m_nextCheckPs = EnginePs::Never(); // the rest is executed: what is exact stays so
     }
     else if (!wasSkipped)
     {

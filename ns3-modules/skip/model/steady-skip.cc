@@ -39,7 +39,6 @@ SteadySkip::SteadySkip(ObservedRun& run, double tolerance)
       m_engine(run.State()),
       m_state(tolerance),
       m_search(m_engine),
-      m_nextCheckPs(0),
       m_firstWindowPs(IDLE_CHECK_PS),
       m_ports(m_engine.network.NumPorts())
 {
@@ -99,19 +98,19 @@ SteadySkip::OnDisturbance()
     if (!m_disturbed)
     {
         // Not at once: of several messages that end together the last one is waited for.
-        m_nextCheckPs = std::min(m_nextCheckPs, m_engine.nowPs + m_firstWindowPs);
+        m_nextCheckPs = std::min(m_nextCheckPs, m_engine.EngineNowPs() + m_firstWindowPs);
         m_disturbed = true;
     }
 }
 
-uint64_t
+EnginePs
 SteadySkip::NextLookPs() const
 {
-    return SeesInstants() ? 0 : m_nextCheckPs;
+    return SeesInstants() ? EnginePs() : m_nextCheckPs;
 }
 
 void
-SteadySkip::Look(uint64_t nextPs)
+SteadySkip::Look(EnginePs nextPs)
 {
     if (nextPs > m_nextCheckPs)
     {
@@ -127,7 +126,7 @@ SteadySkip::SeesInstants() const
 }
 
 void
-SteadySkip::Check(uint64_t nextPs)
+SteadySkip::Check(EnginePs nextPs)
 {
     if (m_disturbed)
     {
@@ -142,9 +141,10 @@ SteadySkip::Check(uint64_t nextPs)
         for (const Active& active : m_active)
         {
             const MessageProgress now = ProgressOf(active.message);
-            if (now.clockPs != NEVER_PS && now.clockPs > nextPs)
+            const EnginePs turnPs(now.clockPs);
+            if (turnPs != EnginePs::Never() && turnPs > nextPs)
             {
-                m_slowestPs = std::max(m_slowestPs, now.clockPs - nextPs);
+                m_slowestPs = std::max(m_slowestPs, turnPs - nextPs);
             }
             const uint64_t skipped = OfMessage(active.message).sent;
             ahead.push_back({now.packets + skipped,
@@ -166,7 +166,7 @@ SteadySkip::Check(uint64_t nextPs)
 
 /// Something has changed: what was measured before says nothing any more.
 void
-SteadySkip::Begin(uint64_t nextPs)
+SteadySkip::Begin(EnginePs nextPs)
 {
     m_disturbed = false;
     std::erase_if(m_active, [this](const Active& active) {
@@ -206,10 +206,10 @@ SteadySkip::Rebase()
 
 /// @return time until something happens that no state of the network decides [ps]
 uint64_t
-SteadySkip::MostPs(uint64_t nextPs) const
+SteadySkip::MostPs(EnginePs nextPs) const
 {
-    const uint64_t endPs = std::min(m_engine.queue.NextControlPs(), m_run.LimitPs());
-    const uint64_t aheadPs = nextPs + 2 * EventWheel::HORIZON_PS; // AdvanceControl wants them far
+    const EnginePs endPs = std::min(EnginePs(m_engine.queue.NextControlPs()), m_run.LimitPs());
+    const EnginePs aheadPs = nextPs + 2 * EventWheel::HORIZON_PS; // AdvanceControl wants them far
     return endPs > aheadPs ? endPs - aheadPs : 0;
 }
 
@@ -241,7 +241,7 @@ SteadySkip::SourceOf(uint32_t message) const
 }
 
 Snapshot
-SteadySkip::Take(uint64_t atPs) const
+SteadySkip::Take(EnginePs atPs) const
 {
     Snapshot now;
     now.timePs = atPs;
@@ -281,16 +281,15 @@ SteadySkip::Take(uint64_t atPs) const
 }
 
 void
-SteadySkip::Skip(const SteadyState::Jump& jump, uint64_t atPs, uint64_t nextPs, bool isExact)
+SteadySkip::Skip(const SteadyState::Jump& jump, EnginePs atPs, EnginePs nextPs, bool isExact)
 {
-    const uint64_t aheadPs = m_engine.messages.SkippedPs();
-    SkippedTime skipped{nextPs + aheadPs, jump.byPs, {}, {}};
+    const WorldPs sincePs = m_engine.world.WorldOf(atPs);
+    SkippedTime skipped{m_engine.world.WorldOf(nextPs), jump.byPs, {}, {}};
     const uint64_t packets = SkipMessages(jump, skipped);
     SkipPorts(jump, skipped);
-    m_skips.push_back(
-        {atPs + aheadPs, jump.byPs, packets, jump.OverPs(), m_active.size(), isExact});
+    m_skips.push_back({sincePs, jump.byPs, packets, jump.OverPs(), m_active.size(), isExact});
     m_run.Skip(skipped);
-    NS_LOG_LOGIC("skipped " << jump.byPs << " ps at " << atPs + aheadPs << " ps");
+    NS_LOG_LOGIC("skipped " << jump.byPs << " ps at " << sincePs << " ps");
 }
 
 /// @return packets by which messages become shorter

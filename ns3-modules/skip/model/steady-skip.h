@@ -61,8 +61,8 @@ class SteadySkip final : public Observer
     uint32_t Wishes() const override;
     void OnStart(uint32_t message) override;
     void OnDisturbance() override;
-    uint64_t NextLookPs() const override;
-    void Look(uint64_t nextPs) override; ///< Skip what is steady before the next event
+    EnginePs NextLookPs() const override;
+    void Look(EnginePs nextPs) override; ///< Skip what is steady before the next event
     bool SeesInstants() const override;
     void OnInstant(const Instant& instant) override;
 
@@ -70,7 +70,7 @@ class SteadySkip final : public Observer
     /// A steady state, or part of one.
     struct Skipped
     {
-        uint64_t timePs;     ///< When it began, of the world [ps]
+        WorldPs timePs;      ///< When it began [ps]
         uint64_t byPs;       ///< How long it was [ps]
         uint64_t packets;    ///< Of all messages under way
         uint64_t measuredPs; ///< For how long their rates had been measured [ps]
@@ -102,17 +102,17 @@ class SteadySkip final : public Observer
     };
 
     void CheckTypes() const;
-    void Check(uint64_t nextPs);
-    void CheckPeriod(uint64_t nextPs);
-    void Begin(uint64_t nowPs);
-    uint64_t MostPs(uint64_t nextPs) const;
+    void Check(EnginePs nextPs);
+    void CheckPeriod(EnginePs nextPs);
+    void Begin(EnginePs nextPs);
+    uint64_t MostPs(EnginePs nextPs) const;
     MessageProgress ProgressOf(uint32_t message) const;
     SourceTotals SourceOf(uint32_t message) const;
-    Snapshot Take(uint64_t atPs) const;
+    Snapshot Take(EnginePs atPs) const;
     void Rebase();
     bool MayRepeat() const;
-    void SkipPeriods(uint64_t nextPs);
-    void Skip(const SteadyState::Jump& jump, uint64_t atPs, uint64_t nextPs, bool isExact);
+    void SkipPeriods(EnginePs nextPs);
+    void Skip(const SteadyState::Jump& jump, EnginePs atPs, EnginePs nextPs, bool isExact);
     uint64_t SkipMessages(const SteadyState::Jump& jump, SkippedTime& skipped);
     void SkipPorts(const SteadyState::Jump& jump, SkippedTime& skipped);
 
@@ -122,7 +122,7 @@ class SteadySkip final : public Observer
     PeriodSearch m_search;
     std::optional<PeriodSearch::Span> m_span; ///< Whole periods of the state at hand
     std::vector<Active> m_active;             ///< In the order in which they started
-    uint64_t m_nextCheckPs;
+    EnginePs m_nextCheckPs;
     uint64_t m_firstWindowPs; ///< After something has changed [ps]
     bool m_disturbed{true};
     uint64_t m_slowestPs{0}; ///< Longest wait for a congestion control, in the state at hand [ps]

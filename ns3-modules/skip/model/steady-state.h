@@ -3,6 +3,8 @@
 #ifndef FABRIC_STEADY_STATE_H
 #define FABRIC_STEADY_STATE_H
 
+#include "ns3/clocks.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +50,7 @@ struct SourceTotals
 /// All totals at one time.
 struct Snapshot
 {
-    uint64_t timePs{0};
+    EnginePs timePs;
     std::vector<FlowTotals> flows;     ///< Of the same messages in the same order in one history
     std::vector<SourceTotals> sources; ///< Of each of these
     std::vector<PortTotals> ports;

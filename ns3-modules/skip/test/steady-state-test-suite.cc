@@ -30,7 +30,7 @@ After(uint64_t windows, const Course& course)
 {
     SteadyState state(TOLERANCE);
     state.Restart(WINDOW_PS);
-    uint64_t timePs = 0;
+    EnginePs timePs;
     for (uint64_t i = 0; i <= windows; i++)
     {
         state.Add({timePs, {course(i)}, {{}}, {}});
@@ -181,7 +181,8 @@ class ManyMessages : public TestCase
         {
             std::vector<FlowTotals> flows(messages, Even(i));
             flows[0] = Late(i, 4);
-            state.Add({i * WINDOW_PS, flows, std::vector<SourceTotals>(flows.size()), {}});
+            state.Add(
+                {EnginePs(i * WINDOW_PS), flows, std::vector<SourceTotals>(flows.size()), {}});
         }
         const std::vector<FlowAhead> ahead(messages, {40'000, 1'000'000, 0, 0});
         return static_cast<double>(state.Judge(ahead, FAR_PS, 0)->byPs) / WINDOW_PS;
@@ -200,7 +201,7 @@ TEST_CASE(g_suite, "windows become longer, and a jump corrects the one before")
 {
     SteadyState state = After(8, Even);
     NS_TEST_EXPECT_MSG_EQ(state.WindowPs(), 2 * WINDOW_PS, "doubled");
-    state.Add({10 * WINDOW_PS, {Even(10)}, {{}}, {}});
+    state.Add({EnginePs(10 * WINDOW_PS), {Even(10)}, {{}}, {}});
     state.Skipped(100 * WINDOW_PS);
     // 9990 packets were skipped where the rate, as it is known now, says 10 000.
     const auto jump = state.Judge({{40'000, 1'000'000, 9990, 0}}, 20 * WINDOW_PS, 0);
@@ -223,7 +224,7 @@ Packets(uint64_t restPs, uint64_t others)
     {
         const uint64_t begun = (i * WINDOW_PS - (i == 4 ? restPs : 0)) / PACKET_PS + 1;
         const uint64_t late = i % 2;
-        state.Add({i * WINDOW_PS,
+        state.Add({EnginePs(i * WINDOW_PS),
                    {{.sent = begun, .arrived = begun - late}},
                    {{PACKET_PS, begun * PACKET_PS, begun + i * others}},
                    {}});

@@ -23,8 +23,8 @@ EngineState::EngineState(const FabricTables& tables,
       switches(std::move(models)),
       network(tables, seed),
       otherQueues(size_t{network.NumPorts()} * (LINK_CONTROL_CLASS + 1)),
-      messages(network, queue, seed, engine, std::move(tell)),
-      routes(network)
+      messages(network, queue, world, seed, engine, std::move(tell)),
+      routes(network, queue, world)
 {
 }
 
@@ -40,6 +40,14 @@ EngineState::QueueOf(PortId port, uint32_t queueClass)
 {
     return Port::Holds(queueClass) ? network.ports[port].Queue(queueClass)
                                    : otherQueues[size_t{queueClass} * network.NumPorts() + port];
+}
+
+void
+EngineState::LeaveOut(uint64_t byPs)
+{
+    queue.AdvanceControl(byPs);
+    limitPs = limitPs - byPs;
+    world.MoveAhead(byPs);
 }
 
 PortId

@@ -66,6 +66,19 @@ struct EngineState
         return port.isHost ? 0 : switches[port.nodeClass].processingDelayPs;
     }
 
+    EnginePs EngineNowPs() const
+    {
+        return EnginePs(nowPs);
+    }
+
+    WorldPs WorldNowPs() const
+    {
+        return world.WorldOf(EngineNowPs());
+    }
+
+    /// Leave time out: what is to happen at times of the world comes earlier on the engine's clock.
+    void LeaveOut(uint64_t byPs);
+
     bool IsOwnNode(uint32_t node) const
     {
         return network.nodes[node].engine == engine;
@@ -80,8 +93,9 @@ struct EngineState
     const uint64_t framingBytes;
     const uint32_t engine;
     const std::vector<SwitchModel> switches;
-    uint64_t nowPs{0};   ///< Of the engine's clock
-    uint64_t limitPs{0}; ///< Nothing later is executed for now, by the same clock [ps]
+    uint64_t nowPs{0};  ///< Of the engine's clock
+    EnginePs limitPs{}; ///< Nothing later is executed for now [ps]
+    WorldClock world;
     EventQueue queue;
     FramePool frames;
     FabricNetwork network;

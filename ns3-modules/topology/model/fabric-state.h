@@ -3,6 +3,7 @@
 #ifndef FABRIC_STATE_H
 #define FABRIC_STATE_H
 
+#include "ns3/clocks.h"
 #include "ns3/frame.h"
 
 #include <cstdint>
@@ -118,18 +119,18 @@ struct alignas(64) Message
     uint32_t tuple;                    ///< Hash of its header fields, as switches see them
     uint32_t outOfOrderPeak;           ///< Most packets held behind a hole
     uint64_t sentPackets;              ///< Data packets sent, all copies
-    uint64_t startPs;                  ///< [ps]
+    WorldPs startPs;                   ///< [ps]
     int64_t id;                        ///< Of the flows table; made at run time: above all of these
     // ---- second cache line: what is rarely touched
-    std::optional<uint64_t> receiverEndPs; ///< Last payload byte in order at the destination [ps]
-    std::optional<uint64_t> senderEndPs;   ///< Last acknowledgement at the source [ps]
-    uint32_t retransmittedPackets;         ///< Of the packets sent, not the first copy
-    uint32_t trimmedPackets;               ///< Arrived without their payload
-    uint32_t markedPackets;                ///< Arrived with an ECN mark
-    uint32_t timeouts;                     ///< Retransmission timeouts
-    uint32_t naks;                         ///< Negative acknowledgements sent
-    uint32_t transport;                    ///< Index of its transport
-    uint64_t admittedBps;                  ///< Rate to which it is admitted, 0: to any [bit/s]
+    std::optional<WorldPs> receiverEndPs; ///< Last payload byte in order at the destination [ps]
+    std::optional<WorldPs> senderEndPs;   ///< Last acknowledgement at the source [ps]
+    uint32_t retransmittedPackets;        ///< Of the packets sent, not the first copy
+    uint32_t trimmedPackets;              ///< Arrived without their payload
+    uint32_t markedPackets;               ///< Arrived with an ECN mark
+    uint32_t timeouts;                    ///< Retransmission timeouts
+    uint32_t naks;                        ///< Negative acknowledgements sent
+    uint32_t transport;                   ///< Index of its transport
+    uint64_t admittedBps;                 ///< Rate to which it is admitted, 0: to any [bit/s]
 };
 
 static_assert(sizeof(Message) == 128, "what every packet changes, and the rest");

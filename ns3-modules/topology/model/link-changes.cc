@@ -17,7 +17,10 @@ LinkChanges::LinkChanges(FabricNetwork& network)
 }
 
 void
-LinkChanges::Build(const std::vector<LinkEventRow>& rows, uint64_t convergencePs, EventQueue& queue)
+LinkChanges::Build(const std::vector<LinkEventRow>& rows,
+                   uint64_t convergencePs,
+                   const WorldClock& world,
+                   EventQueue& queue)
 {
     for (const auto& row : rows)
     {
@@ -26,7 +29,8 @@ LinkChanges::Build(const std::vector<LinkEventRow>& rows, uint64_t convergencePs
                         "link_events: there is no link " << row.nodeA << "-" << row.nodeB
                                                          << " (parallel " << row.parallel << ")");
         const auto index = static_cast<uint32_t>(m_ends.size());
-        const auto timePs = static_cast<uint64_t>(row.timePs);
+        const WorldPs timePs(static_cast<uint64_t>(row.timePs));
+        const uint64_t atPs = world.EngineOf(timePs).Ps();
         m_timesPs.push_back(timePs);
         m_ends.push_back(port);
         m_ratesBps.push_back(static_cast<uint64_t>(row.rateBps));
@@ -38,10 +42,9 @@ LinkChanges::Build(const std::vector<LinkEventRow>& rows, uint64_t convergencePs
         {
             m_lastCutPs = std::max(m_lastCutPs, timePs);
         }
-        queue.Push(0, {timePs, EventTarget(EventType::CONTROL, CONTROL_LINK), index});
-        queue.Push(
-            0,
-            {timePs + convergencePs, EventTarget(EventType::CONTROL, CONTROL_REROUTE), index});
+        queue.Push(0, {atPs, EventTarget(EventType::CONTROL, CONTROL_LINK), index});
+        queue.Push(0,
+                   {atPs + convergencePs, EventTarget(EventType::CONTROL, CONTROL_REROUTE), index});
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "fabric-network.h"
 
+#include "ns3/clocks.h"
 #include "ns3/event-queue.h"
 
 #include <unordered_map>
@@ -24,7 +25,10 @@ class LinkChanges
     explicit LinkChanges(FabricNetwork& network);
 
     /// Take the table and schedule its rows, and for each that routes follow `convergencePs` later.
-    void Build(const std::vector<LinkEventRow>& rows, uint64_t convergencePs, EventQueue& queue);
+    void Build(const std::vector<LinkEventRow>& rows,
+               uint64_t convergencePs,
+               const WorldClock& world,
+               EventQueue& queue);
 
     /// @return rows, in the order of their times
     uint32_t Size() const
@@ -32,7 +36,7 @@ class LinkChanges
         return static_cast<uint32_t>(m_ends.size());
     }
 
-    uint64_t TimePs(uint32_t row) const
+    WorldPs TimePs(uint32_t row) const
     {
         return m_timesPs[row];
     }
@@ -50,7 +54,7 @@ class LinkChanges
     }
 
     /// @return time of the latest row that cuts, 0 if none does [ps]
-    uint64_t LastCutPs() const
+    WorldPs LastCutPs() const
     {
         return m_lastCutPs;
     }
@@ -72,10 +76,10 @@ class LinkChanges
 
   private:
     FabricNetwork& m_network;
-    std::vector<uint64_t> m_timesPs;  ///< Of each row [ps]
+    std::vector<WorldPs> m_timesPs;   ///< Of each row [ps]
     std::vector<PortId> m_ends;       ///< One port of the link of each row
     std::vector<uint64_t> m_ratesBps; ///< Of each row [bit/s]
-    uint64_t m_lastCutPs{0};
+    WorldPs m_lastCutPs;
     std::unordered_map<PortId, uint32_t> m_lastFlip; ///< By such a port: last row to flip it
     /// By receiving port: frames ever sent to it when its link was last cut, until all are lost
     std::unordered_map<PortId, uint64_t> m_sentBeforeCut;

@@ -24,11 +24,13 @@ constexpr size_t LARGE_BYTES = 10'000'000;
 
 MessageTable::MessageTable(const FabricNetwork& network,
                            EventQueue& queue,
+                           const WorldClock& world,
                            uint64_t seed,
                            uint32_t engine,
                            Tell tell)
     : m_network(network),
       m_queue(queue),
+      m_world(world),
       m_seed(seed),
       m_engine(engine),
       m_tell(std::move(tell)),
@@ -64,7 +66,7 @@ MessageTable::Add(const FlowRow& row, uint32_t src, uint32_t dst)
     message.transport = static_cast<uint32_t>(row.transport);
     message.admittedBps = static_cast<uint64_t>(row.rateBps);
     message.id = row.id;
-    message.startPs = static_cast<uint64_t>(row.startPs);
+    message.startPs = WorldPs(static_cast<uint64_t>(row.startPs));
     const uint64_t ends = Mix64(static_cast<uint64_t>(row.src)) + static_cast<uint64_t>(row.dst);
     const uint64_t key = Mix64(ends) ^ static_cast<uint64_t>(row.id);
     message.tuple =
@@ -106,14 +108,14 @@ MessageTable::Begin()
     {
         if (!m_graph.Waits(item) && EngineOfItem(item) == m_engine)
         {
-            ScheduleItem(item, 0);
+            ScheduleItem(item, EnginePs());
         }
     }
     for (uint32_t row = 0; row < m_rateChanges.size(); row++)
     {
         if (EngineOfItem(*Find(m_rateChanges[row].flow)) == m_engine)
         {
-            ScheduleRateChange(row, 0);
+            ScheduleRateChange(row, EnginePs());
         }
     }
 }
@@ -140,16 +142,21 @@ MessageTable::AnyEndsAtReceiver() const
 }
 
 void
-MessageTable::ScheduleRateChange(uint32_t row, uint64_t nowPs)
+MessageTable::Push(ControlIndex what, WorldPs timePs, uint32_t payload, EnginePs nowPs)
 {
-    m_queue.Push(nowPs,
-                 {static_cast<uint64_t>(m_rateChanges[row].timePs),
-                  EventTarget(EventType::CONTROL, CONTROL_RATE),
-                  row});
+    m_queue.Push(nowPs.Ps(),
+                 {m_world.EngineOf(timePs).Ps(), EventTarget(EventType::CONTROL, what), payload});
 }
 
 void
-MessageTable::AddRateChange(const RateChangeRow& row, uint64_t nowPs)
+MessageTable::ScheduleRateChange(uint32_t row, EnginePs nowPs)
+{
+    const WorldPs timePs(static_cast<uint64_t>(m_rateChanges[row].timePs));
+    Push(CONTROL_RATE, timePs, row, nowPs);
+}
+
+void
+MessageTable::AddRateChange(const RateChangeRow& row, EnginePs nowPs)
 {
     m_rateChanges.push_back(row);
     ScheduleRateChange(static_cast<uint32_t>(m_rateChanges.size() - 1), nowPs);
@@ -176,7 +183,7 @@ MessageTable::ChangeRate(uint32_t row)
 
 /// @return index of a message that no table has
 uint32_t
-MessageTable::AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs)
+MessageTable::AddNew(uint32_t src, uint32_t dst, uint64_t bytes, WorldPs startPs)
 {
     const auto idOf = [this](uint32_t host) {
         return m_network.nodes[m_network.hosts[host].node].id;
@@ -185,43 +192,40 @@ MessageTable::AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startP
                 .src = idOf(src),
                 .dst = idOf(dst),
                 .bytes = static_cast<int64_t>(bytes),
-                .startPs = static_cast<int64_t>(startPs + m_skippedPs),
+                .startPs = static_cast<int64_t>(startPs.Ps()),
                 .transport = 0},
                src,
                dst);
 }
 
 uint32_t
-MessageTable::Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs)
+MessageTable::Create(uint32_t src, uint32_t dst, uint64_t bytes, EnginePs startPs, EnginePs nowPs)
 {
-    const uint32_t message = AddNew(src, dst, bytes, startPs);
+    const uint32_t message = AddNew(src, dst, bytes, m_world.WorldOf(startPs));
     Schedule(message, nowPs);
     return message;
 }
 
 uint32_t
-MessageTable::AddDone(uint32_t src, uint32_t dst, uint64_t nowPs)
+MessageTable::AddDone(uint32_t src, uint32_t dst, EnginePs nowPs)
 {
-    const uint32_t message = AddNew(src, dst, 0, nowPs);
-    m_messages[message].receiverEndPs = nowPs + m_skippedPs;
-    m_messages[message].senderEndPs = nowPs + m_skippedPs;
+    const uint32_t message = AddNew(src, dst, 0, m_world.WorldOf(nowPs));
+    m_messages[message].receiverEndPs = m_messages[message].startPs;
+    m_messages[message].senderEndPs = m_messages[message].startPs;
     m_done++;
     m_left--;
     return message;
 }
 
 void
-MessageTable::Schedule(uint32_t message, uint64_t nowPs)
+MessageTable::Schedule(uint32_t message, EnginePs nowPs)
 {
-    m_queue.Push(nowPs,
-                 {m_messages[message].startPs - m_skippedPs,
-                  EventTarget(EventType::CONTROL, CONTROL_MESSAGE),
-                  message});
+    Push(CONTROL_MESSAGE, m_messages[message].startPs, message, nowPs);
 }
 
 /// Schedule the start of a message of the table, or the end of a task.
 void
-MessageTable::ScheduleItem(uint32_t item, uint64_t nowPs)
+MessageTable::ScheduleItem(uint32_t item, EnginePs nowPs)
 {
     if (!m_graph.IsTask(item))
     {
@@ -229,34 +233,31 @@ MessageTable::ScheduleItem(uint32_t item, uint64_t nowPs)
         return;
     }
     const Task& task = m_graph.TaskOf(item);
-    m_queue.Push(nowPs,
-                 {task.startPs + task.durationPs - m_skippedPs,
-                  EventTarget(EventType::CONTROL, CONTROL_TASK),
-                  item});
+    Push(CONTROL_TASK, task.startPs + task.durationPs, item, nowPs);
 }
 
 void
-MessageTable::Delivered(uint32_t message, uint64_t nowPs)
+MessageTable::Delivered(uint32_t message, EnginePs nowPs)
 {
-    m_messages[message].receiverEndPs = nowPs + m_skippedPs;
+    m_messages[message].receiverEndPs = m_world.WorldOf(nowPs);
     ReleaseMessage(message, false, nowPs);
 }
 
 void
-MessageTable::Acknowledged(uint32_t message, uint64_t nowPs)
+MessageTable::Acknowledged(uint32_t message, EnginePs nowPs)
 {
     NS_ASSERT_MSG(m_messages[message].receiverEndPs ||
                       EngineOf(m_messages[message].dst) != m_engine,
                   "a message is acknowledged only after it is delivered");
     NS_ASSERT_MSG(!m_messages[message].senderEndPs, "a message is done once");
-    m_messages[message].senderEndPs = nowPs + m_skippedPs;
+    m_messages[message].senderEndPs = m_world.WorldOf(nowPs);
     m_done++;
     m_left--;
     ReleaseMessage(message, true, nowPs);
 }
 
 void
-MessageTable::PassPoint(uint32_t message, uint64_t nowPs)
+MessageTable::PassPoint(uint32_t message, EnginePs nowPs)
 {
     Delivered(message, nowPs);
     Acknowledged(message, nowPs);
@@ -286,7 +287,7 @@ MessageTable::EngineOfEnd(uint32_t item) const
 
 /// Messages that were made at run time have no followers.
 void
-MessageTable::ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs)
+MessageTable::ReleaseMessage(uint32_t message, bool atSender, EnginePs nowPs)
 {
     if (message < m_graph.NumMessages())
     {
@@ -295,7 +296,7 @@ MessageTable::ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs)
 }
 
 void
-MessageTable::EndTask(uint32_t item, uint64_t nowPs)
+MessageTable::EndTask(uint32_t item, EnginePs nowPs)
 {
     m_graph.EndTask(item);
     m_tasksDone++;
@@ -305,15 +306,15 @@ MessageTable::EndTask(uint32_t item, uint64_t nowPs)
 
 /// An end has come; what waited for it and for nothing else is scheduled.
 void
-MessageTable::Release(uint32_t item, bool atSender, uint64_t nowPs)
+MessageTable::Release(uint32_t item, bool atSender, EnginePs nowPs)
 {
     m_graph.Release(
         item,
         atSender,
-        nowPs + m_skippedPs,
-        [this](uint32_t message) -> uint64_t& { return m_messages[message].startPs; },
+        m_world.WorldOf(nowPs),
+        [this](uint32_t message) -> WorldPs& { return m_messages[message].startPs; },
         [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); },
-        [this, item](uint32_t follower, uint64_t knownPs) {
+        [this, item](uint32_t follower, WorldPs knownPs) {
             const uint32_t engine = EngineOfItem(follower);
             if (engine != m_engine)
             {
@@ -324,9 +325,9 @@ MessageTable::Release(uint32_t item, bool atSender, uint64_t nowPs)
 }
 
 void
-MessageTable::Fulfil(const Fulfilled& fulfilled, uint64_t nowPs)
+MessageTable::Fulfil(const Fulfilled& fulfilled, EnginePs nowPs)
 {
-    const auto startOf = [this](uint32_t message) -> uint64_t& {
+    const auto startOf = [this](uint32_t message) -> WorldPs& {
         return m_messages[message].startPs;
     };
     if (m_graph.Fulfil(fulfilled.item, fulfilled.after, fulfilled.startPs, startOf))
@@ -348,13 +349,6 @@ MessageTable::LeastTellingPs() const
         }
     });
     return leastPs;
-}
-
-void
-MessageTable::Skip(uint64_t byPs)
-{
-    m_queue.AdvanceControl(byPs);
-    m_skippedPs += byPs;
 }
 
 uint64_t

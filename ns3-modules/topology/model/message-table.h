@@ -6,6 +6,7 @@
 #include "fabric-network.h"
 #include "task-graph.h"
 
+#include "ns3/clocks.h"
 #include "ns3/event-queue.h"
 
 #include <functional>
@@ -22,8 +23,8 @@ namespace fabric
 struct Fulfilled
 {
     uint32_t item;
-    uint32_t after;   ///< The item that it has waited for
-    uint64_t startPs; ///< [ps]
+    uint32_t after;  ///< The item that it has waited for
+    WorldPs startPs; ///< [ps]
 };
 
 /**
@@ -32,7 +33,8 @@ struct Fulfilled
  * A message of no bytes is a point in time: it is done when it starts. In a run of several engines
  * each has a book of all messages, and keeps what its own hosts do.
  *
- * Its times are those of the world, which results have: the engine's clock and what was skipped.
+ * What it keeps are times of the world, which results have; what it is told are times of the
+ * engine's clock.
  */
 class MessageTable
 {
@@ -43,12 +45,14 @@ class MessageTable
     /**
      * @param network lives longer than this
      * @param queue gets the events of starting messages
+     * @param world of the engine
      * @param seed of the run
      * @param engine of the hosts whose messages start here
      * @param tell called for messages of other engines
      */
     MessageTable(const FabricNetwork& network,
                  EventQueue& queue,
+                 const WorldClock& world,
                  uint64_t seed,
                  uint32_t engine = 0,
                  Tell tell = {});
@@ -59,10 +63,10 @@ class MessageTable
     void Begin(); ///< Schedule what waits for nothing
 
     /// @return index of a new message, whose start is scheduled
-    uint32_t Create(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs, uint64_t nowPs);
+    uint32_t Create(uint32_t src, uint32_t dst, uint64_t bytes, EnginePs startPs, EnginePs nowPs);
 
     /// @return index of a new message of no bytes that is done: frames beside those of the tables
-    uint32_t AddDone(uint32_t src, uint32_t dst, uint64_t nowPs);
+    uint32_t AddDone(uint32_t src, uint32_t dst, EnginePs nowPs);
 
     /**
      * Find out which messages and tasks are done in this engine.
@@ -79,29 +83,20 @@ class MessageTable
     /// @return whether any does
     bool AnyEndsAtReceiver() const;
 
-    void Delivered(uint32_t message, uint64_t nowPs);    ///< Last byte in order at the destination
-    void Acknowledged(uint32_t message, uint64_t nowPs); ///< Known at the source: it is done
-    void PassPoint(uint32_t message, uint64_t nowPs);    ///< A message of no bytes has started
-    void EndTask(uint32_t item, uint64_t nowPs);         ///< A task is over
+    void Delivered(uint32_t message, EnginePs nowPs);    ///< Last byte in order at the destination
+    void Acknowledged(uint32_t message, EnginePs nowPs); ///< Known at the source: it is done
+    void PassPoint(uint32_t message, EnginePs nowPs);    ///< A message of no bytes has started
+    void EndTask(uint32_t item, EnginePs nowPs);         ///< A task is over
     /// A row of "rate_changes" comes into force. @return its message
     uint32_t ChangeRate(uint32_t row);
     /// One more row of "rate_changes", of a message that starts in this engine.
-    void AddRateChange(const RateChangeRow& row, uint64_t nowPs);
+    void AddRateChange(const RateChangeRow& row, EnginePs nowPs);
     /// @return index of a message of the table "flows", by its id
     std::optional<uint32_t> Find(int64_t id) const;
     /// Another engine says that a dependency is fulfilled.
-    void Fulfil(const Fulfilled& fulfilled, uint64_t nowPs);
+    void Fulfil(const Fulfilled& fulfilled, EnginePs nowPs);
     /// @return least delay of a dependency that another engine fulfils, NEVER_PS without any [ps]
     uint64_t LeastTellingPs() const;
-
-    /// Time is taken out of the engine's clock: what has not begun comes earlier by it [ps].
-    void Skip(uint64_t byPs);
-
-    /// @return how far the time of the world is ahead of the engine's clock [ps]
-    uint64_t SkippedPs() const
-    {
-        return m_skippedPs;
-    }
 
     /// @return whether a message has not begun because of others that it waits for
     bool WaitsForOthers(uint32_t message) const
@@ -160,13 +155,14 @@ class MessageTable
 
   private:
     void MakeRoom(); ///< For one step more
-    uint32_t AddNew(uint32_t src, uint32_t dst, uint64_t bytes, uint64_t startPs);
+    uint32_t AddNew(uint32_t src, uint32_t dst, uint64_t bytes, WorldPs startPs);
     uint32_t Add(const FlowRow& row, uint32_t src, uint32_t dst);
-    void ReleaseMessage(uint32_t message, bool atSender, uint64_t nowPs);
-    void Release(uint32_t item, bool atSender, uint64_t nowPs);
-    void Schedule(uint32_t message, uint64_t nowPs);
-    void ScheduleItem(uint32_t item, uint64_t nowPs);
-    void ScheduleRateChange(uint32_t row, uint64_t nowPs);
+    void ReleaseMessage(uint32_t message, bool atSender, EnginePs nowPs);
+    void Release(uint32_t item, bool atSender, EnginePs nowPs);
+    void Schedule(uint32_t message, EnginePs nowPs);
+    void ScheduleItem(uint32_t item, EnginePs nowPs);
+    void ScheduleRateChange(uint32_t row, EnginePs nowPs);
+    void Push(ControlIndex what, WorldPs timePs, uint32_t payload, EnginePs nowPs);
     uint32_t EngineOf(uint32_t host) const;
     uint32_t EngineOfItem(uint32_t item) const;
     uint32_t EngineOfEnd(uint32_t item) const;
@@ -175,6 +171,7 @@ class MessageTable
     static constexpr uint32_t CAPACITY = 1U << 26;
     const FabricNetwork& m_network;
     EventQueue& m_queue;
+    const WorldClock& m_world;
     uint64_t m_seed;
     uint32_t m_engine;
     Tell m_tell;
@@ -186,7 +183,6 @@ class MessageTable
     uint32_t m_tasksDone{0};
     uint64_t m_left{0};               ///< Messages and tasks that are done here, and not yet
     std::vector<bool> m_acknowledged; ///< By transport
-    uint64_t m_skippedPs{0};
     int64_t m_nextId{0};
     TaskGraph m_graph;
     std::vector<RateChangeRow> m_rateChanges;

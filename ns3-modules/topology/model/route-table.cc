@@ -24,8 +24,10 @@ ListedKey(uint32_t message, bool reverse, uint32_t node)
 
 } // namespace
 
-RouteTable::RouteTable(const FabricNetwork& network)
+RouteTable::RouteTable(const FabricNetwork& network, EventQueue& queue, const WorldClock& world)
     : m_network(network),
+      m_queue(queue),
+      m_world(world),
       m_nominal(std::make_unique<Routing>(network.nodes, network.ports.Data())),
       m_inForce(m_nominal.get())
 {
@@ -41,9 +43,7 @@ RouteTable::Follow()
 }
 
 void
-RouteTable::List(const std::vector<RouteRow>& rows,
-                 const std::vector<FlowRow>& flows,
-                 EventQueue& queue)
+RouteTable::List(const std::vector<RouteRow>& rows, const std::vector<FlowRow>& flows)
 {
     std::unordered_map<int64_t, uint32_t> nodes;
     for (uint32_t node = 0; node < m_network.nodes.size(); node++)
@@ -64,7 +64,7 @@ RouteTable::List(const std::vector<RouteRow>& rows,
             m_listed[ListedKey(*message, row.reverse, nodes[row.node])] = port;
             continue;
         }
-        Schedule(*message, row, nodes[row.node], port, queue, 0);
+        Schedule(*message, row, nodes[row.node], port, EnginePs());
     }
 }
 
@@ -73,13 +73,13 @@ RouteTable::Schedule(uint32_t message,
                      const RouteRow& row,
                      uint32_t node,
                      PortId port,
-                     EventQueue& queue,
-                     uint64_t nowPs)
+                     EnginePs nowPs)
 {
-    queue.Push(nowPs,
-               {static_cast<uint64_t>(row.fromPs),
-                EventTarget(EventType::CONTROL, CONTROL_ROUTE),
-                static_cast<uint32_t>(m_later.size())});
+    const WorldPs fromPs(static_cast<uint64_t>(row.fromPs));
+    m_queue.Push(nowPs.Ps(),
+                 {m_world.EngineOf(fromPs).Ps(),
+                  EventTarget(EventType::CONTROL, CONTROL_ROUTE),
+                  static_cast<uint32_t>(m_later.size())});
     m_later.push_back({ListedKey(message, row.reverse, node), port});
 }
 

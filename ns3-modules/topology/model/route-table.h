@@ -6,6 +6,7 @@
 #include "fabric-network.h"
 #include "routing.h"
 
+#include "ns3/clocks.h"
 #include "ns3/event-queue.h"
 
 #include <memory>
@@ -23,7 +24,7 @@ namespace fabric
 class RouteTable
 {
   public:
-    explicit RouteTable(const FabricNetwork& network);
+    RouteTable(const FabricNetwork& network, EventQueue& queue, const WorldClock& world);
 
     const Routing& Nominal() const
     {
@@ -39,16 +40,13 @@ class RouteTable
 
     /// Take the table "routes", and schedule what holds from a later time on. Messages are in the
     /// order of their ids.
-    void List(const std::vector<RouteRow>& rows,
-              const std::vector<FlowRow>& flows,
-              EventQueue& queue);
+    void List(const std::vector<RouteRow>& rows, const std::vector<FlowRow>& flows);
     /// From some time on, a message leaves a node by a port.
     void Schedule(uint32_t message,
                   const RouteRow& row,
                   uint32_t node,
                   PortId port,
-                  EventQueue& queue,
-                  uint64_t nowPs);
+                  EnginePs nowPs);
     void Take(uint32_t change); ///< A route that was scheduled comes into force
     /// Messages that are admitted to a rate leave the rest of the links that are listed for them
     /// from the start.
@@ -96,6 +94,8 @@ class RouteTable
     double OfNode(uint32_t node, uint32_t dst, Capacities& known) const;
 
     const FabricNetwork& m_network;
+    EventQueue& m_queue;
+    const WorldClock& m_world;
     std::unique_ptr<Routing> m_nominal;
     std::unique_ptr<Routing> m_new; ///< After a change
     const Routing* m_inForce;

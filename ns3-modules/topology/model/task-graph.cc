@@ -35,7 +35,7 @@ TaskGraph::BuildTasks(const FabricTables& tables)
     m_tasks.reserve(tables.tasks.size());
     for (const auto& row : tables.tasks)
     {
-        m_tasks.push_back({static_cast<uint64_t>(row.startPs),
+        m_tasks.push_back({WorldPs(static_cast<uint64_t>(row.startPs)),
                            static_cast<uint64_t>(row.durationPs),
                            row.id,
                            *PlaceOf(tables.nodes, row.node),

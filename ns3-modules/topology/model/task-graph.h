@@ -5,6 +5,8 @@
 
 #include "fabric-tables.h"
 
+#include "ns3/clocks.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -18,7 +20,7 @@ namespace fabric
 /// A computation or a barrier: one row of "tasks".
 struct Task
 {
-    uint64_t startPs;    ///< [ps]; of one that waits, the least that is known so far
+    WorldPs startPs;     ///< [ps]; of one that waits, the least that is known so far
     uint64_t durationPs; ///< 0 of a barrier [ps]
     int64_t id;
     uint32_t node;  ///< Where it stands in the table of nodes
@@ -101,7 +103,7 @@ class TaskGraph
     template <typename StartOf, typename MayStart, typename IsHere>
     void Release(uint32_t item,
                  bool atSender,
-                 uint64_t nowPs,
+                 WorldPs nowPs,
                  StartOf&& startOf,
                  MayStart&& mayStart,
                  IsHere&& isHere)
@@ -114,7 +116,7 @@ class TaskGraph
         for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
         {
             const uint32_t follower = m_followers[i];
-            const uint64_t knownPs = nowPs + (m_delayPs.empty() ? 0 : m_delayPs[i]);
+            const WorldPs knownPs = nowPs + (m_delayPs.empty() ? 0 : m_delayPs[i]);
             if (!isHere(follower, knownPs))
             {
                 continue;
@@ -136,9 +138,9 @@ class TaskGraph
      * @return whether it waits for nothing else
      */
     template <typename StartOf>
-    bool Fulfil(uint32_t item, uint32_t after, uint64_t knownPs, StartOf&& startOf)
+    bool Fulfil(uint32_t item, uint32_t after, WorldPs knownPs, StartOf&& startOf)
     {
-        uint64_t& startPs = IsTask(item) ? m_tasks[item - m_messages].startPs : startOf(item);
+        WorldPs& startPs = IsTask(item) ? m_tasks[item - m_messages].startPs : startOf(item);
         uint32_t& decidedBy = m_decidedBy[item];
         if (knownPs > startPs ||
             (knownPs == startPs && (decidedBy == NOTHING || decidedBy < after)))
