@@ -108,43 +108,66 @@ class CreditIsSharedInIncast : public PulledIncastTestCase
     int64_t m_senders;
 };
 
+namespace
+{
+
+int64_t
+Us(int64_t senders, int64_t window, bool slow)
+{
+    TestNetwork network;
+    Of(senders,
+       1200 / senders,
+       {{"WindowPackets", std::to_string(window)}, {"SlowCredit", slow ? "true" : "false"}})
+        .Run(network);
+    return network.LastPs() / US_PS;
+}
+
+} // namespace
+
 /**
  * With a window of a third of the pipe a message may send a window in each round trip: the first,
  * for which it has speculative credit, and then what it asks for ahead. Slow credit gives it as
  * much again, so it is up to twice as fast; of four messages none has any, since others always
  * want.
  */
-class SlowCreditIsAWindowMore : public TestCase
+TEST_CASE(g_suite, "slow credit is a window more, while nobody else wants any")
 {
-  public:
-    SlowCreditIsAWindowMore()
-        : TestCase("slow credit is a window more, while nobody else wants any")
-    {
-    }
+    constexpr int64_t WINDOW = BDP_PACKETS / 3;
+    const int64_t rounds = 1200 / WINDOW * RTT_PS / US_PS;
+    NS_TEST_EXPECT_MSG_EQ_TOL(Us(1, WINDOW, false), rounds, rounds / 6, "one a round trip");
+    NS_TEST_EXPECT_MSG_EQ_TOL(Us(1, WINDOW, true), rounds / 2, rounds / 12, "two of them");
+    NS_TEST_EXPECT_MSG_EQ_TOL(Us(4, BDP_PACKETS, true),
+                              Us(4, BDP_PACKETS, false),
+                              1200 * PACKET_PS / US_PS / 100,
+                              "others want it");
+}
 
-  private:
-    static int64_t Us(int64_t senders, int64_t window, bool slow)
+/**
+ * Two links, by which twice as much is under way in a round trip. A message of one window asks for
+ * no credit; until it has arrived it has slow credit at the rate of both links, for nearly all of
+ * its packets. A window of one link is half of them.
+ */
+TEST_CASE(g_suite, "slow credit of a host with two links is a window of both")
+{
+    constexpr int64_t PACKETS = 2 * BDP_PACKETS - 2;
+    TestNetwork network;
+    network.Switch(HUB);
+    for (const int64_t host : {0, 1})
     {
-        TestNetwork network;
-        Of(senders,
-           1200 / senders,
-           {{"WindowPackets", std::to_string(window)}, {"SlowCredit", slow ? "true" : "false"}})
-            .Run(network);
-        return network.LastPs() / US_PS;
+        network.Host(host);
+        network.Link(host, HUB);
+        network.Link(host, HUB);
     }
-
-    void DoRun() override
-    {
-        constexpr int64_t WINDOW = BDP_PACKETS / 3;
-        const int64_t rounds = 1200 / WINDOW * RTT_PS / US_PS;
-        NS_TEST_EXPECT_MSG_EQ_TOL(Us(1, WINDOW, false), rounds, rounds / 6, "one a round trip");
-        NS_TEST_EXPECT_MSG_EQ_TOL(Us(1, WINDOW, true), rounds / 2, rounds / 12, "two of them");
-        NS_TEST_EXPECT_MSG_EQ_TOL(Us(4, BDP_PACKETS, true),
-                                  Us(4, BDP_PACKETS, false),
-                                  1200 * PACKET_PS / US_PS / 100,
-                                  "others want it");
-    }
-};
+    network.Flow(0, 1, PACKETS * MTU);
+    network.Use("forwarding", "ns3::EntropyModulo");
+    network.Use("queue", "ns3::TrimmingQueue", {{"LimitBytes", LIMIT}});
+    network.Transport({{"HeaderBytes", "64"}, {"AckBytes", "64"}}, TYPE);
+    network.Run();
+    const int64_t pulls = network.Sum("ports", "sent_frames") / 2 - 2 * PACKETS;
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "trimmed_packets"), 0, "no trim");
+    NS_TEST_EXPECT_MSG_GT(pulls, 3 * PACKETS / 4, "more than a window of one link");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(pulls, PACKETS + 1, "no faster than the links");
+}
 
 /// The switch trims all of one priority: what is sent before the receiver is heard of.
 TEST_CASE(g_suite, "speculative packets have a priority of their own, others that of data")
@@ -166,7 +189,6 @@ ADD_CASES(g_suite)
     {
         suite.Add(new CreditIsSharedInIncast(senders));
     }
-    suite.Add(new SlowCreditIsAWindowMore);
     for (const std::string window : {"1", "20"})
     {
         const auto incast = Of(4, 300, {{"Rto", "200us"}, {"WindowPackets", window}});

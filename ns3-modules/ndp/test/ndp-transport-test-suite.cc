@@ -225,6 +225,28 @@ TEST_CASE(g_suite, "the last packet removes the PULLs that wait")
     NS_TEST_EXPECT_MSG_EQ(Pulls(network, 2), OLDER - PACKETS, "beyond its first window");
 }
 
+/**
+ * An answer to a copy shows that nothing is stuck, though it says nothing new. The timeout is a
+ * little shorter than a round trip, so both packets are sent twice; the second is lost each time,
+ * and PULLs are too rare to count. The last answer to come is that to the copy of the first packet,
+ * a timeout and a round trip from the beginning: the second is sent again a timeout later.
+ */
+TEST_CASE(g_suite, "an answer to a copy starts the timeout anew")
+{
+    constexpr int64_t RTO_PS = 5 * US_PS;
+    static_assert(RTO_PS < RTT_PS && RTT_PS < 2 * RTO_PS);
+    TestNetwork network;
+    for (const int64_t ordinal : {2, 4})
+    {
+        network.Row("drops", {{"node", 0}, {"peer", HUB}, {"ordinal", ordinal}});
+    }
+    Of(1, 2, {{"InitialPackets", "2"}, {"Rto", "5us"}, {"PullShare", "0.01"}}).Run(network);
+    NS_TEST_EXPECT_MSG_EQ(network.LastPs(),
+                          RTO_PS + RTT_PS + RTO_PS + 2 * (PACKET_PS + US_PS),
+                          "time");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("flows", "timeouts"), 2, "timeouts");
+}
+
 ADD_CASES(g_suite)
 {
     for (const int64_t senders : {8, 32, 100})
