@@ -69,59 +69,55 @@ TEST_CASES(DrawsGoOnOverNewRoutes,
     NS_TEST_EXPECT_MSG_EQ((outcomes[0] == outcomes[1]), true, "the same choices");
 }
 
-/// Oracle: with one draw per packet the load is random; whoever looks at more keeps queues shorter.
-class MemoryShortensQueues : public TestCase
+namespace
 {
-  public:
-    MemoryShortensQueues()
-        : TestCase("DRILL(1, 0), (1, 1), (2, 1) and all members")
-    {
-    }
 
-  private:
-    void DoRun() override
+/// @return standard deviation of the packets of the paths while all are busy
+double
+Deviation(const std::string& choices, const std::string& memory)
+{
+    TestNetwork network;
+    Spines(network, 8);
+    for (int64_t host = 2; host < 9; host++)
     {
-        std::vector<double> deviations;
-        for (const auto& [choices, memory] :
-             {std::pair("1", "0"), std::pair("1", "1"), std::pair("2", "1"), std::pair("0", "0")})
-        {
-            deviations.push_back(Deviation(choices, memory));
-        }
-        // Shares of 4000 packets among 8 paths, binomial: sqrt(4000 / 8 * 7 / 8) = 20.9. With all
-        // members in view, or one that remembers the emptiest, counts follow the queues instead.
-        NS_TEST_EXPECT_MSG_GT(deviations[0], 10, "random");
-        NS_TEST_EXPECT_MSG_LT(deviations[1], deviations[0] / 2, "one draw and a memory");
-        NS_TEST_EXPECT_MSG_LT(deviations[2], deviations[1], "two draws and a memory");
-        NS_TEST_EXPECT_MSG_LT(deviations[3], deviations[1], "all members");
+        network.Host(host);
+        network.Link(host, 10);
     }
+    for (int64_t host = 2; host < 9; host++)
+    {
+        network.Flow(host, 1, 500'000);
+    }
+    network.Flow(0, 1, 500'000);
+    network.Use("forwarding", "ns3::LeastLoaded", {{"Choices", choices}, {"Memory", memory}});
+    network.Transport();
+    network.Run();
+    const auto packets = Uplinks(network, 8);
+    double squares = 0;
+    for (const int64_t count : packets)
+    {
+        squares += std::pow(static_cast<double>(count) - 500, 2);
+    }
+    return std::sqrt(squares / 8);
+}
 
-    /// @return standard deviation of the packets of the paths while all are busy
-    static double Deviation(const std::string& choices, const std::string& memory)
+} // namespace
+
+/// Oracle: with one draw per packet the load is random; whoever looks at more keeps queues shorter.
+TEST_CASE(g_suite, "DRILL(1, 0), (1, 1), (2, 1) and all members")
+{
+    std::vector<double> deviations;
+    for (const auto& [choices, memory] :
+         {std::pair("1", "0"), std::pair("1", "1"), std::pair("2", "1"), std::pair("0", "0")})
     {
-        TestNetwork network;
-        Spines(network, 8);
-        for (int64_t host = 2; host < 9; host++)
-        {
-            network.Host(host);
-            network.Link(host, 10);
-        }
-        for (int64_t host = 2; host < 9; host++)
-        {
-            network.Flow(host, 1, 500'000);
-        }
-        network.Flow(0, 1, 500'000);
-        network.Use("forwarding", "ns3::LeastLoaded", {{"Choices", choices}, {"Memory", memory}});
-        network.Transport();
-        network.Run();
-        const auto packets = Uplinks(network, 8);
-        double squares = 0;
-        for (const int64_t count : packets)
-        {
-            squares += std::pow(static_cast<double>(count) - 500, 2);
-        }
-        return std::sqrt(squares / 8);
+        deviations.push_back(Deviation(choices, memory));
     }
-};
+    // Shares of 4000 packets among 8 paths, binomial: sqrt(4000 / 8 * 7 / 8) = 20.9. With all
+    // members in view, or one that remembers the emptiest, counts follow the queues instead.
+    NS_TEST_EXPECT_MSG_GT(deviations[0], 10, "random");
+    NS_TEST_EXPECT_MSG_LT(deviations[1], deviations[0] / 2, "one draw and a memory");
+    NS_TEST_EXPECT_MSG_LT(deviations[2], deviations[1], "two draws and a memory");
+    NS_TEST_EXPECT_MSG_LT(deviations[3], deviations[1], "all members");
+}
 
 /// Oracle: the table. What it does not name takes one of the shortest paths.
 TEST_CASE(g_suite, "flows whose paths are listed")
@@ -199,7 +195,6 @@ ADD_CASES(g_suite)
     {
         suite.Add(new DrawsGoOnOverNewRoutes(type));
     }
-    suite.Add(new MemoryShortensQueues);
 }
 
 } // namespace

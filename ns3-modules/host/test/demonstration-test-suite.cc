@@ -111,54 +111,50 @@ TEST_CASES(CreditKeepsTheQueueShort,
     }
 }
 
-/// Oracle: the first of two messages of a host is the shorter one, the earlier one, or neither.
-class OrderOfMessages : public TestCase
+namespace
 {
-  public:
-    OrderOfMessages()
-        : TestCase("order of the messages of a host")
-    {
-    }
 
-  private:
-    static std::vector<int64_t> Ends(const std::string& order)
+std::vector<int64_t>
+Ends(const std::string& order)
+{
+    TestNetwork network;
+    network.Star(4);
+    network.Flow(0, 1, 3 * MESSAGE);
+    network.Flow(0, 2, MESSAGE, 1);
+    network.Flow(0, 3, 2 * MESSAGE, 2);
+    network.Transport({{"Order", order}}, "ns3::tests::Datagrams");
+    network.Run();
+    std::vector<int64_t> ends;
+    for (size_t row = 0; row < 3; row++)
     {
-        TestNetwork network;
-        network.Star(4);
-        network.Flow(0, 1, 3 * MESSAGE);
-        network.Flow(0, 2, MESSAGE, 1);
-        network.Flow(0, 3, 2 * MESSAGE, 2);
-        network.Transport({{"Order", order}}, "ns3::tests::Datagrams");
-        network.Run();
-        std::vector<int64_t> ends;
-        for (size_t row = 0; row < 3; row++)
-        {
-            ends.push_back(network.Cell("flows", "receiver_end_ps", row));
-        }
-        return ends;
+        ends.push_back(network.Cell("flows", "receiver_end_ps", row));
     }
+    return ends;
+}
 
-    void DoRun() override
+} // namespace
+
+/// Oracle: the first of two messages of a host is the shorter one, the earlier one, or neither.
+TEST_CASE(g_suite, "order of the messages of a host")
+{
+    const double unitPs = MESSAGE / 4096.0 * (4096 + 82) * 80;
+    const std::map<std::string, std::vector<double>> expected{
+        {"Fifo", {3, 4, 6}},
+        {"Srpt", {6, 1, 3}},
+        {"RoundRobin", {6, 3, 5}},
+    };
+    for (const auto& [order, units] : expected)
     {
-        const double unitPs = MESSAGE / 4096.0 * (4096 + 82) * 80;
-        const std::map<std::string, std::vector<double>> expected{
-            {"Fifo", {3, 4, 6}},
-            {"Srpt", {6, 1, 3}},
-            {"RoundRobin", {6, 3, 5}},
-        };
-        for (const auto& [order, units] : expected)
+        const auto ends = Ends(order);
+        for (size_t i = 0; i < 3; i++)
         {
-            const auto ends = Ends(order);
-            for (size_t i = 0; i < 3; i++)
-            {
-                NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(ends[i]),
-                                          units[i] * unitPs,
-                                          0.02 * unitPs,
-                                          order << ", message " << i);
-            }
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(ends[i]),
+                                      units[i] * unitPs,
+                                      0.02 * unitPs,
+                                      order << ", message " << i);
         }
     }
-};
+}
 
 /// Oracle: counting; without acknowledgements no frame comes back.
 TEST_CASE(g_suite, "messages that nobody acknowledges")
@@ -202,7 +198,6 @@ ADD_CASES(g_suite)
     {
         suite.Add(new CreditKeepsTheQueueShort(senders));
     }
-    suite.Add(new OrderOfMessages);
     for (const char* transport : {"ns3::RoceTransport", "ns3::SprayTransport"})
     {
         suite.Add(new EverythingControlShares(transport));

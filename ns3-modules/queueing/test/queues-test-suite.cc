@@ -132,41 +132,36 @@ class DrawsOnce final : public QueueDiscipline
 
 NS_OBJECT_ENSURE_REGISTERED(DrawsOnce);
 
-/// Oracle: two marks are drawn independently; one profile alone draws what it always did.
-class ProfilesDrawForThemselves : public TestCase
+namespace
 {
-  public:
-    ProfilesDrawForThemselves()
-        : TestCase("two profiles of one type at one port")
-    {
-    }
 
-  private:
-    static std::vector<uint64_t> Draws(const std::string& type,
-                                       const TestNetwork::Attributes& attributes)
-    {
-        DrawsOnce::drawn.clear();
-        TestNetwork network;
-        network.Star(2);
-        network.Flow(0, 1, 1000);
-        network.Transport();
-        network.Use("queue", type, attributes);
-        network.Run();
-        return DrawsOnce::drawn;
-    }
+std::vector<uint64_t>
+Draws(const std::string& type, const TestNetwork::Attributes& attributes)
+{
+    DrawsOnce::drawn.clear();
+    TestNetwork network;
+    network.Star(2);
+    network.Flow(0, 1, 1000);
+    network.Transport();
+    network.Use("queue", type, attributes);
+    network.Run();
+    return DrawsOnce::drawn;
+}
 
-    void DoRun() override
-    {
-        const auto two = Draws("ns3::PerPriority",
-                               {{"Priority3", "ns3::tests::DrawsOnce[Tag=1]"},
-                                {"Priority5", "ns3::tests::DrawsOnce[Tag=2]"}});
-        const auto alone = Draws("ns3::tests::DrawsOnce", {});
-        NS_TEST_ASSERT_MSG_EQ(two.size(), 2, "one object each");
-        NS_TEST_ASSERT_MSG_EQ(alone.size(), 1, "one object");
-        NS_TEST_EXPECT_MSG_EQ(two[0], alone[0], "the first is as if alone");
-        NS_TEST_EXPECT_MSG_NE(two[1], two[0], "the second has draws of its own");
-    }
-};
+} // namespace
+
+/// Oracle: two marks are drawn independently; one profile alone draws what it always did.
+TEST_CASE(g_suite, "two profiles of one type at one port")
+{
+    const auto two = Draws("ns3::PerPriority",
+                           {{"Priority3", "ns3::tests::DrawsOnce[Tag=1]"},
+                            {"Priority5", "ns3::tests::DrawsOnce[Tag=2]"}});
+    const auto alone = Draws("ns3::tests::DrawsOnce", {});
+    NS_TEST_ASSERT_MSG_EQ(two.size(), 2, "one object each");
+    NS_TEST_ASSERT_MSG_EQ(alone.size(), 1, "one object");
+    NS_TEST_EXPECT_MSG_EQ(two[0], alone[0], "the first is as if alone");
+    NS_TEST_EXPECT_MSG_NE(two[1], two[0], "the second has draws of its own");
+}
 
 /// C++ sees what a scenario sees: what cannot be is refused in one line.
 TEST_CASE(g_suite, "queues that cannot be")
@@ -211,7 +206,6 @@ ADD_CASES(g_suite)
     suite.Add(new PrioritiesHaveTheirOwnQueues(2, 1000, 2));
     suite.Add(new HeadOrTailIsTrimmed(false));
     suite.Add(new HeadOrTailIsTrimmed(true));
-    suite.Add(new ProfilesDrawForThemselves);
 }
 
 } // namespace

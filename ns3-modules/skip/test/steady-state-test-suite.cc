@@ -163,38 +163,33 @@ TEST_CASE(g_suite, "what is not steady, and what a doubt costs")
                           "a timeout");
 }
 
-/// Oracle: of 400 messages one may be wrong by more than is allowed; of 399 none.
-class ManyMessages : public TestCase
+namespace
 {
-  public:
-    ManyMessages()
-        : TestCase("one of 400 messages does not hold back the others")
-    {
-    }
 
-  private:
-    double Jump(size_t messages)
+double
+Jump(size_t messages)
+{
+    SteadyState state(TOLERANCE);
+    state.Restart(WINDOW_PS);
+    for (uint64_t i = 0; i <= 4; i++)
     {
-        SteadyState state(TOLERANCE);
-        state.Restart(WINDOW_PS);
-        for (uint64_t i = 0; i <= 4; i++)
-        {
-            std::vector<FlowTotals> flows(messages, Even(i));
-            flows[0] = Late(i, 4);
-            state.Add(
-                {EnginePs(i * WINDOW_PS), flows, std::vector<SourceTotals>(flows.size()), {}});
-        }
-        const std::vector<FlowAhead> ahead(messages, {40'000, 1'000'000, 0, 0});
-        return static_cast<double>(state.Judge(ahead, FAR_PS, 0)->byPs) / WINDOW_PS;
+        std::vector<FlowTotals> flows(messages, Even(i));
+        flows[0] = Late(i, 4);
+        state.Add({EnginePs(i * WINDOW_PS), flows, std::vector<SourceTotals>(flows.size()), {}});
     }
+    const std::vector<FlowAhead> ahead(messages, {40'000, 1'000'000, 0, 0});
+    return static_cast<double>(state.Judge(ahead, FAR_PS, 0)->byPs) / WINDOW_PS;
+}
 
-    void DoRun() override
-    {
-        NS_TEST_EXPECT_MSG_EQ_TOL(Jump(400), 4 * EvenTimes(200, 400 / 1e6), 0.1, "as the others");
-        // Its halves differ by 4; what all scatter by makes half of its own scatter no more.
-        NS_TEST_EXPECT_MSG_EQ_TOL(Jump(399), 4 * EvenTimes(200 / 4.0, 404 / 1e6), 0.1, "as it");
-    }
-};
+} // namespace
+
+/// Oracle: of 400 messages one may be wrong by more than is allowed; of 399 none.
+TEST_CASE(g_suite, "one of 400 messages does not hold back the others")
+{
+    NS_TEST_EXPECT_MSG_EQ_TOL(Jump(400), 4 * EvenTimes(200, 400 / 1e6), 0.1, "as the others");
+    // Its halves differ by 4; what all scatter by makes half of its own scatter no more.
+    NS_TEST_EXPECT_MSG_EQ_TOL(Jump(399), 4 * EvenTimes(200 / 4.0, 404 / 1e6), 0.1, "as it");
+}
 
 /// Oracle: by hand. After 8 windows of 1 us every other snapshot is kept and windows are of 2 us.
 TEST_CASE(g_suite, "windows become longer, and a jump corrects the one before")
@@ -243,11 +238,6 @@ TEST_CASE(g_suite, "what a source sends that is never idle is known to the part 
     NS_TEST_EXPECT_MSG_EQ_TOL(Packets(0, 0), 4000.0 / 7, 1e-9, "busy");
     NS_TEST_EXPECT_MSG_EQ_TOL(Packets(10'500, 0), 569, 1e-9, "idle for 10.5 ns");
     NS_TEST_EXPECT_MSG_EQ_TOL(Packets(0, 1), 571, 1e-9, "others, too: 571 begun");
-}
-
-ADD_CASES(g_suite)
-{
-    suite.Add(new ManyMessages);
 }
 
 } // namespace tests

@@ -166,66 +166,62 @@ TEST_CASE(g_suite, "quick adaption in an incast of eight")
     NS_TEST_EXPECT_MSG_EQ(window.PayloadBytes(), adapted - MSS, "the next one counts");
 }
 
+namespace
+{
+
+/// @return a window of an eighth of a product
+SmarttWindow
+Small()
+{
+    SmarttWindow::Rules rules = RULES;
+    SmarttWindow window(rules, PATH);
+    for (uint32_t i = 0; i < 1125; i++)
+    {
+        CongestionControl::Ack ack = Trimmed();
+        ack.lostBytes = 100;
+        window.OnAck(rules, ack, 0);
+    }
+    window.OnAck(rules, Answer(2 * BASE_PS, false), 0); // from here the good ones count
+    return window;
+}
+
+} // namespace
+
 /**
  * Oracle: a window of BDP / 8 that meets no delay any more: after one window it grows by four
  * packets for each that arrives, to 125 of them in (125 - 12.5) / 4 = 29 answers; one answer before
  * counts too. A mark ends it.
  */
-class IncreasesFast : public TestCase
+TEST_CASE(g_suite, "fast increase")
 {
-  public:
-    IncreasesFast()
-        : TestCase("fast increase")
+    SmarttWindow window = Small();
+    const double small = window.PayloadBytes() / MSS;
+    NS_TEST_EXPECT_MSG_EQ_TOL(small, 12.5, 0.2, "an eighth");
+    uint32_t answers = 0;
+    while (window.PayloadBytes() < 1.25 * BDP && answers < 1000)
     {
+        window.OnAck(RULES, Answer(BASE_PS + 5 * PACKET_PS, false), 1);
+        answers++;
     }
+    const auto most = static_cast<uint32_t>(small + (125 - small) / 4 + 2);
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(answers, most, "answers");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(answers, most - 3, "nor sooner");
 
-  private:
-    /// @return a window of an eighth of a product
-    static SmarttWindow Small()
+    SmarttWindow marked = Small();
+    SmarttWindow late = Small();
+    for (uint32_t i = 0; i < 14; i++)
     {
-        SmarttWindow::Rules rules = RULES;
-        SmarttWindow window(rules, PATH);
-        for (uint32_t i = 0; i < 1125; i++)
-        {
-            CongestionControl::Ack ack = Trimmed();
-            ack.lostBytes = 100;
-            window.OnAck(rules, ack, 0);
-        }
-        window.OnAck(rules, Answer(2 * BASE_PS, false), 0); // from here the good ones count
-        return window;
-    }
-
-    void DoRun() override
-    {
-        SmarttWindow window = Small();
-        const double small = window.PayloadBytes() / MSS;
-        NS_TEST_EXPECT_MSG_EQ_TOL(small, 12.5, 0.2, "an eighth");
-        uint32_t answers = 0;
-        while (window.PayloadBytes() < 1.25 * BDP && answers < 1000)
-        {
-            window.OnAck(RULES, Answer(BASE_PS + 5 * PACKET_PS, false), 1);
-            answers++;
-        }
-        const auto most = static_cast<uint32_t>(small + (125 - small) / 4 + 2);
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(answers, most, "answers");
-        NS_TEST_EXPECT_MSG_GT_OR_EQ(answers, most - 3, "nor sooner");
-
-        SmarttWindow marked = Small();
-        SmarttWindow late = Small();
-        for (uint32_t i = 0; i < 14; i++)
-        {
-            marked.OnAck(RULES, Answer(BASE_PS, false), 1);
-            late.OnAck(RULES, Answer(BASE_PS + 5 * PACKET_PS + 1, false), 1);
-        }
-        NS_TEST_EXPECT_MSG_GT(marked.PayloadBytes(), (small + 4) * MSS, "fast");
-        NS_TEST_EXPECT_MSG_LT(late.PayloadBytes(), (small + 4) * MSS, "late ones are not good");
-        const double before = marked.PayloadBytes();
-        marked.OnAck(RULES, Answer(BASE_PS, true), 1);
-        NS_TEST_EXPECT_MSG_LT(marked.PayloadBytes(), before, "less");
         marked.OnAck(RULES, Answer(BASE_PS, false), 1);
-        NS_TEST_EXPECT_MSG_LT(marked.PayloadBytes(), before + MSS, "and slow again");
+        late.OnAck(RULES, Answer(BASE_PS + 5 * PACKET_PS + 1, false), 1);
     }
-};
+    NS_TEST_EXPECT_MSG_GT(marked.PayloadBytes(), (small + 4) * MSS, "fast");
+    NS_TEST_EXPECT_MSG_LT(late.PayloadBytes(), (small + 4) * MSS, "late ones are not good");
+    const double before = marked.PayloadBytes();
+    marked.OnAck(RULES, Answer(BASE_PS, true), 1);
+    NS_TEST_EXPECT_MSG_LT(marked.PayloadBytes(), before, "less");
+    marked.OnAck(RULES, Answer(BASE_PS, false), 1);
+    NS_TEST_EXPECT_MSG_LT(marked.PayloadBytes(), before + MSS, "and slow again");
+}
 
 TEST_CASE(g_suite, "a timeout takes off what was in flight")
 {
@@ -248,7 +244,6 @@ ADD_CASES(g_suite)
 {
     Smartt::GetTypeId(); // the library that registers it must be linked
     suite.Add(new FourCases);
-    suite.Add(new IncreasesFast);
 }
 
 } // namespace tests
