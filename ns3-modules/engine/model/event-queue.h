@@ -51,11 +51,11 @@ class EventQueue
      */
     enum class Origin : uint8_t
     {
-        FIRST,    ///< From here, to the ports of a node before any that another domain sends to
-        LOWER,    ///< From domains of lower number, one behind the other
+        FIRST,    ///< From here, to the ports of a node before any that another engine sends to
+        LOWER,    ///< From engines of lower number, one behind the other
         HERE,     ///< In the order of the instants in which they are executed
-        HIGHER,   ///< From domains of higher number, one behind the other
-        ELSEWHERE ///< From other domains; of one time in any order
+        HIGHER,   ///< From engines of higher number, one behind the other
+        ELSEWHERE ///< From other engines; of one time in any order
     };
 
     /**

@@ -70,7 +70,7 @@ Instant::SortTransmissions()
     NS_ASSERT_MSG(out == transmitted.end(), "no port ends two at once");
 }
 
-/// What comes from several lanes, or domains, is a few runs of frames in order: merge those.
+/// What comes from several lanes, or engines, is a few runs of frames in order: merge those.
 void
 Instant::OrderArrivals(const FramePool& frames)
 {

@@ -30,7 +30,7 @@ namespace fabric
  * Links; FabricBuilder fills them, RunView is how observers and results see them.
  *
  * A run may have several engines. Every one of them holds the whole network, but executes the
- * events of its own nodes and hosts alone (nodes.domain); what comes from the others crosses a
+ * events of its own nodes and hosts alone (NodeState::engine); what comes from the others crosses a
  * Boundary.
  *
  * Source: the structure is our own; Ethernet framing IEEE 802.3, priorities IEEE 802.1Q.

@@ -101,7 +101,6 @@ FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActi
     AttachPlugins();
     CheckTelemetry();
     CheckMarks();
-    CheckBoundary();
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
         m_ports[port].isWatched = m_classes.links[m_ports[port].linkClass].watchesSenders;
@@ -348,38 +347,6 @@ FabricBuilder::CheckMarks() const
                             << "; give switches a queue that does, with KminBytes below "
                                "LimitBytes: switch: {queue: {type: ns3::RedEcn}}");
     }
-}
-
-/// Refuse what one engine of several cannot know.
-void
-FabricBuilder::CheckBoundary() const
-{
-    if (!m_boundary)
-    {
-        return;
-    }
-    for (const SwitchProgram* program : m_classes.programs)
-    {
-        NS_ABORT_MSG_IF(program->GetTraits().knowsAllSwitches,
-                        program->GetInstanceTypeId().GetName()
-                            << " knows what all switches do: run it in one domain "
-                               "(engine.domains)");
-    }
-    for (uint32_t i = 0; i < m_nic.NumEnds(); i++)
-    {
-        const Transport& end = m_nic.EndAt(i);
-        NS_ABORT_MSG_IF(m_nic.TraitsOf(i).usesStockEvents,
-                        end.GetInstanceTypeId().GetName()
-                            << " schedules events of stock ns-3, which belong to no domain: run it "
-                               "in one domain (engine.domains)");
-        NS_ABORT_MSG_IF(m_nic.TraitsOf(i).isOpen,
-                        end.GetInstanceTypeId().GetName()
-                            << " sends more than the messages of the tables: run it in one domain "
-                               "(engine.domains)");
-    }
-    NS_ABORT_MSG_IF(m_state.messages.LeastTellingPs() == 0,
-                    "dependencies: a flow starts in another domain at the moment in which the one "
-                    "before it ends; give it a delay_ps, or both hosts one domain");
 }
 
 /// Every flow needs a port that leads to its destination; find out whether all its ports do.

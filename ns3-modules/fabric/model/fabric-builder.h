@@ -45,7 +45,6 @@ class FabricBuilder
     void CheckCombinations() const;
     void CheckTelemetry() const;
     void CheckMarks() const;
-    void CheckBoundary() const;
 
     const FabricOptions& m_options;
     EngineState& m_state;

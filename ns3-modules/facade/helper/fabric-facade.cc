@@ -384,46 +384,58 @@ Facade::TransportAt(int64_t host, uint32_t transport) const
     return m_state->run ? m_state->run->TransportAt(host, transport) : nullptr;
 }
 
+namespace
+{
+
+/// @return how far a run has come; nothing has happened in one that is not there
+RunProgress
+ProgressOf(const std::unique_ptr<Run>& run)
+{
+    return run ? run->Progress() : RunProgress{};
+}
+
+} // namespace
+
 int64_t
 Facade::NowPs() const
 {
-    return m_state->run ? static_cast<int64_t>(m_state->run->NowPs().Ps()) : 0;
+    return static_cast<int64_t>(ProgressOf(m_state->run).nowPs.Ps());
 }
 
 uint64_t
 Facade::Events() const
 {
-    return m_state->run ? m_state->run->Events() : 0;
+    return ProgressOf(m_state->run).events;
 }
 
 uint64_t
 Facade::FlowsDone() const
 {
-    return m_state->run ? m_state->run->FlowsDone() : 0;
+    return ProgressOf(m_state->run).flowsDone;
 }
 
 uint64_t
 Facade::FlowsTotal() const
 {
-    return m_state->run ? m_state->run->FlowsTotal() : 0;
+    return ProgressOf(m_state->run).flowsTotal;
 }
 
 uint64_t
 Facade::TasksDone() const
 {
-    return m_state->run ? m_state->run->TasksDone() : 0;
+    return ProgressOf(m_state->run).tasksDone;
 }
 
 uint64_t
 Facade::TasksTotal() const
 {
-    return m_state->run ? m_state->run->TasksTotal() : 0;
+    return ProgressOf(m_state->run).tasksTotal;
 }
 
 uint64_t
 Facade::DataPackets() const
 {
-    return m_state->run ? m_state->run->DataPackets() : 0;
+    return ProgressOf(m_state->run).dataPackets;
 }
 
 // ---- output tables ----------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "facade-error.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace ns3
 {
@@ -128,17 +129,6 @@ FacadeInputs::Rows(const std::string& table) const
     return given->second.begin()->second.size();
 }
 
-int64_t
-FacadeInputs::Cell(const std::string& table,
-                   const std::string& column,
-                   size_t row,
-                   int64_t missing) const
-{
-    const auto& columns = m_whole.at(table);
-    const auto found = columns.find(column);
-    return found == columns.end() ? missing : found->second[row];
-}
-
 /// @return a real number, 0 where its column was not given
 double
 FacadeInputs::RealCell(const std::string& table, const std::string& column, size_t row) const
@@ -169,39 +159,30 @@ FacadeInputs::Column(const std::string& table, const std::string& column) const
     return {found == given->second.end() ? nullptr : &found->second};
 }
 
-void
-FacadeInputs::AddFlows(FabricTables& tables) const
+/// @return a table, row by row: its members are made from these columns, in their order
+template <typename Row, typename... Names>
+std::vector<Row>
+FacadeInputs::RowsOf(const std::string& table, const Names&... names) const
 {
-    const size_t rows = Rows("flows");
-    const View id = Column("flows", "flow");
-    const View src = Column("flows", "src");
-    const View dst = Column("flows", "dst");
-    const View bytes = Column("flows", "bytes");
-    const View startPs = Column("flows", "start_ps");
-    const View transport = Column("flows", "transport");
-    const View rateBps = Column("flows", "rate_bps");
-    tables.flows.reserve(rows);
-    for (size_t i = 0; i < rows; i++)
+    const size_t n = Rows(table);
+    const std::tuple columns{Column(table, names)...};
+    std::vector<Row> rows;
+    rows.reserve(n);
+    for (size_t i = 0; i < n; i++)
     {
-        tables.flows.push_back(
-            {id[i], src[i], dst[i], bytes[i], startPs[i], transport[i], rateBps[i]});
+        std::apply([&](const auto&... column) { rows.push_back(Row(column[i]...)); }, columns);
     }
+    return rows;
 }
 
 void
-FacadeInputs::AddTasks(FabricTables& tables) const
+FacadeInputs::CheckKinds() const
 {
     constexpr int64_t COMPUTATION = 0;
     constexpr int64_t BARRIER = 2; // 1 is a message, which is a flow
-    const size_t rows = Rows("tasks");
     const View id = Column("tasks", "task");
-    const View node = Column("tasks", "node");
-    const View stream = Column("tasks", "stream");
-    const View durationPs = Column("tasks", "duration_ps");
-    const View startPs = Column("tasks", "start_ps");
     const View kind = Column("tasks", "kind");
-    tables.tasks.reserve(rows);
-    for (size_t i = 0; i < rows; i++)
+    for (size_t i = 0; i < Rows("tasks"); i++)
     {
         if (kind[i] != COMPUTATION && kind[i] != BARRIER)
         {
@@ -209,63 +190,6 @@ FacadeInputs::AddTasks(FabricTables& tables) const
                    ", not " + std::to_string(COMPUTATION) + " (computation) or " +
                    std::to_string(BARRIER) + " (barrier)");
         }
-        tables.tasks.push_back(
-            {id[i], node[i], stream[i], durationPs[i], startPs[i], kind[i] == BARRIER});
-    }
-}
-
-void
-FacadeInputs::AddDependencies(FabricTables& tables) const
-{
-    const size_t rows = Rows("dependencies");
-    const View flow = Column("dependencies", "flow");
-    const View after = Column("dependencies", "after");
-    const View atSender = Column("dependencies", "at_sender");
-    const View delayPs = Column("dependencies", "delay_ps");
-    tables.dependencies.reserve(rows);
-    for (size_t i = 0; i < rows; i++)
-    {
-        tables.dependencies.push_back({flow[i], after[i], atSender[i] != 0, delayPs[i]});
-    }
-}
-
-/// Add the tables that most runs have not.
-void
-FacadeInputs::AddRareTables(FabricTables& tables) const
-{
-    for (size_t i = 0; i < Rows("drops"); i++)
-    {
-        tables.drops.push_back({Cell("drops", "node", i, 0),
-                                Cell("drops", "peer", i, 0),
-                                Cell("drops", "parallel", i, 0),
-                                Cell("drops", "ordinal", i, 0)});
-    }
-    for (size_t i = 0; i < Rows("link_events"); i++)
-    {
-        tables.linkEvents.push_back({Cell("link_events", "time_ps", i, 0),
-                                     Cell("link_events", "node_a", i, 0),
-                                     Cell("link_events", "node_b", i, 0),
-                                     Cell("link_events", "parallel", i, 0),
-                                     Cell("link_events", "rate_bps", i, 0)});
-    }
-    for (size_t i = 0; i < Rows("sampled"); i++)
-    {
-        tables.sampled.push_back({Cell("sampled", "node", i, 0)});
-    }
-    for (size_t i = 0; i < Rows("routes"); i++)
-    {
-        tables.routes.push_back({Cell("routes", "flow", i, 0),
-                                 Cell("routes", "node", i, 0),
-                                 Cell("routes", "peer", i, 0),
-                                 Cell("routes", "parallel", i, 0),
-                                 Cell("routes", "reverse", i, 0) != 0,
-                                 Cell("routes", "from_ps", i, 0)});
-    }
-    for (size_t i = 0; i < Rows("rate_changes"); i++)
-    {
-        tables.rateChanges.push_back({Cell("rate_changes", "time_ps", i, 0),
-                                      Cell("rate_changes", "flow", i, 0),
-                                      Cell("rate_changes", "rate_bps", i, 0)});
     }
 }
 
@@ -273,30 +197,35 @@ FabricTables
 FacadeInputs::Tables() const
 {
     FabricTables tables;
-    for (size_t i = 0; i < Rows("nodes"); i++)
+    tables.nodes =
+        RowsOf<NodeRow>("nodes", "node", "is_switch", "tier", "plane", "class", "domain");
+    tables.links =
+        RowsOf<LinkRow>("links", "node_a", "node_b", "parallel", "rate_bps", "delay_ps", "class");
+    for (size_t i = 0; i < tables.links.size(); i++)
     {
-        tables.nodes.push_back({Cell("nodes", "node", i, 0),
-                                Cell("nodes", "is_switch", i, 0) != 0,
-                                Cell("nodes", "tier", i, 0),
-                                Cell("nodes", "plane", i, 0),
-                                Cell("nodes", "class", i, 0),
-                                Cell("nodes", "domain", i, 0)});
+        tables.links[i].lossRatio = RealCell("links", "loss_ratio", i);
+        tables.links[i].bitErrorRatio = RealCell("links", "bit_error_ratio", i);
     }
-    for (size_t i = 0; i < Rows("links"); i++)
-    {
-        tables.links.push_back({Cell("links", "node_a", i, 0),
-                                Cell("links", "node_b", i, 0),
-                                Cell("links", "parallel", i, 0),
-                                Cell("links", "rate_bps", i, 0),
-                                Cell("links", "delay_ps", i, 0),
-                                RealCell("links", "loss_ratio", i),
-                                RealCell("links", "bit_error_ratio", i),
-                                Cell("links", "class", i, 0)});
-    }
-    AddFlows(tables);
-    AddTasks(tables);
-    AddDependencies(tables);
-    AddRareTables(tables);
+    tables.flows = RowsOf<FlowRow>("flows",
+                                   "flow",
+                                   "src",
+                                   "dst",
+                                   "bytes",
+                                   "start_ps",
+                                   "transport",
+                                   "rate_bps");
+    CheckKinds();
+    tables.tasks =
+        RowsOf<TaskRow>("tasks", "task", "node", "stream", "duration_ps", "start_ps", "kind");
+    tables.dependencies =
+        RowsOf<DependencyRow>("dependencies", "flow", "after", "at_sender", "delay_ps");
+    tables.drops = RowsOf<DropRow>("drops", "node", "peer", "parallel", "ordinal");
+    tables.linkEvents =
+        RowsOf<LinkEventRow>("link_events", "time_ps", "node_a", "node_b", "parallel", "rate_bps");
+    tables.sampled = RowsOf<SampledRow>("sampled", "node");
+    tables.routes =
+        RowsOf<RouteRow>("routes", "flow", "node", "peer", "parallel", "reverse", "from_ps");
+    tables.rateChanges = RowsOf<RateChangeRow>("rate_changes", "time_ps", "flow", "rate_bps");
     return tables;
 }
 

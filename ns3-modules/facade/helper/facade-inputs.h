@@ -35,7 +35,7 @@ class FacadeInputs
     FabricTables Tables() const;
 
   private:
-    /// A column of a table with many rows, found once.
+    /// A column of a table, found once.
     struct View
     {
         const std::vector<int64_t>* values; ///< Null if it was not given
@@ -47,15 +47,10 @@ class FacadeInputs
     };
 
     View Column(const std::string& table, const std::string& column) const;
-    void AddFlows(FabricTables& tables) const;
-    void AddTasks(FabricTables& tables) const;
-    void AddDependencies(FabricTables& tables) const;
-    void AddRareTables(FabricTables& tables) const;
+    template <typename Row, typename... Names>
+    std::vector<Row> RowsOf(const std::string& table, const Names&... names) const;
+    void CheckKinds() const;
     void CheckColumn(const std::string& table, const std::string& column, size_t rows) const;
-    int64_t Cell(const std::string& table,
-                 const std::string& column,
-                 size_t row,
-                 int64_t missing) const;
     double RealCell(const std::string& table, const std::string& column, size_t row) const;
     size_t Rows(const std::string& table) const;
 

@@ -3,11 +3,10 @@
 #ifndef FABRIC_RUN_H
 #define FABRIC_RUN_H
 
-#include "output-table.h"
-
 #include "ns3/fabric-options.h"
 #include "ns3/fabric-tables.h"
 #include "ns3/object.h"
+#include "ns3/output-table.h"
 #include "ns3/packet-capture.h"
 #include "ns3/telemetry.h"
 
@@ -29,6 +28,18 @@ struct RunOptions : FabricOptions
     std::vector<CaptureOptions> captures; ///< Hosts whose frames go to files
 };
 
+/// How far a run has come.
+struct RunProgress
+{
+    WorldPs nowPs;
+    uint64_t events{0};
+    uint64_t flowsDone{0}; ///< Flows whose sender has every acknowledgement
+    uint64_t flowsTotal{0};
+    uint64_t tasksDone{0};
+    uint64_t tasksTotal{0};
+    uint64_t dataPackets{0}; ///< That receiving hosts have accepted
+};
+
 /**
  * @ingroup fabric
  * @brief One run of the input tables, as the Facade drives it, whatever engine makes it.
@@ -48,13 +59,7 @@ class Run
     virtual bool RunSlice(WorldPs stopPs, double wallSeconds) = 0;
     virtual OutputTables Finish() = 0; ///< Nothing more is executed. @return what became of it
 
-    virtual WorldPs NowPs() const = 0; ///< Simulated time [ps]
-    virtual uint64_t Events() const = 0;
-    virtual uint64_t FlowsDone() const = 0; ///< Flows whose sender has every acknowledgement
-    virtual uint64_t FlowsTotal() const = 0;
-    virtual uint64_t TasksDone() const = 0;
-    virtual uint64_t TasksTotal() const = 0;
-    virtual uint64_t DataPackets() const = 0; ///< That receiving hosts have accepted
+    virtual RunProgress Progress() const = 0;
 
     // ---- for a controller, between two slices
     virtual void ChangeRate(const RateChangeRow& row) = 0;

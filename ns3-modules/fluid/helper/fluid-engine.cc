@@ -80,39 +80,15 @@ class FluidRun final : public Run
         return m_loop.Run(stopPs, deadline);
     }
 
-    WorldPs NowPs() const override
+    RunProgress Progress() const override
     {
-        return std::min(m_loop.NowPs(), m_stopPs);
-    }
-
-    uint64_t Events() const override
-    {
-        return m_loop.Events();
-    }
-
-    uint64_t FlowsDone() const override
-    {
-        return m_loop.Done(m_stopPs);
-    }
-
-    uint64_t FlowsTotal() const override
-    {
-        return m_fabric.Messages().Size();
-    }
-
-    uint64_t TasksDone() const override
-    {
-        return m_loop.TasksDone(m_stopPs);
-    }
-
-    uint64_t TasksTotal() const override
-    {
-        return m_loop.Graph().NumTasks();
-    }
-
-    uint64_t DataPackets() const override
-    {
-        return m_loop.Packets();
+        return {.nowPs = std::min(m_loop.NowPs(), m_stopPs),
+                .events = m_loop.Events(),
+                .flowsDone = m_loop.Done(m_stopPs),
+                .flowsTotal = m_fabric.Messages().Size(),
+                .tasksDone = m_loop.TasksDone(m_stopPs),
+                .tasksTotal = m_loop.Graph().NumTasks(),
+                .dataPackets = m_loop.Packets()};
     }
 
     void ChangeRate(const RateChangeRow&) override
@@ -147,7 +123,7 @@ class FluidRun final : public Run
         tables["flows"] = Flows();
         tables["ports"] = Ports();
         tables["paths"] = MakePaths(FabricParts({&m_fabric}));
-        if (TasksTotal() > 0)
+        if (m_loop.Graph().NumTasks() > 0)
         {
             tables["tasks"] = Tasks();
         }
@@ -221,12 +197,13 @@ class FluidRun final : public Run
     OutputTable Summary() const
     {
         OutputTable table;
+        const RunProgress progress = Progress();
         const std::array<std::pair<const char*, uint64_t>, 6> cells{{
-            {"now_ps", NowPs().Ps()},
-            {"events", Events()},
-            {"data_packets_delivered", DataPackets()},
-            {"flows_total", FlowsTotal()},
-            {"flows_done", FlowsDone()},
+            {"now_ps", progress.nowPs.Ps()},
+            {"events", progress.events},
+            {"data_packets_delivered", progress.dataPackets},
+            {"flows_total", progress.flowsTotal},
+            {"flows_done", progress.flowsDone},
             {"memory_bytes", m_fabric.MemoryBytes() + m_loop.MemoryBytes()},
         }};
         for (const auto& [column, value] : cells)
@@ -262,7 +239,7 @@ FluidEngine::Start(FabricTables tables, const RunOptions& options) const
     CheckPlans(tables);
     for (auto& node : tables.nodes)
     {
-        node.domain = 0; // rates know no parts of a network
+        node.engine = 0; // one for the whole network
     }
     return std::make_unique<FluidRun>(tables, options);
 }

@@ -30,9 +30,9 @@ NumDomains(const FabricTables& tables)
     int64_t last = 0;
     for (const auto& row : tables.nodes)
     {
-        last = std::max(last, row.domain);
+        last = std::max(last, row.engine);
     }
-    return static_cast<uint32_t>(std::min(last, MAX_DOMAINS - 1) + 1);
+    return static_cast<uint32_t>(std::min(last, MAX_ENGINES - 1) + 1);
 }
 
 std::vector<std::unique_ptr<DomainBoundary>>
@@ -102,11 +102,15 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
     {
         return;
     }
+    CheckPlugins();
     m_lookaheadPs = LeastAnswerPs(m_view.First().Network());
     for (const auto& boundary : m_boundaries)
     {
         m_lookaheadPs = std::min(m_lookaheadPs, boundary->LeastCrossingPs());
     }
+    NS_ABORT_MSG_IF(m_lookaheadPs == 0,
+                    "dependencies: a flow starts in another domain at the moment in which the one "
+                    "before it ends; give it a delay_ps, or both hosts one domain");
     const MessageTable& messages = m_view.First().Messages();
     for (uint32_t i = 0; i < messages.Size(); i++)
     {
@@ -131,6 +135,29 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
         }
     }
     NS_LOG_INFO(m_parts.size() << " domains, windows of " << m_lookaheadPs << " ps");
+}
+
+/// Refuse what one engine of several cannot know.
+void
+ParallelRun::CheckPlugins() const
+{
+    constexpr const char* ASIDE = ": run it in one domain (engine.domains)";
+    for (const RunView* part : m_view.All())
+    {
+        for (const auto& plugin : part->Plugins())
+        {
+            const std::string name = plugin->GetInstanceTypeId().GetName();
+            const auto program = DynamicCast<SwitchProgram>(plugin);
+            NS_ABORT_MSG_IF(program && program->GetTraits().knowsAllSwitches,
+                            name << " knows what all switches do" << ASIDE);
+            const auto transport = DynamicCast<Transport>(plugin);
+            NS_ABORT_MSG_IF(transport && transport->GetTraits().usesStockEvents,
+                            name << " schedules events of stock ns-3, which belong to no domain"
+                                 << ASIDE);
+            NS_ABORT_MSG_IF(transport && transport->GetTraits().isOpen,
+                            name << " sends more than the messages of the tables" << ASIDE);
+        }
+    }
 }
 
 void

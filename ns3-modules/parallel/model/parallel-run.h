@@ -93,6 +93,7 @@ class ParallelRun final : public PacketLoop
         return m_parts.size() == 1;
     }
 
+    void CheckPlugins() const;
     void LookAhead();
     bool AllDone() const;
     bool MayFinish() const;

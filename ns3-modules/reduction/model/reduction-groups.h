@@ -72,11 +72,6 @@ class ReductionGroups
     std::optional<uint32_t> GroupOf(uint32_t message) const;
     const Group& operator[](uint32_t group) const;
 
-    uint32_t RankOf(uint32_t message) const
-    {
-        return message - m_groups[*GroupOf(message)].first;
-    }
-
     /// @return the message that is delivered when this rank has the result
     static uint32_t ResultOf(const Group& group, uint32_t rank)
     {

@@ -46,7 +46,7 @@ FabricNetwork::BuildNodes(const std::vector<NodeRow>& rows)
         node.tier = static_cast<uint32_t>(row.tier);
         node.plane = static_cast<uint32_t>(row.plane);
         node.nodeClass = static_cast<uint8_t>(row.nodeClass);
-        node.engine = static_cast<uint16_t>(row.domain);
+        node.engine = static_cast<uint16_t>(row.engine);
         if (!row.isSwitch)
         {
             node.host = static_cast<uint32_t>(hosts.size());

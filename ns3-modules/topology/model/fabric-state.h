@@ -106,8 +106,6 @@ struct PortCounters
     uint64_t pausedPs{0};            ///< Time with any class held back, up to pausedSincePs [ps]
 };
 
-constexpr uint32_t NO_MESSAGE = 0xffffffff;
-
 /// A message: one row of "flows" or one made at run time, and what became of it.
 struct alignas(64) Message
 {

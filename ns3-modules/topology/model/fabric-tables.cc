@@ -189,9 +189,9 @@ CheckNodes(const std::vector<NodeRow>& rows)
         NS_ABORT_MSG_IF(node.nodeClass < 0 || node.nodeClass > 255,
                         "nodes: node " << node.id << ": class is " << node.nodeClass
                                        << ", not 0 to 255");
-        NS_ABORT_MSG_IF(node.domain < 0 || node.domain >= MAX_DOMAINS,
-                        "nodes: node " << node.id << ": domain is " << node.domain << ", not 0 to "
-                                       << MAX_DOMAINS - 1);
+        NS_ABORT_MSG_IF(node.engine < 0 || node.engine >= MAX_ENGINES,
+                        "nodes: node " << node.id << ": domain is " << node.engine << ", not 0 to "
+                                       << MAX_ENGINES - 1);
     }
     return byId;
 }

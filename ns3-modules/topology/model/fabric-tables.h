@@ -14,7 +14,7 @@ namespace ns3
 namespace fabric
 {
 
-constexpr int64_t MAX_DOMAINS = 1024; ///< Engines of one run
+constexpr int64_t MAX_ENGINES = 1024; ///< Of one run
 
 /// One row of the input table "nodes".
 struct NodeRow
@@ -24,7 +24,7 @@ struct NodeRow
     int64_t tier;      ///< 0 for hosts, 1 for the switches next to them, and so on
     int64_t plane;     ///< Plane of a switch
     int64_t nodeClass; ///< Index of its class: queue, buffer, latency, forwarding
-    int64_t domain;    ///< Which engine of the run executes its events
+    int64_t engine;    ///< Which engine of the run executes its events
 };
 
 /// One row of the input table "links": both directions of a cable.
@@ -32,12 +32,12 @@ struct LinkRow
 {
     int64_t nodeA;
     int64_t nodeB;
-    int64_t parallel;     ///< Index among the links between the same two nodes
-    int64_t rateBps;      ///< [bit/s]
-    int64_t delayPs;      ///< Propagation [ps]
-    double lossRatio;     ///< Probability that a frame is lost on the wire [1]
-    double bitErrorRatio; ///< Probability that a bit is wrong on the wire [1]
-    int64_t linkClass;    ///< Index of its class: flow control, losses
+    int64_t parallel;        ///< Index among the links between the same two nodes
+    int64_t rateBps;         ///< [bit/s]
+    int64_t delayPs;         ///< Propagation [ps]
+    int64_t linkClass;       ///< Index of its class: flow control, losses
+    double lossRatio{0};     ///< Probability that a frame is lost on the wire [1]
+    double bitErrorRatio{0}; ///< Probability that a bit is wrong on the wire [1]
 };
 
 /// One row of the input table "flows".
