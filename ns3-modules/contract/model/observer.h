@@ -24,7 +24,7 @@ struct PauseReason
     PortId toward{NO_PORT}; ///< Egress, there, of the frame that was one too many
 };
 
-/// A part of a run that is not executed.
+/// A part of a run that is not executed, or a piece of one.
 struct SkippedTime
 {
     /// What a message sends in it.
@@ -38,12 +38,13 @@ struct SkippedTime
     /// What a port has done in all that was skipped until its end.
     struct Total
     {
-        uint64_t sentBytes; ///< With framing [byte]
-        uint64_t pausedPs;
+        uint64_t sentBytes{0}; ///< With framing [byte]
+        uint64_t pausedPs{0};
     };
 
-    WorldPs fromPs; ///< [ps]
-    uint64_t byPs;  ///< [ps]
+    EnginePs clockPs; ///< Of the engine, whose clock stands still [ps]
+    WorldPs untilPs;  ///< [ps]
+    bool isSampled;   ///< Samples are taken at its end, before the next piece
     std::vector<Sent> sent;
     std::vector<Total> ports; ///< By port
 };
@@ -64,6 +65,7 @@ class Observer
         ARRIVALS = 1 << 1, ///< OnDataArrived
         PAUSES = 1 << 2,   ///< OnPauseChanged
         FRAMES = 1 << 3,   ///< OnSent, OnReceived
+        ALL = 1 << 4,      ///< Nothing may be left out of the run
     };
 
     virtual ~Observer() = default;
@@ -82,7 +84,7 @@ class Observer
                                 const PauseReason& reason);
     virtual void OnSent(PortId port, const Frame& frame);     ///< Its first bit leaves by this port
     virtual void OnReceived(PortId port, const Frame& frame); ///< Its last bit has come to a host
-    virtual void OnSkip(const SkippedTime& skipped);          ///< A part of the run is left out
+    virtual void OnSkip(const SkippedTime& piece); ///< A part of the run is left out, or a piece
 
     /// @return time after which Look is called, before anything that is later happens [ps]
     virtual EnginePs NextLookPs() const;
@@ -116,11 +118,13 @@ class ObservedRun
     virtual WireBytes MacControlOf(PortId from, const Frame& frame) const = 0;
 
     // ---- for one that steers
-    virtual EnginePs LimitPs() const = 0; ///< Nothing later is executed for now [ps]
-    virtual bool LosesFrames() const = 0; ///< At random, or scripted
-    /// Leave a part of the run out: messages become shorter by what they send in it, and what
-    /// happens at times of the world comes earlier on the engine's clock.
-    virtual void Skip(const SkippedTime& skipped) = 0;
+    virtual EnginePs LimitPs() const = 0;            ///< Nothing later is executed for now [ps]
+    virtual bool LosesFrames() const = 0;            ///< At random, or scripted
+    virtual uint32_t Wishes() const = 0;             ///< Of all observers, Wish by Wish
+    virtual void Show(const SkippedTime& piece) = 0; ///< To all observers; pieces in their order
+    /// Leave a part of the run out, which was shown: messages become shorter by what they send in
+    /// it, and what happens at times of the world comes earlier on the engine's clock.
+    virtual void Skip(uint64_t byPs, const std::vector<SkippedTime::Sent>& sent) = 0;
 
   protected:
     ~ObservedRun() = default;

@@ -20,6 +20,7 @@ Observers::Add(Observer& observer)
         {Observer::FRAMES, &m_ofFrames},
     };
     m_all.push_back(&observer);
+    m_wishes |= observer.Wishes();
     for (const auto& [wish, list] : lists)
     {
         if (observer.Wishes() & wish)
@@ -90,11 +91,11 @@ Observers::OnReceived(PortId port, const Frame& frame) const
 }
 
 void
-Observers::OnSkip(const SkippedTime& skipped) const
+Observers::OnSkip(const SkippedTime& piece) const
 {
     for (Observer* observer : m_all)
     {
-        observer->OnSkip(skipped);
+        observer->OnSkip(piece);
     }
 }
 

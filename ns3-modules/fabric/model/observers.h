@@ -43,7 +43,7 @@ class Observers
     void OnPauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& why) const;
     void OnSent(PortId port, const Frame& frame) const;
     void OnReceived(PortId port, const Frame& frame) const;
-    void OnSkip(const SkippedTime& skipped) const;
+    void OnSkip(const SkippedTime& piece) const;
 
     /// @return Look is due before the first event after this [ps]
     EnginePs NextLookPs() const
@@ -70,7 +70,13 @@ class Observers
     void Finish() const;
     uint64_t MemoryBytes() const;
 
+    uint32_t Wishes() const ///< Of all of them, Wish by Wish
+    {
+        return m_wishes;
+    }
+
   private:
+    uint32_t m_wishes{0};
     std::vector<Observer*> m_all;
     std::vector<Observer*> m_ofStarts;
     std::vector<Observer*> m_ofArrivals;

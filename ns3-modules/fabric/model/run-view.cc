@@ -37,14 +37,13 @@ RunView::MacControlOf(PortId from, const Frame& frame) const
 }
 
 void
-RunView::Skip(const SkippedTime& skipped)
+RunView::Skip(uint64_t byPs, const std::vector<SkippedTime::Sent>& sent)
 {
-    m_observers.OnSkip(skipped);
-    for (const auto& [message, packets, frameBytes] : skipped.sent)
+    for (const auto& [message, packets, frameBytes] : sent)
     {
         m_nic.Shorten(message, packets);
     }
-    m_state.LeaveOut(skipped.byPs);
+    m_state.LeaveOut(byPs);
 }
 
 uint64_t

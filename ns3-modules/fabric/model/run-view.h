@@ -60,7 +60,18 @@ class RunView final : public ObservedRun
 
     Datagram DescribeFrame(const Frame& frame) const override;
     WireBytes MacControlOf(PortId from, const Frame& frame) const override;
-    void Skip(const SkippedTime& skipped) override;
+
+    uint32_t Wishes() const override
+    {
+        return m_observers.Wishes();
+    }
+
+    void Show(const SkippedTime& piece) override
+    {
+        m_observers.OnSkip(piece);
+    }
+
+    void Skip(uint64_t byPs, const std::vector<SkippedTime::Sent>& sent) override;
 
     // ---- for results and checks
     WorldPs NowPs() const

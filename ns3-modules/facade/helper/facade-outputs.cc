@@ -3,10 +3,8 @@
 #include "facade-outputs.h"
 
 #include "facade-error.h"
-#include "facade-records.h"
 
 #include "ns3/parallel-run.h"
-#include "ns3/steady-skip.h"
 
 #include <algorithm>
 #include <array>
@@ -21,15 +19,8 @@ namespace fabric
 namespace
 {
 
-/// What was skipped of a message; nothing if nobody asked for it.
-FlowTotals
-SkippedOf(const SteadySkip* skip, uint32_t message)
-{
-    return skip ? skip->OfMessage(message) : FlowTotals{};
-}
-
 OutputTable
-MakeFlows(const FabricParts& parts, const SteadySkip* skip)
+MakeFlows(const FabricParts& parts)
 {
     const uint32_t n = parts.First().Messages().Size();
     std::vector<Message> messages(n);
@@ -41,19 +32,10 @@ MakeFlows(const FabricParts& parts, const SteadySkip* skip)
     const auto add = [&](const std::string& name, auto field) {
         table.Add(name, n, [&](size_t i) { return field(messages[i]); });
     };
-    const auto addWith = [&](const std::string& name, auto field, auto skipped) {
-        table.Add(name, n, [&](size_t i) {
-            return field(messages[i]) + skipped(SkippedOf(skip, static_cast<uint32_t>(i)));
-        });
-    };
     add("flow", [](const Message& m) { return m.id; });
     add("src", [&](const Message& m) { return HostIdOf(parts.First(), m.src); });
     add("dst", [&](const Message& m) { return HostIdOf(parts.First(), m.dst); });
-    table.Add("bytes", n, [&](size_t i) {
-        const uint64_t packets = SkippedOf(skip, static_cast<uint32_t>(i)).arrived;
-        return messages[i].bytes +
-               (packets ? packets * parts.First().WireOf(messages[i].transport).mtuBytes : 0);
-    });
+    add("bytes", [](const Message& m) { return m.bytes; });
     add("transport", [](const Message& m) { return m.transport; });
     table.Add("start_ps", n, [&](size_t i) {
         return parts.WaitsForOthers(static_cast<uint32_t>(i))
@@ -62,29 +44,12 @@ MakeFlows(const FabricParts& parts, const SteadySkip* skip)
     });
     add("receiver_end_ps", [](const Message& m) { return TimeOrNone(m.receiverEndPs); });
     add("sender_end_ps", [](const Message& m) { return TimeOrNone(m.senderEndPs); });
-    using M = Message;
-    using Skipped = FlowTotals;
-    addWith(
-        "sent_data_packets",
-        [](const M& m) { return m.sentPackets; },
-        [](const Skipped& s) { return s.arrived + s.counts[FlowTotals::COPIES]; });
-    addWith(
-        "retransmitted_packets",
-        [](const M& m) { return m.retransmittedPackets; },
-        [](const Skipped& s) { return s.counts[FlowTotals::COPIES]; });
-    addWith(
-        "trimmed_packets",
-        [](const M& m) { return m.trimmedPackets; },
-        [](const Skipped& s) { return s.counts[FlowTotals::TRIMMED]; });
-    addWith(
-        "ecn_marked_packets",
-        [](const M& m) { return m.markedPackets; },
-        [](const Skipped& s) { return s.counts[FlowTotals::MARKED]; });
-    add("timeouts", [](const M& m) { return m.timeouts; });
-    addWith(
-        "naks",
-        [](const M& m) { return m.naks; },
-        [](const Skipped& s) { return s.counts[FlowTotals::NAKS]; });
+    add("sent_data_packets", [](const Message& m) { return m.sentPackets; });
+    add("retransmitted_packets", [](const Message& m) { return m.retransmittedPackets; });
+    add("trimmed_packets", [](const Message& m) { return m.trimmedPackets; });
+    add("ecn_marked_packets", [](const Message& m) { return m.markedPackets; });
+    add("timeouts", [](const Message& m) { return m.timeouts; });
+    add("naks", [](const Message& m) { return m.naks; });
     add("out_of_order_peak_packets", [](const Message& m) { return m.outOfOrderPeak; });
     return table;
 }
@@ -102,111 +67,53 @@ IngressPeakBytes(const FabricParts& parts, PortId port)
     return peak;
 }
 
-/// The table of ports while it is made, column by column.
-class PortTable
-{
-  public:
-    PortTable(const FabricParts& parts, const SteadySkip* skip)
-        : m_parts(parts),
-          m_skip(skip)
-    {
-    }
-
-    /// @param field what a row says of an index, its Port and its PortCounters
-    template <typename Field>
-    void Add(const std::string& name, Field field)
-    {
-        m_table.Add(name, m_parts.First().Network().NumPorts(), [&](size_t i) {
-            const auto id = static_cast<PortId>(i);
-            return field(id, m_parts.GetPort(id), m_parts.GetCounters(id));
-        });
-    }
-
-    /// The same with what was skipped.
-    template <typename Field>
-    void Add(const std::string& name, PortTotal total, Field field)
-    {
-        Add(name, [&](PortId id, const Port& port, const PortCounters& counters) {
-            return field(id, port, counters) + Skipped(id, total);
-        });
-    }
-
-    uint64_t Skipped(PortId id, PortTotal total) const
-    {
-        return m_skip ? m_skip->OfPort(id)[total] : 0;
-    }
-
-    OutputTable Take()
-    {
-        return std::move(m_table);
-    }
-
-  private:
-    const FabricParts& m_parts;
-    const SteadySkip* m_skip;
-    OutputTable m_table;
-};
-
-using Id = PortId;
-using P = Port;
-using C = PortCounters;
-
-/// What was not delivered, and why; docs/definitions.md says which port each column means.
-void
-AddDrops(PortTable& table)
-{
-    table.Add("dropped_buffer_frames", DROPPED_BUFFER, [](Id, const P&, const C& c) {
-        return c.droppedBuffer;
-    });
-    table.Add("dropped_headroom_frames", DROPPED_HEADROOM, [](Id, const P&, const C& c) {
-        return c.droppedHeadroom;
-    });
-    table.Add("dropped_loss_frames", [](Id, const P&, const C& c) { return c.lostFrames; });
-    table.Add("dropped_corrupt_frames", [](Id, const P&, const C& c) { return c.corruptFrames; });
-    table.Add("dropped_no_route_frames", [](Id, const P&, const C& c) { return c.droppedNoRoute; });
-    table.Add("dropped_link_down_frames", [](Id, const P&, const C& c) { return c.droppedDown; });
-}
-
+/// The table of ports, column by column. docs/definitions.md says which port each column means.
 OutputTable
-MakePorts(const FabricParts& parts, const SteadySkip* skip, WorldPs nowPs)
+MakePorts(const FabricParts& parts, WorldPs nowPs)
 {
     const FabricNetwork& network = parts.First().Network();
     const uint64_t framing = parts.First().Options().framingBytes;
-    PortTable table(parts, skip);
-    table.Add("node", [&](Id id, const P&, const C&) { return NodeIdOf(parts.First(), id); });
-    table.Add("peer", [&](Id id, const P&, const C&) { return network.PeerOf(id).first; });
-    table.Add("parallel", [&](Id id, const P&, const C&) { return network.PeerOf(id).second; });
-    table.Add("rate_bps",
-              [&](Id id, const P&, const C&) { return parts.OfPort(id).Network().RateBps(id); });
-    table.Add("sent_frames", SENT_FRAMES, [](Id, const P& p, const C&) { return p.sentFrames; });
-    table.Add("sent_bytes", SENT_BYTES, [&](Id id, const P& p, const C&) {
-        return p.sentBytes + framing * (p.sentFrames + table.Skipped(id, SENT_FRAMES));
-    });
-    table.Add("sent_data_packets", SENT_DATA, [](Id, const P& p, const C&) {
+    OutputTable table;
+    const auto add = [&](const std::string& name, auto field) {
+        table.Add(name, network.NumPorts(), [&](size_t i) {
+            return field(static_cast<PortId>(i));
+        });
+    };
+    const auto addPort = [&](const std::string& name, auto field) {
+        add(name, [&](PortId id) { return field(parts.GetPort(id)); });
+    };
+    const auto addCount = [&](const std::string& name, uint64_t PortCounters::*count) {
+        add(name, [&](PortId id) { return parts.GetCounters(id).*count; });
+    };
+    add("node", [&](PortId id) { return NodeIdOf(parts.First(), id); });
+    add("peer", [&](PortId id) { return network.PeerOf(id).first; });
+    add("parallel", [&](PortId id) { return network.PeerOf(id).second; });
+    add("rate_bps", [&](PortId id) { return parts.OfPort(id).Network().RateBps(id); });
+    addPort("sent_frames", [](const Port& p) { return p.sentFrames; });
+    addPort("sent_bytes", [&](const Port& p) { return p.sentBytes + framing * p.sentFrames; });
+    addPort("sent_data_packets", [](const Port& p) {
         const bool carriesControl = p.current != NO_FRAME && p.currentKind != frame_kind::DATA;
         return p.sentFrames - p.sentControl - carriesControl;
     });
-    table.Add("received_frames", RECEIVED_FRAMES, [](Id, const P& p, const C&) {
-        return p.receivedFrames;
-    });
-    AddDrops(table);
-    table.Add("ecn_marked_packets", MARKED, [](Id, const P&, const C& c) { return c.marked; });
-    table.Add("trimmed_packets", TRIMMED, [](Id, const P&, const C& c) { return c.trimmed; });
-    table.Add("bounced_packets", BOUNCED, [](Id, const P&, const C& c) { return c.bounced; });
-    table.Add("pause_frames_sent", LINK_CONTROL_SENT, [](Id, const P&, const C& c) {
-        return c.linkControlSent;
-    });
-    table.Add("pause_frames_received", LINK_CONTROL_RECEIVED, [](Id, const P&, const C& c) {
-        return c.linkControlReceived;
-    });
-    table.Add("paused_ps", PAUSED_PS, [&](Id id, const P&, const C&) {
+    addPort("received_frames", [](const Port& p) { return p.receivedFrames; });
+    addCount("dropped_buffer_frames", &PortCounters::droppedBuffer);
+    addCount("dropped_headroom_frames", &PortCounters::droppedHeadroom);
+    addCount("dropped_loss_frames", &PortCounters::lostFrames);
+    addCount("dropped_corrupt_frames", &PortCounters::corruptFrames);
+    addCount("dropped_no_route_frames", &PortCounters::droppedNoRoute);
+    addCount("dropped_link_down_frames", &PortCounters::droppedDown);
+    addCount("ecn_marked_packets", &PortCounters::marked);
+    addCount("trimmed_packets", &PortCounters::trimmed);
+    addCount("bounced_packets", &PortCounters::bounced);
+    addCount("pause_frames_sent", &PortCounters::linkControlSent);
+    addCount("pause_frames_received", &PortCounters::linkControlReceived);
+    add("paused_ps", [&](PortId id) {
         const EngineState& state = parts.OfPort(id).State();
         return PausedByClock(state.network, id, state.world.EngineOf(nowPs));
     });
-    table.Add("max_queue_bytes", [](Id, const P& p, const C&) { return p.maxQueuedBytes; });
-    table.Add("max_ingress_bytes",
-              [&](Id id, const P&, const C&) { return IngressPeakBytes(parts, id); });
-    return table.Take();
+    addPort("max_queue_bytes", [](const Port& p) { return p.maxQueuedBytes; });
+    add("max_ingress_bytes", [&](PortId id) { return IngressPeakBytes(parts, id); });
+    return table;
 }
 
 OutputTable
@@ -230,7 +137,7 @@ MakeSummary(const ParallelRun& run)
     return table;
 }
 
-/// @return what became of the items of a run: its domain knows it of each
+/// @return what became of the items of a run: its engine knows it of each
 ItemCourse
 CourseOf(const FabricParts& parts)
 {
@@ -359,12 +266,12 @@ MakeTasks(const RunView& fabric, const TaskGraph& graph, const ItemCourse& cours
 }
 
 OutputTables
-MakeOutputs(const ParallelRun& run, const Recorded& recorded)
+MakeOutputs(const ParallelRun& run)
 {
     const FabricParts& parts = run.Parts();
     OutputTables tables;
-    tables["flows"] = MakeFlows(parts, recorded.skip);
-    tables["ports"] = MakePorts(parts, recorded.skip, run.NowPs());
+    tables["flows"] = MakeFlows(parts);
+    tables["ports"] = MakePorts(parts, run.NowPs());
     tables["paths"] = MakePaths(parts);
     if (const TaskGraph& graph = parts.First().Messages().Graph(); graph.NumTasks() > 0)
     {
@@ -372,8 +279,6 @@ MakeOutputs(const ParallelRun& run, const Recorded& recorded)
     }
     tables["summary"] = MakeSummary(run);
     tables["transports"] = MakeTransports(parts.First());
-    AddSkips(tables, parts.First(), recorded.skip);
-    AddRecords(tables, parts, recorded);
     return tables;
 }
 

@@ -3,9 +3,8 @@
 #ifndef FABRIC_FACADE_OUTPUTS_H
 #define FABRIC_FACADE_OUTPUTS_H
 
-#include "output-table.h"
-
 #include "ns3/frame.h"
+#include "ns3/output-table.h"
 
 #include <cstdint>
 #include <functional>
@@ -20,16 +19,7 @@ namespace fabric
 class ParallelRun;
 class FabricParts;
 class RunView;
-class SteadySkip;
 class TaskGraph;
-class Telemetry;
-
-/// What observers have recorded of a run.
-struct Recorded
-{
-    std::vector<const Telemetry*> telemetry; ///< By domain; none if nobody asked for any
-    const SteadySkip* skip{nullptr};         ///< Null if nobody asked for it; then one domain
-};
 
 int64_t HostIdOf(const RunView& fabric, uint32_t host); ///< Node id
 int64_t NodeIdOf(const RunView& fabric, PortId port);   ///< Of the node that it is a port of
@@ -51,8 +41,8 @@ OutputTable MakePaths(const FabricParts& parts);
 /// @return how each transport cuts messages into frames
 OutputTable MakeTransports(const RunView& fabric);
 
-/// @return what became of a run of packets, and what was to be recorded of it
-OutputTables MakeOutputs(const ParallelRun& run, const Recorded& recorded);
+/// @return what became of a run of packets, as far as it was executed
+OutputTables MakeOutputs(const ParallelRun& run);
 
 /// @return the table of a name; abort naming all if there is none
 OutputTable& FindTable(OutputTables& tables, const std::string& name);

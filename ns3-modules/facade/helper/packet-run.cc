@@ -60,7 +60,10 @@ PacketRun::PacketRun(const FabricTables& tables,
     Observe(tables, options);
     if (skipPpm)
     {
-        SkipSteadyStates(options, static_cast<double>(*skipPpm) / 1e6);
+        EventEngine& engine = *m_run.Engines()[0];
+        const double tolerance = static_cast<double>(*skipPpm) / 1e6;
+        m_skip = std::make_unique<SteadySkip>(engine.View(), tolerance, options.trace.samplePs);
+        engine.Attach(*m_skip);
     }
     m_run.Begin();
     m_simulator->SetLoop(&m_run);
@@ -87,19 +90,6 @@ PacketRun::Observe(const FabricTables& tables, const RunOptions& options)
     }
 }
 
-void
-PacketRun::SkipSteadyStates(const RunOptions& options, double tolerance)
-{
-    NS_ABORT_MSG_IF(m_run.Engines().size() > 1,
-                    "steady states are skipped in one domain; leave out engine.skip or "
-                    "engine.domains");
-    NS_ABORT_MSG_IF(options.trace.arrivals || options.trace.pauses || !options.captures.empty(),
-                    "arrivals, pauses and packet captures have all that happens, and what happens "
-                    "in a steady state is skipped; leave out engine.skip");
-    m_skip = std::make_unique<SteadySkip>(m_run.Engines()[0]->View(), tolerance);
-    m_run.Engines()[0]->Attach(*m_skip);
-}
-
 PacketRun::~PacketRun()
 {
     m_simulator->SetLoop(nullptr);
@@ -121,12 +111,12 @@ OutputTables
 PacketRun::Finish()
 {
     m_run.Finish();
-    Recorded recorded{{}, m_skip.get()};
-    for (const auto& telemetry : m_telemetry)
+    OutputTables tables = MakeOutputs(m_run);
+    Telemetry::AddTables(tables, m_telemetry);
+    if (m_skip)
     {
-        recorded.telemetry.push_back(telemetry.get());
+        m_skip->AddTables(tables);
     }
-    OutputTables tables = MakeOutputs(m_run, recorded);
     for (const auto& capture : m_captures)
     {
         capture->Complete();
@@ -134,46 +124,16 @@ PacketRun::Finish()
     return tables;
 }
 
-WorldPs
-PacketRun::NowPs() const
+RunProgress
+PacketRun::Progress() const
 {
-    return m_run.NowPs();
-}
-
-uint64_t
-PacketRun::Events() const
-{
-    return m_run.Events();
-}
-
-uint64_t
-PacketRun::FlowsDone() const
-{
-    return m_run.FlowsDone();
-}
-
-uint64_t
-PacketRun::FlowsTotal() const
-{
-    return First().Messages().Size();
-}
-
-uint64_t
-PacketRun::TasksDone() const
-{
-    return m_run.TasksDone();
-}
-
-uint64_t
-PacketRun::TasksTotal() const
-{
-    return First().Messages().Graph().NumTasks();
-}
-
-uint64_t
-PacketRun::DataPackets() const
-{
-    return m_run.DataPackets();
+    return {.nowPs = m_run.NowPs(),
+            .events = m_run.Events(),
+            .flowsDone = m_run.FlowsDone(),
+            .flowsTotal = First().Messages().Size(),
+            .tasksDone = m_run.TasksDone(),
+            .tasksTotal = First().Messages().Graph().NumTasks(),
+            .dataPackets = m_run.DataPackets()};
 }
 
 void

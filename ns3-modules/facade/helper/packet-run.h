@@ -42,13 +42,7 @@ class PacketRun final : public Run
 
     bool RunSlice(WorldPs stopPs, double wallSeconds) override;
     OutputTables Finish() override;
-    WorldPs NowPs() const override;
-    uint64_t Events() const override;
-    uint64_t FlowsDone() const override;
-    uint64_t FlowsTotal() const override;
-    uint64_t TasksDone() const override;
-    uint64_t TasksTotal() const override;
-    uint64_t DataPackets() const override;
+    RunProgress Progress() const override;
     void ChangeRate(const RateChangeRow& row) override;
     void ChangeRoute(const RouteRow& row) override;
     OutputTables Look() const override;
@@ -57,12 +51,11 @@ class PacketRun final : public Run
 
   private:
     void Observe(const FabricTables& tables, const RunOptions& options);
-    void SkipSteadyStates(const RunOptions& options, double tolerance);
     const RunView& First() const;
 
     Ptr<FabricSimulatorImpl> m_simulator;
     ParallelRun m_run;
-    std::vector<std::unique_ptr<Telemetry>> m_telemetry;    ///< By domain; none if nobody asked
+    std::vector<std::unique_ptr<Telemetry>> m_telemetry;    ///< By engine; none if nobody asked
     std::vector<std::unique_ptr<PacketCapture>> m_captures; ///< Likewise
     std::unique_ptr<SteadySkip> m_skip;
 };

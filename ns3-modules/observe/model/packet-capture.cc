@@ -101,7 +101,7 @@ PacketCapture::Complete()
 uint32_t
 PacketCapture::Wishes() const
 {
-    return FRAMES;
+    return FRAMES | ALL;
 }
 
 void

@@ -57,6 +57,7 @@ Telemetry::Wishes() const
     uint32_t wishes = 0;
     wishes |= m_logsArrivals || m_samplePs ? uint32_t{ARRIVALS} : 0;
     wishes |= m_logsPauses ? uint32_t{PAUSES} : 0;
+    wishes |= m_logsArrivals || m_logsPauses ? uint32_t{ALL} : 0;
     return wishes;
 }
 
@@ -135,7 +136,7 @@ Telemetry::SampleUntil(WorldPs nextPs)
     {
         for (const size_t index : m_holding)
         {
-            SamplePort(index, m_nextSamplePs, m_nextSamplePs);
+            SamplePort(index, m_nextSamplePs, m_state.world.EngineOf(m_nextSamplePs));
         }
     }
     if (m_nextSamplePs < nextPs)
@@ -145,63 +146,32 @@ Telemetry::SampleUntil(WorldPs nextPs)
     }
 }
 
-/// What was sent and how long was paused grows evenly; queues are at its end what they were before.
 void
-Telemetry::OnSkip(const SkippedTime& skipped)
+Telemetry::OnSkip(const SkippedTime& piece)
 {
     if (!m_samplePs)
     {
         return;
     }
-    const std::vector<Totals> before = m_skipped;
-    std::vector<uint64_t> counted(skipped.sent.size());
-    const auto growUntil = [&](WorldPs timePs) {
-        const auto between = [&](uint64_t from, uint64_t to) {
-            const auto all = static_cast<unsigned __int128>(to - from);
-            return from + static_cast<uint64_t>(all * (timePs - skipped.fromPs) / skipped.byPs);
-        };
-        for (size_t i = 0; i < m_sampled.size(); i++)
-        {
-            const SkippedTime::Total& after = skipped.ports[m_sampled[i]];
-            m_skipped[i] = {between(before[i].sentBytes, after.sentBytes),
-                            between(before[i].pausedPs, after.pausedPs)};
-        }
-        for (size_t i = 0; i < counted.size(); i++)
-        {
-            const auto [message, packets, frameBytes] = skipped.sent[i];
-            const auto more = static_cast<uint32_t>(between(0, packets) - counted[i]);
-            counted[i] += more;
-            if (more > 0)
-            {
-                CountArrived(message, more, uint64_t{more} * frameBytes);
-            }
-        }
-    };
-    WorldPs sincePs = skipped.fromPs;
-    const WorldPs untilPs = skipped.fromPs + skipped.byPs;
-    for (; m_nextSamplePs < untilPs; m_nextSamplePs += m_samplePs)
+    for (size_t i = 0; i < m_sampled.size(); i++)
     {
-        m_skippedSincePs += m_nextSamplePs - sincePs;
-        sincePs = m_nextSamplePs;
-        growUntil(sincePs);
-        for (size_t i = 0; i < m_sampled.size(); i++)
-        {
-            SamplePort(i, sincePs, skipped.fromPs);
-        }
-        SampleFlows(sincePs);
-        MarkSkipped(sincePs);
+        m_skipped[i] = piece.ports[m_sampled[i]];
     }
-    growUntil(untilPs);
-    m_skippedSincePs += untilPs - sincePs;
-}
-
-void
-Telemetry::MarkSkipped(WorldPs timePs)
-{
-    if (m_skippedSincePs > 0)
+    for (const auto& [message, packets, frameBytes] : piece.sent)
     {
-        m_skippedSamples.push_back({timePs, m_skippedSincePs});
-        m_skippedSincePs = 0;
+        if (packets > 0)
+        {
+            CountArrived(message, static_cast<uint32_t>(packets), packets * frameBytes);
+        }
+    }
+    if (piece.isSampled)
+    {
+        for (size_t i = 0; i < m_sampled.size(); i++)
+        {
+            SamplePort(i, piece.untilPs, piece.clockPs);
+        }
+        SampleFlows(piece.untilPs);
+        m_nextSamplePs += m_samplePs;
     }
 }
 
@@ -211,7 +181,7 @@ Telemetry::Sample(WorldPs timePs)
     m_holding.clear();
     for (size_t index = 0; index < m_sampled.size(); index++)
     {
-        SamplePort(index, timePs, timePs);
+        SamplePort(index, timePs, m_state.world.EngineOf(timePs));
         const Port& port = m_state.network.ports[m_sampled[index]];
         if (port.queuedBytes != 0 || (port.paused != 0 && !port.down))
         {
@@ -219,7 +189,6 @@ Telemetry::Sample(WorldPs timePs)
         }
     }
     SampleFlows(timePs);
-    MarkSkipped(timePs);
 }
 
 void
@@ -237,14 +206,13 @@ Telemetry::SampleFlows(WorldPs timePs)
 
 /// @param executedPs until when there were events [ps]
 void
-Telemetry::SamplePort(size_t index, WorldPs timePs, WorldPs executedPs)
+Telemetry::SamplePort(size_t index, WorldPs timePs, EnginePs executedPs)
 {
     const PortId id = m_sampled[index];
     const Port& port = m_state.network.ports[id];
     const Totals& skipped = m_skipped[index];
-    const EnginePs clockPs = m_state.world.EngineOf(executedPs);
     const Totals now{port.sentBytes + m_state.framingBytes * port.sentFrames + skipped.sentBytes,
-                     PausedByClock(m_state.network, id, clockPs) + skipped.pausedPs};
+                     PausedByClock(m_state.network, id, executedPs) + skipped.pausedPs};
     Totals& before = m_before[index];
     const PortSample sample{timePs,
                             id,

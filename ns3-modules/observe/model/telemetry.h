@@ -6,9 +6,11 @@
 #include "trace-options.h"
 
 #include "ns3/observer.h"
+#include "ns3/output-table.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -44,13 +46,6 @@ struct FlowSample
     uint32_t message;
     uint32_t packets; ///< Data packets, all copies
     uint64_t bytes;   ///< Of these, with headers, without framing [byte]
-};
-
-/// A sample of which a part was skipped as a steady state: totals grow evenly there.
-struct SkippedSample
-{
-    WorldPs timePs;
-    uint64_t skippedPs; ///< Of the time since the sample before [ps]
 };
 
 /// A time during which the other end held back one priority of an egress.
@@ -90,66 +85,22 @@ class Telemetry final : public Observer
                         uint16_t before,
                         uint16_t after,
                         const PauseReason& reason) override;
-    void OnSkip(const SkippedTime& skipped) override; ///< Take the samples that lie in it
+    void OnSkip(const SkippedTime& piece) override; ///< Take the sample at its end
     EnginePs NextLookPs() const override;
     void Look(EnginePs nextPs) override; ///< Take the samples that lie before that
     void Finish() override;              ///< Take the last sample
     uint64_t MemoryBytes() const override;
 
-    bool Samples() const
-    {
-        return m_samplePs != 0;
-    }
-
-    bool LogsArrivals() const
-    {
-        return m_logsArrivals;
-    }
-
-    bool LogsPauses() const
-    {
-        return m_logsPauses;
-    }
-
-    const std::vector<Arrival>& Arrivals() const
-    {
-        return m_arrivals;
-    }
-
-    const std::vector<PortSample>& PortSamples() const
-    {
-        return m_portSamples;
-    }
-
-    const std::vector<FlowSample>& FlowSamples() const
-    {
-        return m_flowSamples;
-    }
-
-    const std::vector<SkippedSample>& SkippedSamples() const
-    {
-        return m_skippedSamples;
-    }
-
-    const std::vector<Pause>& Pauses() const
-    {
-        return m_pauses;
-    }
+    /// Add the tables of what was recorded in the engines of a run, in one order.
+    static void AddTables(OutputTables& tables,
+                          const std::vector<std::unique_ptr<Telemetry>>& byEngine);
 
   private:
     void Sample(WorldPs timePs);
     void SampleUntil(WorldPs nextPs);
-    void SamplePort(size_t index, WorldPs timePs, WorldPs executedPs);
+    void SamplePort(size_t index, WorldPs timePs, EnginePs executedPs);
     void SampleFlows(WorldPs timePs);
-    void MarkSkipped(WorldPs timePs);
     void CountArrived(uint32_t message, uint32_t packets, uint64_t bytes);
-
-    /// Totals of a port.
-    struct Totals
-    {
-        uint64_t sentBytes{0};
-        uint64_t pausedPs{0};
-    };
 
     /// What has come in for a message since the last sample.
     struct Arrived
@@ -157,6 +108,18 @@ class Telemetry final : public Observer
         uint32_t packets{0};
         uint64_t bytes{0};
     };
+
+    using Totals = SkippedTime::Total;
+    using ByEngine = std::vector<std::unique_ptr<Telemetry>>;
+
+    template <typename Row, typename Key>
+    static std::vector<Row> Merged(const ByEngine& all,
+                                   std::vector<Row> Telemetry::*rows,
+                                   Key&& key);
+    static OutputTable ArrivalTable(const ByEngine& all);
+    static OutputTable PortTable(const ByEngine& all);
+    static OutputTable FlowTable(const ByEngine& all);
+    static OutputTable PauseTable(const ByEngine& all);
 
     const EngineState& m_state;
     uint64_t m_samplePs;
@@ -166,7 +129,6 @@ class Telemetry final : public Observer
     std::vector<PortId> m_sampled;
     std::vector<Totals> m_before;      ///< Of each sampled port, when it was last sampled
     std::vector<Totals> m_skipped;     ///< Of each, what was skipped until the sample at hand
-    uint64_t m_skippedSincePs{0};      ///< Skipped since the last sample [ps]
     std::vector<size_t> m_holding;     ///< Sampled ports that held or were held back just then
     std::vector<Arrived> m_arrived;    ///< Of each message
     std::vector<uint32_t> m_receiving; ///< Messages with anything in m_arrived
@@ -175,7 +137,6 @@ class Telemetry final : public Observer
     std::vector<PortSample> m_portSamples;
     std::vector<FlowSample> m_flowSamples;
     std::vector<Pause> m_pauses;
-    std::vector<SkippedSample> m_skippedSamples;
 };
 
 } // namespace fabric

@@ -34,15 +34,32 @@ SentData(const Port& port)
 
 } // namespace
 
-SteadySkip::SteadySkip(ObservedRun& run, double tolerance)
+SteadySkip::SteadySkip(ObservedRun& run, double tolerance, std::optional<uint64_t> samplePs)
     : m_run(run),
       m_engine(run.State()),
+      m_samplePs(samplePs),
       m_state(tolerance),
       m_search(m_engine),
       m_firstWindowPs(IDLE_CHECK_PS),
-      m_ports(m_engine.network.NumPorts())
+      m_skipped(run)
 {
+    CheckRun();
     CheckTypes();
+}
+
+/// Messages of other engines go on meanwhile, and who records all that happens misses some of it.
+void
+SteadySkip::CheckRun() const
+{
+    const auto& nodes = m_engine.network.nodes;
+    NS_ABORT_MSG_IF(std::ranges::any_of(
+                        nodes,
+                        [this](const NodeState& node) { return node.engine != m_engine.engine; }),
+                    "steady states are skipped in one domain; leave out engine.skip or "
+                    "engine.domains");
+    NS_ABORT_MSG_IF(m_run.Wishes() & ALL,
+                    "arrivals, pauses and packet captures have all that happens, and what happens "
+                    "in a steady state is skipped; leave out engine.skip");
 }
 
 /// What the engine does not see may depend on the length of messages or on a clock of its own.
@@ -146,7 +163,7 @@ SteadySkip::Check(EnginePs nextPs)
             {
                 m_slowestPs = std::max(m_slowestPs, turnPs - nextPs);
             }
-            const uint64_t skipped = OfMessage(active.message).sent;
+            const uint64_t skipped = m_skipped.OfMessage(active.message).sent;
             ahead.push_back({now.packets + skipped,
                              uint64_t{now.packets} - now.sent,
                              skipped - active.before.sent,
@@ -196,10 +213,10 @@ SteadySkip::Begin(EnginePs nextPs)
 void
 SteadySkip::Rebase()
 {
-    m_portsBefore = m_ports;
+    m_portsBefore = m_skipped.ports;
     for (Active& active : m_active)
     {
-        active.before = OfMessage(active.message);
+        active.before = m_skipped.OfMessage(active.message);
         active.errorPackets += std::exchange(active.errorHerePackets, 0);
     }
 }
@@ -259,8 +276,8 @@ SteadySkip::Take(EnginePs atPs) const
                               message.naks}});
         now.sources.push_back(SourceOf(active.message));
     }
-    now.ports.reserve(m_ports.size());
-    for (PortId id = 0; id < m_ports.size(); id++)
+    now.ports.reserve(m_skipped.ports.size());
+    for (PortId id = 0; id < m_skipped.ports.size(); id++)
     {
         const Port& port = m_engine.network.ports[id];
         const PortCounters& counters = m_engine.network.counters[id];
@@ -284,11 +301,16 @@ void
 SteadySkip::Skip(const SteadyState::Jump& jump, EnginePs atPs, EnginePs nextPs, bool isExact)
 {
     const WorldPs sincePs = m_engine.world.WorldOf(atPs);
-    SkippedTime skipped{m_engine.world.WorldOf(nextPs), jump.byPs, {}, {}};
+    const WorldPs fromPs = m_engine.world.WorldOf(nextPs);
+    const std::vector<SkippedTime::Total> before = m_skipped.OfPorts();
+    SkippedTime skipped{nextPs, fromPs + jump.byPs, false, {}, {}};
     const uint64_t packets = SkipMessages(jump, skipped);
-    SkipPorts(jump, skipped);
-    m_skips.push_back({sincePs, jump.byPs, packets, jump.OverPs(), m_active.size(), isExact});
-    m_run.Skip(skipped);
+    SkipPorts(jump);
+    skipped.ports = m_skipped.OfPorts();
+    m_skipped.states.push_back(
+        {sincePs, fromPs, jump.byPs, packets, jump.OverPs(), m_active.size(), isExact});
+    Show(skipped, jump.byPs, before);
+    m_run.Skip(jump.byPs, skipped.sent);
     NS_LOG_LOGIC("skipped " << jump.byPs << " ps at " << sincePs << " ps");
 }
 
@@ -297,13 +319,12 @@ uint64_t
 SteadySkip::SkipMessages(const SteadyState::Jump& jump, SkippedTime& skip)
 {
     uint64_t skippedPackets = 0;
-    m_messages.resize(m_engine.messages.Size());
     for (size_t i = 0; i < m_active.size(); i++)
     {
         const uint32_t index = m_active[i].message;
         const FlowTotals& from = jump.from->flows[i];
         const FlowTotals& to = jump.to->flows[i];
-        FlowTotals& skipped = m_messages[index];
+        FlowTotals& skipped = m_skipped.AtMessage(index);
         const FlowTotals& before = m_active[i].before;
         const uint64_t until = before.sent + jump.PacketsOf(i);
         const uint64_t packets = std::max(until, skipped.sent) - skipped.sent;
@@ -323,32 +344,67 @@ SteadySkip::SkipMessages(const SteadyState::Jump& jump, SkippedTime& skip)
 
 /// What a port gets is what its peer sends. Totals never become smaller: samples have them already.
 void
-SteadySkip::SkipPorts(const SteadyState::Jump& jump, SkippedTime& skipped)
+SteadySkip::SkipPorts(const SteadyState::Jump& jump)
 {
     const auto grown = [&jump](PortId port, size_t total) {
         return jump.Grown(jump.from->ports[port][total], jump.to->ports[port][total]);
     };
-    for (PortId port = 0; port < m_ports.size(); port++)
+    auto& ports = m_skipped.ports;
+    for (PortId port = 0; port < ports.size(); port++)
     {
-        for (size_t total = 0; total < m_ports[port].size(); total++)
+        for (size_t total = 0; total < ports[port].size(); total++)
         {
             const PortId peer = m_engine.network.ports[port].peer;
             const uint64_t until =
                 m_portsBefore[port][total] +
                 (total == RECEIVED_FRAMES ? grown(peer, SENT_FRAMES) : grown(port, total));
-            m_ports[port][total] = std::max(m_ports[port][total], until);
+            ports[port][total] = std::max(ports[port][total], until);
         }
-        const PortTotals& totals = m_ports[port];
-        skipped.ports.push_back(
-            {totals[SENT_BYTES] + m_engine.framingBytes * totals[SENT_FRAMES], totals[PAUSED_PS]});
     }
 }
 
-const FlowTotals&
-SteadySkip::OfMessage(uint32_t message) const
+/**
+ * Show what is skipped in pieces that end where samples are taken: what was sent and how long was
+ * paused grows evenly; queues are at its end what they were before.
+ * @param before what ports had done in all that was skipped until its beginning
+ */
+void
+SteadySkip::Show(const SkippedTime& all,
+                 uint64_t byPs,
+                 const std::vector<SkippedTime::Total>& before)
 {
-    static const FlowTotals NOTHING;
-    return message < m_messages.size() ? m_messages[message] : NOTHING;
+    if (!m_samplePs)
+    {
+        m_run.Show(all);
+        return;
+    }
+    std::vector<SkippedTime::Sent> left = all.sent;
+    SkippedTime piece = all;
+    piece.isSampled = true;
+    const WorldPs fromPs = all.untilPs - byPs;
+    const WorldPs firstPs((fromPs.Ps() + *m_samplePs - 1) / *m_samplePs * *m_samplePs);
+    for (piece.untilPs = firstPs; piece.untilPs < all.untilPs; piece.untilPs += *m_samplePs)
+    {
+        const auto between = [&](uint64_t from, uint64_t to) {
+            const auto grown = static_cast<unsigned __int128>(to - from);
+            return from + static_cast<uint64_t>(grown * (piece.untilPs - fromPs) / byPs);
+        };
+        for (size_t i = 0; i < before.size(); i++)
+        {
+            piece.ports[i] = {between(before[i].sentBytes, all.ports[i].sentBytes),
+                              between(before[i].pausedPs, all.ports[i].pausedPs)};
+        }
+        for (size_t i = 0; i < left.size(); i++)
+        {
+            const uint64_t packets = all.sent[i].packets;
+            piece.sent[i].packets = left[i].packets - (packets - between(0, packets));
+            left[i].packets -= piece.sent[i].packets;
+        }
+        m_run.Show(piece);
+    }
+    piece = all;
+    piece.sent = std::move(left);
+    m_run.Show(piece);
 }
 
 } // namespace fabric

@@ -4,9 +4,7 @@
 #define FABRIC_STEADY_SKIP_H
 
 #include "period-search.h"
-#include "steady-state.h"
-
-#include "ns3/observer.h"
+#include "skipped-totals.h"
 
 #include <optional>
 #include <vector>
@@ -15,23 +13,6 @@ namespace ns3
 {
 namespace fabric
 {
-
-/// Place of each total in PortTotals.
-enum PortTotal : size_t
-{
-    SENT_FRAMES,
-    SENT_BYTES, ///< Without framing [byte]
-    SENT_DATA,  ///< Frames of data
-    RECEIVED_FRAMES,
-    DROPPED_BUFFER,
-    DROPPED_HEADROOM,
-    MARKED,
-    TRIMMED,
-    BOUNCED,
-    LINK_CONTROL_SENT,
-    LINK_CONTROL_RECEIVED,
-    PAUSED_PS,
-};
 
 /**
  * @ingroup fabric
@@ -55,8 +36,9 @@ class SteadySkip final : public Observer
      * Abort in one line if something in the network cannot be skipped.
      * @param run lives longer than this
      * @param tolerance of completion times [1]
+     * @param samplePs when others take samples: at its multiples; none: never [ps]
      */
-    SteadySkip(ObservedRun& run, double tolerance);
+    SteadySkip(ObservedRun& run, double tolerance, std::optional<uint64_t> samplePs);
 
     uint32_t Wishes() const override;
     void OnStart(uint32_t message) override;
@@ -66,28 +48,10 @@ class SteadySkip final : public Observer
     bool SeesInstants() const override;
     void OnInstant(const Instant& instant) override;
 
-    // ---- what was skipped
-    /// A steady state, or part of one.
-    struct Skipped
+    /// Add what was skipped to what was executed, and tables of what was skipped.
+    void AddTables(OutputTables& tables) const
     {
-        WorldPs timePs;      ///< When it began [ps]
-        uint64_t byPs;       ///< How long it was [ps]
-        uint64_t packets;    ///< Of all messages under way
-        uint64_t measuredPs; ///< For how long their rates had been measured [ps]
-        uint64_t messages;   ///< Under way
-        bool isExact;        ///< Whole periods, each as long as what was measured
-    };
-
-    const std::vector<Skipped>& Skips() const
-    {
-        return m_skips;
-    }
-
-    const FlowTotals& OfMessage(uint32_t message) const; ///< `sent` are also those that arrived
-
-    const PortTotals& OfPort(PortId port) const
-    {
-        return m_ports[port];
+        m_skipped.AddTables(tables, m_samplePs);
     }
 
   private:
@@ -102,6 +66,7 @@ class SteadySkip final : public Observer
     };
 
     void CheckTypes() const;
+    void CheckRun() const;
     void Check(EnginePs nextPs);
     void CheckPeriod(EnginePs nextPs);
     void Begin(EnginePs nextPs);
@@ -114,10 +79,12 @@ class SteadySkip final : public Observer
     void SkipPeriods(EnginePs nextPs);
     void Skip(const SteadyState::Jump& jump, EnginePs atPs, EnginePs nextPs, bool isExact);
     uint64_t SkipMessages(const SteadyState::Jump& jump, SkippedTime& skipped);
-    void SkipPorts(const SteadyState::Jump& jump, SkippedTime& skipped);
+    void SkipPorts(const SteadyState::Jump& jump);
+    void Show(const SkippedTime& all, uint64_t byPs, const std::vector<SkippedTime::Total>& before);
 
     ObservedRun& m_run;
     const EngineState& m_engine;
+    std::optional<uint64_t> m_samplePs;
     SteadyState m_state;
     PeriodSearch m_search;
     std::optional<PeriodSearch::Span> m_span; ///< Whole periods of the state at hand
@@ -127,9 +94,7 @@ class SteadySkip final : public Observer
     bool m_disturbed{true};
     uint64_t m_slowestPs{0}; ///< Longest wait for a congestion control, in the state at hand [ps]
     uint32_t m_sinceJump{0}; ///< Snapshots since the last jump
-    std::vector<Skipped> m_skips;
-    std::vector<FlowTotals> m_messages;
-    std::vector<PortTotals> m_ports;
+    SkippedTotals m_skipped;
     std::vector<PortTotals> m_portsBefore; ///< When the state at hand began
 };
 

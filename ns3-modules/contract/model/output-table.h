@@ -3,8 +3,10 @@
 #ifndef FABRIC_OUTPUT_TABLE_H
 #define FABRIC_OUTPUT_TABLE_H
 
+#include "ns3/assert.h"
 #include "ns3/clocks.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -31,6 +33,19 @@ struct OutputTable
         for (size_t row = 0; row < rows; row++)
         {
             column[row] = static_cast<int64_t>(value(row));
+        }
+    }
+
+    /// Add a function of the row number to a column that is there.
+    template <typename Value>
+    void Increase(const std::string& name, Value&& value)
+    {
+        const auto found = std::find(names.begin(), names.end(), name);
+        NS_ASSERT_MSG(found != names.end(), "there is no column " << name);
+        auto& column = columns[static_cast<size_t>(found - names.begin())];
+        for (size_t row = 0; row < column.size(); row++)
+        {
+            column[row] += static_cast<int64_t>(value(row));
         }
     }
 };
