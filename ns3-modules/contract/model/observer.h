@@ -73,32 +73,71 @@ class Observer
     /// @return what it wants, Wish by Wish
     virtual uint32_t Wishes() const = 0;
 
-    virtual void OnStart(uint32_t message);
+    virtual void OnStart(uint32_t message)
+    {
+    }
+
     /// A message has arrived or is admitted to another rate, or a link or the routes change.
-    virtual void OnDisturbance();
-    virtual void OnDataArrived(const Frame& frame, uint32_t node);
+    virtual void OnDisturbance()
+    {
+    }
+
+    virtual void OnDataArrived(const Frame& frame, uint32_t node)
+    {
+    }
+
     /// Other classes (bit masks) of an egress are held back than before.
     virtual void OnPauseChanged(PortId port,
                                 uint16_t before,
                                 uint16_t after,
-                                const PauseReason& reason);
-    virtual void OnSent(PortId port, const Frame& frame);     ///< Its first bit leaves by this port
-    virtual void OnReceived(PortId port, const Frame& frame); ///< Its last bit has come to a host
-    virtual void OnSkip(const SkippedTime& piece); ///< A part of the run is left out, or a piece
+                                const PauseReason& reason)
+    {
+    }
+
+    virtual void OnSent(PortId port, const Frame& frame) ///< Its first bit leaves by this port
+    {
+    }
+
+    virtual void OnReceived(PortId port, const Frame& frame) ///< Its last bit has come to a host
+    {
+    }
+
+    virtual void OnSkip(const SkippedTime& piece) ///< A part of the run is left out, or a piece
+    {
+    }
 
     /// @return time after which Look is called, before anything that is later happens [ps]
-    virtual EnginePs NextLookPs() const;
-    virtual void Look(EnginePs nextPs); ///< Nothing more happens before this [ps]
+    virtual EnginePs NextLookPs() const
+    {
+        return EnginePs::Never();
+    }
 
-    /// @return whether OnInstant is wanted; asked after Look
-    virtual bool SeesInstants() const;
-    virtual void OnInstant(const Instant& instant); ///< Events that are about to be executed
+    virtual void Look(EnginePs nextPs) ///< Nothing more happens before this [ps]
+    {
+    }
 
-    /// @return whether nothing more is to be executed; asked after Look
-    virtual bool EndsRun() const;
+    virtual bool SeesInstants() const ///< OnInstant is wanted; asked after Look
+    {
+        return false;
+    }
 
-    virtual void Finish();                ///< Nothing more will be executed
-    virtual uint64_t MemoryBytes() const; ///< Of what it has recorded [byte]
+    virtual void OnInstant(const Instant& instant) ///< Events that are about to be executed
+    {
+    }
+
+    virtual bool EndsRun() const ///< Nothing more is to be executed; asked after Look
+    {
+        return false;
+    }
+
+    virtual void Finish() ///< Nothing more will be executed
+    {
+    }
+
+    virtual uint64_t MemoryBytes() const ///< Of what it has recorded [byte]
+    {
+        return 0;
+    }
 };
 
 /**

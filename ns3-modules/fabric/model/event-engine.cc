@@ -109,7 +109,8 @@ EventEngine::Attach(Observer& observer)
     m_observers.Add(observer);
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
-        m_ports[port].isWatched = m_ports[port].isWatched || m_observers.SeeFrames();
+        m_ports[port].isWatched =
+            m_ports[port].isWatched || m_observers.AnyWishes(Observer::FRAMES);
     }
 }
 

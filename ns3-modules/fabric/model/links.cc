@@ -103,6 +103,14 @@ Links::ChangeLink(uint32_t row)
     m_wires.DecideCutThrough(m_ports[m_ports[end].peer].node);
 }
 
+/// Others of its classes are about to be held back.
+void
+Links::ShowPause(PortId portId, uint16_t classes, const PauseReason& why)
+{
+    const uint16_t before = m_ports[portId].paused;
+    m_observers.Call(Observer::PAUSES, &Observer::OnPauseChanged, portId, before, classes, why);
+}
+
 void
 Links::CutPort(PortId portId)
 {
@@ -111,7 +119,7 @@ Links::CutPort(PortId portId)
     {
         m_state.network.counters[portId].pausedPs =
             PausedByClock(m_state.network, portId, m_state.EngineNowPs());
-        m_observers.OnPauseChanged(portId, port.paused, 0, {});
+        ShowPause(portId, 0, {});
         port.paused = ALL_CLASSES;
         if (LinkFlowControl* control = m_classes.links[port.linkClass].control)
         {
@@ -189,10 +197,7 @@ Links::SetPaused(PortId portId, uint16_t classes, const LinkMessage& reason)
     {
         return;
     }
-    m_observers.OnPauseChanged(portId,
-                               port.paused,
-                               classes,
-                               {EnginePs(reason.sentPs), reason.cause});
+    ShowPause(portId, classes, {EnginePs(reason.sentPs), reason.cause});
     if (port.paused == 0 && classes != 0)
     {
         counters.pausedSincePs = m_state.nowPs;
@@ -220,7 +225,7 @@ Links::SendLinkControl(PortId port, uint32_t word, uint32_t bytes, PortId cause)
     frame.kind = frame_kind::LINK_CONTROL;
     frame.bytes = static_cast<uint16_t>(bytes);
     frame.aux = word;
-    if (m_observers.SeePauses())
+    if (m_observers.AnyWishes(Observer::PAUSES))
     {
         FrameNote& note = m_state.frames.Note(frameId);
         note.stampPs = m_state.nowPs;
@@ -235,7 +240,7 @@ Links::Receive(PortId portId, FrameId frameId)
 {
     const Frame& frame = m_state.frames[frameId];
     m_state.network.counters[portId].linkControlReceived++;
-    m_observers.OnReceived(portId, frame);
+    m_observers.Call(Observer::FRAMES, &Observer::OnReceived, portId, frame);
     LinkMessage message{.word = frame.aux};
     if (const FrameNote* note = m_state.frames.FindNote(frameId))
     {

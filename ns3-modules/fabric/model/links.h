@@ -43,6 +43,7 @@ class Links final : public LinkActions
 
   private:
     void ChangeLink(uint32_t row);
+    void ShowPause(PortId portId, uint16_t classes, const PauseReason& why);
     void CutPort(PortId portId);
     void EmptyPort(PortId portId);
     void RestorePort(PortId portId);

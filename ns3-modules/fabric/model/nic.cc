@@ -344,7 +344,7 @@ Nic::CheckRateChange(uint32_t message) const
 void
 Nic::ShowArrival(PortId portId, const Frame& frame)
 {
-    m_observers.OnReceived(portId, frame);
+    m_observers.Call(Observer::FRAMES, &Observer::OnReceived, portId, frame);
     const LinkClass& link = m_classes.links[m_ports[portId].linkClass];
     if (link.watchesSenders && ((link.countedMask >> frame.priority) & 1) &&
         link.control->OnArrival(portId, NO_PORT, frame))

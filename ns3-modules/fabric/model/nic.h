@@ -223,10 +223,7 @@ Nic::Receive(PortId portId, const Port& port, FrameId frameId)
             message.markedPackets += (frame.flags & frame_flag::ECN_MARKED) != 0;
             message.trimmedPackets += (frame.flags & frame_flag::TRIMMED) != 0;
         }
-        if (m_observers.SeeArrivals()) [[unlikely]]
-        {
-            m_observers.OnDataArrived(frame, port.node);
-        }
+        m_observers.Call(Observer::ARRIVALS, &Observer::OnDataArrived, frame, port.node);
     }
     const uint32_t endpoint =
         (frame.flags & frame_flag::REVERSE) ? message.srcEndpoint : message.dstEndpoint;

@@ -3,7 +3,6 @@
 #include "observers.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace ns3
 {
@@ -13,80 +12,38 @@ namespace fabric
 void
 Observers::Add(Observer& observer)
 {
-    const std::pair<Observer::Wish, std::vector<Observer*>*> lists[] = {
-        {Observer::STARTS, &m_ofStarts},
-        {Observer::ARRIVALS, &m_ofArrivals},
-        {Observer::PAUSES, &m_ofPauses},
-        {Observer::FRAMES, &m_ofFrames},
-    };
     m_all.push_back(&observer);
     m_wishes |= observer.Wishes();
-    for (const auto& [wish, list] : lists)
+    FindNextLook();
+}
+
+void
+Observers::FindNextLook()
+{
+    m_nextLookPs = EnginePs::Never();
+    for (const Observer* observer : m_all)
     {
-        if (observer.Wishes() & wish)
-        {
-            list->push_back(&observer);
-        }
+        m_nextLookPs = std::min(m_nextLookPs, observer->NextLookPs());
     }
-    m_nextLookPs = std::min(m_nextLookPs, observer.NextLookPs());
 }
 
 void
 Observers::OnStart(uint32_t message)
 {
-    for (Observer* observer : m_ofStarts)
+    if (AnyWishes(Observer::STARTS))
     {
-        observer->OnStart(message);
-        m_nextLookPs = std::min(m_nextLookPs, observer->NextLookPs());
+        Call(Observer::STARTS, &Observer::OnStart, message);
+        FindNextLook();
     }
 }
 
 void
 Observers::OnDisturbance()
 {
-    for (Observer* observer : m_ofStarts)
+    if (AnyWishes(Observer::STARTS))
     {
-        observer->OnDisturbance();
-        m_nextLookPs = std::min(m_nextLookPs, observer->NextLookPs());
-    }
-}
-
-void
-Observers::OnDataArrived(const Frame& frame, uint32_t node) const
-{
-    for (Observer* observer : m_ofArrivals)
-    {
-        observer->OnDataArrived(frame, node);
-    }
-}
-
-void
-Observers::OnPauseChanged(PortId port,
-                          uint16_t before,
-                          uint16_t after,
-                          const PauseReason& why) const
-{
-    for (Observer* observer : m_ofPauses)
-    {
-        observer->OnPauseChanged(port, before, after, why);
-    }
-}
-
-void
-Observers::OnSent(PortId port, const Frame& frame) const
-{
-    for (Observer* observer : m_ofFrames)
-    {
-        observer->OnSent(port, frame);
-    }
-}
-
-void
-Observers::OnReceived(PortId port, const Frame& frame) const
-{
-    for (Observer* observer : m_ofFrames)
-    {
-        observer->OnReceived(port, frame);
+        Call(Observer::STARTS, &Observer::OnDisturbance);
+        FindNextLook();
     }
 }
 
@@ -113,11 +70,7 @@ Observers::Look(EnginePs nextPs)
         m_seeInstants |= observer->SeesInstants();
         m_endRun |= observer->EndsRun();
     }
-    m_nextLookPs = EnginePs::Never();
-    for (const Observer* observer : m_all) // one of them may have moved the clock
-    {
-        m_nextLookPs = std::min(m_nextLookPs, observer->NextLookPs());
-    }
+    FindNextLook(); // one of them may have moved the clock
 }
 
 void

@@ -22,27 +22,32 @@ class Observers
     /// Add an observer that lives as long as the run.
     void Add(Observer& observer);
 
-    bool SeeFrames() const
+    bool AnyWishes(Observer::Wish wish) const
     {
-        return !m_ofFrames.empty();
+        return m_wishes & wish;
     }
 
-    bool SeeArrivals() const
+    /// Call a method of those that wish for it.
+    template <typename... Parameters, typename... Arguments>
+    void Call(Observer::Wish wish,
+              void (Observer::*method)(Parameters...),
+              const Arguments&... arguments) const
     {
-        return !m_ofArrivals.empty();
-    }
-
-    bool SeePauses() const
-    {
-        return !m_ofPauses.empty();
+        if (!AnyWishes(wish)) [[likely]]
+        {
+            return;
+        }
+        for (Observer* observer : m_all)
+        {
+            if (observer->Wishes() & wish)
+            {
+                (observer->*method)(arguments...);
+            }
+        }
     }
 
     void OnStart(uint32_t message);
     void OnDisturbance(); ///< What they have seen of the state at hand is over
-    void OnDataArrived(const Frame& frame, uint32_t node) const;
-    void OnPauseChanged(PortId port, uint16_t before, uint16_t after, const PauseReason& why) const;
-    void OnSent(PortId port, const Frame& frame) const;
-    void OnReceived(PortId port, const Frame& frame) const;
     void OnSkip(const SkippedTime& piece) const;
 
     /// @return Look is due before the first event after this [ps]
@@ -76,12 +81,10 @@ class Observers
     }
 
   private:
+    void FindNextLook();
+
     uint32_t m_wishes{0};
     std::vector<Observer*> m_all;
-    std::vector<Observer*> m_ofStarts;
-    std::vector<Observer*> m_ofArrivals;
-    std::vector<Observer*> m_ofPauses;
-    std::vector<Observer*> m_ofFrames;
     EnginePs m_nextLookPs{EnginePs::Never()};
     bool m_seeInstants{false};
     bool m_endRun{false};

@@ -29,7 +29,7 @@ Wires::ShowTransmission(PortId portId, FrameId frameId)
 {
     const Port& port = m_ports[portId];
     const Frame& frame = m_state.frames[frameId];
-    m_observers.OnSent(portId, frame);
+    m_observers.Call(Observer::FRAMES, &Observer::OnSent, portId, frame);
     if (frame.kind == frame_kind::LINK_CONTROL)
     {
         return;
