@@ -26,18 +26,19 @@ WHOLE = {"closed_form": "closed form, all devices", "step": "max-min fair rates,
 
 def draw(figure, steps):
     """Draw a group of bars per network; return what is exposed of a step [1]."""
+    figure.set_figheight(3.2)  # fifteen bars, each with its number
     ax = figure.subplots()
     data = pd.concat([whole(steps), simulated(steps)], ignore_index=True)
     cases = data[["case", "case_label"]].drop_duplicates().set_index("case")["case_label"]
     names = data[["variant", "label"]].drop_duplicates().set_index("variant")["label"]
     looks = figures.styles(list(names.items()))
-    rows, height = np.arange(len(cases)), 0.8 / len(names)
+    rows, height = np.arange(len(cases)), 0.9 / len(names)
     for index, (name, label) in enumerate(names.items()):
         own = data[data["variant"] == name].set_index("case").loc[cases.index]
         place = rows + height * (index - (len(names) - 1) / 2)
         bars = ax.barh(place, 100 * own["exposed_share"], height=0.9 * height, label=label,
                        color=looks[name].color)  # fmt: skip
-        ax.bar_label(bars, fmt="%.1f", padding=3, fontsize=6.5)
+        ax.bar_label(bars, fmt="%.1f", padding=3, fontsize=6)
     ax.set_yticks(rows, cases)
     ax.invert_yaxis()
     ax.set(xlim=(0, 115 * data["exposed_share"].max()), xlabel="exposed [% of a step]")

@@ -32,7 +32,12 @@ NASTY = (
     "x" * 5000, "1 PB", "1e400 s", "-0 ns", "1 fs", "ns3::", "ns3::Node", "none",
 )  # fmt: skip
 #: Work of many seconds, and meant to be: a step at full size, a network in the fluid engine.
-_LONG = ("theory step", "theory golden", "design dense-100t")
+_LONG = (
+    "theory step",
+    "theory golden",
+    "design dense-100t",
+    "design llama3-405b --exposed 10% --packets",
+)
 _TOKEN = re.compile(r"[A-Za-z_][\w.:]*|[\d.]+|\s+|[^\w\s]")
 
 

@@ -202,7 +202,7 @@ def hpcc_topology(data, most_nodes):
         a, b = whole(row[0]), whole(row[1])
         rate, delay = quantity(row[2], "rate"), quantity(row[3], "time")
         loss = real(row[4]) if len(row) == 5 else 0.0
-        need(0 <= loss < 1 and rate >= 1, f"link {row}")
+        need(0 <= loss < 1 and rate >= 1 and delay >= 1, f"link {row}")
         need(0 <= a < n_nodes and 0 <= b < n_nodes, f"ends {row}")
         links.append((a, b, rate, delay, loss))
     connected(range(n_nodes), switches, [link[:2] for link in links])
@@ -255,7 +255,9 @@ def topo(data):
         top = index == len(tiers) - 1
         wanted = ["downlink_speed_gbps", "radix_down"] + ["radix_up"] * (not top)
         need(all(tier.get(word, 0) > 0 for word in wanted), "a number is missing")
-        need("downlink_latency_ns" in tier and not tier.get("switch_latency_ns"), "latency")
+        need(
+            tier.get("downlink_latency_ns", 0) > 0 and not tier.get("switch_latency_ns"), "latency"
+        )
         need(not top or not tier.get("radix_up"), "top")
         need(tier.get("bundle", 1) > 0 and (index or tier.get("bundle", 1) == 1), "bundle")
         if not top and "oversubscribed" in tier:

