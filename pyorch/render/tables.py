@@ -228,9 +228,9 @@ def _routes(
 def flows_wait(spec: Spec) -> bool:
     """Return whether some flow of a resolved spec starts only when another has ended.
 
-    On a topology that relays messages some may.
+    On a topology with rails some may, because they are relayed.
     """
-    if hasattr(spec.topology.module, "relays"):
+    if "rails" in spec.topology.counts():
         return True
     for load in spec.workload:
         if hasattr(load.module, "dependencies"):

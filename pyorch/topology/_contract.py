@@ -26,7 +26,10 @@ class Contract(Protocol):
         """
 
     def relays(params: Closed, src: np.ndarray, dst: np.ndarray) -> np.ndarray:  # noqa: N805
-        """Return the host that takes in a message whole and sends it on; -1 where none has to."""
+        """Return the host that takes in a message whole and sends it on; -1 where none has to.
+
+        A topology in which some host does has `rails` among its counts.
+        """
 
     def reach(params: Closed, src: np.ndarray, dst: np.ndarray) -> np.ndarray:  # noqa: N805
         """Return the network that carries each message, as an index of `REACHES`.

@@ -230,3 +230,9 @@ def test_a_site_without_racks_has_one_network():
 
     reached = multi_site.reach(asked, np.array([0, 0]), np.array([1, 4]))
     assert [REACHES[index] for index in reached] == ["scale_out", "wide_area"]
+
+
+@pytest.mark.parametrize(("site", "relays"), [(SMALL, False), (RAILS, True)])
+def test_only_sites_of_rails_have_messages_that_wait_for_a_relay(site, relays):
+    sites = [{"name": "east", "topology": site}, {"name": "west", "topology": site}]
+    assert ("rails" in multi_site.counts(params(sites, haul("east", "west")))) == relays
