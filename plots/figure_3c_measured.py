@@ -50,11 +50,8 @@ def measured(crossings):
 
 def modelled(name):
     """Return the exposed share of the three readings without loss, by rate."""
-    setup = exposed.with_rates(preset.training(name).setup, wan_bps=RATES_GBPS * 1e9)
-    return {
-        model: 100 * np.asarray(exposed.expose_setup(setup, wan_model=model).share)
-        for model in WAN_MODELS
-    }
+    shares = exposed.by_wan_model(preset.training(name).setup, RATES_GBPS * 1e9)
+    return {reading: 100 * share for reading, share in shares.items()}
 
 
 def draw(figure, crossings):

@@ -43,11 +43,8 @@ def measured(steps):
 
 def modelled(name):
     """Return the exposed share of each reading by rate [%]."""
-    setup = exposed.with_rates(preset.training(name).setup, wan_bps=RATES_GBPS * 1e9)
-    return {
-        reading: 100 * np.asarray(exposed.expose_setup(setup, wan_model=reading).share)
-        for reading in READINGS
-    }
+    shares = exposed.by_wan_model(preset.training(name).setup, RATES_GBPS * 1e9)
+    return {reading: 100 * share for reading, share in shares.items()}
 
 
 def draw(figure, steps):

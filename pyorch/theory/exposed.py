@@ -200,6 +200,18 @@ def _scheduled(times: StageTimes, reduce_ps: Real) -> Exposed:
     )
 
 
+def by_wan_model(setup: Setup, wan_bps: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the exposed share of a step by reading of the wide area, without loss [1].
+
+    Parameters
+    ----------
+    wan_bps : ndarray
+        Rates per device between data centres [bit/s].
+    """
+    at_rates = with_rates(setup, wan_bps=wan_bps)
+    return {name: np.asarray(expose_setup(at_rates, wan_model=name).share) for name in WAN_MODELS}
+
+
 def expose_setup(
     setup: Setup,
     *,
