@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Sources of a crossing between two sites that fit its long haul: no drop, and all end together."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = """\
@@ -36,10 +35,7 @@ def test_admitted_sources_lose_nothing_and_end_within_two_percent(tmp_path):
     """
     path = tmp_path / "crossing.yaml"
     path.write_text(SCENARIO)
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(tmp_path / "out")],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    done = command_line("run", path, "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     flows, ports = (
         pd.read_parquet(tmp_path / "out" / f"{name}.parquet") for name in ("flows", "ports")

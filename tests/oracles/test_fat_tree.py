@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The engine on generated fat trees: timing over tiers, use of all paths, bisection, priorities."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.ns3
@@ -41,10 +40,7 @@ def run(tmp_path):
         path.write_text(text or SCENARIO.format(**settings | parts))
         for name, content in dict(files).items():
             (tmp_path / name).write_text(content)
-        done = subprocess.run(
-            [sys.executable, "-m", "pyorch", "run", path, "--out", tmp_path / "out"],
-            capture_output=True, text=True, cwd=ROOT,
-        )  # fmt: skip
+        done = command_line("run", path, "--out", tmp_path / "out")
         assert done.returncode == 0, done.stderr
         tables = np.load(tmp_path / "out" / "tables.npz")
         flows, ports = (

@@ -2,13 +2,12 @@
 """The paper's words on figure 3c, in packets: 20 Gb/s hide the wide area, a trip more does not."""
 
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 from pyorch.metrics import slowdown
 from pyorch.metrics._run import RunTables
@@ -40,12 +39,11 @@ def exposed(*crossings_s, message=MOE):
 
 
 def run(folder, *words):
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--scale", "smoke", "--case", "r50",
-         "--variant", "wan",
-         "--out", str(folder), *(part for word in words for part in ("--set", word)),
-         "--set", "topology.long_haul.0.rate=320 Gb/s", "--set", "workload.scale=20"],
-        cwd=ROOT, capture_output=True, text=True,
+    done = command_line(
+        "run", str(SCENARIO), "--scale", "smoke", "--case", "r50",
+        "--variant", "wan",
+        "--out", str(folder), *(part for word in words for part in ("--set", word)),
+        "--set", "topology.long_haul.0.rate=320 Gb/s", "--set", "workload.scale=20",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     spec = read_spec(folder / "spec.json")

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Two sites from YAML to tables: exact when idle; the long haul has a class of its own."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 from pyorch.theory.fct import Framing, unloaded_fct_ps
 
@@ -38,10 +37,7 @@ pytestmark = pytest.mark.ns3
 def run(folder, haul, workload, recovery="GoBackN"):
     path = folder / "two_sites.yaml"
     path.write_text(SCENARIO.format(haul=haul, workload=workload, recovery=recovery))
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(folder / "out")],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    done = command_line("run", path, "--out", str(folder / "out"))
     assert done.returncode == 0, done.stderr
     return (pd.read_parquet(folder / "out" / f"{name}.parquet") for name in ("flows", "ports"))
 

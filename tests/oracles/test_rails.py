@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Racks on rails from YAML to tables: what keeps to a rail, what does not, and a lost plane."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 import pyorch
 from pyorch import plugins
@@ -45,10 +44,7 @@ def run(folder, workload, transport=ROCE, planes=1, failures="[]"):
     path.write_text(
         SCENARIO.format(workload=workload, transport=transport, planes=planes, failures=failures)
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(folder / "out")],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    done = command_line("run", path, "--out", str(folder / "out"))
     assert done.returncode == 0, done.stderr
     return (pd.read_parquet(folder / "out" / f"{name}.parquet") for name in ("flows", "ports"))
 
@@ -166,10 +162,7 @@ transport: {{type: ns3::RoceTransport, attributes: {{MtuBytes: 32768, AckInterva
             RethBytes: 0}}}}
 stop: 1 s
 """)
-    subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(folder / "out")],
-        cwd=ROOT, check=True, capture_output=True,
-    )  # fmt: skip
+    command_line("run", path, "--out", str(folder / "out"))
     return pd.read_parquet(folder / "out" / "flows.parquet")
 
 

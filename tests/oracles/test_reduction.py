@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """All-reduces that switches add up, from YAML to tables: bytes on every link, losses, refusals."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = """\
@@ -35,10 +34,7 @@ def run(folder, **changes):
     }  # fmt: skip
     path = folder / "reduction.yaml"
     path.write_text(SCENARIO.format(**given | changes))
-    return subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(folder / "out")],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    return command_line("run", path, "--out", str(folder / "out"))
 
 
 def tables(folder, **changes):

@@ -5,12 +5,11 @@ The closed form has its own oracles in tests/theory/test_fct.py; here the whole 
 to the table of flows, is held against it.
 """
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 from pyorch.theory.fct import Framing, unloaded_fct_ps
 
@@ -48,10 +47,7 @@ stop: 1 s
 def test_the_engine_agrees_with_the_closed_form(tmp_path, rate_gbps, uplink_gbps):
     path = tmp_path / "alone.yaml"
     path.write_text(scenario(rate_gbps, uplink_gbps, "{type: ns3::RoceTransport}"))
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(tmp_path / "out")],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    done = command_line("run", path, "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
 
     flows = pd.read_parquet(tmp_path / "out" / "flows.parquet").sort_values("flow")

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A controller that looks at a run: what waits while it is away, links that fall, domains."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 from pyorch.metrics import wan_control
 from pyorch.metrics._run import RunTables
@@ -21,11 +20,10 @@ pytestmark = pytest.mark.ns3
 
 
 def run(folder, scenario, *words):
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(ROOT / "scenarios" / f"{scenario}.yaml"),
-         "--scale", "smoke", "--out", str(folder),
-         *(part for word in words for part in ("--set", word))],
-        cwd=ROOT, capture_output=True, text=True,
+    done = command_line(
+        "run", str(ROOT / "scenarios" / f"{scenario}.yaml"),
+        "--scale", "smoke", "--out", str(folder),
+        *(part for word in words for part in ("--set", word)),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return RunTables(read_spec(folder / "spec.json"), folder)

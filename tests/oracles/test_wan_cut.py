@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Links between datacenters that change: what is lost until the controller has moved its flows."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 from pyorch.metrics import recovery, wan_te
 from pyorch.metrics._run import RunTables
@@ -27,10 +26,9 @@ def run(folder, failure, control, *more):
         f"workload.control={{{control}}}",
         f"failures=[{{type: scheduled, links: [[24, 26]], at: 200 ms, {failure}}}]", *more,
     )  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--scale", "smoke", "--out",
-         str(folder), *(part for word in words for part in ("--set", word))],
-        cwd=ROOT, capture_output=True, text=True,
+    done = command_line(
+        "run", str(SCENARIO), "--scale", "smoke", "--out",
+         str(folder), *(part for word in words for part in ("--set", word)),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return RunTables(read_spec(folder / "spec.json"), folder)

@@ -2,11 +2,10 @@
 """Block codes over a lossy long haul, from the scenario: parity on the wire, and what it leaves."""
 
 import math
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from loaded_runs import command_line
 
 from pyorch.metrics import wan_fec
 from pyorch.metrics._run import RunTables
@@ -22,10 +21,9 @@ pytestmark = pytest.mark.ns3
 def measured(folder, case, parity, variant="plain"):
     words = ("trace.arrivals=true", f"transport.attributes.ParityPackets={parity}",
              f"workload.message={BLOCKS * 64 * 4096} B")  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--case", case, "--variant", variant,
-         "--out", str(folder), *(part for word in words for part in ("--set", word))],
-        cwd=ROOT, capture_output=True, text=True,
+    done = command_line(
+        "run", str(SCENARIO), "--case", case, "--variant", variant,
+        "--out", str(folder), *(part for word in words for part in ("--set", word)),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     spec = read_spec(folder / "spec.json")

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Wide-area traffic in a class of its own beside sprayed traffic: its share, and what is left."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from loaded_runs import command_line
 
 from pyorch.metrics import wan_priority
 from pyorch.metrics._run import RunTables
@@ -20,10 +19,9 @@ pytestmark = pytest.mark.ns3
 
 def run(folder, variant, *words):
     folder.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--variant", variant, "--seed", "1",
-         "--out", str(folder), *(part for word in words for part in ("--set", word))],
-        cwd=ROOT, capture_output=True, text=True,
+    done = command_line(
+        "run", str(SCENARIO), "--variant", variant, "--seed", "1",
+        "--out", str(folder), *(part for word in words for part in ("--set", word)),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     spec = read_spec(folder / "spec.json")
@@ -85,10 +83,7 @@ def test_weighted_scheduling_gives_a_class_its_share_of_a_link(tmp_path, wan):
     """
     path = tmp_path / "shared.yaml"
     path.write_text(SHARED.format(wan=wan, sprayed=16_000 - wan))
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(path), "--out", str(tmp_path / "out")],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    done = command_line("run", path, "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     flows = pd.read_parquet(tmp_path / "out" / "flows.parquet")
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """TCP in a lossy pipe, from the scenario: windows as their laws say, and who fills it anyway."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from loaded_runs import command_line
 
 from pyorch.metrics import throughput
 from pyorch.metrics._run import RunTables
@@ -18,11 +17,9 @@ pytestmark = pytest.mark.ns3
 
 
 def measured(folder, case, variant):
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--case", case, "--variant", variant,
-         "--out", str(folder)],
-        cwd=ROOT, capture_output=True, text=True,
-    )  # fmt: skip
+    done = command_line(
+        "run", str(SCENARIO), "--case", case, "--variant", variant, "--out", str(folder)
+    )
     assert done.returncode == 0, done.stderr
     spec = read_spec(folder / "spec.json")
     return throughput.measure(RunTables(spec, folder)).iloc[0]

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Engineered demands in packets: what is admitted loses nothing, what is not loses what is over."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from loaded_runs import command_line
 
 from pyorch.metrics import wan_te
 from pyorch.metrics._run import RunTables
@@ -19,11 +18,10 @@ pytestmark = pytest.mark.ns3
 
 
 def run(folder, *words):
-    done = subprocess.run(
-        [sys.executable, "-m", "pyorch", "run", str(SCENARIO), "--scale", "smoke", "--out",
+    done = command_line(
+        "run", str(SCENARIO), "--scale", "smoke", "--out",
          str(folder), "--set", "topology.long_haul.2.rate=100 Gb/s",
-         *(part for word in words for part in ("--set", word))],
-        cwd=ROOT, capture_output=True, text=True,
+        *(part for word in words for part in ("--set", word)),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     spec = read_spec(folder / "spec.json")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Makes runs as a user does, by processes that have loaded everything before.
+
+What an oracle looks at is the result. That a user's run has processes of its own, which take two
+seconds to load, is what tests/runs and tests/workflow look at.
+"""
+
+import os
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import pyorch.api
+import pyorch.cli.app
+import pyorch.cli.run
+from pyorch.runs.make import make
+from pyorch.workflow import worker
+
+ROOT = Path(__file__).parents[2]
+
+
+class Loaded:
+    """A process that has loaded the engine; the other one is this.
+
+    Parameters
+    ----------
+    folder : path
+        For its socket.
+    """
+
+    def __init__(self, folder):
+        self._engines = worker.Engines(folder)
+
+    def make(self, spec, folder, log=None, watch=None, threads=1):
+        """Make a run as `pyorch.runs.apart.make` does."""
+        self._engines.ready()
+        return make(spec, folder, log, self._simulate, threads)
+
+    def _simulate(self, script, out, log, threads):
+        end = self._engines.simulate(script, out, log, threads)
+        if log is None:
+            said = out / "simulate.log"
+            sys.stderr.write(said.read_text())
+            said.unlink()
+        return end
+
+    @staticmethod
+    def end():
+        worker.stop()
+
+
+def command_line(*arguments) -> subprocess.CompletedProcess:
+    """Run ``pyorch ARGUMENTS`` in the folder of the project, in a fork of this process."""
+    outputs = [os.memfd_create(name) for name in ("stdout", "stderr")]
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            for descriptor, output in enumerate(outputs, start=1):
+                os.dup2(output, descriptor)
+            sys.stdout, sys.stderr = (os.fdopen(n, "w", buffering=1) for n in (1, 2))
+            os.chdir(ROOT)
+            sys.argv = ["pyorch", *map(str, arguments)]
+            pyorch.cli.app.main()
+            status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return subprocess.CompletedProcess(arguments, status, *map(_text, outputs))
+
+
+def _text(output):
+    with os.fdopen(output, "rb") as file:
+        file.seek(0)
+        return file.read().decode()
