@@ -26,6 +26,8 @@ function(build_lib)
 
   if(LIB_TEST_SOURCES AND NOT PYORCH_WITHOUT_TESTS)
     add_library(${LIB_LIBNAME}-test SHARED EXCLUDE_FROM_ALL ${LIB_TEST_SOURCES})
+    # Nearly all time of a suite is spent in the modules, so what counts is how long it compiles.
+    target_compile_options(${LIB_LIBNAME}-test PRIVATE -O1)
     # Suites run whole networks. Without a keyword, as in ns-3: whoever adds must not use one either.
     target_link_libraries(${LIB_LIBNAME}-test ${LIB_LIBNAME} ${libfacade})
     set(test${LIB_LIBNAME} ${LIB_LIBNAME}-test PARENT_SCOPE)
