@@ -22,15 +22,14 @@ from pyorch import built, jobs, origin
 from pyorch.built import INSTALLED
 from pyorch.errors import BuildError, PyorchError
 from pyorch.simulate import build_cache, loader, provenance, sanitizers, stack
-from pyorch.simulate.fabric import as_text
+from pyorch.simulate.fabric import as_attributes, as_text
 from pyorch.simulate.process import how
 from pyorch.writing import make_folder, write_text
 
 #: Builds whose answers are kept; the ones that were used last.
 KEPT = 100
-#: Given lists of types with attributes and roles, returns for each list what the engine says
-#: against its parts or against having them together; "" if nothing.
-Refusals = Callable[[list[list[dict]]], list[str]]
+#: As in `pyorch.spec.plan`.
+Refusals = Callable[[list[dict]], list[str]]
 
 
 @contextmanager
@@ -64,21 +63,21 @@ class _Engine:
         paths = (path for path in folder.glob("lib*.so") if not path.name.endswith("-test.so"))
         return {path.name: origin.digest_of(path) for path in paths}
 
-    def refusals(self, questions: list[list[dict]]) -> list[str]:
+    def refusals(self, questions: list[dict]) -> list[str]:
         name = origin.combined_digest([self._digests, provenance.package_versions()])
         answers = _kept(name)
         before = len(answers)
-        found = [self._refusal(parts, answers) for parts in questions]
+        found = [self._refusal(question, answers) for question in questions]
         if len(answers) > before:
             _keep(name, answers)
         return found
 
-    def _refusal(self, parts: list[dict], answers: dict[str, str]) -> str:
+    def _refusal(self, asked: dict, answers: dict[str, str]) -> str:
         index = loader.library_index()
-        named = loader.with_named([(part["type"], as_text(part["attributes"])) for part in parts])
+        named = loader.with_named([(part["type"], _texts(part)) for part in asked["parts"]])
         if {index[name] for name in named if name in index} - self._digests.keys():
             return ""  # a type of the study, and only installed ones may be asked
-        question = json.dumps(parts, sort_keys=True)
+        question = json.dumps(asked, sort_keys=True)
         if question not in answers:
             answers[question] = self._ask(question)
         return answers[question]
@@ -111,8 +110,8 @@ class _Engine:
         self.end()
         where = stack.culprit(stack.take(Path(self._folder.name)))
         raise BuildError(
-            f"{', '.join(part['type'] for part in json.loads(question))}: the process that made one"
-            f" to check its attributes {how(status)}{where}."
+            f"{', '.join(part['type'] for part in json.loads(question)['parts'])}: the process that"
+            f" made one to check its attributes {how(status)}{where}."
         )
 
     def end(self) -> None:
@@ -163,29 +162,77 @@ class _Part(ctypes.Structure):
     )
 
 
-def answer(parts: list[dict], folder: Path) -> dict[str, str]:
+class _Column(ctypes.Structure):
+    """A column of a table as the engine reads it, PyorchColumn."""
+
+    _fields_ = (
+        ("table", ctypes.c_char_p),
+        ("column", ctypes.c_char_p),
+        ("values", ctypes.POINTER(ctypes.c_int64)),
+        ("rows", ctypes.c_size_t),
+    )
+
+
+def answer(asked: dict, folder: Path) -> dict[str, str]:
     """Return what the engine says of types with attributes, in this process.
 
-    The stack of a crash goes to the folder.
+    Parameters
+    ----------
+    asked : dict
+        A question, as in `pyorch.spec.plan`.
+    folder : Path
+        For the stack of a crash.
     """
-    given = [as_text(part["attributes"]) for part in parts]
+    given = [_texts(part) for part in asked["parts"]]
+    types = [part["type"] for part in asked["parts"]]
     try:
         stack.trace(folder)
-        types = [part["type"] for part in parts]
         loader.load_types(loader.with_named(list(zip(types, given, strict=True))))
     except PyorchError as error:
         return {"error": str(error)}
-    asked = (_Part * len(parts))()
-    for place, part, attributes in zip(asked, parts, given, strict=True):
-        texts = [text.encode() for pair in attributes.items() for text in pair]
-        place.role, place.type = part["role"].encode(), part["type"].encode()
-        place.attributes = (ctypes.c_char_p * len(texts))(*texts)
-        place.count = len(attributes)
+    parts = [_part(part, texts) for part, texts in zip(asked["parts"], given, strict=True)]
+    columns = list(_columns(asked["switches"]))
     refusal = loader.engine().PyorchRefusal
     refusal.restype = ctypes.c_char_p
-    said = refusal(asked, ctypes.c_size_t(len(parts)))
+    said = refusal(
+        (_Part * len(parts))(*parts), ctypes.c_size_t(len(parts)),
+        (_Column * len(columns))(*columns), ctypes.c_size_t(len(columns)),
+    )  # fmt: skip
     words, _, frames = said.decode(errors="replace").partition("\n")
     return {"refusal": f"{words}{stack.culprit(stack.frames(frames))}"}
+
+
+def _texts(part: dict) -> dict[str, str]:
+    """Return attributes as ns-3 reads them; those of a section are given as its options."""
+    return (as_attributes if part["role"] == "section" else as_text)(part["attributes"])
+
+
+def _part(part: dict, attributes: dict[str, str]) -> _Part:
+    texts = [text.encode() for pair in attributes.items() for text in pair]
+    array = (ctypes.c_char_p * len(texts))(*texts)
+    return _Part(part["role"].encode(), part["type"].encode(), array, len(attributes))
+
+
+def _columns(switches: list[list]) -> Iterator[_Column]:
+    """Yield the tables of a network of these switches, with a host at the end of every link."""
+    links = [
+        (node, rate_bps, delay_ps)
+        for node, kinds in switches for rate_bps, delay_ps, number in kinds for _ in range(number)
+    ]  # fmt: skip
+    if not links:
+        return
+    at, rates_bps, delays_ps = zip(*links, strict=True)
+    nodes = [node for node, _ in switches]
+    hosts = [max(nodes) + 1 + index for index in range(len(links))]
+    is_switch = [1] * len(nodes) + [0] * len(hosts)
+    tables = {
+        "nodes": {"node": nodes + hosts, "is_switch": is_switch, "tier": is_switch},
+        "links": {"node_a": hosts, "node_b": at, "rate_bps": rates_bps, "delay_ps": delays_ps},
+    }
+    for table, its in tables.items():
+        for name, values in its.items():
+            array = (ctypes.c_int64 * len(values))(*values)
+            yield _Column(table.encode(), name.encode(), array, len(values))
 
 
 def main() -> None:

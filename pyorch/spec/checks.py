@@ -8,47 +8,12 @@ import numpy as np
 from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import MOST_SAMPLES
 from pyorch.spec.network import Network
-from pyorch.spec.resolved import LinkClass, Spec, Trace, Transport, Typed
+from pyorch.spec.resolved import Spec, Trace, Transport
 from pyorch.spec.typeids import TypeIds
-from pyorch.units import SIZE, TIME, format_exact, format_si
+from pyorch.units import SIZE, TIME, format_exact
 
-#: A PFC frame [byte]; 802.3x minimum frame.
-PAUSE_FRAME_BYTES = 64
-#: What credits count [byte]; InfiniBand Architecture Specification 1.4, section 7.9.4.
-BLOCK_BYTES = 64
 #: Types that add up in the network: at hosts, and in switches.
 _REDUCING, _REDUCER = "ns3::ReductionTransport", "ns3::InNetworkReduction"
-
-
-def pfc_headroom_bytes(
-    rate_bps: int,
-    delay_ps: int,
-    frame_bytes: int,
-    framing_bytes: int,
-    processing_delay_ps: int = 0,
-    priorities: int = 1,
-) -> int:
-    """Return the bytes that a port may hold beyond its threshold, as the engine reserves them.
-
-    One frame crosses the threshold; PAUSE waits behind one frame and one PAUSE of each other
-    lossless priority, is sent, travels, and stops the other end after the frame that it has begun;
-    what that end sent until then is still on its way: two propagation delays.
-
-    Parameters
-    ----------
-    rate_bps, delay_ps : int
-        Link rate [bit/s] and one-way delay [ps].
-    frame_bytes, framing_bytes : int
-        Largest frame; preamble and gap of each frame [byte].
-    processing_delay_ps : int
-        From the last bit in to the first bit out [ps].
-    priorities : int
-        How many are lossless.
-    """
-    wait_ps = 2 * delay_ps + processing_delay_ps
-    pauses_bytes = priorities * (PAUSE_FRAME_BYTES + framing_bytes)
-    waiting_bytes = frame_bytes + framing_bytes + pauses_bytes
-    return rate_bps * wait_ps // (8 * 10**12) + waiting_bytes + 1 + 2 * frame_bytes
 
 
 def largest_frame_bytes(transports: Iterable[Transport]) -> int:
@@ -178,50 +143,6 @@ def check_controlled(spec: Spec, types: TypeIds) -> None:
             )  # fmt: skip
 
 
-def check_pfc(spec: Spec, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
-    """Raise FieldError unless every switch can hold threshold and headroom of all its ports.
-
-    For each switch: ports x lossless priorities x (xoff + headroom) <= buffer. Otherwise a frame
-    may be dropped although PFC is on, and the run would answer another question. Links of a class
-    with another flow control, or none, need nothing.
-    """
-    control = spec.link.flow_control
-    buffer_bytes = spec.switch.buffer_bytes
-    if (
-        buffer_bytes is None
-        or control is None
-        or not {"XoffBytes", "HeadroomBytes"} <= set(control.attributes)
-    ):
-        return
-    attributes = control.attributes
-    links = _links_with(control, spec.link.classes, links, nodes)
-    priorities = bin(int(attributes.get("Priorities", 1))).count("1")
-    frame = int(attributes.get("MtuFrameBytes", 0)) or largest_frame_bytes(spec.transport)
-    framing = spec.wire.framing_bytes
-    processing_delay_ps = spec.switch.processing_delay_ps
-    classes = np.unique(np.stack([links["rate_bps"], links["delay_ps"]]), axis=1).T
-    headroom = int(attributes["HeadroomBytes"]) or max(
-        (
-            pfc_headroom_bytes(
-                int(rate), int(delay), frame, framing, processing_delay_ps, priorities
-            )
-            for rate, delay in classes + [0, spec.link.jitter_ps]
-        ),
-        default=0,
-    )
-    ports = _most_ports(links, nodes)
-    # A dynamic threshold is a share of what the headroom of all ports leaves over.
-    xoff = 0 if float(attributes.get("Alpha", 0)) > 0 else int(attributes["XoffBytes"])
-    needed = ports * priorities * (xoff + headroom)
-    if needed > buffer_bytes:
-        raise FieldError(
-            "buffer",
-            f"{format_si(buffer_bytes, 'B')} is too small for PFC: {ports} ports x {priorities}"
-            f" lossless priorities x ({xoff} B XoffBytes + {headroom} B headroom) ="
-            f" {needed} B. Raise switch.buffer to at least that, or lower XoffBytes.",
-        )
-
-
 def check_signals(spec: Spec, types: TypeIds) -> None:
     """Raise FieldError unless some switch writes what a sender reads: marks, or telemetry.
 
@@ -298,44 +219,6 @@ def check_reduction(spec: Spec) -> None:
                     "switch.programs", f"{_REDUCER} serves transport {served}, which is no"
                     f" {_REDUCING}. Of these there are {reducing or 'none'}.",
                 )  # fmt: skip
-
-
-def check_credits(spec: Spec, links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> None:
-    """Raise FieldError unless every switch can hold the buffers of all lanes of all its ports."""
-    control, buffer_bytes = spec.link.flow_control, spec.switch.buffer_bytes
-    if control is None or buffer_bytes is None or "LaneBlocks" not in control.attributes:
-        return
-    lanes, blocks = (int(control.attributes[key]) for key in ("Lanes", "LaneBlocks"))
-    ports = _most_ports(links, nodes)
-    if (needed := ports * lanes * blocks * BLOCK_BYTES) > buffer_bytes:
-        raise FieldError(
-            "buffer",
-            f"{format_si(buffer_bytes, 'B')} is too small for {control.type}: {ports} ports x"
-            f" {lanes} Lanes x {blocks} LaneBlocks of {BLOCK_BYTES} B = {needed} B. Raise"
-            f" switch.buffer to at least that, or write fewer Lanes, or LaneBlocks:"
-            f" {buffer_bytes // (ports * lanes * BLOCK_BYTES)}.",
-        )
-
-
-def _links_with(
-    control: Typed, classes: Iterable[LinkClass], links: dict[str, np.ndarray], nodes: dict
-) -> dict[str, np.ndarray]:
-    """Return the links that have this flow control: all but those of classes with another."""
-    tier = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
-    tier[nodes["node"]] = nodes["tier"]
-    ends = np.sort(np.stack([tier[links["node_a"]], tier[links["node_b"]]]), axis=0)
-    others = [its.tiers for its in classes if its.flow_control != control]
-    apart = np.zeros(len(links["node_a"]), dtype=bool)
-    for low, high in others:
-        apart |= (ends[0] == low) & (ends[1] == high)
-    return {name: column[~apart] for name, column in links.items()}
-
-
-def _most_ports(links: dict[str, np.ndarray], nodes: dict[str, np.ndarray]) -> int:
-    """Return the number of ports of the switch that has the most."""
-    ends = np.concatenate([links["node_a"], links["node_b"]])
-    ports_of = np.bincount(ends, minlength=int(nodes["node"].max()) + 1)
-    return int(ports_of[nodes["node"][nodes["is_switch"] == 1]].max(initial=0))
 
 
 def _ranges(ids: np.ndarray) -> str:

@@ -28,9 +28,10 @@ from pyorch.writing import make_folder, write_text
 TEMPLATES = Path(__file__).resolve().parents[1] / "render" / "templates"
 #: Around the template of a run that says something of its engine.
 ENGINE_TEMPLATE = "engine"
-#: Given lists of types with attributes and roles, returns for each list what the engine says
-#: against its parts or against having them together; "" if nothing.
-Refusals = Callable[[list[list[dict]]], list[str]]
+#: Given questions, ``{"parts": types with attributes and roles, "switches": links of switches that
+#: have these}``, returns for each what the engine says against its parts or against having them
+#: together; "" if nothing.
+Refusals = Callable[[list[dict]], list[str]]
 #: A scenario, and the parts of it that the engine is asked about, by their key paths.
 _Question = tuple[ScenarioFile, dict[KeyPath, dict]]
 
@@ -144,8 +145,9 @@ def plan(
             for key, value in sets:
                 settled = settled.with_value(key, value, "--set")
             spec, network = resolver.resolve_with_network(settled)
-            for parts in _questions(spec, network) if refusals else ():
-                asked.setdefault(canonical(list(parts.values())), (settled, parts))
+            for parts, switches in _questions(spec, network) if refusals else ():
+                question = {"parts": list(parts.values()), "switches": switches}
+                asked.setdefault(canonical(question), (settled, parts))
             template = spec.template
             parts = (template, ENGINE_TEMPLATE) if spec.engine != Engine() else (template,)
             if parts not in digests:
@@ -174,16 +176,16 @@ def plan(
     return runs
 
 
-def _questions(spec: Spec, network: Network) -> Iterator[dict[KeyPath, dict]]:
+def _questions(spec: Spec, network: Network) -> Iterator[tuple[dict[KeyPath, dict], list]]:
     """Yield what the engine is asked of a spec: its types one by one, then those that meet."""
     for path, part in typeids.typed_parts(spec):
-        yield {path: part}
-    yield from typeids.combinations(spec, network.tier_pairs)
+        yield {path: part}, []
+    yield from typeids.combinations(spec, network)
 
 
 def _refuse(asked: dict[str, _Question], refusals: Refusals | None) -> None:
     """Raise SpecError for the first question to which the engine has something to say."""
-    said = refusals([list(parts.values()) for _, parts in asked.values()]) if refusals else []
+    said = refusals([json.loads(question) for question in asked]) if refusals else []
     for (scenario, parts), message in zip(asked.values(), said, strict=refusals is not None):
         if message:
             # A message about several begins with the type of the one to be changed.

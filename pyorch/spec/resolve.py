@@ -19,10 +19,8 @@ from pyorch.spec.checks import (
     check_buffer,
     check_controlled,
     check_controllers,
-    check_credits,
     check_forwarding,
     check_jitter,
-    check_pfc,
     check_reduction,
     check_signals,
     check_tiers,
@@ -187,14 +185,13 @@ class _Point:
 
     def _check(self, spec: Spec, network: Network, threads: int) -> None:
         """Refuse sections that do not fit each other."""
-        nodes, links = network.nodes, network.links
         with self._at():
             check_tiers(spec, network)
             check_jitter(spec)
             check_controllers(spec)
             check_shared(spec)
             check_fluid(spec)
-            check_domains(spec, threads, nodes)
+            check_domains(spec, threads, network.nodes)
             check_skip(spec)
             if self._types is not None:
                 check_reduction(spec)
@@ -203,9 +200,7 @@ class _Point:
         with self._at("switch"):
             if self._types is not None:
                 check_buffer(spec)
-                check_pfc(spec, links, nodes)
                 check_forwarding(spec)
-                check_credits(spec, links, nodes)
 
     def _params(
         self, part: type[Part | resolved.Jobs], plugin: Plugin, path: KeyPath, context: dict

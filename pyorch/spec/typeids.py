@@ -21,7 +21,8 @@ from pyorch.built import ENGINE, FLUID
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import read_json
 from pyorch.spec.fields import FieldError
-from pyorch.spec.resolved import Link, Spec, Switch, Typed
+from pyorch.spec.network import Network
+from pyorch.spec.resolved import Link, Options, Spec, Switch, Typed
 from pyorch.spec.yaml_lines import KeyPath
 
 Attributes = dict[str, bool | int | float | str]
@@ -283,15 +284,24 @@ def typed_parts(spec: Spec) -> Iterator[tuple[KeyPath, dict]]:
                 yield (*path, role), _part(role, typed)
 
 
-def combinations(spec: Spec, tier_pairs: list[tuple[int, int]]) -> Iterator[dict[KeyPath, dict]]:
-    """Yield the parts that meet at some switch, by their key paths, as `typed_parts` has them.
+def combinations(spec: Spec, network: Network) -> Iterator[tuple[dict[KeyPath, dict], list]]:
+    """Yield the parts that meet at some switch, by their key paths, and what such switches have.
 
     Parameters
     ----------
     spec : Spec
         Resolved.
-    tier_pairs : list of (int, int)
-        Tiers that links join, the lower one first; hosts are of tier 0.
+    network : Network
+        Of the run.
+
+    Yields
+    ------
+    parts : dict
+        As `typed_parts` has them. If links have flow control, which asks for room in a buffer, the
+        sections ``wire`` and ``switch`` are among them.
+    switches : list
+        Of these links, each set that some switch has, as `Network.links_at` has it; none without
+        flow control.
     """
     parts = dict(typed_parts(spec))
     transports = {path: part for path, part in parts.items() if path[0] == "transport"}
@@ -299,17 +309,29 @@ def combinations(spec: Spec, tier_pairs: list[tuple[int, int]]) -> Iterator[dict
     switches = {tier: path for path, its in classes for tier in its.tiers}
     (_, _), *classes = _kinds("link", spec.link)
     links = {its.tiers: path for path, its in classes}
-    met = {
-        (switches.get(tier, ("switch",)), links.get(pair, ("link",)))
-        for pair in tier_pairs for tier in pair if tier > 0
-    }  # fmt: skip
+    met: dict[tuple[KeyPath, KeyPath], list] = {}
+    for pair in network.tier_pairs:
+        for tier in filter(None, pair):
+            paths = switches.get(tier, ("switch",)), links.get(pair, ("link",))
+            met.setdefault(paths, []).append((tier, pair))
     for switch, link in sorted(met, key=lambda paths: [(len(path), path) for path in paths]):
         paths = ((*switch, "queue"), (*switch, "scheduler"), (*link, "flow_control"))
-        yield {path: parts[path] for path in paths if path in parts} | transports
+        found = {path: parts[path] for path in paths if path in parts} | transports
+        if (*link, "flow_control") in parts:
+            its = dict(_kinds("switch", spec.switch))[switch]
+            sections = {("wire",): _section("ns3::Wire", spec.wire),
+                        switch: _section("ns3::Switch", its)}  # fmt: skip
+            yield sections | found, network.links_at(tuple(met[switch, link]), spec.link.jitter_ps)
+        else:
+            yield found, []
 
 
 def _part(role: str, its: Typed) -> dict:
     return {"role": role, "type": its.type, "attributes": its.attributes}
+
+
+def _section(name: str, its: Options) -> dict:
+    return {"role": "section", "type": name, "attributes": its.model_extra}
 
 
 def _kinds(section: str, its: Switch | Link) -> Iterator[tuple[KeyPath, Any]]:

@@ -120,6 +120,16 @@ LANES = "flow_control: {type: ns3::CreditFlowControl, attributes: {Lanes: 6}}"
 PFC = "flow_control: {type: ns3::Pfc, attributes: {XoffBytes: 50 kB}}"
 #: Changes, the line, the key, and a part of what is said.
 REFUSED_TOGETHER = {
+    "headroom that no buffer holds": (
+        {"flow_control: none": PFC, "buffer: 8 MB": "buffer: 0.2 MB"}, 6, "link.flow_control",
+        "bytes for XoffBytes and headroom of 4 ports, its buffer has 200000"),
+    "a dynamic threshold of no buffer": (
+        {"flow_control: none": PFC.replace("XoffBytes: 50 kB", "Alpha: 1"),
+         "buffer: 8 MB": "buffer: none"}, 6, "link.flow_control.attributes.Alpha",
+        "Alpha is a multiple of the free buffer, so the switches need a buffer size"),
+    "lanes that no buffer holds": ( # 4 ports x 8 lanes x 2048 x 64 B = 4194304 B
+        {"flow_control: none": "flow_control: {type: ns3::CreditFlowControl}",
+         "buffer: 8 MB": "buffer: 4 MB"}, 6, "link.flow_control", "LaneBlocks=1953"),
     "a priority that is no lane": (
         meets(control=LANES), 6, "link.flow_control",
         "ns3::CreditFlowControl: its links have 6 classes, from 0, but ns3::RoceTransport sends"

@@ -97,18 +97,6 @@ CHANGES = {
         "buffer: 8 MB", "buffer: 4 kB",
         "small.yaml:5: switch.buffer: 4 kB cannot hold one full frame of 4174 B. Raise it.",
     ),
-    "headroom larger than the buffer": (
-        "buffer: 8 MB", "buffer: 0.5 MB",
-        "small.yaml:5: switch.buffer: 500 kB is too small for PFC: 4 ports x 1 lossless priorities"
-        " x (50000 B XoffBytes + ",
-    ),
-    "buffers of lanes larger than the buffer": (  # 4 ports x 8 lanes x 2048 x 64 B = 4194304 B
-        "delay: 500 ns}\nswitch: {buffer: 8 MB}",
-        "delay: 500 ns, flow_control: {type: ns3::CreditFlowControl}}\nswitch: {buffer: 4 MB}",
-        "small.yaml:5: switch.buffer: 4 MB is too small for ns3::CreditFlowControl: 4 ports x 8"
-        " Lanes x 2048 LaneBlocks of 64 B = 4194304 B. Raise switch.buffer to at least that, or"
-        " write fewer Lanes, or LaneBlocks: 1953.",
-    ),
     "a congestion control that waits for marks where nothing marks": (
         "type: ns3::RoceTransport}",
         "type: ns3::RoceTransport, attributes: {CongestionControl: 'ns3::Dcqcn'}}",

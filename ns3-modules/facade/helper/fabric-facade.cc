@@ -313,6 +313,11 @@ Add(Facade& facade, const PyorchPart& part)
     {
         facade.Attribute(factory, part.attributes[2 * i], part.attributes[2 * i + 1]);
     }
+    if (part.role == std::string("section"))
+    {
+        facade.Section(factory);
+        return;
+    }
     facade.Check(factory);
     if (part.role == std::string("transport"))
     {
@@ -325,18 +330,29 @@ Add(Facade& facade, const PyorchPart& part)
 }
 
 const char*
-PyorchRefusal(const PyorchPart* parts, size_t count)
+PyorchRefusal(const PyorchPart* parts,
+              size_t numParts,
+              const PyorchColumn* columns,
+              size_t numColumns)
 {
     static std::string said;
     said.clear();
     Facade facade;
     try
     {
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < numParts; i++)
         {
             Add(facade, parts[i]);
         }
         facade.CheckCombination();
+        for (size_t i = 0; i < numColumns; i++)
+        {
+            facade.Column(columns[i].table, columns[i].column, columns[i].values, columns[i].rows);
+        }
+        if (numColumns > 0)
+        {
+            facade.Build();
+        }
     }
     catch (const std::exception& error)
     {

@@ -158,18 +158,31 @@ extern "C"
     /// A type with attributes, its library is loaded.
     struct PyorchPart
     {
-        const char* role; ///< As Facade::Use has it, or "transport"
+        const char* role; ///< As Facade::Use has it, "transport", or "section"
         const char* typeId;
         const char* const* attributes; ///< Names and values in turn
         size_t count;                  ///< How many attributes
     };
 
+    /// A column of an input table, as Facade::Column takes it.
+    struct PyorchColumn
+    {
+        const char* table;
+        const char* column;
+        const int64_t* values;
+        size_t rows;
+    };
+
     /**
-     * Ask what the engine refuses of types with attributes: of each, and of several together.
+     * Ask what the engine refuses of types with attributes: of each, of several together, and of
+     * these in a network, if there are columns of one.
      * @return a line, empty if it refuses nothing; behind it, if nobody has thrown an exception to
      * say what is wrong, the stack as above; valid until the next call
      */
-    const char* PyorchRefusal(const PyorchPart* parts, size_t count);
+    const char* PyorchRefusal(const PyorchPart* parts,
+                              size_t numParts,
+                              const PyorchColumn* columns,
+                              size_t numColumns);
 }
 
 } // namespace fabric
