@@ -188,6 +188,7 @@ def test_a_scheduler_that_gives_a_host_away_twice_is_refused(monkeypatch):
 
 
 @pytest.mark.ns3
+@pytest.mark.usefixtures("loaded")
 def test_a_job_alone_and_beside_another_one(tmp_path):
     # On whole racks two jobs share no link: each is as long as alone, to the picosecond. On hosts
     # at random every rack has some of both, and their messages meet.

@@ -9,13 +9,6 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def loaded(tmp_path_factory):
-    from loaded_runs import Loaded
-
-    runs = Loaded(tmp_path_factory.mktemp("engine"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyorch.api.make", runs.make)
-        patch.setattr("pyorch.cli.run.make", runs.make)
-        yield
-    runs.end()
+@pytest.fixture(scope="module", autouse=True)
+def _without_loading(loaded):
+    """Each oracle makes its runs in processes that have loaded everything."""

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from loaded_runs import command_line
+
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.ns3

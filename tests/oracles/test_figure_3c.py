@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from loaded_runs import command_line
 
 from pyorch.metrics import slowdown
 from pyorch.metrics._run import RunTables
 from pyorch.spec import read_spec
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "figure_3c_measured.yaml"

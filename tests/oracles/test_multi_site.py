@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from loaded_runs import command_line
 
 from pyorch.theory.fct import Framing, unloaded_fct_ps
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 GBPS = 10**9

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from loaded_runs import command_line
 
 import pyorch
 from pyorch import plugins
@@ -14,6 +13,7 @@ from pyorch.metrics import RunTables
 from pyorch.spec.parts import restore
 from pyorch.topology import rails
 from pyorch.workload import collective
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 N_DEVICES, N_RACKS = 4, 6

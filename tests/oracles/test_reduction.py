@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from loaded_runs import command_line
+
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = """\

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from loaded_runs import command_line
 
 from pyorch.theory.fct import Framing, unloaded_fct_ps
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 SIZES = [1, 63, 1000, 4096, 4097, 8192, 12_289, 100_000, 1_000_000, 10_000_000]

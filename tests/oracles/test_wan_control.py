@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from loaded_runs import command_line
 
 from pyorch.metrics import wan_control
 from pyorch.metrics._run import RunTables
 from pyorch.spec import read_spec
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 #: Frames per second of 6 Gb/s, in packets of 4096 B: 62 B of headers and 20 B of framing more.

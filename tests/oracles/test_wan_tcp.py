@@ -4,11 +4,11 @@
 from pathlib import Path
 
 import pytest
-from loaded_runs import command_line
 
 from pyorch.metrics import throughput
 from pyorch.metrics._run import RunTables
 from pyorch.spec import read_spec
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "wan_tcp.yaml"

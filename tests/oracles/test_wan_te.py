@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loaded_runs import command_line
 
 from pyorch.metrics import wan_te
 from pyorch.metrics._run import RunTables
 from pyorch.spec import read_spec
+from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "wan_te.yaml"

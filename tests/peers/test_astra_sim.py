@@ -12,7 +12,7 @@ import pytest
 
 import pyorch
 
-pytestmark = pytest.mark.ns3
+pytestmark = [pytest.mark.ns3, pytest.mark.usefixtures("loaded")]
 
 MIB, GIB = 2**20, 2**30
 #: Largest packet here; so messages of 1 MiB are whole packets where all is 32 times smaller.

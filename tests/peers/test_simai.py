@@ -10,7 +10,7 @@ import pytest
 
 import pyorch
 
-pytestmark = pytest.mark.ns3
+pytestmark = [pytest.mark.ns3, pytest.mark.usefixtures("loaded")]
 
 MIB, GIB = 2**20, 2**30
 #: MiB of the vector: GiB/s of the bus. 8 GPUs of a server at 1440 Gb/s, section "RING VS NVLS".

@@ -255,6 +255,7 @@ def test_a_file_that_is_no_yaml_and_one_that_is_no_text(tmp_path):
 
 
 @pytest.mark.ns3
+@pytest.mark.usefixtures("loaded")
 def test_messages_go_over_it(tmp_path):
     # One message of 1 MB over 2 links of 100 Gb/s, split over both nics of each host: 4 links of
     # the path, all bytes through both leaves.

@@ -17,7 +17,7 @@ import pyorch.cli.run
 from pyorch.runs.make import make
 from pyorch.workflow import worker
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 class Loaded:
