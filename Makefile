@@ -15,7 +15,7 @@ EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
 SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery docs test test-slurm wheel battery digests drill partitions \
+.PHONY: help setup figures gallery docs test test-slurm wheel battery digests drill long partitions \
         sanitize sanitize-threads trust bench clean
 .DELETE_ON_ERROR:
 
@@ -30,10 +30,11 @@ help:
 	@echo "make battery   refuse four thousand malformed scenarios, commands and files"
 	@echo "make drill     kill a workflow and a build three hundred times and go on"
 	@echo "make digests   edit every file of pyorch: just the runs that have used it are outdated"
+	@echo "make long      run the tests that take minutes each"
 	@echo "make partitions  compare 200 random networks and scenarios in domains with the same in one"
 	@echo "make sanitize  run C++ suites and oracles with every access to memory watched"
 	@echo "make sanitize-threads  run the suite of domains with every access of threads watched"
-	@echo "make trust     battery, digests, drill, partitions and both sanitizers; one page: build/trust.md"
+	@echo "make trust     battery, digests, drill, long, partitions, both sanitizers: build/trust.md"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
 	@echo "make clean     remove .venv and build; results and figures stay"
 
@@ -71,6 +72,9 @@ digests: setup
 drill: setup
 	@$(IN_VENV) python tests/drills/kill.py --count 300
 
+long: setup
+	@$(IN_VENV) python -m pytest -n auto --maxprocesses 8 -m long
+
 partitions: setup
 	@$(IN_VENV) PYORCH_DOMAINS=200 PYORCH_SCENARIOS=200 \
 		python -m pytest -n auto --maxprocesses 8 \
@@ -97,7 +101,7 @@ sanitize-threads: setup
 	@$(IN_VENV) $(THREADED) build/threads/bin/test-runner --suite=domains --verbose
 
 # Targets of `make trust`, in their order; one more is one more word.
-TRUST := battery digests drill partitions sanitize sanitize-threads
+TRUST := battery digests drill long partitions sanitize sanitize-threads
 trust: setup
 	@$(IN_VENV) python tests/trust.py build/trust.md $(TRUST)
 

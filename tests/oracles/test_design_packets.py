@@ -68,7 +68,7 @@ def test_what_is_computed_again_is_sent_again(tmp_path):
     assert one.share > 0.06
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_four_ways_to_say_what_is_exposed_agree_on_256_devices(setup, whole, tmp_path):
     one = smaller.smaller(setup, divide=400, tensor=8)
     assert one.shape == Shape(16, 2, 1, 8)
