@@ -212,6 +212,25 @@ def by_wan_model(setup: Setup, wan_bps: np.ndarray) -> dict[str, np.ndarray]:
     return {name: np.asarray(expose_setup(at_rates, wan_model=name).share) for name in WAN_MODELS}
 
 
+def local_steps(local: Exposed, exchanging: Exposed, every: int) -> Exposed:
+    """Return the mean step of which one in `every` exchanges with other data centres.
+
+    What the others have to wait for is in `exchanging`; each of the steps in between is `local`, so
+    the data centres train by themselves, as in DiLoCo [douillard23]. What that does to the model
+    that is trained is not looked at.
+
+    Parameters
+    ----------
+    every : int
+        Steps from one exchange to the next, 1 or more.
+    """
+    names = Exposed.__dataclass_fields__
+    return Exposed(**{
+        name: getattr(local, name) + (getattr(exchanging, name) - getattr(local, name)) / every
+        for name in names
+    })  # fmt: skip
+
+
 def expose_setup(
     setup: Setup,
     *,

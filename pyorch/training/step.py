@@ -84,6 +84,8 @@ class Plan:
         in their place. 3: weights are gathered for each forward and each backward pass, beside the
         arithmetic of these, and gradients are scattered only; with several sites each has a whole
         copy (hybrid sharding).
+    exchange : bool
+        Whether sites exchange what they have reduced; in a step without, each goes on by itself.
     """
 
     shape: Shape
@@ -97,6 +99,7 @@ class Plan:
     experts: int = 1
     context: int = 1
     zero: int = 0
+    exchange: bool = True
 
 
 def build(plan: Plan) -> TaskGraph:
@@ -251,7 +254,8 @@ class _Step:
 
     def _rings(self) -> tuple[tuple[str, str, str], ...]:
         """Return the stages in which gradients are reduced."""
-        return SCATTER + EXCHANGE + (() if self.plan.zero == SHARDED else GATHER)
+        exchange = EXCHANGE if self.plan.exchange else ()
+        return SCATTER + exchange + (() if self.plan.zero == SHARDED else GATHER)
 
     def _hand_on(self, done: list[Rows], step: int) -> list[Rows]:
         """Send from each stage to the next one around; return what each stage has then."""

@@ -61,6 +61,7 @@ class Params(Closed):
     experts: Count
     context: Count
     zero: Annotated[int, Field(strict=True, ge=0, le=3)]
+    exchange: bool = True
     placement: Literal["packed", "random"] = "packed"
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     replaced: tuple[tuple[Index, Index], ...] = ()
@@ -92,6 +93,8 @@ class Params(Closed):
         """Refuse what contradicts itself."""
         if set(self.amounts) != set(Amounts._fields):
             raise FieldError("amounts", f"are {', '.join(Amounts._fields)}.")
+        if not self.exchange and self.sites == 1:
+            raise FieldError("exchange", "false with one site. Leave it out, or write sites: 2.")
         steady = self.schedule == STEADY
         if steady and (self.micro_batches, self.model_chunks) != (1, 1):
             key = "micro_batches" if self.micro_batches != 1 else "model_chunks"
@@ -276,7 +279,7 @@ def plan_of(params: Params) -> step.Plan:
     """Return what is done in the step."""
     names = (
         "layers", "schedule", "micro_batches", "model_chunks", "overlap", "chunks", "experts",
-        "context", "zero",
+        "context", "zero", "exchange",
     )  # fmt: skip
     return step.Plan(
         _shape(params), Amounts(**params.amounts), **{name: getattr(params, name) for name in names}

@@ -13,6 +13,7 @@ from pyorch.metrics import RunTables
 from pyorch.metrics._steps import steps
 from pyorch.theory import preset
 from pyorch.theory._quantities import transfer_ps
+from pyorch.theory.exposed import Exposed, local_steps
 from pyorch.theory.parallelism import stage_times
 from pyorch.training.step import DATA
 
@@ -87,3 +88,26 @@ def test_each_message_has_the_transport_of_its_network(tmp_path):
     # Device 0 at host 4 sends to device 1 at host 1 by host 5, which is on the same rail.
     assert ((flows["src"] == 4) & (flows["dst"] == 5) & (flows["transport"] == 0)).any()
     assert ((flows["src"] == 5) & (flows["dst"] == 1) & (flows["transport"] == 1)).any()
+
+
+def test_a_step_without_exchange_is_that_of_one_site(tmp_path):
+    # Oracle: a network of one site, to the ps; and no byte of data between the sites.
+    apart = scenario(exchange=False, divide=5000)
+    alone = apart | {"topology": apart["topology"]["sites"][0]["topology"]}
+    alone["workload"] = apart["workload"] | {"sites": 1, "exchange": True}
+    runs = [pyorch.run(given, results=tmp_path) for given in (apart, alone)]
+
+    first, second = (run.table("tasks")["end_ps"] for run in runs)
+    assert sorted(first) == sorted([*second, *second])
+    flows = runs[0].flows
+    assert (flows["src"] // 16 == flows["dst"] // 16).all()
+
+
+def test_the_mean_of_many_steps_is_between_that_with_exchange_and_that_without():
+    # By hand: 9 steps of 10 ms, 1 ms of them exposed, and one of 30 ms with 21 ms: 30 of 120 ms.
+    local = Exposed(compute_ps=9.0, tensor_ps=1.0, pipeline_ps=0.0, data_ps=0.0)
+    exchanging = Exposed(compute_ps=9.0, tensor_ps=1.0, pipeline_ps=0.0, data_ps=20.0)
+
+    assert local_steps(local, exchanging, 1).share == exchanging.share
+    assert local_steps(local, exchanging, 10).share == pytest.approx(30 / 120)
+    assert local_steps(local, exchanging, 10**9).share == pytest.approx(local.share)

@@ -59,6 +59,10 @@ def exposed(
         str, typer.Option(help="once-rtt, once-one-way, twice-one-way, or none.")
     ] = "none",
     retransmissions: Annotated[float, typer.Option(help="Round trips lost on the WAN.")] = 0,
+    exchange_every: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Data centres exchange in one of so many steps; may be repeated."),
+    ] = None,
     pooling: Annotated[str, typer.Option(help="max, shared, rs_ag or scale_out.")] = "max",
     inflate: Annotated[
         list[str] | None,
@@ -81,14 +85,22 @@ def exposed(
     chosen = None if wan_model == "none" else wan_model
     if wan and chosen is None:
         chosen = model.DEFAULT_WAN_MODEL
+    if exchange_every and chosen is None:
+        raise TheoryError("--exchange-every wants --wan RATE or --wan-model.")
     inflation = model.Inflation(**_inflations(inflate or [], model.Inflation))
     rows = []
-    for up, out, far in itertools.product(_rates(scale_up), _rates(scale_out), _rates(wan)):
+    for up, out, far, every in itertools.product(
+        _rates(scale_up), _rates(scale_out), _rates(wan), exchange_every or [1]
+    ):
         setup = model.with_rates(training.setup, scale_up_bps=up, scale_out_bps=out, wan_bps=far)
-        step = model.expose_setup(
-            setup, pooling=pooling, wan_model=chosen, retransmission_rtts=retransmissions,
-            inflation=inflation,
-        )  # fmt: skip
+        shared = {"pooling": pooling, "inflation": inflation}
+        step = model.local_steps(
+            model.expose_setup(setup, **shared),
+            model.expose_setup(
+                setup, wan_model=chosen, retransmission_rtts=retransmissions, **shared
+            ),
+            every,
+        )
         rows.append(
             {
                 "preset": preset,
@@ -96,6 +108,7 @@ def exposed(
                 "scale_out_gbps": float(setup.network.scale_out_bps) / GBPS,
                 "wan_gbps": float(setup.network.wan_bps) / GBPS if chosen else None,
                 "wan_model": chosen or "none",
+                "exchange_every": every if chosen else None,
                 "pooling": pooling,
                 "compute_ms": float(step.compute_ps) / MS,
                 "tensor_ms": float(step.tensor_ps) / MS,
