@@ -228,9 +228,10 @@ def _routes(
 def flows_wait(spec: Spec) -> bool:
     """Return whether some flow of a resolved spec starts only when another has ended.
 
-    On a topology with rails some may, because they are relayed.
+    On a topology with rails some may, because they are relayed, unless racks share their NICs.
     """
-    if "rails" in spec.topology.counts():
+    counts = spec.topology.counts()
+    if "rails" in counts and not counts.get("nics"):
         return True
     for load in spec.workload:
         if hasattr(load.module, "dependencies"):

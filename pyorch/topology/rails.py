@@ -11,6 +11,13 @@ Devices do not forward, so nothing joins two devices of different racks on diffe
 message is relayed: the device of the sender's rack on the rail of the destination receives all of
 it over scale-up and then sends it on.
 
+With `nics` each port of a device to its rail has a NIC, a small switch that the scale-up switches
+of the rack reach too. Routes then lead from any device of a rack to any NIC of it, packet by
+packet: a message between rails needs no relay, and where a rail is cut its packets take the NICs
+of the others. The adapters of a GPU server are reached like this, over its own bus or over NVLink.
+A relay inside the engine would have to forward in hosts, and one in the task graph be chosen before
+the run; so NICs are rows of the tables, the last switches, one tier and one plane above all others.
+
 Source: rail-optimised networks as in [hotnets24] section 6.1; the relay is that of PXN in NCCL.
 """
 
@@ -31,6 +38,7 @@ from pyorch.spec.parts import REACHES, Topology
 from pyorch.spec.resolved import Link
 from pyorch.topology._nested import settled
 
+Columns = dict[str, np.ndarray]
 _SCALE_UP, _SCALE_OUT = map(REACHES.index, ("scale_up", "scale_out"))
 _NEEDED = ("switches", "top_switches", "cables", "ports", "access_links")
 
@@ -43,12 +51,19 @@ class ScaleUp(Closed):
     delay_ps: DelayPs = Field(alias="delay")
 
 
+class Nics(Closed):
+    """NICs that a whole rack shares: what lies between a device and its own."""
+
+    delay_ps: DelayPs = Field(alias="delay")
+
+
 class Params(Closed):
-    """Devices of a rack, the network of each rail, and that of each rack."""
+    """Devices of a rack, the network of each rail, that of each rack, and how they meet."""
 
     devices: Hosts
     rail: SerializeAsAny[WrittenTopology]
     scale_up: ScaleUp
+    nics: Nics | None = None
 
     @field_validator("rail")
     @classmethod
@@ -70,7 +85,7 @@ class Params(Closed):
         return self
 
 
-def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
+def tables(params: Params, link: Link) -> dict[str, Columns]:
     """Return the node and link tables; columns as in docs/definitions.md."""
     up, n = params.scale_up, params.devices
     rail = params.rail.tables(link)
@@ -95,7 +110,7 @@ def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
     }
     if "bit_error_ratio" in links:
         inside["bit_error_ratio"] = link.bit_error_ratio
-    return {
+    found = {
         "nodes": _nodes(nodes, ids, n_hosts, first_rail, up.planes),
         "links": {
             name: np.concatenate(
@@ -107,14 +122,19 @@ def tables(params: Params, link: Link) -> dict[str, dict[str, np.ndarray]]:
             for name, values in links.items()
         },
     }
+    return found if params.nics is None else _shared(params, **found)
 
 
 def counts(params: Params) -> dict[str, int]:
-    """Return the closed-form numbers of hosts, switches, switch ports in use and cables."""
+    """Return the closed-form numbers of hosts, switches, switch ports in use and cables.
+
+    NICs are no switches here, and their own ports no ports; their links are cables.
+    """
     rail, n = params.rail.counts(), params.devices
     hosts, planes = rail["hosts"] * n, params.scale_up.planes
     access_links = hosts * planes + rail["access_links"] * n
     cables = hosts * planes + rail["cables"] * n
+    nics = 0 if params.nics is None else rail["access_links"] * n
     return {
         "hosts": hosts,
         "hosts_per_leaf": n,
@@ -122,17 +142,18 @@ def counts(params: Params) -> dict[str, int]:
         "rails": n,
         "switches": rail["switches"] * n + rail["hosts"] * planes,
         "top_switches": rail["top_switches"] * n,
-        "ports": rail["ports"] * n + hosts * planes,
+        "nics": nics,
+        "ports": rail["ports"] * n + (hosts + nics) * planes,
         "access_links": access_links,
-        "fabric_links": cables - access_links,
-        "cables": cables,
+        "fabric_links": cables - access_links + nics * (1 + planes),
+        "cables": cables + nics * (1 + planes),
     }
 
 
 def relays(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     """Return the device in the rack of `src` on the rail of `dst`; -1 if a network joins them."""
     n = params.devices
-    joined = (src // n == dst // n) | (src % n == dst % n)
+    joined = (src // n == dst // n) | (src % n == dst % n) | (params.nics is not None)
     return np.where(joined, -1, src // n * n + dst % n)
 
 
@@ -143,8 +164,42 @@ def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
 
 
 def top_switches(params: Params, nodes: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the switches of the highest tier of the rails; that of scale-up is above it."""
-    return np.sort(nodes["node"][nodes["tier"] == nodes["tier"].max() - 1])
+    """Return the switches of the highest tier of the rails; scale-up and NICs are above it."""
+    above = 1 if params.nics is None else 2
+    return np.sort(nodes["node"][nodes["tier"] == nodes["tier"].max() - above])
+
+
+def _shared(params: Params, nodes: Columns, links: Columns) -> dict[str, Columns]:
+    """Return the tables with a NIC in each link of a device to its rail, which scale-up reaches."""
+    up = params.scale_up
+    is_host = nodes["is_switch"] == 0
+    ends = np.stack([links["node_a"], links["node_b"]])
+    n_hosts, at_host = int(is_host.sum()), is_host[ends]
+    at_host[:, : n_hosts * up.planes] = False  # those of scale-up stay
+    row, side = np.nonzero(at_host.T)
+    device, nic = ends[side, row], len(nodes["node"]) + np.arange(len(row))
+    ends[side, row] = nic
+    first = n_hosts + device // params.devices * up.planes
+    of_nic = {
+        "node_a": device, "node_b": nic, "rate_bps": links["rate_bps"][row],
+        "delay_ps": np.full(len(row), params.nics.delay_ps),
+    }  # fmt: skip
+    inside = {name: np.repeat(values[:1], len(row) * up.planes) for name, values in links.items()}
+    inside["node_a"] = (first[:, None] + np.arange(up.planes)).ravel()
+    inside["node_b"] = np.repeat(nic, up.planes)
+    cables = links | {"node_a": ends[0], "node_b": ends[1]}
+    more = {
+        name: np.full(len(nic), int(values.max()) + 1) for name, values in nodes.items()
+    } | {"node": nic, "is_switch": np.ones_like(nic)}  # fmt: skip
+    return {
+        "nodes": {name: np.concatenate([values, more[name]]) for name, values in nodes.items()},
+        "links": {
+            name: np.concatenate(
+                [values, of_nic.get(name, np.zeros(len(row), values.dtype)), inside[name]]
+            )
+            for name, values in cables.items()
+        },
+    }
 
 
 def _nodes(

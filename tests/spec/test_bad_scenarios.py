@@ -172,6 +172,25 @@ CHANGES = {
         "small.yaml:3: topology.sites.0.topology.rigth: there is no such key. Known here: left,"
         " right,",
     ),
+    "NICs at no distance": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: rails, devices: 2, rail: {type: star, hosts: 4}, scale_up: {rate: 1 Tb/s,"
+        " delay: 1 ns}, nics: {delay: 0 ns}}",
+        "small.yaml:3: topology.nics.delay: 0 ns is out of range; it must be at least 1 ps.",
+    ),
+    "NICs with a rate of their own": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: rails, devices: 2, rail: {type: star, hosts: 4}, scale_up: {rate: 1 Tb/s,"
+        " delay: 1 ns}, nics: {delay: 1 ns, rate: 1 Gb/s}}",
+        "small.yaml:3: topology.nics.rate: there is no such key. Known here: delay.",
+    ),
+    "NICs without a word about them": (
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}",
+        "{type: rails, devices: 2, rail: {type: star, hosts: 4}, scale_up: {rate: 1 Tb/s,"
+        " delay: 1 ns}, nics: true}",
+        "small.yaml:3: topology.nics: true (true/false) is not a mapping of keys to values. Write"
+        " some of these: delay.",
+    ),
     "an unknown workload": (
         "permutation", "permutations",
         "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload:"

@@ -16,11 +16,14 @@ LINK = Link(rate_bps=800 * 10**9, delay_ps=500_000)
 UP = {"planes": 2, "rate": "7.2 Tb/s", "delay": "100 ns"}
 
 
-def params(devices=2, rail=None, scale_up=None):
+NICS = {"delay": "50 ns"}
+
+
+def params(devices=2, rail=None, scale_up=None, nics=None):
     rail = rail or {"type": "star", "hosts": 2, "planes": 2}
-    return rails.Params.model_validate(
-        {"devices": devices, "rail": rail, "scale_up": scale_up or UP}, context={"link": LINK}
-    )
+    given = {"devices": devices, "rail": rail, "scale_up": scale_up or UP}
+    given |= {"nics": nics} if nics else {}
+    return rails.Params.model_validate(given, context={"link": LINK})
 
 
 def test_two_racks_of_two_by_hand():
@@ -39,6 +42,26 @@ def test_two_racks_of_two_by_hand():
     assert links["delay_ps"].tolist() == [100_000] * 8 + [500_000] * 8
 
 
+def test_two_racks_of_two_that_share_their_nics_by_hand():
+    tables = rails.tables(params(2, {"type": "star", "hosts": 2}, UP | {"planes": 1}, NICS), LINK)
+    nodes, links = tables["nodes"], tables["links"]
+
+    # Scale-up switches 4 and 5, rails 6 and 7, NICs 8 and 9 (devices 0 and 2) and 10 and 11.
+    assert nodes["tier"].tolist() == [0] * 4 + [2] * 2 + [1] * 2 + [3] * 4
+    assert nodes["plane"].tolist() == [0] * 4 + [2, 2, 0, 1] + [3] * 4
+    assert nodes["is_switch"].tolist() == [0] * 4 + [1] * 8
+    ends = np.sort(np.stack([links["node_a"], links["node_b"]]), axis=0)
+    kinds = zip(links["rate_bps"].tolist(), links["delay_ps"].tolist(), strict=True)
+    pairs = dict(zip(map(tuple, ends.T.tolist()), kinds, strict=True))
+    up, cable, bus = (72 * 10**11, 100_000), (8 * 10**11, 500_000), (8 * 10**11, 50_000)
+    assert pairs == {
+        (0, 4): up, (1, 4): up, (2, 5): up, (3, 5): up,
+        (6, 8): cable, (6, 9): cable, (7, 10): cable, (7, 11): cable,
+        (0, 8): bus, (2, 9): bus, (1, 10): bus, (3, 11): bus,
+        (4, 8): up, (5, 9): up, (4, 10): up, (5, 11): up,
+    }  # fmt: skip
+
+
 RAILS = st.sampled_from(
     [
         {"type": "star", "hosts": 3},
@@ -49,24 +72,33 @@ RAILS = st.sampled_from(
 
 
 @settings(max_examples=40)
-@given(devices=st.integers(1, 5), rail=RAILS, planes=st.integers(1, 3))
-def test_the_tables_have_as_many_rows_as_the_closed_form_says(devices, rail, planes):
-    asked = params(devices, rail, UP | {"planes": planes})
+@given(
+    devices=st.integers(1, 5), rail=RAILS, planes=st.integers(1, 3),
+    nics=st.sampled_from([None, NICS]),
+)  # fmt: skip
+def test_the_tables_have_as_many_rows_as_the_closed_form_says(devices, rail, planes, nics):
+    asked = params(devices, rail, UP | {"planes": planes}, nics)
     tables, counts = rails.tables(asked, LINK), rails.counts(asked)
     nodes, links = tables["nodes"], tables["links"]
     hosts = int((nodes["is_switch"] == 0).sum())
 
-    assert (hosts, len(nodes["node"]) - hosts) == (counts["hosts"], counts["switches"])
+    n_switches = counts["switches"] + counts["nics"]
+    assert (hosts, len(nodes["node"]) - hosts) == (counts["hosts"], n_switches)
     assert hosts == counts["racks"] * counts["rails"]
     assert len(links["node_a"]) == counts["cables"]
     ends = np.concatenate([links["node_a"], links["node_b"]])
-    assert (np.sum(ends < hosts), np.sum(ends >= hosts)) == (
+    of_nics = ends >= hosts + counts["switches"]
+    assert of_nics.sum() == counts["nics"] * (2 + planes)
+    assert (np.sum(ends < hosts), np.sum((ends >= hosts) & ~of_nics)) == (
         counts["access_links"], counts["ports"]
     )  # fmt: skip
     assert _graph.hosts_per_leaf(nodes, links) == counts["hosts_per_leaf"] == devices
     _graph.check_links(dict(enumerate(nodes["is_switch"] == 1)), links, "here", "key")
     # Each plane is one network: of a rail, or a number that all racks have in common.
-    assert len(np.unique(nodes["plane"])) == devices * rail.get("planes", 1) + planes
+    assert len(np.unique(nodes["plane"])) == (
+        devices * rail.get("planes", 1) + planes + (nics is not None)
+    )
+    assert len(rails.top_switches(asked, nodes)) == counts["top_switches"]
     again = rails.tables(restore(rails.Params, asked.model_dump()), LINK)
     assert all(np.array_equal(links[name], again["links"][name]) for name in links)
 
@@ -84,6 +116,8 @@ def test_what_no_network_joins_is_relayed_on_the_rail_of_its_destination():
     src, dst = np.array([1, 1, 1]), np.array([11, 9, 2])
 
     assert rails.relays(asked, src, dst).tolist() == [3, -1, -1]
+    shared = params(4, {"type": "star", "hosts": 3}, nics=NICS)
+    assert rails.relays(shared, src, dst).tolist() == [-1, -1, -1]
 
 
 def test_a_relayed_message_is_two_that_follow_each_other():

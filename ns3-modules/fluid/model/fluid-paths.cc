@@ -53,15 +53,17 @@ std::vector<PortId>
 FluidPaths::FirstPorts(uint32_t index) const
 {
     const Message& message = m_fabric.Messages()[index];
+    const auto nearest = m_fabric.Routes().NearestPorts(message.src, message.dst);
     std::vector<PortId> ports;
-    for (const PortId port : m_fabric.Routes().NearestPorts(message.src, message.dst))
+    for (const PortId port : nearest)
     {
         if (m_fabric.Routes().IsNearest(port, message.dst))
         {
             ports.push_back(port);
         }
     }
-    return ports;
+    // Where another port has become the nearest, what a message takes alone would not be known.
+    return ports.empty() ? nearest : ports;
 }
 
 void

@@ -107,30 +107,40 @@ RouteTable::DistanceFrom(PortId port, uint32_t dst, const Routing& routing) cons
     return routing.Distance(peer.node, dst);
 }
 
-/// Near is what was near as the network was built; a port that leads nowhere now is not near, but
-/// if no port leads there now all are that did.
+/// Near is what was near as the network was built, of what still leads there; but if every way from
+/// these ports has become longer than that from another one, near is what is near now. If no port
+/// leads there now all are that did.
 bool
 RouteTable::IsNearest(PortId port, uint32_t dst) const
 {
-    if (DistanceFrom(port, dst, *m_nominal) == Routing::FAR)
-    {
-        return false;
-    }
-    const auto distance = [this, dst](PortId own) {
-        const bool leads =
-            !m_network.ports[own].down && DistanceFrom(own, dst, *m_inForce) != Routing::FAR;
-        return leads ? DistanceFrom(own, dst, *m_nominal) : Routing::FAR;
+    const auto now = [this, dst](PortId own) {
+        return m_network.ports[own].down ? Routing::FAR : DistanceFrom(own, dst, *m_inForce);
     };
-    const uint32_t own = distance(port);
     const HostState& host = m_network.hosts[m_network.ports[port].host];
+    uint32_t leastNow = Routing::FAR;
+    uint32_t leastBuilt = Routing::FAR;
+    uint32_t nowOfBuilt = Routing::FAR; // the least of the ports that were nearest
     for (PortId other = host.firstPort; other < host.firstPort + host.ports; other++)
     {
-        if (distance(other) < own)
+        const uint32_t otherNow = now(other);
+        const uint32_t built = DistanceFrom(other, dst, *m_nominal);
+        if (otherNow == Routing::FAR || built == Routing::FAR)
         {
-            return false;
+            continue;
         }
+        leastNow = std::min(leastNow, otherNow);
+        nowOfBuilt = built < leastBuilt ? otherNow : nowOfBuilt;
+        nowOfBuilt = built == leastBuilt ? std::min(nowOfBuilt, otherNow) : nowOfBuilt;
+        leastBuilt = std::min(leastBuilt, built);
     }
-    return true;
+    const uint32_t built = DistanceFrom(port, dst, *m_nominal);
+    if (leastNow == Routing::FAR || built == Routing::FAR)
+    {
+        return built != Routing::FAR;
+    }
+    const uint32_t ownNow = now(port);
+    return ownNow != Routing::FAR &&
+           (nowOfBuilt > leastNow ? ownNow == leastNow : built == leastBuilt);
 }
 
 std::vector<PortId>
