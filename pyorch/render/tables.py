@@ -17,7 +17,7 @@ from pyorch.workload._hosts import hosts
 from pyorch.writing import write_atomically
 
 Tables = dict[str, dict[str, np.ndarray]]
-TASK_COLUMNS = ("task", "kind", "node", "stream", "duration_ps", "start_ps")
+TASK_COLUMNS = ("task", "kind", "node", "stream", "duration_ps", "start_ps", "decides")
 WAIT_COLUMNS = ("flow", "after", "at_sender", "delay_ps")
 
 
@@ -58,8 +58,10 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
     if not len(ids) and not work:
         raise SpecError(f"workload: there is no flow with seed {seed}. Raise load or duration.")
     if work:
+        named = [name for name in TASK_COLUMNS if any(name in own for own in work.values())]
         tables["tasks"] = {
-            name: np.concatenate([own[name] for own in work.values()]) for name in TASK_COLUMNS
+            name: np.concatenate([own.get(name, 0 * own["node"]) for own in work.values()])
+            for name in named
         }
     waits = _dependencies(spec.workload, parts, ids, work)
     if (rows := np.flatnonzero(relay >= 0)).size:
@@ -72,6 +74,7 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
         tables["routes"] = {name: column[forwards] for name, column in paths.items()}
     if rows := _controlled(spec.workload, parts, ids):
         tables["controlled"] = rows
+    tables |= _served(spec, tables, seed, work)
     if spec.trace.nodes:
         tables["sampled"] = {"node": np.array(spec.trace.nodes, dtype=np.int64)}
     if spec.failures:
@@ -90,6 +93,28 @@ def _controlled(
         if load.controller:
             found.append({"workload": np.full(len(own), index), "flow": own})
     return {name: np.concatenate([rows[name] for rows in found]) for name in (found or [{}])[0]}
+
+
+def _served(spec: Spec, tables: Tables, seed: int, work: dict[int, dict]) -> Tables:
+    """Return who asks and who answers, of the workloads that make their messages as a run goes on.
+
+    ``requests`` has the task at which each arrives, ``servers`` the host of each device.
+    """
+    found: dict[str, list[dict[str, np.ndarray]]] = {"requests": [], "servers": []}
+    for index, load in enumerate(spec.workload):
+        if hasattr(load.module, "served"):
+            nodes = nodes_of(spec.jobs, tables["nodes"], index)
+            own_seed = _seed_of_load(spec, index, seed)
+            own = load.module.served(load.params, nodes, tables["links"], own_seed)
+            own["requests"] = {"task": work[index]["task"], **own["requests"]}
+            for name, rows in own.items():
+                n_rows = len(next(iter(rows.values())))
+                found[name].append({"workload": np.full(n_rows, index), **rows})
+    return {
+        name: {key: np.concatenate([rows[key] for rows in parts]) for key in parts[0]}
+        for name, parts in found.items()
+        if parts
+    }
 
 
 def _add_changes(

@@ -11,14 +11,15 @@ from pyorch.errors import SimulationError
 from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes, stack
 from pyorch.simulate.control import Controller
+from pyorch.simulate.serve import Server
 from pyorch.simulate.warnings import skip_surprises, small_buffers
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
-    "rate_changes", "controlled",
+    "rate_changes", "controlled", "requests", "servers",
 )  # fmt: skip
 #: These the engine does not read.
-_OURS = ("controlled",)
+_OURS = ("controlled", "requests", "servers")
 ENDLESS_PS = 2**63 - 1
 WHOLE_FRAME_BYTES = 65535
 
@@ -60,6 +61,7 @@ class Fabric:
         self._transports: list[tuple[str, dict[str, str]]] = []
         self._captures: list[int] = []
         self._controlled: list[tuple[int, Mapping[str, object]]] = []
+        self._served: list[tuple[int, Mapping[str, object], Mapping[str, object]]] = []
 
     def tables(self, path: str | Path) -> None:
         """Read input tables from an ``.npz`` with keys ``<table>.<column>``.
@@ -210,6 +212,39 @@ class Fabric:
             for index, workload in self._controlled
         ]  # fmt: skip
 
+    def serve(
+        self, index: int, workload: Mapping[str, object], topology: Mapping[str, object]
+    ) -> None:
+        """Have the requests of a workload answered in batches that are made while the run goes on.
+
+        Parameters
+        ----------
+        index : int
+            Which requests: those with it in ``requests.workload``.
+        workload, topology : mapping
+            As in the resolved spec; they say who answers, and who relays messages.
+        """
+        self._served.append((int(index), workload, topology))
+
+    def servers(self) -> list[Server]:
+        """Return who answers requests while the run goes on."""
+        found = []
+        for index, workload, topology in self._served:
+            rows, hosts = self._tables.get("requests", {}), self._tables.get("servers", {})
+            if "workload" not in rows or "workload" not in hosts:
+                raise SimulationError("tables requests and servers say who asks; give both.")
+            requests = {k: column[rows["workload"] == index] for k, column in rows.items()}
+            own = hosts["host"][hosts["workload"] == index]
+            found.append(Server(index, workload, topology, requests, own))
+        return found
+
+    @property
+    def next_id(self) -> int:
+        """The first id that no flow and no task has."""
+        ids = [self._tables.get(t, {}).get(c) for t, c in (("flows", "flow"), ("tasks", "task"))]
+        return 1 + max((int(column.max()) for column in ids if column is not None and len(column)),
+                       default=-1)  # fmt: skip
+
     def data_packets(self) -> int:
         """Return how many data packets the flows need when nothing is sent twice."""
         return int(self._packets().sum())
@@ -314,12 +349,17 @@ class Fabric:
             facade.Use(role, _factory(facade, type_name, attributes), index)
         for type_name, attributes in self._transports:
             facade.Transport(_factory(facade, type_name, attributes))
-        for table, columns in self._tables.items():
-            for column, values in columns.items() if table not in _OURS else ():
-                give = facade.RealColumn if values.dtype.kind == "f" else facade.Column
-                # cppyy takes no array without elements; none of this one is read.
-                memory = values if len(values) else np.zeros(1, dtype=values.dtype)
-                give(table, column, memory, len(values))
+        give(facade, {t: columns for t, columns in self._tables.items() if t not in _OURS})
+
+
+def give(facade, tables: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Give input tables to the engine."""
+    for table, columns in tables.items():
+        for column, values in columns.items():
+            taker = facade.RealColumn if values.dtype.kind == "f" else facade.Column
+            # cppyy takes no array without elements; none of this one is read.
+            memory = values if len(values) else np.zeros(1, dtype=values.dtype)
+            taker(table, column, memory, len(values))
 
 
 def output_columns(facade) -> dict[str, dict[str, np.ndarray]]:

@@ -16,11 +16,12 @@ from pathlib import Path
 
 from pyorch import built, jobs, origin
 from pyorch.errors import PyorchError, SimulationError
-from pyorch.simulate import control, loader, provenance, results, stack
+from pyorch.simulate import control, loader, provenance, results, serve, stack
 from pyorch.simulate import fabric as fabrics
 from pyorch.simulate.control import Controller
 from pyorch.simulate.fabric import Fabric
 from pyorch.simulate.progress import Progress, State, time_text
+from pyorch.simulate.serve import Server
 from pyorch.writing import expect_room, make_folder
 
 #: The engine returns to Python this often, for Ctrl-C and progress [s].
@@ -116,7 +117,7 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     stack.trace(out)
     load_s, _ = clock.lap()
     facade = fabric.build(namespace, out)
-    controllers = fabric.controllers()
+    controllers, servers = fabric.controllers(), fabric.servers()
     with _engine_errors(facade, SimulationError):
         for controller in controllers:
             controller.begin(facade)
@@ -125,10 +126,11 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     build_s, _ = clock.lap()
     start_to_first_event_s = provenance.process_age_s()
     clock.lap()
-    _run(facade, fabric, name, controllers)
+    _run(facade, fabric, name, controllers, servers)
     run_wall_s, run_cpu_s = clock.lap()
 
     tables = fabrics.output_columns(facade) | control.tables(controllers)
+    tables |= serve.tables(servers)
     outcome = {"engine": fabric.engine_type, **_outcome(facade, fabric.stop_ps)}
     facts = provenance.describe(
         engine=fabric.engine_type,
@@ -155,25 +157,40 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
         print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
 
 
-def _run(facade, fabric: Fabric, name: str, controllers: list[Controller]) -> None:
+def _run(
+    facade, fabric: Fabric, name: str, controllers: list[Controller], servers: list[Server]
+) -> None:
     """Run to the end in slices of wall time, showing progress between them."""
     progress = Progress(name)
     packets_total = fabric.data_packets()
     start_s = time.monotonic()
-    words = "the simulation aborted at {}: "
+    next_id = fabric.next_id
+
+    def aborting():
+        return _engine_errors(
+            facade, Aborted,
+            lambda: f"the simulation aborted at {time_text(int(facade.NowPs()))}: ",
+        )  # fmt: skip
+
     try:
         while True:
             until_ps = control.until_ps(controllers, fabric.stop_ps)
-            with _engine_errors(
-                facade, Aborted, lambda: words.format(time_text(int(facade.NowPs())))
-            ):
+            with aborting():
                 while until_ps >= 0 and not facade.RunSlice(until_ps, SLICE_S):
                     progress.show(_state(facade, packets_total, time.monotonic() - start_s))
+            now_ps, decided = int(facade.NowPs()), [int(task) for task in facade.Decided()]
+            if decided:
+                begun, next_id = serve.act(servers, now_ps, decided, next_id)
+                with aborting():
+                    for tables in begun:
+                        fabrics.give(facade, tables)
+                        facade.Append()
+                continue
             if until_ps == fabric.stop_ps or _all_done(_outcome(facade, fabric.stop_ps)):
                 break
             facade.Look()
             control.act(controllers, facade, fabrics.output_columns(facade))
-        with _engine_errors(facade, Aborted, lambda: words.format(time_text(int(facade.NowPs())))):
+        with aborting():
             facade.Finish()
     finally:
         progress.close()

@@ -134,6 +134,31 @@ CONTROL = {
         True,
     ),
 }
+REQUESTS = {
+    "workload": Column("Which workload answers, from 0"),
+    "request": Column("Number in the order of arrival, from 0"),
+    "arrival_ps": Column("When it arrives [ps]"),
+    "prompt_tokens": Column("Tokens of its prompt"),
+    "answer_tokens": Column("Tokens of its answer"),
+    "prefill_start_ps": Column("When the batch of its prefill begins [ps]", True),
+    "first_token_ps": Column("When that batch ends [ps]", True),
+    "transfer_start_ps": Column("When its keys and values leave the prefill [ps]", True),
+    "transfer_end_ps": Column("When all of them are where it is decoded [ps]", True),
+    "last_token_ps": Column("When its last token is there [ps]", True),
+}
+BATCHES = {
+    "workload": Column("Which workload answers, from 0"),
+    "phase": Column("0 prefill, 1 transfer of keys and values, 2 decoding"),
+    "instance": Column("Which instance of its pool; of a transfer, whereto"),
+    "start_ps": Column("When it begins [ps]"),
+    "end_ps": Column("When the last of its devices is done [ps]", True),
+    "requests": Column("How many requests are in it"),
+    "tokens": Column("Tokens of these that have keys and values, all together"),
+    "compute_ps": Column("How long a device computes, the mean [ps]"),
+    "sent_bytes": Column("Payload of its messages, those of relays once [byte]"),
+    "first_task": Column("First id of its messages and tasks"),
+    "last_task": Column("Last id of its messages and tasks"),
+}
 SKIPPED_SAMPLES = {
     "time_ps": Column("Sample of ports and flows that is not all of what was executed [ps]"),
     "skipped_ps": Column("Of the time since the sample before, what was skipped [ps]"),
@@ -170,6 +195,8 @@ CONTRACTS = {
     "flow_samples": FLOW_SAMPLES,
     "pauses": PAUSES,
     "control": CONTROL,
+    "requests": REQUESTS,
+    "batches": BATCHES,
     "skips": SKIPS,
     "skipped_flows": SKIPPED_FLOWS,
     "skipped_samples": SKIPPED_SAMPLES,

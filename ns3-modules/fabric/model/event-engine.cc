@@ -70,6 +70,10 @@ EventEngine::EventEngine(FabricTables tables,
                   {m_observers, m_wires, m_nic, m_switching},
                   boundary)
         .Build(tables, m_links, m_held);
+    if (m_state.messages.Graph().MayGrow())
+    {
+        m_nodes = tables.nodes;
+    }
     m_isOpenEnded = boundary || std::ranges::any_of(m_nic.Traits(), &Transport::Traits::isOpen);
     m_fetches = m_state.network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
                 FullWireBytes() > FRAME_CACHE_BYTES;
@@ -160,6 +164,16 @@ EventEngine::ChangeRoute(const RouteRow& row)
     m_state.routes.Schedule(*message, row, m_ports[port].node, port, m_state.EngineNowPs());
 }
 
+void
+EventEngine::Append(FabricTables& tables)
+{
+    tables.nodes = m_nodes;
+    tables.SortAndCheck();
+    const uint32_t first = m_state.messages.Append(tables, m_state.EngineNowPs());
+    m_nic.GiveEnds(first);
+    m_state.FindReach(first);
+}
+
 // ---- the loop ---------------------------------------------------------------------------------
 
 WorldPs
@@ -173,7 +187,9 @@ EventEngine::NextPs() const
 bool
 EventEngine::IsOver() const
 {
-    return !m_isOpenEnded && m_state.messages.Size() > 0 && m_state.messages.AllDone();
+    const MessageTable& messages = m_state.messages;
+    return messages.IsToDecide() ||
+           (!m_isOpenEnded && messages.Size() > 0 && messages.AllDone());
 }
 
 void
@@ -451,6 +467,10 @@ EventEngine::ExecuteOthers(size_t first, size_t end)
         else if (index == CONTROL_TASK)
         {
             m_state.messages.EndTask(payload, m_state.EngineNowPs());
+            if (m_state.messages.IsToDecide())
+            {
+                LimitTo(NowPs()); // all of this time comes first
+            }
         }
         else if (index == CONTROL_ROUTE)
         {

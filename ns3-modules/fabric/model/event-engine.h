@@ -76,6 +76,14 @@ class EventEngine final : public PacketLoop
     // ---- for a controller, between two instants
     void ChangeRate(const RateChangeRow& row); ///< Of a flow, from a time on that is not over
     void ChangeRoute(const RouteRow& row);     ///< A flow leaves a switch by another link, likewise
+    /// Take further flows, tasks and dependencies, which are sorted and checked.
+    void Append(FabricTables& tables);
+
+    /// @return ids of tasks that decide and have ended; the run pauses until this is asked
+    std::vector<int64_t> TakeDecided()
+    {
+        return m_state.messages.TakeDecided();
+    }
 
     void SetOpenEnded(bool isOpenEnded) ///< Also when all messages and tasks that are done here are
     {
@@ -124,6 +132,7 @@ class EventEngine final : public PacketLoop
     bool m_isOpenEnded{false}; ///< Also when all messages and tasks are done
     uint64_t m_events{0};
     Instant m_instant; ///< Being executed
+    std::vector<NodeRow> m_nodes; ///< Of the tables, if there may be more rows
 };
 
 } // namespace fabric

@@ -94,7 +94,7 @@ FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActi
     m_state.routes.List(tables.routes, tables.flows);
     m_state.routes.Reserve(tables.routes, tables.flows, m_state.messages.Data());
     m_wires.Losses().Build(tables);
-    BuildReach();
+    m_state.FindReach(0);
     BuildClasses(links, programs);
     EventLanes(m_state, m_wires, m_boundary).Build(m_nic.Traits());
     CheckCombinations();
@@ -346,33 +346,6 @@ FabricBuilder::CheckMarks() const
                             << +priority
                             << "; give switches a queue that does, with KminBytes below "
                                "LimitBytes: switch: {queue: {type: ns3::RedEcn}}");
-    }
-}
-
-/// Every flow needs a port that leads to its destination; find out whether all its ports do.
-void
-FabricBuilder::BuildReach()
-{
-    const auto nodeId = [this](uint32_t host) {
-        return m_state.network.nodes[m_state.network.hosts[host].node].id;
-    };
-    for (uint32_t i = 0; i < m_state.messages.Size(); i++)
-    {
-        const Message& message = m_state.messages[i];
-        if (message.bytes == 0)
-        {
-            continue;
-        }
-        for (const auto& [src, dst] :
-             {std::pair{message.src, message.dst}, std::pair{message.dst, message.src}})
-        {
-            const size_t nearest = m_state.routes.NearestPorts(src, dst).size();
-            NS_ABORT_MSG_IF(nearest == 0,
-                            "flows: flow " << message.id << ": no path from host " << nodeId(src)
-                                           << " to host " << nodeId(dst)
-                                           << "; the links do not connect them");
-            m_state.reachDiffers |= nearest != m_state.network.hosts[src].ports;
-        }
     }
 }
 

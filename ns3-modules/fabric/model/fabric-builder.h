@@ -35,7 +35,6 @@ class FabricBuilder
     void Build(const FabricTables& tables, LinkActions& links, ProgramActions& programs);
 
   private:
-    void BuildReach();
     void BuildClasses(LinkActions& links, ProgramActions& programs);
     void BuildLinkClass(const LinkClassOptions& options, uint8_t linkClass, LinkActions& actions);
     void BuildNodeClass(const NodeClassOptions& options, ProgramActions& actions);

@@ -246,6 +246,15 @@ Nic::EndpointOf(uint32_t host, uint32_t transport) const
     return NO_ENDPOINT;
 }
 
+static void
+CheckTransport(const Message& message, size_t transports)
+{
+    NS_ABORT_MSG_IF(message.transport >= transports,
+                    "flows: flow " << message.id << ": transport is "
+                                   << static_cast<int32_t>(message.transport) << ", but there are "
+                                   << transports << " transports, counted from 0");
+}
+
 void
 Nic::Build(const std::vector<ObjectFactory>& transports,
            bool isAlone,
@@ -257,17 +266,14 @@ Nic::Build(const std::vector<ObjectFactory>& transports,
     for (uint32_t i = 0; i < m_state.messages.Size(); i++)
     {
         const Message& message = m_state.messages[i];
-        NS_ABORT_MSG_IF(message.transport >= transports.size(),
-                        "flows: flow " << message.id << ": transport is "
-                                       << static_cast<int32_t>(message.transport)
-                                       << ", but there are " << transports.size()
-                                       << " transports, counted from 0");
+        CheckTransport(message, transports.size());
         if (message.bytes != 0)
         {
             uses[message.src][message.transport] = true;
             uses[message.dst][message.transport] = true;
         }
     }
+    const bool mayGrow = m_state.messages.Graph().MayGrow();
     std::vector<std::pair<int, uint32_t>> order; // (-priority, index) of each transport
     std::vector<bool> acknowledged;
     for (uint32_t transport = 0; transport < transports.size(); transport++)
@@ -284,7 +290,7 @@ Nic::Build(const std::vector<ObjectFactory>& transports,
         state.firstEndpoint = NumEnds();
         for (const auto& [priority, transport] : order) // the most urgent first
         {
-            const bool isUsed = uses[host][transport] || m_traits[transport].isOpen;
+            const bool isUsed = uses[host][transport] || mayGrow || m_traits[transport].isOpen;
             if (isUsed && m_state.IsOwnNode(state.node))
             {
                 const auto object = transports[transport].Create<Transport>();
@@ -293,7 +299,7 @@ Nic::Build(const std::vector<ObjectFactory>& transports,
             }
         }
     }
-    GiveEnds();
+    GiveEnds(0);
     m_state.messages.BuildShare(std::move(acknowledged));
 }
 
@@ -313,11 +319,12 @@ Nic::AddEnd(uint32_t host, uint32_t transport, const Ptr<Transport>& object)
 
 /// Tell messages their ends.
 void
-Nic::GiveEnds()
+Nic::GiveEnds(uint32_t firstMessage)
 {
-    for (uint32_t i = 0; i < m_state.messages.Size(); i++)
+    for (uint32_t i = firstMessage; i < m_state.messages.Size(); i++)
     {
         Message& message = m_state.messages[i];
+        CheckTransport(message, m_traits.size());
         if (message.bytes == 0)
         {
             continue;

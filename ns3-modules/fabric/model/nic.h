@@ -45,6 +45,7 @@ class Nic final : private HostActions
     void Build(const std::vector<ObjectFactory>& transports,
                bool isAlone,
                std::vector<Ptr<Object>>& owned);
+    void GiveEnds(uint32_t firstMessage); ///< Tell messages from one on which transports they have
     /// Abort if a transport cannot follow another rate of a message.
     void CheckRateChange(uint32_t message) const;
 
@@ -108,7 +109,7 @@ class Nic final : private HostActions
     static constexpr uint32_t NO_ENDPOINT = 0xffffffff;
 
     void AddEnd(uint32_t host, uint32_t transport, const Ptr<Transport>& object);
-    void GiveEnds();
+
     uint32_t EndpointOf(uint32_t host, uint32_t transport) const;
     FrameId Pull(PortId portId, const Port& port, uint32_t ready);
     FrameId PullUrgent(PortId portId, const NicState& nic);

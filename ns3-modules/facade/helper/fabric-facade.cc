@@ -380,6 +380,22 @@ Facade::ChangeRoute(int64_t fromPs,
     TrapFatal([&] { m_state->run->ChangeRoute({flow, node, peer, parallel, reverse, fromPs}); });
 }
 
+std::vector<int64_t>
+Facade::Decided()
+{
+    return m_state->run->TakeDecided();
+}
+
+void
+Facade::Append()
+{
+    TrapFatal([this] {
+        FabricTables tables = m_state->inputs.Tables();
+        m_state->inputs = {};
+        m_state->run->Append(std::move(tables));
+    });
+}
+
 void
 Facade::Look()
 {

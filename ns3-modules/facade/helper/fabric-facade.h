@@ -91,7 +91,7 @@ class Facade
      * @param stopPs end of simulated time [ps]
      * @param wallSeconds time after which to return to the caller [s]
      * @return true when every flow and task is done, or the stop time is reached, or nothing is
-     *         left to do
+     *         left to do, or somebody has to decide
      */
     bool RunSlice(int64_t stopPs, double wallSeconds);
     /// Check the identities, fill the output tables and complete the captures
@@ -107,6 +107,14 @@ class Facade
                      int64_t peer,
                      int64_t parallel,
                      bool reverse);
+    /**
+     * Ask which tasks that decide, tasks.decides, have ended. RunSlice returns true after such a
+     * time, and executes nothing more before it is asked.
+     * @return their ids, in the order in which they have ended
+     */
+    std::vector<int64_t> Decided();
+    /// Take what Column has said since: further flows, tasks and dependencies, with later ids
+    void Append();
     /// Fill the tables "seen_flows" and "seen_ports" with what has been counted so far.
     void Look();
 

@@ -28,7 +28,7 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
      {{"node_a", "node_b", "rate_bps", "delay_ps"},
       {"parallel", "loss_ratio", "bit_error_ratio", "class"}}},
     {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport", "rate_bps"}}},
-    {"tasks", {{"task", "kind", "node", "duration_ps"}, {"stream", "start_ps"}}},
+    {"tasks", {{"task", "kind", "node", "duration_ps"}, {"stream", "start_ps", "decides"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
     {"dependencies", {{"flow", "after"}, {"at_sender", "delay_ps"}}},
@@ -216,7 +216,7 @@ FacadeInputs::Tables() const
                                    "rate_bps");
     CheckKinds();
     tables.tasks =
-        RowsOf<TaskRow>("tasks", "task", "node", "stream", "duration_ps", "start_ps", "kind");
+        RowsOf<TaskRow>("tasks", "task", "node", "stream", "duration_ps", "start_ps", "kind", "decides");
     tables.dependencies =
         RowsOf<DependencyRow>("dependencies", "flow", "after", "at_sender", "delay_ps");
     tables.drops = RowsOf<DropRow>("drops", "node", "peer", "parallel", "ordinal");

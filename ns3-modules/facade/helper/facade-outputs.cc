@@ -237,11 +237,10 @@ MakeTasks(const RunView& fabric, const TaskGraph& graph, const ItemCourse& cours
     constexpr int64_t MESSAGE = 1;
     constexpr int64_t BARRIER = 2;
     const MessageTable& messages = fabric.Messages();
-    const uint32_t items = graph.NumMessages() + graph.NumTasks();
     OutputTable table;
     const auto add = [&](const std::string& name, auto value) {
-        table.Add(name, items, [&](size_t i) -> int64_t {
-            return value(static_cast<uint32_t>(i));
+        table.Add(name, graph.NumItems(), [&](size_t i) -> int64_t {
+            return value(graph.ItemAt(static_cast<uint32_t>(i)));
         });
     };
     const auto idOf = [&](uint32_t item) {

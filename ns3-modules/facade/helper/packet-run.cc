@@ -149,6 +149,19 @@ PacketRun::ChangeRoute(const RouteRow& row)
     m_run.ChangeRoute(row);
 }
 
+std::vector<int64_t>
+PacketRun::TakeDecided()
+{
+    return m_run.TakeDecided();
+}
+
+void
+PacketRun::Append(FabricTables tables)
+{
+    NS_ABORT_MSG_IF(m_skip, "further tables need all of a run; leave out engine.skip");
+    m_run.Append(std::move(tables));
+}
+
 OutputTables
 PacketRun::Look() const
 {

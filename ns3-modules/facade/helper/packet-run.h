@@ -45,6 +45,8 @@ class PacketRun final : public Run
     RunProgress Progress() const override;
     void ChangeRate(const RateChangeRow& row) override;
     void ChangeRoute(const RouteRow& row) override;
+    std::vector<int64_t> TakeDecided() override;
+    void Append(FabricTables tables) override;
     OutputTables Look() const override;
     std::vector<int64_t> DeadlockCycle() const override;
     Transport* TransportAt(int64_t host, uint32_t transport) const override;

@@ -64,6 +64,9 @@ class Run
     // ---- for a controller, between two slices
     virtual void ChangeRate(const RateChangeRow& row) = 0;
     virtual void ChangeRoute(const RouteRow& row) = 0;
+    /// @return ids of tasks that decide and have ended; the run pauses until this is asked
+    virtual std::vector<int64_t> TakeDecided() = 0;
+    virtual void Append(FabricTables tables) = 0; ///< Further flows, tasks and dependencies
     virtual OutputTables Look() const = 0; ///< @return what has been counted so far
 
     /// @return node ids of switches that wait for each other's buffers for ever; empty if none do

@@ -123,14 +123,15 @@ class TestNetwork
 
     void Build()
     {
-        for (const auto& [table, columns] : m_tables)
-        {
-            for (const auto& [column, values] : columns)
-            {
-                m_facade.Column(table, column, values.data(), values.size());
-            }
-        }
+        Give();
         m_facade.Build();
+    }
+
+    /// Give all rows since the last call to the run that goes on.
+    void Append()
+    {
+        Give();
+        m_facade.Append();
     }
 
     void Run(int64_t stopPs = ALWAYS_PS)
@@ -202,6 +203,17 @@ class TestNetwork
     }
 
   private:
+    void Give()
+    {
+        for (const auto& [table, columns] : std::exchange(m_tables, {}))
+        {
+            for (const auto& [column, values] : columns)
+            {
+                m_facade.Column(table, column, values.data(), values.size());
+            }
+        }
+    }
+
     uint32_t Factory(const std::string& type, const Attributes& attributes)
     {
         const uint32_t factory = m_facade.Factory(type);

@@ -101,6 +101,17 @@ class FluidRun final : public Run
         RefuseControl();
     }
 
+    std::vector<int64_t> TakeDecided() override
+    {
+        return m_loop.TakeDecided();
+    }
+
+    void Append(FabricTables tables) override
+    {
+        m_engine.Append(tables);
+        m_loop.Append(tables);
+    }
+
     OutputTables Look() const override
     {
         RefuseControl();

@@ -75,7 +75,8 @@ FluidLoop::ChangeLinks(WorldPs nowPs)
 WorldPs
 FluidLoop::NowPs() const
 {
-    return std::max(WorldPs(static_cast<uint64_t>(m_nowPs)), m_lastEndPs);
+    const WorldPs nowPs(static_cast<uint64_t>(m_nowPs));
+    return m_decided.empty() ? std::max(nowPs, m_lastEndPs) : nowPs;
 }
 
 uint64_t
@@ -92,7 +93,7 @@ FluidLoop::TasksDone(WorldPs stopPs) const
     uint64_t done = 0;
     for (uint32_t i = 0; i < m_graph.NumTasks(); i++)
     {
-        done += OutcomeOf(m_graph.NumMessages() + i, stopPs).receiverEndPs.has_value();
+        done += OutcomeOf(TaskGraph::FIRST_TASK + i, stopPs).receiverEndPs.has_value();
     }
     return done;
 }
@@ -103,7 +104,9 @@ FluidLoop::OutcomeOf(uint32_t item, WorldPs stopPs) const
     const auto until = [stopPs](WorldPs ps) {
         return ps == NEVER || ps > stopPs ? std::nullopt : std::optional(ps);
     };
-    const bool isKnown = !m_graph.Waits(item) && (m_knownPs.empty() || m_knownPs[item] <= stopPs);
+    const auto& known = m_knownPs[TaskGraph::IsTask(item)];
+    const uint32_t place = TaskGraph::IndexOf(item);
+    const bool isKnown = !m_graph.Waits(item) && (known.empty() || known[place] <= stopPs);
     const auto startPs = isKnown ? std::optional(StartOf(item)) : std::nullopt;
     if (m_graph.IsTask(item))
     {
@@ -146,7 +149,8 @@ uint64_t
 FluidLoop::MemoryBytes() const
 {
     return m_messages.size() * sizeof(Message) + m_sending.size() * sizeof(Sending) +
-           m_knownPs.size() * sizeof(WorldPs) + m_graph.MemoryBytes() + m_rates.MemoryBytes();
+           (m_knownPs[0].size() + m_knownPs[1].size()) * sizeof(WorldPs) +
+           m_graph.MemoryBytes() + m_rates.MemoryBytes();
 }
 
 } // namespace ns3

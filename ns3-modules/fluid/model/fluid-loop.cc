@@ -26,7 +26,7 @@ constexpr double INSTANT_PS = 0.25;
 FluidLoop::FluidLoop(EventEngine& engine, const FabricTables& tables)
     : m_engine(engine),
       m_fabric(engine.View()),
-      m_paths(m_fabric, tables.linkEvents.empty()),
+      m_paths(m_fabric, tables.linkEvents.empty() && !m_fabric.Messages().Graph().MayGrow()),
       m_rates(m_paths.Capacities()),
       m_graph(tables),
       m_linkBytes(m_paths.NumLinks(), 0)
@@ -36,19 +36,45 @@ FluidLoop::FluidLoop(EventEngine& engine, const FabricTables& tables)
     {
         m_isAcknowledged.push_back(MakePlugin<Transport>(factory)->GetTraits().isAcknowledged);
     }
+    BuildChanges(tables);
+    AddItems(tables, 0);
+}
+
+void
+FluidLoop::Append(const FabricTables& tables)
+{
+    const uint32_t tasks = m_graph.NumTasks();
+    m_graph.Append(tables);
+    AddItems(tables, tasks);
+}
+
+/// Take messages and tasks of tables that are in the graph, from these on.
+void
+FluidLoop::AddItems(const FabricTables& tables, uint32_t firstTask)
+{
+    const auto firstMessage = static_cast<uint32_t>(m_messages.size());
     for (const auto& row : tables.flows)
     {
         m_messages.push_back({.startPs = WorldPs(static_cast<uint64_t>(row.startPs))});
     }
-    BuildChanges(tables);
-    const uint32_t items = m_graph.NumMessages() + m_graph.NumTasks();
-    m_knownPs.assign(tables.dependencies.empty() && m_graph.NumTasks() == 0 ? 0 : items, WorldPs());
-    for (uint32_t item = 0; item < items; item++)
+    if (!tables.dependencies.empty() || m_graph.NumTasks() > 0)
     {
+        m_knownPs[0].resize(m_graph.NumMessages());
+        m_knownPs[1].resize(m_graph.NumTasks());
+    }
+    const auto begin = [this](uint32_t item) {
         if (!m_graph.Waits(item))
         {
             m_starts.push({StartOf(item), item});
         }
+    };
+    for (uint32_t message = firstMessage; message < m_graph.NumMessages(); message++)
+    {
+        begin(message);
+    }
+    for (uint32_t task = firstTask; task < m_graph.NumTasks(); task++)
+    {
+        begin(TaskGraph::FIRST_TASK + task);
     }
 }
 
@@ -100,7 +126,8 @@ FluidLoop::Run(WorldPs stopPs, std::chrono::steady_clock::time_point deadline)
     while (true)
     {
         const double next = NextPs();
-        if (!(next <= static_cast<double>(stopPs.Ps())) || std::isinf(next))
+        const bool isToDecide = !m_decided.empty() && next > m_nowPs; // all of this time comes first
+        if (!(next <= static_cast<double>(stopPs.Ps())) || std::isinf(next) || isToDecide)
         {
             return true;
         }
@@ -183,6 +210,10 @@ FluidLoop::StartTask(uint32_t item)
     const Task& task = m_graph.TaskOf(item);
     const WorldPs endPs = task.startPs + task.durationPs;
     m_graph.EndTask(item);
+    if (task.decides)
+    {
+        m_decided.push_back(task.id);
+    }
     m_lastEndPs = std::max(m_lastEndPs, endPs);
     Release(item, false, endPs);
 }
@@ -263,7 +294,8 @@ FluidLoop::Release(uint32_t item, bool atSender, WorldPs endPs)
             m_starts.push({StartOf(ready), ready});
         },
         [this, endPs](uint32_t follower, WorldPs) {
-            m_knownPs[follower] = std::max(m_knownPs[follower], endPs);
+            WorldPs& knownPs = m_knownPs[TaskGraph::IsTask(follower)][TaskGraph::IndexOf(follower)];
+            knownPs = std::max(knownPs, endPs);
             return true;
         });
 }

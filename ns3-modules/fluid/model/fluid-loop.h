@@ -8,11 +8,13 @@
 #include "ns3/fabric-tables.h"
 #include "ns3/task-graph.h"
 
+#include <array>
 #include <chrono>
 #include <limits>
 #include <optional>
 #include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -52,6 +54,15 @@ class FluidLoop
 
     /// Run until a time or a deadline. @return whether nothing is left to do up to that time
     bool Run(fabric::WorldPs stopPs, std::chrono::steady_clock::time_point deadline);
+
+    /// Take further tables of the engine, sorted and checked; they start from NowPs on.
+    void Append(const fabric::FabricTables& tables);
+
+    /// @return ids of barriers that decide and have come since the last call; Run stops for them
+    std::vector<int64_t> TakeDecided()
+    {
+        return std::exchange(m_decided, {});
+    }
 
     fabric::WorldPs NowPs() const;
     uint64_t Done(fabric::WorldPs stopPs) const; ///< Messages whose end at the sender is up to then
@@ -128,6 +139,7 @@ class FluidLoop
         }
     };
 
+    void AddItems(const fabric::FabricTables& tables, uint32_t firstTask);
     void BuildChanges(const fabric::FabricTables& tables);
     double NextPs();
     void Execute(double nowPs);
@@ -151,7 +163,9 @@ class FluidLoop
     std::vector<Message> m_messages;
     std::vector<Sending> m_sending;
     fabric::TaskGraph m_graph;
-    std::vector<fabric::WorldPs> m_knownPs; ///< Of each item, the last end that it waited for [ps]
+    /// Of each message, and of each task, the last end that it waited for [ps]
+    std::array<std::vector<fabric::WorldPs>, 2> m_knownPs;
+    std::vector<int64_t> m_decided;         ///< Until somebody asks
     std::vector<bool> m_isAcknowledged;     ///< Per transport
     std::vector<fabric::WorldPs> m_changes; ///< Times at which links or routes change [ps]
     size_t m_nextChange{0};

@@ -103,6 +103,9 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
         return;
     }
     CheckPlugins();
+    NS_ABORT_MSG_IF(m_view.First().Messages().Graph().MayGrow(),
+                    "tasks: one decides, and others would have to learn of what follows: run it "
+                    "in one domain (engine.domains)");
     m_lookaheadPs = LeastAnswerPs(m_view.First().Network());
     for (const auto& boundary : m_boundaries)
     {
@@ -290,6 +293,18 @@ ParallelRun::ChangeRoute(const RouteRow& row)
         part->ChangeRoute(row);
     }
     LookAhead();
+}
+
+std::vector<int64_t>
+ParallelRun::TakeDecided()
+{
+    return m_parts[0]->TakeDecided();
+}
+
+void
+ParallelRun::Append(FabricTables tables)
+{
+    m_parts[0]->Append(tables);
 }
 
 /// Learn when something happens next in each domain; nothing is on its way between them.

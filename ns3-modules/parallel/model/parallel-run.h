@@ -64,6 +64,8 @@ class ParallelRun final : public PacketLoop
     // ---- for a controller, between two instants
     void ChangeRate(const RateChangeRow& row);
     void ChangeRoute(const RouteRow& row);
+    std::vector<int64_t> TakeDecided();
+    void Append(FabricTables tables);
 
     uint64_t FlowsDone() const;
     uint64_t TasksDone() const;

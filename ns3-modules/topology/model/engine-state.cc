@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3
 {
@@ -101,6 +102,30 @@ EngineState::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32
                  2 * network.ports[link].delayPs + 2 * ProcessingDelayPs(network.ports[peer]);
     }
     return rttPs;
+}
+
+void
+EngineState::FindReach(uint32_t firstMessage)
+{
+    const auto nodeId = [this](uint32_t host) { return network.nodes[network.hosts[host].node].id; };
+    for (uint32_t i = firstMessage; i < messages.Size(); i++)
+    {
+        const Message& message = messages[i];
+        if (message.bytes == 0)
+        {
+            continue;
+        }
+        for (const auto& [src, dst] :
+             {std::pair{message.src, message.dst}, std::pair{message.dst, message.src}})
+        {
+            const size_t nearest = routes.NearestPorts(src, dst).size();
+            NS_ABORT_MSG_IF(nearest == 0,
+                            "flows: flow " << message.id << ": no path from host " << nodeId(src)
+                                           << " to host " << nodeId(dst)
+                                           << "; the links do not connect them");
+            reachDiffers |= nearest != network.hosts[src].ports;
+        }
+    }
 }
 
 } // namespace fabric

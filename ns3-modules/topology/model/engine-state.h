@@ -103,6 +103,9 @@ struct EngineState
     MessageTable messages;
     RouteTable routes;
     uint64_t heldByHosts{0};  ///< Frames of transports, neither freed nor sent
+    /// Abort unless all messages from one on have a path; find out whether all ports lead there.
+    void FindReach(uint32_t firstMessage);
+
     bool reachDiffers{false}; ///< Some port of a host does not serve some destination
     uint32_t largestFrameBytes{MIN_FRAME_BYTES}; ///< That a transport sends all the time [byte]
 };

@@ -119,6 +119,8 @@ CheckTasks(const std::vector<TaskRow>& tasks,
                         name() << ": duration_ps is " << task.durationPs << ", not >= 0");
         NS_ABORT_MSG_IF(task.isBarrier && task.durationPs > 0,
                         name() << " is a barrier, so duration_ps is 0, not " << task.durationPs);
+        NS_ABORT_MSG_IF(task.decides && !task.isBarrier,
+                        name() << " is a computation; only a barrier decides");
         NS_ABORT_MSG_IF(task.startPs < 0,
                         name() << ": start_ps is " << task.startPs << ", not >= 0");
         before = &task;

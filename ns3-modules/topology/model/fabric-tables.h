@@ -61,6 +61,7 @@ struct TaskRow
     int64_t durationPs; ///< 0 of a barrier [ps]
     int64_t startPs;    ///< Least, whatever it waits for [ps]
     bool isBarrier;     ///< A point in time, no computation
+    bool decides{false}; ///< Of a barrier: the run pauses there, for further tables
 };
 
 /// One row of the input table "drops": a loss that a test or a user scripts.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <new>
-#include <unordered_map>
 
 namespace ns3
 {
@@ -83,34 +82,90 @@ MessageTable::Build(const FabricTables& tables)
     {
         m_messages.UseHugePages();
     }
-    std::unordered_map<int64_t, uint32_t> hostOf;
     for (const auto& node : m_network.nodes)
     {
         if (!node.isSwitch)
         {
-            hostOf[node.id] = node.host;
+            m_hostOf[node.id] = node.host;
         }
     }
+    AddRows(tables);
+    m_rateChanges = tables.rateChanges;
+    if (!m_graph.MayGrow())
+    {
+        m_hostOf = {};
+    }
+}
+
+void
+MessageTable::AddRows(const FabricTables& tables)
+{
     for (const auto& row : tables.flows)
     {
-        Add(row, hostOf[row.src], hostOf[row.dst]);
+        Add(row, m_hostOf.at(row.src), m_hostOf.at(row.dst));
     }
-    m_graph = TaskGraph(tables);
-    m_left += m_graph.NumTasks();
+    m_graph.Append(tables);
+    m_left += tables.tasks.size();
     m_nextId = std::max(m_nextId, tables.tasks.empty() ? 0 : tables.tasks.back().id + 1);
-    m_rateChanges = tables.rateChanges;
+}
+
+/// Refuse rows that would not be in the order of their ids, or begin in the past.
+void
+MessageTable::CheckFurther(const FabricTables& tables, EnginePs nowPs) const
+{
+    const auto now = static_cast<int64_t>(m_world.WorldOf(nowPs).Ps());
+    const auto check = [&](const char* name, const auto& rows) {
+        for (const auto& row : rows)
+        {
+            NS_ABORT_MSG_IF(row.id < m_nextId,
+                            name << row.id << ": ids from " << m_nextId << " on are free");
+            NS_ABORT_MSG_IF(row.startPs < now,
+                            name << row.id << ": start_ps " << row.startPs << " is over, it is "
+                                 << now << " ps");
+        }
+    };
+    check("flows: flow ", tables.flows);
+    check("tasks: task ", tables.tasks);
+}
+
+uint32_t
+MessageTable::Append(const FabricTables& tables, EnginePs nowPs)
+{
+    NS_ABORT_MSG_IF(m_size != m_graph.NumMessages(),
+                    "tables come while a run goes on, and a transport makes messages of its own; "
+                    "take another transport");
+    CheckFurther(tables, nowPs);
+    const uint32_t message = m_size;
+    const uint32_t task = m_graph.NumTasks();
+    AddRows(tables);
+    if (m_hasBegun)
+    {
+        BeginFrom(message, task, nowPs);
+    }
+    return message;
+}
+
+/// Schedule what waits for nothing, of messages and tasks from these on.
+void
+MessageTable::BeginFrom(uint32_t message, uint32_t task, EnginePs nowPs)
+{
+    for (uint32_t place = message; place < m_graph.NumItems(); place++)
+    {
+        const bool isBefore = place >= m_graph.NumMessages() &&
+                              place - m_graph.NumMessages() < task;
+        const uint32_t item = m_graph.ItemAt(place);
+        if (!isBefore && !m_graph.Waits(item) && EngineOfItem(item) == m_engine)
+        {
+            ScheduleItem(item, nowPs);
+        }
+    }
 }
 
 void
 MessageTable::Begin()
 {
-    for (uint32_t item = 0; item < m_graph.NumMessages() + m_graph.NumTasks(); item++)
-    {
-        if (!m_graph.Waits(item) && EngineOfItem(item) == m_engine)
-        {
-            ScheduleItem(item, EnginePs());
-        }
-    }
+    m_hasBegun = true;
+    BeginFrom(0, 0, EnginePs());
     for (uint32_t row = 0; row < m_rateChanges.size(); row++)
     {
         if (EngineOfItem(*Find(m_rateChanges[row].flow)) == m_engine)
@@ -124,9 +179,9 @@ void
 MessageTable::BuildShare(std::vector<bool> acknowledged)
 {
     m_acknowledged = std::move(acknowledged);
-    for (uint32_t item = 0; item < m_graph.NumMessages() + m_graph.NumTasks(); item++)
+    for (uint32_t place = 0; place < m_graph.NumItems(); place++)
     {
-        m_left -= EngineOfEnd(item) != m_engine;
+        m_left -= EngineOfEnd(m_graph.ItemAt(place)) != m_engine;
     }
 }
 
@@ -301,6 +356,10 @@ MessageTable::EndTask(uint32_t item, EnginePs nowPs)
     m_graph.EndTask(item);
     m_tasksDone++;
     m_left--;
+    if (const Task& task = m_graph.TaskOf(item); task.decides)
+    {
+        m_decided.push_back(task.id);
+    }
     Release(item, false, nowPs);
 }
 

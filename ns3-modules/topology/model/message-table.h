@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,25 @@ class MessageTable
     void Build(const FabricTables& tables);
 
     void Begin(); ///< Schedule what waits for nothing
+
+    /**
+     * Take further messages and tasks; after Begin those that wait for nothing are scheduled.
+     * @param tables checked; their ids are behind all others, and no start is over
+     * @return the first message
+     */
+    uint32_t Append(const FabricTables& tables, EnginePs nowPs);
+
+    /// @return whether a task that decides has ended, and nobody has asked since
+    bool IsToDecide() const
+    {
+        return !m_decided.empty();
+    }
+
+    /// @return ids of tasks that decide and have ended since the last call
+    std::vector<int64_t> TakeDecided()
+    {
+        return std::exchange(m_decided, {});
+    }
 
     /// @return index of a new message, whose start is scheduled
     uint32_t Create(uint32_t src, uint32_t dst, uint64_t bytes, EnginePs startPs, EnginePs nowPs);
@@ -157,6 +177,9 @@ class MessageTable
     void MakeRoom(); ///< For one step more
     uint32_t AddNew(uint32_t src, uint32_t dst, uint64_t bytes, WorldPs startPs);
     uint32_t Add(const FlowRow& row, uint32_t src, uint32_t dst);
+    void AddRows(const FabricTables& tables);
+    void BeginFrom(uint32_t message, uint32_t task, EnginePs nowPs);
+    void CheckFurther(const FabricTables& tables, EnginePs nowPs) const;
     void ReleaseMessage(uint32_t message, bool atSender, EnginePs nowPs);
     void Release(uint32_t item, bool atSender, EnginePs nowPs);
     void Schedule(uint32_t message, EnginePs nowPs);
@@ -184,7 +207,10 @@ class MessageTable
     uint64_t m_left{0};               ///< Messages and tasks that are done here, and not yet
     std::vector<bool> m_acknowledged; ///< By transport
     int64_t m_nextId{0};
+    bool m_hasBegun{false};
+    std::vector<int64_t> m_decided; ///< Tasks that decide and have ended, until somebody asks
     TaskGraph m_graph;
+    std::unordered_map<int64_t, uint32_t> m_hostOf; ///< By node id, if there may be more rows
     std::vector<RateChangeRow> m_rateChanges;
 };
 

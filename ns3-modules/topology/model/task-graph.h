@@ -8,6 +8,7 @@
 #include "ns3/clocks.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ struct Task
     int64_t id;
     uint32_t node;  ///< Where it stands in the table of nodes
     bool isBarrier; ///< Otherwise a computation
+    bool decides;   ///< At its end the run pauses, for somebody to give further tables
     bool ended{false};
 };
 
@@ -34,19 +36,27 @@ static_assert(sizeof(Task) == 32);
  * @ingroup fabric
  * @brief What waits for what: messages and tasks of a run, whoever moves the bytes.
  *
- * Items are the messages of the table "flows" in the order of their ids, then the tasks in that of
- * theirs. Computations of one node and stream follow each other in that order. A task takes 44 B
- * and 4 B for each dependency, 12 B if any has a delay.
+ * Items are the messages of the table "flows" in the order of their ids from 0, and the tasks in
+ * that of theirs from FIRST_TASK. Computations of one node and stream follow each other in that
+ * order. A task takes 44 B and 4 B for each dependency, 12 B if any has a delay. Further tables may
+ * come while a run goes on; what is in them waits for what is in the same ones.
  */
 class TaskGraph
 {
   public:
     static constexpr uint32_t NOTHING = 0xffffffff;
+    static constexpr uint32_t FIRST_TASK = 0x80000000;
 
     TaskGraph() = default;
 
     /// Take what SortAndCheck has put in order. Aborts with one line on what can never run.
-    explicit TaskGraph(const FabricTables& tables);
+    explicit TaskGraph(const FabricTables& tables)
+    {
+        Append(tables);
+    }
+
+    /// Take further tables, whose ids are behind those of all before.
+    void Append(const FabricTables& tables);
 
     uint32_t NumMessages() const
     {
@@ -58,38 +68,65 @@ class TaskGraph
         return static_cast<uint32_t>(m_tasks.size());
     }
 
-    bool IsTask(uint32_t item) const
+    uint32_t NumItems() const
     {
-        return item >= m_messages;
+        return NumMessages() + NumTasks();
+    }
+
+    /// @return the item at a place among all, messages first
+    uint32_t ItemAt(uint32_t place) const
+    {
+        return place < m_messages ? place : FIRST_TASK + (place - m_messages);
+    }
+
+    static bool IsTask(uint32_t item)
+    {
+        return item >= FIRST_TASK;
+    }
+
+    /// @return place of an item among the messages, or among the tasks
+    static uint32_t IndexOf(uint32_t item)
+    {
+        return item % FIRST_TASK;
     }
 
     const Task& TaskOf(uint32_t item) const
     {
-        return m_tasks[item - m_messages];
+        return m_tasks[item - FIRST_TASK];
+    }
+
+    /// @return whether a task pauses the run, so that further tables may come
+    bool MayGrow() const
+    {
+        return std::ranges::any_of(m_tasks, [](const Task& task) { return task.decides; });
     }
 
     /// @return whether an item has not begun because of others that it waits for
     bool Waits(uint32_t item) const
     {
-        return item < m_waitsFor.size() && m_waitsFor[item] > 0;
+        return WaitsFor(item) > 0;
     }
 
     /// @return so many dependencies of an item are not fulfilled
     uint32_t WaitsFor(uint32_t item) const
     {
-        return item < m_waitsFor.size() ? m_waitsFor[item] : 0;
+        const Kind& kind = KindOf(item);
+        const uint32_t index = IndexOf(item);
+        return index < kind.waitsFor.size() ? kind.waitsFor[index] : 0;
     }
 
     /// @return the item whose end has decided when this one started, NOTHING if its own time has
     uint32_t DecidedBy(uint32_t item) const
     {
-        return item < m_decidedBy.size() ? m_decidedBy[item] : NOTHING;
+        const Kind& kind = KindOf(item);
+        const uint32_t index = IndexOf(item);
+        return index < kind.decidedBy.size() ? kind.decidedBy[index] : NOTHING;
     }
 
     /// A task is over.
     void EndTask(uint32_t item)
     {
-        m_tasks[item - m_messages].ended = true;
+        m_tasks[item - FIRST_TASK].ended = true;
     }
 
     /**
@@ -108,24 +145,13 @@ class TaskGraph
                  MayStart&& mayStart,
                  IsHere&& isHere)
     {
-        if (m_firstFollower.empty() || item >= m_waitsFor.size())
-        {
-            return;
-        }
-        const size_t place = Place(item, atSender);
-        for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
-        {
-            const uint32_t follower = m_followers[i];
-            const WorldPs knownPs = nowPs + (m_delayPs.empty() ? 0 : m_delayPs[i]);
-            if (!isHere(follower, knownPs))
-            {
-                continue;
-            }
-            if (Fulfil(follower, item, knownPs, startOf))
+        ForEachFollowerOf(item, atSender, [&](uint32_t follower, uint64_t delayPs) {
+            const WorldPs knownPs = nowPs + delayPs;
+            if (isHere(follower, knownPs) && Fulfil(follower, item, knownPs, startOf))
             {
                 mayStart(follower);
             }
-        }
+        });
     }
 
     /**
@@ -140,29 +166,31 @@ class TaskGraph
     template <typename StartOf>
     bool Fulfil(uint32_t item, uint32_t after, WorldPs knownPs, StartOf&& startOf)
     {
-        WorldPs& startPs = IsTask(item) ? m_tasks[item - m_messages].startPs : startOf(item);
-        uint32_t& decidedBy = m_decidedBy[item];
+        WorldPs& startPs = IsTask(item) ? m_tasks[item - FIRST_TASK].startPs : startOf(item);
+        Kind& kind = m_kinds[IsTask(item)];
+        uint32_t& decidedBy = kind.decidedBy[IndexOf(item)];
         if (knownPs > startPs ||
             (knownPs == startPs && (decidedBy == NOTHING || decidedBy < after)))
         {
             startPs = knownPs;
             decidedBy = after;
         }
-        return --m_waitsFor[item] == 0;
+        return --kind.waitsFor[IndexOf(item)] == 0;
     }
 
     /// Visit who waits for an end of an item: (who, delay [ps]). `atSender` as in Release.
     template <typename Visit>
     void ForEachFollowerOf(uint32_t item, bool atSender, Visit&& visit) const
     {
-        if (m_firstFollower.empty() || item >= m_waitsFor.size())
+        const Kind& kind = KindOf(item);
+        if (IndexOf(item) >= kind.waitsFor.size())
         {
             return;
         }
-        const size_t place = Place(item, atSender);
-        for (uint32_t i = m_firstFollower[place]; i < m_firstFollower[place + 1]; i++)
+        const size_t end = EndOf(item, atSender);
+        for (uint32_t i = kind.firstFollower[end]; i < kind.firstFollower[end + 1]; i++)
         {
-            visit(m_followers[i], m_delayPs.empty() ? 0 : m_delayPs[i]);
+            visit(kind.followers[i], kind.DelayPs(i));
         }
     }
 
@@ -170,8 +198,9 @@ class TaskGraph
     template <typename Visit>
     void ForEachFollower(Visit&& visit) const
     {
-        for (uint32_t item = 0; item < m_waitsFor.size(); item++)
+        for (uint32_t place = 0; place < NumItems(); place++)
         {
+            const uint32_t item = ItemAt(place);
             for (const bool atSender : {false, true})
             {
                 ForEachFollowerOf(item, atSender, [&](uint32_t other, uint64_t delayPs) {
@@ -188,7 +217,24 @@ class TaskGraph
     uint64_t MemoryBytes() const;
 
   private:
-    /// An edge between items, as places in the arrays.
+    /// What is kept of all messages, or of all tasks.
+    struct Kind
+    {
+        std::vector<uint32_t> waitsFor;      ///< Dependencies left of each
+        std::vector<uint32_t> decidedBy;     ///< Of each an item
+        std::vector<uint32_t> firstFollower; ///< By end
+        std::vector<uint32_t> followers;     ///< Items, by the end that they wait for
+        std::vector<uint64_t> delayPs;       ///< Of the first followers; the others have none [ps]
+
+        uint64_t DelayPs(uint32_t follower) const
+        {
+            return follower < delayPs.size() ? delayPs[follower] : 0;
+        }
+
+        void AddRoom(size_t items, size_t ends); ///< For so many in all
+    };
+
+    /// An edge between items.
     struct Edge
     {
         uint32_t item;
@@ -208,20 +254,23 @@ class TaskGraph
     uint32_t ItemOf(const FabricTables& tables, int64_t id) const;
     std::string NameOf(const FabricTables& tables, uint32_t item) const;
 
-    /// @return index of the followers of an end of an item
-    size_t Place(uint32_t item, bool atSender) const
+    const Kind& KindOf(uint32_t item) const
     {
-        return IsTask(item) ? size_t{m_messages} + item : 2 * size_t{item} + atSender;
+        return m_kinds[IsTask(item)];
+    }
+
+    /// @return index of an end of an item: a message has two, at the receiver and at the sender
+    static size_t EndOf(uint32_t item, bool atSender)
+    {
+        return IsTask(item) ? IndexOf(item) : 2 * size_t{item} + atSender;
     }
 
     uint32_t m_messages{0};
     std::vector<Task> m_tasks;
-    std::vector<uint32_t> m_followers;      ///< By place
-    std::vector<uint64_t> m_delayPs;        ///< Of each follower; empty if none has any [ps]
-    std::vector<uint32_t> m_firstFollower;  ///< Per message twice: of the receiver, of the sender
-    std::vector<uint32_t> m_waitsFor;       ///< Dependencies left of each item
-    std::vector<uint32_t> m_decidedBy;      ///< Of each item
-    std::vector<uint32_t> m_beforeInStream; ///< While building: of each task, NOTHING if the first
+    std::array<Kind, 2> m_kinds; ///< Messages, tasks
+    uint32_t m_firstMessage{0};  ///< Of the tables that were taken last
+    uint32_t m_firstTask{0};     ///< Likewise, an item
+    std::vector<uint32_t> m_beforeInStream; ///< While building: an item for each task, or NOTHING
 };
 
 } // namespace fabric

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""How long do requests wait for their first token and for each other one, and what is exposed?"""
+
+import pandas as pd
+
+from pyorch.errors import TraceError
+from pyorch.metrics._run import RunTables, refuse
+from pyorch.serving import DECODE, PREFILL
+from pyorch.spec.resolved import Spec
+from pyorch.units import TIME, format_exact
+
+_PS_PER_S = 1e12
+
+
+def refusal(spec: Spec) -> str:
+    """Return why runs of a spec cannot be asked; nothing if they can."""
+    if any(hasattr(load.module, "served") for load in spec.workload):
+        return ""
+    return "no workload of this run answers requests. Ask for completion or slowdown instead."
+
+
+def measure(run: RunTables) -> pd.DataFrame:
+    """Return one row per workload that answers requests.
+
+    Returns
+    -------
+    DataFrame
+        ``workload``, ``requests``; ``requests_per_s``: over the time from the first arrival to the
+        last token; ``ttft_mean_ps``, ``ttft_p50_ps``, ``ttft_p99_ps``: from the arrival of a
+        request to its first token; ``tpot_mean_ps``, ``tpot_p50_ps``, ``tpot_p99_ps``: from there
+        to its last token, for each token but the first, <NA> if all have one;
+        ``transfer_mean_ps``: of keys and values, <NA> if there is none; ``prefill_exposed_share``,
+        ``decode_exposed_share``: of the time of these batches, in which a device computes nothing,
+        the mean [1].
+
+    Raises
+    ------
+    TraceError
+        A request has not its last token.
+    """
+    refuse(refusal(run.spec))
+    requests, batches = run.table("requests"), run.table("batches")
+    if unfinished := int(requests["last_token_ps"].isna().sum()):
+        stop = format_exact(run.spec.stop_ps, TIME)
+        raise TraceError(
+            f"{run.folder}/requests.parquet: {unfinished} of {len(requests)} requests have not"
+            f" their last token; raise 'stop' (now {stop})."
+        )
+    return pd.DataFrame(
+        [_row(own, batches[batches["workload"] == index])
+         for index, own in requests.groupby("workload")]
+    ).assign(workload=sorted(requests["workload"].unique()))[
+        ["workload", *_COLUMNS]
+    ]  # fmt: skip
+
+
+def _row(requests: pd.DataFrame, batches: pd.DataFrame) -> dict[str, object]:
+    """Return what is said of one workload."""
+    lasted_ps = requests["last_token_ps"].max() - requests["arrival_ps"].min()
+    ttft_ps = requests["first_token_ps"] - requests["arrival_ps"]
+    several = requests[requests["answer_tokens"] > 1]
+    tpot_ps = (several["last_token_ps"] - several["first_token_ps"]) / (
+        several["answer_tokens"] - 1
+    )
+    transfers = requests["transfer_end_ps"] - requests["transfer_start_ps"]
+    return {
+        "requests": len(requests),
+        "requests_per_s": len(requests) / (int(lasted_ps) / _PS_PER_S),
+        **_summary("ttft", ttft_ps),
+        **_summary("tpot", tpot_ps),
+        "transfer_mean_ps": _rounded(transfers.mean()),
+        "prefill_exposed_share": _exposed(batches[batches["phase"] == PREFILL]),
+        "decode_exposed_share": _exposed(batches[batches["phase"] == DECODE]),
+    }
+
+
+_COLUMNS = (
+    "requests", "requests_per_s", "ttft_mean_ps", "ttft_p50_ps", "ttft_p99_ps", "tpot_mean_ps",
+    "tpot_p50_ps", "tpot_p99_ps", "transfer_mean_ps", "prefill_exposed_share",
+    "decode_exposed_share",
+)  # fmt: skip
+
+
+def _summary(name: str, times_ps: pd.Series) -> dict[str, object]:
+    """Return mean, median and 99th percentile [ps]."""
+    return {
+        f"{name}_mean_ps": _rounded(times_ps.mean()),
+        f"{name}_p50_ps": _rounded(times_ps.quantile(0.5)) if len(times_ps) else pd.NA,
+        f"{name}_p99_ps": _rounded(times_ps.quantile(0.99)) if len(times_ps) else pd.NA,
+    }
+
+
+def _rounded(value) -> object:
+    return pd.NA if pd.isna(value) else round(float(value))
+
+
+def _exposed(batches: pd.DataFrame) -> object:
+    """Return the share of batches in which a device computes nothing."""
+    lasted_ps = (batches["end_ps"] - batches["start_ps"]).sum()
+    if not len(batches) or not lasted_ps:
+        return pd.NA
+    return 1 - float(batches["compute_ps"].sum()) / float(lasted_ps)
