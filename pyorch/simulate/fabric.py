@@ -356,6 +356,7 @@ def give(facade, tables: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     """Give input tables to the engine."""
     for table, columns in tables.items():
         for column, values in columns.items():
+            values = _column(table, column, values)
             taker = facade.RealColumn if values.dtype.kind == "f" else facade.Column
             # cppyy takes no array without elements; none of this one is read.
             memory = values if len(values) else np.zeros(1, dtype=values.dtype)

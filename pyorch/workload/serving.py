@@ -320,8 +320,8 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
     first_ps = int(found["arrival_ps"].min())
     if first_ps > min(stop_ps, LONGEST_PS):
         raise FieldError(
-            "requests", f"the first one comes at {format_exact(first_ps, TIME)}, but the run stops"
-            f" at {format_exact(stop_ps, TIME)}. Raise stop.",
+            "requests", "the first one comes when the run has stopped, at"
+            f" {format_exact(stop_ps, TIME)}. Raise stop.",
         )  # fmt: skip
     _check_memory(params, who, found)
     least = int(found["answer_tokens"].sum()) // (params.sequences * who.decode.instances)

@@ -128,7 +128,6 @@ TEST_CASE(g_suite, "rows that come later are what they are in the first tables")
         for (size_t row = 0; row < whole.size(); row++)
         {
             NS_TEST_EXPECT_MSG_EQ(later[row], whole[row], "column " << i << ", row " << row);
-            NS_TEST_EXPECT_MSG_EQ(whole[row] >= 0 || i == columns.size() / 2 - 1, true, "it ends");
         }
     }
 }
