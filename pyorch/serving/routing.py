@@ -3,6 +3,9 @@
 
 import numpy as np
 
+#: Of whose multiples the fractional parts are spread most evenly.
+_GOLDEN = (5**0.5 - 1) / 2
+
 
 class Routing:
     """Shares of the experts in each layer.
@@ -22,15 +25,17 @@ class Routing:
     def copies(self, layer: int, tokens: np.ndarray) -> np.ndarray:
         """Return how many copies each expert gets of each group's tokens, n_groups x n_experts.
 
-        Each row sums up to tokens x active; largest remainders are rounded up.
+        Each row sums up to tokens x active, and each number is its share rounded up or down: the
+        copies of a row are dealt out at equal distances along the shares, from a place that differs
+        from group to group and layer to layer.
         """
         shares = self.shares[layer % len(self.shares)]
-        wanted = np.asarray(tokens)[:, None] * self.active * shares
-        found = np.floor(wanted).astype(np.int64)
-        left = np.asarray(tokens) * self.active - found.sum(axis=1)
-        order = np.argsort(found - wanted, axis=1, kind="stable")
-        ranks = np.argsort(order, axis=1, kind="stable")
-        return found + (ranks < left[:, None])
+        sent = np.asarray(tokens)[:, None] * self.active
+        until = np.cumsum(shares)
+        until[-1] = 1
+        begin = (np.arange(len(sent))[:, None] + 1 + layer * len(sent)) * _GOLDEN % 1
+        places = np.floor(sent * until + begin).astype(np.int64)
+        return np.diff(places, axis=1, prepend=0)
 
 
 def zipf(experts: int, exponent: float) -> np.ndarray:

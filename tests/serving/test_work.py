@@ -125,6 +125,10 @@ def test_balanced_is_an_exponent_of_zero():
     assert zipf(256, 0).tolist() == [1 / 256] * 256
     found = Routing(np.full(256, 1 / 256), 8).copies(0, np.array([1000]))
     assert found.sum() == 8000
+    # One token of each of 16 groups: 128 copies, at 16 groups of 16 experts 8 each, or one beside.
+    few = Routing(np.full(256, 1 / 256), 8).copies(0, np.ones(16)).reshape(16, 16, 16)
+    assert few.sum() == 128 and few.max() == 1
+    assert set(few.sum(axis=(0, 2)).tolist()) <= {7, 8, 9}
     assert set(np.unique(found)) == {31, 32}  # 31.25
 
 

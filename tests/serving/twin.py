@@ -129,7 +129,7 @@ def chosen_of(waiting, requests, batch_tokens, most):
 def dealt(prompts, groups):
     """Return the group of each prompt: the one with the fewest tokens before it."""
     found = []
-    for tokens in prompts:
+    while len(found) < len(prompts):
         sums = [sum(p for p, g in zip(prompts, found, strict=False) if g == x)
                 for x in range(groups)]  # fmt: skip
         found.append(sums.index(min(sums)))

@@ -159,7 +159,9 @@ TEST_CASE(g_suite, "rows in the past, with ids of others, or without a path are 
     const auto complaint = [](auto&& rows) {
         TestNetwork network;
         Begin(network, true);
-        network.Host(3); // it has no link
+        network.Switch(101); // with a host that nothing connects to the others
+        network.Host(3);
+        network.Link(3, 101);
         network.Build();
         network.GetFacade().RunSlice(ALWAYS_PS, 1);
         rows(network);
