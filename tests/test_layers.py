@@ -10,7 +10,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
 PACKAGES = ["errors", "units", "plugins", "reading", "writing", "jobs", "sockets", "forks", "built",
-            "draws", "origin", "spec", "topology", "theory", "collective", "training", "wan",
+            "draws", "origin", "spec", "topology", "theory", "collective", "training",
+            "serving", "wan",
             "controller", "workload", "allocation", "failure", "render", "export", "simulate",
             "traces", "metrics", "figures", "study", "report", "views", "runs", "scaffold",
             "workflow", "api", "cli"]  # fmt: skip

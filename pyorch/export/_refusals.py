@@ -16,7 +16,11 @@ def refuse_if(holds: bool, what: str, advice: str) -> None:
 
 
 def refuse_common(tables: Tables, name: str) -> None:
-    """Raise SpecError for what no format has: links that fail, bit errors."""
+    """Raise SpecError for what no format has: links that fail, bit errors, batches of requests."""
+    refuse_if(
+        "requests" in tables, f"workload: serving makes its messages as a run goes on, and files"
+        f" of {name} hold those that are known before", "Leave it out.",
+    )  # fmt: skip
     refuse_if(
         len(tables.get("link_events", {}).get("time_ps", ())) > 0,
         f"failures: files of {name} have none", "Leave failures out.",

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pyorch import traces
 from pyorch.errors import TraceError
-from pyorch.render import input_tables, relayed_flows
+from pyorch.render import input_tables, relayed_flows, rows_of_workload
 from pyorch.spec.resolved import Spec
 from pyorch.theory.fct import Framing, reverse_ack_ps, unloaded_fct_ps
 from pyorch.theory.paths import Network
@@ -84,8 +84,19 @@ class RunTables:
         found = np.full(len(self.flows), -1)
         if hasattr(self.spec.topology.module, "relays"):
             relayed = relayed_flows(self.spec)
-            found[relayed] = len(found) - len(relayed) + np.arange(len(relayed))
+            of_tables = len(self.inputs["flows"]["flow"])  # others are made as the run goes on
+            found[relayed] = of_tables - len(relayed) + np.arange(len(relayed))
         return found
+
+    def ids_of(self, workload: int) -> np.ndarray:
+        """Return ids of flows and tasks of a workload, also of those made as the run goes on."""
+        found = [rows_of_workload(self.spec, workload)]
+        if hasattr(self.spec.workload[workload].module, "served"):
+            batches = self.table("batches")
+            own = batches[batches["workload"] == workload]
+            spans = zip(own["first_task"], own["last_task"] + 1, strict=True)
+            found += [np.arange(first, last) for first, last in spans]
+        return np.concatenate(found)
 
     @cached_property
     def inputs(self) -> dict[str, dict[str, np.ndarray]]:

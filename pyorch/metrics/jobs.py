@@ -5,7 +5,6 @@ import pandas as pd
 
 from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables, refuse
-from pyorch.render import rows_of_workload
 from pyorch.spec.resolved import Spec
 from pyorch.units import TIME, format_exact
 
@@ -43,7 +42,7 @@ def measure(run: RunTables) -> pd.DataFrame:
         times = run.table("tasks").set_index("task")[both]
     rows = []
     for index in range(len(run.spec.workload)):
-        own = times.loc[rows_of_workload(run.spec, index)]
+        own = times.loc[run.ids_of(index)]
         job = index if jobs.only is None else jobs.only
         if unfinished := int(own["end_ps"].isna().sum()):
             stop = format_exact(run.spec.stop_ps, TIME)

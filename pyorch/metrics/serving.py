@@ -6,17 +6,29 @@ import pandas as pd
 from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables, refuse
 from pyorch.serving import DECODE, PREFILL
-from pyorch.spec.resolved import Spec
+from pyorch.spec.resolved import Spec, Workload
 from pyorch.units import TIME, format_exact
 
 _PS_PER_S = 1e12
+_COLUMNS = (
+    "workload", "requests", "requests_per_s", "ttft_mean_ps", "ttft_p50_ps", "ttft_p99_ps",
+    "tpot_mean_ps", "tpot_p50_ps", "tpot_p99_ps", "transfer_mean_ps", "prefill_exposed_share",
+    "decode_exposed_share",
+)  # fmt: skip
 
 
 def refusal(spec: Spec) -> str:
-    """Return why runs of a spec cannot be asked; nothing if they can."""
-    if any(hasattr(load.module, "served") for load in spec.workload):
+    """Return why runs of a spec cannot be asked; nothing if they can.
+
+    One of several jobs alone may have nothing to say.
+    """
+    if any(map(_answers, spec.workload)) or spec.jobs and spec.jobs.only is not None:
         return ""
     return "no workload of this run answers requests. Ask for completion or slowdown instead."
+
+
+def _answers(load: Workload) -> bool:
+    return hasattr(load.module, "served")
 
 
 def measure(run: RunTables) -> pd.DataFrame:
@@ -39,19 +51,26 @@ def measure(run: RunTables) -> pd.DataFrame:
         A request has not its last token.
     """
     refuse(refusal(run.spec))
-    requests, batches = run.table("requests"), run.table("batches")
+    rows = []
+    for index, load in enumerate(run.spec.workload):
+        if _answers(load):
+            requests, batches = (_own(run.table(name), index) for name in ("requests", "batches"))
+            _check_answered(run, requests)
+            rows.append({"workload": index, **_row(requests, batches)})
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def _own(table: pd.DataFrame, workload: int) -> pd.DataFrame:
+    return table[table["workload"] == workload]
+
+
+def _check_answered(run: RunTables, requests: pd.DataFrame) -> None:
     if unfinished := int(requests["last_token_ps"].isna().sum()):
         stop = format_exact(run.spec.stop_ps, TIME)
         raise TraceError(
             f"{run.folder}/requests.parquet: {unfinished} of {len(requests)} requests have not"
             f" their last token; raise 'stop' (now {stop})."
         )
-    return pd.DataFrame(
-        [_row(own, batches[batches["workload"] == index])
-         for index, own in requests.groupby("workload")]
-    ).assign(workload=sorted(requests["workload"].unique()))[
-        ["workload", *_COLUMNS]
-    ]  # fmt: skip
 
 
 def _row(requests: pd.DataFrame, batches: pd.DataFrame) -> dict[str, object]:
@@ -72,13 +91,6 @@ def _row(requests: pd.DataFrame, batches: pd.DataFrame) -> dict[str, object]:
         "prefill_exposed_share": _exposed(batches[batches["phase"] == PREFILL]),
         "decode_exposed_share": _exposed(batches[batches["phase"] == DECODE]),
     }
-
-
-_COLUMNS = (
-    "requests", "requests_per_s", "ttft_mean_ps", "ttft_p50_ps", "ttft_p99_ps", "tpot_mean_ps",
-    "tpot_p50_ps", "tpot_p99_ps", "transfer_mean_ps", "prefill_exposed_share",
-    "decode_exposed_share",
-)  # fmt: skip
 
 
 def _summary(name: str, times_ps: pd.Series) -> dict[str, object]:

@@ -259,6 +259,8 @@ def flows_wait(spec: Spec) -> bool:
     if "rails" in counts and not counts.get("nics"):
         return True
     for load in spec.workload:
+        if hasattr(load.module, "served"):
+            return True
         if hasattr(load.module, "dependencies"):
             rows = load.module.dependencies(load.params)
             if len(rows.get("flow", ())):

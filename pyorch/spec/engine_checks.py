@@ -33,6 +33,8 @@ def check_domains(spec: Spec, threads: int, nodes: dict[str, np.ndarray]) -> Non
     switches = int(nodes["is_switch"].sum())
     if domains > 1 and spec.engine.type == "fluid":
         raise FieldError("engine.domains", "only a run of packets has domains. Leave it out.")
+    if domains > 1:
+        _refuse_served(spec, "engine.domains", "others would have to learn of what follows")
     if domains > switches:
         raise FieldError(
             "engine.domains",
@@ -62,6 +64,7 @@ def check_skip(spec: Spec) -> None:
             f"steady states are skipped in one domain, and engine.domains is {domains}. Leave out"
             " one of them.",
         )
+    _refuse_served(spec, "engine.skip", "it leaves out parts of the run that decide what follows")
     for index, load in enumerate(spec.workload):
         if load.controller:
             raise FieldError(
@@ -86,3 +89,13 @@ def check_skip(spec: Spec) -> None:
                 "what is lost now and then is not seen in a steady state, and engine.skip would"
                 " leave it out. Leave out one of them.",
             )
+
+
+def _refuse_served(spec: Spec, key: str, why: str) -> None:
+    """Raise FieldError for workloads that make their messages as the run goes on."""
+    for index, load in enumerate(spec.workload):
+        if hasattr(load.module, "served"):
+            raise FieldError(
+                key, f"workload.{index}, {load.type}, makes its messages as the run goes on, and"
+                f" {why}. Leave it out.",
+            )  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pyorch import spec
+from pyorch import plugins, spec
 from pyorch.errors import SpecError
 from pyorch.render import input_tables
 from pyorch.spec.scenario import parse_scenario
@@ -32,9 +32,9 @@ EXPERTS = DENSE | {
 }  # fmt: skip
 
 
-def planned(load, seed=1):
+def planned(load, seed=1, sets=()):
     scenario = parse_scenario(f"{SCENARIO}seed: {seed}\n", "answers.yaml")
-    sets = [("workload", {"type": "serving"} | load)]
+    sets = [("workload", {"type": "serving"} | load), *sets]
     (run,) = spec.plan(scenario, sets=sets, typeids_file=TYPEIDS)
     return run.spec
 
@@ -175,3 +175,16 @@ def test_tables_that_are_no_routing_are_refused(text, words, tmp_path):
         planned(EXPERTS | {"routing": {"file": file(tmp_path, text)}})
 
     assert words in str(refused.value) and "given.csv" in str(refused.value)
+
+
+@pytest.mark.parametrize(("key", "value"), [("engine.domains", 2), ("engine.skip", "1%")])
+def test_engines_that_cannot_take_what_comes_are_refused(key, value):
+    with pytest.raises(SpecError, match="workload.0, serving, makes its messages as the run goes"):
+        planned(DENSE, sets=[(key, value)])
+
+
+@pytest.mark.parametrize("name", ["goal", "chakra", "htsim", "hpcc"])
+def test_a_service_is_in_no_file_of_another_simulator(name):
+    made = planned(DENSE)
+    with pytest.raises(SpecError, match="serving makes its messages as a run goes on"):
+        plugins.load("pyorch.export", name).files(made, input_tables(made))
