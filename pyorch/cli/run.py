@@ -9,6 +9,7 @@ import typer
 
 from pyorch import spec as specs
 from pyorch.errors import SpecError
+from pyorch.metrics._run import remedy
 from pyorch.plugins import load
 from pyorch.render import input_tables
 from pyorch.runs import names
@@ -22,7 +23,6 @@ from pyorch.runs.run import RunResult
 from pyorch.runs.summary import in_words
 from pyorch.simulate import modules
 from pyorch.spec.overrides import parse_assignment
-from pyorch.units import TIME, format_exact
 from pyorch.writing import write_atomically
 
 
@@ -118,11 +118,10 @@ def say_unfinished(result: RunResult) -> int:
     done, total = (result.outcome[f"flows_{name}"] for name in ("done", "total"))
     if done == total:
         return 0
-    stop = format_exact(result.spec.stop_ps, TIME)
-    what = "raise 'stop'" if result.outcome["stop_reason"] == "stop time" else "see above why"
+    why = result.outcome["stop_reason"]
+    what = remedy(result.spec) if why == "stop time" else "see above why"
     typer.echo(
-        f"{result.folder}: {total - done} of {total} flows did not finish"
-        f" ({result.outcome['stop_reason']}); {what} (now {stop}).",
+        f"{result.folder}: {total - done} of {total} flows did not finish ({why}); {what}.",
         err=True,
     )
     return 1

@@ -61,10 +61,9 @@ class RunTables:
         """
         flows = self.table("flows")
         if unfinished := int(flows["receiver_end_ps"].isna().sum()):
-            stop = format_exact(self.spec.stop_ps, TIME)
             raise TraceError(
                 f"{self.folder}/flows.parquet: {unfinished} of {len(flows)} flows did not finish;"
-                f" raise 'stop' (now {stop})."
+                f" {remedy(self.spec)}."
             )
         known = flows.drop(columns="sender_end_ps").dropna(axis="columns", how="all")
         return known.astype("int64")
@@ -143,6 +142,21 @@ def total(column: pd.Series) -> int | pd.api.typing.NAType:
     """Return the sum of a column, <NA> if the engine of the run does not know it."""
     found = column.sum(min_count=1) if len(column) else 0
     return found if pd.isna(found) else int(found)
+
+
+def remedy(spec: Spec) -> str:
+    """Return what may let flows finish that have not: more time, or a way around what is cut."""
+    more = f"raise 'stop' (now {format_exact(spec.stop_ps, TIME)})"
+    if not spec.failures:
+        return more
+    events = pd.DataFrame(input_tables(spec)["link_events"])
+    last_bps = events.groupby(["node_a", "node_b", "parallel"])["rate_bps"].last()
+    if (last_bps > 0).all():
+        return more
+    return (
+        f"{(last_bps == 0).sum()} links are cut at the end, and a flow that has no other way waits"
+        f" for ever: give the failure a 'duration', or rails their 'nics', or {more}"
+    )
 
 
 def changes_of_links(spec: Spec) -> str:

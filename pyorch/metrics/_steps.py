@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from pyorch.errors import TraceError
-from pyorch.metrics._run import RunTables
+from pyorch.metrics._run import RunTables, remedy
 from pyorch.render import rows_of_workload
 from pyorch.spec.resolved import Spec, Workload
 from pyorch.training.graph import COMPUTE, MESSAGE
 from pyorch.training.tables import places
-from pyorch.units import TIME, format_exact
 
 #: What a device waits for that has not begun: its clock is late.
 CLOCK = "clock"
@@ -125,10 +124,9 @@ def steps(run: RunTables) -> Iterator[Step]:
         ids = rows_of_workload(run.spec, index)[places(graph)]
         own = table.loc[ids]
         if unfinished := int(own["end_ps"].isna().sum()):
-            stop = format_exact(run.spec.stop_ps, TIME)
             raise TraceError(
-                f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end; raise"
-                f" 'stop' (now {stop})."
+                f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end;"
+                f" {remedy(run.spec)}."
             )
         after = _whole_messages(table, own, ids)
         yield Step(index, graph.devices, pd.DataFrame({

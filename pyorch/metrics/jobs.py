@@ -4,9 +4,8 @@
 import pandas as pd
 
 from pyorch.errors import TraceError
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables, refuse, remedy
 from pyorch.spec.resolved import Spec
-from pyorch.units import TIME, format_exact
 
 ONLY = "jobs.only"
 #: What a run has beside its point, or measures.
@@ -45,10 +44,9 @@ def measure(run: RunTables) -> pd.DataFrame:
         own = times.loc[run.ids_of(index)]
         job = index if jobs.only is None else jobs.only
         if unfinished := int(own["end_ps"].isna().sum()):
-            stop = format_exact(run.spec.stop_ps, TIME)
             raise TraceError(
-                f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end; raise"
-                f" 'stop' (now {stop})."
+                f"{run.folder}/tasks.parquet: {unfinished} of {len(own)} tasks did not end;"
+                f" {remedy(run.spec)}."
             )
         rows.append(
             {

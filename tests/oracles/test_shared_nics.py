@@ -9,6 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import pyorch
+from pyorch.errors import TraceError
+from pyorch.metrics import RunTables
+
 ROOT = Path(__file__).parents[2]
 N_DEVICES, N_RACKS = 8, 4
 N_HOSTS = N_DEVICES * N_RACKS
@@ -251,3 +255,8 @@ def test_without_shared_nics_a_lost_rail_is_waited_for(tmp_path):
     lost = flows[flows["dst"] % N_DEVICES == LOST_RAIL]
     assert lost["receiver_end_ps"].isna().any()
     assert flows.drop(lost.index)["receiver_end_ps"].notna().all()
+    finished = pyorch.load(tmp_path / "out")
+    with pytest.raises(
+        TraceError, match="4 links are cut at the end, and a flow that has no other"
+    ):
+        RunTables(finished.spec, finished.folder).flows  # noqa: B018
