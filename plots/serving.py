@@ -24,7 +24,7 @@ def draw(figure, jobs, serving):
     """Draw one panel per scheduler, a pair of bars per time; return what is drawn."""
     rows = drawn(jobs, serving)
     names = rows[["variant", "label"]].drop_duplicates().set_index("variant")["label"]
-    axes = figures.panels(figure, [1.9] * len(names))
+    axes = figures.panels(figure, [2.5] * len(names))
     places = np.arange(len(JOBS) + len(TIMES))
     for ax, (variant, label) in zip(axes, names.items(), strict=True):
         own = rows[rows["variant"] == variant]

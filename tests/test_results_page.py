@@ -410,3 +410,21 @@ def test_a_lost_rail_costs_an_eighth_of_the_rest_a_delay_and_a_timeout():
         whole, lost = rows.set_index("case")["step_ps"].loc[["whole", "lost"]]
         is_in_time = whole < lost <= (0.3 + 0.7 * 8 / 7) * whole + 44_000_000
         assert is_in_time == (variant != "rocev2_irn"), variant
+
+
+@pytest.mark.parametrize("variant", ["aligned", "random"])
+def test_the_table_of_serving_shows_what_was_measured(variant):
+    # Of each time that alone, then that beside the others over it.
+    jobs, served = of("jobs", variant, "serving"), of("serving", variant, "serving")
+    expected = [jobs["label"].iloc[0]]
+    for job in (0, 1):
+        both = jobs[(jobs["job"] == job) & (jobs["alone"] == 0)].iloc[0]
+        expected += [f"{both['alone_ps'] / 1e6:.1f}", f"{both['slowdown']:.3f}"]
+    beside, alone = (served[served["jobs.only"] == only].iloc[0] for only in ("all", "2"))
+    for name, digits in (("ttft_mean_ps", 1), ("tpot_mean_ps", 2)):
+        expected += [f"{alone[name] / 1e6:.{digits}f}", f"{beside[name] / alone[name]:.3f}"]
+    shares = (alone[f"{phase}_exposed_share"] for phase in ("prefill", "decode"))
+    expected.append(", ".join(f"{share:.2f}" for share in shares))
+
+    page = (ROOT / "docs" / "serving.md").read_text()
+    assert f"| {' | '.join(expected)} |" in page

@@ -188,8 +188,7 @@ bool
 EventEngine::IsOver() const
 {
     const MessageTable& messages = m_state.messages;
-    return messages.IsToDecide() ||
-           (!m_isOpenEnded && messages.Size() > 0 && messages.AllDone());
+    return messages.IsToDecide() || (!m_isOpenEnded && messages.Size() > 0 && messages.AllDone());
 }
 
 void

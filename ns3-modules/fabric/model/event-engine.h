@@ -131,7 +131,7 @@ class EventEngine final : public PacketLoop
     bool m_fetches{false};     ///< State is too large for a core's cache: fetch it ahead of time
     bool m_isOpenEnded{false}; ///< Also when all messages and tasks are done
     uint64_t m_events{0};
-    Instant m_instant; ///< Being executed
+    Instant m_instant;            ///< Being executed
     std::vector<NodeRow> m_nodes; ///< Of the tables, if there may be more rows
 };
 

@@ -215,8 +215,14 @@ FacadeInputs::Tables() const
                                    "transport",
                                    "rate_bps");
     CheckKinds();
-    tables.tasks =
-        RowsOf<TaskRow>("tasks", "task", "node", "stream", "duration_ps", "start_ps", "kind", "decides");
+    tables.tasks = RowsOf<TaskRow>("tasks",
+                                   "task",
+                                   "node",
+                                   "stream",
+                                   "duration_ps",
+                                   "start_ps",
+                                   "kind",
+                                   "decides");
     tables.dependencies =
         RowsOf<DependencyRow>("dependencies", "flow", "after", "at_sender", "delay_ps");
     tables.drops = RowsOf<DropRow>("drops", "node", "peer", "parallel", "ordinal");

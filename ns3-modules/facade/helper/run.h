@@ -67,7 +67,7 @@ class Run
     /// @return ids of tasks that decide and have ended; the run pauses until this is asked
     virtual std::vector<int64_t> TakeDecided() = 0;
     virtual void Append(FabricTables tables) = 0; ///< Further flows, tasks and dependencies
-    virtual OutputTables Look() const = 0; ///< @return what has been counted so far
+    virtual OutputTables Look() const = 0;        ///< @return what has been counted so far
 
     /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
     virtual std::vector<int64_t> DeadlockCycle() const = 0;

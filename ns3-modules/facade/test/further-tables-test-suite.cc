@@ -33,12 +33,9 @@ Barrier(TestNetwork& network, int64_t id, int64_t startPs, bool decides)
 void
 Message(TestNetwork& network, int64_t id, int64_t src, int64_t dst, int64_t startPs)
 {
-    network.Row("flows",
-                {{"flow", id},
-                 {"src", src},
-                 {"dst", dst},
-                 {"bytes", 10'000},
-                 {"start_ps", startPs}});
+    network.Row(
+        "flows",
+        {{"flow", id}, {"src", src}, {"dst", dst}, {"bytes", 10'000}, {"start_ps", startPs}});
 }
 
 /// Message 1 from host 0 to 1, then 30 ns of computing and message 2 from host 1 to 2.

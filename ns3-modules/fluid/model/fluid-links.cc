@@ -149,8 +149,8 @@ uint64_t
 FluidLoop::MemoryBytes() const
 {
     return m_messages.size() * sizeof(Message) + m_sending.size() * sizeof(Sending) +
-           (m_knownPs[0].size() + m_knownPs[1].size()) * sizeof(WorldPs) +
-           m_graph.MemoryBytes() + m_rates.MemoryBytes();
+           (m_knownPs[0].size() + m_knownPs[1].size()) * sizeof(WorldPs) + m_graph.MemoryBytes() +
+           m_rates.MemoryBytes();
 }
 
 } // namespace ns3

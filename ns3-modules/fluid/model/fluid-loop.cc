@@ -126,7 +126,8 @@ FluidLoop::Run(WorldPs stopPs, std::chrono::steady_clock::time_point deadline)
     while (true)
     {
         const double next = NextPs();
-        const bool isToDecide = !m_decided.empty() && next > m_nowPs; // all of this time comes first
+        const bool isToDecide =
+            !m_decided.empty() && next > m_nowPs; // all of this time comes first
         if (!(next <= static_cast<double>(stopPs.Ps())) || std::isinf(next) || isToDecide)
         {
             return true;

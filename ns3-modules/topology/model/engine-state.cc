@@ -107,7 +107,9 @@ EngineState::BaseRttPs(uint32_t message, PortId port, uint32_t dataBytes, uint32
 void
 EngineState::FindReach(uint32_t firstMessage)
 {
-    const auto nodeId = [this](uint32_t host) { return network.nodes[network.hosts[host].node].id; };
+    const auto nodeId = [this](uint32_t host) {
+        return network.nodes[network.hosts[host].node].id;
+    };
     for (uint32_t i = firstMessage; i < messages.Size(); i++)
     {
         const Message& message = messages[i];

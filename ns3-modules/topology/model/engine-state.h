@@ -102,7 +102,7 @@ struct EngineState
     ReservedArray<PortQueue> otherQueues; ///< By class and port; no memory where none waited
     MessageTable messages;
     RouteTable routes;
-    uint64_t heldByHosts{0};  ///< Frames of transports, neither freed nor sent
+    uint64_t heldByHosts{0}; ///< Frames of transports, neither freed nor sent
     /// Abort unless all messages from one on have a path; find out whether all ports lead there.
     void FindReach(uint32_t firstMessage);
 

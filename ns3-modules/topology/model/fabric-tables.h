@@ -55,12 +55,12 @@ struct FlowRow
 /// One row of the input table "tasks": what a host does beside sending.
 struct TaskRow
 {
-    int64_t id;         ///< Unique among tasks and flows
-    int64_t node;       ///< Node id of a host
-    int64_t stream;     ///< Computations of one stream of a node follow each other by their ids
-    int64_t durationPs; ///< 0 of a barrier [ps]
-    int64_t startPs;    ///< Least, whatever it waits for [ps]
-    bool isBarrier;     ///< A point in time, no computation
+    int64_t id;          ///< Unique among tasks and flows
+    int64_t node;        ///< Node id of a host
+    int64_t stream;      ///< Computations of one stream of a node follow each other by their ids
+    int64_t durationPs;  ///< 0 of a barrier [ps]
+    int64_t startPs;     ///< Least, whatever it waits for [ps]
+    bool isBarrier;      ///< A point in time, no computation
     bool decides{false}; ///< Of a barrier: the run pauses there, for further tables
 };
 

@@ -151,8 +151,8 @@ MessageTable::BeginFrom(uint32_t message, uint32_t task, EnginePs nowPs)
 {
     for (uint32_t place = message; place < m_graph.NumItems(); place++)
     {
-        const bool isBefore = place >= m_graph.NumMessages() &&
-                              place - m_graph.NumMessages() < task;
+        const bool isBefore =
+            place >= m_graph.NumMessages() && place - m_graph.NumMessages() < task;
         const uint32_t item = m_graph.ItemAt(place);
         if (!isBefore && !m_graph.Waits(item) && EngineOfItem(item) == m_engine)
         {

@@ -111,9 +111,9 @@ TaskGraph::CheckIds(const FabricTables& tables) const
         for (const auto id : {row.flow, row.after})
         {
             NS_ABORT_MSG_IF(ItemOf(tables, id) == NOTHING,
-                            "dependencies: flow " << row.flow << " after flow " << row.after
-                                                  << ": there is no flow "
-                                                  << (tables.tasks.empty() ? "" : "or task ") << id);
+                            "dependencies: flow "
+                                << row.flow << " after flow " << row.after << ": there is no flow "
+                                << (tables.tasks.empty() ? "" : "or task ") << id);
         }
     }
 }

@@ -267,9 +267,9 @@ class TaskGraph
 
     uint32_t m_messages{0};
     std::vector<Task> m_tasks;
-    std::array<Kind, 2> m_kinds; ///< Messages, tasks
-    uint32_t m_firstMessage{0};  ///< Of the tables that were taken last
-    uint32_t m_firstTask{0};     ///< Likewise, an item
+    std::array<Kind, 2> m_kinds;            ///< Messages, tasks
+    uint32_t m_firstMessage{0};             ///< Of the tables that were taken last
+    uint32_t m_firstTask{0};                ///< Likewise, an item
     std::vector<uint32_t> m_beforeInStream; ///< While building: an item for each task, or NOTHING
 };
 
