@@ -3,6 +3,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import settings
@@ -18,20 +19,18 @@ settings.register_profile("same everywhere", derandomize=True, database=None, de
 settings.load_profile("same everywhere")
 
 
-@pytest.fixture(scope="session")
-def loaded_engine(tmp_path_factory):
-    """A process that has loaded the engine."""
-    from tests.loaded_runs import Loaded
-
-    runs = Loaded(tmp_path_factory.mktemp("engine"))
-    yield runs
-    runs.end()
-
-
 @pytest.fixture(scope="module")
-def loaded(loaded_engine):
+def loaded():
     """Runs of a file of tests are made by processes that have loaded everything."""
+    from tests import loaded_runs
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pyorch.api.make", loaded_engine.make)
-        patch.setattr("pyorch.cli.run.make", loaded_engine.make)
+        patch.setattr("pyorch.api.make", loaded_runs.make)
+        patch.setattr("pyorch.cli.run.make", loaded_runs.make)
         yield
+
+
+def pytest_sessionfinish():
+    """End what tests have loaded."""
+    if loaded_runs := sys.modules.get("tests.loaded_runs"):
+        loaded_runs.end()

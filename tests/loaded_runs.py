@@ -6,48 +6,55 @@ seconds to load, is what tests/runs and tests/workflow look at.
 """
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import traceback
+from functools import cache
 from pathlib import Path
 
 import pyorch.api
 import pyorch.cli.app
 import pyorch.cli.run
-from pyorch.runs.make import make
+from pyorch.runs import make as steps
 from pyorch.workflow import worker
 
 ROOT = Path(__file__).parents[1]
 
 
-class Loaded:
-    """A process that has loaded the engine; the other one is this.
+@cache
+def _engines():
+    """A process that has loaded the engine; everything else is loaded in this one."""
+    return worker.Engines(_folder())
 
-    Parameters
-    ----------
-    folder : path
-        For its socket.
-    """
 
-    def __init__(self, folder):
-        self._engines = worker.Engines(folder)
+@cache
+def _folder():
+    return Path(tempfile.mkdtemp(prefix="engine-"))
 
-    def make(self, spec, folder, log=None, watch=None, threads=1):
-        """Make a run as `pyorch.runs.apart.make` does."""
-        self._engines.ready()
-        return make(spec, folder, log, self._simulate, threads)
 
-    def _simulate(self, script, out, log, threads):
-        end = self._engines.simulate(script, out, log, threads)
-        if log is None:
-            said = out / "simulate.log"
-            sys.stderr.write(said.read_text())
-            said.unlink()
-        return end
-
-    @staticmethod
-    def end():
+def end():
+    """End the process that has loaded the engine."""
+    if _folder.cache_info().currsize:
         worker.stop()
+        shutil.rmtree(_folder())
+
+
+def simulate(script, out, log=None, threads=1):
+    """Simulate as `pyorch.simulate.process.run` does."""
+    _engines().ready()
+    ended = _engines().simulate(script, out, log, threads)
+    if log is None:
+        said = out / "simulate.log"
+        sys.stderr.write(said.read_text())
+        said.unlink()
+    return ended
+
+
+def make(spec, folder, log=None, watch=None, threads=1):
+    """Make a run as `pyorch.runs.apart.make` does."""
+    return steps.make(spec, folder, log, simulate, threads)
 
 
 def command_line(*arguments) -> subprocess.CompletedProcess:

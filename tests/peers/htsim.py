@@ -9,7 +9,6 @@ and its distribution over many draws. htsim sends the last packet of a message a
 messages here are whole numbers of packets for that reason.
 """
 
-import subprocess
 import sys
 import tempfile
 from functools import cache
@@ -25,7 +24,10 @@ from pyorch.theory import ecmp
 from pyorch.theory.paths import Network, random_choice
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "oracles"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 import oracle_network
+
+from tests import loaded_runs
 
 DATA = Path(__file__).parents[1] / "data" / "htsim"
 MTU_BYTES, PACKET_BYTES = 4096, 4160
@@ -110,11 +112,9 @@ def simulate(planned) -> RunTables:
     folder.mkdir(exist_ok=True)
     (folder / "scenario.py").write_text(render.render_script(planned.spec))
     render.write_tables(render.input_tables(planned.spec), folder / "tables.npz")
-    done = subprocess.run(
-        [sys.executable, folder / "scenario.py", "--out", folder], capture_output=True, text=True
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
+    ended = loaded_runs.simulate(folder / "scenario.py", folder, folder / "simulate.log")
+    if ended.status:
+        raise RuntimeError((folder / "simulate.log").read_text())
     traces.convert(folder)
     return RunTables(planned.spec, folder)
 

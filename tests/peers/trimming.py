@@ -7,15 +7,13 @@ All packets are sprayed over all paths, so no draw of a hash decides: completion
 as they are, of one seed each.
 """
 
-import subprocess
 import sys
 
 import htsim
 import numpy as np
 import pandas as pd
 
-from pyorch import render, spec, traces
-from pyorch.metrics import RunTables
+from pyorch import spec
 from pyorch.spec.scenario import parse_scenario
 
 TRANSPORTS = {"ndp": "ns3::NdpTransport", "eqds": "ns3::EqdsTransport"}
@@ -54,16 +52,7 @@ def run(case, sets=()) -> dict:
     text = (htsim.DATA / "trimming.yaml").read_text()
     scenario = parse_scenario(text, str(htsim.workspace() / "trimming.yaml"))
     (planned,) = spec.plan(scenario, sets=[*own, *sets])
-    folder = htsim.workspace() / planned.id
-    folder.mkdir(exist_ok=True)
-    (folder / "scenario.py").write_text(render.render_script(planned.spec))
-    render.write_tables(render.input_tables(planned.spec), folder / "tables.npz")
-    command = [sys.executable, folder / "scenario.py", "--out", folder]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    traces.convert(folder)
-    tables = RunTables(planned.spec, folder)
+    tables = htsim.simulate(planned)
     flows = tables.table("flows")
     fct_us = (flows["sender_end_ps"] - flows["start_ps"]).to_numpy(float) / 1e6
     return {
