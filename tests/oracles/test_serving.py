@@ -234,3 +234,69 @@ def test_slices_of_wall_time_and_a_second_run_change_nothing(engine, tmp_path, m
         whole.append({name: run.table(name) for name in ("flows", "tasks", "requests", "batches")})
     for other in whole[1:]:
         assert all(other[name].equals(table) for name, table in whole[0].items())
+
+
+def beside(only):
+    """Return a training job on two racks and a service on two, on eight rails of one switch."""
+    training = {"type": "training", "preset": "dense-100t", "peers": 2, "tensor": 8, "chunks": 4,
+                "divide": 1000}  # fmt: skip
+    service = {
+        "type": "serving", "preset": "llama3-70b", "memory_rate": "26.8 Tb/s", "divide": 100,
+        "requests": {"number": 6, "rate_per_s": 5, "prompt_tokens": 2000, "answer_tokens": 5},
+        "prefill": {"tensor": 8}, "decode": {"tensor": 8},
+    }  # fmt: skip
+    return {
+        "name": "beside",
+        "topology": {"type": "rails", "devices": 8, "rail": {"type": "star", "hosts": 4},
+                     "scale_up": {"rate": "3.6 Tb/s", "delay": "10 ns"}},
+        "link": {"rate": "400 Gb/s", "delay": "50 ns"},
+        "switch": {"buffer": "none"},
+        "workload": [training, service],
+        "jobs": {"type": "aligned", "hosts": [16, 16], "only": only},
+        "transport": {"type": "ns3::RoceTransport"},
+        "stop": "100 ms",
+    }  # fmt: skip
+
+
+@ENGINES
+def test_jobs_that_share_no_link_take_the_same_time_alone_and_together(engine, tmp_path):
+    runs = {
+        only: pyorch.run(beside(only) | {"engine": {"type": engine}}, results=tmp_path)
+        for only in ("all", 0, 1)
+    }
+    both = {
+        row["job"]: row["completion_ps"] for row in runs["all"].metric("jobs").to_dict("records")
+    }
+    alone = [runs[job].metric("jobs").iloc[0]["completion_ps"] for job in (0, 1)]
+
+    assert [both[0], both[1]] == alone
+    # A message has another id beside other jobs, and is the same in all else.
+    times = [runs[only].table("requests").drop(columns="workload") for only in ("all", 1)]
+    assert times[0].equals(times[1])
+    names = ["phase", "instance", "start_ps", "end_ps", "requests", "tokens", "compute_ps"]
+    assert runs["all"].table("batches")[names].equals(runs[1].table("batches")[names])
+
+
+def test_messages_between_rails_are_relayed(tmp_path):
+    # Prefill on devices 0 to 3 of a rack, decoding on 4 to 7 of the next one: device i sends its
+    # keys and values to 4 + i, by way of a device of its own rack that is on the rail of that.
+    whole = beside("all")
+    del whole["jobs"]
+    whole["workload"] = whole["workload"][1] | {
+        "placement": "packed", "first_host": 4, "prefill": {"tensor": 4}, "decode": {"tensor": 8},
+    }  # fmt: skip
+
+    run = pyorch.run(whole, results=tmp_path)
+
+    batches, flows = run.table("batches"), run.table("flows")
+    transfer = batches[batches["phase"] == 1].iloc[0]
+    own = flows[flows["flow"].between(transfer["first_task"], transfer["last_task"])]
+    # Hosts 4 to 7 hold the keys and values of two of 8 heads each; hosts 8 to 15 get one each. Of
+    # the pairs 4-8, 4-9, 5-10, 5-11, ... 7-15 the last one is on one rail; the other 7 are relayed.
+    assert transfer["sent_bytes"] == own["bytes"].sum() * 8 // 15
+    assert len(own) == 15
+    last = own[own["dst"].between(8, 15)]
+    assert (last["src"] % 8 == last["dst"] % 8).all() and (last["src"] < 8).all()
+    assert sorted(last["dst"]) == list(range(8, 16))
+    tasks = run.table("tasks").set_index("task")["end_ps"]
+    assert tasks[own["flow"]].max() == transfer["end_ps"]
