@@ -301,6 +301,19 @@ def backward_ps(setup: Setup) -> Real:
     return ratio * forward_ps(setup)
 
 
+def visited_racks(setup: Setup, racks: int) -> int:
+    """Return how many racks a token is sent to, if it is copied there; 0 if each copy is sent.
+
+    Parameters
+    ----------
+    racks : int
+        Over which the experts are spread.
+    """
+    visited = setup.degrees.expert_racks
+    is_copied = 0 < visited < setup.model.active_experts and racks > 1
+    return min(visited, racks) if is_copied else 0
+
+
 def expert_bytes(setup: Setup) -> tuple[Real, Real]:
     """Return what one device sends in one layer and pass to experts and gets back [byte].
 
@@ -321,7 +334,7 @@ def expert_bytes(setup: Setup) -> tuple[Real, Real]:
     )
     each = sequence_bytes(setup, element) / setup.tensor
     copies = setup.model.active_experts
-    visited = min(degrees.expert_racks, copies) if degrees.expert_racks else copies
+    visited = visited_racks(setup, spread.racks) or copies
     return (
         each * copies * others_share(spread.members),
         each * visited * others_share(spread.racks),

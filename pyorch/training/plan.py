@@ -62,6 +62,8 @@ class Amounts(NamedTuple):
         What of these it then reduces with its peers.
     expert_bytes, combine_bytes : int
         Tokens that a device sends to experts, those that stay included; and gets back.
+    expert_rail_bytes, combine_rail_bytes : int
+        The same once for each rack, where a token is copied in the rack; 1: it is not.
     weight_rack_bytes, weight_rail_bytes : int
         Weights of a model chunk that a device gathers with the members of its rack, and before that
         with its peers, where ZeRO divides something.
@@ -90,6 +92,8 @@ class Amounts(NamedTuple):
     context_bytes: int = 1
     site_bytes: int = 1
     backward_turns: int = 1
+    expert_rail_bytes: int = 1
+    combine_rail_bytes: int = 1
 
     def reduced_bytes(self, where: str, operation: str, zero: int) -> int:
         """Return the buffer of a ring of gradients, or of what is gathered after it [byte].
@@ -138,11 +142,15 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
         fewer = shape.members * shape.peers // degrees.experts
         return _buffer(bytes_ * part, own, fewer, divide, chunks)
 
-    token_bytes = parallelism.sequence_bytes(setup, setup.model.active_experts) / setup.tensor
+    sent = precision.activation_bytes
+    formats = [precision.dispatch_bytes or sent, precision.combine_bytes or sent]
+    tokens = parallelism.sequence_bytes(setup, 1) / setup.tensor / divide
+    visited = parallelism.visited_racks(setup, max(1, degrees.experts // shape.members))
+    experts = [round(tokens * setup.model.active_experts * each) for each in formats]
+    by_rack = [round(tokens * visited * each) if visited else 1 for each in formats]
     gathers = [common.gradient_bytes * precision.weight_bytes / precision.gradient_bytes]
     gathers += [one.gradient_bytes * precision.weight_bytes / precision.gradient_bytes
                 for one in routed]  # fmt: skip
-    sent = precision.activation_bytes
     held = sum(one.gradient_bytes / (one.members * one.racks) for one in (common, *routed)) * part
     found = Amounts(
         forward_ps=round(times.forward_ps / setup.layers_per_stage / divide),
@@ -153,8 +161,10 @@ def amounts(setup: Setup, shape: Shape, divide: int, layers: int = 1, chunks: in
         pipeline_bytes=round(parallelism.pipeline_message_bytes(setup) / divide),
         rack_bytes=rack(common.gradient_bytes),
         rail_bytes=rail(common.gradient_bytes),
-        expert_bytes=round(token_bytes * (precision.dispatch_bytes or sent) / divide),
-        combine_bytes=round(token_bytes * (precision.combine_bytes or sent) / divide),
+        expert_bytes=experts[0],
+        combine_bytes=experts[1],
+        expert_rail_bytes=by_rack[0],
+        combine_rail_bytes=by_rack[1],
         weight_rack_bytes=rack(gathers[0]),
         weight_rail_bytes=rail(gathers[0]),
         routed_bytes=replicas(sum(one.gradient_bytes for one in routed)),

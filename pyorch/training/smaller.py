@@ -87,10 +87,8 @@ def smaller(
     Raises
     ------
     TheoryError
-        No step with few enough messages has the shares of the whole one, or the workload does not
-        send what the closed form counts.
+        No step with few enough messages has the shares of the whole one.
     """
-    _check(setup)
     all_stages = setup.placement.stages
     stages = min(stages or 2, all_stages) if setup.degrees.schedule == STEADY else all_stages
     members, tensor = setup.placement.rack_members, min(tensor, setup.tensor)
@@ -130,17 +128,6 @@ def given(
     messages = _messages(setup, shape, layers, micro_batches)
     one = _step(setup, shape, layers, micro_batches, messages)
     return replace(one, divide=divide, bare_ps=one.bare_ps / divide)
-
-
-def _check(setup: Setup) -> None:
-    """Raise TheoryError where the workload sends something else than the closed form counts."""
-    spread = parallelism.Spread.of(setup.placement, setup.degrees.experts, "experts")
-    visited = setup.degrees.expert_racks
-    if visited and spread.racks > 1 and visited < setup.model.active_experts:
-        raise TheoryError(
-            f"expert_racks {visited}: packets have a copy of a token for each expert, and not one"
-            " for each rack. Take expert_racks 0 in a copy of the preset."
-        )
 
 
 def stages_for(setup: Setup, networks: Iterable[tuple[Fabric, int]]) -> int:
@@ -224,9 +211,15 @@ def _sent(
     parts = CHUNKS * chunks * (1 + gathers)
     members, peers, experts, context = shape.members, shape.peers, degrees.experts, degrees.context
     replicas = members * peers // experts if experts > 1 else 1
+    to_experts = [(experts - 1, each.expert_bytes // experts, experts > members)]
+    if (racks := experts // members) > 1 and each.expert_rail_bytes > 1:
+        to_experts = [
+            (racks - 1, each.expert_rail_bytes // racks, True),
+            (racks * (members - 1), each.expert_bytes // experts, False),
+        ]
     sent = [
         (2 * (shape.tensor - 1) * halves * passes, each.tensor_bytes // shape.tensor, False),
-        (halves * passes * (experts - 1), each.expert_bytes // experts, experts > members),
+        *((halves * passes * n, size, leaves) for n, size, leaves in to_experts),
         (halves // 2 * (passes + 1) * (context - 1), each.context_bytes // context,
          context > members),
         (2 * chunks * micro_batches * (shape.stages > 1), each.pipeline_bytes, True),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyorch.collective import direct, ring
-from pyorch.collective._graph import Call
+from pyorch.collective._graph import Call, Graph
 from pyorch.errors import TheoryError
 from pyorch.theory.schedules import (
     FORWARD,
@@ -26,6 +26,7 @@ from pyorch.theory.schedules import (
     Schedule,
     schedule,
 )
+from pyorch.training import by_rack
 from pyorch.training.builder import Builder, Rows
 from pyorch.training.graph import TaskGraph
 from pyorch.training.plan import Amounts, Shape
@@ -363,18 +364,28 @@ class _Step:
         self, stage: int, lane: str, after: Rows | None, back: bool = False
     ) -> Rows | None:
         """Add the all-to-all in which tokens go to their experts, or come back."""
-        experts = self.plan.experts
-        if experts == 1:
+        if self.plan.experts == 1:
             return after
         if after is None:
             after = self.built.barrier(self.devices[stage], EXPERT)
-        amounts = self.plan.amounts
-        size = amounts.combine_bytes if back else amounts.expert_bytes
-        call = Call("all_to_all", experts, -(-size // experts) * experts)
-        messages = direct.graph(call, direct.Params())
+        messages = self._tokens(back)
         for _ in range(self._turns(lane)):
             after = self._among(stage, "experts", messages, after, EXPERT)
         return after
+
+    def _tokens(self, back: bool) -> Graph:
+        """Return the messages among those that share experts: a copy for each, or for each rack."""
+        amounts, number = self.plan.amounts, self.plan.experts
+        size, rail = amounts.expert_bytes, amounts.expert_rail_bytes
+        if back:
+            size, rail = amounts.combine_bytes, amounts.combine_rail_bytes
+        racks, rest = divmod(number, self.plan.shape.members)
+        if rail == 1 or racks < 2 or rest:
+            call = Call("all_to_all", number, -(-size // number) * number)
+            return direct.graph(call, direct.Params())
+        return by_rack.graph(
+            racks, self.plan.shape.members, -(-rail // racks), -(-size // number), back
+        )
 
     def _share(self, stage: int, lane: str, after: Rows | None) -> Rows | None:
         """Add the all-gather of keys and values before attention, and of these their gradients."""

@@ -4,6 +4,8 @@
 Llama 3 405B as its authors trained it: TP 8, PP 16, DP 128. One switch for each rail.
 """
 
+from dataclasses import replace
+
 import pytest
 
 import pyorch
@@ -66,6 +68,21 @@ def test_what_is_computed_again_is_sent_again(tmp_path):
 
     assert share == pytest.approx(one.share, abs=0.015)
     assert one.share > 0.06
+
+
+def test_tokens_that_cross_once_to_each_rack_are_exposed_as_the_closed_form_says(tmp_path):
+    # DeepSeek-V3: experts in 8 racks, of which a token visits 4. A copy for each expert would be
+    # twice as much on the rails.
+    setup = preset.training("deepseek-v3").setup
+    one = smaller.given(setup, Shape(2, 8, 8, 1), 100, 1, 4)
+    rail = design.score(setup, Fabric(2048, 1, 8))
+    every = replace(setup, degrees=replace(setup.degrees, expert_racks=0))
+    whole = smaller.given(every, Shape(2, 8, 8, 1), 100, 1, 4)
+
+    (share,) = shares(setup, rail, one, ["fluid"], tmp_path, "deepseek-v3")
+
+    assert share == pytest.approx(one.share, abs=TOLERANCE)
+    assert whole.share > one.share + 2 * TOLERANCE
 
 
 @pytest.mark.long
