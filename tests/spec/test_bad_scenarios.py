@@ -195,8 +195,8 @@ CHANGES = {
         "permutation", "permutations",
         "small.yaml:6: workload.type: no workload 'permutations'. Found in pyorch/workload:"
         " all_to_all, collective, companion, flow_table, hpcc_flows, htsim_cm, incast,"
-        " outcast_incast, permutation, poisson, single, stride, trace, training, wan_demands. Did"
-        " you mean permutation?",
+        " outcast_incast, permutation, poisson, serving, single, stride, trace, training,"
+        " wan_demands. Did you mean permutation?",
     ),
     "a capture of a switch": (
         "stop: 20 ms", "stop: 20 ms\ntrace: {pcap: [0, 8]}",
