@@ -260,3 +260,13 @@ def test_without_shared_nics_a_lost_rail_is_waited_for(tmp_path):
         TraceError, match="4 links are cut at the end, and a flow that has no other"
     ):
         RunTables(finished.spec, finished.folder).flows  # noqa: B018
+
+
+def test_two_domains_lose_a_rail_as_one_does(tmp_path):
+    load, failures = ring(3_000_000), cut(10**8)
+    one, two = (
+        next(run(tmp_path, load, SPRAY, failures=failures, engine=engine))
+        for engine in ("packets", "{domains: 2}")
+    )
+    pd.testing.assert_frame_equal(one, two)
+    assert one["timeouts"].sum() > 0

@@ -232,6 +232,23 @@ def test_a_site_without_racks_has_one_network():
     assert [REACHES[index] for index in reached] == ["scale_out", "wide_area"]
 
 
+def test_sites_of_racks_that_share_their_nics():
+    # Each site: 4 racks of 2 devices, 2 rails of 2 leaves and a spine, 8 NICs. A border switch has
+    # links to the two spines and to nothing above them.
+    nics = RAILS | {"nics": {"delay": "50 ns"}}
+    sites = [{"name": "east", "topology": nics}, {"name": "west", "topology": nics}]
+    found = params(sites, haul("east", "west"))
+    tables, counts = multi_site.tables(found, LINK), multi_site.counts(found)
+    links, tier = tables["links"], tables["nodes"]["tier"]
+
+    assert len(links["node_a"]) == counts["cables"]
+    assert len(tier) == counts["hosts"] + counts["switches"] + 2 * 8
+    ends = np.sort(tier[np.stack([links["node_a"], links["node_b"]])], axis=0)
+    assert tier.max() == 5  # over spines 2, scale-up 3 and NICs 4
+    assert ends[0, (ends[1] == 5) & (ends[0] < 5)].tolist() == [2] * 4
+    assert (multi_site.relays(found, np.array([0, 0]), np.array([3, 11])) == -1).all()
+
+
 @pytest.mark.parametrize(("site", "relays"), [(SMALL, False), (RAILS, True)])
 def test_only_sites_of_rails_have_messages_that_wait_for_a_relay(site, relays):
     sites = [{"name": "east", "topology": site}, {"name": "west", "topology": site}]
