@@ -178,8 +178,8 @@ def _run(
             with aborting():
                 while until_ps >= 0 and not facade.RunSlice(until_ps, SLICE_S):
                     progress.show(_state(facade, packets_total, time.monotonic() - start_s))
-            now_ps, decided = int(facade.NowPs()), [int(task) for task in facade.Decided()]
-            if decided:
+            now_ps = int(facade.NowPs())
+            if servers and (decided := [int(task) for task in facade.Decided()]):
                 begun, next_id = serve.act(servers, now_ps, decided, next_id)
                 with aborting():
                     for tables in begun:

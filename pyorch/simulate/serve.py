@@ -11,7 +11,6 @@ import numpy as np
 
 from pyorch import plugins
 from pyorch.errors import SimulationError
-from pyorch.spec.limits import MOST_TASKS
 
 Columns = dict[str, np.ndarray]
 Tables = dict[str, Columns]
@@ -41,6 +40,7 @@ class Server:
     ):  # fmt: skip
         # These take a second, which other runs need not wait.
         self._rows = plugins.on_demand("pyorch.render.further")
+        self._limits = plugins.on_demand("pyorch.spec.limits")
         self._serving = plugins.on_demand("pyorch.serving")
         load = plugins.on_demand("pyorch.spec.resolved").Workload.model_validate(workload)
         self._index, self._hosts, self._carriers = index, hosts, load.carriers
@@ -93,8 +93,8 @@ class Server:
         ends = ids[work.ends]
         tables["tasks"]["decides"] = np.isin(tables["tasks"]["task"], ends).astype(np.int64)
         last_id = int(tables["tasks"]["task"].max())
-        if last_id > MOST_TASKS:
-            raise SimulationError(f"requests: more than {MOST_TASKS:,} tasks. Ask for fewer.")
+        if last_id > (most := self._limits.MOST_TASKS):
+            raise SimulationError(f"requests: more than {most:,} tasks. Ask for fewer.")
         number = len(self._batches)
         self._batches.append(batch)
         self._left.append(len(ends))
