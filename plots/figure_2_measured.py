@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One device in one simulated step, beside the step as modelled, dense and MoE.
 
-[hotnets24] figure 2. Bars: device 0 of 64, sprayed packets, everything that is computed or sent 100
-times smaller and times multiplied by that; a lane is busy while a message is on its way to or from
-the device. Black lines: the model, in which every communication takes its bytes over its rate.
-Shaded: exposed, nothing is computed. Stages 1 and 2 are all-reduces in the model and scatter here,
-in 8 chunks that follow each other; a pass has two all-reduces of TP, which the model puts together;
-there is no stage 3, between sites.
+[hotnets24] figure 2. Bars: device 0 of 32 in two datacenters, packets, everything that is computed
+or sent 400 times smaller and times multiplied by that; a lane is busy while a message is on its way
+to or from the device. Black lines: the model, in which every communication takes its bytes over its
+rate; 20 Gb/s per device and 30 ms between the sites. Shaded: exposed, nothing is computed. Stages 1
+and 2 are all-reduces in the model and scatter here, in 16 chunks that follow each other; a pass has
+two all-reduces of TP, which the model puts together.
 """
 
 import pandas as pd
 
 from pyorch import figures
-from pyorch.theory import parallelism, preset, timeline
+from pyorch.theory import parallelism, preset, timeline, wan
+from pyorch.units import parse_rate_bps
 
-NEEDS = {"spans": "training_step/step_timeline.csv"}
+NEEDS = {"spans": "figure_3c_step/step_timeline.csv"}
 
 CASES = {"dense": "dense-100t", "moe": "moe-100t"}
-VARIANT = "sprayed"
+VARIANT, RATE = "packets", "topology.long_haul.0.rate"
+DEVICES_PER_SITE, WAN_BPS = 16, 20e9
 #: Lane of a run, lane of the model, colour by network.
 LANES = {
     "compute": ("compute", "#BBBBBB"),
@@ -25,6 +27,7 @@ LANES = {
     "PP": ("PP", "#E69F00"),
     "DP 1 reduce-scatter": ("DP 1 all-reduce", "#0072B2"),
     "DP 2 reduce-scatter": ("DP 2 all-reduce", "#E69F00"),
+    "DP 3 exchange": ("DP 3 exchange", "#009E73"),
     "DP 4 all-gather": ("DP 4 all-gather", "#E69F00"),
     "DP 5 all-gather": ("DP 5 all-gather", "#0072B2"),
 }
@@ -33,19 +36,33 @@ MS = 1e9
 
 
 def measured(spans):
-    """Return the spans of the least reduced step, at full size, with the lanes of the model."""
-    own = spans[(spans["variant"] == VARIANT)]
-    divide = own["workload.divide"].min()
-    own = own[own["workload.divide"] == divide]
-    times = {f"{end}_ms": own[f"{end}_ps"] * divide / MS for end in ("start", "end")}
-    return own[["case", "lane"]].assign(what="measured", **times)
+    """Return the spans of the steps at 20 Gb/s, at full size, with the lanes of the model.
+
+    A device computes as long as in the model, over what the step is divided by.
+    """
+    rate = spans[RATE].map(parse_rate_bps) / DEVICES_PER_SITE
+    own = spans[(spans["variant"] == VARIANT) & (rate == WAN_BPS)]
+    parts = []
+    for case, rows in own.groupby("case"):
+        times = parallelism.stage_times(preset.training(CASES[case]).setup)
+        computes = rows[rows["lane"] == "compute"]
+        computed_ps = (computes["end_ps"] - computes["start_ps"]).sum()
+        divide = round((times.forward_ps + times.backward_ps) / computed_ps)
+        ends = {f"{end}_ms": rows[f"{end}_ps"] * divide / MS for end in ("start", "end")}
+        parts.append(rows[["case", "lane"]].assign(what="measured", **ends))
+    return pd.concat(parts)
 
 
 def modelled():
     """Return the spans of the model."""
     rows = []
     for case, name in CASES.items():
-        step = timeline.timeline(parallelism.stage_times(preset.training(name).setup))
+        setup = preset.training(name).setup
+        times = parallelism.stage_times(setup)
+        crossing_ps = wan.wan_ps(
+            times.wan_pair_bytes, WAN_BPS, setup.network.wan_rtt_ps, wan.WAN_MODELS["once-one-way"]
+        )
+        step = timeline.timeline(times, crossing_ps)
         spans = [(span.lane, span.start_ps, span.end_ps) for span in step.spans]
         spans += [(EXPOSED, *span) for span in step.exposed]
         rows += [(case, lane, "modelled", start / MS, end / MS) for lane, start, end in spans]
@@ -67,8 +84,9 @@ def draw(figure, spans):
         ax.set_yticklabels([short(lane) for lane in LANES] if first else [])
         ax.invert_yaxis()
         ax.set_title(f"{preset.training(name).title}: {title(own)}", loc="left", fontsize=7)
-    figures.legend(figure, [], 4, {
+    figures.legend(figure, [], 5, {
         "scale-up": Patch(color="#0072B2"), "scale-out": Patch(color="#E69F00"),
+        "wide area": Patch(color="#009E73"),
         "modelled": Line2D([], [], color="black", lw=1.2),
         "exposed: nothing is computed": Patch(color=WAITING),
     })  # fmt: skip

@@ -178,7 +178,7 @@ CASES = {
     ),
     "headroom larger than the buffer": (
         set_to(buffer_bytes=100_000),
-        "of 3 ports, its buffer has 100000; enlarge the buffer or lower XoffBytes",
+        "of 3 ports, its buffer has 100000; raise switch.buffer or lower XoffBytes",
     ),
     "drop on no link": (
         set_to(drops=[(0, 1, 1)]),

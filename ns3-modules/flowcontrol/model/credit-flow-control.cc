@@ -117,7 +117,7 @@ CreditFlowControl::CheckBuffer(uint32_t node) const
                     "ns3::CreditFlowControl: switch "
                         << state.id << " needs " << ports << " ports x " << m_numLanes
                         << " lanes x " << laneBytes << " bytes, its buffer has " << *bufferBytes
-                        << "; write a buffer of " << ports * m_numLanes * laneBytes
+                        << "; raise switch.buffer to " << ports * m_numLanes * laneBytes
                         << " bytes, fewer Lanes, or LaneBlocks="
                         << *bufferBytes / (ports * m_numLanes * BLOCK_BYTES));
 }

@@ -149,7 +149,7 @@ Pfc::Reserve(uint32_t node)
                     "ns3::Pfc: switch " << state.id << " needs " << neededBytes
                                         << " bytes for XoffBytes and headroom of " << ports
                                         << " ports, its buffer has " << *bufferBytes
-                                        << "; enlarge the buffer or lower XoffBytes");
+                                        << "; raise switch.buffer or lower XoffBytes");
     m_sharedBytes[node] = bufferBytes.value_or(neededBytes) - neededBytes;
 }
 
