@@ -137,8 +137,8 @@ TYPES = [
     # -- links and switches
     change("class_of_no_tier", ("link.classes.0.tiers", "9"),
            link__classes=[{"tiers": [1, 9], "flow_control": "none"}]),
-    change("pfc_no_room", ("switch.buffer", "100000", "ns3::Pfc", "1801016 bytes"), switch__buffer="100 kB",
-           link__flow_control={"type": "ns3::Pfc"}),
+    change("pfc_no_room", ("switch.buffer", "100000", "ns3::Pfc", "1801016 bytes"),
+           switch__buffer="100 kB", link__flow_control={"type": "ns3::Pfc"}),
     change("queue_that_is_none", ("switch.queue", "ns3::Pfc", "ns3::DropTail"),
            switch__queue={"type": "ns3::Pfc"}),
     change("cut_through", ("switch.cut_through", "1 GB", "4174 B"), switch__cut_through="1 GB"),
