@@ -15,8 +15,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 #: What a refusal may cost: CPU [s], and memory beside what Python itself has [byte].
-MOST_CPU_S, MOST_BYTES = 5, 500_000_000
+MOST_CPU_S, MOST_BYTES = 5, 400_000_000
 #: What an input that is executed would leave.
 MARK = "PWNED"
 #: What stands between two parts of a message: what is wrong, and what is allowed or what to do.
@@ -55,7 +57,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case has ended: exit status or minus the signal, its words, what it has left."""
+    """How a case has ended: exit status or minus the signal, its words, what it has left.
+
+    `peak_bytes` is the memory that it took beyond that of the process from which it was forked.
+    """
 
     status: int
     said: str
@@ -139,6 +144,7 @@ def run(case: Case) -> Outcome:
         for name, content in case.files.items():
             _put(folder / name, content)
         before = _listed(folder)
+        held_bytes = psutil.Process().memory_info().rss
         with tempfile.TemporaryFile() as said:
             child = os.fork()
             if not child:
@@ -150,7 +156,7 @@ def run(case: Case) -> Outcome:
             status=os.waitstatus_to_exitcode(status),
             said=words,
             cpu_s=usage.ru_utime + usage.ru_stime,
-            peak_bytes=usage.ru_maxrss * 1024,
+            peak_bytes=max(0, usage.ru_maxrss * 1024 - held_bytes),
             left=tuple(sorted(_listed(folder) - before)),
         )
     finally:
