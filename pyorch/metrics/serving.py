@@ -4,10 +4,9 @@
 import pandas as pd
 
 from pyorch.errors import TraceError
-from pyorch.metrics._run import RunTables, refuse
+from pyorch.metrics._run import RunTables, refuse, remedy
 from pyorch.serving import DECODE, PREFILL
 from pyorch.spec.resolved import Spec, Workload
-from pyorch.units import TIME, format_exact
 
 _PS_PER_S = 1e12
 _COLUMNS = (
@@ -66,10 +65,9 @@ def _own(table: pd.DataFrame, workload: int) -> pd.DataFrame:
 
 def _check_answered(run: RunTables, requests: pd.DataFrame) -> None:
     if unfinished := int(requests["last_token_ps"].isna().sum()):
-        stop = format_exact(run.spec.stop_ps, TIME)
         raise TraceError(
             f"{run.folder}/requests.parquet: {unfinished} of {len(requests)} requests have not"
-            f" their last token; raise 'stop' (now {stop})."
+            f" their last token; {remedy(run.spec)}."
         )
 
 

@@ -15,11 +15,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.errors import PyorchError
 from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs
 from pyorch.spec.limits import LONGEST_PS, LONGEST_TEXT, MOST_FLOWS
 from pyorch.spec.network import Columns, Network
 from pyorch.theory import inference, preset, traffic
+from pyorch.workload import _preset
 from pyorch.workload._hosts import hosts
 
 #: Bytes that one host sends to one other, summed over all hosts, of a training job or a service.
@@ -104,15 +104,10 @@ class Params(Closed):
 
 def _amounts(kind: str, name: str, folder: Path) -> tuple[float, int]:
     """Return all bytes of a preset, and the devices of a tensor-parallel group."""
-    if Path(name).suffix in (".yaml", ".yml"):
-        name = str(folder / name)
-    try:
-        if kind in _SERVICES:
-            service = preset.inference(name)
-            return float(_SERVICES[kind](service)), int(service.tensor)
-        job = preset.training(name).traffic
-    except PyorchError as error:
-        raise FieldError("preset", str(error)) from None
+    if kind in _SERVICES:
+        service = _preset.read(name, folder, preset.inference)
+        return float(_SERVICES[kind](service)), int(service.tensor)
+    job = _preset.read(name, folder).traffic
     if job is None:
         raise FieldError("preset", f"{name} has no section traffic, which {kind} is taken from.")
     return float(_JOBS[kind](job)), 1

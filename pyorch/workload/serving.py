@@ -13,7 +13,6 @@ import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.draws import stream
-from pyorch.errors import PyorchError
 from pyorch.serving import Costs, Pool, Routing, Scheduler, Service
 from pyorch.serving import costs as amounts
 from pyorch.serving.routing import zipf
@@ -21,10 +20,10 @@ from pyorch.spec.fields import Closed, Count, FieldError, Number, RateBps, TimeP
 from pyorch.spec.files import InputFile, columns
 from pyorch.spec.limits import LONGEST_PS, LONGEST_TEXT, MOST_FLOWS
 from pyorch.spec.network import Columns, Network
-from pyorch.theory import preset
 from pyorch.theory._quantities import PS_PER_S
 from pyorch.training.graph import BARRIER
 from pyorch.units import TIME, format_exact
+from pyorch.workload import _preset
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import check_placement, placed
 
@@ -136,12 +135,7 @@ class Params(Closed):
         name, memory = given.get("preset"), given.get("memory_rate")
         if not isinstance(name, str) or memory is None:
             return given | {"costs": {}}  # the fields say what is missing
-        if Path(name).suffix in (".yaml", ".yml"):
-            name = str(context.get("folder", Path()) / name)
-        try:
-            setup = preset.training(name).setup
-        except PyorchError as error:
-            raise FieldError("preset", str(error)) from None
+        setup = _preset.read(name, context.get("folder", Path())).setup
         found = amounts.costs(setup, 1)._asdict()
         usable = setup.cluster.gpu_memory_bytes * setup.cluster.usable_memory_share
         return given | {"costs": found | {"usable_bytes": float(usable)}}

@@ -24,11 +24,11 @@ from pyorch.spec.limits import (
     MOST_NODES,
 )
 from pyorch.spec.network import Columns, Network
-from pyorch.theory import preset
 from pyorch.theory.preset_schema import Schedule
 from pyorch.theory.schedules import SCHEDULES, STEADY, schedule
 from pyorch.training import graph, step, tables
 from pyorch.training.plan import Amounts, Shape, amounts
+from pyorch.workload import _preset
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import check_placement, clocks, placed
 
@@ -146,12 +146,7 @@ _DEFAULTS = {
 def _filled(given: dict, numbers: dict[str, int], folder: Path) -> dict[str, Any]:
     """Return parameters with what the preset says where they say nothing."""
     name = given["preset"]
-    if Path(name).suffix in (".yaml", ".yml"):
-        name = str(folder / name)
-    try:
-        setup = preset.training(name).setup
-    except PyorchError as error:
-        raise FieldError("preset", str(error)) from None
+    setup = _preset.read(name, folder).setup
     degrees = setup.degrees
     order = given.get("schedule", degrees.schedule)
     of_preset = order == degrees.schedule

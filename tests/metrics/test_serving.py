@@ -24,7 +24,7 @@ def run(requests, batches, jobs=None):
             columns=["workload", "phase", "start_ps", "end_ps", "compute_ps"], dtype="Int64",
         ),
     }  # fmt: skip
-    spec = SimpleNamespace(workload=loads, jobs=jobs, stop_ps=10**9)
+    spec = SimpleNamespace(workload=loads, jobs=jobs, stop_ps=10**9, failures=())
     return SimpleNamespace(spec=spec, table=tables.__getitem__, folder="there")
 
 

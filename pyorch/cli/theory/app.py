@@ -86,7 +86,9 @@ def exposed(
     if wan and chosen is None:
         chosen = model.DEFAULT_WAN_MODEL
     if exchange_every and chosen is None:
-        raise TheoryError("--exchange-every wants --wan RATE or --wan-model.")
+        raise TheoryError(
+            "--exchange-every: nothing is exchanged without --wan RATE or --wan-model NAME."
+        )
     inflation = model.Inflation(**_inflations(inflate or [], model.Inflation))
     rows = []
     for up, out, far, every in itertools.product(
