@@ -51,6 +51,17 @@ def test_a_wan_rate_brings_the_default_model_and_losses_count():
     assert float(row["data_ms"]) == pytest.approx(45.92185, rel=1e-6)
 
 
+def test_one_exchange_in_ten_steps_is_exposed_a_tenth():
+    # Oracle: the mean of nine steps without and one with the exchange.
+    wan = ("--preset", "moe-100t", "--wan", "1 Gb/s", "--wan-model", "once-one-way")
+    whole, tenth = (rows("exposed", *wan, "--exchange-every", every)[0] for every in ("1", "10"))
+    (local,) = rows("exposed", "--preset", "moe-100t")
+
+    expected = (9 * float(local["exposed_ms"]) + float(whole["exposed_ms"])) / 10
+    assert float(tenth["exposed_ms"]) == pytest.approx(expected)
+    assert (tenth["exchange_every"], local["exchange_every"]) == ("10", "")
+
+
 def test_measured_slowdown_goes_in_by_kind():
     # 7 times 0.974 ms is 6.818 ms per pass, 13.635 ms in both.
     (row,) = rows("exposed", "--preset", "moe-100t", "--inflate", "pipeline=7")
@@ -126,6 +137,7 @@ def test_collisions_on_one_spine_are_all_flows_of_a_leaf():
         (["exposed", "--inflate", "pipe=2"], "Kinds: tensor, pipeline, scale_up, scale_out, wan"),
         (["exposed", "--retransmissions", "-1"], "--retransmissions -1: 0 to 1e+06"),
         (["exposed", "--retransmissions", "nan"], "--retransmissions nan: 0 to 1e+06"),
+        (["exposed", "--exchange-every", "10"], "--exchange-every: nothing is exchanged without"),
         (
             ["exposed", "--retransmissions", "1e308", "--wan-model", "once-one-way"],
             "1e+308: 0 to 1e+06",

@@ -125,6 +125,11 @@ CHANGES = {
         "type: training, preset: dense-100t, divide: 1000, zero: 3, overlap: pass",
         "small.yaml:6: workload.zero: 3 with schedule: steady wants overlap: compute.",
     ),
+    "a step of one site without exchange": (
+        "type: permutation, message: 1 MB",
+        "type: training, preset: dense-100t, divide: 1000, exchange: false",
+        "small.yaml:6: workload.exchange: false with one site. Leave it out, or write sites: 2.",
+    ),
     "a number without unit": (
         "800 Gb/s", "800",
         "small.yaml:4: link.rate: '800' has no unit I can read as a rate. Write a number and one"
