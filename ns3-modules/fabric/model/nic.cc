@@ -246,6 +246,7 @@ Nic::EndpointOf(uint32_t host, uint32_t transport) const
     return NO_ENDPOINT;
 }
 
+/// Abort if a message names a transport that there is not.
 static void
 CheckTransport(const Message& message, size_t transports)
 {

@@ -109,7 +109,6 @@ class Nic final : private HostActions
     static constexpr uint32_t NO_ENDPOINT = 0xffffffff;
 
     void AddEnd(uint32_t host, uint32_t transport, const Ptr<Transport>& object);
-
     uint32_t EndpointOf(uint32_t host, uint32_t transport) const;
     FrameId Pull(PortId portId, const Port& port, uint32_t ready);
     FrameId PullUrgent(PortId portId, const NicState& nic);
