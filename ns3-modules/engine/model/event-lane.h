@@ -10,11 +10,26 @@
 #include <forward_list>
 #include <iterator>
 #include <memory>
+#include <type_traits>
 
 namespace ns3
 {
 namespace fabric
 {
+
+/// Takes no note of events that come soon.
+struct NothingAhead
+{
+    static constexpr bool NEARS = false;
+
+    void Far(const Event& event) const
+    {
+    }
+
+    void Near(const Event& event) const
+    {
+    }
+};
 
 /**
  * @brief Queue of events whose times never fall: all of them are "now + one constant".
@@ -28,6 +43,8 @@ class EventLane
   public:
     /// How many events before its turn one is shown, to fetch its memory
     static constexpr size_t LOOK_AHEAD = 12;
+    /// How many before its turn one is shown again, to fetch what its memory leads to
+    static constexpr size_t NEAR = 6;
 
     explicit EventLane(size_t room = 256); ///< For this many events at first; it grows by itself
 
@@ -41,6 +58,13 @@ class EventLane
     const Event& Peek(size_t ahead) const
     {
         return m_head[ahead];
+    }
+
+    /// Show the events that come soon.
+    template <typename Ahead>
+    void Show(Ahead& ahead) const
+    {
+        Show<LOOK_AHEAD>(ahead, m_head);
     }
 
     /// A fifth of all calls of a run: inlined wherever it stands.
@@ -58,11 +82,11 @@ class EventLane
      * @param timePs time of the first event [ps]
      * @param sink called with each
      * @tparam AHEAD at most LOOK_AHEAD
-     * @param soon called with each event about AHEAD before its turn, and with any old ones
+     * @param ahead see EventQueue; its `Far` is called with each event about AHEAD before its turn
      * @return time of the next event, NEVER_PS if there is none [ps]
      */
-    template <size_t AHEAD = LOOK_AHEAD, typename Sink, typename Soon>
-    uint64_t PopTime(uint64_t timePs, Sink&& sink, Soon&& soon)
+    template <size_t AHEAD = LOOK_AHEAD, typename Sink, typename Ahead>
+    uint64_t PopTime(uint64_t timePs, Sink&& sink, Ahead&& ahead)
     {
         // Copies, because the compiler must assume that `sink` writes to the members.
         const Event* end = m_end;
@@ -72,13 +96,13 @@ class EventLane
         do
         {
             sink(*head);
-            soon(head[AHEAD]);
+            Show<AHEAD>(ahead, head);
             head++;
             if (head == end) [[unlikely]]
             {
                 head = LeaveStretch();
                 end = m_end;
-                std::for_each(head, head + AHEAD, soon);
+                std::for_each(head, head + AHEAD, [&](const Event& event) { ahead.Far(event); });
             }
             nextPs = head == tail ? NEVER_PS : head->timePs;
         } while (nextPs == timePs);
@@ -135,6 +159,21 @@ class EventLane
         std::unique_ptr<Event[]> events;
         Event* end;
     };
+
+    /// Show what comes behind a head of the first stretch; what is not known to be there is old.
+    template <size_t AHEAD, typename Ahead>
+    void Show(Ahead& ahead, const Event* head) const
+    {
+        ahead.Far(head[AHEAD]);
+        if constexpr (std::remove_cvref_t<Ahead>::NEARS && AHEAD > NEAR)
+        {
+            const Event* end = m_stop == m_end ? m_tail : m_end;
+            if (head + NEAR < end)
+            {
+                ahead.Near(head[NEAR]);
+            }
+        }
+    }
 
     void FindRoom();
     Event* LeaveStretch();

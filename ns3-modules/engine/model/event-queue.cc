@@ -69,7 +69,7 @@ EventQueue::SetWires(uint32_t wires)
     m_wires.reserve(wires);
     for (uint32_t wire = 0; wire < wires; wire++)
     {
-        m_wires.push_back({0, EventLane(WIRE_ROOM)});
+        m_wires.emplace_back(WIRE_ROOM);
     }
 }
 
@@ -102,7 +102,7 @@ EventQueue::NextControlPs() const
     const auto look = [&nextPs](const Event& event) {
         nextPs = IsControl(event) ? std::min(nextPs, event.timePs) : nextPs;
     };
-    m_wheel.ForEach(look);
+    m_calendar.ForEach(look);
     std::for_each(m_heap.Events().begin(), m_heap.Events().end(), look);
     return nextPs;
 }
@@ -123,14 +123,14 @@ EventQueue::AdvanceControl(uint64_t byPs)
 size_t
 EventQueue::MemoryBytes() const
 {
-    size_t bytes = EventWheel::BUCKETS * sizeof(uint32_t) + m_heap.size() * sizeof(Event);
+    size_t bytes = m_calendar.MemoryBytes() + m_heap.size() * sizeof(Event);
     for (const auto& lane : m_lanes)
     {
         bytes += lane.MemoryBytes();
     }
     for (const auto& wire : m_wires)
     {
-        bytes += wire.events.MemoryBytes();
+        bytes += wire.MemoryBytes();
     }
     return bytes;
 }

@@ -3,9 +3,9 @@
 #ifndef FABRIC_EVENT_QUEUE_H
 #define FABRIC_EVENT_QUEUE_H
 
+#include "event-calendar.h"
 #include "event-heap.h"
 #include "event-lane.h"
-#include "event-wheel.h"
 #include "instant.h"
 
 #include "ns3/assert.h"
@@ -21,11 +21,11 @@ namespace fabric
 
 /**
  * @brief Pending events of the engine: lanes for constant delays that many share, wires for those
- * of one link, a wheel for near events, a heap for the rest.
+ * of one long link, a calendar for near events, a heap for the rest.
  *
  * What is on a wire keeps its order, so one entry stands for all of it: its head, at the time of
  * the first frame. Frames that were sent back to back come as far apart as the later one took to
- * send, so heads have lanes for these gaps; other heads wait in the wheel or the heap.
+ * send, so heads have lanes for these gaps; other heads wait in the calendar or the heap.
  *
  * All events of one instant are popped together; who executes them puts them in the canonical
  * order (type, index, payload), so neither the container nor the order of insertion shows.
@@ -35,7 +35,6 @@ class EventQueue
   public:
     static constexpr uint32_t MAX_LANES = 12;
     static constexpr uint8_t NO_LANE = 255;
-    static constexpr uint8_t ON_WIRE = 254; ///< In place of a lane
     static constexpr uint32_t MAX_GAPS = 4;
 
     EventQueue()
@@ -76,18 +75,6 @@ class EventQueue
     /// Make room for wires 0 to `wires` - 1.
     void SetWires(uint32_t wires);
 
-    /// Say by what delay the events of a wire usually come [ps]
-    void SetWireDelay(uint32_t wire, uint64_t delayPs)
-    {
-        m_wires[wire].delayPs = delayPs;
-    }
-
-    /// @return what SetWireDelay was told [ps]
-    uint64_t WireDelayPs(uint32_t wire) const
-    {
-        return m_wires[wire].delayPs;
-    }
-
     /// @return whether there is room for any
     bool HasWires() const
     {
@@ -108,10 +95,16 @@ class EventQueue
         m_lanes[lane].Push(event);
     }
 
-    /// Push an event to a wire: its time is not before that of the last one pushed there.
+    /// Push an event to a wire, if there are any and it is far: its time is not before that of the
+    /// last one pushed there.
     void PushWire(uint64_t nowPs, uint32_t wireId, const Event& event)
     {
-        EventLane& wire = m_wires[wireId].events;
+        if (m_wires.empty() || event.timePs - nowPs < EventCalendar::HORIZON_PS)
+        {
+            Push(nowPs, event);
+            return;
+        }
+        EventLane& wire = m_wires[wireId];
         if (wire.IsEmpty())
         {
             Push(nowPs, {event.timePs, HEAD, wireId});
@@ -124,9 +117,9 @@ class EventQueue
     void Push(uint64_t nowPs, const Event& event)
     {
         NS_ASSERT_MSG(event.timePs >= nowPs, "an event lies in the past");
-        if (EventWheel::Covers(nowPs, event.timePs))
+        if (m_calendar.Takes(nowPs, event.timePs))
         {
-            m_wheel.Push(event);
+            m_calendar.Push(event);
         }
         else
         {
@@ -174,8 +167,15 @@ class EventQueue
         return FindNext().timePs;
     }
 
-    /// @return whether an instant has one event only, an arrival or an end of a transmission
-    bool IsAlone(const Due& due) const
+    /**
+     * @param due the next instant
+     * @param ahead like NothingAhead; its functions are called with events before their turn: `Far`
+     * to fetch the memory of what they change, `Near` to fetch what that leads to, if `NEARS`; Far
+     * is also called with old events
+     * @return whether an instant has one event only, an arrival or an end of a transmission
+     */
+    template <typename Ahead>
+    bool IsAlone(const Due& due, Ahead&& ahead)
     {
         if ((due.mask & (due.mask - 1)) != 0)
         {
@@ -183,7 +183,7 @@ class EventQueue
         }
         if (due.mask == 1)
         {
-            return IsAloneElsewhere(due.timePs);
+            return IsAloneElsewhere(due.timePs, ahead);
         }
         const EventLane& lane = m_lanes[std::countr_zero(due.mask) - FIRST_LANE];
         if (lane.SecondPs() == due.timePs)
@@ -191,32 +191,32 @@ class EventQueue
             return false;
         }
         return !(due.mask & m_heads) ||
-               m_wires[lane.Peek(0).payload].events.SecondPs() != due.timePs;
+               m_wires[lane.Peek(0).payload].SecondPs() != due.timePs;
     }
 
     /**
      * Pop the event of an instant that IsAlone.
      * @param due the instant
-     * @param soon called with an event that will come soon, to fetch its memory ahead of time
+     * @param ahead see IsAlone
      */
-    template <typename Soon>
-    Event PopAlone(const Due& due, Soon&& soon)
+    template <typename Ahead>
+    Event PopAlone(const Due& due, Ahead&& ahead)
     {
         if (due.mask == 1)
         {
             Event event;
-            m_wheel.PopNext([&event](const Event& only) { event = only; });
+            m_calendar.PopNext([&event](const Event& only) { event = only; }, ahead);
             FindOthers();
-            return event.target == HEAD ? PopFirst(event, soon) : event;
+            return event.target == HEAD ? PopFirst(event, ahead) : event;
         }
         const int i = std::countr_zero(due.mask);
         EventLane& lane = m_lanes[i - FIRST_LANE];
         m_nextPs[i] = lane.SecondPs();
         if (due.mask & m_heads)
         {
-            return PopFirst(lane.Pop(), soon);
+            return PopFirst(lane.Pop(), ahead);
         }
-        soon(lane.Peek(EventLane::LOOK_AHEAD));
+        lane.Show(ahead);
         return lane.Pop();
     }
 
@@ -224,10 +224,10 @@ class EventQueue
      * Pop all events at one instant.
      * @param due the instant
      * @param instant takes them
-     * @param soon called with events that will come soon, to fetch their memory ahead of time
+     * @param ahead see IsAlone
      */
-    template <typename Soon>
-    void PopInstant(const Due& due, Instant& instant, Soon&& soon)
+    template <typename Ahead>
+    void PopInstant(const Due& due, Instant& instant, Ahead&& ahead)
     {
         instant.Clear();
         for (uint32_t lanes = due.mask & ~m_heads & ~1U; lanes != 0; lanes &= lanes - 1)
@@ -237,11 +237,11 @@ class EventQueue
             m_nextPs[i] = m_lanes[i - FIRST_LANE].PopTime(
                 due.timePs,
                 [&keys](const Event& event) { keys.Push(event.Key()); },
-                soon);
+                ahead);
         }
         if (due.mask & (m_heads | 1))
         {
-            PopWires(due, instant, soon);
+            PopWires(due, instant, ahead);
         }
     }
 
@@ -250,7 +250,7 @@ class EventQueue
 
     /**
      * Events of type CONTROL come earlier than they were to, all others when they were to.
-     * @param byPs less than their distance; none of them is as near as a wheel covers [ps]
+     * @param byPs less than their distance; none of them is as near as the calendar reaches [ps]
      */
     void AdvanceControl(uint64_t byPs);
 
@@ -265,13 +265,6 @@ class EventQueue
     /// Of an event that stands for a wire, its payload: something comes by it.
     static constexpr uint32_t HEAD = EventTarget(EventType::CONTROL, EVENT_INDEX_MASK);
 
-    /// What is on the way by one link; what each event changes lies in its first cache line.
-    struct alignas(64) Wire
-    {
-        uint64_t delayPs; ///< [ps]
-        EventLane events;
-    };
-
     uint32_t OrdersOf(uint8_t lane) const;
     void AddPlace();
 
@@ -282,26 +275,32 @@ class EventQueue
 
     void FindOthers()
     {
-        m_nextPs[0] = std::min(m_wheel.NextPs(), m_heap.NextPs());
+        m_nextPs[0] = std::min(m_calendar.NextPs(), m_heap.NextPs());
     }
 
-    bool IsAloneElsewhere(uint64_t timePs) const
+    template <typename Ahead>
+    bool IsAloneElsewhere(uint64_t timePs, Ahead& ahead)
     {
-        const Event* only = m_heap.NextPs() != timePs ? m_wheel.Alone() : nullptr;
+        if (m_heap.NextPs() == timePs)
+        {
+            return false;
+        }
+        m_calendar.Open(ahead);
+        const Event* only = m_calendar.Alone();
         if (!only || only->target == HEAD)
         {
-            return only && m_wires[only->payload].events.SecondPs() != timePs;
+            return only && m_wires[only->payload].SecondPs() != timePs;
         }
         return only->Type() == EventType::TX_DONE || only->Type() == EventType::ARRIVE;
     }
 
     /// @return the first event of a wire, which leaves; the next one decides where its head waits
-    template <typename Soon>
-    Event PopFirst(const Event& head, Soon& soon)
+    template <typename Ahead>
+    Event PopFirst(const Event& head, Ahead& ahead)
     {
-        EventLane& wire = m_wires[head.payload].events;
+        EventLane& wire = m_wires[head.payload];
         wire.FetchHead<WIRE_AHEAD>();
-        soon(wire.Peek(WIRE_AHEAD));
+        ahead.Far(wire.Peek(WIRE_AHEAD));
         const uint64_t nextPs = wire.SecondPs();
         if (nextPs != NEVER_PS)
         {
@@ -311,8 +310,8 @@ class EventQueue
     }
 
     /// Pop what waits neither in the lane of a delay nor behind a head, then what comes by wires.
-    template <typename Soon>
-    void PopWires(const Due& due, Instant& instant, Soon& soon)
+    template <typename Ahead>
+    void PopWires(const Due& due, Instant& instant, Ahead& ahead)
     {
         m_dueWires.clear(); // nothing may be pushed to what is being popped
         const auto sort = [this, &instant](const Event& event) {
@@ -328,13 +327,14 @@ class EventQueue
         for (uint32_t lanes = due.mask & m_heads; lanes != 0; lanes &= lanes - 1)
         {
             const int i = std::countr_zero(lanes);
-            m_nextPs[i] = m_lanes[i - FIRST_LANE].PopTime(due.timePs, sort, [](const Event&) {});
+            m_nextPs[i] = m_lanes[i - FIRST_LANE].PopTime(due.timePs, sort, NothingAhead());
         }
         if (due.mask & 1)
         {
-            if (m_wheel.NextPs() == due.timePs)
+            if (m_calendar.NextPs() == due.timePs)
             {
-                m_wheel.PopNext(sort);
+                m_calendar.Open(ahead);
+                m_calendar.PopNext(sort, ahead);
             }
             for (; m_heap.NextPs() == due.timePs; m_heap.pop())
             {
@@ -344,11 +344,11 @@ class EventQueue
         }
         for (const uint32_t wire : m_dueWires)
         {
-            m_wires[wire].events.FetchHead<WIRE_AHEAD>();
-            const uint64_t nextPs = m_wires[wire].events.PopTime<WIRE_AHEAD>(
+            m_wires[wire].FetchHead<WIRE_AHEAD>();
+            const uint64_t nextPs = m_wires[wire].PopTime<WIRE_AHEAD>(
                 due.timePs,
                 [&instant](const Event& event) { instant.Add(event); },
-                soon);
+                ahead);
             if (nextPs != NEVER_PS)
             {
                 Await(due.timePs, nextPs, wire);
@@ -383,9 +383,9 @@ class EventQueue
     uint32_t m_end{FIRST_LANE};                     ///< Of m_nextPs in use
     uint32_t m_lookedAt{UNROLLED};                  ///< The same, a whole number of times UNROLLED
     uint32_t m_heads{0};                            ///< Bits of the lanes of heads
-    EventWheel m_wheel;
+    EventCalendar m_calendar;
     EventHeap m_heap;
-    std::vector<Wire> m_wires;
+    std::vector<EventLane> m_wires; ///< What is on the way by each long link
     std::vector<uint32_t> m_dueWires; ///< Of the instant at hand
 };
 

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <random>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -22,21 +24,22 @@ namespace
 
 using Row = std::tuple<uint64_t, uint32_t, uint32_t>; ///< Time, target, payload
 
-constexpr uint64_t BUCKET_PS = uint64_t{1} << EventWheel::WIDTH_BITS;
+constexpr uint64_t BUCKET_PS = uint64_t{1} << EventCalendar::WIDTH_BITS;
 
 /// Pop one instant into rows, whatever else the queue passes to the sink.
+template <typename Ahead = NothingAhead>
 std::vector<Row>
-PopInstant(EventQueue& queue)
+PopInstant(EventQueue& queue, Ahead&& ahead = {})
 {
     std::vector<Row> rows;
     const EventQueue::Due due = queue.FindNext();
-    if (queue.IsAlone(due))
+    if (queue.IsAlone(due, ahead))
     {
-        const Event event = queue.PopAlone(due, [](const Event&) {});
+        const Event event = queue.PopAlone(due, ahead);
         return {{event.timePs, event.target, event.payload}};
     }
     Instant instant;
-    queue.PopInstant(due, instant, [](const Event&) {});
+    queue.PopInstant(due, instant, ahead);
     for (const KeyList* keys : {&instant.transmitted, &instant.arrived, &instant.others})
     {
         for (size_t i = 0; i < keys->Size(); i++)
@@ -58,7 +61,7 @@ class EventQueueAgainstSort : public TestCase
 {
   public:
     EventQueueAgainstSort(uint32_t seed, uint32_t lanes)
-        : TestCase("lanes, wires, wheel and heap against a sorted list, seed " +
+        : TestCase("lanes, wires, calendar and heap against a sorted list, seed " +
                    std::to_string(seed) + ", " + std::to_string(lanes) + " lanes"),
           m_random(seed),
           m_lanes(lanes)
@@ -71,10 +74,10 @@ class EventQueueAgainstSort : public TestCase
         return std::uniform_int_distribution<uint64_t>(from, to)(m_random);
     }
 
-    /// A delay: near, far, or within two of an edge of a bucket or of the wheel's horizon.
+    /// A delay: near, far, or within two of an edge of a bucket or of the calendar's horizon.
     uint64_t DrawDelay(uint64_t nowPs)
     {
-        const uint64_t horizon = EventWheel::HORIZON_PS;
+        const uint64_t horizon = EventCalendar::HORIZON_PS;
         switch (Draw(0, 7))
         {
         case 0:
@@ -84,7 +87,7 @@ class EventQueueAgainstSort : public TestCase
         case 2:
             return BUCKET_PS - nowPs % BUCKET_PS + Draw(0, 2); // first of the next bucket
         case 3:
-            return horizon - nowPs % BUCKET_PS + Draw(0, 4) - 2; // first that the wheel has not
+            return horizon - nowPs % BUCKET_PS + Draw(0, 4) - 2; // first that the calendar has not
         case 4:
             return horizon + Draw(0, 4) - 2;
         case 5:
@@ -216,6 +219,71 @@ TEST_CASE(g_suite, "number of lanes, and a lane with 5000 events")
     NS_TEST_EXPECT_MSG_EQ(queue.NextPs(), NEVER_PS, "empty again");
 }
 
+/// Notes which events it is shown.
+struct Noted
+{
+    static constexpr bool NEARS = true;
+
+    void Far(const Event& event) const
+    {
+        far.insert(event.payload);
+    }
+
+    void Near(const Event& event) const
+    {
+        near.push_back(event);
+    }
+
+    std::set<uint32_t>& far;
+    std::vector<Event>& near;
+};
+
+/// Oracle: a sorted list; and all events of a lane and of buckets but the first ones are shown
+/// before their turn, first as Far and then as Near.
+TEST_CASE(g_suite, "events of full buckets come in order, and each is shown before its turn")
+{
+    constexpr uint32_t EVENTS = 20'000;
+    constexpr uint64_t DELAY_PS = 5000;
+    std::mt19937_64 random(1);
+    EventQueue queue;
+    queue.LaneFor(EventType::TX_DONE, DELAY_PS);
+    std::vector<Row> expected;
+    for (uint32_t i = 0; i < EVENTS; i++)
+    {
+        const bool isInLane = i % 4 == 0;
+        const uint64_t timePs = isInLane ? DELAY_PS + i / 4 : random() % (40 * BUCKET_PS);
+        const uint32_t target =
+            EventTarget(isInLane ? EventType::TX_DONE : EventType::ARRIVE, i % 1000);
+        expected.emplace_back(timePs, target, i);
+        isInLane ? queue.PushLane(0, {timePs, target, i}) : queue.Push(0, {timePs, target, i});
+    }
+    std::sort(expected.begin(), expected.end());
+    std::set<uint32_t> far;
+    std::set<uint32_t> shown;
+    std::vector<Event> near;
+    auto next = expected.begin();
+    while (queue.NextPs() != NEVER_PS)
+    {
+        const uint64_t nowPs = queue.NextPs();
+        for (const Row& row : PopInstant(queue, Noted{far, near}))
+        {
+            NS_TEST_ASSERT_MSG_EQ((row == *next), true, "in order, at " << std::get<0>(row));
+            next++;
+        }
+        for (const Event& event : near)
+        {
+            NS_TEST_ASSERT_MSG_GT_OR_EQ(event.timePs, nowPs, "not after its turn");
+            if (far.contains(event.payload))
+            {
+                shown.insert(event.payload);
+            }
+        }
+        near.clear();
+    }
+    NS_TEST_EXPECT_MSG_EQ((next == expected.end()), true, "all");
+    NS_TEST_EXPECT_MSG_GT(shown.size(), EVENTS - 100, "nearly all are shown");
+}
+
 /// Oracle: a lane takes the memory of the events it holds, of what it may be short of when it
 /// grows by a half, 4096 events at most, and of two stretches that are partly empty.
 TEST_CASE(g_suite, "memory of a lane that fills to 100 000 events, and in a steady state")
@@ -248,7 +316,7 @@ TEST_CASE(g_suite, "memory of a lane that fills to 100 000 events, and in a stea
 /// Oracle: by hand. Only what happens at times of the world comes earlier, and the order is kept.
 TEST_CASE(g_suite, "events of control come earlier, timers and wires when they were to")
 {
-    constexpr uint64_t FAR_PS = 100 * EventWheel::HORIZON_PS;
+    constexpr uint64_t FAR_PS = 100 * EventCalendar::HORIZON_PS;
     EventQueue queue;
     queue.SetWires(1);
     const uint32_t control = EventTarget(EventType::CONTROL, CONTROL_MESSAGE);

@@ -179,7 +179,7 @@ TEST_CASE(g_suite, "arrivals of one instant by lanes of 10 and of 20 ps")
             }
         }
         nowPs += 20;
-        queue.PopInstant(queue.FindNext(), instant, [](const Event&) {});
+        queue.PopInstant(queue.FindNext(), instant, NothingAhead());
         instant.Order(frames);
         NS_TEST_ASSERT_MSG_EQ(instant.arrived.Size(), 6, "all of them");
         for (uint32_t port = 0; port < 6; port++)

@@ -32,6 +32,9 @@ constexpr uint64_t EVENTS_PER_CLOCK_CHECK = 1 << 16;
 /// How many events ahead of the current one their memory is fetched.
 constexpr size_t FETCH_AHEAD = 8;
 
+/// Instants of fewer events than this on average are too short to fetch within them.
+constexpr uint64_t MANY_EVENTS = 2;
+
 } // namespace
 
 // ---- construction -----------------------------------------------------------------------------
@@ -75,8 +78,11 @@ EventEngine::EventEngine(FabricTables tables,
         m_nodes = tables.nodes;
     }
     m_isOpenEnded = boundary || std::ranges::any_of(m_nic.Traits(), &Transport::Traits::isOpen);
-    m_fetches = m_state.network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
-                FullWireBytes() > FRAME_CACHE_BYTES;
+    if (m_state.network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
+        FullWireBytes() > FRAME_CACHE_BYTES)
+    {
+        m_fetching = Fetching::WITHIN;
+    }
     std::vector<PortId> peers;
     for (PortId port = 0; port < m_state.network.NumPorts(); port++)
     {
@@ -301,14 +307,22 @@ EventEngine::ExecuteTimer(uint32_t index, uint32_t token)
 
 // ---- one instant ------------------------------------------------------------------------------
 
-/// Execute the only event of an instant; it waited in a lane or on a wire.
+template <Fetching FETCHING>
+FABRIC_HOT PortId
+EventEngine::EarlyEgressOf(FrameId frame)
+{
+    return FETCHING == Fetching::ACROSS ? m_prefetch.TakeEgressOf(frame) : ROUTE_NOW;
+}
+
+/// Execute the only event of an instant; it waited in a lane, in the calendar or on a wire.
+template <Fetching FETCHING>
 FABRIC_HOT void
 EventEngine::ExecuteAlone(const Event& event)
 {
     const uint32_t index = event.target & EVENT_INDEX_MASK;
     if (event.Type() == EventType::ARRIVE)
     {
-        Arrive(index, event.payload, ROUTE_NOW);
+        Arrive(index, event.payload, EarlyEgressOf<FETCHING>(event.payload));
     }
     else
     {
@@ -323,10 +337,11 @@ EventEngine::ExecuteAlone(const Event& event)
  * lies behind it, then at the transport; each is fetched a few events before. What changes the
  * network (CONTROL) comes before any frame is routed.
  */
-template <bool FETCHES>
+template <Fetching FETCHING>
 FABRIC_HOT void
 EventEngine::ExecuteInstant()
 {
+    constexpr bool FETCHES = FETCHING == Fetching::WITHIN;
     constexpr uint64_t FIRST_TX_DONE = uint64_t{EventTarget(EventType::TX_DONE, 0)} << 32;
     KeyList& others = m_instant.others;
     const auto timers = static_cast<size_t>(
@@ -365,8 +380,9 @@ EventEngine::ExecuteInstant()
             m_prefetch.ForTransport(arrived[i + FETCH_AHEAD / 2]);
         }
         const uint64_t key = arrived[i];
-        const PortId egress = FETCHES ? m_prefetch.EgressOf(i) : ROUTE_NOW;
-        Arrive(IndexOf(key), static_cast<FrameId>(key), egress);
+        const auto frame = static_cast<FrameId>(key);
+        const PortId egress = FETCHES ? m_prefetch.EgressOf(i) : EarlyEgressOf<FETCHING>(frame);
+        Arrive(IndexOf(key), frame, egress);
     }
 
     if (timers != others.Size())
@@ -375,24 +391,21 @@ EventEngine::ExecuteInstant()
     }
 }
 
-/// Execute events up to the limit. FETCHES: ask for their memory ahead of time.
-template <bool FETCHES>
-void
+/// Execute events up to the limit.
+/// @return whether there are more, and time for them
+template <Fetching FETCHING>
+bool
 EventEngine::RunEvents(std::chrono::steady_clock::time_point deadline)
 {
-    const auto soon = [this](const Event& event) {
-        if (FETCHES)
-        {
-            m_prefetch.Soon(event);
-        }
-    };
-    uint64_t nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
+    const Ahead<FETCHING> ahead{m_prefetch};
+    const uint64_t firstEvent = m_events;
+    uint64_t instants = 0;
     while (!m_state.messages.AllDone() || m_isOpenEnded)
     {
         const EventQueue::Due due = m_state.queue.FindNext();
         if (EnginePs(due.timePs) > m_state.limitPs || due.timePs == NEVER_PS)
         {
-            return;
+            return false;
         }
         bool isShown = false;
         if (EnginePs(due.timePs) > m_observers.NextLookPs()) [[unlikely]]
@@ -400,49 +413,50 @@ EventEngine::RunEvents(std::chrono::steady_clock::time_point deadline)
             m_observers.Look(EnginePs(due.timePs));
             if (m_observers.EndRun())
             {
-                return;
+                return false;
             }
             isShown = m_observers.SeeInstants();
         }
         m_state.nowPs = due.timePs;
-        if (!isShown && m_state.queue.IsAlone(due))
+        if (!isShown && m_state.queue.IsAlone(due, ahead))
         {
-            ExecuteAlone(m_state.queue.PopAlone(due, soon));
+            ExecuteAlone<FETCHING>(m_state.queue.PopAlone(due, ahead));
             m_events++;
         }
         else
         {
-            m_state.queue.PopInstant(due, m_instant, soon);
+            m_state.queue.PopInstant(due, m_instant, ahead);
             m_instant.Order(m_state.frames);
             if (isShown)
             {
                 m_observers.OnInstant(m_instant);
             }
-            ExecuteInstant<FETCHES>();
+            ExecuteInstant<FETCHING>();
             m_events += m_instant.Size();
         }
-        if (m_events >= nextCheck) [[unlikely]]
+        instants++;
+        if (m_events - firstEvent >= EVENTS_PER_CLOCK_CHECK) [[unlikely]]
         {
-            if (std::chrono::steady_clock::now() >= deadline)
-            {
-                return;
-            }
-            nextCheck = m_events + EVENTS_PER_CLOCK_CHECK;
+            const bool areMany = m_events - firstEvent >= MANY_EVENTS * instants;
+            m_fetching = FETCHING == Fetching::NONE ? FETCHING
+                         : areMany                  ? Fetching::WITHIN
+                                                    : Fetching::ACROSS;
+            return std::chrono::steady_clock::now() < deadline;
         }
     }
+    return false;
 }
 
 void
 EventEngine::RunUntil(WorldPs limitPs, std::chrono::steady_clock::time_point deadline)
 {
     m_state.limitPs = m_state.world.EngineOf(limitPs);
-    if (m_fetches)
+    bool goesOn = true;
+    while (goesOn)
     {
-        RunEvents<true>(deadline);
-    }
-    else
-    {
-        RunEvents<false>(deadline);
+        goesOn = m_fetching == Fetching::NONE     ? RunEvents<Fetching::NONE>(deadline)
+                 : m_fetching == Fetching::WITHIN ? RunEvents<Fetching::WITHIN>(deadline)
+                                                  : RunEvents<Fetching::ACROSS>(deadline);
     }
 }
 
@@ -458,8 +472,10 @@ EventEngine::ExecuteOthers(size_t first, size_t end)
         if (target >> EVENT_INDEX_BITS == static_cast<uint32_t>(EventType::TIMER))
         {
             ExecuteTimer(index, payload);
+            continue;
         }
-        else if (index == CONTROL_MESSAGE)
+        m_prefetch.ForgetRoutes();
+        if (index == CONTROL_MESSAGE)
         {
             m_nic.StartMessage(payload);
         }

@@ -103,10 +103,13 @@ class EventEngine final : public PacketLoop
     void Finish(); ///< Nothing more will be executed: close what is recorded
 
   private:
-    template <bool FETCHES>
-    void RunEvents(std::chrono::steady_clock::time_point deadline);
-    template <bool FETCHES>
+    template <Fetching FETCHING>
+    bool RunEvents(std::chrono::steady_clock::time_point deadline);
+    template <Fetching FETCHING>
     void ExecuteInstant();
+    template <Fetching FETCHING>
+    PortId EarlyEgressOf(FrameId frame);
+    template <Fetching FETCHING>
     void ExecuteAlone(const Event& event);
     void ExecuteOthers(size_t first, size_t end);
     void ExecuteTimer(uint32_t index, uint32_t token);
@@ -128,7 +131,7 @@ class EventEngine final : public PacketLoop
     RunView m_view;
     DeadlockWatch m_deadlock;
     Prefetch m_prefetch;
-    bool m_fetches{false};     ///< State is too large for a core's cache: fetch it ahead of time
+    Fetching m_fetching{Fetching::NONE};
     bool m_isOpenEnded{false}; ///< Also when all messages and tasks are done
     uint64_t m_events{0};
     Instant m_instant;            ///< Being executed

@@ -34,7 +34,7 @@ EventLanes::EventLanes(EngineState& state, const Wires& wires, Boundary* boundar
 
 /// The delays that most events wait for get lanes: propagation first, then full frames,
 /// acknowledgements and, if there is room, the shortest frames: trimmed ones, PULLs, credit. What
-/// finds no lane waits on its wire, or goes through the wheel.
+/// finds no lane waits on its wire, if that is long, or in the calendar.
 void
 EventLanes::Build(const std::vector<Transport::Traits>& transports)
 {
@@ -69,8 +69,7 @@ EventLanes::Build(const std::vector<Transport::Traits>& transports)
         }
         // What cuts through is on its way for other times than a lane's.
         const SwitchModel& next = m_state.switches[m_ports[m_ports[port].peer].nodeClass];
-        anyWire |= list == listOf.end() ||
-                   (next.cutThroughBytes && m_wires.ArrivalDelayPs(port) >= EventWheel::HORIZON_PS);
+        anyWire |= (list == listOf.end() || next.cutThroughBytes) && IsLong(port);
         m_ports[port].lane = EventQueue::NO_LANE;
     }
     m_state.queue.SetWires(anyWire ? m_state.network.NumPorts() : 0);
@@ -81,22 +80,21 @@ EventLanes::Build(const std::vector<Transport::Traits>& transports)
     BuildFrameLanes(transports);
     if (m_state.queue.HasWires())
     {
-        BuildWires();
+        ExpectGaps();
     }
 }
 
-/// What has no lane waits on its wire.
-void
-EventLanes::BuildWires()
+/// @return whether what is on a link is too far away for the calendar
+bool
+EventLanes::IsLong(PortId port) const
 {
-    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
-    {
-        if (m_ports[port].lane == EventQueue::NO_LANE && !m_ports[port].crosses)
-        {
-            m_ports[port].lane = EventQueue::ON_WIRE;
-            m_state.queue.SetWireDelay(port, m_wires.ArrivalDelayPs(port));
-        }
-    }
+    return m_wires.ArrivalDelayPs(port) >= EventCalendar::HORIZON_PS;
+}
+
+/// What has no lane waits on its wire, if that is long, mostly for the frame before it.
+void
+EventLanes::ExpectGaps()
+{
     constexpr uint32_t SIZES = 2; // full frames and acknowledgements
     for (const auto& rate : m_state.network.rates)
     {

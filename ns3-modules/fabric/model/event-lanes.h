@@ -31,7 +31,8 @@ class EventLanes
     PortId FirstToHearOfOthers(const NodeState& node) const;
     bool HearsInOrder() const;
     bool BuildLinkLanes(const Lists& listOf, bool isOrdered);
-    void BuildWires();
+    bool IsLong(PortId port) const;
+    void ExpectGaps();
     void BuildFrameLanes(const std::vector<Transport::Traits>& transports);
 
     EngineState& m_state;

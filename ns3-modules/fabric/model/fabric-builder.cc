@@ -96,6 +96,7 @@ FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActi
     m_wires.Losses().Build(tables);
     m_state.FindReach(0);
     BuildClasses(links, programs);
+    m_wires.FindDelays();
     EventLanes(m_state, m_wires, m_boundary).Build(m_nic.Traits());
     CheckCombinations();
     AttachPlugins();
@@ -207,10 +208,12 @@ FabricBuilder::BuildNodeClass(const NodeClassOptions& options, ProgramActions& a
         // A turn is taken by what is forwarded, so not before it is sure that a frame will be.
         const bool mayVanish =
             m_wires.Losses().Any() || m_wires.Changes().Any() || !owner.onArrival.empty();
-        owner.routesEarly = traits.sees == ForwardingPolicy::Sees::FRAME ||
+        owner.routesAnyTime = traits.sees == ForwardingPolicy::Sees::FRAME;
+        owner.routesEarly = owner.routesAnyTime ||
                             (traits.sees == ForwardingPolicy::Sees::TURN && !mayVanish);
     }
     owner.routesEarly = owner.routesEarly && owner.onArrival.empty() && owner.onRoute.empty();
+    owner.routesAnyTime = owner.routesAnyTime && owner.routesEarly;
     owner.hasOwnRoutes = owner.hasOwnRoutes || !owner.onRoute.empty();
     if (auto* discipline = owner.discipline)
     {

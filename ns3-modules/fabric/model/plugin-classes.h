@@ -30,7 +30,8 @@ struct NodeClass
     ForwardingPolicy* forwarding{nullptr};
     QueueDiscipline* discipline{nullptr};
     EgressScheduler* scheduler{nullptr};
-    bool routesEarly{true}; ///< A next hop may be chosen a few events before it is needed
+    bool routesEarly{true}; ///< A next hop may be chosen before it is needed, in order of arrival
+    bool routesAnyTime{true}; ///< And in any order
     bool hasOwnRoutes{false};
     bool keepsFlowOnOnePath{false};
     /// Least bytes in a class of an egress with which its discipline must be called [byte]

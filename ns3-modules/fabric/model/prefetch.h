@@ -6,6 +6,7 @@
 #include "nic.h"
 #include "switching.h"
 
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -13,6 +14,14 @@ namespace ns3
 {
 namespace fabric
 {
+
+/// When memory is asked for, before it is used.
+enum class Fetching
+{
+    NONE,   ///< Never: the state fits a core's cache
+    WITHIN, ///< Within an instant, which has many events
+    ACROSS, ///< In earlier instants, which have few
+};
 
 /**
  * @ingroup fabric
@@ -42,6 +51,7 @@ class Prefetch
     }
 
     void Soon(const Event& event) const;
+    void ForEvent(const Event& event);
     void ForTransmissionDone(uint64_t key);
     void ForArrival(uint64_t key, size_t i);
     void ForTransport(uint64_t key) const;
@@ -51,7 +61,29 @@ class Prefetch
         return m_egress[arrival];
     }
 
+    /// @return egress of a frame that ForEvent was shown, if it is still known; ROUTE_NOW otherwise
+    PortId TakeEgressOf(FrameId frame)
+    {
+        Early& early = m_early[frame % m_early.size()];
+        const PortId egress = early.frame == frame ? early.egress : ROUTE_NOW;
+        early.frame = NO_FRAME;
+        return egress;
+    }
+
+    void ForgetRoutes() ///< They change
+    {
+        m_early.fill({NO_FRAME, NO_PORT});
+    }
+
   private:
+    /// The egress of a frame that comes to a switch soon.
+    struct Early
+    {
+        FrameId frame{NO_FRAME};
+        PortId egress{NO_PORT};
+    };
+
+    void FetchEgress(PortId egress) const;
     void FetchAccount(PortId ingress) const;
     static void FetchObject(const Transport* transport);
 
@@ -60,7 +92,9 @@ class Prefetch
     const PluginClasses& m_classes;
     const Nic& m_nic;
     const Switching& m_switching;
-    std::vector<PortId> m_egress; ///< Of each frame of the instant that has come to a switch
+    std::vector<PortId> m_egress;   ///< Of each frame of the instant that has come to a switch
+    std::array<Early, 64> m_early;  ///< Of frames that were shown, by the end of their number
+    uint64_t m_lastToHost{0};       ///< Key of an arrival at a host that was shown before
 };
 
 /// Ask for the memory of an event that is still some instants away.
@@ -131,12 +165,55 @@ Prefetch::ForArrival(uint64_t key, size_t i)
     if (owner.routesEarly)
     {
         m_egress[i] = m_switching.Route(owner, port.node, frame);
-        if (m_egress[i] != NO_PORT)
-        {
-            const Port& egress = m_ports[m_egress[i]];
-            __builtin_prefetch(&egress);
-            __builtin_prefetch(&egress.queuedBytes);
-        }
+        FetchEgress(m_egress[i]);
+    }
+}
+
+/// Ask for the port by which a frame will leave.
+FABRIC_HOT void
+Prefetch::FetchEgress(PortId egress) const
+{
+    if (egress != NO_PORT)
+    {
+        __builtin_prefetch(&m_ports[egress]);
+        __builtin_prefetch(&m_ports[egress].queuedBytes);
+    }
+}
+
+/// Ask for what an event of one of the next instants leads to; what lies there was asked for.
+FABRIC_HOT void
+Prefetch::ForEvent(const Event& event)
+{
+    const PortId portId = event.target & EVENT_INDEX_MASK;
+    if (event.Type() == EventType::TX_DONE)
+    {
+        ForTransmissionDone(event.Key());
+        return;
+    }
+    if (event.Type() != EventType::ARRIVE)
+    {
+        return;
+    }
+    const Port& port = m_ports[portId];
+    const Frame& frame = m_state.frames[event.payload];
+    if (frame.kind == frame_kind::LINK_CONTROL)
+    {
+        return;
+    }
+    if (port.isHost)
+    {
+        __builtin_prefetch(&m_state.messages[frame.message]);
+        ForTransport(m_lastToHost);
+        m_lastToHost = event.Key();
+        return;
+    }
+    FetchAccount(portId);
+    const NodeClass& owner = m_classes.nodes[port.nodeClass];
+    if (owner.routesAnyTime)
+    {
+        const PortId egress = m_switching.Route(owner, port.node, frame);
+        m_early[event.payload % m_early.size()] = {event.payload, egress};
+        FetchEgress(egress);
     }
 }
 
@@ -168,6 +245,28 @@ Prefetch::ForTransport(uint64_t key) const
         FetchObject(&m_nic.EndAt(reverse ? message.srcEndpoint : message.dstEndpoint));
     }
 }
+
+/// What the event queue shows events to that come soon.
+template <Fetching FETCHING>
+struct Ahead
+{
+    static constexpr bool NEARS = FETCHING == Fetching::ACROSS;
+
+    void Far(const Event& event) const
+    {
+        if (FETCHING != Fetching::NONE)
+        {
+            prefetch.Soon(event);
+        }
+    }
+
+    void Near(const Event& event) const
+    {
+        prefetch.ForEvent(event);
+    }
+
+    Prefetch& prefetch;
+};
 
 } // namespace fabric
 } // namespace ns3

@@ -23,6 +23,16 @@ Wires::Wires(EngineState& state,
 {
 }
 
+void
+Wires::FindDelays()
+{
+    for (PortId port = 0; port < m_state.network.NumPorts(); port++)
+    {
+        const Port& peer = m_ports[m_ports[port].peer];
+        m_arrivalDelaysPs.push_back(m_ports[port].delayPs + m_state.ProcessingDelayPs(peer));
+    }
+}
+
 /// A frame begins to leave a port that is watched, or by which it cuts through.
 void
 Wires::ShowTransmission(PortId portId, FrameId frameId)
@@ -84,7 +94,7 @@ Wires::PutOnWire(PortId portId, FrameId frameId)
             {m_state.nowPs + delayPs, EventTarget(EventType::ARRIVE, port.peer), frameId});
         return;
     }
-    if (port.lane < EventQueue::ON_WIRE)
+    if (port.lane != EventQueue::NO_LANE)
     {
         m_state.queue.PushLane(port.lane,
                                {m_state.nowPs + delayPs + processingDelayPs,
@@ -105,14 +115,7 @@ Wires::PushArrival(PortId portId, uint64_t timePs, FrameId frameId)
         return;
     }
     const Event event{timePs, EventTarget(EventType::ARRIVE, m_ports[portId].peer), frameId};
-    if (m_state.queue.HasWires())
-    {
-        m_state.queue.PushWire(m_state.nowPs, portId, event);
-    }
-    else
-    {
-        m_state.queue.Push(m_state.nowPs, event);
-    }
+    m_state.queue.PushWire(m_state.nowPs, portId, event);
 }
 
 /// A frame is lost on its way out; the port that it never reaches counts it.

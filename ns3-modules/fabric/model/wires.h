@@ -51,10 +51,12 @@ class Wires
     /// Frames cut through a switch only where no port of it is faster than the one they come by.
     void DecideCutThrough(uint32_t node);
 
+    void FindDelays(); ///< Once the classes of nodes are known
+
     /// @return from the end of a transmission until the peer acts [ps]
     uint64_t ArrivalDelayPs(PortId port) const
     {
-        return m_ports[port].delayPs + m_state.ProcessingDelayPs(m_ports[m_ports[port].peer]);
+        return m_arrivalDelaysPs[port];
     }
 
     WireLosses& Losses()
@@ -91,6 +93,7 @@ class Wires
     Boundary* m_boundary;
     LinkChanges m_changes;
     WireLosses m_losses;
+    std::vector<uint64_t> m_arrivalDelaysPs; ///< By port [ps]
 };
 
 FABRIC_HOT void
@@ -126,24 +129,24 @@ Wires::EndTransmission(EngineState& state, PortId portId, Port& port, FrameId fr
 {
     const bool isRare =
         port.down || port.currentCutsThrough || port.currentKind == frame_kind::LINK_CONTROL;
-    if (port.lane < EventQueue::ON_WIRE && !isRare) [[likely]]
+    if (port.lane != EventQueue::NO_LANE && !isRare) [[likely]]
     {
         state.queue.PushLane(port.lane,
                              {state.nowPs + state.queue.LaneDelayPs(port.lane),
                               EventTarget(EventType::ARRIVE, port.peer),
                               frameId});
     }
-    else if (port.lane == EventQueue::ON_WIRE && !isRare)
-    {
-        state.queue.PushWire(state.nowPs,
-                             portId,
-                             {state.nowPs + state.queue.WireDelayPs(portId),
-                              EventTarget(EventType::ARRIVE, port.peer),
-                              frameId});
-    }
     else if (port.crosses && !isRare)
     {
         m_boundary->HandOver(portId, frameId);
+    }
+    else if (!isRare)
+    {
+        state.queue.PushWire(state.nowPs,
+                             portId,
+                             {state.nowPs + ArrivalDelayPs(portId),
+                              EventTarget(EventType::ARRIVE, port.peer),
+                              frameId});
     }
     else if (port.currentCutsThrough)
     {

@@ -229,13 +229,13 @@ DomainBoundary::ImportLoose(const DomainOutbox& outbox)
         const Event event{timePs, EventTarget(EventType::ARRIVE, to), id};
         const PortId from = m_state->network.ports[to].peer;
         // Only link control overtakes what is on a wire; see PutOnWire.
-        if (m_state->queue.HasWires() && one.frame.kind != frame_kind::LINK_CONTROL)
+        if (one.frame.kind == frame_kind::LINK_CONTROL)
         {
-            m_state->queue.PushWire(m_state->nowPs, from, event);
+            m_state->queue.Push(m_state->nowPs, event);
         }
         else
         {
-            m_state->queue.Push(m_state->nowPs, event);
+            m_state->queue.PushWire(m_state->nowPs, from, event);
         }
     }
 }
