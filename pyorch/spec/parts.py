@@ -78,6 +78,12 @@ class Topology(Part):
             return np.full(len(src), REACHES.index("scale_out"), dtype=np.int64)
         return self.module.reach(self.params, src, dst)
 
+    def networks(self, link: BaseModel) -> list[str]:
+        """Return the name of the network of each node, row by row of its table; hosts have any."""
+        if not hasattr(self.module, "networks"):
+            return [f"plane {plane}" for plane in self.tables(link)["nodes"]["plane"]]
+        return self.module.networks(self.params, link)
+
     def top_switches(self, nodes: dict[str, np.ndarray]) -> np.ndarray:
         """Return the switches to which border switches have links, in the order of their ids."""
         if not hasattr(self.module, "top_switches"):

@@ -14,7 +14,7 @@ class Contract(Protocol):
 
     Params: type[Closed]
     OWN_LINKS: bool  # rates and delays are not those of `link`, which may leave them out
-    OPTIONAL = ("OWN_LINKS", "relays", "reach", "top_switches")
+    OPTIONAL = ("OWN_LINKS", "relays", "reach", "networks", "top_switches")
 
     def tables(params: Closed, link: Link) -> dict[str, dict[str, np.ndarray]]:  # noqa: N805
         """Return the node and link tables; columns as in docs/definitions.md."""
@@ -35,6 +35,12 @@ class Contract(Protocol):
         """Return the network that carries each message, as an index of `REACHES`.
 
         Without this function the scale-out network carries all of them.
+        """
+
+    def networks(params: Closed, link: Link) -> list[str]:  # noqa: N805
+        """Return the name of the network of each node, row by row of its table; hosts have any.
+
+        Without this function the planes are the networks.
         """
 
     def top_switches(params: Closed, nodes: dict[str, np.ndarray]) -> np.ndarray:  # noqa: N805

@@ -182,6 +182,17 @@ def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     return found
 
 
+def networks(params: Params, link: Link) -> list[str]:
+    """Return the name of the network of each node: those of each site, and the wide area."""
+    nodes = [site.topology.tables(link)["nodes"] for site in params.sites]
+    ids, first_border = _new_ids(nodes)
+    borders = sum(site.borders for site in params.sites)
+    names = np.full(first_border + borders, "wide_area", dtype=object)
+    for site, its, of in zip(params.sites, nodes, ids, strict=True):
+        names[of[its["node"]]] = [f"{site.name} {name}" for name in site.topology.networks(link)]
+    return names.tolist()
+
+
 def _inside(
     params: Params, src: np.ndarray, dst: np.ndarray
 ) -> Iterator[tuple[Topology, int, np.ndarray]]:

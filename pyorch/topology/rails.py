@@ -163,6 +163,16 @@ def reach(params: Params, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
     return np.where(src // n == dst // n, _SCALE_UP, _SCALE_OUT)
 
 
+def networks(params: Params, link: Link) -> list[str]:
+    """Return the name of the network of each node: one of scale-up, and those of each rail."""
+    numbers, nodes = counts(params), params.rail.tables(link)["nodes"]
+    order = np.argsort(nodes["node"])
+    own = np.array(params.rail.networks(link))[order[nodes["is_switch"][order] == 1]]
+    scale_up = numbers["hosts"] + numbers["racks"] * params.scale_up.planes
+    rails = [f"rail {index} {name}" for index in range(params.devices) for name in own]
+    return [REACHES[_SCALE_UP]] * scale_up + rails + ["nics"] * numbers["nics"]
+
+
 def top_switches(params: Params, nodes: dict[str, np.ndarray]) -> np.ndarray:
     """Return the switches of the highest tier of the rails; scale-up and NICs are above it."""
     above = 1 if params.nics is None else 2

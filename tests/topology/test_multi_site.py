@@ -99,6 +99,14 @@ def test_a_site_from_a_file_keeps_its_bit_errors_and_the_others_have_none(tmp_pa
     assert tables["nodes"]["tier"].tolist() == [0, 0, 0, 0, 1, 1, 1, 2, 2]
 
 
+def test_networks_are_those_of_the_sites_and_the_wide_area():
+    # East: leaves 6, 7 and spine 8 in one plane; west: 9, 10; borders 11, 12.
+    asked = params(two(), haul("east", "west"))
+    assert multi_site.networks(asked, LINK)[6:] == [
+        *["east plane 0"] * 3, *["west plane 0"] * 2, *["wide_area"] * 2
+    ]  # fmt: skip
+
+
 SITES = st.sampled_from(
     [SMALL, STAR, {**SMALL, "planes": 2, "spines": 3}, {"type": "fat_tree", "tiers": 3, "radix": 4},
      {"type": "multi_site", "sites": two(), "long_haul": [haul("east", "west")]}]

@@ -62,6 +62,17 @@ def test_two_racks_of_two_that_share_their_nics_by_hand():
     }  # fmt: skip
 
 
+def test_networks_are_named_by_hand():
+    # Two rails of two planes; with NICs: one plane of each.
+    assert rails.networks(params(), LINK)[4:] == [
+        *["scale_up"] * 4, *(f"rail {rail} plane {plane}" for rail in (0, 1) for plane in (0, 1))
+    ]  # fmt: skip
+    shared = params(2, {"type": "star", "hosts": 2}, UP | {"planes": 1}, NICS)
+    assert rails.networks(shared, LINK)[4:] == [
+        *["scale_up"] * 2, "rail 0 plane 0", "rail 1 plane 0", *["nics"] * 4
+    ]  # fmt: skip
+
+
 RAILS = st.sampled_from(
     [
         {"type": "star", "hosts": 3},
