@@ -23,6 +23,14 @@ def stream(seed: int, purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(np.random.SeedSequence([seed, key])))
 
 
+def nth_seed(index: int, seed: int) -> int:
+    """Return the seed of the n-th entry of a list, whose streams no seed of a run has.
+
+    Those are below 2^64; the first entry has the streams of a scenario with one.
+    """
+    return seed + (index << 64)
+
+
 def derangement(group: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Return a random permutation p with group[p[i]] != group[i] for every i.
 

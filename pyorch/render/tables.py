@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyorch.draws import stream
+from pyorch.draws import nth_seed, stream
 from pyorch.errors import SpecError
 from pyorch.failure._outage import link_events, merged
 from pyorch.render.relays import relayed
@@ -268,25 +268,17 @@ def flows_wait(spec: Spec) -> bool:
     return False
 
 
-def _seed_of(index: int, seed: int) -> int:
-    """Return the seed of the n-th entry of a list, whose streams no seed of a run has.
-
-    Those are below 2^64; the first entry has the streams of a scenario with one.
-    """
-    return seed + (index << 64)
-
-
 def _seed_of_load(spec: Spec, index: int, seed: int) -> int:
     """Return the seed of a workload: a job that runs alone draws what it draws beside others."""
     alone = spec.jobs and spec.jobs.only
-    return _seed_of(index if alone is None else alone, seed)
+    return nth_seed(index if alone is None else alone, seed)
 
 
 def _link_events(spec: Spec, tables: Tables, seed: int) -> dict[str, np.ndarray]:
     """Return when links change."""
     nodes, links, parts = tables["nodes"], tables["links"], []
     for index, failure in enumerate(spec.failures):
-        given = nodes, links, _seed_of(index, seed), spec.stop_ps
+        given = nodes, links, nth_seed(index, seed), spec.stop_ps
         parts.append(failure.module.outages(failure.params, *given))
     return link_events(merged(parts), links)
 

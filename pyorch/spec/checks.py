@@ -12,9 +12,6 @@ from pyorch.spec.resolved import Spec, Trace, Transport
 from pyorch.spec.typeids import TypeIds
 from pyorch.units import SIZE, TIME, format_exact
 
-#: Types that add up in the network: at hosts, and in switches.
-_REDUCING, _REDUCER = "ns3::ReductionTransport", "ns3::InNetworkReduction"
-
 
 def largest_frame_bytes(transports: Iterable[Transport]) -> int:
     """Return the largest frame [byte] of these transports: payload and all headers."""
@@ -180,45 +177,6 @@ def check_forwarding(spec: Spec) -> None:
                 "forwarding", f"{types[0]} does not look at the routes of {load.type}. Write"
                 " forwarding: {type: ns3::ExplicitRoutes}, or leave the routes out.",
             )  # fmt: skip
-
-
-def check_reduction(spec: Spec) -> None:
-    """Raise FieldError unless what is reduced in the network meets switches that do it.
-
-    `ns3::ReductionTransport` carries collectives in_network and nothing else; every switch has
-    the program that serves it.
-    """
-    for load in spec.workload:
-        given = load.params.algorithm.type if load.type == "collective" else None
-        for transport in {spec.transport[index].type: None for index in load.carriers}:
-            if (given == "in_network") != (transport == _REDUCING):
-                raise FieldError(
-                    "transport", f"{transport} carries {given or load.type}. Algorithm in_network"
-                    f" and {_REDUCING} need each other.",
-                )  # fmt: skip
-        if given != "in_network":
-            continue
-        if spec.engine.type != "packets":
-            raise FieldError("engine", "the algorithm in_network is one of packets alone.")
-        for its in spec.switch.kinds:
-            served = [int(program.attributes["Transport"]) for program in its.programs
-                      if program.type == _REDUCER]  # fmt: skip
-            if missing := [index for index in load.carriers if index not in served]:
-                raise FieldError(
-                    "switch.programs", f"no {_REDUCER} serves transport {missing[0]}. Write"
-                    f" programs: [{{type: {_REDUCER}, attributes: {{Transport: {missing[0]}}}}}],"
-                    " and in every class that has programs.",
-                )  # fmt: skip
-    reducing = [i for i, t in enumerate(spec.transport) if t.type == _REDUCING]
-    for its in spec.switch.kinds:
-        for program in its.programs:
-            if program.type == _REDUCER and (
-                (served := int(program.attributes["Transport"])) not in reducing
-            ):
-                raise FieldError(
-                    "switch.programs", f"{_REDUCER} serves transport {served}, which is no"
-                    f" {_REDUCING}. Of these there are {reducing or 'none'}.",
-                )  # fmt: skip
 
 
 def _ranges(ids: np.ndarray) -> str:

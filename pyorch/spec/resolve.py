@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pyorch import plugins
+from pyorch.draws import nth_seed
 from pyorch.errors import PluginError, SpecError, did_you_mean, quoted
 from pyorch.spec import messages, overrides, resolved, schema, typeids
 from pyorch.spec.checks import (
@@ -21,7 +22,6 @@ from pyorch.spec.checks import (
     check_controllers,
     check_forwarding,
     check_jitter,
-    check_reduction,
     check_signals,
     check_tiers,
     check_trace,
@@ -33,6 +33,7 @@ from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
 from pyorch.spec.network import Network
 from pyorch.spec.parts import Part, Topology
 from pyorch.spec.planning import PLANNING_KEYS
+from pyorch.spec.reduction import check_reduction, divided
 from pyorch.spec.resolved import (
     ByReach,
     Engine,
@@ -158,9 +159,13 @@ class _Point:
         jobs = None
         if point.jobs is not None:
             jobs, loads = self._hand_out(point, loads, network)
+        parts: list[Workload] = []
         for i, load in enumerate(loads):
             own = _own_network(jobs, network, i)
             self._check_load(load, ("workload", i), own, point.stop_ps)
+            with self._at("workload", i):
+                seed = nth_seed(i, point.seed)
+                parts += divided(load, transports, switch, own, jobs is not None, seed)
         spec = Spec(
             name=point.name,
             template=point.template,
@@ -168,7 +173,7 @@ class _Point:
             link=link,
             wire=Options(**point.wire.model_dump()),
             switch=switch,
-            workload=tuple(loads),
+            workload=tuple(parts),
             jobs=jobs,
             transport=transports,
             failures=tuple(

@@ -20,7 +20,7 @@ from pyorch.collective._graph import (
     part_bytes,
 )
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs
+from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, Name, TimePs
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.spec.parts import Part, settled
@@ -36,6 +36,13 @@ class Algorithm(Part):
 
 def _settle(given: object, info: ValidationInfo) -> Algorithm:
     return settled(Algorithm, "algorithm", given, info)
+
+
+class WithoutSlots(Closed):
+    """What groups do for which switches have no room: another algorithm, by another transport."""
+
+    algorithm: Annotated[Algorithm, BeforeValidator(_settle)]
+    transport: Name
 
 
 def _numbered_or_listed(given: object) -> int | list[list[int]]:
@@ -60,6 +67,7 @@ class Params(Closed):
 
     `ranks` hosts in each of `groups`; or `groups` lists the hosts of each, counted from 0, by rank.
     `first_host` is where a placement begins, so that several workloads lie side by side.
+    `without_slots` is followed before a spec is made, which has those groups as another workload.
     """
 
     algorithm: Annotated[Algorithm, BeforeValidator(_settle)]
@@ -73,20 +81,26 @@ class Params(Closed):
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     step_delay_ps: TimePs = Field(0, alias="step_delay")
     start_ps: TimePs = Field(0, alias="start")
+    without_slots: WithoutSlots | None = Field(None, exclude=True)
 
     @model_validator(mode="after")
     def _fits(self) -> "Params":
         """Refuse what contradicts itself, and what the algorithm cannot do."""
         _check_members(self)
-        module = self.algorithm.module
-        if self.operation not in module.OPERATIONS:
-            raise FieldError(
-                "operation", f"{self.algorithm.type} does no {quoted(self.operation)}. It does"
-                f" {', '.join(module.OPERATIONS)}."
-                f"{did_you_mean(self.operation, module.OPERATIONS)}",
-            )  # fmt: skip
-        for size in sizes(self):
-            _check_call(self, size)
+        algorithms = [self.algorithm]
+        if self.without_slots is not None:
+            if not getattr(self.algorithm.module, "IN_NETWORK", False):
+                raise FieldError("without_slots", f"{self.algorithm.type} asks for no slots.")
+            algorithms.append(self.without_slots.algorithm)
+        for algorithm in algorithms:
+            operations = algorithm.module.OPERATIONS
+            if self.operation not in operations:
+                raise FieldError(
+                    "operation", f"{algorithm.type} does no {quoted(self.operation)}. It does"
+                    f" {', '.join(operations)}.{did_you_mean(self.operation, operations)}",
+                )  # fmt: skip
+            for size in sizes(self):
+                _check_call(self, algorithm, size)
         return self
 
 
@@ -115,9 +129,9 @@ def _check_members(params: Params) -> None:
         )  # fmt: skip
 
 
-def _check_call(params: Params, ranks: int) -> None:
-    """Raise FieldError unless the algorithm can do this among so many."""
-    module, own = params.algorithm.module, params.algorithm.params
+def _check_call(params: Params, algorithm: Algorithm, ranks: int) -> None:
+    """Raise FieldError unless an algorithm can do this among so many."""
+    module, own = algorithm.module, algorithm.params
     whole = Call(params.operation, ranks, params.data_bytes)
     chunk = whole._replace(data_bytes=part_bytes(whole, params.chunks))
     try:
@@ -159,9 +173,9 @@ def flows(
     """Return the messages, group after group."""
     ids = hosts(nodes)
     found = []
-    for members in _groups(params, nodes, links, seed):
-        graph = graph_of(params, len(members))
-        found.append((ids[members][graph.src], ids[members][graph.dst], graph.bytes))
+    for ranks in members(params, nodes, links, seed):
+        graph = graph_of(params, len(ranks))
+        found.append((ids[ranks][graph.src], ids[ranks][graph.dst], graph.bytes))
     src, dst, size = (np.concatenate(column) for column in zip(*found, strict=True))
     start_ps = np.full(len(src), params.start_ps, dtype=np.int64)
     return {"src": src, "dst": dst, "bytes": size, "start_ps": start_ps}
@@ -206,7 +220,16 @@ def _graph(algorithm: Algorithm, operation: str, ranks: int, data_bytes: int, ch
     return in_chunks(graph, chunks)
 
 
-def _groups(params: Params, nodes: Columns, links: Columns, seed: int) -> list[np.ndarray]:
+def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Params:
+    """Return the parameters with these groups, which an algorithm serves."""
+    return Params.model_construct(
+        algorithm=algorithm, operation=params.operation, data_bytes=params.data_bytes,
+        chunks=params.chunks, groups=groups, step_delay_ps=params.step_delay_ps,
+        start_ps=params.start_ps,
+    )  # fmt: skip
+
+
+def members(params: Params, nodes: Columns, links: Columns, seed: int) -> list[np.ndarray]:
     """Return the hosts of each group, counted from 0, by rank."""
     if isinstance(params.groups, int):
         return list(_host_index(params, nodes, links, seed))

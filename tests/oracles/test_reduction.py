@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """All-reduces that switches add up, from YAML to tables: bytes on every link, losses, refusals."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import pyorch
+from pyorch import spec
+from pyorch.errors import SpecError
+from pyorch.spec.scenario import parse_scenario
 from tests.loaded_runs import command_line
 
 ROOT = Path(__file__).parents[2]
@@ -91,6 +96,112 @@ def test_all_have_the_result_although_frames_are_lost(tmp_path, slots):
     assert ports["dropped_loss_frames"].sum() > 100
     assert flows["receiver_end_ps"].notna().all()
     assert flows["retransmitted_packets"].sum() > 0
+
+
+TWO_GROUPS = """\
+name: reduction
+topology: {topology}
+link: {{rate: 800 Gb/s, delay: 500 ns}}
+switch:
+  buffer: 64 MB
+  programs: [{{type: ns3::InNetworkReduction, attributes: {{Slots: {slots}}}}}]
+workload: {{type: collective, operation: all_reduce, bytes: 4000000 B, {load}}}
+transport:
+  - {{name: sharp, type: ns3::ReductionTransport, attributes: {{Window: 128}}}}
+  - {{name: rdma, type: ns3::RoceTransport}}
+stop: 1 s
+"""
+BOTH = "algorithm: in_network, groups: 2, ranks: 8"
+OTHERWISE = ", without_slots: {algorithm: ring, transport: rdma}"
+RING_ALONE = "algorithm: ring, groups: [[8, 9, 10, 11, 12, 13, 14, 15]], transport: rdma"
+ONE_IN_NETWORK = "algorithm: in_network, groups: [[0, 1, 2, 3, 4, 5, 6, 7]]"
+
+
+def two_groups(load, slots=128, spines=0, more=""):
+    """Return a scenario on one switch, or on 8 leaves of two hosts below spines."""
+    leaf_spine = f"{{type: leaf_spine, leaves: 8, hosts_per_leaf: 2, spines: {spines}}}"
+    topology = leaf_spine if spines else "{type: star, hosts: 16}"
+    text = TWO_GROUPS.format(load=load, slots=slots, topology=topology)
+    return parse_scenario(text + more, "two.yaml")
+
+
+def times_ps(folder, load, spines=0):
+    """Return of each group how many steps it has, and how long it takes."""
+    ran = pyorch.run(two_groups(load, spines=spines).values, results=folder)
+    groups = ran.metric("collective")
+    return list(zip(groups["steps"], groups["completion_ps"], strict=True))
+
+
+def test_a_group_without_slots_takes_a_ring_if_it_is_asked_to(tmp_path):
+    # Oracle: each alone. The switch has slots for one group, no link carries both, and a ring has
+    # 14 steps.
+    (sharp,) = times_ps(tmp_path, ONE_IN_NETWORK)
+    (ring,) = times_ps(tmp_path, RING_ALONE)
+    found = times_ps(tmp_path, BOTH + OTHERWISE)
+
+    assert [steps for steps, _ in found] == [1, 14]
+    assert found[0][1] == pytest.approx(sharp[1], rel=0.01)
+    assert found[1][1] == pytest.approx(ring[1], rel=0.01)
+    # If it is not asked to, the host of rank 0 takes S of each of 7, and sends S to each.
+    assert times_ps(tmp_path, BOTH)[1][1] > 7 * WIRE_BYTES * 10 > 3 * ring[1]
+
+
+@pytest.mark.parametrize(
+    ("groups", "spines", "n_fit", "slower"),
+    [("groups: 2, ranks: 8", 2, 2, 1), ("groups: 2, ranks: 8", 1, 1, 3),
+     ("groups: [[0, 1, 2, 3], [4, 5, 6, 7]]", 1, 2, 1)],
+)  # fmt: skip
+def test_a_plan_knows_which_groups_have_slots_in_the_engine(
+    tmp_path, groups, spines, n_fit, slower
+):
+    # Groups of eight have four leaves each, of four two. Of two spines each group takes another;
+    # of one the second gets nothing, so three sums come down to the leaf of its rank 0, where the
+    # sum of all would. With two leaves the spine has nothing to add.
+    load = f"algorithm: in_network, {groups}"
+    times = [time for _, time in times_ps(tmp_path, load, spines)]
+    planned = times_ps(tmp_path, load + OTHERWISE, spines)
+
+    assert [steps for steps, _ in planned].count(1) == n_fit
+    assert times[1] / times[0] == pytest.approx(slower, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("load", "slots", "spines", "steps"),
+    [
+        (BOTH, 256, 1, [1, 1]),
+        (BOTH, 127, 2, [14, 14]),
+        # Groups of two have a leaf each; aligned ones of eight have all leaves.
+        ("algorithm: in_network, groups: 8, ranks: 2", 128, 1, [1] * 8),
+        ("algorithm: in_network, groups: 2, ranks: 8, placement: aligned", 255, 2, [1, 14]),
+        ("algorithm: in_network, groups: 2, ranks: 8, placement: random", 255, 1, [1, 14]),
+    ],
+)
+def test_slots_are_those_of_the_switches_that_groups_share(load, slots, spines, steps):
+    (run,) = spec.plan(two_groups(load + OTHERWISE, slots, spines))
+    found = [load.module.counts(load.params, size).steps
+             for load in run.spec.workload for size in load.module.sizes(load.params)]  # fmt: skip
+    assert found == steps
+
+
+NOT_DIVIDED = {
+    "in_network": ("ring", "workload.without_slots: ring asks for no slots."),
+    "rdma": ("rmda", "no transport is called 'rmda'. There are sharp, rdma. Did you mean rdma?"),
+    "algorithm: ring": ("algorithm: pairwise", "pairwise does no 'all_reduce'."),
+    "transport: rdma": ("transport: sharp", "transport: ns3::ReductionTransport carries ring."),
+}
+
+
+@pytest.mark.parametrize("written", NOT_DIVIDED)
+def test_what_groups_without_slots_cannot_do_is_refused(written):
+    mistake, message = NOT_DIVIDED[written]
+    with pytest.raises(SpecError, match=re.escape(message)):
+        spec.plan(two_groups((BOTH + OTHERWISE).replace(written, mistake)))
+
+
+def test_jobs_are_not_divided():
+    jobs = "jobs: {type: packed, hosts: [16]}\n"
+    with pytest.raises(SpecError, match="without_slots: makes two workloads of a job"):
+        spec.plan(two_groups(BOTH + OTHERWISE, more=jobs))
 
 
 REFUSED = {
