@@ -127,6 +127,32 @@ TEST_CASE(g_suite, "losses in the good and in the bad state")
                               "lost");
 }
 
+/// Oracle: the list. Of two messages one loses its packets 0, 3 and 999, on one of three links.
+TEST_CASE(g_suite, "packets of one message by their numbers")
+{
+    TestNetwork network;
+    network.Star(4);
+    for (const int64_t host : {0, 1})
+    {
+        network.Flow(host, host + 2, 1'000'000);
+    }
+    network.Use("loss_model", "ns3::ChosenPackets", {{"Flow", "1"}, {"Packets", "3,999,0"}});
+    network.Transport({{"PacketBytes", "1000"}, {"Answers", "false"}});
+    network.Run();
+    std::vector<std::set<uint32_t>> packets(2);
+    for (const auto& seen : PacedDatagrams::seen)
+    {
+        packets[seen.frame.message].insert(seen.frame.packet);
+    }
+    NS_TEST_EXPECT_MSG_EQ(packets[0].size(), 1000, "nothing of the other message");
+    NS_TEST_EXPECT_MSG_EQ(packets[1].size(), 997, "three of it");
+    for (const uint32_t lost : {0, 3, 999})
+    {
+        NS_TEST_EXPECT_MSG_EQ(packets[1].contains(lost), false, "packet " << lost);
+    }
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_loss_frames"), 3, "each once");
+}
+
 /// Directions and seeds have draws of their own; a run is repeated exactly.
 TEST_CASE(g_suite, "two links, two seeds, and the same once more")
 {
