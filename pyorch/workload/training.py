@@ -36,13 +36,25 @@ Amount = Annotated[int, Field(strict=True, ge=1, le=max(LARGEST_MESSAGE_BYTES, L
 Index = Annotated[int, Field(strict=True, ge=0, le=MOST_NODES)]
 
 
+class Spare(Closed):
+    """Hosts that take the place of devices that fail: their step begins anew when they are there.
+
+    `hosts` has pairs of a device and its spare, as `replaced`.
+    """
+
+    hosts: Annotated[tuple[tuple[Index, Index], ...], Field(min_length=1)]
+    at_ps: TimePs = Field(alias="at")
+    delay_ps: TimePs = Field(0, alias="delay")
+
+
 class Params(Closed):
     """Who trains what, in which order, and on which hosts.
 
     The order of passes, micro-batches, model chunks, and what replicas share are those of the
     preset, unless they are given. Devices are hosts in their order from `first_host` on, or at
     random; `replaced` has pairs of a device and the host that has taken its place. `amounts` are
-    found when the preset is read; a scenario does not give them.
+    found when the preset is read; a scenario does not give them. A `spare` is another way to write
+    `replaced` and `start`.
     """
 
     preset: Annotated[str, Field(max_length=LONGEST_TEXT)]
@@ -67,6 +79,7 @@ class Params(Closed):
     replaced: tuple[tuple[Index, Index], ...] = ()
     start_ps: TimePs = Field(0, alias="start")
     skew_ps: TimePs = Field(0, alias="skew")
+    spare: Spare | None = Field(None, exclude=True)
     amounts: dict[str, Amount]
 
     @model_validator(mode="before")
@@ -91,6 +104,8 @@ class Params(Closed):
     @model_validator(mode="after")
     def _fits(self) -> "Params":
         """Refuse what contradicts itself."""
+        if self.spare is not None:
+            return self._with_spare(self.spare)
         if set(self.amounts) != set(Amounts._fields):
             raise FieldError("amounts", f"are {', '.join(Amounts._fields)}.")
         if not self.exchange and self.sites == 1:
@@ -121,6 +136,13 @@ class Params(Closed):
                 "replaced", f"there is no device {unknown[0]}; they are 0 to {devices - 1}."
             )
         return self
+
+    def _with_spare(self, spare: Spare) -> "Params":
+        """Return what is simulated: the second attempt, with the spare in its place."""
+        if self.replaced or self.start_ps:
+            raise FieldError("spare", "says what replaced and start say. Leave it out, or both.")
+        second = {"replaced": spare.hosts, "start_ps": spare.at_ps + spare.delay_ps, "spare": None}
+        return self.model_copy(update=second)._fits()
 
 
 def _check_groups(given: dict[str, Any], shape: dict[str, Any]) -> None:

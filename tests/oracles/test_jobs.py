@@ -11,6 +11,7 @@ import pytest
 from test_training import scenario, shares
 
 import pyorch
+from pyorch import spec
 from pyorch.errors import PyorchError
 from pyorch.theory import exposed, fct, preset
 from pyorch.workload import training
@@ -67,6 +68,17 @@ def test_a_rack_that_fails_is_replaced_and_its_links_are_not_missed(tmp_path):
 
     assert np.array_equal(times(after), before + 140_000_000)
     assert set(range(8, 16)).isdisjoint(after.table("tasks")["node"].tolist())
+
+
+def test_a_spare_is_the_second_attempt_that_replaced_and_start_say():
+    # 40 us to the failure and 100 us until the spare rack is there are the start at 140 us above.
+    hosts = [[8 + i, 24 + i] for i in range(8)]
+    by_spare = job({"spare": {"hosts": hosts, "at": "40 us", "delay": "100 us"}})
+    by_hand = job({"replaced": hosts, "start": "140 us"})
+    found = [spec.plan(spec.scenario_of(its))[0] for its in (by_spare, by_hand)]
+
+    assert found[0].id == found[1].id
+    assert "spare" not in found[0].spec.plain()["workload"][0]
 
 
 def test_random_devices_send_the_bytes_over_each_network_that_their_places_say(tmp_path):
@@ -180,6 +192,14 @@ def test_each_rank_begins_by_its_own_clock(tmp_path):
         ({"replaced": [[16, 3]]}, "replaced: there is no device 16; they are 0 to 15."),
         ({"replaced": [[3, 32]]}, "replaced: there is no host 32. The 32 hosts are 0 to 31."),
         ({"replaced": [[3, 4]]}, "replaced: host 4 would be two devices."),
+        ({"spare": {"hosts": [[16, 3]], "at": "1 us"}}, "there is no device 16; they are 0 to 15."),
+        ({"spare": {"hosts": [[3, 32]], "at": "1 us"}}, "there is no host 32. The 32 hosts are"),
+        ({"spare": {"hosts": [[3, 30]]}}, "spare.at: this key is missing"),
+        ({"spare": {"hosts": [], "at": "1 us"}}, "spare.hosts: "),
+        (
+            {"spare": {"hosts": [[3, 30]], "at": "1 us"}, "start": "2 us"},
+            "spare: says what replaced and start say. Leave it out, or both.",
+        ),
         ({"replaced": [[3, 30]], "placement": "random"}, "placement random draws all hosts."),
         ({"first_host": 3, "placement": "random"}, "first_host: placement random draws from all"),
     ],
