@@ -71,7 +71,7 @@ def over_fluid(times):
     same = list(zip(packets["variant"].map(AGAINST), *(packets[k] for k in KEYS), strict=True))
     packets["over_fluid"] = packets["fct_ps"].to_numpy() / fluid.loc[same, "fct_ps"].to_numpy()
     packets["fluid_end_ps"] = fluid.loc[same, "end_ps"].to_numpy()
-    run = packets.groupby("run")
+    run = packets.groupby(["case", "variant", "seed"])
     last = run["end_ps"].transform("max") / run["fluid_end_ps"].transform("max")
     return packets.assign(last_over_fluid=last)
 

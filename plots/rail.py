@@ -15,6 +15,7 @@ from pyorch import figures
 #: Read by the Snakefile with ast.literal_eval, so importing this file draws nothing.
 NEEDS = {"groups": "rail/collective.csv", "steps": "rail/collective_steps.csv"}
 OVER, SIZE, PLACEMENT = "over_ideal", "data_bytes", "workload.placement"
+RUN = ["variant", "seed", PLACEMENT, "workload.bytes"]
 #: How lines of a placement look.
 DASHES = {"packed": (0, (3, 1.2)), "random": "-"}
 
@@ -65,8 +66,8 @@ def ticks(ax, groups):
 def one_run(steps, groups):
     """Return the steps of the largest random vector and the first seed, over the message alone."""
     chosen = groups[(groups[SIZE] == groups[SIZE].max()) & (groups[PLACEMENT] == "random")]
-    chosen = chosen[chosen["seed"] == chosen["seed"].min()][["run", "ideal_ps", "steps"]]
-    rows = steps.merge(chosen, on="run")
+    chosen = chosen[chosen["seed"] == chosen["seed"].min()][[*RUN, "ideal_ps", "steps"]]
+    rows = steps.merge(chosen, on=RUN)
     return rows.assign(over=rows["longest_ps"] * rows["steps"] / rows["ideal_ps"])
 
 

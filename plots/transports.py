@@ -4,7 +4,7 @@
 Messages that begin together: from the start until the last one is delivered, over what the bytes
 need through hosts and edge switches with their links as they are, so 1 cannot be passed. Web
 search: 99th percentile of the slowdown, completion over that of the message alone. Small symbols:
-seeds; bars: their mean. Logarithmic axes, all from 1 on. Runs, losses, trims, pauses and the
+seeds; bars: their mean. Logarithmic axes, all from 1 on. Losses, trims, pauses and the
 longest queues are in the CSV.
 """
 
@@ -24,7 +24,7 @@ ROW_INCHES = 0.13
 TITLE_LETTERS = 24  # in a line
 #: Ticks of an axis that ends there.
 TICKS = {2: (1, 1.2, 1.5, 2), 10: (1, 2, 3, 5, 10), np.inf: (1, 3, 10, 30, 100, 300)}
-KEYS = ["case", "case_label", "variant", "label", "seed", "run"]
+KEYS = ["case", "case_label", "variant", "label", "seed"]
 MORE = [
     "n_flows", "retransmitted_packets", "timeouts", "dropped_frames", "pause_frames",
     "trimmed_packets", "max_queue_bytes", "completion_ps", "bound_ps",
@@ -33,7 +33,9 @@ MORE = [
 
 def draw(figure, completion, slowdown):
     """Draw a panel for each case, a row for each transport; return what is drawn and more."""
-    table = completion.merge(slowdown.drop(columns=["scenario", "scale", *KEYS[:-1]]), on="run")
+    table = completion.merge(
+        slowdown[[*KEYS, *slowdown.columns.difference(completion.columns)]], on=KEYS
+    )
     is_random = table["case"].str.startswith(RANDOM_TIMES)
     table["shown"] = table["over_bound"].where(~is_random, table["slowdown_p99"])
     looks = figures.styles(variants(table))

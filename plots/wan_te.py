@@ -18,7 +18,7 @@ KEYS = ["variant", "label", SCALE, LINK]
 def summary(demands):
     """Return, per run, the slowest over ideal, the least rate over the fair one, and losses."""
     data = demands.assign(share=demands["achieved_bps"] / demands["granted_bps"])
-    return data.groupby([*KEYS, "run"], sort=False, as_index=False).agg(
+    return data.groupby([*KEYS, "seed"], sort=False, as_index=False).agg(
         over_ideal=("over_ideal", "max"),
         least_rate_share=("share", "min"),
         retransmitted_packets=("retransmitted_packets", "sum"),
