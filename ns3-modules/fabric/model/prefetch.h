@@ -83,7 +83,17 @@ class Prefetch
         PortId egress{NO_PORT};
     };
 
+    static constexpr uint32_t NO_MESSAGE = 0xffffffff;
+
+    /// The end of a message that a frame reaches.
+    struct Reached
+    {
+        uint32_t message{NO_MESSAGE};
+        bool isSource{false};
+    };
+
     void FetchEgress(PortId egress) const;
+    void FetchEnd(const Reached& end) const;
     void FetchAccount(PortId ingress) const;
     static void FetchObject(const Transport* transport);
 
@@ -94,7 +104,7 @@ class Prefetch
     const Switching& m_switching;
     std::vector<PortId> m_egress;   ///< Of each frame of the instant that has come to a switch
     std::array<Early, 64> m_early;  ///< Of frames that were shown, by the end of their number
-    uint64_t m_lastToHost{0};       ///< Key of an arrival at a host that was shown before
+    Reached m_atHost;               ///< By the frame for a host that was shown last
 };
 
 /// Ask for the memory of an event that is still some instants away.
@@ -203,8 +213,11 @@ Prefetch::ForEvent(const Event& event)
     if (port.isHost)
     {
         __builtin_prefetch(&m_state.messages[frame.message]);
-        ForTransport(m_lastToHost);
-        m_lastToHost = event.Key();
+        if (m_atHost.message != NO_MESSAGE)
+        {
+            FetchEnd(m_atHost);
+        }
+        m_atHost = {frame.message, (frame.flags & frame_flag::REVERSE) != 0};
         return;
     }
     FetchAccount(portId);
@@ -240,10 +253,15 @@ Prefetch::ForTransport(uint64_t key) const
     const Frame& frame = m_state.frames[static_cast<FrameId>(key)];
     if (frame.kind != frame_kind::LINK_CONTROL)
     {
-        const Message& message = m_state.messages[frame.message];
-        const bool reverse = frame.flags & frame_flag::REVERSE;
-        FetchObject(&m_nic.EndAt(reverse ? message.srcEndpoint : message.dstEndpoint));
+        FetchEnd({frame.message, (frame.flags & frame_flag::REVERSE) != 0});
     }
+}
+
+FABRIC_HOT void
+Prefetch::FetchEnd(const Reached& end) const
+{
+    const Message& message = m_state.messages[end.message];
+    FetchObject(&m_nic.EndAt(end.isSource ? message.srcEndpoint : message.dstEndpoint));
 }
 
 /// What the event queue shows events to that come soon.
