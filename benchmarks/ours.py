@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The permutation on pyorch's engine: RoCEv2 with PFC, RED/ECN and telemetry on.
 
-``python benchmarks/ours.py gobackn|spray TABLES.npz --out DIR [--threads N]``; run by engine.py
-and threads.py.
+``python benchmarks/ours.py gobackn|spray TABLES.npz --out DIR [--threads N] [--domains N]``; run by
+engine.py and threads.py.
 """
 
 import argparse
@@ -61,7 +61,10 @@ if __name__ == "__main__":
     parser.add_argument("tables", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--domains", type=int)
     options = parser.parse_args()
     network = fabric(options.variant, options.tables)
     network.threads = options.threads
+    if options.domains:
+        network.engine["domains"] = options.domains
     simulate(network, options.out, options.variant)

@@ -26,10 +26,8 @@ SMALL_HOSTS = 128
 DRY_RUNS = 1000
 
 
-def run_ours(hosts: int, packets: int, variant: str = "spray") -> tuple[dict, dict]:
-    """Return provenance and summary of one permutation on our engine."""
-    import numpy as np
-
+def run_ours(hosts: int, packets: int, variant: str = "spray") -> dict:
+    """Return the provenance of one permutation on our engine."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         network = permutation.tables(permutation.SHAPES[hosts], packets)
@@ -37,13 +35,7 @@ def run_ours(hosts: int, packets: int, variant: str = "spray") -> tuple[dict, di
         ours = Path(__file__).with_name("ours.py")
         command = [sys.executable, ours, variant, folder / "tables.npz", "--out", folder]
         subprocess.run(command, check=True)
-        raw = np.load(folder / "raw.npz")
-        summary = {
-            key.removeprefix("summary."): int(raw[key][0])
-            for key in raw.files
-            if key.startswith("summary.")
-        }
-        return json.loads((folder / "provenance.json").read_text()), summary
+        return json.loads((folder / "provenance.json").read_text())
 
 
 def base_memory_bytes() -> int:
@@ -77,16 +69,16 @@ def dry_run_s(runs: int) -> float:
 
 def rows() -> list[tuple[str, str, str]]:
     """Return what was measured: quantity, value, target."""
-    small = [run_ours(SMALL_HOSTS, 1)[0] for _ in range(REPEATS)]
+    small = [run_ours(SMALL_HOSTS, 1) for _ in range(REPEATS)]
     large = [run_ours(LARGE_HOSTS, 100) for _ in range(REPEATS)]
     both = [run_ours(LARGE_HOSTS, 100, "gobackn")], large
     start_s = min(facts["start_to_first_event_s"] for facts in small)
-    build_s = min(facts["build_s"] for facts, _ in large)
-    peak_bytes = [max(facts["peak_memory_bytes"] for facts, _ in runs) for runs in both]
-    engine_bytes = [max(summary["memory_bytes"] for _, summary in runs) for runs in both]
+    build_s = min(facts["build_s"] for facts in large)
+    peak_bytes = [max(facts["peak_memory_bytes"] for facts in runs) for runs in both]
+    engine_bytes = [max(facts["engine_memory_bytes"] for facts in runs) for runs in both]
     base_bytes = base_memory_bytes()
     beyond_bytes = [peak - base_bytes for peak in peak_bytes]
-    large_start_s = min(facts["start_to_first_event_s"] for facts, _ in large)
+    large_start_s = min(facts["start_to_first_event_s"] for facts in large)
 
     def per_host(sizes_bytes: list[int]) -> str:
         each = "; ".join(f"{size / LARGE_HOSTS / 1000:.2f}" for size in sizes_bytes)

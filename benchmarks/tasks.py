@@ -85,7 +85,7 @@ def computations(n: int) -> dict:
     later = task[HOSTS:]
     fabric.table("dependencies", {"flow": 1 + later, "after": 1 + later - HOSTS})
     got = run(fabric)
-    return got | {"engine_bytes": int(got.pop("tables")["summary"]["memory_bytes"][0])}
+    return got | {"engine_bytes": int(got.pop("tables")["process"]["engine_memory_bytes"][0])}
 
 
 def alone(work, *arguments) -> dict:

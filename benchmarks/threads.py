@@ -19,8 +19,6 @@ from statistics import median
 
 import permutation
 
-from pyorch.render.domains import domains as domains_of
-
 HERE = Path(__file__).resolve().parent
 #: One message between two leaves: two or three events in a window.
 QUIET_PACKETS = 20_000
@@ -28,12 +26,9 @@ QUIET_PACKETS = 20_000
 
 def measured(variant: str, tables: dict, n_domains: int, threads: int, folder: Path) -> dict:
     """Return wall and CPU time of the run phase, and the windows of one run."""
-    if n_domains > 1:
-        of_node = domains_of(tables["nodes"], tables["links"], n_domains)
-        tables = tables | {"nodes": tables["nodes"] | {"domain": of_node}}
     permutation.save(folder, tables)
     command = [sys.executable, str(HERE / "ours.py"), variant, str(folder / "tables.npz")]
-    command += ["--out", str(folder), "--threads", str(threads)]
+    command += ["--out", str(folder), "--threads", str(threads), "--domains", str(n_domains)]
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     facts = json.loads((folder / "provenance.json").read_text())
     windows = facts["simulated_ps"] // permutation.DELAY_PS

@@ -32,6 +32,7 @@ from pyorch.runs.finished import is_finished
 from pyorch.runs.make import failure
 from pyorch.runs.run import RunResult, Runs
 from pyorch.simulate import modules
+from pyorch.spec.limits import MOST_THREADS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,6 +105,7 @@ def run(
     out: Path | str | None = None,
     results: Path | str = "results",
     force: bool = False,
+    threads: int | None = None,
 ) -> RunResult:
     """Run one point of a scenario, unless that has been done; return its result.
 
@@ -125,6 +127,8 @@ def run(
         Folder of the results.
     force : bool
         Run it again although it is finished.
+    threads : int, optional
+        Of the simulation, instead of those of the scenario; they change no result.
 
     Raises
     ------
@@ -133,6 +137,8 @@ def run(
     SimulationError
         The simulation did not come to its end.
     """
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise SpecError(f"pyorch.run: threads: {threads} is none of 1 to {MOST_THREADS}.")
     modules.bring_up_to_date()
     runs = choose(scenario, scale, variant, case, seed, set or {}, asks=True)
     chosen = runs[0]
@@ -148,7 +154,7 @@ def run(
     else:
         names.note([chosen], set or {}, seed, results)
     if force or not is_finished(chosen.spec, folder):
-        _make(chosen, folder)
+        _make(chosen, folder, threads)
     return RunResult.of(chosen, folder)
 
 
@@ -210,11 +216,11 @@ def results(folder: Path | str = "results", scenario: str | None = None) -> "pd.
     return catalog(folder, scenario)
 
 
-def _make(chosen: "Run", folder: Path) -> None:
+def _make(chosen: "Run", folder: Path, threads: int | None) -> None:
     """Make one run; its messages go to its log, the last of them into the error."""
     log = Path("logs", "simulate", f"{chosen.folder}.log")
     with _one_line() as show:
-        end = make(chosen.spec, folder, log, show, chosen.threads)
+        end = make(chosen.spec, folder, log, show, threads or chosen.threads)
     if end.stopped:
         raise KeyboardInterrupt
     if end.status:

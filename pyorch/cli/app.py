@@ -49,7 +49,7 @@ CaseOption = Annotated[str | None, typer.Option(help="Case (default: the first).
 ThreadsOption = Annotated[
     int | None,
     typer.Option(
-        min=1, max=1024, help="Threads for a run in several domains (default: the scenario's)."
+        min=1, max=1024, help="Threads of the run (default: the scenario's)."
     ),
 ]
 OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write to.")]

@@ -3,7 +3,6 @@
 
 from pathlib import Path
 
-from pyorch import plugins
 from pyorch.render.script import render_script
 from pyorch.render.tables import input_tables, write_tables
 from pyorch.spec.resolved import Spec
@@ -16,9 +15,5 @@ def write_run(spec: Spec, folder: Path | str) -> None:
     script = render_script(spec)
     make_folder(folder)
     tables = input_tables(spec)
-    if (n := spec.engine.domains) > 1:
-        # networkx takes as long as a small run
-        domains = plugins.on_demand("pyorch.render.domains").domains
-        tables["nodes"]["domain"] = domains(tables["nodes"], tables["links"], n, tables)
     write_tables(tables, folder / "tables.npz")
     write_text(folder / "scenario.py", script)

@@ -54,7 +54,7 @@ def make(
     simulate : callable, optional
         ``(script, out, log, threads=) -> End``; a process of its own by default.
     threads : int
-        For a run of several domains.
+        Of the simulation.
 
     Raises
     ------

@@ -48,7 +48,7 @@ class Fabric:
     def __init__(self, *, seed: int):
         #: What of the engine is not the default, as ``engine`` of the scenario has it.
         self.engine: dict[str, object] = {}
-        #: Of this process, for the domains that ``nodes.domain`` names; decides no result.
+        #: Of this process; decides no result.
         self.threads = 1
         self.seed = seed
         self.stop_ps = ENDLESS_PS
@@ -332,10 +332,10 @@ class Fabric:
         return loader.with_named(named)
 
     def _engine_of_run(self) -> tuple[str, dict[str, str]]:
-        """Return the type that makes the run, and its attributes; domains are a column of nodes."""
+        """Return the type that makes the run, and its attributes."""
         if self.engine_type == "fluid":
             return "ns3::FluidEngine", {}
-        own = {k: v for k, v in self.engine.items() if k not in ("type", "domains")}
+        own = {k: v for k, v in self.engine.items() if k != "type"}
         return "ns3::PacketEngine", as_attributes({"threads": self.threads, **own})
 
     def _fill(self, facade) -> None:

@@ -104,7 +104,7 @@ def run(
     log : path, optional
         Where its messages go instead of to our own standard error.
     threads : int
-        For a run of several domains.
+        Of the simulation.
     """
     started, before = time.monotonic(), _stamp(out)
     command = [sys.executable, "-P", str(script), "--out", str(out), "--threads", str(threads)]

@@ -71,7 +71,7 @@ def main(build: Callable[[], Fabric], arguments: list[str] | None = None) -> Non
     parser.add_argument(
         "--out", type=Path, default=script.parent, help="folder for the result (this script's)"
     )
-    parser.add_argument("--threads", type=int, default=1, help="for a run of several domains (1)")
+    parser.add_argument("--threads", type=int, default=1, help="of the simulation (1)")
     options = parser.parse_args(arguments)
     if not 1 <= options.threads <= MOST_THREADS:
         parser.error(f"--threads {options.threads}: write 1 to {MOST_THREADS}.")
@@ -132,8 +132,10 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     tables = fabrics.output_columns(facade) | control.tables(controllers)
     tables |= serve.tables(servers)
     outcome = {"engine": fabric.engine_type, **_outcome(facade, fabric.stop_ps)}
+    process = {name: int(column[0]) for name, column in tables.pop("process", {}).items()}
     facts = provenance.describe(
         engine=fabric.engine_type,
+        **process,
         not_modelled=fabric.not_modelled(),
         seed=fabric.seed,
         events=int(facade.Events()),

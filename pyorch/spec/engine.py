@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, Field
 from pyorch import units
 from pyorch.errors import SpecError, quoted
 from pyorch.spec.fields import Closed
-from pyorch.spec.limits import MOST_DOMAINS
+from pyorch.spec.limits import MOST_THREADS
 
-Count = Annotated[int, Field(strict=True, ge=1, le=MOST_DOMAINS)]
+Count = Annotated[int, Field(strict=True, ge=1, le=MOST_THREADS)]
 LARGEST_TOLERANCE_PPM = 100_000
 
 
@@ -31,11 +31,12 @@ def _tolerance_ppm(value: object) -> int:
 class Engine(Closed):
     """The engine of a run; ``engine: packets`` is short for ``engine: {type: packets}``.
 
-    `skip` is the tolerance of completion times within which steady states are skipped.
+    `domains` is for those who compare; the engine decides on it by itself, and it changes no
+    result. `skip` is the tolerance of completion times within which steady states are skipped.
     """
 
     type: Literal["packets", "fluid"] = "packets"
-    domains: Count = 1
+    domains: Count | None = None
     threads: Count = 1
     skip_ppm: Annotated[int, BeforeValidator(_tolerance_ppm)] | None = Field(None, alias="skip")
 

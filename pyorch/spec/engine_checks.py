@@ -30,6 +30,8 @@ def check_fluid(spec: Spec) -> None:
 def check_domains(spec: Spec, threads: int, nodes: dict[str, np.ndarray]) -> None:
     """Raise FieldError for domains that cannot be, and for threads that would have none."""
     domains = spec.engine.domains
+    if domains is None:
+        return
     switches = int(nodes["is_switch"].sum())
     if domains > 1 and spec.engine.type == "fluid":
         raise FieldError("engine.domains", "only a run of packets has domains. Leave it out.")
@@ -58,7 +60,7 @@ def check_skip(spec: Spec) -> None:
         raise FieldError(
             "engine.skip", "a run of engine fluid has no packets to skip. Leave out one of them."
         )
-    if (domains := spec.engine.domains) > 1:
+    if (domains := spec.engine.domains or 1) > 1:
         raise FieldError(
             "engine.skip",
             f"steady states are skipped in one domain, and engine.domains is {domains}. Leave out"

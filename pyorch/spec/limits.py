@@ -36,4 +36,4 @@ MOST_SAMPLES = 10**8
 #: Epochs of a controller of the wide area until the stop.
 MOST_EPOCHS = 10**6
 #: Engines and threads of one run.
-MOST_DOMAINS = 1024
+MOST_THREADS = 1024

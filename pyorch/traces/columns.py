@@ -175,10 +175,8 @@ SUMMARY = {
     "now_ps": Column("Simulated time at the end of the run [ps]"),
     "events": Column("Events executed"),
     "data_packets_delivered": Column("Data packets that receiving hosts accepted"),
-    "frames_allocated_peak": Column("Most frames alive at once"),
     "flows_total": Column("Flows of the run"),
     "flows_done": Column("Flows whose sender has every acknowledgement"),
-    "memory_bytes": Column("Arrays of the engine [byte]"),
     "rule_changes": Column("Routes of messages that switch programs have set or changed"),
 }
 
@@ -212,7 +210,7 @@ OF_PACKETS = {
     "ports": tuple(
         name for name in PORTS if name not in ("node", "peer", "parallel", "rate_bps", "sent_bytes")
     ),
-    "summary": ("frames_allocated_peak", "rule_changes"),
+    "summary": ("rule_changes",),
 }  # fmt: skip
 
 

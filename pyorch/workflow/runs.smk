@@ -39,7 +39,7 @@ rule simulate:
         ),
     log:
         "logs/simulate/{scenario}/{run}.log",
-    # One, unless its engine has domains: --cores runs many of these side by side.
+    # One, unless its engine has more: --cores runs many of these side by side.
     threads: lambda wildcards: found.threads(wildcards.scenario, wildcards.run)
     group:
         "runs"  # a cluster may be given several at once: --group-components runs=20

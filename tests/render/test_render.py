@@ -12,7 +12,7 @@ from scipy import stats
 
 from pyorch import render, spec
 from pyorch.errors import SpecError
-from pyorch.spec.resolved import Engine, Workload
+from pyorch.spec.resolved import Workload
 from pyorch.spec.scenario import parse_scenario
 
 ROOT = Path(__file__).parents[2]
@@ -54,13 +54,6 @@ def changed(section, **values):
 
 def _typed(part):
     return part.type, part.attributes
-
-
-def test_only_a_run_in_domains_says_in_which_a_node_is(tmp_path, runs):
-    spec_of = runs["rocev2"].spec
-    for n, expected in ((1, False), (2, True)):
-        render.write_run(changed(spec_of, engine=Engine(domains=n)), tmp_path / str(n))
-        assert ("nodes.domain" in np.load(tmp_path / str(n) / "tables.npz").files) == expected
 
 
 def test_captures_are_said(runs):

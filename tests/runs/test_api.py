@@ -271,8 +271,8 @@ def may_be(name, value):
     """Return whether the page of the API allows this type of value for an argument."""
     if name in ("scenario", "set") and isinstance(value, dict):
         return all(isinstance(key, str) for key in value)
-    allowed = {"seed": (int,), "cores": (int,), "force": (bool,), "set": ()}.get(name, (str,))
-    optional = {"variant", "case", "seed", "set", "out", "cores"}
+    allowed = {"seed": (int,), "cores": (int,), "threads": (int,), "force": (bool,), "set": ()}.get(name, (str,))
+    optional = {"variant", "case", "seed", "set", "out", "cores", "threads"}
     return type(value) in allowed or (value is None and name in optional)
 
 
@@ -296,6 +296,7 @@ def test_each_wrong_argument_is_one_line_that_names_it(function, name, value):
 @pytest.mark.parametrize(("call", "says"), [
     (lambda: pyorch.run(), "pyorch.run: missing a required argument: 'scenario'."),
     (lambda: pyorch.run(SMALL, sede=1), "pyorch.run: got an unexpected keyword argument 'sede'."),
+    (lambda: pyorch.run(SMALL, threads=0), "pyorch.run: threads: 0 is none of 1 to 1024."),
     (lambda: pyorch.sweep(SMALL, cores=0), "pyorch.sweep: cores: 0 is no number of cores."),
     (lambda: pyorch.run("x" * 300), "File name too long"),
     (lambda: pyorch.run(SMALL, out="x" * 300), "File name too long"),

@@ -111,9 +111,9 @@ CHANGES = {
         " arrivals, pauses, sample, ",
     ),
     "threads without domains": (
-        "stop:", "engine: {threads: 4}\nstop:",
-        "engine.threads: 4 for 1 domain: a thread without a domain has nothing to do. Write 1, or"
-        " more domains.",
+        "stop:", "engine: {domains: 2, threads: 4}\nstop:",
+        "engine.threads: 4 for 2 domains: a thread without a domain has nothing to do. Write 1 to"
+        " 2, or more domains.",
     ),
     "model chunks of a steady step": (
         "type: permutation, message: 1 MB",

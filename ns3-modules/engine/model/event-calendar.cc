@@ -4,6 +4,8 @@
 
 #include "ns3/abort.h"
 
+#include <utility>
+
 namespace ns3
 {
 namespace fabric
@@ -39,75 +41,74 @@ EventCalendar::BeginChunk(uint32_t bucket)
     }
 }
 
-/// Put the events of the bucket in order whose first event is due.
+/// Put the events of the bucket in order whose first event is due; its chunks are free then.
 void
 EventCalendar::OpenBucket()
 {
     m_open = m_nextPs >> WIDTH_BITS;
     const uint32_t bucket = BucketOf(m_nextPs);
-    TakeBucket(bucket);
-    m_words[bucket / 64] &= ~(uint64_t{1} << (bucket % 64));
-    m_summary &= ~(uint64_t{m_words[bucket / 64] == 0} << (bucket / 64));
-    const size_t size = m_taken.size();
+    uint32_t place = m_places[bucket];
+    const size_t size = SizeOf(place);
     if (m_due.size() <= size)
     {
-        m_due.resize(2 * size + FEW);
+        m_due.resize(size + FEW);
     }
-    size <= FEW ? OrderFew(size) : OrderMany(size);
+    size <= FEW ? OrderFew(place) : OrderMany(place);
     m_due[size].timePs = NEVER_PS;
     m_next = m_due.data();
     m_end = m_next + size;
-}
-
-/// Move the events of a bucket to m_taken; its chunks are free.
-void
-EventCalendar::TakeBucket(uint32_t bucket)
-{
-    m_taken.clear();
-    uint32_t place = m_places[bucket];
     m_places[bucket] = NONE;
+    m_words[bucket / 64] &= ~(uint64_t{1} << (bucket % 64));
+    m_summary &= ~(uint64_t{m_words[bucket / 64] == 0} << (bucket / 64));
     while (place != NONE)
     {
-        const uint32_t chunk = (place - 1) / CHUNK * CHUNK;
-        m_taken.insert(m_taken.end(), m_slots.Data() + chunk + 1, m_slots.Data() + place);
-        place = m_slots[chunk].payload;
-        m_slots[chunk].payload = m_freeChunk;
+        const uint32_t chunk = ChunkOf(place);
+        place = std::exchange(m_slots[chunk].payload, m_freeChunk);
         m_freeChunk = chunk;
     }
 }
 
-void
-EventCalendar::OrderFew(size_t size)
+/// @return number of events of a bucket whose next event goes to `place`
+size_t
+EventCalendar::SizeOf(uint32_t place) const
 {
-    for (size_t i = 0; i < size; i++)
+    size_t size = 0;
+    while (place != NONE)
     {
-        size_t place = i;
-        for (; place > 0 && m_due[place - 1].timePs > m_taken[i].timePs; place--)
-        {
-            m_due[place] = m_due[place - 1];
-        }
-        m_due[place] = m_taken[i];
+        size += place - ChunkOf(place) - 1;
+        place = m_slots[ChunkOf(place)].payload;
     }
+    return size;
+}
+
+void
+EventCalendar::OrderFew(uint32_t place)
+{
+    size_t size = 0;
+    VisitBucket(place, [this, &size](const Event& event) {
+        size_t to = size++;
+        for (; to > 0 && m_due[to - 1].timePs > event.timePs; to--)
+        {
+            m_due[to] = m_due[to - 1];
+        }
+        m_due[to] = event;
+    });
 }
 
 /// Within a bucket there are as many times as its width has picoseconds.
 void
-EventCalendar::OrderMany(size_t size)
+EventCalendar::OrderMany(uint32_t place)
 {
     constexpr uint32_t TIMES = 1U << WIDTH_BITS;
     std::array<uint32_t, TIMES + 1> places{};
-    for (const Event& event : m_taken)
-    {
-        places[event.timePs % TIMES + 1]++;
-    }
+    VisitBucket(place, [&places](const Event& event) { places[event.timePs % TIMES + 1]++; });
     for (uint32_t time = 1; time < TIMES; time++)
     {
         places[time] += places[time - 1];
     }
-    for (const Event& event : m_taken)
-    {
+    VisitBucket(place, [this, &places](const Event& event) {
         m_due[places[event.timePs % TIMES]++] = event;
-    }
+    });
 }
 
 /// The open bucket is empty: find the earliest event of the next one in use, around the calendar.

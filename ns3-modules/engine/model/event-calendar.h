@@ -117,8 +117,7 @@ class EventCalendar
 
     size_t MemoryBytes() const
     {
-        return m_places.size() * sizeof(uint32_t) + m_begun * sizeof(Event) +
-               2 * m_due.size() * sizeof(Event);
+        return m_places.size() * sizeof(uint32_t) + (m_begun + m_due.size()) * sizeof(Event);
     }
 
   private:
@@ -130,6 +129,11 @@ class EventCalendar
     static constexpr size_t FEW = 16;              ///< Events that are put in order by insertion
     static constexpr size_t FAR = EventLane::LOOK_AHEAD;
     static constexpr size_t NEAR = EventLane::NEAR;
+
+    static uint32_t ChunkOf(uint32_t place) ///< In which the next event goes to `place`
+    {
+        return (place - 1) / CHUNK * CHUNK;
+    }
 
     static uint32_t BucketOf(uint64_t timePs)
     {
@@ -147,7 +151,7 @@ class EventCalendar
     {
         while (place != NONE)
         {
-            const uint32_t chunk = (place - 1) / CHUNK * CHUNK;
+            const uint32_t chunk = ChunkOf(place);
             std::for_each(m_slots.Data() + chunk + 1, m_slots.Data() + place, visit);
             place = m_slots[chunk].payload;
         }
@@ -155,9 +159,9 @@ class EventCalendar
 
     void OpenBucket();
     void BeginChunk(uint32_t bucket);
-    void TakeBucket(uint32_t bucket);
-    void OrderFew(size_t size);
-    void OrderMany(size_t size);
+    size_t SizeOf(uint32_t place) const;
+    void OrderFew(uint32_t place);
+    void OrderMany(uint32_t place);
     void FindNext();
 
     std::vector<uint32_t> m_places = std::vector<uint32_t>(BUCKETS, NONE); ///< Of the next event
@@ -166,8 +170,8 @@ class EventCalendar
     uint32_t m_begun{CHUNK};      ///< Slots of chunks that were ever in use
     uint32_t m_freeChunk{NONE};   ///< The first slot of each leads to the next
     uint64_t m_open{NEVER_PS};    ///< Number of the bucket that was opened last
-    std::vector<Event> m_taken;   ///< Of a bucket, in no order
-    std::vector<Event> m_due{{NEVER_PS, 0, 0}}; ///< Of the open bucket, by time, then one of NEVER_PS
+    /// Of the open bucket, by time, then one of NEVER_PS
+    std::vector<Event> m_due = std::vector<Event>(1, {NEVER_PS, 0, 0});
     const Event* m_next{m_due.data()};          ///< Of these, the first that was not popped
     const Event* m_end{m_due.data()};
     std::array<uint64_t, BUCKETS / 64> m_words{}; ///< Buckets in use

@@ -29,8 +29,8 @@ uint32_t
 Nic::CreateMessage(uint32_t endpoint, uint32_t dst, uint64_t bytes, uint64_t startPs)
 {
     NS_ABORT_MSG_IF(!m_isAlone,
-                    "messages are made at run time, and others would have to learn of them: run "
-                    "it in one domain");
+                    "messages are made at run time, and others would have to learn of them: the "
+                    "Traits of its transport say isOpen, and it is run in one domain");
     const uint32_t src = m_hostOfEndpoint[endpoint];
     NS_ABORT_MSG_IF(bytes == 0 || src == dst,
                     "a message made at run time needs at least a byte and another host");

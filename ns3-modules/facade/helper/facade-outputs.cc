@@ -128,12 +128,25 @@ MakeSummary(const ParallelRun& run)
     add("now_ps", run.NowPs().Ps());
     add("events", run.Events());
     add("data_packets_delivered", run.DataPackets());
-    add("frames_allocated_peak",
-        sum([](const RunView& part) { return part.State().frames.Peak(); }));
     add("flows_total", parts.First().Messages().Size());
     add("flows_done", run.FlowsDone());
-    add("memory_bytes", sum([](const RunView& part) { return part.MemoryBytes(); }));
     add("rule_changes", sum([](const RunView& part) { return part.RuleChanges(); }));
+    return table;
+}
+
+/// @return what the process needed, which is no result
+OutputTable
+MakeProcess(const FabricParts& parts)
+{
+    OutputTable table;
+    const auto add = [&table](const std::string& name, uint64_t value) {
+        table.Add(name, 1, [value](size_t) { return value; });
+    };
+    add("domains", parts.All().size());
+    add("engine_memory_bytes",
+        parts.Sum([](const RunView& part) { return part.MemoryBytes(); }));
+    add("frames_allocated_peak",
+        parts.Sum([](const RunView& part) { return part.State().frames.Peak(); }));
     return table;
 }
 
@@ -277,6 +290,7 @@ MakeOutputs(const ParallelRun& run)
         tables["tasks"] = MakeTasks(parts.First(), graph, CourseOf(parts));
     }
     tables["summary"] = MakeSummary(run);
+    tables["process"] = MakeProcess(parts);
     tables["transports"] = MakeTransports(parts.First());
     return tables;
 }

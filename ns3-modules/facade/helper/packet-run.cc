@@ -4,8 +4,11 @@
 
 #include "ns3/abort.h"
 #include "ns3/fabric-simulator-impl.h"
+#include "ns3/partition.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
+
+#include <algorithm>
 
 namespace ns3
 {
@@ -30,11 +33,17 @@ PacketEngine::GetTypeId()
                             .SetGroupName("Fabric")
                             .AddConstructor<PacketEngine>()
                             .AddAttribute("Threads",
-                                          "Threads of the process, for domains; at most one for "
-                                          "each domain helps",
+                                          "Threads of the process; the network is cut into at "
+                                          "least as many domains, if it can be",
                                           UintegerValue(1),
                                           MakeUintegerAccessor(&PacketEngine::m_threads),
                                           MakeUintegerChecker<uint32_t>(1))
+                            .AddAttribute("Domains",
+                                          "Domains into which the network is cut; none: as many "
+                                          "as threads and the size of its state want",
+                                          OptionalUintegerValue(),
+                                          MakeOptionalUintegerAccessor(&PacketEngine::m_domains),
+                                          MakeOptionalUintegerChecker(1, MAX_ENGINES))
                             .AddAttribute("SkipPpm",
                                           "Tolerance of completion times within which steady "
                                           "states are skipped; none skips nothing",
@@ -47,6 +56,18 @@ PacketEngine::GetTypeId()
 std::unique_ptr<Run>
 PacketEngine::Start(FabricTables tables, const RunOptions& options) const
 {
+    const bool mayChoose = !std::ranges::any_of(tables.nodes, &NodeRow::engine) && !m_skipPpm &&
+                           ParallelRun::MayDivide(tables, options);
+    if (m_domains || mayChoose)
+    {
+        tables.SortAndCheck();
+        const std::vector<uint32_t> domains =
+            m_domains ? Partition(tables, *m_domains) : ChooseDomains(tables, m_threads);
+        for (size_t node = 0; node < domains.size(); node++)
+        {
+            tables.nodes[node].engine = domains[node];
+        }
+    }
     return std::make_unique<PacketRun>(tables, options, m_threads, m_skipPpm);
 }
 

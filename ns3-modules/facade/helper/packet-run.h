@@ -31,7 +31,7 @@ class PacketRun final : public Run
     /**
      * @param tables input
      * @param options network and observers
-     * @param threads of the process, for domains; at most one for each helps
+     * @param threads of the process; at most one for each domain helps
      * @param skipPpm tolerance of completion times within which steady states are skipped [ppm]
      */
     PacketRun(const FabricTables& tables,
@@ -74,6 +74,7 @@ class PacketEngine final : public Engine
 
   private:
     uint32_t m_threads;
+    std::optional<uint64_t> m_domains;
     std::optional<uint64_t> m_skipPpm;
 };
 

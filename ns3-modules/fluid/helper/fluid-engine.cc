@@ -139,6 +139,9 @@ class FluidRun final : public Run
             tables["tasks"] = Tasks();
         }
         tables["summary"] = Summary();
+        tables["process"].Add("engine_memory_bytes", 1, [this](size_t) {
+            return m_fabric.MemoryBytes() + m_loop.MemoryBytes();
+        });
         tables["transports"] = MakeTransports(m_fabric);
         return tables;
     }
@@ -209,13 +212,12 @@ class FluidRun final : public Run
     {
         OutputTable table;
         const RunProgress progress = Progress();
-        const std::array<std::pair<const char*, uint64_t>, 6> cells{{
+        const std::array<std::pair<const char*, uint64_t>, 5> cells{{
             {"now_ps", progress.nowPs.Ps()},
             {"events", progress.events},
             {"data_packets_delivered", progress.dataPackets},
             {"flows_total", progress.flowsTotal},
             {"flows_done", progress.flowsDone},
-            {"memory_bytes", m_fabric.MemoryBytes() + m_loop.MemoryBytes()},
         }};
         for (const auto& [column, value] : cells)
         {

@@ -105,7 +105,7 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
     CheckPlugins();
     NS_ABORT_MSG_IF(m_view.First().Messages().Graph().MayGrow(),
                     "tasks: one decides, and others would have to learn of what follows: run it "
-                    "in one domain (engine.domains)");
+                    "in one domain");
     m_lookaheadPs = LeastAnswerPs(m_view.First().Network());
     for (const auto& boundary : m_boundaries)
     {
@@ -140,11 +140,30 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
     NS_LOG_INFO(m_parts.size() << " domains, windows of " << m_lookaheadPs << " ps");
 }
 
+bool
+ParallelRun::MayDivide(const FabricTables& tables, const FabricOptions& options)
+{
+    const auto isOfOne = [](const ObjectFactory& factory) {
+        const auto plugin = factory.Create<Object>();
+        const auto program = DynamicCast<SwitchProgram>(plugin);
+        const auto transport = DynamicCast<Transport>(plugin);
+        return (program && program->GetTraits().knowsAllSwitches) ||
+               (transport &&
+                (transport->GetTraits().usesStockEvents || transport->GetTraits().isOpen));
+    };
+    const auto hasNone = [isOfOne](const NodeClassOptions& node) {
+        return std::ranges::none_of(node.programs, isOfOne);
+    };
+    return std::ranges::none_of(tables.tasks, &TaskRow::decides) &&
+           std::ranges::all_of(options.nodeClasses, hasNone) &&
+           std::ranges::none_of(options.transports, isOfOne);
+}
+
 /// Refuse what one engine of several cannot know.
 void
 ParallelRun::CheckPlugins() const
 {
-    constexpr const char* ASIDE = ": run it in one domain (engine.domains)";
+    constexpr const char* ASIDE = ": run it in one domain";
     for (const RunView* part : m_view.All())
     {
         for (const auto& plugin : part->Plugins())
@@ -209,8 +228,8 @@ void
 ParallelRun::LimitTo(WorldPs limitPs)
 {
     NS_ABORT_MSG_IF(!IsOne(),
-                    "a plug-in schedules an event of stock ns-3, which belongs to no domain: run "
-                    "it in one domain (engine.domains)");
+                    "a plug-in schedules an event of stock ns-3, which belongs to no domain: its "
+                    "Traits say usesStockEvents, and it is run in one domain");
     m_parts[0]->LimitTo(limitPs);
 }
 

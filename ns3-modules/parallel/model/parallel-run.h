@@ -42,6 +42,9 @@ class ParallelRun final : public PacketLoop
     /// @param threads of the process; at most one for each domain helps
     ParallelRun(const FabricTables& tables, const FabricOptions& options, uint32_t threads);
 
+    /// @return whether a run of several domains can have all that these ask for
+    static bool MayDivide(const FabricTables& tables, const FabricOptions& options);
+
     WorldPs NowPs() const override;
     WorldPs NextPs() const override;
     bool IsOver() const override;

@@ -95,12 +95,12 @@ Outcome(int64_t domains, int64_t threads, Seen& seen)
     Columns columns;
     for (const auto& table : network.GetFacade().Tables())
     {
+        if (table == "process")
+        {
+            continue;
+        }
         for (const auto& name : network.GetFacade().Columns(table))
         {
-            if (name == "memory_bytes" || name == "frames_allocated_peak")
-            {
-                continue; // of the process
-            }
             const int64_t* values = network.GetFacade().Data(table, name);
             columns[table + "." + name].assign(values, values + network.Rows(table));
         }

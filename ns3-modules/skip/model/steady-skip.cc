@@ -226,7 +226,7 @@ uint64_t
 SteadySkip::MostPs(EnginePs nextPs) const
 {
     const EnginePs endPs = std::min(EnginePs(m_engine.queue.NextControlPs()), m_run.LimitPs());
-    const EnginePs aheadPs = nextPs + 2 * EventCalendar::HORIZON_PS; // AdvanceControl wants them far
+    const EnginePs aheadPs = nextPs + 2 * EventCalendar::HORIZON_PS; // far, for AdvanceControl
     return endPs > aheadPs ? endPs - aheadPs : 0;
 }
 
