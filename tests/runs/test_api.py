@@ -271,7 +271,8 @@ def may_be(name, value):
     """Return whether the page of the API allows this type of value for an argument."""
     if name in ("scenario", "set") and isinstance(value, dict):
         return all(isinstance(key, str) for key in value)
-    allowed = {"seed": (int,), "cores": (int,), "threads": (int,), "force": (bool,), "set": ()}.get(name, (str,))
+    numbers = dict.fromkeys(("seed", "cores", "threads"), (int,))
+    allowed = {**numbers, "force": (bool,), "set": ()}.get(name, (str,))
     optional = {"variant", "case", "seed", "set", "out", "cores", "threads"}
     return type(value) in allowed or (value is None and name in optional)
 
