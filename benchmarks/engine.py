@@ -25,7 +25,14 @@ from pyorch.errors import PyorchError
 from pyorch.simulate import build
 
 COLUMNS = ("engine", "hosts", "packets", "cpu_s", "us_per_packet", "peak_rss_bytes")
-OURS = {"pyorch RoCE go-back-N, ECMP": "gobackn", "pyorch RoCE selective repeat, spray": "spray"}
+JITTER_PS = 40_000  # about the time of a frame
+#: Variant and jitter of the links of each row of ours.
+OURS = {
+    "pyorch RoCE go-back-N, ECMP": ("gobackn", 0),
+    "pyorch RoCE selective repeat, spray": ("spray", 0),
+    "pyorch RoCE go-back-N, ECMP, links that differ by 40 ns": ("gobackn", JITTER_PS),
+    "pyorch RoCE selective repeat, spray, links that differ by 40 ns": ("spray", JITTER_PS),
+}
 STOCK = {"stock ns-3": "1", "stock ns-3, no flow control": "0"}
 STOCK_PROGRAM = "stock-permutation"
 
@@ -39,10 +46,10 @@ class Measurement:
     simulated_ps: int
 
 
-def measure_ours(variant: str, folder: Path) -> Measurement:
-    """Run the permutation whose tables are in `folder` on our engine."""
+def measure_ours(variant: str, jitter_ps: int, folder: Path) -> Measurement:
+    """Run the permutation on our engine; its tables are in the folder of its jitter."""
     ours = Path(__file__).with_name("ours.py")
-    tables = folder / "tables.npz"
+    tables = folder / str(jitter_ps) / "tables.npz"
     _call([sys.executable, ours, variant, tables, "--out", folder])
     facts = json.loads((folder / "provenance.json").read_text())
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -61,7 +68,7 @@ def measure_stock(
         "spines": shape.spines,
         "packets": packets,
         "flowControl": flow_control,
-        "peers": folder / "peers.txt",
+        "peers": folder / "0" / "peers.txt",
     }
     program = built.here().folder / "bin" / STOCK_PROGRAM
     output = _call([program, *(f"--{name}={value}" for name, value in options.items())])
@@ -78,12 +85,15 @@ def measure(
     found: dict[str, list[Measurement]] = {engine: [] for engine in engines}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        permutation.save(folder, permutation.tables(shape, packets))
+        for jitter_ps in (0, JITTER_PS):
+            (folder / str(jitter_ps)).mkdir()
+            network = permutation.tables(shape, packets, jitter_ps)
+            permutation.save(folder / str(jitter_ps), network)
         for repeat in range(repeats):
             for engine in found:
                 print(f"{hosts} hosts, {repeat + 1}/{repeats}: {engine} ...", file=sys.stderr)
                 if engine in OURS:
-                    one = measure_ours(OURS[engine], folder)
+                    one = measure_ours(*OURS[engine], folder)
                 else:
                     one = measure_stock(STOCK[engine], shape, packets, folder)
                 found[engine].append(one)
@@ -107,9 +117,10 @@ def rows(hosts: int, packets: int, found: dict[str, list[Measurement]]) -> list[
 
 
 def ratios(hosts: int, found: dict[str, list[Measurement]]) -> list[str]:
-    """Return how many times less CPU each of ours takes than each stock, best and median."""
+    """Return how many times less CPU ours takes than stock with equal links, best and median."""
     lines = []
-    for ours in [engine for engine in OURS if engine in found]:
+    equal = [engine for engine, (_, jitter_ps) in OURS.items() if not jitter_ps]
+    for ours in [engine for engine in equal if engine in found]:
         for stock in [engine for engine in STOCK if engine in found]:
             times = [
                 pick(one.cpu_s for one in found[stock]) / pick(one.cpu_s for one in found[ours])

@@ -41,7 +41,7 @@ SHAPES = {
 }
 
 
-def tables(shape: Shape, packets: int) -> dict[str, dict[str, np.ndarray]]:
+def tables(shape: Shape, packets: int, jitter_ps: int = 0) -> dict[str, dict[str, np.ndarray]]:
     """Return the tables ``nodes``, ``links`` and ``flows``.
 
     Parameters
@@ -50,6 +50,8 @@ def tables(shape: Shape, packets: int) -> dict[str, dict[str, np.ndarray]]:
         The fabric.
     packets : int
         Full data packets of each message.
+    jitter_ps : int
+        Each link is longer by a random time up to this.
     """
     link = Link(rate_bps=RATE_BPS, delay_ps=DELAY_PS)
     topology = leaf_spine.Params.model_validate(
@@ -57,6 +59,9 @@ def tables(shape: Shape, packets: int) -> dict[str, dict[str, np.ndarray]]:
         context={"link": link},
     )
     network = leaf_spine.tables(topology, link)
+    delay_ps = network["links"]["delay_ps"]
+    longer_ps = np.random.default_rng(SEED).integers(jitter_ps + 1, size=len(delay_ps))
+    network["links"]["delay_ps"] = delay_ps + longer_ps
     message = permutation.Params.model_validate({"message": f"{packets * PAYLOAD_BYTES} B"})
     flows = permutation.flows(message, network["nodes"], network["links"], SEED)
     flows |= {"flow": np.arange(shape.hosts), "transport": np.zeros(shape.hosts, dtype=np.int64)}
