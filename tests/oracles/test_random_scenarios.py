@@ -132,10 +132,11 @@ def resolved(drawn: dict) -> specs.Spec:
     return run.spec
 
 
-def outcome(spec: specs.Spec, folder: Path, threads: int = 1):
+def outcome(spec: specs.Spec, folder: Path, threads: int = 1, fetch_always: bool = False):
     write_run(spec, folder)
     fabric = runpy.run_path(str(folder / "scenario.py"))["build"]()
     fabric.threads = threads
+    fabric.engine["fetch_always"] = fetch_always
     return run_fabric(fabric, fabric.stop_ps)
 
 
@@ -146,10 +147,10 @@ def test_a_random_scenario_is_the_same_however_it_is_run(seed, tmp_path):
     spec = resolved(drawn)
     assert resolved(turned(drawn)) == spec
     expected = outcome(spec, tmp_path)
-    for domains, threads in ((1, 1), (2, 1), (4, 2)):
+    for domains, threads, fetch_always in ((1, 1, True), (2, 1, True), (4, 2, False)):
         parted = spec.model_copy(update={"engine": Engine(domains=domains)})
         try:
-            expect_the_same(outcome(parted, tmp_path, threads), expected)
+            expect_the_same(outcome(parted, tmp_path, threads, fetch_always), expected)
         except SimulationError as error:
             assert "run it in one domain" in str(error)
 

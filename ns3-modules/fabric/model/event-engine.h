@@ -85,6 +85,11 @@ class EventEngine final : public PacketLoop
         return m_state.messages.TakeDecided();
     }
 
+    void FetchAlways() ///< Ask for memory ahead of time also where the state fits a core's cache
+    {
+        m_fetching = Fetching::ACROSS;
+    }
+
     void SetOpenEnded(bool isOpenEnded) ///< Also when all messages and tasks that are done here are
     {
         m_isOpenEnded = isOpenEnded;

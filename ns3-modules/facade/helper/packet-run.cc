@@ -3,6 +3,7 @@
 #include "packet-run.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/fabric-simulator-impl.h"
 #include "ns3/partition.h"
 #include "ns3/simulator.h"
@@ -44,6 +45,12 @@ PacketEngine::GetTypeId()
                                           OptionalUintegerValue(),
                                           MakeOptionalUintegerAccessor(&PacketEngine::m_domains),
                                           MakeOptionalUintegerChecker(1, MAX_ENGINES))
+                            .AddAttribute("FetchAlways",
+                                          "Memory is asked for ahead of time also where the state "
+                                          "fits a core's cache, to compare",
+                                          BooleanValue(false),
+                                          MakeBooleanAccessor(&PacketEngine::m_fetchesAlways),
+                                          MakeBooleanChecker())
                             .AddAttribute("SkipPpm",
                                           "Tolerance of completion times within which steady "
                                           "states are skipped; none skips nothing",
@@ -68,7 +75,12 @@ PacketEngine::Start(FabricTables tables, const RunOptions& options) const
             tables.nodes[node].engine = domains[node];
         }
     }
-    return std::make_unique<PacketRun>(tables, options, m_threads, m_skipPpm);
+    auto run = std::make_unique<PacketRun>(tables, options, m_threads, m_skipPpm);
+    if (m_fetchesAlways)
+    {
+        run->FetchAlways();
+    }
+    return run;
 }
 
 PacketRun::PacketRun(const FabricTables& tables,
@@ -88,6 +100,15 @@ PacketRun::PacketRun(const FabricTables& tables,
     }
     m_run.Begin();
     m_simulator->SetLoop(&m_run);
+}
+
+void
+PacketRun::FetchAlways()
+{
+    for (const auto& engine : m_run.Engines())
+    {
+        engine->FetchAlways();
+    }
 }
 
 void

@@ -40,6 +40,8 @@ class PacketRun final : public Run
               std::optional<uint64_t> skipPpm);
     ~PacketRun() override;
 
+    void FetchAlways(); ///< See EventEngine
+
     bool RunSlice(WorldPs stopPs, double wallSeconds) override;
     OutputTables Finish() override;
     RunProgress Progress() const override;
@@ -75,6 +77,7 @@ class PacketEngine final : public Engine
   private:
     uint32_t m_threads;
     std::optional<uint64_t> m_domains;
+    bool m_fetchesAlways;
     std::optional<uint64_t> m_skipPpm;
 };
 
