@@ -43,8 +43,8 @@ class SwitchProgram : public Plugin
     {
         uint32_t hooks{0};            ///< Calls that it wants, Hook by Hook
         bool writesIntHops{false};    ///< Every frame of data that leaves takes an IntHop with it
-        bool knowsAllSwitches{false}; ///< It decides at one switch by what it has seen at others: a
-                                      ///< run of several domains, each with its own, refuses it
+        bool knowsAllSwitches{false}; ///< It decides at one switch by what it has seen at others:
+                                      ///< its run has one domain
         bool maySkip{false}; ///< It has no clock that is slower than a few round trips: a steady
                              ///< state may be skipped
     };

@@ -77,7 +77,7 @@ class Transport : public Plugin
         bool isAcknowledged{true};   ///< The source learns of the arrival; else Delivered ends it
         bool isOpen{false};          ///< Hosts use it beside the messages of the tables: each host
                                      ///< has an end of it, a run goes on when all messages are done
-        bool usesStockEvents{false}; ///< Of stock ns-3, which belong to no domain of a run
+        bool usesStockEvents{false}; ///< Of stock ns-3: its run has one domain
         bool needsIntHops{false};    ///< It reads in-band telemetry: every switch must write it
         bool needsMarks{false};      ///< Only marks of ECN tell it of queues: a switch must mark
         bool mayReadmit{false};      ///< Readmit does what it says
