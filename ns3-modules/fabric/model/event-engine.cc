@@ -307,13 +307,6 @@ EventEngine::ExecuteTimer(uint32_t index, uint32_t token)
 
 // ---- one instant ------------------------------------------------------------------------------
 
-template <Fetching FETCHING>
-FABRIC_HOT PortId
-EventEngine::EarlyEgressOf(FrameId frame)
-{
-    return FETCHING == Fetching::ACROSS ? m_prefetch.TakeEgressOf(frame) : ROUTE_NOW;
-}
-
 /// Execute the only event of an instant; it waited in a lane, in the calendar or on a wire.
 template <Fetching FETCHING>
 FABRIC_HOT void
@@ -322,7 +315,7 @@ EventEngine::ExecuteAlone(const Event& event)
     const uint32_t index = event.target & EVENT_INDEX_MASK;
     if (event.Type() == EventType::ARRIVE)
     {
-        Arrive(index, event.payload, EarlyEgressOf<FETCHING>(event.payload));
+        Arrive(index, event.payload, m_prefetch.TakeEgressOf<FETCHING>(event.payload));
     }
     else
     {
@@ -381,7 +374,8 @@ EventEngine::ExecuteInstant()
         }
         const uint64_t key = arrived[i];
         const auto frame = static_cast<FrameId>(key);
-        const PortId egress = FETCHES ? m_prefetch.EgressOf(i) : EarlyEgressOf<FETCHING>(frame);
+        const PortId egress =
+            FETCHES ? m_prefetch.EgressOf(i) : m_prefetch.TakeEgressOf<FETCHING>(frame);
         Arrive(IndexOf(key), frame, egress);
     }
 

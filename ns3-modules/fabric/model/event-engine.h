@@ -113,8 +113,6 @@ class EventEngine final : public PacketLoop
     template <Fetching FETCHING>
     void ExecuteInstant();
     template <Fetching FETCHING>
-    PortId EarlyEgressOf(FrameId frame);
-    template <Fetching FETCHING>
     void ExecuteAlone(const Event& event);
     void ExecuteOthers(size_t first, size_t end);
     void ExecuteTimer(uint32_t index, uint32_t token);

@@ -62,8 +62,13 @@ class Prefetch
     }
 
     /// @return egress of a frame that ForEvent was shown, if it is still known; ROUTE_NOW otherwise
+    template <Fetching FETCHING>
     PortId TakeEgressOf(FrameId frame)
     {
+        if (FETCHING != Fetching::ACROSS)
+        {
+            return ROUTE_NOW;
+        }
         Early& early = m_early[frame % m_early.size()];
         const PortId egress = early.frame == frame ? early.egress : ROUTE_NOW;
         early.frame = NO_FRAME;
