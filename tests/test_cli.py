@@ -154,6 +154,9 @@ def test_threads_are_no_part_of_a_run_and_change_nothing_in_it(scenario, tmp_pat
     for table in ("flows", "ports", "transports"):
         one, two = (traces.read_table(tmp_path / f"t{threads}", table) for threads in (1, 2))
         pd.testing.assert_frame_equal(one, two)
+    assert "threads had work" not in done.stderr
+    whole = pyorch(*given, "--set", "engine=fluid", "--threads", 2, "--out", "fluid", cwd=tmp_path)
+    assert "warning: 1 of 2 threads had work: the network has 1 domain in this run" in whole.stderr
     few = ("--set", "engine.domains=4", "--threads", 5)
     refused = pyorch(*given, *few, "--out", "t5", cwd=tmp_path)
     assert refused.returncode == 1 and "--threads 5 for a run in 4 domains" in refused.stderr

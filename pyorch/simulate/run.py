@@ -155,6 +155,12 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     origin.check_unedited()
     results.save(out, tables, outcome)
     provenance.save(out, facts)
+    if fabric.threads > (domains := process.get("domains", 1)):
+        print(
+            f"{name}: warning: {domains} of {fabric.threads} threads had work: the network has"
+            f" {domains} domain{'s' if domains > 1 else ''} in this run (docs/threads.md).",
+            file=sys.stderr,
+        )
     if not _all_done(outcome):
         print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
 

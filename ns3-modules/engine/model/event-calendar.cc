@@ -129,9 +129,8 @@ EventCalendar::FindNext()
         word = std::countr_zero(later != 0 ? later : m_summary);
         bits = m_words[word];
     }
-    VisitBucket(m_places[word * 64 + std::countr_zero(bits)], [this](const Event& event) {
-        m_nextPs = std::min(m_nextPs, event.timePs);
-    });
+    VisitBucket(m_places[word * 64 + std::countr_zero(bits)],
+                [this](const Event& event) { m_nextPs = std::min(m_nextPs, event.timePs); });
 }
 
 } // namespace fabric

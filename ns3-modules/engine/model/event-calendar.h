@@ -167,12 +167,12 @@ class EventCalendar
     std::vector<uint32_t> m_places = std::vector<uint32_t>(BUCKETS, NONE); ///< Of the next event
     GrowingArray<Event> m_slots{STEP, CAPACITY};
     uint32_t m_room{STEP};
-    uint32_t m_begun{CHUNK};      ///< Slots of chunks that were ever in use
-    uint32_t m_freeChunk{NONE};   ///< The first slot of each leads to the next
-    uint64_t m_open{NEVER_PS};    ///< Number of the bucket that was opened last
+    uint32_t m_begun{CHUNK};    ///< Slots of chunks that were ever in use
+    uint32_t m_freeChunk{NONE}; ///< The first slot of each leads to the next
+    uint64_t m_open{NEVER_PS};  ///< Number of the bucket that was opened last
     /// Of the open bucket, by time, then one of NEVER_PS
     std::vector<Event> m_due = std::vector<Event>(1, {NEVER_PS, 0, 0});
-    const Event* m_next{m_due.data()};          ///< Of these, the first that was not popped
+    const Event* m_next{m_due.data()}; ///< Of these, the first that was not popped
     const Event* m_end{m_due.data()};
     std::array<uint64_t, BUCKETS / 64> m_words{}; ///< Buckets in use
     uint64_t m_summary{0};                        ///< Words in use

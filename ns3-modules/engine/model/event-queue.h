@@ -190,8 +190,7 @@ class EventQueue
         {
             return false;
         }
-        return !(due.mask & m_heads) ||
-               m_wires[lane.Peek(0).payload].SecondPs() != due.timePs;
+        return !(due.mask & m_heads) || m_wires[lane.Peek(0).payload].SecondPs() != due.timePs;
     }
 
     /**
@@ -385,7 +384,7 @@ class EventQueue
     uint32_t m_heads{0};                            ///< Bits of the lanes of heads
     EventCalendar m_calendar;
     EventHeap m_heap;
-    std::vector<EventLane> m_wires; ///< What is on the way by each long link
+    std::vector<EventLane> m_wires;   ///< What is on the way by each long link
     std::vector<uint32_t> m_dueWires; ///< Of the instant at hand
 };
 

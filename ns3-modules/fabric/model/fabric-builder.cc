@@ -209,8 +209,8 @@ FabricBuilder::BuildNodeClass(const NodeClassOptions& options, ProgramActions& a
         const bool mayVanish =
             m_wires.Losses().Any() || m_wires.Changes().Any() || !owner.onArrival.empty();
         owner.routesAnyTime = traits.sees == ForwardingPolicy::Sees::FRAME;
-        owner.routesEarly = owner.routesAnyTime ||
-                            (traits.sees == ForwardingPolicy::Sees::TURN && !mayVanish);
+        owner.routesEarly =
+            owner.routesAnyTime || (traits.sees == ForwardingPolicy::Sees::TURN && !mayVanish);
     }
     owner.routesEarly = owner.routesEarly && owner.onArrival.empty() && owner.onRoute.empty();
     owner.routesAnyTime = owner.routesAnyTime && owner.routesEarly;

@@ -30,7 +30,7 @@ struct NodeClass
     ForwardingPolicy* forwarding{nullptr};
     QueueDiscipline* discipline{nullptr};
     EgressScheduler* scheduler{nullptr};
-    bool routesEarly{true}; ///< A next hop may be chosen before it is needed, in order of arrival
+    bool routesEarly{true};   ///< A next hop may be chosen before it is needed, in order of arrival
     bool routesAnyTime{true}; ///< And in any order
     bool hasOwnRoutes{false};
     bool keepsFlowOnOnePath{false};

@@ -107,9 +107,9 @@ class Prefetch
     const PluginClasses& m_classes;
     const Nic& m_nic;
     const Switching& m_switching;
-    std::vector<PortId> m_egress;   ///< Of each frame of the instant that has come to a switch
-    std::array<Early, 64> m_early;  ///< Of frames that were shown, by the end of their number
-    Reached m_atHost;               ///< By the frame for a host that was shown last
+    std::vector<PortId> m_egress;  ///< Of each frame of the instant that has come to a switch
+    std::array<Early, 64> m_early; ///< Of frames that were shown, by the end of their number
+    Reached m_atHost;              ///< By the frame for a host that was shown last
 };
 
 /// Ask for the memory of an event that is still some instants away.

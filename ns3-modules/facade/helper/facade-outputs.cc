@@ -82,7 +82,7 @@ MakePorts(const FabricParts& parts, WorldPs nowPs)
     const auto addPort = [&](const std::string& name, auto field) {
         add(name, [&](PortId id) { return field(parts.GetPort(id)); });
     };
-    const auto addCount = [&](const std::string& name, uint64_t PortCounters::*count) {
+    const auto addCount = [&](const std::string& name, uint64_t PortCounters::* count) {
         add(name, [&](PortId id) { return parts.GetCounters(id).*count; });
     };
     add("node", [&](PortId id) { return NodeIdOf(parts.First(), id); });
@@ -143,8 +143,7 @@ MakeProcess(const FabricParts& parts)
         table.Add(name, 1, [value](size_t) { return value; });
     };
     add("domains", parts.All().size());
-    add("engine_memory_bytes",
-        parts.Sum([](const RunView& part) { return part.MemoryBytes(); }));
+    add("engine_memory_bytes", parts.Sum([](const RunView& part) { return part.MemoryBytes(); }));
     add("frames_allocated_peak",
         parts.Sum([](const RunView& part) { return part.State().frames.Peak(); }));
     return table;
@@ -229,7 +228,7 @@ MakeTransports(const RunView& fabric)
 {
     OutputTable table;
     const size_t n = fabric.Options().transports.size();
-    const auto add = [&](const std::string& name, uint32_t WireProfile::*field) {
+    const auto add = [&](const std::string& name, uint32_t WireProfile::* field) {
         table.Add(name, n, [&](size_t i) {
             return fabric.WireOf(static_cast<uint32_t>(i)).*field;
         });

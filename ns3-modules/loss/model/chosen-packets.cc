@@ -21,21 +21,20 @@ NS_OBJECT_ENSURE_REGISTERED(ChosenPackets);
 TypeId
 ChosenPackets::GetTypeId()
 {
-    static TypeId tid =
-        TypeId("ns3::ChosenPackets")
-            .SetParent<LossModel>()
-            .SetGroupName("Loss")
-            .AddConstructor<ChosenPackets>()
-            .AddAttribute("Flow",
-                          "Id of the message whose packets are lost, from 0",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&ChosenPackets::m_flow),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("Packets",
-                          "Which of its data packets, by their number from 0: 3,7",
-                          StringValue(""),
-                          MakeStringAccessor(&ChosenPackets::m_text),
-                          MakeStringChecker());
+    static TypeId tid = TypeId("ns3::ChosenPackets")
+                            .SetParent<LossModel>()
+                            .SetGroupName("Loss")
+                            .AddConstructor<ChosenPackets>()
+                            .AddAttribute("Flow",
+                                          "Id of the message whose packets are lost, from 0",
+                                          UintegerValue(0),
+                                          MakeUintegerAccessor(&ChosenPackets::m_flow),
+                                          MakeUintegerChecker<uint64_t>())
+                            .AddAttribute("Packets",
+                                          "Which of its data packets, by their number from 0: 3,7",
+                                          StringValue(""),
+                                          MakeStringAccessor(&ChosenPackets::m_text),
+                                          MakeStringChecker());
     return tid;
 }
 

@@ -33,8 +33,8 @@ namespace fabric
  * some domain has come to the end of the window, to that.
  *
  * **Source**: conservative windows: Lubachevsky, CACM 32(1), 1989; the structure is our own.
- * **Not modelled**: messages made at run time, programs that know all switches, and plug-ins that
- * schedule events of stock ns-3; these are refused.
+ * **Not modelled** in several domains: messages made at run time, programs that know all switches,
+ * and plug-ins that schedule events of stock ns-3; see MayDivide.
  */
 class ParallelRun final : public PacketLoop
 {
