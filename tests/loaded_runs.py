@@ -17,8 +17,10 @@ from pathlib import Path
 import pyorch.api
 import pyorch.cli.app
 import pyorch.cli.run
+from pyorch.metrics._run import RunTables
 from pyorch.runs import make as steps
 from pyorch.workflow import worker
+from tests import alone
 
 ROOT = Path(__file__).parents[1]
 
@@ -54,7 +56,10 @@ def simulate(script, out, log=None, threads=1):
 
 def make(spec, folder, log=None, watch=None, threads=1):
     """Make a run as `pyorch.runs.apart.make` does."""
-    return steps.make(spec, folder, log, simulate, threads)
+    ended = steps.make(spec, folder, log, simulate, threads)
+    if ended.status == 0:
+        alone.check_run(RunTables(spec, folder))
+    return ended
 
 
 def command_line(*arguments) -> subprocess.CompletedProcess:

@@ -10,9 +10,9 @@ import pandas as pd
 
 from pyorch import traces
 from pyorch.errors import TraceError
+from pyorch.metrics._idle import IdleTimes
 from pyorch.render import input_tables, relayed_flows, rows_of_workload
 from pyorch.spec.resolved import Spec
-from pyorch.theory.fct import Framing, reverse_ack_ps, unloaded_fct_ps
 from pyorch.theory.paths import Network
 from pyorch.units import TIME, format_exact
 
@@ -78,6 +78,12 @@ class RunTables:
         return (self.flows["receiver_end_ps"] - self.flows["start_ps"]).to_numpy()
 
     @cached_property
+    def slowdown(self) -> np.ndarray:
+        """Flow completion time over what the flow would need alone [1]; 1 of one of no bytes."""
+        alone_ps = self.idle_ps["unloaded_fct_ps"].to_numpy()
+        return np.where(alone_ps > 0, self.fct_ps / np.maximum(alone_ps, 1), 1.0)
+
+    @cached_property
     def first_parts(self) -> np.ndarray:
         """The row of the first part of each message that is relayed, -1 for all other rows."""
         found = np.full(len(self.flows), -1)
@@ -115,27 +121,26 @@ class RunTables:
         return self.network.recorded_routes(self.flows["flow"].to_numpy(), columns)
 
     @cached_property
-    def idle_ps(self) -> pd.DataFrame:
-        """What each flow would need alone: times, bytes on the wire, slowest rate, propagation.
+    def idle(self) -> IdleTimes:
+        """What messages take alone on the network of this run."""
+        return IdleTimes(self.spec, self.inputs["nodes"], self.network, self.table("transports"))
 
-        On the path that it kept to; for a sprayed flow, or when links change, on the first of the
-        shortest ones, which are alike unless parallel links are not. A sprayed flow of a host with
-        several ports (planes) deals its packets out over all that lead to its destination.
+    @cached_property
+    def idle_ps(self) -> pd.DataFrame:
+        """What each flow would need alone: times, bytes on the wire, its rate, propagation.
+
+        On the path that it kept to; on all shortest paths, if it was sprayed; when links change, on
+        the one of them, at the rates that links begin with, that no other beats.
         """
-        flows, network = self.flows, self.network
-        paths = self.table("paths")
+        flows, paths = self.flows, self.table("paths")
         single = np.isin(flows["flow"], paths["flow"])
-        ports = network.exits(flows["src"].to_numpy(), flows["dst"].to_numpy()).number
-        routes = _first_routes(network, flows)
-        if single.any() and "link_events" not in self.inputs:
-            columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}
-            own = network.recorded_routes(flows["flow"].to_numpy()[single], columns)
-            missing = max(0, own.shape[1] - routes.shape[1])
-            routes = np.pad(routes, ((0, 0), (0, missing)), constant_values=-1)
-            routes[single] = -1
-            routes[np.flatnonzero(single), : own.shape[1]] = own
-        wires = self.table("transports")
-        return idle_times(self.spec, wires, network, flows, np.where(single, 1, ports), routes)
+        if "link_events" in self.inputs or not single.any():
+            return self.idle.of_flows(flows, one_path=single)
+        columns = {name: paths[name].to_numpy(dtype=np.int64) for name in paths.columns}
+        own = self.network.recorded_routes(flows["flow"].to_numpy()[single], columns)
+        routes = np.full((len(flows), own.shape[1]), -1)
+        routes[single] = own
+        return self.idle.of_flows(flows, routes)
 
 
 def total(column: pd.Series) -> int | pd.api.typing.NAType:
@@ -168,89 +173,3 @@ def refuse(reason: str) -> None:
     """Raise TraceError if there is a reason."""
     if reason:
         raise TraceError(reason)
-
-
-def framing_of(spec: Spec, wire: Mapping[str, int]) -> Framing:
-    """Return how a transport of a run cuts messages into frames; `wire` is its row."""
-    return Framing(
-        mtu_bytes=wire["mtu_bytes"],
-        header_bytes=wire["header_bytes"],
-        first_header_bytes=wire["first_header_bytes"],
-        framing_bytes=spec.wire.framing_bytes,
-    )
-
-
-def idle_times(
-    spec: Spec,
-    wires: pd.DataFrame,
-    network: Network,
-    flows: Mapping[str, np.ndarray],
-    n_ports: np.ndarray | int = 1,
-    routes: np.ndarray | None = None,
-) -> pd.DataFrame:
-    """Return, for each flow, its exact unloaded FCT and what the ACKs of an equal flow cost.
-
-    Columns unloaded_fct_ps, reverse_ack_ps, wire_bytes, slowest_bps, delay_ps (propagation).
-
-    Parameters
-    ----------
-    spec : Spec
-        Resolved spec.
-    wires : DataFrame
-        Table ``transports`` of the run.
-    network : Network
-        Links of the topology.
-    flows : mapping of arrays
-        Columns src, dst, bytes and transport.
-    n_ports : ndarray or int
-        Over how many ports of its host each flow is sprayed.
-    routes : ndarray, n_flows x n_hops, optional
-        Directed links of each flow, padded with -1; without, the first of its shortest paths.
-    """
-    columns = {key: np.asarray(flows[key]) for key in ("src", "dst", "bytes", "transport")}
-    routes = _first_routes(network, flows) if routes is None else routes
-    rates = np.where(routes >= 0, network.rate_bps[routes], 0)
-    delays = np.where(routes >= 0, network.delay_ps[routes], -1)
-    planes = np.broadcast_to(n_ports, len(columns["bytes"]))
-    cases = np.column_stack([columns["bytes"], columns["transport"], planes, rates, delays])
-    unique, index = np.unique(cases, axis=0, return_inverse=True)
-    n_hops = routes.shape[1]
-    rows = wires.set_index("transport").to_dict("index")
-    values = np.array(
-        [_idle(spec, rows[case[1]], case, n_hops) for case in unique.tolist()], dtype=np.int64
-    )
-    names = ["unloaded_fct_ps", "reverse_ack_ps", "wire_bytes", "slowest_bps", "delay_ps"]
-    return pd.DataFrame(values[index.ravel()], columns=names)
-
-
-def _first_routes(network: Network, flows: Mapping[str, np.ndarray]) -> np.ndarray:
-    src, dst = np.asarray(flows["src"]), np.asarray(flows["dst"])
-    return network.routes(src, dst, lambda hop, rows, n: np.zeros_like(rows))
-
-
-def _idle(
-    spec: Spec, wire: dict[str, int], case: list[int], n_hops: int
-) -> tuple[int, int, int, int, int]:
-    size, _, n_ports, *hops = case
-    rates = [rate for rate in hops[:n_hops] if rate > 0]
-    delays = [delay for delay in hops[n_hops:] if delay >= 0]
-    framing = framing_of(spec, wire)
-    busiest = busiest_port_bytes(size, framing.mtu_bytes, n_ports)
-    return (
-        unloaded_fct_ps(busiest, rates, delays, framing, spec.switch.processing_delay_ps),
-        reverse_ack_ps(
-            busiest, min(rates), framing, wire["ack_bytes"], wire["ack_interval_packets"]
-        ),
-        framing.message_wire_bytes(size),
-        min(rates),
-        sum(delays),
-    )
-
-
-def busiest_port_bytes(message_bytes: int, mtu_bytes: int, n_ports: int) -> int:
-    """Return the payload of the port that ends last when packets are dealt out in turn [byte]."""
-    n_packets = -(-message_bytes // mtu_bytes)
-    rounds = -(-n_packets // n_ports)
-    last_alone = n_packets % n_ports == 1 or n_ports == 1
-    last_bytes = message_bytes - (n_packets - 1) * mtu_bytes
-    return (rounds - 1) * mtu_bytes + (last_bytes if last_alone else mtu_bytes)

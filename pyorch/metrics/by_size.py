@@ -22,7 +22,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "bytes": run.flows["bytes"].to_numpy(),
-            "slowdown": run.fct_ps / run.idle_ps["unloaded_fct_ps"].to_numpy(),
+            "slowdown": run.slowdown,
         }
     ).sort_values("bytes", kind="stable")
     table["tenth"] = 1 + np.arange(len(table)) * CLASSES // len(table)

@@ -7,7 +7,7 @@ import pandas as pd
 from pyorch.metrics._collectives import Group, groups, refusal
 from pyorch.metrics._run import RunTables
 from pyorch.theory import chains
-from pyorch.theory.fct import MIN_FRAME_BYTES, serialisation_ps
+from pyorch.theory.fct import MIN_FRAME_BYTES
 from pyorch.workload import collective
 
 __all__ = ["measure", "refusal"]
@@ -72,15 +72,9 @@ def _ideal_ps(run: RunTables, group: Group) -> int:
 
 def _answer_ps(run: RunTables, group: Group, rows: np.ndarray) -> np.ndarray:
     """Return how long after the end of messages their senders know, when nothing is in the way."""
-    flows, network = run.flows.iloc[group.rows[rows]], run.network
+    flows = run.flows.iloc[group.rows[rows]]
     wires = run.table("transports").set_index("transport")
     ack_bytes = int(wires["ack_bytes"][flows["transport"].iloc[0]])
     on_wire = max(ack_bytes, MIN_FRAME_BYTES) + run.spec.wire.framing_bytes
     ends = flows[["src", "dst"]].to_numpy()
-    pairs, which = np.unique(ends, axis=0, return_inverse=True)
-    routes = network.routes(pairs[:, 1], pairs[:, 0], lambda hop, rows, n: np.zeros_like(rows))
-    there = routes >= 0
-    per_link = [serialisation_ps(on_wire, int(rate)) for rate in network.rate_bps]
-    links_ps = np.where(there, np.array(per_link)[routes] + network.delay_ps[routes], 0).sum(axis=1)
-    switches_ps = (there.sum(axis=1) - 1) * run.spec.switch.processing_delay_ps
-    return (links_ps + switches_ps)[which.ravel()]
+    return run.idle.of_frame_ps(ends[:, 1], ends[:, 0], on_wire)

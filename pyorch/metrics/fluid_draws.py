@@ -4,7 +4,7 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables, changes_of_links, idle_times, refuse
+from pyorch.metrics._run import RunTables, changes_of_links, refuse
 from pyorch.metrics.fluid import fluid_fct_ps
 from pyorch.render import flows_wait, input_tables
 from pyorch.spec.resolved import Spec
@@ -54,7 +54,7 @@ def _draw(run: RunTables, number: int) -> list[float]:
     flows = input_tables(run.spec, workload_seed)["flows"]
     choose = random_choice(np.random.Generator(np.random.Philox(streams[1])))
     routes = run.network.routes(flows["src"], flows["dst"], choose)
-    idle = idle_times(run.spec, run.table("transports"), run.network, flows)
+    idle = run.idle.of_flows(flows, routes)
     fct_ps = fluid_fct_ps(routes, flows["start_ps"], run.network.rate_bps, idle)
     quantiles = np.quantile(fct_ps, [0.5, 0.99, 1.0], method="inverted_cdf")
     return [number, fct_ps.mean(), *quantiles]

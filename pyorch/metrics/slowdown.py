@@ -25,7 +25,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     idle = run.idle_ps
     unloaded = idle["unloaded_fct_ps"].to_numpy()
     optimal = unloaded + idle["reverse_ack_ps"].to_numpy()
-    slowdown = fct_ps / unloaded
+    slowdown = run.slowdown
     ports, flows, counted = run.table("ports"), run.flows, run.table("flows")
     dropped = [name for name in ports.columns if name.startswith("dropped_")]
     row = {

@@ -4,7 +4,8 @@
 import numpy as np
 import pandas as pd
 
-from pyorch.metrics._run import RunTables, framing_of, refuse
+from pyorch.metrics._idle import framing_of
+from pyorch.metrics._run import RunTables, refuse
 from pyorch.spec.resolved import Spec
 
 KIND = "ns3::WanTransport"

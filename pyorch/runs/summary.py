@@ -74,7 +74,7 @@ def _slowest(run: "RunResult") -> dict[str, object]:
     except TraceError:  # the transport does not say how it frames
         return found
     unloaded_ps = idle["unloaded_fct_ps"].to_numpy()
-    slowdown = fct_ps / unloaded_ps
+    slowdown = tables.slowdown
     worst = int(np.argmax(slowdown))
     found |= {
         "slowest_unloaded_fct_ps": int(unloaded_ps[last]),

@@ -29,15 +29,30 @@ class Exits(NamedTuple):
         How many there are.
     rate_bps : ndarray
         Their rates, added up [bit/s].
+    fastest_bps : ndarray
+        The highest of these rates [bit/s].
     """
 
     link: np.ndarray
     number: np.ndarray
     rate_bps: np.ndarray
+    fastest_bps: np.ndarray
 
 
 class Network:
-    """The directed links of a fabric, ready to be walked."""
+    """The directed links of a fabric, ready to be walked.
+
+    Attributes
+    ----------
+    tail, head, rate_bps, delay_ps, parallel : ndarray, one for each directed link
+        From where to where, rate [bit/s], propagation [ps], index among links of the same ends.
+    is_switch, switch_row : ndarray, one for each node
+        Whether it is a switch, and its row in ``switch_hops``.
+    switch_hops : ndarray, n_switches x n_switches
+        Number of links between any two switches; infinite where there is no path.
+    access_switches : ndarray, n_nodes x most ports of a host
+        Rows of the switches of each host, repeated.
+    """
 
     def __init__(self, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]):
         self.n_nodes = int(nodes["node"].max()) + 1
@@ -51,18 +66,18 @@ class Network:
         self.parallel = parallel
         self._out = np.lexsort((parallel, self.head, self.tail))
         self._first = np.searchsorted(self.tail[self._out], np.arange(self.n_nodes + 1))
-        self._switch_row = np.cumsum(self.is_switch) - 1
-        self._access, self._attached = self._access_rows()
-        self._hops = self._switch_hops()
+        self.switch_row = np.cumsum(self.is_switch) - 1
+        self.access_switches, self._attached = self._access_rows()
+        self.switch_hops = self._hops_of_switches()
 
     def out_links(self, node: int) -> np.ndarray:
         """Return the links that leave a node, by peer and parallel index."""
         return self._out[self._first[node] : self._first[node + 1]]
 
-    def _switch_hops(self) -> np.ndarray:
+    def _hops_of_switches(self) -> np.ndarray:
         """Return the number of links between any two switches; infinite where there is no path."""
         between = self.is_switch[self.tail] & self.is_switch[self.head]
-        rows, columns = self._switch_row[self.tail[between]], self._switch_row[self.head[between]]
+        rows, columns = self.switch_row[self.tail[between]], self.switch_row[self.head[between]]
         n = int(self.is_switch.sum())
         graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
         return shortest_path(graph, unweighted=True)
@@ -105,7 +120,8 @@ class Network:
             Hosts; no flow stays at its host.
         """
         out = self._out[self._first[src]]
-        found = Exits(out.copy(), np.ones(len(src), dtype=np.int64), self.rate_bps[out].copy())
+        rates = (self.rate_bps[out].copy(), self.rate_bps[out].copy())
+        found = Exits(out.copy(), np.ones(len(src), dtype=np.int64), *rates)
         several = self._first[src + 1] - self._first[src] > 1
         for node in np.unique(src[several]):
             flows = np.flatnonzero(src == node)
@@ -115,6 +131,7 @@ class Network:
             found.link[flows] = links[member.argmax(axis=0)]
             found.number[flows] = member.sum(axis=0)
             found.rate_bps[flows] = (member * self.rate_bps[links][:, None]).sum(axis=0)
+            found.fastest_bps[flows] = (member * self.rate_bps[links][:, None]).max(axis=0)
         return found
 
     def _step(
@@ -140,9 +157,9 @@ class Network:
         """Return the hops from each node to each host; a host other than the target is no path."""
         result = np.full((len(nodes), len(dst)), np.inf)
         switches = self.is_switch[nodes]
-        rows = self._switch_row[nodes[switches]]
-        access = self._access[dst]
-        near = self._hops[rows[:, None, None], access[None]].min(axis=2)
+        rows = self.switch_row[nodes[switches]]
+        access = self.access_switches[dst]
+        near = self.switch_hops[rows[:, None, None], access[None]].min(axis=2)
         result[switches] = np.where(self._attached[dst], near + 1, np.inf)
         result[nodes[:, None] == dst[None, :]] = 0
         return result
@@ -151,7 +168,7 @@ class Network:
         """Return, per node, the rows of the switches of a host, repeated, and if it has any."""
         up = self._out[~self.is_switch[self.tail[self._out]]]
         up = up[self.is_switch[self.head[up]]]
-        row = np.append(self._switch_row[self.head[up]], 0)
+        row = np.append(self.switch_row[self.head[up]], 0)
         first = np.searchsorted(self.tail[up], np.arange(self.n_nodes + 1))
         count = np.diff(first)
         place = first[:-1, None] + np.arange(count.max(initial=1)) % np.maximum(count, 1)[:, None]

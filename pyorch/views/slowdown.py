@@ -36,8 +36,7 @@ def draw(figure, runs):
 
 def by_size(run):
     """Return one row per class: largest ``bytes``, ``n_flows``, ``slowdown_{p50,p99}``."""
-    flows, idle = run._run.flows, run._run.idle_ps
-    slowdown = run._run.fct_ps / idle["unloaded_fct_ps"].to_numpy()
+    flows, slowdown = run._run.flows, run._run.slowdown
     order = np.argsort(flows["bytes"].to_numpy(), kind="stable")
     sizes, slowdown = flows["bytes"].to_numpy()[order], slowdown[order]
     # A size is in one class: classes end where the size changes.

@@ -186,17 +186,6 @@ def test_a_missing_table_names_its_run(tmp_path):
         metrics.collect("fct", runs, tmp_path)
 
 
-def test_a_message_dealt_out_over_planes_is_done_when_its_busiest_port_is():
-    # 10 packets of 100 bytes, the last of 1 byte. Over 3 ports: 4 rounds, the last round has only
-    # packet 10, of 1 byte: 301. Over 4: rounds of 4, 4, 2 with a full packet in the last: 300.
-    from pyorch.metrics._run import busiest_port_bytes
-
-    assert [busiest_port_bytes(901, 100, ports) for ports in (1, 3, 4, 10, 20)] == [
-        901, 301, 300, 100, 100
-    ]  # fmt: skip
-    assert busiest_port_bytes(7, 100, 4) == 7
-
-
 def test_pauses_go_back_to_the_link_that_was_merely_busy():
     # Spine 6 cannot get rid of frames for leaf 5, pauses leaf 4, which pauses its hosts. Later
     # leaf 5 is full because of host 2, at another priority; and host 0 is paused once more, after

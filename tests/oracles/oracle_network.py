@@ -11,6 +11,7 @@ from pyorch.simulate import run as running
 from pyorch.simulate.fabric import Fabric, output_columns
 from pyorch.spec import typeids
 from pyorch.spec.sections import key_of
+from tests import alone
 
 GBPS = 10**9
 NS_PS = 1000
@@ -292,6 +293,7 @@ def run_fabric(fabric: Fabric, stop_ps: int, out: Path = Path()) -> Outcome:
         if facade.FlowsDone() < facade.FlowsTotal():
             got.cycle = [int(node) for node in facade.DeadlockCycle()]
             got.stop_reason = running._stop_reason(facade)
+        alone.check_outcome(fabric, got.tables)
         return got
     finally:
         facade.__destruct__()  # now, not when the garbage collector comes by

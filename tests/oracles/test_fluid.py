@@ -163,6 +163,41 @@ def test_sprayed_messages_of_a_permutation_do_not_meet():
     assert all(got.port(10_000, 20_000 + s)["sent_bytes"] == whole for s in range(4))
 
 
+@pytest.mark.parametrize("size_bytes", [4096, 100_000, 10_000_000])
+def test_a_sprayed_message_over_slow_uplinks_is_as_long_as_with_packets(size_bytes):
+    # Hosts have 400 Gb/s, each of eight uplinks 100: together they hold nothing up. Packets go
+    # over the uplinks in turn, so none waits for another one there.
+    network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1)])
+    for host in (0, 1):
+        network.link(host, 10 + host, 4 * RATE, DELAY_PS)
+    for spine in range(20, 28):
+        network.switches.append((spine, 2))
+        network.link(10, spine, RATE, DELAY_PS)
+        network.link(11, spine, RATE, DELAY_PS)
+    flows = one_flow(0, 1, size_bytes)
+    packets = run(network, flows, SPRAYED, forwarding="ns3::RoundRobinSpray")
+    got = fluid(network, flows, SPRAYED)
+
+    # The last frame, or the full one before it, has its way over two links of 100 Gb/s.
+    n = -(-size_bytes // 4096)
+    assert packets.fct_ps() == pytest.approx(n * 4178 * 20 + 4 * DELAY_PS, rel=0.2)
+    assert got.fct_ps() == packets.fct_ps()
+
+
+def test_a_slow_link_among_those_of_a_sprayed_message_adds_no_time_that_grows_with_it():
+    # One of four uplinks has a quarter of the rate: a quarter of the bytes goes over it, at 25 of
+    # the 100 Gb/s of the host. Ten times the bytes take ten times as long, but for the latency.
+    took_ps = []
+    for size_bytes in (2_000_000, 20_000_000):
+        network, flows = leaf_spine(2, 1, 4, RATE, DELAY_PS), one_flow(0, 1, size_bytes)
+        slow = next(i for i, link in enumerate(network.links) if link[:2] == (10_000, 20_003))
+        network.links[slow] = (10_000, 20_003, 0, RATE // 4, *network.links[slow][4:])
+        took_ps.append(fluid(network, flows, SPRAYED).fct_ps())
+        least_ps = fct.Framing(4096, 62, 0, 20).message_wire_bytes(size_bytes) * 80
+        assert least_ps < took_ps[-1] < least_ps + 4 * DELAY_PS + 8 * 4178 * 80
+    assert took_ps[1] < 10 * took_ps[0]
+
+
 def test_sprayed_beside_hashed_messages_share_link_by_link():
     # Leaf 0 has two hosts and two spines. Host 0 is sprayed: half of its rate on each spine. Host
     # 1 keeps to one. Rates rise together to r: 1.5 r = C on that spine link, so r = 2 C / 3; no

@@ -21,6 +21,25 @@ namespace
 /// Messages that end within this time are through together; times come out in whole ps.
 constexpr double INSTANT_PS = 0.25;
 
+/// @return time of a message that is alone on its path, or on links of several side by side [ps]
+uint64_t
+AlonePs(const FluidFrames& frames,
+        const std::vector<FluidHop>& path,
+        const std::vector<FluidHopLinks>& spread)
+{
+    const auto isOne = [](const FluidHopLinks& hop) { return hop.links == 1; };
+    if (std::all_of(spread.begin(), spread.end(), isOne))
+    {
+        return UnloadedPs(frames, path);
+    }
+    uint64_t fixedPs = 0;
+    for (const FluidHop& hop : path)
+    {
+        fixedPs += hop.delayPs + hop.processingDelayPs;
+    }
+    return fixedPs + SpreadPs(frames, spread);
+}
+
 } // namespace
 
 FluidLoop::FluidLoop(EventEngine& engine, const FabricTables& tables)
@@ -233,12 +252,11 @@ FluidLoop::StartMessage(uint32_t index)
     }
     auto uses = m_paths.UsesOf(index);
     const auto hops = m_paths.HopsOf(index);
-    const uint32_t ports = m_paths.PortsOf(index);
     const uint32_t transport = m_fabric.Messages()[index].transport;
     const uint64_t bytes = m_fabric.Messages()[index].bytes;
-    const auto whole = static_cast<double>(FramesOf(bytes, transport).WireBytes());
-    const uint64_t aloneBytes = BusiestPortBytes(bytes, transport, ports);
-    const uint64_t alonePs = UnloadedPs(FramesOf(aloneBytes, transport), hops);
+    const FluidFrames frames = FramesOf(bytes, transport);
+    const auto whole = static_cast<double>(frames.WireBytes());
+    const uint64_t alonePs = AlonePs(frames, hops, m_paths.LinksOf(index));
     const uint64_t ack = std::max(m_fabric.WireOf(transport).ackBytes, MIN_FRAME_BYTES) +
                          m_fabric.Options().framingBytes;
     const double sendingPs = whole * SlowestPsPerByte(uses);
@@ -291,25 +309,12 @@ FluidLoop::Release(uint32_t item, bool atSender, WorldPs endPs)
         atSender,
         endPs,
         [this](uint32_t message) -> WorldPs& { return m_messages[message].startPs; },
-        [this](uint32_t ready) {
-            m_starts.push({StartOf(ready), ready});
-        },
+        [this](uint32_t ready) { m_starts.push({StartOf(ready), ready}); },
         [this, endPs](uint32_t follower, WorldPs) {
             WorldPs& knownPs = m_knownPs[TaskGraph::IsTask(follower)][TaskGraph::IndexOf(follower)];
             knownPs = std::max(knownPs, endPs);
             return true;
         });
-}
-
-/// @return payload of the port that ends last when packets are dealt out in turn [byte]
-uint64_t
-FluidLoop::BusiestPortBytes(uint64_t bytes, uint32_t transport, uint32_t ports) const
-{
-    const uint64_t mtu = m_fabric.WireOf(transport).mtuBytes;
-    const uint64_t packets = (bytes + mtu - 1) / mtu;
-    const uint64_t rounds = (packets + ports - 1) / ports;
-    const bool lastAlone = ports == 1 || packets % ports == 1;
-    return (rounds - 1) * mtu + (lastAlone ? bytes - (packets - 1) * mtu : mtu);
 }
 
 FluidFrames

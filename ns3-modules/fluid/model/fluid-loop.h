@@ -27,9 +27,10 @@ namespace ns3
  * From its start a message takes its rate on all links of its path at once, until all its bytes
  * with headers and framing have gone; its last byte is at the destination as much later as the
  * exact time of the message alone is longer than its bytes over the rate that it has alone. So a
- * message alone is exact to the ps. Messages, computations and barriers wait for each other as in
- * the packet engine; a message of no bytes is a point in time. Links change when the tables say so,
- * and routes follow after the convergence time.
+ * message alone is exact to the ps, over several paths if the links of each hop are alike.
+ * Messages, computations and barriers wait for each other as in the packet engine; a message of no
+ * bytes is a point in time. Links change when the tables say so, and routes follow after the
+ * convergence time.
  *
  * **Source** fluid limit of ideal congestion control; Massoulié and Roberts, INFOCOM 1999.
  * **Not modelled** queues, losses, marks, pauses and what transports do about them; rates of
@@ -150,7 +151,6 @@ class FluidLoop
     void Through(uint32_t index);
     void Release(uint32_t item, bool atSender, fabric::WorldPs endPs);
     fabric::WorldPs StartOf(uint32_t item) const;
-    uint64_t BusiestPortBytes(uint64_t bytes, uint32_t transport, uint32_t ports) const;
     FluidFrames FramesOf(uint64_t bytes, uint32_t transport) const;
     double SlowestPsPerByte(const std::vector<MaxMin::Use>& uses) const;
     void Credit(uint32_t flow);

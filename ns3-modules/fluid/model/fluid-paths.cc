@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <unordered_map>
 
 namespace ns3
@@ -83,17 +84,17 @@ FluidPaths::Spread(uint32_t node, uint32_t dst, double share, Shares& shares) co
 }
 
 /// Level by level, so that what several paths bring to a switch goes on together.
-FluidPaths::Shares
-FluidPaths::SharesOf(uint32_t index) const
+std::vector<FluidPaths::Shares>
+FluidPaths::HopSharesOf(uint32_t index) const
 {
     const FabricNetwork& network = m_fabric.Network();
     const uint32_t dst = m_fabric.Messages()[index].dst;
     const auto first = FirstPorts(index);
-    Shares all;
+    std::vector<Shares> hops(1);
     std::map<uint32_t, double> at; // share that comes to each switch
     for (const PortId port : first)
     {
-        all[port] = 1.0 / first.size();
+        hops[0][port] = 1.0 / first.size();
         at[network.ports[network.ports[port].peer].node] += 1.0 / first.size();
     }
     while (!at.empty())
@@ -106,12 +107,29 @@ FluidPaths::SharesOf(uint32_t index) const
         at.clear();
         for (const auto& [port, share] : next)
         {
-            all[port] += share;
             const Port& peer = network.ports[network.ports[port].peer];
             if (!peer.isHost)
             {
                 at[peer.node] += share;
             }
+        }
+        if (!next.empty())
+        {
+            hops.push_back(std::move(next));
+        }
+    }
+    return hops;
+}
+
+FluidPaths::Shares
+FluidPaths::SharesOf(uint32_t index) const
+{
+    Shares all;
+    for (const Shares& hop : HopSharesOf(index))
+    {
+        for (const auto& [port, share] : hop)
+        {
+            all[port] += share;
         }
     }
     return all;
@@ -191,10 +209,27 @@ FluidPaths::UsesOf(uint32_t message)
     return arrived > 1 - 1e-9 ? uses : std::vector<MaxMin::Use>{{nowhere, 1.0}};
 }
 
-uint32_t
-FluidPaths::PortsOf(uint32_t message) const
+std::vector<FluidHopLinks>
+FluidPaths::LinksOf(uint32_t message) const
 {
-    return IsSprayed(message) ? static_cast<uint32_t>(FirstPorts(message).size()) : 1;
+    constexpr double BITS_PS = 8e12;
+    std::vector<FluidHopLinks> found;
+    for (const Shares& hop : IsSprayed(message) ? HopSharesOf(message) : std::vector<Shares>{})
+    {
+        FluidHopLinks links{.bytesPerPs = std::numeric_limits<double>::infinity()};
+        for (const auto& [port, share] : hop)
+        {
+            const uint64_t rateBps = m_fabric.Network().RateBps(port);
+            links.areAlike &=
+                links.links == 0 || (rateBps == links.rateBps && share == hop.begin()->second);
+            links.links++;
+            links.rateBps = std::max(links.rateBps, rateBps);
+            links.bytesPerPs =
+                std::min(links.bytesPerPs, static_cast<double>(rateBps) / BITS_PS / share);
+        }
+        found.push_back(links);
+    }
+    return found;
 }
 
 std::vector<FluidHop>

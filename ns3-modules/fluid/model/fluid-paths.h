@@ -42,8 +42,8 @@ class FluidPaths
     /// @return links of its path, or of the first of its shortest ones
     std::vector<FluidHop> HopsOf(uint32_t message) const;
 
-    /// @return number of ports of its host over which a message is split
-    uint32_t PortsOf(uint32_t message) const;
+    /// @return links of all hops of a message that is split, as they are now; none of another one
+    std::vector<FluidHopLinks> LinksOf(uint32_t message) const;
 
     /// @return ports that are one link
     const std::vector<fabric::PortId>& Members(uint32_t link) const
@@ -62,6 +62,7 @@ class FluidPaths
 
     bool IsSprayed(uint32_t message) const;
     std::vector<fabric::PortId> FirstPorts(uint32_t message) const;
+    std::vector<Shares> HopSharesOf(uint32_t message) const;
     Shares SharesOf(uint32_t message) const;
     void Spread(uint32_t node, uint32_t dst, double share, Shares& shares) const;
     void Merge();

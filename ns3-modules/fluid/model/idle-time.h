@@ -37,6 +37,15 @@ struct FluidHop
     uint64_t processingDelayPs; ///< Of the switch at its end, 0 at a host [ps]
 };
 
+/// Links that carry a message side by side at one hop of its paths.
+struct FluidHopLinks
+{
+    uint64_t links{0};
+    uint64_t rateBps{0};  ///< Of the fastest of them
+    double bytesPerPs{0}; ///< All together, if each keeps to its part of the message
+    bool areAlike{true};  ///< Equal rates and parts
+};
+
 /// @return time of bytes on a wire, rounded up [ps]
 uint64_t WirePs(uint64_t bytes, uint64_t rateBps);
 
@@ -51,6 +60,19 @@ uint64_t WirePs(uint64_t bytes, uint64_t rateBps);
  * **Not modelled** Cut-through.
  */
 uint64_t UnloadedPs(const FluidFrames& frames, const std::vector<FluidHop>& path);
+
+/**
+ * Likewise, of a message that is dealt out evenly over all its paths, without propagation and
+ * processing.
+ *
+ * At each hop four moments are known: when the first frame is through, the last of the full ones,
+ * the shorter last frame, and all of them. `pyorch/theory/alone.py` has the same in Python, where
+ * unequal links are as fast as their rates added up.
+ *
+ * **Source** our own.
+ * **Not modelled** Cut-through.
+ */
+uint64_t SpreadPs(const FluidFrames& frames, const std::vector<FluidHopLinks>& hops);
 
 /// @return time of a single frame over a path, in either direction [ps]
 uint64_t FramePs(uint64_t wireBytes, const std::vector<FluidHop>& path);

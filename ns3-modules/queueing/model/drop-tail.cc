@@ -7,8 +7,6 @@
 #include "ns3/log.h"
 #include "ns3/uinteger.h"
 
-#include <algorithm>
-
 namespace ns3
 {
 
@@ -50,13 +48,6 @@ DropTail::Attach(SwitchContext& context)
 {
     NS_LOG_FUNCTION(this);
     m_context = &context;
-    m_shares.clear();
-    for (PortId port = 0; m_forRateBps && port < context.NumPorts(); port++)
-    {
-        m_shares.push_back(static_cast<double>(context.RateBps(port)) /
-                           static_cast<double>(m_forRateBps));
-        m_leastShare = port ? std::min(m_leastShare, m_shares[port]) : m_shares[port];
-    }
     for (uint32_t node = 0; node < context.NumNodes(); node++)
     {
         NS_ABORT_MSG_IF(m_alpha > 0 && context.GetNode(node).isSwitch && !context.BufferBytes(node),
@@ -74,7 +65,14 @@ DropTail::Quiet(uint8_t) const
     {
         return {0, ALWAYS};
     }
-    return {m_limitBytes ? Least(m_limitBytes) : ALWAYS, ALWAYS};
+    return {m_limitBytes ? QuietUpTo(m_limitBytes) : ALWAYS, ALWAYS};
+}
+
+uint64_t
+DropTail::OfRate(PortId port, uint64_t bytes) const
+{
+    return static_cast<uint64_t>(static_cast<double>(m_context->RateBps(port)) /
+                                 static_cast<double>(m_forRateBps) * static_cast<double>(bytes));
 }
 
 QueueDiscipline::Verdict

@@ -5,8 +5,6 @@
 
 #include "ns3/queue-discipline.h"
 
-#include <vector>
-
 /**
  * @defgroup queueing Queues
  * @brief What the egress of a switch admits and marks, and which of its classes goes next.
@@ -21,7 +19,7 @@ namespace ns3
  *
  * The dynamic limit is Alpha times the free buffer of the switch, so n full queues hold
  * Alpha B / (1 + n Alpha) each. With ReferenceRateBps sizes in bytes are those of a port of that
- * rate, and others have them in proportion to the rate that they begin with.
+ * rate, and others have them in proportion to their rate at the moment.
  *
  * **Source**: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
  * Switches", IEEE/ACM Transactions on Networking 6(2), 1998, section III.
@@ -48,30 +46,25 @@ class DropTail : public fabric::QueueDiscipline
         return m_limitBytes;
     }
 
-    /// @return a size as it was given, for the rate of a port [byte]
+    /// @return a size as it was given, for the rate that the link of a port has now [byte]
     uint64_t At(fabric::PortId port, uint64_t bytes) const
     {
-        return m_shares.empty() ? bytes : Part(m_shares[port], bytes);
+        return m_forRateBps ? OfRate(port, bytes) : bytes;
     }
 
-    /// @return the least of a size over all ports [byte]
-    uint64_t Least(uint64_t bytes) const
+    /// @return a size up to which no port is asked, as rates change [byte]
+    uint64_t QuietUpTo(uint64_t bytes) const
     {
-        return m_shares.empty() ? bytes : Part(m_leastShare, bytes);
+        return m_forRateBps ? 0 : bytes;
     }
 
   private:
-    static uint64_t Part(double share, uint64_t bytes)
-    {
-        return static_cast<uint64_t>(share * static_cast<double>(bytes));
-    }
+    uint64_t OfRate(fabric::PortId port, uint64_t bytes) const;
 
     const fabric::SwitchContext* m_context{nullptr};
-    uint64_t m_limitBytes{0};     ///< Per port and priority, 0 = none [byte]
-    double m_alpha{0};            ///< Share of the free buffer, 0 = no dynamic limit [1]
-    uint64_t m_forRateBps{0};     ///< Rate that the sizes are for, 0 = any [bit/s]
-    std::vector<double> m_shares; ///< Rate over that rate, by port; empty: sizes are for any [1]
-    double m_leastShare{0};
+    uint64_t m_limitBytes{0}; ///< Per port and priority, 0 = none [byte]
+    double m_alpha{0};        ///< Share of the free buffer, 0 = no dynamic limit [1]
+    uint64_t m_forRateBps{0}; ///< Rate that the sizes are for, 0 = any [bit/s]
 };
 
 } // namespace ns3

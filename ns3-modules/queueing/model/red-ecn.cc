@@ -63,7 +63,7 @@ RedEcn::Attach(SwitchContext& context)
 QueueDiscipline::QuietBytes
 RedEcn::Quiet(uint8_t priority) const
 {
-    return {DropTail::Quiet(priority).admit, Least(m_kminBytes)};
+    return {DropTail::Quiet(priority).admit, QuietUpTo(m_kminBytes)};
 }
 
 void

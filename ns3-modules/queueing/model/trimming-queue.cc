@@ -87,7 +87,7 @@ TrimmingQueue::Quiet(uint8_t priority) const
 {
     if (priority == m_trimPriority)
     {
-        return {Least(HeaderLimitBytes()), ALWAYS};
+        return {QuietUpTo(HeaderLimitBytes()), ALWAYS};
     }
     return RedEcn::Quiet(priority);
 }

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Takes a network and the ends of flows, returns what all their shortest paths have together.
+
+A message that is spread over paths leaves its host by one hop after another, and at each hop all
+links of its paths carry it side by side. These links are counted for all pairs of switches at once:
+link u -> v is hop k of a path of D links from s to t if u is k links from s and t is D - k - 1
+links from v. Where the links of a hop differ, the narrowest place need not be a single hop; it is
+then found as a maximum flow.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra, maximum_flow
+
+from pyorch.theory.paths import Network
+
+#: Of so many pairs of switches with unequal links a maximum flow is found, a millisecond each; of
+#: more, the hops alone tell the time.
+MOST_FLOWS = 4096
+#: scipy finds maximum flows in int32.
+_MOST_CAPACITY = 2**31 - 1
+
+
+class Ways(NamedTuple):
+    """The shortest paths of flows; one row for each flow, one column for each hop.
+
+    Attributes
+    ----------
+    links : int64, n_flows x n_hops
+        How many links the paths have at this hop; 0 beyond the last one.
+    fastest_bps : int64, n_flows x n_hops
+        Rate of the fastest of them [bit/s].
+    total_bps : int64, n_flows x n_hops
+        Their rates, added up [bit/s].
+    delay_ps, fixed_ps : int64, n_flows
+        The least propagation of a path; the least propagation and processing of one [ps].
+    between_bps : float64, n_flows
+        Maximum flow from the switches of one host to those of the other; infinite where no hop has
+        unequal links, so that the narrowest hop is the narrowest place [bit/s].
+    """
+
+    links: np.ndarray
+    fastest_bps: np.ndarray
+    total_bps: np.ndarray
+    delay_ps: np.ndarray
+    fixed_ps: np.ndarray
+    between_bps: np.ndarray
+
+    def one_path(self, rows: np.ndarray) -> "Ways":
+        """Return the same, but these flows keep to one path, which no path of theirs beats."""
+        links, total = self.links.copy(), self.total_bps.copy()
+        links[rows] = np.minimum(links[rows], 1)
+        total[rows] = self.fastest_bps[rows]
+        between = np.where(rows, np.inf, self.between_bps)
+        return self._replace(links=links, total_bps=total, between_bps=between)
+
+    @property
+    def rate_bps(self) -> np.ndarray:
+        """What a message that is alone gets at most [bit/s]."""
+        hops = np.where(self.links > 0, self.total_bps, np.inf).min(axis=1, initial=np.inf)
+        return np.minimum(hops, self.between_bps)
+
+
+def ways(network: Network, src: np.ndarray, dst: np.ndarray, processing_ps: np.ndarray) -> Ways:
+    """Return the shortest paths of flows between hosts behind switches.
+
+    Parameters
+    ----------
+    network : Network
+        Its directed links.
+    src, dst : ndarray, n_flows
+        Hosts, none its own destination.
+    processing_ps : ndarray, one for each node
+        Of a frame that has come to it; 0 of hosts [ps].
+    """
+    out, back = network.exits(src, dst), network.exits(dst, src)
+    group, members = np.unique(network.access_switches, axis=0, return_inverse=True)
+    pairs, which = np.unique(
+        np.column_stack([members.ravel()[src], members.ravel()[dst]]), axis=0, return_inverse=True
+    )
+    inner = _Between(network, group, pairs)
+    which = which.ravel()
+    n_hops = inner.links.shape[1] + 2
+    columns = [np.zeros((len(src), n_hops), dtype=np.int64) for _ in range(3)]
+    last = inner.distance[which] + 1
+    for column, within, first_hop, last_hop in zip(
+        columns,
+        (inner.links, inner.fastest_bps, inner.total_bps),
+        (out.number, out.fastest_bps, out.rate_bps),
+        (back.number, back.fastest_bps, back.rate_bps),
+        strict=True,
+    ):
+        column[:, 0] = first_hop
+        column[:, 1:-1] = within[which]
+        column[np.arange(len(src)), last] = last_hop
+    delay_ps, fixed_ps = (
+        _least_access_ps(network.n_nodes, network.tail, link_ps)[src]
+        + inner.least_ps(link_ps)[which]
+        + _least_access_ps(network.n_nodes, network.head, link_ps)[dst]
+        for link_ps in (network.delay_ps, network.delay_ps + processing_ps[network.head])
+    )
+    return Ways(*columns, delay_ps, fixed_ps, inner.maximum_flows()[which])
+
+
+def _least_access_ps(n_nodes: int, end: np.ndarray, link_ps: np.ndarray) -> np.ndarray:
+    """Return the least time of a link with this end at each node [ps]."""
+    least = np.full(n_nodes, np.iinfo(np.int64).max)
+    np.minimum.at(least, end, link_ps)
+    return least
+
+
+class _Between:
+    """The hops between the switches of pairs of groups of hosts: what `Ways` has, by pair."""
+
+    def __init__(self, network: Network, group: np.ndarray, pairs: np.ndarray):
+        self._group, self._pairs = group, pairs
+        self._distances = network.switch_hops[group].min(axis=1)  # groups x switches
+        ends = self._distances[pairs[:, 0][:, None], group[pairs[:, 1]]]
+        self.distance = ends.min(axis=1).astype(np.int64)
+        self._inside = network.is_switch[network.tail] & network.is_switch[network.head]
+        self._tail = network.switch_row[network.tail[self._inside]]
+        self._head = network.switch_row[network.head[self._inside]]
+        self._rate_bps = network.rate_bps[self._inside]
+        shape = (len(pairs), int(self.distance.max(initial=0)))
+        self.links, self.fastest_bps, self.total_bps = np.zeros((3, *shape), dtype=np.int64)
+        self._count_links()
+
+    def _count_links(self) -> None:
+        """Count the links of each hop, one rate after the other, slow ones first."""
+        n_switches = self._distances.shape[1]
+        for rate_bps in np.unique(self._rate_bps):
+            of_rate = self._rate_bps == rate_bps
+            shape = (n_switches, n_switches)
+            ends = (self._tail[of_rate], self._head[of_rate])
+            links = csr_array((np.ones(of_rate.sum(), dtype=np.float32), ends), shape=shape)
+            for hop in range(self.links.shape[1]):
+                from_source = self._distances == hop
+                reached = (links.T @ from_source.T.astype(np.float32)).T
+                for distance in np.unique(self.distance[self.distance > hop]):
+                    rows = np.flatnonzero(self.distance == distance)
+                    to_target = (self._distances == distance - hop - 1).astype(np.float32)
+                    count = _products(reached, to_target, self._pairs[rows])
+                    self.links[rows, hop] += count
+                    self.total_bps[rows, hop] += count * rate_bps
+                    self.fastest_bps[rows[count > 0], hop] = rate_bps
+
+    def least_ps(self, link_ps: np.ndarray) -> np.ndarray:
+        """Return the least time of a shortest path of each pair, given that of all links [ps]."""
+        link_ps, n_switches = link_ps[self._inside], self._distances.shape[1]
+        if len(np.unique(link_ps)) <= 1:
+            return self.distance * (link_ps[0] if len(link_ps) else 0)
+        hop_ps = float(link_ps.max()) * (n_switches + 1)  # no detour is worth a hop
+        order = np.lexsort((link_ps, self._head, self._tail))
+        ends = np.column_stack([self._tail, self._head])[order]
+        _, first = np.unique(ends, axis=0, return_index=True)
+        rows = order[first]
+        graph = csr_array(
+            (link_ps[rows] + hop_ps, (self._tail[rows], self._head[rows])),
+            shape=(n_switches, n_switches),
+        )
+        sources = np.unique(self._group[self._pairs[:, 0]])
+        far = dijkstra(graph, indices=sources)
+        least = np.full(len(self._pairs), np.inf)
+        for source in self._group.T:
+            for target in self._group.T:
+                at = np.searchsorted(sources, source[self._pairs[:, 0]])
+                least = np.minimum(least, far[at, target[self._pairs[:, 1]]])
+        return np.rint(least - self.distance * hop_ps).astype(np.int64)
+
+    def maximum_flows(self) -> np.ndarray:
+        """Return the maximum flow of each pair that has unequal links [bit/s]; else infinity."""
+        found = np.full(len(self._pairs), np.inf)
+        unequal = (self.links * self.fastest_bps != self.total_bps).any(axis=1)
+        rows = np.flatnonzero(unequal & (self.distance > 1))
+        for row in rows if len(rows) <= MOST_FLOWS else ():
+            found[row] = self._maximum_flow(row)
+        return found
+
+    def _maximum_flow(self, row: int) -> float:
+        """Return the maximum flow of one pair over its shortest paths [bit/s]."""
+        source, target = self._pairs[row]
+        on_way = (
+            self._distances[source][self._tail] + 1 + self._distances[target][self._head]
+            == self.distance[row]
+        )
+        tail, head, rate_bps = (
+            column[on_way] for column in (self._tail, self._head, self._rate_bps)
+        )
+        unit_bps = -(-int(rate_bps.sum()) // _MOST_CAPACITY)  # of capacity, so that none is too big
+        n = self._distances.shape[1]
+        starts = np.unique(tail[self._distances[source][tail] == 0])
+        ends = np.unique(head[self._distances[target][head] == 0])
+        tails = np.concatenate([tail, np.full(len(starts), n), ends])
+        heads = np.concatenate([head, starts, np.full(len(ends), n + 1)])
+        ample = np.full(len(starts) + len(ends), _MOST_CAPACITY)
+        capacity = np.concatenate([-(-rate_bps // unit_bps), ample])
+        together, place = np.unique(tails * (n + 2) + heads, return_inverse=True)
+        totals = np.bincount(place.ravel(), capacity).clip(max=_MOST_CAPACITY)
+        ends_of = np.divmod(together, n + 2)
+        graph = csr_array((totals.astype(np.int32), ends_of), shape=(n + 2, n + 2))
+        return float(maximum_flow(graph.tocsr(), n, n + 1).flow_value) * unit_bps
+
+
+def _products(left: np.ndarray, right: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Return left[a] . right[b] of each pair: of all at once where most are asked for."""
+    if len(pairs) * 8 > len(left) * len(right):
+        return np.rint((left @ right.T)[pairs[:, 0], pairs[:, 1]]).astype(np.int64)
+    found = np.empty(len(pairs), dtype=np.int64)
+    step = max(1, 2**24 // left.shape[1])
+    for begin in range(0, len(pairs), step):
+        a, b = pairs[begin : begin + step].T
+        found[begin : begin + step] = np.rint(np.einsum("ij,ij->i", left[a], right[b]))
+    return found

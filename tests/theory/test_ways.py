@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""All shortest paths together: links counted by walking each path, flows by another library."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pyorch.theory import alone
+from pyorch.theory import ways as theory
+from pyorch.theory.fct import Framing, unloaded_fct_ps
+from pyorch.theory.paths import Network
+
+GBPS = 10**9
+US_PS = 10**6
+
+
+def network(switches, links):
+    """Nodes from 0, of which these are switches; links as (a, b, rate, delay)."""
+    a, b, rate, delay = (np.array(column, dtype=np.int64) for column in zip(*links, strict=True))
+    n = int(max(a.max(), b.max())) + 1
+    is_switch = np.isin(np.arange(n), switches).astype(np.int64)
+    parallel = [links[:i].count(link) for i, link in enumerate(links)]
+    return Network(
+        {"node": np.arange(n), "is_switch": is_switch},
+        {"node_a": a, "node_b": b, "rate_bps": rate, "delay_ps": delay,
+         "parallel": np.array(parallel)},
+    )  # fmt: skip
+
+
+def spread(uplinks_bps, downlinks_bps, host_bps=400 * GBPS):
+    """Host 0, leaf 2, a spine for each pair of links, leaf 3, host 1; links of 1 us."""
+    links = [(0, 2, host_bps, US_PS), (1, 3, host_bps, US_PS)]
+    for spine, (up, down) in enumerate(zip(uplinks_bps, downlinks_bps, strict=True), start=4):
+        links += [(2, spine, up, US_PS), (spine, 3, down, US_PS)]
+    return network([2, 3, *range(4, 4 + len(uplinks_bps))], links)
+
+
+def ways(net, src=0, dst=1, processing_ps=0):
+    by_node = np.where(net.is_switch, processing_ps, 0)
+    return theory.ways(net, np.array([src]), np.array([dst]), by_node)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_hops_and_flows_are_those_of_all_paths_of_another_library(seed):
+    # Random switches, random rates and delays; networkx lists all shortest paths. Capacities of
+    # its maximum flow are those of links on these paths, hosts' links without limit.
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 10))
+    graph = nx.connected_watts_strogatz_graph(n, 4, 0.5, seed=seed)
+    links = [(0, 2, 100 * GBPS, US_PS), (1, n + 1, 100 * GBPS, US_PS)]
+    for a, b in graph.edges:
+        rate = int(rng.choice([10, 40, 100])) * GBPS
+        links += [(a + 2, b + 2, rate, int(rng.integers(0, 9)) * US_PS)]
+    net = network(list(range(2, n + 2)), links)
+    got = ways(net, processing_ps=7)
+
+    undirected = nx.Graph()
+    for a, b, rate, delay in links:
+        undirected.add_edge(a, b, rate=rate, delay=delay)
+    paths = list(nx.all_shortest_paths(undirected, 0, 1))
+    hops = [{(p[i], p[i + 1]) for p in paths} for i in range(len(paths[0]) - 1)]
+    rates = [[undirected.edges[link]["rate"] for link in hop] for hop in hops]
+    used = got.links[0] > 0
+    assert got.links[0][used].tolist() == [len(hop) for hop in hops]
+    assert got.fastest_bps[0][used].tolist() == [max(hop) for hop in rates]
+    assert got.total_bps[0][used].tolist() == [sum(hop) for hop in rates]
+    assert got.delay_ps[0] == min(nx.path_weight(undirected, p, "delay") for p in paths)
+    assert got.fixed_ps[0] == got.delay_ps[0] + 7 * (len(paths[0]) - 2)
+    directed = nx.DiGraph()
+    for hop in hops[1:-1]:
+        for a, b in hop:
+            directed.add_edge(a, b, capacity=undirected.edges[a, b]["rate"])
+    if directed.edges and any(len(set(hop)) > 1 for hop in rates):
+        flow = nx.maximum_flow_value(directed, paths[0][1], paths[0][-2])
+        assert got.between_bps[0] == pytest.approx(flow, rel=1e-7)
+    elif directed.edges:
+        assert got.between_bps[0] == np.inf
+
+
+def frames(size_bytes):
+    first, middle, last, n = Framing(first_header_bytes=0).classes(size_bytes)
+    columns = (first, middle if n > 1 else first, last, n)
+    return alone.Frames(*(np.array([value]) for value in columns))
+
+
+@pytest.mark.parametrize("size_bytes", [1, 4096, 4097, 3 * 4096, 10**6, 10**7])
+def test_slow_links_side_by_side_are_as_fast_as_one_that_is_not(size_bytes):
+    # 400 Gb/s over eight links of 100. Beyond the bytes at 400 Gb/s there is the last frame on its
+    # way; or, if that is short, the full one before it; or the first, behind which all go.
+    net = spread([100 * GBPS] * 8, [100 * GBPS] * 8)
+    got = alone.alone_ps(frames(size_bytes), ways(net))[0]
+
+    _, middle, last, n = Framing(first_header_bytes=0).classes(size_bytes)
+    ends = [(n - 1) * middle * 20 + last * (20 + 80 + 80 + 20)]
+    if n > 1:
+        ends.append((n - 1) * middle * 20 + middle * (80 + 80 + 20))
+        ahead = middle if n > 2 or middle * 180 < (n - 1) * middle * 20 + last * 180 else 0
+        ends.append(ahead * (20 + 80 + 80) + ((n - 1) * middle + last) * 20 if ahead else 0)
+    assert got == max(ends) + 4 * US_PS
+
+
+def test_the_narrowest_place_may_be_links_of_different_hops():
+    # Spine 1 has a slow link up, spine 2 one down: 25 + 25 of 100 Gb/s pass, each hop has 125.
+    net = spread([25 * GBPS, 100 * GBPS], [100 * GBPS, 25 * GBPS])
+    its = ways(net)
+    assert its.total_bps[0].tolist() == [400 * GBPS, 125 * GBPS, 125 * GBPS, 400 * GBPS]
+    assert its.rate_bps[0] == pytest.approx(50 * GBPS)
+
+    size_bytes = 10**7
+    whole = Framing(first_header_bytes=0).message_wire_bytes(size_bytes)
+    got = alone.alone_ps(frames(size_bytes), its)[0]
+    assert whole * 160 <= got - 4 * US_PS <= whole * 160 * 1.001
+
+
+@pytest.mark.parametrize("size_bytes", [1, 4096, 5000, 8192, 9000, 10**6])
+@pytest.mark.parametrize("spines", [2, 5])
+def test_equal_links_are_as_fast_as_one_path_of_them(size_bytes, spines):
+    # The last hop is a single link of the same rate: it is never without a frame from the first
+    # one on, unless a short last frame overtakes the first of few and leaves it idle.
+    net = spread([100 * GBPS] * spines, [100 * GBPS] * spines, 100 * GBPS)
+    got = alone.alone_ps(frames(size_bytes), ways(net))[0]
+
+    framing = Framing(first_header_bytes=0)
+    one = unloaded_fct_ps(size_bytes, [100 * GBPS] * 4, [US_PS] * 4, framing)
+    first, _, last, n = framing.classes(size_bytes)
+    overtakes = n > 1 and (n - 1) * first + 4 * last <= 3 * first
+    assert one - (last * 80 if overtakes else 0) == got
+
+
+def test_one_path_of_several_is_no_faster_than_its_fastest_links():
+    its = ways(spread([25 * GBPS, 100 * GBPS], [100 * GBPS, 25 * GBPS]))
+    one = its.one_path(np.array([True]))
+    assert one.rate_bps[0] == 100 * GBPS
+    assert one.links[0].tolist() == [1, 1, 1, 1]
+
+
+def test_a_cut_through_switch_has_the_head_of_a_frame_only():
+    # One packet over four links of 100 Gb/s: whole on the last, 84 bytes on each before.
+    net = spread([100 * GBPS] * 2, [100 * GBPS] * 2, 100 * GBPS)
+    got = alone.alone_ps(frames(4096), ways(net), seen_bytes=84)[0]
+    assert got == (3 * 84 + 4178) * 80 + 4 * US_PS
+
+
+@pytest.mark.parametrize(("planes", "busiest"), [(1, 901), (3, 301), (4, 300), (10, 100)])
+def test_a_message_dealt_out_over_planes_is_done_when_its_busiest_port_is(planes, busiest):
+    # 10 frames of 100 bytes, the last of 1 byte, a ps for each byte. Over 3 ports: 4 rounds, the
+    # last round has only the last frame: 301. Over 4: rounds of 4, 4, 2 with a full frame in the
+    # last: 300. The second hop begins with the first frame.
+    links = [(end, plane, 8 * 10**12, 0) for plane in range(2, 2 + planes) for end in (0, 1)]
+    its = ways(network(list(range(2, 2 + planes)), links))
+    assert its.links[0].tolist() == [planes, planes]
+    ten = alone.Frames(*(np.array([value]) for value in (100, 100, 1, 10)))
+    assert alone.alone_ps(ten, its)[0] == 100 + busiest
