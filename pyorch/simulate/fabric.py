@@ -10,6 +10,7 @@ import numpy as np
 from pyorch.errors import SimulationError
 from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes, stack
+from pyorch.simulate.cautions import kept_limits, late_marks, overtaking
 from pyorch.simulate.control import Controller
 from pyorch.simulate.serve import Server
 from pyorch.simulate.warnings import skip_surprises, small_buffers
@@ -285,6 +286,11 @@ class Fabric:
         if {"links", "flows"} <= self._tables.keys():  # else the engine says what is wrong
             found += small_buffers(self._tables, self._transports)
             found += filter(None, [self._samples()])
+        if self.engine_type == "packets":
+            found += overtaking(self._roles, self._transports)
+            found += late_marks(self._roles, self._transports)
+            if "nodes" in self._tables:
+                found += kept_limits(self._tables, self._roles)
         if "skip_ppm" in self.engine:
             found += skip_surprises(self._tables, self._transports)
         return found
