@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._run import RunTables
+from pyorch.theory import tails
 
 CLASSES = 10
 
@@ -16,8 +17,10 @@ def measure(run: RunTables) -> pd.DataFrame:
     -------
     DataFrame
         ``tenth``: 1 to 10; ``n_flows``: messages in it; ``largest_bytes``: the longest of them
-        [byte]; ``slowdown_{mean,p50,p99}``: FCT over exact unloaded FCT [1]. Messages of one size
-        come by their number. Tenths without a message are left out.
+        [byte]; ``slowdown_{mean,p50,p99}``: FCT over exact unloaded FCT [1];
+        ``slowdown_p99_{low,high}``: 95 % interval of that quantile, <NA> where an end is beyond the
+        values that so few messages have. Messages of one size come by their number. Tenths without
+        a message are left out.
     """
     table = pd.DataFrame(
         {
@@ -32,11 +35,8 @@ def measure(run: RunTables) -> pd.DataFrame:
         "largest_bytes": groups["bytes"].max(),
         "slowdown_mean": groups["slowdown"].mean(),
     }
-    for name, share in (("p50", 0.5), ("p99", 0.99)):
-        values[f"slowdown_{name}"] = groups["slowdown"].agg(_quantile, share)
+    values["slowdown_p50"] = groups["slowdown"].agg(lambda part: tails.quantile(part, 0.5).value)
+    ends = [tails.quantile(part, 0.99) for _, part in groups["slowdown"]]
+    for name, column in zip(("", "_low", "_high"), zip(*ends, strict=True), strict=True):
+        values[f"slowdown_p99{name}"] = pd.Series(column, index=values["n_flows"].index)
     return pd.DataFrame(values).reset_index()
-
-
-def _quantile(values: pd.Series, share: float) -> float:
-    """Return the smallest value that this share does not exceed."""
-    return np.quantile(values, share, method="inverted_cdf")

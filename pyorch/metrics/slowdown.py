@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._run import RunTables, total
+from pyorch.theory import tails
 
 
 def measure(run: RunTables) -> pd.DataFrame:
@@ -15,6 +16,8 @@ def measure(run: RunTables) -> pd.DataFrame:
     DataFrame
         ``n_flows``, ``largest_message_bytes``: what ran;
         ``slowdown_{mean,p50,p99,p100}``: FCT over exact unloaded FCT [1], 1 is ideal;
+        ``slowdown_p99_{low,high}``: 95 % interval of that quantile, <NA> where an end is beyond the
+        values that so few flows have;
         ``unloaded_fct_ps``: the largest of the flows, headers and framing counted;
         ``optimal_fct_ps``: the same plus the ACKs of an equal flow in the other direction, which
         no transport with ACKs can avoid in a permutation; ``slowest_fct_ps``: measured;
@@ -26,6 +29,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     unloaded = idle["unloaded_fct_ps"].to_numpy()
     optimal = unloaded + idle["reverse_ack_ps"].to_numpy()
     slowdown = run.slowdown
+    tail = tails.quantile(slowdown, 0.99)
     ports, flows, counted = run.table("ports"), run.flows, run.table("flows")
     dropped = [name for name in ports.columns if name.startswith("dropped_")]
     row = {
@@ -33,7 +37,9 @@ def measure(run: RunTables) -> pd.DataFrame:
         "largest_message_bytes": int(flows["bytes"].max()),
         "slowdown_mean": slowdown.mean(),
         "slowdown_p50": np.quantile(slowdown, 0.5, method="inverted_cdf"),
-        "slowdown_p99": np.quantile(slowdown, 0.99, method="inverted_cdf"),
+        "slowdown_p99": tail.value,
+        "slowdown_p99_low": tail.low,
+        "slowdown_p99_high": tail.high,
         "slowdown_p100": slowdown.max(),
         "unloaded_fct_ps": int(unloaded.max()),
         "optimal_fct_ps": int(optimal.max()),

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.errors import TraceError
+from pyorch.theory import tails
 from pyorch.units import format_si
 
 if TYPE_CHECKING:
@@ -76,12 +77,15 @@ def _slowest(run: "RunResult") -> dict[str, object]:
     unloaded_ps = idle["unloaded_fct_ps"].to_numpy()
     slowdown = tables.slowdown
     worst = int(np.argmax(slowdown))
+    tail = tails.quantile(slowdown, 0.99)
     found |= {
         "slowest_unloaded_fct_ps": int(unloaded_ps[last]),
         "slowest_slowdown": float(slowdown[last]),
         "slowdown_mean": float(slowdown.mean()),
         "slowdown_p50": float(np.quantile(slowdown, 0.5, method="inverted_cdf")),
-        "slowdown_p99": float(np.quantile(slowdown, 0.99, method="inverted_cdf")),
+        "slowdown_p99": tail.value,
+        "slowdown_p99_low": tails.known(tail.low),
+        "slowdown_p99_high": tails.known(tail.high),
         "slowdown_max": float(slowdown[worst]),
         "slowdown_max_flow": int(ids[worst]),
     }
@@ -121,6 +125,7 @@ def in_words(summary: Mapping[str, object]) -> dict[str, str]:
     if "slowdown_mean" in s:
         names = ("mean", "p50", "p99")
         rows["slowdown mean / p50 / p99"] = " / ".join(f"{s[f'slowdown_{n}']:.3f}" for n in names)
+        rows["  95 % interval of its p99"] = _interval(s)
         rows[f"largest slowdown (flow {s['slowdown_max_flow']})"] = f"{s['slowdown_max']:.3f}"
     if "longest_queue_bytes" in s:
         rows |= {
@@ -136,6 +141,14 @@ def in_words(summary: Mapping[str, object]) -> dict[str, str]:
         "peak memory": format_si(s["peak_memory_bytes"], "B"),
     }
     return {name: value.strip() for name, value in rows.items()}
+
+
+def _interval(s: Mapping[str, object]) -> str:
+    """Return between which values the 99th percentile of the slowdown lies, as far as known."""
+    low, high = s["slowdown_p99_low"], s["slowdown_p99_high"]
+    if high is None:
+        return f"unknown: that takes {tails.least_values(0.99)} flows, not {s['flows']}"
+    return f"{low:.3f} to {high:.3f}"
 
 
 def _time(time_ps: int) -> str:

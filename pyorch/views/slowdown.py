@@ -2,12 +2,13 @@
 """Slowdown by message size: completion time over that of the message alone on its path.
 
 Messages are put into classes of equally many flows by size; line: median of a class, dashed:
-its 99th percentile. 1 is ideal.
+its 99th percentile, with its 95 % interval where a class has enough messages for one. 1 is ideal.
 """
 
 import numpy as np
 import pandas as pd
 
+from pyorch.theory import tails
 from pyorch.views._axes import COLORS, MARKERS, look, names, outside_legend
 
 CLASSES = 20
@@ -23,19 +24,24 @@ def draw(figure, runs):
         style = look(place) | {"linestyle": "-", "marker": marker, "markersize": 2.5}
         ax.plot(rows["bytes"], rows["slowdown_p50"], label=name, **style)
         ax.plot(rows["bytes"], rows["slowdown_p99"], **style | {"linestyle": "--"})
+        ends = (rows["slowdown_p99_low"], rows["slowdown_p99_high"])
+        ax.fill_between(rows["bytes"], *ends, color=style["color"], alpha=0.15, linewidth=0)
         parts.append(rows.assign(run=run.id))
     ax.set(xscale="log", xlabel="message size [byte]", ylabel="slowdown: median, dashed 99 %")
     if max(part["slowdown_p99"].max() for part in parts) > 10:
         ax.set(yscale="log")
     else:
         ax.set(ylim=(0, None))
+    if (fewest := min(part["n_flows"].min() for part in parts)) < tails.least_values(0.99):
+        needed = tails.least_values(0.99)
+        ax.set_title(f"99 % of {fewest} messages a class: {needed} give it an interval", size="small")
     ax.grid()
     outside_legend(ax, len(runs) if len(runs) > 1 else 0)
     return pd.concat(parts, ignore_index=True)
 
 
 def by_size(run):
-    """Return one row per class: largest ``bytes``, ``n_flows``, ``slowdown_{p50,p99}``."""
+    """Return one row per class: largest ``bytes``, ``n_flows``, ``slowdown_{p50,p99}``, interval."""
     flows, slowdown = run._run.flows, run._run.slowdown
     order = np.argsort(flows["bytes"].to_numpy(), kind="stable")
     sizes, slowdown = flows["bytes"].to_numpy()[order], slowdown[order]
@@ -46,6 +52,7 @@ def by_size(run):
     rows = []
     for begin, end in zip([0, *ends[:-1]], ends, strict=True):
         part = slowdown[begin:end]
-        p50, p99 = np.quantile(part, [0.5, 0.99], method="inverted_cdf")
-        rows.append((int(sizes[end - 1]), end - begin, p50, p99))
-    return pd.DataFrame(rows, columns=["bytes", "n_flows", "slowdown_p50", "slowdown_p99"])
+        p50 = tails.quantile(part, 0.5).value
+        rows.append((int(sizes[end - 1]), end - begin, p50, *tails.quantile(part, 0.99)))
+    tail = ["slowdown_p99", "slowdown_p99_low", "slowdown_p99_high"]
+    return pd.DataFrame(rows, columns=["bytes", "n_flows", "slowdown_p50", *tail])

@@ -5,7 +5,7 @@ import math
 from bisect import bisect_left
 
 import pytest
-from oracle_network import GBPS, Flows, run, star
+from oracle_network import GBPS, NS_PS, US_PS, Flows, run, star
 
 pytestmark = pytest.mark.ns3
 
@@ -167,3 +167,30 @@ def test_a_queue_that_marks_nothing_loses_the_same_frames():
     lost, _ = plain = outcome(("ns3::DropTail", {}))
     assert sum(lost) > 50
     assert outcome(("ns3::RedEcn", red)) == plain
+
+
+@pytest.mark.parametrize("slow_from_ps", [0, 5 * US_PS])
+def test_limits_and_marks_follow_the_rate_that_a_link_has(slow_from_ps):
+    # By hand: three hosts send to one from 10 us on, over a queue of 8 frames at 100 Gb/s that
+    # marks above 2. At a quarter of the rate it holds 2 and marks above half a frame, from the very
+    # first one; when the link has its rate again it holds 8, for three others that begin then.
+    frame, back_ps = 1000, 100 * US_PS
+    sizes = {"LimitBytes": 8 * frame, "KminBytes": 2 * frame, "KmaxBytes": 2 * frame, "Pmax": 1}
+    wire = {"MtuBytes": frame - 62, "HeaderBytes": 62, "RethBytes": 0, "Recovery": "GoBackN"}
+    longest, marked = {}, {}
+    for end_ps in (50 * US_PS, 200 * US_PS):
+        flows = Flows()
+        for src in (1, 2, 3):
+            flows.add(src, 0, 20 * (frame - 62), 10 * US_PS)
+            flows.add(src, 0, 20 * (frame - 62), back_ps + 10 * US_PS)
+        got = run(
+            star(4, 100 * GBPS, 500 * NS_PS), flows, [("ns3::RoceTransport", wire)],
+            queue=("ns3::RedEcn", {**sizes, "ReferenceRateBps": 100 * GBPS}),
+            link_events=[(slow_from_ps, 1000, 0, 25 * GBPS), (back_ps, 1000, 0, 100 * GBPS)],
+            stop_ps=end_ps,
+        )  # fmt: skip
+        longest[end_ps] = got.port(1000, 0)["max_queue_bytes"]
+        marked[end_ps] = got.port(1000, 0)["ecn_marked_packets"]
+
+    assert longest == {50 * US_PS: 2 * frame, 200 * US_PS: 8 * frame}
+    assert marked[50 * US_PS] > 0  # behind a frame there is one at most

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is said before a run: buffers that are too small, and what skipping may decide."""
+"""What is said before a run: small buffers, plug-ins that spoil each other, what skipping decides."""
 
 import numpy as np
 import pytest
 
+from pyorch.simulate.cautions import kept_limits, late_marks, overtaking
 from pyorch.simulate.fabric import Fabric
 from pyorch.simulate.warnings import small_buffers
 
@@ -73,3 +74,63 @@ def test_a_small_difference_that_decides_is_told(table, column, transport, told,
 
     assert len(lines) == (len(told) if skips else 0)
     assert all(word in line for word, line in zip(told, lines, strict=False))
+
+
+SPRAY, HASH = ("forwarding", 0, "ns3::RandomSpray", {}), ("forwarding", 0, "ns3::EcmpHash", {})
+
+
+@pytest.mark.parametrize(
+    ("roles", "given", "told"),
+    [
+        ([SPRAY], {}, "Recovery=GoBackN"),
+        ([HASH], {"PathSelector": "ns3::RandomEntropy[Paths=8]"}, "ns3::RandomEntropy lets"),
+        ([SPRAY], {"Recovery": "SelectiveRepeat"}, "ReorderPackets=1"),
+        ([SPRAY], {"Recovery": "SelectiveRepeat", "ReorderPackets": "64"}, ""),
+        ([HASH], {}, ""),
+        ([HASH], {"PathSelector": "ns3::FlowletEntropy[Gap=1us]"}, ""),
+    ],
+)
+def test_spraying_under_what_takes_overtaken_packets_for_lost_is_told(roles, given, told):
+    lines = list(overtaking(roles, [("ns3::SprayTransport", {}), ("ns3::RoceTransport", given)]))
+    assert len(lines) == bool(told)
+    assert all(told in line for line in lines)
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize(
+    ("kmin", "control", "alpha", "told"),
+    [
+        (100_001, "ns3::Dcqcn", "0", True),
+        (100_000, "ns3::Dcqcn", "0", False),
+        (400_000, "ns3::Hpcc", "0", False),  # reads no marks
+        (400_000, "ns3::Dcqcn", "0.5", False),  # what stops a sender is not known before
+    ],
+)
+def test_a_queue_that_pauses_before_it_marks_is_told(kmin, control, alpha, told):
+    roles = [
+        ("queue", 0, "ns3::RedEcn", {"KminBytes": str(kmin)}),
+        ("flow_control", 0, "ns3::Pfc", {"XoffBytes": "100000", "Alpha": alpha}),
+    ]
+    lines = list(late_marks(roles, [("ns3::RoceTransport", {"CongestionControl": control})]))
+    assert ["pauses before it marks" in line for line in lines] == [True] * told
+
+
+@pytest.mark.parametrize(
+    ("ends", "rate", "given", "told"),
+    [
+        ((2, 3), 1, {"KminBytes": "5000"}, ["KminBytes stay as many bytes"]),
+        ((3, 2), 1, {"KminBytes": "5000"}, ["KminBytes stay as many bytes"]),
+        ((2, 3), 1, {"KminBytes": "5000", "ReferenceRateBps": "7"}, []),
+        ((2, 3), 5, {"KminBytes": "5000"}, []),  # as it began
+        ((2, 3), 0, {"KminBytes": "5000"}, []),  # a cut
+        ((0, 2), 1, {}, ["a link of host 0 gets slower"]),
+    ],
+)
+def test_what_keeps_its_size_on_a_link_that_gets_slower_is_told(ends, rate, given, told):
+    nodes = {"node": np.arange(4), "is_switch": np.array([0, 0, 1, 1])}
+    events = {"node_a": ends[:1], "node_b": ends[1:], "rate_bps": [rate * 10**9]}
+    events = {name: np.array(column) for name, column in events.items()}
+    tables = {"nodes": nodes, "links": LINKS, "link_events": events}
+    lines = list(kept_limits(tables, [("queue", 0, "ns3::RedEcn", given)]))
+    assert len(lines) == len(told)
+    assert all(word in line for word, line in zip(told, lines, strict=True))
