@@ -5,8 +5,8 @@ Compare with the outputs that lie beside Ultra Ethernet's simulator (uet-htsim, 
 1024 hosts, three tiers, 100 Gb/s, 2 MB. Bars: mean of two permutations, ticks: each of them;
 crosses: published, one permutation, two where REPS had an ACK for each packet or for four and
 where mixed entropies were run twice. Paths are each simulator's own, so single paths are a draw of
-their own in both. Which of its links were slow is not published: only the order compares there.
-Logarithmic axes.
+their own in both. Slow links: all core links of one switch of the second tier at a quarter of their
+rate, with a quarter of their limits and marks. Logarithmic axes.
 """
 
 import pandas as pd

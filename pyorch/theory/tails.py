@@ -2,8 +2,8 @@
 """Takes values and a share, returns the quantile and how well so many values know it.
 
 Of n independent values as many lie up to a quantile as a binomial draw says, so two values of the
-sorted ones enclose it with a confidence that holds for every distribution (David and Nagaraja, Order Statistics, 3rd
-edition, section 7.1).
+sorted ones enclose it with a confidence that holds for every distribution (David and Nagaraja,
+Order Statistics, 3rd edition, section 7.1).
 """
 
 import math

@@ -32,16 +32,17 @@ def draw(figure, runs):
         ax.set(yscale="log")
     else:
         ax.set(ylim=(0, None))
-    if (fewest := min(part["n_flows"].min() for part in parts)) < tails.least_values(0.99):
-        needed = tails.least_values(0.99)
-        ax.set_title(f"99 % of {fewest} messages a class: {needed} give it an interval", size="small")
+    fewest, needed = min(part["n_flows"].min() for part in parts), tails.least_values(0.99)
+    if fewest < needed:
+        title = f"99 % of {fewest} messages a class: {needed} give it an interval"
+        ax.set_title(title, size="small")
     ax.grid()
     outside_legend(ax, len(runs) if len(runs) > 1 else 0)
     return pd.concat(parts, ignore_index=True)
 
 
 def by_size(run):
-    """Return one row per class: largest ``bytes``, ``n_flows``, ``slowdown_{p50,p99}``, interval."""
+    """Return one row per class: largest ``bytes``, ``n_flows``, ``slowdown_{p50,p99}``, limits."""
     flows, slowdown = run._run.flows, run._run.slowdown
     order = np.argsort(flows["bytes"].to_numpy(), kind="stable")
     sizes, slowdown = flows["bytes"].to_numpy()[order], slowdown[order]

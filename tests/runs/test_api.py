@@ -231,7 +231,10 @@ def test_the_slowdown_of_a_message_alone_is_one_at_every_size(tmp_path):
 
     assert rows.dropna(axis="columns").to_dict("records") == [  # one message has no upper end
         {
-            "bytes": 4096, "n_flows": 1, "slowdown_p50": 1.0, "slowdown_p99": 1.0,
+            "bytes": 4096,
+            "n_flows": 1,
+            "slowdown_p50": 1.0,
+            "slowdown_p99": 1.0,
             "slowdown_p99_low": 1.0,
         }
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is said before a run: small buffers, plug-ins that spoil each other, what skipping decides."""
+"""What is said before a run: small buffers, plug-ins that spoil each other, what skips decide."""
 
 import numpy as np
 import pytest
