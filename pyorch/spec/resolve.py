@@ -153,7 +153,7 @@ class _Point:
             check_trace(trace, network.nodes, point.stop_ps)
         transports = self._transports(point.transport)
         loads = [
-            self._load(load, ("workload", i), topology, transports)
+            self._load(load, ("workload", i), topology, transports, point.wire)
             for i, load in enumerate(point.workload)
         ]
         jobs = None
@@ -263,6 +263,7 @@ class _Point:
         path: KeyPath,
         topology: Topology,
         transports: tuple[Transport, ...],
+        wire: Options,
     ) -> Workload:
         """Return a workload with the index of its transport, or of one for each network."""
         names = [transport.name for transport in transports]
@@ -274,12 +275,13 @@ class _Point:
                     f"no transport is called {quoted(name)}. There are {', '.join(names)}."
                     f"{did_you_mean(name, names)}",
                 )
+        context = {"topology": topology, "framing_bytes": wire.framing_bytes}
         if by_reach:
             found = ByReach(**{key: names.index(name) for key, name in by_reach.items()})
-            context = {"topology": topology, "transport": transports[found.wide_area]}
+            context["transport"] = transports[found.wide_area]
         else:
             found = names.index(load.transport) if load.transport else 0
-            context = {"topology": topology, "transport": transports[found]}
+            context["transport"] = transports[found]
         params = self._params(Workload, load, path, context)
         return Workload.model_construct(type=load.type, params=params, transport=found)
 

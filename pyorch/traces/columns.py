@@ -48,7 +48,7 @@ PORTS = {
     "rate_bps": Column("Rate of the link [bit/s]"),
     "sent_frames": Column("Frames sent, of any kind"),
     "sent_bytes": Column("Bytes sent, with framing [byte]"),
-    "sent_data_packets": Column("Data packets sent"),
+    "sent_data_packets": Column("Data packets sent, headers of trimmed ones among them"),
     "received_frames": Column("Frames received on the other direction of the link"),
     "dropped_buffer_frames": Column(
         "Frames that were to leave here, but queue or buffer did not take"
@@ -92,7 +92,10 @@ PORT_SAMPLES = {
 FLOW_SAMPLES = {
     "time_ps": Column("All events up to this time are counted [ps]"),
     "flow": Column("Id of the message"),
-    "arrived_packets": Column("Data packets at the receiver since the sample before, all copies"),
+    "arrived_packets": Column(
+        "Data packets at the receiver since the sample before, all copies, none of those that came"
+        " trimmed"
+    ),
     "arrived_bytes": Column("Of these, with headers, without framing [byte]"),
 }
 PAUSES = {
@@ -174,7 +177,9 @@ TRANSPORTS = {
 SUMMARY = {
     "now_ps": Column("Simulated time at the end of the run [ps]"),
     "events": Column("Events executed"),
-    "data_packets_delivered": Column("Data packets that receiving hosts accepted"),
+    "data_packets_delivered": Column(
+        "Data packets that receiving hosts accepted, without those that came trimmed"
+    ),
     "flows_total": Column("Flows of the run"),
     "flows_done": Column("Flows whose sender has every acknowledgement"),
     "rule_changes": Column("Routes of messages that switch programs have set or changed"),

@@ -2,13 +2,13 @@
 """Messages that arrive at random: Poisson in time, random pairs, sizes from a distribution.
 
 Every host sends to every other with the same probability. The mean rate of payload that a host
-sends is `load` times the rate of its links.
+sends is `load` times the rate of its links; with `counts: wire` that of all it sends for messages.
 """
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.draws import stream
 from pyorch.spec.fields import Closed, FieldError, Number, TimePs
@@ -18,33 +18,46 @@ from pyorch.spec.network import Network
 from pyorch.units import TIME, format_exact
 from pyorch.workload import _size_cdf
 from pyorch.workload._hosts import access_rate_bps, hosts
+from pyorch.workload._on_wire import Wire, wire_of
+
+#: The mean of a function of sizes is taken over so many of them, evenly spread over messages.
+_SIZES = 2**18
 
 
 class Params(Closed):
     """`sizes` names a distribution that comes with pyorch, `sizes_file` one of the user's.
 
     Such a file has a line for each point: size in bytes, and percentage of messages not larger.
+    `counts` says of what `load` is a share: of payload alone, or of all that a host sends for
+    messages on its wires, frames of data with headers and framing and the acknowledgements of what
+    it receives, but neither grants, credits and pulls nor anything sent twice.
     """
 
     load: Annotated[Number, Field(gt=0, le=1)]
+    counts: Literal["payload", "wire"] = "payload"
     duration_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="duration")
     sizes: str | None = None
     sizes_file: InputFile | None = None
     points: list[list[float]] = Field(json_schema_extra={"derived": True})
+    wire: Wire | None = Field(None, json_schema_extra={"derived": True})
     start_ps: TimePs = Field(0, alias="start")
 
     @model_validator(mode="before")
     @classmethod
-    def _one_distribution(cls, given: object) -> object:
+    def _one_distribution(cls, given: object, info: ValidationInfo) -> object:
         """Put the points themselves into the spec, so that they are part of the run's name."""
         if not isinstance(given, dict):
             return given
         if "points" in given:
             raise FieldError("points", "the points come from sizes or sizes_file. Leave it out.")
+        if "wire" in given:
+            raise FieldError("wire", "it comes from the transport. Leave it out.")
         if ("sizes" in given) == ("sizes_file" in given):
             raise FieldError(
                 "sizes", f"write either sizes ({', '.join(_size_cdf.known())}) or sizes_file."
             )
+        if given.get("counts") == "wire" and "transport" in (info.context or {}):
+            given = {**given, "wire": wire_of(info.context)}
         return {**given, "points": []}
 
     @model_validator(mode="after")
@@ -88,8 +101,16 @@ def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> 
 def _expected(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> float:
     """Return the mean number of messages."""
     offered_bps = params.load * access_rate_bps(nodes, links).sum()
-    mean_bits = 8 * _size_cdf.mean_bytes(params.points)
+    mean_bits = 8 * _mean_bytes(params)
     return offered_bps * params.duration_ps / 1e12 / mean_bits
+
+
+def _mean_bytes(params: Params) -> float:
+    """Return what the mean message is of the load [byte]."""
+    if params.wire is None:
+        return _size_cdf.mean_bytes(params.points)
+    sizes = _size_cdf.draw(params.points, (np.arange(_SIZES) + 0.5) / _SIZES)
+    return float(params.wire.sent_bytes(sizes).mean())
 
 
 def flows(

@@ -270,3 +270,58 @@ def test_ports_are_served_alike_not_flows():
     got = run(network, flows, [ROCE], pfc={"XoffBytes": 50_000}, stop_ps=stop_ps)
     shares = got["flows"]["sent_data_packets"] / (stop_ps / DATA_PS)
     assert shares == pytest.approx([1 / 6, 1 / 6, 1 / 6, 1 / 2], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("policy", "links"),
+    [
+        (("ns3::EcmpHash", {}), 16),
+        (("ns3::EcmpHash", {"Seed": 7}), 16),
+        (("ns3::EcmpHash", {"OwnSeeds": False}), 4),
+        (("ns3::EcmpHash", {"OwnSeeds": False, "Seed": 7}), 4),
+        (("ns3::EcmpHash", {"Fields": "Hosts"}), 16),
+        (("ns3::EcmpHash", {"Fields": "Hosts", "OwnSeeds": False}), 4),
+    ],
+)
+def test_equal_seeds_of_two_tiers_leave_one_uplink_of_each_switch(policy, links):
+    # One edge switch with 4 uplinks to switches of 4 uplinks each. With equal seeds what comes to
+    # the second tier by member i has a hash in part i of the range, so it goes on by member i: 4 of
+    # 16 links up. With seeds of their own 400 messages leave none of 16 unused: the chance is below
+    # 16 (15/16)^400 = 1e-10.
+    network, flows = Network(hosts=list(range(401))), Flows()
+    network.switches = [(1000, 1), *((2000 + i, 2) for i in range(4))]
+    network.switches += [(3000 + i, 3) for i in range(16)] + [(4000, 3)]
+    for host in range(400):
+        network.link(host, 1000, RATE, DELAY_PS)
+        flows.add(host, 400, 1000)
+    for middle in range(4):
+        network.link(1000, 2000 + middle, RATE, DELAY_PS)
+        for top in range(4):
+            network.link(2000 + middle, 3000 + 4 * middle + top, RATE, DELAY_PS)
+    for top in range(16):
+        network.link(3000 + top, 4000, RATE, DELAY_PS)
+    network.link(4000, 400, RATE, DELAY_PS)
+    got = run(network, flows, [ROCE], forwarding=policy)
+
+    ports = got["ports"]
+    up = (ports["node"] // 1000 == 2) & (ports["peer"] // 1000 == 3)
+    assert (ports["sent_data_packets"][up] > 0).sum() == links
+
+
+@pytest.mark.parametrize(("fields", "paths"), [("Hosts", 2), ("Destination", 1)])
+def test_messages_whose_hashed_fields_are_equal_take_one_path(fields, paths):
+    # Two pairs of hosts with one destination, ten messages each: by their hosts at most two paths,
+    # by the destination one; by all fields, 20 messages over 8 spines, more than two.
+    network, flows = leaf_spine(2, 2, 8, RATE, DELAY_PS), Flows()
+    for _ in range(10):
+        for src in (0, 1):
+            flows.add(src, 2, 1000)
+
+    def spines(policy):
+        got = run(network, flows, [ROCE], forwarding=policy)
+        return [path[1][1] for path in got.paths().values()]
+
+    found = spines(("ns3::EcmpHash", {"Fields": fields}))
+    assert len(set(found)) <= paths
+    assert len(set(found[0::2])) == len(set(found[1::2])) == 1
+    assert len(set(spines("ns3::EcmpHash"))) > 2

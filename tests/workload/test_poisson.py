@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Random arrivals: their load, their sizes and their pairs, within a stated chance."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import chi2, kstest
 
+from pyorch import spec
+from pyorch.errors import SpecError
+from pyorch.render import input_tables
 from pyorch.spec.fields import FieldError
 from pyorch.spec.network import Network
 from pyorch.spec.resolved import Link
+from pyorch.spec.scenario import parse_scenario
 from pyorch.topology import leaf_spine
 from pyorch.workload import _size_cdf, poisson
 
+TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
 LINK = Link(rate_bps=10**11, delay_ps=10**6)
 
 
@@ -130,3 +137,52 @@ def test_hosts_send_in_proportion_to_their_rate():
 
     expected = sent.sum() * np.array([1, 1, 3, 3]) / 8
     assert ((sent - expected) ** 2 / expected).sum() < chi2.isf(1e-6, 3)
+
+
+ON_WIRE = """# Question: does the load count what is on the wire?
+name: counted
+topology: {{type: star, hosts: 16}}
+link: {{rate: 100 Gb/s, delay: 500 ns}}
+switch: {{buffer: 64 MB}}
+workload: {{type: poisson, load: 0.6, duration: 10 ms, sizes: fb_hdp, counts: {counts}}}
+transport: {{type: "{kind}"}}
+stop: 20 ms
+"""
+
+
+def on_wire(size, first_header, acks_each_packet):
+    """Frame by frame: 62 B of headers, 20 B of framing, acknowledgements of 66 B."""
+    total, packets = 0, 0
+    while size > 0:
+        payload = min(size, 4096)
+        header = 62 + (first_header if packets == 0 else 0)
+        total += max(payload + header, 64) + 20
+        size, packets = size - payload, packets + 1
+    return total + (packets if acks_each_packet else 1) * (66 + 20)
+
+
+@pytest.mark.parametrize(
+    ("kind", "first_header", "acks_each_packet"),
+    [("ns3::RoceTransport", 16, True), ("ns3::HomaTransport", 0, False)],
+)
+def test_a_load_that_counts_the_wire_is_the_share_of_all_bytes_there(
+    kind, first_header, acks_each_packet
+):
+    # The mean number of messages times what the mean one takes, over what the links of hosts carry.
+    # Twenty thousand sizes, evenly spread, have its mean within 0.2 % of the whole distribution.
+    text = ON_WIRE.format(counts="wire", kind=kind)
+    (run,) = spec.plan(parse_scenario(text, "counted.yaml"), typeids_file=TYPEIDS)
+    params, tables = run.spec.workload[0].params, input_tables(run.spec)
+    sizes = _size_cdf.draw(params.points, (np.arange(20_000) + 0.5) / 20_000).tolist()
+    mean = np.mean([on_wire(size, first_header, acks_each_packet) for size in sizes])
+
+    messages = poisson._expected(params, tables["nodes"], tables["links"])
+    assert messages * mean * 8 / (16 * 100e9 * 10e-3) == pytest.approx(0.6, rel=2e-3)
+    # The number that is drawn is Poisson: five times its root, a false alarm in a million seeds.
+    assert abs(len(tables["flows"]["bytes"]) - messages) < 5 * messages**0.5
+
+
+def test_a_transport_that_does_not_say_its_frames_cannot_count_the_wire():
+    text = ON_WIRE.format(counts="wire", kind="ns3::TcpTransport")
+    with pytest.raises(SpecError, match=r"workload.counts: ns3::TcpTransport does not say how"):
+        spec.plan(parse_scenario(text, "counted.yaml"), typeids_file=TYPEIDS)

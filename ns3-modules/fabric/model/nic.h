@@ -217,13 +217,16 @@ Nic::Receive(PortId portId, const Port& port, FrameId frameId)
     Message& message = m_state.messages[frame.message];
     if (frame.kind == frame_kind::DATA && !(frame.flags & frame_flag::BOUNCED))
     {
-        m_arrived.dataPackets++;
         if (frame.flags & (frame_flag::ECN_MARKED | frame_flag::TRIMMED))
         {
             message.markedPackets += (frame.flags & frame_flag::ECN_MARKED) != 0;
             message.trimmedPackets += (frame.flags & frame_flag::TRIMMED) != 0;
         }
-        m_observers.Call(Observer::ARRIVALS, &Observer::OnDataArrived, frame, port.node);
+        if (!(frame.flags & frame_flag::TRIMMED))
+        {
+            m_arrived.dataPackets++;
+            m_observers.Call(Observer::ARRIVALS, &Observer::OnDataArrived, frame, port.node);
+        }
     }
     const uint32_t endpoint =
         (frame.flags & frame_flag::REVERSE) ? message.srcEndpoint : message.dstEndpoint;

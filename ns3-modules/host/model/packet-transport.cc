@@ -82,7 +82,9 @@ PacketTransport::DoDispose()
 std::optional<uint16_t>
 PacketTransport::SinglePathEntropy(uint32_t message) const
 {
-    return m_entropy->Constant(message);
+    const bool isSpread =
+        m_traits.spreadsOverPorts && Host().NumServing(Host().GetMessage(message).dst) > 1;
+    return isSpread ? std::nullopt : m_entropy->Constant(message);
 }
 
 void
