@@ -21,6 +21,8 @@ from pyorch.theory.paths import Network
 MOST_FLOWS = 4096
 #: scipy finds maximum flows in int32.
 _MOST_CAPACITY = 2**31 - 1
+#: What capacities in whole units may make of a flow [1].
+_ROUNDING = 1e-6
 
 
 class Ways(NamedTuple):
@@ -37,8 +39,8 @@ class Ways(NamedTuple):
     delay_ps, fixed_ps : int64, n_flows
         The least propagation of a path; the least propagation and processing of one [ps].
     between_bps : float64, n_flows
-        Maximum flow from the switches of one host to those of the other; infinite where no hop has
-        unequal links, so that the narrowest hop is the narrowest place [bit/s].
+        Maximum flow from the switches of one host to those of the other, where that is less than
+        every hop has; else infinite, for the narrowest hop is the narrowest place [bit/s].
     """
 
     links: np.ndarray
@@ -170,12 +172,15 @@ class _Between:
         return np.rint(least - self.distance * hop_ps).astype(np.int64)
 
     def maximum_flows(self) -> np.ndarray:
-        """Return the maximum flow of each pair that has unequal links [bit/s]; else infinity."""
+        """Return the maximum flow of each pair that is less than its hops have [bit/s]."""
         found = np.full(len(self._pairs), np.inf)
         unequal = (self.links * self.fastest_bps != self.total_bps).any(axis=1)
         rows = np.flatnonzero(unequal & (self.distance > 1))
         for row in rows if len(rows) <= MOST_FLOWS else ():
-            found[row] = self._maximum_flow(row)
+            flow_bps = self._maximum_flow(row)
+            hops_bps = self.total_bps[row][self.links[row] > 0]
+            if flow_bps < hops_bps.min() * (1 - _ROUNDING):
+                found[row] = flow_bps
         return found
 
     def _maximum_flow(self, row: int) -> float:
