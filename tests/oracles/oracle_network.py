@@ -99,6 +99,27 @@ def leaf_spine(leaves: int, hosts_per_leaf: int, spines: int, rate_bps: int, del
     return network
 
 
+def fat_tree(k: int, rate_bps: int, delay_ps: int) -> Network:
+    """Return k pods of k / 2 leaves (10000..) and k / 2 switches above them (20000..); k even.
+
+    Hosts count from 0, k / 2 below each leaf; switch a of each pod has k / 2 cores (30000..).
+    """
+    half = k // 2
+    network = Network(hosts=list(range(k * half * half)))
+    network.switches = [(10_000 + i, 1) for i in range(k * half)]
+    network.switches += [(20_000 + i, 2) for i in range(k * half)]
+    network.switches += [(30_000 + i, 3) for i in range(half * half)]
+    for host in network.hosts:
+        network.link(host, 10_000 + host // half, rate_bps, delay_ps)
+    for pod in range(k):
+        for a in range(half):
+            middle = 20_000 + pod * half + a
+            for other in range(half):
+                network.link(10_000 + pod * half + other, middle, rate_bps, delay_ps)
+                network.link(middle, 30_000 + a * half + other, rate_bps, delay_ps)
+    return network
+
+
 def inter_leaf_permutation(leaves: int, hosts_per_leaf: int, rng) -> np.ndarray:
     """Return a destination per host, each host once, none under the leaf of its source."""
     hosts = leaves * hosts_per_leaf
@@ -290,6 +311,7 @@ def run_fabric(fabric: Fabric, stop_ps: int, out: Path = Path()) -> Outcome:
             pass
         facade.Finish()
         got = Outcome(output_columns(facade))
+        assert got["ports"].get("refused_verdicts", np.zeros(1)).sum() == 0, "not possible"
         if facade.FlowsDone() < facade.FlowsTotal():
             got.cycle = [int(node) for node in facade.DeadlockCycle()]
             got.stop_reason = running._stop_reason(facade)

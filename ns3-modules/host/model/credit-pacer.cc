@@ -20,8 +20,16 @@ CreditPacer::CreditPacer(const Rules& rules)
 void
 CreditPacer::List(uint32_t flow)
 {
-    m_order.Push(flow, Of(flow).number);
-    m_waits = true;
+    const Flow& state = Of(flow);
+    if (state.wantedBytes > 0)
+    {
+        m_order.Push(flow, state.number);
+    }
+    else if (state.IsIdle())
+    {
+        m_idle.Push(flow, 0);
+    }
+    m_waits = m_wantedBytes > 0 || !m_idle.IsEmpty();
 }
 
 void
@@ -36,8 +44,16 @@ CreditPacer::Want(uint32_t flow, uint64_t bytes)
     {
         state.number = ++m_begun;
     }
-    state.wantedBytes += bytes;
-    m_wantedBytes += bytes;
+    const int64_t beforeBytes = std::max<int64_t>(0, state.wantedBytes);
+    state.wantedBytes += static_cast<int64_t>(bytes);
+    m_wantedBytes += std::max<int64_t>(0, state.wantedBytes) - beforeBytes;
+    List(flow);
+}
+
+void
+CreditPacer::Spare(uint32_t flow, uint64_t bytes)
+{
+    Of(flow).spareBytes = static_cast<int64_t>(bytes);
     List(flow);
 }
 
@@ -48,15 +64,28 @@ CreditPacer::Forget(uint32_t flow)
     {
         return; // it never wanted any
     }
-    m_wantedBytes -= Of(flow).wantedBytes;
+    m_wantedBytes -= std::max<int64_t>(0, Of(flow).wantedBytes);
     Of(flow) = {};
-    m_waits = m_wantedBytes > 0; // somebody else may come in its place
+    m_waits = m_wantedBytes > 0 || !m_idle.IsEmpty(); // somebody else may come in its place
 }
 
 void
 CreditPacer::SetRateBps(uint64_t rateBps)
 {
     m_rules.rateBps = rateBps;
+}
+
+/// @return who is to have credit, NOBODY if nobody is
+uint32_t
+CreditPacer::NextInTurn()
+{
+    using Verdict = FlowOrder::Verdict;
+    const uint32_t flow = m_order.PopFirst([this](uint32_t candidate) {
+        return Of(candidate).wantedBytes > 0 ? Verdict::TAKE : Verdict::DROP;
+    });
+    return flow != FlowOrder::NOBODY ? flow : m_idle.PopFirst([this](uint32_t candidate) {
+        return Of(candidate).IsIdle() ? Verdict::TAKE : Verdict::DROP;
+    });
 }
 
 std::optional<CreditPacer::Credit>
@@ -66,26 +95,21 @@ CreditPacer::Take(uint64_t nowPs)
     {
         return std::nullopt;
     }
-    using Verdict = FlowOrder::Verdict;
-    const uint32_t flow = m_order.PopFirst([this](uint32_t candidate) {
-        return Of(candidate).wantedBytes == 0 ? Verdict::DROP : Verdict::TAKE;
-    });
+    const uint32_t flow = NextInTurn();
     if (flow == FlowOrder::NOBODY)
     {
         m_waits = false;
         return std::nullopt;
     }
     Flow& state = Of(flow);
-    const uint64_t bytes = std::min<uint64_t>(m_rules.quantumBytes, state.wantedBytes);
+    const int64_t quantum = m_rules.quantumBytes;
+    const int64_t wanted = std::max<int64_t>(0, state.wantedBytes);
+    const int64_t bytes = wanted > 0 ? std::min(quantum, wanted) : quantum;
     state.wantedBytes -= bytes;
-    m_wantedBytes -= bytes;
-    m_waits = m_wantedBytes > 0;
-    m_pacer.Sent(nowPs, bytes, m_rules.rateBps);
-    if (state.wantedBytes > 0)
-    {
-        List(flow);
-    }
-    return Credit{flow, bytes};
+    m_wantedBytes -= std::min(bytes, wanted);
+    m_pacer.Sent(nowPs, static_cast<uint64_t>(bytes), m_rules.rateBps);
+    List(flow);
+    return Credit{flow, static_cast<uint64_t>(bytes)};
 }
 
 uint64_t

@@ -58,6 +58,50 @@ TEST_CASE(g_suite, "pulls: round robin at the rate of the link")
     NS_TEST_EXPECT_MSG_EQ((bytes == std::vector<uint64_t>{1000, 1000, 500}), true, "the rest");
 }
 
+/// Oracle: by hand. Quanta of 1000 B at 8 Gb/s, so one each us.
+TEST_CASE(g_suite, "idle flows get what they may be ahead by, in turn, while nobody wants any")
+{
+    CreditPacer pacer({1000, FlowOrder::By::ROUND_ROBIN, 8'000'000'000});
+    uint64_t nowPs = 0;
+    const auto take = [&pacer, &nowPs] {
+        nowPs += 1'000'000;
+        const auto credit = pacer.Take(nowPs);
+        return credit ? std::pair{credit->flow, credit->bytes} : std::pair{99U, uint64_t{0}};
+    };
+    const auto nobody = std::pair{99U, uint64_t{0}};
+    for (const uint32_t flow : {0, 1})
+    {
+        pacer.Want(flow, 1500);
+        pacer.Spare(flow, 1500);
+    }
+    // What is wanted first, each turn a quantum or what is left of it; then two quanta for each,
+    // because after one of them it is ahead by less than 1500 B.
+    for (const uint64_t bytes : {1000, 500, 1000, 1000})
+    {
+        for (const uint32_t flow : {0, 1})
+        {
+            NS_TEST_EXPECT_MSG_EQ((take() == std::pair{flow, bytes}), true, bytes << " B");
+        }
+    }
+    NS_TEST_EXPECT_MSG_EQ(pacer.NextPs(), NEVER_PS, "both are 2000 B ahead");
+    NS_TEST_EXPECT_MSG_EQ((take() == nobody), true, "both are 2000 B ahead");
+    // 1200 B more are wanted: 800 B ahead, which is less than 1500.
+    pacer.Want(1, 1200);
+    pacer.Want(2, 3000);
+    for (const uint32_t flow : {2, 2, 2, 1})
+    {
+        NS_TEST_EXPECT_MSG_EQ((take() == std::pair{flow, uint64_t{1000}}), true, "2 wants it");
+    }
+    NS_TEST_EXPECT_MSG_EQ((take() == nobody), true, "1800 B ahead");
+    // Forgotten while it may have some: whoever has its number next begins afresh.
+    pacer.Want(1, 1000);
+    pacer.Forget(1);
+    NS_TEST_EXPECT_MSG_EQ((take() == nobody), true, "it was forgotten");
+    pacer.Want(1, 400);
+    NS_TEST_EXPECT_MSG_EQ((take() == std::pair{1U, uint64_t{400}}), true, "no more than wanted");
+    NS_TEST_EXPECT_MSG_EQ((take() == nobody), true, "nothing to spare");
+}
+
 /// Oracle: what was wanted and forgotten, kept by hand; and who wanted first, if that is the order.
 class CreditIsConserved : public TestCase
 {

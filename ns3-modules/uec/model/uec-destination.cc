@@ -7,6 +7,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3
 {
@@ -58,7 +59,26 @@ UecDestination::AddAttributes(TypeId tid, const Defaults& defaults)
                       "oversubscription in the source",
                       DoubleValue(0.01),
                       MakeDoubleAccessor(&T::m_leastShare),
-                      MakeDoubleChecker<double>(0.01, 1));
+                      MakeDoubleChecker<double>(0.01, 1))
+        .AddAttribute("SpeculativeBdp",
+                      "Most credit of a source, which is what it begins with, in "
+                      "bandwidth-delay products of the unloaded path [1]",
+                      DoubleValue(1.5),
+                      MakeDoubleAccessor(&T::m_speculativeBdp),
+                      MakeDoubleChecker<double>(0.01, 100))
+        .AddAttribute("SlowCredit",
+                      "While nobody wants credit, messages get up to SpeculativeBdp more than they "
+                      "ask for",
+                      BooleanValue(true),
+                      MakeBooleanAccessor(&T::m_slowCredit),
+                      MakeBooleanChecker());
+}
+
+int64_t
+UecDestination::MostCreditBytes(uint64_t rttPs, uint64_t packetPs, uint32_t ports) const
+{
+    const auto packets = static_cast<double>(rttPs) / static_cast<double>(packetPs);
+    return static_cast<int64_t>(std::ceil(m_speculativeBdp * ports * packets) * PacketBytes());
 }
 
 void
@@ -149,6 +169,13 @@ UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
     if (in.wantedBytes + in.againBytes > in.targetBytes)
     {
         m_credit->Want(in.slot, in.wantedBytes + in.againBytes - in.targetBytes);
+        if (m_slowCredit && in.targetBytes == 0)
+        {
+            const PortId sender = Host().PortOf(in.message);
+            const uint64_t packetPs = Host().SerialisationPs(sender, m_mtuBytes + m_headerBytes);
+            const uint64_t rttPs = BaseRttPs(in.message, sender);
+            m_credit->Spare(in.slot, MostCreditBytes(rttPs, packetPs, Host().NumPorts()));
+        }
         in.targetBytes = in.wantedBytes + in.againBytes;
     }
     if (Host().GetFrame(id).flags & uec::STARVES)

@@ -30,6 +30,9 @@ class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
         return m_receiverCredit;
     }
 
+    /// @return most credit of a source whose packets take this long at its port or ports [byte]
+    int64_t MostCreditBytes(uint64_t rttPs, uint64_t packetPs, uint32_t ports) const;
+
     uint64_t PacketBytes() const ///< Of a full packet on the wire [byte]
     {
         return m_mtuBytes + m_headerBytes + Host().FramingBytes();
@@ -59,6 +62,8 @@ class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
     uint64_t m_updates{0}; ///< So far
     uint64_t m_rateBps{0}; ///< At which credit is given at most [bit/s]
     double m_creditShare{0};
+    double m_speculativeBdp{0};
+    bool m_slowCredit{false};
     uint32_t m_quantumPackets{0};
     Time m_oversubscriptionInterval;
     double m_leastShare{0};

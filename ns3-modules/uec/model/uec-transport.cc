@@ -3,11 +3,9 @@
 #include "uec-transport.h"
 
 #include "ns3/abort.h"
-#include "ns3/double.h"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace ns3
 {
@@ -26,12 +24,6 @@ UecTransport::GetTypeId()
                           .SetGroupName("Uec")
                           .AddConstructor<UecTransport>(),
                       {.entropy = "ns3::MixedEntropy", .rto = "100us", .reorderPackets = 256})
-            .AddAttribute("SpeculativeBdp",
-                          "Most credit of a source, which is what it begins with, in "
-                          "bandwidth-delay products of the unloaded path [1]",
-                          DoubleValue(1.5),
-                          MakeDoubleAccessor(&T::m_speculativeBdp),
-                          MakeDoubleChecker<double>(0.01, 100))
             .AddAttribute("CreditTimeout",
                           "A source without credit sends one packet after this long",
                           TimeValue(MilliSeconds(1)),
@@ -57,9 +49,7 @@ UecTransport::Begin(UecOutbound& out)
     {
         return;
     }
-    const auto packets = static_cast<double>(BaseRttPs(out)) / static_cast<double>(PacketPs(out));
-    const double products = m_speculativeBdp * NumPorts(out);
-    out.mostCreditBytes = static_cast<int64_t>(std::ceil(products * packets) * PacketBytes());
+    out.mostCreditBytes = MostCreditBytes(BaseRttPs(out), PacketPs(out), NumPorts(out));
     out.creditBytes = out.mostCreditBytes;
     out.isSpeculating = true;
     WaitForCredit(out);

@@ -17,12 +17,13 @@ namespace ns3
  * missing packet, a bitmap of 64 packets and the number of all that have arrived, which is what
  * leaves the window. With ReceiverCredit (RCCC) a source may send what it has credit for: at first
  * one largest window, from the first answer on what its destination gives to all of its sources in
- * turn at CreditShare of its rate.
+ * turn at CreditShare of its rate. While no source wants any, those of unfinished messages get up
+ * to a largest window more than they ask for.
  *
  * **Source** Ultra Ethernet specification 1.0, sections 3.5 and 3.6; what it leaves open as in its
  * simulator (uet-htsim, uec.cpp).
- * **Not modelled** Credit for idle sources beyond what they ask for; the share of sources at one
- * host in what each asks for; connections, messages within one; probes and SLEEK.
+ * **Not modelled** Idle credit for what has arrived whole; the share of sources at one host in what
+ * each asks for; connections, messages within one; probes and SLEEK.
  */
 class UecTransport final : public UecDestination
 {
@@ -55,7 +56,6 @@ class UecTransport final : public UecDestination
     void Starve(UecOutbound& out);
     void WaitForCredit(UecOutbound& out);
 
-    double m_speculativeBdp{0};
     Time m_creditTimeout;
 };
 
