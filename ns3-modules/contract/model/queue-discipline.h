@@ -21,9 +21,9 @@ namespace fabric
  * own. The queue itself (one per class, first in first out) belongs to the fabric, and so does the
  * count of what is marked, trimmed, bounced or dropped.
  *
- * Only TRIMMABLE data that is larger than trimBytes, outside lossless classes, is ever trimmed or
- * bounced: for other frames these verdicts mean DROP. In a lossless class DROP means ADMIT: such a
- * class is bounded where it comes in, not where it goes out.
+ * Only what MayTrim is ever trimmed, and only what MayBounce is sent back. Other frames for which a
+ * discipline asks this are dropped, and their port counts the verdict as refused. In a lossless
+ * class all verdicts mean ADMIT: such a class is bounded where it comes in, not where it goes out.
  */
 class QueueDiscipline : public Plugin
 {
@@ -33,7 +33,7 @@ class QueueDiscipline : public Plugin
     {
         ADMIT,
         DROP,
-        TRIM,      ///< Cut to trimBytes, set TRIMMED and ask again at trimPriority; then TRIM: DROP
+        TRIM,      ///< Cut to trimBytes, set TRIMMED and ask again at trimPriority
         TRIM_TAIL, ///< The same with the last frame of the queue, whose place this one takes
         BOUNCE,    ///< Cut to trimBytes, set BOUNCED and send it back to its source
     };
@@ -57,6 +57,21 @@ class QueueDiscipline : public Plugin
     };
 
     static constexpr uint64_t ALWAYS = std::numeric_limits<uint64_t>::max();
+
+    /// @return whether there is a payload to cut: of data that allows it and is larger than that
+    static bool MayTrim(const Frame& frame, uint32_t trimBytes)
+    {
+        return frame.kind == frame_kind::DATA && (frame.flags & frame_flag::TRIMMABLE) &&
+               frame.bytes > trimBytes;
+    }
+
+    /// @return whether its headers can go back: of what can be trimmed or was, and was not sent
+    /// back
+    static bool MayBounce(const Frame& frame, uint32_t trimBytes)
+    {
+        const bool isHeader = frame.kind == frame_kind::DATA && (frame.flags & frame_flag::TRIMMED);
+        return !(frame.flags & frame_flag::BOUNCED) && (isHeader || MayTrim(frame, trimBytes));
+    }
 
     static TypeId GetTypeId();
 

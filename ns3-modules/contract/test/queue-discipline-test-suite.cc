@@ -122,6 +122,7 @@ class VerdictsAreHeld : public TestCase
         uint32_t trimmed; ///< Came without
         uint32_t dropped; ///< Frames, the answer included
         uint32_t admits;  ///< Calls about data at both switches
+        uint32_t refused; ///< Verdicts
     };
 
     VerdictsAreHeld(const std::string& name,
@@ -142,6 +143,7 @@ class VerdictsAreHeld : public TestCase
     {
         TestNetwork network;
         OneToOne(network, m_queue, m_flags);
+        network.AllowRefusals();
         if (m_lossless)
         {
             network.Use("flow_control", "ns3::tests::LosslessThree");
@@ -154,6 +156,9 @@ class VerdictsAreHeld : public TestCase
                               m_outcome.dropped,
                               "dropped");
         NS_TEST_EXPECT_MSG_EQ(QueuedBytes(CountingQueue::admits).size(), m_outcome.admits, "asked");
+        NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "refused_verdicts"),
+                              m_outcome.refused,
+                              "refused");
     }
 
     TestNetwork::Attributes m_queue;
@@ -248,37 +253,37 @@ ADD_CASES(g_suite)
         return std::pair<std::string, std::string>("Says", std::to_string(verdict));
     };
     const std::pair<std::string, std::string> dataOnly("LimitBytes", "64");
-    suite.Add(new VerdictsAreHeld("ADMIT", {says(ADMIT)}, "0", {3, 0, 0, 6}));
-    suite.Add(new VerdictsAreHeld("DROP", {says(DROP)}, "0", {0, 0, 3, 3}));
+    suite.Add(new VerdictsAreHeld("ADMIT", {says(ADMIT)}, "0", {3, 0, 0, 6, 0}));
+    suite.Add(new VerdictsAreHeld("DROP", {says(DROP)}, "0", {0, 0, 3, 3, 0}));
     // At the first switch: asked for the packet, and again for its header; then at the second.
-    suite.Add(new VerdictsAreHeld("TRIM", {says(TRIM)}, TRIMMABLE, {0, 3, 0, 9}));
+    suite.Add(new VerdictsAreHeld("TRIM", {says(TRIM)}, TRIMMABLE, {0, 3, 0, 9, 0}));
     suite.Add(new VerdictsAreHeld("TRIM and TRIM again",
                                   {says(TRIM), {"Headers", "true"}},
                                   TRIMMABLE,
-                                  {0, 0, 3, 6}));
+                                  {0, 0, 3, 6, 3}));
     suite.Add(new VerdictsAreHeld("TRIM of what is not trimmable",
                                   {says(TRIM), dataOnly},
                                   "0",
-                                  {0, 0, 3, 3}));
+                                  {0, 0, 3, 3, 3}));
     suite.Add(new VerdictsAreHeld("TRIM of what is no larger",
                                   {says(TRIM), dataOnly, {"TrimBytes", "1000"}},
                                   TRIMMABLE,
-                                  {0, 0, 3, 3}));
+                                  {0, 0, 3, 3, 3}));
     suite.Add(new VerdictsAreHeld("TRIM_TAIL of what is not trimmable",
                                   {says(TRIM_TAIL), dataOnly},
                                   "0",
-                                  {0, 0, 3, 3}));
+                                  {0, 0, 3, 3, 3}));
     suite.Add(new VerdictsAreHeld("BOUNCE of what is not trimmable",
                                   {says(BOUNCE), dataOnly},
                                   "0",
-                                  {0, 0, 3, 3}));
+                                  {0, 0, 3, 3, 3}));
     for (const uint32_t verdict : {DROP, TRIM, TRIM_TAIL, BOUNCE})
     {
         // The answer, of priority 6, is no data: it is lost.
         suite.Add(new VerdictsAreHeld("lossless: verdict " + std::to_string(verdict),
                                       {says(verdict)},
                                       TRIMMABLE,
-                                      {3, 0, 1, 6},
+                                      {3, 0, 1, 6, verdict == DROP ? 0U : 1U},
                                       true));
     }
 }

@@ -27,9 +27,8 @@ bool
 Switching::MayTrim(PortId egressId, const Frame& frame) const
 {
     const NodeClass& owner = m_classes.nodes[m_ports[egressId].nodeClass];
-    return frame.kind == frame_kind::DATA && (frame.flags & frame_flag::TRIMMABLE) &&
-           !IsLossless(egressId, frame.priority) &&
-           frame.bytes > owner.queueTraits[frame.priority].trimBytes;
+    return !IsLossless(egressId, frame.priority) &&
+           QueueDiscipline::MayTrim(frame, owner.queueTraits[frame.priority].trimBytes);
 }
 
 PortId
@@ -38,6 +37,14 @@ Switching::Drop(PortId egressId, FrameId frameId)
     m_state.network.counters[egressId].droppedBuffer++;
     m_state.frames.Free(frameId);
     return NO_PORT;
+}
+
+/// Drop a frame because of a verdict that cannot be carried out.
+PortId
+Switching::Refuse(PortId egressId, FrameId frameId)
+{
+    m_state.network.counters[egressId].refusedVerdicts++;
+    return Drop(egressId, frameId);
 }
 
 /// A discipline has looked at a frame of these flags and may have marked it.
@@ -61,26 +68,28 @@ Switching::Admit(PortId egressId, FrameId frameId)
     Frame& frame = m_state.frames[frameId];
     auto* discipline = m_classes.nodes[m_ports[egressId].nodeClass].discipline;
     const uint16_t before = frame.flags;
-    Verdict verdict =
+    const Verdict verdict =
         discipline->Admit(egressId, frame, m_state.QueueOf(egressId, frame.priority).bytes);
     CountMark(egressId, before, frame);
     if (verdict == Verdict::ADMIT || IsLossless(egressId, frame.priority))
     {
         return egressId;
     }
-    if (verdict == Verdict::DROP || !MayTrim(egressId, frame))
-    {
-        return Drop(egressId, frameId);
-    }
     switch (verdict)
     {
-    case Verdict::TRIM_TAIL:
-        return TrimTail(egressId, frameId);
+    case Verdict::DROP:
+        return Drop(egressId, frameId);
     case Verdict::BOUNCE:
         return Bounce(egressId, frameId);
     default:
-        return TrimAndAsk(egressId, frameId);
+        break;
     }
+    if (!MayTrim(egressId, frame))
+    {
+        return Refuse(egressId, frameId);
+    }
+    return verdict == Verdict::TRIM_TAIL ? TrimTail(egressId, frameId)
+                                         : TrimAndAsk(egressId, frameId);
 }
 
 /// Cut a frame to its headers, of an egress that has no room for its payload.
@@ -112,11 +121,11 @@ Switching::TrimAndAsk(PortId egressId, FrameId frameId)
     {
         return egressId;
     }
-    if (verdict == Verdict::BOUNCE && !(frame.flags & frame_flag::BOUNCED))
+    if (verdict == Verdict::BOUNCE)
     {
         return Bounce(egressId, frameId);
     }
-    return Drop(egressId, frameId);
+    return verdict == Verdict::DROP ? Drop(egressId, frameId) : Refuse(egressId, frameId);
 }
 
 /// The last frame of the queue is trimmed and this one takes its place: they swap what they are.
@@ -167,7 +176,12 @@ PortId
 Switching::Bounce(PortId egressId, FrameId frameId)
 {
     Frame& frame = m_state.frames[frameId];
-    if (!(frame.flags & frame_flag::TRIMMED))
+    const NodeClass& owner = m_classes.nodes[m_ports[egressId].nodeClass];
+    if (!QueueDiscipline::MayBounce(frame, owner.queueTraits[frame.priority].trimBytes))
+    {
+        return Refuse(egressId, frameId);
+    }
+    if (!(frame.flags & frame_flag::TRIMMED)) // here or at an earlier switch
     {
         CutPayload(egressId, frame);
     }
@@ -182,10 +196,11 @@ Switching::Bounce(PortId egressId, FrameId frameId)
     {
         return Drop(egressId, frameId);
     }
-    auto* discipline = m_classes.nodes[m_ports[egressId].nodeClass].discipline;
     const auto verdict =
-        discipline->Admit(back, frame, m_state.QueueOf(back, frame.priority).bytes);
-    return verdict == QueueDiscipline::Verdict::ADMIT ? back : Drop(back, frameId);
+        owner.discipline->Admit(back, frame, m_state.QueueOf(back, frame.priority).bytes);
+    return verdict == QueueDiscipline::Verdict::ADMIT  ? back
+           : verdict == QueueDiscipline::Verdict::DROP ? Drop(back, frameId)
+                                                       : Refuse(back, frameId);
 }
 
 /// A frame begins to leave a switch: its discipline may mark it, programs may write into it.

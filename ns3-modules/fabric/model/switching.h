@@ -70,6 +70,7 @@ class Switching
     PortId TrimTail(PortId egressId, FrameId frameId);
     PortId Bounce(PortId egressId, FrameId frameId);
     PortId Drop(PortId egressId, FrameId frameId);
+    PortId Refuse(PortId egressId, FrameId frameId);
     void CountMark(PortId egressId, uint16_t before, const Frame& frame);
     void CutPayload(PortId egressId, Frame& frame);
     bool MayTrim(PortId egressId, const Frame& frame) const;

@@ -105,6 +105,7 @@ MakePorts(const FabricParts& parts, WorldPs nowPs)
     addCount("ecn_marked_packets", &PortCounters::marked);
     addCount("trimmed_packets", &PortCounters::trimmed);
     addCount("bounced_packets", &PortCounters::bounced);
+    addCount("refused_verdicts", &PortCounters::refusedVerdicts);
     addCount("pause_frames_sent", &PortCounters::linkControlSent);
     addCount("pause_frames_received", &PortCounters::linkControlReceived);
     add("paused_ps", [&](PortId id) {

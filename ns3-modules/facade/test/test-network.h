@@ -141,6 +141,15 @@ class TestNetwork
         {
         }
         m_facade.Finish();
+        if (!m_mayRefuse && Sum("ports", "refused_verdicts") > 0)
+        {
+            throw std::runtime_error("a discipline asked for what is not possible");
+        }
+    }
+
+    void AllowRefusals() ///< A discipline may ask for what is not possible
+    {
+        m_mayRefuse = true;
     }
 
     /// @return why it cannot be built or run, empty if it can
@@ -225,6 +234,7 @@ class TestNetwork
     }
 
     fabric::Facade m_facade;
+    bool m_mayRefuse{false};
     std::map<std::string, std::map<std::string, std::vector<int64_t>>> m_tables;
     std::map<std::pair<int64_t, int64_t>, int64_t> m_parallel; ///< Links so far, by their ends
 };

@@ -98,13 +98,17 @@ TrimmingQueue::Admit(PortId port, Frame& frame, uint64_t queuedBytes)
     if (frame.priority == m_trimPriority)
     {
         const bool fits = queuedBytes + frame.bytes <= At(port, HeaderLimitBytes());
-        return fits ? Verdict::ADMIT : m_returnToSender ? Verdict::BOUNCE : Verdict::DROP;
+        const bool returns = m_returnToSender && MayBounce(frame, m_trimBytes);
+        return fits ? Verdict::ADMIT : returns ? Verdict::BOUNCE : Verdict::DROP;
     }
     if (RedEcn::Admit(port, frame, queuedBytes) == Verdict::ADMIT)
     {
         return Verdict::ADMIT;
     }
-    return m_coins[port].Real() < m_tailShare ? Verdict::TRIM_TAIL : Verdict::TRIM;
+    const bool isTail = m_coins[port].Real() < m_tailShare;
+    return !MayTrim(frame, m_trimBytes) ? Verdict::DROP
+           : isTail                     ? Verdict::TRIM_TAIL
+                                        : Verdict::TRIM;
 }
 
 void

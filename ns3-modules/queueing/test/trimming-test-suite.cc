@@ -150,6 +150,40 @@ TEST_CASES(HeadersWithoutRoomGoBack,
 }
 
 /**
+ * Two switches. A line of 1000 Gb/s comes to the first, one of 100 leaves it: nine of ten packets
+ * are cut there. The link to the destination has 1 Gb/s, so few of these headers find room at the
+ * second switch, which has cut nothing of them itself.
+ *
+ * Oracle: of each packet one thing comes. What went back and was not cut at the second switch was
+ * cut at the first: at least the difference.
+ */
+TEST_CASE(g_suite, "a header that was cut at an earlier switch goes back, too")
+{
+    constexpr int64_t PACKETS = 500;
+    TestNetwork network;
+    network.Host(0);
+    network.Host(1);
+    network.Switch(10);
+    network.Switch(11, 2);
+    network.Link(0, 10, 1000);
+    network.Link(10, 11, 100);
+    network.Link(11, 1, 1);
+    network.Flow(0, 1, PACKETS * PACKET_BYTES);
+    network.Transport({{"Flags", TRIMMABLE}});
+    network.Use("queue",
+                "ns3::TrimmingQueue",
+                {{"LimitBytes", "2000"}, {"HeaderLimitBytes", "640"}});
+    network.Run();
+    const int64_t bounced = network.Port(11, 1, "bounced_packets");
+    NS_TEST_EXPECT_MSG_EQ(network.Sum("ports", "dropped_buffer_frames"), 0, "no drop");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), PACKETS, "one thing of each");
+    NS_TEST_EXPECT_MSG_EQ(Count(frame_flag::BOUNCED),
+                          bounced + network.Port(10, 11, "bounced_packets"),
+                          "all of them");
+    NS_TEST_EXPECT_MSG_GT(bounced - network.Port(11, 1, "trimmed_packets"), 100, "cut before");
+}
+
+/**
  * Oracle: at twice the line rate two packets come for each that leaves, and headers wait for all of
  * them: the first takes the place that is free, the second has none. So of each pair one is
  * trimmed: the second one, or by the coin the first, which is the tail. Number of heads in n

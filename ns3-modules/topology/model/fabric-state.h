@@ -100,6 +100,7 @@ struct PortCounters
     uint64_t marked{0};              ///< ECN marks set at this egress
     uint64_t trimmed{0};             ///< Frames trimmed at this egress
     uint64_t bounced{0};             ///< Frames sent back to their source that were to leave here
+    uint64_t refusedVerdicts{0};     ///< Of a discipline about frames that were to leave here
     uint64_t linkControlSent{0};     ///< Frames of link flow control queued here
     uint64_t linkControlReceived{0}; ///< Frames of link flow control received
     uint64_t pausedSincePs{0};       ///< Start of the pause now in force [ps]
@@ -152,6 +153,7 @@ struct alignas(64) NodeState
     uint64_t heldBytes{0};       ///< Of usedBytes: of these frames [byte]
     uint64_t accountedBytes{0};  ///< Of these, accounted to the links they came by [byte]
     uint64_t madeFrames{0};      ///< Made by programs
+    uint64_t apartFrames{0};     ///< Taken by programs, and then in the account of no link
     uint64_t discardedFrames{0}; ///< Dropped by programs
 };
 
