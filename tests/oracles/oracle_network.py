@@ -221,8 +221,8 @@ def run(
     captures : Captures, optional
         Hosts whose frames go to pcap files.
     options
-        ``engine`` (packets), ``skip_ppm``, ``threads``, ``program`` of switches,
-        ``link_control``;
+        ``engine`` (packets), ``skip_ppm``, ``threads``, ``program`` and ``scheduler`` of
+        switches, ``link_control``;
         of sections of a resolved spec: ``framing_bytes``, ``buffer_bytes``, ``arrivals``.
     """
     return run_tables(
@@ -248,7 +248,7 @@ def run(
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
     link_events=(), dependencies=(), tasks=(), sampled=(), captures=None, engine="packets",
-    program=None, link_control=None, skip_ppm=None, threads=1, **options,
+    program=None, scheduler=None, link_control=None, skip_ppm=None, threads=1, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed)
@@ -279,12 +279,14 @@ def run_tables(
         fabric.forwarding(*([forwarding] if isinstance(forwarding, str) else forwarding))
     if queue:
         fabric.queue(*queue)
+    if scheduler:
+        fabric.scheduler(*scheduler)
     if program:
         fabric.program(*([program] if isinstance(program, str) else program))
     if pfc is not None:
         fabric.flow_control("ns3::Pfc", pfc)
     if link_control:
-        fabric.flow_control(link_control, {})
+        fabric.flow_control(*([link_control] if isinstance(link_control, str) else link_control))
     for type_name, attributes in transports:
         fabric.transport(type_name, attributes)
     if captures:

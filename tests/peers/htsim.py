@@ -31,6 +31,7 @@ from tests import loaded_runs
 
 DATA = Path(__file__).parents[1] / "data" / "htsim"
 MTU_BYTES, PACKET_BYTES = 4096, 4160
+COUNTED_BYTES = 4096  # data_packet_size(): a packet of a limit that is said in packets (-mtu 4096)
 PFC = {"15/12": (15, 3), "120/96": (120, 24), "none": (10_000, 1)}
 LINK_DELAY_US = 1.0
 RESUME_BELOW_BYTES = 1  # htsim resumes strictly below its threshold, our engine at it
@@ -93,10 +94,10 @@ def plan_of(topo: str, pfc: str, seed: int, own: list[tuple]):
         *own,
         ("topology.file", f"{topo}.topo"),
         ("link.rate", f"{topo.rpartition('_')[2]} Gb/s"),
-        ("link.flow_control.attributes.XoffBytes", xoff * PACKET_BYTES),
+        ("link.flow_control.attributes.XoffBytes", xoff * COUNTED_BYTES),
         (
             "link.flow_control.attributes.XonOffsetBytes",
-            xon_offset * PACKET_BYTES + RESUME_BELOW_BYTES,
+            xon_offset * COUNTED_BYTES + RESUME_BELOW_BYTES,
         ),
         ("switch.buffer", "1 TB" if pfc == "none" else "1 GB"),
         ("seed", seed),

@@ -19,6 +19,8 @@ from pyorch.spec.scenario import parse_scenario
 TRANSPORTS = {"ndp": "ns3::NdpTransport", "eqds": "ns3::EqdsTransport"}
 WINDOW = {"ndp": "InitialPackets", "eqds": "WindowPackets"}
 RTO = {"ndp": "50 ms", "eqds": "1 ms"}
+#: What a packet of a queue's limit has [byte]: NDP was run with -mtu 4096, EQDS with -mtu 4160.
+COUNTED_BYTES = {"ndp": htsim.COUNTED_BYTES, "eqds": htsim.PACKET_BYTES}
 
 
 def peers() -> pd.DataFrame:
@@ -37,6 +39,7 @@ def run(case, sets=()) -> dict:
     """
     attributes = "transport.attributes"
     limits = "switch.queue.attributes"
+    queue_bytes = int(case.queue_packets) * COUNTED_BYTES[case.transport]
     own = [
         ("topology.file", f"{case.topo}.topo"),
         ("workload.file", htsim.whole_packets(case.matrix, 2_000_000).name),
@@ -44,8 +47,8 @@ def run(case, sets=()) -> dict:
         ("transport.type", TRANSPORTS[case.transport]),
         (f"{attributes}.{WINDOW[case.transport]}", int(case.window_packets)),
         (f"{attributes}.Rto", RTO[case.transport]),
-        (f"{limits}.LimitBytes", (int(case.queue_packets) - 1) * htsim.PACKET_BYTES),
-        (f"{limits}.HeaderLimitBytes", 2 * int(case.queue_packets) * htsim.PACKET_BYTES),
+        (f"{limits}.LimitBytes", queue_bytes - htsim.PACKET_BYTES),
+        (f"{limits}.HeaderLimitBytes", 2 * queue_bytes),
     ]
     if case.transport == "eqds":
         own.append((f"{attributes}.SpeculativePriority", 3))  # htsim's queue knows of no third one
