@@ -34,7 +34,8 @@ class SwitchProgram : public Plugin
     {
         FORWARD,
         TAKE, ///< The program owns the frame until it injects or discards it; its buffer and its
-              ///< place in the account of its link stay in use, so its priority must not change
+              ///< place in the account of its link stay in use, so its priority must not change.
+              ///< With holdsApart it leaves that account, until it has left the switch
         DROP, ///< It was for this switch alone and is counted as discarded here
     };
 
@@ -45,8 +46,10 @@ class SwitchProgram : public Plugin
         bool writesIntHops{false};    ///< Every frame of data that leaves takes an IntHop with it
         bool knowsAllSwitches{false}; ///< It decides at one switch by what it has seen at others:
                                       ///< its run has one domain
-        bool maySkip{false}; ///< It has no clock that is slower than a few round trips: a steady
-                             ///< state may be skipped
+        bool holdsApart{false}; ///< What it takes waits in buffers of its own, for which no link is
+                                ///< held back
+        bool maySkip{false};    ///< It has no clock that is slower than a few round trips: a steady
+                                ///< state may be skipped
     };
 
     static TypeId GetTypeId();

@@ -45,6 +45,11 @@ class StampAndHold final : public SwitchProgram
                                               UintegerValue(0),
                                               MakeUintegerAccessor(&StampAndHold::m_every),
                                               MakeUintegerChecker<uint32_t>())
+                                .AddAttribute("Apart",
+                                              "See holdsApart",
+                                              BooleanValue(false),
+                                              MakeBooleanAccessor(&StampAndHold::m_apart),
+                                              MakeBooleanChecker())
                                 .AddAttribute("HoldPs",
                                               "How long, 0 = for ever [ps]",
                                               UintegerValue(0),
@@ -67,7 +72,7 @@ class StampAndHold final : public SwitchProgram
 
     Traits GetTraits() const override
     {
-        return {.hooks = m_hooks};
+        return {.hooks = m_hooks, .holdsApart = m_apart};
     }
 
     Action OnArrival(uint32_t node, PortId ingress, FrameId frame) override
@@ -122,6 +127,7 @@ class StampAndHold final : public SwitchProgram
     ProgramContext* m_context{nullptr};
     uint32_t m_hooks{0};
     uint32_t m_every{0};
+    bool m_apart{false};
     uint64_t m_holdPs{0};
     std::vector<FrameId> m_held;
 };
@@ -267,6 +273,26 @@ TEST_CASES(ProgramKeepsFrames,
     }
 }
 
+/**
+ * Oracle, by hand: each packet is alone when it comes, so one that was taken before is in no
+ * account any more. A lane of 32 blocks has room for two packets of 1000 bytes: if those that are
+ * held kept their credit, the others would never come.
+ */
+TEST_CASES(ProgramHoldsApart,
+           "what is held apart holds no link back " + flowControl,
+           const std::string& flowControl)
+{
+    TestNetwork network;
+    SixPackets(network, 1, {{"Every", "2"}, {"Apart", "true"}});
+    const bool isPfc = flowControl == "ns3::Pfc";
+    network.Use("flow_control",
+                flowControl,
+                isPfc ? TestNetwork::Attributes{} : TestNetwork::Attributes{{"LaneBlocks", "32"}});
+    NS_TEST_EXPECT_MSG_EQ(network.Complaint(), "", "identities");
+    NS_TEST_EXPECT_MSG_EQ(PacedDatagrams::seen.size(), 3, "every second one");
+    NS_TEST_EXPECT_MSG_EQ(network.Port(10, 0, "max_ingress_bytes"), 1000, "one at a time");
+}
+
 /// A hook that nobody wants is not called.
 TEST_CASES(ProgramHasOnlyItsHooks, "hooks " + std::to_string(hooks), uint32_t hooks)
 {
@@ -322,6 +348,8 @@ ADD_CASES(g_suite)
     suite.Add(new ProgramKeepsFrames("ns3::tests::LosslessThree"));
     suite.Add(new ProgramKeepsFrames("ns3::Pfc"));
     suite.Add(new ProgramKeepsFrames("ns3::CreditFlowControl"));
+    suite.Add(new ProgramHoldsApart("ns3::Pfc"));
+    suite.Add(new ProgramHoldsApart("ns3::CreditFlowControl"));
     suite.Add(new ProgramHoldsAndInjects("ns3::Pfc"));
     suite.Add(new ProgramHoldsAndInjects("ns3::Pfc", 1));
     for (const uint32_t hooks : {0, 1, 2, 3})

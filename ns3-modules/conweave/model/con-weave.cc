@@ -51,7 +51,7 @@ ConWeave::GetTypeId()
                                           MakeTimeChecker(NanoSeconds(1)))
                             .AddAttribute("Resume",
                                           "Packets wait this long for those of the old path",
-                                          TimeValue(MicroSeconds(200)),
+                                          TimeValue(MilliSeconds(2)),
                                           MakeTimeAccessor(&ConWeave::m_resume),
                                           MakeTimeChecker(NanoSeconds(1)))
                             .AddAttribute("PathBusy",

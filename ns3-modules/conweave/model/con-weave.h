@@ -32,6 +32,8 @@ namespace ns3
  *
  * **Source**: ConWeave (Song et al., SIGCOMM 2023), section 3.
  *
+ * What is held is in the account of no link, so no flow control waits for it.
+ *
  * **Not modelled**: notifications of congestion by ECN, limits of reordering queues and of tables,
  * estimates of when TAIL comes, bytes of its header. A CLEAR that is lost stops the rerouting of
  * its message.
@@ -44,7 +46,7 @@ class ConWeave final : public fabric::SwitchProgram
 
     Traits GetTraits() const override
     {
-        return {.hooks = ARRIVAL | ROUTE};
+        return {.hooks = ARRIVAL | ROUTE, .holdsApart = true};
     }
 
     Action OnArrival(uint32_t node, fabric::PortId ingress, fabric::FrameId frame) override;

@@ -78,9 +78,9 @@ TEST_CASES(OrderIsKept, "in order after many moves, cutoff " + cutoff, const std
 }
 
 /**
- * Oracle: links account for what a leaf holds, so they are paused in time. With 20 kB before PAUSE
- * and headroom for what is under way nothing may be dropped; without the account of what is held
- * it comes at once when its wait is over, and does not fit.
+ * Oracle: what a leaf holds is in no link's account, neither while it waits nor when its wait is
+ * over and all of it comes at once. With 20 kB before PAUSE and headroom for what is under way
+ * nothing may be dropped.
  */
 TEST_CASE(g_suite, "PFC with packets that wait for those of a slower path")
 {

@@ -91,7 +91,7 @@ CheckSwitch(const FabricParts& parts, const NodeState& node)
     uint64_t accountedBytes = 0;
     const LinkFlowControl* first = parts.ControlOf(node.firstPort);
     const uint32_t counted = first ? first->GetTraits().countedClasses : 0;
-    bool isAccounted = node.madeFrames == 0;
+    bool isAccounted = node.madeFrames == 0 && node.apartFrames == 0;
     for (PortId id = node.firstPort; id < node.firstPort + node.ports; id++)
     {
         const Port& port = parts.GetPort(id);

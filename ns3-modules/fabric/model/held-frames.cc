@@ -37,7 +37,7 @@ HeldFrames::Takes(PortId portId, FrameId frameId)
             DiscardAt(port.node, frameId);
             return true;
         }
-        Account(portId, frameId);
+        Account(portId, frameId, program->GetTraits().holdsApart);
         return true;
     }
     return false;
@@ -54,14 +54,26 @@ HeldFrames::Hold(uint32_t nodeId, FrameId frameId)
     node.maxUsedBytes = std::max(node.maxUsedBytes, node.usedBytes);
 }
 
-/// A link accounts for a frame that a program has taken, as for one that waits in a queue.
+/**
+ * A link accounts for a frame that a program has taken, as for one that waits in a queue.
+ * @param ingress by which it came
+ * @param frameId the frame
+ * @param isApart it leaves the account at once, if it was let in
+ */
 void
-HeldFrames::Account(PortId ingress, FrameId frameId)
+HeldFrames::Account(PortId ingress, FrameId frameId, bool isApart)
 {
-    const Frame& frame = m_state.frames[frameId];
+    Frame& frame = m_state.frames[frameId];
     if (LinkFlowControl* control = m_switching.ControlAt(ingress, frame.priority))
     {
         const bool fits = control->OnArrival(ingress, NO_PORT, frame);
+        if (fits && isApart)
+        {
+            control->OnDeparture(ingress, frame.priority, frame.bytes);
+            frame.ingress = NO_INGRESS;
+            m_state.network.nodes[m_ports[ingress].node].apartFrames++;
+            return;
+        }
         m_taken.emplace(frameId, fits);
         m_state.network.nodes[m_ports[ingress].node].accountedBytes += fits ? frame.bytes : 0;
     }

@@ -33,7 +33,7 @@ class HeldFrames final : public ProgramActions
   private:
     void Hold(uint32_t nodeId, FrameId frameId);
     void LetGo(uint32_t nodeId, FrameId frameId);
-    void Account(PortId ingress, FrameId frameId);
+    void Account(PortId ingress, FrameId frameId, bool isApart);
     void Release(PortId ingress, uint8_t priority, uint32_t bytes);
 
     EngineState& m_state;
