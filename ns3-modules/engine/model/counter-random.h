@@ -23,6 +23,7 @@ enum class RandomUse : uint64_t
     BIT_ERROR = 8,    ///< Corruption on one direction of a link
     LOSS_MODEL = 9,   ///< Losses on one direction of a link of a class
     TRIM = 10,        ///< Which of two frames a port trims
+    PLACEMENT = 11,   ///< Which placements a controller tries
 };
 
 /// Finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose output bits look random.

@@ -3,7 +3,9 @@
 #include "hedera.h"
 
 #include "ns3/double.h"
+#include "ns3/enum.h"
 #include "ns3/log.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 
@@ -33,7 +35,26 @@ Hedera::GetTypeId()
                           "interval [1]",
                           DoubleValue(0.1),
                           MakeDoubleAccessor(&Hedera::m_elephantShare),
-                          MakeDoubleChecker<double>(0.0, 1.0));
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("Placement",
+                          "How paths are found",
+                          EnumValue(Placement::ANNEALING),
+                          MakeEnumAccessor<Placement>(&Hedera::m_placement),
+                          MakeEnumChecker(Placement::ANNEALING,
+                                          "Annealing",
+                                          Placement::FIRST_FIT,
+                                          "FirstFit"))
+            .AddAttribute("Iterations",
+                          "Steps of the annealing at each placement [1]",
+                          UintegerValue(10'000),
+                          MakeUintegerAccessor(&Hedera::m_iterations),
+                          MakeUintegerChecker<uint32_t>(1, 100'000'000))
+            .AddAttribute("AnnealingFactor",
+                          "A step of energy e is taken with probability exp(-e AnnealingFactor T0 "
+                          "/ T) [1]; 0.5 for 16 hosts and 1000 for more in the source",
+                          DoubleValue(1000),
+                          MakeDoubleAccessor(&Hedera::m_annealingFactor),
+                          MakeDoubleChecker<double>(0.0));
     return tid;
 }
 
@@ -43,6 +64,7 @@ Hedera::Attach(ProgramContext& context)
     NS_LOG_FUNCTION(this);
     m_intervalPs = static_cast<uint64_t>(m_interval.GetPicoSeconds());
     m_context = &context;
+    m_annealing.emplace(context);
 }
 
 SwitchProgram::Action
@@ -184,12 +206,71 @@ Hedera::Place(const std::vector<Flow*>& elephants)
         demands.push_back({.src = flow->src, .dst = flow->dst});
     }
     EstimateDemands(demands);
-    m_reservedBps.assign(m_context->NumPorts(), 0);
-    std::vector<Flow*> unplaced;
     for (size_t i = 0; i < elephants.size(); i++)
     {
-        Flow& flow = *elephants[i];
-        flow.demandBps = demands[i].rate * static_cast<double>(flow.linkBps);
+        elephants[i]->demandBps = demands[i].rate * static_cast<double>(elephants[i]->linkBps);
+    }
+    m_placement == Placement::ANNEALING ? PlaceAnnealed(elephants) : PlaceFirstFit(elephants);
+}
+
+/// @return the links of a flow on a way, empty if its destination cannot be reached
+std::vector<PortId>
+Hedera::Walk(const Flow& flow, uint32_t way) const
+{
+    std::vector<PortId> path;
+    for (uint32_t node = flow.firstSwitch;;)
+    {
+        const uint32_t nextHop = m_context->Routes().NextHopTo(node, flow.dst);
+        if (nextHop == Routing::NO_GROUP)
+        {
+            return {};
+        }
+        const auto ports = m_context->Routes().Ports(nextHop);
+        const auto n = static_cast<uint32_t>(ports.size());
+        path.push_back(ports[way % n]);
+        way /= n;
+        const Port& peer = m_context->GetPort(m_context->GetPort(path.back()).peer);
+        if (peer.isHost)
+        {
+            return path;
+        }
+        node = peer.node;
+    }
+}
+
+void
+Hedera::PlaceAnnealed(const std::vector<Flow*>& elephants)
+{
+    std::vector<Annealing::Flow> flows;
+    for (const Flow* flow : elephants)
+    {
+        flows.push_back({.dst = flow->dst, .demandBps = flow->demandBps});
+    }
+    m_annealing->Improve(
+        flows,
+        [&](size_t flow, uint32_t way) { return Walk(*elephants[flow], way); },
+        m_iterations,
+        m_annealingFactor);
+    for (Flow* flow : elephants)
+    {
+        auto path = Walk(*flow, m_annealing->WayTo(flow->dst));
+        if (path != flow->path)
+        {
+            NS_LOG_LOGIC("message " << flow->message << " is placed");
+            flow->path = std::move(path);
+            m_ruleChanges++;
+        }
+    }
+}
+
+void
+Hedera::PlaceFirstFit(const std::vector<Flow*>& elephants)
+{
+    m_reservedBps.assign(m_context->NumPorts(), 0);
+    std::vector<Flow*> unplaced;
+    for (Flow* elephant : elephants)
+    {
+        Flow& flow = *elephant;
         const bool stays =
             !flow.path.empty() && std::all_of(flow.path.begin(), flow.path.end(), [&](PortId port) {
                 return HasRoom(port, flow.demandBps);
