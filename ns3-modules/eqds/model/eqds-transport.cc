@@ -23,7 +23,7 @@ EqdsTransport::GetTypeId()
                           .SetParent<PacketTransport>()
                           .SetGroupName("Eqds")
                           .AddConstructor<EqdsTransport>(),
-                      TrimmedInTurn("1ms"))
+                      TrimmedInTurn("100us"))
             .AddAttribute("WindowPackets",
                           "Speculative credit of a message, and most credit that it asks for ahead "
                           "[packet], 0 = one bandwidth-delay product of the unloaded path",
@@ -50,7 +50,13 @@ EqdsTransport::GetTypeId()
                           "All credit together, as a share of the rate of the host's links [1]",
                           DoubleValue(0.99),
                           MakeDoubleAccessor(&EqdsTransport::m_creditShare),
-                          MakeDoubleChecker<double>(0.01, 1.0));
+                          MakeDoubleChecker<double>(0.01, 1.0))
+            .AddAttribute("CreditTimeout",
+                          "A source that has nothing on its way and no credit sends one packet "
+                          "after this long, or after Rto if that is longer",
+                          TimeValue(MilliSeconds(1)),
+                          MakeTimeAccessor(&EqdsTransport::m_creditTimeout),
+                          MakeTimeChecker(NanoSeconds(1)));
     return tid;
 }
 
@@ -71,6 +77,14 @@ EqdsTransport::FullFrameBytes() const
 }
 
 // ---- source
+
+uint64_t
+EqdsTransport::RtoPs(const Outbound& out) const
+{
+    const bool isWaiting = out.packets.InFlight() == 0; // for its turn at the receiver
+    const auto creditPs = static_cast<uint64_t>(m_creditTimeout.GetPicoSeconds());
+    return isWaiting ? std::max(LeastRtoPs(), creditPs) : LeastRtoPs();
+}
 
 void
 EqdsTransport::Begin(EqdsOutbound& out)

@@ -68,6 +68,7 @@ class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInb
     void DoAttach() override;
 
     // ---- source
+    uint64_t RtoPs(const fabric::Outbound& out) const override;
     void Begin(EqdsOutbound& out) override;
     bool MaySend(const EqdsOutbound& out) const override;
     uint8_t PriorityOf(const EqdsOutbound& out) const override;
@@ -110,6 +111,7 @@ class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInb
     uint32_t m_creditQuanta{0};
     bool m_slowCredit{false};
     double m_creditShare{0};
+    Time m_creditTimeout;
     uint8_t m_speculativePriority{0};
 };
 
