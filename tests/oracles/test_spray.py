@@ -51,6 +51,21 @@ def test_round_robin_at_the_switch_differs_by_at_most_one(packets, sources):
     assert counts.max() - counts.min() <= 1
 
 
+def test_acknowledgements_take_no_turn_of_data():
+    # The other leaf sends, too, so both leaves spray data and acknowledgements at once.
+    flows = Flows()
+    for src, dst in ((0, 8), (1, 9), (10, 2), (11, 3)):
+        flows.add(src, dst, 1003 * MTU)
+    network = leaf_spine(2, 8, 8, RATE, DELAY_PS)
+    got = run(network, flows, [(SPRAY, {})], forwarding="ns3::RoundRobinSpray")
+    for leaf in (10_000, 10_001):
+        counts = data_per_uplink(got, leaf, 8)
+        frames = np.array([got.port(leaf, 20_000 + s)["sent_frames"] for s in range(8)])
+        assert counts.sum() == 2 * 1003
+        assert counts.max() - counts.min() <= 1
+        assert np.ptp(frames - counts) <= 1 and (frames > counts).all()
+
+
 @pytest.mark.parametrize("packets", [1, 15, 1003])
 def test_permuted_entropy_of_one_flow_differs_by_at_most_one(packets):
     got = crossing(8, packets, (SPRAY, {}), forwarding="ns3::EntropyModulo")

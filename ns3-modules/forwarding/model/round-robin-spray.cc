@@ -39,13 +39,13 @@ void
 RoundRobinSpray::OnRoutesChanged()
 {
     NS_LOG_FUNCTION(this);
-    m_rounds.assign(m_context->Routes().NumGroups(), {});
+    m_rounds.assign(size_t{m_context->Routes().NumGroups()} * MAX_CLASSES, {});
 }
 
 uint32_t
-RoundRobinSpray::Select(const ForwardingChoice& choice, const Frame&)
+RoundRobinSpray::Select(const ForwardingChoice& choice, const Frame& frame)
 {
-    Round& round = m_rounds[choice.group];
+    Round& round = m_rounds[size_t{choice.group} * MAX_CLASSES + frame.priority];
     if (round.next == round.order.size())
     {
         RandomCursor& draws = m_draws[choice.node];

@@ -14,7 +14,8 @@ namespace ns3
  * @ingroup forwarding
  * @brief Per-packet round robin at the switch, over a permutation drawn anew for each round.
  *
- * Counts of any two members of a group differ by at most one, until routes change.
+ * Each priority has rounds of its own, so acknowledgements take no turn of data. Of a priority, the
+ * counts of any two members of a group differ by at most one, until routes change.
  *
  * **Source**: Dixit et al., INFOCOM 2013, section IV (round robin); the permutation is as NDP's
  * senders have it (Handley et al., SIGCOMM 2017, section 3.1).
@@ -35,7 +36,7 @@ class RoundRobinSpray final : public fabric::ForwardingPolicy
     }
 
   private:
-    /// Position of one group in its round.
+    /// Position of one group and priority in its round.
     struct Round
     {
         std::vector<uint16_t> order;
@@ -43,7 +44,7 @@ class RoundRobinSpray final : public fabric::ForwardingPolicy
     };
 
     const fabric::SwitchContext* m_context{nullptr};
-    std::vector<Round> m_rounds;               ///< Per group
+    std::vector<Round> m_rounds;               ///< Per group and priority
     std::vector<fabric::RandomCursor> m_draws; ///< Per node
 };
 
