@@ -13,7 +13,7 @@ from pyorch.simulate import loader, sizes, stack
 from pyorch.simulate.cautions import kept_limits, late_marks, overtaking
 from pyorch.simulate.control import Controller
 from pyorch.simulate.serve import Server
-from pyorch.simulate.warnings import skip_surprises, small_buffers
+from pyorch.simulate.warnings import few_entropies, skip_surprises, small_buffers
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
@@ -291,6 +291,9 @@ class Fabric:
             found += late_marks(self._roles, self._transports)
             if "nodes" in self._tables:
                 found += kept_limits(self._tables, self._roles)
+        if {"nodes", "links"} <= self._tables.keys():
+            chosen = [name for role, _, name, _ in self._roles if role == "forwarding"]
+            found += few_entropies(self._tables, self._transports, chosen)
         if "skip_ppm" in self.engine:
             found += skip_surprises(self._tables, self._transports)
         return found

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Warns before a run of what is allowed and may surprise."""
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,6 +11,13 @@ import numpy as np
 BUFFERS = ("SendBufferBytes", "ReceiveBufferBytes")
 #: A message keeps to one path with these, so it matters which others it meets.
 ONE_PATH = ("ns3::RoceTransport",)
+
+#: A switch hashes entropies, so they fall on its links as balls into bins.
+HASHES = ("ns3::EcmpHash", "ns3::WeightedHash")
+#: Path selectors that have an entropy for each path unless they have other ``Paths``.
+ONE_FOR_EACH_PATH = ("ns3::PermutedEntropy", "ns3::ScoredEntropy")
+#: Entropies for each uplink from which on a hash spreads them well enough not to be told of.
+ENOUGH_FOR_EACH_UPLINK = 2
 
 Tables = Mapping[str, Mapping[str, np.ndarray]]
 
@@ -77,6 +85,56 @@ def _products(tables: Tables, ends) -> dict[tuple[int, int], int]:
                 rate_bps, delay_ps = path[pair[1]]
                 found[pair] = rate_bps * 2 * delay_ps // (8 * 10**12)
     return found
+
+
+def few_entropies(
+    tables: Tables, transports: Sequence[tuple[str, Mapping[str, str]]], forwarding: Sequence[str]
+) -> Iterator[str]:
+    """Yield one line for each transport that sprays over so few entropies that hashes collide.
+
+    Parameters
+    ----------
+    tables : mapping of tables
+        Columns of nodes and links, as the engine takes them.
+    transports : sequence of (str, mapping)
+        TypeId and attributes.
+    forwarding : sequence of str
+        TypeIds of how switches choose.
+    """
+    uplinks = _most_uplinks(tables)
+    hashes = [name for name in forwarding if name in HASHES]
+    if uplinks < 2 or not hashes:
+        return
+    for name, given in transports:
+        selector, inner = re.fullmatch(
+            r"([\w:]*)(?:\[(.*)\])?", given.get("PathSelector", "")
+        ).groups()
+        paths = re.search(r"\bPaths=(\d+)", inner or "")
+        entropies = int(paths[1]) if paths else 0
+        if entropies == 0 and selector in ONE_FOR_EACH_PATH:
+            said = "as many entropies as there are paths"
+        elif 0 < entropies <= ENOUGH_FOR_EACH_UPLINK * uplinks:
+            said = f"{entropies} entropies"
+        else:
+            continue
+        yield (
+            f"{name}: {selector} has {said}, which {hashes[0]} spreads over {uplinks} uplinks by"
+            " chance: some get several of them and some none. Choose ns3::EntropyModulo, or more"
+            f" entropies, for example {selector}[Paths=256]."
+        )
+
+
+def _most_uplinks(tables: Tables) -> int:
+    """Return how many links to a higher tier the switch with the most of them has."""
+    nodes, links = tables["nodes"], tables["links"]
+    tier = dict(zip(nodes["node"].tolist(), nodes["tier"].tolist(), strict=True))
+    switches = set(nodes["node"][nodes["is_switch"] == 1].tolist())
+    counts: dict[int, int] = {}
+    for a, b in zip(links["node_a"].tolist(), links["node_b"].tolist(), strict=True):
+        low, high = (a, b) if tier[a] < tier[b] else (b, a)
+        if low in switches and tier[low] < tier[high]:
+            counts[low] = counts.get(low, 0) + 1
+    return max(counts.values(), default=0)
 
 
 def skip_surprises(

@@ -6,7 +6,7 @@ import pytest
 
 from pyorch.simulate.cautions import kept_limits, late_marks, overtaking
 from pyorch.simulate.fabric import Fabric
-from pyorch.simulate.warnings import small_buffers
+from pyorch.simulate.warnings import few_entropies, small_buffers
 
 # Hosts 0 and 1 behind switches 2 and 3: 20 Gb/s at hosts, 5 Gb/s and 30 ms between the switches.
 LINKS = {
@@ -51,6 +51,43 @@ def test_hosts_that_no_path_joins_are_left_to_the_engine():
     given = {"SendBufferBytes": "1", "ReceiveBufferBytes": "1"}
     tables = {"links": apart, "flows": FLOWS}
     assert list(small_buffers(tables, [("ns3::TcpTransport", given)])) == []
+
+
+# Two leaves, 10 and 11, below eight spines.
+TREE = {
+    "nodes": {
+        "node": np.array([0, 1, 10, 11, *range(20, 28)]),
+        "is_switch": np.array([0, 0, *[1] * 10]),
+        "tier": np.array([0, 0, 1, 1, *[2] * 8]),
+    },
+    "links": {
+        "node_a": np.array([0, 1, *[10] * 8, *range(20, 28)]),
+        "node_b": np.array([10, 11, *range(20, 28), *[11] * 8]),
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("selector", "forwarding", "said"),
+    [
+        ("ns3::ScoredEntropy", "ns3::EcmpHash", "as many entropies as there are paths"),
+        ("ns3::PermutedEntropy[Paths=0]", "ns3::WeightedHash", "as many entropies as there are"),
+        ("ns3::RepsEntropy[RingEntries=4|Paths=16]", "ns3::EcmpHash", "16 entropies"),
+        ("ns3::RepsEntropy[RingEntries=4|Paths=17]", "ns3::EcmpHash", ""),
+        ("ns3::PermutedEntropy[Paths=256]", "ns3::EcmpHash", ""),
+        ("ns3::ScoredEntropy", "ns3::EntropyModulo", ""),
+        ("ns3::FlowEntropy", "ns3::EcmpHash", ""),
+        ("ns3::RandomEntropy", "ns3::EcmpHash", ""),
+    ],
+)
+def test_entropies_that_a_hash_does_not_spread_are_told(selector, forwarding, said):
+    given = [("ns3::SprayTransport", {"PathSelector": selector})]
+    found = list(few_entropies(TREE, given, [forwarding]))
+
+    assert [said in line and "over 8 uplinks" in line for line in found] == [True] * bool(said)
+    star = {"nodes": {name: column[:3] for name, column in TREE["nodes"].items()},
+            "links": {name: column[:1] for name, column in TREE["links"].items()}}  # fmt: skip
+    assert list(few_entropies(star, given, [forwarding])) == []
 
 
 @pytest.mark.parametrize(
