@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A message alone takes the time of its packets on the first link and of the last one on the others.
+"""A message alone takes its packets' time on the first link, and the last one's on the others.
 
 Sizes lie on both sides of one, one and a half and two bandwidth-delay products, where windows,
 first credit and grants end; networks have one, two and three tiers, and many equal paths.
