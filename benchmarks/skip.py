@@ -43,8 +43,7 @@ CASES = [
     *(
         (f"permutation, {variant}", variant, [SIZE])
         for variant in (
-            "sprayed", "rocev2_irn", "rocev2", "rocev2_dcqcn", "rocev2_hpcc",
-            "smartt_single", "smartt", "rccc", "ndp", "eqds",
+            "sprayed", "rocev2_irn", "rocev2", "rccc", "ndp", "eqds",
         )
     ),
     ("incast 16 to 1, sprayed", "sprayed", [INCAST]),

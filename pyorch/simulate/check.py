@@ -74,7 +74,7 @@ class _Engine:
 
     def _refusal(self, asked: dict, answers: dict[str, str]) -> str:
         index = loader.library_index()
-        named = loader.with_named([(part["type"], _texts(part)) for part in asked["parts"]])
+        named = _named([(part, _texts(part)) for part in asked["parts"]])
         if {index[name] for name in named if name in index} - self._digests.keys():
             return ""  # a type of the study, and only installed ones may be asked
         question = json.dumps(asked, sort_keys=True)
@@ -184,13 +184,13 @@ def answer(asked: dict, folder: Path) -> dict[str, str]:
         For the stack of a crash.
     """
     given = [_texts(part) for part in asked["parts"]]
-    types = [part["type"] for part in asked["parts"]]
+    parts = list(zip(asked["parts"], given, strict=True))
     try:
         stack.trace(folder)
-        loader.load_types(loader.with_named(list(zip(types, given, strict=True))))
+        loader.load_types(_named(parts))
     except PyorchError as error:
         return {"error": str(error)}
-    parts = [_part(part, texts) for part, texts in zip(asked["parts"], given, strict=True)]
+    parts = [_part(part, texts) for part, texts in parts]
     columns = list(_columns(asked["switches"]))
     refusal = loader.engine().PyorchRefusal
     refusal.restype = ctypes.c_char_p
@@ -200,6 +200,13 @@ def answer(asked: dict, folder: Path) -> dict[str, str]:
     )  # fmt: skip
     words, _, frames = said.decode(errors="replace").partition("\n")
     return {"refusal": f"{words}{stack.culprit(stack.frames(frames))}"}
+
+
+def _named(parts: list[tuple[dict, dict[str, str]]]) -> list[str]:
+    """Return the types of parts, with those that their attributes name; the engine is no module."""
+    return loader.with_named(
+        [(part["type"], texts) for part, texts in parts if part["role"] != "engine"]
+    )
 
 
 def _texts(part: dict) -> dict[str, str]:

@@ -177,9 +177,13 @@ def plan(
 
 
 def _questions(spec: Spec, network: Network) -> Iterator[tuple[dict[KeyPath, dict], list]]:
-    """Yield what the engine is asked of a spec: its types one by one, then those that meet."""
+    """Yield what the engine is asked of a spec: its types one by one, then those that meet.
+
+    Where steady states are skipped, the engine knows of it when it is asked of a type.
+    """
+    engine = typeids.engine_part(spec)
     for path, part in typeids.typed_parts(spec):
-        yield {path: part}, []
+        yield {path: part} | engine, []
     yield from typeids.combinations(spec, network)
 
 

@@ -326,6 +326,26 @@ def combinations(spec: Spec, network: Network) -> Iterator[tuple[dict[KeyPath, d
             yield found, []
 
 
+def engine_part(spec: Spec) -> dict[KeyPath, dict]:
+    """Return, by its key path, the part of the engine that decides which types it takes.
+
+    Parameters
+    ----------
+    spec : Spec
+        Resolved.
+
+    Returns
+    -------
+    dict
+        Nothing if every type is taken.
+    """
+    if spec.engine.skip_ppm is None:
+        return {}
+    attributes = {"SkipPpm": spec.engine.skip_ppm}
+    return {("engine", "skip"): {"role": "engine", "type": "ns3::PacketEngine",
+                                 "attributes": attributes}}  # fmt: skip
+
+
 def _part(role: str, its: Typed) -> dict:
     return {"role": role, "type": its.type, "attributes": its.attributes}
 

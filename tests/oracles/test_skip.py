@@ -22,6 +22,7 @@ from oracle_network import (
 )
 
 from pyorch.errors import SimulationError
+from pyorch.spec import typeids
 
 pytestmark = pytest.mark.ns3
 
@@ -376,18 +377,26 @@ def test_what_a_steady_state_would_hide_is_refused(options, message):
         run(star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [(SPRAY, {})], **options, **SKIP)
 
 
-@pytest.mark.parametrize(
-    ("kind", "attributes", "queue"),
-    [
-        ("Wan", {}, None),
-        ("Uec", {"CongestionControl": "ns3::Nscc", "Trimmable": True}, (TRIMMING, MARKS)),
-    ],
-)
-def test_a_transport_that_cannot_is_refused_by_its_name(kind, attributes, queue):
-    message = f"ns3::{kind}Transport does not know how to skip a steady state of its messages"
+def test_a_transport_that_cannot_is_refused_by_its_name():
+    message = "ns3::WanTransport does not know how to skip a steady state of its messages"
     with pytest.raises(SimulationError, match=message):
-        transports = [(f"ns3::{kind}Transport", attributes)]
-        run(star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), transports, queue=queue, **SKIP)
+        run(star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [("ns3::WanTransport", {})], **SKIP)
+
+
+CONTROLS = [a["name"] for a in typeids.entries() if a["contract"] == "congestion_control"]
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_control_of_congestion_is_refused(control):
+    transport = {"ns3::Smartt": SPRAY, "ns3::Nscc": "ns3::UecTransport"}.get(control, ROCE)
+    attributes = {"CongestionControl": control} | ({"WindowBdp": 0} if transport == SPRAY else {})
+    queue = ("ns3::RedEcn", {"KminBytes": 50_000, "KmaxBytes": 200_000})
+    message = f"{transport}: CongestionControl moves windows or rates for longer than a steady"
+    with pytest.raises(SimulationError, match=message):
+        run(
+            star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [(transport, attributes)], queue=queue,
+            program="ns3::InbandTelemetry", **SKIP,
+        )  # fmt: skip
 
 
 def test_domains_are_refused():

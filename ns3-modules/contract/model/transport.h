@@ -82,6 +82,7 @@ class Transport : public Plugin
         bool needsMarks{false};      ///< Only marks of ECN tell it of queues: a switch must mark
         bool mayReadmit{false};      ///< Readmit does what it says
         bool mayShorten{false};      ///< ProgressOf and Shorten do what they say
+        bool isSteady{true};         ///< No congestion control moves its windows and rates
         bool mayRepeat{false};       ///< MayRepeat may be true of a message
         bool spreadsOverPorts{false}; ///< A message leaves by all ports that serve it
         bool acceptsOutOfOrder{true}; ///< The destination keeps what comes behind a hole

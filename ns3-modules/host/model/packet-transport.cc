@@ -44,7 +44,8 @@ PacketTransport::GetTraits() const
             .isTrimmable = m_trimmable,
             .needsIntHops = wants.needsIntHops,
             .needsMarks = wants.needsMarks,
-            .mayReadmit = true};
+            .mayReadmit = true,
+            .isSteady = !control};
 }
 
 void

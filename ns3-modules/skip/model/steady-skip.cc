@@ -23,6 +23,7 @@ namespace
 
 constexpr uint64_t IDLE_CHECK_PS = 1'000'000; ///< While no message is under way
 constexpr uint32_t CONFIRMING_WINDOWS = 2;    ///< New ones after a jump before the next
+constexpr const char* ASIDE = "; leave out engine.skip";
 
 /// @return frames of data that a port has begun to send
 uint64_t
@@ -44,7 +45,10 @@ SteadySkip::SteadySkip(ObservedRun& run, double tolerance, std::optional<uint64_
       m_skipped(run)
 {
     CheckRun();
-    CheckTypes();
+    for (const auto& plugin : m_run.Plugins())
+    {
+        CheckMaySkip(*plugin);
+    }
 }
 
 /// Messages of other engines go on meanwhile, and who records all that happens misses some of it.
@@ -55,38 +59,41 @@ SteadySkip::CheckRun() const
     NS_ABORT_MSG_IF(std::ranges::any_of(
                         nodes,
                         [this](const NodeState& node) { return node.engine != m_engine.engine; }),
-                    "steady states are skipped in one domain; leave out engine.skip or "
-                    "engine.domains");
+                    "steady states are skipped in one domain" << ASIDE);
     NS_ABORT_MSG_IF(m_run.Wishes() & ALL,
                     "arrivals, pauses and packet captures have all that happens, and what happens "
-                    "in a steady state is skipped; leave out engine.skip");
-}
-
-/// What the engine does not see may depend on the length of messages or on a clock of its own.
-void
-SteadySkip::CheckTypes() const
-{
-    constexpr const char* ASIDE = "; leave out engine.skip";
-    for (const auto& plugin : m_run.Plugins())
-    {
-        const std::string name = plugin->GetInstanceTypeId().GetName();
-        const auto transport = DynamicCast<Transport>(plugin);
-        NS_ABORT_MSG_IF(transport && !transport->GetTraits().mayShorten,
-                        name << " does not know how to skip a steady state of its messages"
-                             << ASIDE);
-        const auto program = DynamicCast<SwitchProgram>(plugin);
-        NS_ABORT_MSG_IF(program && !program->GetTraits().maySkip,
-                        name << " may have a clock of its own, which a steady state that is "
-                                "skipped would stop"
-                             << ASIDE);
-        const auto control = DynamicCast<LinkFlowControl>(plugin);
-        NS_ABORT_MSG_IF(control && !control->GetTraits().maySkip,
-                        name << " holds messages back by turns that are not steady" << ASIDE);
-    }
+                    "in a steady state is skipped"
+                        << ASIDE);
     NS_ABORT_MSG_IF(m_run.LosesFrames(),
                     "links lose frames at random, or scripted ones: what happens rarely is not "
                     "seen in a steady state"
                         << ASIDE);
+}
+
+void
+CheckMaySkip(const Object& plugin)
+{
+    const std::string name = plugin.GetInstanceTypeId().GetName();
+    if (const auto* transport = dynamic_cast<const Transport*>(&plugin))
+    {
+        const auto traits = transport->GetTraits();
+        NS_ABORT_MSG_IF(!traits.mayShorten,
+                        name << " does not know how to skip a steady state of its messages"
+                             << ASIDE);
+        NS_ABORT_MSG_IF(!traits.isSteady,
+                        name << ": CongestionControl moves windows or rates for longer than a "
+                                "steady state is measured, so completion times would differ by "
+                                "more than the tolerance"
+                             << ASIDE);
+    }
+    const auto* program = dynamic_cast<const SwitchProgram*>(&plugin);
+    NS_ABORT_MSG_IF(program && !program->GetTraits().maySkip,
+                    name << " may have a clock of its own, which a steady state that is skipped "
+                            "would stop"
+                         << ASIDE);
+    const auto* control = dynamic_cast<const LinkFlowControl*>(&plugin);
+    NS_ABORT_MSG_IF(control && !control->GetTraits().maySkip,
+                    name << " holds messages back by turns that are not steady" << ASIDE);
 }
 
 uint32_t

@@ -15,6 +15,12 @@ namespace fabric
 {
 
 /**
+ * Abort in one line if steady states cannot be skipped where there is this plug-in: what the engine
+ * does not see may depend on the length of messages, on a clock of its own, or move slowly.
+ */
+void CheckMaySkip(const Object& plugin);
+
+/**
  * @ingroup fabric
  * @brief Skips steady states: takes time out of the engine's clock and packets out of messages.
  *
@@ -65,7 +71,6 @@ class SteadySkip final : public Observer
         double errorHerePackets; ///< and in this one
     };
 
-    void CheckTypes() const;
     void CheckRun() const;
     void Check(EnginePs nextPs);
     void CheckPeriod(EnginePs nextPs);

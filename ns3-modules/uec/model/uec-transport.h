@@ -34,8 +34,7 @@ class UecTransport final : public UecDestination
     Traits GetTraits() const override
     {
         Traits traits = UecDestination::GetTraits();
-        // NSCC moves its windows for longer than a state is measured.
-        traits.mayShorten = !HasControl();
+        traits.mayShorten = true;
         return traits;
     }
 
