@@ -66,5 +66,5 @@ if __name__ == "__main__":
     network = fabric(options.variant, options.tables)
     network.threads = options.threads
     if options.domains:
-        network.engine["domains"] = options.domains
+        network.domains = options.domains
     simulate(network, options.out, options.variant)

@@ -17,6 +17,7 @@ from pathlib import Path
 import pyorch.api
 import pyorch.cli.app
 import pyorch.cli.run
+from pyorch import traces
 from pyorch.metrics._run import RunTables
 from pyorch.runs import make as steps
 from pyorch.workflow import worker
@@ -60,6 +61,19 @@ def make(spec, folder, log=None, watch=None, threads=1):
     if ended.status == 0:
         alone.check_run(RunTables(spec, folder))
     return ended
+
+
+def in_domains(folder: Path, domains: int) -> Path:
+    """Return a folder with the tables of the same run, its network cut into so many domains."""
+    parted = folder / "parted"
+    shutil.copytree(folder, parted)
+    done = subprocess.run(
+        [sys.executable, folder / "scenario.py", "--out", parted, "--domains", str(domains)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    traces.convert(parted)
+    return parted
 
 
 def command_line(*arguments) -> subprocess.CompletedProcess:

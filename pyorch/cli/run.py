@@ -61,13 +61,6 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
     """Run one point of a scenario unless it is finished; return the exit status."""
     modules.bring_up_to_date()
     chosen = choose(choice)
-    domains = chosen.spec.engine.domains
-    if domains and threads is not None and threads > domains:
-        raise SpecError(
-            f"--threads {threads} for a run in {domains} domain{'s' if domains > 1 else ''}: a"
-            " thread without a domain has nothing to do."
-            f" Write 1 to {domains}, or leave out engine.domains."
-        )
     folder = out or Path("results") / chosen.folder
     if out:
         claim(out)

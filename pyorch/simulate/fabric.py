@@ -49,8 +49,9 @@ class Fabric:
     def __init__(self, *, seed: int):
         #: What of the engine is not the default, as ``engine`` of the scenario has it.
         self.engine: dict[str, object] = {}
-        #: Of this process; decides no result.
+        #: Of this process; they decide no result. None: the engine chooses.
         self.threads = 1
+        self.domains: int | None = None
         self.seed = seed
         self.stop_ps = ENDLESS_PS
         #: (type, index of its class) to the options that were said, by their keys
@@ -345,7 +346,8 @@ class Fabric:
         if self.engine_type == "fluid":
             return "ns3::FluidEngine", {}
         own = {k: v for k, v in self.engine.items() if k != "type"}
-        return "ns3::PacketEngine", as_attributes({"threads": self.threads, **own})
+        forced = {} if self.domains is None else {"domains": self.domains}
+        return "ns3::PacketEngine", as_attributes({"threads": self.threads, **forced, **own})
 
     def _fill(self, facade) -> None:
         facade.Seed(self.seed)

@@ -11,7 +11,7 @@ import runpy
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pyorch import built, jobs, origin
@@ -28,6 +28,8 @@ from pyorch.writing import expect_room, make_folder
 SLICE_S = 0.2
 ABORTED = 3
 MOST_THREADS = 1024
+#: A run of which one thread executed more alone is told of it [1].
+_SHARED_OUT = 0.1
 
 
 class Aborted(SimulationError):
@@ -72,10 +74,13 @@ def main(build: Callable[[], Fabric], arguments: list[str] | None = None) -> Non
         "--out", type=Path, default=script.parent, help="folder for the result (this script's)"
     )
     parser.add_argument("--threads", type=int, default=1, help="of the simulation (1)")
+    parser.add_argument(
+        "--domains", type=int, help="of the network, to compare (chosen by the engine)"
+    )
     options = parser.parse_args(arguments)
     if not 1 <= options.threads <= MOST_THREADS:
         parser.error(f"--threads {options.threads}: write 1 to {MOST_THREADS}.")
-    sys.exit(_guarded(build, options.out, built.shown(script.resolve()), options.threads))
+    sys.exit(_guarded(build, options, built.shown(script.resolve())))
 
 
 def run_script(script: Path | str, out: Path | str, threads: int = 1) -> int:
@@ -133,9 +138,11 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     tables |= serve.tables(servers)
     outcome = {"engine": fabric.engine_type, **_outcome(facade, fabric.stop_ps)}
     process = {name: int(column[0]) for name, column in tables.pop("process", {}).items()}
+    why_one = {"one_domain_because": why} if (why := str(facade.WhyOneDomain())) else {}
     facts = provenance.describe(
         engine=fabric.engine_type,
         **process,
+        **why_one,
         not_modelled=fabric.not_modelled(),
         seed=fabric.seed,
         events=int(facade.Events()),
@@ -155,14 +162,27 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     origin.check_unedited()
     results.save(out, tables, outcome)
     provenance.save(out, facts)
-    if fabric.threads > (domains := process.get("domains", 1)):
-        print(
-            f"{name}: warning: {domains} of {fabric.threads} threads had work: the network has"
-            f" {domains} domain{'s' if domains > 1 else ''} in this run (docs/threads.md).",
-            file=sys.stderr,
-        )
+    for line in _idle_threads(fabric.threads, process, **why_one):
+        print(f"{name}: warning: {line} (docs/threads.md).", file=sys.stderr)
     if not _all_done(outcome):
         print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
+
+
+def _idle_threads(
+    threads: int, process: dict[str, int], one_domain_because: str = "the network is small"
+) -> Iterator[str]:
+    """Yield what has kept threads of a run from their work."""
+    domains = process.get("domains", 1)
+    if threads > domains:
+        why = f": {one_domain_because}" if domains == 1 else ""
+        s = "s" if domains > 1 else ""
+        yield f"{domains} of {threads} threads had work: the run has {domains} domain{s}{why}"
+    share = process.get("windows_on_one_thread", 0) / max(process.get("windows", 0), 1)
+    if share > _SHARED_OUT:
+        yield (
+            f"one thread executed {share:.0%} of the run: others kept the cores of its {threads}"
+            " threads busy, and it was faster alone"
+        )
 
 
 def _run(
@@ -285,7 +305,7 @@ def _unfinished(outcome: dict[str, object]) -> str:
     )
 
 
-def _guarded(build: Callable[[], Fabric], out: Path, name: str, threads: int) -> int:
+def _guarded(build: Callable[[], Fabric], options: argparse.Namespace, name: str) -> int:
     """Run; turn everything that may end a run early into one line and an exit status."""
     signal.signal(signal.SIGTERM, _terminate)
     jobs.join()
@@ -293,8 +313,8 @@ def _guarded(build: Callable[[], Fabric], out: Path, name: str, threads: int) ->
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         fabric = build()
-        fabric.threads = threads
-        simulate(fabric, out, name)
+        fabric.threads, fabric.domains = options.threads, options.domains
+        simulate(fabric, options.out, name)
     except Aborted as error:
         return _complain(f"{name}: {error}", ABORTED)
     except PyorchError as error:

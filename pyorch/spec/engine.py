@@ -31,12 +31,10 @@ def _tolerance_ppm(value: object) -> int:
 class Engine(Closed):
     """The engine of a run; ``engine: packets`` is short for ``engine: {type: packets}``.
 
-    `domains` is for those who compare; the engine decides on it by itself, and it changes no
-    result. `skip` is the tolerance of completion times within which steady states are skipped.
+    `skip` is the tolerance of completion times within which steady states are skipped.
     """
 
     type: Literal["packets", "fluid"] = "packets"
-    domains: Count | None = None
     threads: Count = 1
     skip_ppm: Annotated[int, BeforeValidator(_tolerance_ppm)] | None = Field(None, alias="skip")
 

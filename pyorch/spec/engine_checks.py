@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes a resolved spec, refuses what its section ``engine`` cannot do before anything is run."""
 
-import numpy as np
-
 from pyorch.spec.fields import FieldError
 from pyorch.spec.resolved import Spec
 
@@ -27,31 +25,6 @@ def check_fluid(spec: Spec) -> None:
             )
 
 
-def check_domains(spec: Spec, threads: int, nodes: dict[str, np.ndarray]) -> None:
-    """Raise FieldError for domains that cannot be, and for threads that would have none."""
-    domains = spec.engine.domains
-    if domains is None:
-        return
-    switches = int(nodes["is_switch"].sum())
-    if domains > 1 and spec.engine.type == "fluid":
-        raise FieldError("engine.domains", "only a run of packets has domains. Leave it out.")
-    if domains > 1:
-        _refuse_served(spec, "engine.domains", "others would have to learn of what follows")
-    if domains > switches:
-        raise FieldError(
-            "engine.domains",
-            f"{domains}, but there are {switches} switches, and a domain has one at least."
-            f" Write 1 to {switches}.",
-        )
-    if threads > domains:
-        most, s = (f"1 to {domains}", "s") if domains > 1 else ("1", "")
-        raise FieldError(
-            "engine.threads",
-            f"{threads} for {domains} domain{s}: a thread without a domain has nothing to do."
-            f" Write {most}, or more domains.",
-        )
-
-
 def check_skip(spec: Spec) -> None:
     """Raise FieldError for what has no steady state, or is lost with it, if these are skipped."""
     if spec.engine.skip_ppm is None:
@@ -60,14 +33,13 @@ def check_skip(spec: Spec) -> None:
         raise FieldError(
             "engine.skip", "a run of engine fluid has no packets to skip. Leave out one of them."
         )
-    if (domains := spec.engine.domains or 1) > 1:
-        raise FieldError(
-            "engine.skip",
-            f"steady states are skipped in one domain, and engine.domains is {domains}. Leave out"
-            " one of them.",
-        )
-    _refuse_served(spec, "engine.skip", "it leaves out parts of the run that decide what follows")
     for index, load in enumerate(spec.workload):
+        if hasattr(load.module, "served"):
+            raise FieldError(
+                "engine.skip",
+                f"workload.{index}, {load.type}, makes its messages as the run goes on, and it"
+                " leaves out parts of the run that decide what follows. Leave it out.",
+            )
         if load.controller:
             raise FieldError(
                 f"workload.{index}.control.controller",
@@ -91,13 +63,3 @@ def check_skip(spec: Spec) -> None:
                 "what is lost now and then is not seen in a steady state, and engine.skip would"
                 " leave it out. Leave out one of them.",
             )
-
-
-def _refuse_served(spec: Spec, key: str, why: str) -> None:
-    """Raise FieldError for workloads that make their messages as the run goes on."""
-    for index, load in enumerate(spec.workload):
-        if hasattr(load.module, "served"):
-            raise FieldError(
-                key, f"workload.{index}, {load.type}, makes its messages as the run goes on, and"
-                f" {why}. Leave it out.",
-            )  # fmt: skip

@@ -26,7 +26,7 @@ from pyorch.spec.checks import (
     check_tiers,
     check_trace,
 )
-from pyorch.spec.engine_checks import check_domains, check_fluid, check_skip
+from pyorch.spec.engine_checks import check_fluid, check_skip
 from pyorch.spec.fields import Closed, FieldError, Plugin, check_text
 from pyorch.spec.jobs import check_shared, handed_out, nodes_of
 from pyorch.spec.limits import LONGEST_TEXT, MOST_LINKS
@@ -185,10 +185,10 @@ class _Point:
             engine=Engine(**point.engine.model_dump(exclude={"threads"})),
             seed=point.seed,
         )
-        self._check(spec, network, point.engine.threads)
+        self._check(spec, network)
         return spec, network
 
-    def _check(self, spec: Spec, network: Network, threads: int) -> None:
+    def _check(self, spec: Spec, network: Network) -> None:
         """Refuse sections that do not fit each other."""
         with self._at():
             check_tiers(spec, network)
@@ -196,7 +196,6 @@ class _Point:
             check_controllers(spec)
             check_shared(spec)
             check_fluid(spec)
-            check_domains(spec, threads, network.nodes)
             check_skip(spec)
             if self._types is not None:
                 check_reduction(spec)

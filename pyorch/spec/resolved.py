@@ -107,7 +107,6 @@ class Engine(_Short):
     """The engine of a run. Threads belong to the machine that makes it, and are no part of it."""
 
     type: Literal["packets", "fluid"] = "packets"
-    domains: int | None = None
     skip_ppm: int | None = None
 
 

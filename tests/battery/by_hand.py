@@ -202,7 +202,7 @@ TYPES = [
     change("sampled_to_death", ("trace.sample", "1 ps", "100,000,000"),
            trace={"sample": "1 ps"}, stop="1 s"),
     change("pcap_of_none", ("trace.pcap", "99"), trace={"pcap": [99]}),
-    change("skip_in_domains", ("engine.skip", "domains"), engine={"skip": "1%", "domains": 2}),
+    change("domains", ("engine.domains", "threads"), engine={"domains": 2}),
     change("skip_half", ("engine.skip", "50%", "10"), engine={"skip": "50%"}),
     # -- wide area
     sites("sent_home", ("workload.demands.0", "east"), **{"workload.demands.0.to": "east"}),

@@ -17,7 +17,6 @@ from oracle_network import run_fabric
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
 from pyorch.render import write_run
-from pyorch.spec.resolved import Engine
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.ns3
@@ -84,9 +83,10 @@ def runs_of(name: str) -> list:
     return each if ALL or len(each) <= MOST_RUNS else Random(name).sample(each, MOST_RUNS)
 
 
-def outcome(spec: specs.Spec, folder):
+def outcome(spec: specs.Spec, folder, domains: int | None = None):
     write_run(spec, folder)
     fabric = runpy.run_path(str(folder / "scenario.py"))["build"]()
+    fabric.domains = domains
     return run_fabric(fabric, fabric.stop_ps)
 
 
@@ -94,10 +94,9 @@ def outcome(spec: specs.Spec, folder):
 def test_scenarios_in_three_domains(name, tmp_path):
     refused = []
     for run in runs_of(name):
-        parted = run.spec.model_copy(update={"engine": Engine(domains=3)})
         expected = outcome(run.spec, tmp_path)
         try:
-            expect_the_same(outcome(parted, tmp_path), expected)
+            expect_the_same(outcome(run.spec, tmp_path, 3), expected)
         except SimulationError as error:
             refused.append(str(error))
     assert all("run it in one domain" in message for message in refused)

@@ -18,7 +18,6 @@ from test_domains import expect_the_same
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
 from pyorch.render import input_tables, write_run
-from pyorch.spec.resolved import Engine
 from pyorch.spec.scenario import parse_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -132,10 +131,13 @@ def resolved(drawn: dict) -> specs.Spec:
     return run.spec
 
 
-def outcome(spec: specs.Spec, folder: Path, threads: int = 1, fetch_always: bool = False):
+def outcome(
+    spec: specs.Spec, folder: Path, domains: int | None = None, threads: int = 1,
+    fetch_always: bool = False,
+):  # fmt: skip
     write_run(spec, folder)
     fabric = runpy.run_path(str(folder / "scenario.py"))["build"]()
-    fabric.threads = threads
+    fabric.domains, fabric.threads = domains, threads
     fabric.engine["fetch_always"] = fetch_always
     return run_fabric(fabric, fabric.stop_ps)
 
@@ -148,9 +150,9 @@ def test_a_random_scenario_is_the_same_however_it_is_run(seed, tmp_path):
     assert resolved(turned(drawn)) == spec
     expected = outcome(spec, tmp_path)
     for domains, threads, fetch_always in ((1, 1, True), (2, 1, True), (4, 2, False)):
-        parted = spec.model_copy(update={"engine": Engine(domains=domains)})
         try:
-            expect_the_same(outcome(parted, tmp_path, threads, fetch_always), expected)
+            parted = outcome(spec, tmp_path, domains, threads, fetch_always)
+            expect_the_same(parted, expected)
         except SimulationError as error:
             assert "run it in one domain" in str(error)
 

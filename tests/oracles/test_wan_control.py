@@ -9,7 +9,7 @@ import pytest
 from pyorch.metrics import wan_control
 from pyorch.metrics._run import RunTables
 from pyorch.spec import read_spec
-from tests.loaded_runs import command_line
+from tests.loaded_runs import command_line, in_domains
 
 ROOT = Path(__file__).parents[2]
 #: Frames per second of 6 Gb/s, in packets of 4096 B: 62 B of headers and 20 B of framing more.
@@ -88,8 +88,8 @@ def test_a_link_that_falls_is_seen_at_the_next_epoch(tmp_path):
     assert cut.flows["receiver_end_ps"].notna().all()
 
 
-def test_domains_change_nothing(stale, tmp_path):
-    three = run(tmp_path, "wan_stale", "engine={domains: 3}")
+def test_domains_change_nothing(stale):
+    three = RunTables(stale.spec, in_domains(stale.folder, 3))
 
     for name in ("flows", "ports", "control"):
         pd.testing.assert_frame_equal(stale.table(name), three.table(name))

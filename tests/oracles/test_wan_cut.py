@@ -9,7 +9,7 @@ import pytest
 from pyorch.metrics import recovery, wan_te
 from pyorch.metrics._run import RunTables
 from pyorch.spec import read_spec
-from tests.loaded_runs import command_line
+from tests.loaded_runs import command_line, in_domains
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = ROOT / "scenarios" / "wan_cut.yaml"
@@ -111,7 +111,7 @@ def test_domains_change_nothing(tmp_path):
     """Each domain changes paths, and the one of a source its rates, at the same picosecond."""
     change = ("rate: 4 Gb/s, duration: 100 ms", "delay: 20 ms, step: 5 ms")
     one = run(tmp_path / "one", *change)
-    three = run(tmp_path / "three", *change, "engine={domains: 3}")
+    three = RunTables(one.spec, in_domains(tmp_path / "one", 3))
 
     for name in ("flows", "ports"):
         pd.testing.assert_frame_equal(one.table(name), three.table(name))

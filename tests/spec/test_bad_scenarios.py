@@ -110,11 +110,6 @@ CHANGES = {
         "trace: true (true/false) is not a mapping of keys to values. Write some of these:"
         " arrivals, pauses, sample, ",
     ),
-    "threads without domains": (
-        "stop:", "engine: {domains: 2, threads: 4}\nstop:",
-        "engine.threads: 4 for 2 domains: a thread without a domain has nothing to do. Write 1 to"
-        " 2, or more domains.",
-    ),
     "model chunks of a steady step": (
         "type: permutation, message: 1 MB",
         "type: training, preset: dense-100t, divide: 1000, model_chunks: 2",

@@ -7,6 +7,7 @@ import pytest
 
 from pyorch.errors import SpecError
 from pyorch.render import render_script
+from pyorch.simulate import check
 from pyorch.spec import typeids
 from pyorch.spec.stored import checked
 
@@ -115,8 +116,12 @@ def test_only_packets_can_be_skipped(small):
         small.plan(sets=[("engine", "fluid"), ("engine.skip", "1%")])
 
 
-def test_steady_states_are_skipped_in_one_domain(small):
-    assert small.plan(sets=[("engine.skip", "1%"), ("engine.domains", 1)])
-    with pytest.raises(SpecError, match="engine.skip: steady states are skipped in one domain, and "
-                                        "engine.domains is 2. Leave out one of them"):  # fmt: skip
-        small.plan(sets=[("engine.skip", "1%"), ("engine.domains", 2)])
+@pytest.mark.ns3
+def test_a_control_that_moves_slowly_is_refused_before_the_run(small):
+    sets = [("engine.skip", "1%"), ("transport.attributes", {"CongestionControl": "ns3::Swift"})]
+    with (
+        check.refusals() as refusals,
+        pytest.raises(SpecError, match="transport.attributes.CongestionControl: ns3::RoceTransport"
+                                       ": CongestionControl moves windows or rates"),  # fmt: skip
+    ):
+        small.plan(sets=sets, refusals=refusals)

@@ -73,7 +73,8 @@ def test_what_is_the_default_of_the_engine_is_not_written(small):
     spec = small.plan()[0].spec
 
     assert "engine" not in spec.plain() and "jobs" not in spec.plain()
-    assert spec.model_copy(update={"engine": Engine(domains=2)}).plain()["engine"] == {"domains": 2}
+    skipped = spec.model_copy(update={"engine": Engine(skip_ppm=100)})
+    assert skipped.plain()["engine"] == {"skip_ppm": 100}
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,7 @@ Facade::CheckCombination() const
         fabric::CheckCombination(options.nodeClasses[0],
                                  options.linkClasses[0],
                                  options.transports);
+        m_state->engine->Check(options);
     });
 }
 
@@ -318,6 +319,11 @@ Add(Facade& facade, const PyorchPart& part)
         facade.Section(factory);
         return;
     }
+    if (part.role == std::string("engine"))
+    {
+        facade.Engine(factory);
+        return;
+    }
     facade.Check(factory);
     if (part.role == std::string("transport"))
     {
@@ -403,6 +409,12 @@ Facade::Look()
 }
 
 // ---- what is asked of a run -------------------------------------------------------------------
+
+std::string
+Facade::WhyOneDomain() const
+{
+    return m_state->run->WhyOneDomain();
+}
 
 std::vector<int64_t>
 Facade::DeadlockCycle() const

@@ -118,6 +118,9 @@ class Facade
     /// Fill the tables "seen_flows" and "seen_ports" with what has been counted so far.
     void Look();
 
+    /// @return why the network cannot be cut into several domains; "" if it can
+    std::string WhyOneDomain() const;
+
     /// @return node ids of switches that wait for each other's buffers for ever; empty if none do
     std::vector<int64_t> DeadlockCycle() const;
 

@@ -137,13 +137,16 @@ MakeSummary(const ParallelRun& run)
 
 /// @return what the process needed, which is no result
 OutputTable
-MakeProcess(const FabricParts& parts)
+MakeProcess(const ParallelRun& run)
 {
+    const FabricParts& parts = run.Parts();
     OutputTable table;
     const auto add = [&table](const std::string& name, uint64_t value) {
         table.Add(name, 1, [value](size_t) { return value; });
     };
     add("domains", parts.All().size());
+    add("windows", run.Windows());
+    add("windows_on_one_thread", run.WindowsOnOneThread());
     add("engine_memory_bytes", parts.Sum([](const RunView& part) { return part.MemoryBytes(); }));
     add("frames_allocated_peak",
         parts.Sum([](const RunView& part) { return part.State().frames.Peak(); }));
@@ -290,7 +293,7 @@ MakeOutputs(const ParallelRun& run)
         tables["tasks"] = MakeTasks(parts.First(), graph, CourseOf(parts));
     }
     tables["summary"] = MakeSummary(run);
-    tables["process"] = MakeProcess(parts);
+    tables["process"] = MakeProcess(run);
     tables["transports"] = MakeTransports(parts.First());
     return tables;
 }

@@ -60,12 +60,37 @@ PacketEngine::GetTypeId()
     return tid;
 }
 
+void
+PacketEngine::Check(const RunOptions& options) const
+{
+    if (!m_skipPpm)
+    {
+        return;
+    }
+    std::vector<ObjectFactory> chosen = options.transports;
+    for (const auto& nodes : options.nodeClasses)
+    {
+        chosen.insert(chosen.end(), nodes.programs.begin(), nodes.programs.end());
+    }
+    for (const auto& links : options.linkClasses)
+    {
+        if (links.flowControl.IsTypeIdSet())
+        {
+            chosen.push_back(links.flowControl);
+        }
+    }
+    for (const auto& factory : chosen)
+    {
+        CheckMaySkip(*MakePlugin<Plugin>(factory));
+    }
+}
+
 std::unique_ptr<Run>
 PacketEngine::Start(FabricTables tables, const RunOptions& options) const
 {
-    const bool mayChoose = !std::ranges::any_of(tables.nodes, &NodeRow::engine) && !m_skipPpm &&
-                           ParallelRun::MayDivide(tables, options);
-    if (m_domains || mayChoose)
+    const std::string whyOne =
+        m_skipPpm ? "steady states are skipped" : ParallelRun::WhyOne(tables, options);
+    if (m_domains || (whyOne.empty() && !std::ranges::any_of(tables.nodes, &NodeRow::engine)))
     {
         tables.SortAndCheck();
         const std::vector<uint32_t> domains =
@@ -75,7 +100,7 @@ PacketEngine::Start(FabricTables tables, const RunOptions& options) const
             tables.nodes[node].engine = domains[node];
         }
     }
-    auto run = std::make_unique<PacketRun>(tables, options, m_threads, m_skipPpm);
+    auto run = std::make_unique<PacketRun>(tables, options, m_threads, m_skipPpm, whyOne);
     if (m_fetchesAlways)
     {
         run->FetchAlways();
@@ -86,8 +111,10 @@ PacketEngine::Start(FabricTables tables, const RunOptions& options) const
 PacketRun::PacketRun(const FabricTables& tables,
                      const RunOptions& options,
                      uint32_t threads,
-                     std::optional<uint64_t> skipPpm)
-    : m_simulator(DynamicCast<FabricSimulatorImpl>(Simulator::GetImplementation())),
+                     std::optional<uint64_t> skipPpm,
+                     std::string whyOne)
+    : m_whyOne(std::move(whyOne)),
+      m_simulator(DynamicCast<FabricSimulatorImpl>(Simulator::GetImplementation())),
       m_run(tables, options, threads)
 {
     Observe(tables, options);

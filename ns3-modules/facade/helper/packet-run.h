@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -33,17 +34,25 @@ class PacketRun final : public Run
      * @param options network and observers
      * @param threads of the process; at most one for each domain helps
      * @param skipPpm tolerance of completion times within which steady states are skipped [ppm]
+     * @param whyOne why it has one domain, if it could have no more
      */
     PacketRun(const FabricTables& tables,
               const RunOptions& options,
               uint32_t threads,
-              std::optional<uint64_t> skipPpm);
+              std::optional<uint64_t> skipPpm,
+              std::string whyOne);
     ~PacketRun() override;
 
     void FetchAlways(); ///< See EventEngine
 
     bool RunSlice(WorldPs stopPs, double wallSeconds) override;
     OutputTables Finish() override;
+
+    std::string WhyOneDomain() const override
+    {
+        return m_whyOne;
+    }
+
     RunProgress Progress() const override;
     void ChangeRate(const RateChangeRow& row) override;
     void ChangeRoute(const RouteRow& row) override;
@@ -57,6 +66,7 @@ class PacketRun final : public Run
     void Observe(const FabricTables& tables, const RunOptions& options);
     const RunView& First() const;
 
+    std::string m_whyOne;
     Ptr<FabricSimulatorImpl> m_simulator;
     ParallelRun m_run;
     std::vector<std::unique_ptr<Telemetry>> m_telemetry;    ///< By engine; none if nobody asked
@@ -72,6 +82,7 @@ class PacketEngine final : public Engine
 {
   public:
     static TypeId GetTypeId();
+    void Check(const RunOptions& options) const override;
     std::unique_ptr<Run> Start(FabricTables tables, const RunOptions& options) const override;
 
   private:

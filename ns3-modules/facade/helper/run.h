@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -59,6 +60,12 @@ class Run
     virtual bool RunSlice(WorldPs stopPs, double wallSeconds) = 0;
     virtual OutputTables Finish() = 0; ///< Nothing more is executed. @return what became of it
 
+    /// @return why its network cannot be cut into several domains; "" if it can
+    virtual std::string WhyOneDomain() const
+    {
+        return "";
+    }
+
     virtual RunProgress Progress() const = 0;
 
     // ---- for a controller, between two slices
@@ -83,6 +90,11 @@ class Engine : public Object
 {
   public:
     static TypeId GetTypeId();
+
+    /// Abort in one line if it cannot make runs of these types, before there are any tables.
+    virtual void Check(const RunOptions&) const
+    {
+    }
 
     /// Check the tables and compile them. @return a run at time 0
     virtual std::unique_ptr<Run> Start(FabricTables tables, const RunOptions& options) const = 0;

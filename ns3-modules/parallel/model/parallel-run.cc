@@ -2,7 +2,7 @@
 
 #include "parallel-run.h"
 
-#include "window-barrier.h"
+#include "window-crew.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
@@ -21,7 +21,30 @@ namespace fabric
 namespace
 {
 
+constexpr const char* ASIDE = ": run it in one domain";
+constexpr const char* DECIDES =
+    "tasks: one decides, and others would have to learn of what follows";
 constexpr auto NO_DEADLINE = std::chrono::steady_clock::time_point::max();
+
+/// @return what one engine of several cannot know of a plug-in; "" if it can know all
+std::string
+WhyOne(const Object& plugin)
+{
+    const std::string name = plugin.GetInstanceTypeId().GetName();
+    const auto* program = dynamic_cast<const SwitchProgram*>(&plugin);
+    if (program && program->GetTraits().knowsAllSwitches)
+    {
+        return name + " knows what all switches do";
+    }
+    const auto* transport = dynamic_cast<const Transport*>(&plugin);
+    if (transport && transport->GetTraits().usesStockEvents)
+    {
+        return name + " schedules events of stock ns-3, which belong to no domain";
+    }
+    return transport && transport->GetTraits().isOpen
+               ? name + " sends more than the messages of the tables"
+               : "";
+}
 
 /// @return one more than the largest domain of a node
 uint32_t
@@ -95,17 +118,22 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
       m_parts(MakeParts(tables, options, m_boundaries)),
       m_view(Views(m_parts)),
       m_outboxesTo(m_parts.size()),
-      m_threads(threads),
+      m_threads(std::clamp<uint32_t>(threads, 1, static_cast<uint32_t>(m_parts.size()))),
       m_reports(m_parts.size())
 {
     if (IsOne())
     {
         return;
     }
-    CheckPlugins();
-    NS_ABORT_MSG_IF(m_view.First().Messages().Graph().MayGrow(),
-                    "tasks: one decides, and others would have to learn of what follows: run it "
-                    "in one domain");
+    for (const RunView* part : m_view.All())
+    {
+        for (const auto& plugin : part->Plugins())
+        {
+            const std::string why = fabric::WhyOne(*plugin);
+            NS_ABORT_MSG_IF(!why.empty(), why << ASIDE);
+        }
+    }
+    NS_ABORT_MSG_IF(m_view.First().Messages().Graph().MayGrow(), DECIDES << ASIDE);
     m_lookaheadPs = LeastAnswerPs(m_view.First().Network());
     for (const auto& boundary : m_boundaries)
     {
@@ -140,46 +168,27 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
     NS_LOG_INFO(m_parts.size() << " domains, windows of " << m_lookaheadPs << " ps");
 }
 
-bool
-ParallelRun::MayDivide(const FabricTables& tables, const FabricOptions& options)
+std::string
+ParallelRun::WhyOne(const FabricTables& tables, const FabricOptions& options)
 {
-    const auto isOfOne = [](const ObjectFactory& factory) {
-        const auto plugin = factory.Create<Object>();
-        const auto program = DynamicCast<SwitchProgram>(plugin);
-        const auto transport = DynamicCast<Transport>(plugin);
-        return (program && program->GetTraits().knowsAllSwitches) ||
-               (transport &&
-                (transport->GetTraits().usesStockEvents || transport->GetTraits().isOpen));
-    };
-    const auto hasNone = [isOfOne](const NodeClassOptions& node) {
-        return std::ranges::none_of(node.programs, isOfOne);
-    };
-    return std::ranges::none_of(tables.tasks, &TaskRow::decides) &&
-           std::ranges::all_of(options.nodeClasses, hasNone) &&
-           std::ranges::none_of(options.transports, isOfOne);
-}
-
-/// Refuse what one engine of several cannot know.
-void
-ParallelRun::CheckPlugins() const
-{
-    constexpr const char* ASIDE = ": run it in one domain";
-    for (const RunView* part : m_view.All())
+    if (std::ranges::any_of(tables.tasks, &TaskRow::decides))
     {
-        for (const auto& plugin : part->Plugins())
+        return DECIDES;
+    }
+    std::vector<ObjectFactory> chosen = options.transports;
+    for (const NodeClassOptions& node : options.nodeClasses)
+    {
+        chosen.insert(chosen.end(), node.programs.begin(), node.programs.end());
+    }
+    for (const ObjectFactory& factory : chosen)
+    {
+        const std::string why = fabric::WhyOne(*factory.Create<Object>());
+        if (!why.empty())
         {
-            const std::string name = plugin->GetInstanceTypeId().GetName();
-            const auto program = DynamicCast<SwitchProgram>(plugin);
-            NS_ABORT_MSG_IF(program && program->GetTraits().knowsAllSwitches,
-                            name << " knows what all switches do" << ASIDE);
-            const auto transport = DynamicCast<Transport>(plugin);
-            NS_ABORT_MSG_IF(transport && transport->GetTraits().usesStockEvents,
-                            name << " schedules events of stock ns-3, which belong to no domain"
-                                 << ASIDE);
-            NS_ABORT_MSG_IF(transport && transport->GetTraits().isOpen,
-                            name << " sends more than the messages of the tables" << ASIDE);
+            return why;
         }
     }
+    return "";
 }
 
 void
@@ -369,24 +378,27 @@ ParallelRun::RunWindow(uint32_t domain)
 void
 ParallelRun::RunThreads(uint32_t threads)
 {
-    const auto domains = static_cast<uint32_t>(m_parts.size());
-    WindowBarrier barrier(threads);
-    const auto work = [&, this](uint32_t thread) {
-        while (!m_pauses)
-        {
-            for (uint32_t i = thread * domains / threads; i < (thread + 1) * domains / threads; i++)
-            {
-                RunWindow(i);
-            }
-            barrier.Meet([this] { Plan(); });
-        }
+    if (m_pauses)
+    {
+        return;
+    }
+    WindowCrew crew(threads, static_cast<uint32_t>(m_parts.size()), m_threads.Active());
+    const auto takePart = [&, this](uint32_t thread) {
+        crew.TakePart(
+            thread,
+            [this](uint32_t domain) { RunWindow(domain); },
+            [this] {
+                m_threads.OnWindow(Events());
+                Plan();
+                return m_pauses ? 0 : m_threads.Active();
+            });
     };
     std::vector<std::jthread> others;
     for (uint32_t thread = 1; thread < threads; thread++)
     {
-        others.emplace_back(work, thread);
+        others.emplace_back(takePart, thread);
     }
-    work(0);
+    takePart(0);
 }
 
 void
@@ -401,7 +413,7 @@ ParallelRun::RunUntil(WorldPs limitPs, std::chrono::steady_clock::time_point dea
     m_deadline = NO_DEADLINE; // at least one window
     Plan();
     m_deadline = deadline;
-    RunThreads(std::clamp<uint32_t>(m_threads, 1, static_cast<uint32_t>(m_parts.size())));
+    RunThreads(m_threads.Most());
     ImportAll();
     for (auto& report : m_reports)
     {

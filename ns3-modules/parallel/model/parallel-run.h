@@ -4,12 +4,14 @@
 #define PARALLEL_RUN_H
 
 #include "domain-boundary.h"
+#include "thread-choice.h"
 
 #include "ns3/event-engine.h"
 
 #include <array>
 #include <exception>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -34,7 +36,7 @@ namespace fabric
  *
  * **Source**: conservative windows: Lubachevsky, CACM 32(1), 1989; the structure is our own.
  * **Not modelled** in several domains: messages made at run time, programs that know all switches,
- * and plug-ins that schedule events of stock ns-3; see MayDivide.
+ * and plug-ins that schedule events of stock ns-3; see WhyOne.
  */
 class ParallelRun final : public PacketLoop
 {
@@ -42,8 +44,8 @@ class ParallelRun final : public PacketLoop
     /// @param threads of the process; at most one for each domain helps
     ParallelRun(const FabricTables& tables, const FabricOptions& options, uint32_t threads);
 
-    /// @return whether a run of several domains can have all that these ask for
-    static bool MayDivide(const FabricTables& tables, const FabricOptions& options);
+    /// @return why a run of several domains cannot have all that these ask for; "" if it can
+    static std::string WhyOne(const FabricTables& tables, const FabricOptions& options);
 
     WorldPs NowPs() const override;
     WorldPs NextPs() const override;
@@ -75,10 +77,14 @@ class ParallelRun final : public PacketLoop
     uint64_t DataPackets() const;
     std::vector<uint32_t> DeadlockCycle() const; ///< Nodes (dense indices)
 
-    /// @return windows so far
-    uint64_t Windows() const
+    uint64_t Windows() const ///< So far; 0 in one domain
     {
         return m_windows;
+    }
+
+    uint64_t WindowsOnOneThread() const ///< Of these, where there were several threads
+    {
+        return m_threads.WindowsOnOne();
     }
 
     void Begin();  ///< Schedule the messages and tasks; before this, observers are attached
@@ -98,7 +104,6 @@ class ParallelRun final : public PacketLoop
         return m_parts.size() == 1;
     }
 
-    void CheckPlugins() const;
     void LookAhead();
     bool AllDone() const;
     bool MayFinish() const;
@@ -116,7 +121,7 @@ class ParallelRun final : public PacketLoop
     FabricParts m_view;
     /// What a domain is told by all others, in windows of even and of odd number
     std::vector<std::array<std::vector<DomainOutbox*>, 2>> m_outboxesTo;
-    uint32_t m_threads;
+    ThreadChoice m_threads;
     uint64_t m_lookaheadPs{NEVER_PS}; ///< Of all links between domains [ps]
     uint64_t m_toDeliver{0}; ///< Messages with payload that must come before the run may end
     WorldPs m_deadlockCheckPs{WorldPs::Never()};

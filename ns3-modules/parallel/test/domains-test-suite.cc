@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "../../facade/test/test-network.h"
+#include "../model/window-crew.h"
 
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
 #include <map>
+#include <thread>
 #include <vector>
 
 using namespace ns3;
@@ -109,6 +111,40 @@ Outcome(int64_t domains, int64_t threads, Seen& seen)
 }
 
 static Suite g_suite{"domains"};
+
+/// Oracle: each domain is executed once in each window, however many threads take part in it.
+TEST_CASE(g_suite, "threads that share out the domains of a window")
+{
+    constexpr uint64_t WINDOWS = 2000;
+    for (const auto& [threads, domains] :
+         std::vector<std::pair<uint32_t, uint32_t>>{{1, 3}, {2, 2}, {3, 7}, {4, 2}})
+    {
+        std::vector<uint64_t> executed(domains, 0);
+        uint64_t windows = 0;
+        uint32_t active = threads;
+        bool isWhole = true;
+        fabric::WindowCrew crew(threads, domains, active);
+        const auto plan = [&, threads = threads] {
+            windows++;
+            isWhole = isWhole && executed == std::vector<uint64_t>(domains, windows);
+            active = windows % 7 == 0 ? 1 + windows / 7 % threads : active;
+            return windows == WINDOWS ? 0 : active;
+        };
+        const auto takePart = [&](uint32_t thread) {
+            crew.TakePart(thread, [&](uint32_t domain) { executed[domain]++; }, plan);
+        };
+        {
+            std::vector<std::jthread> others;
+            for (uint32_t thread = 1; thread < threads; thread++)
+            {
+                others.emplace_back(takePart, thread);
+            }
+            takePart(0);
+        }
+        NS_TEST_EXPECT_MSG_EQ(windows, WINDOWS, "all windows were executed");
+        NS_TEST_EXPECT_MSG_EQ(isWhole, true, "each domain was executed once in each of them");
+    }
+}
 
 /// Oracle: the same run in one domain.
 TEST_CASE(g_suite, "one run in several domains on several threads")
