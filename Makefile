@@ -121,6 +121,7 @@ clean:
 
 $(EDITABLE): $(PACKAGES) pyproject.toml
 	@PYTHONWARNINGS=ignore $(VENV)/bin/pip install $(PIP_FLAGS) --no-deps --editable .
+	@$(VENV)/bin/python -m compileall -q pyorch
 	@touch $@
 
 $(PACKAGES): requirements.lock setup/packages.py
