@@ -31,10 +31,20 @@ _COMPLETING = "_PYORCH_COMPLETE"
 #: Headings of the help.
 _RUN, _LOOK = "Scenarios", "Results"
 _THEORY, _EXTEND, _STEP = "Analytical model", "Extending", "Steps of the pipeline"
-#: Groups of commands: the module that has them, the heading.
-_GROUPS = {"new": ("pyorch.cli.new", _EXTEND), "theory": ("pyorch.cli.theory.app", _THEORY)}
-#: Commands that lie elsewhere: module and function, the heading.
-_COMMANDS = {"design": ("pyorch.cli.theory.design", "choose", _THEORY)}
+#: Groups of commands: the module that has them, the heading, and their help.
+_GROUPS = {
+    "new": ("pyorch.cli.new", _EXTEND, "Write the skeleton of a plug-in that works as it is."),
+    "theory": (
+        "pyorch.cli.theory.app", _THEORY, "Ask the analytical model; no simulation is run."
+    ),
+}  # fmt: skip
+#: Commands that lie elsewhere: module and function, the heading, and their help.
+_COMMANDS = {
+    "design": (
+        "pyorch.cli.theory.design", "choose", _THEORY,
+        "Choose planes, rails and oversubscription: what a network costs and how long GPUs wait.",
+    ),
+}  # fmt: skip
 
 ScaleOption = Annotated[str, typer.Option(help="smoke, laptop or paper.")]
 SetOption = Annotated[
@@ -386,12 +396,14 @@ def main() -> None:
     """Run the command line; an error of the user is one message and status 1."""
     workflow_jobs.join()
     first = next(iter(sys.argv[1:]), "--help")
-    for name, (module, panel) in _GROUPS.items():  # imported only when asked for
-        if first in (name, "--help") or _COMPLETING in os.environ:
-            app.add_typer(import_module(module).app, name=name, rich_help_panel=panel)
-    for name, (module, function, panel) in _COMMANDS.items():
-        if first in (name, "--help") or _COMPLETING in os.environ:
-            app.command(name, rich_help_panel=panel)(getattr(import_module(module), function))
+    for name, (module, panel, words) in _GROUPS.items():  # imported only when asked for
+        asked = first == name or _COMPLETING in os.environ
+        group = import_module(module).app if asked else typer.Typer()
+        app.add_typer(group, name=name, help=words, rich_help_panel=panel)
+    for name, (module, function, panel, words) in _COMMANDS.items():
+        asked = first == name or _COMPLETING in os.environ
+        command = getattr(import_module(module), function) if asked else lambda: None
+        app.command(name, help=words, rich_help_panel=panel)(command)
     try:
         status = app(prog_name="pyorch", standalone_mode=False)
     except PyorchError as error:
@@ -410,7 +422,7 @@ def main() -> None:
             raise
         if error.format_message():  # without: the help has been printed
             names = [_command_name(command) for command in app.registered_commands]
-            said = complaint(error, sys.argv[1:], [*names, *_GROUPS, *_COMMANDS])
+            said = complaint(error, sys.argv[1:], [*names, *_GROUPS])
             typer.echo(said, err=True)
         raise SystemExit(error.exit_code) from None
     raise SystemExit(status or 0)

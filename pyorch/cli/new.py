@@ -10,7 +10,7 @@ from pyorch.scaffold import KINDS, write
 from pyorch.scaffold.kinds import Kind, Module
 from pyorch.scaffold.writer import next_steps
 
-app = typer.Typer(no_args_is_help=True, help="Write the skeleton of a plug-in that works as it is.")
+app = typer.Typer(no_args_is_help=True)
 
 
 def _add(kind: Kind) -> None:

@@ -24,7 +24,7 @@ from pyorch.cli.theory.print import (
 )
 from pyorch.errors import TheoryError
 
-app = typer.Typer(no_args_is_help=True, help="Ask the analytical model; no simulation is run.")
+app = typer.Typer(no_args_is_help=True)
 for command in (
     site.scaling,
     site.site,

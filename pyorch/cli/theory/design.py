@@ -120,7 +120,7 @@ def choose(
     sets: SetOption = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """Choose planes, rails and oversubscription: what a network costs and how long GPUs wait."""
+    """Print the networks that a search finds; the help of the command is with its name."""
     from pyorch.theory import design
     from pyorch.theory import preset as presets
 
