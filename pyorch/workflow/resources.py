@@ -19,10 +19,10 @@ def memory_mb(spec: Spec) -> int:
     """Return the memory that a run is given [MB].
 
     Measured: 200 MB for Python, cppyy and ns-3; the engine takes below 16 KB for each host.
-    Each further domain holds the network once more, and all of them take 1 GB at most.
+    Each further domain holds the network once more, and all of them take 0.3 GB at most.
     """
     hosts = spec.topology.counts()["hosts"]
-    copies_mb = min(hosts * 8 * (max(1, hosts // 1100) - 1) // 1000, 1000)
+    copies_mb = min(hosts * 8 * (max(1, hosts // 1100) - 1) // 1000, 300)
     return 300 + hosts * 32 // 1000 + copies_mb + logs_mb(spec)
 
 

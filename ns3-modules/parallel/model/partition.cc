@@ -27,7 +27,7 @@ constexpr size_t TRIED = 16;
 /// State of a domain that runs about as fast as a smaller one [byte].
 constexpr double DOMAIN_BYTES = 3e6;
 /// What the networks of all domains may take: each of them holds the whole [byte].
-constexpr double COPIES_BYTES = 1e9;
+constexpr double COPIES_BYTES = 3e8;
 /// Frames of a domain in a window, if all its links are full: fewer, and windows cost more than
 /// the domains save.
 constexpr double WINDOW_FRAMES = 128;
