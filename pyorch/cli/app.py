@@ -58,9 +58,7 @@ VariantOption = Annotated[str | None, typer.Option(help="Variant (default: the f
 CaseOption = Annotated[str | None, typer.Option(help="Case (default: the first).")]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option(
-        min=1, max=1024, help="Threads of the run (default: the scenario's)."
-    ),
+    typer.Option(min=1, max=1024, help="Threads of the run (default: the scenario's)."),
 ]
 OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 OutFile = Annotated[Path, typer.Option("--out", help="File to write.")]

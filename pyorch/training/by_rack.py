@@ -33,9 +33,7 @@ def graph(racks: int, members: int, rail_bytes: int, rack_bytes: int, back: bool
     home, peer = ranks[rack, member], ranks[(rack + turn + 1) % racks, member]
     rails = np.arange(len(home))
     # In rack r arrives what rack r - t has sent; in turn 0 it is its own.
-    turn, rack, member, step = (
-        x.ravel() for x in np.indices((racks, racks, members, members - 1))
-    )
+    turn, rack, member, step = (x.ravel() for x in np.indices((racks, racks, members, members - 1)))
     at, to = ranks[rack, member], ranks[rack, (member + 1 + step) % members]
     inside = len(rails) + np.arange(len(at))
     came = turn > 0
