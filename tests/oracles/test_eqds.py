@@ -27,8 +27,8 @@ def test_messages_that_wait_for_their_turn_do_not_time_out():
 
 
 def test_a_packet_that_is_lost_is_sent_again_after_the_timeout():
-    # The last of ten packets is lost on the first link. The timeout counts from the last news: the
-    # answer to the packet before it, or a PULL, which come for a round trip longer at most.
+    # The last of ten packets is lost on the first link. The timeout counts from what was heard
+    # last: the answer to the packet before it, or a PULL, at most a round trip later.
     got = run(
         line([100 * GBPS] * 2, [DELAY_PS] * 2),
         one_flow(0, 1, 10 * MTU),

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace ns3
 {
@@ -35,33 +34,21 @@ Annealing::Annealing(const SwitchContext& context)
     : m_context(context),
       m_draws(context.CursorOfNode(0, RandomUse::PLACEMENT)),
       m_ways(context.NumHosts()),
-      m_lasts(context.NumHosts()),
-      m_pods(context.NumHosts()),
+      m_lastOf(context.NumHosts(), context.NumNodes()),
+      m_podOf(context.NumHosts()),
       m_loadBps(context.NumPorts())
 {
-    std::map<uint32_t, std::vector<uint32_t>> ofLast;
-    std::map<uint32_t, std::vector<uint32_t>> ofPod;
-    std::vector<uint32_t> last(context.NumHosts(), context.NumNodes());
     for (PortId port = 0; port < context.NumPorts(); port++)
     {
         const Port& here = context.GetPort(port);
-        if (here.isHost && last[here.host] == context.NumNodes()) // by its first link
+        if (here.isHost && m_lastOf[here.host] == context.NumNodes()) // by its first link
         {
-            last[here.host] = context.GetPort(here.peer).node;
-            auto& pod = ofPod[PodOf(context, last[here.host])];
+            m_lastOf[here.host] = context.GetPort(here.peer).node;
+            m_podOf[here.host] = PodOf(context, m_lastOf[here.host]);
+            auto& pod = m_pods[m_podOf[here.host]];
             m_ways[here.host] = static_cast<uint32_t>(pod.size());
             pod.push_back(here.host);
-            ofLast[last[here.host]].push_back(here.host);
-        }
-    }
-    for (const auto& [groups, of] : {std::pair(&ofLast, &m_lasts), std::pair(&ofPod, &m_pods)})
-    {
-        for (const auto& [node, hosts] : *groups)
-        {
-            for (const uint32_t host : hosts)
-            {
-                (*of)[host] = hosts;
-            }
+            m_lasts[m_lastOf[here.host]].push_back(here.host);
         }
     }
 }
@@ -102,7 +89,7 @@ Annealing::Partner(uint32_t host)
     {
         return m_draws.Below(m_context.NumHosts());
     }
-    const auto& hosts = kind == 1 ? m_pods[host] : m_lasts[host];
+    const auto& hosts = kind == 1 ? m_pods[m_podOf[host]] : m_lasts[m_lastOf[host]];
     return hosts[m_draws.Below(static_cast<uint32_t>(hosts.size()))];
 }
 

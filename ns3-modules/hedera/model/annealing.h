@@ -6,6 +6,7 @@
 #include "ns3/switch-context.h"
 
 #include <functional>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3
@@ -60,6 +61,8 @@ class Annealing
     }
 
   private:
+    using HostsOf = std::unordered_map<uint32_t, std::vector<uint32_t>>; ///< By switch
+
     void Add(const std::vector<fabric::PortId>& links, double rateBps);
     void SwapWays(uint32_t a, uint32_t b, const std::vector<Flow>& flows, const Walk& walk);
     uint32_t Partner(uint32_t host);
@@ -67,8 +70,10 @@ class Annealing
     const fabric::SwitchContext& m_context;
     fabric::RandomCursor m_draws;
     std::vector<uint32_t> m_ways;                     ///< By host
-    std::vector<std::vector<uint32_t>> m_lasts;       ///< By host: hosts of its last switch
-    std::vector<std::vector<uint32_t>> m_pods;        ///< By host: hosts of its pod
+    std::vector<uint32_t> m_lastOf;                   ///< By host: its last switch
+    std::vector<uint32_t> m_podOf;                    ///< By host: first switch above that
+    HostsOf m_lasts;                                  ///< Hosts of a last switch
+    HostsOf m_pods;                                   ///< Hosts of a pod
     std::vector<double> m_loadBps;                    ///< By port [bit/s]
     double m_excessBps{0};                            ///< Of all links [bit/s]
     std::vector<std::vector<size_t>> m_flowsTo;       ///< By host
