@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A permutation over four planes takes as long as over one of four times the rate."""
+
+import numpy as np
+import pytest
+from oracle_network import GBPS, Flows, Network, inter_leaf_permutation, run
+
+pytestmark = pytest.mark.ns3
+
+HOSTS, LEAVES, SPINES, DELAY_PS = 32, 8, 4, 500_000
+PACKETS = 1500
+WIRE, BYTE_PS, LINKS = 4096 + 62 + 20, 10, 4
+PRODUCT = LINKS * (2 * DELAY_PS + (WIRE + 86) * BYTE_PS) // BYTE_PS  # at 800 Gb/s
+WIDE = 1.5  # bandwidth-delay products
+
+
+def planes(count):
+    """Return a network of so many leaf-spines that share hosts and 800 Gb/s for each host."""
+    network, rate = Network(hosts=list(range(HOSTS))), 800 * GBPS // count
+    for plane in range(count):
+        leaf, spine = 10_000 + 100 * plane, 20_000 + 100 * plane
+        network.switches += [(leaf + i, 1) for i in range(LEAVES)]
+        network.switches += [(spine + i, 2) for i in range(SPINES)]
+        for host in network.hosts:
+            network.link(host, leaf + host * LEAVES // HOSTS, rate, DELAY_PS)
+        for i in range(LEAVES):
+            for j in range(SPINES):
+                network.link(leaf + i, spine + j, rate, DELAY_PS)
+    return network
+
+
+def median_ps(count, transport, queue):
+    flows = Flows()
+    drawn = inter_leaf_permutation(LEAVES, HOSTS // LEAVES, np.random.default_rng(3))
+    for source, destination in enumerate(drawn):
+        flows.add(source, int(destination), PACKETS * 4096)
+    got = run(
+        planes(count), flows, [transport], queue=queue, forwarding="ns3::EntropyModulo",
+        buffer_bytes=10**9,
+    )  # fmt: skip
+    return float(np.median(got.fcts_ps()))
+
+
+@pytest.mark.parametrize(
+    ("transport", "queue"),
+    [
+        (("ns3::SprayTransport", {"WindowBdp": WIDE}), None),
+        (
+            ("ns3::NdpTransport", {"InitialPackets": round(WIDE * PRODUCT / WIRE)}),
+            ("ns3::TrimmingQueue", {"LimitBytes": 8 * 4158}),
+        ),
+        (("ns3::HomaTransport", {"RttBytes": round(WIDE * PRODUCT)}), None),
+    ],
+    ids=["sprayed", "NDP", "Homa"],
+)
+def test_four_planes_are_as_good_as_one_for_windows_that_outlast_a_packet_at_each_hop(
+    transport, queue
+):
+    # A packet lasts four times as long on each of four slower links, and who waits behind one at
+    # each hop waits four times as long. A window of one product of the unloaded path is used up
+    # meanwhile: then four planes take 1.09 times as long.
+    assert median_ps(4, transport, queue) <= 1.02 * median_ps(1, transport, queue)
+
+
+def test_a_window_of_one_product_is_used_up_on_four_planes():
+    plain = ("ns3::SprayTransport", {"WindowBdp": 1})
+    assert median_ps(4, plain, None) >= 1.06 * median_ps(1, plain, None)
