@@ -10,10 +10,16 @@ import numpy as np
 from pyorch.errors import SimulationError
 from pyorch.reading import read_archive
 from pyorch.simulate import loader, sizes, stack
-from pyorch.simulate.cautions import kept_limits, late_marks, overtaking
 from pyorch.simulate.control import Controller
 from pyorch.simulate.serve import Server
-from pyorch.simulate.warnings import few_entropies, skip_surprises, small_buffers
+from pyorch.simulate.warnings import (
+    few_entropies,
+    kept_limits,
+    late_marks,
+    overtaking,
+    skip_surprises,
+    small_buffers,
+)
 
 INPUT_TABLES = (
     "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",

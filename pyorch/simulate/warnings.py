@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from pyorch.simulate import loader
+
 #: Attributes of a transport that hold what is under way, in each of its connections [byte].
 BUFFERS = ("SendBufferBytes", "ReceiveBufferBytes")
 #: A message keeps to one path with these, so it matters which others it meets.
@@ -19,12 +21,21 @@ ONE_FOR_EACH_PATH = ("ns3::PermutedEntropy", "ns3::ScoredEntropy")
 #: Entropies for each uplink from which on a hash spreads them well enough not to be told of.
 ENOUGH_FOR_EACH_UPLINK = 2
 
+#: Policies of switches that send packets of one message and entropy over several paths.
+SPRAYING_POLICIES = (
+    "ns3::LeastLoaded", "ns3::RandomSpray", "ns3::RoundRobinSpray", "ns3::WeightedSpray",
+)  # fmt: skip
+#: Path selectors of hosts that keep a message, or what follows a pause of it, on one path.
+KEEPING_SELECTORS = ("ns3::FlowEntropy", "ns3::FlowletEntropy")
+
+Attributes = Mapping[str, str]
+#: Role, class of switches or links, type and attributes, as a `Fabric` is told.
+Roles = Sequence[tuple[str, int, str, Attributes]]
+Transports = Sequence[tuple[str, Attributes]]
 Tables = Mapping[str, Mapping[str, np.ndarray]]
 
 
-def small_buffers(
-    tables: Tables, transports: Sequence[tuple[str, Mapping[str, str]]]
-) -> Iterator[str]:
+def small_buffers(tables: Tables, transports: Transports) -> Iterator[str]:
     """Yield one line for each buffer below the bandwidth-delay product of a path.
 
     Parameters
@@ -88,7 +99,7 @@ def _products(tables: Tables, ends) -> dict[tuple[int, int], int]:
 
 
 def few_entropies(
-    tables: Tables, transports: Sequence[tuple[str, Mapping[str, str]]], forwarding: Sequence[str]
+    tables: Tables, transports: Transports, forwarding: Sequence[str]
 ) -> Iterator[str]:
     """Yield one line for each transport that sprays over so few entropies that hashes collide.
 
@@ -127,19 +138,15 @@ def few_entropies(
 def _most_uplinks(tables: Tables) -> int:
     """Return how many links to a higher tier the switch with the most of them has."""
     nodes, links = tables["nodes"], tables["links"]
-    tier = dict(zip(nodes["node"].tolist(), nodes["tier"].tolist(), strict=True))
-    switches = set(nodes["node"][nodes["is_switch"] == 1].tolist())
-    counts: dict[int, int] = {}
-    for a, b in zip(links["node_a"].tolist(), links["node_b"].tolist(), strict=True):
-        low, high = (a, b) if tier[a] < tier[b] else (b, a)
-        if low in switches and tier[low] < tier[high]:
-            counts[low] = counts.get(low, 0) + 1
-    return max(counts.values(), default=0)
+    order = np.argsort(nodes["node"])
+    a, b = (order[np.searchsorted(nodes["node"][order], links[f"node_{end}"])] for end in "ab")
+    tier = nodes["tier"]
+    low = np.where(tier[a] < tier[b], a, b)
+    uplinks = low[(tier[a] != tier[b]) & (nodes["is_switch"][low] == 1)]
+    return int(np.bincount(uplinks).max(initial=0))
 
 
-def skip_surprises(
-    tables: Tables, transports: Sequence[tuple[str, Mapping[str, str]]]
-) -> Iterator[str]:
+def skip_surprises(tables: Tables, transports: Transports) -> Iterator[str]:
     """Yield one line for each thing that a small error of skipped steady states may decide.
 
     Parameters
@@ -160,3 +167,118 @@ def skip_surprises(
                 f"engine.skip: {reason}, so single completion times may differ by more than the"
                 " tolerance. docs/skip.md has what was measured."
             )
+
+
+def overtaking(roles: Roles, transports: Transports) -> Iterator[str]:
+    """Yield one line for each transport that takes packets that are overtaken for lost.
+
+    Parameters
+    ----------
+    roles : sequence of (str, int, str, mapping)
+        Plug-ins of switches.
+    transports : sequence of (str, mapping)
+        TypeId and attributes.
+    """
+    policies = [name for role, _, name, _ in roles if role == "forwarding"]
+    spraying = next((name for name in policies if name in SPRAYING_POLICIES), "")
+    for name, given in transports:
+        if name != "ns3::RoceTransport":
+            continue
+        selector = str(given.get("PathSelector") or "").split("[")[0]
+        by = spraying or (selector if selector not in ("", *KEEPING_SELECTORS) else "")
+        if not by:
+            continue
+        repeats = given.get("Recovery", "GoBackN") == "SelectiveRepeat"
+        if repeats and int(given.get("ReorderPackets", 1)) > 1:
+            continue
+        what = (
+            "ReorderPackets=1 takes a packet that one other has overtaken for lost"
+            if repeats
+            else "Recovery=GoBackN sends all again that follows a packet that was overtaken"
+        )
+        yield (
+            f"{name}: {what}, and {by} lets packets of a message overtake each other. Write"
+            " Recovery: SelectiveRepeat and ReorderPackets of at least the packets that paths may"
+            " differ by, or keep messages on one path."
+        )
+
+
+def late_marks(roles: Roles, transports: Transports) -> Iterator[str]:
+    """Yield one line for each queue that marks after PFC has stopped its senders.
+
+    Parameters
+    ----------
+    roles : sequence of (str, int, str, mapping)
+        Plug-ins of switches and links.
+    transports : sequence of (str, mapping)
+        TypeId and attributes.
+    """
+    limits = [
+        int(given["XoffBytes"])
+        for role, _, name, given in roles
+        if role == "flow_control" and name == "ns3::Pfc" and "XoffBytes" in given
+        and float(given.get("Alpha", 0)) == 0
+    ]  # fmt: skip
+    if not limits or "marks" not in loader.signals_read(transports):
+        return
+    for role, _, name, given in roles:
+        kmin = int(given.get("KminBytes", 0))
+        if role == "queue" and kmin > min(limits):
+            yield (
+                f"{name}: KminBytes is {kmin}, but ns3::Pfc stops a sender whose frames take more"
+                f" than XoffBytes, {min(limits)}: it pauses before it marks. Lower KminBytes (and"
+                " KmaxBytes), or raise XoffBytes."
+            )
+
+
+def kept_limits(tables: Tables, roles: Roles) -> Iterator[str]:
+    """Yield one line for each thing that stays as it was when `link_events` slow a link down.
+
+    Parameters
+    ----------
+    tables : mapping of tables
+        As the engine takes them.
+    roles : sequence of (str, int, str, mapping)
+        Plug-ins of switches.
+    """
+    events, nodes = tables.get("link_events"), tables["nodes"]
+    slower = events["rate_bps"] > 0 if events else np.zeros(0, dtype=bool)
+    if not slower.any():
+        return
+    slow = {name: column[slower] for name, column in events.items()}
+    slow_links = _below_nominal(tables["links"], slow)
+    if not slow_links.any():
+        return
+    for role, _, name, given in roles:
+        sized = [key for key in ("LimitBytes", "KminBytes") if int(given.get(key, 0)) > 0]
+        if role == "queue" and sized and int(given.get("ReferenceRateBps", 0)) == 0:
+            yield (
+                f"{name}: links get slower, and {' and '.join(sized)} stay as many bytes there,"
+                " which take longer. Write ReferenceRateBps, the rate that they are for, and they"
+                " follow the rate of each link."
+            )
+    hosts = nodes["node"][nodes["is_switch"] == 0]
+    ends = np.concatenate([slow["node_a"][slow_links], slow["node_b"][slow_links]])
+    if len(own := np.intersect1d(ends, hosts)):
+        yield (
+            f"a link of host {own[0]} gets slower: rates, credits and windows that a transport"
+            " derives from the link of its host are those of the beginning of the run or of the"
+            " message."
+        )
+
+
+def _below_nominal(links: Mapping[str, np.ndarray], events: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return which events give a link less than the rate that it begins with."""
+    zeros = np.zeros(len(links["node_a"]), dtype=np.int64)
+    ends = zip(links["node_a"], links["node_b"], links.get("parallel", zeros), strict=True)
+    nominal = dict(zip(ends, links["rate_bps"], strict=True))
+    zeros = np.zeros(len(events["node_a"]), dtype=np.int64)
+    rows = zip(
+        events["node_a"], events["node_b"], events.get("parallel", zeros), events["rate_bps"],
+        strict=True,
+    )  # fmt: skip
+    found = [
+        rate < nominal.get((a, b, index), nominal.get((b, a, index), 0))
+        for a, b, index, rate in rows
+    ]
+    return np.array(found, dtype=bool)

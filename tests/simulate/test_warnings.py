@@ -4,9 +4,14 @@
 import numpy as np
 import pytest
 
-from pyorch.simulate.cautions import kept_limits, late_marks, overtaking
 from pyorch.simulate.fabric import Fabric
-from pyorch.simulate.warnings import few_entropies, small_buffers
+from pyorch.simulate.warnings import (
+    few_entropies,
+    kept_limits,
+    late_marks,
+    overtaking,
+    small_buffers,
+)
 
 # Hosts 0 and 1 behind switches 2 and 3: 20 Gb/s at hosts, 5 Gb/s and 30 ms between the switches.
 LINKS = {
