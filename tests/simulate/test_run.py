@@ -206,6 +206,9 @@ class FakeFacade:
     def ThrownAt(self):  # noqa: N802
         return ""
 
+    def WhyOneDomain(self):
+        return ""  # noqa: N802, E704
+
     def DeadlockCycle(self):
         return self.cycle  # noqa: N802, E704
 
