@@ -28,8 +28,8 @@ from pyorch.writing import expect_room, make_folder
 SLICE_S = 0.2
 ABORTED = 3
 MOST_THREADS = 1024
-#: A run of which one thread executed more alone is told of it [1].
-_SHARED_OUT = 0.1
+#: A run of which one thread executed more alone is told of it [1], if it has taken longer [s].
+_SHARED_OUT, _LONG_S = 0.1, 30.0
 
 
 class Aborted(SimulationError):
@@ -162,14 +162,17 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     origin.check_unedited()
     results.save(out, tables, outcome)
     provenance.save(out, facts)
-    for line in _idle_threads(fabric.threads, process, **why_one):
+    for line in _idle_threads(fabric.threads, process, run_wall_s, **why_one):
         print(f"{name}: warning: {line} (docs/threads.md).", file=sys.stderr)
     if not _all_done(outcome):
         print(f"{name}: warning: {_unfinished(outcome)}", file=sys.stderr)
 
 
 def _idle_threads(
-    threads: int, process: dict[str, int], one_domain_because: str = "the network is small"
+    threads: int,
+    process: dict[str, int],
+    run_wall_s: float,
+    one_domain_because: str = "the network is small",
 ) -> Iterator[str]:
     """Yield what has kept threads of a run from their work."""
     domains = process.get("domains", 1)
@@ -178,7 +181,7 @@ def _idle_threads(
         s = "s" if domains > 1 else ""
         yield f"{domains} of {threads} threads had work: the run has {domains} domain{s}{why}"
     share = process.get("windows_on_one_thread", 0) / max(process.get("windows", 0), 1)
-    if share > _SHARED_OUT:
+    if share > _SHARED_OUT and run_wall_s > _LONG_S:
         yield (
             f"one thread executed {share:.0%} of the run: others kept the cores of its {threads}"
             " threads busy, and it was faster alone"

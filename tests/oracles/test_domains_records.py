@@ -221,7 +221,7 @@ def test_messages_that_nobody_acknowledges(lossy, tmp_path):
     ("options", "message"),
     [
         ({"program": "ns3::Hedera"}, "ns3::Hedera knows what all switches do: run it in one do"),
-        ({"skip_ppm": 1000}, "steady states are skipped in one domain; leave out engine.skip or"),
+        ({"skip_ppm": 1000}, "steady states are skipped in one domain; leave out engine.skip"),
         (
             {"transports": [("ns3::TcpTransport", {})]},
             "ns3::TcpTransport schedules events of stock ns-3, which belong to no domain: run it",
