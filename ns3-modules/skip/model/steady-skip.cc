@@ -23,9 +23,6 @@ namespace
 
 constexpr uint64_t IDLE_CHECK_PS = 1'000'000; ///< While no message is under way
 constexpr uint32_t CONFIRMING_WINDOWS = 2;    ///< New ones after a jump before the next
-/// So many states in a row that were not skipped double the wait before the next is measured,
-constexpr uint32_t PATIENCE = 8;
-constexpr uint32_t MOST_DOUBLINGS = 6; ///< which is a window at first, so often at most
 constexpr const char* ASIDE = "; leave out engine.skip";
 
 /// @return frames of data that a port has begun to send
@@ -125,9 +122,7 @@ SteadySkip::OnDisturbance()
     if (!m_disturbed)
     {
         // Not at once: of several messages that end together the last one is waited for.
-        const uint32_t doublings = std::min(m_inVain / PATIENCE, MOST_DOUBLINGS);
-        const EnginePs laterPs = m_engine.EngineNowPs() + (m_firstWindowPs << doublings);
-        m_nextCheckPs = doublings > 0 ? laterPs : std::min(m_nextCheckPs, laterPs);
+        m_nextCheckPs = std::min(m_nextCheckPs, m_engine.EngineNowPs() + m_firstWindowPs);
         m_disturbed = true;
     }
 }
@@ -198,7 +193,6 @@ void
 SteadySkip::Begin(EnginePs nextPs)
 {
     m_disturbed = false;
-    m_inVain++;
     std::erase_if(m_active, [this](const Active& active) {
         return m_engine.messages[active.message].receiverEndPs.has_value();
     });
@@ -313,7 +307,6 @@ SteadySkip::Take(EnginePs atPs) const
 void
 SteadySkip::Skip(const SteadyState::Jump& jump, EnginePs atPs, EnginePs nextPs, bool isExact)
 {
-    m_inVain = 0;
     const WorldPs sincePs = m_engine.world.WorldOf(atPs);
     const WorldPs fromPs = m_engine.world.WorldOf(nextPs);
     const std::vector<SkippedTime::Total> before = m_skipped.OfPorts();

@@ -97,7 +97,6 @@ class SteadySkip final : public Observer
     EnginePs m_nextCheckPs;
     uint64_t m_firstWindowPs; ///< After something has changed [ps]
     bool m_disturbed{true};
-    uint32_t m_inVain{0};    ///< States that were measured since the last jump
     uint64_t m_slowestPs{0}; ///< Longest wait for a congestion control, in the state at hand [ps]
     uint32_t m_sinceJump{0}; ///< Snapshots since the last jump
     SkippedTotals m_skipped;
