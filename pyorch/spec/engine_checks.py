@@ -37,8 +37,9 @@ def check_skip(spec: Spec) -> None:
         if hasattr(load.module, "served"):
             raise FieldError(
                 "engine.skip",
-                f"workload.{index}, {load.type}, makes its messages as the run goes on, and it"
-                " leaves out parts of the run that decide what follows. Leave it out.",
+                f"workload.{index}, {load.type}, makes its messages as the run goes on, and"
+                " engine.skip leaves out parts of the run that decide what follows. Leave out one"
+                " of them.",
             )
         if load.controller:
             raise FieldError(
