@@ -25,15 +25,23 @@ from pyorch.errors import PyorchError
 from pyorch.simulate import build
 
 COLUMNS = ("engine", "hosts", "packets", "cpu_s", "us_per_packet", "peak_rss_bytes")
-JITTER_PS = 40_000  # about the time of a frame
-#: Variant and jitter of the links of each row of ours.
+#: Links are longer by up to this: not at all, or by about the time of a frame [ps].
+JITTERS = {"": 0, ", links that differ by 40 ns": 40_000}
+#: Variant of ours, and jitter of the links, of each row.
 OURS = {
-    "pyorch RoCE go-back-N, ECMP": ("gobackn", 0),
-    "pyorch RoCE selective repeat, spray": ("spray", 0),
-    "pyorch RoCE go-back-N, ECMP, links that differ by 40 ns": ("gobackn", JITTER_PS),
-    "pyorch RoCE selective repeat, spray, links that differ by 40 ns": ("spray", JITTER_PS),
+    name + links: (variant, jitter_ps)
+    for links, jitter_ps in JITTERS.items()
+    for name, variant in {
+        "pyorch RoCE go-back-N, ECMP": "gobackn",
+        "pyorch RoCE selective repeat, spray": "spray",
+    }.items()
 }
-STOCK = {"stock ns-3": "1", "stock ns-3, no flow control": "0"}
+#: Flow control of stock ns-3, and jitter of the links, of each row.
+STOCK = {
+    name + links: (flow_control, jitter_ps)
+    for links, jitter_ps in JITTERS.items()
+    for name, flow_control in {"stock ns-3": "1", "stock ns-3, no flow control": "0"}.items()
+}
 STOCK_PROGRAM = "stock-permutation"
 
 
@@ -59,7 +67,7 @@ def measure_ours(variant: str, jitter_ps: int, folder: Path) -> Measurement:
 
 
 def measure_stock(
-    flow_control: str, shape: permutation.Shape, packets: int, folder: Path
+    flow_control: str, jitter_ps: int, shape: permutation.Shape, packets: int, folder: Path
 ) -> Measurement:
     """Run the same permutation on stock ns-3."""
     options = {
@@ -68,7 +76,8 @@ def measure_stock(
         "spines": shape.spines,
         "packets": packets,
         "flowControl": flow_control,
-        "peers": folder / "0" / "peers.txt",
+        "peers": folder / str(jitter_ps) / "peers.txt",
+        "delays": folder / str(jitter_ps) / "delays.txt",
     }
     program = built.here().folder / "bin" / STOCK_PROGRAM
     output = _call([program, *(f"--{name}={value}" for name, value in options.items())])
@@ -85,7 +94,7 @@ def measure(
     found: dict[str, list[Measurement]] = {engine: [] for engine in engines}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for jitter_ps in (0, JITTER_PS):
+        for jitter_ps in JITTERS.values():
             (folder / str(jitter_ps)).mkdir()
             network = permutation.tables(shape, packets, jitter_ps)
             permutation.save(folder / str(jitter_ps), network)
@@ -95,7 +104,7 @@ def measure(
                 if engine in OURS:
                     one = measure_ours(*OURS[engine], folder)
                 else:
-                    one = measure_stock(STOCK[engine], shape, packets, folder)
+                    one = measure_stock(*STOCK[engine], shape, packets, folder)
                 found[engine].append(one)
     return found
 
@@ -117,11 +126,10 @@ def rows(hosts: int, packets: int, found: dict[str, list[Measurement]]) -> list[
 
 
 def ratios(hosts: int, found: dict[str, list[Measurement]]) -> list[str]:
-    """Return how many times less CPU ours takes than stock with equal links, best and median."""
+    """Return how many times less CPU ours takes than stock with the same links, best and median."""
     lines = []
-    equal = [engine for engine, (_, jitter_ps) in OURS.items() if not jitter_ps]
-    for ours in [engine for engine in equal if engine in found]:
-        for stock in [engine for engine in STOCK if engine in found]:
+    for ours in [engine for engine in OURS if engine in found]:
+        for stock in [one for one in STOCK if one in found and STOCK[one][1] == OURS[ours][1]]:
             times = [
                 pick(one.cpu_s for one in found[stock]) / pick(one.cpu_s for one in found[ours])
                 for pick in (min, statistics.median)

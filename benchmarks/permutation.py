@@ -69,7 +69,10 @@ def tables(shape: Shape, packets: int, jitter_ps: int = 0) -> dict[str, dict[str
 
 
 def save(folder: Path, network: dict[str, dict[str, np.ndarray]]) -> None:
-    """Write ``tables.npz`` for ours and ``peers.txt`` (destination of each host) for stock ns-3."""
+    """Write ``tables.npz`` for ours; for stock ns-3 ``peers.txt`` and ``delays.txt``.
+
+    These have the destination of each host, and the delay of each link [ps].
+    """
     columns = {
         f"{table}.{column}": values
         for table, its_columns in network.items()
@@ -77,3 +80,4 @@ def save(folder: Path, network: dict[str, dict[str, np.ndarray]]) -> None:
     }
     np.savez(folder / "tables.npz", **columns)
     np.savetxt(folder / "peers.txt", network["flows"]["dst"], fmt="%d")
+    np.savetxt(folder / "delays.txt", network["links"]["delay_ps"], fmt="%d")

@@ -11,6 +11,7 @@
 #include "ns3/command-line.h"
 #include "ns3/data-rate.h"
 #include "ns3/node-container.h"
+#include "ns3/nstime.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -60,23 +61,50 @@ PeakMemoryBytes()
     return usage.ru_maxrss * 1024ULL;
 }
 
-/// @return the peer of each host, one number per line of the file
+/// @return the numbers of a file that has one per line, `expected` in all
 std::vector<uint32_t>
-ReadPeers(const std::string& path, uint32_t hosts)
+ReadNumbers(const std::string& path, uint32_t expected)
 {
-    std::vector<uint32_t> peers;
+    std::vector<uint32_t> numbers;
     std::ifstream file(path);
-    for (uint32_t peer; file >> peer;)
+    for (uint32_t number; file >> number;)
     {
-        peers.push_back(peer);
+        numbers.push_back(number);
     }
-    NS_ABORT_MSG_IF(peers.size() != hosts, path << ": has not one number for each host");
-    return peers;
+    NS_ABORT_MSG_IF(numbers.size() != expected,
+                    path << ": has " << numbers.size() << " numbers, not " << expected);
+    return numbers;
 }
+
+/// Makes links, each with a delay of its own.
+class Cables
+{
+  public:
+    /**
+     * @param link makes them
+     * @param delaysPs of the links in the order in which they are made [ps]
+     */
+    Cables(PointToPointHelper& link, const std::vector<uint32_t>& delaysPs)
+        : m_link(link),
+          m_delaysPs(delaysPs)
+    {
+    }
+
+    NetDeviceContainer Install(Ptr<Node> a, Ptr<Node> b)
+    {
+        m_link.SetChannelAttribute("Delay", TimeValue(PicoSeconds(m_delaysPs[m_installed++])));
+        return m_link.Install(a, b);
+    }
+
+  private:
+    PointToPointHelper& m_link;
+    const std::vector<uint32_t>& m_delaysPs;
+    uint32_t m_installed{0};
+};
 
 Network
 BuildNetwork(const Shape& shape,
-             PointToPointHelper& link,
+             Cables link,
              const std::vector<uint32_t>& peers,
              const PermutationHost::Message& message)
 {
@@ -123,6 +151,7 @@ main(int argc, char* argv[])
     PermutationHost::Message message{.packets = 500, .payloadBytes = 4096, .window = 128};
     bool flowControl = true;
     std::string peersFile;
+    std::string delaysFile;
     CommandLine cmd(__FILE__);
     cmd.AddValue("leaves", "leaf switches", shape.leaves);
     cmd.AddValue("hostsPerLeaf", "hosts below a leaf", shape.hostsPerLeaf);
@@ -131,20 +160,23 @@ main(int argc, char* argv[])
     cmd.AddValue("flowControl", "PointToPointHelper's default between device and queue",
                  flowControl);
     cmd.AddValue("peers", "file with the destination of each host", peersFile);
+    cmd.AddValue("delays", "file with the delay of each link [ps]: hosts, then leaf by leaf",
+                 delaysFile);
     cmd.Parse(argc, argv);
 
     Time::SetResolution(Time::PS); // 64 bytes at 800 Gb/s last 640 ps
     PointToPointHelper link;
     link.SetDeviceAttribute("DataRate", StringValue("800Gbps"));
     link.SetDeviceAttribute("Mtu", UintegerValue(9000));
-    link.SetChannelAttribute("Delay", StringValue("500ns"));
     link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("1000000p")); // no loss
     if (!flowControl)
     {
         link.DisableFlowControl();
     }
     const auto hosts = shape.leaves * shape.hostsPerLeaf;
-    auto network = BuildNetwork(shape, link, ReadPeers(peersFile, hosts), message);
+    const auto delaysPs = ReadNumbers(delaysFile, hosts + shape.leaves * shape.spines);
+    auto network =
+        BuildNetwork(shape, Cables(link, delaysPs), ReadNumbers(peersFile, hosts), message);
 
     const auto builtBytes = PeakMemoryBytes();
     const auto startSeconds = UserSeconds();

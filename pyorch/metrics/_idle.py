@@ -167,10 +167,11 @@ class IdleTimes:
         if not spread.all():
             rest = ~spread
             rows = (flows["bytes"], flows["transport"], its.fixed_ps, its.fastest_bps)
-            cases = np.column_stack([column[rest] for column in rows])
-            unique, index = np.unique(cases, axis=0, return_inverse=True)
-            values = [self._on_one_path_ps(*case[:3], case[3:]) for case in unique.tolist()]
-            found[rest] = np.array(values, dtype=np.int64)[index.ravel()]
+            cases = pd.DataFrame(np.column_stack([column[rest] for column in rows]))
+            index = cases.groupby([*cases.columns], sort=False).ngroup().to_numpy()
+            unique = cases.drop_duplicates().to_numpy().tolist()
+            values = [self._on_one_path_ps(*case[:3], case[3:]) for case in unique]
+            found[rest] = np.array(values, dtype=np.int64)[index]
         return found
 
     def _on_one_path_ps(

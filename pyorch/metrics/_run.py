@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The tables of one finished run, and what several metrics ask of them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -49,6 +49,12 @@ class RunTables:
         if name not in self._tables:
             self._tables[name] = traces.read_table(self.folder, name)
         return self._tables[name]
+
+    def columns(self, name: str, columns: Collection[str]) -> pd.DataFrame:
+        """Return columns of a table of the run, without keeping its others in memory."""
+        if name in self._tables:
+            return self._tables[name][list(columns)]
+        return traces.read_table(self.folder, name, columns)
 
     @cached_property
     def flows(self) -> pd.DataFrame:

@@ -13,12 +13,15 @@ import pandas as pd
 
 from pyorch.errors import TraceError
 from pyorch.theory import tails
+from pyorch.traces.columns import CONTRACTS
 from pyorch.units import format_si
 
 if TYPE_CHECKING:
     from pyorch.runs.run import RunResult
 
-_DROPS = "dropped_"
+#: Columns of ports: frames that were dropped, and what else a summary counts.
+_DROPS = [name for name in CONTRACTS["ports"] if name.startswith("dropped_")]
+_COUNTED = ["pause_frames_sent", "max_queue_bytes"]
 
 
 def summarize(run: "RunResult") -> dict[str, object]:
@@ -27,7 +30,7 @@ def summarize(run: "RunResult") -> dict[str, object]:
     Without ``slowest_*`` and ``slowdown_*`` if a flow did not finish: leaving it out would make
     the tail look better than it is.
     """
-    flows, ports = run.table("flows"), run.table("ports")
+    flows = run._run.table("flows")
     ends = flows["receiver_end_ps"]
     found: dict[str, object] = {
         "flows": len(flows),
@@ -37,9 +40,8 @@ def summarize(run: "RunResult") -> dict[str, object]:
     }
     if ends.notna().all():
         found |= _slowest(run)
-    drops = [name for name in ports.columns if name.startswith(_DROPS)]
     return found | {
-        **_counted(flows, ports, drops),
+        **_counted(flows, run._run.columns("ports", [*_DROPS, *_COUNTED])),
         "simulated_ps": run.outcome["now_ps"],
         "events": run.provenance["events"],
         "engine_cpu_s": run.provenance["run_cpu_s"],
@@ -48,13 +50,13 @@ def summarize(run: "RunResult") -> dict[str, object]:
     }
 
 
-def _counted(flows: pd.DataFrame, ports: pd.DataFrame, drops: list[str]) -> dict[str, int]:
+def _counted(flows: pd.DataFrame, ports: pd.DataFrame) -> dict[str, int]:
     """Return what only packets have; nothing of it for a run at flow level."""
     if ports["max_queue_bytes"].isna().all():
         return {}
     return {
         "retransmitted_packets": int(flows["retransmitted_packets"].sum()),
-        "dropped_frames": int(ports[drops].to_numpy(dtype=np.int64).sum()),
+        "dropped_frames": int(ports[_DROPS].to_numpy(dtype=np.int64).sum()),
         "pause_frames": int(ports["pause_frames_sent"].sum()),
         "longest_queue_bytes": int(ports["max_queue_bytes"].max()),
     }

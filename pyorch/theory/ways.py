@@ -79,11 +79,9 @@ def ways(network: Network, src: np.ndarray, dst: np.ndarray, processing_ps: np.n
     """
     out, back = network.exits(src, dst), network.exits(dst, src)
     group, members = np.unique(network.access_switches, axis=0, return_inverse=True)
-    pairs, which = np.unique(
-        np.column_stack([members.ravel()[src], members.ravel()[dst]]), axis=0, return_inverse=True
-    )
-    inner = _Between(network, group, pairs)
-    which = which.ravel()
+    ends = members.ravel()[src] * len(group) + members.ravel()[dst]
+    pairs, which = np.unique(ends, return_inverse=True)
+    inner = _Between(network, group, np.column_stack(np.divmod(pairs, len(group))))
     n_hops = inner.links.shape[1] + 2
     columns = [np.zeros((len(src), n_hops), dtype=np.int64) for _ in range(3)]
     last = inner.distance[which] + 1

@@ -2,7 +2,6 @@
 """Checks raw.npz and its manifest and writes one Parquet file for each table."""
 
 import hashlib
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +104,8 @@ def _check_column(where: str, column: Column, values: np.ndarray) -> None:
 
 
 def _check_flows(flows: Columns, source: str) -> None:
-    if len(np.unique(flows["flow"])) != len(flows["flow"]):
+    ids = flows["flow"]
+    if (np.diff(ids) <= 0).any() and len(np.unique(ids)) != len(ids):
         raise TraceError(f"{source}: flows.flow: an id stands twice.")
     received, acknowledged = flows["receiver_end_ps"], flows["sender_end_ps"]
     wrong = (received >= 0) & (received < flows["start_ps"])
@@ -130,16 +130,16 @@ def to_arrow(name: str, columns: Columns, engine: str = "packets") -> pa.Table:
         arrays.append(pa.array(values, mask=mask))
         meaning = {b"meaning": rule.meaning.encode()}
         fields.append(pa.field(column, pa.int64(), nullable=rule.may_be_missing, metadata=meaning))
-    digest = {b"sha256": digest_of(columns[column] for column in CONTRACTS[name])}
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, digest))
-
-
-def digest_of(columns: Iterable[np.ndarray]) -> str:
-    """Return the SHA-256 of int64 columns, -1 for what never happened, in hexadecimal."""
     digest = hashlib.sha256()
-    for values in columns:
-        digest.update(np.ascontiguousarray(values, dtype="<i8"))
-    return digest.hexdigest()
+    for column in CONTRACTS[name]:
+        digest.update(hashable(columns[column]))
+    schema = pa.schema(fields, {b"sha256": digest.hexdigest().encode()})
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def hashable(values: np.ndarray) -> np.ndarray:
+    """Return an int64 column, -1 for what never happened, as its digest takes it."""
+    return np.ascontiguousarray(values, dtype="<i8")
 
 
 def _names(names) -> str:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What workloads from a file share: the checks of listed flows before anything is simulated."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pyorch.spec.fields import FieldError
@@ -10,7 +12,7 @@ from pyorch.units import TIME, format_exact
 def check_listed(
     where: str,
     flows: dict[str, np.ndarray],
-    rows: list[str],
+    row_name: Callable[[int], str],
     hosts: np.ndarray,
     stop_ps: int,
     hint: str,
@@ -23,8 +25,8 @@ def check_listed(
         The file.
     flows : dict of ndarray
         Columns src, dst, bytes, start_ps and maybe flow.
-    rows : list of str
-        Where each flow stands: ``data/x.cm:7``.
+    row_name : callable
+        Where the flow of an index stands: ``data/x.cm:7``.
     hosts : ndarray
         What src and dst may be.
     stop_ps : int
@@ -32,17 +34,18 @@ def check_listed(
     hint : str
         What src and dst are, for the message.
     """
-    if not rows:
+    n_flows = len(flows["src"])
+    if not n_flows:
         raise FieldError("file", f"{where}: there is no flow in it. Name another file.")
-    ids, first = np.unique(flows.get("flow", np.arange(len(rows))), return_index=True)
-    if len(ids) < len(rows):
-        again = int(np.setdiff1d(np.arange(len(rows)), first)[0])
+    ids, first = np.unique(flows.get("flow", np.arange(n_flows)), return_index=True)
+    if len(ids) < n_flows:
+        again = int(np.setdiff1d(np.arange(n_flows), first)[0])
         raise FieldError(
-            "file", f"{rows[again]}: flow {int(flows['flow'][again])} stands twice. Give each flow"
-            " its own id.",
+            "file", f"{row_name(again)}: flow {int(flows['flow'][again])} stands twice. Give each"
+            " flow its own id.",
         )  # fmt: skip
     if (negative := np.flatnonzero(flows.get("flow", ids) < 0)).size:
-        raise FieldError("file", f"{rows[negative[0]]}: an id of a flow is 0 or more.")
+        raise FieldError("file", f"{row_name(int(negative[0]))}: an id of a flow is 0 or more.")
     wrong = {
         "src": ~np.isin(flows["src"], hosts),
         "dst": ~np.isin(flows["dst"], hosts),
@@ -55,7 +58,7 @@ def check_listed(
         return
     row = int(bad[0])
     what = next(name for name, mask in wrong.items() if mask[row])
-    raise FieldError("file", f"{rows[row]}: {_sentence(what, flows, row, stop_ps, hint)}")
+    raise FieldError("file", f"{row_name(row)}: {_sentence(what, flows, row, stop_ps, hint)}")
 
 
 def _sentence(what: str, flows: dict[str, np.ndarray], row: int, stop_ps: int, hint: str) -> str:

@@ -30,10 +30,10 @@ class Params(Closed):
 def check(params: Params, network: Network, stop_ps: int) -> None:
     """Raise FieldError for the first flow that cannot be sent."""
     table = _read(params.file["path"], params.file["sha256"])
-    rows = [f"{params.file['path']}: row {row + 1}" for row in range(len(table["src"]))]
     known = hosts(network.nodes)
     hint = f"hosts are the nodes {known[0]} to {known[-1]}"
-    check_listed(params.file["path"], table, rows, known, stop_ps, hint)
+    path = params.file["path"]
+    check_listed(path, table, lambda row: f"{path}: row {row + 1}", known, stop_ps, hint)
     check_routes(params.routes, table, network)
 
 

@@ -57,7 +57,7 @@ def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> 
     table, _, rows = _read(params.file["path"], params.file["sha256"])
     known = hosts(nodes)
     hint = f"hosts are the nodes {known[0]} to {known[-1]}"
-    check_listed(params.file["path"], table, list(rows), known, stop_ps, hint)
+    check_listed(params.file["path"], table, rows.__getitem__, known, stop_ps, hint)
 
 
 def flows(

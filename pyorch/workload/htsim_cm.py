@@ -85,7 +85,7 @@ def _check_times(params: Params, nodes: dict[str, np.ndarray], stop_ps: int) -> 
     matrix = _read(params.file["path"], params.file["sha256"])
     hint = f"Nodes {matrix.nodes}, so hosts are 0 to {matrix.nodes - 1}"
     known = np.arange(matrix.nodes)
-    check_listed(params.file["path"], matrix.flows, list(matrix.rows), known, stop_ps, hint)
+    check_listed(params.file["path"], matrix.flows, matrix.rows.__getitem__, known, stop_ps, hint)
     far = np.flatnonzero(_is_far(matrix))
     if len(far) and params.trigger_delay_ps == 0:
         flow, after = (int(matrix.waits[name][far[0]]) for name in ("flow", "after"))

@@ -2,11 +2,16 @@
 """A message alone takes its packets' time on the first link, and the last one's on the others.
 
 Sizes lie on both sides of one, one and a half and two bandwidth-delay products, where windows,
-first credit and grants end; networks have one, two and three tiers, and many equal paths.
+first credit and grants end; networks have one, two and three tiers, many equal paths, uplinks that
+are slower, faster and longer than the links of hosts, and planes.
 """
 
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import pytest
-from oracle_network import GBPS, Flows, fat_tree, leaf_spine, run, star
+from oracle_network import GBPS, Flows, Network, fat_tree, leaf_spine, run, star
 
 pytestmark = pytest.mark.ns3
 
@@ -14,18 +19,103 @@ RATE, BYTE_PS, DELAY_PS = 400 * GBPS, 20, 1_000_000
 MTU = 4096
 WIRE, ANSWER = MTU + 62 + 20, 66 + 20  # on the wire, with framing
 PRODUCTS = [0.1, 0.5, 0.9, 1.0, 1.05, 1.26, 1.5, 1.8, 2.0, 2.4, 4, 10]
-APART_PS = 10**9  # a millisecond: each message is alone
+APART_PS = 10**10  # ten milliseconds: each message is alone
+RETH = 16  # in the first packet of a message over RoCE
+LONGEST_QUEUE = 20  # products: more than the longest message
+#: Swift's target for the queues of a path with its propagation; a longer path wants another.
+SWIFT_PS = 25_000_000
 
 
-#: Links of a path, the network, and the host that is farthest from host 0.
+@dataclass(frozen=True)
+class Case:
+    """A network, and the links of a path through it from host 0 to another host."""
+
+    make: Callable[[], Network]
+    target: int
+    rates_bps: Sequence[int]  # of one path, link after link
+    delays_ps: Sequence[int]
+    planes: int = 1
+
+    @property
+    def links(self):
+        return len(self.rates_bps)
+
+    @property
+    def round_trip_ps(self):
+        frames_ps = sum((WIRE + ANSWER) * byte_ps(rate) for rate in self.rates_bps)
+        return 2 * sum(self.delays_ps) + frames_ps
+
+    @property
+    def product_bytes(self):
+        return self.round_trip_ps // byte_ps(self.planes * self.rates_bps[0])
+
+    def alone_ps(self, packets, slowest_bps):
+        """Return the time of packets that leave at a rate, or pass a slower link on the way."""
+        way_ps = sum(self.delays_ps) + WIRE * sum(map(byte_ps, self.rates_bps))
+        return way_ps + (packets - 1) * WIRE * byte_ps(slowest_bps)
+
+
+def byte_ps(rate_bps):
+    return 8 * 10**12 // rate_bps
+
+
+def alike(links, make, target):
+    return Case(make, target, [RATE] * links, [DELAY_PS] * links)
+
+
+def uplinks(number, rate_bps, delay_ps):
+    """Return a host below each of two leaves, between which the links are of another kind."""
+
+    def make():
+        network = Network(hosts=[0, 1], switches=[(10, 1), (11, 1)])
+        network.switches += [(20 + spine, 2) for spine in range(number)]
+        network.link(0, 10, RATE, DELAY_PS)
+        network.link(1, 11, RATE, DELAY_PS)
+        for spine in range(number):
+            network.link(10, 20 + spine, rate_bps, delay_ps)
+            network.link(11, 20 + spine, rate_bps, delay_ps)
+        return network
+
+    rates, delays = [RATE, rate_bps, rate_bps, RATE], [DELAY_PS, delay_ps, delay_ps, DELAY_PS]
+    return Case(make, 1, rates, delays)
+
+
+def planes(number):
+    """Return two hosts with a port of a part of the rate in each plane, of two leaves each."""
+
+    def make():
+        network, part_bps = Network(hosts=[0, 1]), RATE // number
+        for plane in range(number):
+            leaves = [100 * plane + 10, 100 * plane + 11]
+            spines = [100 * plane + 20 + spine for spine in range(4)]
+            network.switches += [(leaf, 1) for leaf in leaves]
+            network.switches += [(spine, 2) for spine in spines]
+            for host, leaf in enumerate(leaves):
+                network.link(host, leaf, part_bps, DELAY_PS)
+                for spine in spines:
+                    network.link(leaf, spine, part_bps, DELAY_PS)
+        return network
+
+    return Case(make, 1, [RATE // number] * 4, [DELAY_PS] * 4, number)
+
+
+#: Every message takes its ideal time on these, whichever of the paths its packets take.
 TIERS = {
-    1: (2, lambda: star(2, RATE, DELAY_PS), 1),
-    2: (4, lambda: leaf_spine(2, 1, 4, RATE, DELAY_PS), 1),
-    3: (6, lambda: fat_tree(4, RATE, DELAY_PS), 15),
+    "one switch": alike(2, lambda: star(2, RATE, DELAY_PS), 1),
+    "two tiers": alike(4, lambda: leaf_spine(2, 1, 4, RATE, DELAY_PS), 1),
+    "three tiers": alike(6, lambda: fat_tree(4, RATE, DELAY_PS), 15),
+    "faster uplinks": uplinks(4, 2 * RATE, DELAY_PS),
+    "longer uplinks": uplinks(4, RATE, 10 * DELAY_PS),
+    "one slow uplink": uplinks(1, RATE // 2, DELAY_PS),
+}
+#: Here it matters over how many paths a message goes.
+SPREAD = {
+    "slow uplinks": uplinks(4, RATE // 2, DELAY_PS),
+    "two planes": planes(2),
+    "four planes": planes(4),
 }
 UEC, ROCE = "ns3::UecTransport", "ns3::RoceTransport"
 NSCC, BOTH = "ns3::Nscc", "ns3::Nscc[IgnoresLastHopTrims=true]"
-RETH_PS = 16 * BYTE_PS  # on each link
 
 
 def controlled(control):
@@ -61,55 +151,105 @@ SLOWER = {
     "MP-RDMA": (("ns3::MpRdmaTransport", {}), 1, 0, 1, "a product in whole packets: the same"),
     # 2 B and 8 B for each switch, so at most 42 of 4178 B; HPCC aims at 0.95 of a link.
     "PowerTCP": (controlled("ns3::PowerTcp"), 1 + 42 / WIRE, 0, 0, "telemetry in each packet"),
-    "HPCC": (controlled("ns3::Hpcc"), (1 + 42 / WIRE) / 0.95, 0, 0, "telemetry; 0.95 of a link"),
+    # Where the first window meets a slow link, it sends less until that queue is gone.
+    "HPCC": (controlled("ns3::Hpcc"), (1 + 42 / WIRE) / 0.95, 0.25, 0, "telemetry; 0.95 of a link"),
     # Eight subflows of ten packets, then twice as many: one bubble up to three times 80 packets,
     # and from there on a window of more than a product.
     "MPTCP": (("ns3::MptcpTransport", {}), 1, 1, 0, "slow start of each subflow"),
 }  # fmt: skip
 
 
-def round_trip_ps(links):
-    return links * (2 * DELAY_PS + (WIRE + ANSWER) * BYTE_PS)
+#: Transports of which each packet takes a path of its own.
+MANY_PATHS = {"sprayed", "SMaRTT", "NSCC", "Homa", "NDP", "EQDS", "RCCC", "NSCC and RCCC"}
+#: Those of which each packet does, but by one port of its host.
+ONE_PORT = {"MP-RDMA", "MPTCP"}
 
 
-def times_ps(tiers, transport):
-    """Return the time of each message, and the least that is possible."""
-    links, network, target = TIERS[tiers]
-    product = round_trip_ps(links) // BYTE_PS
-    flows, packets = Flows(), [max(1, round(part * product / WIRE)) for part in PRODUCTS]
-    for number, count in enumerate(packets):
-        flows.add(0, target, count * MTU, number * APART_PS)
+def packets_of(case):
+    return [max(1, round(part * case.product_bytes / WIRE)) for part in PRODUCTS]
+
+
+def times_ps(case, transport):
+    """Return the times of messages, one for each of `PRODUCTS`."""
+    flows = Flows()
+    for number, count in enumerate(packets_of(case)):
+        flows.add(0, case.target, count * MTU, number * APART_PS)
     type_name, attributes = transport
-    telemetry = attributes.get("CongestionControl") in ("ns3::Hpcc", "ns3::PowerTcp")
+    control = attributes.get("CongestionControl", "")
+    if control == "ns3::Swift" and case.round_trip_ps > SWIFT_PS:
+        attributes = {**attributes, "CongestionControl": "ns3::Swift[BaseTarget=100us]"}
+    # What waits at a slow uplink is no congestion that somebody else has made.
+    deep = LONGEST_QUEUE * case.product_bytes
     got = run(
-        network(),
+        case.make(),
         flows,
-        [transport],
-        queue=("ns3::RedEcn", {"KminBytes": product, "KmaxBytes": product}),
-        program="ns3::InbandTelemetry" if telemetry else None,
+        [(type_name, attributes)],
+        queue=("ns3::RedEcn", {"KminBytes": deep, "KmaxBytes": deep}),
+        program="ns3::InbandTelemetry" if control in ("ns3::Hpcc", "ns3::PowerTcp") else None,
         forwarding="ns3::EntropyModulo",
     )
-    least_ps = [(n + links - 1) * WIRE * BYTE_PS + links * DELAY_PS for n in packets]
-    return [(got.fct_ps(flow), least) for flow, least in enumerate(least_ps)]
+    return [got.fct_ps(flow) for flow in range(len(PRODUCTS))]
 
 
-@pytest.mark.parametrize("tiers", TIERS)
+def least_ps(case, transport):
+    """Return the times on one path.
+
+    The longer first packet of RoCE delays those behind it up to the last of the slowest links;
+    beyond it is a gap between packets that takes the delay up.
+    """
+    slowest = min(case.rates_bps)
+    last = max(i for i, rate in enumerate(case.rates_bps) if rate == slowest)
+
+    def header_ps(packets):
+        links = case.rates_bps if packets == 1 else case.rates_bps[: last + 1]
+        return sum(RETH * byte_ps(rate) for rate in links) * (transport[0] == ROCE)
+
+    return [case.alone_ps(n, slowest) + header_ps(n) for n in packets_of(case)]
+
+
+def most_ps(case, name, least):
+    """Return what a message of a transport that is no exact one may take."""
+    _, factor, trips, packets, _ = SLOWER[name]
+    if name == "MPTCP":  # from 80 packets to a product, twice as many each time
+        trips = max(trips, math.ceil(math.log2(case.product_bytes / WIRE / 80)))
+    return factor * least + trips * case.round_trip_ps + packets * WIRE * byte_ps(case.rates_bps[0])
+
+
+@pytest.mark.parametrize("network", TIERS)
 @pytest.mark.parametrize("name", EXACT)
-def test_a_message_alone_takes_its_ideal_time(name, tiers):
-    header_ps = TIERS[tiers][0] * RETH_PS * (EXACT[name][0] == ROCE)
-    for taken_ps, least_ps in times_ps(tiers, EXACT[name]):
-        assert taken_ps == least_ps + header_ps
+def test_a_message_alone_takes_its_ideal_time(name, network):
+    case, transport = TIERS[network], EXACT[name]
+    assert times_ps(case, transport) == least_ps(case, transport)
 
 
-@pytest.mark.parametrize("tiers", TIERS)
+@pytest.mark.parametrize("network", TIERS)
 @pytest.mark.parametrize("name", SLOWER)
-def test_a_message_alone_takes_no_longer_than_its_protocol_says(name, tiers):
-    transport, factor, trips, packets, why = SLOWER[name]
-    links = TIERS[tiers][0]
-    more_ps = trips * round_trip_ps(links) + packets * WIRE * BYTE_PS
-    more_ps += links * RETH_PS * (transport[0] == ROCE)
-    for taken_ps, least_ps in times_ps(tiers, transport):
-        assert least_ps <= taken_ps <= factor * least_ps + more_ps, why
+def test_a_message_alone_takes_no_longer_than_its_protocol_says(name, network):
+    case, transport = TIERS[network], SLOWER[name][0]
+    times = zip(times_ps(case, transport), least_ps(case, transport), strict=True)
+    for taken, least in times:
+        assert least <= taken <= most_ps(case, name, least), SLOWER[name][-1]
+
+
+@pytest.mark.parametrize("network", SPREAD)
+@pytest.mark.parametrize("name", [*EXACT, *SLOWER])
+def test_a_message_alone_uses_the_paths_that_it_may(name, network):
+    case = SPREAD[network]
+    transport = EXACT[name] if name in EXACT else SLOWER[name][0]
+    spreads = name in MANY_PATHS or (name in ONE_PORT and case.planes == 1)
+    one_path = least_ps(case, transport)
+    for part, packets, taken, least in zip(
+        PRODUCTS, packets_of(case), times_ps(case, transport), one_path, strict=True
+    ):
+        more_ps = 0
+        if spreads:
+            least = case.alone_ps(-(-packets // case.planes), case.rates_bps[0])
+            # Of two packets that follow each other one may wait at each of two slow links, and
+            # that wait takes less than a packet from the window in each round trip.
+            more_ps = 2 * WIRE * byte_ps(min(case.rates_bps)) * (case.planes == 1)
+            more_ps += math.floor(part) * WIRE * byte_ps(case.planes * case.rates_bps[0])
+        most = most_ps(case, name, least) if name in SLOWER else least
+        assert least <= taken <= most + more_ps
 
 
 def test_a_ring_of_messages_a_little_longer_than_the_first_credit_takes_no_round_trips_more():
