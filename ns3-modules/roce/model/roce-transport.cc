@@ -2,6 +2,8 @@
 
 #include "roce-transport.h"
 
+#include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/log.h"
 #include "ns3/uinteger.h"
@@ -47,6 +49,13 @@ RoceTransport::GetTypeId()
                                           "GoBackN",
                                           Recovery::SELECTIVE_REPEAT,
                                           "SelectiveRepeat"))
+            .AddAttribute("DirectPlacement",
+                          "GoBackN: packets are taken in any order, and what is lost is sent again "
+                          "after a timeout alone. Each packet has an address then: add RethBytes "
+                          "to HeaderBytes",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RoceTransport::m_places),
+                          MakeBooleanChecker())
             .AddAttribute("WindowBytes",
                           "Most payload in flight [byte], 0 = no limit with GoBackN, one "
                           "bandwidth-delay product with SelectiveRepeat (BDP-FC of IRN)",
@@ -69,6 +78,15 @@ RoceTransport::GetTypeId()
                           MakeTimeAccessor(&RoceTransport::m_nakInterval),
                           MakeTimeChecker(NanoSeconds(1)));
     return tid;
+}
+
+void
+RoceTransport::Check() const
+{
+    MessageTransport::Check();
+    NS_ABORT_MSG_IF(m_places && m_recovery == Recovery::SELECTIVE_REPEAT,
+                    "ns3::RoceTransport: DirectPlacement is for Recovery=GoBackN; with "
+                    "SelectiveRepeat packets are taken in any order anyway");
 }
 
 void
@@ -131,6 +149,10 @@ RoceTransport::GoBack(RoceOutbound& out, uint32_t packet)
 void
 RoceTransport::JudgeLosses(RoceOutbound& out, Answer& answer)
 {
+    if (m_places)
+    {
+        return; // until the timeout
+    }
     if (m_recovery == Recovery::SELECTIVE_REPEAT)
     {
         MessageTransport::JudgeLosses(out, answer);
@@ -154,7 +176,7 @@ RoceTransport::IsProgress(const Answer& answer) const
 void
 RoceTransport::OnTimeout(RoceOutbound& out, Answer& lost)
 {
-    if (m_recovery == Recovery::SELECTIVE_REPEAT)
+    if (m_recovery == Recovery::SELECTIVE_REPEAT || m_places)
     {
         MessageTransport::OnTimeout(out, lost);
         return;
@@ -188,7 +210,13 @@ void
 RoceTransport::OnPayload(RoceInbound& in, FrameId data, PortId port, uint32_t expected)
 {
     const Frame& frame = Host().GetFrame(data);
-    if (frame.packet > expected)
+    const bool isEarly = frame.packet > expected;
+    if (isEarly && m_places && !(frame.flags & ACK_REQUEST))
+    {
+        Host().FreeFrame(data);
+        return;
+    }
+    if (isEarly && !m_places)
     {
         ReportGap(in, data, port);
         return;

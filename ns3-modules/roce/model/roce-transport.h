@@ -32,7 +32,9 @@ struct RoceInbound : fabric::Inbound
  *
  * Starts at line rate. Recovery is go-back-N (InfiniBand Architecture Specification 1.4, section
  * 9.7: acknowledgement, NAK of a sequence error once per gap, timeout), or selective repeat
- * (IRN: Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, section 3).
+ * (IRN: Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, section 3). With
+ * DirectPlacement the destination takes packets in any order and sends no NAK, as NICs do under
+ * adaptive routing (uet-htsim, `roce.cpp`, option `-out_of_order`); a loss costs a timeout.
  *
  * Not modelled: PSNs that wrap at 24 bits, a retry limit, several messages on one connection,
  * receiver-not-ready NAKs, a receiving host that is slower than its link.
@@ -48,15 +50,16 @@ class RoceTransport final : public fabric::MessageTransport<RoceOutbound, RoceIn
     };
 
     static TypeId GetTypeId();
+    void Check() const override;
 
     fabric::Datagram Describe(const fabric::Frame& frame) const override;
 
     Traits GetTraits() const override
     {
         Traits traits = MessageTransport::GetTraits();
-        traits.acceptsOutOfOrder = m_recovery == Recovery::SELECTIVE_REPEAT;
-        traits.mayShorten = true;
-        traits.mayRepeat = true;
+        traits.acceptsOutOfOrder = m_recovery == Recovery::SELECTIVE_REPEAT || m_places;
+        traits.mayShorten = !m_places;
+        traits.mayRepeat = !m_places;
         return traits;
     }
 
@@ -87,6 +90,7 @@ class RoceTransport final : public fabric::MessageTransport<RoceOutbound, RoceIn
     void DescribeData(const fabric::Frame& frame, fabric::Datagram& datagram) const;
 
     Recovery m_recovery{Recovery::GO_BACK_N};
+    bool m_places{false}; ///< Packets are taken in any order
     uint32_t m_rtoLowPackets{0};
     uint64_t m_windowBytes{0};
     uint64_t m_rtoLowPs{0};
