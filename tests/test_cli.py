@@ -179,6 +179,43 @@ def test_a_list_loads_nothing_slow():
     assert "leaf_spine" in done.stdout and done.stdout.endswith("[]\n")
 
 
+def test_the_help_loads_next_to_nothing_and_has_its_headings():
+    slow = {"rich", "numpy", "pandas", "pydantic", "yaml", "scipy", "pyarrow", "jinja2"}
+    code = (
+        "import sys; from pyorch.cli import main; sys.argv[1:] = ['--help']\n"
+        "try: main()\n"
+        f"except SystemExit: pass\nprint(sorted({slow} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+
+    assert done.stdout.endswith("[]\n")
+    sections = dict(re.findall(r"^(\S.*):\n((?:  .*\n)+)", done.stdout, re.MULTILINE))
+    for heading, command in [
+        ("Scenarios", "sweep"), ("Results", "compare"), ("Steps of the pipeline", "render"),
+        ("Extending", "new"), ("Analytical model", "theory"),
+    ]:  # fmt: skip
+        assert re.search(rf"^  {command}  +[A-Z]", sections[heading], re.MULTILINE)
+    assert not any("..." in rows for rows in sections.values())
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+@pytest.mark.ns3
+def test_a_run_begins_without_what_its_tables_need(scenario, tmp_path):
+    slow = {"pandas", "scipy", "rich", "snakemake", "networkx", "matplotlib", "cppyy"}
+    code = (
+        "import sys; from pyorch.cli import main, run\n"
+        "def make(*_, **__):\n"
+        f"    print(sorted({slow} & set(sys.modules)))\n"
+        "    raise SystemExit\n"
+        f"run.make = make; sys.argv[1:] = ['run', {str(scenario)!r}, '--out', 'made']\n"
+        "main()"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert done.stdout == "[]\n", done.stderr
+
+
 def test_ctrl_c_while_the_command_line_imports_ends_it_without_a_traceback(tmp_path):
     (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
     code = "from pyorch.cli import main; main()"

@@ -15,11 +15,13 @@ import typer
 
 from pyorch import __version__
 from pyorch import jobs as workflow_jobs
+from pyorch.cli.help import PLAIN
 from pyorch.cli.words import complaint
 from pyorch.errors import BuildError, PyorchError, SpecError
 from pyorch.reading import shown
 
 app = typer.Typer(
+    **PLAIN,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -396,7 +398,7 @@ def main() -> None:
     first = next(iter(sys.argv[1:]), "--help")
     for name, (module, panel, words) in _GROUPS.items():  # imported only when asked for
         asked = first == name or _COMPLETING in os.environ
-        group = import_module(module).app if asked else typer.Typer()
+        group = import_module(module).app if asked else typer.Typer(**PLAIN)
         app.add_typer(group, name=name, help=words, rich_help_panel=panel)
     for name, (module, function, panel, words) in _COMMANDS.items():
         asked = first == name or _COMPLETING in os.environ

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from pyorch import built
+from pyorch.cli.help import PLAIN
 from pyorch.scaffold import KINDS, write
 from pyorch.scaffold.kinds import Kind, Module
 from pyorch.scaffold.writer import next_steps
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(**PLAIN, no_args_is_help=True)
 
 
 def _add(kind: Kind) -> None:

@@ -4,12 +4,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from pyorch import spec as specs
 from pyorch.errors import SpecError
-from pyorch.metrics._run import remedy
 from pyorch.plugins import load
 from pyorch.render import input_tables
 from pyorch.runs import names
@@ -19,11 +19,12 @@ from pyorch.runs.choose import named
 from pyorch.runs.claim import claim
 from pyorch.runs.finished import NOT_THERE, is_finished, why_again
 from pyorch.runs.make import failure
-from pyorch.runs.run import RunResult
-from pyorch.runs.summary import in_words
 from pyorch.simulate import modules
 from pyorch.spec.overrides import parse_assignment
 from pyorch.writing import write_atomically
+
+if TYPE_CHECKING:
+    from pyorch.runs.run import RunResult
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
             typer.echo(failure(end, folder), err=True)
         if end.status:
             return end.exit_status
+    from pyorch.runs.run import RunResult  # the tables of a result take a second to import
+
     result = RunResult.of(chosen, folder)
     show(result, f"{chosen.scenario} {named(chosen)}, scale {chosen.scale}: {chosen.id}")
     return say_unfinished(result)
@@ -85,6 +88,7 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
 def run_all(choice: Choice, jobs: int) -> int:
     """Run every point that these options leave, several at a time; return the exit status."""
     from pyorch.cli.sweep import display, report
+    from pyorch.runs.run import RunResult
     from pyorch.workflow.sweep import sweep
 
     modules.bring_up_to_date()
@@ -99,15 +103,19 @@ def run_all(choice: Choice, jobs: int) -> int:
     return report(chosen, outcome)
 
 
-def _in_short(result: RunResult) -> str:
+def _in_short(result: "RunResult") -> str:
     """Return what came out of a run in a few words."""
+    from pyorch.runs.summary import in_words
+
     said = in_words(result.summary)
     names = [name for name in said if name.startswith(("slowest flow", "slowdown mean"))]
     return ", ".join(f"{name}: {said[name]}" for name in names) or f"flows: {said['flows']}"
 
 
-def say_unfinished(result: RunResult) -> int:
+def say_unfinished(result: "RunResult") -> int:
     """Return 1, with a word, if a flow of a run did not finish."""
+    from pyorch.metrics._run import remedy
+
     done, total = (result.outcome[f"flows_{name}"] for name in ("done", "total"))
     if done == total:
         return 0
@@ -165,10 +173,12 @@ def export(format_: str, choice: Choice, out: Path) -> list[Path]:
     return [out / name for name in contents]
 
 
-def show(result: RunResult, title: str) -> None:
+def show(result: "RunResult", title: str) -> None:
     """Print a summary table of a finished run, and what tables it has."""
     from rich.console import Console
     from rich.table import Table
+
+    from pyorch.runs.summary import in_words
 
     table = Table(title=title)
     table.add_column("quantity")

@@ -102,12 +102,16 @@ def display():
 
     console = Console(stderr=True)
     columns = BarColumn(bar_width=24), TextColumn("{task.description}")
+    said = [""]
     with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def show(progress: Progress) -> None:
-            for said in progress.news():  # stays above the bar
-                console.print(said, style="red", highlight=False, markup=False)
+            if progress.estimate not in said:
+                said.append(progress.estimate)
+                console.print(progress.estimate, highlight=False, markup=False)
+            for news in progress.news():  # stays above the bar
+                console.print(news, style="red", highlight=False, markup=False)
             total = progress.due
             bar.update(task, description=line(progress), total=total, completed=progress.done)
 
@@ -117,9 +121,12 @@ def display():
 def _plain() -> Callable[[Progress], None]:
     import time
 
-    said = {"when": time.monotonic(), "refused": False}
+    said = {"when": time.monotonic(), "refused": False, "estimate": ""}
 
     def show(progress: Progress) -> None:
+        if progress.estimate != said["estimate"]:
+            said["estimate"] = progress.estimate
+            print(progress.estimate, file=sys.stderr, flush=True)
         for news in progress.news():
             print(news, file=sys.stderr, flush=True)
         waits = progress.refused and not said["refused"]

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.metrics._run import RunTables
-
-_QUANTILES = {"p50": 0.5, "p99": 0.99, "p100": 1.0}
+from pyorch.theory import tails
 
 
 def measure(run: RunTables) -> pd.DataFrame:
@@ -22,7 +21,8 @@ def measure(run: RunTables) -> pd.DataFrame:
         start at the first sender until the last receiver has all bytes [ps];
         ``relayed_fct_mean_ps``: the same of those that are relayed, empty without any;
         ``slowdown_{mean,p50,p99,p100}``: over what a message takes alone, its parts one after the
-        other [1], 1 is ideal.
+        other [1], 1 is ideal; ``fct_p99_{low,high}_ps``, ``slowdown_p99_{low,high}``: 95 % interval
+        of that quantile, <NA> where an end is beyond the values that so few messages have.
     """
     flows, parts = run.flows, run.first_parts
     whole = np.setdiff1d(np.arange(len(flows)), parts)
@@ -36,13 +36,25 @@ def measure(run: RunTables) -> pd.DataFrame:
         "n_messages": len(whole),
         "relayed_messages": int(relayed.sum()),
         "fct_mean_ps": fct_ps.mean(),
-        **{f"fct_{name}_ps": _quantile(fct_ps, share) for name, share in _QUANTILES.items()},
+        **{f"fct_{name}_ps": _whole(value) for name, value in _quantiles(fct_ps).items()},
         "relayed_fct_mean_ps": fct_ps[relayed].mean() if relayed.any() else pd.NA,
         "slowdown_mean": slowdown.mean(),
-        **{f"slowdown_{name}": _quantile(slowdown, share) for name, share in _QUANTILES.items()},
+        **{f"slowdown_{name}": value for name, value in _quantiles(slowdown).items()},
     }
     return pd.DataFrame([row])
 
 
-def _quantile(values: np.ndarray, share: float) -> int | float:
-    return np.quantile(values, share, method="inverted_cdf").item()
+def _quantiles(values: np.ndarray) -> dict[str, float]:
+    """Return median, 99th percentile with its interval, and the largest value."""
+    tail = tails.quantile(values, 0.99)
+    return {
+        "p50": tails.quantile(values, 0.5).value,
+        "p99": tail.value,
+        "p99_low": tail.low,
+        "p99_high": tail.high,
+        "p100": values.max(),
+    }
+
+
+def _whole(value: float) -> object:
+    return pd.NA if np.isnan(value) else int(value)

@@ -7,11 +7,13 @@ from pyorch.errors import TraceError
 from pyorch.metrics._run import RunTables, refuse, remedy
 from pyorch.serving import DECODE, PREFILL
 from pyorch.spec.resolved import Spec, Workload
+from pyorch.theory import tails
 
 _PS_PER_S = 1e12
 _COLUMNS = (
     "workload", "requests", "requests_per_s", "ttft_mean_ps", "ttft_p50_ps", "ttft_p99_ps",
-    "tpot_mean_ps", "tpot_p50_ps", "tpot_p99_ps", "transfer_mean_ps", "prefill_exposed_share",
+    "ttft_p99_low_ps", "ttft_p99_high_ps", "tpot_mean_ps", "tpot_p50_ps", "tpot_p99_ps",
+    "tpot_p99_low_ps", "tpot_p99_high_ps", "transfer_mean_ps", "prefill_exposed_share",
     "decode_exposed_share",
 )  # fmt: skip
 
@@ -40,6 +42,8 @@ def measure(run: RunTables) -> pd.DataFrame:
         last token; ``ttft_mean_ps``, ``ttft_p50_ps``, ``ttft_p99_ps``: from the arrival of a
         request to its first token; ``tpot_mean_ps``, ``tpot_p50_ps``, ``tpot_p99_ps``: from there
         to its last token, for each token but the first, <NA> if all have one;
+        ``{ttft,tpot}_p99_{low,high}_ps``: 95 % interval of that quantile, <NA> where an end is
+        beyond the values that so few requests have;
         ``transfer_mean_ps``: of keys and values, <NA> if there is none; ``prefill_exposed_share``,
         ``decode_exposed_share``: of the time of these batches, in which a device computes nothing,
         the mean [1].
@@ -92,12 +96,13 @@ def _row(requests: pd.DataFrame, batches: pd.DataFrame) -> dict[str, object]:
 
 
 def _summary(name: str, times_ps: pd.Series) -> dict[str, object]:
-    """Return mean, median and 99th percentile [ps]."""
-    return {
-        f"{name}_mean_ps": _rounded(times_ps.mean()),
-        f"{name}_p50_ps": _rounded(times_ps.quantile(0.5)) if len(times_ps) else pd.NA,
-        f"{name}_p99_ps": _rounded(times_ps.quantile(0.99)) if len(times_ps) else pd.NA,
-    }
+    """Return mean, median and 99th percentile with its interval [ps]; nothing of no requests."""
+    columns = [f"{name}_{what}_ps" for what in ("mean", "p50", "p99", "p99_low", "p99_high")]
+    if not len(times_ps):
+        return dict.fromkeys(columns, pd.NA)
+    tail = tails.quantile(times_ps.to_numpy(float), 0.99)
+    values = times_ps.mean(), times_ps.quantile(0.5), times_ps.quantile(0.99), tail.low, tail.high
+    return dict(zip(columns, map(_rounded, values), strict=True))
 
 
 def _rounded(value) -> object:

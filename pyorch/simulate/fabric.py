@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes what a scenario script says, returns the C++ engine built from it and its columns."""
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from pyorch.simulate import loader, sizes, stack
 from pyorch.simulate.control import Controller
 from pyorch.simulate.serve import Server
 from pyorch.simulate.warnings import (
+    Plugin,
     few_entropies,
     kept_limits,
     late_marks,
@@ -287,22 +289,32 @@ class Fabric:
         said |= {key for option, key in _OF_PACKETS.items() if option in options}
         return sorted({*said, "transport: windows, recovery, acknowledgements on the wire"})
 
-    def warnings(self) -> list[str]:
-        """Return lines on what is allowed, and gives results that may surprise."""
+    def warnings(self, facade) -> list[str]:
+        """Return lines on what is allowed, and gives results that may surprise.
+
+        Parameters
+        ----------
+        facade
+            Of the engine, which says what plug-ins are like; the libraries of all types are loaded.
+        """
+        transports = [plugin(facade, *transport) for transport in self._transports]
+        policies = [
+            plugin(facade, name, given)
+            for role, _, name, given in self._roles if role == "forwarding"
+        ]  # fmt: skip
         found = []
         if {"links", "flows"} <= self._tables.keys():  # else the engine says what is wrong
-            found += small_buffers(self._tables, self._transports)
+            found += small_buffers(self._tables, transports)
             found += filter(None, [self._samples()])
         if self.engine_type == "packets":
-            found += overtaking(self._roles, self._transports)
-            found += late_marks(self._roles, self._transports)
+            found += overtaking(transports, policies)
+            found += late_marks(self._roles, transports)
             if "nodes" in self._tables:
                 found += kept_limits(self._tables, self._roles)
         if {"nodes", "links"} <= self._tables.keys():
-            chosen = [name for role, _, name, _ in self._roles if role == "forwarding"]
-            found += few_entropies(self._tables, self._transports, chosen)
+            found += few_entropies(self._tables, transports, policies)
         if "skip_ppm" in self.engine:
-            found += skip_surprises(self._tables, self._transports)
+            found += skip_surprises(self._tables, transports)
         return found
 
     def _samples(self) -> str:
@@ -417,6 +429,11 @@ def _factory(facade, type_name: str, attributes: dict[str, str]) -> int:
     for name, value in attributes.items():
         facade.Attribute(factory, name, value)
     return factory
+
+
+def plugin(facade, type_name: str, attributes: dict[str, str]) -> Plugin:
+    traits = json.loads(str(facade.TraitsOf(_factory(facade, type_name, attributes))))
+    return Plugin(type_name, attributes, traits)
 
 
 def as_text(attributes: Attributes | None) -> dict[str, str]:

@@ -81,24 +81,6 @@ def library_index() -> dict[str, str]:
     return {entry["name"]: entry["library"] for entry in _entries()}
 
 
-def signals_read(named: Iterable[tuple[str, Mapping[str, str]]]) -> set[str]:
-    """Return what of switches and controllers these types read, or types that they name.
-
-    Parameters
-    ----------
-    named : iterable of (str, mapping)
-        As in `with_named`.
-
-    Returns
-    -------
-    set of str
-        ``marks``, ``telemetry``, ``rates``.
-    """
-    types = set(with_named(named))
-    reading = [entry.get("reads", []) for entry in _entries() if entry["name"] in types]
-    return {signal for signals in reading for signal in signals}
-
-
 def with_named(named: Iterable[tuple[str, Mapping[str, str]]]) -> list[str]:
     """Return these types and all that their attributes name, given or by default.
 

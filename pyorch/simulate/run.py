@@ -126,7 +126,7 @@ def simulate(fabric: Fabric, out: Path, name: str) -> None:
     with _engine_errors(facade, SimulationError):
         for controller in controllers:
             controller.begin(facade)
-    for line in fabric.warnings():
+    for line in fabric.warnings(facade):
         print(f"{name}: warning: {line}", file=sys.stderr)
     build_s, _ = clock.lap()
     start_to_first_event_s = provenance.process_age_s()

@@ -1,53 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Warns before a run of what is allowed and may surprise."""
 
-import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from pyorch.simulate import loader
-
 #: Attributes of a transport that hold what is under way, in each of its connections [byte].
 BUFFERS = ("SendBufferBytes", "ReceiveBufferBytes")
-#: A message keeps to one path with these, so it matters which others it meets.
-ONE_PATH = ("ns3::RoceTransport",)
-
-#: A switch hashes entropies, so they fall on its links as balls into bins.
-HASHES = ("ns3::EcmpHash", "ns3::WeightedHash")
-#: Path selectors that have an entropy for each path unless they have other ``Paths``.
-ONE_FOR_EACH_PATH = ("ns3::PermutedEntropy", "ns3::ScoredEntropy")
+#: Of a path selector that has an entropy for each path, whatever their number.
+ONE_FOR_EACH_PATH = 0
 #: Entropies for each uplink from which on a hash spreads them well enough not to be told of.
 ENOUGH_FOR_EACH_UPLINK = 2
-
-#: Policies of switches that send packets of one message and entropy over several paths.
-SPRAYING_POLICIES = (
-    "ns3::LeastLoaded", "ns3::RandomSpray", "ns3::RoundRobinSpray", "ns3::WeightedSpray",
-)  # fmt: skip
-#: Path selectors of hosts that keep a message, or what follows a pause of it, on one path.
-KEEPING_SELECTORS = ("ns3::FlowEntropy", "ns3::FlowletEntropy")
 
 Attributes = Mapping[str, str]
 #: Role, class of switches or links, type and attributes, as a `Fabric` is told.
 Roles = Sequence[tuple[str, int, str, Attributes]]
-Transports = Sequence[tuple[str, Attributes]]
 Tables = Mapping[str, Mapping[str, np.ndarray]]
 
 
-def small_buffers(tables: Tables, transports: Transports) -> Iterator[str]:
+class Plugin(NamedTuple):
+    """A type with the attributes that were given and what the engine says of it with them."""
+
+    name: str
+    given: Attributes
+    traits: Mapping[str, int]
+
+
+Plugins = Sequence[Plugin]
+
+
+def small_buffers(tables: Tables, transports: Plugins) -> Iterator[str]:
     """Yield one line for each buffer below the bandwidth-delay product of a path.
 
     Parameters
     ----------
     tables : mapping of tables
         Columns of links and flows, as the engine takes them.
-    transports : sequence of (str, mapping)
-        TypeId and attributes, in the order of ``flows.transport``.
+    transports : sequence of Plugin
+        In the order of ``flows.transport``.
     """
     flows = tables["flows"]
     kinds = flows.get("transport", np.zeros_like(flows["src"]))
-    for index, (name, given) in enumerate(transports):
+    for index, (name, given, _) in enumerate(transports):
         held = {key: int(given[key]) for key in BUFFERS if key in given}
         ends = {
             (int(src), int(dst)): int(flow)
@@ -98,41 +94,39 @@ def _products(tables: Tables, ends) -> dict[tuple[int, int], int]:
     return found
 
 
-def few_entropies(
-    tables: Tables, transports: Transports, forwarding: Sequence[str]
-) -> Iterator[str]:
+def few_entropies(tables: Tables, transports: Plugins, policies: Plugins) -> Iterator[str]:
     """Yield one line for each transport that sprays over so few entropies that hashes collide.
 
     Parameters
     ----------
     tables : mapping of tables
         Columns of nodes and links, as the engine takes them.
-    transports : sequence of (str, mapping)
-        TypeId and attributes.
-    forwarding : sequence of str
-        TypeIds of how switches choose.
+    transports, policies : sequence of Plugin
+        Who chooses entropies, and how switches choose by them.
     """
     uplinks = _most_uplinks(tables)
-    hashes = [name for name in forwarding if name in HASHES]
+    hashes = [policy.name for policy in policies if policy.traits["hashesEntropy"]]
     if uplinks < 2 or not hashes:
         return
-    for name, given in transports:
-        selector, inner = re.fullmatch(
-            r"([\w:]*)(?:\[(.*)\])?", given.get("PathSelector", "")
-        ).groups()
-        paths = re.search(r"\bPaths=(\d+)", inner or "")
-        entropies = int(paths[1]) if paths else 0
-        if entropies == 0 and selector in ONE_FOR_EACH_PATH:
+    for transport in transports:
+        entropies = transport.traits["entropies"]
+        if entropies == ONE_FOR_EACH_PATH:
             said = "as many entropies as there are paths"
-        elif 0 < entropies <= ENOUGH_FOR_EACH_UPLINK * uplinks:
+        elif 1 < entropies <= ENOUGH_FOR_EACH_UPLINK * uplinks:
             said = f"{entropies} entropies"
         else:
             continue
         yield (
-            f"{name}: {selector} has {said}, which {hashes[0]} spreads over {uplinks} uplinks by"
-            " chance: some get several of them and some none. Choose ns3::EntropyModulo, or more"
-            f" entropies, for example {selector}[Paths=256]."
+            f"{transport.name}: {_selector(transport)} has {said}, which {hashes[0]} spreads over"
+            f" {uplinks} uplinks by chance: some get several of them and some none. Choose"
+            " ns3::EntropyModulo, or more entropies, for example"
+            f" {_selector(transport)}[Paths=256]."
         )
+
+
+def _selector(transport: Plugin) -> str:
+    """Return the type of a path selector as far as it was given."""
+    return transport.given.get("PathSelector", "").partition("[")[0] or "its path selector"
 
 
 def _most_uplinks(tables: Tables) -> int:
@@ -146,17 +140,17 @@ def _most_uplinks(tables: Tables) -> int:
     return int(np.bincount(uplinks).max(initial=0))
 
 
-def skip_surprises(tables: Tables, transports: Transports) -> Iterator[str]:
+def skip_surprises(tables: Tables, transports: Plugins) -> Iterator[str]:
     """Yield one line for each thing that a small error of skipped steady states may decide.
 
     Parameters
     ----------
     tables : mapping of tables
         As the engine takes them.
-    transports : sequence of (str, mapping)
-        TypeId and attributes.
+    transports : sequence of Plugin
+        Who sends.
     """
-    single = any(name in ONE_PATH for name, _ in transports)
+    single = any(transport.traits["entropies"] == 1 for transport in transports)
     reasons = {
         "links change, and when decides which packets are lost": tables.get("link_events"),
         "messages on single paths wait for others": tables.get("dependencies") if single else None,
@@ -169,64 +163,59 @@ def skip_surprises(tables: Tables, transports: Transports) -> Iterator[str]:
             )
 
 
-def overtaking(roles: Roles, transports: Transports) -> Iterator[str]:
+def overtaking(transports: Plugins, policies: Plugins) -> Iterator[str]:
     """Yield one line for each transport that takes packets that are overtaken for lost.
 
     Parameters
     ----------
-    roles : sequence of (str, int, str, mapping)
-        Plug-ins of switches.
-    transports : sequence of (str, mapping)
-        TypeId and attributes.
+    transports, policies : sequence of Plugin
+        Who sends, and how switches choose between paths.
     """
-    policies = [name for role, _, name, _ in roles if role == "forwarding"]
-    spraying = next((name for name in policies if name in SPRAYING_POLICIES), "")
-    for name, given in transports:
-        if name != "ns3::RoceTransport":
+    spraying = next((one.name for one in policies if not one.traits["keepsOrder"]), "")
+    for transport in transports:
+        traits = transport.traits
+        by = spraying or ("" if traits["keepsOrder"] else _selector(transport))
+        if not by or (traits["acceptsOutOfOrder"] and traits["reorderPackets"] != 1):
             continue
-        selector = str(given.get("PathSelector") or "").split("[")[0]
-        by = spraying or (selector if selector not in ("", *KEEPING_SELECTORS) else "")
-        if not by:
-            continue
-        repeats = given.get("Recovery", "GoBackN") == "SelectiveRepeat"
-        if repeats and int(given.get("ReorderPackets", 1)) > 1:
-            continue
-        what = (
-            "ReorderPackets=1 takes a packet that one other has overtaken for lost"
-            if repeats
-            else "Recovery=GoBackN sends all again that follows a packet that was overtaken"
+        what, advice = (
+            ("ReorderPackets=1 takes a packet that one other has overtaken for lost", "")
+            if traits["acceptsOutOfOrder"]
+            else (
+                "all is sent again that follows a packet that was overtaken (Recovery=GoBackN)",
+                " Recovery: SelectiveRepeat and",
+            )
         )
         yield (
-            f"{name}: {what}, and {by} lets packets of a message overtake each other. Write"
-            " Recovery: SelectiveRepeat and ReorderPackets of at least the packets that paths may"
-            " differ by, or keep messages on one path."
+            f"{transport.name}: {what}, and {by} lets packets of a message overtake each other."
+            f" Write{advice} ReorderPackets of at least the packets that paths may differ by, or"
+            " keep messages on one path."
         )
 
 
-def late_marks(roles: Roles, transports: Transports) -> Iterator[str]:
+def late_marks(roles: Roles, transports: Plugins) -> Iterator[str]:
     """Yield one line for each queue that marks after PFC has stopped its senders.
 
     Parameters
     ----------
     roles : sequence of (str, int, str, mapping)
         Plug-ins of switches and links.
-    transports : sequence of (str, mapping)
-        TypeId and attributes.
+    transports : sequence of Plugin
+        Who sends.
     """
     limits = [
-        int(given["XoffBytes"])
+        (int(given["XoffBytes"]), name)
         for role, _, name, given in roles
-        if role == "flow_control" and name == "ns3::Pfc" and "XoffBytes" in given
-        and float(given.get("Alpha", 0)) == 0
-    ]  # fmt: skip
-    if not limits or "marks" not in loader.signals_read(transports):
+        if role == "flow_control" and "XoffBytes" in given and float(given.get("Alpha", 0)) == 0
+    ]
+    if not limits or not any(transport.traits["needsMarks"] for transport in transports):
         return
+    xoff, pausing = min(limits)
     for role, _, name, given in roles:
         kmin = int(given.get("KminBytes", 0))
-        if role == "queue" and kmin > min(limits):
+        if role == "queue" and kmin > xoff:
             yield (
-                f"{name}: KminBytes is {kmin}, but ns3::Pfc stops a sender whose frames take more"
-                f" than XoffBytes, {min(limits)}: it pauses before it marks. Lower KminBytes (and"
+                f"{name}: KminBytes is {kmin}, but {pausing} stops a sender whose frames take more"
+                f" than XoffBytes, {xoff}: it pauses before it marks. Lower KminBytes (and"
                 " KmaxBytes), or raise XoffBytes."
             )
 

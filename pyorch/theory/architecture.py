@@ -8,7 +8,6 @@ depth and width.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import lambertw
 
 from pyorch.theory._quantities import Real
 
@@ -212,6 +211,8 @@ def levine_depth(parameters: Real) -> Real:
     argument = (
         2 * LEVINE_SLOPE * np.asarray(parameters) / (LAYER_SQUARES * np.exp(2 * LEVINE_OFFSET))
     )
+    from scipy.special import lambertw  # a run that trains has no use for it
+
     return lambertw(argument).real / (2 * LEVINE_SLOPE)
 
 

@@ -15,7 +15,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import lambertw
 
 from pyorch.errors import TheoryError
 
@@ -84,6 +83,8 @@ def best_interval_s(operation: Operation) -> float:
         return 0.0
     mtbf_s = operation.mtbf_s
     ratio = operation.checkpoint_s / mtbf_s
+    from scipy.special import lambertw  # a run that trains has no use for it
+
     return mtbf_s * (1 + float(lambertw(-math.exp(-1 - ratio)).real))
 
 

@@ -111,6 +111,30 @@ class Network:
             hops.append(step)
         return np.stack(hops, axis=1) if hops else np.empty((len(src), 0), dtype=np.int64)
 
+    def lengths(self, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+        """Return the number of links of the shortest paths of each flow.
+
+        Parameters
+        ----------
+        src, dst : ndarray, n_flows rows
+            Hosts below switches; no flow stays at its host.
+
+        Returns
+        -------
+        ndarray of float64, n_flows
+            Infinite where there is no path.
+        """
+        pairs, place = np.unique(src * self.n_nodes + dst, return_inverse=True)
+        src, dst = np.divmod(pairs, self.n_nodes)
+        result = np.full(len(pairs), np.inf)
+        for rows in np.array_split(np.arange(len(pairs)), len(pairs) // 65536 + 1):
+            ways = self.switch_hops[
+                self.access_switches[src[rows]][:, :, None],
+                self.access_switches[dst[rows]][:, None, :],
+            ]
+            result[rows] = ways.min(axis=(1, 2)) + 2
+        return np.where(self._attached[src] & self._attached[dst], result, np.inf)[place]
+
     def exits(self, src: np.ndarray, dst: np.ndarray) -> Exits:
         """Return the links by which the shortest paths of each flow leave its host.
 

@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 CONFIDENCE = 0.95
 
@@ -41,8 +41,10 @@ def quantile(values: np.ndarray, share: float) -> Tail:
     """
     ordered = np.sort(values)
     n, beyond = len(ordered), (1 - CONFIDENCE) / 2
-    low = int(binom.ppf(beyond, n, share))  # so many lie up to the quantile but for this chance
-    high = int(binom.ppf(1 - beyond, n, share)) + 1
+    counts = np.arange(n + 1)
+    upto = bdtr(counts, n, share)  # the chance that so many lie up to the quantile, or fewer
+    low, high = (int(np.searchsorted(upto, chance)) for chance in (beyond, 1 - beyond))
+    high += 1
     return Tail(
         float(np.quantile(ordered, share, method="inverted_cdf")),
         float(ordered[low - 1]) if low >= 1 else math.nan,

@@ -4,8 +4,8 @@
 import hashlib
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -16,10 +16,13 @@ from pyorch.traces.columns import CONTRACTS
 from pyorch.traces.convert import hashable
 from pyorch.units import LARGEST
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def read_table(
     folder: Path | str, name: str, columns: Collection[str] | None = None
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Return a table of a run; <NA> is what never happened.
 
     Every column is read, one after the other, and compared with what was written; only those that
@@ -39,6 +42,8 @@ def read_table(
     TraceError
         It is not there, is damaged, or has other columns than its contract.
     """
+    import pandas as pd  # takes a third of a second, and who makes a run reads no table
+
     path = Path(folder) / f"{name}.parquet"
     again = f"Make it again: pyorch traces {folder}"
     if not path.exists():

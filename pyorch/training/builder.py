@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Puts a graph of tasks together, many alike at a time: one call, one array of rows."""
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from pyorch.collective import _graph as collective
@@ -27,8 +30,8 @@ class Builder:
     def __init__(self, devices: int):
         self.devices = devices
         self._lanes: dict[str, int] = {}
-        self._tasks: list[list[np.ndarray]] = []
-        self._waits: list[list[np.ndarray]] = []
+        self._tasks: list[_Part] = []
+        self._waits: list[_Part] = []
         self._n_tasks = 0
 
     def compute(self, device, duration_ps, lane: str, stream=0) -> Rows:
@@ -45,8 +48,7 @@ class Builder:
 
     def wait(self, task, after, at_sender=AT_RECEIVER, delay_ps=0) -> None:
         """Let tasks wait for others."""
-        columns, _ = _broadcast(task, after, at_sender, delay_ps)
-        self._waits.append(columns)
+        self._waits.append(_part(task, after, at_sender, delay_ps))
 
     def collective(self, messages: collective.Graph, ranks, begin, lane: str) -> Rows:
         """Add a collective operation in each of several groups.
@@ -81,32 +83,45 @@ class Builder:
 
     def graph(self) -> TaskGraph:
         """Return what there is so far."""
-        columns = [np.concatenate(parts) for parts in zip(*self._tasks, strict=True)]
-        empty = [[np.zeros(0, dtype=np.int64)] * len(_WAIT)]
-        waits = [np.concatenate(parts) for parts in zip(*(self._waits or empty), strict=True)]
-        named = dict(zip((*_TASK, *_WAIT), (*columns, *waits), strict=True))
+        named = _filled(_TASK, self._tasks) | _filled(_WAIT, self._waits)
         return TaskGraph(self.devices, tuple(self._lanes), **named)
 
     def _add(self, kind: int, device, peer, duration_ps, size_bytes, stream, lane: str) -> Rows:
         index = self._lanes.setdefault(lane, len(self._lanes))
-        columns, shape = _broadcast(kind, device, peer, duration_ps, size_bytes, stream, index)
-        self._tasks.append(columns)
-        rows = self._n_tasks + np.arange(len(columns[0]))
-        self._n_tasks += len(columns[0])
-        return rows.reshape(shape)
+        part = _part(kind, device, peer, duration_ps, size_bytes, stream, index)
+        self._tasks.append(part)
+        rows = np.arange(self._n_tasks, self._n_tasks + part.n_rows)
+        self._n_tasks += part.n_rows
+        return rows.reshape(part.shape)
 
 
-def _broadcast(*values) -> tuple[list[np.ndarray], tuple[int, ...]]:
-    """Return flat columns of whole numbers, equally long, and the shape that they had.
+class _Part(NamedTuple):
+    """Rows that were added together: their columns, each a number or an array that is broadcast."""
 
-    What `numpy.broadcast_arrays` does, for a few small arrays among numbers, at half the cost.
-    """
-    arrays = [np.asarray(value) for value in values]
-    shape = np.broadcast_shapes(*{array.shape for array in arrays})
-    columns = [
-        np.array(array if array.shape == shape else np.broadcast_to(array, shape), dtype=np.int64)
-        if array.ndim
-        else np.full(shape, array, dtype=np.int64)
-        for array in arrays
-    ]
-    return [column.ravel() for column in columns], shape
+    n_rows: int
+    shape: tuple[int, ...]
+    columns: list[int | np.ndarray]
+
+
+def _part(*values) -> _Part:
+    """Return copies of values and the shape that they have together."""
+    columns = [value if type(value) is int else np.array(value, np.int64) for value in values]
+    shapes = {column.shape for column in columns if type(column) is not int}
+    shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+    return _Part(math.prod(shape), shape, columns)
+
+
+def _filled(names: tuple[str, ...], parts: list[_Part]) -> dict[str, np.ndarray]:
+    """Return the columns of all rows, each written once: most parts are small, and many."""
+    total = sum(part.n_rows for part in parts)
+    found = {name: np.empty(total, dtype=np.int64) for name in names}
+    begin = 0
+    for n_rows, shape, columns in parts:
+        end = begin + n_rows
+        for whole, column in zip(found.values(), columns, strict=True):
+            if type(column) is int or column.shape == (n_rows,):
+                whole[begin:end] = column
+            else:
+                whole[begin:end].reshape(shape)[...] = column
+        begin = end
+    return found

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import LARGEST_MESSAGE_BYTES, LONGEST_PS, MOST_TASKS
@@ -176,6 +174,9 @@ def _cycle(graph: TaskGraph) -> np.ndarray:
     """Return tasks that wait for each other, if there are any."""
     if (graph.after < graph.task).all():  # and so do streams
         return graph.task[:0]
+    from scipy.sparse import coo_array  # few graphs come so far
+    from scipy.sparse.csgraph import connected_components
+
     later, before = stream_edges(graph)
     task, after = np.concatenate([graph.task, later]), np.concatenate([graph.after, before])
     if (alone := task[task == after]).size:

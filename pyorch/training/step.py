@@ -9,6 +9,7 @@ networks are in use.
 Source: [hotnets24] sections 4, 4.1 and 6, figure 2.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,6 +128,10 @@ class _Step:
         self.devices = np.moveaxis(counted, 2, 0)
         #: Of each stage, when each of its rings of gradients is free.
         self.reduced: list[dict[int, Rows]] = [{} for _ in range(stages)]
+        #: Of the devices of a stage, counted from 0, those of each group, by what they share.
+        self.orders: dict[str, np.ndarray] = {}
+        #: Messages of each ring and exchange of tokens: most are needed many times.
+        self.messages: dict[tuple, Graph] = {}
 
     def steady(self) -> TaskGraph:
         """Return a step in which every stage does the same at the same time."""
@@ -325,7 +330,7 @@ class _Step:
         for rows in ready:
             for index, (where, operation, lane) in enumerate(rings):
                 size = self.plan.amounts.reduced_bytes(where, operation, self.plan.zero)
-                if self._members(stage, where) == 1:
+                if self._members(where) == 1:
                     continue
                 before = [free[index]] if index in free else []
                 if before and operation != "exchange":
@@ -351,14 +356,17 @@ class _Step:
         self, stage: int, where: str, operation: str, size_bytes: int, after: Rows, lane: str
     ) -> Rows:
         """Add a ring in each group of devices that share something; twins send to each other."""
-        members = self._members(stage, where)
+        members = self._members(where)
         if members == 1:
             return after
-        if operation == "exchange":
-            messages = direct.graph(Call("all_reduce", members, size_bytes), direct.Params())
-        else:
-            messages = ring.graph(Call(operation, members, size_bytes), ring.Params())
-        return self._among(stage, where, messages, after, lane)
+        key = operation, members, size_bytes
+        if key not in self.messages:
+            self.messages[key] = (
+                direct.graph(Call("all_reduce", members, size_bytes), direct.Params())
+                if operation == "exchange"
+                else ring.graph(Call(operation, members, size_bytes), ring.Params())
+            )
+        return self._among(stage, where, self.messages[key], after, lane)
 
     def _exchange(
         self, stage: int, lane: str, after: Rows | None, back: bool = False
@@ -368,9 +376,11 @@ class _Step:
             return after
         if after is None:
             after = self.built.barrier(self.devices[stage], EXPERT)
-        messages = self._tokens(back)
+        key = EXPERT, back
+        if key not in self.messages:
+            self.messages[key] = self._tokens(back)
         for _ in range(self._turns(lane)):
-            after = self._among(stage, "experts", messages, after, EXPERT)
+            after = self._among(stage, "experts", self.messages[key], after, EXPERT)
         return after
 
     def _tokens(self, back: bool) -> Graph:
@@ -401,9 +411,16 @@ class _Step:
             after = self._ring(stage, "context", operation, size, after, CONTEXT)
         return after
 
-    def _members(self, stage: int, where: str) -> int:
+    def _members(self, where: str) -> int:
         """Return how many devices a group has."""
-        return self._grouped(self.devices[stage], where).shape[-1]
+        return self._order(where).shape[-1]
+
+    def _order(self, where: str) -> np.ndarray:
+        """Return the devices of each group, counted among those of a stage."""
+        if where not in self.orders:
+            shape = self.devices[0].shape
+            self.orders[where] = self._grouped(np.arange(math.prod(shape)).reshape(shape), where)
+        return self.orders[where]
 
     def _grouped(self, rows: np.ndarray, where: str) -> np.ndarray:
         """Return the rows of a stage as groups of devices, one each.
@@ -426,7 +443,7 @@ class _Step:
     def _among(self, stage: int, where: str, messages, after: Rows, lane: str) -> Rows:
         """Add a collective in each group of devices."""
         devices = self.devices[stage]
-        order = self._grouped(np.arange(devices.size).reshape(devices.shape), where)
+        order = self._order(where)
         done = self.built.collective(messages, devices.ravel()[order], np.ravel(after)[order], lane)
         rows = np.empty(devices.size, dtype=np.int64)
         rows[order] = done

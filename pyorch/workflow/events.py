@@ -62,6 +62,8 @@ class Progress:
     work : dict
         What each run takes, by its name, in any unit; of those that may have to be made. Without
         it runs are taken to be equally long.
+    estimate : str
+        How long all may take, in words: from `pyorch.workflow.estimate.line`.
     refused : bool
         Another Snakemake is making some of the same; this one waits for it.
     """
@@ -74,6 +76,7 @@ class Progress:
     running: dict[int, str] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
     work: dict[str, float] = field(default_factory=dict)
+    estimate: str = ""
     refused: bool = False
     _news: list[str] = field(default_factory=list)
     _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)

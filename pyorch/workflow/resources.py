@@ -63,7 +63,11 @@ def size_of(spec: Spec) -> Size:
 
     That is exact but for sizes that are drawn (`poisson`) and for what single hosts send.
     """
-    return _sized(json.dumps(spec.plain() | {"seed": 1, "failures": []}))
+    return _sized(_of_first_seed(spec))
+
+
+def _of_first_seed(spec: Spec) -> str:
+    return json.dumps(spec.plain() | {"seed": 1, "failures": []})
 
 
 @lru_cache(maxsize=1024)
@@ -83,6 +87,28 @@ def _sized(resolved: str) -> Size:
     n_links = len(links["node_a"])
     others = sizes.least_result_bytes(flows, n_links, of_flow, False, captures)
     return Size(packets, rows, others)
+
+
+def work_of(spec: Spec) -> float:
+    """Return the data packets of a run times the links that each crosses, seeds as in `size_of`.
+
+    Of the fluid engine its messages.
+    """
+    return _work(_of_first_seed(spec))
+
+
+@lru_cache(maxsize=1024)
+def _work(resolved: str) -> float:
+    from pyorch.theory.paths import Network  # takes half a second, and few ask for it
+
+    spec = Spec.model_validate_json(resolved)
+    tables = input_tables(spec)
+    flows = tables["flows"]
+    if spec.engine.type == "fluid":
+        return float(len(flows["src"]))
+    packets = sizes.data_packets(flows, [given.attributes for given in spec.transport])
+    network = Network(tables["nodes"], tables["links"])
+    return float((packets * network.lengths(flows["src"], flows["dst"])).sum())
 
 
 def available_mb() -> int:

@@ -15,16 +15,12 @@ from pathlib import Path
 from pyorch import jobs, plugins
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
-from pyorch.runs.finished import is_finished
 from pyorch.simulate.process import how, last_line
-from pyorch.workflow import SWEEP, ownership
+from pyorch.workflow import SWEEP, estimate, ownership
 from pyorch.workflow.events import EVENTS, Progress, follow
 from pyorch.workflow.planfile import write_plan
-from pyorch.workflow.resources import size_of
 from pyorch.writing import make_folder
 
-#: What a run takes beside its packets, as packets: 0.2 s of CPU at 2 us each.
-PACKETS_OF_A_START = 100_000
 #: Signals that stop a sweep, and with it all that it has started.
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: From the request to end to the end, for a Snakemake that does not hear it [s].
@@ -132,6 +128,9 @@ def sweep(
     write_plan(runs, plan)
     log = Path("logs", "sweep", f"{scenario}-{folder}.log")
     make_folder(log.parent)
+    found = estimate.look(runs)
+    its = estimate.costs(found)
+    said = estimate.line(found, its, cores)
     config = [f"plan={plan}", f"metrics={','.join(metrics)}", f"folder={folder}"]
     command = [
         sys.executable, "-P", "-m", "snakemake", "all", "--snakefile", SWEEP,
@@ -142,7 +141,8 @@ def sweep(
     try:
         with _stops():
             while True:
-                progress = Progress(total=len({run.id for run in runs}), work=_work(runs))
+                work = {name: cost.cpu_s for name, cost in its.items()}
+                progress = Progress(total=len({run.id for run in runs}), work=work, estimate=said)
                 status = _run(command, log, progress, show)
                 if status == 0 and progress.due is None:
                     progress.due = 0  # who has nothing to do tells nothing
@@ -154,13 +154,6 @@ def sweep(
     tables = [Path("results", scenario, folder, f"{name}.csv") for name in metrics]
     tables = [path for path in tables if path.exists()]
     return Outcome(status, progress, log, tables, folder, stop)
-
-
-def _work(runs: Iterable[specs.Run]) -> dict[str, float]:
-    """Return what each run that is not finished takes, in data packets, by its name."""
-    unique = {run.folder: run.spec for run in runs}.items()
-    missing = {name: spec for name, spec in unique if not is_finished(spec, Path("results", name))}
-    return {name: PACKETS_OF_A_START + size_of(spec).packets for name, spec in missing.items()}
 
 
 def make_all(runs: Sequence[specs.Run], cores: int | None = None) -> None:

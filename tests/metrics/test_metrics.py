@@ -45,6 +45,27 @@ def test_messages_are_sorted_by_size_into_classes_of_as_many(monkeypatch):
     assert (long.slowdown_mean, long.slowdown_p50, long.slowdown_p99) == (5.0, 4.0, 6.0)
 
 
+def test_the_99th_percentile_of_messages_has_an_interval():
+    # 1000 messages take 1 to 1000 ps, each 2 ps alone. Of so many draws 983 to 996 lie up to the
+    # quantile, but for a chance of 0.025 at each end (binomial sums). Of four as few as three do,
+    # and nothing is known above.
+    def row(n):
+        run = SimpleNamespace(
+            flows=pd.DataFrame({"start_ps": 0, "receiver_end_ps": np.arange(1, n + 1)}),
+            first_parts=np.full(n, -1),
+            idle_ps=pd.DataFrame({"unloaded_fct_ps": np.full(n, 2)}),
+        )
+        return measure("messages", run).iloc[0]
+
+    many, few = row(1000), row(4)
+    for name, unit, scale in (("fct", "_ps", 1), ("slowdown", "", 0.5)):
+        ends = [many[f"{name}_p99{end}{unit}"] for end in ("_low", "", "_high")]
+        assert ends == [983 * scale, 990 * scale, 997 * scale]
+        assert few[f"{name}_p99_low{unit}"] == 3 * scale
+        assert pd.isna(few[f"{name}_p99_high{unit}"])
+        assert few[f"{name}_p99{unit}"] == 4 * scale
+
+
 def test_completion_is_the_last_delivery_over_what_the_bytes_need():
     # Two messages leave each leaf by two uplinks: the bound is that of one alone.
     ports = {"node": [0, 4, 6], "max_queue_bytes": [9_000, 3_000, 5_000]}

@@ -50,6 +50,19 @@ def test_recycled_entropies_leave_a_dead_path_within_a_few_windows():
     assert uplinks("ns3::RandomEntropy", packets, drops=dead(0, packets))[0] > 200
 
 
+def test_a_hash_spreads_permuted_entropies_if_rounds_have_others():
+    # Oracle: each round has 16 entropies of its own, so a hash draws each packet's path: binomial
+    # of 8000 draws and a sixteenth. Beyond its 1e-7 quantiles with chance 2e-7 x 16 uplinks. The
+    # same 16 in each round would take all 16 uplinks with chance 16! / 16^16, 1e-6; 256 leave an
+    # uplink with its fair share of 16 of them, and more or less by a Poisson draw.
+    packets = 8000
+    low, high = stats.binom.isf([1 - 1e-7, 1e-7], packets, 1 / SPINES)
+    spread = uplinks("ns3::PermutedEntropy", packets)
+    assert low <= spread.min() and spread.max() <= high
+    assert uplinks("ns3::PermutedEntropy[Paths=16]", packets).min() == 0
+    assert uplinks("ns3::PermutedEntropy[Paths=256]", packets).max() > high
+
+
 def test_mixed_entropies_are_those_that_came_back():
     # Oracle: a window of 0.02 RTT / d is 3 packets. After them each packet waits for an answer and
     # takes the entropy that it brings, so no fourth path is ever tried; without recycling all are.

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What is said before a run: small buffers, plug-ins that spoil each other, what skips decide."""
 
+import json
+
 import numpy as np
 import pytest
 
-from pyorch.simulate.fabric import Fabric
+from pyorch.built import INSTALLED
+from pyorch.simulate.fabric import Fabric, plugin
+from pyorch.simulate.loader import facade_of
 from pyorch.simulate.warnings import (
+    Plugin,
     few_entropies,
     kept_limits,
     late_marks,
     overtaking,
     small_buffers,
 )
+from pyorch.spec import typeids
 
 # Hosts 0 and 1 behind switches 2 and 3: 20 Gb/s at hosts, 5 Gb/s and 30 ms between the switches.
 LINKS = {
@@ -25,11 +31,23 @@ NONE, ONE = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
 BDP_BYTES = 37_500_000  # 5 Gb/s times 60 ms
 
 
+def policy(name, keeps_order=True, hashes=True):
+    """A policy of switches and what the engine says of it."""
+    return Plugin(name, {}, {"keepsOrder": keeps_order, "hashesEntropy": hashes})
+
+
+def transport(name="ns3::Any", given=None, **traits):
+    """A transport and what the engine says of it; one path, and nothing is lost by overtaking."""
+    usual = {"keepsOrder": True, "entropies": 1, "acceptsOutOfOrder": True, "reorderPackets": 0,
+             "needsMarks": False}  # fmt: skip
+    return Plugin(name, given or {}, usual | traits)
+
+
 def lines(size, connections=1):
     """Return what is said of a transport whose two buffers are of one size."""
     given = {"SendBufferBytes": str(size), "ReceiveBufferBytes": str(BDP_BYTES)}
     given["Connections"] = str(connections)
-    return list(small_buffers({"links": LINKS, "flows": FLOWS}, [("ns3::TcpTransport", given)]))
+    return list(small_buffers({"links": LINKS, "flows": FLOWS}, [transport("ns3::Tcp", given)]))
 
 
 def test_both_numbers_are_named():
@@ -46,16 +64,16 @@ def test_nothing_is_said_from_the_product_on(connections):
 
 def test_transports_without_buffers_or_flows_are_passed_over():
     tables = {"links": LINKS, "flows": FLOWS}
-    assert list(small_buffers(tables, [("ns3::RoceTransport", {})])) == []
-    unused = ("ns3::TcpTransport", {"SendBufferBytes": "1"})
-    assert list(small_buffers(tables, [("ns3::RoceTransport", {}), unused])) == []
+    assert list(small_buffers(tables, [transport()])) == []
+    unused = transport(given={"SendBufferBytes": "1"})
+    assert list(small_buffers(tables, [transport(), unused])) == []
 
 
 def test_hosts_that_no_path_joins_are_left_to_the_engine():
     apart = {name: column[:1] for name, column in LINKS.items()}
     given = {"SendBufferBytes": "1", "ReceiveBufferBytes": "1"}
     tables = {"links": apart, "flows": FLOWS}
-    assert list(small_buffers(tables, [("ns3::TcpTransport", given)])) == []
+    assert list(small_buffers(tables, [transport(given=given)])) == []
 
 
 # Two leaves, 10 and 11, below eight spines.
@@ -73,87 +91,150 @@ TREE = {
 
 
 @pytest.mark.parametrize(
-    ("selector", "forwarding", "said"),
+    ("entropies", "hashes", "said"),
     [
-        ("ns3::ScoredEntropy", "ns3::EcmpHash", "as many entropies as there are paths"),
-        ("ns3::PermutedEntropy[Paths=0]", "ns3::WeightedHash", "as many entropies as there are"),
-        ("ns3::RepsEntropy[RingEntries=4|Paths=16]", "ns3::EcmpHash", "16 entropies"),
-        ("ns3::RepsEntropy[RingEntries=4|Paths=17]", "ns3::EcmpHash", ""),
-        ("ns3::PermutedEntropy[Paths=256]", "ns3::EcmpHash", ""),
-        ("ns3::ScoredEntropy", "ns3::EntropyModulo", ""),
-        ("ns3::FlowEntropy", "ns3::EcmpHash", ""),
-        ("ns3::RandomEntropy", "ns3::EcmpHash", ""),
+        (0, True, "as many entropies as there are paths"),
+        (16, True, "16 entropies"),
+        (2, True, "2 entropies"),
+        (17, True, ""),
+        (65536, True, ""),
+        (1, True, ""),
+        (0, False, ""),
+        (8, False, ""),
     ],
 )
-def test_entropies_that_a_hash_does_not_spread_are_told(selector, forwarding, said):
-    given = [("ns3::SprayTransport", {"PathSelector": selector})]
-    found = list(few_entropies(TREE, given, [forwarding]))
+def test_entropies_that_a_hash_does_not_spread_are_told(entropies, hashes, said):
+    sender = transport(given={"PathSelector": "ns3::Own[Paths=9]"}, entropies=entropies)
+    found = list(few_entropies(TREE, [sender], [policy("ns3::Hash", hashes=hashes)]))
 
     assert [said in line and "over 8 uplinks" in line for line in found] == [True] * bool(said)
+    assert all("ns3::Own has" in line and "ns3::Own[Paths=256]" in line for line in found)
     star = {"nodes": {name: column[:3] for name, column in TREE["nodes"].items()},
             "links": {name: column[:1] for name, column in TREE["links"].items()}}  # fmt: skip
-    assert list(few_entropies(star, given, [forwarding])) == []
+    assert list(few_entropies(star, [sender], [policy("ns3::Hash", hashes=hashes)])) == []
+
+
+class Facade:
+    """An engine with one plug-in, of which it says what is given."""
+
+    def __init__(self, traits):
+        self.TraitsOf = lambda _factory: json.dumps(traits)
+
+    def Factory(self, _name):
+        return 0
 
 
 @pytest.mark.parametrize(
-    ("table", "column", "transport", "told"),
+    ("table", "column", "entropies", "told"),
     [
-        ("link_events", ONE, "ns3::SprayTransport", ["links change"]),
-        ("link_events", NONE, "ns3::SprayTransport", []),
-        ("dependencies", ONE, "ns3::RoceTransport", ["messages on single paths"]),
-        ("dependencies", ONE, "ns3::SprayTransport", []),
+        ("link_events", ONE, 8, ["links change"]),
+        ("link_events", NONE, 8, []),
+        ("dependencies", ONE, 1, ["messages on single paths"]),
+        ("dependencies", ONE, 8, []),
     ],
 )
 @pytest.mark.parametrize("skips", [True, False])
-def test_a_small_difference_that_decides_is_told(table, column, transport, told, skips):
+def test_a_small_difference_that_decides_is_told(table, column, entropies, told, skips):
     fabric = Fabric(seed=1)
-    fabric.transport(transport, {})
+    fabric.transport("ns3::Any", {})
     fabric.table(table, {"flow": column})
     if skips:
         fabric.engine = {"skip_ppm": 10_000}
 
-    lines = fabric.warnings()
+    lines = fabric.warnings(Facade(transport(entropies=entropies).traits))
 
     assert len(lines) == (len(told) if skips else 0)
     assert all(word in line for word, line in zip(told, lines, strict=False))
 
 
-SPRAY, HASH = ("forwarding", 0, "ns3::RandomSpray", {}), ("forwarding", 0, "ns3::EcmpHash", {})
+SPRAY, HASH = policy("ns3::Sprays", keeps_order=False), policy("ns3::Hash")
+REWINDS, RETRIES = {"acceptsOutOfOrder": False, "reorderPackets": 1}, {"reorderPackets": 1}
 
 
 @pytest.mark.parametrize(
-    ("roles", "given", "told"),
+    ("policies", "selector", "traits", "told"),
     [
-        ([SPRAY], {}, "Recovery=GoBackN"),
-        ([HASH], {"PathSelector": "ns3::RandomEntropy[Paths=8]"}, "ns3::RandomEntropy lets"),
-        ([SPRAY], {"Recovery": "SelectiveRepeat"}, "ReorderPackets=1"),
-        ([SPRAY], {"Recovery": "SelectiveRepeat", "ReorderPackets": "64"}, ""),
-        ([HASH], {}, ""),
-        ([HASH], {"PathSelector": "ns3::FlowletEntropy[Gap=1us]"}, ""),
+        ([SPRAY], "", REWINDS, "Recovery=GoBackN), and ns3::Sprays lets"),
+        ([HASH, SPRAY], "", REWINDS, "Recovery=GoBackN), and ns3::Sprays lets"),
+        ([HASH], "ns3::Own[Paths=8]", REWINDS | {"keepsOrder": False}, "ns3::Own lets"),
+        ([], "", REWINDS | {"keepsOrder": False}, "its path selector lets"),
+        ([SPRAY], "", RETRIES, "ReorderPackets=1"),
+        ([SPRAY], "", {"reorderPackets": 64}, ""),
+        ([SPRAY], "", {"reorderPackets": 0}, ""),
+        ([HASH], "", REWINDS, ""),
     ],
 )
-def test_spraying_under_what_takes_overtaken_packets_for_lost_is_told(roles, given, told):
-    lines = list(overtaking(roles, [("ns3::SprayTransport", {}), ("ns3::RoceTransport", given)]))
+def test_spraying_under_what_takes_overtaken_packets_for_lost_is_told(
+    policies, selector, traits, told
+):
+    sender = transport(given={"PathSelector": selector}, **traits)
+    lines = list(overtaking([transport(), sender], policies))
     assert len(lines) == bool(told)
     assert all(told in line for line in lines)
 
 
 @pytest.mark.ns3
+def test_what_the_engine_says_of_its_own_plug_ins():
+    # Oracle: the pages of the modules. Packets in turn, by queue or at random overtake each other;
+    # a flowlet waits for a pause. A hash of hosts alone does not see entropies.
+    types = typeids.load(INSTALLED / "typeids.json")
+    policies, selectors = types.choices("forwarding"), types.choices("path_selector")
+    facade = facade_of([*policies, *selectors, "ns3::RoceTransport"]).Facade()
+
+    def traits(name, **given):
+        return plugin(facade, name, given).traits
+
+    assert {name for name in policies if not traits(name)["keepsOrder"]} == {
+        "ns3::LeastLoaded", "ns3::RandomSpray", "ns3::RoundRobinSpray", "ns3::WeightedSpray",
+    }  # fmt: skip
+    hashes = {name for name in policies if traits(name)["hashesEntropy"]}
+    assert hashes == {"ns3::EcmpHash", "ns3::WeightedHash"}
+    assert not traits("ns3::EcmpHash", Fields="Hosts")["hashesEntropy"]
+
+    roce = {name: traits("ns3::RoceTransport", PathSelector=name) for name in selectors}
+    keeping = {name for name in selectors if roce[name]["keepsOrder"]}
+    assert keeping == {"ns3::FlowEntropy", "ns3::FlowletEntropy"}
+    assert {name: its["entropies"] for name, its in roce.items()} == {
+        "ns3::BitmapEntropy": 256, "ns3::FlowEntropy": 1, "ns3::FlowletEntropy": 65536,
+        "ns3::MixedEntropy": 256, "ns3::PermutedEntropy": 65536, "ns3::RandomEntropy": 65536,
+        "ns3::RepsEntropy": 256, "ns3::ScoredEntropy": 0,
+    }  # fmt: skip
+    few = traits("ns3::RoceTransport", PathSelector="ns3::PermutedEntropy[Paths=8]")
+    assert few["entropies"] == 8
+
+
+@pytest.mark.ns3
 @pytest.mark.parametrize(
-    ("kmin", "control", "alpha", "told"),
+    ("given", "accepts", "reorder", "marks"),
     [
-        (100_001, "ns3::Dcqcn", "0", True),
-        (100_000, "ns3::Dcqcn", "0", False),
-        (400_000, "ns3::Hpcc", "0", False),  # reads no marks
-        (400_000, "ns3::Dcqcn", "0.5", False),  # what stops a sender is not known before
+        ({}, False, 1, False),
+        ({"Recovery": "SelectiveRepeat", "ReorderPackets": "64"}, True, 64, False),
+        ({"CongestionControl": "ns3::Dcqcn"}, False, 1, True),
+        ({"CongestionControl": "ns3::Hpcc"}, False, 1, False),
     ],
 )
-def test_a_queue_that_pauses_before_it_marks_is_told(kmin, control, alpha, told):
+def test_what_the_engine_says_follows_the_attributes(given, accepts, reorder, marks):
+    facade = facade_of(["ns3::RoceTransport", "ns3::FlowEntropy", "ns3::Dcqcn"]).Facade()
+    traits = plugin(facade, "ns3::RoceTransport", given).traits
+    found = [traits[name] for name in ("acceptsOutOfOrder", "reorderPackets", "needsMarks")]
+    assert found == [accepts, reorder, marks]
+
+
+@pytest.mark.parametrize(
+    ("kmin", "needs_marks", "alpha", "told"),
+    [
+        (100_001, True, "0", True),
+        (100_000, True, "0", False),
+        (400_000, False, "0", False),
+        (400_000, True, "0.5", False),  # what stops a sender is not known before
+    ],
+)
+def test_a_queue_that_pauses_before_it_marks_is_told(kmin, needs_marks, alpha, told):
     roles = [
         ("queue", 0, "ns3::RedEcn", {"KminBytes": str(kmin)}),
         ("flow_control", 0, "ns3::Pfc", {"XoffBytes": "100000", "Alpha": alpha}),
     ]
-    lines = list(late_marks(roles, [("ns3::RoceTransport", {"CongestionControl": control})]))
+    lines = list(late_marks(roles, [transport(needsMarks=needs_marks)]))
     assert ["pauses before it marks" in line for line in lines] == [True] * told
 
 

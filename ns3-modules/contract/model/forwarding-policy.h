@@ -42,8 +42,11 @@ class ForwardingPolicy : public Plugin
     struct Traits
     {
         Sees sees{Sees::QUEUES};
-        bool keepsFlowOnOnePath{false}; ///< Of frames of one message and entropy
-        bool hasOwnRoutes{false};       ///< Route is to be asked first, for every frame
+        bool keepsFlowOnOnePath{false};      ///< Of frames of one message and entropy
+        bool hasOwnRoutes{false};            ///< Route is to be asked first, for every frame
+        bool keepsOrder{keepsFlowOnOnePath}; ///< Of frames of one message and entropy: they leave
+                                             ///< one path for another after a pause alone
+        bool hashesEntropy{false}; ///< Members get entropies as if drawn: some several, some none
     };
 
     static TypeId GetTypeId();

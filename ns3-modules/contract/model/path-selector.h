@@ -42,10 +42,16 @@ struct PathReport
 class PathSelector : public Plugin
 {
   public:
+    static constexpr uint32_t ALL_ENTROPIES = 1U << 16;
+    static constexpr uint32_t ONE_FOR_EACH_PATH = 0;
+
     /// What does not change once the attributes are set.
     struct Traits
     {
-        bool needsReports{false}; ///< Report is called; it costs the memory of each path
+        bool needsReports{false};          ///< Report is called; it costs the memory of each path
+        uint32_t entropies{ALL_ENTROPIES}; ///< That packets of a flow have, or ONE_FOR_EACH_PATH
+        bool keepsOrder{entropies == 1};   ///< A flow leaves one entropy for another after a pause
+                                           ///< alone, so that its packets stay in order
     };
 
     static TypeId GetTypeId();

@@ -86,6 +86,9 @@ class Transport : public Plugin
         bool mayRepeat{false};       ///< MayRepeat may be true of a message
         bool spreadsOverPorts{false}; ///< A message leaves by all ports that serve it
         bool acceptsOutOfOrder{true}; ///< The destination keeps what comes behind a hole
+        uint32_t reorderPackets{0};   ///< A packet that so many overtake counts as lost, 0: never
+        uint32_t entropies{1};        ///< Of a message, as PathSelector::Traits has them
+        bool keepsOrder{true};        ///< Of packets of a message, as PathSelector::Traits has it
     };
 
     static TypeId GetTypeId();

@@ -7,6 +7,7 @@
 #include "facade-outputs.h"
 #include "fatal-trap.h"
 #include "packet-run.h"
+#include "trait-description.h"
 #include "type-attributes.h"
 
 #include "ns3/abort.h"
@@ -172,6 +173,12 @@ void
 Facade::Check(uint32_t factory) const
 {
     TrapFatal([&] { MakePlugin<Plugin>(m_state->factories.at(factory)); });
+}
+
+std::string
+Facade::TraitsOf(uint32_t factory) const
+{
+    return TrapFatal([&] { return DescribeTraits(m_state->factories.at(factory)); });
 }
 
 void

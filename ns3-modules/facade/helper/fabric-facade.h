@@ -51,6 +51,8 @@ class Facade
     void Use(const std::string& role, uint32_t factory, uint32_t index = 0);
     /// Refuse attributes of a factory that do not fit together
     void Check(uint32_t factory) const;
+    /// @return traits of a factory's object, as DescribeTraits has them
+    std::string TraitsOf(uint32_t factory) const;
     /// Refuse plug-ins of the classes 0 of nodes and links and transports that do not fit together
     void CheckCombination() const;
     /// Add a transport. @return its index, the value of flows.transport

@@ -34,7 +34,9 @@ class EcmpHash : public fabric::ForwardingPolicy
 
     Traits GetTraits() const override
     {
-        return {.sees = Sees::FRAME, .keepsFlowOnOnePath = true};
+        return {.sees = Sees::FRAME,
+                .keepsFlowOnOnePath = true,
+                .hashesEntropy = m_fields == Fields::MESSAGE};
     }
 
   private:

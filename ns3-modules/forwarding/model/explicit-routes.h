@@ -33,6 +33,8 @@ class ExplicitRoutes final : public fabric::ForwardingPolicy
     {
         Traits traits = DefaultPolicy().GetTraits();
         traits.hasOwnRoutes = true;
+        traits.keepsOrder = true; // so does a listed flow, and it is not hashed
+        traits.hashesEntropy = false;
         return traits;
     }
 

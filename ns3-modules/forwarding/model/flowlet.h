@@ -30,6 +30,11 @@ class Flowlet final : public fabric::ForwardingPolicy
     void Attach(fabric::SwitchContext& context) override;
     uint32_t Select(const fabric::ForwardingChoice& choice, const fabric::Frame& frame) override;
 
+    Traits GetTraits() const override
+    {
+        return {.keepsOrder = true};
+    }
+
   private:
     const fabric::SwitchContext* m_context{nullptr};
     Time m_gap;

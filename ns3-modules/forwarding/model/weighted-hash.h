@@ -33,7 +33,7 @@ class WeightedHash : public fabric::ForwardingPolicy
 
     Traits GetTraits() const override
     {
-        return {.sees = Sees::FRAME, .keepsFlowOnOnePath = true};
+        return {.sees = Sees::FRAME, .keepsFlowOnOnePath = true, .hashesEntropy = true};
     }
 
   protected:

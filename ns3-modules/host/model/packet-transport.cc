@@ -33,11 +33,25 @@ PacketTransport::MakeControl() const
                         : nullptr;
 }
 
+/// @return what is known of the path selector; that of a default may not be loaded yet
+PathSelector::Traits
+PacketTransport::PathTraits() const
+{
+    if (m_entropy)
+    {
+        return m_entropy->GetTraits();
+    }
+    return m_entropyType.IsA(PathSelector::GetTypeId())
+               ? m_entropyType.Create<PathSelector>(Name("PathSelector"))->GetTraits()
+               : PathSelector::Traits{};
+}
+
 Transport::Traits
 PacketTransport::GetTraits() const
 {
     const auto control = m_control ? m_control : MakeControl();
     const auto wants = control ? control->GetTraits() : CongestionControl::Traits{};
+    const auto paths = PathTraits();
     return {.wire = {m_mtuBytes, m_headerBytes, m_firstHeaderBytes, m_ackBytes, m_ackInterval},
             .dataPriority = m_priority,
             .controlPriority = m_controlPriority,
@@ -45,7 +59,10 @@ PacketTransport::GetTraits() const
             .needsIntHops = wants.needsIntHops,
             .needsMarks = wants.needsMarks,
             .mayReadmit = true,
-            .isSteady = !control};
+            .isSteady = !control,
+            .reorderPackets = m_reorderPackets,
+            .entropies = paths.entropies,
+            .keepsOrder = paths.keepsOrder};
 }
 
 void

@@ -222,6 +222,7 @@ class PacketTransport : public Transport
     static TypeId AddChoices(TypeId tid, const Defaults& defaults);
     static TypeId AddControl(TypeId tid);
     Ptr<CongestionControl> MakeControl() const;
+    PathSelector::Traits PathTraits() const;
     uint32_t TelemetryBytes(const Frame& data) const;
     void SetLineRate(Outbound& out) const;
     uint64_t RateOf(const Outbound& out) const;

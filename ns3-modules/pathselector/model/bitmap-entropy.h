@@ -36,7 +36,7 @@ class BitmapEntropy : public FlowSelector<BitmapFlow>
 
     Traits GetTraits() const override
     {
-        return {.needsReports = true};
+        return {.needsReports = true, .entropies = m_paths};
     }
 
   private:

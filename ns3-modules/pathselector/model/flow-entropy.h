@@ -23,6 +23,11 @@ class FlowEntropy final : public FlowSelector<uint16_t>
     void Open(uint32_t slot, uint32_t message) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
     std::optional<uint16_t> Constant(uint32_t message) const override;
+
+    Traits GetTraits() const override
+    {
+        return {.entropies = 1};
+    }
 };
 
 } // namespace ns3

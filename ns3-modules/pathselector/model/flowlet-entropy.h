@@ -35,6 +35,11 @@ class FlowletEntropy final : public FlowSelector<FlowletFlow>
     void Open(uint32_t slot, uint32_t message) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
 
+    Traits GetTraits() const override
+    {
+        return {.keepsOrder = true};
+    }
+
   private:
     Time m_gap;
     uint64_t m_gapPs{0};

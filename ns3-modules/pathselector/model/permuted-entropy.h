@@ -51,6 +51,11 @@ class PermutedEntropy final : public FlowSelector<PermutedFlow>
     void Open(uint32_t slot, uint32_t message) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
 
+    Traits GetTraits() const override
+    {
+        return {.entropies = m_paths ? m_paths : ALL_ENTROPIES}; // no round has those of another
+    }
+
   private:
     PermutedPortOrder& OrderOf(PermutedFlow& flow, fabric::PortId port) const;
     PermutedPortOrder NewOrder(const PermutedFlow& flow, fabric::PortId port) const;

@@ -23,6 +23,11 @@ class RandomEntropy final : public FlowSelector<fabric::RandomCursor>
     void Open(uint32_t slot, uint32_t message) override;
     uint16_t Next(uint32_t slot, fabric::PortId port) override;
 
+    Traits GetTraits() const override
+    {
+        return {.entropies = m_paths ? m_paths : ALL_ENTROPIES};
+    }
+
   private:
     uint32_t m_paths{0}; ///< Number of entropies, 0 = all 65536
 };

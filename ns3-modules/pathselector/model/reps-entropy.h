@@ -40,7 +40,7 @@ class RepsEntropy final : public FlowSelector<RepsFlow>
 
     Traits GetTraits() const override
     {
-        return {.needsReports = true};
+        return {.needsReports = true, .entropies = m_paths};
     }
 
   private:

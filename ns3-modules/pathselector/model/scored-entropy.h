@@ -50,7 +50,7 @@ class ScoredEntropy final : public FlowSelector<ScoredFlow>
 
     Traits GetTraits() const override
     {
-        return {.needsReports = true};
+        return {.needsReports = true, .entropies = m_paths ? m_paths : ONE_FOR_EACH_PATH};
     }
 
   private:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from pyorch import units
+from pyorch.cli.help import PLAIN
 from pyorch.cli.theory import design, operation, site, traffic
 from pyorch.cli.theory import wan as sites
 from pyorch.cli.theory.print import (
@@ -24,7 +25,7 @@ from pyorch.cli.theory.print import (
 )
 from pyorch.errors import TheoryError
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(**PLAIN, no_args_is_help=True)
 for command in (
     site.scaling,
     site.site,

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Says before a sweep how long it may take: by finished runs that are like it, else by packets."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pyorch import spec as specs
+from pyorch import traces
+from pyorch.errors import PyorchError
+from pyorch.runs.finished import is_finished
+from pyorch.simulate.progress import duration_text
+from pyorch.workflow.resources import work_of
+
+#: CPU of a data packet and its answers on one link, where no run like it is finished [s]. Measured:
+#: 0.12 to 0.46 us, the transports of benchmarks/README.md over four links.
+PACKET_LINK_S = 0.25e-6
+#: CPU of a message at flow level [s]. Measured: 0.6 to 65 us, there.
+FLUID_MESSAGE_S = 30e-6
+#: CPU of a run beside its packets [s], docs/architecture.md.
+START_S = 0.23
+
+#: Engine, variant and maybe case: what runs that are alike have in common.
+Kind = tuple[str, ...]
+
+
+class Sweep(NamedTuple):
+    """Runs of a sweep that are finished, and those that are not; each once."""
+
+    finished: list[specs.Run]
+    missing: list[specs.Run]
+
+
+class Cost(NamedTuple):
+    """What a run may take: its CPU [s], and whether that is known from a finished one like it."""
+
+    cpu_s: float
+    is_known: bool
+
+
+def look(runs: Iterable[specs.Run], results: Path | str = "results") -> Sweep:
+    """Return which runs of a sweep are finished, made by the code and libraries of now."""
+    found = Sweep([], [])
+    for run in {run.folder: run for run in runs}.values():
+        found[not is_finished(run.spec, Path(results, run.folder))].append(run)
+    return found
+
+
+def costs(sweep: Sweep, results: Path | str = "results") -> dict[str, Cost]:
+    """Return what each missing run may take, by its name ``scenario/run``.
+
+    Its packets times the links that they cross, at the pace of finished runs of its variant and
+    case, else of its variant, else at the usual one.
+    """
+    paces = _paces(sweep.finished, results)
+    found = {}
+    for run in sweep.missing:
+        usual_s = FLUID_MESSAGE_S if _is_fluid(run) else PACKET_LINK_S
+        pace_s = next((paces[kind] for kind in _kinds(run) if kind in paces), None)
+        cpu_s = START_S + work_of(run.spec) * (usual_s if pace_s is None else pace_s)
+        found[run.folder] = Cost(cpu_s, pace_s is not None)
+    return found
+
+
+def line(sweep: Sweep, its: Mapping[str, Cost], cores: int | None) -> str:
+    """Return in one line how many runs are finished and how long the others may take.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        From `look`.
+    its : mapping
+        From `costs`.
+    cores : int, optional
+        How many runs at a time, at most; all cores by default.
+    """
+    done, missing = len(sweep.finished), sweep.missing
+    said = f"{[*sweep.finished, *missing][0].scenario}: {done} of {done + len(missing)} runs are"
+    if not missing:
+        return f"{said} finished."
+    cores = cores or len(os.sched_getaffinity(0))
+    longest_s = max(its[run.folder].cpu_s / min(run.threads, cores) for run in missing)
+    wall_s = max(longest_s, sum(cost.cpu_s for cost in its.values()) / cores, 1)
+    return (
+        f"{said} finished; an estimate for the other {len(missing)}: {duration_text(wall_s)} on"
+        f" {cores} core{'s' * (cores > 1)} ({'; '.join(_sources(missing, its))}), without what is"
+        " sent again."
+    )
+
+
+def _sources(missing: Sequence[specs.Run], its: Mapping[str, Cost]) -> Iterator[str]:
+    """Yield what an estimate is made of, and for how many runs."""
+    if known := sum(cost.is_known for cost in its.values()):
+        yield f"{known} by finished runs like them"
+    others = [run for run in missing if not its[run.folder].is_known]
+    at_flow_level = sum(map(_is_fluid, others))
+    if n_packets := len(others) - at_flow_level:
+        yield (
+            f"{n_packets} by packets x links at {PACKET_LINK_S * 1e6:g} us of CPU, measured 0.12 to"
+            " 0.46"
+        )
+    if at_flow_level:
+        yield f"{at_flow_level} by messages at {FLUID_MESSAGE_S * 1e6:g} us, measured 0.6 to 65"
+
+
+def _is_fluid(run: specs.Run) -> bool:
+    return run.spec.engine.type == "fluid"
+
+
+def _kinds(run: specs.Run) -> list[Kind]:
+    """Return what it may have in common with others, the nearest first."""
+    engine = run.spec.engine.type
+    return [(engine, run.variant, run.case), (engine, run.variant)]
+
+
+def _paces(runs: Sequence[specs.Run], results: Path | str) -> dict[Kind, float]:
+    """Return the CPU of a unit of work of finished runs, by what they have in common [s]."""
+    spent_s: dict[Kind, float] = {}
+    work: dict[Kind, float] = {}
+    for run in runs:
+        try:
+            run_s = float(traces.read_provenance(Path(results, run.folder))["run_cpu_s"])
+        except (PyorchError, KeyError, TypeError, ValueError):
+            continue  # of another version, or damaged: nothing is known
+        for kind in _kinds(run):
+            spent_s[kind] = spent_s.get(kind, 0.0) + run_s
+            work[kind] = work.get(kind, 0.0) + work_of(run.spec)
+    return {kind: spent_s[kind] / work[kind] for kind in spent_s if work[kind]}

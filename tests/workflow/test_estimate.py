@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a sweep says before its first run, of runs that are written by hand."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pyorch.spec import plan
+from pyorch.spec.scenario import parse_scenario
+from pyorch.workflow import estimate
+from pyorch.workflow.resources import work_of
+
+TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
+#: 2 leaves x 2 hosts; each sends 1000 packets of 1000 B over four links to the other leaf.
+TEXT = """\
+name: hand
+topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 2}
+link: {rate: 800 Gb/s, delay: 500 ns}
+switch: {buffer: 8 MB}
+workload: {type: permutation, message: 1 MB, inter_leaf: true}
+transport: {type: ns3::RoceTransport, attributes: {MtuBytes: 1000}}
+stop: 10 s
+variants:
+  one: {label: One}
+  two: {label: Two, workload.message: 10 GB}
+sweep: {seed: [1, 2]}
+"""
+WORK = 4 * 1000 * 4
+
+
+@pytest.fixture
+def runs():
+    """Runs one and two with seeds 1 and 2 each."""
+    return plan(parse_scenario(TEXT, "hand.yaml"), typeids_file=TYPEIDS)
+
+
+@pytest.fixture
+def finish(tmp_path, monkeypatch):
+    """Let runs be finished, with so many seconds of CPU in their events."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(
+        estimate, "is_finished", lambda _spec, folder: (folder / "provenance.json").exists()
+    )
+    monkeypatch.setattr(
+        estimate.traces, "read_provenance",
+        lambda folder: json.loads((folder / "provenance.json").read_text()),
+    )  # fmt: skip
+
+    def call(run, run_cpu_s):
+        folder = tmp_path / "results" / run.folder
+        folder.mkdir(parents=True)
+        (folder / "provenance.json").write_text(json.dumps({"run_cpu_s": run_cpu_s}))
+
+    return call
+
+
+def said(runs, cores):
+    found = estimate.look(runs)
+    return estimate.line(found, estimate.costs(found), cores)
+
+
+def test_the_work_of_a_run_is_its_packets_times_the_links_that_they_cross(runs):
+    assert [work_of(run.spec) for run in runs] == [WORK, WORK, 10**4 * WORK, 10**4 * WORK]
+    near = TEXT.replace("inter_leaf: true", "inter_leaf: false")
+    near = near.replace("leaves: 2, hosts_per_leaf: 2", "leaves: 1, hosts_per_leaf: 4")
+    star = plan(parse_scenario(near, "hand.yaml"), typeids_file=TYPEIDS)
+    assert work_of(star[0].spec) == WORK / 2  # up to the leaf and down
+    fluid = plan(parse_scenario(f"{TEXT}engine: fluid\n", "hand.yaml"), typeids_file=TYPEIDS)
+    assert {work_of(run.spec) for run in fluid} == {4}  # messages
+
+
+def test_without_finished_runs_packets_and_links_count(runs, finish):
+    its = estimate.costs(estimate.look(runs))
+
+    # 16,000 and 160 million packets on links, 0.25 us each, and 0.23 s for the start of a run.
+    assert [cost.cpu_s for cost in its.values()] == pytest.approx([0.234, 0.234, 40.23, 40.23])
+    for cores, time in ((1, "1 min 21 s on 1 core ("), (2, "40 s on 2 cores (")):
+        assert said(runs, cores) == (
+            f"hand: 0 of 4 runs are finished; an estimate for the other 4: {time}4 by packets x"
+            " links at 0.25 us of CPU, measured 0.12 to 0.46), without what is sent again."
+        )
+    # No number of cores makes the longest run shorter.
+    assert "40 s on 64 cores" in said(runs, 64)
+
+
+def test_a_run_like_a_finished_one_takes_as_long(runs, finish):
+    finish(runs[2], 100.0)
+    its = estimate.costs(estimate.look(runs))
+
+    assert list(its) == [runs[0].folder, runs[1].folder, runs[3].folder]
+    assert [cost.is_known for cost in its.values()] == [False, False, True]
+    assert its[runs[3].folder].cpu_s == pytest.approx(100.23)
+    assert said(runs, 2) == (
+        "hand: 1 of 4 runs are finished; an estimate for the other 3: 1 min 40 s on 2 cores"
+        " (1 by finished runs like them; 2 by packets x links at 0.25 us of CPU, measured 0.12 to"
+        " 0.46), without what is sent again."
+    )
+
+
+def test_two_finished_runs_have_the_pace_of_both(runs, finish):
+    finish(runs[0], 3.0)
+    finish(runs[1], 5.0)
+    three = parse_scenario(TEXT.replace("[1, 2]", "[1, 2, 3]"), "hand.yaml")
+    its = estimate.costs(estimate.look(plan(three, typeids_file=TYPEIDS)[:3]))
+    assert [cost.cpu_s for cost in its.values()] == pytest.approx([4.23])
+
+
+def test_when_all_is_finished_nothing_is_estimated(runs, finish):
+    for run in runs:
+        finish(run, 1.0)
+    assert said(runs, 2) == "hand: 4 of 4 runs are finished."
+
+
+def test_a_finished_run_that_does_not_say_what_it_took_is_passed_over(runs, finish):
+    finish(runs[2], None)
+    its = estimate.costs(estimate.look(runs))
+    assert not any(cost.is_known for cost in its.values())
+
+
+def test_messages_of_the_fluid_engine_count(finish):
+    fluid = plan(parse_scenario(f"{TEXT}engine: fluid\n", "hand.yaml"), typeids_file=TYPEIDS)
+    its = estimate.costs(estimate.look(fluid))
+    assert {round(cost.cpu_s, 6) for cost in its.values()} == {0.23012}
+    assert "(4 by messages at 30 us, measured 0.6 to 65)" in said(fluid, 1)
