@@ -301,3 +301,45 @@ def test_what_takes_the_place_of_a_trimmed_frame_is_the_last_of_its_queue(seed):
     sent, again = (got["flows"][f"{name}_packets"] for name in ("sent_data", "retransmitted"))
     assert (sent - again).tolist() == [math.ceil(50_000 / MTU)] * 4
     assert again.sum() == got["flows"]["trimmed_packets"].sum()
+
+
+@pytest.mark.parametrize("ordinal", [1, 4])
+def test_ndp_sends_a_lost_packet_again_one_timeout_after_it_was_sent(ordinal):
+    # As csg-htsim does: answers to other packets do not put it off. One window of n packets goes
+    # blind, packet i at i d; PULLs keep the line busy until long after the timeout.
+    rto_ps, n = 100 * US_PS, 1000
+    got = run(
+        line([RATE, RATE], [DELAY_PS, DELAY_PS]), one_flow(0, 1, n * MTU),
+        [("ns3::NdpTransport", {"Rto": "100us"})], drops=[(0, SWITCH, ordinal)], arrivals=True,
+    )  # fmt: skip
+    arrivals = got["arrivals"]
+    copy_ps = int(arrivals["time_ps"][arrivals["packet"] == ordinal - 1][0])
+    due_ps = (ordinal - 1) * DATA_PS + rto_ps + ONE_WAY_PS
+    assert due_ps <= copy_ps <= due_ps + DATA_PS  # behind the one that is being sent
+    assert (got.flow(0)["timeouts"], got.flow(0)["retransmitted_packets"]) == (1, 1)
+    assert got.fct_ps() < n * DATA_PS / 0.99 + 2 * RTT_PS
+
+
+def test_ndp_that_takes_overtaken_packets_for_lost_keeps_its_window():
+    # All of a window but its ends is lost with its headers, so no PULL comes for it. If lost
+    # packets took their credit along, a few packets per round trip would be left.
+    window, n = 70, 1000
+    ndp = {"InitialPackets": window, "ReorderPackets": 4, "Rto": "100ms"}
+    got = run(
+        line([RATE, RATE], [DELAY_PS, DELAY_PS]), one_flow(0, 1, n * MTU),
+        [("ns3::NdpTransport", ndp)], drops=[(0, SWITCH, i) for i in range(3, window - 5)],
+    )  # fmt: skip
+    assert got.flow(0)["timeouts"] == 0
+    assert got.fct_ps() < n * DATA_PS / 0.99 + 4 * RTT_PS
+
+
+@pytest.mark.parametrize(("tail", "rto_us"), [(1, 100), (2, 100), (3, 100), (4, 320), (6, 320)])
+def test_irn_waits_for_its_short_timeout_if_no_more_than_three_are_out(tail, rto_us):
+    # IRN section 3: RTO_low with N = 3 packets out or fewer, RTO_high beyond. Both start with the
+    # last progress. All of the tail goes again, at once.
+    n = 50
+    heard_ps = (n - tail - 1) * DATA_PS + RTT_PS
+    irn = {"RethBytes": 0, "Recovery": "SelectiveRepeat", "Rto": "320us"}
+    got = lose(n, range(n - tail + 1, n + 1), irn)
+    assert got.fct_ps() == heard_ps + rto_us * US_PS + (tail - 1) * DATA_PS + ONE_WAY_PS
+    assert (got.flow(0)["timeouts"], got.flow(0)["retransmitted_packets"]) == (1, tail)

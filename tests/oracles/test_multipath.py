@@ -11,6 +11,7 @@ from oracle_network import (
     Network,
     inter_leaf_permutation,
     leaf_spine,
+    line,
     one_flow,
     run,
 )
@@ -193,3 +194,79 @@ def test_on_short_messages_eight_subflows_wait_for_a_timeout():
     assert (waited == (got.fcts_ps() > MS_PS)).all()
     one, eight = (permutation(4, n, Rto="100us")[1].mean() for n in (1, 8))
     assert slow.mean() < one < eight
+
+
+# ---- losses with nothing behind them
+
+PROBED = {"Subflows": 1, "TailLossProbe": True, "Rto": "1ms"}
+ACK_PS = (66 + 20) * BYTE_PS
+PACKET_PS = WIRE * BYTE_PS
+ONE_WAY_PS = 2 * (PACKET_PS + DELAY_PS)
+RTT_PS = ONE_WAY_PS + 2 * (ACK_PS + DELAY_PS)
+
+
+def lose(packets, ordinals, **attributes):
+    """Send one subflow's first window over two links; lose some of its frames on the first."""
+    network = line([100 * GBPS] * 2, [DELAY_PS] * 2)
+    return run(
+        network, one_flow(0, 1, packets * MTU), [(MPTCP, {**PROBED, **attributes})],
+        drops=[(0, 10, ordinal) for ordinal in ordinals],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("packets", [2, 5, 10])
+def test_a_lost_last_packet_comes_two_round_trips_after_the_last_answer(packets):
+    # RFC 8985 section 7.2: the probe goes 2 SRTT after the last that was sent or heard, which is
+    # the answer of the last but one; all round trips are the same. It is the lost packet itself.
+    heard_ps = (packets - 2) * PACKET_PS + RTT_PS
+    assert heard_ps > (packets - 1) * PACKET_PS
+
+    probed = lose(packets, [packets])
+    assert probed.fct_ps() == heard_ps + 2 * RTT_PS + ONE_WAY_PS
+    assert (probed.flow(0)["timeouts"], probed.flow(0)["retransmitted_packets"]) == (0, 1)
+
+    waiting = lose(packets, [packets], TailLossProbe=False)
+    assert waiting.fct_ps() == heard_ps + MS_PS + ONE_WAY_PS
+
+
+def test_a_probe_shows_what_was_lost_before_it():
+    # Two at the end: the probe is the last one; its answer shows that the one before is late by
+    # more than a round trip and a quarter, and its copy goes at once.
+    packets = 10
+    heard_ps = (packets - 3) * PACKET_PS + RTT_PS
+    got = lose(packets, [packets - 1, packets])
+    assert got.fct_ps() == heard_ps + 2 * RTT_PS + RTT_PS + ONE_WAY_PS
+    assert (got.flow(0)["timeouts"], got.flow(0)["retransmitted_packets"]) == (0, 2)
+
+
+def test_a_lost_probe_waits_for_the_timeout_from_its_own_time_on():
+    packets = 5
+    heard_ps = (packets - 2) * PACKET_PS + RTT_PS
+    got = lose(packets, [packets, packets + 1])
+    assert got.fct_ps() == heard_ps + 2 * RTT_PS + MS_PS + ONE_WAY_PS
+    assert got.flow(0)["timeouts"] == 1
+
+
+def test_with_fewer_than_three_behind_it_a_packet_is_late_by_a_quarter_of_a_round_trip():
+    # RFC 8985 section 6.2: packet 7 of 10 has come when 8 and 9 have not: 10 is behind by three.
+    # The loss of 8 is seen by 9, a round trip and its quarter after 8 was sent.
+    packets = 10
+    late_ps = (packets - 3) * PACKET_PS + RTT_PS + RTT_PS // 4
+    got = lose(packets, [packets - 2])
+    assert got.fct_ps() == pytest.approx(late_ps + ONE_WAY_PS, abs=10)
+    assert got.flow(0)["timeouts"] == 0
+
+
+def test_a_loss_amid_a_window_costs_the_same_with_and_without_probes():
+    # Three behind it come sooner than a quarter of a round trip.
+    assert 3 * PACKET_PS < RTT_PS // 4
+    with_it, without = (lose(10, [3], TailLossProbe=on) for on in (True, False))
+    assert with_it["flows"]["receiver_end_ps"] == without["flows"]["receiver_end_ps"]
+    assert with_it.flow(0)["retransmitted_packets"] == 1
+
+
+def test_with_probes_short_messages_of_eight_subflows_do_not_wait_for_timeouts():
+    got, eight = permutation(4, 8, TailLossProbe=True)
+    _, one = permutation(4, 1, TailLossProbe=True)
+    assert (got["flows"]["timeouts"] > 0).mean() < 0.1
+    assert one.mean() < eight.mean()

@@ -65,3 +65,24 @@ def test_four_planes_are_as_good_as_one_for_windows_that_outlast_a_packet_at_eac
 def test_a_window_of_one_product_is_used_up_on_four_planes():
     plain = ("ns3::SprayTransport", {"WindowBdp": 1})
     assert median_ps(4, plain, None) >= 1.06 * median_ps(1, plain, None)
+
+
+def smartt_ps(count, entropy):
+    # Queues of one product of a plane, marked from a fifth of it on.
+    product = (8 * DELAY_PS + 4 * (WIRE + 86) * BYTE_PS * count) // (BYTE_PS * count)
+    queue = {"LimitBytes": product, "KminBytes": product // 5, "KmaxBytes": product * 4 // 5}
+    smartt = {"WindowBdp": 0, "CongestionControl": "ns3::Smartt", "Trimmable": True}
+    return median_ps(
+        count,
+        ("ns3::SprayTransport", {**smartt, "PathSelector": entropy}),
+        ("ns3::TrimmingQueue", {**queue, "Pmax": 1}),
+    )
+
+
+def test_what_smartt_pays_for_four_planes_is_what_its_entropies_collide():
+    # A permutation of entropies does not collide, so nothing is marked. REPS draws at random until
+    # marks teach it: as many packets collide as on one plane, a fifth of a product is a quarter of
+    # the packets there, and each takes four times as long.
+    even, drawn = "ns3::PermutedEntropy", "ns3::RepsEntropy"
+    assert smartt_ps(4, even) <= 1.02 * smartt_ps(1, even)
+    assert smartt_ps(4, drawn) >= 1.06 * smartt_ps(1, drawn)

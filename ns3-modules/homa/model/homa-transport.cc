@@ -18,7 +18,7 @@ NS_OBJECT_ENSURE_REGISTERED(HomaTransport);
 TypeId
 HomaTransport::GetTypeId()
 {
-    static TypeId tid =
+    static TypeId tid = AddResends(
         AddAttributes(TypeId("ns3::HomaTransport")
                           .SetParent<PacketTransport>()
                           .SetGroupName("Homa")
@@ -62,14 +62,28 @@ HomaTransport::GetTypeId()
                           "GRANT, RESEND and BUSY frames, headers included [byte]",
                           UintegerValue(64),
                           MakeUintegerAccessor(&HomaTransport::m_grantBytes),
-                          MakeUintegerChecker<uint32_t>(MIN_FRAME_BYTES, 1024))
-            .AddAttribute("ResendInterval",
-                          "A receiver asks for what is missing of a message of which nothing came "
-                          "for so long",
-                          TimeValue(MilliSeconds(1)),
-                          MakeTimeAccessor(&HomaTransport::m_resendInterval),
-                          MakeTimeChecker(NanoSeconds(1)));
+                          MakeUintegerChecker<uint32_t>(MIN_FRAME_BYTES, 1024)));
     return tid;
+}
+
+/// When a receiver asks for what is missing.
+TypeId
+HomaTransport::AddResends(TypeId tid)
+{
+    return tid
+        .AddAttribute("ResendInterval",
+                      "A receiver asks for what is missing of a message of which nothing came "
+                      "for so long",
+                      TimeValue(MilliSeconds(1)),
+                      MakeTimeAccessor(&HomaTransport::m_resendInterval),
+                      MakeTimeChecker(NanoSeconds(1)))
+        .AddAttribute("GapInterval",
+                      "A receiver asks for packets before one that has come, and again, when "
+                      "they are missing for so long; 0 = only after ResendInterval. It has to "
+                      "be longer than a round trip and what paths differ by",
+                      TimeValue(Time(0)),
+                      MakeTimeAccessor(&HomaTransport::m_gapInterval),
+                      MakeTimeChecker(Time(0)));
 }
 
 void
@@ -84,6 +98,7 @@ HomaTransport::DoAttach()
 {
     MessageTransport::DoAttach();
     m_resendPs = static_cast<uint64_t>(m_resendInterval.GetPicoSeconds());
+    m_gapPs = static_cast<uint64_t>(m_gapInterval.GetPicoSeconds());
     m_cutoffs = HomaCutoffs(m_cutoffText, m_scheduledLevels, Name("Cutoffs"));
 }
 
@@ -202,8 +217,13 @@ HomaTransport::OnPayload(HomaInbound& in, FrameId data, PortId port, uint32_t)
     in.sincePs = Host().NowPs();
     in.ahead = Host().GetFrame(data).aux;
     in.granted = std::max(in.granted, in.ahead);
+    const uint32_t packet = Host().GetFrame(data).packet;
     Host().FreeFrame(data);
-    ArmTimer();
+    ArmTimer(Host().NowPs() + m_resendPs);
+    if (m_gapPs > 0)
+    {
+        NoteGap(in, packet);
+    }
     if (in.granted < in.packets)
     {
         m_toGrant.Push(in.slot, in.packets - in.received.Count());
@@ -311,20 +331,56 @@ HomaTransport::SendGrant(HomaInbound& in, uint32_t packets, uint8_t priority)
     frame.aux = packets;
     Host().Note(grant).words[0] = priority;
     SendToSource(in, grant);
-    ArmTimer();
+    ArmTimer(Host().NowPs() + m_resendPs);
 }
 
 // ---- what does not come
 
-/// Look after the open messages from now on; what is due then was not expected before now.
+/// Look after the open messages at that time, if not before.
 void
-HomaTransport::ArmTimer()
+HomaTransport::ArmTimer(uint64_t duePs)
 {
-    if (!m_isTimerArmed)
+    if (duePs < m_timerPs)
     {
-        m_isTimerArmed = true;
-        SetHostTimer(Host().NowPs() + m_resendPs);
+        m_timerPs = duePs;
+        SetHostTimer(duePs);
     }
+}
+
+/// A packet has come; what is missing between it and those that came before is a gap.
+void
+HomaTransport::NoteGap(HomaInbound& in, uint32_t packet)
+{
+    if (packet > in.end)
+    {
+        in.gaps.push_back({in.end, packet, Host().NowPs()});
+        ArmTimer(Host().NowPs() + m_gapPs);
+    }
+    in.end = std::max(in.end, packet + 1);
+}
+
+/// Ask for gaps that are old enough. @return when the next one is, NEVER_PS: there is none [ps]
+uint64_t
+HomaTransport::AskForGaps(HomaInbound& in)
+{
+    uint64_t nextPs = NEVER_PS;
+    std::erase_if(in.gaps, [&in](HomaGap& gap) {
+        while (gap.from < gap.to && in.received.Contains(gap.from))
+        {
+            gap.from++;
+        }
+        return gap.from == gap.to;
+    });
+    for (HomaGap& gap : in.gaps)
+    {
+        if (gap.sincePs + m_gapPs <= Host().NowPs())
+        {
+            gap.sincePs = Host().NowPs();
+            AskAgain(in, gap.from, gap.to);
+        }
+        nextPs = std::min(nextPs, gap.sincePs + m_gapPs);
+    }
+    return nextPs;
 }
 
 /// @return when to ask for what is missing, NEVER_PS: nothing is [ps]
@@ -344,25 +400,22 @@ HomaTransport::OnHostTimer()
         if (DuePs(in) <= Host().NowPs())
         {
             in.sincePs = Host().NowPs();
-            AskAgain(in);
+            AskAgain(in, in.received.Base(), in.granted);
         }
-        nextPs = std::min(nextPs, DuePs(in));
+        nextPs = std::min({nextPs, DuePs(in), AskForGaps(in)});
     }
-    m_isTimerArmed = nextPs != NEVER_PS;
-    if (m_isTimerArmed)
-    {
-        SetHostTimer(nextPs);
-    }
+    m_timerPs = NEVER_PS;
+    ArmTimer(nextPs);
 }
 
-/// Ask for each run of packets that is missing below what was granted.
+/// Ask for each run of packets that is missing from one, which is, up to another.
 void
-HomaTransport::AskAgain(const HomaInbound& in)
+HomaTransport::AskAgain(const HomaInbound& in, uint32_t from, uint32_t end)
 {
-    for (uint32_t from = in.received.Base(); from < in.granted;)
+    while (from < end)
     {
         uint32_t to = from + 1;
-        while (to < in.granted && !in.received.Contains(to))
+        while (to < end && !in.received.Contains(to))
         {
             to++;
         }
@@ -371,7 +424,7 @@ HomaTransport::AskAgain(const HomaInbound& in)
         frame.packet = from;
         frame.aux = to;
         SendToSource(in, resend);
-        for (from = to; from < in.granted && in.received.Contains(from); from++)
+        for (from = to; from < end && in.received.Contains(from); from++)
         {
         }
     }

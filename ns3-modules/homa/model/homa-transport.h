@@ -26,13 +26,23 @@ struct HomaOutbound : fabric::Outbound
     uint8_t scheduledPriority{0}; ///< Of the last GRANT
 };
 
+/// Packets that had not come when one behind them did.
+struct HomaGap
+{
+    uint32_t from;    ///< First of them
+    uint32_t to;      ///< One more than the last
+    uint64_t sincePs; ///< When that was, or when they were last asked for [ps]
+};
+
 /// State of a Homa message at its destination.
 struct HomaInbound : fabric::DrivenInbound
 {
-    uint32_t src{0};     ///< Dense index of the sending host
-    uint32_t ahead{0};   ///< Most packets granted and not received
-    uint32_t granted{0}; ///< Packets below this will come
-    uint64_t sincePs{0}; ///< Since when nothing came that was expected [ps]
+    uint32_t src{0};           ///< Dense index of the sending host
+    uint32_t ahead{0};         ///< Most packets granted and not received
+    uint32_t granted{0};       ///< Packets below this will come
+    uint32_t end{0};           ///< With GapInterval: one more than the last that has come
+    uint64_t sincePs{0};       ///< Since when nothing came that was expected [ps]
+    std::vector<HomaGap> gaps; ///< With GapInterval, in order
 };
 
 /**
@@ -49,11 +59,14 @@ struct HomaInbound : fabric::DrivenInbound
  *
  * A receiver to which nothing came of a message for ResendInterval, although something was granted,
  * asks for all that is missing; a source that has sent none of it yet says BUSY. A source that
- * hears nothing at all sends one packet again after Rto.
+ * hears nothing at all sends one packet again after Rto. With GapInterval packets that are missing
+ * for so long before one that has come are asked for, and again after as long, though others come.
  *
  * **Source** Montazeri et al., "Homa: a receiver-driven low-latency transport protocol using
  * network priorities", SIGCOMM 2018, section 3; draft-ousterhout-homa-00 (draft-0 of the author's
  * repository homa-rfc) for RESEND, BUSY, the choice of scheduled priorities and the oldest message.
+ * GapInterval is ours: HomaModule of 2024 and later notes when a gap began, but asks for gaps when
+ * nothing comes, as is the default here.
  * **Not modelled** Requests and responses (a message is all there is); cutoffs that receivers learn
  * and send to senders; a part of an unscheduled packet; giving up; a share of the oldest message at
  * its source.
@@ -81,6 +94,7 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     bool UrgentFirst() const override;
 
   private:
+    static TypeId AddResends(TypeId tid);
     void DoAttach() override;
 
     // ---- source
@@ -108,9 +122,11 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     bool GrantRound();
     void GrantOldest();
     void SendGrant(HomaInbound& in, uint32_t packets, uint8_t priority);
-    void ArmTimer();
+    void ArmTimer(uint64_t duePs);
     uint64_t DuePs(const HomaInbound& in) const;
-    void AskAgain(const HomaInbound& in);
+    void NoteGap(HomaInbound& in, uint32_t packet);
+    uint64_t AskForGaps(HomaInbound& in);
+    void AskAgain(const HomaInbound& in, uint32_t from, uint32_t end);
 
     fabric::FlowOrder m_toGrant{fabric::FlowOrder::By::LEAST_REMAINING};
     std::vector<HomaInbound*> m_granted; ///< Of one round of grants, the shortest first
@@ -121,8 +137,10 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     double m_oldestShare{0};
     double m_oldestPackets{0}; ///< That the oldest message may be granted
     uint64_t m_resendPs{0};
-    bool m_isTimerArmed{false}; ///< The host's timer is set
+    uint64_t m_gapPs{0};
+    uint64_t m_timerPs{fabric::NEVER_PS}; ///< When the host's timer runs out [ps]
     Time m_resendInterval;
+    Time m_gapInterval;
     uint32_t m_overcommitment{0};
     uint32_t m_grantBytes{0};
     uint8_t m_scheduledLevels{0};

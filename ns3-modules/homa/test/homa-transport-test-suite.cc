@@ -113,6 +113,35 @@ TEST_CASES(AsksWhenTheIntervalIsOver,
                           "and comes");
 }
 
+/**
+ * With GapInterval the second of the packets that go blind is asked for when it has been missing so
+ * long behind the third, and its copy likewise.
+ */
+TEST_CASES(AsksForAGap,
+           "a gap is asked for after " + std::to_string(gapUs) + " us, " + std::to_string(losses) +
+               " losses",
+           int64_t gapUs,
+           int64_t losses)
+{
+    constexpr int64_t START_PS = 70 * US_PS; // no multiple of the interval
+    constexpr int64_t PACKETS = 6;           // all of them blind
+    constexpr int64_t GRANT_PS = (64 + 20) * 80;
+    TestNetwork network;
+    Star(network, 3, {{"GapInterval", std::to_string(gapUs) + "us"}});
+    network.Flow(0, 2, 1000);
+    network.Flow(1, 2, PACKETS * MTU, START_PS);
+    network.Row("drops", {{"node", 1}, {"peer", SWITCH}, {"ordinal", 2}});
+    for (int64_t copy = 1; copy < losses; copy++)
+    {
+        network.Row("drops", {{"node", 1}, {"peer", SWITCH}, {"ordinal", PACKETS + copy}});
+    }
+    network.Run();
+    const int64_t askedPs = START_PS + OneWayPs(3 * MTU) + losses * gapUs * US_PS;
+    NS_TEST_EXPECT_MSG_EQ(EndPs(network, 1),
+                          askedPs + 2 * (GRANT_PS + US_PS) + 2 * (PACKET_PS + US_PS),
+                          "and comes");
+}
+
 /// Whatever is lost, packets, grants, requests or the ACK, every message ends.
 TEST_CASE(g_suite, "with 2 % of all frames lost every message arrives")
 {
@@ -161,6 +190,8 @@ ADD_CASES(g_suite)
     suite.Add(new TheShortOneGoesFirst(3'000'000));
     suite.Add(new AsksWhenTheIntervalIsOver(100));
     suite.Add(new AsksWhenTheIntervalIsOver(1000));
+    suite.Add(new AsksForAGap(10, 1));
+    suite.Add(new AsksForAGap(25, 3));
 }
 
 } // namespace tests

@@ -104,11 +104,22 @@ class MessageTransport : public MessageSource<Out>
         in.entropy = Host().GetFrame(frame).entropy;
     }
 
-    /// Send a control frame to the source of a message that was heard of.
+    /// Send a control frame to the source of a message that was heard of: by the port by which its
+    /// last packet came or, if that leads there no more, by the first that does.
     void SendToSource(const In& in, FrameId control)
     {
-        Host().GetFrame(control).entropy = in.entropy;
-        Host().SendControl(control, in.port);
+        Frame& frame = Host().GetFrame(control);
+        frame.entropy = in.entropy;
+        PortId port = in.port;
+        if (!Host().Serves(port, frame.dst)) [[unlikely]]
+        {
+            for (uint32_t i = Host().NumPorts(); i-- > 0;)
+            {
+                const PortId other = Host().FirstPort() + i;
+                port = Host().Serves(other, frame.dst) ? other : port;
+            }
+        }
+        Host().SendControl(control, port);
     }
 
     /// All packets are there, the last of them in this frame, which is answered.

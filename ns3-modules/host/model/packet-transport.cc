@@ -129,6 +129,12 @@ PacketTransport::LeastRtoPs() const
 }
 
 uint64_t
+PacketTransport::WaitsSincePs(const Outbound& out) const
+{
+    return out.timeoutFromPs;
+}
+
+uint64_t
 PacketTransport::BaseRttPs(const Outbound& out) const
 {
     return BaseRttPs(out.message, out.port != NO_PORT ? out.port : Host().PortOf(out.message));
@@ -381,6 +387,7 @@ PacketTransport::RestartTimeout(Outbound& out)
 bool
 PacketTransport::IsTimedOut(Outbound& out)
 {
+    out.timeoutFromPs = WaitsSincePs(out);
     const uint64_t duePs = Later(out.timeoutFromPs, RtoPs(out), out.backoff);
     if (Host().NowPs() < duePs)
     {

@@ -76,6 +76,8 @@ class PacketTransport : public Transport
     /// @return time without progress after which packets are lost, judged when it may be over [ps]
     virtual uint64_t RtoPs(const Outbound& out) const;
     virtual uint64_t LeastRtoPs() const; ///< Not above any RtoPs [ps]
+    /// @return since when what is out waits, judged when RtoPs may be over [ps]
+    virtual uint64_t WaitsSincePs(const Outbound& out) const;
     /// An answer has come: take in what else it says, and add what is news to its newPackets.
     virtual void LearnMore(Outbound& out, FrameId frame, Answer& answer);
     virtual void OnHostTimer(); ///< The time of SetHostTimer has come

@@ -86,9 +86,8 @@ class PulledTransport : public MessageTransport<Out, In>
     void SendPull(In& in) ///< Out of turn
     {
         const FrameId pull = this->MakeControl(in.message, PULL, m_pullBytes);
-        Host().GetFrame(pull).entropy = in.entropy;
         StampPull(in, pull);
-        Host().SendControl(pull, in.port);
+        this->SendToSource(in, pull);
     }
 
     void SendPulls() ///< All that may go now, and the next one when it may

@@ -2,10 +2,12 @@
 
 #include "mptcp-transport.h"
 
+#include "ns3/boolean.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace ns3
 {
@@ -51,7 +53,13 @@ MptcpTransport::GetTypeId()
                                           "First window of each subflow [packet]",
                                           UintegerValue(10),
                                           MakeUintegerAccessor(&T::m_initialPackets),
-                                          MakeUintegerChecker<uint32_t>(1));
+                                          MakeUintegerChecker<uint32_t>(1))
+                            .AddAttribute("TailLossProbe",
+                                          "Losses are also found by time, and a quiet subflow "
+                                          "probes its tail (RACK-TLP)",
+                                          BooleanValue(false),
+                                          MakeBooleanAccessor(&T::m_tailLossProbe),
+                                          MakeBooleanChecker());
     return tid;
 }
 
@@ -66,11 +74,17 @@ MptcpTransport::Begin(MptcpOutbound& out)
     out.windows = LinkedWindows(m_subflows, m_initialPackets);
 }
 
-/// @return subflow with room that has the shortest round trip; not yet known ones are first, ones
-/// that have timed out last
+/// @return subflow that is to send a probe; else that with room that has the shortest round trip:
+/// not yet known ones are first, ones that have timed out last
 uint32_t
 MptcpTransport::Choose(const MptcpOutbound& out) const
 {
+    if (out.probes > 0)
+    {
+        const auto probes = [](const MptcpSubflow& subflow) { return subflow.wantsProbe; };
+        const auto its = std::find_if(out.subflows.begin(), out.subflows.end(), probes);
+        return static_cast<uint32_t>(its - out.subflows.begin());
+    }
     uint32_t best = NO_SUBFLOW;
     std::tuple<uint32_t, uint64_t, uint32_t> least;
     for (uint32_t i = 0; i < out.subflows.size(); i++)
@@ -101,20 +115,25 @@ MptcpTransport::Stamp(MptcpOutbound& out, FrameId data)
     MptcpSubflow& subflow = out.subflows[index];
     subflow.entropy = subflow.entropy.value_or(frame.entropy);
     frame.entropy = *subflow.entropy;
-    if (subflow.sent.InFlight() == 0)
+    const uint64_t nowPs = Host().NowPs();
+    if (subflow.sent.InFlight() == 0 || subflow.wantsProbe)
     {
-        subflow.waitsPs = Host().NowPs();
+        subflow.waitsPs = nowPs;
     }
     const uint32_t number = subflow.sent.Take().packet;
-    subflow.packetOf.Put(number, subflow.sent.Base(), frame.packet);
+    subflow.sentAs.Put(number, subflow.sent.Base(), {frame.packet, nowPs});
+    subflow.lastSentPs = nowPs;
+    if (std::exchange(subflow.wantsProbe, false))
+    {
+        out.probes--;
+        subflow.probeEnd = number;
+        RestartTimeout(out);
+    }
     FrameNote& note = Host().Note(data);
-    note.stampPs = Host().NowPs();
+    note.stampPs = nowPs;
     note.words[SUBFLOW] = index;
     note.words[NUMBER] = number;
-    if (!out.deadlines.IsSet(FAMILY_DEADLINE))
-    {
-        SetDeadline(out, FAMILY_DEADLINE, DuePs(subflow));
-    }
+    Await(out, std::min(DuePs(subflow), ProbePs(out, index)));
 }
 
 void
@@ -147,7 +166,7 @@ MptcpTransport::Lose(MptcpOutbound& out,
                      Answer& answer)
 {
     subflow.sent.Arrived(number);
-    const uint32_t packet = subflow.packetOf.Get(number);
+    const uint32_t packet = subflow.sentAs.Get(number).packet;
     if (out.packets.Lost(packet))
     {
         TellLost(out, packet, how, answer);
@@ -180,6 +199,110 @@ MptcpTransport::JudgeLosses(MptcpOutbound& out, Answer& answer)
         Reduce(out, index, lost);
         Lose(out, subflow, lost, Loss::OVERTAKEN, answer);
     });
+    if (m_tailLossProbe)
+    {
+        LookBehind(out, index, number, answer);
+    }
+}
+
+// ---- what has no other behind it
+
+/// A packet of a subflow was answered: what was sent before it may be late, its probe is done.
+void
+MptcpTransport::LookBehind(MptcpOutbound& out, uint32_t index, uint32_t number, Answer& answer)
+{
+    MptcpSubflow& subflow = out.subflows[index];
+    if (!(answer.flags & frame_flag::TRIMMED))
+    {
+        subflow.arrivals.OnArrival(number, answer.rttPs);
+    }
+    if (subflow.probeEnd && number >= *subflow.probeEnd)
+    {
+        subflow.probeEnd.reset();
+    }
+    Await(out, std::min(JudgeLate(out, index, answer), ProbePs(out, index)));
+}
+
+/// Set FAMILY_DEADLINE, unless it is earlier already; without TailLossProbe, unless it is set.
+void
+MptcpTransport::Await(MptcpOutbound& out, uint64_t atPs)
+{
+    if (!out.deadlines.IsSet(FAMILY_DEADLINE) || (m_tailLossProbe && atPs < out.awaitedPs))
+    {
+        out.awaitedPs = atPs;
+        SetDeadline(out, FAMILY_DEADLINE, atPs);
+    }
+}
+
+/// Take for lost what is late (RFC 8985, section 6.2, step 5). @return when the next one is [ps]
+uint64_t
+MptcpTransport::JudgeLate(MptcpOutbound& out, uint32_t index, Answer& answer)
+{
+    MptcpSubflow& subflow = out.subflows[index];
+    const bool recovers = subflow.sent.Base() < subflow.reduced;
+    const uint32_t beyond = subflow.sent.NumArrived() - subflow.sent.Base();
+    const uint64_t waitPs =
+        subflow.arrivals.WaitPs(recovers || beyond >= out.reorderPackets, out.windows.RttPs(index));
+    for (uint32_t number = subflow.sent.Base(); number < subflow.arrivals.Number(); number++)
+    {
+        if (!subflow.sent.IsInFlight(number))
+        {
+            continue;
+        }
+        const uint64_t latePs = subflow.sentAs.Get(number).ps + waitPs;
+        if (Host().NowPs() < latePs)
+        {
+            return latePs; // later ones were sent later
+        }
+        Reduce(out, index, number);
+        Lose(out, subflow, number, Loss::OVERTAKEN, answer);
+    }
+    return NEVER_PS;
+}
+
+/// @return when a subflow is quiet for long enough to probe, NEVER_PS: it does not [ps]
+uint64_t
+MptcpTransport::ProbePs(const MptcpOutbound& out, uint32_t index) const
+{
+    const MptcpSubflow& subflow = out.subflows[index];
+    const uint64_t rttPs = out.windows.RttPs(index);
+    const bool isDone = subflow.probeEnd || subflow.wantsProbe || subflow.timeouts > 0;
+    if (!m_tailLossProbe || isDone || rttPs == 0 || subflow.sent.InFlight() == 0)
+    {
+        return NEVER_PS;
+    }
+    return std::max(subflow.lastSentPs, subflow.waitsPs) + 2 * rttPs; // RFC 8985, section 7.2
+}
+
+/// Let a subflow send one packet more: the next one, else its last one that is still missing.
+void
+MptcpTransport::Probe(MptcpOutbound& out, MptcpSubflow& subflow)
+{
+    subflow.probeEnd = subflow.sent.Next(); // once, also if there is nothing to send
+    for (uint32_t number = subflow.sent.Next();
+         number-- > subflow.sent.Base() && !out.packets.HasMore();)
+    {
+        const uint32_t packet = subflow.sentAs.Get(number).packet;
+        if (subflow.sent.IsInFlight(number))
+        {
+            out.packets.Lost(packet); // not known to be lost, so nobody is told
+        }
+    }
+    subflow.wantsProbe = out.packets.HasMore();
+    out.probes += subflow.wantsProbe;
+}
+
+/// The deadline of a subflow may be reached. @return when it will be again [ps]
+uint64_t
+MptcpTransport::ProbeOrJudge(MptcpOutbound& out, uint32_t index)
+{
+    Answer lost{};
+    const uint64_t latePs = JudgeLate(out, index, lost);
+    if (ProbePs(out, index) <= Host().NowPs())
+    {
+        Probe(out, out.subflows[index]);
+    }
+    return std::min(latePs, ProbePs(out, index));
 }
 
 // ---- timeouts
@@ -198,6 +321,7 @@ MptcpTransport::GiveUp(MptcpOutbound& out, uint32_t index, Answer& lost)
     subflow.sent.LoseAll([&](uint32_t number) { Lose(out, subflow, number, Loss::TIMEOUT, lost); });
     subflow.reduced = subflow.sent.Next();
     subflow.timeouts++;
+    subflow.probeEnd.reset();
     out.windows.OnTimeout(index);
 }
 
@@ -214,10 +338,15 @@ MptcpTransport::OnDeadline(MptcpOutbound& out)
             GiveUp(out, i, lost);
             Host().GetMessage(out.message).timeouts++;
         }
+        else if (m_tailLossProbe)
+        {
+            nextPs = std::min(nextPs, ProbeOrJudge(out, i));
+        }
         nextPs = subflow.sent.InFlight() > 0 ? std::min(nextPs, DuePs(subflow)) : nextPs;
     }
     if (nextPs != NEVER_PS)
     {
+        out.awaitedPs = nextPs;
         SetDeadline(out, FAMILY_DEADLINE, nextPs);
     }
     Wake(out);

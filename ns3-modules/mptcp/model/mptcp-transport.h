@@ -4,6 +4,7 @@
 #define MPTCP_TRANSPORT_H
 
 #include "linked-windows.h"
+#include "recent-arrivals.h"
 
 #include "ns3/message-transport.h"
 
@@ -13,15 +14,26 @@
 namespace ns3
 {
 
+/// What a subflow has sent under a number.
+struct MptcpSent
+{
+    uint32_t packet{0}; ///< Of the message
+    uint64_t ps{0};     ///< When [ps]
+};
+
 /// A subflow of a message: one path, packets numbered in the order in which they were sent.
 struct MptcpSubflow
 {
-    std::optional<uint16_t> entropy;       ///< Of its path
-    fabric::Scoreboard sent;               ///< By number; what is lost has been settled, too
-    fabric::PacketRing<uint32_t> packetOf; ///< The packet of the message, by number
-    uint32_t reduced{0};                   ///< Losses before this number have reduced the window
-    uint64_t waitsPs{0};                   ///< Since when it has heard nothing [ps]
-    uint32_t timeouts{0};                  ///< In a row
+    std::optional<uint16_t> entropy;      ///< Of its path
+    fabric::Scoreboard sent;              ///< By number; what is lost has been settled, too
+    fabric::PacketRing<MptcpSent> sentAs; ///< By number
+    uint32_t reduced{0};                  ///< Losses before this number have reduced the window
+    uint64_t waitsPs{0};                  ///< Since when it has heard nothing [ps]
+    uint32_t timeouts{0};                 ///< In a row
+    uint64_t lastSentPs{0};               ///< When it has last sent [ps]
+    RecentArrivals arrivals;              ///< With TailLossProbe
+    std::optional<uint32_t> probeEnd;     ///< A probe is out, to be answered from this number on
+    bool wantsProbe{false};               ///< The next packet is its probe
 };
 
 /// State of an MptcpTransport's message at its source.
@@ -29,8 +41,10 @@ struct MptcpOutbound : fabric::Outbound
 {
     std::vector<MptcpSubflow> subflows;
     LinkedWindows windows;
-    uint32_t answered{0};       ///< Subflow of the last answer
-    uint32_t answeredNumber{0}; ///< Of its packet on that subflow
+    uint32_t answered{0};                 ///< Subflow of the last answer
+    uint32_t answeredNumber{0};           ///< Of its packet on that subflow
+    uint32_t probes{0};                   ///< Subflows whose wantsProbe is set
+    uint64_t awaitedPs{fabric::NEVER_PS}; ///< When FAMILY_DEADLINE is [ps]
 };
 
 /**
@@ -44,10 +58,17 @@ struct MptcpOutbound : fabric::Outbound
  * when nothing was heard of its subflow for Rto, doubled each time; then any subflow sends it
  * again. A loss or a mark halves the window of its subflow, once per window.
  *
- * **Source** RFC 8684 (subflows), RFC 6356 (LinkedWindows), RFC 6675 section 4 (losses); the lowest
- * round trip first is Linux' default.
- * **Not modelled** Handshakes, byte numbers, delayed acknowledgements, receive windows; an Rto
- * by round trips; subflows by several ports of a host.
+ * With TailLossProbe (RACK-TLP) a packet is also lost when one that was sent after it has arrived
+ * and it is late by more than a reordering window (RecentArrivals). A subflow that has sent and
+ * heard nothing for two round trips sends a probe, once, beyond its window: the next packet of the
+ * message or, if there is none, its last one again. The answer shows what was lost before it.
+ *
+ * **Source** RFC 8684 (subflows), RFC 6356 (LinkedWindows), RFC 6675 section 4 (losses), RFC 8985
+ * sections 6 and 7 (TailLossProbe); the lowest round trip first is Linux' default. No probe by
+ * default, like the simulator of the authors of MPTCP (SIGCOMM 2011); Linux has RACK-TLP on.
+ * **Not modelled** Handshakes, byte numbers, delayed acknowledgements and what a probe waits for
+ * them, receive windows; an Rto by round trips, or Linux' least probe time of two ticks; a
+ * reordering window that grows (RFC 8985 section 6.2, step 4); subflows by several ports of a host.
  */
 class MptcpTransport final : public fabric::MessageTransport<MptcpOutbound, fabric::Inbound>
 {
@@ -72,9 +93,16 @@ class MptcpTransport final : public fabric::MessageTransport<MptcpOutbound, fabr
               fabric::Answer& answer);
     void GiveUp(MptcpOutbound& out, uint32_t index, fabric::Answer& lost);
     uint64_t DuePs(const MptcpSubflow& subflow) const;
+    uint64_t ProbePs(const MptcpOutbound& out, uint32_t index) const;
+    void LookBehind(MptcpOutbound& out, uint32_t index, uint32_t number, fabric::Answer& answer);
+    void Await(MptcpOutbound& out, uint64_t atPs);
+    uint64_t JudgeLate(MptcpOutbound& out, uint32_t index, fabric::Answer& answer);
+    void Probe(MptcpOutbound& out, MptcpSubflow& subflow);
+    uint64_t ProbeOrJudge(MptcpOutbound& out, uint32_t index);
 
     uint32_t m_subflows{0};
     uint32_t m_initialPackets{0};
+    bool m_tailLossProbe{false};
 };
 
 } // namespace ns3

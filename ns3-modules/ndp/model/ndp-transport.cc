@@ -83,23 +83,73 @@ NdpTransport::MaySend(const NdpOutbound& out) const
 }
 
 void
-NdpTransport::Stamp(NdpOutbound& out, FrameId)
+NdpTransport::Stamp(NdpOutbound& out, FrameId data)
 {
     out.credit--;
+    out.sentPs.Put(Host().GetFrame(data).packet, out.packets.Base(), Host().NowPs());
 }
 
 void
 NdpTransport::JudgeLosses(NdpOutbound& out, Answer& answer)
 {
     out.answers++;
-    Remember(out, !(answer.flags & frame_flag::TRIMMED));
+    Heard(out);
+    const bool isTrimmed = answer.flags & frame_flag::TRIMMED;
+    Remember(out, !isTrimmed);
+    const bool waits = isTrimmed && out.packets.IsInFlight(answer.packet);
     MessageTransport::JudgeLosses(out, answer);
+    out.credit += answer.lostPackets - waits; // no PULL comes for what has not come
 }
 
+/// Answers do not put off the timeouts of other packets: see Heard.
 bool
 NdpTransport::IsProgress(const Answer&) const
 {
-    return true;
+    return false;
+}
+
+void
+NdpTransport::Heard(NdpOutbound& out)
+{
+    out.heardPs = Host().NowPs();
+    if (!out.packets.HasOut())
+    {
+        RestartTimeout(out); // there is nothing to wait for
+    }
+    else if (out.backoff > 0)
+    {
+        AwaitFirst(out);
+    }
+}
+
+/// What is on its way is waited for as if there had been no timeout.
+void
+NdpTransport::AwaitFirst(NdpOutbound& out)
+{
+    out.backoff = 0;
+    out.timeoutFromPs = WaitsSincePs(out);
+    SetDeadline(out, TIMEOUT_DEADLINE, std::max(Host().NowPs(), out.timeoutFromPs + RtoPs(out)));
+}
+
+/// @return when the first packet of those on their way was sent; if none is, when anything came;
+/// behind a timeout, the time of that
+uint64_t
+NdpTransport::WaitsSincePs(const Outbound& base) const
+{
+    const auto& out = static_cast<const NdpOutbound&>(base);
+    if (out.backoff > 0)
+    {
+        return out.timeoutFromPs;
+    }
+    uint64_t firstPs = out.packets.InFlight() > 0 ? NEVER_PS : out.heardPs;
+    for (uint32_t packet = out.packets.Base(); packet < out.packets.Next(); packet++)
+    {
+        if (out.packets.IsInFlight(packet))
+        {
+            firstPs = std::min(firstPs, out.sentPs.Get(packet));
+        }
+    }
+    return firstPs;
 }
 
 void
@@ -116,7 +166,7 @@ NdpTransport::OnControl(NdpOutbound& out, FrameId control)
     {
         out.credit += number - out.pulled;
         out.pulled = number;
-        RestartTimeout(out);
+        Heard(out);
         Wake(out);
     }
 }
@@ -139,8 +189,34 @@ NdpTransport::OnBounced(NdpOutbound& out)
 void
 NdpTransport::OnTimeout(NdpOutbound& out, Answer& lost)
 {
+    if (Host().NowPs() - out.heardPs < RtoPs(out))
+    {
+        LoseLate(out, lost);
+        return;
+    }
     MessageTransport::OnTimeout(out, lost);
     out.credit = std::clamp(lost.lostPackets, 1U, out.initialPackets);
+}
+
+/// Something was heard: only what is late itself is lost. If more is on its way, this is no timeout
+/// in a row.
+void
+NdpTransport::LoseLate(NdpOutbound& out, Answer& lost)
+{
+    for (uint32_t packet = out.packets.Base(); packet < out.packets.Next(); packet++)
+    {
+        const bool isLate =
+            out.packets.IsInFlight(packet) && Host().NowPs() - out.sentPs.Get(packet) >= RtoPs(out);
+        if (isLate && out.packets.Lost(packet))
+        {
+            TellLost(out, packet, CongestionControl::Loss::TIMEOUT, lost);
+        }
+    }
+    out.credit += lost.lostPackets;
+    if (out.packets.InFlight() > 0)
+    {
+        AwaitFirst(out);
+    }
 }
 
 // ---- destination

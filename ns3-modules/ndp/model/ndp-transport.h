@@ -23,6 +23,8 @@ struct NdpOutbound : fabric::Outbound
     uint32_t pulled{0};         ///< Largest pull number that has come
     uint32_t answers{0};        ///< ACKs and NACKs that have come, each to be followed by a PULL
     uint16_t arrivals{0};       ///< Of what was last heard of, the latest lowest: bit per ACK
+    uint64_t heardPs{0};        ///< When the last answer or PULL came [ps]
+    fabric::PacketRing<uint64_t> sentPs; ///< By packet [ps]
 };
 
 /// State of an NDP message at its destination.
@@ -43,13 +45,14 @@ struct NdpInbound : fabric::DrivenInbound
  *
  * A packet that a switch sent back because it had no room even for its header is sent again at once
  * if nothing else would bring a PULL, or if most of what was heard of lately has arrived, so that
- * its path was to blame; it waits for a PULL otherwise. A timeout sends again what is out, without
- * a PULL.
+ * its path was to blame; it waits for a PULL otherwise. A packet of which nothing was heard for Rto
+ * since it was sent is sent again without a PULL; so is all that is out if nothing at all was heard
+ * for so long.
  *
  * **Source** Handley et al., "Re-architecting datacenter networks and stacks for low latency and
  * high performance", SIGCOMM 2017, section 3.2. That a PULL which comes before the NACK of the
- * packet it is for is kept, and the default share of the line rate, are those of the authors'
- * simulator.
+ * packet it is for is kept, the timeout of each packet, and the default share of the line rate, are
+ * those of the authors' simulator.
  * **Not modelled** Connection set-up (its packets carry data); PULLs in an ACK; a priority of one
  * message over the others other than by PullOrder.
  */
@@ -74,12 +77,16 @@ class NdpTransport final : public fabric::PulledTransport<NdpOutbound, NdpInboun
     void Stamp(NdpOutbound& out, fabric::FrameId data) override;
     void JudgeLosses(NdpOutbound& out, fabric::Answer& answer) override;
     bool IsProgress(const fabric::Answer& answer) const override;
+    uint64_t WaitsSincePs(const fabric::Outbound& out) const override;
     void OnControl(NdpOutbound& out, fabric::FrameId control) override;
     void OnBounced(NdpOutbound& out) override;
     void OnTimeout(NdpOutbound& out, fabric::Answer& lost) override;
     void OnStarved(NdpOutbound& out) override;
 
     static void Remember(NdpOutbound& out, bool hasArrived);
+    void Heard(NdpOutbound& out);
+    void AwaitFirst(NdpOutbound& out);
+    void LoseLate(NdpOutbound& out, fabric::Answer& lost);
 
     // ---- destination
     void OnHeard(NdpInbound& in, fabric::FrameId data) override;

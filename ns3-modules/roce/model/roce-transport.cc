@@ -22,7 +22,7 @@ NS_OBJECT_ENSURE_REGISTERED(RoceTransport);
 TypeId
 RoceTransport::GetTypeId()
 {
-    static TypeId tid =
+    static TypeId tid = AddFailover(
         AddAttributes(TypeId("ns3::RoceTransport")
                           .SetParent<PacketTransport>()
                           .SetGroupName("Roce")
@@ -76,8 +76,30 @@ RoceTransport::GetTypeId()
                           "GoBackN: a NAK for the same gap is repeated after this time",
                           TimeValue(MicroSeconds(500)),
                           MakeTimeAccessor(&RoceTransport::m_nakInterval),
-                          MakeTimeChecker(NanoSeconds(1)));
+                          MakeTimeChecker(NanoSeconds(1))));
     return tid;
+}
+
+/// What becomes of a message whose port leads nowhere.
+TypeId
+RoceTransport::AddFailover(TypeId tid)
+{
+    return tid
+        .AddAttribute("PortFailover",
+                      "A message whose retries are used up goes on by another port of its host",
+                      BooleanValue(false),
+                      MakeBooleanAccessor(&RoceTransport::m_portFailover),
+                      MakeBooleanChecker())
+        .AddAttribute("RetryLimit",
+                      "PortFailover: retries that may time out in a row [1]",
+                      UintegerValue(7),
+                      MakeUintegerAccessor(&RoceTransport::m_retryLimit),
+                      MakeUintegerChecker<uint32_t>())
+        .AddAttribute("FailoverDelay",
+                      "PortFailover: from the last timeout until the message goes on",
+                      TimeValue(MilliSeconds(10)),
+                      MakeTimeAccessor(&RoceTransport::m_failoverDelay),
+                      MakeTimeChecker(Time(0)));
 }
 
 void
@@ -95,6 +117,7 @@ RoceTransport::DoAttach()
     MessageTransport::DoAttach();
     m_rtoLowPs = static_cast<uint64_t>(m_rtoLow.GetPicoSeconds());
     m_nakIntervalPs = static_cast<uint64_t>(m_nakInterval.GetPicoSeconds());
+    m_failoverPs = static_cast<uint64_t>(m_failoverDelay.GetPicoSeconds());
 }
 
 // ---- source
@@ -102,6 +125,10 @@ RoceTransport::DoAttach()
 void
 RoceTransport::Begin(RoceOutbound& out)
 {
+    if (m_portFailover && Host().IsDown(out.port))
+    {
+        LeavePort(out);
+    }
     out.windowPackets = out.packets.Packets();
     if (m_windowBytes > 0)
     {
@@ -117,8 +144,9 @@ RoceTransport::Begin(RoceOutbound& out)
 bool
 RoceTransport::MaySend(const RoceOutbound& out) const
 {
-    return out.packets.ToResend() > 0 ||
-           out.packets.Next() - out.packets.Base() < out.windowPackets;
+    const bool isWithin =
+        out.packets.ToResend() > 0 || out.packets.Next() - out.packets.Base() < out.windowPackets;
+    return isWithin && Host().NowPs() >= out.resumesPs;
 }
 
 void
@@ -149,6 +177,7 @@ RoceTransport::GoBack(RoceOutbound& out, uint32_t packet)
 void
 RoceTransport::JudgeLosses(RoceOutbound& out, Answer& answer)
 {
+    out.retries = answer.advanced ? 0 : out.retries;
     if (m_places)
     {
         return; // until the timeout
@@ -176,6 +205,10 @@ RoceTransport::IsProgress(const Answer& answer) const
 void
 RoceTransport::OnTimeout(RoceOutbound& out, Answer& lost)
 {
+    if (m_portFailover && ++out.retries > m_retryLimit && !out.hasMoved)
+    {
+        FailOver(out);
+    }
     if (m_recovery == Recovery::SELECTIVE_REPEAT || m_places)
     {
         MessageTransport::OnTimeout(out, lost);
@@ -186,6 +219,47 @@ RoceTransport::OnTimeout(RoceOutbound& out, Answer& lost)
         TellLost(out, packet, CongestionControl::Loss::TIMEOUT, lost);
     }
     GoBack(out, out.packets.Base());
+}
+
+/// @return whether the message leaves by another port of its host that leads to its destination
+bool
+RoceTransport::LeavePort(RoceOutbound& out)
+{
+    const uint32_t dst = Host().GetMessage(out.message).dst;
+    const uint32_t ports = Host().NumPorts();
+    for (uint32_t i = 1; i < ports; i++)
+    {
+        const PortId other = Host().FirstPort() + (out.port - Host().FirstPort() + i) % ports;
+        if (!Host().IsDown(other) && Host().Serves(other, dst))
+        {
+            NS_LOG_LOGIC("message " << out.message << " leaves by port " << other);
+            out.port = other;
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The retries of its port are used up: another one carries the message, once what has arrived is
+/// known.
+void
+RoceTransport::FailOver(RoceOutbound& out)
+{
+    if (LeavePort(out))
+    {
+        out.hasMoved = true;
+        out.backoff = 0;
+        out.resumesPs = Host().NowPs() + m_failoverPs;
+        out.timeoutFromPs = out.resumesPs;
+        SetDeadline(out, TIMEOUT_DEADLINE, out.resumesPs + LeastRtoPs());
+        SetDeadline(out, FAMILY_DEADLINE, out.resumesPs);
+    }
+}
+
+void
+RoceTransport::OnDeadline(RoceOutbound& out)
+{
+    Wake(out);
 }
 
 uint64_t
