@@ -6,6 +6,7 @@ from pyorch.render.script import environment, render_script
 from pyorch.render.tables import (
     flows_wait,
     input_tables,
+    message_tables,
     relayed_flows,
     rows_of_workload,
     workload_of_flows,
@@ -16,6 +17,7 @@ __all__ = [
     "environment",
     "flows_wait",
     "input_tables",
+    "message_tables",
     "relayed_flows",
     "render_script",
     "rows_of_workload",

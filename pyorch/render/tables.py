@@ -41,13 +41,8 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
     seed = spec.seed if seed is None else seed
     tables = spec.topology.tables(spec.link)
     parts = _parts(spec, tables, seed)
-    ids = _flow_ids(parts)
-    flows = {
-        column: np.concatenate([part[column] for part in parts])
-        for column in parts[0]
-        if column != "flow"
-    }
-    flows = {"flow": ids, **flows}
+    flows = _joined(parts)
+    ids = flows["flow"]
     tables = {"nodes": dict(tables["nodes"]), "links": dict(tables["links"]), "flows": flows}
     _add_classes(spec, tables)
     if jitter_ps := spec.link.jitter_ps:
@@ -83,6 +78,36 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
         tables["link_events"] = _link_events(spec, tables, seed)
         _add_changes(spec, parts, ids, tables)
     return tables
+
+
+def message_tables(spec: Spec) -> Tables:
+    """Return nodes, links and messages of a run, and nothing else: for who asks how large it is.
+
+    Raises
+    ------
+    SpecError
+        As `input_tables`.
+    """
+    tables = spec.topology.tables(spec.link)
+    parts = _parts(spec, tables, spec.seed)
+    flows = _joined(parts)
+    if not len(flows["flow"]):
+        return input_tables(spec)  # knows whether there is other work
+    relay = spec.topology.relays(flows["src"], flows["dst"])
+    if (rows := np.flatnonzero(relay >= 0)).size:
+        flows, _ = relayed(flows, {}, rows, relay[rows])
+    _choose_transports(spec, parts, rows, flows)
+    return {"nodes": dict(tables["nodes"]), "links": dict(tables["links"]), "flows": flows}
+
+
+def _joined(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Return the flows of all workloads as one table, with their ids."""
+    columns = {
+        column: np.concatenate([part[column] for part in parts])
+        for column in parts[0]
+        if column != "flow"
+    }
+    return {"flow": _flow_ids(parts), **columns}
 
 
 def _controlled(

@@ -7,12 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pyorch.collective import _graph as collective
-from pyorch.training.graph import AT_RECEIVER, BARRIER, COMPUTE, MESSAGE, TaskGraph
+from pyorch.training.graph import (
+    AT_RECEIVER,
+    BARRIER,
+    COMPUTE,
+    MESSAGE,
+    TASK_COLUMNS,
+    WAIT_COLUMNS,
+    TaskGraph,
+)
 
 Rows = np.ndarray
-#: Columns of a task in the order of `TaskGraph`, and of a dependency.
-_TASK = ("kind", "device", "peer", "duration_ps", "size_bytes", "stream", "lane")
-_WAIT = ("task", "after", "at_sender", "delay_ps")
 
 
 class Builder:
@@ -83,7 +88,7 @@ class Builder:
 
     def graph(self) -> TaskGraph:
         """Return what there is so far."""
-        named = _filled(_TASK, self._tasks) | _filled(_WAIT, self._waits)
+        named = _filled(TASK_COLUMNS, self._tasks) | _filled(WAIT_COLUMNS, self._waits)
         return TaskGraph(self.devices, tuple(self._lanes), **named)
 
     def _add(self, kind: int, device, peer, duration_ps, size_bytes, stream, lane: str) -> Rows:

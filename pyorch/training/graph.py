@@ -60,6 +60,11 @@ class TaskGraph(NamedTuple):
     delay_ps: np.ndarray
 
 
+#: Columns with one row for each task, and for each dependency.
+TASK_COLUMNS = ("kind", "device", "peer", "duration_ps", "size_bytes", "stream", "lane")
+WAIT_COLUMNS = ("task", "after", "at_sender", "delay_ps")
+
+
 def check(graph: TaskGraph, key: str = KEY) -> None:
     """Raise FieldError, about `key`, for the first thing that makes a graph impossible to run."""
     n_tasks = len(graph.kind)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pyorch.render import input_tables
+from pyorch.render import message_tables
 from pyorch.simulate import sizes
 from pyorch.spec import Spec
 
@@ -73,7 +73,7 @@ def _of_first_seed(spec: Spec) -> str:
 @lru_cache(maxsize=1024)
 def _sized(resolved: str) -> Size:
     spec = Spec.model_validate_json(resolved)
-    trace, tables = spec.trace, input_tables(spec)
+    trace, tables = spec.trace, message_tables(spec)
     flows, links = tables["flows"], tables["links"]
     of_flow = sizes.data_packets(flows, [given.attributes for given in spec.transport])
     packets = int(of_flow.sum())
@@ -102,7 +102,7 @@ def _work(resolved: str) -> float:
     from pyorch.theory.paths import Network  # takes half a second, and few ask for it
 
     spec = Spec.model_validate_json(resolved)
-    tables = input_tables(spec)
+    tables = message_tables(spec)
     flows = tables["flows"]
     if spec.engine.type == "fluid":
         return float(len(flows["src"]))

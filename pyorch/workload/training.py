@@ -212,11 +212,11 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             "members", f"{shape.members} x {shape.tensor} devices of a rack; the racks of the"
             f" topology have {counts['rails']}.",
         )  # fmt: skip
-    tasks = graph_of(params)
-    n_messages = int((tasks.kind == graph.MESSAGE).sum())
+    plan = plan_of(params)
+    n_messages = len(_messages(plan).kind)
     if n_messages > MOST_FLOWS:
         raise FieldError("chunks", f"{n_messages:,} messages in all; at most {MOST_FLOWS:,}.")
-    graph.check(tasks, "stages")
+    _check_graph(plan)
 
 
 def _sites(shape: Shape) -> str:
@@ -260,7 +260,7 @@ def _check_replaced(params: Params, network: Network) -> None:
 def flows(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
     """Return the messages of the step."""
     ids = hosts(nodes)[_host_index(params, nodes, links, seed)]
-    return tables.flows(graph_of(params), ids, _starts(params, seed))
+    return tables.flows(_messages(plan_of(params)), ids, _starts(params, seed))
 
 
 def tasks(params: Params, nodes: Columns, links: Columns, seed: int) -> Columns:
@@ -305,6 +305,21 @@ def plan_of(params: Params) -> step.Plan:
 
 def _shape(params: Params) -> Shape:
     return Shape(*(getattr(params, field) for field in Shape._fields))
+
+
+@lru_cache(maxsize=64)
+def _messages(plan: step.Plan) -> graph.TaskGraph:
+    """Return the messages of a step alone: who plans many runs asks for these of each again."""
+    found = _graph(plan)
+    rows = found.kind == graph.MESSAGE
+    own = {name: getattr(found, name)[rows] for name in graph.TASK_COLUMNS}
+    return found._replace(**own, **dict.fromkeys(graph.WAIT_COLUMNS, found.task[:0]))
+
+
+@lru_cache(maxsize=64)
+def _check_graph(plan: step.Plan) -> None:
+    """Raise FieldError if the graph of a step is impossible to run; asked once for each."""
+    graph.check(_graph(plan), "stages")
 
 
 @lru_cache(maxsize=4)

@@ -29,7 +29,8 @@ TOPOLOGY = "multi_site"
 ROUTE_COLUMNS = ("flow", "hop", "node", "peer", "parallel", "reverse")
 #: Rates that differ by less than the tolerance of the solver are the same [1].
 _SAME = 1e-6
-#: The plan that was made last: flows, paths and checks of a run ask for the same.
+#: Plans that were made last: flows, paths and checks of a run, and other seeds, ask for the same.
+MOST_MADE = 32
 _MADE: dict[tuple, Traffic] = {}
 
 
@@ -156,11 +157,13 @@ def _scaled(demand: Demand, scale: float) -> Demand:
 def traffic(params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> Traffic:
     """Return the flows, their paths, and what each demand is granted."""
     request = _request(params)
-    columns = [links[name].tobytes() for name in sorted(links)]
-    key = (request.model_dump_json(), float(params.overhead), *columns)
+    columns = [table[name].tobytes() for table in (nodes, links) for name in sorted(table)]
+    ends = tuple(zip(params.sites, params.borders, strict=True))
+    key = (request.model_dump_json(), repr(ends), float(params.overhead), *columns)
     if key not in _MADE:
-        _MADE.clear()
-        cables = Cables(nodes, links, list(zip(params.sites, params.borders, strict=True)))
+        if len(_MADE) == MOST_MADE:
+            del _MADE[next(iter(_MADE))]
+        cables = Cables(nodes, links, list(ends))
         hosts_of = [demand.hosts for demand in request.demands]
         _MADE[key] = engineered(request, hosts_of, cables, params.overhead)
     return _MADE[key]
