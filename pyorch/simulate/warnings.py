@@ -182,7 +182,7 @@ def overtaking(transports: Plugins, policies: Plugins) -> Iterator[str]:
             if traits["acceptsOutOfOrder"]
             else (
                 "all is sent again that follows a packet that was overtaken (Recovery=GoBackN)",
-                " Recovery: SelectiveRepeat and",
+                " DirectPlacement: true, or Recovery: SelectiveRepeat and",
             )
         )
         yield (

@@ -209,6 +209,7 @@ def test_what_the_engine_says_of_its_own_plug_ins():
     [
         ({}, False, 1, False),
         ({"Recovery": "SelectiveRepeat", "ReorderPackets": "64"}, True, 64, False),
+        ({"DirectPlacement": "true"}, True, 0, False),
         ({"CongestionControl": "ns3::Dcqcn"}, False, 1, True),
         ({"CongestionControl": "ns3::Hpcc"}, False, 1, False),
     ],

@@ -67,6 +67,7 @@ class RoceTransport final : public fabric::MessageTransport<RoceOutbound, RoceIn
     {
         Traits traits = MessageTransport::GetTraits();
         traits.acceptsOutOfOrder = m_recovery == Recovery::SELECTIVE_REPEAT || m_places;
+        traits.reorderPackets = m_places ? 0 : traits.reorderPackets;
         // What is skipped follows the path of the beginning, in order.
         traits.mayShorten = !m_portFailover && !m_places;
         traits.mayRepeat = traits.mayShorten;
