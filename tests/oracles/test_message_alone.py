@@ -178,13 +178,14 @@ def times_ps(case, transport):
     control = attributes.get("CongestionControl", "")
     if control == "ns3::Swift" and case.round_trip_ps > SWIFT_PS:
         attributes = {**attributes, "CongestionControl": "ns3::Swift[BaseTarget=100us]"}
-    # What waits at a slow uplink is no congestion that somebody else has made.
-    deep = LONGEST_QUEUE * case.product_bytes
+    marks_at = case.product_bytes
+    if min(case.rates_bps) < case.rates_bps[0]:
+        marks_at *= LONGEST_QUEUE  # what waits at a slow uplink is no congestion of others
     got = run(
         case.make(),
         flows,
         [(type_name, attributes)],
-        queue=("ns3::RedEcn", {"KminBytes": deep, "KmaxBytes": deep}),
+        queue=("ns3::RedEcn", {"KminBytes": marks_at, "KmaxBytes": marks_at}),
         program="ns3::InbandTelemetry" if control in ("ns3::Hpcc", "ns3::PowerTcp") else None,
         forwarding="ns3::EntropyModulo",
     )
