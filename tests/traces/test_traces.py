@@ -226,6 +226,18 @@ def test_every_flipped_bit_of_a_value_is_refused(parquet):
         assert read_damaged(parquet, damaged) is None, place
 
 
+def test_some_columns_are_kept_and_all_are_compared(parquet):
+    folder, good, values = parquet
+    (folder / "ports.parquet").write_bytes(good)
+    some = traces.read_table(folder, "ports", ["max_queue_bytes", "peer"])
+    assert some.equals(values[["peer", "max_queue_bytes"]])
+    damaged = bytearray(good)
+    damaged[40] ^= 16  # in the first column, which is not kept
+    (folder / "ports.parquet").write_bytes(damaged)
+    with pytest.raises(TraceError):
+        traces.read_table(folder, "ports", ["max_queue_bytes"])
+
+
 @pytest.mark.parametrize("share", [0, 0.001, 0.3, 0.9, 0.999])
 def test_a_table_that_was_cut_short_is_refused(parquet, share):
     _, good, _ = parquet
