@@ -96,6 +96,29 @@ def test_homa_without_gaps_asks_when_nothing_comes_any_more():
     assert left_ps + 0.9 * MS_PS < got.fct_ps() <= 1.03 * left_ps + MS_PS + ROUND_TRIPS_PS
 
 
+def test_mptcp_loses_the_subflows_of_a_plane_and_sends_what_they_had_by_the_others():
+    # Two of its eight subflows are on that plane; each gives up after a timeout.
+    packets, rto_ps = 16_000, 300 * US_PS
+    got = lost_plane(("ns3::MptcpTransport", {"Rto": "300us"}), packets)
+    slow_start_ps = 3 * PRODUCT  # eight times ten packets, 160, 320: more than a window
+    left_ps = what_is_left_ps(packets)
+    assert left_ps > CUT_PS + 2 * rto_ps
+    assert left_ps <= got.fct_ps() <= 1.03 * left_ps + slow_start_ps + ROUND_TRIPS_PS
+    assert got.flow(0)["timeouts"] == 2
+
+
+def test_mprdma_leaves_a_plane_whose_packets_do_not_come():
+    # Sixty-four packets later they count as lost; no answer sends another one that way.
+    packets = 4000
+    far = 10**8  # [byte]: marks nothing
+    got = lost_plane(
+        ("ns3::MpRdmaTransport", {"InitialWindowBdp": 1.5}), packets,
+        queue=("ns3::RedEcn", {"KminBytes": far, "KmaxBytes": far}),
+    )  # fmt: skip
+    left_ps = what_is_left_ps(packets)
+    assert left_ps <= got.fct_ps() <= 1.03 * left_ps + ROUND_TRIPS_PS
+
+
 @pytest.mark.parametrize("plane", [0, 1])
 def test_what_a_receiver_asks_for_leaves_by_a_plane_that_is_there(plane):
     # Eight packets come by two planes, one of them is lost; then the plane is cut by which the last

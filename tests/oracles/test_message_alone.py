@@ -160,9 +160,9 @@ SLOWER = {
 
 
 #: Transports of which each packet takes a path of its own.
-MANY_PATHS = {"sprayed", "SMaRTT", "NSCC", "Homa", "NDP", "EQDS", "RCCC", "NSCC and RCCC"}
-#: Those of which each packet does, but by one port of its host.
-ONE_PORT = {"MP-RDMA", "MPTCP"}
+MANY_PATHS = {
+    "sprayed", "SMaRTT", "NSCC", "Homa", "NDP", "EQDS", "RCCC", "NSCC and RCCC", "MP-RDMA", "MPTCP",
+}  # fmt: skip
 
 
 def packets_of(case):
@@ -237,13 +237,12 @@ def test_a_message_alone_takes_no_longer_than_its_protocol_says(name, network):
 def test_a_message_alone_uses_the_paths_that_it_may(name, network):
     case = SPREAD[network]
     transport = EXACT[name] if name in EXACT else SLOWER[name][0]
-    spreads = name in MANY_PATHS or (name in ONE_PORT and case.planes == 1)
     one_path = least_ps(case, transport)
     for part, packets, taken, least in zip(
         PRODUCTS, packets_of(case), times_ps(case, transport), one_path, strict=True
     ):
         more_ps = 0
-        if spreads:
+        if name in MANY_PATHS:
             least = case.alone_ps(-(-packets // case.planes), case.rates_bps[0])
             # Of two packets that follow each other one may wait at each of two slow links, and
             # that wait takes less than a packet from the window in each round trip.

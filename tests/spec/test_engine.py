@@ -121,7 +121,10 @@ def test_a_control_that_moves_slowly_is_refused_before_the_run(small):
     sets = [("engine.skip", "1%"), ("transport.attributes", {"CongestionControl": "ns3::Swift"})]
     with (
         check.refusals() as refusals,
-        pytest.raises(SpecError, match="transport.attributes.CongestionControl: ns3::RoceTransport"
-                                       ": CongestionControl moves windows or rates"),  # fmt: skip
+        pytest.raises(
+            SpecError,
+            match="transport.attributes.CongestionControl: ns3::RoceTransport"
+            ": CongestionControl moves windows or rates",
+        ),  # fmt: skip
     ):
         small.plan(sets=sets, refusals=refusals)

@@ -109,7 +109,7 @@ EqdsTransport::PriorityOf(const EqdsOutbound& out) const
 }
 
 void
-EqdsTransport::Stamp(EqdsOutbound& out, FrameId data)
+EqdsTransport::Stamp(EqdsOutbound& out, FrameId data, PortId)
 {
     Frame& frame = Host().GetFrame(data);
     (out.creditBytes > 0 ? out.creditBytes : out.speculativeBytes) -= frame.bytes;

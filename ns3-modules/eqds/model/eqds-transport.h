@@ -72,7 +72,7 @@ class EqdsTransport final : public fabric::PulledTransport<EqdsOutbound, EqdsInb
     void Begin(EqdsOutbound& out) override;
     bool MaySend(const EqdsOutbound& out) const override;
     uint8_t PriorityOf(const EqdsOutbound& out) const override;
-    void Stamp(EqdsOutbound& out, fabric::FrameId data) override;
+    void Stamp(EqdsOutbound& out, fabric::FrameId data, fabric::PortId port) override;
     void JudgeLosses(EqdsOutbound& out, fabric::Answer& answer) override;
     bool IsProgress(const fabric::Answer& answer) const override;
     void OnControl(EqdsOutbound& out, fabric::FrameId control) override;

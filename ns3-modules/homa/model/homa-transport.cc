@@ -138,7 +138,7 @@ HomaTransport::PriorityOf(const HomaOutbound& out) const
 }
 
 void
-HomaTransport::Stamp(HomaOutbound& out, FrameId data)
+HomaTransport::Stamp(HomaOutbound& out, FrameId data, PortId)
 {
     Host().GetFrame(data).aux = out.unscheduled;
 }

@@ -101,7 +101,7 @@ class HomaTransport final : public fabric::MessageTransport<HomaOutbound, HomaIn
     void Begin(HomaOutbound& out) override;
     bool MaySend(const HomaOutbound& out) const override;
     uint8_t PriorityOf(const HomaOutbound& out) const override;
-    void Stamp(HomaOutbound& out, fabric::FrameId data) override;
+    void Stamp(HomaOutbound& out, fabric::FrameId data, fabric::PortId port) override;
     void OnControl(HomaOutbound& out, fabric::FrameId control) override;
     void OnTimeout(HomaOutbound& out, fabric::Answer& lost) override;
 

@@ -51,8 +51,16 @@ class MessageSource : public PacketTransport
         return true;
     }
 
-    /// A data frame is about to leave: flags from frame_flag::FREE up, `aux` and note are free.
-    virtual void Stamp(Out& out, FrameId data)
+    /// @return whether the next packet may go by this port, which serves its destination; asked
+    /// only if spreadsOverPorts and MaySend; if it may by none that serves, MaySend is false
+    virtual bool MayLeaveBy(const Out& out, PortId port) const
+    {
+        return true;
+    }
+
+    /// A data frame is about to leave by a port: flags from frame_flag::FREE up, `aux` and note
+    /// are free.
+    virtual void Stamp(Out& out, FrameId data, PortId port)
     {
     }
 
@@ -219,8 +227,9 @@ class MessageSource : public PacketTransport
             return Verdict::DROP;
         }
         // Who waits for another port is not overtaken by those that this one serves.
-        const bool serves = !m_spreads || Host().Serves(port, Host().GetMessage(out.message).dst);
-        return serves ? Verdict::TAKE : Verdict::KEEP;
+        const bool goes = !m_spreads || (Host().Serves(port, Host().GetMessage(out.message).dst) &&
+                                         MayLeaveBy(out, port));
+        return goes ? Verdict::TAKE : Verdict::KEEP;
     }
 
     FrameId Serve(PortId port, uint32_t level, uint8_t priority, const NicState& nic)
@@ -238,7 +247,7 @@ class MessageSource : public PacketTransport
         }
         Out& out = m_out[slot];
         const FrameId frame = MakeData(out, port, m_isMixed ? PriorityOf(out) : priority);
-        Stamp(out, frame);
+        Stamp(out, frame, port);
         Leaves(out, frame);
         if (CanSend(out))
         {

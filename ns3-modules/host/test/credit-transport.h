@@ -105,7 +105,7 @@ class CreditTransport final : public MessageTransport<CreditOutbound, CreditInbo
         return out.creditBytes > 0 ? m_priority : LOW_PRIORITY;
     }
 
-    void Stamp(CreditOutbound& out, FrameId data) override
+    void Stamp(CreditOutbound& out, FrameId data, PortId) override
     {
         const Frame& frame = Host().GetFrame(data);
         const uint64_t bytes =

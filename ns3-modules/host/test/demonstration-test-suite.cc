@@ -40,7 +40,7 @@ class Datagrams final : public MessageTransport<Outbound, Inbound>
     }
 
   private:
-    void Stamp(Outbound& out, FrameId) override
+    void Stamp(Outbound& out, FrameId, PortId) override
     {
         if (!out.packets.HasMore())
         {

@@ -6,6 +6,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -72,46 +73,98 @@ MptcpTransport::Begin(MptcpOutbound& out)
         subflow.sent.Reset(Segmentation::MAX_PACKETS); // copies included: as many as there are
     }
     out.windows = LinkedWindows(m_subflows, m_initialPackets);
+    SpreadOverPorts(out);
 }
 
-/// @return subflow that is to send a probe; else that with room that has the shortest round trip:
-/// not yet known ones are first, ones that have timed out last
-uint32_t
-MptcpTransport::Choose(const MptcpOutbound& out) const
+/// Give each subflow a port; the first one has that of a message that keeps to one.
+void
+MptcpTransport::SpreadOverPorts(MptcpOutbound& out)
 {
-    if (out.probes > 0)
+    const PortId first = Host().PortOf(out.message);
+    const uint32_t ports = Host().NumPorts();
+    uint32_t turn = first - Host().FirstPort();
+    for (MptcpSubflow& subflow : out.subflows)
     {
-        const auto probes = [](const MptcpSubflow& subflow) { return subflow.wantsProbe; };
-        const auto its = std::find_if(out.subflows.begin(), out.subflows.end(), probes);
-        return static_cast<uint32_t>(its - out.subflows.begin());
+        subflow.port = first;
+        for (uint32_t tried = 0; tried < ports; tried++)
+        {
+            const PortId port = Host().FirstPort() + (turn + tried) % ports;
+            if (Host().Serves(port, Host().GetMessage(out.message).dst))
+            {
+                subflow.port = port;
+                turn += tried + 1;
+                break;
+            }
+        }
     }
+}
+
+/// @return whether a subflow may send a packet: its port leads there and its window allows it
+bool
+MptcpTransport::HasRoom(const MptcpOutbound& out, uint32_t index) const
+{
+    const MptcpSubflow& subflow = out.subflows[index];
+    const bool hasRoom =
+        subflow.wantsProbe || subflow.sent.InFlight() + 1 <= out.windows.Packets(index);
+    return hasRoom && Host().Serves(subflow.port, Host().GetMessage(out.message).dst);
+}
+
+/// @return subflow of a port that is to send a probe; else that with room that has the shortest
+/// round trip: not yet known ones are first; none that has timed out more often than one of another
+/// port that has room
+uint32_t
+MptcpTransport::Choose(const MptcpOutbound& out, PortId port) const
+{
     uint32_t best = NO_SUBFLOW;
+    uint32_t leastTimeouts = std::numeric_limits<uint32_t>::max();
     std::tuple<uint32_t, uint64_t, uint32_t> least;
     for (uint32_t i = 0; i < out.subflows.size(); i++)
     {
+        if (!HasRoom(out, i))
+        {
+            continue;
+        }
         const MptcpSubflow& subflow = out.subflows[i];
-        const uint32_t inFlight = subflow.sent.InFlight();
-        const auto key = std::make_tuple(subflow.timeouts, out.windows.RttPs(i), inFlight);
-        if (inFlight + 1 <= out.windows.Packets(i) && (best == NO_SUBFLOW || key < least))
+        if (subflow.wantsProbe && subflow.port == port)
+        {
+            return i;
+        }
+        const auto key =
+            std::make_tuple(subflow.timeouts, out.windows.RttPs(i), subflow.sent.InFlight());
+        leastTimeouts = std::min(leastTimeouts, subflow.timeouts);
+        if (subflow.port == port && (best == NO_SUBFLOW || key < least))
         {
             best = i;
             least = key;
         }
     }
-    return best;
+    return best != NO_SUBFLOW && std::get<0>(least) == leastTimeouts ? best : NO_SUBFLOW;
 }
 
 bool
 MptcpTransport::MaySend(const MptcpOutbound& out) const
 {
-    return Choose(out) != NO_SUBFLOW;
+    for (uint32_t i = 0; i < out.subflows.size(); i++)
+    {
+        if (HasRoom(out, i))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+MptcpTransport::MayLeaveBy(const MptcpOutbound& out, PortId port) const
+{
+    return Choose(out, port) != NO_SUBFLOW;
 }
 
 void
-MptcpTransport::Stamp(MptcpOutbound& out, FrameId data)
+MptcpTransport::Stamp(MptcpOutbound& out, FrameId data, PortId port)
 {
     Frame& frame = Host().GetFrame(data);
-    const uint32_t index = Choose(out);
+    const uint32_t index = Choose(out, port);
     MptcpSubflow& subflow = out.subflows[index];
     subflow.entropy = subflow.entropy.value_or(frame.entropy);
     frame.entropy = *subflow.entropy;
@@ -125,7 +178,6 @@ MptcpTransport::Stamp(MptcpOutbound& out, FrameId data)
     subflow.lastSentPs = nowPs;
     if (std::exchange(subflow.wantsProbe, false))
     {
-        out.probes--;
         subflow.probeEnd = number;
         RestartTimeout(out);
     }
@@ -289,7 +341,6 @@ MptcpTransport::Probe(MptcpOutbound& out, MptcpSubflow& subflow)
         }
     }
     subflow.wantsProbe = out.packets.HasMore();
-    out.probes += subflow.wantsProbe;
 }
 
 /// The deadline of a subflow may be reached. @return when it will be again [ps]

@@ -83,7 +83,7 @@ NdpTransport::MaySend(const NdpOutbound& out) const
 }
 
 void
-NdpTransport::Stamp(NdpOutbound& out, FrameId data)
+NdpTransport::Stamp(NdpOutbound& out, FrameId data, PortId)
 {
     out.credit--;
     out.sentPs.Put(Host().GetFrame(data).packet, out.packets.Base(), Host().NowPs());

@@ -74,7 +74,7 @@ class NdpTransport final : public fabric::PulledTransport<NdpOutbound, NdpInboun
     // ---- source
     void Begin(NdpOutbound& out) override;
     bool MaySend(const NdpOutbound& out) const override;
-    void Stamp(NdpOutbound& out, fabric::FrameId data) override;
+    void Stamp(NdpOutbound& out, fabric::FrameId data, fabric::PortId port) override;
     void JudgeLosses(NdpOutbound& out, fabric::Answer& answer) override;
     bool IsProgress(const fabric::Answer& answer) const override;
     uint64_t WaitsSincePs(const fabric::Outbound& out) const override;

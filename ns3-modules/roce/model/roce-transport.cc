@@ -150,7 +150,7 @@ RoceTransport::MaySend(const RoceOutbound& out) const
 }
 
 void
-RoceTransport::Stamp(RoceOutbound& out, FrameId data)
+RoceTransport::Stamp(RoceOutbound& out, FrameId data, PortId)
 {
     Frame& frame = Host().GetFrame(data);
     frame.flags |= out.rewinds;

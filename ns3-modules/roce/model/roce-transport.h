@@ -87,7 +87,7 @@ class RoceTransport final : public fabric::MessageTransport<RoceOutbound, RoceIn
 
     void Begin(RoceOutbound& out) override;
     bool MaySend(const RoceOutbound& out) const override;
-    void Stamp(RoceOutbound& out, fabric::FrameId data) override;
+    void Stamp(RoceOutbound& out, fabric::FrameId data, fabric::PortId port) override;
     void JudgeLosses(RoceOutbound& out, fabric::Answer& answer) override;
     bool IsProgress(const fabric::Answer& answer) const override;
     void OnTimeout(RoceOutbound& out, fabric::Answer& lost) override;

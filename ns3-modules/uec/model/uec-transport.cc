@@ -68,7 +68,7 @@ UecTransport::RtoPs(const Outbound& out) const
 }
 
 void
-UecTransport::Stamp(UecOutbound& out, FrameId data)
+UecTransport::Stamp(UecOutbound& out, FrameId data, PortId)
 {
     Frame& frame = Host().GetFrame(data);
     if (GivesCredit())

@@ -43,7 +43,7 @@ class UecTransport final : public UecDestination
 
     void Begin(UecOutbound& out) override;
     bool MaySend(const UecOutbound& out) const override;
-    void Stamp(UecOutbound& out, fabric::FrameId data) override;
+    void Stamp(UecOutbound& out, fabric::FrameId data, fabric::PortId port) override;
     void LearnMore(fabric::Outbound& out, fabric::FrameId id, fabric::Answer& answer) override;
     void OnAnswer(UecOutbound& out, const fabric::Answer& answer) override;
     void OnControl(UecOutbound& out, fabric::FrameId pull) override;

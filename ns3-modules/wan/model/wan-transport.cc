@@ -96,7 +96,7 @@ WanTransport::AdmittedBps(const WanOutbound& out) const
 }
 
 void
-WanTransport::Stamp(WanOutbound& out, FrameId data)
+WanTransport::Stamp(WanOutbound& out, FrameId data, PortId)
 {
     Frame& frame = Host().GetFrame(data);
     if (m_code.IsUsed())

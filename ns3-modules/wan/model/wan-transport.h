@@ -52,7 +52,7 @@ class WanTransport final : public fabric::MessageTransport<WanOutbound, WanInbou
     void DoAttach() override;
     uint32_t Packets(uint64_t bytes) const override;
     void Begin(WanOutbound& out) override;
-    void Stamp(WanOutbound& out, fabric::FrameId data) override;
+    void Stamp(WanOutbound& out, fabric::FrameId data, fabric::PortId port) override;
     void JudgeLosses(WanOutbound& out, fabric::Answer& answer) override;
     void OnTimeout(WanOutbound& out, fabric::Answer& lost) override;
     void OnFirst(WanInbound& in) override;
