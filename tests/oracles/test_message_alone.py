@@ -134,6 +134,10 @@ EXACT = {
         {"CongestionControl": "ns3::Smartt", "PathSelector": "ns3::RepsEntropy", "WindowBdp": 0},
     ),
     "NSCC": (UEC, {"CongestionControl": NSCC}),
+    "NSCC, in order": (
+        UEC,
+        {"CongestionControl": NSCC, "Delivery": "Ordered", "PathSelector": "ns3::FlowEntropy"},
+    ),
     "Homa": ("ns3::HomaTransport", {}),
     "wide area": ("ns3::WanTransport", {}),
 }

@@ -4,6 +4,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/enum.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -27,6 +28,12 @@ UecDestination::AddAttributes(TypeId tid, const Defaults& defaults)
 {
     using T = UecDestination;
     return PulledTransport::AddAttributes(tid, defaults, 66)
+        .AddAttribute(
+            "Delivery",
+            "Unordered (RUD), or in order over one path, with go-back-N (ROD)",
+            EnumValue(Delivery::UNORDERED),
+            MakeEnumAccessor<Delivery>(&T::m_delivery),
+            MakeEnumChecker(Delivery::UNORDERED, "Unordered", Delivery::ORDERED, "Ordered"))
         .AddAttribute("AckEveryBytes",
                       "An acknowledgement at the latest after this much has come [byte]",
                       UintegerValue(16384),
@@ -95,9 +102,15 @@ UecDestination::DoAttach()
 }
 
 void
-UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t)
+UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t expected)
 {
     const Frame& frame = Host().GetFrame(id);
+    if (IsOrdered() && frame.packet > expected)
+    {
+        TakeTarget(in, id, port);
+        ReportGap(in, id, port);
+        return;
+    }
     const uint32_t arrived = in.received.Count();
     const bool isFirst = in.arrivedPackets == 0;
     const bool isCopy = arrived == in.arrivedPackets;
@@ -132,8 +145,36 @@ UecDestination::OnTrimmed(UecInbound& in, FrameId id, PortId port)
     {
         m_oversubscription.OnTrim((frame.flags & frame_flag::TRIMMED_LAST_HOP) != 0);
     }
+    if (IsOrdered())
+    {
+        TakeTarget(in, id, port);
+        ReportGap(in, id, port);
+        return;
+    }
     in.againBytes += in.received.Contains(frame.packet) ? 0 : PacketBytes();
     TakeTarget(in, id, port);
+    Acknowledge(in, id, port, NAK);
+}
+
+/// Ordered: a packet is missing before this one, or in it. Say so once for what was sent since the
+/// source went back.
+void
+UecDestination::ReportGap(UecInbound& in, FrameId id, PortId port)
+{
+    const Frame& frame = Host().GetFrame(id);
+    if (frame.packet < in.received.Base())
+    {
+        Acknowledge(in, id, port, ACK); // a copy without its payload
+        return;
+    }
+    const std::pair<uint32_t, uint16_t> gap{in.received.Base(), frame.flags & uec::REWINDS};
+    if (in.reported == gap)
+    {
+        Host().FreeFrame(id);
+        return;
+    }
+    in.reported = gap;
+    in.unansweredBytes = 0;
     Acknowledge(in, id, port, NAK);
 }
 

@@ -20,6 +20,14 @@ namespace ns3
  */
 class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
 {
+  public:
+    /// In which order payload is taken.
+    enum class Delivery
+    {
+        UNORDERED, ///< RUD
+        ORDERED,   ///< ROD
+    };
+
   protected:
     static TypeId AddAttributes(TypeId tid, const Defaults& defaults);
 
@@ -28,6 +36,11 @@ class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
     bool GivesCredit() const
     {
         return m_receiverCredit;
+    }
+
+    bool IsOrdered() const
+    {
+        return m_delivery == Delivery::ORDERED;
     }
 
     /// @return most credit of a source whose packets take this long at its port or ports [byte]
@@ -39,11 +52,15 @@ class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
     }
 
   private:
-    void OnPayload(UecInbound& in, fabric::FrameId id, fabric::PortId port, uint32_t) override;
+    void OnPayload(UecInbound& in,
+                   fabric::FrameId id,
+                   fabric::PortId port,
+                   uint32_t expected) override;
     void OnTrimmed(UecInbound& in, fabric::FrameId id, fabric::PortId port) override;
     void OnDelivered(UecInbound& in) override;
     void OnHostTimer() override;
 
+    void ReportGap(UecInbound& in, fabric::FrameId id, fabric::PortId port);
     void Acknowledge(UecInbound& in, fabric::FrameId id, fabric::PortId port, uint8_t kind);
     void TakeTarget(UecInbound& in, fabric::FrameId id, fabric::PortId port);
     UecInbound* TakePull() override;
@@ -54,6 +71,7 @@ class UecDestination : public fabric::PulledTransport<UecOutbound, UecInbound>
     uint32_t m_ackEveryBytes{0};
     uint16_t m_pullEntropy{0};
     bool m_receiverCredit{false};
+    Delivery m_delivery{Delivery::UNORDERED};
     bool m_adapts{false};                  ///< The rate of credit, to oversubscription
     uint64_t m_updatePs{fabric::NEVER_PS}; ///< Next time of m_oversubscription [ps]
     std::optional<fabric::CreditPacer> m_credit;

@@ -5,6 +5,9 @@
 
 #include "ns3/flow-ends.h"
 
+#include <optional>
+#include <utility>
+
 namespace ns3
 {
 
@@ -13,6 +16,8 @@ namespace uec
 {
 constexpr uint16_t ASKS = fabric::frame_flag::FREE;         ///< For an acknowledgement at once
 constexpr uint16_t STARVES = fabric::frame_flag::FREE << 1; ///< Credit was waited for too long
+/// Bits in which a packet carries UecOutbound::rewinds, which its answer returns
+constexpr uint16_t REWINDS = static_cast<uint16_t>(~(2 * STARVES - 1));
 
 /// Words of the note: data and pulls have the first, an acknowledgement all.
 enum Word : uint8_t
@@ -32,6 +37,7 @@ struct UecOutbound : fabric::Outbound
     uint64_t pulledBytes{0};    ///< Credit of the last pull, counted from the beginning [byte]
     bool isSpeculating{false};  ///< Nothing was heard of the destination yet
     bool isStarved{false};      ///< The next packet goes without credit, and asks for it
+    uint16_t rewinds{0};        ///< How often it went back, modulo what fits into uec::REWINDS
 };
 
 /// State of a UecTransport's message at its destination.
@@ -44,6 +50,8 @@ struct UecInbound : fabric::DrivenInbound
     uint64_t againBytes{0};      ///< Of packets that came without payload and not again [byte]
     uint64_t targetBytes{0};     ///< Credit that it is to have, from the beginning [byte]
     uint64_t grantedBytes{0};    ///< Credit that was given, from the beginning [byte]
+    /// First missing packet, and uec::REWINDS of what came behind it, of the last gap reported
+    std::optional<std::pair<uint32_t, uint16_t>> reported;
 };
 
 } // namespace ns3

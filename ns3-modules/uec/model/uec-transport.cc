@@ -40,6 +40,10 @@ UecTransport::Check() const
                     Name("CongestionControl")
                         << " is empty and ReceiverCredit is false, so that nobody limits what is "
                            "sent; set one of them, for example CongestionControl to ns3::Nscc");
+    NS_ABORT_MSG_IF(IsOrdered() && !GetTraits().keepsOrder,
+                    Name("PathSelector")
+                        << " takes several paths, and Delivery=Ordered drops what comes out of "
+                           "order; set PathSelector to ns3::FlowEntropy");
 }
 
 void
@@ -86,6 +90,7 @@ UecTransport::Stamp(UecOutbound& out, FrameId data, PortId)
     }
     const bool isRoom = out.InFlight() + uint64_t{1} < WindowPackets(out); // for two more
     const bool isOpenEnded = out.packets.HasMore() && MaySend(out) && isRoom;
+    frame.flags |= out.rewinds;
     frame.flags |= !isOpenEnded || (frame.flags & frame_flag::RETRANSMITTED) ? uec::ASKS : 0;
 }
 
@@ -126,6 +131,34 @@ UecTransport::LearnMore(Outbound& out, FrameId id, fabric::Answer& answer)
     const uint32_t unseen = std::max({count, counted, known}) - known;
     answer.newPackets = answer.newPackets + unseen - out.unseenPackets;
     out.unseenPackets = unseen;
+}
+
+/// Ordered: send from a packet on once more. What was sent before says nothing of it.
+void
+UecTransport::GoBack(UecOutbound& out, uint32_t packet)
+{
+    out.packets.Rewind(packet);
+    out.rewinds = (out.rewinds + 2 * uec::STARVES) & uec::REWINDS;
+    out.unseenPackets = 0;
+}
+
+void
+UecTransport::JudgeLosses(UecOutbound& out, fabric::Answer& answer)
+{
+    if (!IsOrdered())
+    {
+        UecDestination::JudgeLosses(out, answer);
+        return;
+    }
+    const bool isCurrent = (answer.flags & uec::REWINDS) == out.rewinds;
+    if (answer.kind == NAK && isCurrent && answer.cumulative >= out.packets.Base())
+    {
+        using Loss = CongestionControl::Loss;
+        const bool isTrimmed = (answer.flags & frame_flag::TRIMMED) != 0;
+        const Loss how = isTrimmed ? Loss::TRIMMED : Loss::OVERTAKEN;
+        TellLost(out, answer.cumulative, how, answer);
+        GoBack(out, answer.cumulative);
+    }
 }
 
 void
@@ -181,6 +214,10 @@ UecTransport::OnTimeout(UecOutbound& out, fabric::Answer& lost)
 {
     MessageTransport::OnTimeout(out, lost); // takes for lost what is out
     out.unseenPackets = 0;
+    if (IsOrdered())
+    {
+        GoBack(out, out.packets.Base());
+    }
     StopSpeculating(out);
     Starve(out);
 }

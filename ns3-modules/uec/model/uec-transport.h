@@ -20,10 +20,14 @@ namespace ns3
  * turn at CreditShare of its rate. While no source wants any, those of unfinished messages get up
  * to a largest window more than they ask for.
  *
+ * Ordered (ROD): one path; the destination drops what comes behind a gap, says so once (NACK
+ * UET_ROD_OOO with the packet that it expects), and the source sends again from there on.
+ *
  * **Source** Ultra Ethernet specification 1.0, sections 3.5 and 3.6; what it leaves open as in its
  * simulator (uet-htsim, uec.cpp).
- * **Not modelled** Idle credit for what has arrived whole; the share of sources at one host in what
- * each asks for; connections, messages within one; probes and SLEEK.
+ * **Not modelled** RUDI, of which each packet is answered (AckEveryBytes 0 does so) and a copy is
+ * delivered twice; UUD; idle credit for what has arrived whole; the share of sources at one host in
+ * what each asks for; connections, messages within one; probes and SLEEK.
  */
 class UecTransport final : public UecDestination
 {
@@ -34,7 +38,9 @@ class UecTransport final : public UecDestination
     Traits GetTraits() const override
     {
         Traits traits = UecDestination::GetTraits();
-        traits.mayShorten = true;
+        traits.acceptsOutOfOrder = !IsOrdered();
+        traits.spreadsOverPorts = !IsOrdered();
+        traits.mayShorten = !IsOrdered();
         return traits;
     }
 
@@ -45,11 +51,13 @@ class UecTransport final : public UecDestination
     bool MaySend(const UecOutbound& out) const override;
     void Stamp(UecOutbound& out, fabric::FrameId data, fabric::PortId port) override;
     void LearnMore(fabric::Outbound& out, fabric::FrameId id, fabric::Answer& answer) override;
+    void JudgeLosses(UecOutbound& out, fabric::Answer& answer) override;
     void OnAnswer(UecOutbound& out, const fabric::Answer& answer) override;
     void OnControl(UecOutbound& out, fabric::FrameId pull) override;
     void OnTimeout(UecOutbound& out, fabric::Answer& lost) override;
     void OnDeadline(UecOutbound& out) override;
 
+    void GoBack(UecOutbound& out, uint32_t packet);
     uint64_t TargetBytes(const UecOutbound& out) const;
     void StopSpeculating(UecOutbound& out);
     void Starve(UecOutbound& out);
