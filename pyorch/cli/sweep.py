@@ -13,15 +13,12 @@ import typer
 from pyorch import spec as specs
 from pyorch.errors import PluginError
 from pyorch.simulate import modules
-from pyorch.simulate.progress import duration_text
 from pyorch.workflow import sweep as workflow
-from pyorch.workflow.events import Progress
+from pyorch.workflow.events import Progress, line
 
 if TYPE_CHECKING:
     from pyorch.cli.run import Choice
 
-#: Names that are shown of what runs now.
-MOST_NAMES = 4
 #: Between two lines where there is no terminal [s].
 PLAIN_INTERVAL_S = 10.0
 
@@ -56,8 +53,8 @@ def report(runs: list[specs.Run], outcome: workflow.Outcome) -> int:
     """Say what failed and where the tables are; return the exit status."""
     progress = outcome.progress
     failures = outcome.failures()
-    for line in failures:
-        typer.echo(line, err=True)
+    for failure in failures:
+        typer.echo(failure, err=True)
     if outcome.stop or outcome.status and not failures:
         typer.echo(outcome.end(), err=True)
     counts = [f"{progress.done} runs made"]
@@ -68,26 +65,6 @@ def report(runs: list[specs.Run], outcome: workflow.Outcome) -> int:
     for path in outcome.tables:
         typer.echo(path)
     return outcome.exit_status
-
-
-def line(progress: Progress) -> str:
-    """Return how far a sweep is, in words."""
-    if progress.refused:
-        return "waiting until another Snakemake, which is making some of the same, has ended"
-    if progress.due is None:
-        return f"{progress.total} runs: looking which of them are there"
-    parts = [f"{progress.done}/{progress.due} runs"]
-    if progress.failed:
-        parts.append(f"{len(progress.failed)} failed")
-    if progress.tables_due and progress.done == progress.due:
-        parts.append(f"{progress.tables}/{progress.tables_due} metrics")
-    if (left_s := progress.seconds_left) and progress.done < progress.due:
-        parts.append(f"about {duration_text(left_s)} left")
-    names = list(progress.running.values())
-    if names:
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        parts.append(f"now {', '.join(names[:MOST_NAMES])}{more}")
-    return ", ".join(parts)
 
 
 @contextmanager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Says before a sweep how long it may take: by finished runs that are like it, else by packets."""
+"""Says before runs begin how long they may take: by finished ones like them, else by packets."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from pyorch import traces
 from pyorch.errors import PyorchError
 from pyorch.runs.finished import is_finished
 from pyorch.simulate.progress import duration_text
+from pyorch.workflow.events import OTHER_S, Progress
 from pyorch.workflow.resources import work_of
 
 #: CPU of a data packet and its answers on one link, where no run like it is finished [s]. Measured:
@@ -53,7 +54,8 @@ def costs(sweep: Sweep, results: Path | str = "results") -> dict[str, Cost]:
     Its packets times the links that they cross, at the pace of finished runs of its variant and
     case, else of its variant, else at the usual one.
     """
-    paces = _paces(sweep.finished, results)
+    kinds = {kind for run in sweep.missing for kind in _kinds(run)}
+    paces = _paces([run for run in sweep.finished if kinds.intersection(_kinds(run))], results)
     found = {}
     for run in sweep.missing:
         usual_s = FLUID_MESSAGE_S if _is_fluid(run) else PACKET_LINK_S
@@ -63,7 +65,30 @@ def costs(sweep: Sweep, results: Path | str = "results") -> dict[str, Cost]:
     return found
 
 
-def line(sweep: Sweep, its: Mapping[str, Cost], cores: int | None) -> str:
+def progress(sweep: Sweep, others: Mapping[str, int], cores: int | None) -> Progress:
+    """Return how far the jobs of a workflow are that begins.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        Runs that are asked for.
+    others : mapping
+        How many jobs of each other rule are due.
+    cores : int, optional
+        How many jobs at a time, at most; all cores by default.
+    """
+    its = costs(sweep)
+    work = {name: cost.cpu_s for name, cost in its.items()}
+    total = len(sweep.finished) + len(sweep.missing)
+    return Progress(total, work=work, estimate=line(sweep, its, cores, others))
+
+
+def line(
+    sweep: Sweep,
+    its: Mapping[str, Cost],
+    cores: int | None,
+    others: Mapping[str, int] | None = None,
+) -> str:
     """Return in one line how many runs are finished and how long the others may take.
 
     Parameters
@@ -74,18 +99,28 @@ def line(sweep: Sweep, its: Mapping[str, Cost], cores: int | None) -> str:
         From `costs`.
     cores : int, optional
         How many runs at a time, at most; all cores by default.
+    others : mapping, optional
+        How many tables and figures are made as well, by rule.
     """
     done, missing = len(sweep.finished), sweep.missing
-    said = f"{[*sweep.finished, *missing][0].scenario}: {done} of {done + len(missing)} runs are"
-    if not missing:
-        return f"{said} finished."
+    names = sorted({run.scenario for run in [*sweep.finished, *missing]})
+    name = f"{names[0]}: " if len(names) == 1 else ""
+    said = f"{name}{done} of {done + len(missing)} runs are finished"
+    others = {rule: count for rule, count in (others or {}).items() if rule in OTHER_S and count}
+    if not missing and not others:
+        return f"{said}."
     cores = cores or len(os.sched_getaffinity(0))
-    longest_s = max(its[run.folder].cpu_s / min(run.threads, cores) for run in missing)
-    wall_s = max(longest_s, sum(cost.cpu_s for cost in its.values()) / cores, 1)
+    longest_s = max((its[run.folder].cpu_s / min(run.threads, cores) for run in missing), default=0)
+    others_s = sum(OTHER_S[rule] * count for rule, count in others.items())
+    wall_s = max(longest_s, (sum(cost.cpu_s for cost in its.values()) + others_s) / cores, 1)
+    left = [f"the other {len(missing)}"] if missing else []
+    left += [f"{sum(others.values())} tables and figures"] if others else []
+    sources = (
+        f" ({'; '.join(_sources(missing, its))}), without what is sent again" if missing else ""
+    )
     return (
-        f"{said} finished; an estimate for the other {len(missing)}: {duration_text(wall_s)} on"
-        f" {cores} core{'s' * (cores > 1)} ({'; '.join(_sources(missing, its))}), without what is"
-        " sent again."
+        f"{said}; an estimate for {' and '.join(left)}: {duration_text(wall_s)} on {cores}"
+        f" core{'s' * (cores > 1)}{sources}."
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Says how far a sweep is and how long it takes yet, by what Snakemake tells of its jobs."""
+"""Says how far runs, tables and figures are, and how long the others take, by Snakemake's jobs."""
 
 import contextlib
 import json
@@ -10,9 +10,15 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pyorch.simulate.progress import duration_text
+
 #: The display is brought up to date at least this often [s].
 PERIOD_S = 0.5
 RUN_RULE = "simulate"
+#: CPU of a job of another rule [s]. Measured: 1.2 to 4 a table, 2.4 to 6 a figure.
+OTHER_S = {"metrics": 2.0, "figure": 4.0, "benchmarks": 4.0, "reproduction": 4.0}
+#: Runs that are named while they run.
+MOST_NAMES = 4
 #: Environment of a Snakemake and of its worker: the descriptor to which they tell what happens, a
 #: line of JSON each.
 EVENTS = "PYORCH_EVENTS"
@@ -43,25 +49,25 @@ def say(text: str) -> None:
 
 @dataclass
 class Progress:
-    """How far a sweep is.
+    """How far a sweep, or a whole workflow, is.
 
     Attributes
     ----------
     total : int
-        Runs of the sweep; of these some may be finished from before.
+        Runs that are asked for; of these some may be finished from before.
     due : int or None
         Runs that have to be made; unknown until Snakemake has looked.
     done : int
         Of those that are due.
-    tables, tables_due : int
-        Metrics that are made, and that have to be.
+    others, others_due : int
+        Tables and figures that are made, and that have to be.
     running : dict
         Names of what runs now by the number of its job.
     failed : list of (rule, name)
         What did not come to its end.
     work : dict
-        What each run takes, by its name, in any unit; of those that may have to be made. Without
-        it runs are taken to be equally long.
+        CPU of each run that may have to be made, by its name [s]. Without it runs are taken to be
+        equally long, and nothing else to take time.
     estimate : str
         How long all may take, in words: from `pyorch.workflow.estimate.line`.
     refused : bool
@@ -71,8 +77,8 @@ class Progress:
     total: int
     due: int | None = None
     done: int = 0
-    tables: int = 0
-    tables_due: int = 0
+    others: int = 0
+    others_due: int = 0
     running: dict[int, str] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
     work: dict[str, float] = field(default_factory=dict)
@@ -81,18 +87,22 @@ class Progress:
     _news: list[str] = field(default_factory=list)
     _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
     _ended_work: dict[str, float] = field(default_factory=dict)
+    _others_s: float = 0.0
+    _others_left_s: float = 0.0
     _first_s: float = 0.0
 
     def tell(self, event: dict) -> None:
         """Take one event of `pyorch.workflow.snakemake.tell_events`, or of `say`."""
         if "jobs" in event and self.due is None:
-            self.due = event["jobs"].get(RUN_RULE, 0)
-            self.tables_due = event["jobs"].get("metrics", 0)
+            counts = event["jobs"]
+            self.due = counts.get(RUN_RULE, 0)
+            self.others_due = sum(counts.get(rule, 0) for rule in OTHER_S)
+            self._others_left_s = sum(counts.get(rule, 0) * took for rule, took in OTHER_S.items())
         self.refused = self.refused or "refused" in event
         self._news += [event["said"]] if "said" in event else []
         if "job" in event:
             given = event["wildcards"]
-            parts = [given.get("scenario", ""), given.get("run") or given.get("metric") or ""]
+            parts = (given.get(part, "") for part in ("scenario", "run", "metric", "figure"))
             self._jobs[event["job"]] = event["rule"], "/".join(filter(None, parts))
         for job in event.get("started", []):
             self._first_s = self._first_s or time.monotonic()
@@ -108,12 +118,15 @@ class Progress:
         self.running.pop(job, None)
         if rule == RUN_RULE:
             self._ended_work[name] = self.work.get(name, 1)
+        elif rule in OTHER_S and self.work:
+            self._others_s += OTHER_S[rule]
+            self._others_left_s -= OTHER_S[rule]
         if failed and (rule, name) not in self.failed:
             self.failed.append((rule, name))
             self._news.append(f"failed: {name}")
         elif not failed:
             self.done += rule == RUN_RULE
-            self.tables += rule == "metrics"
+            self.others += rule in OTHER_S
 
     def news(self) -> list[str]:
         """Return what the user should read, one line each: what has come since the last call."""
@@ -127,12 +140,34 @@ class Progress:
         Which runs have to be made only Snakemake knows; those that have not ended are taken to be
         like the mean of all that may be among them.
         """
-        if not self._ended_work or self.due is None:
+        ended = sum(self._ended_work.values()) + self._others_s
+        if not ended or self.due is None:
             return None
         open_ = [work for name, work in self.work.items() if name not in self._ended_work]
         mean = sum(open_) / len(open_) if open_ else 1
         left = (self.due - len(self._ended_work)) * mean
-        return (time.monotonic() - self._first_s) / sum(self._ended_work.values()) * left
+        left += self._others_left_s if self.work else 0
+        return (time.monotonic() - self._first_s) / ended * left
+
+
+def line(progress: Progress) -> str:
+    """Return how far everything is, in words."""
+    if progress.refused:
+        return "waiting until another Snakemake, which is making some of the same, has ended"
+    if progress.due is None:
+        return f"{progress.total} runs: looking which of them are there"
+    parts = [f"{progress.done}/{progress.due} runs"]
+    if progress.failed:
+        parts.append(f"{len(progress.failed)} failed")
+    if progress.others_due and (progress.others or progress.done == progress.due):
+        parts.append(f"{progress.others}/{progress.others_due} tables and figures")
+    if left_s := progress.seconds_left:
+        parts.append(f"about {duration_text(left_s)} left")
+    names = list(progress.running.values())
+    if names:
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        parts.append(f"now {', '.join(names[:MOST_NAMES])}{more}")
+    return ", ".join(parts)
 
 
 def follow(descriptor: int, progress: Progress, show: Callable[[Progress], object]) -> None:

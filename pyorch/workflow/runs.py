@@ -2,7 +2,7 @@
 """What the Snakefile asks when it is read: which runs there are, and of what they are made."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,8 @@ from pyorch.runs.names import note
 from pyorch.simulate import check
 from pyorch.spec import typeids
 from pyorch.spec.scenario import check_scale
-from pyorch.workflow import resources
+from pyorch.workflow import estimate, resources
+from pyorch.workflow.events import Progress
 from pyorch.workflow.marks import MARK
 from pyorch.workflow.planfile import read_plan, write_plan
 
@@ -155,6 +156,23 @@ class Workflow:
         """The scenarios that a figure needs and that are there."""
         needs = [need for named in self.figures.values() for need in named.values()]
         return sorted({split_need(need, "NEEDS")[0] for need in needs} & self.runs.keys())
+
+    def progress(self, cores: int | None) -> Callable[..., Progress]:
+        """Return what makes the progress of a workflow on so many cores that begins.
+
+        It takes the folders of all runs that are asked for, of those that are due, and how many
+        jobs each rule has.
+        """
+
+        def begin(
+            asked: Collection[str], due: Collection[str], counts: Mapping[str, int]
+        ) -> Progress:
+            runs = {run.folder: run for run in self.points if run.folder in asked}
+            missing = [run for folder, run in runs.items() if folder in due]
+            finished = [run for folder, run in runs.items() if folder not in due]
+            return estimate.progress(estimate.Sweep(finished, missing), counts, cores)
+
+        return begin
 
     def note_names(self) -> None:
         """Write down what the runs are called of each scenario that has a folder of results."""

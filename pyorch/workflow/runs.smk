@@ -12,8 +12,9 @@ if "mem_mb" not in workflow.global_resources and insides.runs_here():
 insides.keep_one_timer()
 if workflow.is_main_process:
     marks.bring_up_to_date(found)
+if workflow.is_main_process and not insides.tell_events():
+    insides.show_progress(workflow, found.progress(insides.cores()))
 if workflow.is_main_process and insides.will_run_jobs():
-    insides.tell_events()
     insides.look_and_lock_at_once(ownership.turn)
     if insides.runs_here():
         worker.offer()

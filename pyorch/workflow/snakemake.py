@@ -4,7 +4,8 @@
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
@@ -19,6 +20,9 @@ OTHER_MODES = (
     "list_params_changes", "list_untracked", "summary", "detailed_summary", "archive",
     "delete_all_output", "delete_temp_output",
 )  # fmt: skip
+
+#: A line says how far the jobs are at most so often [s].
+SHOW_S = 10
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +47,14 @@ def will_run_jobs() -> bool:
     options = _options() or {"dryrun": True}
     reports = options.get("reporter") and not options.get("report_after_run")
     return not reports and not any(options.get(name) for name in OTHER_MODES)
+
+
+def cores() -> int | None:
+    """Return how many cores the jobs may have; None: all, or unknown."""
+    options = _options()
+    said = str(options.get("cores") or "")
+    is_default = options.get("dryrun") and said == "1"  # what Snakemake sets if nothing is given
+    return int(said) if said.isdecimal() and not is_default else None
 
 
 def runs_here() -> bool:
@@ -167,7 +179,66 @@ def _event(kind: str, said: dict) -> dict | None:
     return {"failed": said["jobid"]} if kind == "job_error" else None
 
 
-def tell_events() -> None:
-    """Tell the process that has started this Snakemake what happens, if it wants to know."""
+def tell_events() -> bool:
+    """Tell the process that has started this Snakemake what happens; return whether one listens."""
     if events.listen():
         logging.getLogger("snakemake.logging").addHandler(_Teller(logging.INFO))
+        return True
+    return False
+
+
+class _Shower(logging.Handler):
+    """Says on the screen how long the jobs may take before they begin, and now and then how far."""
+
+    def __init__(self, begin: Callable[[Mapping[str, int]], events.Progress]):
+        super().__init__(logging.INFO)
+        self._begin = begin
+        self._progress: events.Progress | None = None
+        self._shown_s = 0.0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take the event of a record, if it is one of those above; a display may never harm."""
+        with suppress(Exception):
+            if told := _event(str(getattr(record, "event", "") or ""), vars(record)):
+                self._take(told)
+
+    def _take(self, told: dict) -> None:
+        if "jobs" in told and self._progress is None:
+            self._progress = self._begin(told["jobs"])
+            self._say(self._progress.estimate)
+        if self._progress is not None:
+            self._progress.tell(told)
+            is_news = "finished" in told or "failed" in told
+            if is_news and time.monotonic() - self._shown_s >= SHOW_S:
+                self._say(events.line(self._progress))
+
+    def _say(self, text: str) -> None:
+        self._shown_s = time.monotonic()
+        print(f"pyorch: {text}", file=sys.stderr, flush=True)
+
+
+def show_progress(
+    workflow,
+    begin: Callable[[Collection[str], Collection[str], Mapping[str, int]], events.Progress],
+) -> None:
+    """Say on the screen how long the jobs may take before they begin, and now and then how far.
+
+    Parameters
+    ----------
+    workflow
+        Of Snakemake.
+    begin : callable
+        Is given the folders of all runs that are asked for, those of the runs that are due, and how
+        many jobs each rule has; returns the progress at the beginning.
+    """
+
+    def with_runs(counts: Mapping[str, int]) -> events.Progress:
+        return begin(_folders(workflow.dag.jobs), _folders(workflow.dag.needrun_jobs()), counts)
+
+    logging.getLogger("snakemake.logging").addHandler(_Shower(with_runs))
+
+
+def _folders(given) -> set[str]:
+    """Return the folders of the runs among Snakemake's jobs."""
+    runs = (job for job in given if job.rule.name == events.RUN_RULE)
+    return {f"{job.wildcards.scenario}/{job.wildcards.run}" for job in runs}

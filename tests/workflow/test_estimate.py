@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pyorch.spec import plan
-from pyorch.spec.scenario import parse_scenario
-from pyorch.workflow import estimate
+from pyorch.spec.scenario import parse_scenario, read_scenario, scenario_files
+from pyorch.workflow import estimate, events
 from pyorch.workflow.resources import work_of
 
 TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
@@ -68,6 +68,39 @@ def test_the_work_of_a_run_is_its_packets_times_the_links_that_they_cross(runs):
     assert work_of(star[0].spec) == WORK / 2  # up to the leaf and down
     fluid = plan(parse_scenario(f"{TEXT}engine: fluid\n", "hand.yaml"), typeids_file=TYPEIDS)
     assert {work_of(run.spec) for run in fluid} == {4}  # messages
+
+
+def test_tables_and_figures_are_estimated_with_the_runs(runs, finish):
+    done, *others = runs
+    finish(done, 0.02)
+    found = estimate.look(runs)
+    progress = estimate.progress(found, {"metrics": 3, "figure": 1, "simulate": 3, "all": 1}, 2)
+    assert progress.estimate.startswith(
+        "hand: 1 of 4 runs are finished; an estimate for the other 3 and 4 tables and figures: "
+    )
+    assert progress.work.keys() == {run.folder for run in others} and progress.total == 4
+
+    nothing = estimate.progress(estimate.Sweep(runs, []), {"figure": 2}, 1).estimate
+    assert nothing == (
+        "hand: 4 of 4 runs are finished; an estimate for 2 tables and figures: 8 s on 1 core."
+    )
+
+
+ROOT = Path(__file__).parents[2]
+ALL_S = 25 * 60  # CPU of the main command, what Snakemake itself takes included
+SNAKEMAKE_S = 0.15  # of that for each run
+
+
+@pytest.mark.ns3
+def test_the_main_command_is_planned_to_take_a_coffee_break():
+    files = scenario_files(ROOT / "scenarios")
+    points = [run for path in files for run in plan(read_scenario(path))]
+    names = {run.scenario for run in points}
+    runs = {run.folder: run for run in points}.values()
+    its = estimate.costs(estimate.Sweep([], list(runs)))
+    figures = len(list((ROOT / "plots").glob("[!_]*.py")))
+    others_s = figures * events.OTHER_S["figure"] + 2 * len(names) * events.OTHER_S["metrics"]
+    assert sum(cost.cpu_s for cost in its.values()) + others_s + SNAKEMAKE_S * len(runs) < ALL_S
 
 
 def test_without_finished_runs_packets_and_links_count(runs, finish):

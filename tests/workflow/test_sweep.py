@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 from processes import called, wait_for
 
-from pyorch.cli.sweep import line, table_folder
+from pyorch.cli.sweep import table_folder
 from pyorch.spec import plan
 from pyorch.spec.scenario import read_scenario
-from pyorch.workflow.events import Progress
+from pyorch.workflow.events import Progress, line
 from pyorch.workflow.planfile import planned, read_plan, write_plan
 from pyorch.workflow.sweep import Outcome, metrics_of
 
@@ -40,7 +40,7 @@ def test_progress_is_what_was_told():
     for event in EVENTS[5:]:
         progress.tell(event)
 
-    assert (progress.due, progress.done, progress.tables_due) == (3, 1, 2)
+    assert (progress.due, progress.done, progress.others_due) == (3, 1, 2)
     assert progress.failed == [("simulate", "x/s2-b")] and progress.running == {}
     # Two of three have ended, so the third takes half of the time so far.
     progress._first_s = time.monotonic() - 10
@@ -49,17 +49,20 @@ def test_progress_is_what_was_told():
 
 
 def test_the_time_left_counts_the_packets_of_what_is_left():
-    # Two small runs of 1 and one of 8 have to be made; another one was finished before.
+    # Two runs of 1 s and one of 8 have to be made, and two tables of 2 s; another run is there.
     progress = Progress(total=4, work={"x/s1-a": 1, "x/s2-b": 8, "x/s3-c": 1})
     for event in EVENTS[:6]:
         progress.tell(event)
-    # One of the small ones took 10 s, so the other nine units take 90 s.
+    # What should have taken 1 s took 10, so the other 9 and 4 take 130 s.
     progress._first_s = time.monotonic() - 10
-    assert progress.seconds_left == pytest.approx(90, rel=0.01)
+    assert progress.seconds_left == pytest.approx(130, rel=0.01)
     progress.tell({"finished": 2})
-    # Nine units took 10 s.
     progress._first_s = time.monotonic() - 10
-    assert progress.seconds_left == pytest.approx(10 / 9, rel=0.01)
+    assert progress.seconds_left == pytest.approx((1 + 4) * 10 / 9, rel=0.01)
+    progress.tell({"finished": 3})
+    progress._first_s = time.monotonic() - 10
+    assert progress.seconds_left == pytest.approx((1 + 2) * 10 / 11, rel=0.01)
+    assert "1/2 tables and figures" in line(progress)
 
 
 def test_tables_of_a_changed_scenario_have_a_folder_of_their_own():
