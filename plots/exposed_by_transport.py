@@ -24,8 +24,8 @@ PARTS = {
 }
 #: Percent by model and transport, as printed.
 PRINTED = {
-    "dense-100t": {"optimal": 5, "rocev2_irn": 8},
-    "moe-100t": {"optimal": 20, "rocev2_irn": 25},
+    "dense-100t": {"optimal": 5, "smartt_single": 8},
+    "moe-100t": {"optimal": 20, "smartt_single": 25},
 }
 
 

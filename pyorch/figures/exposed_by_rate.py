@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Draws exposed networking by rate and transport, a panel for each model."""
+"""Draws exposed networking by rate, in bands of transports, a panel for each model."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -11,11 +11,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-#: Optimum wide and grey below; transports that coincide show as dashes on a wider line.
-LINES = [
-    {"lw": 5, "color": "#d5d5d5"}, {"lw": 2.4}, {"lw": 1.4, "ls": (0, (4, 2))},
-    {"lw": 1.2, "ls": (0, (1, 1.2))},
-]  # fmt: skip
 SYMBOLS = {"o": "paper: about", "^": "paper: more than", "v": "paper: less than"}
 
 
@@ -27,7 +22,9 @@ def exposed_by_rate(
     rates: Sequence[float],
     label: str,
 ) -> None:
-    """Draw one panel per model, one curve per transport, and what a text says.
+    """Draw one panel per model, one band for each group of transports, and what a text says.
+
+    Groups are those of style.yaml: lines of its transports would hide each other.
 
     Parameters
     ----------
@@ -46,14 +43,16 @@ def exposed_by_rate(
         Of the axis, with its unit.
     """
     looks = styles(data[["transport", "label"]].itertuples(index=False, name=None))
+    groups = data["transport"].map({name: look.group or look.label for name, look in looks.items()})
     axes = panels(figure, [2.4] * len(titles), sharey=True)
     for ax, (preset, title) in zip(axes, titles.items(), strict=True):
-        shown = data[data["preset"] == preset].groupby("transport", sort=False)
-        for number, (kind, curve) in enumerate(shown):
-            line = {"color": looks[kind].color} | LINES[min(number, len(LINES) - 1)]
-            ratio = curve["pipeline_slowdown"].iloc[0]
-            name = looks[kind].label + (f" ({ratio:.2f} x optimal)" if number else "")
-            ax.plot(curve["rate"], curve["exposed_percent"], label=name, **line)
+        shown = data[data["preset"] == preset]
+        optimum = shown[shown["transport"] == shown["transport"].iloc[0]]
+        others = shown[shown["transport"] != optimum["transport"].iloc[0]]
+        for name, band in others.groupby(groups, sort=False):
+            look = looks[band["transport"].iloc[0]]
+            _band(ax, band, name, look.group_color or look.color)
+        ax.plot(optimum["rate"], optimum["exposed_percent"], "k--", lw=1, label="optimal")
         for symbol, name in SYMBOLS.items():
             points = [(rate, percent) for rate, percent, kind in stated[preset] if kind == symbol]
             if points:
@@ -68,3 +67,13 @@ def exposed_by_rate(
             ax.set_ylabel("exposed networking\n[% of the step]")
         ax.grid(True)
     legend(figure, axes, 3)
+
+
+def _band(ax, band: "pd.DataFrame", name: str, color: str) -> None:
+    """Draw from the least to the most that a group of transports exposes, and its mean."""
+    low, high = band["pipeline_slowdown"].min(), band["pipeline_slowdown"].max()
+    by = band.groupby("rate")["exposed_percent"]
+    slow = f"{low:.2f} to {high:.2f}" if high > low else f"{low:.2f}"
+    label = f"{name}: {slow} x optimal"
+    ax.fill_between(by.min().index, by.min(), by.max(), color=color, alpha=0.35, lw=0)
+    ax.plot(by.mean().index, by.mean(), color=color, lw=1, label=label)
