@@ -435,3 +435,39 @@ def test_the_table_of_serving_shows_what_was_measured(variant):
 
     page = (ROOT / "docs" / "serving.md").read_text()
     assert f"| {' | '.join(expected)} |" in page
+
+
+#: Variants by their rows in the table of communications measured in packets.
+MEASURED = {
+    "sprayed": "sprayed", "UEC NSCC": "nscc", "UEC RCCC": "rccc", "SMaRTT + REPS": "smartt",
+    "NDP": "ndp", "MP-RDMA": "mprdma", "EQDS": "eqds", "Homa": "homa",
+    "best effort, single path": "rocev2_irn", "InfiniBand": "infiniband",
+    "RoCEv2 + DCQCN": "rocev2_dcqcn", "RoCEv2": "rocev2", "RoCEv2 + HPCC": "rocev2_hpcc",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", MEASURED)
+def test_the_table_of_measured_communications_is_what_was_measured(row):
+    groups = pd.read_csv(RESULTS / "figure_3_measured" / "paper" / "collective.csv")
+    groups = groups[
+        (groups["variant"] == MEASURED[row]) & (groups["data_bytes"] == groups["data_bytes"].max())
+    ]
+    kinds, rates = groups["case"].str.partition("_")[0], groups["case_label"]
+    slowest = (
+        groups.groupby([kinds, rates, "seed"])["over_ideal"].max().groupby(level=[0, 1]).mean()
+    )
+    wanted = [("tensor", "14.4 Tb/s"), ("data", "800 Gb/s"), ("pipeline", "800 Gb/s")]
+    expected = [f"{slowest[kind]:.3f}" for kind in wanted]
+
+    figure = pd.read_csv(RESULTS / "figure_3_measured.csv")
+    own = figure[
+        (figure["figure"] == "3b")
+        & (figure["variant"] == MEASURED[row])
+        & (figure["rate_bps"] == 800e9)
+    ].set_index("preset")
+    for model, size in (("dense-100t", "larger"), ("moe-100t", "larger"), ("moe-100t", "smaller")):
+        expected.append(f"{own.loc[model, size]:.1f}")
+
+    table = PAGE.partition("## A training step on packets")[2]
+    shown = re.search(rf"^\| {re.escape(row)} \| (.*) \|$", table, re.MULTILINE)[1]
+    assert [cell.partition(" (")[0] for cell in shown.split(" | ")] == expected
