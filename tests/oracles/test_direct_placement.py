@@ -50,6 +50,16 @@ def test_packets_that_overtake_each_other_are_taken_as_they_come():
     assert back["retransmitted_packets"] > packets  # what else happens to them
 
 
+def test_a_packet_that_asks_for_its_answer_is_no_gap():
+    # With a window of congestion control every packet asks.
+    flows = Flows()
+    flows.add(0, 1, 400 * MTU)
+    swift = placing(CongestionControl="ns3::Swift[BaseTarget=100us]")
+    got = run(unlike_paths(), flows, swift, forwarding="ns3::RoundRobinSpray").flow(0)
+    assert got["naks"] == got["retransmitted_packets"] == 0
+    assert got["out_of_order_peak_packets"] > 0
+
+
 @pytest.mark.parametrize("lost", [1, 7, 49])
 def test_a_loss_costs_a_timeout_and_what_follows_it_is_sent_again(lost):
     # Acknowledgements of the packets before the lost one come in; the timer runs from the last.
