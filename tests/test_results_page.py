@@ -140,7 +140,7 @@ def test_the_page_says_what_all_transports_cost():
 
 def test_the_table_of_figure_6_with_every_transport_shows_what_was_measured():
     over, fluid = (
-        pd.read_csv(RESULTS / "figure_6" / "laptop" / f"{table}.csv").pivot_table(
+        pd.read_csv(RESULTS / "figure_6" / "1024_hosts" / f"{table}.csv").pivot_table(
             index="label", columns="workload.active", values=value, sort=False
         )
         for table, value in (("slowdown", "over_optimal_p100"), ("fluid", "over_fluid_p100"))
@@ -161,7 +161,9 @@ def test_the_table_of_figure_6_with_every_transport_shows_what_was_measured():
 
 def test_the_table_of_figure_5_with_1024_hosts_shows_what_was_measured():
     over, fluid = (
-        pd.read_csv(RESULTS / "figure_5" / "laptop" / f"{table}.csv").groupby("label", sort=False)
+        pd.read_csv(RESULTS / "figure_5" / "1024_hosts" / f"{table}.csv").groupby(
+            "label", sort=False
+        )
         for table in ("slowdown", "fluid")
     )
     ratios = fluid["over_fluid_p100"].apply(list)
