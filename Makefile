@@ -15,7 +15,7 @@ EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
 SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery docs test test-slurm wheel battery digests drill long partitions \
+.PHONY: help setup figures gallery papers docs test test-slurm wheel battery digests drill long partitions \
         sanitize sanitize-threads trust bench clean
 .DELETE_ON_ERROR:
 
@@ -23,6 +23,7 @@ help:
 	@echo "make setup     make .venv and build the C++ modules"
 	@echo "make figures   run every scenario and draw every figure [SCALE=smoke|laptop|paper] [CORES=n]"
 	@echo "make gallery   run the scenarios of docs/gallery and draw their figures again"
+	@echo "make papers    run the scenarios of docs/papers and draw their figures again: eleven minutes of a core"
 	@echo "make docs      build the pages of docs/ as a site, with the reference of the Python API"
 	@echo "make test      run all tests"
 	@echo "make test-slurm  run the workflow on a Slurm of one node that this machine then is (root)"
@@ -46,7 +47,10 @@ figures: setup
 	@$(IN_VENV) snakemake all --cores $(CORES) --config scale=$(SCALE)
 
 gallery: setup
-	@$(IN_VENV) python docs/gallery/draw.py
+	@$(IN_VENV) python docs/gallery/draw.py gallery
+
+papers: setup
+	@$(IN_VENV) python docs/gallery/draw.py papers
 
 docs: setup $(SITE_PACKAGES)
 	@$(IN_VENV) python -m sphinx --fail-on-warning --keep-going --quiet docs build/site

@@ -14,7 +14,7 @@ copyright = "the pyorch authors, GPL-2.0-only"
 version = release = pyorch.__version__
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb"]
-exclude_patterns = ["extending/**", "gallery/results/**", "**/.ipynb_checkpoints"]
+exclude_patterns = ["extending/**", "*/results/**", "**/.ipynb_checkpoints"]
 nb_execution_mode = "off"  # the tests run the notebooks; the site shows what they left
 myst_heading_anchors = 4
 myst_enable_extensions = ["fieldlist"]

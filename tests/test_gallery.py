@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each scenario of the gallery runs, and its figure shows what the page of the gallery shows."""
+"""Each scenario of the gallery and of papers runs, and its figure shows what the pages show."""
 
 import runpy
 from pathlib import Path
@@ -7,35 +7,48 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
-NAMES = sorted(path.stem for path in (GALLERY / "scenarios").glob("*.yaml"))
+DOCS = Path(__file__).parents[1] / "docs"
+GALLERY = DOCS / "gallery"
+TOOLS = runpy.run_path(str(GALLERY / "draw.py"))
+NAMES = TOOLS["NAMES"]
 
 
 def test_there_are_ten_and_each_is_on_the_page():
     page = (GALLERY / "index.md").read_text()
 
-    assert len(NAMES) >= 10
-    for name in NAMES:
+    assert len(NAMES["gallery"]) >= 10
+    for name in NAMES["gallery"]:
         assert f"(figures/{name}.png)" in page
         assert f"(scenarios/{name}.yaml)" in page
         assert f"(plots/{name}.py)" in page
         assert (GALLERY / "figures" / f"{name}.png").exists()
 
 
+def test_each_paper_is_on_the_page_of_validation():
+    page = (DOCS / "validation.md").read_text().partition("## Papers")[2]
+
+    assert len(NAMES["papers"]) >= 5
+    for name in NAMES["papers"]:
+        assert f"(papers/figures/{name}.png)" in page
+        assert f"`docs/papers/scenarios/{name}.yaml`" in page
+
+
 @pytest.mark.ns3
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_the_figure_is_what_the_scenario_gives(name, tmp_path):
-    tools = runpy.run_path(str(GALLERY / "draw.py"))
-    tools["draw"].__globals__["RESULTS"] = tmp_path / "results"
-    _, data, caption = tools["draw"](name)
-    shown = pd.read_csv(GALLERY / "figures" / f"{name}.csv")
-    again = pd.read_csv(tools["as_csv"](data))
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) for name in NAMES["gallery"]]
+    + [pytest.param(name, marks=pytest.mark.long) for name in NAMES["papers"]],
+)
+def test_the_figure_is_what_the_scenario_gives(name, tmp_path, monkeypatch):
+    monkeypatch.setitem(TOOLS["draw"].__globals__, "RESULTS", tmp_path / "results")
+    _, data, caption = TOOLS["draw"](name)
+    shown = TOOLS["place_of"](name) / "figures" / f"{name}.csv"
+    again = pd.read_csv(TOOLS["as_csv"](data))
 
     # Runs are repeated bit for bit; one per cent is room for a change of a model that is meant.
-    # After it: make gallery.
-    pd.testing.assert_frame_equal(again, shown, rtol=0.01, check_dtype=False)
-    assert (GALLERY / "figures" / f"{name}.txt").read_text() == caption
+    # After it: make gallery, make papers.
+    pd.testing.assert_frame_equal(again, pd.read_csv(shown), rtol=0.01, check_dtype=False)
+    assert shown.with_suffix(".txt").read_text() == caption
 
 
 @pytest.mark.ns3

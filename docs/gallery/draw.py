@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Runs the scenarios of this folder and draws their figures into figures/.
+"""Runs the scenarios of docs/gallery or docs/papers and draws their figures into its figures/.
 
-make gallery                     # all of them
+make gallery                     # all of docs/gallery
+make papers                      # all of docs/papers
 python docs/gallery/draw.py incast
 """
 
@@ -15,18 +16,28 @@ from pyorch import figures
 from pyorch.figures.command import drawn
 from pyorch.runs.choose import choose
 
-HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
-NAMES = sorted(path.stem for path in (HERE / "scenarios").glob("*.yaml"))
+DOCS = Path(__file__).resolve().parents[1]
+#: Scenarios of each folder.
+NAMES = {
+    folder: sorted(path.stem for path in (DOCS / folder / "scenarios").glob("*.yaml"))
+    for folder in ("gallery", "papers")
+}
+RESULTS = ""  # elsewhere than in results/ of the folder
+
+
+def place_of(name: str) -> Path:
+    """Return the folder that a scenario lies in."""
+    return DOCS / next(folder for folder, names in NAMES.items() if name in names)
 
 
 def runs_of(name: str) -> dict[str, list]:
     """Return the finished runs of a scenario by variant; what is finished is not run again."""
-    file, found = HERE / "scenarios" / f"{name}.yaml", {}
+    place, found = place_of(name), {}
+    file = place / "scenarios" / f"{name}.yaml"
     for point in choose(file):
         run = pyorch.run(
             file, variant=point.variant or None, seed=point.spec.seed, set=point.point,
-            results=RESULTS,
+            results=RESULTS or place / "results",
         )  # fmt: skip
         found.setdefault(point.variant or name, []).append(run)
     return found
@@ -34,7 +45,7 @@ def runs_of(name: str) -> dict[str, list]:
 
 def draw(name: str, width: str = "page") -> tuple:
     """Return the figure of a scenario, the table of what it shows, and its caption."""
-    script = runpy.run_path(str(HERE / "plots" / f"{name}.py"))
+    script = runpy.run_path(str(place_of(name) / "plots" / f"{name}.py"))
     figure, data = drawn(script["draw"], {"runs": runs_of(name)}, "", width)
     return figure, data, " ".join(script["__doc__"].split()) + "\n"
 
@@ -44,14 +55,15 @@ def as_csv(data) -> io.StringIO:
     return io.StringIO(data.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
 
 
-def main(names: list[str]) -> None:
-    """Draw the figures of these scenarios."""
-    for name in names or NAMES:
+def main(words: list[str]) -> None:
+    """Draw the figures of these scenarios, or of these folders."""
+    for name in [name for word in words for name in NAMES.get(word, [word])]:
         figure, data, caption = draw(name)
-        figures.save(figure, name, data, HERE / "figures", caption)
+        folder = place_of(name) / "figures"
+        figures.save(figure, name, data, folder, caption)
         for suffix in ("pdf", "svg"):  # the pages show the PNG
-            (HERE / "figures" / f"{name}.{suffix}").unlink()
-        print(f"{name}: docs/gallery/figures/{name}.png")
+            (folder / f"{name}.{suffix}").unlink()
+        print(f"{name}: {folder.relative_to(DOCS.parent)}/{name}.png")
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ from pyorch import render
 from pyorch import spec as specs
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted([*ROOT.glob("scenarios/*.yaml"), *ROOT.glob("docs/gallery/*.yaml")])
-#: A link fails for the whole run, and its queue is as long as before, as in the source.
-MEANT = {"failed_link": "links get slower, and LimitBytes stay as many bytes there"}
+FOLDERS = ("scenarios", "docs/gallery/scenarios", "docs/papers/scenarios")
+FILES = sorted(path for folder in FOLDERS for path in ROOT.glob(f"{folder}/*.yaml"))
+#: A link is slow for the whole run, and its queue is as long as before, as in the source.
+MEANT = dict.fromkeys(("failed_link", "ndp_slow_link"), "stay as many bytes there")
 
 pytestmark = [pytest.mark.ns3, pytest.mark.slow]
 
