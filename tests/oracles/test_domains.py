@@ -12,7 +12,16 @@ import pytest
 from conservation_cases import cases, circles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from oracle_network import run_fabric
+from numpy.random import default_rng
+from oracle_network import (
+    GBPS,
+    US_PS,
+    Flows,
+    inter_leaf_permutation,
+    leaf_spine,
+    run_fabric,
+    run_tables,
+)
 
 from pyorch import spec as specs
 from pyorch.errors import SimulationError
@@ -74,6 +83,29 @@ def test_random_networks_in_random_domains(case, seed):
 @given(case=circles(), seed=st.integers(0, 2**16))
 def test_circles_of_buffers_in_random_domains(case, seed):
     expect_the_same(in_domains(case, seed).run(), case.run())
+
+
+@pytest.mark.parametrize("transport", ["ns3::FalconTransport", "ns3::SrdTransport"])
+def test_transports_that_draw_their_paths(transport):
+    network, flows = leaf_spine(4, 4, 4, 100 * GBPS, US_PS), Flows()
+    for src, dst in enumerate(inter_leaf_permutation(4, 4, default_rng(2))):
+        flows.add(src, int(dst), 1_000_000)
+        flows.add(src, 0 if src else 1, 100_000, 10 * US_PS)
+    nodes = network.nodes_table()
+
+    def outcome_of(threads: int, **more):
+        return run_tables(
+            nodes | more, network.links_table(), flows.table(), [(transport, {})],
+            forwarding="ns3::EcmpHash", queue=("ns3::DropTail", {"LimitBytes": 150_000}), pfc=None,
+            drops=[(10_000, 20_001, n) for n in range(5, 300, 7)], seed=1, stop_ps=10**12,
+            threads=threads,
+        )  # fmt: skip
+
+    expected = outcome_of(1)
+    assert expected["flows"]["retransmitted_packets"].sum() > 0
+    for domains, threads in ((3, 1), (5, 2)):
+        cut = np.arange(len(nodes["node"])) % domains
+        expect_the_same(outcome_of(threads, domain=cut), expected)
 
 
 def runs_of(name: str) -> list:

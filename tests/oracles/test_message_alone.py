@@ -22,7 +22,7 @@ PRODUCTS = [0.1, 0.5, 0.9, 1.0, 1.05, 1.26, 1.5, 1.8, 2.0, 2.4, 4, 10]
 APART_PS = 10**10  # ten milliseconds: each message is alone
 RETH = 16  # in the first packet of a message over RoCE
 LONGEST_QUEUE = 20  # products: more than the longest message
-#: Swift's target for the queues of a path with its propagation; a longer path wants another.
+#: Swift's and Falcon's target has the propagation of a path in it; a longer path wants another.
 SWIFT_PS = 25_000_000
 
 
@@ -140,6 +140,11 @@ EXACT = {
     ),
     "Homa": ("ns3::HomaTransport", {}),
     "wide area": ("ns3::WanTransport", {}),
+    # One flow on each path, and a window of as many packets as the longest path holds.
+    "Falcon": (
+        "ns3::FalconTransport",
+        {"PathSelector": "ns3::PermutedEntropy", "BitmapPackets": 1024},
+    ),
 }
 #: Those that do not: how many times the least, and how much more [round trips, packets], and why.
 SLOWER = {
@@ -157,6 +162,8 @@ SLOWER = {
     "PowerTCP": (controlled("ns3::PowerTcp"), 1 + 42 / WIRE, 0, 0, "telemetry in each packet"),
     # Where the first window meets a slow link, it sends less until that queue is gone.
     "HPCC": (controlled("ns3::Hpcc"), (1 + 42 / WIRE) / 0.95, 0.25, 0, "telemetry; 0.95 of a link"),
+    # Where the first window meets a slow link: nine tenths of the rate until that queue is gone.
+    "SRD": (("ns3::SrdTransport", {}), 1 / 0.9, 0, 1, "drains the queue at a slow link"),
     # Eight subflows of ten packets, then twice as many: one bubble up to three times 80 packets,
     # and from there on a window of more than a product.
     "MPTCP": (("ns3::MptcpTransport", {}), 1, 1, 0, "slow start of each subflow"),
@@ -167,6 +174,8 @@ SLOWER = {
 MANY_PATHS = {
     "sprayed", "SMaRTT", "NSCC", "Homa", "NDP", "EQDS", "RCCC", "NSCC and RCCC", "MP-RDMA", "MPTCP",
 }  # fmt: skip
+#: Those of which each packet does, but by one port of its host.
+ONE_PORT = {"Falcon", "SRD"}
 
 
 def packets_of(case):
@@ -182,6 +191,8 @@ def times_ps(case, transport):
     control = attributes.get("CongestionControl", "")
     if control == "ns3::Swift" and case.round_trip_ps > SWIFT_PS:
         attributes = {**attributes, "CongestionControl": "ns3::Swift[BaseTarget=100us]"}
+    if type_name == "ns3::FalconTransport" and case.round_trip_ps > SWIFT_PS:
+        attributes = {**attributes, "BaseTarget": "100us"}
     marks_at = case.product_bytes
     if min(case.rates_bps) < case.rates_bps[0]:
         marks_at *= LONGEST_QUEUE  # what waits at a slow uplink is no congestion of others
@@ -215,6 +226,8 @@ def least_ps(case, transport):
 def most_ps(case, name, least):
     """Return what a message of a transport that is no exact one may take."""
     _, factor, trips, packets, _ = SLOWER[name]
+    if name == "SRD" and min(case.rates_bps) == case.rates_bps[0]:
+        factor = 1
     if name == "MPTCP":  # from 80 packets to a product, twice as many each time
         trips = max(trips, math.ceil(math.log2(case.product_bytes / WIRE / 80)))
     return factor * least + trips * case.round_trip_ps + packets * WIRE * byte_ps(case.rates_bps[0])
@@ -246,7 +259,7 @@ def test_a_message_alone_uses_the_paths_that_it_may(name, network):
         PRODUCTS, packets_of(case), times_ps(case, transport), one_path, strict=True
     ):
         more_ps = 0
-        if name in MANY_PATHS:
+        if name in MANY_PATHS or (name in ONE_PORT and case.planes == 1):
             least = case.alone_ps(-(-packets // case.planes), case.rates_bps[0])
             # Of two packets that follow each other one may wait at each of two slow links, and
             # that wait takes less than a packet from the window in each round trip.

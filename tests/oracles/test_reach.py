@@ -43,6 +43,8 @@ def test_a_flow_leaves_by_a_port_that_leads_to_its_destination(transport):
         ("ns3::MpRdmaTransport", {}),
         ("ns3::HomaTransport", {}),
         ("ns3::MptcpTransport", {}),
+        ("ns3::FalconTransport", {}),
+        ("ns3::SrdTransport", {}),
     ],
 )
 @pytest.mark.parametrize("cut_at", [0, 1])
