@@ -3,27 +3,27 @@
 
 Messages that begin together: from the start until the last one is delivered, over what the bytes
 need through hosts and edge switches with their links as they are, so 1 cannot be passed. Web
-search: 99th percentile of the slowdown, completion over that of the message alone. Small symbols:
-seeds; bars: their mean. Logarithmic axes, all from 1 on. Losses, trims, pauses and the
-longest queues are in the CSV.
+search: 99th percentile of the slowdown, completion over that of the message alone. Numbers: means
+over the seeds; colours: their logarithm. Each seed, losses, trims, pauses and the longest queues
+are in the CSV.
 """
 
-from itertools import count
 from textwrap import wrap
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import NullFormatter
+from matplotlib.colors import LogNorm
 
 from pyorch import figures
 
 NEEDS = {"completion": "transports/completion.csv", "slowdown": "transports/slowdown.csv"}
-#: Cases of messages that come at random times have no common completion: their tail is drawn.
+#: Cases of messages that come at random times have no common completion: their tail is shown.
 RANDOM_TIMES = "web_search"
-ROW_INCHES = 0.13
-TITLE_LETTERS = 24  # in a line
-#: Ticks of an axis that ends there.
-TICKS = {2: (1, 1.2, 1.5, 2), 10: (1, 2, 3, 5, 10), np.inf: (1, 3, 10, 30, 100, 300)}
+ROW_INCHES = 0.17
+LEGEND_INCHES = 1.6  # titles of the cases, and the colours
+TITLE_LETTERS = 18  # in a line
+MOST_COLOUR = 30  # over the least time [1]
+DARK = 8  # from which on a cell has white letters [1]
 KEYS = ["case", "case_label", "variant", "label", "seed"]
 MORE = [
     "n_flows", "retransmitted_packets", "timeouts", "dropped_frames", "pause_frames",
@@ -32,65 +32,46 @@ MORE = [
 
 
 def draw(figure, completion, slowdown):
-    """Draw a panel for each case, a row for each transport; return what is drawn and more."""
+    """Draw a row for each transport and a column for each case; return what is drawn and more."""
     table = completion.merge(
         slowdown[[*KEYS, *slowdown.columns.difference(completion.columns)]], on=KEYS
     )
     is_random = table["case"].str.startswith(RANDOM_TIMES)
     table["shown"] = table["over_bound"].where(~is_random, table["slowdown_p99"])
-    looks = figures.styles(variants(table))
-    cases = list(table[["case", "case_label"]].drop_duplicates().itertuples(index=False, name=None))
-    axes = grid(figure, len(cases), len(looks))
-    for ax, (case, label), number in zip(axes, cases, count()):
-        draw_case(ax, table[table["case"] == case], looks)
-        ax.set_title("\n".join(wrap(label, TITLE_LETTERS)), loc="left", fontsize=6)
-        if number % columns(figure) == 0:
-            ax.set_yticks(range(len(looks)), [look.label for look in looks.values()], fontsize=6)
-        if number + columns(figure) >= len(cases):
-            random = case.startswith(RANDOM_TIMES)
-            ax.set_xlabel("p99 slowdown [1]" if random else "FCT / bound [1]", fontsize=6)
-    for ax in axes[len(cases) :]:
-        ax.set_visible(False)
-    means = figures.over_seeds(table, ["case", "variant"], "shown")
-    return pd.concat([table[[*KEYS, "shown", *MORE]], means], ignore_index=True)
+    looks = figures.styles(named(table, "variant", "label"))
+    cases = dict(named(table, "case", "case_label"))
+    means = table.groupby(["variant", "case"])["shown"].mean().unstack()
+    cells = means.reindex(index=list(looks), columns=list(cases))
+    figure.set_figheight(LEGEND_INCHES + ROW_INCHES * len(looks))
+    ax = figure.subplots()
+    image = ax.imshow(cells, cmap="YlOrRd", norm=LogNorm(1, MOST_COLOUR), aspect="auto")
+    for (row, column), value in np.ndenumerate(cells.to_numpy()):
+        if np.isfinite(value):
+            ax.text(column, row, text_of(value), ha="center", va="center", fontsize=5.5,
+                    color="white" if value > DARK else "black")  # fmt: skip
+    ax.set_yticks(range(len(looks)), [look.label for look in looks.values()], fontsize=6)
+    titles = ["\n".join(wrap(label, TITLE_LETTERS)) for label in cases.values()]
+    ax.set_xticks(
+        range(len(cases)), titles, fontsize=5, rotation=60, ha="left", rotation_mode="anchor"
+    )
+    ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    bar = figure.colorbar(image, ax=ax, extend="max", pad=0.01, ticks=[1, 2, 5, 10, MOST_COLOUR])
+    bar.ax.set_yticklabels(["1", "2", "5", "10", str(MOST_COLOUR)], fontsize=6)
+    bar.ax.minorticks_off()
+    bar.set_label("over the least time; web search: p99 slowdown [1]", fontsize=6)
+    over = figures.over_seeds(table, ["case", "variant"], "shown")
+    return pd.concat([table[[*KEYS, "shown", *MORE]], over], ignore_index=True)
 
 
-def draw_case(ax, table, looks):
-    """Draw the seeds and the mean of each transport."""
-    for row, (variant, look) in enumerate(looks.items()):
-        runs = table[table["variant"] == variant]
-        if runs.empty:
-            continue
-        ax.barh(row, runs["shown"].mean() - 1, left=1, height=0.62, color=look.color, alpha=0.45)
-        ax.plot(runs["shown"], [row] * len(runs), "|", color=look.color, markersize=4)
-    ax.set_xscale("log")
-    ax.set_xlim(0.97, 1.1 * max(1.5, table["shown"].max()))
-    ticks = next(ticks for end, ticks in TICKS.items() if ax.get_xlim()[1] <= end)
-    shown = [tick for tick in ticks if tick <= ax.get_xlim()[1]]
-    ax.set_xticks(shown, [f"{tick:g}" for tick in shown], fontsize=6)
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.minorticks_off()
-    ax.set_yticks([])
-    ax.set_ylim(len(looks) - 0.4, -0.6)
-    ax.axvline(1, color="black", linestyle=":", linewidth=0.8, zorder=0)
-    ax.grid(axis="x")
+def text_of(value):
+    """Return a ratio with three digits."""
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
-def columns(figure):
-    """Return how many panels stand beside each other."""
-    return 2 if figures.is_column(figure) else 5
-
-
-def grid(figure, n_cases, n_rows):
-    """Return the panels, row by row."""
-    lines = -(-n_cases // columns(figure))
-    figure.set_figheight(lines * (0.45 + ROW_INCHES * n_rows) + 0.2)
-    return list(figure.subplots(lines, columns(figure), squeeze=False).flat)
-
-
-def variants(table):
-    """Return name and label of the variants, in the order of the scenario."""
-    return list(table[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None))
+def named(table, name, label):
+    """Return names and labels, in the order of the scenario."""
+    return list(table[[name, label]].drop_duplicates().itertuples(index=False, name=None))
 
 
 if __name__ == "__main__":
