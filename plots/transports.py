@@ -19,9 +19,8 @@ from pyorch import figures
 NEEDS = {"completion": "transports/completion.csv", "slowdown": "transports/slowdown.csv"}
 #: Cases of messages that come at random times have no common completion: their tail is shown.
 RANDOM_TIMES = "web_search"
-ROW_INCHES = 0.17
-LEGEND_INCHES = 1.6  # titles of the cases, and the colours
-TITLE_LETTERS = 18  # in a line
+ROW_INCHES, TITLE_INCHES, BAR_INCHES = 0.16, 1.15, 0.45
+TITLE_LETTERS = 21  # in a line
 MOST_COLOUR = 30  # over the least time [1]
 DARK = 8  # from which on a cell has white letters [1]
 KEYS = ["case", "case_label", "variant", "label", "seed"]
@@ -42,26 +41,37 @@ def draw(figure, completion, slowdown):
     cases = dict(named(table, "case", "case_label"))
     means = table.groupby(["variant", "case"])["shown"].mean().unstack()
     cells = means.reindex(index=list(looks), columns=list(cases))
-    figure.set_figheight(LEGEND_INCHES + ROW_INCHES * len(looks))
-    ax = figure.subplots()
-    image = ax.imshow(cells, cmap="YlOrRd", norm=LogNorm(1, MOST_COLOUR), aspect="auto")
-    for (row, column), value in np.ndenumerate(cells.to_numpy()):
-        if np.isfinite(value):
-            ax.text(column, row, text_of(value), ha="center", va="center", fontsize=5.5,
-                    color="white" if value > DARK else "black")  # fmt: skip
-    ax.set_yticks(range(len(looks)), [look.label for look in looks.values()], fontsize=6)
-    titles = ["\n".join(wrap(label, TITLE_LETTERS)) for label in cases.values()]
-    ax.set_xticks(
-        range(len(cases)), titles, fontsize=5, rotation=60, ha="left", rotation_mode="anchor"
-    )
-    ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
-    ax.spines[:].set_visible(False)
-    bar = figure.colorbar(image, ax=ax, extend="max", pad=0.01, ticks=[1, 2, 5, 10, MOST_COLOUR])
-    bar.ax.set_yticklabels(["1", "2", "5", "10", str(MOST_COLOUR)], fontsize=6)
+    parts = np.array_split(np.array(list(cases)), 2 if figures.is_column(figure) else 1)
+    figure.set_figheight(BAR_INCHES + len(parts) * (TITLE_INCHES + ROW_INCHES * len(looks)))
+    axes = figure.subplots(len(parts), 1, squeeze=False).ravel()
+    for ax, names in zip(axes, parts, strict=True):
+        image = draw_map(ax, cells[names], [cases[name] for name in names])
+        ax.set_yticks(range(len(looks)), [look.label for look in looks.values()], fontsize=6)
+    bar = figure.colorbar(
+        image, ax=axes, extend="max", ticks=[1, 2, 5, 10, MOST_COLOUR], fraction=0.03, pad=0.02,
+        orientation="horizontal", aspect=40,
+    )  # fmt: skip
+    bar.ax.set_xticklabels(["1", "2", "5", "10", str(MOST_COLOUR)], fontsize=6)
     bar.ax.minorticks_off()
     bar.set_label("over the least time; web search: p99 slowdown [1]", fontsize=6)
     over = figures.over_seeds(table, ["case", "variant"], "shown")
     return pd.concat([table[[*KEYS, "shown", *MORE]], over], ignore_index=True)
+
+
+def draw_map(ax, cells, titles):
+    """Draw one map with a number in each cell; return what the colours are of."""
+    image = ax.imshow(cells, cmap="YlOrRd", norm=LogNorm(1, MOST_COLOUR), aspect="auto")
+    for (row, column), value in np.ndenumerate(cells.to_numpy()):
+        if np.isfinite(value):
+            ax.text(
+                column, row, text_of(value), ha="center", va="center", fontsize=6,
+                color="white" if value > DARK else "black",
+            )  # fmt: skip
+    wrapped = ["\n".join(wrap(title, TITLE_LETTERS)) for title in titles]
+    ax.set_xticks(range(len(titles)), wrapped, fontsize=6, rotation=90)
+    ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    return image
 
 
 def text_of(value):
