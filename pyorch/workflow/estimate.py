@@ -17,6 +17,9 @@ from pyorch.workflow.resources import work_of
 #: CPU of a data packet and its answers on one link, where no run like it is finished [s]. Measured:
 #: 0.12 to 0.46 us, the transports of benchmarks/README.md over four links.
 PACKET_LINK_S = 0.25e-6
+#: Beyond so many hosts that time grows with their square root, as what a packet touches is in no
+#: cache. Measured: 0.3 to 1.5 us with 8192 hosts, docs/results.
+CACHED_HOSTS = 1024
 #: CPU of a message at flow level [s]. Measured: 0.6 to 65 us, there.
 FLUID_MESSAGE_S = 30e-6
 #: CPU of a run beside its packets [s], docs/architecture.md.
@@ -58,7 +61,7 @@ def costs(sweep: Sweep, results: Path | str = "results") -> dict[str, Cost]:
     paces = _paces([run for run in sweep.finished if kinds.intersection(_kinds(run))], results)
     found = {}
     for run in sweep.missing:
-        usual_s = FLUID_MESSAGE_S if _is_fluid(run) else PACKET_LINK_S
+        usual_s = FLUID_MESSAGE_S if _is_fluid(run) else _packet_link_s(run)
         pace_s = next((paces[kind] for kind in _kinds(run) if kind in paces), None)
         cpu_s = START_S + work_of(run.spec) * (usual_s if pace_s is None else pace_s)
         found[run.folder] = Cost(cpu_s, pace_s is not None)
@@ -133,10 +136,15 @@ def _sources(missing: Sequence[specs.Run], its: Mapping[str, Cost]) -> Iterator[
     if n_packets := len(others) - at_flow_level:
         yield (
             f"{n_packets} by packets x links at {PACKET_LINK_S * 1e6:g} us of CPU, measured 0.12 to"
-            " 0.46"
+            f" 0.46 up to {CACHED_HOSTS} hosts"
         )
     if at_flow_level:
         yield f"{at_flow_level} by messages at {FLUID_MESSAGE_S * 1e6:g} us, measured 0.6 to 65"
+
+
+def _packet_link_s(run: specs.Run) -> float:
+    hosts = run.spec.topology.counts()["hosts"]
+    return PACKET_LINK_S * max(1.0, (hosts / CACHED_HOSTS) ** 0.5)
 
 
 def _is_fluid(run: specs.Run) -> bool:

@@ -111,10 +111,19 @@ def test_without_finished_runs_packets_and_links_count(runs, finish):
     for cores, time in ((1, "1 min 21 s on 1 core ("), (2, "40 s on 2 cores (")):
         assert said(runs, cores) == (
             f"hand: 0 of 4 runs are finished; an estimate for the other 4: {time}4 by packets x"
-            " links at 0.25 us of CPU, measured 0.12 to 0.46), without what is sent again."
+            " links at 0.25 us of CPU, measured 0.12 to 0.46 up to 1024 hosts),"
+            " without what is sent again."
         )
     # No number of cores makes the longest run shorter.
     assert "40 s on 64 cores" in said(runs, 64)
+
+
+def test_beyond_a_thousand_hosts_a_packet_takes_longer(finish):
+    # 8192 hosts: the square root of 8.
+    text = TEXT.replace("leaves: 2, hosts_per_leaf: 2", "leaves: 128, hosts_per_leaf: 64")
+    large = plan(parse_scenario(text, "hand.yaml"), typeids_file=TYPEIDS)[0]
+    its = estimate.costs(estimate.Sweep([], [large]))
+    assert its[large.folder].cpu_s == pytest.approx(0.23 + 8192 * 1000 * 4 * 0.25e-6 * 8**0.5)
 
 
 def test_a_run_like_a_finished_one_takes_as_long(runs, finish):
@@ -127,7 +136,7 @@ def test_a_run_like_a_finished_one_takes_as_long(runs, finish):
     assert said(runs, 2) == (
         "hand: 1 of 4 runs are finished; an estimate for the other 3: 1 min 40 s on 2 cores"
         " (1 by finished runs like them; 2 by packets x links at 0.25 us of CPU, measured 0.12 to"
-        " 0.46), without what is sent again."
+        " 0.46 up to 1024 hosts), without what is sent again."
     )
 
 
