@@ -5,8 +5,7 @@ Compare with [hotnets24] figure 6: same quantity, 2 MB over links of 100 Gb/s; t
 network are ours, and the paper prints no numbers in its text. On one path per flow the tail is the
 collisions of the draw at any load: the max-min fluid value of the runs' own paths stands beside it;
 the CSV also has the ratio for each run. Lines: mean over seeds; small symbols: seeds; bars: 95 %
-confidence interval of the mean (Student's t), cut where they leave the panel. Mind that each panel
-has an axis of its own.
+confidence interval of the mean (Student's t), cut where they leave the panel. Logarithmic axis.
 """
 
 import pandas as pd
@@ -17,41 +16,39 @@ from pyorch import figures
 NEEDS = {"slowdown": "figure_6/slowdown.csv", "fluid": "figure_6/fluid.csv"}
 PS_PER_US = 1e6
 ACTIVE = "workload.active"
+TICKS_US = [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
 
 
 def draw(figure, slowdown, fluid):
-    """Draw tail against active share, a panel for each group of transports."""
+    """Draw tail against active share, a line for each transport."""
     measured = slowdown.assign(fct_us=slowdown["slowest_fct_ps"] / PS_PER_US)
     ideal = fluid.assign(fct_us=fluid["fluid_p100_ps"] / PS_PER_US)
     looks = figures.styles(variants(measured))
-    groups = list(dict.fromkeys(look.group for look in looks.values()))
-    panels = figures.panels(figure, [2.4] * len(groups))
+    (ax,) = figures.panels(figure, [3.2])
     optimal = measured["optimal_fct_ps"].max() / PS_PER_US
-    ticks = [share for share in sorted(100 * slowdown[ACTIVE].unique()) if share >= 10]
-    for ax, group, letter in zip(panels, groups, "abcdefgh", strict=False):
-        members = {name: look for name, look in looks.items() if look.group == group}
-        for place, (variant, look) in enumerate(members.items()):
-            draw_seeds(ax, measured[measured["variant"] == variant], look, place, len(members))
-        own = ideal[ideal["variant"].isin(members)]
-        if len(own):
-            draw_fluid(ax, own)
-        ax.axhline(
-            optimal, color="black", linestyle=":", linewidth=1, zorder=0,
-            label=f"{figures.style('optimal').label} ({optimal:.3g} us)",
-        )  # fmt: skip
-        name = group or "others"
-        ax.set_title(f"({letter}) {name[0].lower()}{name[1:]}", loc="left")
-        highest = measured.loc[measured["variant"].isin(members), "fct_us"].max()
-        top = 1.1 * max(highest, optimal)  # no seed is cut, an interval of few seeds may be
-        ax.set(xlabel="active hosts [%]", xlim=(0, 104), ylim=(0, top))
-        ax.set_xticks(ticks)
-        ax.xaxis.set_major_formatter("{x:.3g}")
-        ax.grid(axis="y")
+    for place, (variant, look) in enumerate(looks.items()):
+        draw_seeds(ax, measured[measured["variant"] == variant], look, place, len(looks))
+    if len(ideal):
+        draw_fluid(ax, ideal)
+    ax.axhline(
+        optimal, color="black", linestyle=":", linewidth=1, zorder=0,
+        label=f"{figures.style('optimal').label} ({optimal:.3g} us)",
+    )  # fmt: skip
     n_hosts = slowdown.loc[slowdown[ACTIVE].idxmax()]
     size_mb = slowdown["largest_message_bytes"].max() / 1e6
     hosts = round(n_hosts["n_flows"] / n_hosts[ACTIVE])
-    panels[0].set(ylabel=f"slowest of {size_mb:.4g} MB flows,\n{hosts} hosts [us]")
-    figures.legend(figure, panels, 4)
+    top = max(measured["fct_us"].max(), 2 * optimal)  # no seed is cut, an interval may be
+    ax.set(
+        xlabel="active hosts [%]", xlim=(0, 104), yscale="log", ylim=(0.8 * optimal, 1.15 * top),
+        ylabel=f"slowest of {size_mb:.4g} MB flows, {hosts} hosts [us]",
+    )  # fmt: skip
+    ax.set_xticks([share for share in sorted(100 * slowdown[ACTIVE].unique()) if share >= 10])
+    ax.set_yticks([tick for tick in TICKS_US if 0.8 * optimal <= tick <= 1.15 * top])
+    ax.minorticks_off()
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter("{x:.4g}")
+    ax.grid(axis="y")
+    figures.legend(figure, [ax], 4)
     return table_of(measured, ideal)
 
 
@@ -104,7 +101,7 @@ def variants(table):
 
 def aside(place, n_places):
     """Return a small shift [%], so that what is equal stays visible."""
-    return 0.7 * (place - (n_places - 1) / 2)
+    return 2.0 / n_places * (place - (n_places - 1) / 2)
 
 
 if __name__ == "__main__":
