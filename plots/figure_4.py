@@ -8,7 +8,6 @@ one device of every rack. Each network is smaller than the fat tree, so it needs
 fewer chips.
 """
 
-import numpy as np
 import pandas as pd
 
 from pyorch import figures
@@ -29,8 +28,6 @@ NETWORKS = {
         rails, {"devices": 2, "rail": RAIL | {"planes": 2}, "scale_up": SCALE_UP},
     ),
 }  # fmt: skip
-COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7")
-GREY = "#999999"
 
 
 def draw(figure):
@@ -43,40 +40,11 @@ def draw(figure):
     ):
         params = family.Params.model_validate(given, context={"link": LINK})
         tables = family.tables(params, LINK)
-        draw_network(ax, pd.DataFrame(tables["nodes"]), pd.DataFrame(tables["links"]))
+        figures.draw_network(ax, tables["nodes"], tables["links"])
+        ax.set_ylim(-1.1, 2.4)
         ax.set_title(title, fontsize=8)
         found.append({"network": title, **family.counts(params)})
     return pd.DataFrame(found).fillna(0).convert_dtypes()
-
-
-def draw_network(ax, nodes, links):
-    """Draw hosts in a row, switches above by tier, those of the racks below."""
-    is_up = in_racks(nodes, links)
-    colors = [GREY if up else COLORS[plane % len(COLORS)] for up, plane in zip(
-        is_up, nodes["plane"], strict=True
-    )]  # fmt: skip
-    height = np.where(is_up, -0.8, nodes["tier"])
-    row = pd.DataFrame({"height": height, "node": nodes["node"]})
-    place = (row.groupby("height").cumcount() + 0.5) / row.groupby("height")["node"].transform(
-        "size"
-    )
-    at = {node: where for node, *where in zip(nodes["node"], place, height, strict=True)}
-    of = dict(zip(nodes["node"], colors, strict=True))
-    for a, b in zip(links["node_a"], links["node_b"], strict=True):
-        ax.plot(*zip(at[a], at[b], strict=True), color=of[b], lw=0.8, zorder=1)
-    for node, is_switch in zip(nodes["node"], nodes["is_switch"], strict=True):
-        color, marker = (of[node], "s") if is_switch else ("black", "o")
-        ax.plot(*at[node], marker, color=color, ms=6 if is_switch else 4, zorder=2)
-    ax.set(xlim=(0, 1), ylim=(-1.2, 2.4))
-    ax.set_axis_off()
-
-
-def in_racks(nodes, links):
-    """Return which nodes are switches that reach devices alone, as those of a rack do."""
-    switches = set(nodes["node"][nodes["is_switch"] == 1])
-    inner = links[links["node_a"].isin(switches) & links["node_b"].isin(switches)]
-    joined = set(inner["node_a"]) | set(inner["node_b"])
-    return [node in switches - joined for node in nodes["node"]]
 
 
 if __name__ == "__main__":

@@ -11,9 +11,6 @@ from pyorch.render import input_tables
 from pyorch.units import format_si
 from pyorch.writing import make_folder, write_atomically
 
-#: More nodes than these in a row have no labels of their own.
-MOST_LABELS = 40
-
 
 def tables(choice: Choice) -> dict:
     """Return the tables of the first run that these options leave."""
@@ -58,41 +55,16 @@ def _attached(nodes: dict, links: dict) -> dict[int, list[int]]:
 
 
 def draw(given: dict, path: Path) -> None:
-    """Draw the network in rows, hosts below, ids at the nodes; cables of one pair are one line."""
+    """Draw the network in rows, hosts below; cables of one pair are one line."""
     from matplotlib.figure import Figure
 
+    from pyorch.figures import draw_network
     from pyorch.views import figure_format
 
     format_ = figure_format(path)
-    nodes, links = given["nodes"], given["links"]
-    places = positions(nodes)
-    rows = Counter(nodes["tier"].tolist())
-    figure = Figure(figsize=(7, 1.1 + 1.1 * len(rows)), layout="constrained", dpi=200)
-    ax = figure.subplots()
-    for a, b in sorted(set(zip(links["node_a"].tolist(), links["node_b"].tolist(), strict=True))):
-        ax.plot(*zip(places[a], places[b], strict=True), color="#999999", linewidth=0.4, zorder=1)
-    for node, tier in zip(nodes["node"].tolist(), nodes["tier"].tolist(), strict=True):
-        x, y = places[node]
-        few = rows[tier] <= MOST_LABELS
-        ax.plot(x, y, "s" if tier else "o", color="#0072B2" if tier else "#D55E00",
-                markersize=9 if few else 3, zorder=2)  # fmt: skip
-        if few:
-            ax.annotate(str(node), (x, y), ha="center", va="center", fontsize=5, color="white",
-                        zorder=3)  # fmt: skip
-    for tier, count in rows.items():
-        ids = nodes["node"][nodes["tier"] == tier]
-        name = "hosts" if tier == 0 else f"tier {tier}"
-        ax.annotate(f"{name}: {ids.min()} to {ids.max()} ({count})", (0, tier + 0.22), fontsize=6)
-    ax.set_axis_off()
+    nodes = given["nodes"]
+    rows = len(np.unique(nodes["tier"]))
+    figure = Figure(figsize=(7, 0.6 + 1.1 * rows), layout="constrained", dpi=200)
+    draw_network(figure.subplots(), nodes, given["links"], ids=True)
     make_folder(path.parent)
     write_atomically(path, lambda file: figure.savefig(file, format=format_))
-
-
-def positions(nodes: dict) -> dict[int, tuple[float, float]]:
-    """Return where each node is drawn: its place in its tier, from 0 to 1, and its tier."""
-    found = {}
-    for tier in np.unique(nodes["tier"]):
-        ids = np.sort(nodes["node"][nodes["tier"] == tier])
-        for place, node in enumerate(ids.tolist()):
-            found[node] = ((place + 0.5) / len(ids), float(tier))
-    return found

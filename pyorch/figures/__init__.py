@@ -26,6 +26,7 @@ from pyorch.figures.layout import (
     panels,
 )
 from pyorch.figures.needs import need_path, read_caption, read_needs
+from pyorch.figures.network import draw_network
 from pyorch.figures.save import save
 from pyorch.figures.style import Style, style, styles
 
@@ -33,6 +34,7 @@ __all__ = [
     "ONE_COLUMN_INCHES",
     "TWO_COLUMNS_INCHES",
     "Style",
+    "draw_network",
     "exposed_by_rate",
     "is_column",
     "legend",
