@@ -30,7 +30,7 @@ def rendered(folder, variant, **changes):
     """Return the script of one seed of a transport among 1024 hosts."""
     (run,) = spec.plan(
         read_scenario(TRANSPORTS), sets=[*(SETS | {"seed": 1} | changes).items()],
-        case="permutation_1024_800g", variant=variant,
+        scale="paper", case="permutation_1024_800g", variant=variant,
     )  # fmt: skip
     render.write_run(run.spec, folder)
     return folder / "scenario.py"
