@@ -450,11 +450,7 @@ FalconTransport::Await(FalconOutbound& out)
     uint64_t atPs = std::min({out.latePs, out.duePs, ProbePs(out)});
     const uint64_t pacedPs = PacedPs(out);
     atPs = pacedPs > nowPs ? std::min(atPs, pacedPs) : atPs;
-    if (atPs != NEVER_PS && (!out.deadlines.IsSet(FAMILY_DEADLINE) || atPs < out.awaitedPs))
-    {
-        out.awaitedPs = std::max(atPs, nowPs);
-        SetDeadline(out, FAMILY_DEADLINE, out.awaitedPs);
-    }
+    BringForward(out, FAMILY_DEADLINE, atPs);
 }
 
 void

@@ -37,18 +37,17 @@ struct FalconOutbound : fabric::Outbound
     std::vector<FalconPath> flows;
     fabric::PacketRing<FalconSent> sent; ///< By packet
     FalconNicWindow nic;
-    uint32_t settled{0};                  ///< All packets below have arrived, and are out no more
-    uint32_t chosen{0};                   ///< Flow of the last new packet
-    uint32_t links{0};                    ///< On the way
-    uint64_t baseRttPs{0};                ///< Of its path when nobody else is there [ps]
-    uint64_t lastSentPs{0};               ///< When it has last sent [ps]
-    uint64_t heardPs{0};                  ///< When it has last heard, or probed [ps]
-    bool hasProbed{false};                ///< And has heard nothing new since
-    uint64_t latePs{fabric::NEVER_PS};    ///< When the next packet is late [ps]
-    uint64_t duePs{fabric::NEVER_PS};     ///< No packet times out before [ps]
-    uint64_t awaitedPs{fabric::NEVER_PS}; ///< When FAMILY_DEADLINE is [ps]
-    FalconSent answered;                  ///< The copy of the last answer
-    uint32_t level{0};                    ///< Of the memory at the destination
+    uint32_t settled{0};               ///< All packets below have arrived, and are out no more
+    uint32_t chosen{0};                ///< Flow of the last new packet
+    uint32_t links{0};                 ///< On the way
+    uint64_t baseRttPs{0};             ///< Of its path when nobody else is there [ps]
+    uint64_t lastSentPs{0};            ///< When it has last sent [ps]
+    uint64_t heardPs{0};               ///< When it has last heard, or probed [ps]
+    bool hasProbed{false};             ///< And has heard nothing new since
+    uint64_t latePs{fabric::NEVER_PS}; ///< When the next packet is late [ps]
+    uint64_t duePs{fabric::NEVER_PS};  ///< No packet times out before [ps]
+    FalconSent answered;               ///< The copy of the last answer
+    uint32_t level{0};                 ///< Of the memory at the destination
 };
 
 /**

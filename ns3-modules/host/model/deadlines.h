@@ -67,7 +67,12 @@ class Deadlines
 
     bool IsSet(size_t which) const
     {
-        return m_duePs[which] != NEVER_PS;
+        return DuePs(which) != NEVER_PS;
+    }
+
+    uint64_t DuePs(size_t which) const ///< When it is reached, NEVER_PS: not [ps]
+    {
+        return m_duePs[which];
     }
 
     /// A timer has run out.

@@ -338,6 +338,15 @@ PacketTransport::SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs)
 }
 
 void
+PacketTransport::BringForward(Outbound& out, FlowDeadline which, uint64_t atPs)
+{
+    if (atPs < out.deadlines.DuePs(which))
+    {
+        SetDeadline(out, which, std::max(atPs, Host().NowPs()));
+    }
+}
+
+void
 PacketTransport::SetHostTimer(uint64_t atPs)
 {
     if (const uint64_t timerPs = m_hostDeadline.Move(0, atPs); timerPs != NEVER_PS)

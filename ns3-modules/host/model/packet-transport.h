@@ -133,6 +133,8 @@ class PacketTransport : public Transport
     /// @return whether it is news that a packet has arrived, which was sent
     bool LearnArrival(Outbound& out, uint32_t packet);
     void SetDeadline(Outbound& out, FlowDeadline which, uint64_t atPs);
+    /// Set a deadline, unless it is earlier already; not to a time that is past.
+    void BringForward(Outbound& out, FlowDeadline which, uint64_t atPs);
 
     uint32_t MaxBackoff() const ///< Timeouts in a row double the timeout at most this often
     {

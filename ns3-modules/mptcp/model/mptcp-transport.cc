@@ -279,10 +279,9 @@ MptcpTransport::LookBehind(MptcpOutbound& out, uint32_t index, uint32_t number, 
 void
 MptcpTransport::Await(MptcpOutbound& out, uint64_t atPs)
 {
-    if (!out.deadlines.IsSet(FAMILY_DEADLINE) || (m_tailLossProbe && atPs < out.awaitedPs))
+    if (m_tailLossProbe || !out.deadlines.IsSet(FAMILY_DEADLINE))
     {
-        out.awaitedPs = atPs;
-        SetDeadline(out, FAMILY_DEADLINE, atPs);
+        BringForward(out, FAMILY_DEADLINE, atPs);
     }
 }
 
@@ -397,7 +396,6 @@ MptcpTransport::OnDeadline(MptcpOutbound& out)
     }
     if (nextPs != NEVER_PS)
     {
-        out.awaitedPs = nextPs;
         SetDeadline(out, FAMILY_DEADLINE, nextPs);
     }
     Wake(out);

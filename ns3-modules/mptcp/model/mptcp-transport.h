@@ -42,9 +42,8 @@ struct MptcpOutbound : fabric::Outbound
 {
     std::vector<MptcpSubflow> subflows;
     LinkedWindows windows;
-    uint32_t answered{0};                 ///< Subflow of the last answer
-    uint32_t answeredNumber{0};           ///< Of its packet on that subflow
-    uint64_t awaitedPs{fabric::NEVER_PS}; ///< When FAMILY_DEADLINE is [ps]
+    uint32_t answered{0};       ///< Subflow of the last answer
+    uint32_t answeredNumber{0}; ///< Of its packet on that subflow
 };
 
 /**

@@ -272,11 +272,7 @@ SrdTransport::Await(SrdOutbound& out)
     const uint64_t pacedPs = PacedPs(out);
     const bool waits = out.packets.HasMore() && pacedPs > Host().NowPs();
     const uint64_t atPs = waits ? std::min(out.duePs, pacedPs) : out.duePs;
-    if (atPs != NEVER_PS && (!out.deadlines.IsSet(FAMILY_DEADLINE) || atPs < out.awaitedPs))
-    {
-        out.awaitedPs = std::max(atPs, Host().NowPs());
-        SetDeadline(out, FAMILY_DEADLINE, out.awaitedPs);
-    }
+    BringForward(out, FAMILY_DEADLINE, atPs);
 }
 
 void

@@ -40,18 +40,17 @@ struct SrdOutbound : fabric::Outbound
     fabric::PacketRing<SrdSent> sent; ///< By packet
     SrdLimit limit;
     fabric::RttEstimator rtt;
-    uint64_t baseRttPs{0};                ///< Unloaded round trip [ps]
-    uint32_t next{0};                     ///< Path whose turn it is
-    uint32_t round{1};                    ///< Of the limit
-    uint32_t seenPaths{0};                ///< Answered in this round
-    uint32_t slowPaths{0};                ///< Of these, with a round trip that is up
-    uint32_t misses{0};                   ///< Timeouts since something new was heard
-    uint64_t missedPs{0};                 ///< When the last of them was [ps]
-    uint64_t lastSentPs{0};               ///< When it has last sent [ps]
-    uint32_t answeredPath{0};             ///< Of the last answer
-    uint64_t answeredPs{0};               ///< When its packet left [ps]
-    uint64_t duePs{fabric::NEVER_PS};     ///< No packet times out before [ps]
-    uint64_t awaitedPs{fabric::NEVER_PS}; ///< When FAMILY_DEADLINE is [ps]
+    uint64_t baseRttPs{0};            ///< Unloaded round trip [ps]
+    uint32_t next{0};                 ///< Path whose turn it is
+    uint32_t round{1};                ///< Of the limit
+    uint32_t seenPaths{0};            ///< Answered in this round
+    uint32_t slowPaths{0};            ///< Of these, with a round trip that is up
+    uint32_t misses{0};               ///< Timeouts since something new was heard
+    uint64_t missedPs{0};             ///< When the last of them was [ps]
+    uint64_t lastSentPs{0};           ///< When it has last sent [ps]
+    uint32_t answeredPath{0};         ///< Of the last answer
+    uint64_t answeredPs{0};           ///< When its packet left [ps]
+    uint64_t duePs{fabric::NEVER_PS}; ///< No packet times out before [ps]
 };
 
 /**
