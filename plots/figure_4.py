@@ -4,8 +4,8 @@
 [hotnets24] figure 4, drawn from the tables that a simulation takes. Round: devices; square:
 switches; grey, below: the scale-up network of a rack. Switches and cables of one colour are a
 network of their own: a plane has a port of every device, with a part of its rate, and a rail has
-one device of every rack. Each network is smaller than the fat tree, so it needs fewer tiers or
-fewer chips.
+one device of every rack. Each is smaller than a fat tree of all ports, so with many devices it has
+fewer tiers.
 """
 
 import pandas as pd

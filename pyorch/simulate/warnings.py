@@ -178,17 +178,20 @@ def overtaking(transports: Plugins, policies: Plugins) -> Iterator[str]:
         if not by or (traits["acceptsOutOfOrder"] and traits["reorderPackets"] != 1):
             continue
         what, advice = (
-            ("ReorderPackets=1 takes a packet that one other has overtaken for lost", "")
+            (
+                "ReorderPackets=1 takes a packet that one other has overtaken for lost",
+                "Write ReorderPackets of at least the packets that paths may differ by",
+            )
             if traits["acceptsOutOfOrder"]
             else (
-                "all is sent again that follows a packet that was overtaken (Recovery=GoBackN)",
-                " DirectPlacement: true, or Recovery: SelectiveRepeat and",
+                "its destination takes packets in order alone (go-back-N)",
+                "Let it take them in any order (ns3::RoceTransport has DirectPlacement and"
+                " Recovery=SelectiveRepeat, ns3::UecTransport Delivery=Unordered)",
             )
         )
         yield (
             f"{transport.name}: {what}, and {by} lets packets of a message overtake each other."
-            f" Write{advice} ReorderPackets of at least the packets that paths may differ by, or"
-            " keep messages on one path."
+            f" {advice}, or keep messages on one path."
         )
 
 

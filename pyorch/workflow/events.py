@@ -15,8 +15,9 @@ from pyorch.simulate.progress import duration_text
 #: The display is brought up to date at least this often [s].
 PERIOD_S = 0.5
 RUN_RULE = "simulate"
-#: CPU of a job of another rule [s]. Measured: 1.2 to 4 a table, 2.4 to 6 a figure.
-OTHER_S = {"metrics": 2.0, "figure": 4.0, "benchmarks": 4.0, "reproduction": 4.0}
+#: CPU of a job of another rule [s]. Measured beside other work: 3.3 and 3.7 of two tables, 2.0 to
+#: 9.1 of seven figures, their mean 4.6.
+OTHER_S = {"metrics": 3.0, "figure": 5.0, "benchmarks": 3.0, "reproduction": 5.0}
 #: Runs that are named while they run.
 MOST_NAMES = 4
 #: Environment of a Snakemake and of its worker: the descriptor to which they tell what happens, a

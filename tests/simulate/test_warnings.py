@@ -154,8 +154,8 @@ REWINDS, RETRIES = {"acceptsOutOfOrder": False, "reorderPackets": 1}, {"reorderP
 @pytest.mark.parametrize(
     ("policies", "selector", "traits", "told"),
     [
-        ([SPRAY], "", REWINDS, "Recovery=GoBackN), and ns3::Sprays lets"),
-        ([HASH, SPRAY], "", REWINDS, "Recovery=GoBackN), and ns3::Sprays lets"),
+        ([SPRAY], "", REWINDS, "in order alone (go-back-N), and ns3::Sprays lets"),
+        ([HASH, SPRAY], "", REWINDS, "in order alone (go-back-N), and ns3::Sprays lets"),
         ([HASH], "ns3::Own[Paths=8]", REWINDS | {"keepsOrder": False}, "ns3::Own lets"),
         ([], "", REWINDS | {"keepsOrder": False}, "its path selector lets"),
         ([SPRAY], "", RETRIES, "ReorderPackets=1"),

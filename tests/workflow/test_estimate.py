@@ -82,7 +82,7 @@ def test_tables_and_figures_are_estimated_with_the_runs(runs, finish):
 
     nothing = estimate.progress(estimate.Sweep(runs, []), {"figure": 2}, 1).estimate
     assert nothing == (
-        "hand: 4 of 4 runs are finished; an estimate for 2 tables and figures: 8 s on 1 core."
+        "hand: 4 of 4 runs are finished; an estimate for 2 tables and figures: 10 s on 1 core."
     )
 
 

@@ -49,19 +49,19 @@ def test_progress_is_what_was_told():
 
 
 def test_the_time_left_counts_the_packets_of_what_is_left():
-    # Two runs of 1 s and one of 8 have to be made, and two tables of 2 s; another run is there.
+    # Two runs of 1 s and one of 8 have to be made, and two tables of 3 s; another run is there.
     progress = Progress(total=4, work={"x/s1-a": 1, "x/s2-b": 8, "x/s3-c": 1})
     for event in EVENTS[:6]:
         progress.tell(event)
-    # What should have taken 1 s took 10, so the other 9 and 4 take 130 s.
+    # What should have taken 1 s took 10, so the other 9 and 6 take 150 s.
     progress._first_s = time.monotonic() - 10
-    assert progress.seconds_left == pytest.approx(130, rel=0.01)
+    assert progress.seconds_left == pytest.approx(150, rel=0.01)
     progress.tell({"finished": 2})
     progress._first_s = time.monotonic() - 10
-    assert progress.seconds_left == pytest.approx((1 + 4) * 10 / 9, rel=0.01)
+    assert progress.seconds_left == pytest.approx((1 + 6) * 10 / 9, rel=0.01)
     progress.tell({"finished": 3})
     progress._first_s = time.monotonic() - 10
-    assert progress.seconds_left == pytest.approx((1 + 2) * 10 / 11, rel=0.01)
+    assert progress.seconds_left == pytest.approx((1 + 3) * 10 / 12, rel=0.01)
     assert "1/2 tables and figures" in line(progress)
 
 

@@ -36,7 +36,7 @@ def test_only_what_has_changed_is_run_again(project):
     assert (project.folder / "figures/laptop/tiny.pdf").stat().st_size > 1000
     # Before the first job: two runs of 0.23 s and more, a table, a figure and two reports.
     begin = done.stdout.index("pyorch: tiny: 0 of 2 runs are finished; an estimate for the other 2")
-    assert "and 4 tables and figures: 7 s on 2 cores (" in done.stdout[begin:].partition("\n")[0]
+    assert "and 4 tables and figures: 8 s on 2 cores (" in done.stdout[begin:].partition("\n")[0]
     assert begin < done.stdout.index("Simulating tiny s1-")
     assert project.jobs() == {}  # nothing to be done
 
