@@ -60,6 +60,13 @@ def environment(folder: str) -> jinja2.Environment:
     return made
 
 
+def compile_templates() -> None:
+    """Compile the templates of pyorch now, for a process whose forks then need not."""
+    made = environment(str(TEMPLATES))
+    for name in made.list_templates(extensions=["jinja"]):
+        made.get_template(name)
+
+
 def readable(value: int | float, name: str) -> str:
     """Return a number as a reader sees it, by the suffix of its name: ``# 800 Gbit/s``."""
     for suffix, (unit, factor) in _UNITS.items():

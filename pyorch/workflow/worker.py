@@ -169,11 +169,13 @@ def main() -> None:
     jobs.belong()
     events.listen()
     origin.watch()
+    from pyorch.render import script
     from pyorch.workflow import job
 
     for kind in ("topology", "workload", "allocation", "failure"):
         plugins.discover(f"pyorch.{kind}")
     origin.digests(origin.files([*STEPS, *plugins.loaded]))  # known in each fork from now on
+    script.compile_templates()
     engines = Engines(Path(os.environ[WORKER]).parent)
 
     def work(request: dict, answer: Callable[[dict], None]) -> int:
