@@ -15,8 +15,12 @@ from pyorch.workflow.events import OTHER_S, Progress
 from pyorch.workflow.resources import work_of
 
 #: CPU of a data packet and its answers on one link, where no run like it is finished [s]. Measured:
-#: 0.12 to 0.46 us, the transports of benchmarks/README.md over four links.
-PACKET_LINK_S = 0.25e-6
+#: 0.2 to 0.9 us, the scenarios of pyorch with up to 1024 hosts, two runs at a time.
+PACKET_LINK_S = 0.4e-6
+#: Of a packet of ns-3's own TCP [s]. Measured: 13 to 43 us, there.
+STOCK_PACKET_LINK_S = 20e-6
+#: CPU of a message beside its packets [s]. Measured: 6 us, there.
+MESSAGE_S = 6e-6
 #: Beyond so many hosts that time grows with their square root, as what a packet touches is in no
 #: cache. Measured: 0.3 to 1.5 us with 8192 hosts, docs/results.
 CACHED_HOSTS = 1024
@@ -54,17 +58,16 @@ def look(runs: Iterable[specs.Run], results: Path | str = "results") -> Sweep:
 def costs(sweep: Sweep, results: Path | str = "results") -> dict[str, Cost]:
     """Return what each missing run may take, by its name ``scenario/run``.
 
-    Its packets times the links that they cross, at the pace of finished runs of its variant and
-    case, else of its variant, else at the usual one.
+    What its messages and their packets usually take, times what finished runs of its variant and
+    case, else of its variant, have taken of that.
     """
     kinds = {kind for run in sweep.missing for kind in _kinds(run)}
     paces = _paces([run for run in sweep.finished if kinds.intersection(_kinds(run))], results)
     found = {}
     for run in sweep.missing:
-        usual_s = FLUID_MESSAGE_S if _is_fluid(run) else _packet_link_s(run)
-        pace_s = next((paces[kind] for kind in _kinds(run) if kind in paces), None)
-        cpu_s = START_S + work_of(run.spec) * (usual_s if pace_s is None else pace_s)
-        found[run.folder] = Cost(cpu_s, pace_s is not None)
+        pace = next((paces[kind] for kind in _kinds(run) if kind in paces), None)
+        cpu_s = START_S + _usual_s(run) * (1.0 if pace is None else pace)
+        found[run.folder] = Cost(cpu_s, pace is not None)
     return found
 
 
@@ -135,16 +138,21 @@ def _sources(missing: Sequence[specs.Run], its: Mapping[str, Cost]) -> Iterator[
     at_flow_level = sum(map(_is_fluid, others))
     if n_packets := len(others) - at_flow_level:
         yield (
-            f"{n_packets} by packets x links at {PACKET_LINK_S * 1e6:g} us of CPU, measured 0.12 to"
-            f" 0.46 up to {CACHED_HOSTS} hosts"
+            f"{n_packets} by packets x links at {PACKET_LINK_S * 1e6:g} us of CPU, measured 0.2 to"
+            f" 0.9 up to {CACHED_HOSTS} hosts"
         )
     if at_flow_level:
         yield f"{at_flow_level} by messages at {FLUID_MESSAGE_S * 1e6:g} us, measured 0.6 to 65"
 
 
-def _packet_link_s(run: specs.Run) -> float:
-    hosts = run.spec.topology.counts()["hosts"]
-    return PACKET_LINK_S * max(1.0, (hosts / CACHED_HOSTS) ** 0.5)
+def _usual_s(run: specs.Run) -> float:
+    """Return the CPU that its messages and packets take, where no run like it is finished [s]."""
+    work = work_of(run.spec)
+    if _is_fluid(run):
+        return work.messages * FLUID_MESSAGE_S
+    slower = max(1.0, (run.spec.topology.counts()["hosts"] / CACHED_HOSTS) ** 0.5)
+    packets_s = work.packet_links * PACKET_LINK_S + work.stock * STOCK_PACKET_LINK_S
+    return work.messages * MESSAGE_S + packets_s * slower
 
 
 def _is_fluid(run: specs.Run) -> bool:
@@ -158,9 +166,9 @@ def _kinds(run: specs.Run) -> list[Kind]:
 
 
 def _paces(runs: Sequence[specs.Run], results: Path | str) -> dict[Kind, float]:
-    """Return the CPU of a unit of work of finished runs, by what they have in common [s]."""
+    """Return how much of their usual CPU finished runs have taken, by what they have in common."""
     spent_s: dict[Kind, float] = {}
-    work: dict[Kind, float] = {}
+    usual_s: dict[Kind, float] = {}
     for run in runs:
         try:
             run_s = float(traces.read_provenance(Path(results, run.folder))["run_cpu_s"])
@@ -168,5 +176,5 @@ def _paces(runs: Sequence[specs.Run], results: Path | str) -> dict[Kind, float]:
             continue  # of another version, or damaged: nothing is known
         for kind in _kinds(run):
             spent_s[kind] = spent_s.get(kind, 0.0) + run_s
-            work[kind] = work.get(kind, 0.0) + work_of(run.spec)
-    return {kind: spent_s[kind] / work[kind] for kind in spent_s if work[kind]}
+            usual_s[kind] = usual_s.get(kind, 0.0) + _usual_s(run)
+    return {kind: spent_s[kind] / usual_s[kind] for kind in spent_s if usual_s[kind]}

@@ -89,26 +89,36 @@ def _sized(resolved: str) -> Size:
     return Size(packets, rows, others)
 
 
-def work_of(spec: Spec) -> float:
-    """Return the data packets of a run times the links that each crosses, seeds as in `size_of`.
+class Work(NamedTuple):
+    """Messages of a run, and data packets times the links that each crosses, by what sends them.
 
-    Of the fluid engine its messages.
+    ``stock`` are the packets of ns-3's own TCP. The fluid engine has no packets.
     """
+
+    messages: int
+    packet_links: int
+    stock: int
+
+
+def work_of(spec: Spec) -> Work:
+    """Return what a run simulates, seeds as in `size_of`."""
     return _work(_of_first_seed(spec))
 
 
 @lru_cache(maxsize=1024)
-def _work(resolved: str) -> float:
+def _work(resolved: str) -> Work:
     from pyorch.theory.paths import Network  # takes half a second, and few ask for it
 
     spec = Spec.model_validate_json(resolved)
     tables = message_tables(spec)
     flows = tables["flows"]
     if spec.engine.type == "fluid":
-        return float(len(flows["src"]))
-    packets = sizes.data_packets(flows, [given.attributes for given in spec.transport])
+        return Work(len(flows["src"]), 0, 0)
+    attributes = [given.attributes for given in spec.transport]
     network = Network(tables["nodes"], tables["links"])
-    return float((packets * network.lengths(flows["src"], flows["dst"])).sum())
+    crossed = sizes.data_packets(flows, attributes) * network.lengths(flows["src"], flows["dst"])
+    is_stock = np.array(["SegmentBytes" in given for given in attributes])[flows["transport"]]
+    return Work(len(crossed), int(crossed[~is_stock].sum()), int(crossed[is_stock].sum()))
 
 
 def available_mb() -> int:

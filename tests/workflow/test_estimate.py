@@ -61,13 +61,19 @@ def said(runs, cores):
 
 
 def test_the_work_of_a_run_is_its_packets_times_the_links_that_they_cross(runs):
-    assert [work_of(run.spec) for run in runs] == [WORK, WORK, 10**4 * WORK, 10**4 * WORK]
+    assert [work_of(run.spec) for run in runs] == [(4, n * WORK, 0) for n in (1, 1, 10**4, 10**4)]
     near = TEXT.replace("inter_leaf: true", "inter_leaf: false")
     near = near.replace("leaves: 2, hosts_per_leaf: 2", "leaves: 1, hosts_per_leaf: 4")
     star = plan(parse_scenario(near, "hand.yaml"), typeids_file=TYPEIDS)
-    assert work_of(star[0].spec) == WORK / 2  # up to the leaf and down
+    assert work_of(star[0].spec) == (4, WORK / 2, 0)  # up to the leaf and down
     fluid = plan(parse_scenario(f"{TEXT}engine: fluid\n", "hand.yaml"), typeids_file=TYPEIDS)
-    assert {work_of(run.spec) for run in fluid} == {4}  # messages
+    assert {work_of(run.spec) for run in fluid} == {(4, 0, 0)}
+    tcp = TEXT.replace(
+        "type: ns3::RoceTransport, attributes: {MtuBytes",
+        "type: ns3::TcpTransport, attributes: {SegmentBytes",
+    )
+    stock = plan(parse_scenario(tcp, "hand.yaml"), typeids_file=TYPEIDS)
+    assert work_of(stock[0].spec) == (4, 0, WORK)
 
 
 def test_tables_and_figures_are_estimated_with_the_runs(runs, finish):
@@ -106,16 +112,18 @@ def test_the_main_command_is_planned_to_take_a_coffee_break():
 def test_without_finished_runs_packets_and_links_count(runs, finish):
     its = estimate.costs(estimate.look(runs))
 
-    # 16,000 and 160 million packets on links, 0.25 us each, and 0.23 s for the start of a run.
-    assert [cost.cpu_s for cost in its.values()] == pytest.approx([0.234, 0.234, 40.23, 40.23])
-    for cores, time in ((1, "1 min 21 s on 1 core ("), (2, "40 s on 2 cores (")):
+    # 16,000 and 160 million packets on links, 0.4 us each, four messages of 6 us each, and 0.23 s
+    # for the start of a run.
+    of_run_s = [0.236424, 0.236424, 64.230024, 64.230024]
+    assert [cost.cpu_s for cost in its.values()] == pytest.approx(of_run_s)
+    for cores, time in ((1, "2 min 09 s on 1 core ("), (2, "1 min 04 s on 2 cores (")):
         assert said(runs, cores) == (
             f"hand: 0 of 4 runs are finished; an estimate for the other 4: {time}4 by packets x"
-            " links at 0.25 us of CPU, measured 0.12 to 0.46 up to 1024 hosts),"
+            " links at 0.4 us of CPU, measured 0.2 to 0.9 up to 1024 hosts),"
             " without what is sent again."
         )
     # No number of cores makes the longest run shorter.
-    assert "40 s on 64 cores" in said(runs, 64)
+    assert "1 min 04 s on 64 cores" in said(runs, 64)
 
 
 def test_beyond_a_thousand_hosts_a_packet_takes_longer(finish):
@@ -123,7 +131,9 @@ def test_beyond_a_thousand_hosts_a_packet_takes_longer(finish):
     text = TEXT.replace("leaves: 2, hosts_per_leaf: 2", "leaves: 128, hosts_per_leaf: 64")
     large = plan(parse_scenario(text, "hand.yaml"), typeids_file=TYPEIDS)[0]
     its = estimate.costs(estimate.Sweep([], [large]))
-    assert its[large.folder].cpu_s == pytest.approx(0.23 + 8192 * 1000 * 4 * 0.25e-6 * 8**0.5)
+    assert its[large.folder].cpu_s == pytest.approx(
+        0.23 + 8192 * (6e-6 + 1000 * 4 * 0.4e-6 * 8**0.5)
+    )
 
 
 def test_a_run_like_a_finished_one_takes_as_long(runs, finish):
@@ -135,8 +145,8 @@ def test_a_run_like_a_finished_one_takes_as_long(runs, finish):
     assert its[runs[3].folder].cpu_s == pytest.approx(100.23)
     assert said(runs, 2) == (
         "hand: 1 of 4 runs are finished; an estimate for the other 3: 1 min 40 s on 2 cores"
-        " (1 by finished runs like them; 2 by packets x links at 0.25 us of CPU, measured 0.12 to"
-        " 0.46 up to 1024 hosts), without what is sent again."
+        " (1 by finished runs like them; 2 by packets x links at 0.4 us of CPU, measured 0.2 to"
+        " 0.9 up to 1024 hosts), without what is sent again."
     )
 
 
