@@ -84,9 +84,13 @@ def progress(sweep: Sweep, others: Mapping[str, int], cores: int | None) -> Prog
         How many jobs at a time, at most; all cores by default.
     """
     its = costs(sweep)
-    work = {name: cost.cpu_s for name, cost in its.items()}
-    total = len(sweep.finished) + len(sweep.missing)
-    return Progress(total, work=work, estimate=line(sweep, its, cores, others))
+    cores = cores or len(os.sched_getaffinity(0))
+    return Progress(
+        len(sweep.finished) + len(sweep.missing),
+        work={name: cost.cpu_s for name, cost in its.items()},
+        cores=cores,
+        estimate=line(sweep, its, cores, others),
+    )
 
 
 def line(

@@ -18,6 +18,8 @@ RUN_RULE = "simulate"
 #: CPU of a job of another rule [s]. Measured beside other work: 3.3 and 3.7 of two tables, 2.0 to
 #: 9.1 of seven figures, their mean 4.6.
 OTHER_S = {"metrics": 3.0, "figure": 5.0, "benchmarks": 3.0, "reproduction": 5.0}
+#: The first jobs wait for what all later ones share, so the pace of the first tells little [s].
+PRIOR_S = 60.0
 #: Runs that are named while they run.
 MOST_NAMES = 4
 #: Environment of a Snakemake and of its worker: the descriptor to which they tell what happens, a
@@ -69,6 +71,9 @@ class Progress:
     work : dict
         CPU of each run that may have to be made, by its name [s]. Without it runs are taken to be
         equally long, and nothing else to take time.
+    cores : int
+        How many jobs at a time, where `work` says seconds; then the estimate counts beside the pace
+        so far, as much as `PRIOR_S` of work.
     estimate : str
         How long all may take, in words: from `pyorch.workflow.estimate.line`.
     refused : bool
@@ -83,6 +88,7 @@ class Progress:
     running: dict[int, str] = field(default_factory=dict)
     failed: list[tuple[str, str]] = field(default_factory=list)
     work: dict[str, float] = field(default_factory=dict)
+    cores: int = 0
     estimate: str = ""
     refused: bool = False
     _news: list[str] = field(default_factory=list)
@@ -136,7 +142,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Wall time that the other runs will take at the pace so far [s]; None before there is one.
+        """Wall time that the other jobs will take at the pace so far [s]; None before there is one.
 
         Which runs have to be made only Snakemake knows; those that have not ended are taken to be
         like the mean of all that may be among them.
@@ -148,7 +154,10 @@ class Progress:
         mean = sum(open_) / len(open_) if open_ else 1
         left = (self.due - len(self._ended_work)) * mean
         left += self._others_left_s if self.work else 0
-        return (time.monotonic() - self._first_s) / ended * left
+        wall_s = time.monotonic() - self._first_s
+        if self.cores:
+            return (wall_s + PRIOR_S / self.cores) / (ended + PRIOR_S) * left
+        return wall_s / ended * left
 
 
 def line(progress: Progress) -> str:

@@ -129,8 +129,6 @@ def sweep(
     log = Path("logs", "sweep", f"{scenario}-{folder}.log")
     make_folder(log.parent)
     found = estimate.look(runs)
-    its = estimate.costs(found)
-    said = estimate.line(found, its, cores)
     config = [f"plan={plan}", f"metrics={','.join(metrics)}", f"folder={folder}"]
     command = [
         sys.executable, "-P", "-m", "snakemake", "all", "--snakefile", SWEEP,
@@ -141,8 +139,7 @@ def sweep(
     try:
         with _stops():
             while True:
-                work = {name: cost.cpu_s for name, cost in its.items()}
-                progress = Progress(total=len({run.id for run in runs}), work=work, estimate=said)
+                progress = estimate.progress(found, {}, cores)
                 status = _run(command, log, progress, show)
                 if status == 0 and progress.due is None:
                     progress.due = 0  # who has nothing to do tells nothing

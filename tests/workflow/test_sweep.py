@@ -65,6 +65,15 @@ def test_the_time_left_counts_the_packets_of_what_is_left():
     assert "1/2 tables and figures" in line(progress)
 
 
+def test_the_estimate_counts_until_more_is_known():
+    progress = Progress(total=1, work={"x/s1-a": 1, "x/s2-b": 8, "x/s3-c": 1}, cores=2)
+    for event in EVENTS[:6]:
+        progress.tell(event)
+    # What should have taken 0.5 s on two cores took 10, the 60 s of before are taken to be 30.
+    progress._first_s = time.monotonic() - 10
+    assert progress.seconds_left == pytest.approx(15 * 40 / 61, rel=0.01)
+
+
 def test_tables_of_a_changed_scenario_have_a_folder_of_their_own():
     folders = [
         table_folder("smoke", variant, case, sets)
