@@ -127,12 +127,12 @@ def test_without_finished_runs_packets_and_links_count(runs, finish):
 
 
 def test_beyond_a_thousand_hosts_a_packet_takes_longer(finish):
-    # 8192 hosts: the square root of 8.
+    # 8192 hosts: the fourth root of 8.
     text = TEXT.replace("leaves: 2, hosts_per_leaf: 2", "leaves: 128, hosts_per_leaf: 64")
     large = plan(parse_scenario(text, "hand.yaml"), typeids_file=TYPEIDS)[0]
     its = estimate.costs(estimate.Sweep([], [large]))
     assert its[large.folder].cpu_s == pytest.approx(
-        0.23 + 8192 * (6e-6 + 1000 * 4 * 0.4e-6 * 8**0.5)
+        0.23 + 8192 * (6e-6 + 1000 * 4 * 0.4e-6 * 8**0.25)
     )
 
 
