@@ -6,16 +6,19 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch import traces
 from pyorch.errors import TraceError
-from pyorch.traces.convert import check
+from pyorch.traces.convert import check, to_arrow
 
 
 def table(name, rows=2, **changed):
@@ -45,6 +48,26 @@ def test_values_come_back_unchanged_and_never_is_na(tmp_path):
     assert got["start_ps"].tolist() == [5, 7]
     assert got["receiver_end_ps"].tolist() == [9, pd.NA]
     assert set(map(str, got.dtypes)) == {"Int64"}
+
+
+@given(st.lists(st.integers(-1, 2**63 - 1), max_size=20))
+def test_a_column_is_what_pyarrow_makes_of_it(values):
+    ends = np.array(values, dtype=np.int64)
+    made = to_arrow("flows", table("flows", len(values), sender_end_ps=ends))
+    assert made["sender_end_ps"].combine_chunks() == pa.array(ends, mask=ends < 0)
+    assert made["flow"].combine_chunks() == pa.array(np.arange(len(values)))
+    made.validate(full=True)
+
+
+def test_tables_are_written_without_pandas(tmp_path):
+    # It takes half a second of CPU, in the process of each run.
+    code = (
+        "import sys; from pyorch.runs import make; from pyorch import traces\n"
+        f"traces.convert({str(write_run(tmp_path))!r})\n"
+        "print(sorted({'pandas', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n" and (tmp_path / "flows.parquet").exists()
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path):
