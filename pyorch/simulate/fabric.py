@@ -15,6 +15,7 @@ from pyorch.simulate.control import Controller
 from pyorch.simulate.serve import Server
 from pyorch.simulate.warnings import (
     Plugin,
+    far_ends,
     few_entropies,
     kept_limits,
     late_marks,
@@ -305,6 +306,8 @@ class Fabric:
         found = []
         if {"links", "flows"} <= self._tables.keys():  # else the engine says what is wrong
             found += small_buffers(self._tables, transports)
+            if self.engine_type == "packets":
+                found += far_ends(self._tables, transports)
             found += filter(None, [self._samples()])
         if self.engine_type == "packets":
             found += overtaking(transports, policies)

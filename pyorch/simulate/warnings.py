@@ -45,16 +45,10 @@ def small_buffers(tables: Tables, transports: Plugins) -> Iterator[str]:
     kinds = flows.get("transport", np.zeros_like(flows["src"]))
     for index, (name, given, _) in enumerate(transports):
         held = {key: int(given[key]) for key in BUFFERS if key in given}
-        ends = {
-            (int(src), int(dst)): int(flow)
-            for flow, src, dst, kind in zip(
-                flows["flow"], flows["src"], flows["dst"], kinds, strict=True
-            )
-            if kind == index
-        }
+        ends = _ends(flows, kinds, index)
         if not held or not ends:
             continue
-        needs = [(need, ends[pair]) for pair, need in _products(tables, ends).items()]
+        needs = [(path.product_bytes, ends[pair]) for pair, path in _paths(tables, ends).items()]
         if not needs:
             continue  # no path at all: the engine says so
         need_bytes, flow = max(needs)
@@ -68,8 +62,59 @@ def small_buffers(tables: Tables, transports: Plugins) -> Iterator[str]:
                 )
 
 
-def _products(tables: Tables, ends) -> dict[tuple[int, int], int]:
-    """Return rate times round trip of the first shortest path between some hosts [byte]."""
+def far_ends(tables: Tables, transports: Plugins) -> Iterator[str]:
+    """Yield one line for each transport that takes the length of a path for congestion.
+
+    Parameters
+    ----------
+    tables : mapping of tables
+        Columns of links and flows, as the engine takes them.
+    transports : sequence of Plugin
+        In the order of ``flows.transport``.
+    """
+    flows = tables["flows"]
+    kinds = flows.get("transport", np.zeros_like(flows["src"]))
+    for index, transport in enumerate(transports):
+        target_ps, hop_ps = (transport.traits[key] for key in ("targetPs", "hopTargetPs"))
+        ends = _ends(flows, kinds, index) if target_ps else {}
+        beyond = [
+            (2 * path.delay_ps, target_ps + path.links * hop_ps, ends[pair])
+            for pair, path in _paths(tables, ends).items()
+            if 2 * path.delay_ps > target_ps + path.links * hop_ps
+        ]
+        if beyond:
+            rtt_ps, most_ps, flow = max(beyond)
+            yield (
+                f"{transport.name}: a round trip of more than {most_ps / 1e6:g} us is congestion to"
+                f" it, and the links of flow {flow} alone take {rtt_ps / 1e6:g} us: it slows down"
+                " while nothing queues. Raise BaseTarget (of ns3::Swift or ns3::FalconTransport)"
+                " or HighRtt (of ns3::Timely)."
+            )
+
+
+def _ends(flows: Mapping[str, np.ndarray], kinds: np.ndarray, index: int) -> dict:
+    """Return a flow for each pair of hosts between which one of the transports sends."""
+    columns = zip(flows["flow"], flows["src"], flows["dst"], kinds, strict=True)
+    return {
+        (int(src), int(dst)): int(flow) for flow, src, dst, kind in columns if kind == index
+    }
+
+
+class _Path(NamedTuple):
+    """Its slowest link [bit/s], the delays of all [ps], and their number."""
+
+    rate_bps: int
+    delay_ps: int
+    links: int
+
+    @property
+    def product_bytes(self) -> int:
+        """Rate times round trip."""
+        return self.rate_bps * 2 * self.delay_ps // (8 * 10**12)
+
+
+def _paths(tables: Tables, ends) -> dict[tuple[int, int], _Path]:
+    """Return the first shortest path between some hosts."""
     links = tables["links"]
     near: dict[int, list[tuple[int, int, int]]] = {}
     for a, b, rate_bps, delay_ps in zip(
@@ -79,18 +124,18 @@ def _products(tables: Tables, ends) -> dict[tuple[int, int], int]:
         near.setdefault(b, []).append((a, rate_bps, delay_ps))
     found = {}
     for src in {src for src, _ in ends}:
-        path = {src: (2**63 - 1, 0)}  # slowest link [bit/s] and delay [ps] on the way to each node
+        path = {src: _Path(2**63 - 1, 0, 0)}  # to each node
         waiting = deque([src])
         while waiting:
             node = waiting.popleft()
             for peer, rate_bps, delay_ps in near.get(node, ()):
                 if peer not in path:
-                    path[peer] = (min(path[node][0], rate_bps), path[node][1] + delay_ps)
+                    so_far = path[node]
+                    path[peer] = _Path(
+                        min(so_far.rate_bps, rate_bps), so_far.delay_ps + delay_ps, so_far.links + 1
+                    )
                     waiting.append(peer)
-        for pair in ends:
-            if pair[0] == src and pair[1] in path:
-                rate_bps, delay_ps = path[pair[1]]
-                found[pair] = rate_bps * 2 * delay_ps // (8 * 10**12)
+        found |= {pair: path[pair[1]] for pair in ends if pair[0] == src and pair[1] in path}
     return found
 
 

@@ -11,6 +11,7 @@ from pyorch.simulate.fabric import Fabric, plugin
 from pyorch.simulate.loader import facade_of
 from pyorch.simulate.warnings import (
     Plugin,
+    far_ends,
     few_entropies,
     kept_limits,
     late_marks,
@@ -39,7 +40,7 @@ def policy(name, keeps_order=True, hashes=True):
 def transport(name="ns3::Any", given=None, **traits):
     """A transport and what the engine says of it; one path, and nothing is lost by overtaking."""
     usual = {"keepsOrder": True, "entropies": 1, "acceptsOutOfOrder": True, "reorderPackets": 0,
-             "needsMarks": False}  # fmt: skip
+             "needsMarks": False, "targetPs": 0, "hopTargetPs": 0}  # fmt: skip
     return Plugin(name, given or {}, usual | traits)
 
 
@@ -74,6 +75,20 @@ def test_hosts_that_no_path_joins_are_left_to_the_engine():
     given = {"SendBufferBytes": "1", "ReceiveBufferBytes": "1"}
     tables = {"links": apart, "flows": FLOWS}
     assert list(small_buffers(tables, [transport(given=given)])) == []
+
+
+def test_a_path_longer_than_the_target_of_a_delay_is_told_of():
+    # 60 ms there and back over three links.
+    tables = {"links": LINKS, "flows": FLOWS}
+    target_ps, hop_ps = 48 * 10**9, 4 * 10**9
+    assert list(far_ends(tables, [transport(targetPs=target_ps, hopTargetPs=hop_ps)])) == []
+    (line,) = far_ends(tables, [transport("ns3::Far", targetPs=target_ps - 1, hopTargetPs=hop_ps)])
+    assert line.startswith(
+        "ns3::Far: a round trip of more than 60000 us is congestion to it, and the links of flow 7"
+        " alone take 60000 us: "
+    )
+    assert list(far_ends(tables, [transport()])) == []
+    assert list(far_ends(tables, [transport(), transport(targetPs=1)])) == []  # sends nothing
 
 
 # Two leaves, 10 and 11, below eight spines.
@@ -219,6 +234,23 @@ def test_what_the_engine_says_follows_the_attributes(given, accepts, reorder, ma
     traits = plugin(facade, "ns3::RoceTransport", given).traits
     found = [traits[name] for name in ("acceptsOutOfOrder", "reorderPackets", "needsMarks")]
     assert found == [accepts, reorder, marks]
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize(
+    ("name", "given", "target_us", "hop_ns"),
+    [
+        ("ns3::RoceTransport", {}, 0, 0),
+        ("ns3::RoceTransport", {"CongestionControl": "ns3::Swift[BaseTarget=+46us]"}, 46, 3053),
+        ("ns3::SprayTransport", {"CongestionControl": "ns3::Swift"}, 20, 3053),
+        ("ns3::RoceTransport", {"CongestionControl": "ns3::Timely"}, 500, 0),
+        ("ns3::FalconTransport", {"HopTarget": "2us"}, 25, 2000),
+    ],
+)
+def test_the_engine_says_which_round_trips_are_congestion(name, given, target_us, hop_ns):
+    facade = facade_of([name, "ns3::FlowEntropy", "ns3::Swift", "ns3::Timely"]).Facade()
+    traits = plugin(facade, name, given).traits
+    assert (traits["targetPs"], traits["hopTargetPs"]) == (target_us * 10**6, hop_ns * 1000)
 
 
 @pytest.mark.parametrize(

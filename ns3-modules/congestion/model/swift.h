@@ -26,6 +26,12 @@ class Swift final : public fabric::CongestionControl
   public:
     static TypeId GetTypeId();
 
+    Traits GetTraits() const override
+    {
+        return {.targetPs = static_cast<uint64_t>(m_baseTarget.GetPicoSeconds()),
+                .hopTargetPs = static_cast<uint64_t>(m_hopTarget.GetPicoSeconds())};
+    }
+
     void Check() const override;
     void Attach(fabric::HostContext& host) override;
     void Open(uint32_t slot, const Path& path) override;

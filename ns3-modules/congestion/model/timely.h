@@ -25,6 +25,11 @@ class Timely final : public fabric::CongestionControl
   public:
     static TypeId GetTypeId();
 
+    Traits GetTraits() const override
+    {
+        return {.targetPs = static_cast<uint64_t>(m_highRtt.GetPicoSeconds())};
+    }
+
     void Check() const override;
     void Open(uint32_t slot, const Path& path) override;
     void OnAck(uint32_t slot, const Ack& ack) override;

@@ -64,6 +64,9 @@ class CongestionControl : public Plugin
         bool needsIntHops{false};       ///< It reads Ack::hops, so that switches must write them
         bool needsNotifications{false}; ///< It wants OnNotification: receivers must send CNPs
         bool needsMarks{needsNotifications}; ///< It learns of queues by marks alone
+        uint64_t targetPs{0};    ///< A round trip beyond it is congestion, however empty queues
+                                 ///< are; 0: there is no such target
+        uint64_t hopTargetPs{0}; ///< Added for each link on the way
     };
 
     static constexpr uint64_t NO_LIMIT = std::numeric_limits<uint64_t>::max();

@@ -80,6 +80,8 @@ class Transport : public Plugin
         bool usesStockEvents{false}; ///< Of stock ns-3: its run has one domain
         bool needsIntHops{false};    ///< It reads in-band telemetry: every switch must write it
         bool needsMarks{false};      ///< Only marks of ECN tell it of queues: a switch must mark
+        uint64_t targetPs{0};        ///< As CongestionControl::Traits has it
+        uint64_t hopTargetPs{0};     ///< Likewise
         bool mayReadmit{false};      ///< Readmit does what it says
         bool mayShorten{false};      ///< ProgressOf and Shorten do what they say
         bool isSteady{true};         ///< No congestion control moves its windows and rates

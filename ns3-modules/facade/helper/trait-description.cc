@@ -29,7 +29,8 @@ Describe(std::ostream& out, const Transport::Traits& traits)
     out << "\"keepsOrder\": " << traits.keepsOrder << ", \"entropies\": " << traits.entropies
         << ", \"acceptsOutOfOrder\": " << traits.acceptsOutOfOrder
         << ", \"reorderPackets\": " << traits.reorderPackets
-        << ", \"needsMarks\": " << traits.needsMarks;
+        << ", \"needsMarks\": " << traits.needsMarks << ", \"targetPs\": " << traits.targetPs
+        << ", \"hopTargetPs\": " << traits.hopTargetPs;
 }
 
 } // namespace

@@ -80,6 +80,8 @@ class FalconTransport final : public fabric::MessageTransport<FalconOutbound, fa
     {
         Traits traits = MessageTransport::GetTraits();
         traits.isSteady = false;
+        traits.targetPs = static_cast<uint64_t>(m_baseTarget.GetPicoSeconds());
+        traits.hopTargetPs = static_cast<uint64_t>(m_hopTarget.GetPicoSeconds());
         return traits;
     }
 

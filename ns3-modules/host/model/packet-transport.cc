@@ -58,6 +58,8 @@ PacketTransport::GetTraits() const
             .isTrimmable = m_trimmable,
             .needsIntHops = wants.needsIntHops,
             .needsMarks = wants.needsMarks,
+            .targetPs = wants.targetPs,
+            .hopTargetPs = wants.hopTargetPs,
             .mayReadmit = true,
             .isSteady = !control,
             .reorderPackets = m_reorderPackets,
