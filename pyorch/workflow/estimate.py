@@ -12,7 +12,7 @@ from pyorch.errors import PyorchError
 from pyorch.runs.finished import is_finished
 from pyorch.simulate.progress import duration_text
 from pyorch.workflow.events import OTHER_S, Progress
-from pyorch.workflow.resources import work_of
+from pyorch.workflow.resources import size_of
 
 #: CPU of a data packet and its answers on one link, where no run like it is finished [s]. Measured:
 #: 0.2 to 0.9 us, the scenarios of pyorch with up to 1024 hosts, two runs at a time.
@@ -151,12 +151,12 @@ def _sources(missing: Sequence[specs.Run], its: Mapping[str, Cost]) -> Iterator[
 
 def _usual_s(run: specs.Run) -> float:
     """Return the CPU that its messages and packets take, where no run like it is finished [s]."""
-    work = work_of(run.spec)
+    size = size_of(run.spec)
     if _is_fluid(run):
-        return work.messages * FLUID_MESSAGE_S
+        return size.messages * FLUID_MESSAGE_S
     slower = max(1.0, (run.spec.topology.counts()["hosts"] / CACHED_HOSTS) ** 0.25)
-    packets_s = work.packet_links * PACKET_LINK_S + work.stock * STOCK_PACKET_LINK_S
-    return work.messages * MESSAGE_S + packets_s * slower
+    packets_s = size.packet_links * PACKET_LINK_S + size.stock_packet_links * STOCK_PACKET_LINK_S
+    return size.messages * MESSAGE_S + packets_s * slower
 
 
 def _is_fluid(run: specs.Run) -> bool:

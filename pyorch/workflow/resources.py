@@ -2,7 +2,6 @@
 """Takes the spec of a run, returns what the run needs of a machine; and what this machine holds."""
 
 import json
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -51,9 +50,22 @@ def runtime_min(spec: Spec) -> int:
 
 
 class Size(NamedTuple):
-    """Data packets of a run, without what is retransmitted; rows of its logs; its other files."""
+    """What a run simulates, without what is sent again, and what it writes.
 
+    Attributes
+    ----------
+    messages, packets : int
+        Messages and their data packets, which the fluid engine does not make.
+    packet_links, stock_packet_links : float
+        Packets times the links that each crosses; those of ns-3's own TCP apart.
+    log_rows, result_bytes : int
+        Rows of its logs; its other files.
+    """
+
+    messages: int
     packets: int
+    packet_links: float
+    stock_packet_links: float
     log_rows: int
     result_bytes: int
 
@@ -63,62 +75,43 @@ def size_of(spec: Spec) -> Size:
 
     That is exact but for sizes that are drawn (`poisson`) and for what single hosts send.
     """
-    return _sized(_of_first_seed(spec))
+    first = spec.model_copy(update={"seed": 1, "failures": ()})
+    key = json.dumps(first.plain())
+    if key not in _sizes:
+        _sizes[key] = _sized(first)
+    return _sizes[key]
 
 
-def _of_first_seed(spec: Spec) -> str:
-    return json.dumps(spec.plain() | {"seed": 1, "failures": []})
+#: By the spec of the first seed, as JSON.
+_sizes: dict[str, Size] = {}
 
 
-@lru_cache(maxsize=1024)
-def _sized(resolved: str) -> Size:
-    spec = Spec.model_validate_json(resolved)
+def _sized(spec: Spec) -> Size:
+    from pyorch.theory.paths import Network  # takes half a second, and few ask for it
+
     trace, tables = spec.trace, message_tables(spec)
     flows, links = tables["flows"], tables["links"]
-    of_flow = sizes.data_packets(flows, [given.attributes for given in spec.transport])
+    attributes = [given.attributes for given in spec.transport]
+    of_flow = sizes.data_packets(flows, attributes)
     packets = int(of_flow.sum())
+    crossed = of_flow * Network(tables["nodes"], links).lengths(flows["src"], flows["dst"])
+    is_stock = np.array(["SegmentBytes" in given for given in attributes])[flows["transport"]]
     rows = packets * trace.arrivals
     rows += packets // 10 * trace.pauses  # measured: one for 40 packets
     if period_ps := trace.sample_ps:
         ports = np.concatenate([links["node_a"], links["node_b"]])
         ports = ports[np.isin(ports, trace.nodes)] if trace.nodes else ports
         rows += (len(ports) + len(of_flow)) * (spec.stop_ps // period_ps + 1)
-    captures = [(host, trace.snaplen_bytes) for host in trace.pcap]
     n_links = len(links["node_a"])
-    others = sizes.least_result_bytes(flows, n_links, of_flow, False, captures)
-    return Size(packets, rows, others)
-
-
-class Work(NamedTuple):
-    """Messages of a run, and data packets times the links that each crosses, by what sends them.
-
-    ``stock`` are the packets of ns-3's own TCP. The fluid engine has no packets.
-    """
-
-    messages: int
-    packet_links: int
-    stock: int
-
-
-def work_of(spec: Spec) -> Work:
-    """Return what a run simulates, seeds as in `size_of`."""
-    return _work(_of_first_seed(spec))
-
-
-@lru_cache(maxsize=1024)
-def _work(resolved: str) -> Work:
-    from pyorch.theory.paths import Network  # takes half a second, and few ask for it
-
-    spec = Spec.model_validate_json(resolved)
-    tables = message_tables(spec)
-    flows = tables["flows"]
-    if spec.engine.type == "fluid":
-        return Work(len(flows["src"]), 0, 0)
-    attributes = [given.attributes for given in spec.transport]
-    network = Network(tables["nodes"], tables["links"])
-    crossed = sizes.data_packets(flows, attributes) * network.lengths(flows["src"], flows["dst"])
-    is_stock = np.array(["SegmentBytes" in given for given in attributes])[flows["transport"]]
-    return Work(len(crossed), int(crossed[~is_stock].sum()), int(crossed[is_stock].sum()))
+    captures = [(host, trace.snaplen_bytes) for host in trace.pcap]
+    return Size(
+        messages=len(of_flow),
+        packets=packets,
+        packet_links=float(crossed[~is_stock].sum()),
+        stock_packet_links=float(crossed[is_stock].sum()),
+        log_rows=rows,
+        result_bytes=sizes.least_result_bytes(flows, n_links, of_flow, False, captures),
+    )
 
 
 def available_mb() -> int:
