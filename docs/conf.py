@@ -28,6 +28,12 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_title = f"pyorch {version}"
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["figures.css"]
+html_theme_options = {
+    "light_css_variables": {"figure-brightness": "100%", "figure-padding": "0"},
+    "dark_css_variables": {"figure-brightness": "85%", "figure-padding": "0.5rem"},
+}
 
 
 def setup(app):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Exposed networking by scale-up and by scale-out rate: measured, by transport.
 
-[hotnets24] figures 3a (left) and 3b (right). Lines: the model, every communication ideal. Symbols:
-the same model with each communication slower by what was measured in packets, slowest group over
-ideal network: an all-reduce of 18 devices in a rack (tensor parallel, stages 1 and 5), of 32 peers
-on a rail (stages 2 and 4), exchanges of 32 pairs (pipeline); headers count on both sides. Buffers
-of 147 MB (laptop scale: 37); bars reach to what a quarter of that gives. Sprayed packets: both
-agree within 1.5 points, so the reduction does not matter. Single paths: messages drift apart and
-meet, the more the longer they are, so these are lower bounds of a whole step. At 800 Gb/s mean of
-three draws of places and paths for those; else, and at laptop scale, one draw. HPCC, RCCC, EQDS,
-Homa and MP-RDMA are in the table of the paper scale.
+[hotnets24] figures 3a (above) and 3b (below), a row for each rate. Upright: the model, every
+communication ideal. Symbols: the same model with each communication slower by what was measured in
+packets, slowest group over ideal network: an all-reduce of 18 devices in a rack (tensor parallel,
+stages 1 and 5), of 32 peers on a rail (stages 2 and 4), exchanges of 32 pairs (pipeline); headers
+count on both sides. Buffers of 147 MB (laptop scale: 37); lines reach to what a quarter of that
+gives. Sprayed packets: both agree within 1.5 points, so the reduction does not matter. Single
+paths: messages drift apart and meet, the more the longer they are, so these are lower bounds of a
+whole step. At 800 Gb/s mean of three draws of places and paths for those; else, and at laptop
+scale, one draw. HPCC, RCCC, EQDS, Homa and MP-RDMA are in the table of the paper scale.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from pyorch.units import RATE, parse
 NEEDS = {"groups": "figure_3_measured/collective.csv"}
 
 PRESETS = ("dense-100t", "moe-100t")
-#: In the table alone: more than eight symbols at a rate hide each other.
+#: In the table alone: more than eight symbols in a row cannot be told apart.
 NOT_DRAWN = ("rocev2_hpcc", "rccc", "eqds", "homa", "mprdma")
 BYTES = "data_bytes"
 #: Of a panel: figure, rate that changes, label of the axis, unit [bit/s].
@@ -94,43 +94,55 @@ def draw(figure, groups):
     from matplotlib.lines import Line2D
 
     data = measured(groups)
-    shown = data[~data["variant"].isin(NOT_DRAWN)]
-    pairs = shown[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None)
-    looks = figures.styles(list(pairs))
-    panels = [(panel, name) for panel in PANELS for name in PRESETS]
-    axes = figures.panels(figure, [2.4] * len(panels), sharey=True)
-    for ax, (panel, name) in zip(axes, panels, strict=True):
-        own = shown[(shown["figure"] == panel) & (shown["preset"] == name)]
-        draw_panel(ax, panel, name, own, looks)
-        if ax is axes[0] or figures.is_column(figure):
-            ax.set_ylabel("exposed networking\n[% of the step]")
-    model = {"modelled, ideal network": Line2D([], [], color="black", lw=1)}
-    figures.legend(figure, axes[:1], 4, model)
     ideal = [
         modelled(name, panel, rate)
         for panel, name, rate in data[["figure", "preset", "rate_bps"]].itertuples(index=False)
     ]
-    return data.assign(modelled=np.array(ideal, float))
+    data = data.assign(modelled=np.array(ideal, float))
+    shown = data[~data["variant"].isin(NOT_DRAWN)]
+    pairs = shown[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None)
+    looks = figures.styles(list(pairs))
+    is_column = figures.is_column(figure)
+    panels = [(panel, name) for panel in PANELS for name in PRESETS]
+    figure.set_figheight(len(panels) * 1.9 if is_column else len(PANELS) * 2.5)
+    shape = (len(panels), 1) if is_column else (len(PANELS), len(PRESETS))
+    axes = list(figure.subplots(*shape, sharex=True, sharey=False if is_column else "row").flat)
+    for ax, (panel, name) in zip(axes, panels, strict=True):
+        own = shown[(shown["figure"] == panel) & (shown["preset"] == name)]
+        draw_panel(ax, panel, name, own, looks)
+    axes[-1].set_xlabel("exposed networking [% of the step]")
+    axes[len(axes) - shape[1]].set_xlabel("exposed networking [% of the step]")
+    figures.legend(figure, axes[:1], 4, {
+        "modelled, ideal network": Line2D([], [], color="black", ls="", marker="|", ms=9, mew=1.2),
+        "to a quarter of the bytes": Line2D([], [], color="#666666", lw=1),
+    })  # fmt: skip
+    return data
 
 
 def draw_panel(ax, panel, name, own, looks):
-    """Draw the model and, beside each other, the transports at every measured rate."""
+    """Draw a row for each rate: the model, and below each other the transports."""
     _, label, unit = PANELS[panel]
     rates = np.sort(own["rate_bps"].unique())
-    span = np.geomspace(rates[0] / 1.25, rates[-1] * 1.25, 200)
-    ax.plot(span / unit, modelled(name, panel, span), color="black", lw=1, zorder=1)
-    for place, (variant, look) in enumerate(looks.items()):
+    places = (np.arange(len(looks)) - (len(looks) - 1) / 2) * 0.8 / len(looks)
+    for place, (variant, look) in zip(places, looks.items(), strict=True):
         rows = own[own["variant"] == variant]
-        at = rows["rate_bps"] / unit * 1.06 ** (place - (len(looks) - 1) / 2)
+        at = np.searchsorted(rates, rows["rate_bps"]) + place
         low, high = rows[["smaller", "larger"]].min(axis=1), rows[["smaller", "larger"]].max(axis=1)
-        ax.vlines(at, low, high, color=look.color, lw=1, zorder=2)
-        ax.plot(at, rows["larger"], ls="", marker=look.marker, color=look.color, markersize=3.2,
+        ax.hlines(at, low, high, color=look.color, lw=1, zorder=2)
+        ax.plot(rows["larger"], at, ls="", marker=look.marker, color=look.color, markersize=3.2,
                 label=look.label, zorder=3)  # fmt: skip
-    ax.set(xscale="log", xlabel=label, ylim=(0, 100))
-    ax.set_xticks(rates / unit, [f"{rate / unit:g}" for rate in rates])
-    ax.minorticks_off()
+    ideal = own.drop_duplicates("rate_bps")
+    row = np.searchsorted(rates, ideal["rate_bps"])
+    ax.vlines(ideal["modelled"], row - 0.45, row + 0.45, color="black", lw=1.2, zorder=1)
+    for border in range(1, len(rates)):
+        ax.axhline(border - 0.5, color="#bbbbbb", lw=0.6, zorder=0)
+    ax.set(xlim=(0, 100), ylim=(len(rates) - 0.5, -0.5))
+    ax.set_yticks(range(len(rates)), [f"{rate / unit:g}" for rate in rates])
+    ax.tick_params(axis="y", length=0)
+    if ax.get_subplotspec().is_first_col():
+        ax.set_ylabel(label)
     ax.set_title(f"{panel}: {preset.training(name).title}", loc="left", fontsize=7)
-    ax.grid(axis="y")
+    ax.grid(axis="x")
 
 
 if __name__ == "__main__":

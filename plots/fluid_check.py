@@ -2,9 +2,10 @@
 """Packets over fluid: completion time of each message over that of the same message in the other
 engine, with the same paths.
 
-Left of 1 a message is faster than its fair share; the last one to end is the vertical mark. Lines:
-share of messages up to a ratio, all seeds. RoCEv2, with and without HPCC, is compared with hashed
-messages at flow level; sprayed ones and NDP with evenly split ones.
+Left of 1 a message is faster than its fair share. Lines: share of messages up to a ratio, all
+seeds. Short marks at the bottom: the last message to end, packets over fluid, mean over seeds.
+RoCEv2, with and without HPCC, is compared with hashed messages at flow level; sprayed ones and NDP
+with evenly split ones.
 """
 
 import numpy as np
@@ -16,24 +17,22 @@ NEEDS = {"times": "fluid_check/flow_times.csv"}
 #: Which fluid variant each one is held against.
 AGAINST = {"rocev2": "hashed_fluid", "hpcc": "hashed_fluid",
            "sprayed": "sprayed_fluid", "ndp": "sprayed_fluid"}  # fmt: skip
-#: Ticks of an axis whose end is so many times its beginning.
-TICKS = {
-    4: (0.1, 0.3, 0.5, 1, 2, 3),
-    1.9: (0.5, 0.7, 1, 1.5, 2),
-    1.2: (0.6, 0.8, 1, 1.2),
-    0: (1, 1.02, 1.04, 1.06),
-}
+#: Ticks of the axes, which are alike.
+TICKS = (0.2, 0.5, 1, 2, 5)
 KEYS = ["case", "seed", "flow"]
 
 
 def draw(figure, times):
     """Draw the distribution of the ratios, a panel for each case; return it in hundredths."""
+    from matplotlib.lines import Line2D
+
     ratios = over_fluid(times)
     pairs = ratios[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None)
     looks = figures.styles(list(pairs))
     cases = dict(ratios[["case", "case_label"]].itertuples(index=False, name=None))
     axes = grid(figure, len(cases))
-    for ax, (case, label) in zip(axes, cases.items(), strict=True):
+    columns = axes[0].get_subplotspec().get_gridspec().ncols
+    for place, (ax, (case, label)) in enumerate(zip(axes, cases.items(), strict=True)):
         for variant, look in looks.items():
             own = ratios[(ratios["case"] == case) & (ratios["variant"] == variant)]
             if own.empty:
@@ -45,11 +44,17 @@ def draw(figure, times):
             ax.axvline(own["last_over_fluid"].mean(), ymax=0.08, color=look.color, linewidth=1.5)
         ax.axvline(1, color="black", linestyle=":", linewidth=0.8, zorder=0)
         ax.set_title(label, loc="left", fontsize=7)
-        ax.set(xlabel="FCT, packets / fluid [1]", ylim=(0, 1.02))
-        ax.set_xscale("log")
-        ticks(ax)
+        ax.set(xscale="log", ylim=(0, 1.02))
+        ax.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS])
+        ax.minorticks_off()
+        ax.grid(axis="x")
+        if place + columns < len(cases):
+            ax.tick_params(axis="x", labelbottom=False)
+        else:
+            ax.set_xlabel("FCT, packets / fluid [1]")
     figure.supylabel("share of messages [1]", fontsize=7)
-    figures.legend(figure, axes, 4)
+    last = Line2D([], [], color="#666666", ls="", marker="|", ms=6, mew=1.5)
+    figures.legend(figure, axes, 5, {"last message to end": last})
     return in_hundredths(ratios)
 
 
@@ -58,7 +63,7 @@ def grid(figure, n):
     columns = 2 if figures.is_column(figure) else min(n, 3)
     rows = -(-n // columns)
     figure.set_figheight(1.55 * rows + 0.3)
-    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    axes = list(figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flat)
     for ax in axes[n:]:
         ax.remove()
     return axes[:n]
@@ -74,15 +79,6 @@ def over_fluid(times):
     run = packets.groupby(["case", "variant", "seed"])
     last = run["end_ps"].transform("max") / run["fluid_end_ps"].transform("max")
     return packets.assign(last_over_fluid=last)
-
-
-def ticks(ax):
-    """Put a few plain numbers on a logarithmic axis, by how much it spans."""
-    low, high = ax.get_xlim()
-    steps = next(steps for span, steps in TICKS.items() if high / low > span)
-    shown = [tick for tick in steps if low <= tick <= high]
-    ax.set_xticks(shown, [f"{tick:g}" for tick in shown])
-    ax.minorticks_off()
 
 
 def in_hundredths(ratios):

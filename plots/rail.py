@@ -3,9 +3,9 @@
 
 Ours, after [hotnets24] section 4.1: 4.97 GB of every device are reduced among 87 racks, which the
 paper prints as 98.27 ms. Left: time over an ideal network, by size; bars: mean over seeds and its
-95 % confidence interval (Student's t). Random: ranks are anywhere; packed, which the paper scale
-leaves out: neighbours in the ring share a leaf. Right: the slowest message of each step over the
-message alone, largest vector and one seed.
+95 % confidence interval (Student's t). Ranks are anywhere; packed, which the paper scale leaves
+out: neighbours in the ring share a leaf. Right: the slowest message of each step over the message
+alone, largest vector; a dot for each seed, lines are their means.
 """
 
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator, ScalarFormatter
@@ -22,26 +22,30 @@ DASHES = {"packed": (0, (3, 1.2)), "random": "-"}
 
 def draw(figure, groups, steps):
     """Draw time over ideal by size, and the slowest message of each step; return both."""
+    import pandas as pd
+
     looks = figures.styles(groups[["variant", "label"]].drop_duplicates().to_numpy().tolist())
     data = figures.over_seeds(groups, ["variant", PLACEMENT, SIZE], OVER)
     by_size, by_step = figures.panels(figure, [2.6, 2.6])
     draw_sizes(by_size, data, looks)
     ticks(by_size, groups)
-    slowest = one_run(steps, groups)
+    slowest = largest(steps, groups)
     draw_steps(by_step, slowest, looks)
     figures.legend(figure, [by_size], 3)
-    return data
+    drawn = slowest[["variant", PLACEMENT, "seed", "step", "slowest_over_alone"]]
+    return pd.concat([data, drawn], ignore_index=True)
 
 
 def draw_sizes(ax, data, looks):
     """Draw what the collective takes over its ideal time."""
+    several = data[PLACEMENT].nunique() > 1
     for (variant, placement), points in data.groupby(["variant", PLACEMENT], sort=False):
         look, mean = looks[variant], points[f"{OVER}_mean"]
         half = points[f"{OVER}_high"] - mean
         ax.errorbar(
             points[SIZE], mean, yerr=half.where(half > 0), color=look.color, marker=look.marker,
             markersize=3.5, linestyle=DASHES[placement], linewidth=1, capsize=1.8,
-            label=f"{look.label}, {placement}",
+            label=look.label + f", {placement}" * several,
         )  # fmt: skip
     ax.axhline(1, color="black", linestyle=":", linewidth=0.8, zorder=0)
     ax.set_ylabel("time / ideal [1]")
@@ -63,18 +67,21 @@ def ticks(ax, groups):
     ax.margins(x=0.12)
 
 
-def one_run(steps, groups):
-    """Return the steps of the largest random vector and the first seed, over the message alone."""
+def largest(steps, groups):
+    """Return the steps of the largest vector with random ranks, over the message alone."""
     chosen = groups[(groups[SIZE] == groups[SIZE].max()) & (groups[PLACEMENT] == "random")]
-    chosen = chosen[chosen["seed"] == chosen["seed"].min()][[*RUN, "ideal_ps", "steps"]]
-    rows = steps.merge(chosen, on=RUN)
-    return rows.assign(over=rows["longest_ps"] * rows["steps"] / rows["ideal_ps"])
+    rows = steps.merge(chosen[[*RUN, "ideal_ps", "steps"]], on=RUN)
+    return rows.assign(slowest_over_alone=rows["longest_ps"] * rows["steps"] / rows["ideal_ps"])
 
 
 def draw_steps(ax, rows, looks):
-    """Draw the slowest message of each step."""
+    """Draw the slowest message of each step of each seed, and their mean."""
     for variant, points in rows.groupby("variant", sort=False):
-        ax.plot(points["step"], points["over"], color=looks[variant].color, linewidth=0.8)
+        color = looks[variant].color
+        ax.plot(points["step"], points["slowest_over_alone"], ls="", marker=".", color=color,
+                markersize=2, alpha=0.6, markeredgewidth=0)  # fmt: skip
+        mean = points.groupby("step")["slowest_over_alone"].mean()
+        ax.plot(mean.index, mean, color=color, linewidth=0.9)
     ax.set_xlabel("step of the ring")
     ax.set_ylabel("slowest / alone [1]")
     ax.set_ylim(0, None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command line of every figure: reads what it needs, draws, writes, prints its scale."""
+"""The command line of every figure: reads what it needs, draws, writes, prints its size."""
 
 import argparse
 import inspect
@@ -13,9 +13,11 @@ from pyorch.errors import FigureError, PyorchError
 from pyorch.figures import needs as needs_of
 from pyorch.figures.layout import WIDTHS
 from pyorch.figures.save import RC_PARAMS, save
+from pyorch.figures.size import sizes
+from pyorch.writing import write_text
 
-#: Width of the upright line with the scale, right of everything else [inch].
-SCALE_LINE_INCHES = 0.12
+#: Width of the upright line with the size, right of everything else [inch].
+SIZE_LINE_INCHES = 0.12
 
 
 def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -> None:
@@ -47,17 +49,20 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
             argument: read_table(needs_of.need_path(need, options.results, options.scale))
             for argument, need in needs.items()
         }
-        figure, data = drawn(draw, tables, options.scale, options.width)
-        caption = caption_of(source, needs, tables, options.scale)
-        written = save(figure, name, data, options.out or f"figures/{options.scale}", caption)
+        size = size_and_seeds(needs, tables, options.scale)
+        figure, data = drawn(draw, tables, size, options.width)
+        caption = caption_of(source, needs, size)
+        out = options.out or f"figures/{options.scale}"
+        written = save(figure, name, data, out, caption)
+        written += record(source.stem, needs, tables, options.results, out)
     except PyorchError as error:
         print(f"{name}: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     print(f"{name}: scale {options.scale}: {', '.join(str(path) for path in written)}")
 
 
-def drawn(draw: Callable, tables: dict, scale: str, width: str = "page") -> tuple:
-    """Return the figure and the table of what it shows; a scale, if any, is printed on it."""
+def drawn(draw: Callable, tables: dict, size: str, width: str = "page") -> tuple:
+    """Return the figure and the table of what it shows; a size, if any, is printed on it."""
     import matplotlib
     import pandas as pd
 
@@ -68,11 +73,11 @@ def drawn(draw: Callable, tables: dict, scale: str, width: str = "page") -> tupl
         figure = Figure(figsize=(WIDTHS[width], 2.5), layout="constrained")
         first = next(iter(inspect.signature(draw).parameters))
         data = draw(figure.subplots() if first == "ax" else figure, **tables)
-        if tables and scale:
-            share = SCALE_LINE_INCHES / figure.get_figwidth()
+        if tables and size:
+            share = SIZE_LINE_INCHES / figure.get_figwidth()
             figure.get_layout_engine().set(rect=(0, 0, 1 - share, 1))
             figure.text(
-                1 - 0.1 * share, 0.02, scale_and_seeds(tables, scale), ha="right", va="bottom",
+                1 - 0.1 * share, 0.02, size, ha="right", va="bottom",
                 fontsize=6, color="#666666", rotation=90,
             )  # fmt: skip
     if not isinstance(data, pd.DataFrame) or data.empty:
@@ -80,23 +85,44 @@ def drawn(draw: Callable, tables: dict, scale: str, width: str = "page") -> tupl
     return figure, data
 
 
-def scale_and_seeds(tables: dict, scale: str) -> str:
-    """Return what is printed in the corner: the scale, and how many seeds the tables have."""
+def size_and_seeds(needs: dict[str, str], tables: dict, scale: str) -> str:
+    """Return what is printed in the corner: how large the runs are, and how many seeds there are.
+
+    Empty for a figure that shows no runs.
+    """
+    if not tables:
+        return ""
     seeds = max(
         (table["seed"].nunique() for table in tables.values() if "seed" in table), default=0
     )
-    return f"scale: {scale}" + (f", {seeds} seed{'s' * (seeds > 1)}" if seeds else "")
+    scenarios = sorted({needs_of.split_need(need, "NEEDS")[0] for need in needs.values()})
+    return sizes(scenarios, scale) + (f", {seeds} seed{'s' * (seeds > 1)}" if seeds else "")
 
 
-def caption_of(source: Path, needs: dict, tables: dict, scale: str) -> str:
-    """Return the text of the caption file: the docstring, the scale, and what was drawn."""
+def caption_of(source: Path, needs: dict, size: str) -> str:
+    """Return the text of the caption file: the docstring, the size, and what was drawn."""
     paragraphs = [needs_of.read_caption(source) or f"{source.stem}: no caption."]
-    if tables:
-        paragraphs.append(f"{scale_and_seeds(tables, scale).capitalize()}.")
+    if size:
+        paragraphs.append(f"{size[0].upper()}{size[1:]}.")
         paragraphs.append(f"Drawn by {source.name} from {', '.join(sorted(needs.values()))}.")
     else:
         paragraphs.append(f"Drawn by {source.name}; no simulation is needed.")
     return "\n\n".join(textwrap.fill(text, 100) for text in paragraphs) + "\n"
+
+
+def record(name: str, needs: dict, tables: dict, results: str, out: str) -> list[Path]:
+    """Write which runs a figure shows and what made them; return the path, if they are known.
+
+    Tables that were copied to another place, without a column ``run``, do not say it.
+    """
+    from pyorch.figures import provenance  # reads what runs have left, which few ask for
+
+    known = provenance.runs_of(tables.values(), results)
+    if needs and known.empty:
+        return []
+    path = Path(out, f"{name}.provenance.csv")
+    write_text(path, known.to_csv(index=False, lineterminator="\n"))
+    return [path]
 
 
 def read_table(path: str):

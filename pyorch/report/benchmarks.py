@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from pyorch import spec as specs
+from pyorch.figures.provenance import made_by, pairs
 from pyorch.metrics import write_csv
 from pyorch.report.pages import html
 from pyorch.simulate.progress import time_text
@@ -24,8 +25,6 @@ COLUMNS = (
     "simulated_ps", "git_commit", "versions",
     "libraries_sha256",
 )  # fmt: skip
-#: Digits of a hash that are enough to tell two libraries apart.
-_HASH_DIGITS = 16
 #: What the page shows beside the simulated time: heading and unit by column.
 _SHOWN = {
     "wall_s": ("wall", "s"), "cpu_s": ("CPU", "s"), "engine_cpu_s": ("engine CPU", "s"),
@@ -70,23 +69,11 @@ def _row(run: specs.Run, path: Path) -> dict[str, object]:
         "events_per_cpu_s": facts["events"] / (facts["run_cpu_s"] or math.nan),
         "simulated_ps": facts["simulated_ps"],
     }
-    made_by = {
-        "git_commit": facts["git_commit"],
-        "versions": _pairs(facts["versions"]),
-        "libraries_sha256": _pairs(
-            {name: value[:_HASH_DIGITS] for name, value in facts["libraries_sha256"].items()}
-        ),
-    }
     about = {
         "scenario": run.scenario, "scale": run.scale, "case": run.case, "variant": run.variant,
-        "label": run.label, "point": _pairs(run.point), "seed": run.seed, "run": run.id,
+        "label": run.label, "point": pairs(run.point), "seed": run.seed, "run": run.id,
     }  # fmt: skip
-    return about | cost | made_by
-
-
-def _pairs(values: dict[str, object]) -> str:
-    """Return a mapping as text for one cell of a table."""
-    return " ".join(f"{name}={value}" for name, value in values.items())
+    return about | cost | made_by(facts)
 
 
 def write(table: pd.DataFrame, out: Path) -> list[Path]:

@@ -3,11 +3,13 @@
 
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyorch.figures.style import styles
 from pyorch.spec.parameters import distinguishing, headings, shown
 from pyorch.views._draw import Viewed
 
@@ -45,6 +47,33 @@ def look(place: int) -> dict[str, object]:
     """Return colour and line style of the n-th of several lines: no two are the same."""
     style = STYLES[place // len(COLORS) % len(STYLES)]
     return {"color": COLORS[place % len(COLORS)], "linestyle": style}
+
+
+def looks(runs: Sequence[Viewed]) -> list[dict[str, object]]:
+    """Return colour and line style of each run: no two are the same.
+
+    Variants have the colours that they have in every figure, and runs of one variant differ in
+    their lines, unless these are too many or a run is of no variant.
+    """
+    count = Counter(run.variant for run in runs)
+    if "" in count or max(count.values()) > len(STYLES):
+        return [look(place) for place in range(len(runs))]
+    known, seen, found = styles((name, None) for name in count), Counter(), []
+    for run in runs:
+        variant = known[run.variant]
+        lines = STYLES[seen[run.variant]] if count[run.variant] > 1 else variant.dashes
+        found.append({"color": variant.color, "linestyle": lines})
+        seen[run.variant] += 1
+    return found
+
+
+def series_looks(runs: Sequence[Viewed], n: int) -> list[dict[str, object]]:
+    """Return the looks of n lines: one for each run, or of one run as a whole and of its parts."""
+    own = looks(runs)
+    if len(runs) > 1:
+        return own
+    parts = [look(place) for place in range(n)]
+    return [*own, *(part for part in parts if part["color"] != own[0]["color"])]
 
 
 def names(runs: Sequence[Viewed]) -> list[str]:
@@ -104,11 +133,14 @@ def per_period(samples: "pd.DataFrame", times: np.ndarray) -> np.ndarray:
     return periods[np.searchsorted(times, samples["time_ps"].to_numpy(dtype=np.int64))]
 
 
-def draw_series(ax, table: "pd.DataFrame", column: str, factor: float) -> None:
-    """Draw one line per ``series`` of a column over time, times `factor`."""
+def draw_series(
+    ax, table: "pd.DataFrame", column: str, factor: float, runs: Sequence[Viewed]
+) -> None:  # fmt: skip
+    """Draw one line per ``series`` of a column of some runs over time, times `factor`."""
     unit, ps = time_unit(table["time_ps"].max())
-    for place, (name, rows) in enumerate(table.groupby("series", sort=False)):
-        ax.plot(rows["time_ps"] / ps, rows[column] * factor, label=name, **look(place))
+    of_each = series_looks(runs, table["series"].nunique())
+    for style, (name, rows) in zip(of_each, table.groupby("series", sort=False), strict=False):
+        ax.plot(rows["time_ps"] / ps, rows[column] * factor, label=name, **style)
     ax.set(xlabel=f"time [{unit}]", xlim=(0, None), ylim=(0, None))
     ax.grid()
     outside_legend(ax, table["series"].nunique())

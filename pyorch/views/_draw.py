@@ -27,6 +27,7 @@ class Viewed(Protocol):
     scenario: str
     seed: int
     scale: str
+    variant: str
     point_label: str
     spec: Spec
     parameters: dict

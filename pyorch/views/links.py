@@ -27,7 +27,7 @@ def draw(figure, runs):
             busiest = top(busy, "load_share", times, by="sum")
             parts += [part.assign(run=run.id) for part in busiest]
     table = pd.concat(parts, ignore_index=True)[["run", "series", "time_ps", "load_share"]]
-    draw_series(ax, table, "load_share", 100)
+    draw_series(ax, table, "load_share", 100, runs)
     ax.set(ylabel="link load [%]" if len(runs) == 1 else "mean load of links in use [%]")
     return table
 

@@ -32,7 +32,7 @@ def draw(figure, runs):
             parts += [part.assign(run=run.id) for part in top(samples, "queue_bytes", times)]
     table = pd.concat(parts, ignore_index=True)[["run", "series", "time_ps", "queue_bytes"]]
     size, n_bytes = size_unit(table["queue_bytes"].max())
-    draw_series(ax, table, "queue_bytes", 1 / n_bytes)
+    draw_series(ax, table, "queue_bytes", 1 / n_bytes, runs)
     ax.set(ylabel=f"{'longest ' * (len(runs) > 1)}egress queue [{size}]")
     return table
 

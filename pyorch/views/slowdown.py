@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.theory import tails
-from pyorch.views._axes import COLORS, MARKERS, look, names, outside_legend
+from pyorch.views._axes import MARKERS, STYLES, looks, names, outside_legend
 
 CLASSES = 20
 
@@ -18,10 +18,9 @@ def draw(figure, runs):
     """Draw median and 99th percentile per class of sizes; return both."""
     ax = figure.subplots()
     parts = []
-    for place, (run, name) in enumerate(zip(runs, names(runs), strict=True)):
+    for run, name, own in zip(runs, names(runs), looks(runs), strict=True):
         rows = by_size(run)
-        marker = MARKERS[place // len(COLORS) % len(MARKERS)]
-        style = look(place) | {"linestyle": "-", "marker": marker, "markersize": 2.5}
+        style = own | {"linestyle": "-", "marker": marker_of(own), "markersize": 2.5}
         ax.plot(rows["bytes"], rows["slowdown_p50"], label=name, **style)
         ax.plot(rows["bytes"], rows["slowdown_p99"], **style | {"linestyle": "--"})
         ends = (rows["slowdown_p99_low"], rows["slowdown_p99_high"])
@@ -39,6 +38,12 @@ def draw(figure, runs):
     ax.grid()
     outside_legend(ax, len(runs) if len(runs) > 1 else 0)
     return pd.concat(parts, ignore_index=True)
+
+
+def marker_of(look):
+    """Return the marker that stands for a line style: dashes are for the 99th percentile here."""
+    line = look["linestyle"]
+    return MARKERS[STYLES.index(line)] if line in STYLES else MARKERS[-1]
 
 
 def by_size(run):

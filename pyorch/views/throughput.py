@@ -27,7 +27,7 @@ def draw(figure, runs):
         if len(runs) == 1:
             parts += [part.assign(run=run.id) for part in _fastest(samples, times)]
     table = pd.concat(parts, ignore_index=True)[["run", "series", "time_ps", "rate_bps"]]
-    draw_series(ax, table, "rate_bps", 1e-9)
+    draw_series(ax, table, "rate_bps", 1e-9, runs)
     ax.set(ylabel="received [Gb/s]" if len(runs) == 1 else "mean of the receivers [Gb/s]")
     return table
 

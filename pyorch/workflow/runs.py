@@ -104,12 +104,18 @@ class Workflow:
             for run in self.runs[scenario]
         ]  # fmt: skip
 
-    def simulated(self, name: str) -> list[str]:
-        """Return one file of each run that a figure needs."""
+    def simulated(self, name: str, scenarios: Iterable[str] | None = None) -> list[str]:
+        """Return one file of each run of some scenarios, by default of all that a figure needs."""
         return [
-            f"results/{scenario}/{run}/{name}" for scenario in self.needed
+            f"results/{scenario}/{run}/{name}"
+            for scenario in (self.needed if scenarios is None else scenarios)
             for run in self.runs[scenario]
-        ]  # fmt: skip
+        ]
+
+    def provenance(self, figure: str) -> list[str]:
+        """Return what each run that a figure shows has left about itself."""
+        needs = self.needs(figure).values()
+        return self.simulated("provenance.json", sorted({split_need(n, "NEEDS")[0] for n in needs}))
 
     @property
     def drawn(self) -> list[str]:

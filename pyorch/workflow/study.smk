@@ -42,7 +42,7 @@ if workflow.is_main_process:
     for message in found.problems:
         logger.warning(f"{message} What needs this file fails; the rest is made.")
 
-FORMATS = ["pdf", "svg", "png", "csv", "txt"]
+FORMATS = ["pdf", "svg", "png", "csv", "txt", "provenance.csv"]
 #: One folder for each scale: no scale ever replaces the figures of another.
 FIGURES = f"figures/{scale}"
 #: What a rule `all` makes.
@@ -76,14 +76,15 @@ onerror:
 
 
 rule figure:
-    """One figure as PDF, SVG, PNG, the CSV of what is drawn, and its caption."""
+    """One figure as PDF, SVG, PNG, the CSV of what is drawn, its caption, and which runs it shows."""
     input:
         tables=lambda wildcards: [
             need_path(need, "results", scale) for need in found.needs(wildcards.figure).values()
         ],
+        provenance=lambda wildcards: found.provenance(wildcards.figure),
         plot="plots/{figure}.py",
     output:
-        multiext(f"{FIGURES}/{{figure}}", ".pdf", ".png", ".csv", ".txt"),
+        multiext(f"{FIGURES}/{{figure}}", ".pdf", ".png", ".csv", ".txt", ".provenance.csv"),
         svg=report(
             f"{FIGURES}/{{figure}}.svg",
             caption="report/caption.rst",

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from pyorch import figures
 from pyorch.errors import FigureError
-from pyorch.figures.command import drawn
+from pyorch.figures.command import drawn, record, size_and_seeds
+from pyorch.figures.provenance import runs_of
 from pyorch.figures.style import COLORS, STYLE_FILE
 
 TABLE = pd.DataFrame({"seed": [1, 2, 3], "fct_ps": [10**9, 2 * 10**9, 3 * 10**9]})
@@ -40,10 +41,13 @@ def test_drawing_twice_gives_the_same_bytes(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_figure_prints_its_scale_and_how_many_seeds():
-    figure, _ = drawn(draw, {"table": TABLE}, "smoke")
+def test_a_figure_prints_how_large_its_runs_are_and_how_many_seeds():
+    size = size_and_seeds({"table": "s/fct.csv"}, {"table": TABLE}, "smoke")
+    figure, _ = drawn(draw, {"table": TABLE}, size)
 
-    assert "scale: smoke, 3 seeds" in [text.get_text() for text in figure.texts]
+    assert size == "scale: smoke, 3 seeds"  # there is no scenario of this name
+    assert size in [text.get_text() for text in figure.texts]
+    assert size_and_seeds({}, {}, "smoke") == ""
 
 
 def test_each_scale_has_a_folder_of_its_own_and_a_caption(tmp_path, monkeypatch):
@@ -167,6 +171,48 @@ def test_needs_that_cannot_be_read_are_refused(tmp_path, text, message):
 
     with pytest.raises(FigureError, match=re.escape(message)):
         figures.read_needs(plot)
+
+
+FACTS = {
+    "seed": 1, "events": 1, "data_packets": 1, "simulated_ps": 1, "wall_s": 1.0, "cpu_user_s": 1.0,
+    "cpu_system_s": 0.0, "run_cpu_s": 1.0, "peak_memory_bytes": 1, "git_commit": "c0ffee",
+    "versions": {"pyorch": "0.1.0"}, "libraries_sha256": {"libroce.so": "ab" * 32},
+    "code_sha256": {"pyorch/units.py": "cd" * 32},
+}  # fmt: skip
+
+
+def test_a_figure_says_which_runs_it_shows_and_what_made_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("pyorch.traces.read_provenance", lambda folder: FACTS | of_folder(folder))
+    tables = [
+        pd.DataFrame({"scenario": "s", "scale": "smoke", "variant": "a", "seed": [1, 1, 2],
+                      "run": ["s1-a", "s1-a", "s2-a"]}),
+        pd.DataFrame({"scenario": "s", "scale": "smoke", "case": "x", "variant": "b", "seed": [1],
+                      "run": ["s1-b"]}),
+        pd.DataFrame({"seed": [7], "fct_ps": [1]}),
+    ]  # fmt: skip
+    made = runs_of(tables, tmp_path)
+
+    # Each run once, and nothing of a table that does not say of which runs it is.
+    assert made["run"].tolist() == ["s1-a", "s2-a", "s1-b"]
+    assert made["git_commit"].tolist() == ["of s1-a", "of s2-a", "of s1-b"]
+    assert made["libraries_sha256"].unique().tolist() == ["libroce.so=" + "ab" * 8]
+    assert made["code_sha256"].str.fullmatch("[0-9a-f]{16}").all()
+    assert list(made.columns[:6]) == ["scenario", "scale", "case", "variant", "seed", "run"]
+
+
+def of_folder(folder):
+    return {"git_commit": f"of {folder.name}"}
+
+
+def test_only_a_figure_whose_runs_are_known_has_a_record_of_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("pyorch.traces.read_provenance", lambda folder: FACTS)
+    known = pd.DataFrame({"scenario": ["s"], "seed": [1], "run": ["s1-a"]})
+
+    assert record("f", {"table": "s/fct.csv"}, {"table": TABLE}, "results", tmp_path) == []
+    for needs, tables, n_lines in ({}, {}, 1), ({"table": "s/fct.csv"}, {"table": known}, 2):
+        (written,) = record("f", needs, tables, "results", tmp_path)
+        assert written == tmp_path / "f.provenance.csv"
+        assert len(written.read_text().splitlines()) == n_lines
 
 
 def test_a_missing_table_says_how_to_make_it(tmp_path, capsys):

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from pyorch import figures
-from pyorch.figures.command import caption_of, drawn, read_table
+from pyorch.figures.command import caption_of, drawn, read_table, size_and_seeds
 from pyorch.figures.save import RC_PARAMS
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,9 @@ def read_tables(script):
 def draw(plot, width):
     """Draw a figure from the tables of docs/results; return it and its visible texts."""
     script = runpy.run_path(str(plot))
-    figure, _ = drawn(script["draw"], read_tables(script), "paper", width)
+    tables = read_tables(script)
+    size = size_and_seeds(script["NEEDS"], tables, "paper")
+    figure, _ = drawn(script["draw"], tables, size, width)
     with matplotlib.rc_context(RC_PARAMS):
         FigureCanvasAgg(figure).draw()
     return figure, [text for text in texts(figure) if text.get_visible() and text.get_text()]
@@ -84,7 +86,8 @@ def test_a_figure_can_be_read(plot, width):
 def test_the_caption_beside_a_kept_figure_is_that_of_its_script(kept):
     source = ROOT / "plots" / f"{kept.stem}.py"
     script = runpy.run_path(str(source))
-    caption = caption_of(source, script["NEEDS"], read_tables(script), "paper")
+    size = size_and_seeds(script["NEEDS"], read_tables(script), "paper")
+    caption = caption_of(source, script["NEEDS"], size)
 
     assert kept.read_text() == caption
 

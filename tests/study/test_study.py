@@ -65,7 +65,12 @@ def test_a_study_makes_its_figure(study):
     call(study, "snakemake", "--cores", "2", "--config", "scale=smoke")
 
     figures = {path.name for path in (study / "figures" / "smoke").iterdir()}
-    assert figures == {f"slowest_by_senders.{s}" for s in ("pdf", "svg", "png", "csv", "txt")}
+    suffixes = ("pdf", "svg", "png", "csv", "txt", "provenance.csv")
+    assert figures == {f"slowest_by_senders.{suffix}" for suffix in suffixes}
+    table = study / "figures" / "smoke" / "slowest_by_senders.provenance.csv"
+    made = [row.split(",")[:6] for row in table.read_text().splitlines()[1:]]
+    runs = {path.parent.name for path in (study / "results").glob("incast/*/provenance.json")}
+    assert {row[5] for row in made} == runs and len(made) == len(runs) > 0
     assert not (study / "build").exists()
 
 

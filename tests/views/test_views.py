@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 
 from pyorch import plugins
 from pyorch.errors import FigureError, PluginError
+from pyorch.figures import style
 from pyorch.figures.layout import TWO_COLUMNS_INCHES
 from pyorch.figures.save import RC_PARAMS
 from pyorch.views import draw, write
-from pyorch.views._axes import names, outside_legend
+from pyorch.views._axes import COLORS, looks, names, outside_legend
 from pyorch.views._draw import drawn
 
 GBPS = 10**9
@@ -50,7 +51,8 @@ def run():
     fct_ps = (FLOWS["receiver_end_ps"] - FLOWS["start_ps"]).rename("fct_ps")
     return SimpleNamespace(
         **tables, fct_ps=fct_ps, id="s1-ab", scenario="two", seed=1, scale="smoke",
-        point_label="", parameters={"seed": 1}, outcome={"now_ps": 4 * 10**6}, tables=list(tables),
+        variant="", point_label="", parameters={"seed": 1}, outcome={"now_ps": 4 * 10**6},
+        tables=list(tables),
         spec=SimpleNamespace(trace=SimpleNamespace(sample_ps=10**6)),
     )  # fmt: skip
 
@@ -113,6 +115,40 @@ def test_several_runs_are_told_apart_in_every_view_that_takes_them(run):
     for kind in ("heatmap", "pauses"):
         with pytest.raises(FigureError, match="shows one run. Name one."):
             draw(kind, [run, other])
+
+
+def of_variants(run, *variants):
+    return [
+        SimpleNamespace(**vars(run) | {"id": f"s1-{n}", "parameters": {"n": n}, "variant": variant})
+        for n, variant in enumerate(variants)
+    ]
+
+
+def colors(figure):
+    return [line.get_color() for line in figure.axes[0].lines]
+
+
+@pytest.mark.parametrize("kind", ["fct", "queues", "links", "throughput"])
+def test_a_variant_has_the_colour_that_it_has_in_every_figure(run, kind):
+    figure, _ = drawn(kind, of_variants(run, "sprayed", "rocev2"))
+
+    assert colors(figure) == [style("sprayed").color, style("rocev2").color]
+
+
+@pytest.mark.parametrize("kind", ["queues", "links", "throughput"])
+def test_a_run_alone_has_the_colour_of_its_variant_and_its_parts_have_others(run, kind):
+    figure, _ = drawn(kind, of_variants(run, "rocev2"))
+
+    assert colors(figure)[0] == style("rocev2").color
+    assert len(set(colors(figure))) == len(colors(figure)) > 1
+
+
+def test_runs_of_one_variant_differ_in_their_lines_or_all_in_their_colours(run):
+    few = looks(of_variants(run, "rocev2", "sprayed", "rocev2"))
+    many = looks(of_variants(run, *["rocev2"] * 6))
+
+    assert few[0]["color"] == few[2]["color"] and few[0]["linestyle"] != few[2]["linestyle"]
+    assert [look["color"] for look in many] == list(COLORS[:6])
 
 
 @pytest.mark.parametrize(
