@@ -95,9 +95,7 @@ def far_ends(tables: Tables, transports: Plugins) -> Iterator[str]:
 def _ends(flows: Mapping[str, np.ndarray], kinds: np.ndarray, index: int) -> dict:
     """Return a flow for each pair of hosts between which one of the transports sends."""
     columns = zip(flows["flow"], flows["src"], flows["dst"], kinds, strict=True)
-    return {
-        (int(src), int(dst)): int(flow) for flow, src, dst, kind in columns if kind == index
-    }
+    return {(int(src), int(dst)): int(flow) for flow, src, dst, kind in columns if kind == index}
 
 
 class _Path(NamedTuple):
