@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Answers of the gallery follow from the tables beside its figures, to the last printed digit."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = (DOCS / "gallery" / "index.md").read_text()
+SECTIONS = {
+    "-".join(re.findall(r"\w+(?:-\w+)*", text.splitlines()[0].lower())): " ".join(text.split())
+    for text in PAGE.split("\n## ")[1:]
+}
+
+
+def shown(name):
+    return pd.read_csv(DOCS / "gallery" / "figures" / f"{name}.csv")
+
+
+def section(name):
+    return next(text for text in SECTIONS.values() if f"(figures/{name}.png)" in text)
+
+
+def recovery():
+    table = shown("recovery")
+    table["least"] = 100 * table["least_gbps"] / table["last_gbps"]
+    by = table.groupby(["variant", "timeout"])
+    least, back = by["least"].min(), by["back_ms"].max()
+    silent = 16 * table[table["variant"] == "rocev2"].groupby("seed")["silent_share"].first()
+    assert list(silent) == [5, 0]
+    # 1 ms after the cut routes follow.
+    assert back[[("nscc", "own"), ("falcon", "own"), ("rocev2", "own")]].between(1, 1.3).all()
+    return [
+        f"never fall below {least['smartt', 'own']:.0f} and"
+        f" {least['mptcp', 'own']:.0f} % of the rate",
+        f"when its timeout of {back['ndp', 'own']:.0f} ms is over",
+        f"{least['nscc', 'own']:.0f} % are left at worst",
+        f"after {back['ndp', 'same']:.2f} ms, and Falcon keeps {least['falcon', 'same']:.0f} % at"
+        f" worst instead of {least['falcon', 'own']:.0f}",
+        f"{silent.iloc[0]:.0f} of 16 messages stand still in one draw",
+    ]
+
+
+def collision_size():
+    table = shown("collision_size").set_index(["message_kb", "rate_gbps", "seed"])
+    long = table.loc[8000].groupby("seed")["over_optimal"]
+    assert list(table["most_on_link"].groupby("seed").first()) == [4, 5]
+    short = table.loc[16].groupby("rate_gbps")["over_optimal"].mean()
+    spread = 100 * (long.max() / long.min() - 1).max()
+    return [
+        "the slowest takes {:.1f} and {:.1f} times the optimum".format(*long.mean()),
+        f"within {-(-spread // 1):.0f} % at 100, 400 and 800 Gb/s",
+        f"16 kB take {short[100]:.1f} times the optimum at 100 Gb/s and {short[800]:.1f} times",
+    ]
+
+
+def where_to_spray():
+    by = shown("where_to_spray").groupby(["messages", "spraying"])["slowest_us"].mean()
+    equal = by["equal"]
+    turns = [
+        by[way, who] / equal[who]
+        for way in ("from", "to")
+        for who in ("host_blind", "switch_blind")
+    ]
+    return [
+        f"within {100 * (equal.max() / equal.min() - 1):.0f} % of each other",
+        f"whoever sprays: {min(turns):.1f} to {max(turns):.1f} times",
+        f"its own slow link ({by['from', 'switch_aware']:.0f} us)",
+        f"behind the next switch ({by['to', 'switch_aware']:.0f} us)",
+        f"({by['from', 'host_aware']:.0f} and {by['to', 'host_aware']:.0f} us)",
+    ]
+
+
+def monitoring():
+    by = 100 * shown("monitoring").groupby(["interval_us", "variant"]).mean(numeric_only=True)
+    queue, link = by["seen_share"], by["peak_share"]
+    return [
+        f"{queue[1000].min():.0f} to {queue[1000].max():.0f} % of the deepest queue",
+        f"{link[1000].mean():.0f} % load on the busiest link",
+        f"it finds {queue[10].min():.0f} to {queue[10].max():.0f} %",
+        f"{link[50, 'rocev2']:.0f} % load against {link[50, 'nscc']:.0f}",
+    ]
+
+
+def tenants():
+    by = shown("tenants").groupby(["priorities", "kind"]).mean(numeric_only=True)
+    step, kv = by["step_over_alone"].round(2), by["kv_over_alone"].round(2)
+    return [
+        f"takes {step['training', 'path']:.2f} (RoCEv2) and"
+        f" {step['training', 'sprayed']:.2f} times its time alone",
+        f"within {kv['training', 'path']:.2f} and {kv['training', 'sprayed']:.2f} times theirs",
+        f"takes {step['service', 'path']:.2f} and {step['service', 'sprayed']:.2f} times",
+        f"makes it {step['shared', 'path']:.2f} and {step['shared', 'sprayed']:.2f} the step",
+        f"and {kv['shared', 'path']:.2f} and {kv['shared', 'sprayed']:.2f} the transfers",
+        f"{step['halves', 'path']:.2f} and {step['halves', 'sprayed']:.2f} the step, and"
+        f" {kv['halves', 'path']:.2f} and {kv['halves', 'sprayed']:.2f} the transfers",
+    ]
+
+
+def placement():
+    table = shown("placement")
+    slowest = table.groupby(["network", "kind", "placement", "seed"])["took_us"].max()
+    mean = slowest.groupby(["network", "kind", "placement"]).mean().unstack("placement")
+    cost = mean["random"] / mean["aligned"]
+    assert {round(value) for value in cost["rails"]} == {8}
+    return [
+        f"in the scale-up networks ({mean['aligned']['rails', 'sprayed']:.0f} us)",
+        f"{mean['random']['rails', 'sprayed']:.0f} us against"
+        f" {mean['random']['one', 'sprayed']:.0f}.",
+        f"cost sprayed packets {cost['one', 'sprayed']:.2f} and"
+        f" {cost['planes', 'sprayed']:.2f} times",
+        f"of one path {cost['one', 'path']:.2f} and {cost['planes', 'path']:.2f} times",
+    ]
+
+
+def lost_parts():
+    table = shown("lost_parts")
+    over = table.groupby(["kind", "lost"])["over_whole"].mean()
+    whole = table[table["lost"] == "none"].groupby("kind")["step_us"].mean()
+    many, one = over["sprayed"], over["path"]
+    assert round(many["rack"], 2) == 1 and abs(many["planes"] / many["plane"] - 1) < 0.02
+    assert round(whole["path"] / whole["sprayed"]) == 2
+    assert (one - 1)[["device", "plane", "planes", "rail"]].lt(many - 1).dropna().sum() == 4
+    return [
+        f"a rail {many['rail']:.2f} times the step, a plane {many['plane']:.2f} times and a single"
+        f" spare device {many['device']:.2f} times"
+    ]
+
+
+def scale_up():
+    table = shown("scale_up")
+    over = table.groupby(["topology", "kind", "traffic"])["over_bytes"]
+    most, least = over.max(), over.min()
+    good = [
+        most["one switch", kind, what] for kind in ("pfc", "nscc") for what in ("exchange", "pairs")
+    ]
+    good += [most["18 planes", "nscc", what] for what in ("exchange", "pairs")]
+    lossless = {round(most["one switch", kind, "incast"], 2) for kind in ("pfc", "credits")}
+    fell = table[table["timeouts"] > 0]
+    assert len(fell) == 1 and fell["kind"].item() == "lossy" and len(lossless) == 1
+    return [
+        f"within {-(-100 * (max(good) - 1) // 1):.0f} % of the bytes",
+        f"takes {most['mesh', 'pfc', 'pairs']:.0f} times as long",
+        f"{least['18 planes', 'pfc', 'exchange']:.1f} to"
+        f" {most['18 planes', 'pfc', 'exchange']:.1f} times as long in an all-to-all",
+        f"take {lossless.pop():.2f} times on one switch, and trimming"
+        f" {most['one switch', 'nscc', 'incast']:.2f}.",
+        f"Best effort takes {most['one switch', 'lossy', 'incast']:.0f} times",
+        f"Planes take {most['18 planes', 'sprayed', 'incast']:.2f} times with a window",
+    ]
+
+
+@pytest.mark.parametrize("answer", [
+    recovery, collision_size, where_to_spray, monitoring, tenants, placement, lost_parts, scale_up,
+], ids=lambda answer: answer.__name__)  # fmt: skip
+def test_an_answer_has_the_numbers_of_its_figure(answer):
+    text = section(answer.__name__)
+    assert [said for said in answer() if said not in text] == []
+
+
+def test_answers_on_the_page_of_the_paper_have_the_numbers_of_the_pages_behind_them():
+    open_ones = (DOCS / "paper.md").read_text().partition("## Questions that")[2]
+    rows = [row.split("|")[1:4] for row in re.findall(r"^\| [\d.]+.*:.*\|$", open_ones, re.M)]
+    for _, answer, where in rows:
+        links = re.findall(r"\]\(([^)#]+)#?([^)]*)\)", where)
+        behind = " ".join(
+            SECTIONS[anchor] if page == "gallery/index.md" else (DOCS / page).read_text()
+            for page, anchor in links
+        )
+        numbers = re.findall(r"\d+\.\d+|\d{2,}", answer)
+        assert links and [number for number in numbers if number not in behind] == [], answer
+    assert sum("gallery/" in where for *_, where in rows) >= 8
