@@ -93,6 +93,23 @@ def test_an_incast_takes_as_long_as_its_packets_on_the_last_link(senders, mode):
     assert abs(flows["retransmitted_packets"].sum() - flows["naks"].sum()) <= senders // 8
 
 
+def test_credit_for_what_was_trimmed_is_given_once():
+    # 29 messages of a product each come unasked, and most are trimmed. Their headers take the last
+    # link, a round trip goes by until what was sent again comes, and that comes at 0.99 of the
+    # rate; the last packet takes the first link as well. Credit for a trim and once more because
+    # its source asks is credit for sources that have nothing left: 1.15 of the least time.
+    senders, packets = 29, PRODUCT // WIRE
+    flows = Flows()
+    for sender in range(1, senders + 1):
+        flows.add(sender, 0, packets * MTU)
+    network = star(senders + 1, RATE, DELAY_PS)
+    got = run(network, flows, [uec("rccc")], queue=TRIMS, buffer_bytes=10**9)
+    trims = got["flows"]["trimmed_packets"].sum()
+    on_link_bytes = (senders * packets + 1) * WIRE + trims * (62 + 20) + PRODUCT
+    assert trims > senders * packets // 2
+    assert got.fcts_ps().max() <= on_link_bytes * BYTE_PS / 0.99 + 2 * DELAY_PS
+
+
 def test_trims_at_the_last_hop_count_unless_nscc_is_told_otherwise():
     # All trims of an incast into one host of a star are at the last hop.
     ends = []

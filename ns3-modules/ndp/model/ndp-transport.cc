@@ -73,7 +73,8 @@ void
 NdpTransport::Begin(NdpOutbound& out)
 {
     out.initialPackets = m_initialPackets ? m_initialPackets : PipePackets(out);
-    out.credit = out.initialPackets;
+    // What is sent again waits for PULLs, also of a message shorter than its first window.
+    out.credit = std::min(out.initialPackets, out.packets.Packets());
 }
 
 bool

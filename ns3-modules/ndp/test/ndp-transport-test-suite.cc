@@ -110,6 +110,30 @@ class IncastTakesTheReceiversTime : public PulledIncastTestCase
 };
 
 /**
+ * Messages of 3 packets and a first window of many: what is sent again comes one by one, behind
+ * PULLs at 0.99 of the rate, so nothing is trimmed twice.
+ */
+class ShortMessagesWaitForPulls : public PulledIncastTestCase
+{
+  public:
+    ShortMessagesWaitForPulls()
+        : PulledIncastTestCase("what is left of a first window pays for no packet sent again")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr int64_t SENDERS = 20;
+        constexpr int64_t PACKETS = 3;
+        TestNetwork network;
+        const int64_t trims = RunAndRepair(network, Of(SENDERS, PACKETS));
+        NS_TEST_EXPECT_MSG_GT(trims, SENDERS, "most of the first packets");
+        NS_TEST_EXPECT_MSG_LT(trims, SENDERS * PACKETS, "none of the second ones");
+    }
+};
+
+/**
  * The first of two messages has all PULLs, or every second one. Its window is several times the
  * pipe, so that a PULL of its own always waits.
  */
@@ -252,6 +276,7 @@ ADD_CASES(g_suite)
     {
         suite.Add(new IncastTakesTheReceiversTime(senders));
     }
+    suite.Add(new ShortMessagesWaitForPulls);
     suite.Add(new BouncedPacketsAreSentAgain(true));
     suite.Add(new BouncedPacketsAreSentAgain(false));
     for (const std::string window : {"1", "20"})

@@ -107,7 +107,7 @@ UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t expe
     const Frame& frame = Host().GetFrame(id);
     if (IsOrdered() && frame.packet > expected)
     {
-        TakeTarget(in, id, port);
+        TakeTarget(in, id, port, 0);
         ReportGap(in, id, port);
         return;
     }
@@ -123,9 +123,7 @@ UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t expe
     {
         m_oversubscription.OnData((frame.flags & frame_flag::ECN_MARKED) != 0);
     }
-    const bool isAgain = !isCopy && (frame.flags & frame_flag::RETRANSMITTED);
-    in.againBytes -= isAgain ? std::min(in.againBytes, PacketBytes()) : 0;
-    TakeTarget(in, id, port);
+    TakeTarget(in, id, port, 0);
     const bool atOnce =
         isFirst || isCopy || isWhole || (frame.flags & (frame_flag::ECN_MARKED | uec::ASKS)) != 0;
     if (atOnce || in.unansweredBytes >= m_ackEveryBytes)
@@ -147,12 +145,11 @@ UecDestination::OnTrimmed(UecInbound& in, FrameId id, PortId port)
     }
     if (IsOrdered())
     {
-        TakeTarget(in, id, port);
+        TakeTarget(in, id, port, 0);
         ReportGap(in, id, port);
         return;
     }
-    in.againBytes += in.received.Contains(frame.packet) ? 0 : PacketBytes();
-    TakeTarget(in, id, port);
+    TakeTarget(in, id, port, in.received.Contains(frame.packet) ? 0 : PacketBytes());
     Acknowledge(in, id, port, NAK);
 }
 
@@ -197,19 +194,21 @@ UecDestination::Acknowledge(UecInbound& in, FrameId id, PortId port, uint8_t kin
     SendAnswer(in, id, port, kind);
 }
 
-/// A source says how much credit it wants to have been given.
+/// A source says how much credit it wants to have been given. What was trimmed is wanted at once,
+/// not only when the source says so, which then counts it itself.
 void
-UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
+UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port, uint64_t trimmedBytes)
 {
     if (!GivesCredit())
     {
         return;
     }
     Hear(in, id, port);
-    in.wantedBytes = std::max(in.wantedBytes, Host().FindNote(id)->words[uec::CREDIT]);
-    if (in.wantedBytes + in.againBytes > in.targetBytes)
+    const uint64_t wantedBytes =
+        std::max(in.targetBytes, Host().FindNote(id)->words[uec::CREDIT]) + trimmedBytes;
+    if (wantedBytes > in.targetBytes)
     {
-        m_credit->Want(in.slot, in.wantedBytes + in.againBytes - in.targetBytes);
+        m_credit->Want(in.slot, wantedBytes - in.targetBytes);
         if (m_slowCredit && in.targetBytes == 0)
         {
             const PortId sender = Host().PortOf(in.message);
@@ -217,7 +216,7 @@ UecDestination::TakeTarget(UecInbound& in, FrameId id, PortId port)
             const uint64_t rttPs = BaseRttPs(in.message, sender);
             m_credit->Spare(in.slot, MostCreditBytes(rttPs, packetPs, Host().NumPorts()));
         }
-        in.targetBytes = in.wantedBytes + in.againBytes;
+        in.targetBytes = wantedBytes;
     }
     if (Host().GetFrame(id).flags & uec::STARVES)
     {

@@ -46,8 +46,6 @@ struct UecInbound : fabric::DrivenInbound
     uint32_t arrivedPackets{0};  ///< Copies not counted
     uint32_t unansweredBytes{0}; ///< Came since the last acknowledgement [byte]
     bool isAsked{false};         ///< For an acknowledgement when no hole is left
-    uint64_t wantedBytes{0};     ///< Credit that the source asks for, from the beginning [byte]
-    uint64_t againBytes{0};      ///< Of packets that came without payload and not again [byte]
     uint64_t targetBytes{0};     ///< Credit that it is to have, from the beginning [byte]
     uint64_t grantedBytes{0};    ///< Credit that was given, from the beginning [byte]
     /// First missing packet, and uec::REWINDS of what came behind it, of the last gap reported
