@@ -2,7 +2,7 @@
 """Exposed networking of a whole simulated step by transport, and what devices wait for.
 
 After [hotnets24] section 6: 64 devices in 16 racks on four rails, 800 Gb/s and 14.4 Tb/s. Bars:
-what is computed or sent divided by 100 (laptop scale: 400); marks: by four times as much. Dashed:
+what is computed or sent divided by 100 (laptop scale: 800); marks: by four times as much. Dashed:
 the model of the whole step, bytes over rate. Shares are of the step, by what is waited for on the
 critical path of each time in which a device computes nothing, mean of the devices. Transports with
 one path for each message: mean of three draws of the paths, thin lines from the least to the most;
