@@ -34,9 +34,9 @@ def test_only_what_has_changed_is_run_again(project):
     done = project.snakemake("--cores", "2", "all")
     assert done.returncode == 0, done.stdout
     assert (project.folder / "figures/laptop/tiny.pdf").stat().st_size > 1000
-    # Before the first job: two runs of 0.23 s and more, a table, a figure and two reports.
+    # Before the first job: two runs of 0.5 s and more, a table, a figure and two reports.
     begin = done.stdout.index("pyorch: tiny: 0 of 2 runs are finished; an estimate for the other 2")
-    assert "and 4 tables and figures: 8 s on 2 cores (" in done.stdout[begin:].partition("\n")[0]
+    assert "and 4 tables and figures: 9 s on 2 cores (" in done.stdout[begin:].partition("\n")[0]
     assert begin < done.stdout.index("Simulating tiny s1-")
     assert project.jobs() == {}  # nothing to be done
 
