@@ -41,11 +41,9 @@ def small_buffers(tables: Tables, transports: Plugins) -> Iterator[str]:
     transports : sequence of Plugin
         In the order of ``flows.transport``.
     """
-    flows = tables["flows"]
-    kinds = flows.get("transport", np.zeros_like(flows["src"]))
     for index, (name, given, _) in enumerate(transports):
         held = {key: int(given[key]) for key in BUFFERS if key in given}
-        ends = _ends(flows, kinds, index)
+        ends = _ends(tables["flows"], index)
         if not held or not ends:
             continue
         needs = [(path.product_bytes, ends[pair]) for pair, path in _paths(tables, ends).items()]
@@ -72,11 +70,9 @@ def far_ends(tables: Tables, transports: Plugins) -> Iterator[str]:
     transports : sequence of Plugin
         In the order of ``flows.transport``.
     """
-    flows = tables["flows"]
-    kinds = flows.get("transport", np.zeros_like(flows["src"]))
     for index, transport in enumerate(transports):
         target_ps, hop_ps = (transport.traits[key] for key in ("targetPs", "hopTargetPs"))
-        ends = _ends(flows, kinds, index) if target_ps else {}
+        ends = _ends(tables["flows"], index) if target_ps else {}
         beyond = [
             (2 * path.delay_ps, target_ps + path.links * hop_ps, ends[pair])
             for pair, path in _paths(tables, ends).items()
@@ -92,8 +88,9 @@ def far_ends(tables: Tables, transports: Plugins) -> Iterator[str]:
             )
 
 
-def _ends(flows: Mapping[str, np.ndarray], kinds: np.ndarray, index: int) -> dict:
+def _ends(flows: Mapping[str, np.ndarray], index: int) -> dict[tuple[int, int], int]:
     """Return a flow for each pair of hosts between which one of the transports sends."""
+    kinds = flows.get("transport", np.zeros_like(flows["src"]))
     columns = zip(flows["flow"], flows["src"], flows["dst"], kinds, strict=True)
     return {(int(src), int(dst)): int(flow) for flow, src, dst, kind in columns if kind == index}
 
