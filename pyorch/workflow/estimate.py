@@ -27,7 +27,7 @@ CACHED_HOSTS = 1024
 #: CPU of a message at flow level [s]. Measured: 0.6 to 65 us, there.
 FLUID_MESSAGE_S = 30e-6
 #: CPU of a run beside its packets [s]. Measured: 0.66 of 774 runs of a workflow, Snakemake
-#: included, 0.23 of 1000 small ones.
+#: included, 0.23 and 0.48 of small ones.
 START_S = 0.5
 
 #: Engine, variant and maybe case: what runs that are alike have in common.
@@ -141,10 +141,12 @@ def _sources(missing: Sequence[specs.Run], its: Mapping[str, Cost]) -> Iterator[
         yield f"{known} by finished runs like them"
     others = [run for run in missing if not its[run.folder].is_known]
     at_flow_level = sum(map(_is_fluid, others))
+    stock = any(size_of(run.spec).stock_packet_links for run in others if not _is_fluid(run))
+    tcp = f" (ns-3's TCP {STOCK_PACKET_LINK_S * 1e6:g})" if stock else ""
     if n_packets := len(others) - at_flow_level:
         yield (
-            f"{n_packets} by packets x links at {PACKET_LINK_S * 1e6:g} us of CPU, measured 0.2 to"
-            f" 0.9 up to {CACHED_HOSTS} hosts"
+            f"{n_packets} by packets x links at {PACKET_LINK_S * 1e6:g} us of CPU{tcp}, measured"
+            f" 0.2 to 0.9 up to {CACHED_HOSTS} hosts"
         )
     if at_flow_level:
         yield f"{at_flow_level} by messages at {FLUID_MESSAGE_S * 1e6:g} us, measured 0.6 to 65"
