@@ -86,3 +86,41 @@ def test_what_smartt_pays_for_four_planes_is_what_its_entropies_collide():
     even, drawn = "ns3::PermutedEntropy", "ns3::RepsEntropy"
     assert smartt_ps(4, even) <= 1.02 * smartt_ps(1, even)
     assert smartt_ps(4, drawn) >= 1.06 * smartt_ps(1, drawn)
+
+
+UEC, PACKETS_128 = "ns3::UecTransport", {"LimitBytes": 128 * WIRE}
+TRIMS = ("ns3::TrimmingQueue", PACKETS_128)
+MARKS = {"KminBytes": 26 * WIRE, "KmaxBytes": 102 * WIRE, "Pmax": 1}
+
+
+@pytest.mark.parametrize(
+    ("transport", "queue"),
+    [
+        (
+            (UEC, {"Trimmable": True, "CongestionControl": "ns3::Nscc"}),
+            ("ns3::TrimmingQueue", {**PACKETS_128, **MARKS}),
+        ),
+        ((UEC, {"Trimmable": True, "ReceiverCredit": True}), TRIMS),
+        (("ns3::EqdsTransport", {}), TRIMS),
+        (("ns3::NdpTransport", {}), TRIMS),
+        (("ns3::HomaTransport", {}), None),
+        (("ns3::SprayTransport", {}), None),
+    ],
+    ids=["NSCC", "RCCC", "EQDS", "NDP", "Homa", "sprayed"],
+)
+def test_an_incast_fills_all_planes_of_its_receiver(transport, queue):
+    # Each of 16 senders has a sixteenth of the rate of its 16 ports: most of them are idle.
+    senders, switches, rate, size_bytes = 16, 16, 50 * GBPS, 10**6
+    network = Network(hosts=list(range(senders + 1)))
+    network.switches = [(1000 + plane, 1) for plane in range(switches)]
+    flows = Flows()
+    for host in network.hosts:
+        for plane in range(switches):
+            network.link(host, 1000 + plane, rate, DELAY_PS)
+    for sender in range(1, senders + 1):
+        flows.add(sender, 0, size_bytes)
+    got = run(network, flows, [transport], queue=queue, buffer_bytes=10**9)
+    bound_ps = senders * size_bytes * 8000 // (switches * rate // GBPS)
+    sent = [got.port(1000 + plane, 0)["sent_bytes"] for plane in range(switches)]
+    assert max(sent) <= 1.1 * np.mean(sent)
+    assert got.fcts_ps().max() <= 1.2 * bound_ps

@@ -24,6 +24,7 @@ enum class RandomUse : uint64_t
     LOSS_MODEL = 9,   ///< Losses on one direction of a link of a class
     TRIM = 10,        ///< Which of two frames a port trims
     PLACEMENT = 11,   ///< Which placements a controller tries
+    FIRST_PORT = 12,  ///< By which of its ports a host sends first
 };
 
 /// Finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection whose output bits look random.

@@ -154,15 +154,25 @@ Nic::Enqueue(PortId portId, FrameId frameId)
     EgressQueues::Append(m_state, portId, port, frame.priority, frameId);
 }
 
+/// Ask idle ports in turn, from the one after the last that began to send so: a host with less to
+/// send than its ports carry uses them evenly.
 void
 Nic::Kick(uint32_t host)
 {
-    const HostState& state = m_state.network.hosts[host];
-    for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
+    HostState& state = m_state.network.hosts[host];
+    const uint32_t first = state.turn;
+    for (uint32_t i = 0; i < state.ports; i++)
     {
-        if (m_ports[port].current == NO_FRAME && !m_ports[port].down)
+        const uint32_t turn = first + i < state.ports ? first + i : first + i - state.ports;
+        Port& port = m_ports[state.firstPort + turn];
+        if (port.current != NO_FRAME || port.down)
         {
-            Select(port, m_ports[port]);
+            continue;
+        }
+        Select(state.firstPort + turn, port);
+        if (port.current != NO_FRAME)
+        {
+            state.turn = turn + 1 == state.ports ? 0 : turn + 1;
         }
     }
 }

@@ -90,8 +90,12 @@ FabricNetwork::BuildPorts(const std::vector<LinkRow>& rows)
         node.ports = static_cast<uint32_t>(links.size());
         if (!node.isSwitch)
         {
-            hosts[node.host].firstPort = node.firstPort;
-            hosts[node.host].ports = node.ports;
+            HostState& host = hosts[node.host];
+            host.firstPort = node.firstPort;
+            host.ports = node.ports;
+            // Hosts that all began with the same plane would put their first packets on it.
+            host.turn = CounterRandom(m_seed, RandomUse::FIRST_PORT, static_cast<uint64_t>(node.id))
+                            .Below(0, host.ports);
         }
         for (const auto& [link, isB] : links)
         {

@@ -58,6 +58,7 @@ struct HostState
     uint32_t node;
     PortId firstPort{NO_PORT};
     uint32_t ports{0};
+    uint32_t turn{0}; ///< Which of its ports is asked first
     uint32_t firstEndpoint{0};
     uint32_t endpoints{0};
     bool variesUrgency{false}; ///< One of its transports has no fixed priority
