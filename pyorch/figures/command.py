@@ -51,7 +51,7 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
         }
         size = size_and_seeds(needs, tables, options.scale)
         figure, data = drawn(draw, tables, size, options.width)
-        caption = caption_of(source, needs, size)
+        caption = caption_of(source, needs, size, options.scale)
         out = options.out or f"figures/{options.scale}"
         written = save(figure, name, data, out, caption)
         written += record(source.stem, needs, tables, options.results, out)
@@ -92,21 +92,35 @@ def size_and_seeds(needs: dict[str, str], tables: dict, scale: str) -> str:
     """
     if not tables:
         return ""
-    seeds = max(
-        (table["seed"].nunique() for table in tables.values() if "seed" in table), default=0
-    )
     scenarios = sorted({needs_of.split_need(need, "NEEDS")[0] for need in needs.values()})
-    return sizes(scenarios, scale) + (f", {seeds} seed{'s' * (seeds > 1)}" if seeds else "")
+    return sizes(scenarios, scale) + seeds_of(tables)
 
 
-def caption_of(source: Path, needs: dict, size: str) -> str:
-    """Return the text of the caption file: the docstring, the size, and what was drawn."""
+def seeds_of(tables: dict) -> str:
+    """Return ``, 1 to 3 seeds``: of the variant with the fewest, and of that with the most."""
+    least, most = 0, 0
+    for table in tables.values():
+        if "seed" not in table:
+            continue
+        most = max(most, table["seed"].nunique())
+        by = [name for name in ("case", "variant") if name in table]
+        each = table.groupby(by, dropna=False)["seed"].nunique().min() if by else most
+        least = min(least or each, each)
+    if not most:
+        return ""
+    many = f"{most}" if least == most else f"{least} to {most}"
+    return f", {many} seed{'s' * (most > 1)}"
+
+
+def caption_of(source: Path, needs: dict, size: str, scale: str) -> str:
+    """Return the text of the caption file: the docstring, the size, what draws it from what."""
     paragraphs = [needs_of.read_caption(source) or f"{source.stem}: no caption."]
     if size:
         paragraphs.append(f"{size[0].upper()}{size[1:]}.")
-        paragraphs.append(f"Drawn by {source.name} from {', '.join(sorted(needs.values()))}.")
+        tables = ", ".join(sorted(needs.values()))
+        paragraphs.append(f"python plots/{source.name} --scale {scale} draws it from {tables}.")
     else:
-        paragraphs.append(f"Drawn by {source.name}; no simulation is needed.")
+        paragraphs.append(f"python plots/{source.name} draws it; no simulation is needed.")
     return "\n\n".join(textwrap.fill(text, 100) for text in paragraphs) + "\n"
 
 

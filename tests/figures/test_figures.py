@@ -50,6 +50,13 @@ def test_a_figure_prints_how_large_its_runs_are_and_how_many_seeds():
     assert size_and_seeds({}, {}, "smoke") == ""
 
 
+def test_a_figure_says_that_a_variant_has_fewer_seeds_than_another():
+    table = pd.DataFrame({"variant": ["a", "a", "a", "b"], "seed": [1, 2, 3, 1]})
+    size = size_and_seeds({"table": "s/fct.csv"}, {"table": table}, "smoke")
+
+    assert size == "scale: smoke, 1 to 3 seeds"
+
+
 def test_each_scale_has_a_folder_of_its_own_and_a_caption(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for scale in ("smoke", "paper"):

@@ -87,7 +87,7 @@ def test_the_caption_beside_a_kept_figure_is_that_of_its_script(kept):
     source = ROOT / "plots" / f"{kept.stem}.py"
     script = runpy.run_path(str(source))
     size = size_and_seeds(script["NEEDS"], read_tables(script), "paper")
-    caption = caption_of(source, script["NEEDS"], size)
+    caption = caption_of(source, script["NEEDS"], size, "paper")
 
     assert kept.read_text() == caption
 
