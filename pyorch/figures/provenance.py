@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Says which runs a figure shows, and what made each of them."""
+"""Says which runs a figure shows, what made each of them, and what it cost."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 #: What tells runs apart, as in the tables of metrics; those without cases have none.
 RUN = ("scenario", "scale", "case", "variant", "seed", "run")
-COLUMNS = (*RUN, "git_commit", "code_sha256", "versions", "libraries_sha256")
+COST = ("cpu_s", "engine_cpu_s", "peak_memory_bytes", "events", "data_packets")
+COLUMNS = (*RUN, *COST, "git_commit", "code_sha256", "versions", "libraries_sha256")
 #: Digits of a hash that are enough to tell two libraries apart.
 HASH_DIGITS = 16
 
 
 def runs_of(tables: "Iterable[pd.DataFrame]", results: Path | str) -> "pd.DataFrame":
-    """Return one row for each run that is in some tables, with what made it.
+    """Return one row for each run that is in some tables, with what made it and what it cost.
 
     Parameters
     ----------
@@ -46,9 +47,12 @@ def runs_of(tables: "Iterable[pd.DataFrame]", results: Path | str) -> "pd.DataFr
 
 
 def made_by(facts: dict) -> dict[str, object]:
-    """Return what made a run, by its provenance, each as text for one cell of a table."""
+    """Return what a run cost and what made it, by its provenance, each for one cell of a table."""
     code = facts.get("code_sha256") or {}
     return {
+        "cpu_s": round(facts["cpu_user_s"] + facts["cpu_system_s"], 3),
+        "engine_cpu_s": facts["run_cpu_s"],
+        **{name: facts[name] for name in ("peak_memory_bytes", "events", "data_packets")},
         "git_commit": facts["git_commit"],
         "code_sha256": origin.combined_digest([code])[:HASH_DIGITS] if code else None,
         "versions": pairs(facts["versions"]),

@@ -39,19 +39,22 @@ constexpr uint64_t MANY_EVENTS = 2;
 
 // ---- construction -----------------------------------------------------------------------------
 
-EventEngine::EventEngine(FabricTables tables,
+EventEngine::EventEngine(const FabricTables& tables,
                          const FabricOptions& options,
                          uint32_t engine,
-                         Boundary* boundary)
+                         Boundary* boundary,
+                         const EventEngine* first)
     : m_options(options),
-      m_state((tables.SortAndCheck(), tables),
-              options.seed,
-              options.framingBytes,
-              {options.nodeClasses.begin(), options.nodeClasses.end()},
-              engine,
-              [boundary](uint32_t other, const Fulfilled& fulfilled) {
-                  boundary->Tell(other, fulfilled);
-              }),
+      m_state(
+          tables,
+          options.seed,
+          options.framingBytes,
+          {options.nodeClasses.begin(), options.nodeClasses.end()},
+          engine,
+          [boundary](uint32_t other, const Fulfilled& fulfilled) {
+              boundary->Tell(other, fulfilled);
+          },
+          first ? first->m_state.routes.ShareNominal() : nullptr),
       m_ports(m_state.network.ports.Data()),
       m_classes(m_state),
       m_wires(m_state, m_classes, m_observers, boundary),

@@ -40,15 +40,17 @@ class EventEngine final : public PacketLoop
 {
   public:
     /**
-     * @param tables of the run
+     * @param tables of the run, sorted
      * @param options of the run
      * @param engine index of this one: whose nodes' events are executed
      * @param boundary takes what others need; null if it is alone
+     * @param first engine of the run, whose routes all have; null if this is it
      */
-    EventEngine(FabricTables tables,
+    EventEngine(const FabricTables& tables,
                 const FabricOptions& options,
                 uint32_t engine = 0,
-                Boundary* boundary = nullptr);
+                Boundary* boundary = nullptr,
+                const EventEngine* first = nullptr);
     EventEngine(const EventEngine&) = delete;
     EventEngine& operator=(const EventEngine&) = delete;
 

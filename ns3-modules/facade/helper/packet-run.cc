@@ -88,11 +88,11 @@ PacketEngine::Check(const RunOptions& options) const
 std::unique_ptr<Run>
 PacketEngine::Start(FabricTables tables, const RunOptions& options) const
 {
+    tables.SortAndCheck();
     const std::string whyOne =
         m_skipPpm ? "steady states are skipped" : ParallelRun::WhyOne(tables, options);
     if (m_domains || (whyOne.empty() && !std::ranges::any_of(tables.nodes, &NodeRow::engine)))
     {
-        tables.SortAndCheck();
         const std::vector<uint32_t> domains =
             m_domains ? Partition(tables, *m_domains) : ChooseDomains(tables, m_threads);
         for (size_t node = 0; node < domains.size(); node++)

@@ -24,18 +24,12 @@ MembersByTier(const SwitchContext& context)
 {
     std::map<uint32_t, uint32_t> members;
     const Routing& routes = context.Routes();
-    for (uint32_t node = 0; node < context.NumNodes(); node++)
+    for (uint32_t i = 0; i < routes.NumGroups(); i++)
     {
-        const NodeState& state = context.GetNode(node);
-        for (uint32_t host = 0; state.isSwitch && host < context.NumHosts(); host++)
-        {
-            const uint32_t nextHop = routes.NextHopTo(node, host);
-            if (nextHop != Routing::NO_GROUP)
-            {
-                uint32_t& most = members[state.tier];
-                most = std::max(most, routes.GroupOf(nextHop).size);
-            }
-        }
+        const Routing::Group group = routes.GetGroup(i);
+        const Port& first = context.GetPort(routes.Members(group)[0]);
+        uint32_t& most = members[context.GetNode(first.node).tier];
+        most = std::max(most, group.size);
     }
     return members;
 }

@@ -83,7 +83,9 @@ MakeParts(const FabricTables& tables,
     for (const auto& boundary : boundaries)
     {
         const auto engine = static_cast<uint32_t>(parts.size());
-        parts.push_back(std::make_unique<EventEngine>(tables, options, engine, boundary.get()));
+        const EventEngine* first = parts.empty() ? nullptr : parts.front().get();
+        parts.push_back(
+            std::make_unique<EventEngine>(tables, options, engine, boundary.get(), first));
     }
     return parts;
 }

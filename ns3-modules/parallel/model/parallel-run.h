@@ -41,7 +41,11 @@ namespace fabric
 class ParallelRun final : public PacketLoop
 {
   public:
-    /// @param threads of the process; at most one for each domain helps
+    /**
+     * @param tables sorted
+     * @param options of the run
+     * @param threads of the process; at most one for each domain helps
+     */
     ParallelRun(const FabricTables& tables, const FabricOptions& options, uint32_t threads);
 
     /// @return why a run of several domains cannot have all that these ask for; "" if it can

@@ -17,7 +17,8 @@ EngineState::EngineState(const FabricTables& tables,
                          uint64_t framing,
                          std::vector<SwitchModel> models,
                          uint32_t ownEngine,
-                         MessageTable::Tell tell)
+                         MessageTable::Tell tell,
+                         std::shared_ptr<const Routing> nominal)
     : seed(rootSeed),
       framingBytes(framing),
       engine(ownEngine),
@@ -25,7 +26,7 @@ EngineState::EngineState(const FabricTables& tables,
       network(tables, seed),
       otherQueues(size_t{network.NumPorts()} * (LINK_CONTROL_CLASS + 1)),
       messages(network, queue, world, seed, engine, std::move(tell)),
-      routes(network, queue, world)
+      routes(network, queue, world, std::move(nominal))
 {
 }
 

@@ -31,13 +31,15 @@ struct EngineState
      * @param models of switches, in the order of nodes.class
      * @param ownEngine whose events are executed
      * @param tell called for messages of other engines
+     * @param nominal routes of the network as built, of another engine; null: they are found
      */
     EngineState(const FabricTables& tables,
                 uint64_t rootSeed,
                 uint64_t framing,
                 std::vector<SwitchModel> models,
                 uint32_t ownEngine,
-                MessageTable::Tell tell);
+                MessageTable::Tell tell,
+                std::shared_ptr<const Routing> nominal);
 
     EngineState(const EngineState&) = delete;
     EngineState& operator=(const EngineState&) = delete;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace ns3
 {
@@ -24,13 +25,24 @@ ListedKey(uint32_t message, bool reverse, uint32_t node)
 
 } // namespace
 
-RouteTable::RouteTable(const FabricNetwork& network, EventQueue& queue, const WorldClock& world)
+RouteTable::RouteTable(const FabricNetwork& network,
+                       EventQueue& queue,
+                       const WorldClock& world,
+                       std::shared_ptr<const Routing> nominal)
     : m_network(network),
       m_queue(queue),
       m_world(world),
-      m_nominal(std::make_unique<Routing>(network.nodes, network.ports.Data())),
+      m_isFirst(!nominal),
+      m_nominal(nominal ? std::move(nominal)
+                        : std::make_shared<Routing>(network.nodes, network.ports.Data())),
       m_inForce(m_nominal.get())
 {
+}
+
+uint64_t
+RouteTable::MemoryBytes() const
+{
+    return (m_isFirst ? m_nominal->MemoryBytes() : 0) + (m_new ? m_new->MemoryBytes() : 0);
 }
 
 void

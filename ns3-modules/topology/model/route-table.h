@@ -24,7 +24,17 @@ namespace fabric
 class RouteTable
 {
   public:
-    RouteTable(const FabricNetwork& network, EventQueue& queue, const WorldClock& world);
+    /// @param nominal routes of the network as built; null: they are found
+    RouteTable(const FabricNetwork& network,
+               EventQueue& queue,
+               const WorldClock& world,
+               std::shared_ptr<const Routing> nominal);
+
+    /// @return the routes of the network as built, for another engine of the run
+    std::shared_ptr<const Routing> ShareNominal() const
+    {
+        return m_nominal;
+    }
 
     const Routing& Nominal() const
     {
@@ -74,10 +84,7 @@ class RouteTable
     /// @return the same of what is not reserved
     double FreeBps(PortId port, uint32_t dst) const;
 
-    uint64_t MemoryBytes() const
-    {
-        return m_inForce->MemoryBytes();
-    }
+    uint64_t MemoryBytes() const; ///< Of what no other engine has found
 
   private:
     using Capacities = std::unordered_map<uint64_t, double>; ///< By node and class [bit/s]
@@ -96,7 +103,8 @@ class RouteTable
     const FabricNetwork& m_network;
     EventQueue& m_queue;
     const WorldClock& m_world;
-    std::unique_ptr<Routing> m_nominal;
+    const bool m_isFirst; ///< It has found the nominal routes, which others share
+    std::shared_ptr<const Routing> m_nominal;
     std::unique_ptr<Routing> m_new; ///< After a change
     const Routing* m_inForce;
     std::unordered_map<uint64_t, PortId> m_listed;    ///< By message, direction and node
