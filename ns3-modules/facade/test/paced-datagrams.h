@@ -87,13 +87,17 @@ class PacedDatagrams : public fabric::Transport
         Host().Kick();
     }
 
-    fabric::FrameId NextFrame(fabric::PortId, const fabric::NicState& nic) override
+    fabric::FrameId NextFrame(fabric::PortId port, const fabric::NicState& nic) override
     {
         if (m_due.empty() || !nic.Takes(m_priority))
         {
             return fabric::NO_FRAME;
         }
         const uint32_t message = m_due.front();
+        if (!Host().Serves(port, Host().GetMessage(message).dst))
+        {
+            return fabric::NO_FRAME;
+        }
         m_due.pop_front();
         const fabric::FrameId id = Host().AllocateFrame();
         fabric::Frame& frame = Host().GetFrame(id);
