@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Builds the pages of this folder as a site, without any network: make docs."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -36,11 +37,29 @@ html_theme_options = {
 }
 
 
+def captioned(text):
+    """Return a page in which a figure of docs/results has its caption, a file, below it."""
+
+    def with_caption(image):
+        caption = Path(__file__).parent / f"{image[1]}.txt"
+        return f"{image[0]}\n\n> {' '.join(caption.read_text().split())}"
+
+    return re.sub(r"^!\[.*\]\((results/\w+)\.png\)$", with_caption, text, flags=re.M)
+
+
 def setup(app):
-    """Keep the first sentence of a property whole: napoleon would take its start for a type."""
+    """Put captions below the figures of the paper, and keep first sentences of properties whole.
+
+    Napoleon would take the start of such a sentence for a type.
+    """
+
+    def add_captions(app, name, source):
+        if name == "paper":
+            source[0] = captioned(source[0])
 
     def whole(app, what, name, obj, options, lines):
         if what in ("property", "attribute") and lines:
             lines[0] = lines[0].replace(": ", " \u2013 ", 1)
 
     app.connect("autodoc-process-docstring", whole, priority=400)
+    app.connect("source-read", add_captions)

@@ -12,19 +12,22 @@ from pyorch.theory import exposed, preset
 DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = DOCS / "results"
 PAGE = (DOCS / "paper.md").read_text()
-SINGLE = {"RoCEv2": "rocev2", "best effort, a window": "rocev2_irn"}
-MANY = {"sprayed": "sprayed", "UEC NSCC": "nscc"}
+README = (DOCS.parent / "README.md").read_text()
+SHOWN = {
+    "RoCEv2": "rocev2", "Single path, best effort": "rocev2_irn", "Sprayed": "sprayed",
+    "UEC NSCC": "nscc",
+}  # fmt: skip
+ONE_PATH = ["rocev2", "rocev2_dcqcn", "rocev2_hpcc", "infiniband", "rocev2_irn"]
 
 
 def section(title):
     return PAGE.partition(f"## {title}")[2].partition("\n## ")[0]
 
 
-def rows(title):
-    """Return the cells of each row of the first table of a section, by its first cell."""
-    lines = [
-        re.split(r" ?\| ?", line)[1:-1] for line in re.findall(r"^\|.*\|$", section(title), re.M)
-    ]
+def rows(title, table=0):
+    """Return the cells of each row of one of the tables of a section, by its first cell."""
+    text = re.findall(r"(?:^\|.*\|\n)+", section(title), re.M)[table]
+    lines = [re.split(r" ?\| ?", line)[1:-1] for line in text.splitlines()]
     return {line[0]: line[1:] for line in lines[2:]}
 
 
@@ -61,36 +64,95 @@ def test_exposed_shares_of_figures_3a_and_3b_are_the_models():
 @pytest.mark.parametrize(
     ("row", "variant"),
     {
-        "RoCEv2": "rocev2", "single path, best effort (SMaRTT)": "smartt_single", "NDP": "ndp",
-        "Homa": "homa",
+        "RoCEv2": "rocev2", "SMaRTT, single path": "smartt_single", "NDP": "ndp", "Homa": "homa",
     }.items(),
 )  # fmt: skip
 def test_figure_5_has_the_papers_own_transports(row, variant):
     table = pd.read_csv(RESULTS / "figure_5" / "paper" / "slowdown.csv")
     runs = table[table["variant"] == variant]
-    _, here, over, seeds, _ = rows("Figure 5")[row]
+    _, here, over, seeds, verdict = rows("Figure 5")[row]
+    each = [f"{ps / 1e9:.2f}" for ps in runs["slowest_fct_ps"]]
+    assert variant != "smartt_single" or " and ".join([", ".join(each[:-1]), each[-1]]) in verdict
     assert here == f"{runs['slowest_fct_ps'].mean() / 1e9:.2f}"
     assert over == f"{runs['over_optimal_p100'].mean():.2f}"
     assert seeds == str(runs["seed"].nunique())
 
 
-@pytest.mark.parametrize(("row", "variant"), {**SINGLE, **MANY}.items())
-def test_the_three_methods_are_their_tables(row, variant):
-    by_transport = pd.read_csv(RESULTS / "exposed_by_transport.csv")
-    measured = pd.read_csv(RESULTS / "figure_3_measured.csv")
+def test_rocev2_with_dcqcn_takes_what_the_section_on_figure_5_says():
+    table = pd.read_csv(RESULTS / "figure_5" / "paper" / "slowdown.csv")
+    slowest = table[table["variant"] == "rocev2_dcqcn"]["slowest_fct_ps"]
+    said = f"RoCEv2 + DCQCN takes {slowest.item() / 1e9:.2f} ms with one seed"
+    assert said in " ".join(section("Figure 5").split())
+
+
+def whole_step():
     steps = pd.read_csv(RESULTS / "training_step.csv")
-    shown = []
-    for model, case in (("dense-100t", "dense"), ("moe-100t", "moe")):
-        shown += [
-            one_row(by_transport, preset=model, transport=variant)["exposed_percent"],
-            one_row(
-                measured, figure="3b", preset=model, variant=variant, rate_bps=800e9
-            )["larger"],
-            100 * one_row(
-                steps[steps["n_seeds"] > 0], case=case, variant=variant, **{"workload.divide": 100}
-            )["exposed_share"],
-        ]  # fmt: skip
-    assert rows("What single paths")[row] == [f"{value:.1f}" for value in shown]
+    return steps[(steps["workload.divide"] == 100) & (steps["n_seeds"] > 0)]
+
+
+def communications():
+    measured = pd.read_csv(RESULTS / "figure_3_measured.csv")
+    return measured[(measured["figure"] == "3b") & (measured["rate_bps"] == 800e9)]
+
+
+@pytest.mark.parametrize(("row", "variant"), SHOWN.items())
+@pytest.mark.parametrize("case", ["dense", "moe"])
+def test_the_three_methods_are_their_tables(row, variant, case):
+    model = f"{case}-100t"
+    slower = one_row(
+        pd.read_csv(RESULTS / "exposed_by_transport.csv"), preset=model, transport=variant
+    )
+    alone = one_row(communications(), preset=model, variant=variant)
+    step = 100 * one_row(whole_step(), case=case, variant=variant)[
+        ["exposed_share", "least", "most"]
+    ].astype(float)
+    shown = [f"{slower['exposed_percent']:.1f}", f"{alone['larger']:.1f}"]
+    shown.append(f"{step['exposed_share']:.1f}")
+    if step["least"] < step["most"]:
+        shown[-1] += f" ({step['least']:.1f} to {step['most']:.1f})"
+    assert rows("What single paths", ["dense", "moe"].index(case))[row] == shown
+
+
+def test_what_single_and_many_paths_expose_of_the_moe_step_is_in_the_tables():
+    step = whole_step().query("case == 'moe'").set_index("variant")["exposed_share"] * 100
+    alone = communications().query("preset == 'moe-100t'").set_index("variant")["larger"]
+    said = []
+    for share in (step, alone):
+        is_one = share.index.isin(ONE_PATH)
+        assert (is_one.sum(), (~is_one).sum()) == (5, 8)
+        said += [
+            f"{part.min():.0f} to {part.max():.0f}" for part in (share[is_one], share[~is_one])
+        ]
+    one, many, one_alone, many_alone = said
+    assert (
+        f"with the whole step measured single paths expose {one} % and many paths {many} %, with"
+        f" communications measured {one_alone} % and {many_alone} %."
+    ) in " ".join(section("What single paths").split())
+    assert (
+        f"With the whole step in packets it is {one} % on single paths, by transport, and {many} %"
+        " with packets on many paths; with each kind of communication measured alone it is"
+        f" {one_alone} and {many_alone} %."
+    ) in " ".join(README.split())
+
+
+def test_readings_of_the_wide_area_are_the_models():
+    setup = preset.training("moe-100t").setup
+    for row, cells in rows("Figure 3c").items():
+        name = row.partition("`")[2].partition("`")[0]
+        lost = exposed.expose_setup(setup, wan_model=name, retransmission_rtts=1).share
+        whole = exposed.expose_setup(setup, wan_model=name).share
+        assert cells[-1] == f"{100 * float(lost):.1f} %"
+        assert float(whole) == float(exposed.expose_setup(setup).share)
+
+
+def test_the_dense_rate_hides_more():
+    dense_rate = [("gpu.compute", "10 PFLOPS")]
+    slow = [
+        100 * float(exposed.expose_setup(preset.training(model, dense_rate).setup).share)
+        for model in ("dense-100t", "moe-100t")
+    ]
+    said = "and {:.1f} % of its step are exposed instead of 4.9, of the MoE step {:.1f} % instead"
+    assert said.format(*slow) in " ".join(section("Figure 2").split())
 
 
 def test_every_figure_of_the_page_is_there():
