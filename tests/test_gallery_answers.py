@@ -81,6 +81,7 @@ def monitoring():
         f"{link[1000].mean():.0f} % load on the busiest link",
         f"it finds {queue[10].min():.0f} to {queue[10].max():.0f} %",
         f"{link[50, 'rocev2']:.0f} % load against {link[50, 'nscc']:.0f}",
+        f"an interval of 1 us shows up to {link[1].max() - 100:.0f} % more than a link carries",
     ]
 
 
@@ -89,7 +90,7 @@ def tenants():
     step, kv = by["step_over_alone"].round(2), by["kv_over_alone"].round(2)
     return [
         f"takes {step['training', 'path']:.2f} (RoCEv2) and"
-        f" {step['training', 'sprayed']:.2f} times its time alone",
+        f" {step['training', 'sprayed']:.2f} (UEC NSCC) times its time alone",
         f"within {kv['training', 'path']:.2f} and {kv['training', 'sprayed']:.2f} times theirs",
         f"takes {step['service', 'path']:.2f} and {step['service', 'sprayed']:.2f} times",
         f"makes it {step['shared', 'path']:.2f} and {step['shared', 'sprayed']:.2f} the step",
@@ -125,7 +126,19 @@ def lost_parts():
     assert (one - 1)[["device", "plane", "planes", "rail"]].lt(many - 1).dropna().sum() == 4
     return [
         f"a rail {many['rail']:.2f} times the step, a plane {many['plane']:.2f} times and a single"
-        f" spare device {many['device']:.2f} times"
+        f" spare device {many['device']:.2f} times",
+        f"a spare rack {one['rack']:.2f} times, a rail {one['rail']:.2f}, a plane"
+        f" {one['plane']:.2f}, a spare device {one['device']:.2f}.",
+    ]
+
+
+def oversubscription():
+    mean = shown("oversubscription").groupby("variant")["fct_us"].mean()
+    half, quarter = mean["half"] / mean["full"], mean["quarter"] / mean["full"]
+    return [
+        f"the mean message takes {half:.1f} times as long, with a quarter {quarter:.1f} times",
+        f"With all links up it takes {mean['full']:.0f} us, a quarter more than its bytes",
+        f"and the mean message {mean['half']:.0f} and {mean['quarter']:.0f}.",
     ]
 
 
@@ -154,6 +167,7 @@ def scale_up():
 
 @pytest.mark.parametrize("answer", [
     recovery, collision_size, where_to_spray, monitoring, tenants, placement, lost_parts, scale_up,
+    oversubscription,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
 def test_an_answer_has_the_numbers_of_its_figure(answer):
     text = section(answer.__name__)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""All-reduces of four jobs at once, by who hands out hosts, on three networks of equal rate.
+"""All-reduces of four jobs at once, by who hands out hosts, on three networks.
 
 Each job has 16 of 128 devices of 800 Gb/s and reduces 16 MiB, in groups of 8 and then among them.
 Symbols: the jobs of two seeds; lines: the slowest of each seed, the mean of both. Rails have a
