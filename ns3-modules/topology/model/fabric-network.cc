@@ -58,6 +58,16 @@ FabricNetwork::BuildNodes(const std::vector<NodeRow>& rows)
     }
 }
 
+/// Tell a host its ports. If all began with the same plane, their first packets would be on it.
+static void
+SetPorts(HostState& host, const NodeState& node, uint64_t seed)
+{
+    host.firstPort = node.firstPort;
+    host.ports = node.ports;
+    host.turn = CounterRandom(seed, RandomUse::FIRST_PORT, static_cast<uint64_t>(node.id))
+                    .Below(0, host.ports);
+}
+
 void
 FabricNetwork::BuildPorts(const std::vector<LinkRow>& rows)
 {
@@ -90,12 +100,7 @@ FabricNetwork::BuildPorts(const std::vector<LinkRow>& rows)
         node.ports = static_cast<uint32_t>(links.size());
         if (!node.isSwitch)
         {
-            HostState& host = hosts[node.host];
-            host.firstPort = node.firstPort;
-            host.ports = node.ports;
-            // Hosts that all began with the same plane would put their first packets on it.
-            host.turn = CounterRandom(m_seed, RandomUse::FIRST_PORT, static_cast<uint64_t>(node.id))
-                            .Below(0, host.ports);
+            SetPorts(hosts[node.host], node, m_seed);
         }
         for (const auto& [link, isB] : links)
         {
