@@ -232,6 +232,21 @@ def plot(
     view.plot(kind, runs, results, out, show)
 
 
+@app.command(rich_help_panel=_LOOK)
+def look(
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN [RUN]", help="Folders or names of one run or two."),
+    ],
+    results: ResultsOption = Path("results"),
+    out: Annotated[Path, typer.Option(help="File of HTML.")] = Path("look.html"),
+) -> None:
+    """Write a page on which links, queues and messages of a run are seen over time."""
+    from pyorch.cli import results as view
+
+    view.look(runs, results, out)
+
+
 @app.command(name="list", rich_help_panel=_RUN)
 def list_(
     kind: Annotated[

@@ -177,6 +177,14 @@ def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bo
             typer.echo(path)
 
 
+def look(names: list[str], folder: Path, out: Path) -> None:
+    """Write the page of one run or two, in the order in which they are named."""
+    from pyorch.look import write
+
+    chosen = [arranged([find(name, folder)])[0] for name in names]
+    typer.echo(f"{write(chosen, out)}: open it in a browser")
+
+
 def _window(figure) -> None:
     """Show a figure in a window until it is closed."""
     import matplotlib.pyplot as plt

@@ -193,6 +193,30 @@ class RunResult:
 
         return draw(kind, [self], path)
 
+    def look(self, path: Path | str, beside: "RunResult | None" = None) -> Path:
+        """Write a page of HTML on which links, queues and messages are seen over time.
+
+        Parameters
+        ----------
+        path : path
+            File of HTML. It loads nothing, so it can be sent and opened anywhere.
+        beside : RunResult, optional
+            Another run, shown beside this one on one clock.
+
+        Raises
+        ------
+        TraceError
+            A run was not sampled; says which line of its scenario samples it.
+
+        Examples
+        --------
+        >>> run = pyorch.run("scenarios/incast.yaml", set={"trace.sample": "1 us"})
+        >>> run.look("look.html")
+        """
+        from pyorch.look import write
+
+        return write([self] if beside is None else [self, beside], path)
+
     @cached_property
     def _run(self) -> RunTables:
         return RunTables(self.spec, self.folder)
