@@ -125,9 +125,6 @@ def test_a_sprayed_message_has_even_shares_of_all_its_links(made):
     for message in data["messages"]:
         shares = {name_of(data, link): share for link, share in message["path"]}
         assert "why" not in message
-        assert (
-            shares[str(message["src"]), next(b for a, b in shares if a == str(message["src"]))] == 1
-        )
         assert sorted(shares.values()) == [0.25] * 8 + [1, 1]
 
 
@@ -188,8 +185,6 @@ def test_of_links_that_are_alike_the_last_one_is_the_bottleneck():
     assert busiest(grid, [2], 0, 20) == (2, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("ps", "said"), [(1, "1e-06"), (130_000, "0.2"), (1e6, "1"), (4.2e7, "50")]
-)
+@pytest.mark.parametrize(("ps", "said"), [(130_000, "0.2"), (1e6, "1"), (4.2e7, "50")])
 def test_a_round_interval_is_proposed(ps, said):
     assert nice_us(ps) == said
