@@ -98,7 +98,8 @@ def ordered(run) -> pd.DataFrame:
     names = {tier: "host" if tier == 0 else f"tier {tier}" for tier in sorted(set(tiers))}
     band = below.map(names) + " to " + above.map(names)
     place = np.where(up, below, 1000 - below)
-    table = ports.assign(band=band, place=place).sort_values(["place", *LINK], kind="stable")
+    table = ports.assign(band=band, place=place)
+    table = table.sort_values(["place", "band", *LINK], kind="stable")
     return table.drop(columns="place").reset_index(drop=True)
 
 

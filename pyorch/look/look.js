@@ -102,7 +102,7 @@ class Run {
       `<div class="scroll">${of("list")}</div>` +
       `<h3>The message over time <small class="what"></small></h3>${of("rate")}</div></div>` +
       (this.lanes.length
-        ? `<h3>Training step <small>dark outline: the chain that decides its length</small></h3>` +
+        ? `<h3>Training step <small>outlined: the chain that decides its length</small></h3>` +
           `<div class="scroll">${of("lanes")}</div>`
         : "");
     if (several) section.querySelector("h2").textContent = this.title;
@@ -195,6 +195,26 @@ class Run {
     copy.height = canvas.height;
     copy.getContext("2d").drawImage(canvas, 0, 0);
     (this.kept = this.kept || {})[name] = copy;
+  }
+
+  /// Write times along the lower edge.
+  drawTicks(g, width, height) {
+    const span = clock.toUs - clock.fromUs;
+    const rough = span / Math.max(2, Math.floor(width / 110));
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((digit) => digit * power).find((each) => each >= rough);
+    g.textBaseline = "bottom";
+    for (let us = Math.ceil(clock.fromUs / step) * step; us < clock.toUs; us += step) {
+      const text = us >= 1e4 ? `${+(us / 1e3).toFixed(3)} ms` : `${+us.toFixed(3)} us`;
+      const x = this.x(us, width);
+      g.fillStyle = css("--panel");
+      g.globalAlpha = 0.75;
+      g.fillRect(x, height - 14, g.measureText(text).width + 8, 14);
+      g.globalAlpha = 1;
+      g.fillStyle = css("--text");
+      g.fillRect(x, height - 14, 1, 14);
+      g.fillText(text, x + 4, height - 1);
+    }
   }
 
   drawCursor(name) {
@@ -309,6 +329,7 @@ class Run {
     for (const link of this.chosenLinks().keys()) {
       g.strokeRect(1, link * this.heatEach, width - 2, Math.max(2, this.heatEach));
     }
+    this.drawTicks(g, width, height);
     this.keep("heat");
   }
 
@@ -361,6 +382,7 @@ class Run {
         }
       } else if (!this.records.arrivals) what.textContent += "; trace: {arrivals: true} records its packets";
     }
+    this.drawTicks(g, width, height);
     this.keep("rate");
   }
 
@@ -374,7 +396,7 @@ class Run {
       }
     }
     const each = 15;
-    const [g, width] = fit(this.canvas.lanes, each * this.laneRows.length + 2);
+    const [g, width, height] = fit(this.canvas.lanes, each * this.laneRows.length + 18);
     const colors = ["#8a8a8a", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"];
     g.textBaseline = "top";
     this.laneRows.forEach(([step, device, lane], row) => {
@@ -394,6 +416,7 @@ class Run {
       g.fillStyle = css("--text");
       g.fillText(`${device}: ${name}`, 4, row * each + 1);
     });
+    this.drawTicks(g, width, height);
     this.keep("lanes");
   }
 
@@ -467,10 +490,19 @@ class Run {
       ? `Its bottleneck is ${busy}.`
       : `No link of its path was full. The busiest is ${busy}; the rest is what its sender waited for: window, rate, credit, or other messages of its host.`;
     if (!this.records.pauses) text += " Pauses of PFC were not recorded: trace: {pauses: true}.";
-    const tree = (node) =>
-      `<li>${this.nameOf(node.link)} was held back for ${percent(node.share)} of that time` +
-      (node.toward.length ? ` because of<ul>${node.toward.map(tree).join("")}</ul>` : "") + `</li>`;
-    if (why.held.length) text += ` PFC:<ul>${why.held.map(tree).join("")}</ul>`;
+    const seen = new Set();
+    const tree = (node) => {
+      seen.add(node.link);
+      const further = node.toward.length ? `, which was held back itself${list(node.toward)}` : "";
+      return `<li>frames to ${this.nameOf(node.link)}, for ${percent(node.share)} of that time${further}</li>`;
+    };
+    const list = (nodes) => `, by<ul>${nodes.map(tree).join("")}</ul>`;
+    const held = why.held.map((node) => {
+      if (seen.has(node.link)) return ""; // told of as what held back a link before it
+      const behind = node.toward.length ? list(node.toward) : "";
+      return `<li>${this.nameOf(node.link)} was held back for ${percent(node.share)} of that time${behind}</li>`;
+    });
+    if (held.some(Boolean)) text += ` PFC:<ul>${held.join("")}</ul>`;
     return text;
   }
 

@@ -4,9 +4,9 @@
 import shutil
 
 import pytest
-from test_look import INCAST, SPRAYED, made  # noqa: F401
 
 from pyorch.look import write
+from tests.look.small_runs import INCAST, SPRAYED
 
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -53,7 +53,7 @@ def click(page, name, x, y):
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_click_on_the_slowest_message_names_its_bottleneck(opened, made, size, scheme):  # noqa: F811
+def test_a_click_on_the_slowest_message_names_its_bottleneck(opened, made, size, scheme):
     run = made(INCAST)
     page = opened([run], size, scheme)
     flows = run.flows.astype("Int64")
@@ -69,7 +69,7 @@ def test_a_click_on_the_slowest_message_names_its_bottleneck(opened, made, size,
     assert "was held back for" in about
 
 
-def test_the_clock_moves_by_slider_keys_and_play(opened, made):  # noqa: F811
+def test_the_clock_moves_by_slider_keys_and_play(opened, made):
     page = opened([made(INCAST)])
 
     def now():
@@ -87,7 +87,7 @@ def test_the_clock_moves_by_slider_keys_and_play(opened, made):  # noqa: F811
     page.wait_for_function("clock.us > 2")
 
 
-def test_search_finds_messages_hosts_and_links(opened, made):  # noqa: F811
+def test_search_finds_messages_hosts_and_links(opened, made):
     run = made(INCAST)
     page = opened([run])
     host = int(run.flows["src"].iloc[3])
@@ -102,7 +102,7 @@ def test_search_finds_messages_hosts_and_links(opened, made):  # noqa: F811
         assert said in page.inner_text(".about"), text
 
 
-def test_two_runs_are_shown_on_one_clock(opened, made):  # noqa: F811
+def test_two_runs_are_shown_on_one_clock(opened, made):
     page = opened([made(INCAST), made(SPRAYED)])
     assert page.locator(".run").count() == 2
     page.locator("h1").click()
@@ -112,7 +112,7 @@ def test_two_runs_are_shown_on_one_clock(opened, made):  # noqa: F811
     assert "spread over many paths" in said[1]
 
 
-def test_the_wheel_zooms_in_time(opened, made):  # noqa: F811
+def test_the_wheel_zooms_in_time(opened, made):
     page = opened([made(INCAST)])
     box = page.locator("canvas[data-name=rate]").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
