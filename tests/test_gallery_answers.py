@@ -162,6 +162,7 @@ def scale_up():
         f" {most['one switch', 'nscc', 'incast']:.2f}.",
         f"Best effort takes {most['one switch', 'lossy', 'incast']:.0f} times",
         f"Planes take {most['18 planes', 'sprayed', 'incast']:.2f} times with a window",
+        f"and {most['18 planes', 'nscc', 'incast']:.2f} times with UEC NSCC",
     ]
 
 

@@ -13,7 +13,7 @@ PACKAGES = ["errors", "units", "plugins", "reading", "writing", "jobs", "sockets
             "draws", "origin", "spec", "topology", "theory", "collective", "training",
             "serving", "wan",
             "controller", "workload", "allocation", "failure", "render", "export", "simulate",
-            "traces", "metrics", "figures", "study", "report", "views", "runs", "scaffold",
+            "traces", "metrics", "figures", "study", "report", "views", "look", "runs", "scaffold",
             "workflow", "api", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 CPP = PACKAGE.parent / "ns3-modules"
