@@ -2,6 +2,7 @@
 """Builds the pages of this folder as a site, without any network: make docs."""
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -37,6 +38,15 @@ html_theme_options = {
 }
 
 
+def copy_looks(app, failed):
+    """Put the pages of runs beside the page of the gallery, which links to them."""
+    if not failed and app.builder.format == "html":
+        shutil.copytree(
+            Path(__file__).parent / "gallery" / "looks", Path(app.outdir, "gallery", "looks"),
+            dirs_exist_ok=True,
+        )  # fmt: skip
+
+
 def captioned(text):
     """Return a page in which a figure of docs/results has its caption, a file, below it."""
 
@@ -63,3 +73,4 @@ def setup(app):
 
     app.connect("autodoc-process-docstring", whole, priority=400)
     app.connect("source-read", add_captions)
+    app.connect("build-finished", copy_looks)

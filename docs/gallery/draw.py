@@ -14,7 +14,9 @@ from pathlib import Path
 import pyorch
 from pyorch import figures
 from pyorch.figures.command import drawn
+from pyorch.look import html
 from pyorch.runs.choose import choose
+from pyorch.writing import write_text
 
 DOCS = Path(__file__).resolve().parents[1]
 #: Scenarios of each folder.
@@ -23,6 +25,12 @@ NAMES = {
     for folder in ("gallery", "papers")
 }
 RESULTS = ""  # elsewhere than in results/ of the folder
+#: Pages of runs, in looks/: one variant, or two side by side, and what is recorded of them.
+LOOKS = {
+    "incast": (("no_control", "pfc"), {}),
+    "collisions": (("one_path", "sprayed"), {"trace.sample": "10 us"}),
+    "link_failure": (("one_path", "sprayed"), {}),
+}
 
 
 def place_of(name: str) -> Path:
@@ -50,6 +58,14 @@ def draw(name: str, width: str = "page") -> tuple:
     return figure, data, " ".join(script["__doc__"].split()) + "\n"
 
 
+def look(name: str) -> str:
+    """Return the page of the runs of a scenario that it shows."""
+    place = place_of(name)
+    variants, values = LOOKS[name]
+    file, results = place / "scenarios" / f"{name}.yaml", RESULTS or place / "results"
+    return html([pyorch.run(file, variant=v, set=values, results=results) for v in variants])
+
+
 def as_csv(data) -> io.StringIO:
     """Return a table as `figures.save` writes it."""
     return io.StringIO(data.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
@@ -63,6 +79,8 @@ def main(words: list[str]) -> None:
         figures.save(figure, name, data, folder, caption)
         for suffix in ("pdf", "svg"):  # the pages show the PNG
             (folder / f"{name}.{suffix}").unlink()
+        if name in LOOKS:
+            write_text(place_of(name) / "looks" / f"{name}.html", look(name))
         print(f"{name}: {folder.relative_to(DOCS.parent)}/{name}.png")
 
 

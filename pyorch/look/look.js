@@ -324,10 +324,12 @@ class Run {
       g.fillStyle = "#fff";
       g.fillText(kind, 6, y + 4);
     });
-    g.strokeStyle = css("--chosen");
+    g.strokeStyle = g.fillStyle = css("--chosen");
     g.lineWidth = 2;
     for (const link of this.chosenLinks().keys()) {
-      g.strokeRect(1, link * this.heatEach, width - 2, Math.max(2, this.heatEach));
+      const y = link * this.heatEach;
+      if (this.heatEach > 5) g.strokeRect(1, y, width - 2, this.heatEach);
+      else for (const x of [0, width - 10]) g.fillRect(x, y - 1.5, 10, this.heatEach + 3); // seen beside it
     }
     this.drawTicks(g, width, height);
     this.keep("heat");
@@ -489,7 +491,7 @@ class Run {
     let text = why.full
       ? `Its bottleneck is ${busy}.`
       : `No link of its path was full. The busiest is ${busy}; the rest is what its sender waited for: window, rate, credit, or other messages of its host.`;
-    if (!this.records.pauses) text += " Pauses of PFC were not recorded: trace: {pauses: true}.";
+    if (this.records.paused && !this.records.pauses) text += " Pauses of PFC were not recorded: trace: {pauses: true}.";
     const seen = new Set();
     const tree = (node) => {
       seen.add(node.link);

@@ -60,7 +60,11 @@ def shown(run) -> dict:
         "rates": rates_of(run, flows, exact),
         "packets": packets_of(run, flows),
         "lanes": steps.lanes(run),
-        "records": {"pauses": "pauses" in run.tables, "arrivals": "arrivals" in run.tables},
+        "records": {
+            "pauses": "pauses" in run.tables,
+            "arrivals": "arrivals" in run.tables,
+            "paused": bool((run.ports["paused_ps"] > 0).any()),
+        },
     }
 
 
