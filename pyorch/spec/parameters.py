@@ -25,11 +25,22 @@ def flat(plain: object, path: str = "") -> dict[str, object]:
 
 
 def differing(many: Iterable[Mapping[str, object]]) -> list[str]:
-    """Return the key paths whose values are not the same in all of these, sorted."""
+    """Return the key paths whose values are not the same in all of these, sorted.
+
+    A section that some have and others have not, ``link.flow_control: none``, is not among them:
+    the paths below it are.
+    """
     many = list(many)
-    keys = sorted({key for one in many for key in one})
+    known = {key for one in many for key in one}
+    keys = sorted(known - _sections(known))
     missing = object()
     return [key for key in keys if len({repr(one.get(key, missing)) for one in many}) > 1]
+
+
+def _sections(keys: Iterable[str]) -> set[str]:
+    """Return every path above one of these."""
+    words = [key.split(".") for key in keys]
+    return {".".join(path[:n]) for path in words for n in range(1, len(path))}
 
 
 def shown(key: str, value: object) -> str:

@@ -18,6 +18,7 @@ from pyorch.runs.compare import compare
 from pyorch.runs.make import alone, make
 from pyorch.runs.summary import in_words
 from pyorch.simulate.process import End
+from pyorch.spec.parameters import differing, flat
 from pyorch.views.slowdown import by_size
 
 SMALL = {
@@ -266,6 +267,22 @@ def test_a_comparison_divides_what_has_a_ratio():
     found = compare(a, b).set_index("name")["ratio"]
     assert (found["fct_ps"], found["some"]) == (2.5, 0.0)
     assert found[["none", "slowest_flow", "stop_reason"]].isna().all()
+
+
+def test_a_comparison_says_of_a_section_that_one_has_and_the_other_has_not_what_is_in_it():
+    def run(flow_control):
+        given = flat({"link": {"flow_control": flow_control}})
+        made_of = {"libraries_sha256": {}}
+        return SimpleNamespace(parameters=given, provenance=made_of, summary=pd.Series())
+
+    without, pfc = run(None), run({"type": "ns3::Pfc", "attributes": {"XoffBytes": 100_000}})
+    expected = [
+        ("link.flow_control.attributes.XoffBytes", "none", "100 kB"),
+        ("link.flow_control.type", "none", "ns3::Pfc"),
+    ]
+    found = compare(without, pfc)[["name", "a", "b"]].itertuples(index=False, name=None)
+    assert list(found) == expected
+    assert differing([without.parameters, pfc.parameters]) == [name for name, *_ in expected]
 
 
 FUNCTIONS = (pyorch.run, pyorch.sweep, pyorch.load, pyorch.results)
