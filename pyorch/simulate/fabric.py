@@ -19,6 +19,7 @@ from pyorch.simulate.warnings import (
     few_entropies,
     kept_limits,
     late_marks,
+    narrow_incasts,
     overtaking,
     skip_surprises,
     small_buffers,
@@ -316,6 +317,8 @@ class Fabric:
                 found += kept_limits(self._tables, self._roles)
         if {"nodes", "links"} <= self._tables.keys():
             found += few_entropies(self._tables, transports, policies)
+            if "flows" in self._tables:
+                found += narrow_incasts(self._tables)
         if "skip_ppm" in self.engine:
             found += skip_surprises(self._tables, transports)
         return found

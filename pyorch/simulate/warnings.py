@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Warns before a run of what is allowed and may surprise."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from pyorch.workload._hosts import hosts, leaf_of
 
 #: Attributes of a transport that hold what is under way, in each of its connections [byte].
 BUFFERS = ("SendBufferBytes", "ReceiveBufferBytes")
@@ -164,6 +166,40 @@ def few_entropies(tables: Tables, transports: Plugins, policies: Plugins) -> Ite
         )
 
 
+def narrow_incasts(tables: Tables) -> Iterator[str]:
+    """Yield one line for each incast that stays at one switch, where there are hosts elsewhere.
+
+    It is one if a host only receives, at one time and messages of one size, from hosts that send
+    nothing else.
+
+    Parameters
+    ----------
+    tables : mapping of tables
+        Columns of nodes, links and flows, as the engine takes them.
+    """
+    flows, nodes = tables["flows"], tables["nodes"]
+    ids, leaves = hosts(nodes), leaf_of(nodes, tables["links"])
+    if len(np.unique(leaves)) < 2:
+        return
+    leaf = dict(zip(ids.tolist(), leaves.tolist(), strict=True))
+    sent = Counter(flows["src"].tolist())
+    for receiver, n_senders in sorted(Counter(flows["dst"].tolist()).items()):
+        own = flows["dst"] == receiver
+        senders = flows["src"][own].tolist()
+        alike = all(len(np.unique(flows[name][own])) == 1 for name in ("bytes", "start_ps"))
+        alone = receiver not in sent and all(sent[sender] == 1 for sender in senders)
+        here = {leaf.get(host) for host in (*senders, receiver)}
+        if n_senders > 1 and alike and alone and len(here) == 1:
+            (switch,) = here
+            n_hosts = list(leaf.values()).count(switch)
+            yield (
+                f"workload: the {n_senders} senders of the incast to host {receiver} are all at its"
+                f" own switch, {switch}, so no other switch and no uplink is used. An incast's"
+                " senders are the hosts that follow its receiver; random_senders: true draws them"
+                f" from all hosts, and more than {n_hosts - 1} senders reach beyond this switch."
+            )
+
+
 def _selector(transport: Plugin) -> str:
     """Return the type of a path selector as far as it was given."""
     return transport.given.get("PathSelector", "").partition("[")[0] or "its path selector"
@@ -289,9 +325,8 @@ def kept_limits(tables: Tables, roles: Roles) -> Iterator[str]:
                 " which take longer. Write ReferenceRateBps, the rate that they are for, and they"
                 " follow the rate of each link."
             )
-    hosts = nodes["node"][nodes["is_switch"] == 0]
     ends = np.concatenate([slow["node_a"][slow_links], slow["node_b"][slow_links]])
-    if len(own := np.intersect1d(ends, hosts)):
+    if len(own := np.intersect1d(ends, hosts(nodes))):
         yield (
             f"a link of host {own[0]} gets slower: rates, credits and windows that a transport"
             " derives from the link of its host are those of the beginning of the run or of the"

@@ -15,6 +15,7 @@ from pyorch.simulate.warnings import (
     few_entropies,
     kept_limits,
     late_marks,
+    narrow_incasts,
     overtaking,
     small_buffers,
 )
@@ -290,3 +291,45 @@ def test_what_keeps_its_size_on_a_link_that_gets_slower_is_told(ends, rate, give
     lines = list(kept_limits(tables, [("queue", 0, "ns3::RedEcn", given)]))
     assert len(lines) == len(told)
     assert all(word in line for word, line in zip(told, lines, strict=True))
+
+
+#: Hosts 0 to 2 at switch 10, 3 and 4 at switch 11, one spine.
+LEAVES = {
+    "nodes": {
+        "node": np.array([0, 1, 2, 3, 4, 10, 11, 20]),
+        "is_switch": np.array([0, 0, 0, 0, 0, 1, 1, 1]),
+    },
+    "links": {"node_a": np.array([0, 1, 2, 3, 4, 10, 11]),
+              "node_b": np.array([10, 10, 10, 11, 11, 20, 20])},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ([(1, 0), (2, 0)], "the 2 senders of the incast to host 0 are all at its own switch, 10,"),
+        ([(1, 0), (2, 0), (4, 3)], "the 2 senders of the incast to host 0"),  # other traffic
+        ([(1, 0), (2, 0), (3, 0)], ""),
+        ([(1, 0)], ""),
+        ([(1, 0), (2, 0), (0, 3)], ""),  # the receiver sends: some exchange
+        ([(1, 0), (2, 0), (2, 3)], ""),
+        ([(1, 0), (1, 0), (2, 0)], ""),
+    ],
+)
+def test_an_incast_of_which_no_message_leaves_its_switch_is_told(ends, told):
+    src, dst = np.array(ends).T
+    flows = {"src": src, "dst": dst, "bytes": 7 + 0 * src, "start_ps": 0 * src}
+    lines = list(narrow_incasts({**LEAVES, "flows": flows}))
+    assert [told in line for line in lines] == [True] * bool(told)
+    assert all("random_senders: true draws" in line for line in lines)
+    assert all("more than 2 senders reach beyond" in line for line in lines)
+    later = {**flows, "start_ps": np.arange(len(src))}
+    assert list(narrow_incasts({**LEAVES, "flows": later})) == []
+
+
+def test_an_incast_in_a_network_of_one_switch_is_not_told():
+    star = {"nodes": {name: column[:6] for name, column in LEAVES["nodes"].items()},
+            "links": {"node_a": np.arange(5), "node_b": np.full(5, 10)}}  # fmt: skip
+    flows = {"src": np.array([1, 2]), "dst": np.array([0, 0]), "bytes": np.array([7, 7]),
+             "start_ps": np.array([0, 0])}  # fmt: skip
+    assert list(narrow_incasts({**star, "flows": flows})) == []
