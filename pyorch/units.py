@@ -77,6 +77,8 @@ def parse(text: object, dimension: Dimension) -> int:
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if text is None:
         raise SpecError(f"nothing stands where a {dimension.name} is wanted. {advice}")
+    if isinstance(text, list):
+        raise SpecError(f"a list of {len(text)} stands where one {dimension.name} goes. {advice}")
     if match is None or not match[2]:
         raise SpecError(f"{shown} has no unit I can read as a {dimension.name}. {advice}")
     number, unit = match.groups()

@@ -61,6 +61,7 @@ def test_a_decimal_fraction_means_what_it_says(mantissa, decimals):
         ("800", "'800' has no unit I can read as a rate. Write a number and one of bit/s, kb/s"),
         (800, "'800' has no unit I can read as a rate"),
         (None, "nothing stands where a rate is wanted. Write a number and one of bit/s"),
+        (["1 Gb/s"], "a list of 1 stands where one rate goes. Write a number and one of bit/s"),
         ("fast", "'fast' has no unit I can read as a rate"),
         ("800 Gbps", "'800 Gbps': 'Gbps' is not a unit of rate here. Did you mean Gb/s? Write a"),
         ("-1 Gb/s", "'-1 Gb/s' is negative; a rate is 0 or more."),

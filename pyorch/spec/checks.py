@@ -12,6 +12,9 @@ from pyorch.spec.resolved import Spec, Trace, Transport
 from pyorch.spec.typeids import TypeIds
 from pyorch.units import SIZE, TIME, format_exact
 
+#: Who reads marks and is made for switches that trim (docs/transports.md).
+_TRIMMED = {"ns3::UecTransport", "ns3::Smartt"}
+
 
 def largest_frame_bytes(transports: Iterable[Transport]) -> int:
     """Return the largest frame [byte] of these transports: payload and all headers."""
@@ -87,7 +90,9 @@ def check_jitter(spec: Spec) -> None:
         raise FieldError(
             "link.jitter",
             f"{format_exact(spec.link.jitter_ps, TIME)} is more than a full frame lasts,"
-            f" {format_exact(frame_ps, TIME)}. It is there to break ties, not to lengthen cables.",
+            f" {format_exact(frame_ps, TIME)}. It is there to break ties. Cables get longer by tier"
+            " with a key of the topology (uplink_delay of leaf_spine), or one by one with topology"
+            " from_file (docs/scenarios.md, Cables of unequal length).",
         )
 
 
@@ -157,14 +162,30 @@ def check_signals(spec: Spec, types: TypeIds) -> None:
         if "marks" in reads and "marks" not in written:
             raise FieldError(
                 "switch.queue", f"{reads['marks']} learns of queues by marks alone, but"
-                f" {spec.switch.queue.type} marks nothing. Write a queue that does, for"
-                " example {type: ns3::RedEcn, attributes: {KminBytes: 100 kB, KmaxBytes: 400 kB}}.",
+                f" {spec.switch.queue.type} marks nothing. {_queue_that_marks(transport, reads)}",
             )  # fmt: skip
         if "telemetry" in reads and "telemetry" not in written:
             raise FieldError(
                 "switch.programs", f"{reads['telemetry']} reads in-band telemetry, which no switch"
                 " writes. Write programs: [{type: ns3::InbandTelemetry}].",
             )  # fmt: skip
+
+
+def _queue_that_marks(transport: Transport, reads: dict[str, str]) -> str:
+    """Return what to write for a queue that marks, and trims where the authors' own does."""
+    made_for_it = [name for name in (transport.type, reads["marks"]) if name in _TRIMMED]
+    if not made_for_it:
+        return (
+            "Write a queue that does, for example {type: ns3::RedEcn, attributes:"
+            " {KminBytes: 100 kB, KmaxBytes: 400 kB}}."
+        )
+    trimmable = transport.attributes.get("Trimmable")
+    flag = "" if trimmable else f" And write Trimmable: true for {transport.type}."
+    return (
+        f"{made_for_it[0]} is for switches that also trim. Write {{type: ns3::TrimmingQueue,"
+        " attributes: {LimitBytes: 400 kB, KminBytes: 80 kB, KmaxBytes: 320 kB, Pmax: 1}}, with"
+        f" LimitBytes of about one bandwidth-delay product.{flag}"
+    )
 
 
 def check_forwarding(spec: Spec) -> None:

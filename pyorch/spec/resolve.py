@@ -87,6 +87,25 @@ def _left_to_file(values: dict) -> dict[str, str]:
     return {k: v for k, v in stand_in.items() if own and isinstance(link, dict) and k not in link}
 
 
+def _by_cable(values: dict, path: KeyPath) -> str:
+    """Return what to do if a list was given where all cables, or all of a tier, have one value."""
+    ends = ("rate", "delay")
+    if path[:1] not in (("topology",), ("link",)) or not str(path[-1]).endswith(ends):
+        return ""
+    found: object = values
+    for part in path:
+        try:
+            found = found[part]
+        except (KeyError, IndexError, TypeError):
+            return ""
+    if not isinstance(found, list):
+        return ""
+    return (
+        f" All cables that {path[-1]} is for have the same; topology from_file takes a rate and a"
+        " delay for each cable (docs/scenarios.md, Cables of unequal length)."
+    )
+
+
 class Resolver:
     """Resolves many points of scenarios; what they share is computed once.
 
@@ -138,7 +157,8 @@ class _Point:
                 values["link"] = {**values.get("link", {}), **of_file}
             point = model.model_validate(values)
         except ValidationError as error:
-            raise self._scenario.error(*messages.first(error, model)) from None
+            path, message = messages.first(error, model)
+            raise self._scenario.error(path, message + _by_cable(values, path)) from None
         switch, link = self._switch(point.switch), self._link(point.link)
         topology = Topology.model_construct(
             type=point.topology.type,
@@ -221,6 +241,7 @@ class _Point:
             return module.Params.model_validate(given, context=context)
         except ValidationError as error:
             inner, message = messages.first(error, module.Params)
+            message += _by_cable({path[0]: given}, (path[0], *inner))
             raise self._scenario.error((*path, *inner), message) from None
         except FieldError as error:
             raise self._scenario.error((*path, error.field), str(error)) from None

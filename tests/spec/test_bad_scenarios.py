@@ -133,6 +133,17 @@ CHANGES = {
     "a unit of another dimension": (
         "500 ns", "500 kB", "small.yaml:4: link.delay: '500 kB': 'kB' is not a unit of time here",
     ),
+    "a delay for each uplink": (
+        "spines: 2", "spines: 2, uplink_delay: [100 ns, 1 us]",
+        "small.yaml:3: topology.uplink_delay: a list of 2 stands where one time goes. Write a"
+        " number and one of ps, ns, us, ms, s, for example '500 ns'. All cables that uplink_delay"
+        " is for have the same; topology from_file takes a rate and a delay for each cable"
+        " (docs/scenarios.md, Cables of unequal length).",
+    ),
+    "a rate for each link": (
+        "rate: 800 Gb/s", "rate: [800 Gb/s]",
+        "for example '800 Gb/s'. All cables that rate is for have the same; topology from_file",
+    ),
     "the micro sign": (
         "500 ns", "500 \u00b5s", "'\u00b5s' is not a unit of time here. Did you mean us? Write",
     ),
@@ -340,7 +351,9 @@ CHANGES = {
     "a cable longer by more than a frame": (
         "rate: 800 Gb/s", "rate: 800 Gb/s, jitter: 42 ns",
         "small.yaml:4: link.jitter: 42 ns is more than a full frame lasts, 41940 ps. It is there to"
-        " break ties, not to lengthen cables.",
+        " break ties. Cables get longer by tier with a key of the topology (uplink_delay of"
+        " leaf_spine), or one by one with topology from_file (docs/scenarios.md, Cables of unequal"
+        " length).",
     ),
     "a start that jitter may push beyond the end": (
         "message: 1 MB", "message: 1 MB, start: 19 ms, jitter: 1 ms",

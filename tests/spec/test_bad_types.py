@@ -104,6 +104,21 @@ CHANGES = {
         " marks nothing. Write a queue that does, for example {type: ns3::RedEcn, attributes:"
         " {KminBytes: 100 kB, KmaxBytes: 400 kB}}.",
     ),
+    "a transport for switches that trim where nothing marks": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::UecTransport, attributes: {CongestionControl: 'ns3::Nscc'}}",
+        "small.yaml:5: switch.queue: ns3::Nscc learns of queues by marks alone, but ns3::DropTail"
+        " marks nothing. ns3::UecTransport is for switches that also trim. Write {type:"
+        " ns3::TrimmingQueue, attributes: {LimitBytes: 400 kB, KminBytes: 80 kB, KmaxBytes: 320 kB,"
+        " Pmax: 1}}, with LimitBytes of about one bandwidth-delay product. And write Trimmable:"
+        " true for ns3::UecTransport.",
+    ),
+    "a congestion control for switches that trim where nothing marks": (
+        "type: ns3::RoceTransport}",
+        "type: ns3::SprayTransport, attributes:"
+        " {CongestionControl: 'ns3::Smartt', Trimmable: true}}",
+        "ns3::Smartt is for switches that also trim. Write {type: ns3::TrimmingQueue, attributes:",
+    ),
     "a transport that waits for marks where nothing marks": (
         "type: ns3::RoceTransport}", "type: ns3::MpRdmaTransport}",
         "small.yaml:5: switch.queue: ns3::MpRdmaTransport learns of queues by marks alone, but",
