@@ -20,6 +20,7 @@ from pyorch.simulate.warnings import (
     kept_limits,
     late_marks,
     narrow_incasts,
+    never_trimmed,
     overtaking,
     skip_surprises,
     small_buffers,
@@ -315,6 +316,8 @@ class Fabric:
             found += late_marks(self._roles, transports)
             if "nodes" in self._tables:
                 found += kept_limits(self._tables, self._roles)
+            if "links" in self._tables:
+                found += never_trimmed(self._tables, self._roles, transports)
         if {"nodes", "links"} <= self._tables.keys():
             found += few_entropies(self._tables, transports, policies)
             if "flows" in self._tables:

@@ -299,6 +299,40 @@ def late_marks(roles: Roles, transports: Plugins) -> Iterator[str]:
             )
 
 
+def never_trimmed(tables: Tables, roles: Roles, transports: Plugins) -> Iterator[str]:
+    """Yield one line for each transport whose data no switch trims, because its class is lossless.
+
+    Parameters
+    ----------
+    tables : mapping of tables
+        As the engine takes them.
+    roles : sequence of (str, int, str, mapping)
+        Plug-ins of switches and links.
+    transports : sequence of Plugin
+        Who sends.
+    """
+    trimming = [name for role, _, name, its in roles if role == "queue" and "TrimBytes" in its]
+    controls = {index: (name, its) for role, index, name, its in roles if role == "flow_control"}
+    used = np.unique(tables["links"].get("class", 0)).tolist()
+    if not trimming or not controls.keys() >= set(used):
+        return
+    lossless = np.bitwise_and.reduce([_lossless_classes(controls[index][1]) for index in used])
+    for transport in transports:
+        priority = int(transport.given.get("Priority", 0))
+        if transport.given.get("Trimmable") == "true" and lossless >> priority & 1:
+            yield (
+                f"{trimming[0]} trims nothing of {transport.name}: its Priority, {priority}, is"
+                f" lossless with {controls[used[0]][0]}, so its packets are neither trimmed nor"
+                " dropped, and LimitBytes bounds no queue of that priority. Write flow_control:"
+                " none, or a Priority that is not lossless."
+            )
+
+
+def _lossless_classes(control: Attributes) -> int:
+    """Return a bit for each class that a flow control never loses a frame of."""
+    return int(control.get("Priorities", (1 << int(control.get("Lanes", 0))) - 1))
+
+
 def kept_limits(tables: Tables, roles: Roles) -> Iterator[str]:
     """Yield one line for each thing that stays as it was when `link_events` slow a link down.
 

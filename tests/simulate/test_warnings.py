@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+import pyorch
 from pyorch.built import INSTALLED
 from pyorch.simulate.fabric import Fabric, plugin
 from pyorch.simulate.loader import facade_of
@@ -16,6 +17,7 @@ from pyorch.simulate.warnings import (
     kept_limits,
     late_marks,
     narrow_incasts,
+    never_trimmed,
     overtaking,
     small_buffers,
 )
@@ -333,3 +335,63 @@ def test_an_incast_in_a_network_of_one_switch_is_not_told():
     flows = {"src": np.array([1, 2]), "dst": np.array([0, 0]), "bytes": np.array([7, 7]),
              "start_ps": np.array([0, 0])}  # fmt: skip
     assert list(narrow_incasts({**star, "flows": flows})) == []
+
+
+PFC = ("ns3::Pfc", {"XoffBytes": "100000", "Priorities": "8"})
+CREDITS = ("ns3::CreditFlowControl", {"Lanes": "4"})
+
+
+@pytest.mark.parametrize(
+    ("controls", "trimmable", "priority", "told"),
+    [
+        ({0: PFC}, "true", 3, "is lossless with ns3::Pfc"),
+        ({0: CREDITS}, "true", 3, "is lossless with ns3::CreditFlowControl"),
+        ({0: PFC, 1: PFC}, "true", 3, "is lossless with ns3::Pfc"),
+        ({0: PFC}, "true", 2, ""),
+        ({0: CREDITS}, "true", 4, ""),
+        ({0: PFC}, "false", 3, ""),
+        ({1: PFC}, "true", 3, ""),  # links of class 0 have none
+        ({}, "true", 3, ""),
+    ],
+)
+def test_data_that_is_never_trimmed_in_a_lossless_class_is_told(
+    controls, trimmable, priority, told
+):
+    roles = [("queue", 0, "ns3::TrimmingQueue", {"TrimBytes": "64", "LimitBytes": "70000"})]
+    roles += [("flow_control", index, *its) for index, its in controls.items()]
+    links = LINKS | ({"class": np.array([0, 1, 0])} if 1 in controls else {})
+    sends = transport(given={"Trimmable": trimmable, "Priority": str(priority)})
+    lines = list(never_trimmed({"links": links}, roles, [transport(), sends]))
+    assert [told in line and f"its Priority, {priority}," in line for line in lines] == (
+        [True] * bool(told)
+    )
+    assert list(never_trimmed({"links": links}, roles[1:], [sends])) == []
+
+
+@pytest.mark.ns3
+def test_in_a_lossless_class_no_transport_is_trimmed_and_none_is_dropped(tmp_path, monkeypatch):
+    # The queue limits data to five packets; 24 messages of 100 kB meet at two hosts at once.
+    monkeypatch.chdir(tmp_path)
+    uec = {"CongestionControl": "ns3::Nscc", "Trimmable": True}
+    run = pyorch.run({
+        "name": "mixed",
+        "topology": {"type": "leaf_spine", "leaves": 2, "hosts_per_leaf": 8, "spines": 4},
+        "link": {"rate": "100 Gb/s", "delay": "500 ns",
+                 "flow_control": {"type": "ns3::Pfc", "attributes": {"XoffBytes": "100 kB"}}},
+        "switch": {"buffer": "64 MB", "queue": {
+            "type": "ns3::TrimmingQueue",
+            "attributes": {"LimitBytes": "20 kB", "KminBytes": "4 kB", "KmaxBytes": "16 kB"},
+        }},
+        "workload": [
+            {"type": "incast", "senders": 12, "message": "100 kB", "transport": "roce"},
+            {"type": "incast", "senders": 12, "message": "100 kB", "receiver": 1,
+             "transport": "uec"},
+        ],
+        "transport": [{"name": "roce", "type": "ns3::RoceTransport"},
+                      {"name": "uec", "type": "ns3::UecTransport", "attributes": uec}],
+        "stop": "20 ms",
+    })  # fmt: skip
+    ports = run.ports
+    assert run.summary["flows_done"] == 24 and run.summary["dropped_frames"] == 0
+    assert ports["trimmed_packets"].sum() == ports["refused_verdicts"].sum() == 0
+    assert ports["max_queue_bytes"].max() > 20_000
