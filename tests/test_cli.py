@@ -111,10 +111,77 @@ def test_the_nodes_of_a_topology_are_those_that_failures_name(scenario, tmp_path
 
     assert done.stdout.splitlines() == [
         "hosts: 0 to 7 (8)", "switches, tier 1: 8 to 11 (4)", "switches, tier 2: 12 to 13 (2)",
-        "links: 16 of 800 Gbit/s, 500 ns", "hosts at 8: 0 to 1", "hosts at 9: 2 to 3",
+        "links: 16 of 800 Gbit/s, 500 ns",
+        "oversubscription of tier 1: 1 (1.6 Tbit/s down, 1.6 Tbit/s up)",
+        "hosts at 8: 0 to 1", "hosts at 9: 2 to 3",
         "hosts at 10: 4 to 5", "hosts at 11: 6 to 7", str(tmp_path / "net.png"),
     ]  # fmt: skip
     assert (tmp_path / "net.png").read_bytes().startswith(b"\x89PNG")
+
+
+SEVERAL = {
+    "several planes and slow uplinks": "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2,"
+    " planes: 2, parallel: 2, uplink_rate: 400 Gb/s, uplink_delay: 2 us}",
+    "three tiers": "{type: fat_tree, tiers: 3, radix: 4, oversubscription: [2, 1],"
+    " uplink_delay: [1 us, 5 us]}",
+    "two sites": "{type: multi_site, sites: [{name: a, topology: {type: star, hosts: 2}},"
+    " {name: b, topology: {type: star, hosts: 2}}],"
+    " long_haul: [{between: [a, b], rate: 1 Tb/s, delay: 1 ms}]}",
+}
+
+
+@pytest.mark.ns3
+@pytest.mark.parametrize("topology", SEVERAL.values(), ids=SEVERAL)
+def test_a_topology_that_is_written_as_tables_makes_the_same_flows(scenario, tmp_path, topology):
+    text = SMALL.replace(
+        "{type: leaf_spine, leaves: 4, hosts_per_leaf: 2, spines: 2}", topology
+    ).replace("delay: 500 ns", "delay: 500 ns, jitter: 20 ns, loss: 0.001")  # fmt: skip
+    scenario.write_text(text)
+    files = ("--nodes", "nodes.csv", "--links", "t/links.csv")
+    done = pyorch("topology", scenario, *files, cwd=tmp_path)
+    assert done.stdout.splitlines()[-2:] == ["nodes.csv", "t/links.csv"], done.stderr
+    again = tmp_path / "again.yaml"
+    own = "{type: from_file, nodes: nodes.csv, links: t/links.csv}"
+    again.write_text(text.replace(topology, own))
+
+    flows = []
+    for path in (scenario, again):
+        made = pyorch("run", path, "--out", tmp_path / path.stem, cwd=tmp_path)
+        assert made.returncode == 0, made.stderr
+        flows.append((tmp_path / path.stem / "flows.parquet").read_bytes())
+    assert flows[0] == flows[1] and len(flows[0]) > 1000
+
+
+def test_what_tables_of_a_topology_do_not_hold_is_said(scenario, tmp_path):
+    rails = (
+        "topology={type: rails, devices: 2, rail: {type: star, hosts: 2},"
+        " scale_up: {rate: 1 Tb/s, delay: 10 ns}}"
+    )
+    files = ("--nodes", tmp_path / "n.csv", "--links", tmp_path / "l.csv")
+    done = pyorch("topology", scenario, "--set", rails, *files)
+    assert "rails: who relays messages between rails is no part of these tables." in done.stderr
+    done = pyorch("topology", scenario, "--nodes", tmp_path / "n.csv")
+    assert done.returncode == 1 and "--nodes and --links go together" in done.stderr
+    done = pyorch("topology", scenario, *files[:3], tmp_path / "l.txt")
+    assert done.returncode == 1 and "the table is CSV. Name it l.csv." in done.stderr
+
+
+def test_oversubscription_is_said_of_each_tier_where_tiers_are_what_up_means(scenario):
+    # A radix of 8 has four ports down; 2:1 leaves two of those up unused. The top has no up.
+    def said(topology):
+        done = pyorch("topology", scenario, "--set", f"topology={topology}")
+        return [line for line in done.stdout.splitlines() if line.startswith("oversubscription")]
+
+    assert said("{type: fat_tree, tiers: 3, radix: 8, oversubscription: [2, 1]}") == [
+        "oversubscription of tier 1: 2 (3.2 Tbit/s down, 1.6 Tbit/s up)",
+        "oversubscription of tier 2: 1 (3.2 Tbit/s down, 3.2 Tbit/s up)",
+    ]
+    assert said("{type: leaf_spine, leaves: 2, hosts_per_leaf: 6, spines: 2, planes: 2,"
+                " uplink_rate: 400 Gb/s}") == [
+        "oversubscription of tier 1: 6 (4.8 Tbit/s down, 800 Gbit/s up)"
+    ]  # fmt: skip
+    assert said("{type: dumbbell, left: 4, right: 4}") == []
+    assert said("{type: star, hosts: 4}") == []
 
 
 def test_the_version_is_said_and_a_shell_can_complete():

@@ -274,18 +274,29 @@ def topology(
     draw: Annotated[
         Path | None, typer.Option(help="Draw it to this file (.png, .pdf, .svg).")
     ] = None,
+    nodes: Annotated[
+        Path | None, typer.Option(help="Write its nodes, as from_file reads them (.csv).")
+    ] = None,
+    links: Annotated[Path | None, typer.Option(help="Write its links, with --nodes.")] = None,
 ) -> None:
-    """Show the network of a scenario: node ids, links, and where hosts are."""
+    """Show the network of a scenario: node ids, links, oversubscription, and where hosts are."""
     from pyorch.cli import topology as network
-    from pyorch.cli.run import Choice
+    from pyorch.cli.run import Choice, choose
 
-    given = network.tables(Choice(scenario, sets or [], None, variant, case, scale))
+    if (nodes is None) != (links is None):
+        raise SpecError("topology: --nodes and --links go together: from_file reads both.")
+    spec = choose(Choice(scenario, sets or [], None, variant, case, scale)).spec
+    given = network.tables(spec)
     if draw is not None:
         network.draw(given, draw)
     for line in network.lines(given):
         typer.echo(line)
     if draw is not None:
         typer.echo(draw)
+    if nodes is not None and links is not None:
+        for remark in network.write(spec, nodes, links):
+            typer.echo(f"{scenario}: topology: {remark}", err=True)
+        typer.echo(f"{nodes}\n{links}")
 
 
 @app.command(rich_help_panel=_STEP)

@@ -1,20 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The network of a scenario: which ids its nodes have, which links there are, and a picture."""
+"""The network of a scenario: ids of nodes, links, oversubscription, a picture, and as tables."""
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from pyorch.cli.run import Choice, choose
+from pyorch.errors import SpecError
 from pyorch.render import input_tables
+from pyorch.spec.resolved import Spec
+from pyorch.topology import from_file
 from pyorch.units import format_si
 from pyorch.writing import make_folder, write_atomically
 
+#: Of switches of one tier that differ, so many are told of one by one.
+_MOST_KINDS = 3
 
-def tables(choice: Choice) -> dict:
-    """Return the tables of the first run that these options leave."""
-    return input_tables(choose(choice).spec)
+
+def tables(spec: Spec) -> dict:
+    """Return the tables of a run."""
+    return input_tables(spec)
+
+
+def write(spec: Spec, nodes: Path, links: Path) -> list[str]:
+    """Write the topology of a run as CSV that topology `from_file` reads; return remarks.
+
+    Jitter, bit errors and classes are no part of it: they are those of the scenario that reads it.
+
+    Raises
+    ------
+    SpecError
+        A file is not called ``.csv``.
+    """
+    own = spec.topology.tables(spec.link)
+    for name, path in (("nodes", nodes), ("links", links)):
+        if path.suffix.lower() != ".csv":
+            raise SpecError(f"--{name} {path}: the table is CSV. Name it {path.stem}.csv.")
+    for name, path, known in (
+        ("nodes", nodes, from_file.NODES), ("links", links, from_file.LINKS)
+    ):  # fmt: skip
+        columns = [column for one in known for column in one if column in own[name]]
+        rows = zip(*(own[name][column].tolist() for column in columns), strict=True)
+        text = "".join(f"{','.join(map(str, row))}\n" for row in [columns, *rows])
+        make_folder(path.parent)
+        write_atomically(path, lambda file, text=text: file.write(text.encode()))
+    return [
+        f"{spec.topology.type}: {what} is no part of these tables."
+        for function, what in (("relays", "who relays messages between rails"),
+                               ("reach", "which network carries a message"))
+        if hasattr(spec.topology.module, function)
+    ]  # fmt: skip
 
 
 def lines(given: dict) -> list[str]:
@@ -31,9 +67,39 @@ def lines(given: dict) -> list[str]:
     for (rate_bps, delay_ps), count in sorted(kinds.items()):
         rate, delay = format_si(rate_bps, "bit/s"), format_si(delay_ps * 1e-12, "s")
         found.append(f"links: {count} of {rate}, {delay}")
+    found += oversubscription(nodes, links)
     for switch, hosts in _attached(nodes, links).items():
         found.append(f"hosts at {switch}: {ranges(np.array(hosts))}")
     return found
+
+
+def oversubscription(nodes: dict, links: dict) -> Iterator[str]:
+    """Yield for each tier with links up what comes from below over what goes up, at each switch.
+
+    Nothing if some link joins other tiers than neighbours: what is up is then no question of tiers.
+    """
+    tier = np.zeros(int(nodes["node"].max()) + 1, dtype=np.int64)
+    tier[nodes["node"]] = nodes["tier"]
+    ends = np.sort(np.stack([links["node_a"], links["node_b"]]), axis=0)
+    order = np.argsort(tier[ends], axis=0, kind="stable")
+    low, high = np.take_along_axis(ends, order, axis=0)
+    if (tier[high] - tier[low] != 1).any():
+        return
+    up_bps, down_bps = np.zeros((2, len(tier)), dtype=np.int64)
+    np.add.at(up_bps, low, links["rate_bps"])
+    np.add.at(down_bps, high, links["rate_bps"])
+    for its in range(1, int(tier.max())):
+        switches = nodes["node"][nodes["tier"] == its]
+        kinds = np.unique([down_bps[switches], up_bps[switches]], axis=1).T.tolist()
+        said = [
+            f"{down / up:.4g} ({format_si(down, 'bit/s')} down, {format_si(up, 'bit/s')} up)"
+            if up else f"no links up ({format_si(down, 'bit/s')} down)"
+            for down, up in kinds
+        ]  # fmt: skip
+        if len(said) > _MOST_KINDS:
+            ratios = [down / up for down, up in kinds if up]
+            said = [f"{min(ratios):.4g} to {max(ratios):.4g}"]
+        yield f"oversubscription of tier {its}: {'; '.join(said)}"
 
 
 def ranges(ids: np.ndarray) -> str:
