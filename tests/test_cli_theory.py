@@ -78,6 +78,21 @@ def test_json_and_table_say_the_same_as_csv():
     assert re.search(r"replicas\s+788\b", table)
 
 
+def test_stages_are_those_of_both_models_of_the_paper_or_of_the_presets_that_are_named():
+    # Stage 4 is half of stage 2: the paper prints 49.14 (dense) and 66.1 (MoE) ms.
+    found = {(row["preset"], row["activity"]): float(row["value"]) for row in rows("stages")}
+    assert {preset for preset, _ in found} == {"dense-100t", "moe-100t"}
+    assert found["dense-100t", "dp4"] == pytest.approx(49.13, abs=0.01)
+    assert found["moe-100t", "dp4"] == pytest.approx(56.11, abs=0.01)
+    alone = rows("stages", "--preset", "moe-100t")
+    assert {row["preset"] for row in alone} == {"moe-100t"}
+
+
+def test_several_presets_are_asked_together():
+    both = rows("exposed", "--preset", "moe-100t", "--preset", "dense-100t")
+    assert both == [*rows("exposed", "--preset", "moe-100t"), *rows("exposed")]
+
+
 def test_other_questions_have_answers():
     assert [row["activity"] for row in rows("stages")][:3] == ["forward", "backward", "tensor"]
     assert float(rows("topology", "--planes", "4", "--rails", "72")[0]["chips"]) == 37500

@@ -121,8 +121,12 @@ def test_the_command_prints_every_row():
     rows = list(csv.DictReader(result.stdout.splitlines()))
 
     assert result.exit_code == 0
-    assert list(rows[0]) == ["id", "computed_value", "status"]
+    assert list(rows[0]) == [
+        "id", "quantity", "unit", "document_value", "computed_value", "status", "source"
+    ]  # fmt: skip
     assert [row["id"] for row in rows] == list(oracle())
+    (stage,) = (row for row in rows if row["id"] == "p.moe.stage4")
+    assert (stage["document_value"], stage["unit"], stage["source"]) == ("66.1", "ms", "P§5")
     found = {row["id"]: row["computed_value"] for row in rows}
     assert found["p.wan.thr.once-rtt.moe.1"] == "never"
     assert found["p.fct.roce"] == ""

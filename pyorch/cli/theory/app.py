@@ -19,6 +19,7 @@ from pyorch.cli.theory.print import (
     Format,
     FormatOption,
     PresetOption,
+    PresetsOption,
     SetOption,
     assignments,
     emit,
@@ -41,6 +42,7 @@ for command in (
 ):
     app.command()(command)
 
+_MODELS_OF_THE_PAPER = ("dense-100t", "moe-100t")
 _MOST_RETRANSMISSIONS = 1e6
 RatesOption = list[str] | None
 
@@ -52,7 +54,7 @@ def _rates(texts: RatesOption) -> list[float | None]:
 
 @app.command()
 def exposed(
-    preset: PresetOption = "dense-100t",
+    preset: PresetsOption = None,
     scale_up: Annotated[RatesOption, typer.Option(help="Rate; repeat it for a sweep.")] = None,
     scale_out: Annotated[RatesOption, typer.Option(help="Rate; repeat it for a sweep.")] = None,
     wan: Annotated[RatesOption, typer.Option(help="Rate per GPU between data centres.")] = None,
@@ -72,7 +74,10 @@ def exposed(
     sets: SetOption = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """Exposed networking: the share of a training step in which GPUs wait for the network."""
+    """Exposed networking: the share of a training step in which GPUs wait for the network.
+
+    Without --preset of dense-100t.
+    """
     from pyorch.theory import exposed as model
     from pyorch.theory import parallelism
     from pyorch.theory import preset as presets
@@ -82,7 +87,8 @@ def exposed(
             f"--retransmissions {retransmissions:g}: 0 to {_MOST_RETRANSMISSIONS:g} round trips are"
             " lost."
         )
-    training = presets.training(preset, assignments(sets))
+    names = preset or ["dense-100t"]
+    setups = {name: presets.training(name, assignments(sets)).setup for name in names}
     chosen = None if wan_model == "none" else wan_model
     if wan and chosen is None:
         chosen = model.DEFAULT_WAN_MODEL
@@ -92,10 +98,10 @@ def exposed(
         )
     inflation = model.Inflation(**_inflations(inflate or [], model.Inflation))
     rows = []
-    for up, out, far, every in itertools.product(
-        _rates(scale_up), _rates(scale_out), _rates(wan), exchange_every or [1]
+    for name, up, out, far, every in itertools.product(
+        setups, _rates(scale_up), _rates(scale_out), _rates(wan), exchange_every or [1]
     ):
-        setup = model.with_rates(training.setup, scale_up_bps=up, scale_out_bps=out, wan_bps=far)
+        setup = model.with_rates(setups[name], scale_up_bps=up, scale_out_bps=out, wan_bps=far)
         shared = {"pooling": pooling, "inflation": inflation}
         step = model.local_steps(
             model.expose_setup(setup, **shared),
@@ -106,7 +112,7 @@ def exposed(
         )
         rows.append(
             {
-                "preset": preset,
+                "preset": name,
                 "scale_up_gbps": float(setup.network.scale_up_bps) / GBPS,
                 "scale_out_gbps": float(setup.network.scale_out_bps) / GBPS,
                 "wan_gbps": float(setup.network.wan_bps) / GBPS if chosen else None,
@@ -160,22 +166,26 @@ def _number(text: str) -> float | None:
 
 @app.command()
 def stages(
-    preset: PresetOption = "dense-100t", sets: SetOption = None, form: FormatOption = Format.table
+    preset: PresetsOption = None, sets: SetOption = None, form: FormatOption = Format.table
 ) -> None:
-    """Times of compute and communication of one pipeline stage in a step."""
+    """Times of compute and communication of one pipeline stage in a step.
+
+    Without --preset of both models of the paper, dense-100t and moe-100t.
+    """
     from dataclasses import asdict
 
     from pyorch.theory import parallelism
     from pyorch.theory import preset as presets
 
-    times = asdict(parallelism.stage_times(presets.training(preset, assignments(sets)).setup))
-    pair_bytes = times.pop("wan_pair_bytes")
-    rows = [
-        {"activity": key.removesuffix("_ps"), "value": float(value) / MS, "unit": "ms"}
-        for key, value in times.items()
-        if key.endswith("_ps")
-    ]
-    emit([*rows, {"activity": "wan_pair", "value": float(pair_bytes) / 1e6, "unit": "MB"}], form)
+    rows = []
+    for name in preset or _MODELS_OF_THE_PAPER:
+        times = asdict(parallelism.stage_times(presets.training(name, assignments(sets)).setup))
+        pair_bytes = times.pop("wan_pair_bytes")
+        values = {key: value for key, value in times.items() if key.endswith("_ps")}
+        found = [(key.removesuffix("_ps"), float(ps) / MS, "ms") for key, ps in values.items()]
+        for activity, value, unit in [*found, ("wan_pair", float(pair_bytes) / 1e6, "MB")]:
+            rows.append({"preset": name, "activity": activity, "value": value, "unit": unit})
+    emit(rows, form)
 
 
 @app.command()
@@ -227,11 +237,15 @@ def golden(form: FormatOption = Format.table) -> None:
         return
     emit(
         [
-            {"id": row.claim.id, "computed_value": row.computed, "status": row.status}
+            {
+                "id": row.claim.id, "quantity": row.claim.quantity, "unit": row.claim.unit,
+                "document_value": row.claim.document_value, "computed_value": row.computed,
+                "status": row.status, "source": row.claim.source_section,
+            }
             for row in rows
         ],
         form,
-    )
+    )  # fmt: skip
 
 
 @app.command()

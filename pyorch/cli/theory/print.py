@@ -30,6 +30,10 @@ class Format(StrEnum):
 
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 PresetOption = Annotated[str, typer.Option(help="Name of a preset, or path of a .yaml file.")]
+PresetsOption = Annotated[
+    list[str] | None,
+    typer.Option("--preset", help="Name of a preset, or path of a .yaml file; may be repeated."),
+]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Change a key of the preset: model.layers=96.")
 ]
