@@ -19,6 +19,7 @@ from pyorch import spec as specs
 from pyorch import traces
 from pyorch.runs import names
 from pyorch.runs.catalog import arranged
+from pyorch.runs.make import alone, was_left
 from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import distinguishing, headings, order
@@ -117,6 +118,22 @@ def test_the_nodes_of_a_topology_are_those_that_failures_name(scenario, tmp_path
         "hosts at 10: 4 to 5", "hosts at 11: 6 to 7", str(tmp_path / "net.png"),
     ]  # fmt: skip
     assert (tmp_path / "net.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.ns3
+def test_a_run_that_was_killed_is_made_anew_and_that_is_said_once(scenario, tmp_path):
+    def run():
+        done = pyorch("run", scenario, "--set", "workload.message=8 kB", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    assert "unfinished" not in run() and "is finished; --force" in run()
+    (folder,) = tmp_path.glob("results/small/s1-*")
+    (folder / "manifest.json").unlink()  # it is written last
+    with alone(folder):
+        assert not was_left(folder)  # somebody makes it at this moment
+    said = f"results/small/{folder.name} holds an unfinished run, as a kill leaves one; it is made"
+    assert run().count(said) == 1 and "unfinished" not in run()
 
 
 SEVERAL = {

@@ -18,7 +18,7 @@ from pyorch.runs.choose import choose as runs_of
 from pyorch.runs.choose import named
 from pyorch.runs.claim import claim
 from pyorch.runs.finished import NOT_THERE, is_finished, why_again
-from pyorch.runs.make import failure
+from pyorch.runs.make import failure, was_left
 from pyorch.simulate import modules
 from pyorch.spec.overrides import parse_assignment
 from pyorch.writing import write_atomically
@@ -71,7 +71,12 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
     if not force and not again:
         typer.echo(f"{folder} is finished; --force runs it again.", err=True)
     else:
-        if again != NOT_THERE:
+        if was_left(folder):
+            typer.echo(
+                f"{folder} holds an unfinished run, as a kill leaves one; it is made anew.",
+                err=True,
+            )
+        elif again != NOT_THERE:
             typer.echo(f"{folder} is run again{': ' if again else ''}{again}.", err=True)
         end = make(chosen.spec, folder, threads=threads or chosen.threads)
         if end.status < 0:

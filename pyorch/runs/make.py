@@ -80,6 +80,20 @@ def make(
     return end
 
 
+def was_left(folder: Path) -> bool:
+    """Return whether a folder holds a run that ended before it was whole; nobody makes it now."""
+    if manifest.looks_whole(folder) or not (folder / "scenario.py").exists():
+        return False
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
 def failure(end: End, folder: Path) -> str:
     """Return how a run has failed, its last words, and how to run it alone."""
     place = folder / AGAIN if (folder / AGAIN).exists() else folder
