@@ -2,6 +2,7 @@
 """The command line: one message without a traceback, and one scenario from YAML to a table."""
 
 import contextlib
+import csv
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from pyorch import traces
 from pyorch.runs import names
 from pyorch.runs.catalog import arranged
 from pyorch.runs.make import alone, was_left
+from pyorch.runs.run import RunResult
 from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import distinguishing, headings, order
@@ -134,6 +136,22 @@ def test_a_run_that_was_killed_is_made_anew_and_that_is_said_once(scenario, tmp_
         assert not was_left(folder)  # somebody makes it at this moment
     said = f"results/small/{folder.name} holds an unfinished run, as a kill leaves one; it is made"
     assert run().count(said) == 1 and "unfinished" not in run()
+
+
+@pytest.mark.ns3
+def test_a_run_is_shown_with_all_digits_as_csv(scenario, tmp_path):
+    made = pyorch("run", scenario, "--set", "workload.message=8 kB", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    done = pyorch("show", "small/s1", "--csv", cwd=tmp_path)
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    found = {(row["what"], row["name"]): row["value"] for row in rows}
+
+    (folder,) = tmp_path.glob("results/small/s1-*")
+    fct_ps = RunResult(folder).fct_ps
+    assert found["outcome", "slowest_fct_ps"] == str(fct_ps.max())
+    assert float(found["outcome", "mean_fct_ps"]) == round(fct_ps.mean())
+    assert found["parameter", "link.delay_ps"] == "500000"
+    assert found["made", "engine"] == "packets" and len(found) == len(rows)
 
 
 SEVERAL = {

@@ -177,11 +177,14 @@ def show(
     run: RunArgument,
     results: ResultsOption = Path("results"),
     every: Annotated[bool, typer.Option("--all", help="All parameters.")] = False,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Print CSV: all parameters and results, all digits.")
+    ] = False,
 ) -> None:
     """Show a run: its parameters, results and provenance."""
     from pyorch.cli import results as view
 
-    view.show(run, results, every)
+    view.show(run, results, every, csv)
 
 
 @app.command(rich_help_panel=_LOOK)

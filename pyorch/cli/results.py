@@ -123,9 +123,12 @@ def _total(table: pd.DataFrame, folder: Path) -> str:
     )
 
 
-def show(run: str, folder: Path, everything: bool) -> None:
+def show(run: str, folder: Path, everything: bool, as_csv: bool) -> None:
     """Show one finished run: what was run, what came out, what made it."""
     result = RunResult(find(run, folder))
+    if as_csv:
+        typer.echo(_exactly(result).to_csv(index=False, lineterminator="\n"), nl=False)
+        return
     console = _console()
     given = (
         {key: shown(key, value) for key, value in result.parameters.items()}
@@ -135,10 +138,25 @@ def show(run: str, folder: Path, everything: bool) -> None:
     facts, outcome = result.provenance, in_words(result.summary)  # read before a word is said
     _two_columns(console, f"{result.scenario}/{result.id}: what was run", given)
     _two_columns(console, "what came out", outcome)
-    made = {"engine": facts["engine"], "commit": facts["git_commit"] or "unknown"}
-    made |= facts["versions"]
-    _two_columns(console, "what made it", {name: str(value) for name, value in made.items()})
+    _two_columns(console, "what made it", _made(facts))
     typer.echo(f"In {result.folder}: {', '.join(sorted(p.name for p in result.folder.iterdir()))}")
+
+
+def _made(facts: dict) -> dict[str, str]:
+    """Return what of a provenance says which program made a run."""
+    made = {"engine": facts["engine"], "commit": facts["git_commit"] or "unknown"}
+    return {name: str(value) for name, value in (made | facts["versions"]).items()}
+
+
+def _exactly(result: RunResult) -> pd.DataFrame:
+    """Return what `show` shows with all parameters and all digits, in the units of the names."""
+    parts = {
+        "parameter": result.parameters,
+        "outcome": result.summary.to_dict(),
+        "made": _made(result.provenance),
+    }
+    rows = [(what, *row) for what, its in parts.items() for row in its.items()]
+    return pd.DataFrame(rows, columns=["what", "name", "value"], dtype=object)
 
 
 def compare(a: str, b: str, folder: Path, as_csv: bool) -> None:
