@@ -14,10 +14,13 @@ from pyorch.figures import needs as needs_of
 from pyorch.figures.layout import WIDTHS
 from pyorch.figures.save import RC_PARAMS, save
 from pyorch.figures.size import sizes
+from pyorch.spec.planning import SCALES
 from pyorch.writing import write_text
 
 #: Width of the upright line with the size, right of everything else [inch].
 SIZE_LINE_INCHES = 0.12
+#: Tables that come with the repository, as `--results` has them.
+COMMITTED = "docs/results"
 
 
 def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -> None:
@@ -46,7 +49,9 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
     name = source.stem if options.width == "page" else f"{source.stem}_{options.width}"
     try:
         tables = {
-            argument: read_table(needs_of.need_path(need, options.results, options.scale))
+            argument: read_table(
+                needs_of.need_path(need, options.results, options.scale), committed(needs)
+            )
             for argument, need in needs.items()
         }
         size = size_and_seeds(needs, tables, options.scale)
@@ -139,8 +144,18 @@ def record(name: str, needs: dict, tables: dict, results: str, out: str) -> list
     return [path]
 
 
-def read_table(path: str):
-    """Return a small table.
+def committed(needs: dict[str, str]) -> str:
+    """Return the options that draw a figure from tables in docs/results; nothing if they lack."""
+    for scale in reversed(SCALES):
+        if all(
+            Path(needs_of.need_path(need, COMMITTED, scale)).exists() for need in needs.values()
+        ):
+            return f"--scale {scale} --results {COMMITTED}"
+    return ""
+
+
+def read_table(path: str, instead: str = ""):
+    """Return a small table; `instead` are options that draw the figure from other ones.
 
     Raises
     ------
@@ -152,8 +167,9 @@ def read_table(path: str):
     try:
         table = pd.read_csv(path)
     except FileNotFoundError:
+        other = f" (or draw it from the tables of the repository: {instead})" if instead else ""
         raise FigureError(
-            f"{path}: no such table. Make it with: snakemake --cores all {path}"
+            f"{path}: no such table. Make it with: snakemake --cores all {path}{other}"
         ) from None
     except pd.errors.EmptyDataError:
         table = pd.DataFrame()

@@ -9,6 +9,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from pyorch.spec import engine as engines
 from pyorch.spec import typeids
 from pyorch.spec.files import without_paths
 from pyorch.spec.network import Network
-from pyorch.spec.planning import PLANNING_KEYS, WORDS, Planning, no_such, too_many
+from pyorch.spec.planning import PLANNING_KEYS, SCALES, WORDS, Planning, no_such, too_many
 from pyorch.spec.resolve import Resolver
 from pyorch.spec.resolved import Engine, Spec
 from pyorch.spec.scenario import DEFAULT_SCALE, ScenarioFile
@@ -223,7 +224,8 @@ def _pairs(
         ("case", case, planning.cases), ("variant", variant, planning.variants)
     ):  # fmt: skip
         if chosen is not None and chosen not in (found or {"": {}}):
-            raise SpecError(f"{base.source}: {no_such(what, chosen, found)}")
+            elsewhere = _at_other_scales(scenario, f"{what}s", chosen)
+            raise SpecError(f"{base.source}: {no_such(what, chosen, found)}{elsewhere}")
     pairs = [
         pair for pair in planning.pairs if case in (None, pair[0]) and variant in (None, pair[1])
     ]
@@ -235,6 +237,16 @@ def _pairs(
             " fewer, or choose another."
         )
     return pairs
+
+
+def _at_other_scales(scenario: ScenarioFile, section: str, name: str) -> str:
+    """Return with which scales a scenario has a case or variant that was not found; or nothing."""
+    found = []
+    for scale in SCALES:
+        with suppress(SpecError):  # another scale than the one that was asked for
+            if name in getattr(scenario.at_scale(scale).planning(), section):
+                found.append(f"--scale {scale}")
+    return f" {name} is there with {' and '.join(found)}." if found else ""
 
 
 def _changed(base: ScenarioFile, planning: Planning, case: str, variant: str) -> ScenarioFile:

@@ -228,3 +228,21 @@ def test_a_missing_table_says_how_to_make_it(tmp_path, capsys):
 
     assert exit_.value.code == 1
     assert "no such table. Make it with: snakemake --cores all" in capsys.readouterr().err
+
+
+def test_a_missing_table_that_the_repository_has_at_another_scale_is_told_of(
+    tmp_path, capsys, monkeypatch
+):
+    (tmp_path / "docs" / "results" / "s" / "paper").mkdir(parents=True)
+    (tmp_path / "docs" / "results" / "s" / "paper" / "fct.csv").write_text("a\n1\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        figures.main(draw, {"table": "s/fct.csv"}, [])
+    assert capsys.readouterr().err.endswith(
+        "results/s/laptop/fct.csv: no such table. Make it with: snakemake --cores all"
+        " results/s/laptop/fct.csv (or draw it from the tables of the repository: --scale paper"
+        " --results docs/results)\n"
+    )
+    with pytest.raises(SystemExit):
+        figures.main(draw, {"table": "s/fct.csv", "other": "s/slowdown.csv"}, [])
+    assert "docs/results" not in capsys.readouterr().err

@@ -168,3 +168,16 @@ def test_small_tables_say_which_case_a_row_is_of_and_only_if_there_are_cases(
         if columns:
             assert table["case"].tolist() == ["short", "short", "degraded"]
             assert table["case_label"].tolist() == ["short", "short", "One slow link"]
+
+
+def test_a_case_or_variant_of_another_scale_is_said_to_be_there(small, crossed):
+    chosen = "  laptop: {cases: [short], variants: [lossless]}\n"
+    text = crossed.replace("scales:\n", f"scales:\n{chosen}")
+    with pytest.raises(
+        SpecError, match="no case 'degraded'.* degraded is there with --scale smoke and"
+    ):
+        small.plan(text, "laptop", case="degraded")
+    with pytest.raises(SpecError, match=r"windowed'.*with --scale smoke and --scale paper\.$"):
+        small.plan(text, "laptop", variant="windowed")
+    with pytest.raises(SpecError, match=r"no case 'none'\. There are short\.$"):
+        small.plan(text, "laptop", case="none")
