@@ -39,8 +39,9 @@ help:
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
 	@echo "make clean     remove .venv and build; results and figures stay"
 
+# What needs the set-up does not say again that it is there.
 setup: $(EDITABLE)
-	@PYORCH_PARENT=$$PPID exec $(VENV)/bin/python -m pyorch.simulate.build
+	@PYORCH_PARENT=$$PPID exec $(VENV)/bin/python -m pyorch.simulate.build $(if $(filter setup,$(MAKECMDGOALS)),--say)
 
 # Snakemake reads everything after --config as configuration, so the target comes first.
 figures: setup

@@ -196,6 +196,13 @@ def test_a_python_without_headers_or_venv_is_told_the_packages(bare, tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_only_make_setup_says_where_the_modules_come_from():
+    for goal, says in (("setup", True), ("figures", False)):
+        done = subprocess.run(["make", "-n", goal], cwd=ROOT, capture_output=True, text=True)
+        assert ("pyorch.simulate.build --say" in done.stdout) == says, goal
+        assert "pyorch.simulate.build" in done.stdout
+
+
 @pytest.mark.parametrize("name", ["pyorch (1)", "a b'ü", "a&b", "a;b", "a#b", "$HOME", "a:b"])
 def test_make_installs_once_whatever_the_folder_is_called(name, tmp_path):
     # What make would do is said, not done; then its stamps are set as it would have set them.

@@ -231,11 +231,25 @@ def _write_typeids() -> None:
     stamp.write_text(f"{text}{sha256(typeids)}\n")
 
 
+def origin_of_modules() -> str:
+    """Return in one line where the modules in the build folder have come from."""
+    place = built.here()
+    kept, stamp = build_cache.folder(), place.folder / build_cache.STAMP
+    if kept is None or not stamp.exists():
+        return f"C++ modules: compiled here, in {built.shown(place.folder)}."
+    return (
+        f"C++ modules: taken from the build cache, {kept / stamp.read_text()}, where these very"
+        f" sources were compiled before. To compile: rm -r {built.shown(place.folder)}, then"
+        " PYORCH_CACHE=off make setup."
+    )
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Build from the command line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m pyorch.simulate.build", description=__doc__)
     parser.add_argument("targets", nargs="*", help="programs to build besides the modules")
     parser.add_argument("--sanitize", default="", help="for example address,undefined")
+    parser.add_argument("--say", action="store_true", help="say where the modules come from")
     options = parser.parse_args(arguments)
     if options.sanitize and built.here().study:
         parser.error("in a study: PYORCH_SANITIZE=address,undefined pyorch run SCENARIO --out DIR")
@@ -254,6 +268,8 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped by Ctrl-C; what was compiled is kept.", file=sys.stderr)
         return 130
+    if options.say:
+        print(f"{origin_of_modules()}\nReady: make figures SCALE=smoke")
     return 0
 
 

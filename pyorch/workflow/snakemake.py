@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """All that touches the insides of Snakemake, which promise nothing; guarded, so they may change."""
 
+import atexit
 import logging
 import sys
 import threading
@@ -190,9 +191,11 @@ def tell_events() -> bool:
 class _Shower(logging.Handler):
     """Says on the screen how long the jobs may take before they begin, and now and then how far."""
 
-    def __init__(self, begin: Callable[[Mapping[str, int]], events.Progress]):
+    def __init__(
+        self, begin: Callable[[Mapping[str, int]], events.Progress], is_dry: Callable[[], bool]
+    ):
         super().__init__(logging.INFO)
-        self._begin = begin
+        self._begin, self._is_dry = begin, is_dry
         self._progress: events.Progress | None = None
         self._shown_s = 0.0
 
@@ -205,7 +208,10 @@ class _Shower(logging.Handler):
     def _take(self, told: dict) -> None:
         if "jobs" in told and self._progress is None:
             self._progress = self._begin(told["jobs"])
-            self._say(self._progress.estimate)
+            if self._is_dry():  # a list of all jobs follows, so last
+                atexit.register(self._say, self._progress.estimate)
+            else:
+                self._say(self._progress.estimate)
         if self._progress is not None:
             self._progress.tell(told)
             is_news = "finished" in told or "failed" in told
@@ -235,7 +241,7 @@ def show_progress(
     def with_runs(counts: Mapping[str, int]) -> events.Progress:
         return begin(_folders(workflow.dag.jobs), _folders(workflow.dag.needrun_jobs()), counts)
 
-    logging.getLogger("snakemake.logging").addHandler(_Shower(with_runs))
+    logging.getLogger("snakemake.logging").addHandler(_Shower(with_runs, lambda: workflow.dryrun))
 
 
 def _folders(given) -> set[str]:

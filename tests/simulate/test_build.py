@@ -214,6 +214,26 @@ def test_a_second_clone_compiles_nothing(cached, capfd):
 
 
 @pytest.mark.ns3
+def test_where_the_modules_come_from_is_said_when_it_is_asked_for(
+    cached, tmp_path, capfd, monkeypatch
+):
+    monkeypatch.setattr("pyorch.jobs.belong", lambda: None)
+    monkeypatch.setattr("pyorch.jobs.adopt", lambda: None)
+    cached("first")
+    assert build.main(["--say"]) == 0
+    said = capfd.readouterr().out
+    assert said.startswith("C++ modules: compiled here, in ")
+    assert said.endswith("\nReady: make figures SCALE=smoke\n")
+    cached("second")
+    for _ in range(2):
+        assert build.main(["--say"]) == 0
+        said = capfd.readouterr().out
+        assert f"taken from the build cache, {tmp_path / 'cache' / 'pyorch' / 'modules'}/" in said
+        assert "PYORCH_CACHE=off make setup" in said
+    assert build.main([]) == 0 and capfd.readouterr().out == ""
+
+
+@pytest.mark.ns3
 def test_other_sources_or_flags_are_another_build(cached, monkeypatch, capfd):
     root = cached("one")
     names = {build_cache.key()}

@@ -70,6 +70,15 @@ def test_a_new_scenario_and_a_new_figure_are_found_without_an_edit(project):
     assert (jobs["figure"], jobs["simulate"]) == (2, 3)
 
 
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_dry_run_ends_with_the_estimate(project, quiet):
+    done = project.snakemake("-n", *quiet, "--cores", "2", "all")
+
+    last = done.stdout.rstrip().splitlines()[-1]
+    assert last.startswith("pyorch: tiny: 0 of 2 runs are finished; an estimate for the other 2")
+    assert done.stdout.count("an estimate for") == 1
+
+
 def test_64_cores_are_bounded_by_the_memory_of_the_machine(project):
     done = project.snakemake("-n", "--cores", "64", "all")
 
