@@ -270,7 +270,7 @@ def claims():
     yield "Simulating alone takes {:.0f} and {:.0f} CPU-minutes (`runs.csv`)".format(*simulating)
     optimal_ms, alone_ms = roce["optimal_fct_ps"].max() / 1e9, roce["unloaded_fct_ps"].max() / 1e9
     n_packets = -(-97_400_000 // 4096)
-    wire_ms = 8e3 * (97_400_000 + n_packets * (62 + 20) + 16) / 800e9  # see "Chosen before the run"
+    wire_ms = 8e3 * (97_400_000 + n_packets * (62 + 20) + 16) / 800e9  # see "What was chosen"
     yield f"| optimal | about 1 ms | {optimal_ms:.3f} | 1 |"
     yield (
         f"at 800 Gb/s are {97.4e6 * 8e3 / 800e9:.3f} ms. Headers and framing make it {wire_ms:.3f}"

@@ -242,7 +242,9 @@ def look(
         typer.Argument(metavar="RUN [RUN]", help="Folders or names of one run or two."),
     ],
     results: ResultsOption = Path("results"),
-    out: Annotated[Path, typer.Option(help="File of HTML.")] = Path("look.html"),
+    out: Annotated[Path, typer.Option(help="File of HTML, or of JSON for ui.perfetto.dev.")] = Path(
+        "look.html"
+    ),
 ) -> None:
     """Write a page on which links, queues and messages of a run are seen over time."""
     from pyorch.cli import results as view

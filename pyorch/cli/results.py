@@ -184,9 +184,6 @@ def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bo
     chosen = arranged(find(name, folder) for name in names)
     if window:
         _window(views.draw(kind, chosen))
-    elif kind == "timeline" and out is not None and out.suffix == ".json":
-        views.write_trace_events(chosen, out)
-        typer.echo(f"{out}: open it with ui.perfetto.dev or chrome://tracing")
     elif out is not None and out.suffix:
         views.draw(kind, chosen, out)
         typer.echo(f"{out}\n{out.with_suffix('.txt')}")
@@ -196,11 +193,15 @@ def plot(kind: str, names: list[str], folder: Path, out: Path | None, window: bo
 
 
 def look(names: list[str], folder: Path, out: Path) -> None:
-    """Write the page of one run or two, in the order in which they are named."""
-    from pyorch.look import write
+    """Write the page of one run or two, or any number of them as trace events."""
+    from pyorch import look as pages
 
     chosen = [arranged([find(name, folder)])[0] for name in names]
-    typer.echo(f"{write(chosen, out)}: open it in a browser")
+    if out.suffix == ".json":
+        pages.write_trace_events(chosen, out)
+        typer.echo(f"{out}: open it with ui.perfetto.dev or chrome://tracing")
+    else:
+        typer.echo(f"{pages.write(chosen, out)}: open it in a browser")
 
 
 def _window(figure) -> None:

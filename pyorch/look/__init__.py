@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Takes one or two finished runs, returns a page on which a reader can look into them.
 
-The page is one HTML file that loads nothing: the data are in it, compressed.
+The page is one HTML file that loads nothing: the data are in it, compressed. For those who use
+Perfetto there is the same as trace events.
 """
 
 from pyorch.look.page import html, write
+from pyorch.look.trace_events import write as write_trace_events
 
-__all__ = ["html", "write"]
+__all__ = ["html", "write", "write_trace_events"]

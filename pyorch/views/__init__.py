@@ -6,6 +6,5 @@ draws on a matplotlib Figure and returns the DataFrame that it has drawn.
 """
 
 from pyorch.views._draw import draw, figure_format, write
-from pyorch.views._trace_events import write as write_trace_events
 
-__all__ = ["draw", "figure_format", "write", "write_trace_events"]
+__all__ = ["draw", "figure_format", "write"]

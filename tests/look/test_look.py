@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pyorch.errors import FigureError, TraceError
-from pyorch.look import html
+from pyorch.look import html, write_trace_events
 from pyorch.look.causes import busiest
 from pyorch.look.grid import Grid, nice_us
 from pyorch.look.shown import shown
@@ -139,3 +139,39 @@ def test_of_links_that_are_alike_the_last_one_is_the_bottleneck():
 @pytest.mark.parametrize(("ps", "said"), [(130_000, "0.2"), (1e6, "1"), (4.2e7, "50")])
 def test_a_round_interval_is_proposed(ps, said):
     assert nice_us(ps) == said
+
+
+def test_trace_events_have_every_message_pause_and_queue_once(incast, tmp_path):
+    events = json.loads(write_trace_events([incast], tmp_path / "t.json").read_text())
+    events = events["traceEvents"]
+    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    of = {}
+    for event in events:
+        if event["ph"] != "M":
+            of.setdefault(names[event["pid"]].partition(": ")[2].split()[0], []).append(event)
+    took_us = (incast.fct_ps.astype(float) / 1e6).sort_values().to_list()
+
+    assert sorted(event["dur"] for event in of["host"]) == pytest.approx(took_us)
+    assert len(of["held"]) == len(incast.pauses)
+    assert all(event["args"]["frames_to"] for event in of["held"])
+    counters = {}
+    for event in of["queues"]:
+        counters.setdefault(event["name"], []).append((event["ts"], event["args"]["bytes"]))
+    longest = incast.port_samples.groupby(["node", "peer"])["queue_bytes"].max().astype(int)
+    for (node, peer), most in longest[longest > 0].items():
+        values = counters[f"{node} to {peer}"]
+        assert max(value for _, value in values) == most and values[-1][1] == 0
+        assert values == sorted(values, key=lambda each: each[0])
+
+
+def test_messages_that_overlap_are_on_threads_of_their_own(made, tmp_path):
+    run = made(SPRAYED, workload={"type": "all_to_all", "message": "40 kB"})
+    events = json.loads(write_trace_events([run], tmp_path / "t.json").read_text())["traceEvents"]
+    threads = {}
+    for event in events:
+        if event["ph"] == "X":
+            threads.setdefault((event["pid"], event["tid"]), []).append(event)
+    assert len(threads) > len(run.flows["src"].unique())
+    for own in threads.values():
+        own.sort(key=lambda event: event["ts"])
+        assert all(a["ts"] + a["dur"] <= b["ts"] + 1e-9 for a, b in zip(own, own[1:], strict=False))
