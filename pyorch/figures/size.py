@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Says how large the networks are that the runs behind tables have: what a figure prints on itself.
 
-It follows from the scenario files. The name of a scale is part of it only where a scale has sizes
-of its own.
+It follows from the scenario files. `laptop` and `smoke` are named, for their runs are smaller.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import product
@@ -18,6 +16,8 @@ from pyorch.spec import ScenarioFile, read_scenario, scenario_files
 from pyorch.spec.planning import WORDS
 from pyorch.spec.resolved import Link
 
+#: The scale whose runs are as large as they are meant to be.
+LARGEST = "paper"
 #: What decides how large a run is; what else varies are methods and draws.
 SECTIONS = ("topology", "workload")
 
@@ -28,11 +28,10 @@ class Size(NamedTuple):
     hosts: frozenset[int]
     kind: str
     divided: frozenset[int]
-    is_own: bool
 
 
 def sizes(scenarios: Iterable[str], scale: str, folder: Path | str = "scenarios") -> str:
-    """Return ``scale: paper, 8192 hosts`` for runs of some scenarios.
+    """Return ``8192 hosts``, or ``64 devices, bytes / 100``, for runs of some scenarios.
 
     Parameters
     ----------
@@ -41,21 +40,18 @@ def sizes(scenarios: Iterable[str], scale: str, folder: Path | str = "scenarios"
     scale : str
         Of all runs.
     folder : path
-        Of the scenario files. Without the file of a scenario only the scale is known.
+        Of the scenario files. Without the file of a scenario the scale is all that is known.
     """
     found = [_size(name, scale, Path(folder)) for name in scenarios]
     known = [size for size in found if size is not None]
     divided = sorted(frozenset().union(*(size.divided for size in known)))
-    is_divided = divided not in ([], [1])
     hosts = sorted(frozenset().union(*(size.hosts for size in known)))
     kinds = {size.kind for size in known}
-    words = []
-    if len(known) < len(found) or (not is_divided and all(size.is_own for size in known)):
-        words.append(f"scale: {scale}")
+    words = [f"scale: {scale}"] if scale != LARGEST or len(known) < len(found) else []
     if hosts:
         many = f"{hosts[0]}" if len(hosts) == 1 else f"{hosts[0]} to {hosts[-1]}"
         words.append(f"{many} {kinds.pop() if len(kinds) == 1 else 'hosts'}")
-    if is_divided:
+    if divided not in ([], [1]):
         words.append(f"bytes / {' and '.join(map(str, divided))}")
     return ", ".join(words)
 
@@ -66,16 +62,14 @@ def _size(name: str, scale: str, folder: Path) -> Size | None:
     if scenario is None:
         return None
     try:
-        points = dict(_points(scenario, scale))
-        other = dict(_points(scenario, "paper" if scale == "laptop" else "laptop"))
-        counts = [_counts(values["topology"], scenario) for values in points.values()]
+        points = list(_points(scenario, scale))
+        counts = [_counts(values["topology"], scenario) for values in points]
     except (PyorchError, KeyError, TypeError, ValueError):
         return None  # whoever plans such a scenario says what is wrong with it
     return Size(
         hosts=frozenset(count["hosts"] for count in counts),
         kind="devices" if all("rails" in count for count in counts) else "hosts",
-        divided=frozenset(n for values in points.values() for n in _divided(values)),
-        is_own=not points.keys() & other.keys(),
+        divided=frozenset(n for values in points for n in _divided(values)),
     )
 
 
@@ -89,8 +83,8 @@ def _scenario(name: str, folder: Path) -> ScenarioFile | None:
     return None
 
 
-def _points(scenario: ScenarioFile, scale: str) -> Iterator[tuple[str, dict]]:
-    """Yield what decides the size of each run, and a text that is the same for the same size."""
+def _points(scenario: ScenarioFile, scale: str) -> Iterator[dict]:
+    """Yield what decides the size of each run."""
     base = scenario.at_scale(scale)
     planning = base.planning()
     swept = {key: each for key, each in planning.sweep.items() if _is_of_size(key)}
@@ -106,8 +100,7 @@ def _points(scenario: ScenarioFile, scale: str) -> Iterator[tuple[str, dict]]:
             settled = changed
             for key, value in zip(swept, point, strict=True):
                 settled = settled.with_value(key, value, "sweep")
-            values = {section: settled.values.get(section) for section in SECTIONS}
-            yield json.dumps(values, sort_keys=True), values
+            yield {section: settled.values.get(section) for section in SECTIONS}
 
 
 def _is_of_size(key: str) -> bool:
