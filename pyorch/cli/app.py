@@ -252,6 +252,23 @@ def look(
     view.look(runs, results, out)
 
 
+@app.command(rich_help_panel=_LOOK)
+def explain(
+    run: RunArgument,
+    flow: Annotated[
+        int | None, typer.Argument(help="Id of a message (default: the slowest).")
+    ] = None,
+    results: ResultsOption = Path("results"),
+    out: Annotated[
+        Path | None, typer.Option(help="File of a figure as well (.png, .pdf or .svg).")
+    ] = None,
+) -> None:
+    """Say why a message was slow: run again without one cause or another."""
+    from pyorch.cli import results as view
+
+    view.explain(run, flow, results, out)
+
+
 @app.command(name="list", rich_help_panel=_RUN)
 def list_(
     kind: Annotated[

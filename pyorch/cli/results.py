@@ -204,6 +204,34 @@ def look(names: list[str], folder: Path, out: Path) -> None:
         typer.echo(f"{pages.write(chosen, out)}: open it in a browser")
 
 
+def explain(name: str, flow: int | None, folder: Path, out: Path | None) -> None:
+    """Print what a message takes without one cause or another."""
+    from pyorch.explain import explain as explained
+    from pyorch.explain import words
+
+    (run,) = arranged([find(name, folder)])
+    found = explained(run, flow, folder)
+    message = run.flows.set_index("flow").loc[found.flow]
+    typer.echo(
+        f"Message {found.flow}, host {message['src']} to host {message['dst']},"
+        f" {format_si(int(message['bytes']), 'B')}. {found.path}"
+    )
+    view = Table()
+    view.add_column("without")
+    for heading in ("alone", "with those above", "slowest message, alone"):
+        view.add_column(heading, justify="right")
+    for row in words.rows(found):
+        view.add_row(*row)
+    _console().print(view)
+    typer.echo(words.sentence(found))
+    if out is not None:
+        for path in words.draw(found, out):
+            if path.suffix in (out.suffix, ".txt"):
+                typer.echo(path)
+            else:
+                path.unlink()
+
+
 def _window(figure) -> None:
     """Show a figure in a window until it is closed."""
     import matplotlib.pyplot as plt

@@ -7,5 +7,6 @@ Perfetto there is the same as trace events.
 
 from pyorch.look.page import html, write
 from pyorch.look.trace_events import write as write_trace_events
+from pyorch.look.words import bottleneck
 
-__all__ = ["html", "write", "write_trace_events"]
+__all__ = ["bottleneck", "html", "write", "write_trace_events"]

@@ -54,6 +54,11 @@ def checked(values: dict, source: str) -> Spec:
     return resolved
 
 
+def scenario_of_spec(spec: Spec) -> dict:
+    """Return the scenario that resolves to a spec, as it would stand in YAML: to be changed."""
+    return _as_scenario(spec.plain())
+
+
 def _difference(given: Any, resolved: Any, path: KeyPath) -> tuple[KeyPath, Any] | None:
     """Return the first value that is not the resolved one, and where it stands."""
     if isinstance(given, dict) and isinstance(resolved, dict):

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What a cause has cost is what a message gains without it, on networks where that is known."""
+
+import pandas as pd
+import pytest
+
+import pyorch
+from pyorch.errors import TraceError
+from pyorch.explain import explain, words
+from pyorch.explain.rerun import BASE
+
+pytestmark = pytest.mark.ns3
+
+#: Two messages that share one of two ways, because the hash says so with seed 0 or with another.
+TWO_WAYS = """
+name: two_ways
+topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 4, spines: 4}
+link: {rate: 100 Gb/s, delay: 500 ns}
+switch: {buffer: 64 MB}
+workload: {type: permutation, message: 400 kB, inter_leaf: true}
+transport: {type: ns3::RoceTransport}
+stop: 20 ms
+"""
+#: An incast whose senders PFC holds back, beside a cut link that heals.
+CUT = """
+name: cut
+topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 4, spines: 2}
+link:
+  rate: 100 Gb/s
+  delay: 500 ns
+  flow_control: {type: ns3::Pfc, attributes: {XoffBytes: 40 kB}}
+switch: {buffer: 64 MB, convergence_delay: 10 us}
+workload: {type: permutation, message: 400 kB, inter_leaf: true}
+transport: {type: ns3::RoceTransport, attributes: {Rto: 200 us}}
+trace: {sample: 2 us, pauses: true}
+stop: 20 ms
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("explain")
+
+    def make(text, **values):
+        file = folder / f"{text.split()[1]}.yaml"
+        file.write_text(text)
+        run = pyorch.run(file, results=folder / "results", set=values)
+        return run, folder / "results"
+
+    return make
+
+
+def row(found, cause, draw=0):
+    table = found.table
+    return table[(table["cause"] == cause) & (table["draw"] == draw)].iloc[0]
+
+
+def test_the_run_without_a_cause_is_the_run_of_a_scenario_without_it(made):
+    # Oracle: the same scenario written without it.
+    run, results = made(TWO_WAYS)
+    found = explain(run, results=results)
+    for draw, seed in enumerate((1, 2, 3)):
+        other, _ = made(TWO_WAYS, **{"switch.forwarding.attributes.Seed": seed})
+        assert row(found, "another hash of paths", draw)["alone_ps"] == other.fct_ps[found.flow]
+        assert row(found, "another hash of paths", draw)["slowest_alone_ps"] == other.fct_ps.max()
+    assert found.table["cause"].iloc[0] == BASE
+    assert found.flow == run.fct_ps.astype(float).idxmax()
+    assert row(found, BASE)["alone_ps"] == run.fct_ps.max()
+
+
+def test_causes_that_were_not_there_are_no_rows(made):
+    run, results = made(TWO_WAYS)
+    causes = list(explain(run, results=results).table["cause"].unique())
+    assert causes == [BASE, "another hash of paths", "only the last packet is acknowledged"]
+
+
+def test_causes_add_up_as_the_sentence_says(made):
+    run, results = made(CUT)
+    found = explain(run, 2, results=results)
+    first = found.table[found.table["draw"] == 0]
+    base = first["alone_ps"].iloc[0]
+    gains = (base - first["alone_ps"].iloc[1:]).sum()
+
+    assert found.flow == 2
+    assert "no flow control, endless buffers" in list(first["cause"])
+    assert found.interaction_ps == (base - first["together_ps"].iloc[-1]) - gains
+    # The first cause that is removed has nothing above it.
+    assert first["together_ps"].iloc[1] == first["alone_ps"].iloc[1]
+    without_all, _ = made(
+        CUT,
+        **{
+            "switch.forwarding.attributes.Seed": 1,
+            "link.flow_control": "none",
+            "switch.buffer": "1 TB",
+            "transport.attributes.AckInterval": 1_000_000,
+        },
+    )
+    assert first["together_ps"].iloc[-1] == without_all.fct_ps[2]
+    assert words.sentence(found)
+    assert len(words.rows(found)) == len(first)
+
+
+def test_a_figure_has_all_removals(made, tmp_path):
+    run, results = made(TWO_WAYS)
+    found = explain(run, results=results)
+    files = words.draw(found, tmp_path / "why.png")
+    assert pd.read_csv(tmp_path / "why.csv")["cause"].tolist() == found.table["cause"].tolist()
+    assert {path.suffix for path in files} >= {".png", ".txt"}
+
+
+def test_a_message_that_is_not_there_is_refused(made):
+    run, results = made(TWO_WAYS)
+    with pytest.raises(TraceError, match="there is no message 99"):
+        explain(run, 99, results)
+
+
+def test_the_path_is_told_or_which_line_records_it(made):
+    run, results = made(TWO_WAYS)
+    assert "trace: {sample: ...}" in explain(run, results=results).path
+    run, results = made(CUT)
+    assert "the link from" in explain(run, results=results).path
