@@ -24,6 +24,8 @@ from pyorch.writing import write_text
 PS_PER_US = 1_000_000
 #: Links whose queue and load are shown.
 MOST_LINKS = 64
+#: Columns of a message that are told with it.
+COUNTED = ("retransmitted_packets", "trimmed_packets", "timeouts")
 
 
 def write(runs: Iterable, path: Path | str) -> Path:
@@ -89,7 +91,8 @@ def _messages(run) -> Iterator[dict]:
     """Yield messages; those of a host that overlap are on threads of their own."""
     now_ps = int(run.outcome["now_ps"])
     flows = run.flows
-    flows = flows[flows["start_ps"].notna()].sort_values(["src", "start_ps", "flow"])
+    flows = flows[flows["start_ps"].notna() & (flows["bytes"] > 0)]
+    flows = flows.sort_values(["src", "start_ps", "flow"])
     for src, own in flows.groupby("src"):
         free, busy, threads = [], [], count(1)
         for row in own.itertuples(index=False):
@@ -102,10 +105,14 @@ def _messages(run) -> Iterator[dict]:
             heappush(busy, (end_ps, thread))
             yield _complete(
                 f"host {src}", f"messages {thread}", f"message {row.flow} to host {row.dst}",
-                start_ps, end_ps, bytes=int(row.bytes), ended=ended,
-                retransmitted_packets=int(row.retransmitted_packets),
-                trimmed_packets=int(row.trimmed_packets), timeouts=int(row.timeouts),
+                start_ps, end_ps, bytes=int(row.bytes), ended=ended, **_counts(row),
             )  # fmt: skip
+
+
+def _counts(row) -> dict[str, int]:
+    """Return what was counted of a message; at flow level nothing is."""
+    counted = {name: getattr(row, name) for name in COUNTED}
+    return {name: int(value) for name, value in counted.items() if not pd.isna(value)}
 
 
 def _pauses(run) -> Iterator[dict]:

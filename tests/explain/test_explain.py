@@ -16,20 +16,20 @@ TWO_WAYS = """
 name: two_ways
 topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 4, spines: 4}
 link: {rate: 100 Gb/s, delay: 500 ns}
-switch: {buffer: 64 MB}
+switch: {buffer: 64 MB, forwarding: {type: ns3::EcmpHash}}
 workload: {type: permutation, message: 400 kB, inter_leaf: true}
 transport: {type: ns3::RoceTransport}
 stop: 20 ms
 """
-#: An incast whose senders PFC holds back, beside a cut link that heals.
-CUT = """
-name: cut
+#: The same with fewer ways, so that PFC holds senders back.
+HELD = """
+name: held
 topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 4, spines: 2}
 link:
   rate: 100 Gb/s
   delay: 500 ns
   flow_control: {type: ns3::Pfc, attributes: {XoffBytes: 40 kB}}
-switch: {buffer: 64 MB, convergence_delay: 10 us}
+switch: {buffer: 64 MB, forwarding: {type: ns3::EcmpHash}}
 workload: {type: permutation, message: 400 kB, inter_leaf: true}
 transport: {type: ns3::RoceTransport, attributes: {Rto: 200 us}}
 trace: {sample: 2 us, pauses: true}
@@ -75,7 +75,7 @@ def test_causes_that_were_not_there_are_no_rows(made):
 
 
 def test_causes_add_up_as_the_sentence_says(made):
-    run, results = made(CUT)
+    run, results = made(HELD)
     found = explain(run, 2, results=results)
     first = found.table[found.table["draw"] == 0]
     base = first["alone_ps"].iloc[0]
@@ -87,7 +87,7 @@ def test_causes_add_up_as_the_sentence_says(made):
     # The first cause that is removed has nothing above it.
     assert first["together_ps"].iloc[1] == first["alone_ps"].iloc[1]
     without_all, _ = made(
-        CUT,
+        HELD,
         **{
             "switch.forwarding.attributes.Seed": 1,
             "link.flow_control": "none",
@@ -117,5 +117,5 @@ def test_a_message_that_is_not_there_is_refused(made):
 def test_the_path_is_told_or_which_line_records_it(made):
     run, results = made(TWO_WAYS)
     assert "trace: {sample: ...}" in explain(run, results=results).path
-    run, results = made(CUT)
+    run, results = made(HELD)
     assert "the link from" in explain(run, results=results).path
