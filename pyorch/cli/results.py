@@ -208,7 +208,10 @@ def explain(name: str, flow: int | None, folder: Path, out: Path | None) -> None
     """Print what a message takes without one cause or another."""
     from pyorch.explain import explain as explained
     from pyorch.explain import words
+    from pyorch.views import figure_format
 
+    if out is not None:
+        figure_format(out)  # before anything is run
     (run,) = arranged([find(name, folder)])
     found = explained(run, flow, folder)
     message = run.flows.set_index("flow").loc[found.flow]
@@ -217,7 +220,7 @@ def explain(name: str, flow: int | None, folder: Path, out: Path | None) -> None
         f" {format_si(int(message['bytes']), 'B')}. {found.path}"
     )
     view = Table()
-    view.add_column("without")
+    view.add_column("what is changed")
     for heading in ("alone", "with those above", "slowest message, alone"):
         view.add_column(heading, justify="right")
     for row in words.rows(found):

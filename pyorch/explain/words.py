@@ -47,14 +47,14 @@ def sentence(found: Explanation) -> str:
     best = first.iloc[1:].sort_values("alone_ps").iloc[0]
     last = first["together_ps"].iloc[-1]
     text = (
-        f"The most is gained without one cause by '{best['cause']}'"
-        f" ({change(best['alone_ps'], base)}); without all of them it takes {time(last)}."
+        f"Of the changes alone, '{best['cause']}' gains the most"
+        f" ({change(best['alone_ps'], base)}). With all of them the message takes {time(last)}."
     )
     if not first["alone_ps"].isna().any() and not pd.isna(last) and len(first) > 2:
         more = found.interaction_ps
         text += (
-            f" Together they gain {time(abs(more))} {'more' if more >= 0 else 'less'} than the sum"
-            " of what each gains alone."
+            f" That is a gain of {time(abs(more))} {'more' if more >= 0 else 'less'} than the sum"
+            " of the gains alone."
         )
     return text
 
