@@ -3,7 +3,7 @@
 
 Packages, in the only direction in which they import each other: errors, units, plugins | spec |
 topology, workload, failure, theory | render | export | simulate | traces | metrics | figures |
-report | views | runs | workflow | api | cli.
+report | views | look | runs | workflow | api | explain | cli.
 """
 
 from typing import TYPE_CHECKING
@@ -24,3 +24,8 @@ def __getattr__(name: str) -> object:
 
         return getattr(api, name)
     raise AttributeError(f"module 'pyorch' has no attribute {name!r}. It has {', '.join(_API)}.")
+
+
+def __dir__() -> list[str]:
+    """Show what there is, also before it was asked for."""
+    return sorted({*globals(), *_API})

@@ -46,6 +46,12 @@ def test_importing_pyorch_imports_nothing_slow():
 
 
 @pytest.mark.ns3
+def test_dir_shows_what_there_is():
+    shown = "import pyorch; print(sorted({'load', 'results', 'run', 'sweep'} - {*dir(pyorch)}))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 def test_one_message_arrives_when_it_must():
     # By hand: 4096 B and headers of 62 B, 16 B more for the first packet, 20 B of framing, four
     # links of 500 ns: 4 x 500 ns + 4 x (frame + framing) x 8 / 800 Gb/s.
