@@ -205,8 +205,22 @@ CONTRACTS = {
     "skipped_flows": SKIPPED_FLOWS,
     "skipped_samples": SKIPPED_SAMPLES,
 }
-#: Those that every run leaves; the others are there only when the scenario asks for them.
-ALWAYS = ("flows", "ports", "paths", "summary", "transports")
+#: What a scenario has to have for a table that not every run leaves.
+RECORDED_WITH = {
+    "tasks": "a workload that computes, as training does",
+    "arrivals": "trace: {arrivals: true}",
+    "port_samples": "trace: {sample: 10 us}",
+    "flow_samples": "trace: {sample: 10 us}",
+    "pauses": "trace: {pauses: true}",
+    "control": "a controller of a workload wan_demands",
+    "requests": "a workload serving",
+    "batches": "a workload serving",
+    "skips": "engine: {skip: 1%}",
+    "skipped_flows": "engine: {skip: 1%}",
+    "skipped_samples": "engine: {skip: 1%} and trace: {sample: 10 us}",
+}
+#: Those that every run leaves.
+ALWAYS = tuple(name for name in CONTRACTS if name not in RECORDED_WITH)
 #: Of these the fluid engine knows nothing: it leaves them out, and they are <NA> in its runs.
 OF_PACKETS = {
     "flows": (

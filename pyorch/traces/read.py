@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pyorch.errors import TraceError
 from pyorch.reading import check_file
 from pyorch.traces import manifest
-from pyorch.traces.columns import CONTRACTS
+from pyorch.traces.columns import CONTRACTS, RECORDED_WITH
 from pyorch.traces.convert import hashable
 from pyorch.units import LARGEST
 
@@ -47,7 +47,7 @@ def read_table(
     path = Path(folder) / f"{name}.parquet"
     again = f"Make it again: pyorch traces {folder}"
     if not path.exists():
-        raise TraceError(f"{path}: no such table. Make it with: pyorch traces {folder}")
+        raise TraceError(_not_there(path))
     check_file(path, LARGEST, TraceError, again)
     manifest.check(folder, path.name)
     damaged = f"{path}: is damaged: it does not hold what was written. {again}"
@@ -75,6 +75,17 @@ def read_table(
     if digest.hexdigest() != written.get(b"sha256", b"").decode("latin-1"):
         raise TraceError(damaged)
     return pd.DataFrame(kept, copy=False)
+
+
+def _not_there(path: Path) -> str:
+    """Return why a table is missing: nothing has recorded it, or the run is not finished."""
+    is_whole = manifest.looks_whole(path.parent)
+    if path.stem in RECORDED_WITH and is_whole:
+        return (
+            f"{path}: this run has not recorded it. In a scenario it is recorded by"
+            f" {RECORDED_WITH[path.stem]}. Add that, and run it again."
+        )
+    return f"{path}: no such table. Make it with: pyorch traces {path.parent}"
 
 
 def _no_table(path: Path, error: Exception, again: str) -> str:

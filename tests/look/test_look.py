@@ -130,6 +130,15 @@ def test_a_run_without_samples_says_which_line_records_them(made):
         html([run])
 
 
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [("arrivals", "trace: {arrivals: true}"), ("skips", "engine: {skip: 1%}")],
+)
+def test_a_table_that_was_not_recorded_says_which_line_records_it(incast, table, line):
+    with pytest.raises(TraceError, match=re.escape(f"it is recorded by {line}.")):
+        incast.table(table)
+
+
 def test_of_links_that_are_alike_the_last_one_is_the_bottleneck():
     grid = Grid(None, 10, np.array([[1.0, 1.0], [0.99, 1.0], [0.5, 0.5]]), None, None)
     assert busiest(grid, [0, 1, 2], 0, 20) == (1, pytest.approx(0.995))
