@@ -148,6 +148,15 @@ class Run {
       });
     });
     if (tiers.length > 1) this.overNeighbours();
+    const switches = tiers.filter((tier) => tier > 0);
+    const many = (tier) => this.nodes.filter((node) => node.tier === tier).length;
+    this.widest = Math.max(1, ...switches.map(many));
+    this.mostQueued = 1;
+    for (let step = 0; step < this.n_steps; step++) {
+      const queued = new Float32Array(this.nodes.length);
+      this.links.forEach(([from], i) => (queued[from] += this.queue[i * this.n_steps + step]));
+      this.mostQueued = queued.reduce((a, b) => Math.max(a, b), this.mostQueued);
+    }
   }
 
   /// Switches of the first tier stand above the middle of their hosts.
@@ -268,12 +277,14 @@ class Run {
       else if (!many) line(i, css("--line"), 0.5);
     }
     for (const [i, share] of chosen) line(i, css("--chosen"), 1 + 3.5 * Math.sqrt(share));
+    const room = Math.max(2.5, Math.min(14, (0.45 * width) / this.widest)); // nodes do not overlap
     for (let i = 0; i < this.nodes.length; i++) {
       const [x, y] = at(i);
       const small = this.nodes.length > 200 && this.nodes[i].tier === 0;
       g.fillStyle = this.nodes[i].tier ? css("--message") : css("--faint");
       g.beginPath();
-      g.arc(x, y, (small ? 1.5 : this.nodes[i].tier ? 4.5 : 2.5) + Math.sqrt(queue[i]) * 0.5, 0, 7);
+      const least = small ? 1.5 : Math.min(room, this.nodes[i].tier ? 4.5 : 2.5);
+      g.arc(x, y, least + (room - least) * Math.sqrt(queue[i] / this.mostQueued), 0, 7);
       g.fill();
     }
     this.netAt = at;
@@ -318,7 +329,7 @@ class Run {
       before = kind;
       const y = row * this.heatEach;
       g.fillStyle = "rgba(255,255,255,.9)";
-      g.fillRect(0, y, width, 1);
+      g.fillRect(0, y, 90, 1); // the row itself stays to be seen
       g.fillStyle = "rgba(0,0,0,.55)";
       g.fillRect(2, y + 2, g.measureText(kind).width + 8, 15);
       g.fillStyle = "#fff";
@@ -490,7 +501,10 @@ class Run {
     const busy = `<b class="why">${this.nameOf(why.link)}</b>${beside}: it was sending for ${percent(why.share)} of the time of this message`;
     let text = why.full
       ? `Its bottleneck is ${busy}.`
-      : `No link of its path was full. The busiest is ${busy}; the rest is what its sender waited for: window, rate, credit, or other messages of its host.`;
+      : `No link of its path was full. The busiest is ${busy}; ` +
+        (why.held.length
+          ? "for the rest PFC held its path back."
+          : "the rest is what its sender waited for: window, rate, credit, or other messages of its host.");
     if (this.records.paused && !this.records.pauses) text += " Pauses of PFC were not recorded: trace: {pauses: true}.";
     const seen = new Set();
     const tree = (node) => {
