@@ -50,7 +50,7 @@ def made_by(facts: dict) -> dict[str, object]:
     """Return what a run cost and what made it, by its provenance, each for one cell of a table."""
     code = facts.get("code_sha256") or {}
     return {
-        "cpu_s": round(facts["cpu_user_s"] + facts["cpu_system_s"], 3),
+        "cpu_s": facts["cpu_user_s"] + facts["cpu_system_s"],
         "engine_cpu_s": facts["run_cpu_s"],
         **{name: facts[name] for name in ("peak_memory_bytes", "events", "data_packets")},
         "git_commit": facts["git_commit"],

@@ -36,7 +36,8 @@ COMMANDS = {
     "spec": [ONE], "list": ["transports"], "topology": [ONE], "export": ["hpcc", ONE, "--out", "o"],
     "render": ["{run}/spec.json", "--out", "r"], "traces": ["{run}"], "results": [], "stale": [],
     "metrics": ["fct", ONE, "--out", "fct.csv"], "show": ["{run}"], "compare": ["{run}", "{run}"],
-    "plot": ["fct", "{run}"], "benchmarks": ["--out", "b.csv"], "theory": ["presets"],
+    "plot": ["fct", "{run}"], "look": ["{run}", "--out", "l.json"],
+    "benchmarks": ["--out", "b.csv"], "theory": ["presets"],
     "design": ["llama3-8b"],
 }  # fmt: skip
 
