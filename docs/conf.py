@@ -2,13 +2,13 @@
 """Builds the pages of this folder as a site, without any network: make docs."""
 
 import re
-import shutil
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pyorch  # noqa: E402
+from pyorch.look import html_of  # noqa: E402
 
 project = "pyorch"
 author = "the pyorch authors"
@@ -38,13 +38,15 @@ html_theme_options = {
 }
 
 
-def copy_looks(app, failed):
-    """Put the pages of runs beside the page of the gallery, which links to them."""
-    if not failed and app.builder.format == "html":
-        shutil.copytree(
-            Path(__file__).parent / "gallery" / "looks", Path(app.outdir, "gallery", "looks"),
-            dirs_exist_ok=True,
-        )  # fmt: skip
+def make_looks(app, failed):
+    """Make the pages of runs beside the page of the gallery, which links to them."""
+    if failed or app.builder.format != "html":
+        return
+    place = Path(app.outdir, "gallery", "looks")
+    place.mkdir(parents=True, exist_ok=True)
+    for kept in sorted((Path(__file__).parent / "gallery" / "looks").glob("*.json.gz")):
+        page = place / kept.name.replace(".json.gz", ".html")
+        page.write_text(html_of(kept.read_bytes()))
 
 
 def captioned(text):
@@ -73,4 +75,4 @@ def setup(app):
 
     app.connect("autodoc-process-docstring", whole, priority=400)
     app.connect("source-read", add_captions)
-    app.connect("build-finished", copy_looks)
+    app.connect("build-finished", make_looks)

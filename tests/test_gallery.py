@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Each scenario of the gallery and of papers runs, and its figure shows what the pages show."""
 
+import gzip
 import runpy
 from pathlib import Path
 
@@ -49,6 +50,17 @@ def test_the_figure_is_what_the_scenario_gives(name, tmp_path, monkeypatch):
     # After it: make gallery, make papers.
     pd.testing.assert_frame_equal(again, pd.read_csv(shown), rtol=0.01, check_dtype=False)
     assert shown.with_suffix(".txt").read_text() == caption
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TOOLS["LOOKS"])
+def test_a_page_of_runs_shows_what_the_scenario_gives(name, tmp_path, monkeypatch):
+    monkeypatch.setitem(TOOLS["look"].__globals__, "RESULTS", tmp_path / "results")
+    kept = GALLERY / "looks" / f"{name}.json.gz"
+
+    assert gzip.decompress(TOOLS["look"](name)) == gzip.decompress(kept.read_bytes())
+    assert f"looks/{name}.html" in (GALLERY / "index.md").read_text()
 
 
 @pytest.mark.ns3

@@ -14,9 +14,8 @@ from pathlib import Path
 import pyorch
 from pyorch import figures
 from pyorch.figures.command import drawn
-from pyorch.look import html
+from pyorch.look import packed
 from pyorch.runs.choose import choose
-from pyorch.writing import write_text
 
 DOCS = Path(__file__).resolve().parents[1]
 #: Scenarios of each folder.
@@ -25,7 +24,8 @@ NAMES = {
     for folder in ("gallery", "papers")
 }
 RESULTS = ""  # elsewhere than in results/ of the folder
-#: Pages of runs, in looks/: one variant, or two side by side, and what is recorded of them.
+#: What the pages of runs show, in looks/: two variants side by side, and what is recorded of them.
+#: The site makes the pages.
 LOOKS = {
     "incast": (("no_control", "pfc"), {}),
     "collisions": (("one_path", "sprayed"), {"trace.sample": "10 us"}),
@@ -58,12 +58,12 @@ def draw(name: str, width: str = "page") -> tuple:
     return figure, data, " ".join(script["__doc__"].split()) + "\n"
 
 
-def look(name: str) -> str:
-    """Return the page of the runs of a scenario that it shows."""
+def look(name: str) -> bytes:
+    """Return what the page of the runs of a scenario shows."""
     place = place_of(name)
     variants, values = LOOKS[name]
     file, results = place / "scenarios" / f"{name}.yaml", RESULTS or place / "results"
-    return html([pyorch.run(file, variant=v, set=values, results=results) for v in variants])
+    return packed([pyorch.run(file, variant=v, set=values, results=results) for v in variants])
 
 
 def as_csv(data) -> io.StringIO:
@@ -80,7 +80,7 @@ def main(words: list[str]) -> None:
         for suffix in ("pdf", "svg"):  # the pages show the PNG
             (folder / f"{name}.{suffix}").unlink()
         if name in LOOKS:
-            write_text(place_of(name) / "looks" / f"{name}.html", look(name))
+            (place_of(name) / "looks" / f"{name}.json.gz").write_bytes(look(name))
         print(f"{name}: {folder.relative_to(DOCS.parent)}/{name}.png")
 
 

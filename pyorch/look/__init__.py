@@ -5,8 +5,8 @@ The page is one HTML file that loads nothing: the data are in it, compressed. Fo
 Perfetto there is the same as trace events.
 """
 
-from pyorch.look.page import html, write
+from pyorch.look.page import html, html_of, packed, write
 from pyorch.look.trace_events import write as write_trace_events
 from pyorch.look.words import bottleneck
 
-__all__ = ["bottleneck", "html", "write", "write_trace_events"]
+__all__ = ["bottleneck", "html", "html_of", "packed", "write", "write_trace_events"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Puts what is shown of runs into one page of HTML."""
+"""Puts what is shown of runs into one page of HTML, and keeps it in a file for a page of later."""
 
 import base64
 import gzip
@@ -42,15 +42,24 @@ def html(runs: Sequence) -> str:
     """Return the page of one or two runs, the same bytes for the same runs."""
     if not 1 <= len(runs) <= MOST_RUNS:
         raise FigureError(f"a page shows one run, or two side by side, and not {len(runs)}.")
-    data = [shown(run) for run in runs]
-    text = json.dumps(data, separators=(",", ":")).encode()
-    packed = base64.b64encode(gzip.compress(text, compresslevel=9, mtime=0)).decode()
+    return html_of(packed(runs))
+
+
+def packed(runs: Sequence) -> bytes:
+    """Return what the page of some runs shows, compressed: to be kept, or put into a page."""
+    text = json.dumps([shown(run) for run in runs], separators=(",", ":"))
+    return gzip.compress(text.encode(), compresslevel=9, mtime=0)
+
+
+def html_of(kept: bytes) -> str:
+    """Return the page of what `packed` has returned."""
+    data = json.loads(gzip.decompress(kept))
     title = " and ".join(dict.fromkeys(each["title"] for each in data))
     parts = {
         "TITLE": title.replace("&", "&amp;").replace("<", "&lt;"),
         "STYLE": (_HERE / "look.css").read_text(),
         "SCRIPT": (_HERE / "look.js").read_text(),
-        "DATA": packed,
+        "DATA": base64.b64encode(kept).decode(),
     }
     page = (_HERE / "look.html").read_text()
     for name, part in parts.items():

@@ -48,7 +48,6 @@ def shown(run) -> dict:
     )}  # fmt: skip
     return {
         "title": f"{run.scenario}: {run.point_label or run.id}, seed {run.seed}",
-        "run": run.id,
         "step_us": step_ps / 1e6,
         "n_steps": load.shape[1],
         "queue_bytes": float(max(queue.max(), 1.0)),
