@@ -184,12 +184,14 @@ def narrow_incasts(tables: Tables) -> Iterator[str]:
     leaf = dict(zip(ids.tolist(), leaves.tolist(), strict=True))
     sent = Counter(flows["src"].tolist())
     for receiver, n_senders in sorted(Counter(flows["dst"].tolist()).items()):
+        if n_senders < 2 or receiver in sent:  # most hosts of most workloads
+            continue
         own = flows["dst"] == receiver
         senders = flows["src"][own].tolist()
         alike = all(len(np.unique(flows[name][own])) == 1 for name in ("bytes", "start_ps"))
-        alone = receiver not in sent and all(sent[sender] == 1 for sender in senders)
+        alone = all(sent[sender] == 1 for sender in senders)
         here = {leaf.get(host) for host in (*senders, receiver)}
-        if n_senders > 1 and alike and alone and len(here) == 1:
+        if alike and alone and len(here) == 1:
             (switch,) = here
             n_hosts = list(leaf.values()).count(switch)
             yield (
