@@ -4,10 +4,10 @@
 import pandas as pd
 import pytest
 
-import pyorch
 from pyorch.errors import TraceError
 from pyorch.explain import explain, words
 from pyorch.explain.rerun import BASE
+from tests.look.small_runs import maker
 
 pytestmark = pytest.mark.ns3
 
@@ -39,15 +39,11 @@ stop: 20 ms
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("explain")
+    return maker(tmp_path_factory.mktemp("explain"))
 
-    def make(text, **values):
-        file = folder / f"{text.split()[1]}.yaml"
-        file.write_text(text)
-        run = pyorch.run(file, results=folder / "results", set=values)
-        return run, folder / "results"
 
-    return make
+def explained(run, flow=None):
+    return explain(run, flow, run.folder.parents[1])
 
 
 def row(found, cause, draw=0):
@@ -57,10 +53,10 @@ def row(found, cause, draw=0):
 
 def test_the_run_without_a_cause_is_the_run_of_a_scenario_without_it(made):
     # Oracle: the same scenario written without it.
-    run, results = made(TWO_WAYS)
-    found = explain(run, results=results)
+    run = made(TWO_WAYS)
+    found = explained(run)
     for draw, seed in enumerate((1, 2, 3)):
-        other, _ = made(TWO_WAYS, **{"switch.forwarding.attributes.Seed": seed})
+        other = made(TWO_WAYS, **{"switch.forwarding.attributes.Seed": seed})
         assert row(found, "another hash of paths", draw)["alone_ps"] == other.fct_ps[found.flow]
         assert row(found, "another hash of paths", draw)["slowest_alone_ps"] == other.fct_ps.max()
     assert found.table["cause"].iloc[0] == BASE
@@ -69,14 +65,14 @@ def test_the_run_without_a_cause_is_the_run_of_a_scenario_without_it(made):
 
 
 def test_causes_that_were_not_there_are_no_rows(made):
-    run, results = made(TWO_WAYS)
-    causes = list(explain(run, results=results).table["cause"].unique())
+    run = made(TWO_WAYS)
+    causes = list(explained(run).table["cause"].unique())
     assert causes == [BASE, "another hash of paths", "only the last packet is acknowledged"]
 
 
 def test_causes_add_up_as_the_sentence_says(made):
-    run, results = made(HELD)
-    found = explain(run, 2, results=results)
+    run = made(HELD)
+    found = explained(run, 2)
     first = found.table[found.table["draw"] == 0]
     base = first["alone_ps"].iloc[0]
     gains = (base - first["alone_ps"].iloc[1:]).sum()
@@ -86,7 +82,7 @@ def test_causes_add_up_as_the_sentence_says(made):
     assert found.interaction_ps == (base - first["together_ps"].iloc[-1]) - gains
     # The first cause that is removed has nothing above it.
     assert first["together_ps"].iloc[1] == first["alone_ps"].iloc[1]
-    without_all, _ = made(
+    without_all = made(
         HELD,
         **{
             "switch.forwarding.attributes.Seed": 1,
@@ -101,21 +97,21 @@ def test_causes_add_up_as_the_sentence_says(made):
 
 
 def test_a_figure_has_all_removals(made, tmp_path):
-    run, results = made(TWO_WAYS)
-    found = explain(run, results=results)
+    run = made(TWO_WAYS)
+    found = explained(run)
     files = words.draw(found, tmp_path / "why.png")
     assert pd.read_csv(tmp_path / "why.csv")["cause"].tolist() == found.table["cause"].tolist()
     assert {path.suffix for path in files} >= {".png", ".txt"}
 
 
 def test_a_message_that_is_not_there_is_refused(made):
-    run, results = made(TWO_WAYS)
+    run = made(TWO_WAYS)
     with pytest.raises(TraceError, match="there is no message 99"):
-        explain(run, 99, results)
+        explained(run, 99)
 
 
 def test_the_path_is_told_or_which_line_records_it(made):
-    run, results = made(TWO_WAYS)
-    assert "trace: {sample: ...}" in explain(run, results=results).path
-    run, results = made(HELD)
-    assert "the link from" in explain(run, results=results).path
+    run = made(TWO_WAYS)
+    assert "trace: {sample: ...}" in explained(run).path
+    run = made(HELD)
+    assert "the link from" in explained(run).path

@@ -3,16 +3,9 @@
 
 import pytest
 
-import pyorch
+from tests.look.small_runs import maker
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("look")
-
-    def make(text, **values):
-        file = folder / f"{text.split()[1]}.yaml"
-        file.write_text(text)
-        return pyorch.run(file, results=folder / "results", set=values)
-
-    return make
+    return maker(tmp_path_factory.mktemp("look"))

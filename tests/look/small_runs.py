@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Scenarios whose bottlenecks are known."""
+"""Scenarios whose bottlenecks are known, and how a test makes a run of a text."""
+
+import pyorch
 
 #: Four senders below two leaves to one host: the last link is the bottleneck, and PFC holds back
 #: what leads there.
@@ -37,3 +39,14 @@ transport: {type: ns3::SprayTransport}
 trace: {sample: 1 us}
 stop: 20 ms
 """
+
+
+def maker(folder):
+    """Return a function that runs a scenario, given as text and values by key, in a folder."""
+
+    def make(text, **values):
+        file = folder / f"{text.split()[1]}.yaml"
+        file.write_text(text)
+        return pyorch.run(file, results=folder / "results", set=values)
+
+    return make
