@@ -65,6 +65,11 @@ def grid(run) -> Grid:
     """
     period_ps = run.spec.trace.sample_ps
     end_ps = max(1, int(run.outcome["now_ps"]))
+    if run.spec.engine.type == "fluid":
+        raise TraceError(
+            f"{run.folder}: is a run of engine fluid, which has no packets, so no link was sampled."
+            " Write engine: packets, and run it again."
+        )
     if not period_ps:
         raise TraceError(
             f"{run.folder}: was not sampled, so nothing is known over time. Write"

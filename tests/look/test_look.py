@@ -139,6 +139,12 @@ def test_a_table_that_was_not_recorded_says_which_line_records_it(incast, table,
         incast.table(table)
 
 
+def test_a_run_at_flow_level_says_that_it_has_no_samples(made):
+    run = made(SPRAYED, **{"trace.sample": None, "engine": "fluid"})
+    with pytest.raises(TraceError, match="engine fluid, which has no packets"):
+        html([run])
+
+
 def test_of_links_that_are_alike_the_last_one_is_the_bottleneck():
     grid = Grid(None, 10, np.array([[1.0, 1.0], [0.99, 1.0], [0.5, 0.5]]), None, None)
     assert busiest(grid, [0, 1, 2], 0, 20) == (1, pytest.approx(0.995))
