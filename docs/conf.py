@@ -5,21 +5,27 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).parent)]
+
+import modules  # noqa: E402
+from docutils.nodes import SkipNode  # noqa: E402
+from latex2mathml import converter  # noqa: E402
 
 import pyorch  # noqa: E402
 from pyorch.look import html_of  # noqa: E402
+
+modules.write(Path(__file__).parent / "modules")
 
 project = "pyorch"
 author = "the pyorch authors"
 copyright = "the pyorch authors, GPL-2.0-only"
 version = release = pyorch.__version__
 
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb"]
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb", "sphinx_design"]
 exclude_patterns = ["extending/**", "*/results/**", "**/.ipynb_checkpoints"]
 nb_execution_mode = "off"  # the tests run the notebooks; the site shows what they left
 myst_heading_anchors = 4
-myst_enable_extensions = ["fieldlist"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "fieldlist"]
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 
 autodoc_typehints = "none"  # the docstrings have types with units
@@ -28,6 +34,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = f"pyorch {version}"
 html_show_sourcelink = False
 html_static_path = ["_static"]
@@ -59,6 +66,16 @@ def captioned(text):
     return re.sub(r"^!\[.*\]\((results/\w+)\.png\)$", with_caption, text, flags=re.M)
 
 
+def math_of(display):
+    """Return what writes a formula as MathML, which browsers draw without a script."""
+
+    def visit(translator, node):
+        translator.body.append(converter.convert(node.astext(), display=display))
+        raise SkipNode
+
+    return visit, None
+
+
 def setup(app):
     """Put captions below the figures of the paper, and keep first sentences of properties whole.
 
@@ -73,6 +90,7 @@ def setup(app):
         if what in ("property", "attribute") and lines:
             lines[0] = lines[0].replace(": ", " \u2013 ", 1)
 
+    app.add_html_math_renderer("mathml", math_of("inline"), math_of("block"))
     app.connect("autodoc-process-docstring", whole, priority=400)
     app.connect("source-read", add_captions)
     app.connect("build-finished", make_looks)

@@ -108,16 +108,20 @@ def tables(entries: list[dict], module: str) -> str:
     return "\n".join(parts)
 
 
-def _row(attribute: dict) -> str:
+def cells(attribute: dict) -> tuple[str, str, str, str]:
+    """Return name, default, allowed values and meaning of an attribute as cells of a table."""
     default = typeids.default_of(attribute)
     default = str(default).lower() if isinstance(default, bool) else str(default)
-    cells = (
+    return (
         f"`{attribute['name']}`",
         f"`{default}`" if default else "",
         allowed(attribute),
         attribute["help"].replace("|", "\\|"),
     )
-    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)
+
+
+def _row(attribute: dict) -> str:
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells(attribute))
 
 
 def allowed(attribute: dict) -> str:
