@@ -63,7 +63,12 @@ def captioned(text):
         caption = Path(__file__).parent / f"{image[1]}.txt"
         return f"{image[0]}\n\n> {' '.join(caption.read_text().split())}"
 
-    return re.sub(r"^!\[.*\]\((results/\w+)\.png\)$", with_caption, text, flags=re.M)
+    return re.sub(r"^!\[[^\]]*\]\((results/\w+)\.png\)$", with_caption, text, flags=re.M)
+
+
+def on_the_site(text):
+    """Return a page whose links to README.md of modules lead to their pages of the site."""
+    return re.sub(r"\((?:\.\./)+ns3-modules/(\w+)/README\.md", r"(/modules/\1.md", text)
 
 
 def math_of(display):
@@ -82,9 +87,8 @@ def setup(app):
     Napoleon would take the start of such a sentence for a type.
     """
 
-    def add_captions(app, name, source):
-        if name == "paper":
-            source[0] = captioned(source[0])
+    def prepare(app, name, source):
+        source[0] = on_the_site(captioned(source[0]) if name == "paper" else source[0])
 
     def whole(app, what, name, obj, options, lines):
         if what in ("property", "attribute") and lines:
@@ -92,5 +96,5 @@ def setup(app):
 
     app.add_html_math_renderer("mathml", math_of("inline"), math_of("block"))
     app.connect("autodoc-process-docstring", whole, priority=400)
-    app.connect("source-read", add_captions)
+    app.connect("source-read", prepare)
     app.connect("build-finished", make_looks)
