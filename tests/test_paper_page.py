@@ -4,6 +4,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,6 +14,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 RESULTS = DOCS / "results"
 PAGE = (DOCS / "paper.md").read_text()
 README = (DOCS.parent / "README.md").read_text()
+FIRST_PAGE = (DOCS / "index.md").read_text()
 SHOWN = {
     "RoCEv2": "rocev2", "Single path, best effort": "rocev2_irn", "Sprayed": "sprayed",
     "UEC NSCC": "nscc",
@@ -133,6 +135,22 @@ def test_what_single_and_many_paths_expose_of_the_moe_step_is_in_the_tables():
         " with packets on many paths; with each kind of communication measured alone it is"
         f" {one_alone} and {many_alone} %."
     ) in " ".join(README.split())
+    assert (
+        f"GPUs wait {one} % of a mixture-of-experts step on single paths, and {many} % with packets"
+        " on many paths"
+    ) in " ".join(FIRST_PAGE.split())
+
+
+def test_the_first_page_says_how_far_the_slowest_transfers_of_figure_5_are_from_the_optimum():
+    table = pd.read_csv(RESULTS / "figure_5" / "paper" / "slowdown.csv")
+    over = table.groupby("variant")["over_optimal_p100"].mean()
+    is_one = over.index.isin([*ONE_PATH, "smartt_single"])
+    least, most = over[is_one].min(), over[is_one].max()
+    assert (
+        f"the slowest of 8192 transfers takes {least:.1f} to {most:.1f} times the optimum, because"
+        " a hash puts several on one link. With packets on many paths it is at most"
+        f" {np.ceil(100 * (over[~is_one].max() - 1)):.0f} % above the optimum."
+    ) in " ".join(FIRST_PAGE.split())
 
 
 def test_readings_of_the_wide_area_are_the_models():
