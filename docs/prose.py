@@ -17,12 +17,14 @@ WORDS = Path(__file__).with_name("words.txt")
 PARAGRAPH_WORDS = 90
 SENTENCE_WORDS = 20  # the mean
 WHAT_PER_1000 = 1.0
+HEADINGS = ("h1", "h2", "h3", "h4")
 
 
 def pages(root=ROOT):
-    """Return the pages of the project for people, sorted: those that git knows, no change log."""
+    """Return the pages of the project for people, sorted, without those that are generated."""
     folders = ("docs/**/*.md", "ns3-modules/*/README.md", "benchmarks/*.md", "*.md")
-    return sorted({page for folder in folders for page in root.glob(folder)})
+    found = {page for folder in folders for page in root.glob(folder)}
+    return sorted(page for page in found if page.parent != root / "docs" / "modules")
 
 
 def paragraphs(text):
@@ -30,6 +32,7 @@ def paragraphs(text):
 
     Code within a line counts as one word; addresses of links do not count.
     """
+    text = re.sub(r"^:.*$", "", text, flags=re.MULTILINE)  # directives of Sphinx
     as_text = {"text": lambda part: part.content, "code_inline": lambda part: "`x`"}
     kind = ""
     for token in MarkdownIt("commonmark").enable("table").parse(text):
@@ -100,7 +103,8 @@ def measure(text):
         for sentence in sentences(paragraph):
             if kind in ("p", "li"):
                 page.lengths.append(len(sentence.split()))
-            page.whats += 0 if sentence.endswith("?") else len(re.findall(r"\b[Ww]hat\b", sentence))
+            if not (sentence.endswith("?") or kind in HEADINGS):
+                page.whats += len(re.findall(r"\b[Ww]hat\b", sentence))
         page.unknown |= unknown(paragraph)
     return page
 
