@@ -48,7 +48,7 @@ def small_buffers(tables: Tables, transports: Plugins) -> Iterator[str]:
         ends = _ends(tables["flows"], index)
         if not held or not ends:
             continue
-        needs = [(path.product_bytes, ends[pair]) for pair, path in _paths(tables, ends).items()]
+        needs = [(path.product_bytes, flow) for path, flow in _paths(tables, ends)]
         if not needs:
             continue  # no path at all: the engine says so
         need_bytes, flow = max(needs)
@@ -76,8 +76,8 @@ def far_ends(tables: Tables, transports: Plugins) -> Iterator[str]:
         target_ps, hop_ps = (transport.traits[key] for key in ("targetPs", "hopTargetPs"))
         ends = _ends(tables["flows"], index) if target_ps else {}
         beyond = [
-            (2 * path.delay_ps, target_ps + path.links * hop_ps, ends[pair])
-            for pair, path in _paths(tables, ends).items()
+            (2 * path.delay_ps, target_ps + path.links * hop_ps, flow)
+            for path, flow in _paths(tables, ends)
             if 2 * path.delay_ps > target_ps + path.links * hop_ps
         ]
         if beyond:
@@ -90,11 +90,16 @@ def far_ends(tables: Tables, transports: Plugins) -> Iterator[str]:
             )
 
 
-def _ends(flows: Mapping[str, np.ndarray], index: int) -> dict[tuple[int, int], int]:
-    """Return a flow for each pair of hosts between which one of the transports sends."""
-    kinds = flows.get("transport", np.zeros_like(flows["src"]))
-    columns = zip(flows["flow"], flows["src"], flows["dst"], kinds, strict=True)
-    return {(int(src), int(dst)): int(flow) for flow, src, dst, kind in columns if kind == index}
+def _ends(flows: Mapping[str, np.ndarray], index: int) -> dict[int, dict[int, int]]:
+    """Return the last flow from each source to each destination of one of the transports."""
+    own = np.flatnonzero(flows.get("transport", np.zeros_like(flows["src"])) == index)[::-1]
+    beyond = int(flows["dst"][own].max(initial=0)) + 1
+    _, last = np.unique(flows["src"][own] * beyond + flows["dst"][own], return_index=True)
+    ends: dict[int, dict[int, int]] = {}
+    columns = (flows[name][own[last]].tolist() for name in ("src", "dst", "flow"))
+    for src, dst, flow in zip(*columns, strict=True):
+        ends.setdefault(src, {})[dst] = flow
+    return ends
 
 
 class _Path(NamedTuple):
@@ -110,8 +115,8 @@ class _Path(NamedTuple):
         return self.rate_bps * 2 * self.delay_ps // (8 * 10**12)
 
 
-def _paths(tables: Tables, ends) -> dict[tuple[int, int], _Path]:
-    """Return the first shortest path between some hosts."""
+def _paths(tables: Tables, ends: dict[int, dict[int, int]]) -> Iterator[tuple[_Path, int]]:
+    """Yield the first shortest path between some hosts, with the flow that takes it."""
     links = tables["links"]
     near: dict[int, list[tuple[int, int, int]]] = {}
     for a, b, rate_bps, delay_ps in zip(
@@ -119,8 +124,7 @@ def _paths(tables: Tables, ends) -> dict[tuple[int, int], _Path]:
     ):
         near.setdefault(a, []).append((b, rate_bps, delay_ps))
         near.setdefault(b, []).append((a, rate_bps, delay_ps))
-    found = {}
-    for src in {src for src, _ in ends}:
+    for src, flows in ends.items():
         path = {src: _Path(2**63 - 1, 0, 0)}  # to each node
         waiting = deque([src])
         while waiting:
@@ -132,8 +136,7 @@ def _paths(tables: Tables, ends) -> dict[tuple[int, int], _Path]:
                         min(so_far.rate_bps, rate_bps), so_far.delay_ps + delay_ps, so_far.links + 1
                     )
                     waiting.append(peer)
-        found |= {pair: path[pair[1]] for pair in ends if pair[0] == src and pair[1] in path}
-    return found
+        yield from ((path[dst], flow) for dst, flow in flows.items() if dst in path)
 
 
 def few_entropies(tables: Tables, transports: Plugins, policies: Plugins) -> Iterator[str]:

@@ -195,6 +195,17 @@ def _parquet(raw: io.BytesIO) -> Any:
     return file.read([name for name in names if not name.startswith("__index_level_")])
 
 
+def _has_plain_digits(column: Any) -> bool:
+    """Return whether all cells are decimal digits of a whole number, perhaps with a minus."""
+    import pyarrow.compute as pc
+
+    if (pc.max(pc.binary_length(column)).as_py() or 0) <= 18 and pc.all(
+        pc.and_(pc.string_is_ascii(column), pc.utf8_is_decimal(column))  # quicker than a pattern
+    ).as_py():
+        return True
+    return pc.all(pc.match_substring_regex(column, "^-?[0-9]{1,18}$")).as_py()
+
+
 def _numbers(column: Any, kind: type, where: str, key: str, is_text: bool) -> np.ndarray:
     """Return an Arrow column as int64 or float64; nothing is rounded and nothing is left out."""
     import pyarrow as pa
@@ -203,7 +214,7 @@ def _numbers(column: Any, kind: type, where: str, key: str, is_text: bool) -> np
     dtype = np.int64 if kind is int else np.float64
     if is_text:
         column = pc.utf8_trim(column, " \t")
-        if kind is int and pc.all(pc.match_substring_regex(column, "^-?[0-9]{1,18}$")).as_py():
+        if kind is int and _has_plain_digits(column):
             return column.cast(pa.int64()).to_numpy()
     elif not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise FieldError(key, f"{where}: holds {quoted(str(column.type))}, not numbers.")

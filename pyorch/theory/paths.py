@@ -213,14 +213,18 @@ class Network:
         TheoryError
             A flow has no recorded path (it was sprayed), or a link that the topology has not.
         """
-        if len(without := np.setdiff1d(flow, paths["flow"])):
+        order = np.argsort(flow, kind="stable")
+        place = np.minimum(np.searchsorted(flow[order], paths["flow"]), max(0, len(flow) - 1))
+        chosen = np.flatnonzero(flow[order][place] == paths["flow"]) if len(flow) else place[:0]
+        row = order[place[chosen]]
+        is_recorded = np.zeros(len(flow), dtype=bool)
+        is_recorded[row] = True
+        if not is_recorded.all():
+            without = flow[~is_recorded]
             raise TheoryError(
-                f"{len(without)} of {len(flow)} flows, flow {without[0]} among them, keep to no"
+                f"{len(without)} of {len(flow)} flows, flow {without.min()} among them, keep to no"
                 " single path; only flows that do have a fluid value."
             )
-        chosen = np.isin(paths["flow"], flow)
-        order = np.argsort(flow, kind="stable")
-        row = order[np.searchsorted(flow[order], paths["flow"][chosen])]
         routes = np.full((len(flow), int(paths["hop"][chosen].max(initial=-1)) + 1), -1)
         routes[row, paths["hop"][chosen]] = self._links_of(
             paths["node"][chosen], paths["peer"][chosen], paths["parallel"][chosen]
