@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Seven flows that a file of the HPCC simulator lists, on the network of its other file.
 
-One bar per flow, from its start to its last byte; the mark is where it would end alone. The four
-flows to host 3 share its link; those to other hosts are hardly disturbed.
+One bar per flow, from its start to its last byte; the mark is where it would end alone. The three
+flows to host 3 share its link; of those to other hosts one of four is disturbed.
 """
 
 PS_PER_US = 1e6

@@ -2,7 +2,8 @@
 """The queue in front of the receiver, and how many of 32 messages have arrived.
 
 Nothing keeps a large buffer from filling. PFC moves the same bytes into queues behind the one of
-the receiver: nobody is done earlier. A short queue loses packets, and each loss is retransmitted.
+the receiver: the last message ends no earlier. A short queue loses packets, and each loss is
+retransmitted.
 """
 
 from pyorch import figures
