@@ -2,8 +2,8 @@
 """Slowdown of the messages of a web search at 60 % load, by their size: median and 99th percentile.
 
 All keep to one path of the same hash. DCQCN lets queues grow to the threshold of its marks, TIMELY
-to a round trip of 50 us, HPCC keeps links at 95 % and queues empty: so one short message in a
-hundred does not wait.
+to a round trip of 50 us, HPCC keeps links at 95 % and queues empty: 99 % of the messages
+below 100 kB take at most 5 times as long as alone.
 """
 
 from pyorch import figures
