@@ -17,6 +17,7 @@ WORDS = Path(__file__).with_name("words.txt")
 PARAGRAPH_WORDS = 90
 SENTENCE_WORDS = 20  # the mean
 WHAT_PER_1000 = 1.0
+ALTERNATIVE_WORDS = 5  # of an image, at least: what is to be seen on it
 HEADINGS = ("h1", "h2", "h3", "h4")
 
 
@@ -58,6 +59,7 @@ class Page:
     whats: int = 0
     long: list = field(default_factory=list)  # starts of paragraphs that are too long
     unknown: set = field(default_factory=set)  # words that no dictionary has
+    unsaid: list = field(default_factory=list)  # images without a text for those who do not see it
 
     @property
     def sentence_words(self):
@@ -79,6 +81,7 @@ class Page:
                 f'{self.whats} clauses with "what"; at most {WHAT_PER_1000:g} in 1000 words'
             )
         said += [f"more than {PARAGRAPH_WORDS} words: {start} ..." for start in self.long]
+        said += [f"an image without an alternative text: {path}" for path in self.unsaid]
         said += [f"no word that is known: {word}" for word in sorted(self.unknown)]
         return said
 
@@ -95,6 +98,9 @@ def dictionary():
 def measure(text):
     """Return the `Page` of a text in Markdown."""
     page = Page()
+    for alternative, path in re.findall(r"!\[([^\]]*)\]\(([^)]*)\)", text):
+        if len(alternative.split()) < ALTERNATIVE_WORDS:
+            page.unsaid.append(path)
     for kind, paragraph in paragraphs(text):
         count = len(paragraph.split())
         page.words += count

@@ -26,6 +26,11 @@ def test_long_paragraphs_and_unknown_words_are_named():
     assert page.unknown == {"pakcet"}
 
 
+def test_an_image_needs_a_text_that_says_what_is_seen():
+    page = prose.measure("![Figure 1](a.png) ![Slowest transfer over the number of hosts](b.png)")
+    assert page.unsaid == ["a.png"]
+
+
 @pytest.mark.parametrize("path", prose.pages(), ids=lambda path: str(path.relative_to(prose.ROOT)))
 def test_every_page_keeps_to_the_limits(path):
     assert prose.measure(path.read_text()).complaints() == []
