@@ -15,7 +15,7 @@ EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
 SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery papers docs prose test test-slurm wheel battery digests drill long partitions \
+.PHONY: help setup figures gallery papers docs prose links test test-slurm wheel battery digests drill long partitions \
         sanitize sanitize-threads trust bench clean
 .DELETE_ON_ERROR:
 
@@ -26,6 +26,7 @@ help:
 	@echo "make papers    run the scenarios of docs/papers and draw their figures again: eleven minutes of a core"
 	@echo "make docs      build the pages of docs/ as a site, with the reference of the Python API"
 	@echo "make prose     measure how readable the pages are, and look for words that no dictionary has"
+	@echo "make links     follow every link of the pages, also those that lead to other sites"
 	@echo "make test      run all tests"
 	@echo "make test-slurm  run the workflow on a Slurm of one node that this machine then is (root)"
 	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
@@ -57,6 +58,9 @@ papers: setup
 docs: setup $(SITE_PACKAGES)
 	@$(IN_VENV) python -m sphinx --fail-on-warning --keep-going --quiet docs build/site
 	@echo "build/site/index.html"
+
+links: setup $(SITE_PACKAGES)
+	@$(IN_VENV) python -m sphinx -b linkcheck --keep-going --quiet docs build/links
 
 prose: setup
 	@$(IN_VENV) python docs/prose.py
