@@ -67,7 +67,8 @@ def captioned(text):
 
 
 def on_the_site(text):
-    """Return a page whose links to README.md of modules lead to their pages of the site."""
+    """Return a page for the site: modules are pages, alternative texts are one line."""
+    text = re.sub(r"!\[[^\]]*\]", lambda alternative: alternative[0].replace("\n", " "), text)
     return re.sub(r"\((?:\.\./)+ns3-modules/(\w+)/README\.md", r"(/modules/\1.md", text)
 
 

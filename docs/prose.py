@@ -11,6 +11,8 @@ from spellchecker import SpellChecker
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = Path(__file__).with_name("words.txt")
+# Tables that C++ writes: their words are those of help texts.
+GENERATED = re.compile(r"<!-- generated: .*?<!-- end -->", re.DOTALL)
 
 # Limits of a page. A paragraph is one bullet, one cell of a table or one block of text; sentences
 # are counted outside tables and headings.
@@ -33,7 +35,7 @@ def paragraphs(text):
 
     Code within a line counts as one word; addresses of links do not count.
     """
-    text = re.sub(r"^:.*$", "", text, flags=re.MULTILINE)  # directives of Sphinx
+    text = re.sub(r"^:.*$", "", GENERATED.sub("", text), flags=re.MULTILINE)  # and directives
     as_text = {"text": lambda part: part.content, "code_inline": lambda part: "`x`"}
     kind = ""
     for token in MarkdownIt("commonmark").enable("table").parse(text):

@@ -1,26 +1,84 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Each module says what it models, in five headings; its attributes are those of the build."""
+"""Each module has its page in one form; its attributes and its example are those of the build."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from pyorch import spec
 from pyorch.cli import attributes
 from pyorch.errors import PluginError
+from pyorch.spec.scenario import parse_scenario
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(path.parent for path in (ROOT / "ns3-modules").glob("*/CMakeLists.txt"))
 EXAMPLES = sorted((ROOT / "docs" / "extending" / "ns3-modules").glob("*/README.md"))
 PAGES = [*(module / "README.md" for module in MODULES), *EXAMPLES]
+TYPEIDS = ROOT / "tests" / "data" / "typeids.json"
+HEADINGS = [
+    "Example",
+    "Model",
+    "Source",
+    "Deviations",
+    "Attributes",
+    "Counters",
+    "Results",
+    "Tests",
+]
+#: Modules whose types a scenario can name.
+CHOSEN = {
+    entry["library"].removeprefix("lib").removesuffix(".so")
+    for entry in attributes.registered(TYPEIDS)
+    if entry["contract"] != "section"
+}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.parent.name)
-def test_a_module_has_the_five_headings_with_something_below_each(page):
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name)
+def test_a_page_has_its_headings_in_one_order_with_something_below_each(module):
+    text = (module / "README.md").read_text()
+    title, *parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    is_internal = module.name not in {*CHOSEN, "fluid"}
+
+    assert parts[::2] == [heading for heading in HEADINGS if heading in parts[::2]]
+    assert {"Model", "Source", "Attributes", "Tests"} <= set(parts[::2])
+    assert all(len(text.split()) > 3 for text in parts[1::2])
+    assert is_internal == ("internal to the engine" in " ".join(title.split()))
+    assert is_internal or set(HEADINGS) - {*parts[::2]} <= {"Results"}
+
+
+@pytest.mark.parametrize("page", EXAMPLES, ids=lambda path: path.parent.name)
+def test_an_example_has_the_five_headings_of_a_new_module(page):
     parts = re.split(r"^## (.*)$", page.read_text(), flags=re.MULTILINE)[1:]
 
     assert parts[::2] == ["Models", "Does not model", "Source", "Attributes", "Oracle"]
     assert all(len(text.split()) > 3 for text in parts[1::2])
+
+
+def yaml_of(page):
+    """Return the blocks of YAML of a page that are whole scenarios."""
+    blocks = re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [block for block in blocks if re.match("name: ", block)]
+
+
+@pytest.mark.parametrize("name", [*sorted(CHOSEN), "fluid"])
+def test_the_scenario_of_a_module_resolves_and_uses_it(name):
+    page = ROOT / "ns3-modules" / name / "README.md"
+    own = {entry["name"] for entry in attributes.registered(TYPEIDS)
+           if entry["library"] == f"lib{name}.so"} or {"engine: fluid"}  # fmt: skip
+    scenarios = yaml_of(page)
+
+    assert scenarios
+    for text in scenarios:
+        assert 5 <= len(text.splitlines()) <= 15
+        assert any(name in text for name in own)
+        assert spec.plan(parse_scenario(text, str(page)), typeids_file=TYPEIDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.parent.name)
+def test_links_of_a_page_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
 
 
 @pytest.mark.ns3
