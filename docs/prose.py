@@ -25,7 +25,7 @@ HEADINGS = ("h1", "h2", "h3", "h4")
 
 def pages(root=ROOT):
     """Return the pages of the project for people, sorted, without those that are generated."""
-    folders = ("docs/**/*.md", "ns3-modules/*/README.md", "benchmarks/*.md", "*.md")
+    folders = ("docs/**/*.md", "ns3-modules/*/README.md", "*.md")
     found = {page for folder in folders for page in root.glob(folder)}
     return sorted(page for page in found if page.parent != root / "docs" / "modules")
 
