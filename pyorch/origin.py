@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lists the files of pyorch that a process has used, each with its digest.
+"""Lists the files of pyorch and of plug-ins that a process has used, each with its digest.
 
 A result is named after its spec. What else has made it are modules, plug-ins and data of this
-package: modules follow from the statements that import them, plug-ins and data are noted while they
-are loaded and opened. A process that makes one run and nothing else therefore knows just what made
-it; a file that is edited later is seen by its digest.
+package, of the study and of packages with plug-ins: modules follow from the statements that import
+them, plug-ins and data are noted while they are loaded and opened. A process that makes one run and
+nothing else therefore knows just what made it; a file that is edited later is seen by its digest.
 """
 
 import hashlib
@@ -17,19 +17,21 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from pyorch import plugins
+from pyorch import built, plugins
 from pyorch.errors import BuildError
 
 PACKAGE = Path(__file__).resolve().parent
 _ROOT = PACKAGE.name
-#: How the names of its files begin, also where a link leads to it.
-_PREFIXES = tuple({f"{PACKAGE}{os.sep}", f"{Path(__file__).parent}{os.sep}"})
+#: How the names of its files begin, also where a link leads to it; then those of the study.
+_prefixes = [f"{PACKAGE}{os.sep}", f"{Path(__file__).parent}{os.sep}"]
 _IMPORT = re.compile(
     rf"^(?:from ({_ROOT}[\w.]*) import (?:\(([^)]*)\)|([^(#\n]*))|import ({_ROOT}\.[\w.]+))",
     re.MULTILINE,
 )
 #: Their modules start and watch processes and hand a spec and a folder through to them.
 STARTERS = ("forks", "jobs", "workflow")
+#: How the names of files of a study begin.
+_STUDY = "./"
 #: When this process, or the one that it was forked from, began to load what it runs [ns].
 _began_ns = time.time_ns()
 _opened: set[str] = set()
@@ -37,12 +39,18 @@ _opened: set[str] = set()
 
 @lru_cache(maxsize=1)
 def watch() -> None:
-    """Note from now on which data of the package this process opens."""
+    """Note from now on which data of the package, and beside plug-ins, this process opens."""
+    if (study := built.study()) is not None:
+        _prefixes.extend(f"{study / kind}{os.sep}" for kind in plugins.KINDS)
     sys.addaudithook(_note)
 
 
 def _note(event: str, arguments: tuple) -> None:
-    if event == "open" and isinstance(arguments[0], str) and arguments[0].startswith(_PREFIXES):
+    if (
+        event == "open"
+        and isinstance(arguments[0], str)
+        and arguments[0].startswith(tuple(_prefixes))
+    ):
         _opened.add(arguments[0])
 
 
@@ -62,7 +70,7 @@ def files(roots: Iterable[str]) -> list[Path]:
         (``"pyorch/workload/cdf/websearch.csv"``).
     """
     roots = list(roots)
-    data = [PACKAGE.parent / name for name in roots if "/" in name]
+    data = [_placed(name) for name in roots if "/" in name]
     waiting = [name for name in roots if "/" not in name]
     found: dict[str, Path] = {}
     while waiting:
@@ -145,11 +153,21 @@ def combined_digest(content: object) -> str:
 
 
 def _placed(name: str) -> Path:
-    return PACKAGE.parent / name
+    """Return the file that `_shown` has named."""
+    if name.startswith(_STUDY):
+        return Path.cwd() / name
+    if "/" in name:
+        return PACKAGE.parent / name
+    return plugins.locate(*name.rsplit(".", 1)) or Path(name)  # a plug-in of another package
 
 
 def _shown(path: Path) -> str:
-    return path.relative_to(PACKAGE.parent).as_posix()
+    """Return a name of a file that holds on other machines, too."""
+    if path.is_relative_to(PACKAGE):
+        return path.relative_to(PACKAGE.parent).as_posix()
+    if path.is_relative_to(Path.cwd()):
+        return f"{_STUDY}{path.relative_to(Path.cwd()).as_posix()}"
+    return next(name for name in plugins.loaded if _module(name) == path)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:
@@ -164,18 +182,28 @@ def _digest(path: Path, *_: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-@lru_cache(maxsize=4096)
 def _module(name: str) -> Path | None:
-    """Return the file of a module of ours; None for other names.
+    """Return the file of a module of ours, or of a plug-in; None for other names.
 
     The package itself has none: it offers the Python API, and no module of ours uses that.
     """
+    return _own_module(name) or _plugin_of_others(name)
+
+
+@lru_cache(maxsize=4096)
+def _own_module(name: str) -> Path | None:
     first, *parts = name.split(".")
     if first != _ROOT or not parts:
         return None
     path = PACKAGE.joinpath(*parts)
     candidates = path.with_suffix(".py"), path / "__init__.py"
     return next((one for one in candidates if one.is_file()), None)
+
+
+def _plugin_of_others(name: str) -> Path | None:
+    first, *parts = name.split(".")
+    is_one = first == _ROOT and len(parts) == 2 and parts[0] in plugins.KINDS
+    return plugins.locate(*name.rsplit(".", 1)) if is_one else None
 
 
 @lru_cache(maxsize=4096)

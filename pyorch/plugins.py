@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Finds the modules in the folder of a package: a plug-in is a file, and there is no list."""
+"""Finds the plug-ins of a kind: a plug-in is a file, and there is no list.
+
+Those of the study come from its folder of that name (``./topology/*.py``), those of installed
+packages from their entry points (group ``pyorch.topology``), pyorch's own from its package.
+"""
 
 import difflib
 import importlib
@@ -7,14 +11,19 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable
+from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+from pyorch import built, trust
 from pyorch.errors import PluginError, did_you_mean, quoted
 
 _PAGE = "docs/extending.md"
-#: Plug-ins that keep the contract of their kind.
-_kept: set[ModuleType] = set()
+#: Kinds of plug-ins, each a package of pyorch and, in a study, a folder of that name.
+KINDS = frozenset(path.parent.name for path in Path(__file__).parent.glob("*/_contract.py"))
+#: Plug-ins that keep the contract of their kind, and the study whose folder has them.
+_kept: dict[ModuleType, Path | None] = {}
 #: Names of the modules that this process has loaded as plug-ins, with their contracts, and on
 #: demand: `pyorch.origin` asks which.
 loaded: set[str] = set()
@@ -27,16 +36,62 @@ def names(package: str) -> list[str]:
     ----------
     package : str
         Dotted name, ``"pyorch.topology"``. Files that begin with ``_`` are no plug-ins.
+
+    Raises
+    ------
+    PluginError
+        There is no such package, or two plug-ins have one name.
     """
+    return sorted(_places(package))
+
+
+def locate(package: str, name: str) -> Path | None:
+    """Return the file of a plug-in; None if there is none of that name."""
+    place = _places(package).get(name)
+    if place is None or isinstance(place, Path):
+        return place
+    return Path(importlib.util.find_spec(place.module).origin)
+
+
+def _places(package: str) -> dict[str, "Path | metadata.EntryPoint"]:
+    """Return where each plug-in of a package is: a file, or an entry point of another package."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise PluginError(f"there is no package {package}.")
-    found = {
-        path.stem
-        for folder in spec.submodule_search_locations
-        for path in Path(folder).glob("[!_]*.py")
-    }
-    return sorted(found)
+    folders = [Path(folder) for folder in spec.submodule_search_locations]
+    if (own := _folder_of_study(package)) is not None:
+        folders.append(own)
+    found: dict[str, Path | metadata.EntryPoint] = {}
+    files = [(path.stem, path) for folder in folders for path in sorted(folder.glob("[!_]*.py"))]
+    for name, place in [*files, *((one.name, one) for one in _entry_points(package))]:
+        if name in found:
+            kind = package.rpartition(".")[2]
+            raise PluginError(
+                f"two plug-ins are called {kind} '{name}': {_where(found[name])} and"
+                f" {_where(place)}. Rename one of them."
+            )
+        found[name] = place
+    return found
+
+
+def _folder_of_study(package: str) -> Path | None:
+    first, _, kind = package.partition(".")
+    if first != "pyorch" or kind not in KINDS or (study := built.study()) is None:
+        return None
+    return study / kind
+
+
+def _is_of_study(package: str, place: "Path | metadata.EntryPoint") -> bool:
+    return isinstance(place, Path) and place.parent == _folder_of_study(package)
+
+
+@lru_cache
+def _entry_points(package: str) -> tuple[metadata.EntryPoint, ...]:
+    return tuple(metadata.entry_points(group=package))
+
+
+def _where(place: "Path | metadata.EntryPoint") -> str:
+    return built.shown(place) if isinstance(place, Path) else f"{place.value} of {place.dist.name}"
 
 
 def load(package: str, name: object) -> ModuleType:
@@ -45,22 +100,43 @@ def load(package: str, name: object) -> ModuleType:
     Raises
     ------
     PluginError
-        The folder has no file of that name.
+        There is none of that name; or it is of a study in which this user has run nothing yet.
     """
     loaded.update((f"{package}.{name}", f"{package}._contract"))
     module = sys.modules.get(f"{package}.{name}")
-    if module is not None and not str(name).startswith("_") and module in _kept:
+    if module in _kept and not str(name).startswith("_") and _kept[module] in (None, built.study()):
         return module
-    known = names(package)
-    if name not in known:
-        kind = package.rpartition(".")[2]
+    places = _places(package)
+    if name not in places:
+        kind, known = package.rpartition(".")[2], sorted(places)
         raise PluginError(
             f"no {kind} {quoted(name)}. Found in {package.replace('.', '/')}: {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
-    module = importlib.import_module(f"{package}.{name}")
-    check_contract(module, package)
-    _kept.add(module)
+    module = _imported(package, str(name), places[name])
+    check_contract(module, package, str(name))
+    _kept[module] = built.study() if _is_of_study(package, places[name]) else None
+    return module
+
+
+def _imported(package: str, name: str, place: "Path | metadata.EntryPoint") -> ModuleType:
+    """Return the module of a plug-in, by the name that a plug-in of pyorch would have."""
+    full = f"{package}.{name}"
+    if not isinstance(place, Path):
+        module = sys.modules[full] = place.load()
+        return module
+    if not _is_of_study(package, place):
+        if getattr(sys.modules.get(full), "__file__", str(place)) != str(place):
+            del sys.modules[full]  # of a study that was this folder before
+        return importlib.import_module(full)
+    trust.check(built.study(), f"{package.rpartition('.')[2]} '{name}', {built.shown(place)},")
+    spec = importlib.util.spec_from_file_location(full, place)
+    module = sys.modules[full] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[full]
+        raise
     return module
 
 
@@ -70,7 +146,7 @@ def on_demand(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
-def check_contract(module: ModuleType, package: str) -> None:
+def check_contract(module: ModuleType, package: str, name: str = "") -> None:
     """Hold a plug-in against the Protocol of its kind, ``Contract`` in ``_contract.py``.
 
     Raises
@@ -85,7 +161,7 @@ def check_contract(module: ModuleType, package: str) -> None:
     parts = {name for name in vars(contract) if name[0] != "_" and name != "OPTIONAL"}
     parts |= contract.__annotations__.keys()
     kind, own = package.rpartition(".")[2], _defined(module)
-    where = f"{kind} '{module.__name__.rpartition('.')[2]}'"
+    where = f"{kind} '{name or module.__name__.rpartition('.')[2]}'"
     for part in sorted(parts):
         found, wanted = getattr(module, part, None), getattr(contract, part, None)
         if found is None:

@@ -9,8 +9,8 @@ import networkx as nx
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
-PACKAGES = ["errors", "units", "plugins", "reading", "writing", "jobs", "sockets", "forks", "built",
-            "draws", "origin", "spec", "topology", "theory", "collective", "training",
+PACKAGES = ["errors", "units", "built", "trust", "plugins", "reading", "writing", "jobs", "sockets",
+            "forks", "draws", "origin", "spec", "topology", "theory", "collective", "training",
             "serving", "wan",
             "controller", "workload", "allocation", "failure", "render", "export", "simulate",
             "traces", "metrics", "figures", "study", "report", "views", "look", "runs", "scaffold",

@@ -5,6 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
+from pyorch import trust
 from pyorch.errors import OutputError
 from pyorch.reading import shown
 from pyorch.writing import make_folder
@@ -31,6 +32,7 @@ def init(folder: Path) -> list[Path]:
     for source, target in zip(sources, targets, strict=True):
         make_folder(target.parent)
         shutil.copyfile(source, target)
+    trust.grant(folder)
     return targets
 
 

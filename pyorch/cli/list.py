@@ -3,7 +3,6 @@
 
 import ast
 import re
-from importlib.util import find_spec
 from pathlib import Path
 
 from pyorch import plugins
@@ -149,13 +148,13 @@ def _default(attribute: dict) -> str:
 def _files(package: str) -> list[tuple[str, str]]:
     found = []
     for name in plugins.names(package):
-        found.append((name, first_line(find_spec(f"{package}.{name}").origin)))
+        found.append((name, first_line(plugins.locate(package, name))))
     return found
 
 
-def first_line(path: str) -> str:
+def first_line(path: Path) -> str:
     """Return the first line of a module's docstring, without importing it."""
-    return (ast.get_docstring(ast.parse(Path(path).read_text())) or "").partition("\n")[0]
+    return (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
 
 
 def question(path: Path) -> str:

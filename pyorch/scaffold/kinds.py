@@ -30,6 +30,11 @@ class File(Kind):
     path: str
     template: str
 
+    @property
+    def path_in_study(self) -> str:
+        """Where it lies in a study: ``topology/{name}.py``."""
+        return self.path.removeprefix("pyorch/")
+
 
 @dataclass(frozen=True)
 class Module(Kind):
@@ -187,13 +192,12 @@ _ALL = [
     ),
     _file(
         "collective", "Rank 0 gives each rank its part.", "pyorch/collective/{name}.py",
-        "pytest tests/collective; workload: {{type: collective, algorithm: {name},"
-        " operation: scatter, ...}}  in a scenario",
+        "workload: {{type: collective, algorithm: {name}, operation: scatter, ...}}  in a scenario",
     ),
     _file(
         "allocation", "A scheduler of jobs: each on the last hosts that are free.",
         "pyorch/allocation/{name}.py",
-        "pytest tests/allocation; jobs: {{type: {name}, hosts: [8, 8]}}  in a scenario",
+        "jobs: {{type: {name}, hosts: [8, 8]}}  in a scenario",
     ),
     _file(
         "failure", "One link that is cut for a while.", "pyorch/failure/{name}.py",
@@ -206,7 +210,7 @@ _ALL = [
     ),
     _file(
         "metric", "The goodput of a run.", "pyorch/metrics/{name}.py",
-        "snakemake --cores 2 results/<scenario>/laptop/{name}.csv",
+        "pyorch sweep scenarios/<scenario>.yaml --metric {name}",
     ),
     _file(
         "scenario", "A permutation on one path and on all of them.", "scenarios/{name}.yaml",

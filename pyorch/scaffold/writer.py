@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from pyorch import built
+from pyorch import built, trust
 from pyorch.built import IS_PACKAGED, REPOSITORY, study
 from pyorch.errors import PluginError
 from pyorch.render import environment
@@ -23,7 +23,7 @@ def write(kind: str, name: str, root: Path | None = None) -> list[Path]:
     name : str
         ``slow-start`` for a module, ``slow_start`` for a file.
     root : Path, optional
-        The project; this folder, if it is a study and the kind has a place in one, else the clone.
+        The project; this folder if it is a study, else the clone.
 
     Raises
     ------
@@ -31,15 +31,14 @@ def write(kind: str, name: str, root: Path | None = None) -> list[Path]:
         The name cannot be one, or something else has it.
     """
     chosen = KINDS[kind]
-    if root is None:
-        in_study = isinstance(chosen, Module) or kind in ("scenario", "figure")
-        root = (study() if in_study else None) or _clone(in_study)
+    root = root or study() or _clone()
+    trust.grant(study())
     if isinstance(chosen, Module):
         return _write_module(chosen, name, root)
     return [_write_file(chosen, name, root)]
 
 
-def _clone(in_study: bool) -> Path:
+def _clone() -> Path:
     """Return the folder of the clone that this is.
 
     Raises
@@ -48,8 +47,10 @@ def _clone(in_study: bool) -> Path:
         It is none: a wheel has no sources.
     """
     if IS_PACKAGED:
-        where = "a study: pyorch init my-study" if in_study else "a clone of it"
-        raise PluginError(f"pyorch was installed from a wheel; such a file is written in {where}.")
+        raise PluginError(
+            "this folder is no study, where such a file has its place. Make one:"
+            " pyorch init my-study"
+        )
     return REPOSITORY
 
 
@@ -96,7 +97,7 @@ def _others(root: Path) -> list[Path]:
 
 
 def _write_file(kind: File, name: str, root: Path) -> Path:
-    path = root / kind.path.format(name=name)
+    path = root / (kind.path_in_study if root == study() else kind.path).format(name=name)
     names.check_file(kind, name, path)
     if kind.name == "figure" and not (root / f"scenarios/{name}.yaml").exists():
         raise PluginError(

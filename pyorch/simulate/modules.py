@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pyorch import jobs
-from pyorch.built import INSTALLED, IS_PACKAGED, MODULES, REPOSITORY, here
+from pyorch import jobs, trust
+from pyorch.built import INSTALLED, IS_PACKAGED, MODULES, REPOSITORY, here, study
 from pyorch.errors import BuildError
 
 #: Written by a build that has succeeded: when it began.
@@ -17,13 +17,15 @@ STAMP = ".up_to_date"
 def bring_up_to_date() -> None:
     """Build the C++ modules if a source is newer than what was built of it.
 
-    A build that was chosen with PYORCH_BUILD is used as it is, and so is that of a wheel.
+    A build that was chosen with PYORCH_BUILD is used as it is, and so is that of a wheel. Whoever
+    builds the modules of a study trusts its plug-ins in Python as well.
 
     Raises
     ------
     BuildError
         They do not build; the compiler has said why.
     """
+    trust.grant(study())
     build = here()
     if "PYORCH_SANITIZE" in os.environ and not build.study:
         raise BuildError("PYORCH_SANITIZE is for a study that has modules; this folder has none.")

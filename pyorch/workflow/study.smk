@@ -8,7 +8,7 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from pyorch import origin
+from pyorch import built, origin, trust
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
 from pyorch.simulate import modules
@@ -18,6 +18,7 @@ from pyorch.workflow import snakemake as insides
 scale = FOLDER = config.get("scale", "laptop")
 #: All runs with their specs: no job plans them again.
 PLAN = f".snakemake/pyorch/plan-{scale}.jsonl"
+trust.grant(built.study())  # who starts Snakemake executes a Snakefile of this folder
 try:
     # A dry run, --list, --report, --unlock change nothing. A job on another machine uses what this
     # one has built and planned; it may not build beside other jobs. Not a rule: the names of runs
