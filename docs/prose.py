@@ -33,7 +33,7 @@ def pages(root=ROOT):
 def paragraphs(text):
     """Yield paragraphs, bullets, headings and cells of a page in Markdown: kind and text.
 
-    Code within a line counts as one word; addresses of links do not count.
+    Code or a formula within a line counts as one word; addresses of links do not count.
     """
     text = re.sub(r"^:.*$", "", GENERATED.sub("", text), flags=re.MULTILINE)  # and directives
     as_text = {"text": lambda part: part.content, "code_inline": lambda part: "`x`"}
@@ -41,7 +41,7 @@ def paragraphs(text):
     for token in MarkdownIt("commonmark").enable("table").parse(text):
         if token.type == "inline":
             parts = [as_text.get(part.type, lambda part: " ")(part) for part in token.children]
-            yield kind, "".join(parts)
+            yield kind, re.sub(r"\$\$.+?\$\$|\$[^$]+\$", "`x`", "".join(parts))
         else:
             kind = token.tag
 

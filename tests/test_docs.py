@@ -18,7 +18,7 @@ DEFINITIONS = (ROOT / "docs" / "definitions.md").read_text()
 @pytest.mark.parametrize("table", CONTRACTS)
 def test_every_column_is_defined_in_the_words_of_its_contract(table):
     section = DEFINITIONS.partition(f"## `{table}.parquet`")[2].partition("\n## ")[0]
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?)(?:; <NA>: never)? \|$", section, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?)(?:; empty: never)? \|$", section, re.MULTILINE))
 
     assert rows == {name: rule.meaning for name, rule in CONTRACTS[table].items()}
 
@@ -86,6 +86,11 @@ def test_no_line_of_prose_or_cpp_has_more_than_100_columns():
         for number, line in numbered
         if len(line) > 100
     ] == []
+
+
+@pytest.mark.parametrize("page", [*(ROOT / "docs").glob("**/*.md")], ids=str)
+def test_no_line_begins_with_a_percent_sign_which_the_site_takes_for_a_comment(page):
+    assert [number for number, line in prose(page) if re.match(r"\s*%", line)] == []
 
 
 @pytest.mark.parametrize("readme", [*(ROOT / "ns3-modules").glob("*/README.md")], ids=str)

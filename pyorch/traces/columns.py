@@ -115,7 +115,9 @@ SKIPS = {
     "skipped_ps": Column("How long it was [ps]"),
     "skipped_packets": Column("Data packets that would have been sent then"),
     "measured_ps": Column("For how long the rates of the messages had been measured [ps]"),
-    "exact": Column("1: whole periods of what repeats to the picosecond, each measured_ps; 0: not"),
+    "exact": Column(
+        "1: whole periods of a state that repeats to the picosecond, each measured_ps; 0: not"
+    ),
     "flows": Column("Messages under way"),
 }
 SKIPPED_FLOWS = {
@@ -127,9 +129,9 @@ CONTROL = {
     "time_ps": Column("When the controller looks: the end of an epoch [ps]"),
     "demand": Column("Index into its demands, from 0"),
     "sent_bytes": Column(
-        "What its sources have sent in that epoch, on the wire, without copies and parity [byte]"
+        "Bytes its sources have sent in that epoch, on the wire, without copies and parity [byte]"
     ),
-    "waiting_bytes": Column("What they have made and not sent until then, as above [byte]"),
+    "waiting_bytes": Column("Bytes that they have made and not sent until then, as above [byte]"),
     "limit_bps": Column("Rate to which it is admitted then, without parity [bit/s]"),
     "granted_bps": Column("Rate that is decided for it; none: nothing was decided [bit/s]", True),
     "moved_flows": Column("Flows of it that get another path", True),
@@ -164,8 +166,8 @@ BATCHES = {
     "last_task": Column("Last id of its messages and tasks"),
 }
 SKIPPED_SAMPLES = {
-    "time_ps": Column("Sample of ports and flows that is not all of what was executed [ps]"),
-    "skipped_ps": Column("Of the time since the sample before, what was skipped [ps]"),
+    "time_ps": Column("Sample of ports and flows that was not executed in full [ps]"),
+    "skipped_ps": Column("Part of the time since the sample before that was skipped [ps]"),
 }
 TRANSPORTS = {
     "transport": Column("Index into the transports of the scenario, from 0"),
