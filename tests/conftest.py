@@ -13,6 +13,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # What tests build is nothing to keep for the next clone of whoever runs them.
 os.environ["PYORCH_CACHE"] = "off"
+# Nor are their studies to be trusted later.
+os.environ["PYORCH_TRUST"] = "1"
 
 # The same examples on every machine; how long one takes says something of the machine alone.
 settings.register_profile("same everywhere", derandomize=True, database=None, deadline=None)

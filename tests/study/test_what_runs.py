@@ -84,7 +84,7 @@ def run(folder, *command, status=0):
 
 
 def test_the_page_has_every_command_and_says_that_looking_executes_nothing():
-    row = next(line for line in PAGE.splitlines() if line.endswith("| nothing |"))
+    row = next(line for line in PAGE.splitlines() if "| nothing" in line)
     assert {*re.findall(r"`([a-z]+)`", row)} == {"pyorch", "verify", *COMMANDS}
     known = {name for line in PAGE.splitlines() if line.startswith("|")
              for name in re.findall(r"`(?:pyorch )?([a-z]+)`", line)}  # fmt: skip
