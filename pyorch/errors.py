@@ -15,6 +15,7 @@ A message has four parts: where, what, what is allowed, what to do.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 
 _LONGEST_QUOTE = 80
@@ -73,5 +74,9 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
         What would have been understood.
     """
     by_lower = {candidate.lower(): candidate for candidate in known}
-    near = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
-    return f" Did you mean {quoted(by_lower[near[0]])[1:-1]}?" if near else ""
+    # RoceTransport, roce and RoCEv2 are ns3::RoceTransport.
+    stems = {re.sub(r"^ns3::|transport$", "", one): its for one, its in by_lower.items()}
+    for wanted, choices in ((str(name).lower(), by_lower), (str(name).lower(), stems)):
+        if near := difflib.get_close_matches(wanted, choices, n=1, cutoff=0.6):
+            return f" Did you mean {quoted(choices[near[0]])[1:-1]}?"
+    return ""

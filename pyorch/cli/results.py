@@ -15,7 +15,7 @@ from pyorch.runs.catalog import COLUMNS, arranged, catalog, find
 from pyorch.runs.compare import compare as differences
 from pyorch.runs.names import Name, named
 from pyorch.runs.run import RunResult
-from pyorch.runs.summary import in_words
+from pyorch.runs.summary import by_workload, in_words
 from pyorch.spec.parameters import distinguishing, headings, shown
 from pyorch.traces import manifest
 from pyorch.units import format_si
@@ -135,7 +135,8 @@ def show(run: str, folder: Path, everything: bool, as_csv: bool) -> None:
         if everything
         else page.main_parameters(result)
     )
-    facts, outcome = result.provenance, in_words(result.summary)  # read before a word is said
+    facts = result.provenance
+    outcome = in_words(result.summary) | by_workload(result)  # read before a word is said
     _two_columns(console, f"{result.scenario}/{result.id}: what was run", given)
     _two_columns(console, "what came out", outcome)
     _two_columns(console, "what made it", _made(facts))

@@ -87,6 +87,7 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
 
     result = RunResult.of(chosen, folder)
     show(result, f"{chosen.scenario} {named(chosen)}, scale {chosen.scale}: {chosen.id}")
+    say_ties(result)
     return say_unfinished(result)
 
 
@@ -115,6 +116,21 @@ def _in_short(result: "RunResult") -> str:
     said = in_words(result.summary)
     names = [name for name in said if name.startswith(("slowest flow", "slowdown mean"))]
     return ", ".join(f"{name}: {said[name]}" for name in names) or f"flows: {said['flows']}"
+
+
+def say_ties(result: "RunResult") -> None:
+    """Say, if frames found no room, that ties may have decided whose they were."""
+    ports = result.ports
+    if "dropped_buffer_frames" not in ports or result.spec.link.jitter_ps:
+        return
+    lost = int(ports["dropped_buffer_frames"].sum())
+    if lost and "ns3::HostJitter" not in {one.type for one in result.spec.switch.programs}:
+        typer.echo(
+            f"{lost} frames found no room in a buffer or queue. If senders began together, the"
+            " order of ports may decide who loses: switch.programs: [{type: ns3::HostJitter}]"
+            " breaks such ties. See docs/limitations.md.",
+            err=True,
+        )
 
 
 def say_unfinished(result: "RunResult") -> int:
@@ -183,12 +199,12 @@ def show(result: "RunResult", title: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from pyorch.runs.summary import in_words
+    from pyorch.runs.summary import by_workload, in_words
 
     table = Table(title=title)
     table.add_column("quantity")
     table.add_column("value", justify="right")
-    for name, value in in_words(result.summary).items():
+    for name, value in (in_words(result.summary) | by_workload(result)).items():
         table.add_row(name, value)
     Console(width=100).print(table)
     captures = [path.name for path in sorted(result.folder.glob("host_*.pcap"))]

@@ -26,11 +26,14 @@ class Cause(NamedTuple):
         ``remove(scenario, draw)`` changes a scenario; returns whether the run had it.
     draws : int
         How many ways there are to remove it.
+    counter : str
+        Number of the summary of a run that is above 0 if the run had it; empty: any may have it.
     """
 
     name: str
     remove: Callable[[dict, int], bool]
     draws: int = 1
+    counter: str = ""
 
 
 def _failures(scenario: dict, draw: int) -> bool:
@@ -53,6 +56,13 @@ def _flow_control(scenario: dict, draw: int) -> bool:
     if had:
         scenario["link"]["flow_control"] = "none"
         scenario["switch"]["buffer"] = ENDLESS_BUFFER
+    return had
+
+
+def _buffers(scenario: dict, draw: int) -> bool:
+    """Without flow control a full buffer drops frames."""
+    had = scenario["link"].get("flow_control") is None
+    scenario["switch"]["buffer"] = ENDLESS_BUFFER
     return had
 
 
@@ -85,6 +95,7 @@ CAUSES = (
     Cause("no link fails", _failures),
     Cause("another hash of paths", _hash, draws=len(OTHER_SEEDS)),
     Cause("no flow control, endless buffers", _flow_control),
+    Cause("endless buffers, nothing is dropped there", _buffers, counter="dropped_frames"),
     Cause("no congestion control", _control),
     Cause("only the last packet is acknowledged", _acknowledgements),
 )

@@ -84,6 +84,8 @@ def explain(
     rows = [(BASE, 0, *base, *base)]
     removed: list[Cause] = []
     for cause in CAUSES:
+        if cause.counter and not run.summary.get(cause.counter):
+            continue
         if not cause.remove(deepcopy(scenario), 0):
             continue
         together = _without(scenario, [*removed, cause], 0, flow, results) if removed else None

@@ -46,17 +46,30 @@ def sentence(found: Explanation) -> str:
         return "None of the causes that can be removed was there."
     best = first.iloc[1:].sort_values("alone_ps").iloc[0]
     last = first["together_ps"].iloc[-1]
-    text = (
+    gains = not pd.isna(best["alone_ps"]) and best["alone_ps"] < base
+    text = _timeouts(found) + (
         f"Of the changes alone, '{best['cause']}' gains the most"
-        f" ({change(best['alone_ps'], base)}). With all of them the message takes {time(last)}."
+        f" ({change(best['alone_ps'], base)})."
+        if gains
+        else "None of the changes alone makes it faster."
     )
+    text += f" With all of them the message takes {time(last)}."
     if not first["alone_ps"].isna().any() and not pd.isna(last) and len(first) > 2:
         more = found.interaction_ps
         text += (
-            f" That is a gain of {time(abs(more))} {'more' if more >= 0 else 'less'} than the sum"
-            " of the gains alone."
+            f" Together they gain {time(abs(more))} {'more' if more >= 0 else 'less'} than the sum"
+            " of their gains alone."
         )
     return text
+
+
+def _timeouts(found: Explanation) -> str:
+    """Return for how many retransmission timeouts a message has waited, in words."""
+    flows = found.run.flows.set_index("flow")
+    waited = flows["timeouts"].get(found.flow)
+    if pd.isna(waited) or not waited:
+        return ""
+    return f"The message waited for {waited} retransmission timeout{'s' * (waited > 1)}. "
 
 
 def draw(found: Explanation, path: Path | str) -> list[Path]:

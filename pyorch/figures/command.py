@@ -8,8 +8,8 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-from pyorch import jobs
-from pyorch.errors import FigureError, PyorchError
+from pyorch import jobs, plugins
+from pyorch.errors import FigureError, PyorchError, did_you_mean, quoted
 from pyorch.figures import needs as needs_of
 from pyorch.figures.layout import WIDTHS
 from pyorch.figures.save import RC_PARAMS, save
@@ -167,6 +167,11 @@ def read_table(path: str, instead: str = ""):
     try:
         table = pd.read_csv(path)
     except FileNotFoundError:
+        metric, known = Path(path).stem, plugins.names("pyorch.metrics")
+        if metric not in known:
+            raise FigureError(
+                f"{path}: no metric is called {quoted(metric)}.{did_you_mean(metric, known)}"
+            ) from None
         other = f" (or draw it from the tables of the repository: {instead})" if instead else ""
         raise FigureError(
             f"{path}: no such table. Make it with: snakemake --cores all {path}{other}"

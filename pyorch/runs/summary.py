@@ -56,6 +56,7 @@ def _counted(flows: pd.DataFrame, ports: pd.DataFrame) -> dict[str, int]:
         return {}
     return {
         "retransmitted_packets": int(flows["retransmitted_packets"].sum()),
+        "timeouts": int(flows["timeouts"].sum()),
         "dropped_frames": int(ports[_DROPS].to_numpy(dtype=np.int64).sum()),
         "pause_frames": int(ports["pause_frames_sent"].sum()),
         "longest_queue_bytes": int(ports["max_queue_bytes"].max()),
@@ -132,6 +133,7 @@ def in_words(summary: Mapping[str, object]) -> dict[str, str]:
     if "longest_queue_bytes" in s:
         rows |= {
             "retransmitted packets": str(s["retransmitted_packets"]),
+            "retransmission timeouts": str(s["timeouts"]),
             "dropped frames": str(s["dropped_frames"]),
             "PAUSE and RESUME frames": str(s["pause_frames"]),
             "longest queue": format_si(s["longest_queue_bytes"], "B"),
@@ -143,6 +145,24 @@ def in_words(summary: Mapping[str, object]) -> dict[str, str]:
         "peak memory": format_si(s["peak_memory_bytes"], "B"),
     }
     return {name: value.strip() for name, value in rows.items()}
+
+
+def by_workload(run: "RunResult") -> dict[str, str]:
+    """Return how long each of several workloads takes, and each training step, in words."""
+    tables, words = run._run, {}
+    flows, loads = tables.flows, run.spec.workload
+    for index, load in enumerate(loads if len(loads) > 1 else ()):
+        own = flows[flows["flow"].isin(tables.ids_of(index))]
+        if len(own) and own["receiver_end_ps"].notna().all():
+            took = int(own["receiver_end_ps"].max() - own["start_ps"].min())
+            words[f"workload {index}, {load.type}"] = _time(took)
+    if "tasks" in run.tables and flows["receiver_end_ps"].notna().all():
+        for row in run.metric("training_step").itertuples():
+            name = f"step of workload {row.workload}" if len(loads) > 1 else "step"
+            words[name] = _time(int(row.step_ps))
+            words["  devices compute nothing"] = f"{100 * row.exposed_share:.1f} %"
+            words["  of that, the bubble"] = f"{100 * row.bubble_share:.1f} % of the step"
+    return words
 
 
 def _interval(s: Mapping[str, object]) -> str:

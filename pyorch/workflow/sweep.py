@@ -139,7 +139,7 @@ def sweep(
     try:
         with _stops():
             while True:
-                progress = estimate.progress(found, {}, cores)
+                progress = estimate.progress(found, {"metrics": len(metrics)}, cores)
                 status = _run(command, log, progress, show)
                 if status == 0 and progress.due is None:
                     progress.due = 0  # who has nothing to do tells nothing

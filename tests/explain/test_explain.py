@@ -96,6 +96,25 @@ def test_causes_add_up_as_the_sentence_says(made):
     assert len(words.rows(found)) == len(first)
 
 
+def test_a_buffer_that_drops_is_a_cause_and_timeouts_are_told(made):
+    # Oracle: seven messages of 200 kB to one host, alone on its link, with room for everything.
+    run = made(
+        HELD,
+        **{
+            "link.flow_control": "none",
+            "switch.buffer": "100 kB",
+            "workload": {"type": "incast", "senders": 7, "message": "200 kB"},
+        },
+    )
+    assert run.summary["dropped_frames"] > 0
+    found = explained(run)
+    alone = row(found, "endless buffers, nothing is dropped there")
+    assert alone["slowest_alone_ps"] == pytest.approx(7 * 200e3 / 4096 * 4180 * 8 * 10, rel=0.05)
+    timeouts = int(run.flows.set_index("flow")["timeouts"][found.flow])
+    waited = f"waited for {timeouts} retransmission timeout{'s' * (timeouts > 1)}. "
+    assert timeouts > 0 and waited in words.sentence(found)
+
+
 def test_a_figure_has_all_removals(made, tmp_path):
     run = made(TWO_WAYS)
     found = explained(run)

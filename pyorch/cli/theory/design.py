@@ -131,8 +131,9 @@ def choose(
     )
     if in_packets and sets:
         raise TheoryError(
-            "--packets: a run has a preset as its file says. Write what --set changes into a copy:"
-            f" pyorch theory presets {preset} > mine.yaml, and design mine.yaml."
+            "--packets: a run has a preset as its file says, so --set cannot change it. Write a"
+            f" copy under another name (pyorch theory presets {preset} > changed.yaml), change it,"
+            " and design changed.yaml."
         )
     if in_packets:
         asked.check()
