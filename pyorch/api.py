@@ -13,17 +13,13 @@
 Simulations run in processes of their own; this one never loads ns-3.
 """
 
-import functools
-import inspect
-import os
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyorch.errors import OutputError, SimulationError, SpecError, quoted
+from pyorch.calls import checked
+from pyorch.errors import SimulationError, SpecError
 from pyorch.runs import names
 from pyorch.runs.apart import make
 from pyorch.runs.choose import Scenario, choose, named
@@ -41,59 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "results", "run", "sweep"]
 
-_PATHS = (str, os.PathLike)
-#: What an argument of this annotation may be, and in words.
-_KINDS = {
-    Scenario: ((*_PATHS, Mapping), "a path or a mapping"),
-    Path | str: (_PATHS, "a path"),
-    Path | str | None: ((*_PATHS, type(None)), "a path or None"),
-    str: ((str,), "text"),
-    str | None: ((str, type(None)), "text or None"),
-    int | None: ((int, type(None)), "a whole number or None"),
-    Mapping[str, object] | None: ((Mapping, type(None)), "a mapping of key paths or None"),
-    bool: ((bool,), "True or False"),
-}  # fmt: skip
 
-
-def _checked(function: Callable) -> Callable:
-    """Return a function that says in one line which argument it cannot use."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise SpecError(f"pyorch.{function.__name__}: {error}.") from None
-        for name, value in given.items():
-            kinds, words = _KINDS[signature.parameters[name].annotation]
-            if problem := _problem(value, kinds):
-                raise SpecError(
-                    f"pyorch.{function.__name__}: {name}: {quoted(value)} {problem}. Give {words}."
-                )
-        try:
-            return function(*args, **kwargs)
-        except OSError as error:
-            if error.filename is None:
-                raise
-            raise OutputError(f"{error.filename}: {error.strerror}. Name another one.") from None
-
-    return call
-
-
-def _problem(value: object, kinds: tuple[type, ...]) -> str:
-    """Return why a value is not of these kinds; nothing if it is."""
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        return f"is a {type(value).__name__}"
-    if isinstance(value, _PATHS) and (not os.fspath(value) or "\0" in str(os.fspath(value))):
-        return "is empty" if not os.fspath(value) else "has a NUL in it"
-    if isinstance(value, Mapping):
-        others = [key for key in value if not isinstance(key, str)]
-        return f"has a key that is no text, {quoted(others[0])}" if others else ""
-    return ""
-
-
-@_checked
+@checked
 def run(
     scenario: Scenario,
     *,
@@ -106,6 +51,7 @@ def run(
     results: Path | str = "results",
     force: bool = False,
     threads: int | None = None,
+    progress: bool = True,
 ) -> RunResult:
     """Run one point of a scenario, unless that has been done; return its result.
 
@@ -129,6 +75,13 @@ def run(
         Run it again although it is finished.
     threads : int, optional
         Of the simulation, instead of those of the scenario; they change no result.
+    progress : bool
+        Show how far it is, on a terminal or in a notebook.
+
+    Returns
+    -------
+    RunResult
+        Its tables are read when they are asked for.
 
     Raises
     ------
@@ -136,6 +89,14 @@ def run(
         Something in the scenario cannot be used.
     SimulationError
         The simulation did not come to its end.
+
+    Examples
+    --------
+    >>> import pyorch
+    >>> few = {"workload.senders": 4}
+    >>> one = pyorch.run("scenarios/incast.yaml", scale="smoke", seed=1, set=few)
+    >>> one.summary["flows"], one.summary["stop_reason"]
+    (4, 'all flows done')
     """
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise SpecError(f"pyorch.run: threads: {threads} is none of 1 to {MOST_THREADS}.")
@@ -154,11 +115,11 @@ def run(
     else:
         names.note([chosen], set or {}, seed, results)
     if force or not is_finished(chosen.spec, folder):
-        _make(chosen, folder, threads)
+        _make(chosen, folder, threads, progress)
     return RunResult.of(chosen, folder)
 
 
-@_checked
+@checked
 def sweep(
     scenario: Scenario,
     *,
@@ -167,6 +128,7 @@ def sweep(
     case: str | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     cores: int | None = None,
+    progress: bool = True,
 ) -> Runs:
     """Run every point of a scenario that is not finished yet, side by side; return all of them.
 
@@ -180,6 +142,14 @@ def sweep(
         As in `run`; without `variant` or `case` all of them.
     cores : int, optional
         How many runs at a time; all cores by default.
+    progress : bool
+        Show what runs, how many are done and how long the others take, on a terminal or in a
+        notebook.
+
+    Returns
+    -------
+    Runs
+        In the order of the scenario, each once.
 
     Raises
     ------
@@ -187,7 +157,16 @@ def sweep(
         Something in the scenario cannot be used; nothing has been run then.
     SimulationError
         A run did not come to its end; the others are finished and are kept.
+
+    Examples
+    --------
+    >>> many = pyorch.sweep("scenarios/incast.yaml", scale="smoke")
+    >>> len(many)  # 3 numbers of senders, 3 seeds
+    9
+    >>> many.table.groupby("workload.0.senders")["slowest_fct_ps"].max().is_monotonic_increasing
+    True
     """
+    from pyorch.workflow import display
     from pyorch.workflow import sweep as workflow
 
     if cores is not None and cores < 1:
@@ -196,49 +175,100 @@ def sweep(
     runs = choose(scenario, scale, variant, case, None, set or {}, asks=True)
     names.note(runs, set or {})
     unique = {one.id: one for one in runs}
-    workflow.make_all(list(unique.values()), cores)
+    with display.of_runs(progress) as show:
+        workflow.make_all(list(unique.values()), cores, show)
     return Runs([RunResult.of(one, Path("results") / one.folder) for one in unique.values()])
 
 
-@_checked
+@checked
 def load(folder: Path | str, results: Path | str = "results") -> RunResult:
-    """Return a finished run from its folder, or from its name in the folder of the results."""
+    """Return a finished run from its folder, or from its name in the folder of the results.
+
+    Parameters
+    ----------
+    folder : path
+        Folder, ``scenario/run``, name of the run, or the start of that if no other begins so.
+    results : path
+        Folder of the results.
+
+    Returns
+    -------
+    RunResult
+        Its tables are read when they are asked for.
+
+    Raises
+    ------
+    TraceError
+        No run is called so, or several are.
+
+    Examples
+    --------
+    >>> [name, *_] = pyorch.results(columns=["run"])["run"]
+    >>> pyorch.load(name).id == pyorch.load(f"results/incast/{name}").id == name
+    True
+    """
     from pyorch.runs.catalog import find
 
     return RunResult(find(folder, results))
 
 
-@_checked
-def results(folder: Path | str = "results", scenario: str | None = None) -> "pd.DataFrame":
-    """Return what is there, one row per run; see `pyorch.runs.catalog.catalog`."""
+@checked
+def results(
+    folder: Path | str = "results",
+    scenario: str | None = None,
+    *,
+    where: Mapping[str, object] | None = None,
+    columns: Sequence[str] | None = None,
+) -> "pd.DataFrame":
+    """Return what is there, one row per run.
+
+    Parameters
+    ----------
+    folder : path
+        Folder of the results.
+    scenario : str, optional
+        Only the runs of this one.
+    where : mapping, optional
+        Only the runs whose column, parameter or number of the summary has this value, or one of
+        several: ``{"variant": "ndp", "seed": [1, 2], "link.rate": "400 Gb/s"}``.
+    columns : sequence of str, optional
+        These columns, parameters and numbers of the summary.
+
+    Returns
+    -------
+    DataFrame, n_runs rows
+        With `columns` just these, a parameter by its full name: ``link.rate_bps`` for
+        ``link.rate``. Without: which run it is, its state, size and cost, and the parameters in
+        which the runs of a scenario differ; see `pyorch.runs.catalog.catalog`.
+
+    Raises
+    ------
+    TraceError
+        There is no such folder.
+    SpecError
+        No run has a column of that name.
+
+    Examples
+    --------
+    >>> chosen = {"workload.senders": [4, 8], "seed": 1}
+    >>> pyorch.results(scenario="incast", where=chosen, columns=["workload.senders", "flows_done"])
+       workload.0.senders  flows_done
+    0                   4           4
+    1                   8           8
+    """
     from pyorch.runs.catalog import catalog
 
-    return catalog(folder, scenario)
+    return catalog(folder, scenario, where, columns)
 
 
-def _make(chosen: "Run", folder: Path, threads: int | None) -> None:
+def _make(chosen: "Run", folder: Path, threads: int | None, progress: bool) -> None:
     """Make one run; its messages go to its log, the last of them into the error."""
+    from pyorch.workflow import display
+
     log = Path("logs", "simulate", f"{chosen.folder}.log")
-    with _one_line() as show:
+    with display.one_line(progress) as show:
         end = make(chosen.spec, folder, log, show, threads or chosen.threads)
     if end.stopped:
         raise KeyboardInterrupt
     if end.status:
         raise SimulationError(failure(end, folder))
-
-
-@contextmanager
-def _one_line() -> Iterator[Callable[[str], None]]:
-    """Give a function that shows how far a run is, in one line on standard error."""
-    shown = []
-
-    def show(line: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{line}")
-        sys.stderr.flush()
-        shown.append(line)
-
-    try:
-        yield show
-    finally:
-        if shown:
-            sys.stderr.write("\r\x1b[K")

@@ -12,6 +12,15 @@ PyorchError
 └── TheoryError      a model asked outside of where it holds
 
 A message has four parts: where, what, what is allowed, what to do.
+
+Examples
+--------
+>>> from pyorch import errors, units
+>>> try:
+...     units.parse_time_ps("5 parsecs")
+... except errors.PyorchError as error:
+...     print(type(error).__name__)
+SpecError
 """
 
 import difflib
@@ -58,7 +67,23 @@ class TheoryError(PyorchError):
 
 
 def quoted(value: object) -> str:
-    """Return what a user has written as a message shows it: on one line, in quotes, cut if long."""
+    """Return what a user has written as a message shows it: on one line, in quotes, cut if long.
+
+    Parameters
+    ----------
+    value : object
+        Text, or anything else by its `repr`.
+
+    Returns
+    -------
+    str
+        At most 80 characters of it.
+
+    Examples
+    --------
+    >>> print(quoted("two\\nlines"))
+    'two\\nlines'
+    """
     text = repr(value if isinstance(value, str) else repr(value))[1:-1]
     return f"'{text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + '...'}'"
 
@@ -72,6 +97,16 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
         What was written.
     known : iterable of str
         What would have been understood.
+
+    Returns
+    -------
+    str
+        Empty, or a sentence after a space.
+
+    Examples
+    --------
+    >>> did_you_mean("varient", ["variant", "seed"])
+    ' Did you mean variant?'
     """
     by_lower = {candidate.lower(): candidate for candidate in known}
     # RoceTransport, roce and RoCEv2 are ns3::RoceTransport.

@@ -59,7 +59,7 @@ def _owner() -> dict | None:
 def owner_is_gone() -> bool:
     """Whether the Snakemake that has started this job has ended; False if that cannot be known."""
     owner = _owner()
-    process = owner and owner["process"]
+    process = owner["process"] if owner else []
     return _of_this_machine(process) and identity(int(process[2])) != process
 
 

@@ -114,7 +114,7 @@ def digests(paths: Iterable[Path]) -> dict[str, str]:
     """
     paths = list(paths)
     _refuse_edited(paths)
-    return {_shown(path): digest_of(path) for path in paths}
+    return {_shown(path): digest_of(path) or "" for path in paths}
 
 
 def check_unedited() -> None:

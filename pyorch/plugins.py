@@ -13,11 +13,15 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import metadata
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 
 from pyorch import built, trust
 from pyorch.errors import PluginError, did_you_mean, quoted
+
+#: Where a plug-in comes from.
+Place = Path | metadata.EntryPoint
 
 _PAGE = "docs/extending.md"
 #: Kinds of plug-ins, each a package of pyorch and, in a study, a folder of that name.
@@ -50,10 +54,11 @@ def locate(package: str, name: str) -> Path | None:
     place = _places(package).get(name)
     if place is None or isinstance(place, Path):
         return place
-    return Path(importlib.util.find_spec(place.module).origin)
+    spec = importlib.util.find_spec(place.module)
+    return Path(spec.origin) if spec is not None and spec.origin else None
 
 
-def _places(package: str) -> dict[str, "Path | metadata.EntryPoint"]:
+def _places(package: str) -> dict[str, Place]:
     """Return where each plug-in of a package is: a file, or an entry point of another package."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
@@ -61,9 +66,11 @@ def _places(package: str) -> dict[str, "Path | metadata.EntryPoint"]:
     folders = [Path(folder) for folder in spec.submodule_search_locations]
     if (own := _folder_of_study(package)) is not None:
         folders.append(own)
-    found: dict[str, Path | metadata.EntryPoint] = {}
-    files = [(path.stem, path) for folder in folders for path in sorted(folder.glob("[!_]*.py"))]
-    for name, place in [*files, *((one.name, one) for one in _entry_points(package))]:
+    paths = [path for folder in folders for path in sorted(folder.glob("[!_]*.py"))]
+    all_: list[tuple[str, Place]] = [(path.stem, path) for path in paths]
+    all_ += [(one.name, one) for one in _entry_points(package)]
+    found: dict[str, Place] = {}
+    for name, place in all_:
         if name in found:
             kind = package.rpartition(".")[2]
             raise PluginError(
@@ -81,7 +88,7 @@ def _folder_of_study(package: str) -> Path | None:
     return study / kind
 
 
-def _is_of_study(package: str, place: "Path | metadata.EntryPoint") -> bool:
+def _is_of_study(package: str, place: Place) -> bool:
     return isinstance(place, Path) and place.parent == _folder_of_study(package)
 
 
@@ -90,8 +97,10 @@ def _entry_points(package: str) -> tuple[metadata.EntryPoint, ...]:
     return tuple(metadata.entry_points(group=package))
 
 
-def _where(place: "Path | metadata.EntryPoint") -> str:
-    return built.shown(place) if isinstance(place, Path) else f"{place.value} of {place.dist.name}"
+def _where(place: Place) -> str:
+    if isinstance(place, Path):
+        return built.shown(place)
+    return f"{place.value} of {place.dist.name if place.dist else 'a package'}"
 
 
 def load(package: str, name: object) -> ModuleType:
@@ -119,21 +128,24 @@ def load(package: str, name: object) -> ModuleType:
     return module
 
 
-def _imported(package: str, name: str, place: "Path | metadata.EntryPoint") -> ModuleType:
+def _imported(package: str, name: str, place: Place) -> ModuleType:
     """Return the module of a plug-in, by the name that a plug-in of pyorch would have."""
     full = f"{package}.{name}"
     if not isinstance(place, Path):
         module = sys.modules[full] = place.load()
         return module
-    if not _is_of_study(package, place):
+    study = built.study()
+    if study is None or not _is_of_study(package, place):
         if getattr(sys.modules.get(full), "__file__", str(place)) != str(place):
             del sys.modules[full]  # of a study that was this folder before
         return importlib.import_module(full)
-    trust.check(built.study(), f"{package.rpartition('.')[2]} '{name}', {built.shown(place)},")
-    spec = importlib.util.spec_from_file_location(full, place)
+    trust.check(study, f"{package.rpartition('.')[2]} '{name}', {built.shown(place)},")
+    loader = SourceFileLoader(full, str(place))
+    spec = importlib.util.spec_from_file_location(full, place, loader=loader)
+    assert spec is not None  # a file that ends in .py
     module = sys.modules[full] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[full]
         raise
@@ -158,8 +170,8 @@ def check_contract(module: ModuleType, package: str, name: str = "") -> None:
         return
     contract = importlib.import_module(f"{package}._contract").Contract
     optional = getattr(contract, "OPTIONAL", ())
-    parts = {name for name in vars(contract) if name[0] != "_" and name != "OPTIONAL"}
-    parts |= contract.__annotations__.keys()
+    parts = {name for name in vars(contract) if name[0] != "_"} | contract.__annotations__.keys()
+    parts -= {"OPTIONAL"}
     kind, own = package.rpartition(".")[2], _defined(module)
     where = f"{kind} '{name or module.__name__.rpartition('.')[2]}'"
     for part in sorted(parts):

@@ -98,7 +98,7 @@ def ask(path: Path | str, request: dict, hear: Callable[[dict], None] = lambda _
             with _short(Path(path)) as address:
                 connection.connect(address)
         except OSError as error:
-            raise Nobody(os.strerror(error.errno)) from None
+            raise Nobody(error.strerror) from None
         with contextlib.suppress(ConnectionError):
             connection.sendall(json.dumps(request).encode() + b"\n")
             for line in connection.makefile("rb"):

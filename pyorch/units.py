@@ -162,7 +162,7 @@ def format_exact(value: int, dimension: Dimension) -> str:
     return min(candidates, key=len)
 
 
-_PREFIXES = [
+_PREFIXES: list[tuple[int | Decimal, str]] = [
     (10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"), (1, ""),
     (Decimal("1e-3"), "m"), (Decimal("1e-6"), "u"), (Decimal("1e-9"), "n"), (Decimal("1e-12"), "p"),
 ]  # fmt: skip

@@ -106,7 +106,12 @@ def _locked(path: Path) -> BinaryIO:
 
 def write_text(path: Path | str, text: str) -> None:
     """Write text as UTF-8, whole or not at all."""
-    write_atomically(path, lambda file: file.write(text.encode()))
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write bytes, whole or not at all."""
+    write_atomically(path, lambda file: file.write(content))
 
 
 def make_folder(path: Path | str) -> None:

@@ -574,6 +574,13 @@ def test_results_have_the_names_and_the_order_in_which_they_were_asked_for(tmp_p
     assert [(run.variant, run.point["workload.message"]) for run in runs] == points
     assert [row[1] for row in rows[:4]] == ["z", "z", "a", "a"]
     assert "small: 1 run without a name" in [" ".join(line) for line in lines]
+    chosen = ("--where", "variant=[z, y]", "--where", "workload.message=2 MB")
+    shown = pyorch("results", *chosen, "--columns", "run, link.rate", "--csv", cwd=tmp_path)
+    assert shown.stdout == f"run,link.rate_bps\n{runs[0].id},{400 * 10**9}\n"
+    shown = pyorch("results", *chosen, "--columns", "run,link.rate", cwd=tmp_path)
+    assert shown.stdout.splitlines()[-2].split() == ["│", runs[0].id, "│", "400", "Gbit/s", "│"]
+    shown = pyorch("results", *chosen, "--where", "seed=9", cwd=tmp_path)
+    assert shown.stdout.startswith("No run in results is so: variant=['z', 'y'], ")
     found = arranged(tmp_path / "results" / run.folder for run in [*old, *runs[::-1]])
     labels = ["Last", "Last", "a", "a", ""]
     assert [(run.id, run.scale, run.label) for run in found] == [

@@ -14,8 +14,9 @@ class Contract(Protocol):
 
     Params: type[Closed]
 
+    @staticmethod
     def allocate(
-        params: Closed,  # noqa: N805
+        params: Closed,
         sizes: list[int],
         nodes: Columns,
         links: Columns,

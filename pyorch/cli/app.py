@@ -165,11 +165,25 @@ def results(
     scenario: Annotated[str | None, typer.Argument(help="Only the runs of this scenario.")] = None,
     results: ResultsOption = Path("results"),
     csv: CsvOption = False,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Only runs with this value, or one of a list: seed=[1,2]; may be repeated.",
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="These columns: parameters, numbers of the summary, and those of --csv.",
+        ),
+    ] = None,
 ) -> None:
-    """List runs: the parameters in which they differ, state, size, cost."""
+    """List runs: the parameters in which they differ, state, size, cost; or chosen columns."""
     from pyorch.cli import results as view
 
-    view.results(results, scenario, csv)
+    view.results(results, scenario, csv, where or [], columns)
 
 
 @app.command(rich_help_panel=_LOOK)
@@ -466,15 +480,16 @@ def main() -> None:
     except typer.Abort:
         raise SystemExit(130) from None
     except Exception as error:  # typer's, which have no base of their own in all its versions
-        if not hasattr(error, "format_message"):
+        status = getattr(error, "exit_code", None)
+        if status is None or not hasattr(error, "format_message"):
             raise
         if error.format_message():  # without: the help has been printed
             names = [_command_name(command) for command in app.registered_commands]
             said = complaint(error, sys.argv[1:], [*names, *_GROUPS])
             typer.echo(said, err=True)
-        raise SystemExit(error.exit_code) from None
+        raise SystemExit(status) from None
     raise SystemExit(status or 0)
 
 
 def _command_name(command: typer.models.CommandInfo) -> str:
-    return command.name or command.callback.__name__
+    return str(command.name or getattr(command.callback, "__name__", ""))

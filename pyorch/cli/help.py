@@ -4,6 +4,8 @@
 What typer writes with rich has frames and colours, and takes longer to import than all the rest.
 """
 
+from typing import Any
+
 from typer.core import TyperGroup
 
 #: Of a line of help; a narrower terminal has shorter ones [columns].
@@ -31,7 +33,7 @@ class Headings(TyperGroup):
 
 
 #: How each group of commands is made.
-PLAIN = {
+PLAIN: dict[str, Any] = {
     "cls": Headings,
     "rich_markup_mode": None,
     "context_settings": {"max_content_width": MOST_COLUMNS},

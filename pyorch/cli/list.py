@@ -4,6 +4,7 @@
 import ast
 import re
 from pathlib import Path
+from typing import Any
 
 from pyorch import plugins
 from pyorch import spec as specs
@@ -104,7 +105,7 @@ def parameters(package: str, name: str) -> list[tuple[str, ...]]:
     ]
 
 
-def _settled(key: str, default: object) -> str:
+def _settled(key: str, default: Any) -> str:
     """Return a default in words; of a link that says nothing it is what `link` says."""
     of_link = key.endswith(("rate_bps", "delay_ps")) and (default or 0) <= 0
     return "that of link" if of_link else shown(key, default)
@@ -145,10 +146,11 @@ def _default(attribute: dict) -> str:
     return f"{value} B" if exact else shown(key_of(attribute["name"]), value)
 
 
-def _files(package: str) -> list[tuple[str, str]]:
-    found = []
+def _files(package: str) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
     for name in plugins.names(package):
-        found.append((name, first_line(plugins.locate(package, name))))
+        path = plugins.locate(package, name)
+        found.append((name, first_line(path) if path else ""))
     return found
 
 

@@ -3,6 +3,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import typer
@@ -16,6 +17,7 @@ from pyorch.runs.compare import compare as differences
 from pyorch.runs.names import Name, named
 from pyorch.runs.run import RunResult
 from pyorch.runs.summary import by_workload, in_words
+from pyorch.spec.overrides import parse_assignment
 from pyorch.spec.parameters import distinguishing, headings, shown
 from pyorch.traces import manifest
 from pyorch.units import format_si
@@ -29,13 +31,26 @@ _SHOWN = {
 _WORDS = ("run", "case", "variant", "engine", "state")
 
 
-def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
+def results(
+    folder: Path, scenario: str | None, as_csv: bool, where: list[str], columns: str | None
+) -> None:
     """List the runs that are there, by scenario, with what differs between them."""
-    table = catalog(folder, scenario)
+    conditions = dict(parse_assignment(text, "--where") for text in where)
+    chosen = None if columns is None else [name.strip() for name in columns.split(",")]
+    table = catalog(folder, scenario, conditions, chosen)
     if as_csv:
         typer.echo(table.to_csv(index=False, lineterminator="\n"), nl=False)
         return
     console = _console()
+    if chosen is not None and len(table):
+        view = Table()
+        for heading, name in zip(headings(table.columns), table.columns, strict=True):
+            is_number = pd.api.types.is_numeric_dtype(table[name])
+            view.add_column(heading, justify="right" if is_number else "left")
+        for row in table.astype(object).itertuples(index=False, name=None):
+            view.add_row(*map(_outcome, table.columns, row))
+        console.print(view)
+        return
     for name, rows in table.groupby("scenario", sort=False):
         names = named(map(Path, rows["folder"]))
         is_named = rows["folder"].isin(map(str, names))
@@ -49,7 +64,7 @@ def results(folder: Path, scenario: str | None, as_csv: bool) -> None:
             which = " without a name" if told is not None else ""
             title = f"{name}: {_runs(others)}{which}"
             console.print(_table(title, others, _parameters(others)))
-    typer.echo(_total(table, folder))
+    typer.echo(_total(table, folder, conditions))
 
 
 def verify(names: list[str], results: Path) -> int:
@@ -112,7 +127,9 @@ def _runs(rows: pd.DataFrame) -> str:
     return f"{len(rows)} run{'s' * (len(rows) != 1)}"
 
 
-def _total(table: pd.DataFrame, folder: Path) -> str:
+def _total(table: pd.DataFrame, folder: Path, conditions: dict) -> str:
+    if table.empty and conditions:
+        return f"No run in {folder} is so: {', '.join(f'{k}={v}' for k, v in conditions.items())}."
     if table.empty:
         return f"No runs in {folder}. Make some: pyorch run SCENARIO.yaml"
     size, cpu = (table[name].sum() for name in ("size_bytes", "cpu_s"))
@@ -242,9 +259,9 @@ def _window(figure) -> None:
 
     if plt.get_backend().lower() in ("agg", "pdf", "svg", "ps", "cairo"):
         raise FigureError("there is no display to open a window on. Write a file: --out FILE.png")
-    manager = plt.figure().canvas.manager
-    manager.canvas.figure = figure
-    figure.set_canvas(manager.canvas)
+    canvas = plt.figure().canvas
+    canvas.figure = figure
+    figure.set_canvas(canvas)
     plt.show()
 
 
@@ -265,18 +282,19 @@ def _parameter(key: str, value: object) -> str:
     return shown(key, whole)
 
 
-def _cell(value: object, unit: str) -> str:
+def _cell(value: Any, unit: str) -> str:
     return "" if pd.isna(value) else format_si(value, unit).strip()
 
 
-def _outcome(name: str, value: object) -> str:
-    if value is None or (isinstance(value, float) and pd.isna(value)):
+def _outcome(name: str, value: Any) -> str:
+    """Return a number with its unit, by the end of its name; nothing if there is none."""
+    if pd.isna(value):
         return ""
-    if name.endswith("_fct_ps") or name == "simulated_ps":
-        return format_si(value * 1e-12, "s")
-    if name.endswith("_bytes"):
-        return format_si(value, "B")
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if name.endswith("_s"):
+        return format_si(value, "s")
+    if isinstance(value, float) and not name.endswith(("_ps", "_bps", "_bytes")):
+        return f"{value:.4g}"
+    return shown(name, value)
 
 
 def _console() -> Console:

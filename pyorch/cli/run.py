@@ -21,7 +21,7 @@ from pyorch.runs.finished import NOT_THERE, is_finished, why_again
 from pyorch.runs.make import failure, was_left
 from pyorch.simulate import modules
 from pyorch.spec.overrides import parse_assignment
-from pyorch.writing import write_atomically
+from pyorch.writing import write_bytes
 
 if TYPE_CHECKING:
     from pyorch.runs.run import RunResult
@@ -190,7 +190,7 @@ def export(format_: str, choice: Choice, out: Path) -> list[Path]:
     claim(out, chosen.spec)
     for name, held in contents.items():
         data = held.encode() if isinstance(held, str) else held
-        write_atomically(out / name, lambda file, data=data: file.write(data))
+        write_bytes(out / name, data)
     return [out / name for name in contents]
 
 

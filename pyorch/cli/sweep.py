@@ -5,8 +5,8 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -14,6 +14,7 @@ from pyorch import spec as specs
 from pyorch.errors import PluginError
 from pyorch.simulate import modules
 from pyorch.workflow import sweep as workflow
+from pyorch.workflow.display import is_watched, of_runs
 from pyorch.workflow.events import Progress, line
 
 if TYPE_CHECKING:
@@ -67,38 +68,15 @@ def report(runs: list[specs.Run], outcome: workflow.Outcome) -> int:
     return outcome.exit_status
 
 
-@contextmanager
-def display():
+def display() -> AbstractContextManager[Callable[[Progress], None]]:
     """Give a function that shows a progress: a bar on a terminal, now and then a line elsewhere."""
-    if not sys.stderr.isatty():
-        yield _plain()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bar
-
-    console = Console(stderr=True)
-    columns = BarColumn(bar_width=24), TextColumn("{task.description}")
-    said = [""]
-    with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def show(progress: Progress) -> None:
-            if progress.estimate not in said:
-                said.append(progress.estimate)
-                console.print(progress.estimate, highlight=False, markup=False)
-            for news in progress.news():  # stays above the bar
-                console.print(news, style="red", highlight=False, markup=False)
-            total = progress.due
-            bar.update(task, description=line(progress), total=total, completed=progress.done)
-
-        yield show
+    return of_runs() if is_watched() else nullcontext(_plain())
 
 
 def _plain() -> Callable[[Progress], None]:
     import time
 
-    said = {"when": time.monotonic(), "refused": False, "estimate": ""}
+    said: dict[str, Any] = {"when": time.monotonic(), "refused": False, "estimate": ""}
 
     def show(progress: Progress) -> None:
         if progress.estimate != said["estimate"]:

@@ -12,7 +12,7 @@ from pyorch.render import input_tables
 from pyorch.spec.resolved import Spec
 from pyorch.topology import from_file
 from pyorch.units import format_si
-from pyorch.writing import make_folder, write_atomically
+from pyorch.writing import make_folder, write_atomically, write_text
 
 #: Of switches of one tier that differ, so many are told of one by one.
 _MOST_KINDS = 3
@@ -44,7 +44,7 @@ def write(spec: Spec, nodes: Path, links: Path) -> list[str]:
         rows = zip(*(own[name][column].tolist() for column in columns), strict=True)
         text = "".join(f"{','.join(map(str, row))}\n" for row in [columns, *rows])
         make_folder(path.parent)
-        write_atomically(path, lambda file, text=text: file.write(text.encode()))
+        write_text(path, text)
     return [
         f"{spec.topology.type}: {what} is no part of these tables."
         for function, what in (("relays", "who relays messages between rails"),

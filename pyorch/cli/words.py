@@ -2,12 +2,13 @@
 """Says in one line which words of a command line cannot be understood."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pyorch.errors import quoted
 from pyorch.reading import shown
 
 
-def complaint(error: Exception, words: Sequence[str], commands: Iterable[str]) -> str:
+def complaint(error: Any, words: Sequence[str], commands: Iterable[str]) -> str:
     """Return what typer says of a wrong word: on one line, with the word and where to look.
 
     Parameters

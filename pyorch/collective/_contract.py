@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What an algorithm of collectives has: what it can do, its messages, and their closed form."""
 
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from pyorch.collective._graph import Call, Counts, Graph
 from pyorch.spec.fields import Closed
@@ -13,13 +13,16 @@ class Contract(Protocol):
     OPERATIONS: tuple[str, ...]
     Params: type[Closed]
     IN_NETWORK: bool  # switches add up what messages carry
-    OPTIONAL = ("IN_NETWORK",)
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("IN_NETWORK",)
 
-    def check(call: Call, params: Closed) -> None:  # noqa: N805
+    @staticmethod
+    def check(call: Call, params: Closed) -> None:
         """Raise FieldError if the algorithm cannot do this: key of the workload or of Params."""
 
-    def graph(call: Call, params: Closed) -> Graph:  # noqa: N805
+    @staticmethod
+    def graph(call: Call, params: Closed) -> Graph:
         """Return the messages; each waits for rows above it alone."""
 
-    def counts(call: Call, params: Closed) -> Counts:  # noqa: N805
+    @staticmethod
+    def counts(call: Call, params: Closed) -> Counts:
         """Return how many messages and bytes there are, without making them."""

@@ -115,15 +115,17 @@ def messages(
         Parts of the dependencies: flow, after, and at_sender as one value for the part.
     """
     src = np.asarray(src, dtype=np.int64)
-    columns = [np.broadcast_to(np.asarray(c, np.int64), src.shape) for c in (dst, size_bytes, step)]
+    dst, size, step = (
+        np.broadcast_to(np.asarray(c, np.int64), src.shape) for c in (dst, size_bytes, step)
+    )
     parts = [(flow, after, np.full(len(flow), at_sender)) for flow, after, at_sender in waits]
     empty = np.zeros(0, dtype=np.int64)
     rows = [np.concatenate(part).astype(np.int64) for part in zip(*parts, strict=True)]
     flow, after, at_sender = rows or [empty] * 3
     if own is None:
         own = ~np.isin(np.arange(len(src)), flow)
-    flags = [np.broadcast_to(np.asarray(c, bool), src.shape) for c in (own, needed)]
-    return Graph(src, *columns, *flags, flow, after, at_sender)
+    own, needed = (np.broadcast_to(np.asarray(c, bool), src.shape) for c in (own, needed))
+    return Graph(src, dst, size, step, own, needed, flow, after, at_sender)
 
 
 def side_by_side(graphs: Sequence[Graph]) -> Graph:

@@ -32,7 +32,7 @@ def graph(call: Call, params: Params) -> Graph:
     if call.operation == "broadcast":
         return messages(np.zeros(n - 1), np.arange(1, n), size, 0)
     if call.operation == "gather":
-        return messages(np.arange(1, n), 0, size, 0)
+        return messages(np.arange(1, n), np.zeros(n - 1), size, 0)
     turn, rank = np.divmod(np.arange((n - 1) * n), n)
     return messages(rank, (rank + turn + 1) % n, size, 0)
 

@@ -44,8 +44,8 @@ def check(call: Call, params: Params) -> None:
 def graph(call: Call, params: Params) -> Graph:
     """Return the stages one after the other, rank by rank."""
     ranks = np.arange(call.ranks).reshape(params.sites, -1, params.local)
-    racks, rails = ranks.reshape(-1, params.local), ranks.transpose(0, 2, 1)
-    rails = rails.reshape(-1, ranks.shape[1])
+    racks = ranks.reshape(-1, params.local)
+    rails = ranks.transpose(0, 2, 1).reshape(-1, ranks.shape[1])
     stages = []
     for stage, within_rack in _stages(call, params):
         members = racks if within_rack else rails

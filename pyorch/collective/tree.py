@@ -73,7 +73,7 @@ def _up(call: Call) -> Graph:
     src = rank[order]
     dst = src - distance[order]
     inner = np.flatnonzero(dst > 0)
-    size = call.data_bytes
+    size: np.ndarray | int = call.data_bytes
     if call.operation == "gather":
         size = distance[order] * part_bytes(call, n)
     step = np.log2(distance[order]).astype(np.int64)
@@ -86,13 +86,14 @@ def _up(call: Call) -> Graph:
 def _down(call: Call) -> Graph:
     """Return the messages from rank 0; a rank sends when it has received, child after child."""
     n, steps = call.ranks, (call.ranks - 1).bit_length()
-    src, dst, step = [], [], []
+    src: list[np.ndarray] = []
+    dst, step = [], []
     waits: dict[int, list] = {AT_RECEIVER: [], AT_SENDER: []}
     last, sent = np.full(n, -1), np.zeros(n, dtype=bool)
     for k in range(steps):
         distance = 1 << (steps - 1 - k)
         senders = np.arange(0, n - distance, 2 * distance)
-        row = sum(map(len, src)) + np.arange(len(senders))
+        row = sum(len(part) for part in src) + np.arange(len(senders))
         for at, chosen in ((AT_SENDER, sent[senders]), (AT_RECEIVER, ~sent[senders])):
             chosen &= last[senders] >= 0
             waits[at].append((row[chosen], last[senders[chosen]], at))

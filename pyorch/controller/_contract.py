@@ -14,8 +14,9 @@ class Contract(Protocol):
 
     Params: type[Closed]
 
+    @staticmethod
     def plan(
-        params: Closed,  # noqa: N805
+        params: Closed,
         request: Request,
         seen: Seen,
         memory: dict[str, Any],

@@ -81,7 +81,7 @@ def explain(
         raise TraceError(f"{run.folder}: message {flow} did not end, so nothing can be compared.")
     scenario = scenario_of_spec(run.spec)
     base = int(took[flow]), int(took.max())
-    rows = [(BASE, 0, *base, *base)]
+    rows: list[tuple[str, int, *tuple[int | None, ...]]] = [(BASE, 0, *base, *base)]
     removed: list[Cause] = []
     for cause in CAUSES:
         if cause.counter and not run.summary.get(cause.counter):

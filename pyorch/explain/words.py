@@ -2,6 +2,7 @@
 """Says an explanation in words and as a figure."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -9,12 +10,12 @@ from pyorch.explain.rerun import Explanation
 from pyorch.units import format_si
 
 
-def time(ps: object) -> str:
+def time(ps: Any) -> str:
     """Return a time with its unit; what did not end has none."""
     return "did not end" if pd.isna(ps) else format_si(int(ps) * 1e-12, "s")
 
 
-def change(ps: object, base_ps: int) -> str:
+def change(ps: Any, base_ps: int) -> str:
     """Return by how much a time differs from another: ``-12.3 %``."""
     return "" if pd.isna(ps) else f"{100 * (int(ps) / base_ps - 1):+.1f} %"
 

@@ -90,7 +90,7 @@ def _shape(nodes: dict, links: dict, tiers: int) -> list[dict[str, int]]:
     wires: dict[int, set[tuple[int, int]]] = {}
     names = ("node_a", "node_b", "rate_bps", "delay_ps")
     for a, b, rate_bps, delay_ps in zip(*(links[n].tolist() for n in names), strict=True):
-        low, high = sorted((a, b), key=tier.get)
+        low, high = sorted((a, b), key=lambda node: tier[node])
         up[low] += 1
         down[high] += 1
         bundle[low, high] += 1

@@ -16,11 +16,13 @@ class Contract(Protocol):
 
     Params: type[Closed]
 
-    def check(params: Closed, nodes: Columns, links: Columns, stop_ps: int) -> None:  # noqa: N805
+    @staticmethod
+    def check(params: Closed, nodes: Columns, links: Columns, stop_ps: int) -> None:
         """Raise FieldError if it does not fit the network or the time of the run."""
 
+    @staticmethod
     def outages(
-        params: Closed,  # noqa: N805
+        params: Closed,
         nodes: Columns,
         links: Columns,
         seed: int,

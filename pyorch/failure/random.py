@@ -84,7 +84,7 @@ def _elements(
     joins_switches = np.isin([links["node_a"], links["node_b"]], switches_of(nodes)).all(axis=0)
     parallel = links.get("parallel", np.zeros(len(links["node_a"]), dtype=np.int64))
     return {
-        f"link {links['node_a'][row]}-{links['node_b'][row]}-{parallel[row]}": [row]
+        f"link {links['node_a'][row]}-{links['node_b'][row]}-{parallel[row]}": np.array([row])
         for row in np.flatnonzero(joins_switches | (what == "links"))
     }
 

@@ -7,8 +7,10 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyorch import jobs, plugins
+from pyorch.calls import checked
 from pyorch.errors import FigureError, PyorchError, did_you_mean, quoted
 from pyorch.figures import needs as needs_of
 from pyorch.figures.layout import WIDTHS
@@ -17,12 +19,16 @@ from pyorch.figures.size import sizes
 from pyorch.spec.planning import SCALES
 from pyorch.writing import write_text
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 #: Width of the upright line with the size, right of everything else [inch].
 SIZE_LINE_INCHES = 0.12
 #: Tables that come with the repository, as `--results` has them.
 COMMITTED = "docs/results"
 
 
+@checked
 def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -> None:
     """Draw one figure from the command line.
 
@@ -34,6 +40,26 @@ def main(draw: Callable, needs: dict[str, str], argv: list[str] | None = None) -
         Argument name to ``<scenario>/<metric>.csv``.
     argv : list of str, optional
         Arguments; those of the process by default.
+
+    Returns
+    -------
+    None
+        The files of the figure are written, and printed.
+
+    Raises
+    ------
+    SystemExit
+        With 1 and one line on standard error, if a table is missing or the figure cannot be drawn.
+
+    Examples
+    --------
+    A figure of ``pyorch init``, after ``pyorch sweep scenarios/incast.yaml --scale smoke``:
+
+    >>> import subprocess, sys
+    >>> command = [sys.executable, "plots/slowest_by_senders.py", "--scale", "smoke"]
+    >>> done = subprocess.run(command, capture_output=True, text=True)
+    >>> done.stdout.partition(", ")[0]
+    'slowest_by_senders: scale smoke: figures/smoke/slowest_by_senders.pdf'
     """
     jobs.join()
     parser = argparse.ArgumentParser(description=inspect.getmodule(draw).__doc__)
@@ -80,7 +106,7 @@ def drawn(draw: Callable, tables: dict, size: str, width: str = "page") -> tuple
         data = draw(figure.subplots() if first == "ax" else figure, **tables)
         if tables and size:
             share = SIZE_LINE_INCHES / figure.get_figwidth()
-            figure.get_layout_engine().set(rect=(0, 0, 1 - share, 1))
+            figure.set_layout_engine("constrained", rect=(0, 0, 1 - share, 1))
             figure.text(
                 1 - 0.1 * share, 0.02, size, ha="right", va="bottom",
                 fontsize=6, color="#666666", rotation=90,
@@ -154,7 +180,7 @@ def committed(needs: dict[str, str]) -> str:
     return ""
 
 
-def read_table(path: str, instead: str = ""):
+def read_table(path: str, instead: str = "") -> "pd.DataFrame":
     """Return a small table; `instead` are options that draw the figure from other ones.
 
     Raises

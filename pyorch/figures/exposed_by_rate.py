@@ -9,6 +9,7 @@ from pyorch.figures.style import styles
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SYMBOLS = {"o": "paper: about", "^": "paper: more than", "v": "paper: less than"}
@@ -60,7 +61,7 @@ def exposed_by_rate(
                         zorder=5, label=name)  # fmt: skip
         ax.set_title(title, loc="left")
         ax.set_xscale("log")
-        ax.set_xticks(rates, rates)
+        ax.set_xticks(rates, [str(rate) for rate in rates])
         ax.minorticks_off()
         ax.set(xlabel=label, ylim=(0, 100))
         if ax is axes[0] or is_column(figure):
@@ -69,7 +70,7 @@ def exposed_by_rate(
     legend(figure, axes, 3)
 
 
-def _band(ax, band: "pd.DataFrame", name: str, color: str) -> None:
+def _band(ax: "Axes", band: "pd.DataFrame", name: str, color: str) -> None:
     """Draw from the least to the most that a group of transports exposes, and its mean."""
     low, high = band["pipeline_slowdown"].min(), band["pipeline_slowdown"].max()
     by = band.groupby("rate")["exposed_percent"]

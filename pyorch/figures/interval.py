@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyorch.errors import FigureError
+from pyorch.calls import checked
+from pyorch.errors import FigureError, quoted
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import ArrayLike
 
 
-def mean_interval(values: "ArrayLike", level: float = 0.95) -> tuple[float, float]:
+@checked
+def mean_interval(
+    values: "Sequence[float] | np.ndarray | pd.Series", level: float = 0.95
+) -> tuple[float, float]:
     """Return the mean and the half width of its confidence interval.
 
     Student's t: the values are taken to be independent draws of one normal distribution. A slowest
@@ -21,7 +24,7 @@ def mean_interval(values: "ArrayLike", level: float = 0.95) -> tuple[float, floa
 
     Parameters
     ----------
-    values : array, n_seeds
+    values : array, shape (n_seeds,)
         One value per seed.
     level : float
         Share of intervals made like this that contain the true mean [1].
@@ -29,18 +32,39 @@ def mean_interval(values: "ArrayLike", level: float = 0.95) -> tuple[float, floa
     Returns
     -------
     (float, float)
-        The half width of a single value is NaN: one seed says nothing about the others.
+        Mean and half width in the unit of the values. The half width of a single value is NaN: one
+        seed says nothing about the others.
+
+    Raises
+    ------
+    FigureError
+        These are no numbers, or none, or the level is not between 0 and 1.
+
+    Examples
+    --------
+    >>> mean, half = mean_interval([1.0, 2.0, 3.0])
+    >>> mean, round(half, 3)  # 4.303 of Student's t times 1 over the root of 3
+    (2.0, 2.484)
     """
     from scipy.stats import t
 
-    values = np.asarray(values, dtype=np.float64)
-    n = len(values)
+    try:
+        drawn = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise FigureError(f"mean_interval: {quoted(values)} are no numbers.") from None
+    if drawn.ndim != 1 or not len(drawn) or not 0 < level < 1:
+        raise FigureError(
+            f"mean_interval: {quoted(drawn.tolist())} at level {level}: give a list of numbers,"
+            " and a level between 0 and 1."
+        )
+    n = len(drawn)
     if n < 2:
-        return float(values.mean()), float("nan")
-    half = t.ppf((1 + level) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n)
-    return float(values.mean()), float(half)
+        return float(drawn.mean()), float("nan")
+    half = t.ppf((1 + level) / 2, n - 1) * drawn.std(ddof=1) / np.sqrt(n)
+    return float(drawn.mean()), float(half)
 
 
+@checked
 def over_seeds(table: "pd.DataFrame", by: Sequence[str], column: str) -> "pd.DataFrame":
     """Return the mean of a column over the seeds of each point, with its 95 % interval.
 
@@ -62,10 +86,23 @@ def over_seeds(table: "pd.DataFrame", by: Sequence[str], column: str) -> "pd.Dat
     Raises
     ------
     FigureError
-        A point has one seed twice: these would be counted as independent.
+        A column is missing, or a point has one seed twice: these would be counted as independent.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> fct = pd.DataFrame({"variant": ["a"] * 3, "seed": [1, 2, 3], "fct_us": [1.0, 2.0, 3.0]})
+    >>> over_seeds(fct, ["variant"], "fct_us").round(3).to_dict("records")
+    [{'variant': 'a', 'n_seeds': 3, 'fct_us_mean': 2.0, 'fct_us_low': -0.484, 'fct_us_high': 4.484}]
     """
     import pandas as pd
 
+    missing = [name for name in (*by, "seed", column) if name not in table]
+    if missing or not by:
+        raise FigureError(
+            f"over_seeds: {f'no column {quoted(missing[0])}' if missing else 'by names no column'}."
+            f" There are {', '.join(map(str, table.columns))}."
+        )
     rows = []
     for point, runs in table.groupby(list(by), sort=False, dropna=False):
         if runs["seed"].duplicated().any():

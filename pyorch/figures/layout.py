@@ -6,9 +6,13 @@ its letters have the size that `save.RC_PARAMS` says wherever it is printed.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pyorch.calls import checked
+from pyorch.errors import FigureError, quoted
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -26,8 +30,9 @@ def is_column(figure: "Figure") -> bool:
     return figure.get_figwidth() < 5
 
 
+@checked
 def panels(
-    figure: "Figure", heights: Sequence[float], ratios: Sequence[float] = (), **options
+    figure: "Figure", heights: Sequence[float], ratios: Sequence[float] = (), **options: Any
 ) -> "list[Axes]":  # fmt: skip
     """Return panels side by side on a page, one below the other in a column.
 
@@ -41,7 +46,28 @@ def panels(
         Widths of the panels on a page; without, all the same.
     options
         ``sharex`` and ``sharey`` of `Figure.subplots`.
+
+    Returns
+    -------
+    list of Axes
+        One for each height.
+
+    Raises
+    ------
+    FigureError
+        There is no height, or one that is not more than 0.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> page, column = Figure(figsize=(7, 2)), Figure(figsize=(3.3, 2))
+    >>> len(panels(page, [2.0, 1.5])), len(panels(column, [2.0, 1.5]))
+    (2, 2)
+    >>> float(page.get_figheight()), round(float(column.get_figheight()), 3)  # inches
+    (2.0, 2.975)
     """
+    if not heights or min(heights) <= 0:
+        raise FigureError("panels: heights: give the height of each panel, more than 0 inches.")
     if is_column(figure) and len(heights) > 1:
         figure.set_figheight(sum(heights) * COLUMN_PANEL_SHARE)
         grid = figure.subplots(len(heights), 1, height_ratios=heights, **options)
@@ -53,8 +79,12 @@ def panels(
     return list(grid.flat)
 
 
+@checked
 def legend(
-    figure: "Figure", axes: "Iterable[Axes]", ncols: int = 4, extra: dict | None = None
+    figure: "Figure",
+    axes: "Iterable[Axes]",
+    ncols: int = 4,
+    extra: "dict[str, Artist] | None" = None,
 ) -> None:
     """Draw one legend of all panels below them; an entry that stands in several is shown once.
 
@@ -68,9 +98,31 @@ def legend(
         Entries in a line on a page; a column has half as many.
     extra : dict of str to artist, optional
         More entries, behind the others.
+
+    Returns
+    -------
+    None
+        The legend is part of the figure.
+
+    Raises
+    ------
+    FigureError
+        Something is no Axes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = Figure(figsize=(7, 2))
+    >>> axes = panels(figure, [2.0, 2.0])
+    >>> lines = [ax.plot([0, 1], label="NDP") for ax in axes]
+    >>> legend(figure, axes)
+    >>> len(figure.legends[0].get_texts())
+    1
     """
-    entries = {}
+    entries: dict[str, Artist] = {}
     for ax in axes:
+        if not hasattr(ax, "get_legend_handles_labels"):
+            raise FigureError(f"legend: axes: {quoted(ax)} is no Axes of a figure.")
         handles, labels = ax.get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
     entries |= extra or {}
@@ -81,6 +133,6 @@ def legend(
         figure.set_figheight(figure.get_figheight() + more * LEGEND_LINE_INCHES)
         ncols = fewer
     figure.legend(
-        entries.values(), entries.keys(), loc="outside lower center", ncols=ncols,
+        [*entries.values()], [*entries], loc="outside lower center", ncols=ncols,
         columnspacing=1.5,
     )  # fmt: skip

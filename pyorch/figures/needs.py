@@ -17,7 +17,9 @@ def read_needs(path: Path | str) -> dict[str, str]:
     """
     path = Path(path)
     for node in ast.parse(path.read_text()).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if any(isinstance(target, ast.Name) and target.id == "NEEDS" for target in targets):
             try:
                 needs = ast.literal_eval(node.value)

@@ -63,7 +63,8 @@ def draw_network(ax: "Axes", nodes: Table, links: Table, ids: bool = False) -> N
         size = (40 if row else 25) if large else 4
         faces = color[members] if row else HOST_COLOR
         marker = "s" if row else "o"
-        ax.scatter(*at[members].T, s=size * (2 if ids and large else 1), c=faces, marker=marker,
+        x, y = at[members].T
+        ax.scatter(x, y, s=size * (2 if ids and large else 1), c=faces, marker=marker,
                    linewidths=0, zorder=2)  # fmt: skip
         if not ids:
             continue

@@ -3,8 +3,9 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pyorch.calls import checked
 from pyorch.writing import make_folder, write_atomically, write_text
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _METADATA = {
     "svg": {"Date": None, "Creator": "pyorch"},
     "png": {"Software": None},
 }
-RC_PARAMS = {
+RC_PARAMS: dict[Any, Any] = {
     "svg.hashsalt": "pyorch",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
@@ -42,6 +43,7 @@ RC_PARAMS = {
 }
 
 
+@checked
 def save(
     figure: "Figure", name: str, data: "pd.DataFrame", out: Path | str, caption: str
 ) -> list[Path]:  # fmt: skip
@@ -59,6 +61,25 @@ def save(
         Folder, made if it is not there.
     caption : str
         What a reader has to know; the file ``.txt`` beside the figure.
+
+    Returns
+    -------
+    list of Path
+        The five files.
+
+    Raises
+    ------
+    OutputError
+        One cannot be written.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from matplotlib.figure import Figure
+    >>> figure, data = Figure(figsize=(3, 2)), pd.DataFrame({"n": [1, 2], "square": [1, 4]})
+    >>> line = figure.subplots().plot(data["n"], data["square"])
+    >>> [path.suffix for path in save(figure, "squares", data, "figures", "Squares.")]
+    ['.pdf', '.svg', '.png', '.csv', '.txt']
     """
     import matplotlib
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import yaml
 
+from pyorch.calls import checked
+from pyorch.errors import FigureError
+
 STYLE_FILE = Path(__file__).with_name("style.yaml")
 #: For names that style.yaml does not know; none of these is a colour of that file. Each can be seen
 #: on white, and no two look alike with normal sight or without one kind of cones.
@@ -30,6 +33,7 @@ class Style:
     group_color: str = ""
 
 
+@checked
 def style(name: str, label: str | None = None) -> Style:
     """Return the style of a name that stands alone; `styles` is for names beside each other.
 
@@ -39,10 +43,28 @@ def style(name: str, label: str | None = None) -> Style:
         Name of a variant, a transport, a model.
     label : str, optional
         What a scenario calls it; without one, what the style file or the name itself says.
+
+    Returns
+    -------
+    Style
+        ``label``, ``color``, ``marker``, ``dashes``, and ``group`` with its ``group_color``.
+
+    Raises
+    ------
+    SpecError
+        The name or the label is no text.
+
+    Examples
+    --------
+    >>> style("mine", "My transport").label
+    'My transport'
+    >>> style("mine") == style("mine")
+    True
     """
     return styles([(name, label)])[name]
 
 
+@checked
 def styles(named: Iterable[tuple[str, str | None]]) -> dict[str, Style]:
     """Return the styles of names that one figure shows, no two of them alike.
 
@@ -53,9 +75,29 @@ def styles(named: Iterable[tuple[str, str | None]]) -> dict[str, Style]:
     ----------
     named : iterable of (name, label)
         In the order of the figure; a label of None is that of the style file, or the name.
+
+    Returns
+    -------
+    dict of str to Style
+        In the order of the names.
+
+    Raises
+    ------
+    FigureError
+        These are no pairs.
+
+    Examples
+    --------
+    >>> looks = styles([("one", None), ("two", "Second")])
+    >>> looks["two"].label, looks["one"].color != looks["two"].color
+    ('Second', True)
     """
+    try:
+        labels = {str(name): label for name, label in named}
+    except (TypeError, ValueError):
+        raise FigureError("styles: named: give pairs of a name and a label or None.") from None
     known, found, taken = _known(), {}, set()
-    for name, label in dict(named).items():
+    for name, label in labels.items():
         if name in known["names"]:
             found[name] = _look(known, name, label)
             continue

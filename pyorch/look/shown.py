@@ -5,6 +5,7 @@ Above `MOST_HOSTS` hosts the hosts of a switch are one node. Of many messages th
 """
 
 import base64
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -101,7 +102,7 @@ def nodes_of(run) -> tuple[list[dict], dict[int, int]]:
 def links_of(exact: Grid, node_of: dict[int, int]) -> tuple[list[list], np.ndarray]:
     """Return links of the page: from, to, rate, kind; and which of them each exact link is in."""
     ends = exact.links[["node", "peer"]].replace(node_of)
-    keys = list(zip(ends["node"], ends["peer"], exact.links["band"], strict=True))
+    keys: list[tuple] = list(zip(ends["node"], ends["peer"], exact.links["band"], strict=True))
     if len(set(node_of.values())) == len(node_of):
         keys = [(*key, row) for row, key in enumerate(keys)]  # parallel links stay apart
     place: dict[tuple, int] = {}
@@ -166,7 +167,7 @@ def messages_of(run, flows: pd.DataFrame, exact: Grid, group_of: np.ndarray) -> 
     for rank, row in enumerate(flows.itertuples(index=False)):
         end_ps = now_ps if pd.isna(row.receiver_end_ps) else int(row.receiver_end_ps)
         start_ps, path = int(row.start_ps), paths.get(int(row.flow), [])
-        message = {
+        message: dict[str, Any] = {
             "id": int(row.flow), "src": int(row.src), "dst": int(row.dst), "bytes": int(row.bytes),
             "start_us": start_ps / 1e6,
             "end_us": None if pd.isna(row.receiver_end_ps) else end_ps / 1e6,

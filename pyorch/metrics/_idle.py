@@ -156,7 +156,7 @@ class IdleTimes:
 
     def _unloaded_ps(self, flows: Columns, frames: alone.Frames, its: Ways) -> np.ndarray:
         """Return exact times on one path, least ones on several [ps]."""
-        spread = (its.links > 1).any(axis=1)
+        spread = np.any(its.links > 1, axis=1)
         found = np.zeros(len(spread), dtype=np.int64)
         if self._seen_bytes is not None:
             spread[:] = True
@@ -170,7 +170,10 @@ class IdleTimes:
             cases = pd.DataFrame(np.column_stack([column[rest] for column in rows]))
             index = cases.groupby([*cases.columns], sort=False).ngroup().to_numpy()
             unique = cases.drop_duplicates().to_numpy().tolist()
-            values = [self._on_one_path_ps(*case[:3], case[3:]) for case in unique]
+            values = [
+                self._on_one_path_ps(size, transport, fixed_ps, rates_bps)
+                for size, transport, fixed_ps, *rates_bps in unique
+            ]
             found[rest] = np.array(values, dtype=np.int64)[index]
         return found
 

@@ -35,6 +35,7 @@ def measure(run: RunTables) -> pd.DataFrame:
     assert len(run.flows), "flows that did not finish are an error"
     refuse(refusal(run.spec))
     jobs, both = run.spec.jobs, ["start_ps", "end_ps"]
+    assert jobs is not None, "a run without jobs is refused"
     times = run.table("flows").set_index("flow")[["start_ps", "receiver_end_ps"]]
     times.columns = both
     if "tasks" in run.inputs:

@@ -4,6 +4,7 @@
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -75,7 +76,7 @@ def readable(value: int | float, name: str) -> str:
     return "[1]"
 
 
-def with_unit(value: object, name: str) -> str:
+def with_unit(value: Any, name: str) -> str:
     """Return the comment behind a value: the same number with its unit, if it has one."""
     known = name.endswith(tuple(_UNITS)) and value is not None
     return f"  # {readable(value, name)}" if known else ""

@@ -69,8 +69,8 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
     if paths := _routes(spec, parts, ids, tables):
         forwards = np.isin(paths["node"], hosts(tables["nodes"]), invert=True)
         tables["routes"] = {name: column[forwards] for name, column in paths.items()}
-    if rows := _controlled(spec.workload, parts, ids):
-        tables["controlled"] = rows
+    if controlled := _controlled(spec.workload, parts, ids):
+        tables["controlled"] = controlled
     tables |= _served(spec, tables, seed, work)
     if spec.trace.nodes:
         tables["sampled"] = {"node": np.array(spec.trace.nodes, dtype=np.int64)}
@@ -185,8 +185,8 @@ def _add_classes(spec: Spec, tables: Tables) -> None:
         tier[nodes["node"]] = nodes["tier"]
         ends = np.sort(np.stack([tier[links["node_a"]], tier[links["node_b"]]]), axis=0)
         links["class"] = np.zeros(len(links["node_a"]), dtype=np.int64)
-        for index, its in enumerate(spec.link.classes, start=1):
-            low, high = its.tiers
+        for index, links_of in enumerate(spec.link.classes, start=1):
+            low, high = links_of.tiers
             links["class"][(ends[0] == low) & (ends[1] == high)] = index
 
 
@@ -297,7 +297,7 @@ def flows_wait(spec: Spec) -> bool:
 
 def _seed_of_load(spec: Spec, index: int, seed: int) -> int:
     """Return the seed of a workload: a job that runs alone draws what it draws beside others."""
-    alone = spec.jobs and spec.jobs.only
+    alone = None if spec.jobs is None else spec.jobs.only
     return nth_seed(index if alone is None else alone, seed)
 
 
@@ -375,7 +375,7 @@ def _flow_ids(parts: list[dict[str, np.ndarray]]) -> np.ndarray:
     SpecError
         Two workloads have the same id.
     """
-    own = np.concatenate([part["flow"] for part in parts if "flow" in part] or [[]])
+    own = np.concatenate([part["flow"] for part in parts if "flow" in part] or [np.zeros(0)])
     ids, repeats = np.unique(own, return_counts=True)
     if len(ids) and repeats.max() > 1:
         raise SpecError(

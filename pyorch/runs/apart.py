@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from pyorch import errors, jobs, origin
@@ -48,10 +49,12 @@ def make(
         stdout=subprocess.PIPE,
         env=os.environ | {jobs.PARENT: str(os.getpid())},  # no run outlives who waits for it
     )
+    assert started.stdin is not None and started.stdout is not None
     with started.stdout as answer:
         with started.stdin as asked:
             asked.write(json.dumps(request | {"spec": spec.plain()}).encode())
-        status = process.wait(started, log and watch and (lambda: process.tell(log, watch)))
+        tell = partial(process.tell, log, watch) if log and watch else None
+        status = process.wait(started, tell)
         words = answer.read()
     if status < 0 or not words:
         stopped = -status in (signal.SIGINT, signal.SIGTERM)

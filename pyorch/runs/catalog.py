@@ -3,23 +3,28 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from pyorch import spec as specs
 from pyorch import traces
 from pyorch.errors import PyorchError, TraceError
+from pyorch.runs import select
 from pyorch.runs.finished import why_outdated
-from pyorch.runs.names import named
+from pyorch.runs.names import Name, named
 from pyorch.runs.run import RunResult
 from pyorch.spec.parameters import differing, flat, order
 from pyorch.traces import manifest
 
 #: Columns that every row has; those after them are the parameters that differ.
 COLUMNS = (
-    "scenario", "run", "seed", "engine", "state", "flows", "flows_done", "size_bytes", "wall_s",
-    "cpu_s", "engine_cpu_s", "peak_memory_bytes", "folder",
+    "scenario", "run", "scale", "case", "variant", "seed", "engine", "state", "flows",
+    "flows_done", "size_bytes", "wall_s", "cpu_s", "engine_cpu_s", "peak_memory_bytes", "folder",
 )  # fmt: skip
+
+#: States of runs that have a result.
+_DONE = ("finished", "stopped", "outdated")
 
 
 def arranged(folders: Iterable[Path]) -> list[RunResult]:
@@ -31,7 +36,12 @@ def arranged(folders: Iterable[Path]) -> list[RunResult]:
     return [RunResult.of(name, folder) for folder, name in its.items()] + ordered
 
 
-def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.DataFrame:
+def catalog(
+    results: Path | str = "results",
+    scenario: str | None = None,
+    where: select.Where | None = None,
+    columns: Iterable[str] | None = None,
+) -> pd.DataFrame:
     """Return what is there: one row per folder of a run, by scenario and what differs.
 
     Parameters
@@ -40,14 +50,18 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
         Folder of the results.
     scenario : str, optional
         Only the runs of this one.
+    where : mapping, optional
+        Only the runs whose column or parameter has this value, or one of several.
+    columns : iterable of str, optional
+        These columns, parameters and numbers of the summary instead of what follows.
 
     Returns
     -------
     DataFrame
-        ``scenario``, ``run``, ``seed``, ``engine``; ``state``: ``finished``, ``stopped`` (some
-        flows did not end), ``outdated`` (made by code or libraries that have changed since),
-        ``unfinished`` (a file is missing or was changed) or ``damaged``; ``flows``,
-        ``flows_done``; ``size_bytes`` on disk; ``wall_s``, ``cpu_s``, ``engine_cpu_s``,
+        ``scenario``, ``run``, ``scale``, ``case``, ``variant``, ``seed``, ``engine``; ``state``:
+        ``finished``, ``stopped`` (some flows did not end), ``outdated`` (made by code or libraries
+        that have changed since), ``unfinished`` (a file is missing or was changed) or ``damaged``;
+        ``flows``, ``flows_done``; ``size_bytes`` on disk; ``wall_s``, ``cpu_s``, ``engine_cpu_s``,
         ``peak_memory_bytes``: cost of the simulation; ``folder``; then one column for each
         parameter that is not the same in all runs of a scenario.
 
@@ -55,6 +69,8 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
     ------
     TraceError
         There is no such folder.
+    SpecError
+        No run has a column that is asked for.
     """
     results = Path(results)
     if not results.is_dir():
@@ -63,24 +79,42 @@ def catalog(results: Path | str = "results", scenario: str | None = None) -> pd.
             " Make some: pyorch run SCENARIO.yaml"
         )
     folders = sorted(path.parent for path in results.glob(f"{scenario or '*'}/s*-*/spec.json"))
-    by_scenario: dict[str, list[tuple[dict, dict]]] = {}
-    for folder in folders:
-        row, parameters = _row(folder)
-        by_scenario.setdefault(row["scenario"], []).append((row, parameters))
+    its = named(folders)
+    known = [_known(folder, its.get(folder)) for folder in folders]
+    found = [known[place] for place in select.where(known, where or {})]
+    by_scenario: dict[object, list[select.Known]] = {}
+    for run in found:
+        by_scenario.setdefault(run.facts["scenario"], []).append(run)
+    ordered = [
+        [runs[place] for place in order([run.parameters for run in runs])]
+        for runs in by_scenario.values()
+    ]
+    if columns is not None:
+        return select.table([run for runs in ordered for run in runs], columns)
     rows = []
-    for found in by_scenario.values():
-        parameters = [p for _, p in found]
-        changed = [key for key in differing(parameters) if key != "seed"]
-        ordered = (found[place] for place in order(parameters))
-        rows += [row | {key: p.get(key) for key in changed} for row, p in ordered]
+    for runs in ordered:
+        changed = [key for key in differing(run.parameters for run in runs) if key != "seed"]
+        rows += [{**run.facts, **{key: run.parameters.get(key) for key in changed}} for run in runs]
     table = pd.DataFrame(rows, columns=None if rows else list(COLUMNS))
     whole = ["seed", "flows", "flows_done", "size_bytes", "peak_memory_bytes"]
     return table.astype(dict.fromkeys(whole, "Int64"))
 
 
-def _row(folder: Path) -> tuple[dict[str, object], Mapping[str, object]]:
+def _known(folder: Path, name: Name | None) -> select.Known:
+    """Return what is known of the run in a folder, and how to get at its summary."""
+    row, parameters = _row(folder)
+    if name is not None:
+        row |= {"scale": name.scale, "case": name.case, "variant": name.variant}
+
+    def outcome() -> Mapping[str, object]:
+        return RunResult(folder).summary.to_dict() if row["state"] in _DONE else {}
+
+    return select.Known(row, parameters, outcome)
+
+
+def _row(folder: Path) -> tuple[dict[str, Any], dict[str, object]]:
     """Return the row of a run and its parameters by key path."""
-    row: dict[str, object] = dict.fromkeys(COLUMNS)
+    row: dict[str, Any] = dict.fromkeys(COLUMNS)
     row |= {"scenario": folder.parent.name, "run": folder.name, "folder": str(folder)}
     row["size_bytes"] = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     try:

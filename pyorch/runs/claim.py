@@ -2,6 +2,7 @@
 """Makes a folder that somebody has named that of a run; nothing of others is replaced."""
 
 from pathlib import Path
+from typing import NoReturn
 
 from pyorch import spec as specs
 from pyorch.errors import OutputError, SpecError
@@ -44,7 +45,7 @@ def _spec_in(folder: Path) -> dict:
         return {}
 
 
-def _refuse(folder: Path, why: str):
+def _refuse(folder: Path, why: str) -> NoReturn:
     raise OutputError(
         f"{shown(folder)}: {why}, so nothing was written there. Name a new folder: --out FOLDER"
     )

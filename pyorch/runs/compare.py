@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compares two runs: parameters and results that differ."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ def compare(a: "RunResult", b: "RunResult") -> pd.DataFrame:
         ``what``: parameter, library or outcome; ``name``; ``a``, ``b``: values, <NA> where one has
         none; ``ratio``: b over a, for numbers of the outcome other than ids.
     """
-    rows = []
+    rows: list[tuple[str, str, Any, Any, float | None]] = []
     for key in differing([a.parameters, b.parameters]):
         left, right = a.parameters.get(key), b.parameters.get(key)
         rows.append(("parameter", short(key), shown(key, left), shown(key, right), None))
@@ -38,7 +38,7 @@ def compare(a: "RunResult", b: "RunResult") -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["what", "name", "a", "b", "ratio"])
 
 
-def _ratio(name: str, left: object, right: object) -> float | None:
+def _ratio(name: str, left: Any, right: Any) -> float | None:
     """Return right over left where that means something."""
     numbers = all(isinstance(value, int | float) for value in (left, right))
     return right / left if numbers and left and not name.endswith("_flow") else None

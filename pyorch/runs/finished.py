@@ -58,8 +58,8 @@ def why_outdated(folder: Path | str) -> str:
         if not _is_current(name, digest):
             return f"{name} was built anew"
     now = provenance.package_versions()
-    changed = (name for name, version in now.items() if recorded["versions"].get(name) != version)
-    return next((f"{name} is of another version" for name in changed), "")
+    others = (name for name, version in now.items() if recorded["versions"].get(name) != version)
+    return next((f"{name} is of another version" for name in others), "")
 
 
 def digest_of_spec(spec: Spec) -> str:

@@ -6,7 +6,6 @@ Lines are only ever added. A run has several if several points have the same con
 two scales may.
 """
 
-import os
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -91,13 +90,13 @@ def note(
             with path.open("a") as file:
                 file.write("".join(f"{line}\n" for line in lines))  # one call: lines do not mix
         except OSError as error:
-            raise OutputError(f"{path}: cannot be written ({os.strerror(error.errno)}).") from None
+            raise OutputError(f"{path}: cannot be written ({error.strerror}).") from None
 
 
 def noted(folder: Path) -> list[Name]:
     """Return all names in the folder of a scenario, each once, in the order of the last lines."""
     last = {line: number for number, line in enumerate(_lines(folder / FILE))}
-    return [name for line in sorted(last, key=last.get) if (name := _read(line))]
+    return [name for line in sorted(last, key=lambda line: last[line]) if (name := _read(line))]
 
 
 def changes(folder: Path) -> list[tuple]:

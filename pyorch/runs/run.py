@@ -1,21 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One finished run: its tables as DataFrames, what it was made of, what came out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
 from pyorch import plugins, traces
 from pyorch import spec as specs
-from pyorch.errors import TraceError
+from pyorch.calls import checked
+from pyorch.errors import SpecError, TraceError, quoted
 from pyorch.metrics import RunTables
-from pyorch.runs import page
+from pyorch.runs import page, select
 from pyorch.runs.names import Name
 from pyorch.runs.summary import summarize
 from pyorch.spec.parameters import flat
 from pyorch.traces import manifest
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: What is known of a run beside its parameters and its summary.
+_FACTS = ("scenario", "scale", "case", "case_label", "variant", "label", "seed")
 
 
 class RunResult:
@@ -35,8 +43,23 @@ class RunResult:
     ------
     TraceError
         The folder is not that of a run.
+
+    Examples
+    --------
+    >>> run = pyorch.sweep("scenarios/incast.yaml", scale="smoke")[0]
+    >>> run.scenario, run.seed, run.scale, run.spec.link.rate_bps
+    ('incast', 1, 'smoke', 800000000000)
+    >>> run.parameters["workload.0.senders"], run.outcome["flows_done"], len(run.flows)
+    (4, 4, 4)
+    >>> run.tables
+    ['flow_samples', 'flows', 'paths', 'pauses', 'port_samples', 'ports', 'summary', 'transports']
+    >>> len(run.nodes), len(run.links), len(run.ports)  # a port is one direction of a link
+    (40, 48, 96)
+    >>> bool(run.fct_ps.max() == run.summary["slowest_fct_ps"])
+    True
     """
 
+    @checked
     def __init__(
         self,
         folder: Path | str,
@@ -58,7 +81,32 @@ class RunResult:
 
     @classmethod
     def of(cls, run: specs.Run | Name, folder: Path | str) -> "RunResult":
-        """Return the result in a folder as that of a point of a scenario."""
+        """Return the result in a folder as that of a point of a scenario.
+
+        Parameters
+        ----------
+        run : Run or Name
+            The point, as `pyorch.spec.plan` has it.
+        folder : path
+            Folder of the run.
+
+        Returns
+        -------
+        RunResult
+            It knows its scale, variant and case.
+
+        Raises
+        ------
+        TraceError
+            The folder is not that of a run.
+
+        Examples
+        --------
+        >>> from pyorch import spec
+        >>> point = spec.plan(spec.read_scenario("scenarios/incast.yaml"), "smoke")[0]
+        >>> RunResult.of(point, f"results/{point.folder}").scale
+        'smoke'
+        """
         point = {name: getattr(run, name) for name in ("scale", "variant", "label")}
         return cls(folder, **point, case=run.case, case_label=run.case_label)
 
@@ -94,12 +142,12 @@ class RunResult:
         return flat(self.spec.plain())
 
     @cached_property
-    def provenance(self) -> dict[str, object]:
+    def provenance(self) -> dict[str, Any]:
         """What made the result, and what it has cost."""
         return traces.read_provenance(self.folder)
 
     @cached_property
-    def outcome(self) -> dict[str, object]:
+    def outcome(self) -> dict[str, Any]:
         """How the run ended: ``stop_reason``, ``now_ps``, ``flows_done``, ``flows_total``."""
         return traces.read_outcome(self.folder)
 
@@ -109,13 +157,29 @@ class RunResult:
         names = (path.stem for path in self.folder.glob("*.parquet"))
         return sorted(name for name in names if name in traces.CONTRACTS)
 
+    @checked
     def table(self, name: str) -> pd.DataFrame:
         """Return one table of the run.
+
+        Parameters
+        ----------
+        name : str
+            One of `tables`.
+
+        Returns
+        -------
+        DataFrame
+            Of its own; columns and units are in docs/definitions.md, <NA> is what never happened.
 
         Raises
         ------
         TraceError
             It is not there, or is damaged.
+
+        Examples
+        --------
+        >>> run.table("flows")["bytes"].tolist()
+        [200000, 200000, 200000, 200000]
         """
         return self._run.table(name).copy()
 
@@ -167,7 +231,7 @@ class RunResult:
 
     @property
     def links(self) -> pd.DataFrame:
-        """One row per link of the topology."""
+        """One row per link of the topology, `n_links` rows."""
         return pd.DataFrame(self._run.inputs["links"])
 
     @cached_property
@@ -175,11 +239,36 @@ class RunResult:
         """What came out in a few numbers; the unit is in each name (see docs/api.md)."""
         return pd.Series(summarize(self), dtype=object, name=self.id)
 
+    @checked
     def metric(self, name: str) -> pd.DataFrame:
-        """Return the table of one metric, as ``pyorch list metrics`` names them."""
+        """Return the table of one metric.
+
+        Parameters
+        ----------
+        name : str
+            As ``pyorch list metrics`` names them.
+
+        Returns
+        -------
+        DataFrame
+            One row or many; units are in the names of the columns.
+
+        Raises
+        ------
+        PluginError
+            There is no such metric.
+        TraceError
+            The run cannot be asked this.
+
+        Examples
+        --------
+        >>> len(run.metric("slowdown"))
+        1
+        """
         return plugins.load("pyorch.metrics", name).measure(self._run)
 
-    def plot(self, kind: str, path: Path | str | None = None) -> object:
+    @checked
+    def plot(self, kind: str, path: Path | str | None = None) -> "Figure":
         """Draw this run; return the matplotlib Figure, and write it if `path` is given.
 
         Parameters
@@ -188,11 +277,28 @@ class RunResult:
             As ``pyorch list plots`` names them.
         path : path, optional
             A file that ends in .pdf, .svg or .png; a caption is written beside it.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Also if it is written; a notebook shows it.
+
+        Raises
+        ------
+        PluginError
+            There is no such kind.
+        FigureError
+            The run lacks what the kind needs, or the file is of no kind of figure.
+
+        Examples
+        --------
+        >>> figure = run.plot("fct", "fct.png")
         """
         from pyorch.views import draw
 
         return draw(kind, [self], path)
 
+    @checked
     def look(self, path: Path | str, beside: "RunResult | None" = None) -> Path:
         """Write a page of HTML on which links, queues and messages are seen over time.
 
@@ -203,6 +309,11 @@ class RunResult:
         beside : RunResult, optional
             Another run, shown beside this one on one clock.
 
+        Returns
+        -------
+        Path
+            The file.
+
         Raises
         ------
         TraceError
@@ -210,8 +321,8 @@ class RunResult:
 
         Examples
         --------
-        >>> run = pyorch.run("scenarios/incast.yaml", set={"trace.sample": "1 us"})
-        >>> run.look("look.html")
+        >>> run.look("look.html", beside=many[-1]).name
+        'look.html'
         """
         from pyorch.look import write
 
@@ -220,6 +331,10 @@ class RunResult:
     @cached_property
     def _run(self) -> RunTables:
         return RunTables(self.spec, self.folder)
+
+    def _known(self) -> select.Known:
+        facts = {name: getattr(self, name) for name in _FACTS} | {"run": self.id}
+        return select.Known(facts, self.parameters, lambda: self.summary.to_dict())
 
     def __repr__(self) -> str:
         return f"<RunResult {self.scenario}/{self.id}: {self.folder}>"
@@ -235,9 +350,29 @@ class Runs:
     ----------
     runs : list of RunResult
         Each is there once.
+
+    Raises
+    ------
+    SpecError
+        One of them is no run.
+    TraceError
+        ``runs[...]`` is asked for a run that is not there.
+
+    Examples
+    --------
+    >>> runs = pyorch.sweep("scenarios/incast.yaml", scale="smoke")
+    >>> len(runs), runs[0].seed, runs[runs[0].id] is runs[0], len(runs[:3])
+    (9, 1, True, 3)
+    >>> [run.seed for run in runs[:3]]
+    [1, 2, 3]
+    >>> runs.table[["workload.0.senders", "seed", "flows_done"]].tail(1).values.tolist()
+    [[16, 3, 16]]
     """
 
-    def __init__(self, runs: list[RunResult]):
+    @checked
+    def __init__(self, runs: Sequence[RunResult]):
+        if others := [run for run in runs if not isinstance(run, RunResult)]:
+            raise SpecError(f"Runs: runs: {quoted(others[0])} is no RunResult.")
         self._runs = list(runs)
 
     def __len__(self) -> int:
@@ -246,14 +381,49 @@ class Runs:
     def __iter__(self) -> Iterator[RunResult]:
         return iter(self._runs)
 
-    def __getitem__(self, which: int | str) -> RunResult:
-        """Return a run by its place or its name."""
-        if isinstance(which, int):
-            return self._runs[which]
-        for run in self._runs:
-            if run.id == which:
-                return run
-        raise KeyError(f"no run {which!r}. There are {', '.join(run.id for run in self._runs)}.")
+    @overload
+    def __getitem__(self, which: int | str) -> RunResult: ...
+
+    @overload
+    def __getitem__(self, which: slice) -> "Runs": ...
+
+    @checked
+    def __getitem__(self, which: int | str | slice) -> "RunResult | Runs":
+        """Return a run by its place or its name, or several as a slice."""
+        if isinstance(which, slice):
+            return Runs(self._runs[which])
+        names = [run.id for run in self._runs]
+        place = names.index(which) if which in names else which
+        if isinstance(place, str) or not -len(names) <= place < len(names):
+            raise TraceError(f"no run {quoted(which)} among {len(names)}: {', '.join(names)}.")
+        return self._runs[place]
+
+    @checked
+    def where(self, conditions: Mapping[str, object]) -> "Runs":
+        """Return the runs whose parameters, variant, seed and so on have these values.
+
+        Parameters
+        ----------
+        conditions : mapping
+            As `where` of `pyorch.results`; all have to be met.
+
+        Returns
+        -------
+        Runs
+            In their order; there may be none.
+
+        Raises
+        ------
+        SpecError
+            No run has a column of that name.
+
+        Examples
+        --------
+        >>> len(runs.where({"workload.senders": [4, 8], "seed": 1}))
+        2
+        """
+        places = select.where([run._known() for run in self._runs], conditions)
+        return Runs([self._runs[place] for place in places])
 
     @property
     def table(self) -> pd.DataFrame:
@@ -268,8 +438,35 @@ class Runs:
             rows.append(point | run.summary.to_dict())
         return pd.DataFrame(rows)
 
+    @checked
     def metric(self, name: str) -> pd.DataFrame:
-        """Return one metric of all runs: case, variant, seed, run, then what it measured."""
+        """Return one metric of all runs.
+
+        Parameters
+        ----------
+        name : str
+            As ``pyorch list metrics`` names them.
+
+        Returns
+        -------
+        DataFrame
+            The rows of each run: case (if there are any), variant, label, seed, run, then what was
+            measured.
+
+        Raises
+        ------
+        PluginError
+            There is no such metric.
+        TraceError
+            There is no run, or one that cannot be asked this.
+
+        Examples
+        --------
+        >>> runs.metric("slowdown")["seed"].nunique()
+        3
+        """
+        if not self._runs:
+            raise TraceError(f"{name}: there is no run that can be measured.")
         parts = []
         for run in self._runs:
             about = {"variant": run.variant, "label": run.label, "seed": run.seed, "run": run.id}
@@ -283,8 +480,29 @@ class Runs:
         """Return the columns of the case of a run; there are none in a scenario without cases."""
         return {"case": run.case, "case_label": run.case_label} if run.case else {}
 
-    def plot(self, kind: str, path: Path | str | None = None) -> object:
-        """Draw all runs in one figure; see `RunResult.plot`."""
+    @checked
+    def plot(self, kind: str, path: Path | str | None = None) -> "Figure":
+        """Draw all runs in one figure.
+
+        Parameters
+        ----------
+        kind, path
+            As of `RunResult.plot`.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Also if it is written; a notebook shows it.
+
+        Raises
+        ------
+        PluginError, FigureError
+            As `RunResult.plot`.
+
+        Examples
+        --------
+        >>> figure = runs.plot("slowdown")
+        """
         from pyorch.views import draw
 
         return draw(kind, self._runs, path)

@@ -6,7 +6,7 @@ of the flow it names: with messages of several sizes these are two flows.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,15 @@ from pyorch.units import format_si
 if TYPE_CHECKING:
     from pyorch.runs.run import RunResult
 
+#: All numbers that a summary may have.
+NAMES = (
+    "flows", "flows_done", "smallest_message_bytes", "largest_message_bytes", "mean_fct_ps",
+    "slowest_fct_ps", "slowest_flow", "slowest_unloaded_fct_ps", "slowest_slowdown",
+    "slowdown_mean", "slowdown_p50", "slowdown_p99", "slowdown_p99_low", "slowdown_p99_high",
+    "slowdown_max", "slowdown_max_flow", "optimal_fct_ps", "slowest_over_optimal",
+    "retransmitted_packets", "dropped_frames", "pause_frames", "longest_queue_bytes",
+    "simulated_ps", "events", "engine_cpu_s", "peak_memory_bytes", "stop_reason",
+)  # fmt: skip
 #: Columns of ports: frames that were dropped, and what else a summary counts.
 _DROPS = [name for name in CONTRACTS["ports"] if name.startswith("dropped_")]
 _COUNTED = ["pause_frames_sent", "max_queue_bytes"]
@@ -109,7 +118,7 @@ def _is_permutation(flows: Mapping) -> bool:
     return bool(one_size and once and set(flows["src"]) == set(flows["dst"]))
 
 
-def in_words(summary: Mapping[str, object]) -> dict[str, str]:
+def in_words(summary: Mapping[str, Any]) -> dict[str, str]:
     """Return a summary as a reader sees it: quantity to value with its unit."""
     s = summary
     rows = {"flows": f"{s['flows']}"}
@@ -165,7 +174,7 @@ def by_workload(run: "RunResult") -> dict[str, str]:
     return words
 
 
-def _interval(s: Mapping[str, object]) -> str:
+def _interval(s: Mapping[str, Any]) -> str:
     """Return between which values the 99th percentile of the slowdown lies, as far as known."""
     low, high = s["slowdown_p99_low"], s["slowdown_p99_high"]
     if high is None:

@@ -88,7 +88,9 @@ def _nearest(name: str, joint: str) -> str:
 
 def _stock() -> Path:
     """Return the folder of the ns3 package, which is not loaded."""
-    return Path(find_spec("ns3").submodule_search_locations[0])
+    spec = find_spec("ns3")
+    assert spec is not None and spec.submodule_search_locations, "pyorch depends on it"
+    return Path(spec.submodule_search_locations[0])
 
 
 def _stock_modules() -> set[str]:

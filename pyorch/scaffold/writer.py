@@ -35,6 +35,7 @@ def write(kind: str, name: str, root: Path | None = None) -> list[Path]:
     trust.grant(study())
     if isinstance(chosen, Module):
         return _write_module(chosen, name, root)
+    assert isinstance(chosen, File)
     return [_write_file(chosen, name, root)]
 
 

@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     requests: tuple[int, ...]
     groups: tuple[int, ...]
     tokens: tuple[int, ...]
-    source: tuple[int, int] = (0, 0)
+    source: tuple[int, ...] = (0, 0)
 
 
 class Scheduler:

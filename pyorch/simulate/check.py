@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -190,12 +190,12 @@ def answer(asked: dict, folder: Path) -> dict[str, str]:
         loader.load_types(_named(parts))
     except PyorchError as error:
         return {"error": str(error)}
-    parts = [_part(part, texts) for part, texts in parts]
+    asks = [_part(part, texts) for part, texts in parts]
     columns = list(_columns(asked["switches"]))
     refusal = loader.engine().PyorchRefusal
     refusal.restype = ctypes.c_char_p
     said = refusal(
-        (_Part * len(parts))(*parts), ctypes.c_size_t(len(parts)),
+        (_Part * len(asks))(*asks), ctypes.c_size_t(len(asks)),
         (_Column * len(columns))(*columns), ctypes.c_size_t(len(columns)),
     )  # fmt: skip
     words, _, frames = said.decode(errors="replace").partition("\n")
@@ -232,7 +232,7 @@ def _columns(switches: list[list]) -> Iterator[_Column]:
     nodes = [node for node, _ in switches]
     hosts = [max(nodes) + 1 + index for index in range(len(links))]
     is_switch = [1] * len(nodes) + [0] * len(hosts)
-    tables = {
+    tables: dict[str, dict[str, Sequence[int]]] = {
         "nodes": {"node": nodes + hosts, "is_switch": is_switch, "tier": is_switch},
         "links": {"node_a": hosts, "node_b": at, "rate_bps": rates_bps, "delay_ps": delays_ps},
     }

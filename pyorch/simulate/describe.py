@@ -15,7 +15,7 @@ from pyorch.simulate import loader
 
 def describe() -> list[dict]:
     """Return every TypeId that a scenario may name, with the library that registers it."""
-    engine = built.here().libraries / loader.ENGINE
+    engine = built.here().libraries / built.ENGINE
     loader.load_library(engine)
     namespace = loader.facade_namespace()
     owners: dict[str, str] = {}

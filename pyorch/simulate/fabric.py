@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -142,7 +143,7 @@ class Fabric:
     def _section(self, type_name: str, index: int, options: dict[str, object]) -> None:
         self._sections.setdefault((type_name, int(index)), {}).update(options)
 
-    def _traced(self, option: str) -> object:
+    def _traced(self, option: str) -> Any:
         return self._sections.get(("ns3::Trace", 0), {}).get(option)
 
     def forwarding(
@@ -453,7 +454,7 @@ def as_text(attributes: Attributes | None) -> dict[str, str]:
     }
 
 
-def as_attributes(options: Mapping[str, object]) -> dict[str, str]:
+def as_attributes(options: Mapping[str, Any]) -> dict[str, str]:
     """Spell options of a section as ns-3 reads them: BufferBytes for ``buffer_bytes``."""
     return as_text({key.title().replace("_", ""): value for key, value in options.items()})
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def save(folder: Path, tables: Tables, outcome: Mapping[str, object]) -> None:
         How the run ended; becomes part of the manifest.
     """
     (folder / "manifest.json").unlink(missing_ok=True)
-    columns = {
+    columns: dict[str, Any] = {
         f"{table}.{column}": values
         for table, its_columns in tables.items()
         for column, values in its_columns.items()

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from pyorch import built, jobs, origin
 from pyorch.errors import PyorchError, SimulationError
@@ -291,7 +292,7 @@ def _stop_reason(facade) -> str:
     return "no events left" if nothing_left and int(facade.Events()) == events else "stop time"
 
 
-def _unfinished(outcome: dict[str, object]) -> str:
+def _unfinished(outcome: dict[str, Any]) -> str:
     what = "flows" if outcome["flows_done"] < outcome["flows_total"] else "tasks"
     left = outcome[f"{what}_total"] - outcome[f"{what}_done"]
     who = f"{left} of {outcome[f'{what}_total']} {what} did not finish"

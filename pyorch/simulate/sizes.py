@@ -95,10 +95,11 @@ def least_duration_ps(
     n_nodes = 1 + max(int(ids.max(initial=0)) for ids in (
         flows["dst"], links["node_a"], links["node_b"]
     ))  # fmt: skip
-    rates = sum(
+    rate_a, rate_b = (
         np.bincount(links[end], weights=links["rate_bps"], minlength=n_nodes)
         for end in ("node_a", "node_b")
     )
+    rates = rate_a + rate_b
     taken = np.bincount(flows["dst"], weights=flows["bytes"], minlength=n_nodes)
     start_ps = int(flows["start_ps"].min(initial=stop_ps)) if "start_ps" in flows else 0
     needs = taken[rates > 0] * 8e12 / rates[rates > 0]

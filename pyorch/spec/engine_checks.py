@@ -55,7 +55,7 @@ def check_skip(spec: Spec) -> None:
                 " state. Leave out one of them.",
             )
     link = spec.link
-    models = [its.loss_model for its in (link, *link.classes)]
+    models = [link.loss_model, *(its.loss_model for its in link.classes)]
     for key, loses in (("loss", link.loss_ratio), ("bit_error_ratio", link.bit_error_ratio),
                        ("loss_model", any(models))):  # fmt: skip
         if loses:

@@ -6,7 +6,7 @@ YAML (``rate``), so a resolved spec can only hold integers whose names say what 
 """
 
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -86,6 +86,10 @@ class Plugin(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     type: str
+
+    if TYPE_CHECKING:  # the other keys are those of its own model
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 class WrittenTopology(Plugin):

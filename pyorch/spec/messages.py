@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Turns an error of pydantic into one sentence: what, what was allowed, what to do."""
 
-import types
 import typing
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -43,7 +43,7 @@ def first(error: ValidationError, model: type[BaseModel]) -> tuple[KeyPath, str]
 
     A misspelt key comes before the missing one that it stands for; missing ones come together.
     """
-    details = error.errors(include_url=False)
+    details: list[Any] = error.errors(include_url=False)
     detail = min(details, key=lambda found: found["type"] != "extra_forbidden")
     path = _path(detail)
     missing = [dotted(_path(found)) for found in details if found["type"] == "missing"]
@@ -155,7 +155,7 @@ def model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel]:
 
 def section_in(annotation: object) -> type[BaseModel] | None:
     """Return the model inside ``X``, ``X | None`` or ``list[X]``, if there is one."""
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+    if isinstance(annotation, type):
         return annotation if issubclass(annotation, BaseModel) else None
     for inner in typing.get_args(annotation):
         if found := section_in(inner):

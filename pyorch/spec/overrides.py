@@ -2,6 +2,7 @@
 """Changes copies of plain values at key paths, for scales, variants and --set."""
 
 import re
+from typing import Any
 
 from pyorch.errors import SpecError, quoted
 from pyorch.spec.yaml_lines import KeyPath, dotted, parse
@@ -19,7 +20,7 @@ def split(key: str) -> KeyPath:
     return tuple(int(part) if _INDEX.fullmatch(part) else part for part in parts)
 
 
-def replaced(tree: object, path: KeyPath, value: object, done: KeyPath = ()) -> object:
+def replaced(tree: Any, path: KeyPath, value: object, done: KeyPath = ()) -> Any:
     """Return `tree` with the value at `path` replaced; what is not on the path is shared.
 
     Raises
@@ -49,7 +50,7 @@ def replaced(tree: object, path: KeyPath, value: object, done: KeyPath = ()) -> 
     return {**tree, key: replaced(tree.get(key), rest, value, (*done, key))}
 
 
-def parse_assignment(text: str) -> tuple[str, object]:
+def parse_assignment(text: str, option: str = "--set") -> tuple[str, object]:
     """Return key path and value of ``key.path=value``; the value is read as YAML.
 
     Raises
@@ -60,10 +61,11 @@ def parse_assignment(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise SpecError(
-            f"--set {quoted(text)[1:-1]}: write key.path=value, for example link.rate='400 Gb/s'."
+            f"{option} {quoted(text)[1:-1]}: write key.path=value,"
+            " for example link.rate='400 Gb/s'."
         )
     try:
-        return key.strip(), parse(value, "--set")[0]
+        return key.strip(), parse(value, option)[0]
     except SpecError:
         key = quoted(key)[1:-1]
-        raise SpecError(f"--set {key}: {quoted(value)} is not a YAML value. Quote it.") from None
+        raise SpecError(f"{option} {key}: {quoted(value)} is not a YAML value. Quote it.") from None

@@ -13,7 +13,7 @@ _UNITS = {"_ps": ("s", 1e-12), "_bps": ("bit/s", 1), "_bytes": ("B", 1)}
 def flat(plain: object, path: str = "") -> dict[str, object]:
     """Return plain values with one entry for each key path; empty sections have none."""
     if isinstance(plain, Mapping):
-        parts = plain.items()
+        parts: Iterable[tuple[object, object]] = plain.items()
     elif isinstance(plain, list):
         parts = enumerate(plain)
     else:

@@ -2,7 +2,7 @@
 """What is chosen by the name of a file: a plug-in with its own parameters, in one object."""
 
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import (
@@ -24,6 +24,12 @@ from pyorch.spec.written import as_written
 REACHES = ("scale_up", "scale_out", "wide_area")
 
 
+if TYPE_CHECKING:
+    _Params = Any  # its own file says what it has
+else:
+    _Params = InstanceOf[Closed]
+
+
 class Part(Closed):
     """A plug-in and its parameters, an object of the `Params` of its file.
 
@@ -33,7 +39,7 @@ class Part(Closed):
     PACKAGE: ClassVar[str]
 
     type: str
-    params: InstanceOf[Closed]
+    params: _Params
 
     @property
     def module(self) -> ModuleType:
@@ -130,7 +136,8 @@ def settled(part: type[Part], key: str, given: object, info: ValidationInfo) -> 
     FieldError
         There is no such plug-in, or it refuses its parameters.
     """
-    name, own = given, {}
+    name: Any = given
+    own: dict[str, Any] = {}
     if isinstance(given, dict):
         own = dict(given)
         name = own.pop("type", None)

@@ -150,13 +150,13 @@ def plan(
                 question = {"parts": list(parts.values()), "switches": switches}
                 asked.setdefault(canonical(question), (settled, parts))
             template = spec.template
-            parts = (template, ENGINE_TEMPLATE) if spec.engine != Engine() else (template,)
-            if parts not in digests:
+            made_of = (template, ENGINE_TEMPLATE) if spec.engine != Engine() else (template,)
+            if made_of not in digests:
                 try:
-                    digests[parts] = template_digest(Path(templates), *parts)
+                    digests[made_of] = template_digest(Path(templates), *made_of)
                 except SpecError as error:
                     raise settled.error(("template",), str(error)) from None
-            digest = digests[parts]
+            digest = digests[made_of]
             point.pop("seed", None)
             runs.append(
                 Run(

@@ -69,7 +69,7 @@ def _values(given: object) -> object:
     return given
 
 
-def _changes(given: object) -> object:
+def _changes(given: object) -> dict:
     if not isinstance(given, dict):
         raise ValueError("write label and key paths with values below it.")
     label = given.get("label", "")

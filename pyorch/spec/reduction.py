@@ -43,10 +43,10 @@ def check_reduction(spec: Spec) -> None:
     for its in spec.switch.kinds:
         for program in its.programs:
             if program.type == _REDUCER and (
-                (served := int(program.attributes["Transport"])) not in reducing
+                (number := int(program.attributes["Transport"])) not in reducing
             ):
                 raise FieldError(
-                    "switch.programs", f"{_REDUCER} serves transport {served}, which is no"
+                    "switch.programs", f"{_REDUCER} serves transport {number}, which is no"
                     f" {_REDUCING}. Of these there are {reducing or 'none'}.",
                 )  # fmt: skip
 

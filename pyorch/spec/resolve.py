@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -92,7 +93,7 @@ def _by_cable(values: dict, path: KeyPath) -> str:
     ends = ("rate", "delay")
     if path[:1] not in (("topology",), ("link",)) or not str(path[-1]).endswith(ends):
         return ""
-    found: object = values
+    found: Any = values
     for part in path:
         try:
             found = found[part]
@@ -263,7 +264,7 @@ class _Point:
             self._shapes[key] = Network(counts, tables["nodes"], tables["links"])
         return self._shapes[key]
 
-    def _transports(self, given: list[Transport]) -> tuple[Transport, ...]:
+    def _transports(self, given: list[Transport]) -> tuple[Any, ...]:
         """Return the transports, each with a name of its own."""
         found = tuple(
             self._typed("transport", its, ("transport", i)) for i, its in enumerate(given)
@@ -283,7 +284,7 @@ class _Point:
         path: KeyPath,
         topology: Topology,
         transports: tuple[Transport, ...],
-        wire: Options,
+        wire: Any,
     ) -> Workload:
         """Return a workload with the index of its transport, or of one for each network."""
         names = [transport.name for transport in transports]
@@ -296,12 +297,13 @@ class _Point:
                     f"{did_you_mean(name, names)}",
                 )
         context = {"topology": topology, "framing_bytes": wire.framing_bytes}
+        found: int | ByReach
         if by_reach:
             found = ByReach(**{key: names.index(name) for key, name in by_reach.items()})
             context["transport"] = transports[found.wide_area]
         else:
-            found = names.index(load.transport) if load.transport else 0
-            context["transport"] = transports[found]
+            found = index = names.index(load.transport) if load.transport else 0
+            context["transport"] = transports[index]
         params = self._params(Workload, load, path, context)
         return Workload.model_construct(type=load.type, params=params, transport=found)
 
@@ -350,7 +352,7 @@ class _Point:
     def _switch(self, given: schema.Switch) -> Switch:
         """Return what all switches have: types with all their attributes, and options."""
         own = self._plugged("switch", SWITCH_ROLES, given)
-        own |= schema.options_of(given.model_dump())
+        own |= dict(schema.options_of(given.model_dump()))
         programs = self._programs(given.programs, ("switch",))
         whole = Switch(**own, programs=programs, classes=())
         classes = tuple(
@@ -414,7 +416,7 @@ class _Point:
         """Return the type that a class names, the default if it names none, None for ``none``."""
         if given is None:
             return default
-        if given == "none":
+        if isinstance(given, str):  # "none"
             return None
         return self._typed(role, given, (*path, role))
 

@@ -6,7 +6,7 @@ It is made once, of a scenario (`pyorch.spec.resolve`), and read back from ``spe
 switches and traces, are as open as these modules are.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, SerializerFunctionWrapHandler, model_serializer
 
@@ -22,6 +22,10 @@ class Options(Closed):
     model_config = ConfigDict(extra="allow")
 
     __pydantic_extra__: dict[str, Value | None]
+
+    if TYPE_CHECKING:  # what a TypeId registers is known when it is built
+
+        def __getattr__(self, name: str) -> Any: ...
 
 
 class Typed(Closed):

@@ -185,7 +185,7 @@ def parse_scenario(text: str, source: str) -> ScenarioFile:
 
 
 def scenario_of(
-    values: dict, source: str = "scenario", lines: dict[Path, int] | None = None
+    values: dict, source: str = "scenario", lines: dict[KeyPath, int] | None = None
 ) -> ScenarioFile:
     """Return a scenario from plain values as YAML would give them."""
     single = {key for key in ("workload", "transport") if isinstance(values.get(key), dict)}

@@ -6,6 +6,7 @@ Sections that the C++ modules register as TypeIds get their options by `complete
 
 import json
 from collections.abc import Iterator, Mapping
+from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model, field_validator
@@ -135,7 +136,7 @@ class Scenario(Closed):
 
 
 #: The TypeId whose attributes are the options of a section.
-TYPE_OF = {
+TYPE_OF: dict[type[Closed], str] = {
     Wire: "ns3::Wire",
     Switch: "ns3::Switch",
     SwitchClass: "ns3::SwitchClass",
@@ -156,7 +157,7 @@ def complete(types: TypeIds) -> type[Scenario]:
     name = json.dumps([*known.values()])
     if name not in _COMPLETE:
         wire, switch_class, trace = (_with_options(of, known) for of in (Wire, SwitchClass, Trace))
-        switch = _with_options(Switch, known, classes=(list[switch_class], []))
+        switch = _with_options(Switch, known, classes=(GenericAlias(list, switch_class), []))
         _COMPLETE[name] = create_model(
             "Scenario", __base__=Scenario,
             wire=(wire, wire()), switch=(switch, ...), trace=(trace, trace()),
@@ -164,9 +165,9 @@ def complete(types: TypeIds) -> type[Scenario]:
     return _COMPLETE[name]
 
 
-def _with_options(section: type[Closed], known: dict, **changed) -> type[Closed]:
+def _with_options(section: type[Closed], known: dict, **changed: Any) -> Any:
     """Return a section with its options, which come before its other keys."""
-    made = sections.fields(known[section], of_class=section is SwitchClass)
+    made: dict[str, Any] = sections.fields(known[section], of_class=section is SwitchClass)
     options = create_model("Options", __base__=Closed, **made)
     return create_model(section.__name__, __base__=(section, options), **changed)
 
@@ -174,7 +175,7 @@ def _with_options(section: type[Closed], known: dict, **changed) -> type[Closed]
 _OF_PYTHON = {key for section in TYPE_OF for key in section.model_fields}
 
 
-def options_of(resolved: Mapping) -> Iterator[tuple[str, object]]:
+def options_of(resolved: Mapping) -> Iterator[tuple[str, Any]]:
     """Yield key and value of each option in one of these sections, sorted."""
     for key in sorted(resolved.keys() - _OF_PYTHON):
         yield key, resolved[key]

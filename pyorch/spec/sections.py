@@ -32,7 +32,7 @@ def fields(attributes: list[dict], *, of_class: bool = False) -> dict[str, tuple
     for attribute in attributes:
         key, alias = key_of(attribute["name"]), written(attribute["name"])
         kind, may_be_none = _kind(attribute), typeids.may_be_none(attribute)
-        default = typeids.default_of(attribute)
+        default: Any = typeids.default_of(attribute)
         default = ... if attribute.get("required") else None if default == "none" else default
         if of_class:
             default = None

@@ -100,6 +100,6 @@ def _listed(spec: dict, key: str) -> list:
     return spec[key] if isinstance(spec.get(key), list) else []
 
 
-def _named(index: object, names: list) -> object:
+def _named(index: Any, names: list) -> object:
     known = isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(names)
     return names[index] if known else f"number {index}"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from pyorch import built, units
@@ -88,10 +88,10 @@ class TypeIds:
 
         Such a type may have attributes of its own, in ns-3's notation: ``ns3::X[A=1|B=2]``.
         """
-        value = check_value(attribute, value)
+        settled = check_value(attribute, value)
         if contract := attribute.get("contract"):
-            self._check_choice(contract, value)
-        return value
+            self._check_choice(contract, str(settled))
+        return settled
 
     def _check_choice(self, contract: str, text: str) -> None:
         """Refuse a type that there is not, or of another kind, or attributes it cannot have."""
@@ -215,9 +215,8 @@ def _shown_path(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
+@with_config(ConfigDict(extra="allow", strict=True))
 class _Attribute(TypedDict):
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
-
     name: str
     help: str
     default: str
@@ -226,9 +225,8 @@ class _Attribute(TypedDict):
     contract: str
 
 
+@with_config(ConfigDict(extra="allow", strict=True))
 class _Entry(TypedDict):
-    __pydantic_config__ = ConfigDict(extra="allow", strict=True)
-
     name: str
     contract: str
     library: str
@@ -245,12 +243,14 @@ def _entries(path: Path, _mtime_ns: int) -> list[dict]:
     if written and written != [hashlib.sha256(path.read_bytes()).hexdigest()]:
         raise SpecError(f"{_shown_path(path)}: not the file that the build has written. {again}")
     try:
-        checked = TypeAdapter(Annotated[list[_Entry], Field(min_length=1)]).validate_python(found)
+        checked: list[Any] = TypeAdapter(
+            Annotated[list[_Entry], Field(min_length=1)]
+        ).validate_python(found)
         for attribute in (one for entry in checked for one in entry["attributes"]):
             default_of(attribute)
     except (ValidationError, ValueError) as error:
-        first = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else {}
-        where = ".".join(map(str, first.get("loc", ()))) or "a default"
+        at = error.errors(include_url=False)[0]["loc"] if isinstance(error, ValidationError) else ()
+        where = ".".join(map(str, at)) or "a default"
         raise SpecError(f"{_shown_path(path)}: {where}: is damaged. {again}") from None
     return checked
 
@@ -315,8 +315,8 @@ def combinations(spec: Spec, network: Network) -> Iterator[tuple[dict[KeyPath, d
             paths = switches.get(tier, ("switch",)), links.get(pair, ("link",))
             met.setdefault(paths, []).append((tier, pair))
     for switch, link in sorted(met, key=lambda paths: [(len(path), path) for path in paths]):
-        paths = ((*switch, "queue"), (*switch, "scheduler"), (*link, "flow_control"))
-        found = {path: parts[path] for path in paths if path in parts} | transports
+        roles = ((*switch, "queue"), (*switch, "scheduler"), (*link, "flow_control"))
+        found = {path: parts[path] for path in roles if path in parts} | transports
         if (*link, "flow_control") in parts:
             its = dict(_kinds("switch", spec.switch))[switch]
             sections = {("wire",): _section("ns3::Wire", spec.wire),
@@ -440,7 +440,7 @@ def _read_integer(attribute: dict, value: object) -> int:
             value = _parsed(value, dimension)
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{_shown(value)} is not a whole number{_of(attribute)}.")
-    return _in_range(attribute, value)
+    return int(_in_range(attribute, value))
 
 
 def _read_optional(attribute: dict, value: object) -> int | str:
@@ -477,7 +477,7 @@ def _read_enum(attribute: dict, value: object) -> str:
     return value
 
 
-def _read_text(attribute: dict, value: object) -> str:
+def _read_text(attribute: dict, value: Any) -> str:
     if isinstance(value, bool | int | float):
         raise ValueError(f"{_shown(value)} is not text. Quote it, with its unit if it has one.")
     return value

@@ -2,7 +2,7 @@
 """Reads YAML text: its plain values and the line on which each key stands."""
 
 import re
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import yaml
 
@@ -13,7 +13,7 @@ from pyorch.spec.limits import DEEPEST, MOST_VALUES
 KeyPath = tuple[str | int, ...]
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # either
     """YAML with the words of version 1.2: 010 is ten, 1:30 and no are text, 1e-3 is a number."""
 
     yaml_implicit_resolvers: ClassVar = {}
@@ -56,7 +56,7 @@ _WIDEST = 2**64
 _PLAIN = ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
 
 
-def parse(text: str, source: str) -> tuple[object, dict[KeyPath, int]]:
+def parse(text: str, source: str) -> tuple[Any, dict[KeyPath, int]]:
     """Return the value of a YAML document and the line of every path in it.
 
     Parameters

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The three conversions that all formulas share, and the type of what may be an array."""
 
+from typing import Any
+
 import numpy as np
 
-#: A number, or an array of numbers that broadcasts with the other arguments.
-Real = float | np.ndarray
+#: A number, or an array of numbers that broadcasts with the other arguments. Which of the two a
+#: formula returns follows from its arguments, so a type checker takes it for either.
+Real = float | Any
 
 PS_PER_S = 1e12
 PS_PER_MS = 1e9

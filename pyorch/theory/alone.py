@@ -60,7 +60,9 @@ def alone_ps(frames: Frames, ways: Ways, seen_bytes: int | None = None) -> np.nd
     """
     number, zero = frames.number, np.zeros(len(frames.number), dtype=np.int64)
     first = full = last = whole = zero
-    saved = (zero,) * 3  # by cut-through at the hop before: first, full and last frame
+    saved: tuple[np.ndarray, ...] = (
+        zero,
+    ) * 3  # by cut-through at the hop before: first, full and last frame
     entered = zero  # the first hop with several links
     inner_ps = np.floor(frames.wire_bytes * float(PS_PER_BYTE_BPS) / ways.between_bps)
     several = ways.links > 1

@@ -6,7 +6,7 @@ to leave it, and what they are sent has to come in. The bound is strict for ever
 every choice of paths, and near where those are the narrowest places.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -96,7 +96,7 @@ def _slowest_cut_ps(
     return np.inf
 
 
-def _epochs(tables: Mapping[str, Table]):
+def _epochs(tables: Mapping[str, Table]) -> Iterator[tuple[float, np.ndarray]]:
     """Yield how long the links keep their rates from the first start on [ps], and these [bit/s]."""
     links, events = tables["links"], tables.get("link_events")
     rate_bps = links["rate_bps"].astype(np.float64)

@@ -130,7 +130,9 @@ def _phases(setup: Setup) -> Iterator[Phase]:
     stage, peer, site = of % stages, of // stages % peers, of // (stages * peers)
     lane, member = slot % tensor, slot // tensor
 
-    def at(new_site, new_peer, new_stage, new_slot) -> np.ndarray:
+    def at(
+        new_site: np.ndarray, new_peer: np.ndarray, new_stage: np.ndarray, new_slot: np.ndarray
+    ) -> np.ndarray:
         return ((new_site * peers + new_peer) * stages + new_stage) * devices + new_slot
 
     def along(place_of: np.ndarray, number: int, stride: int, step: int = 1) -> np.ndarray:

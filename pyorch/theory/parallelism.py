@@ -8,6 +8,7 @@ shared: [llama3] section 3.3.2. Bytes over rate: no latency, no headers.
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -125,7 +126,7 @@ class Setup:
         """Return which single change of the job makes it fit, in words; nothing if none does."""
         more, fewer = 2 * self.tensor, self.layers_per_stage // 2
         free = replace(self.degrees, data=0)
-        changes = {
+        changes: dict[str, dict[str, Any]] = {
             "zero: 3": {"degrees": replace(self.degrees, zero=3)},
             f"tensor: {more}": {"tensor": more, "degrees": free},
             f"layers_per_stage: {fewer}": {"layers_per_stage": fewer, "degrees": free},
@@ -295,7 +296,7 @@ def forward_ps(setup: Setup) -> Real:
 
 def backward_ps(setup: Setup) -> Real:
     """Return the backward arithmetic of one pipeline stage [ps]."""
-    ratio = BACKWARD_RATIO + (setup.job.recompute == "full")
+    ratio: float = BACKWARD_RATIO + (setup.job.recompute == "full")
     if (profile := setup.cluster.layer_ps) is not None:
         ratio = profile[1] / profile[0]
     return ratio * forward_ps(setup)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -75,7 +75,7 @@ def find(name: str) -> Path:
     return FOLDER / f"{name}.yaml"
 
 
-def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> BaseModel:
+def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> Any:
     """Return the checked content of a preset.
 
     Parameters
@@ -114,9 +114,9 @@ def read(name: str, kind: str, sets: Iterable[tuple[str, object]] = ()) -> BaseM
     except ValidationError as error:
         at, sentence = messages.first(error, _FILES[kind])
         where = _where(shown, at, lines, [key for key, _ in changed])
-        key = f"{yaml_lines.dotted(at)}: " if at else ""
+        place = f"{yaml_lines.dotted(at)}: " if at else ""
         sentence = sentence.replace("the scenario needs", "a preset needs")
-        raise SpecError(f"{where}: {key}{sentence}") from None
+        raise SpecError(f"{where}: {place}{sentence}") from None
 
 
 def _where(shown: str, at: KeyPath, lines: dict[KeyPath, int], changed: list[KeyPath]) -> str:
@@ -179,6 +179,7 @@ def _precision(section: schema.PrecisionSection) -> Precision:
 
 
 def _cluster(file: schema.TrainingFile) -> Cluster:
+    layer = file.gpu.layer
     return Cluster(
         gpu_memory_bytes=file.gpu.memory_bytes,
         gpu_flop_per_s=float(file.gpu.compute_flop_per_s),
@@ -188,7 +189,7 @@ def _cluster(file: schema.TrainingFile) -> Cluster:
         usable_memory_share=file.gpu.usable_memory_share,
         efficiency=file.gpu.efficiency,
         reserved_share=file.gpu.reserved_share,
-        layer_ps=file.gpu.layer and (file.gpu.layer.forward_ps, file.gpu.layer.backward_ps),
+        layer_ps=None if layer is None else (layer.forward_ps, layer.backward_ps),
     )
 
 

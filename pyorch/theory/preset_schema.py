@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The closed schema of model presets: every key a user may write, with its unit and its range."""
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -39,7 +40,7 @@ def _tensor_degree(value: object) -> object:
     )
 
 
-def _one_of(known: tuple[str, ...]):
+def _one_of(known: tuple[str, ...]) -> Callable[[object], object]:
     """Return a validator of names."""
 
     def read(value: object) -> object:

@@ -314,7 +314,7 @@ def step_ps(found: Schedule, costs: Costs) -> Real:
     Gradients of a model chunk are reduced piece by piece as its last pass with gradients of weights
     goes on, chunk after chunk on each stage, and hold back nobody.
     """
-    later = max if _is_scalar(costs) else np.maximum
+    later: Callable = max if _is_scalar(costs) else np.maximum
     came: dict[tuple[int, str, int, int], Real] = {}
     free: list[Real] = [0.0] * found.stages
     reduced: list[Real] = [0.0] * found.stages

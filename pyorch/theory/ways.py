@@ -101,7 +101,8 @@ def ways(network: Network, src: np.ndarray, dst: np.ndarray, processing_ps: np.n
         + _least_access_ps(network.n_nodes, network.head, link_ps)[dst]
         for link_ps in (network.delay_ps, network.delay_ps + processing_ps[network.head])
     )
-    return Ways(*columns, delay_ps, fixed_ps, inner.maximum_flows()[which])
+    links, fastest_bps, total_bps = columns
+    return Ways(links, fastest_bps, total_bps, delay_ps, fixed_ps, inner.maximum_flows()[which])
 
 
 def _least_access_ps(n_nodes: int, end: np.ndarray, link_ps: np.ndarray) -> np.ndarray:
@@ -174,7 +175,7 @@ class _Between:
         found = np.full(len(self._pairs), np.inf)
         unequal = (self.links * self.fastest_bps != self.total_bps).any(axis=1)
         rows = np.flatnonzero(unequal & (self.distance > 1))
-        for row in rows if len(rows) <= MOST_FLOWS else ():
+        for row in rows.tolist() if len(rows) <= MOST_FLOWS else ():
             flow_bps = self._maximum_flow(row)
             hops_bps = self.total_bps[row][self.links[row] > 0]
             if flow_bps < hops_bps.min() * (1 - _ROUNDING):

@@ -44,11 +44,10 @@ def parse(
     """Return the tables of numbered lines of words; `where` is the file for messages."""
     header, tiers = _sections(lines, where)
     clos = _shape(header, tiers, where)
-    return _clos.tables(
-        clos,
-        *([tier[name] * factor for tier in tiers] for name, factor in UNITS.items()),
-        loss_ratio,
+    rates_bps, delays_ps = (
+        [tier[name] * factor for tier in tiers] for name, factor in UNITS.items()
     )
+    return _clos.tables(clos, rates_bps, delays_ps, loss_ratio)
 
 
 def _sections(
@@ -57,7 +56,8 @@ def _sections(
     """Return the header and one dict for each tier, all in lower case."""
     header: dict[str, int] = {}
     tiers: dict[int, dict[str, int]] = {}
-    section, known = header, (*HEADER, "tier")
+    section = header
+    known: tuple[str, ...] = (*HEADER, "tier")
     for number, words in lines:
         name = words[0].lower()
         if name not in known:

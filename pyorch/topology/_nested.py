@@ -11,6 +11,7 @@ from pyorch.spec import messages
 from pyorch.spec.fields import FieldError, WrittenTopology
 from pyorch.spec.limits import MOST_LINKS
 from pyorch.spec.parts import Topology
+from pyorch.spec.yaml_lines import dotted
 
 
 def settled(
@@ -45,7 +46,7 @@ def settled(
         raise FieldError(f"{where}.type", str(error)) from None
     except ValidationError as error:
         inner, message = messages.first(error, model)
-        raise FieldError(f"{where}.{messages.dotted(inner)}", message) from None
+        raise FieldError(f"{where}.{dotted(inner)}", message) from None
     except FieldError as error:
         raise FieldError(f"{where}.{error.field}", str(error)) from None
     if missing := [name for name in needed if name not in numbers]:

@@ -43,7 +43,9 @@ class Params(Closed):
         if not isinstance(given, dict):
             return given
         parents = given.get("parents", [])
-        settled = {"parallel": [1] * len(parents) if isinstance(parents, list) else []}
+        settled: dict[str, object] = {
+            "parallel": [1] * len(parents) if isinstance(parents, list) else []
+        }
         if info.context and (link := info.context.get("link")):
             settled["uplink_rate"] = f"{link.rate_bps} bit/s"
             settled["uplink_delay"] = f"{link.delay_ps} ps"

@@ -8,7 +8,7 @@ number of hosts is the same. Node ids and the tables are those of `_clos`.
 
 from fractions import Fraction
 from math import gcd
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
@@ -39,13 +39,13 @@ class Params(Closed):
 
     @model_validator(mode="before")
     @classmethod
-    def _settle(cls, given: object, info: ValidationInfo) -> object:
+    def _settle(cls, given: Any, info: ValidationInfo) -> object:
         """Fill in what follows from tiers, radix and link, so that a spec leaves nothing open."""
         tiers = given.get("tiers") if isinstance(given, dict) else None
         if not isinstance(tiers, int) or not 2 <= tiers <= 4:
             return given  # what the fields say of it is better
         ones = [1] * (tiers - 1)
-        settled = {"oversubscription": ones, "parallel": ones, **given}
+        settled: dict[str, Any] = {"oversubscription": ones, "parallel": ones, **given}
         if info.context:
             link = info.context["link"]
             settled.setdefault("uplink_rate", f"{link.rate_bps} bit/s")

@@ -56,7 +56,7 @@ class _Instance(NamedTuple):
     """Devices of one name; `first` is the node of the first of them."""
 
     device: str
-    count: int
+    count: int  # type: ignore[assignment]  # hides that of tuples
     first: int
 
 

@@ -9,7 +9,7 @@ links from the rest.
 """
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
@@ -127,8 +127,9 @@ def tables(params: Params, link: Link) -> Tables:
     found: dict[tuple[str, ...], int] = {}
     for entry in params.long_haul:
         pair = tuple(sorted(entry.between, key=lambda name: borders[name][0]))
+        low, high = (borders[name] for name in pair)
         kind = entry.parallel, entry.rate_bps, entry.delay_ps
-        parts.append(_mesh(*(borders[name] for name in pair), *kind, first=found.get(pair, 0)))
+        parts.append(_mesh(low, high, *kind, found.get(pair, 0)))
         found[pair] = found.get(pair, 0) + entry.parallel
     nodes = _nodes([network["nodes"] for network in networks], ids, int(ends[-1]), first_border)
     return {"nodes": nodes, "links": _joined(parts, link)}
@@ -197,7 +198,7 @@ def _inside(
     params: Params, src: np.ndarray, dst: np.ndarray
 ) -> Iterator[tuple[Topology, int, np.ndarray]]:
     """Yield of each site its topology, its first host, and the messages that stay inside."""
-    topologies = [site.topology for site in params.sites]
+    topologies: list[Any] = [site.topology for site in params.sites]
     ends = np.cumsum([0, *(topology.counts()["hosts"] for topology in topologies)])
     for topology, first, end in zip(topologies, ends[:-1], ends[1:], strict=True):
         own = (src >= first) & (src < end) & (dst >= first) & (dst < end)

@@ -144,9 +144,9 @@ def _array(values: np.ndarray, may_be_missing: bool) -> pa.Array:
     return pa.Array.from_buffers(pa.int64(), len(values), [bitmap, pa.py_buffer(hashable(values))])
 
 
-def hashable(values: np.ndarray) -> np.ndarray:
+def hashable(values: np.ndarray) -> memoryview:
     """Return an int64 column, -1 for what never happened, as its digest takes it."""
-    return np.ascontiguousarray(values, dtype="<i8")
+    return np.ascontiguousarray(values, dtype="<i8").data
 
 
 def _names(names) -> str:

@@ -71,6 +71,7 @@ def fields(data: bytes) -> Message:
     """Return the fields of one message."""
     values: dict[int, list[int | bytes]] = defaultdict(list)
     place = 0
+    value: int | bytes
     while place < len(data):
         key, place = _varint(data, place)
         field, kind = key >> 3, key & 7

@@ -110,8 +110,8 @@ class _Part(NamedTuple):
 
 def _part(*values) -> _Part:
     """Return copies of values and the shape that they have together."""
-    columns = [value if type(value) is int else np.array(value, np.int64) for value in values]
-    shapes = {column.shape for column in columns if type(column) is not int}
+    columns = [value if isinstance(value, int) else np.array(value, np.int64) for value in values]
+    shapes = {column.shape for column in columns if not isinstance(column, int)}
     shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
     return _Part(math.prod(shape), shape, columns)
 
@@ -124,7 +124,7 @@ def _filled(names: tuple[str, ...], parts: list[_Part]) -> dict[str, np.ndarray]
     for n_rows, shape, columns in parts:
         end = begin + n_rows
         for whole, column in zip(found.values(), columns, strict=True):
-            if type(column) is int or column.shape == (n_rows,):
+            if isinstance(column, int) or column.shape == (n_rows,):
                 whole[begin:end] = column
             else:
                 whole[begin:end].reshape(shape)[...] = column

@@ -12,7 +12,7 @@ Source: MLCommons Chakra, et_def.proto (fields of 2023), read and written withou
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -189,9 +189,9 @@ def _matched(nodes: list[_Node], key: str) -> dict[int, int]:
         node = nodes[index]
         if node.kind in queues:
             own = node.attributes
-            pair = (node.rank, own.get("comm_dst")) if node.kind == SEND else (
+            ends = (node.rank, own.get("comm_dst")) if node.kind == SEND else (
                 own.get("comm_src"), node.rank)  # fmt: skip
-            queues[node.kind][(*pair, own.get("comm_tag", 0))].append(index)
+            queues[node.kind][(*ends, own.get("comm_tag", 0))].append(index)
     found = {}
     for pair in sorted({*queues[SEND], *queues[RECV]}):
         sends, recvs = queues[SEND][pair], queues[RECV][pair]
@@ -289,7 +289,7 @@ def write(graph: TaskGraph) -> list[bytes]:
         zip(*(column.tolist() for column in columns), strict=True)
     ):
         name = f"{graph.lanes[lane]} {row}"
-        head = [(1, 2 * row), (2, name)]
+        head: list[Any] = [(1, 2 * row), (2, name)]
         waits = [(5, sorted(after[device, 2 * row]))]
         if kind == MESSAGE:
             tag = {"comm_size": (13, size), "comm_tag": (7, row)}

@@ -7,6 +7,7 @@ A case is a network, a variant is a transport with the switches that it needs.
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pyorch.errors import TheoryError, did_you_mean, quoted
 from pyorch.spec.limits import LONGEST_NAME
@@ -23,7 +24,7 @@ _SPRAYED = {
 }
 #: What a scenario has for each transport that has a name: as in scenarios/training_step.yaml, and
 #: max-min fair rates of the same messages.
-TRANSPORTS = {
+TRANSPORTS: dict[str, dict[str, Any]] = {
     "sprayed": {"label": "Sprayed, fixed window", **_SPRAYED},
     "roce": {
         "label": "RoCEv2 (go-back-N, PFC), one path for each message",

@@ -58,7 +58,8 @@ def looks(runs: Sequence[Viewed]) -> list[dict[str, object]]:
     count = Counter(run.variant for run in runs)
     if "" in count or max(count.values()) > len(STYLES):
         return [look(place) for place in range(len(runs))]
-    known, seen, found = styles((name, None) for name in count), Counter(), []
+    known, seen = styles((name, None) for name in count), Counter[str]()
+    found: list[dict[str, object]] = []
     for run in runs:
         variant = known[run.variant]
         lines = STYLES[seen[run.variant]] if count[run.variant] > 1 else variant.dashes

@@ -23,16 +23,25 @@ if TYPE_CHECKING:
 class Viewed(Protocol):
     """What every view may ask of a run; `pyorch.runs.RunResult` has it, and its tables."""
 
-    id: str
-    scenario: str
-    seed: int
     scale: str
     variant: str
-    point_label: str
-    spec: Spec
-    parameters: dict
-    tables: list[str]
-    outcome: dict
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def scenario(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def point_label(self) -> str: ...
+    @property
+    def spec(self) -> Spec: ...
+    @property
+    def parameters(self) -> dict: ...
+    @property
+    def tables(self) -> list[str]: ...
+    @property
+    def outcome(self) -> dict: ...
 
     def table(self, name: str) -> "pd.DataFrame":
         """Return a table of the run."""
@@ -56,8 +65,10 @@ def draw(kind: str, runs: Sequence[Viewed], path: Path | str | None = None) -> "
         path = Path(path)
         format_ = figure_format(path)
         make_folder(path.parent)
-        options = {"format": format_, "bbox_inches": None, "dpi": RC_PARAMS["savefig.dpi"]}
-        write_atomically(path, lambda file: figure.savefig(file, **options))
+        dpi = RC_PARAMS["savefig.dpi"]
+        write_atomically(
+            path, lambda file: figure.savefig(file, format=format_, bbox_inches=None, dpi=dpi)
+        )
         write_text(path.with_suffix(".txt"), caption(kind, runs))
     return figure
 
@@ -78,6 +89,8 @@ def write(kind: str, runs: Sequence[Viewed], out: Path | str) -> list[Path]:
 def drawn(kind: str, runs: Sequence[Viewed]) -> tuple["Figure", "pd.DataFrame"]:
     """Return the figure and the table of what it shows."""
     module = plugins.load("pyorch.views", kind)
+    if not runs:
+        raise FigureError(f"{kind}: there is no run to draw.")
     import matplotlib
 
     with matplotlib.rc_context(RC_PARAMS):

@@ -45,7 +45,7 @@ def _below(functions: Sequence[Points], share: float) -> np.ndarray:
 
 def _next_bend(functions: Sequence[Points], active: np.ndarray, share: float) -> float:
     return min(
-        point[0] for group in np.flatnonzero(active) for point in functions[group]
+        point[0] for group in np.flatnonzero(active).tolist() for point in functions[group]
         if point[0] > share
     )  # fmt: skip
 

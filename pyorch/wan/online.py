@@ -189,7 +189,7 @@ class Loop:
 
     # ---- sources
 
-    def _of_flows(self, demand_bps: Sequence[float]) -> np.ndarray:
+    def _of_flows(self, demand_bps: Sequence[float] | np.ndarray) -> np.ndarray:
         """Return what each flow has of the rates of demands, parity included [bit/s]."""
         return (np.asarray(demand_bps) / self._n_flows)[self._of] * self._whole
 
@@ -242,10 +242,14 @@ class Loop:
         if made is not None:
             self._tell(now_ps + self._control.delay_ps, made)
         for index, demand in enumerate(self._request.demands):
-            moved = made and sum(
-                old.path != new.path
-                for old, new in zip(before.streams, made.streams, strict=True)
-                if old.demand == index
+            moved = (
+                None
+                if made is None
+                else sum(
+                    old.path != new.path
+                    for old, new in zip(before.streams, made.streams, strict=True)
+                    if old.demand == index
+                )
             )
             self.decisions.append(Decision(
                 now_ps, index,

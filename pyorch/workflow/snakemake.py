@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 from pyorch.workflow import events
 
@@ -33,7 +35,7 @@ def _options() -> dict:
 
     Snakemake tells them to no Snakefile, so the call that has parsed the command line is asked.
     """
-    frame = sys._getframe()
+    frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_name != "args_to_api":
         frame = frame.f_back
     return vars(frame.f_locals["args"]) if frame is not None else {}
@@ -63,7 +65,7 @@ def runs_here() -> bool:
     return _options().get("executor") in (None, "local", "dryrun", "touch")
 
 
-def _scheduler() -> type | None:
+def _scheduler() -> Any:
     """Return Snakemake's class that picks the next jobs, if it is where it was."""
     try:
         from snakemake.scheduling.job_scheduler import JobScheduler
@@ -72,7 +74,7 @@ def _scheduler() -> type | None:
     return JobScheduler
 
 
-def keep_one_timer(scheduler: type | None = None) -> None:
+def keep_one_timer(scheduler: Any = None) -> None:
     """Let Snakemake's scheduler wait for one timer at a time, in place of one per finished job.
 
     Its rounds go over all jobs that are ready. Each starts a timer for another round in a second,
@@ -98,7 +100,7 @@ def keep_one_timer(scheduler: type | None = None) -> None:
 
 
 def look_and_lock_at_once(
-    turn: Callable[[], AbstractContextManager], persistence: type | None = None
+    turn: Callable[[], AbstractContextManager], persistence: Any = None
 ) -> None:
     """Let one Snakemake at a time look for the locks of others and write its own.
 
@@ -142,7 +144,7 @@ def look_and_lock_at_once(
     persistence.lock = lock
 
 
-def _persistence() -> type | None:
+def _persistence() -> Any:
     """Return Snakemake's class that locks with files, if it is where it was."""
     try:
         from snakemake.persistence.file import FilePersistence

@@ -153,8 +153,12 @@ def sweep(
     return Outcome(status, progress, log, tables, folder, stop)
 
 
-def make_all(runs: Sequence[specs.Run], cores: int | None = None) -> None:
-    """Make runs without metrics.
+def make_all(
+    runs: Sequence[specs.Run],
+    cores: int | None = None,
+    show: Callable[[Progress], object] = lambda _: None,
+) -> None:
+    """Make runs without metrics; `show` as in `sweep`.
 
     A signal that ends this process ends it, after all that was started for the runs.
 
@@ -163,7 +167,7 @@ def make_all(runs: Sequence[specs.Run], cores: int | None = None) -> None:
     SimulationError
         Some did not come to their end; names them.
     """
-    outcome = sweep(runs, cores)
+    outcome = sweep(runs, cores, show=show)
     if outcome.stop:
         signal.raise_signal(outcome.stop)
     if outcome.exit_status:

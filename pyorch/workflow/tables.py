@@ -37,7 +37,7 @@ def main() -> int:
     jobs.join()
     kind, *arguments = sys.argv[1:]
     try:
-        {"metric": metric, "benchmarks": benchmarks}[kind](*arguments)
+        (metric if kind == "metric" else benchmarks)(*arguments)
     except PyorchError as error:
         print(error, file=sys.stderr)
         return 1

@@ -43,7 +43,7 @@ def offer() -> None:
         listener = sockets.listen(folder / "worker")
     except OSError as error:
         events.say(
-            f".snakemake/pyorch: no socket can be made there ({os.strerror(error.errno)})."
+            f".snakemake/pyorch: no socket can be made there ({error.strerror})."
             " Each run is made in a process of its own: the same results, more CPU time."
         )
         return
@@ -92,13 +92,13 @@ def _start(
     """Start a server in a session of its own: Ctrl-C comes to it through those who wait."""
     # A process that forks should have one thread; what it does has no use for more.
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    environment = environment | single | {jobs.PARENT: str(os.getpid())}
+    given = {**environment, **single, jobs.PARENT: str(os.getpid())}
     if listening:
-        environment[events.EVENTS] = str(*listening)
+        given[events.EVENTS] = str(*listening)
     _started.append(
         subprocess.Popen(
             [sys.executable, "-P", "-m", module, str(listener.fileno())],
-            env=environment,
+            env=given,
             stdin=subprocess.PIPE,
             pass_fds=[listener.fileno(), *listening],
             start_new_session=True,
@@ -111,7 +111,8 @@ def stop() -> None:
     """End the servers that this process has started, and wait until they have."""
     _stopping.append(True)
     for process in _started:
-        process.stdin.close()
+        if process.stdin is not None:
+            process.stdin.close()
     for process in _started:
         process.wait()
 

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What workloads share: hosts, their leaves and rates."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 
-def hosts(nodes: dict[str, np.ndarray]) -> np.ndarray:
+def hosts(nodes: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the ids of all hosts, ascending."""
     return np.sort(nodes["node"][nodes["is_switch"] == 0])
 
 
-def leaf_of(nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]) -> np.ndarray:
+def leaf_of(nodes: Mapping[str, np.ndarray], links: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return, for each host in ascending order, the lowest switch that it is connected to."""
     ids = hosts(nodes)
     is_host = np.zeros(int(nodes["node"].max()) + 1, dtype=bool)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Which hosts the ranks of a workload are, by a policy, and how far their clocks are apart."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def check_placement(placement: str, stride: int, first_host: int) -> None:
 
 
 def placed(
-    shape: tuple[int, int], placement: str, stride: int, first_host: int, nodes: Columns,
+    shape: tuple[Any, int], placement: str, stride: int, first_host: int, nodes: Columns,
     links: Columns, seed: int, purpose: str,
 ) -> np.ndarray:  # fmt: skip
     """Return the host of each rank, counted from 0, one row per group.

@@ -3,16 +3,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from pyorch.errors import PyorchError
 from pyorch.spec.fields import FieldError
 from pyorch.theory import preset
 
-Found = TypeVar("Found")
 
-
-def read(name: str, folder: Path, kind: Callable[[str], Found] = preset.training) -> Found:
+def read(name: str, folder: Path, kind: Callable[[str], Any] = preset.training) -> Any:
     """Return a preset, by its name or its path from the folder of the scenario.
 
     Parameters

@@ -34,7 +34,7 @@ class Trigger(NamedTuple):
 
     id: int
     kind: str
-    count: int
+    count: int  # type: ignore[assignment]  # hides that of tuples
     where: str
 
 

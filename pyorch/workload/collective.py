@@ -6,7 +6,7 @@ it waits for has come to its sender, and `step_delay` after that.
 """
 
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -45,7 +45,7 @@ class WithoutSlots(Closed):
     transport: Name
 
 
-def _numbered_or_listed(given: object) -> int | list[list[int]]:
+def _numbered_or_listed(given: Any) -> int | list[list[int]]:
     """Return a number of groups, or the hosts of each."""
     if _is_whole(given, 1):
         return given

@@ -184,7 +184,7 @@ class Params(Closed):
     @property
     def _costs(self) -> Costs:
         """What a layer costs."""
-        named = {name: self.costs[name] for name in Costs._fields}
+        named: dict[str, Any] = {name: self.costs[name] for name in Costs._fields}
         whole = ("kv_shards", "experts", "active_experts", "layers")
         named |= {name: int(named[name]) for name in whole}
         return Costs(**named | {"memory_bps": float(self.memory_bps)})

@@ -142,7 +142,8 @@ class Params(Closed):
         if self.replaced or self.start_ps:
             raise FieldError("spare", "says what replaced and start say. Leave it out, or both.")
         second = {"replaced": spare.hosts, "start_ps": spare.at_ps + spare.delay_ps, "spare": None}
-        return self.model_copy(update=second)._fits()
+        again: Any = self.model_copy(update=second)
+        return again._fits()
 
 
 def _check_groups(given: dict[str, Any], shape: dict[str, Any]) -> None:
@@ -312,8 +313,8 @@ def _messages(plan: step.Plan) -> graph.TaskGraph:
     """Return the messages of a step alone: who plans many runs asks for these of each again."""
     found = _graph(plan)
     rows = found.kind == graph.MESSAGE
-    own = {name: getattr(found, name)[rows] for name in graph.TASK_COLUMNS}
-    return found._replace(**own, **dict.fromkeys(graph.WAIT_COLUMNS, found.task[:0]))
+    own: dict[str, Any] = {name: getattr(found, name)[rows] for name in graph.TASK_COLUMNS}
+    return found._replace(**own | dict.fromkeys(graph.WAIT_COLUMNS, found.task[:0]))
 
 
 @lru_cache(maxsize=64)

@@ -119,8 +119,11 @@ def _links(topology: multi_site.Params) -> list[dict]:
     ]
 
 
-def _request(params: Params) -> requests.Request:
-    """Return what is asked of the planner; its own model refuses what is wrong."""
+def _request(params: Params) -> Any:
+    """Return what is asked of the planner; its own model refuses what is wrong.
+
+    Its demands are those of this package, which have more fields.
+    """
     made = requests.Request.model_construct(
         sites=params.sites,
         links=params.links,

@@ -11,11 +11,14 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import pyorch
+from pyorch import figures
 from pyorch.errors import PyorchError, SimulationError, SpecError, TraceError
 from pyorch.runs.compare import compare
 from pyorch.runs.make import alone, make
+from pyorch.runs.run import RunResult, Runs
 from pyorch.runs.summary import in_words
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import differing, flat
@@ -226,6 +229,11 @@ def test_a_sweep_makes_all_points_and_keeps_what_is_there():
     table = runs.table
     assert table["workload.0.message_bytes"].tolist() == [4096, 4096, 8192, 8192]
     assert table["seed"].tolist() == [1, 2, 1, 2]
+    chosen = {"workload.message": "8192 B", "seed": [2, 3]}
+    assert [run.id for run in runs.where(chosen)] == [runs[3].id]
+    assert pyorch.results(where=chosen, columns=["run", "slowest_fct_ps"]).to_dict("list") == {
+        "run": [runs[3].id], "slowest_fct_ps": [runs[3].summary["slowest_fct_ps"]]
+    }  # fmt: skip
     assert len(runs.metric("slowdown")) == 4 and runs[first.id].id == first.id
     assert len(Tags(runs._repr_html_()).open) == 0
 
@@ -298,11 +306,18 @@ ARGUMENTS = [(f, name) for f in FUNCTIONS for name in inspect.signature(f).param
 
 def may_be(name, value):
     """Return whether the page of the API allows this type of value for an argument."""
-    if name in ("scenario", "set") and isinstance(value, dict):
+    if name in ("scenario", "set", "where") and isinstance(value, dict):
         return all(isinstance(key, str) for key in value)
     numbers = dict.fromkeys(("seed", "cores", "threads"), (int,))
-    allowed = {**numbers, "force": (bool,), "set": ()}.get(name, (str,))
-    optional = {"variant", "case", "seed", "set", "out", "cores", "threads"}
+    others = {
+        "force": (bool,),
+        "progress": (bool,),
+        "set": (),
+        "where": (),
+        "columns": (list, tuple),
+    }
+    allowed = (numbers | others).get(name, (str,))
+    optional = {"variant", "case", "seed", "set", "out", "cores", "threads", "where", "columns"}
     return type(value) in allowed or (value is None and name in optional)
 
 
@@ -336,3 +351,41 @@ def test_a_wrong_call_is_one_line(call, says):
     with pytest.raises(PyorchError, match=re.escape(says)) as found:
         call()
     assert "\n" not in str(found.value)
+
+
+def one_line(call):
+    """Return a call as it is refused: in one line, or not at all."""
+    try:
+        call()
+    except PyorchError as error:
+        assert "\n" not in str(error), str(error)
+        return str(error)
+    return ""
+
+
+@pytest.mark.ns3
+def test_nothing_that_a_user_gives_ends_in_a_traceback(tmp_path):
+    run = pyorch.run(SMALL)
+    many, none = Runs([run]), Runs([])
+    figure, table = Figure(figsize=(7, 2)), pd.DataFrame({"a": [1, 1], "seed": [1, 2], "x": [1, 2]})
+    calls = [
+        RunResult, Runs, run.table, run.metric, run.plot, lambda x: run.plot("fct", x), run.look,
+        lambda x: run.look("look.html", x), many.metric, many.plot, many.where, many.__getitem__,
+        lambda x: many.plot("fct", x), lambda x: many.where({"seed": x}), none.metric, none.plot,
+        lambda x: none.where({"seed": x}), none.__getitem__,
+        figures.style, figures.styles, figures.panels, lambda x: figures.panels(figure, x),
+        figures.legend, lambda x: figures.legend(figure, x), figures.mean_interval, figures.main,
+        lambda x: figures.mean_interval([1.0, 2.0], x), lambda x: figures.over_seeds(x, ["a"], "x"),
+        lambda x: figures.over_seeds(table, x, "x"), lambda x: figures.over_seeds(table, ["a"], x),
+        lambda x: figures.save(figure, "f", table, x, ""),
+        lambda x: figures.save(figure, x, table, ".", ""),
+        lambda x: figures.save(x, "f", table, ".", ""),
+    ]  # fmt: skip
+    for call in calls:
+        for value in (*NASTY, "x" * 300, [1], -1, 10**30, range(3), run, many, table, tmp_path):
+            one_line(lambda call=call, value=value: call(value))
+    assert one_line(lambda: many["s9"]) == f"no run 's9' among 1: {run.id}."
+    assert one_line(lambda: none.metric("fct")) == "fct: there is no run that can be measured."
+    assert one_line(lambda: none.plot("fct")) == "fct: there is no run to draw."
+    assert many[0] is many[-1] is many[run.id] is many[:1][0]
+    assert one_line(lambda: run.plot(3)) == "RunResult.plot: kind: '3' is a int. Give text."

@@ -3,8 +3,9 @@
 
 import itertools
 import math
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -102,7 +103,7 @@ def exposed(
         setups, _rates(scale_up), _rates(scale_out), _rates(wan), exchange_every or [1]
     ):
         setup = model.with_rates(setups[name], scale_up_bps=up, scale_out_bps=out, wan_bps=far)
-        shared = {"pooling": pooling, "inflation": inflation}
+        shared: dict[str, Any] = {"pooling": pooling, "inflation": inflation}
         step = model.local_steps(
             model.expose_setup(setup, **shared),
             model.expose_setup(
@@ -143,7 +144,7 @@ def _inflations(texts: list[str], inflation: type) -> dict[str, float]:
     TheoryError
         No such kind, or no number of 1 or more.
     """
-    kinds = list(inflation.__dataclass_fields__)
+    kinds = [field.name for field in fields(inflation)]
     found = {}
     for text in texts:
         kind, _, ratio = text.partition("=")

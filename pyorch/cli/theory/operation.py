@@ -3,13 +3,14 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from pyorch import units
 from pyorch.cli.theory.print import Format, FormatOption, emit
-from pyorch.errors import TheoryError
+from pyorch.errors import SpecError, TheoryError
 
 _DAY_S = 86_400.0
 _S = 1e12
@@ -62,7 +63,8 @@ def goodput(
             " failures in all. Write fewer days."
         )
     rows = []
-    for given, number in itertools.product(interval or [None], spares or [16]):
+    intervals: Sequence[str | None] = interval or (None,)
+    for given, number in itertools.product(intervals, spares or [16]):
         job = model.Operation(
             devices, mtbf_days * _DAY_S, _seconds("checkpoint", checkpoint),
             _seconds("restart", restart), number, repair_days * _DAY_S,
@@ -87,5 +89,5 @@ def _seconds(option: str, text: str) -> float:
     """Return the time of an option [s]."""
     try:
         return units.parse_time_ps(text) / _S
-    except units.SpecError as error:
+    except SpecError as error:
         raise TheoryError(f"--{option}: {error}") from None

@@ -74,12 +74,14 @@ class Measured:
         if self.one is None:
             return {}
         shares = self.shares.get(design.fabric, {})
-        percent = {name: 100 * shares[name] if shares else None for name in self.transports}
+        percent = {name: 100 * share for name, share in shares.items()}
         first, *others = self.transports
-        found = {"smaller_percent": 100 * self.one.share if shares else None}
-        found["packets_percent"] = percent[first]
+        found: dict[str, float | None] = {
+            "smaller_percent": 100 * self.one.share if shares else None,
+            "packets_percent": percent.get(first),
+        }
         for other in others:
-            found[f"packets_{other.removeprefix('ns3::')}_percent"] = percent[other]
+            found[f"packets_{other.removeprefix('ns3::')}_percent"] = percent.get(other)
         if {"sprayed", "roce"} <= set(self.transports):
             added = percent["roce"] - percent["sprayed"] if shares else None
             found["single_path_adds_points"] = added
@@ -87,6 +89,8 @@ class Measured:
 
     def words(self) -> str:
         """Return what was simulated."""
+        if self.one is None:
+            return ""
         stages, peers, members, tensor, _ = self.one.shape
         return (
             f"Packets: {', '.join(self.transports)}; {stages} stages of {peers} racks of"

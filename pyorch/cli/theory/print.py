@@ -6,7 +6,7 @@ import io
 import json
 import math
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -59,7 +59,7 @@ def to_csv(rows: list[dict]) -> str:
     return text.getvalue()
 
 
-def _cell(value: object, digits: int) -> str:
+def _cell(value: Any, digits: int) -> str:
     """Return a value as text; what does not exist is empty, and no rate is enough is never."""
     if value is None:
         return ""

@@ -90,6 +90,9 @@ def topology(
     if (chip_w is None) != (transceiver_w is None):
         raise TheoryError("power needs both --chip-w and --transceiver-w; neither has a default.")
     clos = Clos(hosts, radix, planes, rails)
+    power_w = None
+    if chip_w is not None and transceiver_w is not None:
+        power_w = network_w(clos, chip_w, transceiver_w)
     emit(
         [
             {
@@ -97,7 +100,7 @@ def topology(
                 "tiers": clos.tiers, "chips": float(clos.chips), "whole_chips": clos.whole_chips,
                 "boxes": float(clos.boxes), "cables": float(clos.cables),
                 "optics": float(clos.optics), "optics_usd": optics_usd(clos, transceiver_usd),
-                "power_w": None if chip_w is None else network_w(clos, chip_w, transceiver_w),
+                "power_w": power_w,
             }
         ],
         form,

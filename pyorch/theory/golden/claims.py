@@ -5,6 +5,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 FILE = Path(__file__).parent / "claims.csv"
 
@@ -58,10 +59,10 @@ def read_claims() -> dict[str, Claim]:
 
 
 def _claim(row: dict[str, str]) -> Claim:
-    numbers = {
-        key: float(row[key]) if row[key] else None for key in ("document_value", "printed_unit")
-    }
-    return Claim(**{**row, **numbers})
+    values: dict[str, Any] = dict(row)
+    for key in ("document_value", "printed_unit"):
+        values[key] = float(row[key]) if row[key] else None
+    return Claim(**values)
 
 
 def printed(claim_id: str) -> float:

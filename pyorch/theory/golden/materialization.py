@@ -3,6 +3,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from pyorch.theory import memory, parallelism
 from pyorch.theory.architecture import Model
@@ -64,7 +65,7 @@ def _copies() -> dict[str, float]:
     }
 
 
-def _with_job(setup: Setup, **changes) -> Setup:
+def _with_job(setup: Setup, **changes: Any) -> Setup:
     return replace(setup, job=replace(setup.job, **changes))
 
 
@@ -111,4 +112,5 @@ def _model_50t() -> Model:
     """Return the dense model scaled to 50T parameters without rounding its width."""
     hidden = math.sqrt(printed("p.scale.N_12mo") / 12 / LAYERS_50T)
     model = given.dense().model
-    return replace(model, layers=LAYERS_50T, hidden=hidden, feed_forward=4 * hidden)
+    whole: Any = hidden  # it is not
+    return replace(model, layers=LAYERS_50T, hidden=whole, feed_forward=4 * whole)
