@@ -25,7 +25,7 @@ NAMES = (
     "slowest_fct_ps", "slowest_flow", "slowest_unloaded_fct_ps", "slowest_slowdown",
     "slowdown_mean", "slowdown_p50", "slowdown_p99", "slowdown_p99_low", "slowdown_p99_high",
     "slowdown_max", "slowdown_max_flow", "optimal_fct_ps", "slowest_over_optimal",
-    "retransmitted_packets", "dropped_frames", "pause_frames", "longest_queue_bytes",
+    "retransmitted_packets", "timeouts", "dropped_frames", "pause_frames", "longest_queue_bytes",
     "simulated_ps", "events", "engine_cpu_s", "peak_memory_bytes", "stop_reason",
 )  # fmt: skip
 #: Columns of ports: frames that were dropped, and what else a summary counts.
