@@ -21,8 +21,8 @@ from pyorch import traces
 from pyorch.runs import names
 from pyorch.runs.catalog import arranged
 from pyorch.runs.make import alone, was_left
+from pyorch.runs.prune import unnamed
 from pyorch.runs.run import RunResult
-from pyorch.runs.stale import stale
 from pyorch.simulate.process import End
 from pyorch.spec.parameters import distinguishing, headings, order
 
@@ -525,7 +525,7 @@ def test_runs_are_ordered_by_what_tells_them_apart_and_by_the_size_of_numbers():
 
 
 @pytest.mark.ns3
-def test_a_run_that_was_asked_for_with_set_is_stale_only_when_its_scenario_has_changed(tmp_path):
+def test_a_run_that_was_asked_for_with_set_is_pruned_only_when_its_scenario_has_changed(tmp_path):
     (tmp_path / "scenarios").mkdir()
     path = tmp_path / "scenarios" / "small.yaml"
     path.write_text(SMALL)
@@ -541,13 +541,13 @@ def test_a_run_that_was_asked_for_with_set_is_stale_only_when_its_scenario_has_c
         }
     ]  # fmt: skip
 
-    assert pyorch("stale", cwd=tmp_path).stdout == ""
+    assert pyorch("prune", cwd=tmp_path).stdout == ""
     path.write_text(SMALL.replace("800 Gb/s", "400 Gb/s"))
-    assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
+    assert pyorch("prune", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
     path.write_text(SMALL.replace("permutation, message", "all_to_all, message"))
     others = '5\n{"run": []}\n{\n'  # a file that people may edit
     (folder.parent / "runs.jsonl").write_text(f"{others}{lines}")
-    assert pyorch("stale", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
+    assert pyorch("prune", cwd=tmp_path).stdout == f"results/small/{folder.name}\n"
 
 
 def test_results_have_the_names_and_the_order_in_which_they_were_asked_for(tmp_path):
@@ -604,8 +604,21 @@ def test_a_name_is_noted_once(tmp_path):
     assert names.changes(tmp_path / "small") == [(("stop", "1 s"),)]
 
 
-def test_stale_of_a_folder_that_is_not_there_is_one_line(tmp_path):
-    done = pyorch("stale", "--results", tmp_path / "nowhere")
+def test_prune_removes_when_it_is_told_to_and_says_how_much(tmp_path):
+    gone = tmp_path / "results" / "gone" / "s1-0123456789"
+    gone.mkdir(parents=True)
+    (gone / "spec.json").write_text("{}")
+    (gone / "flows.parquet").write_bytes(bytes(998))
+
+    done = pyorch("prune", cwd=tmp_path)
+    assert done.stdout == "results/gone/s1-0123456789\n" and gone.exists()
+    assert done.stderr == "1 folder, 1 kB; nothing was removed: --yes does.\n"
+    done = pyorch("prune", "--yes", cwd=tmp_path)
+    assert done.stderr == "1 folder, 1 kB; removed.\n" and not gone.exists()
+
+
+def test_prune_of_a_folder_that_is_not_there_is_one_line(tmp_path):
+    done = pyorch("prune", "--results", tmp_path / "nowhere")
     said = f"{tmp_path}/nowhere: no such folder. Name another one: --results FOLDER\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
 
@@ -617,7 +630,7 @@ def test_an_empty_name_is_no_name_to_list(kind):
     assert re.match("(list attributes: no type ''|no topolog.* '')", done.stderr), done.stderr
 
 
-def test_stale_folders_are_those_that_no_scenario_names(tmp_path):
+def test_folders_to_prune_are_those_that_no_scenario_names(tmp_path):
     scenarios, results = tmp_path / "scenarios", tmp_path / "results"
     scenarios.mkdir()
     path = scenarios / "small.yaml"
@@ -633,8 +646,8 @@ def test_stale_folders_are_those_that_no_scenario_names(tmp_path):
         (folder / "spec.json").touch()
     (results / "small" / "laptop").mkdir()
 
-    assert stale(results, scenarios) == old
+    assert unnamed(results, scenarios) == old
 
     path.write_text(SMALL)  # without its scales
     of_scales = named - {run.folder for run in specs.plan(file)}
-    assert set(stale(results, scenarios)) == {*old, *(results / name for name in of_scales)}
+    assert set(unnamed(results, scenarios)) == {*old, *(results / name for name in of_scales)}

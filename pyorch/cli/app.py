@@ -421,14 +421,23 @@ def benchmarks(
 
 
 @app.command(rich_help_panel=_LOOK)
-def stale(
+def prune(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+    yes: Annotated[bool, typer.Option("--yes", help="Remove them.")] = False,
 ) -> None:
-    """List folders of runs that no scenario names any more; delete nothing."""
-    from pyorch.runs.stale import stale as folders
+    """List folders of runs that no scenario names any more, and how much they hold."""
+    from pyorch.runs import prune as pruning
+    from pyorch.units import format_si
 
-    for path in folders(results):
+    folders = pruning.unnamed(results)
+    held = format_si(sum(map(pruning.size_bytes, folders)), "B")
+    for path in folders:
         typer.echo(path)
+    if yes:
+        pruning.remove(folders)
+    if folders:
+        what = "removed" if yes else "nothing was removed: --yes does"
+        typer.echo(f"{len(folders)} folder{'s' * (len(folders) > 1)}, {held}; {what}.", err=True)
 
 
 @app.command(rich_help_panel=_EXTEND)

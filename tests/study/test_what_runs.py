@@ -34,7 +34,7 @@ stop: 20 ms
 ONE = "scenarios/incast.yaml"
 COMMANDS = {
     "spec": [ONE], "list": ["transports"], "topology": [ONE], "export": ["hpcc", ONE, "--out", "o"],
-    "render": ["{run}/spec.json", "--out", "r"], "traces": ["{run}"], "results": [], "stale": [],
+    "render": ["{run}/spec.json", "--out", "r"], "traces": ["{run}"], "results": [], "prune": [],
     "metrics": ["fct", ONE, "--out", "fct.csv"], "show": ["{run}"], "compare": ["{run}", "{run}"],
     "plot": ["fct", "{run}"], "look": ["{run}", "--out", "l.json"],
     "benchmarks": ["--out", "b.csv"], "theory": ["presets"],
