@@ -76,6 +76,10 @@ class ScenarioFile:
             if path[: len(target)] == target or target[: len(path)] == path:
                 return SpecError(f"{where}: {shown}: {message}")
         written = overrides.split(".".join(map(str, as_written))) if as_written else ()
+        if len(path) > 1 and written[:-1] not in self.lines:  # a change has made the section
+            for target, where in reversed(self.origins):
+                if target[: len(path) - 1] == path[:-1]:
+                    return SpecError(f"{where}: {shown}: {message}")
         while written and written not in self.lines:
             written = written[:-1]
         line = f":{self.lines[written]}" if written in self.lines and written else ""

@@ -390,6 +390,10 @@ def test_the_message_says_where_and_what(small, old, new, message):
         ([("link.rate.x", 1)], "--set: link.rate.x: link.rate is '800 Gb/s', which has no keys."),
         ([("workload.3.message", 1)], "workload.3: workload is a list of 1; name an element, 0"),
         ([("transport.attributes.WindowBytez", 1)], "ns3::RoceTransport has no attribute"),
+        (
+            [("link.loss_model.attributes.x", 1)],
+            "--set: link.loss_model.type: this key is missing.",
+        ),
     ],
 )
 def test_a_wrong_set_is_named_as_such(small, sets, message):
