@@ -116,7 +116,7 @@ def load(package: str, name: object) -> ModuleType:
     if module in _kept and not str(name).startswith("_") and _kept[module] in (None, built.study()):
         return module
     places = _places(package)
-    if name not in places:
+    if not isinstance(name, str) or name not in places:
         kind, known = package.rpartition(".")[2], sorted(places)
         raise PluginError(
             f"no {kind} {quoted(name)}. Found in {package.replace('.', '/')}: {', '.join(known)}."

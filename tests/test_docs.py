@@ -45,8 +45,12 @@ def test_the_scenario_of_the_readme_resolves():
 
 @pytest.mark.parametrize("page", [*(ROOT / "docs").glob("**/*.md"), ROOT / "README.md"], ids=str)
 def test_links_between_pages_lead_somewhere(page):
+    made = {f"{path.parent.name}.md" for path in (ROOT / "ns3-modules").glob("*/README.md")}
+    made |= {"index.md", "attributes.md"}  # docs/modules.py writes them for the site
     for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text()):
-        assert (page.parent / target).exists(), target
+        path = page.parent / target
+        is_made = path.parent == ROOT / "docs" / "modules" and path.name in made
+        assert is_made or path.exists(), target
 
 
 def test_classes_and_members_that_the_page_of_the_engine_names_are_in_the_code():

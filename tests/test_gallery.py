@@ -12,6 +12,9 @@ DOCS = Path(__file__).parents[1] / "docs"
 GALLERY = DOCS / "gallery"
 TOOLS = runpy.run_path(str(GALLERY / "draw.py"))
 NAMES = TOOLS["NAMES"]
+#: Of the gallery, what takes half a minute of a core and more.
+LONG = {"placement", "scale_up", "lost_parts", "tenants", "recovery", "collision_size", "planes",
+        "lossy_links", "where_to_spray"}  # fmt: skip
 
 
 def test_there_are_ten_and_each_is_on_the_page():
@@ -37,7 +40,10 @@ def test_each_paper_is_on_the_page_of_validation():
 @pytest.mark.ns3
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow) for name in NAMES["gallery"]]
+    [
+        pytest.param(name, marks=pytest.mark.long if name in LONG else pytest.mark.slow)
+        for name in NAMES["gallery"]
+    ]
     + [pytest.param(name, marks=pytest.mark.long) for name in NAMES["papers"]],
 )
 def test_the_figure_is_what_the_scenario_gives(name, tmp_path, monkeypatch):

@@ -75,4 +75,6 @@ def test_a_module_is_not_written_where_none_can_be_built(installed):
     done = installed("-m", "pyorch", "new", "transport", "swift")
 
     assert done.returncode != 0
-    assert "was installed from a wheel; such a file is written in a study: pyorch" in done.stderr
+    assert (
+        "this folder is no study, where such a file has its place. Make one: pyorch" in done.stderr
+    )

@@ -70,6 +70,7 @@ def _timeouts(found: Explanation) -> str:
     waited = flows["timeouts"].get(found.flow)
     if pd.isna(waited) or not waited:
         return ""
+    waited = int(waited)
     return f"The message waited for {waited} retransmission timeout{'s' * (waited > 1)}. "
 
 

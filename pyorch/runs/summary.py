@@ -159,7 +159,7 @@ def in_words(summary: Mapping[str, Any]) -> dict[str, str]:
 def by_workload(run: "RunResult") -> dict[str, str]:
     """Return how long each of several workloads takes, and each training step, in words."""
     tables, words = run._run, {}
-    flows, loads = tables.flows, run.spec.workload
+    flows, loads = tables.table("flows"), run.spec.workload
     for index, load in enumerate(loads if len(loads) > 1 else ()):
         own = flows[flows["flow"].isin(tables.ids_of(index))]
         if len(own) and own["receiver_end_ps"].notna().all():

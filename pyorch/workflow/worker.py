@@ -43,7 +43,7 @@ def offer() -> None:
         listener = sockets.listen(folder / "worker")
     except OSError as error:
         events.say(
-            f".snakemake/pyorch: no socket can be made there ({error.strerror})."
+            f".snakemake/pyorch: no socket can be made there ({os.strerror(error.errno or 0)})."
             " Each run is made in a process of its own: the same results, more CPU time."
         )
         return

@@ -10,7 +10,7 @@ from tests.drills.kill import Drill, Study, Workflow
 pytestmark = [pytest.mark.ns3, pytest.mark.slow]
 
 
-@pytest.mark.parametrize(("kind", "number"), [(Workflow, 4), (Study, 2)])
+@pytest.mark.parametrize(("kind", "number"), [(Workflow, 2), (Study, 2)])
 def test_a_command_that_is_killed_ends_as_one_that_is_not(kind, number, tmp_path):
     drill = Drill(kind, tmp_path, seed=2)
     for case in itertools.islice(drill.cases(), number):

@@ -34,7 +34,7 @@ TOGETHER = {
 
 
 @pytest.mark.ns3
-@pytest.mark.slow
+@pytest.mark.long
 def test_every_kind_works_as_written(copy):
     before = copy.files()
     told = {kind: copy.run(f"pyorch new {kind} {MODULES.get(kind, 'drum')}")

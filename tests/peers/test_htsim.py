@@ -46,7 +46,11 @@ def test_the_last_of_an_incast_takes_as_long(senders):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("topo", ["ls128_100", "ls128_800", "ls1024_100", "ls1024_800"])
+@pytest.mark.parametrize(
+    "topo",
+    ["ls128_100", "ls128_800"]
+    + [pytest.param(name, marks=pytest.mark.long) for name in ("ls1024_100", "ls1024_800")],
+)
 def test_a_permutation_takes_as_much_longer_than_its_fluid_value(topo):
     # Three matrices, ten draws of the hash each; htsim has one draw of each.
     matrices = [f"perm_{topo[2:].partition('_')[0]}_2000000_{i}_1.0_0.cm" for i in (1, 2, 3)]
