@@ -111,9 +111,10 @@ def load(package: str, name: object) -> ModuleType:
     PluginError
         There is none of that name; or it is of a study in which this user has run nothing yet.
     """
-    loaded.update((f"{package}.{name}", f"{package}._contract"))
-    module = sys.modules.get(f"{package}.{name}")
+    noted = f"{package}.{name}", f"{package}._contract"
+    module = sys.modules.get(noted[0])
     if module in _kept and not str(name).startswith("_") and _kept[module] in (None, built.study()):
+        loaded.update(noted)
         return module
     places = _places(package)
     if not isinstance(name, str) or name not in places:
@@ -122,6 +123,7 @@ def load(package: str, name: object) -> ModuleType:
             f"no {kind} {quoted(name)}. Found in {package.replace('.', '/')}: {', '.join(known)}."
             f"{did_you_mean(name, known)}"
         )
+    loaded.update(noted)
     module = _imported(package, str(name), places[name])
     check_contract(module, package, str(name))
     _kept[module] = built.study() if _is_of_study(package, places[name]) else None

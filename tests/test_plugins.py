@@ -47,6 +47,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(package):
     message = "no shapes 'sqare'. Found in shapes: round, square. Did you mean square?"
     with pytest.raises(PluginError, match=re.escape(message)):
         plugins.load(package, "sqare")
+    assert "shapes.sqare" not in plugins.loaded  # it is no part of what made a result
 
 
 def test_no_guess_is_made_for_a_name_like_no_other():
