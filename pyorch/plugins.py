@@ -60,13 +60,9 @@ def locate(package: str, name: str) -> Path | None:
 
 def _places(package: str) -> dict[str, Place]:
     """Return where each plug-in of a package is: a file, or an entry point of another package."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise PluginError(f"there is no package {package}.")
-    folders = [Path(folder) for folder in spec.submodule_search_locations]
-    if (own := _folder_of_study(package)) is not None:
-        folders.append(own)
-    paths = [path for folder in folders for path in sorted(folder.glob("[!_]*.py"))]
+    paths = _own_files(package)
+    if (folder := _folder_of_study(package)) is not None:
+        paths += _files(folder)
     all_: list[tuple[str, Place]] = [(path.stem, path) for path in paths]
     all_ += [(one.name, one) for one in _entry_points(package)]
     found: dict[str, Place] = {}
@@ -79,6 +75,18 @@ def _places(package: str) -> dict[str, Place]:
             )
         found[name] = place
     return found
+
+
+def _own_files(package: str) -> list[Path]:
+    """Return the plug-ins in the folder of a package itself."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise PluginError(f"there is no package {package}.")
+    return [path for folder in spec.submodule_search_locations for path in _files(Path(folder))]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[!_]*.py"))
 
 
 def _folder_of_study(package: str) -> Path | None:
@@ -206,5 +214,8 @@ def _arguments(function: Callable) -> list[str]:
 
 
 def discover(package: str) -> dict[str, ModuleType]:
-    """Return all plug-in modules of a package by name, in sorted order."""
-    return {name: load(package, name) for name in names(package)}
+    """Return the plug-in modules of a package itself by name, in sorted order.
+
+    Those of a study are executed only when something names them.
+    """
+    return {path.stem: load(package, path.stem) for path in _own_files(package)}

@@ -135,11 +135,15 @@ def sweep(
         "--cores", str(cores or "all"), "--workflow-profile", str(PROFILE), "--nocolor",
         "--config", *config,
     ]  # fmt: skip
+    tables = [Path("results", scenario, folder, f"{name}.csv") for name in metrics]
+    due = {
+        "metrics": sum(not path.exists() for path in tables) if not found.missing else len(tables)
+    }
     status = stop = 0
     try:
         with _stops():
             while True:
-                progress = estimate.progress(found, {"metrics": len(metrics)}, cores)
+                progress = estimate.progress(found, due, cores)
                 status = _run(command, log, progress, show)
                 if status == 0 and progress.due is None:
                     progress.due = 0  # who has nothing to do tells nothing
@@ -148,7 +152,6 @@ def sweep(
                 ownership.wait_for_others()
     except Stopped as stopped:
         stop = stopped.number
-    tables = [Path("results", scenario, folder, f"{name}.csv") for name in metrics]
     tables = [path for path in tables if path.exists()]
     return Outcome(status, progress, log, tables, folder, stop)
 
