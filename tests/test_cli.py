@@ -604,17 +604,28 @@ def test_a_name_is_noted_once(tmp_path):
     assert names.changes(tmp_path / "small") == [(("stop", "1 s"),)]
 
 
-def test_prune_removes_when_it_is_told_to_and_says_how_much(tmp_path):
-    gone = tmp_path / "results" / "gone" / "s1-0123456789"
-    gone.mkdir(parents=True)
-    (gone / "spec.json").write_text("{}")
-    (gone / "flows.parquet").write_bytes(bytes(998))
+def test_prune_removes_when_it_is_told_to_and_only_what_scenarios_has(tmp_path):
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "small.yaml").write_text(SMALL)
+    old, elsewhere = (
+        tmp_path / "results" / name / "s1-0123456789" for name in ("small", "elsewhere")
+    )
+    for folder in (old, elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "spec.json").write_text("{}")
+        (folder / "flows.parquet").write_bytes(bytes(998))
+    others = (
+        "Not removed by --yes: results/elsewhere, for no file of scenarios/ has such a scenario."
+        " It may lie elsewhere.\n"
+    )
 
     done = pyorch("prune", cwd=tmp_path)
-    assert done.stdout == "results/gone/s1-0123456789\n" and gone.exists()
-    assert done.stderr == "1 folder, 1 kB; nothing was removed: --yes does.\n"
+    assert done.stdout == "results/elsewhere/s1-0123456789\nresults/small/s1-0123456789\n"
+    assert done.stderr == f"1 folder, 1 kB; nothing was removed: --yes does.\n{others}"
+    assert old.exists()
     done = pyorch("prune", "--yes", cwd=tmp_path)
-    assert done.stderr == "1 folder, 1 kB; removed.\n" and not gone.exists()
+    assert done.stderr == f"1 folder, 1 kB; removed.\n{others}"
+    assert elsewhere.exists() and not old.exists()
 
 
 def test_prune_of_a_folder_that_is_not_there_is_one_line(tmp_path):

@@ -425,19 +425,26 @@ def prune(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
     yes: Annotated[bool, typer.Option("--yes", help="Remove them.")] = False,
 ) -> None:
-    """List folders of runs that no scenario names any more, and how much they hold."""
+    """List folders of runs that no scenario of scenarios/ names, and how much they hold."""
     from pyorch.runs import prune as pruning
     from pyorch.units import format_si
 
     folders = pruning.unnamed(results)
-    held = format_si(sum(map(pruning.size_bytes, folders)), "B")
     for path in folders:
         typer.echo(path)
+    old = pruning.of_scenarios(folders)
+    held = format_si(sum(map(pruning.size_bytes, old)), "B")
     if yes:
-        pruning.remove(folders)
-    if folders:
+        pruning.remove(old)
+    if old:
         what = "removed" if yes else "nothing was removed: --yes does"
-        typer.echo(f"{len(folders)} folder{'s' * (len(folders) > 1)}, {held}; {what}.", err=True)
+        typer.echo(f"{len(old)} folder{'s' * (len(old) > 1)}, {held}; {what}.", err=True)
+    if others := {path.parent for path in folders} - {path.parent for path in old}:
+        typer.echo(
+            f"Not removed by --yes: {', '.join(map(str, sorted(others)))}, for no file of"
+            " scenarios/ has such a scenario. It may lie elsewhere.",
+            err=True,
+        )
 
 
 @app.command(rich_help_panel=_EXTEND)

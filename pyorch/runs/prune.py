@@ -37,6 +37,13 @@ def unnamed(results: Path, scenarios: Path | str = "scenarios") -> list[Path]:
     return sorted(found)
 
 
+def of_scenarios(folders: list[Path], scenarios: Path | str = "scenarios") -> list[Path]:
+    """Return the folders whose scenario is there: others may be of a file that lies elsewhere."""
+    files = map(specs.read_scenario, specs.scenario_files(scenarios))
+    known = {str(file.values.get("name")) for file in files}
+    return [path for path in folders if path.parent.name in known]
+
+
 def size_bytes(folder: Path) -> int:
     """Return how much the files of a folder hold [byte]."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
