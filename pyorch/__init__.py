@@ -1,10 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""An ns-3 simulation orchestrator for AI-datacenter networks.
-
-Packages, in the only direction in which they import each other: errors, units, plugins | spec |
-topology, workload, failure, theory | render | export | simulate | traces | metrics | figures |
-report | views | look | runs | workflow | api | explain | cli.
-"""
+"""An ns-3 simulation orchestrator for AI-datacenter networks."""
 
 from typing import TYPE_CHECKING
 
@@ -28,4 +23,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """Show what there is, also before it was asked for."""
-    return sorted({*globals(), *_API})
+    return sorted({*globals(), *_API} - {"TYPE_CHECKING"})

@@ -57,9 +57,11 @@ def sentence(found: Explanation) -> str:
     text += f" With all of them the message takes {time(last)}."
     if not first["alone_ps"].isna().any() and not pd.isna(last) and len(first) > 2:
         more = found.interaction_ps
+        side = "more" if more > 0 else "less"
         text += (
-            f" Together they gain {time(abs(more))} {'more' if more >= 0 else 'less'} than the sum"
-            " of their gains alone."
+            f" Together they gain {time(abs(more))} {side} than the sum of their gains alone."
+            if more
+            else " Their gains add up."
         )
     return text
 
