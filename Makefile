@@ -15,8 +15,8 @@ EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
 SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery papers docs prose links test test-slurm wheel battery digests drill long partitions \
-        sanitize sanitize-threads trust bench clean
+.PHONY: help setup figures gallery papers docs prose links test test-slurm battery digests drill long partitions \
+        sanitize sanitize-threads trust bench release clean
 .DELETE_ON_ERROR:
 
 help:
@@ -29,7 +29,6 @@ help:
 	@echo "make links     follow every link of the pages, also those that lead to other sites"
 	@echo "make test      run all tests"
 	@echo "make test-slurm  run the workflow on a Slurm of one node that this machine then is (root)"
-	@echo "make wheel     write dist/pyorch-....whl with the built modules, for other folders and machines"
 	@echo "make battery   refuse four thousand malformed scenarios, commands and files"
 	@echo "make drill     kill a workflow and a build three hundred times and go on"
 	@echo "make digests   edit every file of pyorch: just the runs that have used it are outdated"
@@ -39,6 +38,7 @@ help:
 	@echo "make sanitize-threads  run the suite of domains with every access of threads watched"
 	@echo "make trust     battery, digests, drill, long, partitions, both sanitizers: build/trust.md"
 	@echo "make bench     measure speed and memory, ours and stock ns-3's"
+	@echo "make release   write a wheel and a source distribution into dist/, and try both"
 	@echo "make clean     remove .venv and build; results and figures stay"
 
 # What needs the set-up does not say again that it is there.
@@ -71,11 +71,6 @@ test: setup
 	@$(IN_VENV) ruff check .
 	@$(IN_VENV) python -m pytest -n auto --maxprocesses 8
 
-wheel: setup
-	@PYTHONWARNINGS=ignore $(VENV)/bin/pip wheel $(PIP_FLAGS) --no-deps --wheel-dir dist .
-	@rm -rf build/wheel
-	@ls dist/pyorch-*.whl
-
 battery: setup
 	@$(IN_VENV) PYORCH_BATTERY=all python -m pytest -n auto --maxprocesses 8 tests/battery
 
@@ -95,7 +90,7 @@ partitions: setup
 
 # Debian's packages; configuration and daemons are gone afterwards. What was not there is skipped.
 test-slurm: setup
-	@$(VENV)/bin/pip install $(PIP_FLAGS) --editable .[slurm]
+	@$(VENV)/bin/pip install $(PIP_FLAGS) --no-build-isolation --editable .[slurm]
 	@$(IN_VENV) PYORCH_TEST_SLURM=1 python -m pytest -v -rs tests/slurm
 
 # A report goes to the terminal past pytest's capture, for it ends the process that captures. Python
@@ -124,6 +119,10 @@ TYPEIDS := build/sanitized/typeids.json
 WATCHED = ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libstdc++.so)"
 
+release: setup
+	@$(VENV)/bin/pip install $(PIP_FLAGS) --no-build-isolation --editable .[release]
+	@$(IN_VENV) python setup/release.py dist
+
 bench: setup
 	@$(IN_VENV) python benchmarks/engine.py --hosts 128 1024
 	@$(IN_VENV) python benchmarks/features.py
@@ -133,7 +132,7 @@ clean:
 	@rm -rf $(VENV) build
 
 $(EDITABLE): $(PACKAGES) pyproject.toml
-	@PYTHONWARNINGS=ignore $(VENV)/bin/pip install $(PIP_FLAGS) --no-deps --editable .
+	@PYTHONWARNINGS=ignore $(VENV)/bin/pip install $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
 	@$(VENV)/bin/python -m compileall -q pyorch
 	@touch $@
 

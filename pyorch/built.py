@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Where the C++ modules and what is built of them lie: in the clone, in a wheel, in a study.
 
-A wheel has no sources of modules; `setup.py` puts what was built from them into the package.
+A wheel has no sources of modules; `hatch_build.py` puts what was built from them into the package.
 """
 
 import os
@@ -26,6 +26,8 @@ INSTALLED = Path(
 ENGINE, FLUID = "libfacade.so", "libfluid.so"
 #: How modules are built; a wheel brings it along.
 CMAKE_PARTS = PACKAGED / "cmake" if IS_PACKAGED else MODULES / "cmake"
+#: What the test suites of modules share; a wheel brings it along too.
+TEST_HEADERS = PACKAGED / "test" if IS_PACKAGED else MODULES / "facade" / "test"
 
 
 @dataclass(frozen=True)

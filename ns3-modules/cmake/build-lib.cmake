@@ -24,7 +24,7 @@ function(build_lib)
   target_include_directories(${LIB_LIBNAME} PUBLIC ${CMAKE_BINARY_DIR}/include)
   target_link_libraries(${LIB_LIBNAME} PUBLIC ${LIB_LIBRARIES_TO_LINK})
 
-  if(LIB_TEST_SOURCES AND NOT PYORCH_WITHOUT_TESTS)
+  if(LIB_TEST_SOURCES)
     add_library(${LIB_LIBNAME}-test SHARED EXCLUDE_FROM_ALL ${LIB_TEST_SOURCES})
     # Nearly all time of a suite is spent in the modules, so what counts is how long it compiles.
     target_compile_options(${LIB_LIBNAME}-test PRIVATE -O1)

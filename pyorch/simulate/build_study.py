@@ -8,7 +8,7 @@ built again, so everything that reads a build folder reads this one as it reads 
 import re
 from pathlib import Path
 
-from pyorch.built import CMAKE_PARTS, INSTALLED, REPOSITORY, here
+from pyorch.built import CMAKE_PARTS, INSTALLED, REPOSITORY, TEST_HEADERS, here
 from pyorch.errors import BuildError
 
 _PROJECT = """\
@@ -40,12 +40,8 @@ endforeach()
 # What a template of an installed header refers to may be in any of them.
 link_libraries({installed})
 set(CMAKE_SHARED_LINKER_FLAGS "-Wl,--as-needed")
-# Tests share headers with those of pyorch's own modules, which only a clone has.
-set(PYORCH_TEST_HEADERS [==[{tests}]==])
-if(NOT EXISTS "${{PYORCH_TEST_HEADERS}}")
-  set(PYORCH_WITHOUT_TESTS ON)
-endif()
-include_directories(AFTER "${{PYORCH_TEST_HEADERS}}")
+# Tests share headers with those of pyorch's own modules.
+include_directories(AFTER [==[{tests}]==])
 set(STUDY_MODULES [==[{modules}]==])
 file(GLOB MODULE_LISTS CONFIGURE_DEPENDS "${{STUDY_MODULES}}/*/CMakeLists.txt")
 foreach(list IN LISTS MODULE_LISTS)
@@ -61,9 +57,7 @@ foreach(list IN LISTS MODULE_LISTS)
   cmake_path(GET folder FILENAME module)
   add_subdirectory(${{folder}} ${{module}})
 endforeach()
-if(NOT PYORCH_WITHOUT_TESTS)
-  add_test_runner()
-endif()
+add_test_runner()
 """
 
 
@@ -93,7 +87,7 @@ def write_project() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     text = _PROJECT.format(
         parts=CMAKE_PARTS, modules=study / "ns3-modules", study=study, repository=REPOSITORY,
-        tests=REPOSITORY / "ns3-modules" / "facade" / "test",
+        tests=TEST_HEADERS,
         installed=" ".join(re.sub(r"^lib|\.so$", "", path.name) for path in _installed()),
     )  # fmt: skip
     (folder / "CMakeLists.txt").write_text(text)
