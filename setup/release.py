@@ -4,7 +4,7 @@
     make release        # dist/pyorch-<version>.tar.gz, dist/pyorch-<version>-py3-none-....whl
 
 The wheel is built from the source distribution. It is the same, byte for byte, in any folder: the
-time of its files is that of the commit. Its tag, which says how old a Linux may be, is auditwheel's.
+time of its files is that of the commit. auditwheel checks the oldest Linux that its tag admits.
 """
 
 import hashlib
