@@ -41,10 +41,9 @@ class Modules(BuildHookInterface):
         for file in [*libraries, build / "typeids.json", *build.glob("include/ns3/*.h")]:
             self._add(build_data, file.resolve(), file.relative_to(build))
         # A study builds its modules in the same way, and their tests with the same helpers.
-        for folder in ("cmake", "facade/test"):
-            for file in (root / "ns3-modules" / folder).iterdir():
-                if file.suffix != ".cc" or folder == "cmake":
-                    self._add(build_data, file, Path(Path(folder).name, file.name))
+        modules = root / "ns3-modules"
+        for file in [*modules.glob("cmake/*"), *modules.glob("*/test/*.h")]:
+            self._add(build_data, file, file.relative_to(root))
         build_data["pure_python"] = False
         build_data["tag"] = "py3-none-linux_x86_64"
 

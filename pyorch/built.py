@@ -4,8 +4,11 @@
 A wheel has no sources of modules; `hatch_build.py` puts what was built from them into the package.
 """
 
+import importlib.util
 import os
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import metadata
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -24,10 +27,9 @@ INSTALLED = Path(
 ).resolve()
 #: The library that every run loads, and the one that a run of the fluid engine loads too.
 ENGINE, FLUID = "libfacade.so", "libfluid.so"
-#: How modules are built; a wheel brings it along.
-CMAKE_PARTS = PACKAGED / "cmake" if IS_PACKAGED else MODULES / "cmake"
-#: What the test suites of modules share; a wheel brings it along too.
-TEST_HEADERS = PACKAGED / "test" if IS_PACKAGED else MODULES / "facade" / "test"
+_SOURCES = PACKAGED / MODULES.name if IS_PACKAGED else MODULES
+#: How modules are built, and what their test suites share; a wheel brings both along.
+CMAKE_PARTS, TEST_HEADERS = _SOURCES / "cmake", _SOURCES / "facade" / "test"
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def here() -> Build:
     A study is asked for its modules each time, since a notebook may change its folder.
     """
     own = study()
-    if own is None or not any(own.glob("ns3-modules/*/CMakeLists.txt")):
+    if own is None or not any(any(f.glob("*/CMakeLists.txt")) for f in module_folders(own)):
         return Build(INSTALLED)
     sanitize = os.environ.get("PYORCH_SANITIZE", "")
     return Build(own / "build" / ("sanitized" if sanitize else ""), own, sanitize)
@@ -77,6 +79,35 @@ def study() -> Path | None:
     folder = Path.cwd()
     own = folder != REPOSITORY and (folder / "ns3-modules").is_dir()
     return folder if own and not (folder / "ns3-modules" / "CMakeLists.txt").exists() else None
+
+
+def module_folders(study: Path) -> list[Path]:
+    """Return the folders of modules that a study builds: its own, then those of packages.
+
+    An installed package names itself as an entry point of the group ``pyorch.ns3-modules``, and has
+    its modules in a folder ``ns3-modules/``.
+    """
+    folders = [study / "ns3-modules"]
+    for point in entry_points("pyorch.ns3-modules"):
+        spec = importlib.util.find_spec(point.module)
+        places = spec.submodule_search_locations if spec else None
+        folders += [Path(place) / "ns3-modules" for place in places or []]
+    return folders
+
+
+def entry_points(group: str) -> list[metadata.EntryPoint]:
+    """Return what installed packages offer under a name."""
+    return _entry_points().get(group, [])
+
+
+@lru_cache(maxsize=1)
+def _entry_points() -> dict[str, list[metadata.EntryPoint]]:
+    """Return those of all groups: packages are looked through once."""
+    found: dict[str, list[metadata.EntryPoint]] = {}
+    for package in metadata.distributions():
+        for point in package.entry_points:
+            found.setdefault(point.group, []).append(point)
+    return found
 
 
 def shown(path: Path) -> str:

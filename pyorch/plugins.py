@@ -11,7 +11,6 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable
-from functools import lru_cache
 from importlib import metadata
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -64,7 +63,7 @@ def _places(package: str) -> dict[str, Place]:
     if (folder := _folder_of_study(package)) is not None:
         paths += _files(folder)
     all_: list[tuple[str, Place]] = [(path.stem, path) for path in paths]
-    all_ += [(one.name, one) for one in _entry_points(package)]
+    all_ += [(one.name, one) for one in built.entry_points(package)]
     found: dict[str, Place] = {}
     for name, place in all_:
         if name in found:
@@ -98,11 +97,6 @@ def _folder_of_study(package: str) -> Path | None:
 
 def _is_of_study(package: str, place: Place) -> bool:
     return isinstance(place, Path) and place.parent == _folder_of_study(package)
-
-
-@lru_cache
-def _entry_points(package: str) -> tuple[metadata.EntryPoint, ...]:
-    return tuple(metadata.entry_points(group=package))
 
 
 def _where(place: Place) -> str:

@@ -43,6 +43,9 @@ def main() -> None:
         )  # fmt: skip
         sources.rename(target / sources.name)
     for path in sorted(target.glob("pyorch-*")):
+        print(f"Trying {path.name}:", flush=True)
+        subprocess.run([sys.executable, TRY, path], check=True)
+    for path in sorted(target.glob("pyorch-*")):
         print(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(ROOT)}")
 
 

@@ -99,13 +99,15 @@ def _configure(sanitize: str) -> None:
     }
     place = built.here()
     stamp = place.folder / ".configured"
+    source = build_study.write_project() if place.study else built.MODULES
     text = "".join(f"{name}={value}\n" for name, value in settings.items())
+    if place.study:  # it names the installed modules, which may have moved
+        text += (source / "CMakeLists.txt").read_text()
     complete = (place.folder / "build.ninja").exists()
     if complete and stamp.exists() and stamp.read_text() == text:
         return
     (place.folder / "CMakeCache.txt").unlink(missing_ok=True)
     options = [f"-D{name}={value}" for name, value in settings.items()]
-    source = build_study.write_project() if place.study else built.MODULES
     _call([CMAKE, "-S", source, "-B", place.folder, "-G", "Ninja", *options])
     stamp.write_text(text)
 

@@ -8,7 +8,7 @@ built again, so everything that reads a build folder reads this one as it reads 
 import re
 from pathlib import Path
 
-from pyorch.built import CMAKE_PARTS, INSTALLED, REPOSITORY, TEST_HEADERS, here
+from pyorch.built import CMAKE_PARTS, INSTALLED, REPOSITORY, TEST_HEADERS, here, module_folders
 from pyorch.errors import BuildError
 
 _PROJECT = """\
@@ -22,7 +22,7 @@ include(compile-options)
 include(build-lib)
 # A crash names the line.
 add_compile_options(
-  -g1 [==[-ffile-prefix-map={repository}/=pyorch/]==] [==[-ffile-prefix-map={study}/=]==]
+  -g1 [==[-ffile-prefix-map={repository}/=pyorch/]==] {prefixes}
   "-ffile-prefix-map=${{CMAKE_BINARY_DIR}}=." # for nothing the assembler writes the folder itself
 )
 foreach(module IN LISTS NS3_MODULES)
@@ -42,13 +42,12 @@ link_libraries({installed})
 set(CMAKE_SHARED_LINKER_FLAGS "-Wl,--as-needed")
 # Tests share headers with those of pyorch's own modules.
 include_directories(AFTER [==[{tests}]==])
-set(STUDY_MODULES [==[{modules}]==])
-file(GLOB MODULE_LISTS CONFIGURE_DEPENDS "${{STUDY_MODULES}}/*/CMakeLists.txt")
+file(GLOB MODULE_LISTS CONFIGURE_DEPENDS {modules})
 foreach(list IN LISTS MODULE_LISTS)
   cmake_path(GET list PARENT_PATH folder)
   cmake_path(GET folder FILENAME module)
-  if(TARGET ${{module}})
-    message(FATAL_ERROR "ns3-modules/${{module}}: pyorch has a module of that name. Rename yours.")
+  if(DEFINED lib${{module}})
+    message(FATAL_ERROR "${{folder}}: there is another module of that name. Rename one.")
   endif()
   set(lib${{module}} ${{module}})
 endforeach()
@@ -83,11 +82,12 @@ def link_installed() -> None:
 
 def write_project() -> Path:
     """Write the CMake project of the study; return its folder."""
-    folder, study = here().folder / "project", here().study
+    folder, folders = here().folder / "project", module_folders(here().study)
     folder.mkdir(parents=True, exist_ok=True)
     text = _PROJECT.format(
-        parts=CMAKE_PARTS, modules=study / "ns3-modules", study=study, repository=REPOSITORY,
-        tests=TEST_HEADERS,
+        parts=CMAKE_PARTS, tests=TEST_HEADERS, repository=REPOSITORY,
+        modules=" ".join(f"[==[{folder}/*/CMakeLists.txt]==]" for folder in folders),
+        prefixes=" ".join(f"[==[-ffile-prefix-map={folder.parent}/=]==]" for folder in folders),
         installed=" ".join(re.sub(r"^lib|\.so$", "", path.name) for path in _installed()),
     )  # fmt: skip
     (folder / "CMakeLists.txt").write_text(text)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from pyorch import jobs, trust
-from pyorch.built import INSTALLED, IS_PACKAGED, MODULES, REPOSITORY, here, study
+from pyorch.built import INSTALLED, IS_PACKAGED, MODULES, REPOSITORY, here, module_folders, study
 from pyorch.errors import BuildError
 
 #: Written by a build that has succeeded: when it began.
@@ -32,7 +32,7 @@ def bring_up_to_date() -> None:
     if not IS_PACKAGED and "PYORCH_BUILD" not in os.environ:
         _build(INSTALLED, [MODULES], REPOSITORY, "make setup")
     if build.study:
-        sources = [build.study / "ns3-modules", INSTALLED / build.typeids.name]
+        sources = [*module_folders(build.study), INSTALLED / build.typeids.name]
         _build(build.folder, sources, build.study, "python -m pyorch.simulate.build")
 
 

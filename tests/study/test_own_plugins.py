@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pyorch import origin, plugins, trust
+from pyorch import built, origin, plugins, trust
 from pyorch.cli.init import init
 from pyorch.errors import PluginError
 from pyorch.scaffold import KINDS, write
@@ -141,7 +141,7 @@ def test_a_package_of_others_brings_plug_ins_by_entry_points(study, tmp_path, mo
     (site / "rings" / "__init__.py").touch()
     (site / "rings" / "star.py").write_text(STAR.read_text())
     monkeypatch.syspath_prepend(site)
-    plugins._entry_points.cache_clear()
+    built._entry_points.cache_clear()
     try:
         assert "others_star" in plugins.names("pyorch.topology")
         module = plugins.load("pyorch.topology", "others_star")
@@ -158,4 +158,4 @@ def test_a_package_of_others_brings_plug_ins_by_entry_points(study, tmp_path, mo
         path.write_text("")
         assert origin.current(recorded) == "pyorch.topology.others_star"
     finally:
-        plugins._entry_points.cache_clear()
+        built._entry_points.cache_clear()
