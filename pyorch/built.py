@@ -97,17 +97,13 @@ def module_folders(study: Path) -> list[Path]:
 
 def entry_points(group: str) -> list[metadata.EntryPoint]:
     """Return what installed packages offer under a name."""
-    return _entry_points().get(group, [])
+    return list(_entry_points().select(group=group))
 
 
 @lru_cache(maxsize=1)
-def _entry_points() -> dict[str, list[metadata.EntryPoint]]:
+def _entry_points():
     """Return those of all groups: packages are looked through once."""
-    found: dict[str, list[metadata.EntryPoint]] = {}
-    for package in metadata.distributions():
-        for point in package.entry_points:
-            found.setdefault(point.group, []).append(point)
-    return found
+    return metadata.entry_points()
 
 
 def shown(path: Path) -> str:
