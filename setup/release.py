@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Writes a wheel and a source distribution of a clean clone, then tries both elsewhere.
 
-    make release        # dist/pyorch-<version>.tar.gz, dist/pyorch-<version>-py3-none-....whl
+    make release        # dist/pyorch-<version>.tar.gz, ...-py3-none-....whl, ...-constraints.txt
 
 The wheel is built from the source distribution. It is the same, byte for byte, in any folder: the
 time of its files is that of the commit. auditwheel checks the oldest Linux that its tag admits.
@@ -9,12 +9,14 @@ time of its files is that of the commit. auditwheel checks the oldest Linux that
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+LOCK = ROOT / "requirements.lock"
 #: The oldest C library that Debian 12's compiler links to.
 PLATFORM = "manylinux_2_34_x86_64"
 TRY = ROOT / "tests" / "release" / "try_it.py"
@@ -42,11 +44,19 @@ def main() -> None:
             f"--wheel-dir={target}", wheel,
         )  # fmt: skip
         sources.rename(target / sources.name)
-    for path in sorted(target.glob("pyorch-*")):
+    version = sources.name.removesuffix(".tar.gz")
+    (target / f"{version}-constraints.txt").write_text(constraints())
+    for path in (target / sources.name, *target.glob(f"{version}-*.whl")):
         print(f"Trying {path.name}:", flush=True)
         subprocess.run([sys.executable, TRY, path], check=True)
     for path in sorted(target.glob("pyorch-*")):
         print(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(ROOT)}")
+
+
+def constraints() -> str:
+    """Return the versions that were tested, for pip's --constraint: the lock without digests."""
+    pins = re.findall(r"^(\S+==\S+(?: ; .*?)?) \\$", LOCK.read_text(), re.MULTILINE)
+    return "".join(f"{pin}\n" for pin in pins)
 
 
 def libraries(wheel: Path) -> list[str]:

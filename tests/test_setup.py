@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+import pyorch
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -227,3 +230,42 @@ def test_make_installs_once_whatever_the_folder_is_called(name, tmp_path):
 
     assert "Installing packages" not in said()
     assert "pip install" not in said()
+
+
+def runtime_packages():
+    """Return each package that pyorch needs, with the text of its licence in its metadata."""
+    found, waiting = {}, ["pyorch"]
+    while waiting:
+        name = waiting.pop()
+        package = metadata.distribution(name)
+        said = [package.metadata.get(key, "") for key in ("License-Expression", "License")]
+        kinds = [one for one in package.metadata.get_all("Classifier", []) if "License" in one]
+        found[name] = " ".join([*said, *kinds])
+        for text in package.requires or []:
+            needed = Requirement(text)
+            name = canonicalize_name(needed.name)
+            if name not in found and (not needed.marker or needed.marker.evaluate({"extra": ""})):
+                waiting.append(name)
+    return found
+
+
+@pytest.mark.parametrize("licence", ["GPL-2.0-only", "LGPL", "MPL", "Apache"])
+def test_the_page_of_licences_names_each_package_that_is_not_under_a_permissive_one(licence):
+    named = runtime_packages()
+    row = next(
+        line for line in (ROOT / "docs" / "licences.md").read_text().splitlines()
+        if line.startswith(f"| {licence}")
+    )  # fmt: skip
+
+    del named["pyorch"]
+    # Some metadata holds the text of a licence, which quotes others: the names come first.
+    under = {name for name, text in named.items() if re.search(rf"\b{licence}\b", text[:60])}
+    assert under == set(re.findall(r"[a-z][a-z0-9-]+", row.split("|")[2])) - {"in", "parts"}
+
+
+def test_the_version_is_the_same_wherever_it_stands():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+
+    assert cited["version"] == pyorch.__version__
+    assert f"## {pyorch.__version__} " in (ROOT / "CHANGELOG.md").read_text()
+    assert cited["license"] == PROJECT["license"]
