@@ -15,6 +15,7 @@ import typer
 
 from pyorch import __version__
 from pyorch import jobs as workflow_jobs
+from pyorch.cli import complete
 from pyorch.cli.help import PLAIN
 from pyorch.cli.words import complaint
 from pyorch.errors import BuildError, PyorchError, SpecError
@@ -48,7 +49,9 @@ _COMMANDS = {
     ),
 }  # fmt: skip
 
-ScaleOption = Annotated[str, typer.Option(help="smoke, laptop or paper.")]
+ScaleOption = Annotated[
+    str, typer.Option(help="smoke, laptop or paper.", autocompletion=complete.scales)
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -56,8 +59,12 @@ SetOption = Annotated[
     ),
 ]
 SeedOption = Annotated[int | None, typer.Option(help="Seed (default: the scenario's first).")]
-VariantOption = Annotated[str | None, typer.Option(help="Variant (default: the first).")]
-CaseOption = Annotated[str | None, typer.Option(help="Case (default: the first).")]
+VariantOption = Annotated[
+    str | None, typer.Option(help="Variant (default: the first).", autocompletion=complete.variants)
+]
+CaseOption = Annotated[
+    str | None, typer.Option(help="Case (default: the first).", autocompletion=complete.cases)
+]
 ThreadsOption = Annotated[
     int | None,
     typer.Option(min=1, max=1024, help="Threads of the run (default: the scenario's)."),
@@ -119,13 +126,22 @@ def run(
 def sweep(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     sets: SetOption = None,
-    variant: Annotated[str | None, typer.Option(help="Only this variant (default: all).")] = None,
-    case: Annotated[str | None, typer.Option(help="Only this case (default: all).")] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option(help="Only this variant (default: all).", autocompletion=complete.variants),
+    ] = None,
+    case: Annotated[
+        str | None,
+        typer.Option(help="Only this case (default: all).", autocompletion=complete.cases),
+    ] = None,
     scale: ScaleOption = "laptop",
     cores: Annotated[int | None, typer.Option(help="Cores to use (default: all).", min=1)] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="Metric, or none; may be repeated (default: all that apply)."),
+        typer.Option(
+            help="Metric, or none; may be repeated (default: all that apply).",
+            autocompletion=complete.metrics,
+        ),
     ] = None,
 ) -> None:
     """Make all runs and metrics of a scenario with Snakemake; finished runs are kept."""
@@ -138,7 +154,10 @@ def sweep(
 
 @app.command(rich_help_panel=_RUN)
 def export(
-    format_: Annotated[str, typer.Argument(metavar="FORMAT", help="See: list exports")],
+    format_: Annotated[
+        str,
+        typer.Argument(metavar="FORMAT", help="See: list exports", autocompletion=complete.exports),
+    ],
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     out: OutFolder,
     sets: SetOption = None,
@@ -156,7 +175,10 @@ def export(
 
 
 ResultsOption = Annotated[Path, typer.Option(help="Folder of the results.")]
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Folder or name of a run.")]
+RunArgument = Annotated[
+    str,
+    typer.Argument(metavar="RUN", help="Folder or name of a run.", autocompletion=complete.runs),
+]
 CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV with all columns.")]
 
 
@@ -205,7 +227,11 @@ def show(
 def verify(
     runs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[RUN]...", help="Folders or names of runs (default: all)."),
+        typer.Argument(
+            metavar="[RUN]...",
+            help="Folders or names of runs (default: all).",
+            autocompletion=complete.runs,
+        ),
     ] = None,
     results: ResultsOption = Path("results"),
 ) -> None:
@@ -227,12 +253,13 @@ def compare(
 
 @app.command(rich_help_panel=_LOOK)
 def plot(
-    kind: Annotated[str, typer.Argument(help="See: list plots")],
+    kind: Annotated[str, typer.Argument(help="See: list plots", autocompletion=complete.plots)],
     runs: Annotated[
         list[str],
         typer.Argument(
             metavar="RUN...",
             help="Folders or names of runs, in any order.",
+            autocompletion=complete.runs,
         ),
     ],
     results: ResultsOption = Path("results"),
@@ -253,7 +280,11 @@ def plot(
 def look(
     runs: Annotated[
         list[str],
-        typer.Argument(metavar="RUN [RUN]", help="Folders or names of one run or two."),
+        typer.Argument(
+            metavar="RUN [RUN]",
+            help="Folders or names of one run or two.",
+            autocompletion=complete.runs,
+        ),
     ],
     results: ResultsOption = Path("results"),
     out: Annotated[Path, typer.Option(help="File of HTML, or of JSON for ui.perfetto.dev.")] = Path(
@@ -286,7 +317,10 @@ def explain(
 @app.command(name="list", rich_help_panel=_RUN)
 def list_(
     kind: Annotated[
-        str | None, typer.Argument(help="What to list (default: what can be listed).")
+        str | None,
+        typer.Argument(
+            help="What to list (default: what can be listed).", autocompletion=complete.lists
+        ),
     ] = None,
     name: Annotated[str | None, typer.Argument(help="One of them: its attributes.")] = None,
 ) -> None:
@@ -340,7 +374,9 @@ def spec(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     run_id: Annotated[str | None, typer.Option("--run", help="Name of one run.")] = None,
     sets: SetOption = None,
-    scale: Annotated[str | None, typer.Option(help="smoke, laptop or paper.")] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="smoke, laptop or paper.", autocompletion=complete.scales)
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="File for the spec of --run.")] = None,
 ) -> None:
     """List the runs of a scenario, or write the resolved spec of one."""
@@ -389,7 +425,9 @@ def traces(
 
 @app.command(rich_help_panel=_STEP)
 def metrics(
-    metric: Annotated[str, typer.Argument(help="See: list metrics")],
+    metric: Annotated[
+        str, typer.Argument(help="See: list metrics", autocompletion=complete.metrics)
+    ],
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
     out: OutFile,
     scale: ScaleOption = "laptop",
