@@ -2,7 +2,10 @@
 
 #include "cut-loss.h"
 
+#include "ns3/contract-version.h"
 #include "ns3/uinteger.h"
+
+static_assert(FABRIC_CONTRACT_VERSION == 1, "this module is for version 1 of pyorch's contracts");
 
 namespace ns3
 {
