@@ -152,6 +152,11 @@ def parse_rate_bps(text: object) -> int:
     return parse(text, RATE)
 
 
+def parse_size_bytes(text: object) -> int:
+    """Return a size [byte]: ``"4 MB"`` is 4000000."""
+    return parse(text, SIZE)
+
+
 def format_exact(value: int, dimension: Dimension) -> str:
     """Return the shortest text that `parse` reads back as exactly `value`."""
     candidates = [

@@ -24,7 +24,7 @@ from pyorch.runs.make import alone, was_left
 from pyorch.runs.prune import unnamed
 from pyorch.runs.run import RunResult
 from pyorch.simulate.process import End
-from pyorch.spec.parameters import distinguishing, headings, order
+from pyorch.spec.parameters import column_names, distinguishing, headings, order
 
 ROOT = Path(__file__).parents[1]
 SMALL = """\
@@ -499,6 +499,16 @@ def test_results_show_the_parameters_that_tell_runs_apart_by_their_shortest_name
     assert told == list(columns)[3:]
     assert headings(told) == ["flow_control type", "leaves", "transport Rto", "1 Rto"]
     assert headings(["trace.pcap.1", "seed"]) == ["pcap 1", "seed"]
+
+
+def test_a_column_is_named_as_a_sweep_names_it_unless_a_section_has_several_entries():
+    keys = ["transport.0.type", "workload.0.load", "workload.0.groups.0.0", "trace.pcap.0"]
+    one, two = dict.fromkeys(keys), dict.fromkeys([*keys, "workload.1.load"])
+
+    assert [*column_names([one], keys).values()] == [
+        "transport.type", "workload.load", "workload.groups.0.0", "trace.pcap.0"
+    ]  # fmt: skip
+    assert [*column_names([one, two], keys).values()] == ["transport.type", *keys[1:]]
 
 
 def test_runs_are_ordered_by_what_tells_them_apart_and_by_the_size_of_numbers():

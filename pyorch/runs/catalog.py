@@ -14,7 +14,7 @@ from pyorch.runs import select
 from pyorch.runs.finished import why_outdated
 from pyorch.runs.names import Name, named
 from pyorch.runs.run import RunResult
-from pyorch.spec.parameters import differing, flat, order
+from pyorch.spec.parameters import column_names, differing, flat, order
 from pyorch.traces import manifest
 
 #: Columns that every row has; those after them are the parameters that differ.
@@ -96,8 +96,9 @@ def catalog(
         changed = [key for key in differing(run.parameters for run in runs) if key != "seed"]
         rows += [{**run.facts, **{key: run.parameters.get(key) for key in changed}} for run in runs]
     table = pd.DataFrame(rows, columns=None if rows else list(COLUMNS))
+    names = column_names((run.parameters for run in found), table.columns)
     whole = ["seed", "flows", "flows_done", "size_bytes", "peak_memory_bytes"]
-    return table.astype(dict.fromkeys(whole, "Int64"))
+    return table.astype(dict.fromkeys(whole, "Int64")).rename(columns=names)
 
 
 def _known(folder: Path, name: Name | None) -> select.Known:

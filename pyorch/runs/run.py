@@ -428,15 +428,17 @@ class Runs:
     @property
     def table(self) -> pd.DataFrame:
         """One row per run: what differs between them, then the summary of each."""
-        from pyorch.spec.parameters import differing
+        from pyorch.spec.parameters import column_names, differing
 
-        changed = differing([run.parameters for run in self._runs])
+        parameters = [run.parameters for run in self._runs]
+        changed = differing(parameters)
         rows = []
         for run in self._runs:
             point = {"run": run.id, **self._case(run), "variant": run.variant, "seed": run.seed}
             point |= {key: run.parameters.get(key) for key in changed if key != "seed"}
             rows.append(point | run.summary.to_dict())
-        return pd.DataFrame(rows)
+        table = pd.DataFrame(rows)
+        return table.rename(columns=column_names(parameters, table.columns))
 
     @checked
     def metric(self, name: str) -> pd.DataFrame:

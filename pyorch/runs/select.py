@@ -8,7 +8,7 @@ import pandas as pd
 
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.runs import summary
-from pyorch.spec.parameters import short
+from pyorch.spec.parameters import column_names, short
 from pyorch.spec.typeids import UNITS
 from pyorch.units import BY_SUFFIX, parse
 
@@ -84,7 +84,8 @@ def table(runs: Sequence[Known], columns: Iterable[str]) -> pd.DataFrame:
         values = [cell and cell[1] for cell in cells]
         is_whole = {type(value) for value in values} - {type(None)} == {int}
         found[full] = pd.Series(values, dtype="Int64" if is_whole else None)
-    return pd.DataFrame(found)
+    names = column_names((run.parameters for run in runs), found)
+    return pd.DataFrame(found).rename(columns=names)
 
 
 def _check(runs: Sequence[Known], name: str) -> None:

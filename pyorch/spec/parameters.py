@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pyorch.units import format_si
 
+#: Sections that a scenario may write as a list, or as one mapping.
+_LISTS = ("workload", "transport", "failures")
 #: Suffix of a name to its unit and how many of ours make one.
 _UNITS = {"_ps": ("s", 1e-12), "_bps": ("bit/s", 1), "_bytes": ("B", 1)}
 
@@ -62,9 +64,23 @@ def short(key: str) -> str:
     """Return a key path as a user wrote it: without unit, and without the 0 of a single one."""
     for suffix in _UNITS:
         key = key.removesuffix(suffix)
-    for section in ("workload", "transport", "failures"):
+    for section in _LISTS:
         key = key.replace(f"{section}.0.", f"{section}.")
     return key
+
+
+def column_names(many: Iterable[Mapping[str, object]], keys: Iterable[str]) -> dict[str, str]:
+    """Return the name of the column of each key path, as a sweep names it but with its unit.
+
+    ``workload.0.senders`` is ``workload.senders`` unless one of these has several workloads.
+    """
+    several = {key.split(".")[0] for one in many for key in one if key.split(".")[1:2] == ["1"]}
+    single = [section for section in _LISTS if section not in several]
+    found = {}
+    for key in keys:
+        section, _, rest = key.partition(".0.")
+        found[key] = f"{section}.{rest}" if rest and section in single else key
+    return found
 
 
 def distinguishing(many: Iterable[Mapping[str, object]]) -> list[str]:

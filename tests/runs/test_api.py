@@ -227,7 +227,7 @@ def test_a_sweep_makes_all_points_and_keeps_what_is_there():
     assert len(runs) == 4 and first.id in [run.id for run in runs]
     assert (first.folder / "provenance.json").stat().st_mtime_ns == made
     table = runs.table
-    assert table["workload.0.message_bytes"].tolist() == [4096, 4096, 8192, 8192]
+    assert table["workload.message_bytes"].tolist() == [4096, 4096, 8192, 8192]
     assert table["seed"].tolist() == [1, 2, 1, 2]
     chosen = {"workload.message": "8192 B", "seed": [2, 3]}
     assert [run.id for run in runs.where(chosen)] == [runs[3].id]
