@@ -163,7 +163,7 @@ def sweep(
     >>> many = pyorch.sweep("scenarios/incast.yaml", scale="smoke")
     >>> len(many)  # 3 numbers of senders, 3 seeds
     9
-    >>> many.table.groupby("workload.0.senders")["slowest_fct_ps"].max().is_monotonic_increasing
+    >>> many.table.groupby("workload.senders")["slowest_fct_ps"].max().is_monotonic_increasing
     True
     """
     from pyorch.workflow import display
@@ -252,9 +252,9 @@ def results(
     --------
     >>> chosen = {"workload.senders": [4, 8], "seed": 1}
     >>> pyorch.results(scenario="incast", where=chosen, columns=["workload.senders", "flows_done"])
-       workload.0.senders  flows_done
-    0                   4           4
-    1                   8           8
+       workload.senders  flows_done
+    0                 4           4
+    1                 8           8
     """
     from pyorch.runs.catalog import catalog
 

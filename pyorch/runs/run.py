@@ -365,7 +365,7 @@ class Runs:
     (9, 1, True, 3)
     >>> [run.seed for run in runs[:3]]
     [1, 2, 3]
-    >>> runs.table[["workload.0.senders", "seed", "flows_done"]].tail(1).values.tolist()
+    >>> runs.table[["workload.senders", "seed", "flows_done"]].tail(1).values.tolist()
     [[16, 3, 16]]
     """
 
