@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <dlfcn.h>
 #include <execinfo.h>
