@@ -5,6 +5,7 @@ Those of the study come from its folder of that name (``./topology/*.py``), thos
 packages from their entry points (group ``pyorch.topology``), pyorch's own from its package.
 """
 
+import ast
 import difflib
 import importlib
 import importlib.util
@@ -55,6 +56,12 @@ def locate(package: str, name: str) -> Path | None:
         return place
     spec = importlib.util.find_spec(place.module)
     return Path(spec.origin) if spec is not None and spec.origin else None
+
+
+def summary(package: str, name: str) -> str:
+    """Return the first line of what a plug-in says of itself, without importing it."""
+    path = locate(package, name)
+    return (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0] if path else ""
 
 
 def _places(package: str) -> dict[str, Place]:

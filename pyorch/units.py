@@ -47,7 +47,10 @@ SHARE = Dimension("share", "ppm", "1%", {"%": 10**4, "ppm": 1})
 BY_SUFFIX = {"_ps": TIME, "_bps": RATE, "_bytes": SIZE, "_ppm": SHARE}
 
 #: An exponent of more than nine digits is none: no number here is that large or small.
-_DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?"
+_UNSIGNED = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?"
+_DECIMAL = rf"[+-]?{_UNSIGNED}"
+#: Of a decimal number as text.
+NUMBER_PATTERN = f"^{_DECIMAL}$"
 _NUMBER = re.compile(_DECIMAL)
 #: The number is atomic, or thousands of digits without a unit would be split in every way.
 _QUANTITY = re.compile(rf"\s*((?>{_DECIMAL}))\s*(\S*)\s*")
@@ -71,8 +74,7 @@ def parse(text: object, dimension: Dimension) -> int:
         No unit, an unknown unit, a negative value, one that does not fit 64 bits, or a value
         that is not a whole number of the smallest unit: rounding would change the question.
     """
-    allowed = ", ".join(dimension.factors)
-    advice = f"Write a number and one of {allowed}, for example '{dimension.example}'."
+    advice = advice_on(dimension)
     shown = quoted(text)
     match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
     if text is None:
@@ -100,6 +102,23 @@ def parse(text: object, dimension: Dimension) -> int:
             f" {dimension.unit}."
         )
     return int(value)
+
+
+def advice_on(dimension: Dimension) -> str:
+    """Return what to write, in words."""
+    allowed = ", ".join(dimension.factors)
+    return f"Write a number and one of {allowed}, for example '{dimension.example}'."
+
+
+def pattern(dimension: Dimension) -> str:
+    """Return a regular expression, of Python and of JavaScript, of what `parse` reads."""
+    units = "|".join(map(re.escape, dimension.factors))
+    return rf"^\s*\+?{_UNSIGNED}\s*(?:{units})\s*$"
+
+
+def above_zero(text_pattern: str) -> str:
+    """Return a pattern of `pattern` that leaves out 0."""
+    return text_pattern.replace(r"\+?", r"\+?(?=[0.]*[1-9])", 1)
 
 
 def parse_whole(word: str, factor: int = 1) -> int:

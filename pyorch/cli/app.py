@@ -369,6 +369,16 @@ def topology(
         typer.echo(f"{nodes}\n{links}")
 
 
+@app.command(rich_help_panel=_EXTEND)
+def schema(
+    out: Annotated[Path | None, typer.Option(help="File (default: the terminal).")] = None,
+) -> None:
+    """Print the JSON Schema of scenarios, by which editors complete and check them."""
+    from pyorch.cli import steps
+
+    steps.schema(out)
+
+
 @app.command(rich_help_panel=_STEP)
 def spec(
     scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],

@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 from pyorch import trust
-from pyorch.errors import OutputError
+from pyorch.errors import OutputError, SpecError
 from pyorch.reading import shown
-from pyorch.writing import make_folder
+from pyorch.spec import json_schema, scenario_files
+from pyorch.writing import make_folder, write_text
 
 #: What a new study holds; ``gitignore`` gets its dot there.
 CONTENT = Path(__file__).resolve().parents[1] / "study"
@@ -33,7 +34,19 @@ def init(folder: Path) -> list[Path]:
         make_folder(target.parent)
         shutil.copyfile(source, target)
     trust.grant(folder)
-    return targets
+    return [*targets, *_with_schema(folder)]
+
+
+def _with_schema(folder: Path) -> list[Path]:
+    """Write the JSON Schema of scenarios, and name it in those that are there."""
+    path = folder / json_schema.FILE
+    try:
+        json_schema.write_schema(path)
+    except SpecError:
+        return []  # nothing is built yet: `pyorch schema` says so
+    for scenario in scenario_files(folder / "scenarios"):
+        write_text(scenario, json_schema.COMMENT + scenario.read_text())
+    return [path]
 
 
 def _in_the_way(folder: Path, targets: list[Path]) -> Path | None:

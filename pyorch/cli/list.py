@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What there is: plug-ins and types with what they say of themselves."""
 
-import ast
 import re
 from pathlib import Path
-from typing import Any
+
+from pydantic.fields import FieldInfo
 
 from pyorch import plugins
 from pyorch import spec as specs
 from pyorch.cli.attributes import allowed
 from pyorch.errors import PluginError, did_you_mean, quoted
 from pyorch.spec import typeids
+from pyorch.spec.fields import is_needed, is_written
 from pyorch.spec.parameters import shown
 from pyorch.spec.schema import Link, Switch
 from pyorch.spec.sections import key_of
@@ -100,15 +101,20 @@ def parameters(package: str, name: str) -> list[tuple[str, ...]]:
     if fields is None:
         raise PluginError(f"{name}: takes no parameters.")
     return [
-        (field.alias or key, "required" if field.is_required() else _settled(key, field.default))
+        (field.alias or key, _default_of(key, field))
         for key, field in fields.model_fields.items()
+        if is_written(field)
     ]
 
 
-def _settled(key: str, default: Any) -> str:
-    """Return a default in words; of a link that says nothing it is what `link` says."""
-    of_link = key.endswith(("rate_bps", "delay_ps")) and (default or 0) <= 0
-    return "that of link" if of_link else shown(key, default)
+def _default_of(key: str, field: FieldInfo) -> str:
+    """Return a default in words, if there is one."""
+    if is_needed(field):
+        return "required"
+    default = None if field.is_required() else field.default
+    if key.endswith(("rate_bps", "delay_ps")) and (default or 0) <= 0:
+        return "that of link"
+    return "derived from others" if field.is_required() else shown(key, default)
 
 
 def _written(contract: str) -> str:
@@ -147,16 +153,7 @@ def _default(attribute: dict) -> str:
 
 
 def _files(package: str) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
-    for name in plugins.names(package):
-        path = plugins.locate(package, name)
-        found.append((name, first_line(path) if path else ""))
-    return found
-
-
-def first_line(path: Path) -> str:
-    """Return the first line of a module's docstring, without importing it."""
-    return (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
+    return [(name, plugins.summary(package, name)) for name in plugins.names(package)]
 
 
 def question(path: Path) -> str:

@@ -52,6 +52,17 @@ def find_run(file: specs.ScenarioFile, run_id: str, scales, assignments) -> spec
     )
 
 
+def schema(out: Path | None) -> None:
+    """Print the JSON Schema of scenarios, or write it."""
+    from pyorch.spec import json_schema  # imports all topologies, workloads and so on
+
+    if out is None:
+        typer.echo(json_schema.schema_text(), nl=False)
+    else:
+        json_schema.write_schema(out)
+        typer.echo(out)
+
+
 def render(spec_file: Path, out: Path | None) -> None:
     """Write scenario.py and tables.npz, and beside them the spec that they are of."""
     from pyorch import render as package

@@ -9,6 +9,7 @@ from pyorch.errors import PluginError
 from pyorch.render import environment
 from pyorch.scaffold import names
 from pyorch.scaffold.kinds import KINDS, File, Module
+from pyorch.spec import json_schema
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -105,7 +106,9 @@ def _write_file(kind: File, name: str, root: Path) -> Path:
             f"figure '{name}': there is no scenarios/{name}.yaml whose results it could draw."
             f" Write it first: pyorch new scenario {name}"
         )
-    return _render("python", kind.template, {"name": name}, path)
+    has_schema = kind.name == "scenario" and (root / json_schema.FILE).exists()
+    first = json_schema.COMMENT if has_schema else ""
+    return _render("python", kind.template, {"name": name, "first": first}, path)
 
 
 def _render(folder: str, template: str, values: dict[str, str], path: Path) -> Path:

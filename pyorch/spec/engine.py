@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from pyorch import units
 from pyorch.errors import SpecError, quoted
-from pyorch.spec.fields import Closed
+from pyorch.spec.fields import Closed, text_of
 from pyorch.spec.limits import MOST_THREADS
 
 Count = Annotated[int, Field(strict=True, ge=1, le=MOST_THREADS)]
@@ -28,6 +28,11 @@ def _tolerance_ppm(value: object) -> int:
     return ppm
 
 
+Tolerance = Annotated[
+    int, BeforeValidator(_tolerance_ppm, json_schema_input_type=text_of(units.SHARE))
+]
+
+
 class Engine(Closed):
     """The engine of a run; ``engine: packets`` is short for ``engine: {type: packets}``.
 
@@ -36,7 +41,7 @@ class Engine(Closed):
 
     type: Literal["packets", "fluid"] = "packets"
     threads: Count = 1
-    skip_ppm: Annotated[int, BeforeValidator(_tolerance_ppm)] | None = Field(None, alias="skip")
+    skip_ppm: Tolerance | None = Field(None, alias="skip")
 
 
 def threads_of(section: object) -> int:

@@ -6,9 +6,11 @@ YAML (``rate``), so a resolved spec can only hold integers whose names say what 
 """
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic.fields import FieldInfo
 
 from pyorch import units
 from pyorch.errors import SpecError, quoted
@@ -27,7 +29,13 @@ class FieldError(SpecError):
         self.field = field
 
 
-def quantity(dimension: units.Dimension):
+def text_of(dimension: units.Dimension) -> Any:
+    """Return the type of a text with a unit of this dimension, for the JSON Schema."""
+    extra: Any = {"examples": [dimension.example], "errorMessage": units.advice_on(dimension)}
+    return Annotated[str, Field(pattern=units.pattern(dimension), json_schema_extra=extra)]
+
+
+def quantity(dimension: units.Dimension) -> BeforeValidator:
     """Return a validator that reads text with a unit of this dimension."""
 
     def read(value: object) -> int:
@@ -36,7 +44,23 @@ def quantity(dimension: units.Dimension):
         except SpecError as error:
             raise ValueError(str(error)) from None
 
-    return read
+    return BeforeValidator(read, json_schema_input_type=text_of(dimension))
+
+
+def one_of(names: Iterable[str]) -> Any:
+    """Return the type of one of these names, for the JSON Schema."""
+    return Annotated[str, WithJsonSchema({"enum": [*names]})]
+
+
+def written_as(kind: Any) -> BeforeValidator:
+    """Return what says how a scenario has a field that its model settles before it looks at it."""
+    return BeforeValidator(lambda given: given, json_schema_input_type=kind)
+
+
+#: Of a field that a scenario may leave out: its model finds it in other keys or sections.
+FILLED: Any = {"filled": True}
+#: Of a field that no scenario has: its model finds it in a file that the scenario names.
+FOUND: Any = {"found": True}
 
 
 def _decimal(value: object) -> object:
@@ -47,18 +71,21 @@ def _decimal(value: object) -> object:
         return value
 
 
+_Written = float | Annotated[str, Field(pattern=units.NUMBER_PATTERN)]
 #: A finite number; true and false are none.
-Number = Annotated[float, BeforeValidator(_decimal), Field(strict=True, allow_inf_nan=False)]
+Number = Annotated[
+    float,
+    BeforeValidator(_decimal, json_schema_input_type=_Written),
+    Field(strict=True, allow_inf_nan=False),
+]
 Flag = Annotated[bool, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
-TimePs = Annotated[int, BeforeValidator(quantity(units.TIME)), Field(le=LONGEST_PS)]
+TimePs = Annotated[int, quantity(units.TIME), Field(le=LONGEST_PS)]
 #: Propagation takes time on every cable: what is sent at an instant never arrives at the same one.
 DelayPs = Annotated[TimePs, Field(ge=1)]
-RateBps = Annotated[int, BeforeValidator(quantity(units.RATE)), Field(ge=1)]
-SizeBytes = Annotated[int, BeforeValidator(quantity(units.SIZE))]
-MessageBytes = Annotated[
-    int, BeforeValidator(quantity(units.SIZE)), Field(ge=1, le=LARGEST_MESSAGE_BYTES)
-]
+RateBps = Annotated[int, quantity(units.RATE), Field(ge=1)]
+SizeBytes = Annotated[int, quantity(units.SIZE)]
+MessageBytes = Annotated[int, quantity(units.SIZE), Field(ge=1, le=LARGEST_MESSAGE_BYTES)]
 
 
 def check_text(value: object) -> None:
@@ -72,6 +99,20 @@ def check_text(value: object) -> None:
         )
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is no number. Write a finite one.")
+
+
+def is_written(field: FieldInfo) -> bool:
+    """Return whether a scenario may have a field: others are derived from what it has."""
+    return not (_says(field, "derived") or _says(field, "found"))
+
+
+def is_needed(field: FieldInfo) -> bool:
+    """Return whether a scenario must have a field."""
+    return field.is_required() and not _says(field, "filled")
+
+
+def _says(field: FieldInfo, word: str) -> bool:
+    return isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get(word))
 
 
 class Closed(BaseModel):
@@ -94,3 +135,7 @@ class Plugin(BaseModel):
 
 class WrittenTopology(Plugin):
     """A topology inside of another one, whose model checks and settles it."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _schema: Any, _handler: Any) -> dict[str, str]:
+        return {"plugin": "topology"}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import check_file, read_bytes
@@ -56,8 +56,9 @@ def _is_digest(text: object) -> bool:
     return isinstance(text, str) and bool(re.fullmatch("[0-9a-f]{64}", text))
 
 
+_FileName = Annotated[str, Field(min_length=1, description="A file, relative to the scenario.")]
 #: A field that holds the name of a file in YAML, and its path and SHA-256 in a resolved spec.
-InputFile = Annotated[dict[str, str], BeforeValidator(_settle)]
+InputFile = Annotated[dict[str, str], BeforeValidator(_settle, json_schema_input_type=_FileName)]
 
 
 @lru_cache(maxsize=256)

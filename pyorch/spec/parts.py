@@ -41,6 +41,11 @@ class Part(Closed):
     type: str
     params: _Params
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _schema: Any, _handler: Any) -> dict[str, str]:
+        """Return its kind, with or without parameters; `json_schema` knows what there is."""
+        return {"named": cls.PACKAGE.rpartition(".")[2]}
+
     @property
     def module(self) -> ModuleType:
         """The file of the plug-in."""

@@ -23,7 +23,9 @@ PLANNING_KEYS = ("sweep", "variants", "cases", "scales")
 WORDS = {"variants": ("label",), "cases": ("label", "exclude")}
 #: What begins a formula where tables are opened: labels stand in them as they are.
 _FORMULA = ("=", "+", "-", "@")
-_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_+-]{{0,{LONGEST_NAME - 1}}}")
+#: Of a variant or case, and what no label begins with or holds.
+NAME = rf"[A-Za-z0-9_][A-Za-z0-9_+-]{{0,{LONGEST_NAME - 1}}}"
+LABEL_PATTERN = rf"^(?![{re.escape(''.join(_FORMULA))}])[^\x00-\x1f]*$"
 
 
 def _no_key(key: str, refused: tuple[str, ...]) -> str:
@@ -47,7 +49,7 @@ def _scale_key(key: str) -> str:
 
 def _name_of(what: str) -> AfterValidator:
     def check(name: str) -> str:
-        if not _NAME.fullmatch(name):
+        if not re.fullmatch(NAME, name):
             raise ValueError(
                 f"{quoted(name)} is no name of a {what}. Write up to {LONGEST_NAME} letters,"
                 " digits, _, + and -."

@@ -14,6 +14,8 @@ from pyorch.spec.planning import PLANNING_KEYS, SCALES, Planning, no_such
 from pyorch.spec.yaml_lines import KeyPath, dotted
 
 DEFAULT_SCALE = "laptop"
+#: Sections that are lists, and may be written as the mapping that a list of one holds.
+ONE_OR_MORE = ("workload", "transport")
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def check_scale(scale: str) -> None:
 
 def normalised(key: str | int, value: object) -> object:
     """Return a top-level value in its one shape: lists where several are allowed."""
-    if key in ("workload", "transport") and isinstance(value, dict):
+    if key in ONE_OR_MORE and isinstance(value, dict):
         return [value]
     if key == "link" and isinstance(value, dict) and value.get("flow_control") == "none":
         return {**value, "flow_control": None}
@@ -192,6 +194,6 @@ def scenario_of(
     values: dict, source: str = "scenario", lines: dict[KeyPath, int] | None = None
 ) -> ScenarioFile:
     """Return a scenario from plain values as YAML would give them."""
-    single = {key for key in ("workload", "transport") if isinstance(values.get(key), dict)}
+    single = {key for key in ONE_OR_MORE if isinstance(values.get(key), dict)}
     normal = {key: normalised(key, value) for key, value in values.items()}
     return ScenarioFile(source, normal, lines or {}, listed=frozenset(single))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from types import GenericAlias
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model, field_validator
+from pydantic import Field, WithJsonSchema, create_model, field_validator
 
 from pyorch.spec import messages, sections
 from pyorch.spec.engine import Engine
@@ -82,6 +82,15 @@ class Trace(Closed):
     pcap: list[Annotated[int, Field(strict=True)]] = []
 
 
+_NAME_OF_EACH = {
+    "type": "object", "additionalProperties": False, "required": [*REACHES],
+    "properties": dict.fromkeys(REACHES, {"type": "string"}),
+}  # fmt: skip
+_Named = Annotated[
+    Any, WithJsonSchema({"anyOf": [{"type": "string"}, _NAME_OF_EACH, {"type": "null"}]})
+]
+
+
 class Load(Plugin):
     """A workload; `transport` names the transport that carries it (default: the first).
 
@@ -90,7 +99,7 @@ class Load(Plugin):
 
     transport: Any = None
 
-    @field_validator("transport")
+    @field_validator("transport", mode="plain", json_schema_input_type=_Named)
     @classmethod
     def _is_named(cls, given: Any) -> str | dict[str, str] | None:
         """Refuse what names no transport."""

@@ -38,7 +38,13 @@ def fields(attributes: list[dict], *, of_class: bool = False) -> dict[str, tuple
             default = None
             kind = kind | Literal["none"] | None if may_be_none else kind | None
         elif may_be_none:
-            kind = Annotated[kind | None, BeforeValidator(partial(_read_none, attribute))]
+            kind = Annotated[
+                kind | None,
+                BeforeValidator(
+                    partial(_read_none, attribute),
+                    json_schema_input_type=kind | Literal["none"] | None,
+                ),
+            ]
         made[key] = (kind, Field(default, alias=alias, description=attribute["help"]))
     return made
 
@@ -83,12 +89,18 @@ def _kind(attribute: dict) -> Any:
     dimension = dimension_of(key_of(attribute["name"]))
     low, high = typeids.range_of(attribute)
     if typeids.kind_of(attribute) in ("Uinteger", "OptionalUinteger"):
-        read = Field(strict=True) if dimension is None else BeforeValidator(quantity(dimension))
+        read = Field(strict=True) if dimension is None else quantity(dimension)
         whole = TimePs if dimension == TIME else Annotated[int, read]
         return Annotated[whole, Field(ge=low, le=high)]
     if typeids.kind_of(attribute) == "Double":
         return Annotated[Number, Field(ge=low, le=high)]
     return Annotated[Any, AfterValidator(partial(typeids.check_value, attribute))]
+
+
+def _reader_of_none(attribute: dict, kind: Any) -> BeforeValidator:
+    """Return a validator that takes ``none`` beside the values of a kind."""
+    read = partial(_read_none, attribute)
+    return BeforeValidator(read, json_schema_input_type=kind | Literal["none"] | None)
 
 
 def _read_none(attribute: dict, given: object) -> object:

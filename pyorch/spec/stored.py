@@ -20,7 +20,7 @@ from pyorch.spec.yaml_lines import KeyPath, dotted
 
 _RESOLVER = Resolver(None)
 #: Sections whose keys belong to the plug-in that they name.
-_PLUGINS = {"topology": "topology", "workload": "workload", "failures": "failure",
+PLUGINS = {"topology": "topology", "workload": "workload", "failures": "failure",
             "jobs": "allocation"}  # fmt: skip
 
 
@@ -75,8 +75,8 @@ def _difference(given: Any, resolved: Any, path: KeyPath) -> tuple[KeyPath, Any]
 def _as_scenario(spec: dict) -> dict:
     """Return the scenario that resolves to a spec; what is no spec is left for the models."""
     model = schema.complete(typeids.load())
-    found = as_written(model, {k: v for k, v in spec.items() if k not in _PLUGINS})
-    for name, kind in _PLUGINS.items():
+    found = as_written(model, {k: v for k, v in spec.items() if k not in PLUGINS})
+    for name, kind in PLUGINS.items():
         if name in spec:
             given = spec[name]
             many = isinstance(given, list)

@@ -460,9 +460,7 @@ def _read_boolean(attribute: dict, value: object) -> bool:
 
 
 def _read_time(attribute: dict, value: object) -> str:
-    time_ps = _parsed(value, units.TIME)
-    match = _RANGE.fullmatch(attribute.get("range", "").strip())
-    low_ps = units.parse_time_ps(match[2].lstrip("+")) if match else 0
+    time_ps, low_ps = _parsed(value, units.TIME), least_ps(attribute)
     if time_ps < low_ps:  # what is too long for 64 bits is no time at all
         raise ValueError(f"{value} is too short; it must be at least {_time_text(low_ps)}.")
     return _time_text(time_ps)
@@ -498,6 +496,12 @@ def range_of(attribute: dict) -> tuple[int | float, int | float]:
     """Return the least and the largest value of a number."""
     match = _RANGE.fullmatch(attribute.get("range", "").strip())
     return (_bound(match[2]), _bound(match[3])) if match else (-math.inf, math.inf)
+
+
+def least_ps(attribute: dict) -> int:
+    """Return the least value of a time [ps]."""
+    match = _RANGE.fullmatch(attribute.get("range", "").strip())
+    return units.parse_time_ps(match[2].lstrip("+")) if match else 0
 
 
 def may_be_none(attribute: dict) -> bool:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The closed schema of model presets: every key a user may write, with its unit and its range."""
 
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from pyorch import units
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import Closed, Count, Number, RateBps, TimePs, quantity
+from pyorch.spec.fields import Closed, Count, Number, RateBps, TimePs, one_of, quantity
 from pyorch.theory.memory import RECOMPUTATIONS
 from pyorch.theory.schedules import SCHEDULES, STEADY
 
@@ -40,7 +39,7 @@ def _tensor_degree(value: object) -> object:
     )
 
 
-def _one_of(known: tuple[str, ...]) -> Callable[[object], object]:
+def _one_of(known: tuple[str, ...]) -> BeforeValidator:
     """Return a validator of names."""
 
     def read(value: object) -> object:
@@ -49,7 +48,7 @@ def _one_of(known: tuple[str, ...]) -> Callable[[object], object]:
         hint = did_you_mean(value, known)
         raise ValueError(f"{quoted(value)} is none of {', '.join(known)}.{hint}")
 
-    return read
+    return BeforeValidator(read, json_schema_input_type=one_of(known))
 
 
 def _format_bytes(value: object) -> float:
@@ -62,16 +61,16 @@ def _format_bytes(value: object) -> float:
     return FORMAT_BYTES[value]
 
 
-Watt = Annotated[int, BeforeValidator(quantity(POWER)), Field(ge=1)]
-Usd = Annotated[int, BeforeValidator(quantity(MONEY)), Field(ge=1)]
-FlopPerS = Annotated[int, BeforeValidator(quantity(COMPUTE)), Field(ge=1)]
-MemoryBytes = Annotated[int, BeforeValidator(quantity(units.SIZE)), Field(ge=1)]
+Watt = Annotated[int, quantity(POWER), Field(ge=1)]
+Usd = Annotated[int, quantity(MONEY), Field(ge=1)]
+FlopPerS = Annotated[int, quantity(COMPUTE), Field(ge=1)]
+MemoryBytes = Annotated[int, quantity(units.SIZE), Field(ge=1)]
 Format = Annotated[float, BeforeValidator(_format_bytes)]
 Degree = Annotated[Any, BeforeValidator(_tensor_degree)]
 #: The model of the wide-area exchange is one between pairs of twins.
 Datacenters = Annotated[int, Field(strict=True, ge=1, le=2)]
-Recompute = Annotated[str, BeforeValidator(_one_of(RECOMPUTATIONS))]
-Schedule = Annotated[str, BeforeValidator(_one_of((STEADY, *SCHEDULES)))]
+Recompute = Annotated[str, _one_of(RECOMPUTATIONS)]
+Schedule = Annotated[str, _one_of((STEADY, *SCHEDULES))]
 NoneOrMore = Annotated[int, Field(strict=True, ge=0, le=2**20)]
 Positive = Annotated[Number, Field(gt=0)]
 PositiveShare = Annotated[Number, Field(gt=0, le=1)]
@@ -291,7 +290,7 @@ class PricesFile(Closed):
 
     kind: Literal["prices"]
     transceiver_usd: Usd = Field(alias="transceiver")
-    chip_usd: Annotated[int, BeforeValidator(quantity(MONEY)), Field(ge=0)] = Field(0, alias="chip")
+    chip_usd: Annotated[int, quantity(MONEY), Field(ge=0)] = Field(0, alias="chip")
     transceiver_w: Watt | None = Field(None, alias="transceiver_power")
     chip_w: Watt | None = Field(None, alias="chip_power")
 

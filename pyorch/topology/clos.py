@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Hosts, RateBps
+from pyorch.spec.fields import FILLED, Closed, Count, DelayPs, FieldError, Hosts, RateBps
 from pyorch.spec.limits import MOST_LINKS, MOST_NODES
 from pyorch.spec.resolved import Link
 from pyorch.topology import _clos
@@ -31,7 +31,7 @@ class Params(Closed):
 
     children: Annotated[list[Hosts], Field(min_length=1, max_length=MOST_TIERS)]
     parents: list[Count] = []
-    parallel: list[Count]
+    parallel: list[Count] = Field(json_schema_extra=FILLED)
     planes: Count = 1
     uplink_rate_bps: RateBps = Field(0, alias="uplink_rate", validate_default=False)
     uplink_delay_ps: DelayPs = Field(-1, alias="uplink_delay", validate_default=False)

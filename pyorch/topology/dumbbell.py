@@ -7,7 +7,7 @@ Node ids: hosts of the left side, hosts of the right side, left switch, right sw
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, DelayPs, Hosts, RateBps
+from pyorch.spec.fields import FILLED, Closed, Count, DelayPs, Hosts, RateBps
 from pyorch.spec.resolved import Link
 
 
@@ -20,8 +20,8 @@ class Params(Closed):
     left: Hosts
     right: Hosts
     parallel: Count = 1
-    bottleneck_rate_bps: RateBps = Field(alias="bottleneck_rate")
-    bottleneck_delay_ps: DelayPs = Field(alias="bottleneck_delay")
+    bottleneck_rate_bps: RateBps = Field(alias="bottleneck_rate", json_schema_extra=FILLED)
+    bottleneck_delay_ps: DelayPs = Field(alias="bottleneck_delay", json_schema_extra=FILLED)
 
     @model_validator(mode="before")
     @classmethod

@@ -13,7 +13,16 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Number, RateBps
+from pyorch.spec.fields import (
+    FILLED,
+    Closed,
+    Count,
+    DelayPs,
+    FieldError,
+    Number,
+    RateBps,
+    written_as,
+)
 from pyorch.spec.resolved import Link
 from pyorch.topology import _clos
 
@@ -30,12 +39,16 @@ class Params(Closed):
 
     tiers: Annotated[int, Field(strict=True, ge=2, le=4)]
     radix: Annotated[int, Field(strict=True, ge=2, le=2**20)]
-    oversubscription: list[Annotated[Number, Field(ge=1)]]
-    parallel: list[Count]
-    pods: Count
+    oversubscription: list[Annotated[Number, Field(ge=1)]] = Field(json_schema_extra=FILLED)
+    parallel: list[Count] = Field(json_schema_extra=FILLED)
+    pods: Count = Field(json_schema_extra=FILLED)
     planes: Count = 1
-    uplink_rate_bps: list[RateBps] = Field(alias="uplink_rate")
-    uplink_delay_ps: list[DelayPs] = Field(alias="uplink_delay")
+    uplink_rate_bps: Annotated[list[RateBps], written_as(RateBps | list[RateBps])] = Field(
+        alias="uplink_rate", json_schema_extra=FILLED
+    )
+    uplink_delay_ps: Annotated[list[DelayPs], written_as(DelayPs | list[DelayPs])] = Field(
+        alias="uplink_delay", json_schema_extra=FILLED
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from pyorch.spec.fields import Closed, FieldError
+from pyorch.spec.fields import FILLED, Closed, FieldError
 from pyorch.spec.files import FileRef, InputFile, columns
 from pyorch.spec.limits import MOST_NODES
 from pyorch.spec.resolved import Link
@@ -29,7 +29,7 @@ OWN_LINKS = True
 class Params(Closed):
     """Either `file`, or `nodes` and `links` (CSV or Parquet)."""
 
-    format: Literal["hpcc", "htsim", "tables"]
+    format: Literal["hpcc", "htsim", "tables"] = Field(json_schema_extra=FILLED)
     file: InputFile | None = None
     nodes: InputFile | None = None
     links: InputFile | None = None

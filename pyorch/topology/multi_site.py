@@ -15,7 +15,16 @@ import numpy as np
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
 
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import Closed, Count, DelayPs, FieldError, Name, RateBps, WrittenTopology
+from pyorch.spec.fields import (
+    FILLED,
+    Closed,
+    Count,
+    DelayPs,
+    FieldError,
+    Name,
+    RateBps,
+    WrittenTopology,
+)
 from pyorch.spec.parts import REACHES, Topology
 from pyorch.spec.resolved import Link
 from pyorch.topology._nested import settled
@@ -31,8 +40,8 @@ class Site(Closed):
     topology: SerializeAsAny[WrittenTopology]
     borders: Count = 1
     border_parallel: Count = 1
-    border_rate_bps: RateBps = Field(alias="border_rate")
-    border_delay_ps: DelayPs = Field(alias="border_delay")
+    border_rate_bps: RateBps = Field(alias="border_rate", json_schema_extra=FILLED)
+    border_delay_ps: DelayPs = Field(alias="border_delay", json_schema_extra=FILLED)
 
     @model_validator(mode="before")
     @classmethod

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
-from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs
+from pyorch.spec.fields import FOUND, Closed, Count, FieldError, MessageBytes, TimePs
 from pyorch.spec.limits import LONGEST_PS, LONGEST_TEXT, MOST_FLOWS
 from pyorch.spec.network import Columns, Network
 from pyorch.theory import inference, preset, traffic
@@ -54,8 +54,8 @@ class Params(Closed):
     times: Count = 1
     every_ps: TimePs = Field(0, alias="every")
     start_ps: TimePs = Field(0, alias="start")
-    message_bytes: MessageBytes
-    group: Count
+    message_bytes: MessageBytes = Field(json_schema_extra=FOUND)
+    group: Count = Field(json_schema_extra=FOUND)
 
     @model_validator(mode="before")
     @classmethod

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.draws import stream
-from pyorch.spec.fields import Closed, FieldError, Number, TimePs
+from pyorch.spec.fields import Closed, FieldError, Number, TimePs, one_of, written_as
 from pyorch.spec.files import InputFile, numbered_lines
 from pyorch.spec.limits import MOST_FLOWS
 from pyorch.spec.network import Network
@@ -36,7 +36,7 @@ class Params(Closed):
     load: Annotated[Number, Field(gt=0, le=1)]
     counts: Literal["payload", "wire"] = "payload"
     duration_ps: Annotated[TimePs, Field(ge=1)] = Field(alias="duration")
-    sizes: str | None = None
+    sizes: Annotated[str | None, written_as(one_of(_size_cdf.known()))] = None
     sizes_file: InputFile | None = None
     points: list[list[float]] = Field(json_schema_extra={"derived": True})
     wire: Wire | None = Field(None, json_schema_extra={"derived": True})

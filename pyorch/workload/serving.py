@@ -16,7 +16,7 @@ from pyorch.draws import stream
 from pyorch.serving import Costs, Pool, Routing, Scheduler, Service
 from pyorch.serving import costs as amounts
 from pyorch.serving.routing import zipf
-from pyorch.spec.fields import Closed, Count, FieldError, Number, RateBps, TimePs
+from pyorch.spec.fields import FOUND, Closed, Count, FieldError, Number, RateBps, TimePs
 from pyorch.spec.files import InputFile, columns
 from pyorch.spec.limits import LONGEST_PS, LONGEST_TEXT, MOST_FLOWS
 from pyorch.spec.network import Columns, Network
@@ -121,7 +121,7 @@ class Params(Closed):
     placement: Literal["packed", "random"] = "packed"
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     start_ps: TimePs = Field(0, alias="start")
-    costs: dict[str, Number]
+    costs: dict[str, Number] = Field(json_schema_extra=FOUND)
 
     @model_validator(mode="before")
     @classmethod

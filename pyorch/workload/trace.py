@@ -17,7 +17,7 @@ from pydantic import Field, ValidationInfo, model_validator
 from pyorch import plugins
 from pyorch.collective import _graph as collective
 from pyorch.errors import PluginError, did_you_mean, quoted
-from pyorch.spec.fields import Closed, FieldError, TimePs
+from pyorch.spec.fields import FOUND, Closed, FieldError, TimePs
 from pyorch.spec.files import FileRef, InputFile, content
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
@@ -45,7 +45,7 @@ class Params(Closed):
 
     format: Literal["goal", "chakra"]
     file: InputFile
-    ranks: tuple[InputFile, ...] = ()
+    ranks: tuple[InputFile, ...] = Field((), json_schema_extra=FOUND)
     communicators: InputFile | None = None
     algorithms: dict[str, str] = {}
     placement: Placement = "packed"

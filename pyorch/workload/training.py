@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, model_validator
 
 from pyorch.errors import PyorchError, TheoryError
-from pyorch.spec.fields import Closed, Count, FieldError, TimePs
+from pyorch.spec.fields import FILLED, FOUND, Closed, Count, FieldError, TimePs
 from pyorch.spec.limits import (
     LARGEST_MESSAGE_BYTES,
     LONGEST_PS,
@@ -65,14 +65,14 @@ class Params(Closed):
     sites: Count = 1
     divide: Count = 1
     layers: Count = 1
-    schedule: Schedule
-    micro_batches: Count
-    model_chunks: Count
-    overlap: Literal["none", "compute", "pass"]
+    schedule: Schedule = Field(json_schema_extra=FILLED)
+    micro_batches: Count = Field(json_schema_extra=FILLED)
+    model_chunks: Count = Field(json_schema_extra=FILLED)
+    overlap: Literal["none", "compute", "pass"] = Field(json_schema_extra=FILLED)
     chunks: Count = 16
-    experts: Count
-    context: Count
-    zero: Annotated[int, Field(strict=True, ge=0, le=3)]
+    experts: Count = Field(json_schema_extra=FILLED)
+    context: Count = Field(json_schema_extra=FILLED)
+    zero: Annotated[int, Field(strict=True, ge=0, le=3)] = Field(json_schema_extra=FILLED)
     exchange: bool = True
     placement: Literal["packed", "random"] = "packed"
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
@@ -80,7 +80,7 @@ class Params(Closed):
     start_ps: TimePs = Field(0, alias="start")
     skew_ps: TimePs = Field(0, alias="skew")
     spare: Spare | None = Field(None, exclude=True)
-    amounts: dict[str, Amount]
+    amounts: dict[str, Amount] = Field(json_schema_extra=FOUND)
 
     @model_validator(mode="before")
     @classmethod
