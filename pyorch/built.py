@@ -18,6 +18,11 @@ REPOSITORY = _PACKAGE.parent
 MODULES = REPOSITORY / "ns3-modules"
 #: What a wheel brings along.
 PACKAGED = _PACKAGE / "_built"
+#: What each column of a table is.
+DEFINITIONS = next(
+    (page for page in [REPOSITORY / "docs" / "definitions.md"] if page.exists()),
+    PACKAGED / "definitions.md",
+)
 #: Whether there are no sources, so that nothing can be, or has to be, built.
 IS_PACKAGED = PACKAGED.is_dir() and not MODULES.is_dir()
 #: What pyorch itself is used with; another one, for example with sanitizers, can be chosen for a

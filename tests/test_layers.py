@@ -9,9 +9,9 @@ import networkx as nx
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pyorch"
-PACKAGES = ["errors", "units", "built", "trust", "plugins", "reading", "writing", "calls", "jobs",
-            "sockets", "forks", "draws", "origin", "spec", "topology", "theory", "collective",
-            "training", "serving", "wan",
+PACKAGES = ["errors", "formats", "units", "built", "trust", "plugins", "reading", "writing",
+            "calls", "jobs", "sockets", "forks", "draws", "origin", "spec", "topology", "theory",
+            "collective", "training", "serving", "wan",
             "controller", "workload", "allocation", "failure", "render", "export", "simulate",
             "traces", "metrics", "figures", "study", "report", "views", "look", "runs", "scaffold",
             "workflow", "api", "explain", "cli"]  # fmt: skip

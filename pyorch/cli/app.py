@@ -469,6 +469,21 @@ def benchmarks(
 
 
 @app.command(rich_help_panel=_LOOK)
+def package(
+    folder: Annotated[Path, typer.Argument(help="Study, results, or one run.")],
+    crate: Annotated[bool, typer.Option("--crate", help="Write an RO-Crate as well.")] = False,
+    licence: Annotated[
+        str | None, typer.Option("--license", help="Of the tables, for example CC-BY-4.0.")
+    ] = None,
+) -> None:
+    """Describe the tables of a folder, so that others and their programs can read them."""
+    from pyorch.cli import results as view
+
+    for path in view.package(folder, crate, licence):
+        typer.echo(path)
+
+
+@app.command(rich_help_panel=_LOOK)
 def prune(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
     yes: Annotated[bool, typer.Option("--yes", help="Remove them.")] = False,

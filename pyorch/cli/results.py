@@ -265,6 +265,16 @@ def _window(figure) -> None:
     plt.show()
 
 
+def package(folder: Path, crate: bool, licence: str | None) -> list[Path]:
+    """Write what describes the tables of a folder, and its runs if that is asked for."""
+    from pyorch.runs import crate as crates
+    from pyorch.runs import datapackage
+
+    made = datapackage.describe(folder, licence)
+    written = [datapackage.write(made, folder)]
+    return [*written, crates.write(folder, made)] if crate else written
+
+
 def _two_columns(console: Console, title: str, rows: dict[str, str]) -> None:
     view = Table(title=title, title_justify="left", show_header=False)
     view.add_column("name")

@@ -5,7 +5,7 @@ A metric module has ``measure(run)``, which returns a DataFrame for one run (see
 `collect` puts those of a scenario together. What a column means is in docs/definitions.md.
 """
 
-from pyorch.metrics._collect import collect, write_csv
+from pyorch.metrics._collect import ABOUT, collect, write_csv
 from pyorch.metrics._run import RunTables
 
-__all__ = ["RunTables", "collect", "write_csv"]
+__all__ = ["ABOUT", "RunTables", "collect", "write_csv"]

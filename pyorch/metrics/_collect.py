@@ -12,6 +12,18 @@ from pyorch.metrics._run import RunTables
 from pyorch.spec import Run
 from pyorch.writing import make_folder, write_text
 
+#: What the first columns of every table say; those of swept keys follow.
+ABOUT = {
+    "scenario": "Name of the scenario",
+    "scale": "Scale at which it was run",
+    "case": "Name of the case",
+    "case_label": "Label of the case",
+    "variant": "Name of the variant",
+    "label": "Label of the variant",
+    "seed": "Seed of the run",
+    "run": "Name of the run",
+}
+
 
 def collect(metric: str, runs: Iterable[Run], results: Path | str) -> pd.DataFrame:
     """Return the rows of all runs, in their order.

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from pyorch import plugins, units
+from pyorch import formats, plugins, units
 from pyorch.errors import PluginError
 from pyorch.spec import planning, schema, typeids
 from pyorch.spec.fields import text_of
@@ -125,7 +125,12 @@ class _Maker:
         conditions = [self._condition(key, its, key in needed) for key, its in needs.items()]
         keys |= self._planning(keys)
         root |= {"required": ["name"], "allOf": [one for one in conditions if one]}
-        return {"$schema": DIALECT, **root, "$defs": self._defs}
+        keys[formats.KEY] = {
+            "const": formats.SCENARIO,
+            "description": "Version of this format; without it that is the current one.",
+        }
+        head = {"$schema": DIALECT, "$id": f"urn:pyorch:scenario:{formats.SCENARIO}"}
+        return {**head, **root, "$defs": self._defs}
 
     def _model(self, model: type[BaseModel], prefix: str) -> Node:
         """Return the schema of a model; those within it are definitions with a prefix."""

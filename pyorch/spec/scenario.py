@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from pyorch import formats
 from pyorch.errors import SpecError, did_you_mean, quoted
 from pyorch.reading import read_bytes, shown
 from pyorch.spec import messages, overrides, yaml_lines
@@ -193,7 +194,12 @@ def parse_scenario(text: str, source: str) -> ScenarioFile:
 def scenario_of(
     values: dict, source: str = "scenario", lines: dict[KeyPath, int] | None = None
 ) -> ScenarioFile:
-    """Return a scenario from plain values as YAML would give them."""
+    """Return a scenario from plain values as YAML would give them, in the current format."""
+    try:
+        values = formats.current(values)
+    except SpecError as error:
+        line = (lines or {}).get((formats.KEY,))
+        raise SpecError(f"{source}{f':{line}' if line else ''}: {error}") from None
     single = {key for key in ONE_OR_MORE if isinstance(values.get(key), dict)}
     normal = {key: normalised(key, value) for key, value in values.items()}
     return ScenarioFile(source, normal, lines or {}, listed=frozenset(single))
