@@ -44,6 +44,8 @@ class Modules(BuildHookInterface):
         modules = root / "ns3-modules"
         for file in [*modules.glob("cmake/*"), *modules.glob("*/test/*.h")]:
             self._add(build_data, file, file.relative_to(root))
+        # Meanings of columns, for those who are handed tables.
+        self._add(build_data, root / "docs" / "definitions.md", Path("definitions.md"))
         build_data["pure_python"] = False
         build_data["tag"] = "py3-none-linux_x86_64"
 

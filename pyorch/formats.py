@@ -29,9 +29,9 @@ def current(values: dict[str, Any]) -> dict[str, Any]:
     version = values.get(KEY, SCENARIO)
     values = {key: value for key, value in values.items() if key != KEY}
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        shown = quoted(version) if isinstance(version, str) else quoted(version)[1:-1]
         raise SpecError(
-            f"{KEY}: {quoted(version)} is no version of the format. Write {SCENARIO}, or leave it"
-            " out."
+            f"{KEY}: {shown} is no version of the format. Write {SCENARIO}, or leave it out."
         )
     if version > SCENARIO:
         raise SpecError(

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pyorch.errors import FigureError, TraceError
+from pyorch.errors import FigureError, OutputError, TraceError
 from pyorch.runs import page
 from pyorch.runs.catalog import COLUMNS, arranged, catalog, find
 from pyorch.runs.compare import compare as differences
@@ -270,6 +270,11 @@ def package(folder: Path, crate: bool, licence: str | None) -> list[Path]:
     from pyorch.runs import crate as crates
     from pyorch.runs import datapackage
 
+    if crate and not licence:
+        raise OutputError(
+            "package: an RO-Crate says how its tables may be used. Add a licence, for example"
+            " --license CC-BY-4.0."
+        )
     made = datapackage.describe(folder, licence)
     written = [datapackage.write(made, folder)]
     return [*written, crates.write(folder, made)] if crate else written

@@ -6,7 +6,6 @@ Snakefile makes it a Workflow Run Crate: the workflow has made all tables of the
 """
 
 import json
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -102,8 +101,9 @@ class _Crate:
         tables = [self._file(path.relative_to(self._folder)) for path in folder.glob("*.parquet")]
         provenance = self._file(where / "provenance.json", encodingFormat="application/json")
         return self._action(
-            f"run {where.as_posix() if where.name else folder.resolve().name}", script, [spec],
-            [*tables, provenance], folder / "manifest.json",
+            f"run {where.as_posix() if where.name else folder.resolve().name}",
+            f"{made['simulated_ps']} ps of a network simulated with seed {made['seed']}", script,
+            [spec], [*tables, provenance], folder / "manifest.json",
         )  # fmt: skip
 
     def _workflow(self) -> list[Any]:
@@ -113,7 +113,8 @@ class _Crate:
             return []
         workflow = self._crate.add_workflow(
             str(snakefile), "Snakefile", main=True, lang="snakemake",
-            properties={"name": "Runs, tables and figures of this study"},
+            properties={"name": "Runs, tables and figures of this study",
+                        "encodingFormat": "text/x-python"},
         )  # fmt: skip
         scenarios = [self._file(path.relative_to(self._folder), encodingFormat="application/yaml")
                      for path in sorted(self._folder.glob("scenarios/*.yaml"))]  # fmt: skip
@@ -125,17 +126,24 @@ class _Crate:
             return []
         tables = [self._file(path.relative_to(self._folder)) for path in found]
         newest = max(found, key=lambda path: path.stat().st_mtime)
-        return [self._action("workflow", workflow, scenarios, tables, newest)]
+        about = "All runs of the scenarios, and the tables of their metrics"
+        return [self._action("workflow", about, workflow, scenarios, tables, newest)]
 
     def _action(
-        self, name: str, instrument: Any, given: list[Any], made: list[Any], last: Path
+        self,
+        name: str,
+        about: str,
+        instrument: Any,
+        given: list[Any],
+        made: list[Any],
+        last: Path,
     ) -> Any:
         """Return an action that has made files; the last of them says when it was over."""
         ended = datetime.fromtimestamp(last.stat().st_mtime, UTC)
         return self._add(
-            f"#{name.replace(' ', '-')}", "CreateAction", name=name, instrument=instrument,
+            f"#{name.replace(' ', '-')}", "CreateAction", name=name, description=about,
+            instrument=instrument,
             object=given, result=made, endTime=ended.isoformat(timespec="seconds"),
-            actionStatus={"@id": "http://schema.org/CompletedActionStatus"},
         )  # fmt: skip
 
     def _versions(self, versions: dict[str, str]) -> list[Any]:
@@ -160,13 +168,8 @@ class _Crate:
         return self._crate.add_file(str(self._folder / path), place, properties=given)
 
     def _add(self, identifier: str, type_: str, **properties: Any) -> Any:
-        given = {"@type": type_, **properties}
-        references: dict[str, Any] = {}
-        for key in [key for key, its in given.items() if isinstance(its, Iterable)]:
-            its = given[key]
-            if not isinstance(its, str | dict):
-                references[key] = given.pop(key)
-        entity = self._crate.add(self._entity(self._crate, identifier, properties=given))
-        for key, its in references.items():
-            entity[key] = its
-        return entity
+        """Return an entity that is no file; a list of one is written as that."""
+        entity = self._entity(self._crate, identifier, properties={"@type": type_})
+        for key, its in properties.items():
+            entity[key] = its[0] if isinstance(its, list) and len(its) == 1 else its
+        return self._crate.add(entity)

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from pyorch import __version__, built, formats, plugins, units
-from pyorch.errors import TraceError
+from pyorch.errors import OutputError, TraceError, quoted
 from pyorch.metrics import ABOUT
 from pyorch.spec.schema import Scenario
 from pyorch.traces import CONTRACTS
@@ -60,6 +60,8 @@ def describe(folder: Path | str, licence: str | None = None) -> dict[str, Any]:
     ------
     TraceError
         There are none.
+    OutputError
+        The licence has no such name.
     """
     folder = Path(folder)
     resources = [_resource(folder, path) for path in tables(folder)]
@@ -78,6 +80,11 @@ def describe(folder: Path | str, licence: str | None = None) -> dict[str, Any]:
 
 
 def _licence(name: str) -> dict[str, str]:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", name):
+        raise OutputError(
+            f"--license {quoted(name)}: no name of a licence. Write its identifier of SPDX, for"
+            " example CC-BY-4.0."
+        )
     return {"name": name, "path": f"https://spdx.org/licenses/{name}.html"}
 
 

@@ -38,7 +38,7 @@ COMMANDS = {
     "metrics": ["fct", ONE, "--out", "fct.csv"], "show": ["{run}"], "compare": ["{run}", "{run}"],
     "plot": ["fct", "{run}"], "look": ["{run}", "--out", "l.json"],
     "benchmarks": ["--out", "b.csv"], "theory": ["presets"],
-    "design": ["llama3-8b"],
+    "design": ["llama3-8b"], "schema": [], "package": ["results"],
 }  # fmt: skip
 
 pytestmark = [pytest.mark.ns3, pytest.mark.slow]
