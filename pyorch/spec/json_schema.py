@@ -149,7 +149,7 @@ class _Maker:
             names = {"enum": plugins.names(f"pyorch.{kind}")}
             return {"anyOf": [names, self._plugins(kind)]}
         found = {key: its for key, its in node.items() if key not in _LIMITS}
-        limits = {key: node[key] for key in node.keys() & _LIMITS.keys()}
+        limits = {key: node[key] for key in _LIMITS if key in node}
         if "anyOf" in node:
             found["anyOf"] = [one | limits for one in node["anyOf"]]
         elif "pattern" in node and limits.keys() & {"ge", "gt"} and limits.get("ge", 1) > 0:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """A study is a folder anywhere: one command makes it, its Snakefile runs it, with own modules."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
 from pyorch.cli.init import init
 from pyorch.errors import OutputError
@@ -46,6 +49,23 @@ def test_a_study_is_small_and_is_never_written_over(study):
     with pytest.raises(OutputError, match="is there already, and nothing was written."):
         init(study)
     assert (study / "Snakefile").read_text() == "mine" and not (study / "README.md").exists()
+
+
+@pytest.mark.ns3
+def test_editors_find_the_schema_of_its_scenarios(study):
+    # As the language server does: the path in the first line is relative to the scenario.
+    call(study, "pyorch", "new", "scenario", "mine")
+    for path in (study / "scenarios").iterdir():
+        first, _, rest = path.read_text().partition("\n")
+        assert first.startswith("# yaml-language-server: $schema=")
+        made = json.loads((path.parent / first.partition("=")[2]).read_text())
+        is_valid = jsonschema.Draft202012Validator(made).is_valid
+        scenario = yaml.safe_load(rest)
+        assert is_valid(scenario) and not is_valid(scenario | {"stopp": "1 ms"})
+    # Another process has other orders of sets.
+    call(study, "pyorch", "schema", "--out", "again.json")
+    again = (study / "again.json").read_text()
+    assert again == (study / "scenario.schema.json").read_text()
 
 
 @pytest.mark.ns3
