@@ -169,6 +169,17 @@ def test_a_value_may_be_written_in_every_way_that_pyorch_reads(valid, name):
                 assert valid(changed), (path, text)
 
 
+def test_a_quantity_may_be_nothing_where_pyorch_lets_it(valid):
+    refused = set()
+    for path, value in battery.leaves(battery.BASE):
+        if battery.kind_of(path, value) == "quantity":
+            zero = f"0.0 {value.partition(' ')[2]}"
+            changed = battery.with_value(battery.BASE, path, zero)
+            assert valid(changed) or not plans(changed), path
+            refused |= set() if valid(changed) else {path[-1]}
+    assert refused >= {"rate", "delay", "message", "stop", "Rto"}
+
+
 @pytest.mark.parametrize("name", battery.scenarios())
 def test_a_value_may_come_from_a_sweep_a_variant_a_case_or_a_scale(valid, name):
     scenario = battery.scenarios()[name]
