@@ -26,9 +26,10 @@ name: one
 topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 2}
 link: {rate: 100 Gb/s, delay: 500 ns}
 switch: {buffer: 8 MB}
-workload: {type: incast, senders: 2, message: [100 kB, 1 MB]}
+workload: {type: incast, senders: 2, message: 1 MB}
 transport: {type: ns3::RoceTransport}
 stop: 20 ms
+sweep: {workload.message: [100 kB, 1 MB]}
 """
 RING = """\
 name: ring
