@@ -67,6 +67,6 @@ def make_and_use(run: Callable[[str], str], folder: Path) -> None:
     run(f"pyorch run scenarios/drum.yaml --out results/together {settings}")
     run('pyorch run scenarios/drum.yaml --out results/jobs --variant sprayed'
         ' --set "jobs={type: drum, hosts: [8], spare: 1}"')  # fmt: skip
-    scatter = "{type: collective, algorithm: drum, operation: scatter, ranks: 8, size: 1 MB}"
+    scatter = "{type: collective, algorithm: drum, operation: scatter, ranks: 8, bytes: 1 MB}"
     run("pyorch run scenarios/drum.yaml --out results/scatter --variant sprayed"
         f' --set "workload={scatter}"')  # fmt: skip
