@@ -130,6 +130,8 @@ bench: setup
 
 clean:
 	@rm -rf $(VENV) build
+	@echo "Removed: .venv, build. These stay, with their sizes:"
+	@du -sh results figures logs .snakemake dist "$${XDG_CACHE_HOME:-$$HOME/.cache}/pyorch" 2>/dev/null || true
 
 $(EDITABLE): $(PACKAGES) pyproject.toml
 	@PYTHONWARNINGS=ignore $(VENV)/bin/pip install $(PIP_FLAGS) --no-deps --no-build-isolation --editable .
