@@ -9,7 +9,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -72,6 +72,16 @@ def without_paths(spec: object) -> Any:
         kept = {"sha256"} if spec.keys() == _KEYS else spec.keys()
         return {key: without_paths(spec[key]) for key in kept}
     return [without_paths(part) for part in spec] if isinstance(spec, list) else spec
+
+
+def files_of(spec: object) -> Iterator[FileRef]:
+    """Yield path and digest of each file that a resolved spec names."""
+    if isinstance(spec, dict):
+        if spec.keys() == _KEYS:
+            yield spec
+        spec = list(spec.values())
+    for part in spec if isinstance(spec, list) else []:
+        yield from files_of(part)
 
 
 @lru_cache(maxsize=16)

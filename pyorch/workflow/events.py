@@ -7,7 +7,7 @@ import os
 import select
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pyorch.simulate.progress import duration_text
@@ -78,6 +78,8 @@ class Progress:
         How long all may take, in words: from `pyorch.workflow.estimate.line`.
     refused : bool
         Another Snakemake is making some of the same; this one waits for it.
+    chunks : mapping
+        Names of the runs of each rule that makes several.
     """
 
     total: int
@@ -91,6 +93,7 @@ class Progress:
     cores: int = 0
     estimate: str = ""
     refused: bool = False
+    chunks: Mapping[str, list[str]] = field(default_factory=dict)
     _news: list[str] = field(default_factory=list)
     _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
     _ended_work: dict[str, float] = field(default_factory=dict)
@@ -103,6 +106,7 @@ class Progress:
         if "jobs" in event and self.due is None:
             counts = event["jobs"]
             self.due = counts.get(RUN_RULE, 0)
+            self.due += sum(len(self.chunks.get(rule, [])) for rule in counts)
             self.others_due = sum(counts.get(rule, 0) for rule in OTHER_S)
             self._others_left_s = sum(counts.get(rule, 0) * took for rule, took in OTHER_S.items())
         self.refused = self.refused or "refused" in event
@@ -110,7 +114,9 @@ class Progress:
         if "job" in event:
             given = event["wildcards"]
             parts = (given.get(part, "") for part in ("scenario", "run", "metric", "figure"))
-            self._jobs[event["job"]] = event["rule"], "/".join(filter(None, parts))
+            name = "/".join(filter(None, parts))
+            name = event["rule"] if event["rule"] in self.chunks else name
+            self._jobs[event["job"]] = event["rule"], name
         for job in event.get("started", []):
             self._first_s = self._first_s or time.monotonic()
             rule, name = self._jobs.get(job, ("", ""))
@@ -123,8 +129,9 @@ class Progress:
     def _ended(self, job: int, failed: bool) -> None:
         rule, name = self._jobs.get(job, ("", ""))
         self.running.pop(job, None)
-        if rule == RUN_RULE:
-            self._ended_work[name] = self.work.get(name, 1)
+        runs = [name] if rule == RUN_RULE else self.chunks.get(rule, [])
+        if runs:
+            self._ended_work |= {run: self.work.get(run, 1) for run in runs}
         elif rule in OTHER_S and self.work:
             self._others_s += OTHER_S[rule]
             self._others_left_s -= OTHER_S[rule]
@@ -132,7 +139,7 @@ class Progress:
             self.failed.append((rule, name))
             self._news.append(f"failed: {name}")
         elif not failed:
-            self.done += rule == RUN_RULE
+            self.done += len(runs)
             self.others += rule in OTHER_S
 
     def news(self) -> list[str]:

@@ -18,7 +18,6 @@ from pyorch.runs.finished import is_finished
 from pyorch.writing import make_folder, write_text
 
 if TYPE_CHECKING:
-    from pyorch.spec import Run
     from pyorch.workflow.runs import Workflow
 
 _FOLDER = Path(".snakemake", "pyorch", "finished")
@@ -29,18 +28,28 @@ OUTDATED = ".snakemake/pyorch/outdated/{scenario}"
 _LONG_AGO_S = 1
 
 
-def bring_up_to_date(found: "Workflow") -> None:
+def bring_up_to_date(found: "Workflow") -> set[str]:
     """Mark the runs of a workflow that are finished, and only these; note which are outdated.
 
     Where nothing can be written, as in a folder of somebody else, marks stay as they are: there
     nothing can be run either.
+
+    Returns
+    -------
+    set of str
+        Folders, below results/, of the runs that are finished.
     """
+    finished = {
+        run.folder for runs in found.runs.values() for run in runs.values()
+        if is_finished(run.spec, Path("results", run.folder))
+    }  # fmt: skip
     with suppress(OSError, OutputError):
         for scenario, runs in found.runs.items():
-            finished = {run.folder: _mark(run) for run in runs.values()}
+            folders = {run.folder for run in runs.values()}
+            for folder in folders:
+                _mark(folder, folder in finished)
             is_outdated = any(
-                not is_finished and Path("results", folder, "flows.parquet").exists()
-                for folder, is_finished in finished.items()
+                Path("results", folder, "flows.parquet").exists() for folder in folders - finished
             )
             note = Path(OUTDATED.format(scenario=scenario))
             make_folder(note.parent)
@@ -48,16 +57,16 @@ def bring_up_to_date(found: "Workflow") -> None:
                 write_text(note, f"{time.time_ns()}\n")  # by content: it is compared too
             if not is_outdated:
                 os.utime(note, (_LONG_AGO_S, _LONG_AGO_S))
+    return finished
 
 
-def _mark(run: "Run") -> bool:
-    """Mark a run if it is finished, otherwise take its mark away; return whether it is."""
-    mark, finished = _FOLDER / run.folder, is_finished(run.spec, Path("results", run.folder))
+def _mark(folder: str, finished: bool) -> None:
+    """Mark a run if it is finished, otherwise take its mark away."""
+    mark = _FOLDER / folder
     if finished and not mark.exists():
-        put(run.folder)
+        put(folder)
     elif not finished:
         mark.unlink(missing_ok=True)
-    return finished
 
 
 def put(folder: str) -> None:

@@ -21,9 +21,10 @@ def write_plan(runs: Iterable[specs.Run], path: Path | str) -> None:
     write_text(path, "".join(lines))
 
 
-def read_plan(path: Path | str) -> list[specs.Run]:
-    """Return all runs of a plan, in order."""
-    return [_run(line) for line in _lines(path)]
+def read_plan(path: Path | str, scenario: str = "") -> list[specs.Run]:
+    """Return all runs of a plan, or those of a scenario, in order."""
+    start = f"{scenario}/" if scenario else ""
+    return [_run(line) for line in _lines(path) if line.startswith(start)]
 
 
 def planned(path: Path | str, folder: str) -> specs.Run:

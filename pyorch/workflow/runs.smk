@@ -3,19 +3,29 @@
 
 from pyorch import origin
 from pyorch.runs.make import FILES
-from pyorch.workflow import marks, ownership, resources, worker
+from pyorch.workflow import chunks, marks, ownership, resources, worker
 from pyorch.workflow import snakemake as insides
+from pyorch.workflow.events import RUN_RULE
 
 # Snakemake watches no memory: unless the user gave a limit, what this machine has is the limit.
 if "mem_mb" not in workflow.global_resources and insides.runs_here():
     workflow.register_resource("mem_mb", resources.available_mb())
 insides.keep_one_timer()
+insides.leave_runs_alone(lambda rule: rule.startswith(RUN_RULE))
+#: What the jobs of a cluster make; on one machine each run is a job.
+CHUNKS = []
 if workflow.is_main_process:
-    marks.bring_up_to_date(found)
+    finished = marks.bring_up_to_date(found)
+    if not insides.runs_here():
+        CHUNKS = chunks.deal(found, finished, float(config.get("chunk", chunks.CHUNK_MIN)))
+elif chunks.is_one(insides.asked_rule()):
+    CHUNKS = [chunks.Chunk(insides.asked_rule(), found.points)]
 if workflow.is_main_process and not insides.tell_events():
-    insides.show_progress(workflow, found.progress(insides.cores()))
+    its_chunks = {chunk.name: chunk.folders for chunk in CHUNKS}
+    insides.show_progress(workflow, found.progress(insides.cores()), its_chunks)
 if workflow.is_main_process and insides.will_run_jobs():
     insides.look_and_lock_at_once(ownership.turn)
+    chunks.write(CHUNKS)
     if insides.runs_here():
         worker.offer()
 
@@ -27,34 +37,56 @@ wildcard_constraints:
     figure="[a-z][a-z0-9_]*",
 
 
-rule simulate:
-    """Everything of one run, one folder: its spec, its script, the simulation, checked tables.
+if insides.runs_here() and not CHUNKS:
 
-    The run is named by its content, so the YAML is no input. Whether what made it has changed only
-    the run itself knows: without its mark it is made again, and what is there is kept until then.
-    """
-    output:
-        mark=marks.MARK,
-        tables=update(
-            expand("results/{{scenario}}/{{run}}/{file}", file=FILES)
-        ),
-    log:
-        "logs/simulate/{scenario}/{run}.log",
-    # One, unless its engine has more: --cores runs many of these side by side.
-    threads: lambda wildcards: found.threads(wildcards.scenario, wildcards.run)
-    group:
-        "runs"  # a cluster may be given several at once: --group-components runs=20
-    resources:
-        # On a cluster Snakemake runs once more beside each job.
-        mem_mb=lambda wildcards: found.memory_mb(wildcards.scenario, wildcards.run)
-        + (0 if workflow.local_exec else 300),
-        disk_mb=lambda wildcards: found.disk_mb(wildcards.scenario, wildcards.run),
-        runtime=lambda wildcards: found.runtime_min(wildcards.scenario, wildcards.run),
-    message:
-        "Simulating {wildcards.scenario} {wildcards.run}"
-    shell:
-        "python -P -m pyorch.workflow.client {PLAN:q} {wildcards.scenario:q}/{wildcards.run:q} {log:q}"
-        " {threads}"
+    rule simulate:
+        """Everything of one run, one folder: its spec, its script, the simulation, checked tables.
+
+        The run is named by its content, so the YAML is no input. Whether what made it has changed only
+        the run itself knows: without its mark it is made again, and what is there is kept until then.
+        """
+        output:
+            mark=marks.MARK,
+            tables=update(
+                expand("results/{{scenario}}/{{run}}/{file}", file=FILES)
+            ),
+        log:
+            "logs/simulate/{scenario}/{run}.log",
+        # One, unless its engine has more: --cores runs many of these side by side.
+        threads: lambda wildcards: found.threads(wildcards.scenario, wildcards.run)
+        resources:
+            mem_mb=lambda wildcards: found.memory_mb(wildcards.scenario, wildcards.run),
+            disk_mb=lambda wildcards: found.disk_mb(wildcards.scenario, wildcards.run),
+            runtime=lambda wildcards: found.runtime_min(wildcards.scenario, wildcards.run),
+        message:
+            "Simulating {wildcards.scenario} {wildcards.run}"
+        shell:
+            "python -P -m pyorch.workflow.client {PLAN:q} {wildcards.scenario:q}/{wildcards.run:q} {log:q}"
+            " {threads}"
+
+
+for chunk in CHUNKS:
+
+    rule:
+        name:
+            chunk.name
+        input:
+            ancient(chunk.inputs if insides.will_run_jobs() else []),
+        output:
+            update(chunk.outputs),
+        log:
+            f"logs/{RUN_RULE}/{chunk.name}.log",
+        threads: chunk.threads
+        resources:
+            mem_mb=chunk.memory_mb,
+            disk_mb=chunk.disk_mb,
+            runtime=chunk.runtime_min,
+        params:
+            plan=chunk.plan,
+        message:
+            f"Simulating {len(chunk.runs)} runs of {chunk.runs[0].scenario}"
+        shell:
+            "python -P -m pyorch.workflow.chunk {params.plan:q} > {log:q} 2>&1"
 
 
 rule metrics:

@@ -53,8 +53,11 @@ def will_run_jobs() -> bool:
 
 
 def cores() -> int | None:
-    """Return how many cores the jobs may have; None: all, or unknown."""
+    """Return how many cores, or jobs on other machines, there may be at a time; None: unknown."""
     options = _options()
+    if not runs_here():
+        jobs = str(options.get("jobs") or "")
+        return int(jobs) if jobs.isdecimal() else None
     said = str(options.get("cores") or "")
     is_default = options.get("dryrun") and said == "1"  # what Snakemake sets if nothing is given
     return int(said) if said.isdecimal() and not is_default else None
@@ -63,6 +66,58 @@ def cores() -> int | None:
 def runs_here() -> bool:
     """Whether its jobs run on this machine: ``workflow.local_exec`` is always true at this time."""
     return _options().get("executor") in (None, "local", "dryrun", "touch")
+
+
+def asked_rule() -> str:
+    """Return the rule of which this Snakemake makes one job, for another one; nothing if none."""
+    targets = _options().get("target_jobs") or [None]
+    return getattr(targets[0], "rulename", "")
+
+
+def leave_runs_alone(is_run: Callable[[str], bool], job: Any = None, persistence: Any = None) -> None:
+    """Let Snakemake neither write down what made a run, nor remove the runs of a job that failed.
+
+    Whether a run is finished is said by its manifest. Of a chunk that fails, runs are finished; and
+    what Snakemake writes down, eleven files for each run, would tell it to make a run of a chunk
+    again where another rule has it. Without these methods nothing is changed.
+
+    Parameters
+    ----------
+    is_run : callable
+        Whether a rule of this name makes runs.
+    job, persistence : type, optional
+        Classes whose methods are replaced; those that Snakemake uses by default.
+    """
+    job, persistence = job or _job(), persistence or _persistence()
+    names = "started", "finished"
+    if not hasattr(job, "cleanup") or not all(hasattr(persistence, name) for name in names):
+        _log.info("This Snakemake has other records: runs of a job that fails may be made again.")
+        return
+    clean_up, started, finished = job.cleanup, persistence.started, persistence.finished
+
+    async def clean_up_others(self, *rest: Any) -> None:
+        if not is_run(self.rule.name):
+            await clean_up(self, *rest)
+
+    def note_start_of_others(self, job: Any, *rest: Any, **named: Any) -> None:
+        if not is_run(job.rule.name):
+            started(self, job, *rest, **named)
+
+    async def note_end_of_others(self, job: Any) -> None:
+        if not is_run(job.rule.name):
+            await finished(self, job)
+
+    job.cleanup = clean_up_others
+    persistence.started, persistence.finished = note_start_of_others, note_end_of_others
+
+
+def _job() -> Any:
+    """Return Snakemake's class of one job, if it is where it was."""
+    try:
+        from snakemake.jobs import Job
+    except ImportError:
+        return None
+    return Job
 
 
 def _scheduler() -> Any:
@@ -228,6 +283,7 @@ class _Shower(logging.Handler):
 def show_progress(
     workflow,
     begin: Callable[[Collection[str], Collection[str], Mapping[str, int]], events.Progress],
+    chunks: Mapping[str, list[str]],
 ) -> None:
     """Say on the screen how long the jobs may take before they begin, and now and then how far.
 
@@ -238,15 +294,24 @@ def show_progress(
     begin : callable
         Is given the folders of all runs that are asked for, those of the runs that are due, and how
         many jobs each rule has; returns the progress at the beginning.
+    chunks : mapping
+        Folders of the runs of each rule that makes several.
     """
 
     def with_runs(counts: Mapping[str, int]) -> events.Progress:
-        return begin(_folders(workflow.dag.jobs), _folders(workflow.dag.needrun_jobs()), counts)
+        asked, due = (
+            {folder for job in jobs for folder in chunks.get(job.rule.name, _folders(job))}
+            for jobs in (workflow.dag.jobs, workflow.dag.needrun_jobs())
+        )
+        progress = begin(asked, due, counts)
+        progress.chunks = chunks
+        return progress
 
     logging.getLogger("snakemake.logging").addHandler(_Shower(with_runs, lambda: workflow.dryrun))
 
 
-def _folders(given) -> set[str]:
-    """Return the folders of the runs among Snakemake's jobs."""
-    runs = (job for job in given if job.rule.name == events.RUN_RULE)
-    return {f"{job.wildcards.scenario}/{job.wildcards.run}" for job in runs}
+def _folders(job) -> list[str]:
+    """Return the folder of the run that a job of Snakemake makes; none if it makes none."""
+    if job.rule.name != events.RUN_RULE:
+        return []
+    return [f"{job.wildcards.scenario}/{job.wildcards.run}"]

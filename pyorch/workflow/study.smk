@@ -12,7 +12,7 @@ from pyorch import built, origin, trust
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
 from pyorch.simulate import modules
-from pyorch.workflow import ownership, runs
+from pyorch.workflow import chunks, ownership, runs
 from pyorch.workflow import snakemake as insides
 
 scale = FOLDER = config.get("scale", "laptop")
@@ -24,13 +24,16 @@ try:
     # one has built and planned; it may not build beside other jobs. Not a rule: the names of runs
     # hold the attributes of the modules, so these are needed here; and a rule would re-run
     # everything behind it, also where the bytes come out the same.
-    if not workflow.is_main_process:
+    if chunks.is_one(insides.asked_rule()):
+        found = runs.of_plan(chunks.plan_of(insides.asked_rule()))
+    elif not workflow.is_main_process:
         found = runs.read(scale, plan=PLAN)
     elif insides.will_run_jobs():
         with ownership.shared_folder() as alone:
             if alone and ownership.release_dead_locks():
                 logger.info("Removed the lock of a Snakemake that was killed; what it began is redone.")
             if alone:
+                chunks.remove_old()
                 modules.bring_up_to_date()
             found = runs.read(scale, asks=True)
             found.write_plan(PLAN)

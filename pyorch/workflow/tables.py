@@ -19,8 +19,7 @@ def metric(plan: str, out: str, scenario: str, name: str) -> None:
     """Write the table of one metric over all runs of a scenario."""
     from pyorch.metrics import collect, write_csv
 
-    runs = [run for run in read_plan(plan) if run.scenario == scenario]
-    write_csv(collect(name, runs, RESULTS), out)
+    write_csv(collect(name, read_plan(plan, scenario), RESULTS), out)
 
 
 def benchmarks(plan: str, out: str, *scenarios: str) -> None:

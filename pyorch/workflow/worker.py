@@ -35,15 +35,21 @@ class EngineLost(Exception):
     """The process that simulates has ended; the run may be made again."""
 
 
-def offer() -> None:
-    """Listen for jobs in this process; the first of them starts the worker."""
+def offer(parent: Path | str = ".snakemake/pyorch") -> None:
+    """Listen for jobs in this process; the first of them starts the worker.
+
+    Parameters
+    ----------
+    parent : path
+        Gets a folder with the sockets.
+    """
     os.environ.pop(WORKER, None)
     try:
-        folder = sockets.own_folder(Path(".snakemake", "pyorch"))
+        folder = sockets.own_folder(Path(parent))
         listener = sockets.listen(folder / "worker")
     except OSError as error:
         events.say(
-            f".snakemake/pyorch: no socket can be made there ({os.strerror(error.errno or 0)})."
+            f"{parent}: no socket can be made there ({os.strerror(error.errno or 0)})."
             " Each run is made in a process of its own: the same results, more CPU time."
         )
         return
