@@ -31,6 +31,8 @@ from pyorch.simulate import modules
 from pyorch.spec.limits import MOST_THREADS
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     import pandas as pd
 
     from pyorch.spec import Run
@@ -128,11 +130,13 @@ def sweep(
     case: str | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     cores: int | None = None,
+    executor: "Executor | None" = None,
     progress: bool = True,
 ) -> Runs:
     """Run every point of a scenario that is not finished yet, side by side; return all of them.
 
-    As ``pyorch sweep`` does, through Snakemake, in ``results/`` of this folder.
+    As ``pyorch sweep`` does, through Snakemake, in ``results/`` of this folder; or through an
+    executor, maybe on other machines.
 
     Parameters
     ----------
@@ -142,6 +146,10 @@ def sweep(
         As in `run`; without `variant` or `case` all of them.
     cores : int, optional
         How many runs at a time; all cores by default.
+    executor : concurrent.futures.Executor, optional
+        Makes the runs in place of Snakemake: a ``ProcessPoolExecutor``, that of Dask's client, or
+        one of your own. It is given runs as bytes and gives back their files as bytes, so its
+        machines share no file system with this one. They need this pyorch, with its modules.
     progress : bool
         Show what runs, how many are done and how long the others take, on a terminal or in a
         notebook.
@@ -166,17 +174,22 @@ def sweep(
     >>> many.table.groupby("workload.senders")["slowest_fct_ps"].max().is_monotonic_increasing
     True
     """
-    from pyorch.workflow import display
+    from pyorch.workflow import display, elsewhere
     from pyorch.workflow import sweep as workflow
 
     if cores is not None and cores < 1:
         raise SpecError(f"pyorch.sweep: cores: {cores} is no number of cores. Give 1 or more.")
+    if cores is not None and executor is not None:
+        raise SpecError("pyorch.sweep: cores: an executor has cores of its own. Give one of both.")
     modules.bring_up_to_date()
     runs = choose(scenario, scale, variant, case, None, set or {}, asks=True)
     names.note(runs, set or {})
     unique = {one.id: one for one in runs}
     with display.of_runs(progress) as show:
-        workflow.make_all(list(unique.values()), cores, show)
+        if executor is None:
+            workflow.make_all(list(unique.values()), cores, show)
+        else:
+            elsewhere.make_all(list(unique.values()), executor, show)
     return Runs([RunResult.of(one, Path("results") / one.folder) for one in unique.values()])
 
 

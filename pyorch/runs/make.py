@@ -76,7 +76,7 @@ def make(
             traces.convert(place)
             seal(spec, place)
             if place != folder:
-                _replace(folder, place)
+                take(folder, place)
     return end
 
 
@@ -108,10 +108,11 @@ def clear(folder: Path) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def _replace(folder: Path, place: Path) -> None:
+def take(folder: Path, place: Path) -> None:
     """Let the result of a folder be the one in a place below it; its manifest comes last."""
-    old, new = (set(manifest.read(where)["files"]) for where in (folder, place))
-    (folder / manifest.FILE).unlink()
+    new = set(manifest.read(place)["files"])
+    old = set(manifest.read(folder)["files"]) if manifest.looks_whole(folder) else set()
+    (folder / manifest.FILE).unlink(missing_ok=True)
     for name in old - new:
         (folder / name).unlink(missing_ok=True)
     for name in [*sorted(new), manifest.FILE]:

@@ -23,6 +23,9 @@ from pyorch.spec.fields import FieldError
 from pyorch.spec.limits import LARGEST_TABLE_BYTES, MOST_COLUMNS, MOST_ROWS
 from pyorch.units import parse_float, parse_whole
 
+#: Environment: a folder in which each file that a spec names is called by its SHA-256, for a
+#: machine that does not have it at its path.
+BESIDE = "PYORCH_FILES"
 _KEYS = {"path", "sha256"}
 FileRef = dict[str, str]
 TABLE_SUFFIXES = (".csv", ".parquet")
@@ -86,6 +89,8 @@ def files_of(spec: object) -> Iterator[FileRef]:
 
 @lru_cache(maxsize=16)
 def _content(path: str, sha256: str) -> bytes:
+    if (beside := Path(os.environ.get(BESIDE, ""), sha256)).is_file():
+        path = str(beside)
     content = read_bytes(path, LARGEST_TABLE_BYTES, SpecError, "Put it back.")
     if hashlib.sha256(content).hexdigest() != sha256:
         raise SpecError(

@@ -4,15 +4,18 @@
 ``python -m pyorch.workflow.chunk PLAN``. A run that fails is named, and the others are made.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from pyorch import jobs
+from pyorch import built, jobs, sockets
 from pyorch.errors import PyorchError
 from pyorch.runs.finished import is_finished
-from pyorch.workflow import marks, worker
+from pyorch.simulate import build_study
+from pyorch.workflow import client, marks, worker
 from pyorch.workflow.planfile import read_plan
 
 
@@ -26,16 +29,26 @@ def make(plan: Path | str) -> int:
             marks.put(run.folder)  # this job was begun before
             continue
         log = f"logs/simulate/{run.folder}.log"
-        command = [sys.executable, "-P", "-m", "pyorch.workflow.client"]
-        made = subprocess.run([*command, str(plan), run.folder, log, str(run.threads)])
-        status = made.returncode or status
+        status = _made(str(plan), run.folder, log, str(run.threads)) or status
     return status
+
+
+def _made(plan: str, folder: str, log: str, threads: str) -> int:
+    """Have a run made by the worker, or by a process of its own; return its exit status."""
+    if address := os.environ.get(client.WORKER):
+        request = {"plan": plan, "folder": folder, "log": log, "threads": threads}
+        with suppress(sockets.Nobody):
+            return client.asked(address, request)
+    command = [sys.executable, "-P", "-m", "pyorch.workflow.client", plan, folder, log, threads]
+    return subprocess.run(command).returncode
 
 
 def main() -> int:
     """Return the exit status; what a user can cause is one message."""
     jobs.join()
     try:
+        if built.here().study:
+            build_study.link_installed()  # to those of this machine
         return make(sys.argv[1])
     except PyorchError as error:
         print(error, file=sys.stderr)

@@ -105,11 +105,11 @@ def deal(found: Workflow, finished: Collection[str], minutes: float = CHUNK_MIN)
             sweep[run.folder not in finished].append(run)
         if sweep.finished:
             chunks.append(Chunk(_name(scenario, sweep.finished), sweep.finished, is_due=False))
-        chunks += map(_asking, _cut(sweep, minutes * 60))
+        chunks += map(_asking, cut(sweep, minutes * 60))
     return chunks
 
 
-def _cut(sweep: estimate.Sweep, most_s: float) -> Iterator[list[specs.Run]]:
+def cut(sweep: estimate.Sweep, most_s: float) -> Iterator[list[specs.Run]]:
     """Yield the missing runs in pieces of about so much CPU; a piece needs one number of threads."""
     costs = estimate.costs(sweep)
     piece: list[specs.Run] = []

@@ -26,7 +26,7 @@ def main() -> int:
     request = dict(zip(("plan", "folder", "log", "threads"), arguments, strict=True))
     try:
         if address := os.environ.get(WORKER):
-            return _asked(address, request)
+            return asked(address, request)
     except KeyboardInterrupt:
         return 130
     except sockets.Nobody as error:
@@ -36,7 +36,7 @@ def main() -> int:
     return job.main(arguments)
 
 
-def _asked(address: str, request: dict[str, str]) -> int:
+def asked(address: str, request: dict[str, str]) -> int:
     """Have the worker make the run; return its exit status."""
     for _ in range(ATTEMPTS):
         try:

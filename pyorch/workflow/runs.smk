@@ -11,7 +11,7 @@ from pyorch.workflow.events import RUN_RULE
 if "mem_mb" not in workflow.global_resources and insides.runs_here():
     workflow.register_resource("mem_mb", resources.available_mb())
 insides.keep_one_timer()
-insides.leave_runs_alone(lambda rule: rule.startswith(RUN_RULE))
+insides.leave_alone(chunks.is_one)
 #: What the jobs of a cluster make; on one machine each run is a job.
 CHUNKS = []
 if workflow.is_main_process:

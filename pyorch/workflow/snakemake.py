@@ -74,17 +74,17 @@ def asked_rule() -> str:
     return getattr(targets[0], "rulename", "")
 
 
-def leave_runs_alone(is_run: Callable[[str], bool], job: Any = None, persistence: Any = None) -> None:
+def leave_alone(is_one: Callable[[str], bool], job: Any = None, persistence: Any = None) -> None:
     """Let Snakemake neither write down what made a run, nor remove the runs of a job that failed.
 
     Whether a run is finished is said by its manifest. Of a chunk that fails, runs are finished; and
-    what Snakemake writes down, eleven files for each run, would tell it to make a run of a chunk
+    what Snakemake writes down, a dozen files for each run, would tell it to make a run of a chunk
     again where another rule has it. Without these methods nothing is changed.
 
     Parameters
     ----------
-    is_run : callable
-        Whether a rule of this name makes runs.
+    is_one : callable
+        Whether a rule of this name makes a chunk of runs.
     job, persistence : type, optional
         Classes whose methods are replaced; those that Snakemake uses by default.
     """
@@ -96,15 +96,15 @@ def leave_runs_alone(is_run: Callable[[str], bool], job: Any = None, persistence
     clean_up, started, finished = job.cleanup, persistence.started, persistence.finished
 
     async def clean_up_others(self, *rest: Any) -> None:
-        if not is_run(self.rule.name):
+        if not is_one(self.rule.name):
             await clean_up(self, *rest)
 
     def note_start_of_others(self, job: Any, *rest: Any, **named: Any) -> None:
-        if not is_run(job.rule.name):
+        if not is_one(job.rule.name):
             started(self, job, *rest, **named)
 
     async def note_end_of_others(self, job: Any) -> None:
-        if not is_run(job.rule.name):
+        if not is_one(job.rule.name):
             await finished(self, job)
 
     job.cleanup = clean_up_others
