@@ -5,8 +5,8 @@ For machines that share no file system with this one. There pyorch is installed,
 modules. A parcel holds the specs of its runs, the data files that these name, and of a study its
 plug-ins and its built modules. What comes back holds the folder and the log of each run.
 
-``python -m pyorch.workflow.parcel make IN OUT`` does the work of a parcel that is a file;
-``unpack OUT PLAN`` puts what has come back into results/.
+As jobs of Snakemake, with parcels in files: ``python -m pyorch.workflow.parcel pack PLAN IN``,
+``make IN OUT`` there, ``unpack OUT PLAN``, which fails if a run has.
 """
 
 import io
@@ -31,7 +31,19 @@ from pyorch.workflow import marks
 from pyorch.workflow.planfile import read_plan, write_plan
 from pyorch.writing import make_folder, write_bytes
 
+#: The rule that makes a chunk elsewhere, and the folder of the storage with what travels.
+RULE, FOLDER = "remote", "travels"
 _PLAN, _FILES, _SAID = "plan.jsonl", "files", "said"
+
+
+def goes(started: object, chunk: str) -> str:
+    """Return the file in the storage with what a chunk needs."""
+    return f"{FOLDER}/{started}/{chunk}.goes"
+
+
+def came(started: object, chunk: str) -> str:
+    """Return the file in the storage with what was made of a chunk."""
+    return f"{FOLDER}/{started}/{chunk}.came"
 
 
 def pack(runs: Sequence[specs.Run]) -> bytes:
@@ -178,10 +190,12 @@ def main() -> int:
     kind, source, target = sys.argv[1:]
     jobs.join()
     try:
-        if kind == "make":
-            write_bytes(Path(target), work(Path(source).read_bytes()))
+        if kind == "unpack":
+            failed = unpack(Path(source).read_bytes(), read_plan(target))
+        else:
+            make = work(Path(source).read_bytes()) if kind == "make" else pack(read_plan(source))
+            write_bytes(Path(target), make)
             return 0
-        failed = unpack(Path(source).read_bytes(), read_plan(target))
     except PyorchError as error:
         print(error, file=sys.stderr)
         return 1

@@ -240,6 +240,11 @@ def of_plan(plan: Path | str) -> Workflow:
     return _workflow(points[0].scale, {}, points, {}, {}, {})
 
 
+def nothing() -> Workflow:
+    """Return a workflow without any run or figure."""
+    return _workflow("", {}, [], {}, {}, {})
+
+
 def _planned(
     scale: str, scenarios: str, asks: bool
 ) -> tuple[dict, list[specs.Run], dict[Path, str]]:

@@ -3,7 +3,7 @@
 
 from pyorch import origin
 from pyorch.runs.make import FILES
-from pyorch.workflow import chunks, marks, ownership, resources, worker
+from pyorch.workflow import chunks, marks, ownership, parcel, resources, worker
 from pyorch.workflow import snakemake as insides
 from pyorch.workflow.events import RUN_RULE
 
@@ -14,6 +14,10 @@ insides.keep_one_timer()
 insides.leave_alone(chunks.is_one)
 #: What the jobs of a cluster make; on one machine each run is a job.
 CHUNKS = []
+#: Whether the jobs of a cluster see this folder; otherwise parcels travel.
+TOGETHER = insides.shares_files(workflow)
+if not TOGETHER:
+    insides.keep_here(workflow, parcel.RULE, parcel.FOLDER)
 if workflow.is_main_process:
     finished = marks.bring_up_to_date(found)
     if not insides.runs_here():
@@ -65,13 +69,24 @@ if insides.runs_here() and not CHUNKS:
             " {threads}"
 
 
+def needs(chunk):
+    """Return what the job of a chunk reads; a dry run has written none of it."""
+    return ancient(chunk.inputs if insides.will_run_jobs() else [])
+
+
+if not TOGETHER:
+
+    include: "parcels.smk"
+
+
 for chunk in CHUNKS:
 
     rule:
         name:
             chunk.name
         input:
-            ancient(chunk.inputs if insides.will_run_jobs() else []),
+            needs(chunk),
+            came=[] if TOGETHER or not chunk.is_due else parcel.came(STARTED, chunk.name),
         output:
             update(chunk.outputs),
         log:
@@ -83,10 +98,11 @@ for chunk in CHUNKS:
             runtime=chunk.runtime_min,
         params:
             plan=chunk.plan,
+            work="chunk" if TOGETHER else "parcel unpack",
         message:
             f"Simulating {len(chunk.runs)} runs of {chunk.runs[0].scenario}"
         shell:
-            "python -P -m pyorch.workflow.chunk {params.plan:q} > {log:q} 2>&1"
+            "python -P -m pyorch.workflow.{params.work} {input.came:q} {params.plan:q} > {log:q} 2>&1"
 
 
 rule metrics:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from pyorch.errors import OutputError
 from pyorch.workflow import events
 
 #: Options with which Snakemake does something else than to run jobs.
@@ -66,6 +67,47 @@ def cores() -> int | None:
 def runs_here() -> bool:
     """Whether its jobs run on this machine: ``workflow.local_exec`` is always true at this time."""
     return _options().get("executor") in (None, "local", "dryrun", "touch")
+
+
+def shares_files(workflow) -> bool:
+    """Whether jobs on other machines see the files of this folder (``--shared-fs-usage``)."""
+    shared = {str(use.item_to_choice()) for use in workflow.storage_settings.shared_fs_usage}
+    return "input-output" in shared
+
+
+def keep_here(workflow, rule: str, folder: str) -> None:
+    """Let one rule alone go to other machines, and only files of one folder lie in the storage.
+
+    Where nothing is shared Snakemake has all files in its default storage, results as well, and
+    stages each one for each job.
+
+    Parameters
+    ----------
+    workflow
+        Of Snakemake.
+    rule, folder : str
+        Of this rule inputs and outputs lie in this folder.
+
+    Raises
+    ------
+    PyorchError
+        This Snakemake cannot be told so.
+    """
+    modifier = workflow.modifier.path_modifier
+    if not hasattr(modifier, "apply_default_storage") or not hasattr(workflow, "is_local"):
+        raise OutputError("this Snakemake has another storage: its machines have to share files.")
+    if workflow.storage_settings.default_storage_provider is None:
+        raise OutputError(
+            "--shared-fs-usage: machines that share no files need a storage. Add"
+            " --default-storage-provider and --default-storage-prefix."
+        )
+    into_storage = modifier.apply_default_storage
+
+    def apply_default_storage(path: Any) -> Any:
+        return into_storage(path) if str(path).startswith(f"{folder}/") else path
+
+    modifier.apply_default_storage = apply_default_storage
+    workflow.is_local = lambda one: workflow.local_exec or one.name != rule
 
 
 def asked_rule() -> str:

@@ -12,7 +12,7 @@ from pyorch import built, origin, trust
 from pyorch.errors import PyorchError
 from pyorch.figures import need_path
 from pyorch.simulate import modules
-from pyorch.workflow import chunks, ownership, runs
+from pyorch.workflow import chunks, ownership, parcel, runs
 from pyorch.workflow import snakemake as insides
 
 scale = FOLDER = config.get("scale", "laptop")
@@ -26,6 +26,8 @@ try:
     # everything behind it, also where the bytes come out the same.
     if chunks.is_one(insides.asked_rule()):
         found = runs.of_plan(chunks.plan_of(insides.asked_rule()))
+    elif insides.asked_rule() == parcel.RULE:
+        found = runs.nothing()  # all that the job needs is its input
     elif not workflow.is_main_process:
         found = runs.read(scale, plan=PLAN)
     elif insides.will_run_jobs():
