@@ -78,6 +78,10 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
             )
         elif again != NOT_THERE:
             typer.echo(f"{folder} is run again{': ' if again else ''}{again}.", err=True)
+        from pyorch.workflow import estimate  # a finished run does without
+
+        if warning := estimate.of_long([chosen], estimate.costs(estimate.Sweep([], [chosen]))):
+            typer.echo(warning, err=True)
         end = make(chosen.spec, folder, threads=threads or chosen.threads)
         if end.status < 0:
             typer.echo(failure(end, folder), err=True)

@@ -23,8 +23,9 @@ from pyorch.workflow.runs import Workflow
 
 #: Estimated CPU of the runs of a chunk, if Snakemake's configuration has no `chunk` [minute].
 CHUNK_MIN = 1.0
-#: Processes of a chunk beside a run: Snakemake, and what forks for each run. Measured: 430 MB.
-BESIDE_MB = 500
+#: Processes of a chunk beside a run: Snakemake, and what forks for each run. Measured: 820 to 1000
+#: MB with a run of four hosts, as Slurm counts: what two processes share counts twice.
+BESIDE_MB = 800
 _FOLDER = Path(".snakemake", "pyorch", "chunks")
 
 

@@ -30,6 +30,9 @@ FLUID_MESSAGE_S = 30e-6
 #: included, 0.23 and 0.48 of small ones.
 START_S = 0.5
 
+#: A run that may take longer is said not to go on where it was stopped [s].
+LONG_S = 3 * 3600.0
+
 #: Engine, variant and maybe case: what runs that are alike have in common.
 Kind = tuple[str, ...]
 
@@ -129,9 +132,32 @@ def line(
     sources = (
         f" ({'; '.join(_sources(missing, its))}), without what is sent again" if missing else ""
     )
+    last = of_long(missing, its)
     return (
         f"{said}; an estimate for {' and '.join(left)}: {duration_text(wall_s)} on {cores}"
-        f" core{'s' * (cores > 1)}{sources}."
+        f" core{'s' * (cores > 1)}{sources}.{' ' * bool(last)}{last}"
+    )
+
+
+def of_long(runs: Iterable[specs.Run], its: Mapping[str, Cost]) -> str:
+    """Return a sentence on runs that may take hours, for none can go on in the middle.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        That have to be made.
+    its : mapping
+        From `costs`.
+    """
+    wall_s = {run.folder: its[run.folder].cpu_s / run.threads for run in runs}
+    long = {folder: one_s for folder, one_s in wall_s.items() if one_s > LONG_S}
+    if not long:
+        return ""
+    longest = max(long, key=lambda folder: long[folder])
+    others = f", and {len(long) - 1} more over {LONG_S / 3600:g} h" if len(long) > 1 else ""
+    return (
+        f"{longest} may take {duration_text(long[longest])}{others}: a run that is stopped begins"
+        " again, because it cannot go on in the middle."
     )
 
 

@@ -88,7 +88,7 @@ for chunk in CHUNKS:
             needs(chunk),
             came=[] if TOGETHER or not chunk.is_due else parcel.came(STARTED, chunk.name),
         output:
-            update(chunk.outputs),
+            chunk.outputs,
         log:
             f"logs/{RUN_RULE}/{chunk.name}.log",
         threads: chunk.threads

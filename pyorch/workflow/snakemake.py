@@ -2,6 +2,8 @@
 """All that touches the insides of Snakemake, which promise nothing; guarded, so they may change."""
 
 import atexit
+import functools
+import inspect
 import logging
 import sys
 import threading
@@ -13,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from pyorch.errors import OutputError
-from pyorch.workflow import events
+from pyorch.workflow import events, slurm
 
 #: Options with which Snakemake does something else than to run jobs.
 OTHER_MODES = (
@@ -69,6 +71,13 @@ def runs_here() -> bool:
     return _options().get("executor") in (None, "local", "dryrun", "touch")
 
 
+def check_queue() -> None:
+    """Raise OutputError if the queue to which jobs go would not answer."""
+    options = _options()
+    if options.get("executor") == "slurm":
+        slurm.check(options.get("slurm_status_command") or "")
+
+
 def shares_files(workflow) -> bool:
     """Whether jobs on other machines see the files of this folder (``--shared-fs-usage``)."""
     shared = {str(use.item_to_choice()) for use in workflow.storage_settings.shared_fs_usage}
@@ -117,40 +126,42 @@ def asked_rule() -> str:
 
 
 def leave_alone(is_one: Callable[[str], bool], job: Any = None, persistence: Any = None) -> None:
-    """Let Snakemake neither write down what made a run, nor remove the runs of a job that failed.
+    """Let Snakemake neither remove what a chunk of runs has made, nor write down what made it.
 
-    Whether a run is finished is said by its manifest. Of a chunk that fails, runs are finished; and
-    what Snakemake writes down, a dozen files for each run, would tell it to make a run of a chunk
-    again where another rule has it. Without these methods nothing is changed.
+    Whether a run is finished is said by its manifest. Of a chunk that fails or is begun again, runs
+    are finished; and what Snakemake writes down, a dozen files for each run, would tell it to make
+    a run again where another rule has it. Without these methods nothing is changed.
 
     Parameters
     ----------
     is_one : callable
-        Whether a rule of this name makes a chunk of runs.
+        Whether a rule of this name makes a chunk.
     job, persistence : type, optional
         Classes whose methods are replaced; those that Snakemake uses by default.
     """
     job, persistence = job or _job(), persistence or _persistence()
-    names = "started", "finished"
-    if not hasattr(job, "cleanup") or not all(hasattr(persistence, name) for name in names):
-        _log.info("This Snakemake has other records: runs of a job that fails may be made again.")
+    #: Methods, and which of their arguments is the job.
+    ours = [(job, name, 0) for name in ("cleanup", "remove_existing_output")]
+    ours += [(persistence, name, 1) for name in ("started", "finished")]
+    if not all(hasattr(kind, name) for kind, name, _ in ours):
+        _log.info("This Snakemake has other jobs: runs of a job that fails may be made again.")
         return
-    clean_up, started, finished = job.cleanup, persistence.started, persistence.finished
+    for kind, name, which in ours:
+        setattr(kind, name, _but_for(is_one, getattr(kind, name), which))
 
-    async def clean_up_others(self, *rest: Any) -> None:
-        if not is_one(self.rule.name):
-            await clean_up(self, *rest)
 
-    def note_start_of_others(self, job: Any, *rest: Any, **named: Any) -> None:
-        if not is_one(job.rule.name):
-            started(self, job, *rest, **named)
+def _but_for(is_one: Callable[[str], bool], method: Callable, which: int) -> Callable:
+    """Return a method that does nothing for some jobs; the job is one of its arguments."""
 
-    async def note_end_of_others(self, job: Any) -> None:
-        if not is_one(job.rule.name):
-            await finished(self, job)
+    @functools.wraps(method)
+    def call(*given: Any, **named: Any) -> Any:
+        return None if is_one(given[which].rule.name) else method(*given, **named)
 
-    job.cleanup = clean_up_others
-    persistence.started, persistence.finished = note_start_of_others, note_end_of_others
+    @functools.wraps(method)
+    async def call_async(*given: Any, **named: Any) -> Any:
+        return None if is_one(given[which].rule.name) else await method(*given, **named)
+
+    return call_async if inspect.iscoroutinefunction(method) else call
 
 
 def _job() -> Any:

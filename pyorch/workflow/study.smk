@@ -31,6 +31,7 @@ try:
     elif not workflow.is_main_process:
         found = runs.read(scale, plan=PLAN)
     elif insides.will_run_jobs():
+        insides.check_queue()
         with ownership.shared_folder() as alone:
             if alone and ownership.release_dead_locks():
                 logger.info("Removed the lock of a Snakemake that was killed; what it began is redone.")
