@@ -11,6 +11,7 @@ from pyorch.workflow.events import RUN_RULE
 if "mem_mb" not in workflow.global_resources and insides.runs_here():
     workflow.register_resource("mem_mb", resources.available_mb())
 insides.keep_one_timer()
+insides.name_few_files()
 insides.leave_alone(chunks.is_one)
 #: What the jobs of a cluster make; on one machine each run is a job.
 CHUNKS = []
@@ -25,8 +26,11 @@ if workflow.is_main_process:
 elif chunks.is_one(insides.asked_rule()):
     CHUNKS = [chunks.Chunk(insides.asked_rule(), found.points)]
 if workflow.is_main_process and not insides.tell_events():
+    places = insides.cores()
+    if due := sum(chunk.is_due for chunk in CHUNKS):
+        places = min(due, places or due)
     its_chunks = {chunk.name: chunk.folders for chunk in CHUNKS}
-    insides.show_progress(workflow, found.progress(insides.cores()), its_chunks)
+    insides.show_progress(workflow, found.progress(places), its_chunks)
 if workflow.is_main_process and insides.will_run_jobs():
     insides.look_and_lock_at_once(ownership.turn)
     chunks.write(CHUNKS)

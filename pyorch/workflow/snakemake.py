@@ -30,6 +30,9 @@ OTHER_MODES = (
 #: A line says how far the jobs are at most so often [s].
 SHOW_S = 10
 
+#: Files of a job that are named.
+MOST_FILES = 12
+
 _log = logging.getLogger(__name__)
 
 
@@ -79,9 +82,18 @@ def check_queue() -> None:
 
 
 def shares_files(workflow) -> bool:
-    """Whether jobs on other machines see the files of this folder (``--shared-fs-usage``)."""
+    """Whether jobs on other machines see the files of this folder (``--shared-fs-usage``).
+
+    Some executors, as that of Kubernetes, say that there is no such thing, but not at this time.
+    """
     shared = {str(use.item_to_choice()) for use in workflow.storage_settings.shared_fs_usage}
-    return "input-output" in shared
+    return "input-output" in shared and (runs_here() or not _is_apart(_options()["executor"]))
+
+
+def _is_apart(executor: str) -> bool:
+    from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
+
+    return ExecutorPluginRegistry().get_plugin(executor).common_settings.implies_no_shared_fs
 
 
 def keep_here(workflow, rule: str, folder: str) -> None:
@@ -259,6 +271,19 @@ def _persistence() -> Any:
     except ImportError:
         return None
     return FilePersistence
+
+
+def name_few_files() -> None:
+    """Let Snakemake's lines on a job name some of its files: a chunk or a metric has thousands."""
+    logging.getLogger("snakemake.logging").addFilter(_few_files)
+
+
+def _few_files(record: logging.LogRecord) -> bool:
+    for name in ("input", "output"):
+        paths = getattr(record, name, None)
+        if isinstance(paths, list | tuple) and len(paths) > MOST_FILES:
+            setattr(record, name, [*paths[:MOST_FILES], f"and {len(paths) - MOST_FILES} more"])
+    return True
 
 
 class _Teller(logging.Handler):
