@@ -111,7 +111,7 @@ def deal(found: Workflow, finished: Collection[str], minutes: float = CHUNK_MIN)
 
 
 def cut(sweep: estimate.Sweep, most_s: float) -> Iterator[list[specs.Run]]:
-    """Yield the missing runs in pieces of about so much CPU; a piece needs one number of threads."""
+    """Yield the missing runs in pieces of about so much CPU, each with one number of threads."""
     costs = estimate.costs(sweep)
     piece: list[specs.Run] = []
     piece_s = 0.0

@@ -4,8 +4,10 @@
 It starts daemons and writes /etc/slurm/slurm.conf, so it runs only where it is asked for.
 """
 
+import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -105,14 +107,13 @@ def wait_for(condition):
 
 
 def simulating(run_id):
-    """Return the id of the process that runs the script of a run, 0 if there is none."""
+    """Return the id of the process that simulates a run, which has its name; 0 without one."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            words = (process / "cmdline").read_bytes()
+            if (process / "comm").read_text().strip() == run_id:
+                return int(process.name)
         except OSError:
             continue
-        if run_id.encode() in words and b"scenario.py" in words:
-            return int(process.name)
     return 0
 
 
@@ -120,20 +121,58 @@ def on_slurm(*more):
     return ["--workflow-profile", "profiles/slurm", *SITE, *more]
 
 
-def test_grouped_jobs_make_the_bytes_of_a_single_machine(study):
+def digests(folder, paths):
+    return {path: hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in paths}
+
+
+def test_chunks_make_the_bytes_of_a_single_machine(study):
     folder = study("seed: [1, 2, 3, 4]")
     table = "results/tiny/laptop/fct.csv"
-    status, said = run(folder, table, *on_slurm("--group-components", "runs=2"))
+    # Half a second for each run, so 1.2 s hold two.
+    status, said = run(folder, table, *on_slurm("--config", "chunk=0.02"))
 
     assert status == 0, said
     # Two jobs of two runs, and one for the metric.
     assert said.count("has been submitted with SLURM jobid") == 3
-    there = {path: (folder / path).read_bytes() for path in [table, *targets(folder, "raw.npz")]}
+    paths = [table, *targets(folder, "raw.npz")]
+    there = digests(folder, paths)
     shutil.rmtree(folder / "results")
     shutil.rmtree(folder / ".snakemake")
     status, said = run(folder, "--cores", "2", table)
     assert status == 0, said
-    assert {path: (folder / path).read_bytes() for path in there} == there
+    assert digests(folder, paths) == there
+
+
+def test_a_chunk_that_is_cancelled_in_the_middle_goes_on(study):
+    folder = study(f"seed: {list(range(1, 31))}")
+    tables = targets(folder)
+    process = start(folder, *tables, *on_slurm())
+    finished = lambda: sorted(folder.glob("results/tiny/*/manifest.json"))  # noqa: E731
+    wait_for(lambda: len(finished()) >= 3)
+    subprocess.run(["scancel", *cluster.jobs()], check=True)
+    assert process.wait(300) == 1
+    kept = {path: path.stat().st_mtime_ns for path in finished()}
+    assert 3 <= len(kept) < 30
+    status, said = run(folder, *tables, *on_slurm())
+    assert status == 0, said
+    assert f"{len(kept)} of 30 runs are finished" in said
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    paths = targets(folder, "raw.npz")
+    there = digests(folder, paths)
+    shutil.rmtree(folder / "results")
+    shutil.rmtree(folder / ".snakemake")
+    status, said = run(folder, "--cores", "2", *tables)
+    assert status == 0 and digests(folder, paths) == there
+
+
+def test_a_folder_with_a_bracket_and_a_queue_without_accounts_are_refused(study):
+    folder = study("seed: [1]")
+    status, said = run(folder, *targets(folder), "--workflow-profile", "profiles/slurm")
+    assert status == 1 and "Add --slurm-status-command squeue" in said
+    bad = folder.with_name("a (1)")
+    folder.rename(bad)
+    status, said = run(bad, *targets(bad), *on_slurm())
+    assert status == 1 and "Slurm's jobs need a path of letters" in said
 
 
 @pytest.mark.parametrize("how", ["scancel", "kill -9"])
@@ -175,7 +214,9 @@ def test_a_job_that_is_requeued_is_run_again(study):
 def test_a_job_that_takes_more_memory_than_it_asked_for_is_killed(study):
     folder = study("workload.message: [1 TB]")
     (table,) = targets(folder)
-    status, said = run(folder, table, *on_slurm("--set-resources", "simulate:mem_mb=100"))
+    _, said = run(folder, "-n", table, *on_slurm())
+    rule = re.search(r"simulate_tiny_\w+", said)[0]
+    status, said = run(folder, table, *on_slurm("--set-resources", f"{rule}:mem_mb=100"))
 
     assert status == 1 and not (folder / table).exists()
     assert Path(table).parent.name in said

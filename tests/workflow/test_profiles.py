@@ -16,7 +16,8 @@ OPTIONS = {option.lstrip("-") for option in get_argument_parser()._option_string
 
 
 def test_every_place_has_its_profile():
-    assert [path.parent.name for path in PROFILES] == ["ci", "cluster", "default", "kubernetes", "slurm"]
+    places = ["ci", "cluster", "default", "kubernetes", "slurm"]
+    assert [path.parent.name for path in PROFILES] == places
 
 
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.parent.name)
