@@ -7,12 +7,14 @@ plan as input; its job reads no other.
 """
 
 import hashlib
+import math
 import shutil
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyorch import spec as specs
+from pyorch.errors import SpecError
 from pyorch.runs.make import FILES
 from pyorch.spec.files import files_of
 from pyorch.workflow import estimate, resources
@@ -80,6 +82,23 @@ class Chunk:
 def plan_of(name: str) -> Path:
     """Return the piece of the plan of a chunk."""
     return _FOLDER / f"{name}.jsonl"
+
+
+def minutes_of(given: object) -> float:
+    """Return the time of a chunk, as Snakemake's configuration has it under ``chunk``.
+
+    Raises
+    ------
+    SpecError
+        It is no time.
+    """
+    try:
+        minutes = float(str(given))
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes < math.inf:
+        raise SpecError(f"--config chunk={given}: is no number of minutes. Write one: chunk=5")
+    return minutes
 
 
 def _files(run: specs.Run) -> Iterator[str]:

@@ -35,9 +35,14 @@ def planned(path: Path | str, folder: str) -> specs.Run:
     SpecError
         The plan has no such run, or there is no plan.
     """
-    for line in _lines(path):
-        if line.startswith(f"{folder}\t"):
-            return _run(line)
+    start = f"{folder}\t".encode()
+    try:
+        with Path(path).open("rb") as file:  # of ten thousand runs no job splits all lines
+            for line in file:
+                if line.startswith(start):
+                    return _run(line.decode())
+    except OSError as error:
+        raise _unreadable(path, error) from None
     raise SpecError(f"{path}: no run {folder}: it was planned by another Snakemake. Start again.")
 
 
@@ -45,7 +50,11 @@ def _lines(path: Path | str) -> list[str]:
     try:
         return Path(path).read_text().splitlines()
     except OSError as error:
-        raise SpecError(f"{path}: cannot be read ({error.strerror}). Start again.") from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path | str, error: OSError) -> SpecError:
+    return SpecError(f"{path}: cannot be read ({error.strerror}). Start again.")
 
 
 def _plain(run: specs.Run) -> dict:

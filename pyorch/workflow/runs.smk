@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """One job per run and one per metric; whoever includes this has made `found`, `scale` and `PLAN`."""
 
+from snakemake.exceptions import WorkflowError
+
 from pyorch import origin
+from pyorch.errors import PyorchError
 from pyorch.runs.make import FILES
 from pyorch.workflow import chunks, marks, ownership, parcel, resources, worker
 from pyorch.workflow import snakemake as insides
@@ -17,12 +20,16 @@ insides.leave_alone(chunks.is_one)
 CHUNKS = []
 #: Whether the jobs of a cluster see this folder; otherwise parcels travel.
 TOGETHER = insides.shares_files(workflow)
-if not TOGETHER:
-    insides.keep_here(workflow, parcel.RULE, parcel.FOLDER)
+try:
+    if not TOGETHER:
+        insides.keep_here(workflow, parcel.RULE, parcel.FOLDER)
+    minutes = chunks.minutes_of(config.get("chunk", chunks.CHUNK_MIN))
+except PyorchError as error:
+    raise WorkflowError(str(error)) from None
 if workflow.is_main_process:
     finished = marks.bring_up_to_date(found)
     if not insides.runs_here():
-        CHUNKS = chunks.deal(found, finished, float(config.get("chunk", chunks.CHUNK_MIN)))
+        CHUNKS = chunks.deal(found, finished, minutes)
 elif chunks.is_one(insides.asked_rule()):
     CHUNKS = [chunks.Chunk(insides.asked_rule(), found.points)]
 if workflow.is_main_process and not insides.tell_events():

@@ -78,7 +78,8 @@ def check_queue() -> None:
     """Raise OutputError if the queue to which jobs go would not answer."""
     options = _options()
     if options.get("executor") == "slurm":
-        slurm.check(options.get("slurm_status_command") or "")
+        given = options.get("slurm_status_command")  # a mark of its own where nothing is
+        slurm.check(given if isinstance(given, str) else "")
 
 
 def shares_files(workflow) -> bool:

@@ -104,6 +104,13 @@ def test_the_job_of_a_chunk_reads_its_piece_of_the_plan_alone(tmp_path, monkeypa
     assert not dealt[1].plan.exists()
 
 
+@pytest.mark.parametrize("given", ["abc", "0", "-1", "nan", "inf", ""])
+def test_a_time_of_chunks_that_is_none_is_refused(given):
+    with pytest.raises(SpecError, match=f"--config chunk={given}: is no number of minutes"):
+        chunks.minutes_of(given)
+    assert chunks.minutes_of("2.5") == chunks.minutes_of(2.5) == 2.5
+
+
 def test_progress_counts_the_runs_of_a_chunk():
     progress = Progress(total=3, chunks={"simulate_x_1": ["x/s1-a", "x/s2-b"]})
     progress.tell({"jobs": {"simulate_x_1": 1, "metrics": 1}})
@@ -352,8 +359,8 @@ def write_script(path, text):
 def run_on_cluster(folder, *arguments):
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     return subprocess.run(
-        [sys.executable, "-m", "snakemake", *map(str, arguments), "--jobs", "2",
-         "--executor", "cluster-generic", "--workflow-profile", "none", "--keep-going"],
+        [sys.executable, "-m", "snakemake", "--executor", "cluster-generic", "--jobs", "2",
+         "--workflow-profile", "none", "--keep-going", "--show-failed-logs", *map(str, arguments)],
         cwd=folder, env=os.environ | {"PATH": path}, text=True, timeout=300,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
@@ -373,7 +380,7 @@ def test_a_chunk_that_is_killed_goes_on_with_its_other_runs(study):
     runs.sort(key=lambda run: run.spec.workload[0].params.message_bytes)
     long = runs.pop()
     tables = [f"results/{run.folder}/flows.parquet" for run in [*runs, long]]
-    on_cluster = ["--cluster-generic-submit-cmd", submit, "--config", "chunk=100"]
+    on_cluster = ["--cluster-generic-submit-cmd", submit, "--config", "chunk=1000"]
     with ThreadPoolExecutor(1) as pool:
         process = pool.submit(run_on_cluster, study, *tables, *on_cluster)
         # One chunk holds all four, and the long run is its third.

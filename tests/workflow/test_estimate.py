@@ -181,3 +181,17 @@ def test_messages_of_the_fluid_engine_count(finish):
     its = estimate.costs(estimate.look(fluid))
     assert {round(cost.cpu_s, 6) for cost in its.values()} == {0.50012}
     assert "(4 by messages at 30 us, measured 0.6 to 65)" in said(fluid, 1)
+
+
+def test_a_run_of_hours_is_said_not_to_go_on_in_the_middle():
+    # 4 messages of 10^10 packets on four links at 0.4 us: 64,000 s.
+    long = plan(parse_scenario(TEXT.replace("10 GB", "10 TB"), "hand.yaml"), typeids_file=TYPEIDS)
+    first = next(run for run in long if run.variant == "two")
+    assert said(long, 2).endswith(
+        f" {first.folder} may take 17 h 46 min, and 1 more over 3 h: a run that is stopped begins"
+        " again, because it cannot go on in the middle."
+    )
+    its = estimate.costs(estimate.Sweep([], long))
+    assert estimate.of_long([first], its).count("more") == 0
+    short = [run for run in long if run.variant == "one"]
+    assert estimate.of_long(short, its) == "" and "in the middle" not in said(short, 2)
