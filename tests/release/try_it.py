@@ -34,11 +34,11 @@ sweep: {workload.message: [100 kB, 1 MB]}
 RING = """\
 name: ring
 topology: {type: ring, switches: 5, hosts_per_switch: 2}
-link: {rate: 100 Gb/s, delay: 500 ns, loss_model: {type: ns3::CutLoss, attributes: {Every: 100}}}
+link: {rate: 100 Gb/s, delay: 500 ns, loss_model: {type: ns3::CutLoss, attributes: {Every: 300}}}
 switch: {buffer: 8 MB}
 workload: {type: permutation, message: 1 MB}
 transport: {type: ns3::RoceTransport, attributes: {Recovery: SelectiveRepeat}}
-stop: 20 ms
+stop: 200 ms
 """
 
 
