@@ -278,7 +278,7 @@ def _make(chosen: "Run", folder: Path, threads: int | None, progress: bool) -> N
     """Make one run; its messages go to its log, the last of them into the error."""
     from pyorch.workflow import display, estimate
 
-    if warning := estimate.of_long([chosen], estimate.costs(estimate.Sweep([], [chosen]))):
+    if warning := estimate.of_one_long(chosen):
         warnings.warn(warning, stacklevel=4)
     log = Path("logs", "simulate", f"{chosen.folder}.log")
     with display.one_line(progress) as show:

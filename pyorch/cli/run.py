@@ -80,7 +80,7 @@ def run(choice: Choice, out: Path | None, force: bool = False, threads: int | No
             typer.echo(f"{folder} is run again{': ' if again else ''}{again}.", err=True)
         from pyorch.workflow import estimate  # a finished run does without
 
-        if warning := estimate.of_long([chosen], estimate.costs(estimate.Sweep([], [chosen]))):
+        if warning := estimate.of_one_long(chosen):
             typer.echo(warning, err=True)
         end = make(chosen.spec, folder, threads=threads or chosen.threads)
         if end.status < 0:

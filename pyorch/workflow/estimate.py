@@ -33,6 +33,9 @@ START_S = 0.5
 #: A run that may take longer is said not to go on where it was stopped [s].
 LONG_S = 3 * 3600.0
 
+#: What bounds the work of a run of which only rates are known [byte], [1].
+SMALL_PACKET_BYTES, MOST_LINKS = 1000, 8
+
 #: Engine, variant and maybe case: what runs that are alike have in common.
 Kind = tuple[str, ...]
 
@@ -159,6 +162,21 @@ def of_long(runs: Iterable[specs.Run], its: Mapping[str, Cost]) -> str:
         f"{longest} may take {duration_text(long[longest])}{others}: a run that is stopped begins"
         " again, because it cannot go on in the middle."
     )
+
+
+def of_one_long(run: specs.Run) -> str:
+    """Return `of_long` of one run, at once if it could not take hours with every host at its rate.
+
+    An estimate needs flows and routes, whose packages take 0.2 s of CPU to load.
+    """
+    spec = run.spec
+    sent_bytes = spec.topology.counts()["hosts"] * spec.link.rate_bps * spec.stop_ps / 8e12
+    is_stock = any("SegmentBytes" in one.attributes for one in spec.transport)
+    packet_link_s = STOCK_PACKET_LINK_S if is_stock else PACKET_LINK_S
+    at_most_s = sent_bytes / SMALL_PACKET_BYTES * MOST_LINKS * packet_link_s
+    if at_most_s < LONG_S and not _is_fluid(run):
+        return ""
+    return of_long([run], costs(Sweep([], [run])))
 
 
 def _sources(missing: Sequence[specs.Run], its: Mapping[str, Cost]) -> Iterator[str]:

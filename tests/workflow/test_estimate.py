@@ -2,6 +2,7 @@
 """What a sweep says before its first run, of runs that are written by hand."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,12 @@ def test_a_run_of_hours_is_said_not_to_go_on_in_the_middle():
     assert estimate.of_long([first], its).count("more") == 0
     short = [run for run in long if run.variant == "one"]
     assert estimate.of_long(short, its) == "" and "in the middle" not in said(short, 2)
+
+
+@pytest.mark.parametrize("stop", ["10 ms", "1000 s"])
+def test_a_run_alone_is_warned_of_as_one_of_many_unless_it_stops_before(stop):
+    text = re.sub("stop: .*", f"stop: {stop}", TEXT.replace("10 GB", "10 TB"))
+    for run in plan(parse_scenario(text, "hand.yaml"), typeids_file=TYPEIDS):
+        its = estimate.costs(estimate.Sweep([], [run]))
+        expected = estimate.of_long([run], its) if stop == "1000 s" else ""
+        assert estimate.of_one_long(run) == expected
