@@ -318,6 +318,7 @@ def may_be(name, value):
     }
     allowed = (numbers | others).get(name, (str,))
     optional = {"variant", "case", "seed", "set", "out", "cores", "threads", "where", "columns"}
+    optional |= {"executor"}
     return type(value) in allowed or (value is None and name in optional)
 
 
