@@ -93,7 +93,11 @@ def _words(parts: list[Any]) -> Iterable[str]:
         plain = typing.get_origin(part) or part
         if plain is str and Path in parts:
             continue
-        yield _KINDS[plain][1] if plain in _KINDS else f"a {getattr(plain, '__name__', plain)}"
+        yield _KINDS[plain][1] if plain in _KINDS else _one(getattr(plain, "__name__", plain))
+
+
+def _one(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiouAEIO' else 'a'} {noun}"
 
 
 def _problem(value: object, parts: list[Any], default: object) -> str:
@@ -104,7 +108,7 @@ def _problem(value: object, parts: list[Any], default: object) -> str:
     if Any in parts or object in parts:
         return ""
     if not any(_is(value, part) for part in parts):
-        return f"is a {type(value).__name__}"
+        return f"is {_one(type(value).__name__)}"
     if isinstance(value, str | os.PathLike):
         if value == "" and (Path in parts or default not in ("", inspect.Parameter.empty)):
             return "is empty"

@@ -89,7 +89,7 @@ def digest(*roots: str) -> str:
     For what is made in moments, so that nobody has noted which data it opens.
     """
     modules = files(roots)
-    folders = {path.parent for path in modules} - {PACKAGE}
+    folders = {path.parent for path in modules if _is_own(path) or _is_of_study(path)} - {PACKAGE}
     data = {path for folder in folders for path in folder.rglob("*") if _is_data(path)}
     return combined_digest({_shown(path): digest_of(path) for path in {*modules, *data}})[:16]
 
@@ -163,11 +163,19 @@ def _placed(name: str) -> Path:
 
 def _shown(path: Path) -> str:
     """Return a name of a file that holds on other machines, too."""
-    if path.is_relative_to(PACKAGE):
+    if _is_own(path):
         return path.relative_to(PACKAGE.parent).as_posix()
-    if path.is_relative_to(Path.cwd()):
+    if _is_of_study(path):
         return f"{_STUDY}{path.relative_to(Path.cwd()).as_posix()}"
-    return next(name for name in plugins.loaded if _module(name) == path)
+    return plugins.name_of(path)
+
+
+def _is_own(path: Path) -> bool:
+    return path.is_relative_to(PACKAGE)
+
+
+def _is_of_study(path: Path) -> bool:
+    return any(path.is_relative_to(Path.cwd() / kind) for kind in plugins.KINDS)
 
 
 def _stamp(path: Path) -> tuple[int, int, int]:

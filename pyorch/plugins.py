@@ -58,6 +58,21 @@ def locate(package: str, name: str) -> Path | None:
     return Path(spec.origin) if spec is not None and spec.origin else None
 
 
+def name_of(path: Path) -> str:
+    """Return the name, ``"pyorch.metrics.lost"``, of the plug-in whose file this is.
+
+    Raises
+    ------
+    PluginError
+        No plug-in has this file.
+    """
+    for package in (f"pyorch.{kind}" for kind in sorted(KINDS)):
+        for name in names(package):
+            if locate(package, name) == path:
+                return f"{package}.{name}"
+    raise PluginError(f"{path}: is the file of no plug-in.")
+
+
 def summary(package: str, name: str) -> str:
     """Return the first line of what a plug-in says of itself, without importing it."""
     path = locate(package, name)

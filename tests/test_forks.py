@@ -170,10 +170,10 @@ import os, socket, sys
 os.setgroups([]), os.setgid(65534), os.setuid(65534)
 s = socket.socket(socket.AF_UNIX)
 s.connect(sys.argv[1])
-s.sendall(b'{"do": "it"}\\n')
 try:
+    s.sendall(b'{"do": "it"}\\n')
     print(s.makefile("rb").read())
-except ConnectionResetError:
+except (BrokenPipeError, ConnectionResetError):  # it hangs up before or after the request
     print(b"")
 """
 

@@ -66,6 +66,8 @@ def describe(folder: Path | str, licence: str | None = None) -> dict[str, Any]:
     folder = Path(folder)
     resources = [_resource(folder, path) for path in tables(folder)]
     if not resources:
+        if not Path(folder).is_dir():
+            raise TraceError(f"{folder}: no such folder. Name a folder of results.")
         raise TraceError(f"{folder}: has no tables (.csv, .parquet). Name a folder of results.")
     return {
         "$schema": _PROFILE,

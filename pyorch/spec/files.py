@@ -89,7 +89,7 @@ def files_of(spec: object) -> Iterator[FileRef]:
 
 @lru_cache(maxsize=16)
 def _content(path: str, sha256: str) -> bytes:
-    if (beside := Path(os.environ.get(BESIDE, ""), sha256)).is_file():
+    if (folder := os.environ.get(BESIDE)) and (beside := Path(folder, sha256)).is_file():
         path = str(beside)
     content = read_bytes(path, LARGEST_TABLE_BYTES, SpecError, "Put it back.")
     if hashlib.sha256(content).hexdigest() != sha256:

@@ -8,6 +8,7 @@ plan as input; its job reads no other.
 
 import hashlib
 import math
+import re
 import shutil
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -176,4 +177,4 @@ def remove_old() -> None:
 
 def is_one(rule: str) -> bool:
     """Return whether a rule has this name because it makes a chunk."""
-    return rule.startswith(f"{RUN_RULE}_")
+    return re.fullmatch(rf"{RUN_RULE}_.+_[0-9a-f]{{10}}", rule) is not None

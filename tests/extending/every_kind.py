@@ -37,6 +37,24 @@ TOGETHER = {
     "link.flow_control": "{type: ns3::TubaFlowControl}",
     "link.loss_model": "{type: ns3::HarpLoss}",
 }
+#: A scenario of the wide area, which a controller needs.
+WIDE_AREA = """\
+name: wide
+topology:
+  type: multi_site
+  sites:
+    - {name: east, topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 2}}
+    - {name: west, topology: {type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 2}}
+  long_haul: [{between: [east, west], rate: 1 Gb/s, delay: 30 ms}]
+link: {rate: 10 Gb/s, delay: 500 ns}
+switch: {buffer: 32 MB, forwarding: {type: ns3::ExplicitRoutes}}
+workload:
+  type: wan_demands
+  demands: [{name: one, from: east, to: west, demand: 400 Mb/s, hosts: 2, message: 10 MB}]
+  control: {epoch: 100 ms, delay: 60 ms, step: 20 ms, controller: {type: drum}}
+transport: {type: ns3::WanTransport}
+stop: 60 s
+"""
 
 
 def make_and_use(run: Callable[[str], str], folder: Path) -> None:
@@ -70,3 +88,5 @@ def make_and_use(run: Callable[[str], str], folder: Path) -> None:
     scatter = "{type: collective, algorithm: drum, operation: scatter, ranks: 8, bytes: 1 MB}"
     run("pyorch run scenarios/drum.yaml --out results/scatter --variant sprayed"
         f' --set "workload={scatter}"')  # fmt: skip
+    (folder / "scenarios" / "wide.yaml").write_text(WIDE_AREA)
+    run("pyorch run scenarios/wide.yaml --out results/wide")

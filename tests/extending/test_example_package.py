@@ -1,64 +1,56 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The package of docs/extending brings a topology in Python and a C++ module to any study."""
+"""The package of docs/extending brings a metric in Python and a C++ module to any study."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "docs" / "extending" / "package" / "pyorch_ring"
-#: As pip would have installed it.
-ENTRY_POINTS = """\
-[pyorch.topology]
-ring = pyorch_ring.ring
+PACKAGE = Path(__file__).parents[2] / "docs" / "extending" / "package"
 
-[pyorch.ns3-modules]
-ring = pyorch_ring
-"""
-SCENARIO = """\
-name: ring
-topology: {type: ring, switches: 5, hosts_per_switch: 2}
-link:
-  rate: 100 Gb/s
-  delay: 500 ns
-  loss_model: {type: ns3::CutLoss, attributes: {Every: 300, Length: 3}}
-switch: {buffer: 8 MB}
-workload: {type: permutation, message: 1 MB}
-transport: {type: ns3::RoceTransport, attributes: {Recovery: SelectiveRepeat}}
-stop: 200 ms
-"""
+
+def installed(site: Path) -> Path:
+    """Make a folder as pip would have installed the package into."""
+    with (PACKAGE / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    information = site / "pyorch_cut-1.0.0.dist-info"
+    information.mkdir(parents=True)
+    (site / "pyorch_cut").symlink_to(PACKAGE / "pyorch_cut")
+    (information / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\n")
+    lines = [
+        line
+        for group, points in project["entry-points"].items()
+        for line in [f"[{group}]", *(f"{name} = {value}" for name, value in points.items())]
+    ]
+    (information / "entry_points.txt").write_text("\n".join(lines))
+    return site
 
 
 @pytest.mark.ns3
 @pytest.mark.slow
 def test_a_study_uses_both(tmp_path):
-    site, study = tmp_path / "site", tmp_path / "study"
-    (site / "pyorch_ring-1.0.0.dist-info").mkdir(parents=True)
-    (site / PACKAGE.name).symlink_to(PACKAGE)
-    information = site / "pyorch_ring-1.0.0.dist-info"
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: pyorch-ring\nVersion: 1\n")
-    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    site, study = installed(tmp_path / "site"), tmp_path / "study"
 
     def run(*arguments, folder=study):
-        return subprocess.run(
-            [sys.executable, "-P", "-m", *arguments], cwd=folder, text=True, check=True,
-            stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(site)},
-        ).stdout  # fmt: skip
+        subprocess.run(
+            [sys.executable, "-P", "-m", "pyorch", *arguments], cwd=folder, check=True,
+            env=os.environ | {"PYTHONPATH": str(site)},
+        )  # fmt: skip
 
-    run("pyorch", "init", str(study), folder=tmp_path)
-    (study / "scenarios" / "ring.yaml").write_text(SCENARIO)
-    run("pyorch", "run", "scenarios/ring.yaml", "--out", "out")
-    show = "import pandas; print(*pandas.read_parquet('out/ports.parquet')[{}].sum())"
-    columns = ["sent_frames", "dropped_loss_frames"]
-    table = subprocess.run(
-        [sys.executable, "-c", show.format(columns)], cwd=study, capture_output=True, text=True,
-        check=True,
-    ).stdout  # fmt: skip
-    sent, lost = (int(number) for number in table.split())
+    run("init", str(study), folder=tmp_path)
+    shutil.copy(PACKAGE / "cut.yaml", study / "scenarios")
+    run("sweep", "scenarios/cut.yaml", "--metric", "lost_share")
+    (table,) = study.glob("results/cut/*/lost_share.csv")
+    row = pd.read_csv(table).iloc[0]
+    sent = pd.read_parquet(study / "results" / "cut" / row["run"] / "ports.parquet")["sent_frames"]
 
-    # Oracle: of each 303 frames of a wire 3 are lost; a wire that ends within a cut loses fewer.
-    assert sent * 3 / 303 - 3 * 30 < lost <= sent * 3 / 303
+    # Oracle: each wire carries 300 frames, then loses 3.
+    lost = (sent // 303 * 3 + (sent % 303 - 300).clip(lower=0)).sum()
     assert lost > 0
+    assert row["lost_share"] == pytest.approx(lost / sent.sum(), abs=1e-12)
     assert (study / "build" / "lib" / "libcut.so").exists()
