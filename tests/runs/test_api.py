@@ -389,4 +389,4 @@ def test_nothing_that_a_user_gives_ends_in_a_traceback(tmp_path):
     assert one_line(lambda: none.metric("fct")) == "fct: there is no run that can be measured."
     assert one_line(lambda: none.plot("fct")) == "fct: there is no run to draw."
     assert many[0] is many[-1] is many[run.id] is many[:1][0]
-    assert one_line(lambda: run.plot(3)) == "RunResult.plot: kind: '3' is a int. Give text."
+    assert one_line(lambda: run.plot(3)) == "RunResult.plot: kind: '3' is an int. Give text."
