@@ -75,12 +75,16 @@ def _fastest_bps(links, events) -> np.ndarray:
 
 
 def _spec(fabric) -> SimpleNamespace:
-    """Return what a spec says of wires and switches."""
+    """Return what a spec says of wires, switches and hosts."""
     wire = _options(fabric, "ns3::Wire", 0)
     classes = sorted({index for kind, index in fabric._sections if kind == "ns3::SwitchClass"})
     kinds = [_options(fabric, "ns3::Switch", 0)]
     kinds += [_options(fabric, "ns3::SwitchClass", index) for index in classes]
-    return SimpleNamespace(wire=wire, switch=SimpleNamespace(kinds=kinds))
+    costs = [fabric._sections.get(("ns3::Host", i)) for i in range(len(fabric._transports))]
+    transports = [SimpleNamespace(host=its and SimpleNamespace(model_extra=its)) for its in costs]
+    return SimpleNamespace(
+        wire=wire, switch=SimpleNamespace(kinds=kinds), transport=tuple(transports)
+    )
 
 
 def _options(fabric, kind: str, index: int) -> SimpleNamespace:

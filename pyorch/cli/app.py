@@ -69,6 +69,7 @@ ThreadsOption = Annotated[
     int | None,
     typer.Option(min=1, max=1024, help="Threads of the run (default: the scenario's)."),
 ]
+CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV with all columns.")]
 OutFolder = Annotated[Path, typer.Option("--out", help="Folder to write to.")]
 OutFile = Annotated[Path, typer.Option("--out", help="File to write.")]
 
@@ -153,6 +154,20 @@ def sweep(
 
 
 @app.command(rich_help_panel=_RUN)
+def measured(
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files (default: measured/*.yaml).")
+    ] = None,
+    cores: Annotated[int | None, typer.Option(help="Cores to use (default: all).", min=1)] = None,
+    csv: CsvOption = False,
+) -> None:
+    """Run experiments that were measured on hardware; print measured values beside ours."""
+    from pyorch.cli import measured as view
+
+    view.measure(files or [], cores, csv)
+
+
+@app.command(rich_help_panel=_RUN)
 def export(
     format_: Annotated[
         str,
@@ -179,7 +194,6 @@ RunArgument = Annotated[
     str,
     typer.Argument(metavar="RUN", help="Folder or name of a run.", autocompletion=complete.runs),
 ]
-CsvOption = Annotated[bool, typer.Option("--csv", help="Print CSV with all columns.")]
 
 
 @app.command(rich_help_panel=_LOOK)

@@ -11,7 +11,8 @@ from pathlib import Path
 from pyorch import built
 from pyorch.errors import PluginError
 from pyorch.spec import sections, typeids
-from pyorch.spec.schema import TYPE_OF, Switch, SwitchClass, Trace, Wire
+from pyorch.spec.fields import Closed
+from pyorch.spec.schema import TYPE_OF, Host, Switch, SwitchClass, Trace, Wire
 from pyorch.units import format_exact
 
 BEGIN = "<!-- generated: pyorch attributes -->"
@@ -19,6 +20,13 @@ END = "<!-- end -->"
 _HEAD = ["| attribute | default | allowed | meaning |", "|---|---|---|---|"]
 #: Upper ends of the ranges of integers: no limit to a reader.
 _UNLIMITED = {"4294967295", "9223372036854775807", "18446744073709551615"}
+#: Sections with options, and their keys in a scenario.
+_KEYS: dict[type[Closed], str] = {
+    Wire: "wire",
+    Switch: "switch",
+    Host: "transport.host",
+    Trace: "trace",
+}
 
 
 def write_readmes(modules: Path = built.MODULES) -> list[Path]:
@@ -55,10 +63,10 @@ def options(entries: list[dict]) -> str:
     types = typeids.TypeIds(entries)
     of_class = {attribute["name"] for attribute in types.section(TYPE_OF[SwitchClass])}
     rows = []
-    for section in (Wire, Switch, Trace):
+    for section, key in _KEYS.items():
         for attribute in types.section(TYPE_OF[section]):
             also = section is Switch and attribute["name"] in of_class
-            rows.append(_option_row(section.__name__.lower(), attribute, also))
+            rows.append(_option_row(key, attribute, also))
     return "\n".join(["| key | default | allowed | meaning |", "|---|---|---|---|", *rows])
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from pyorch.spec.resolved import Spec
-from pyorch.theory import alone
+from pyorch.theory import alone, hosts
 from pyorch.theory.fct import MIN_FRAME_BYTES, Framing, unloaded_fct_ps
 from pyorch.theory.paths import Network
 from pyorch.theory.ways import Ways, ways
@@ -46,6 +46,9 @@ class IdleTimes:
         self._wires = wires.set_index("transport")
         kind = np.zeros(network.n_nodes, dtype=np.int64)
         kind[nodes["node"]] = nodes.get("class", 0)
+        self._hosts_ps = np.array(
+            [hosts.alone_ps((its.host and its.host.model_extra) or {}) for its in spec.transport]
+        )
         delays_ps = np.array([its.processing_delay_ps for its in spec.switch.kinds])
         self._processing_ps = np.where(network.is_switch, delays_ps[kind], 0)
         cuts = [its.cut_through_bytes for its in spec.switch.kinds if its.cut_through_bytes]
@@ -77,6 +80,7 @@ class IdleTimes:
         its_ways = self._ways(columns, self._with_direct(columns, routes), one_path)
         frames = self._frames(columns)
         unloaded_ps = self._unloaded_ps(columns, frames, its_ways)
+        unloaded_ps += self._hosts_ps[columns["transport"]]
         return pd.DataFrame(
             {
                 "unloaded_fct_ps": np.where(columns["bytes"] > 0, unloaded_ps, 0),

@@ -136,6 +136,13 @@ class Fabric:
         """
         self._section("ns3::SwitchClass" if node_class else "ns3::Switch", node_class, options)
 
+    def host(self, transport: int, **options: object) -> None:
+        """Say what messages of a transport cost the hosts at their ends: attributes of ns3::Host.
+
+        `transport` is what `Fabric.transport` has returned.
+        """
+        self._section("ns3::Host", transport, options)
+
     def trace(self, **options: object) -> None:
         """Say which optional tables a run leaves: attributes of ns3::Trace."""
         self._section("ns3::Trace", 0, options)

@@ -47,6 +47,13 @@ def check_skip(spec: Spec) -> None:
                 "it looks at a run again and again, and engine.skip leaves parts of it out. Leave"
                 " out one of them.",
             )
+    for index, transport in enumerate(spec.transport):
+        if transport.host:
+            raise FieldError(
+                f"transport.{index}.host",
+                "steady states are found only where hosts cost nothing. Leave out host, or"
+                " engine.skip.",
+            )
     for record in ("arrivals", "pauses", "pcap"):
         if getattr(spec.trace, record):
             raise FieldError(

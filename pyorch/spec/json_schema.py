@@ -20,6 +20,7 @@ from pyorch.errors import PluginError
 from pyorch.spec import planning, schema, typeids
 from pyorch.spec.fields import text_of
 from pyorch.spec.limits import LONGEST_TEXT
+from pyorch.spec.measured import Measured
 from pyorch.spec.scenario import ONE_OR_MORE
 from pyorch.spec.stored import PLUGINS
 from pyorch.spec.typeids import TypeIds
@@ -342,6 +343,7 @@ class _Maker:
             }
         made["scales"] = _closed(dict.fromkeys(planning.SCALES, {"$ref": "#/$defs/scale"}))
         made["scales"]["type"] = _OR_EMPTY
+        made["measured"] = self._model(Measured, "")
         self._defs["scale"] = self._scale(each, names) | {"type": _OR_EMPTY}
         return made
 

@@ -15,10 +15,11 @@ from pydantic import AfterValidator, BeforeValidator
 from pyorch.errors import did_you_mean, quoted
 from pyorch.spec.fields import Closed
 from pyorch.spec.limits import LONGEST_NAME, LONGEST_TEXT, MOST_RUNS
+from pyorch.spec.measured import Measured
 
 SCALES = ("smoke", "laptop", "paper")
 #: Sections that are settled before there is one point of a scenario.
-PLANNING_KEYS = ("sweep", "variants", "cases", "scales")
+PLANNING_KEYS = ("sweep", "variants", "cases", "scales", "measured")
 #: Keys of a variant and of a case that are no key paths.
 WORDS = {"variants": ("label",), "cases": ("label", "exclude")}
 #: What begins a formula where tables are opened: labels stand in them as they are.
@@ -124,6 +125,8 @@ class Planning(Closed):
         has the names of the variants that a case does without.
     scales : dict
         Changes by scale.
+    measured : Measured, optional
+        Values that were measured on hardware; they change no run.
     """
 
     sweep: Annotated[dict[PointKey, Values], MayBeEmpty] = {}
@@ -132,6 +135,7 @@ class Planning(Closed):
     scales: Annotated[
         dict[ScaleName, Annotated[dict[ScaleKey, Any], MayBeEmpty]], MayBeEmpty
     ] = {}  # fmt: skip
+    measured: Measured | None = None
 
     @property
     def n_runs(self) -> int:

@@ -264,11 +264,15 @@ class _Point:
             self._shapes[key] = Network(counts, tables["nodes"], tables["links"])
         return self._shapes[key]
 
-    def _transports(self, given: list[Transport]) -> tuple[Any, ...]:
+    def _transports(self, given: list[schema.Transport]) -> tuple[Transport, ...]:
         """Return the transports, each with a name of its own."""
-        found = tuple(
-            self._typed("transport", its, ("transport", i)) for i, its in enumerate(given)
-        )
+        found = []
+        for i, its in enumerate(given):
+            typed = self._typed("transport", its, ("transport", i))
+            host = None if its.host == type(its.host)() else Options(**its.host.model_dump())
+            found.append(
+                Transport(type=typed.type, attributes=typed.attributes, name=its.name, host=host)
+            )
         names = [its.name for its in given]
         for index, name in enumerate(names):
             if name in names[:index]:
@@ -276,7 +280,7 @@ class _Point:
                     ("transport", index, "name"),
                     f"{quoted(name)} is the name of another transport too. Give each its own name.",
                 )
-        return found
+        return tuple(found)
 
     def _load(
         self,

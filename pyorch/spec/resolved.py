@@ -36,9 +36,17 @@ class Typed(Closed):
 
 
 class Transport(Typed):
-    """A transport; its name is what a workload refers to when there are several."""
+    """A transport; its name is what a workload refers to when there are several.
+
+    `host` is what its messages cost the hosts at their ends; None if they cost nothing.
+    """
 
     name: Name = "main"
+    host: Options | None = None
+
+    @model_serializer(mode="wrap")
+    def _free(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in whole(self).items() if key != "host" or value}
 
 
 class LinkClass(Closed):

@@ -15,7 +15,7 @@ from pyorch.spec import messages, sections
 from pyorch.spec.engine import Engine
 from pyorch.spec.fields import Closed, Count, DelayPs, Name, Number, Plugin, RateBps, TimePs
 from pyorch.spec.parts import REACHES
-from pyorch.spec.resolved import Transport, Typed
+from pyorch.spec.resolved import Typed
 from pyorch.spec.typeids import TypeIds
 
 
@@ -50,6 +50,17 @@ class Link(Closed):
     flow_control: Typed | None = None
     loss_model: Typed | None = None
     classes: list[LinkClass] = []
+
+
+class Host(Closed):
+    """What each message of a transport costs the hosts at its ends; by default nothing."""
+
+
+class Transport(Typed):
+    """A transport; its name is what a workload refers to when there are several."""
+
+    name: Name = "main"
+    host: Host = Host()
 
 
 class SwitchClass(Closed):
@@ -147,6 +158,7 @@ class Scenario(Closed):
 #: The TypeId whose attributes are the options of a section.
 TYPE_OF: dict[type[Closed], str] = {
     Wire: "ns3::Wire",
+    Host: "ns3::Host",
     Switch: "ns3::Switch",
     SwitchClass: "ns3::SwitchClass",
     Trace: "ns3::Trace",
@@ -165,11 +177,15 @@ def complete(types: TypeIds) -> type[Scenario]:
     known = {section: types.section(name) for section, name in TYPE_OF.items()}
     name = json.dumps([*known.values()])
     if name not in _COMPLETE:
-        wire, switch_class, trace = (_with_options(of, known) for of in (Wire, SwitchClass, Trace))
+        sections_ = Wire, SwitchClass, Trace, Host
+        wire, switch_class, trace, host = (_with_options(of, known) for of in sections_)
         switch = _with_options(Switch, known, classes=(GenericAlias(list, switch_class), []))
+        transport = create_model("Transport", __base__=Transport, host=(host, host()))
+        transports: Any = Annotated[GenericAlias(list, transport), Field(min_length=1)]
         _COMPLETE[name] = create_model(
             "Scenario", __base__=Scenario,
             wire=(wire, wire()), switch=(switch, ...), trace=(trace, trace()),
+            transport=(transports, ...),
         )  # fmt: skip
     return _COMPLETE[name]
 

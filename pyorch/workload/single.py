@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""One message between two hosts on an otherwise idle network."""
+"""Messages between two hosts on an otherwise idle network: one, or several at once."""
 
 import numpy as np
 from pydantic import Field
 
-from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
+from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs
 from pyorch.spec.network import Network
-from pyorch.workload._hosts import hosts
+from pyorch.workload._hosts import equal_messages, hosts
 
 
 class Params(Closed):
     """From the host with index `source` to that with index `target`; -1 is the last host."""
 
+    messages: Count = 1
     message_bytes: MessageBytes = Field(alias="message")
     source: int = Field(0, ge=-1, strict=True)
     target: int = Field(-1, ge=-1, strict=True)
@@ -34,11 +35,7 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
 def flows(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:
-    """Return the one flow."""
+    """Return the flows."""
     ids = hosts(nodes)
-    return {
-        "src": ids[[params.source]],
-        "dst": ids[[params.target]],
-        "bytes": np.array([params.message_bytes], dtype=np.int64),
-        "start_ps": np.array([params.start_ps], dtype=np.int64),
-    }
+    src, dst = (np.repeat(ids[host], params.messages) for host in (params.source, params.target))
+    return equal_messages(src, dst, params.message_bytes, params.start_ps)

@@ -221,8 +221,8 @@ def run(
     captures : Captures, optional
         Hosts whose frames go to pcap files.
     options
-        ``engine`` (packets), ``skip_ppm``, ``threads``, ``program`` and ``scheduler`` of
-        switches, ``link_control``;
+        ``engine`` (packets), ``skip_ppm``, ``threads``, ``domains``, ``program`` and
+        ``scheduler`` of switches, ``link_control``, ``host`` (options of all transports);
         of sections of a resolved spec: ``framing_bytes``, ``buffer_bytes``, ``arrivals``.
     """
     return run_tables(
@@ -248,12 +248,13 @@ def run(
 def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
     link_events=(), dependencies=(), tasks=(), sampled=(), captures=None, engine="packets",
-    program=None, scheduler=None, link_control=None, skip_ppm=None, threads=1, **options,
+    program=None, scheduler=None, link_control=None, skip_ppm=None, threads=1, domains=None,
+    host=None, **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed)
     say(fabric, options)
-    fabric.threads = threads
+    fabric.threads, fabric.domains = threads, domains
     if engine != "packets":
         fabric.engine = {"type": engine}
     if skip_ppm:
@@ -288,7 +289,9 @@ def run_tables(
     if link_control:
         fabric.flow_control(*([link_control] if isinstance(link_control, str) else link_control))
     for type_name, attributes in transports:
-        fabric.transport(type_name, attributes)
+        index = fabric.transport(type_name, attributes)
+        if host:
+            fabric.host(index, **host)
     if captures:
         fabric.trace(snaplen_bytes=captures.snaplen_bytes)
     for host in captures.hosts if captures else ():

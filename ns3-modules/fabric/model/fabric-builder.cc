@@ -81,7 +81,7 @@ void
 FabricBuilder::Build(const FabricTables& tables, LinkActions& links, ProgramActions& programs)
 {
     CheckClasses();
-    m_state.messages.Build(tables);
+    m_state.messages.Build(tables, m_options.hosts);
     m_nic.Build(m_options.transports, !m_boundary, m_classes.owned);
     m_wires.Changes().Build(tables.linkEvents,
                             m_options.convergencePs,
@@ -255,6 +255,11 @@ FabricBuilder::CheckCombinations() const
     for (size_t i = 0; i < m_options.transports.size(); i++)
     {
         senders.push_back({m_options.transports[i].GetTypeId().GetName(), m_nic.Traits()[i]});
+        NS_ABORT_MSG_IF(i < m_options.hosts.size() && m_options.hosts[i].outstanding &&
+                            !m_nic.Traits()[i].isAcknowledged,
+                        "ns3::Host: Outstanding: the source of a message of "
+                            << senders.back().type
+                            << " does not learn of its end; leave outstanding out");
     }
     for (const auto& [nodeClass, linkClass] : met)
     {

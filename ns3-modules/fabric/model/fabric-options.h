@@ -4,6 +4,7 @@
 #define FABRIC_OPTIONS_H
 
 #include "ns3/engine-state.h"
+#include "ns3/host-model.h"
 #include "ns3/object-factory.h"
 #include "ns3/wire-model.h"
 
@@ -37,6 +38,7 @@ struct FabricOptions : WireModel, RouteModel
     std::vector<NodeClassOptions> nodeClasses{1}; ///< In the order of nodes.class
     std::vector<LinkClassOptions> linkClasses{1}; ///< In the order of links.class
     std::vector<ObjectFactory> transports;        ///< In the order of flows.transport
+    std::vector<HostModel> hosts;                 ///< Likewise; those that are missing are free
 };
 
 } // namespace fabric

@@ -108,6 +108,10 @@ Nic::StartMessage(uint32_t message)
         m_state.messages.PassPoint(message, m_state.EngineNowPs());
         return;
     }
+    if (!m_state.messages.IsReady(message, m_state.EngineNowPs()))
+    {
+        return;
+    }
     NS_LOG_LOGIC("message " << m_state.messages[message].id << " starts at " << m_state.nowPs
                             << " ps");
     m_endpoints[m_state.messages[message].srcEndpoint].transport->StartMessage(message);

@@ -243,6 +243,11 @@ Facade::Section(uint32_t factory, uint32_t index)
     TakeOptions<RouteModel>(*section, options);
     TakeOptions<SwitchModel>(*section, ClassAt(options.nodeClasses, index));
     TakeOptions<TraceOptions>(*section, options.trace);
+    if (dynamic_cast<const HostModel*>(PeekPointer(section)))
+    {
+        options.hosts.resize(std::max<size_t>(options.hosts.size(), index + size_t{1}));
+        TakeOptions<HostModel>(*section, options.hosts[index]);
+    }
 }
 
 void

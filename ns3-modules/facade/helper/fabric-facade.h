@@ -62,7 +62,8 @@ class Facade
     /**
      * Take the options of a factory's object, a section of a scenario: "ns3::Wire", "ns3::Trace".
      * @param factory handle
-     * @param index of the class, nodes.class, of "ns3::Switch" and "ns3::SwitchClass"
+     * @param index of the class, nodes.class, of "ns3::Switch" and "ns3::SwitchClass"; of the
+     *        transport, flows.transport, of "ns3::Host"
      */
     void Section(uint32_t factory, uint32_t index = 0);
     /// Give the root of every random stream: 1 if nothing is said

@@ -67,6 +67,9 @@ PacketEngine::Check(const RunOptions& options) const
     {
         return;
     }
+    NS_ABORT_MSG_IF(!std::ranges::all_of(options.hosts, &HostModel::IsFree),
+                    "steady states are skipped only where hosts cost nothing: leave out "
+                    "engine.skip, or transport.host");
     std::vector<ObjectFactory> chosen = options.transports;
     for (const auto& nodes : options.nodeClasses)
     {

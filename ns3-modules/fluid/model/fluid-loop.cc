@@ -48,6 +48,7 @@ FluidLoop::FluidLoop(EventEngine& engine, const FabricTables& tables)
       m_paths(m_fabric, tables.linkEvents.empty() && !m_fabric.Messages().Graph().MayGrow()),
       m_rates(m_paths.Capacities()),
       m_graph(tables),
+      m_hosts(m_fabric.Options().hosts, m_fabric.Network().LineRatesBps()),
       m_linkBytes(m_paths.NumLinks(), 0)
 {
     NS_LOG_FUNCTION(this);
@@ -180,15 +181,15 @@ FluidLoop::Execute(double nowPs)
     }
     while (!m_starts.empty() && static_cast<double>(m_starts.top().atPs.Ps()) <= m_nowPs)
     {
-        const uint32_t item = m_starts.top().item;
+        const Start start = m_starts.top();
         m_starts.pop();
-        if (m_graph.IsTask(item))
+        if (m_graph.IsTask(start.item))
         {
-            StartTask(item);
+            StartTask(start.item);
         }
         else
         {
-            StartMessage(item);
+            StartMessage(start.item, start.atPs);
         }
     }
     Refresh();
@@ -238,8 +239,15 @@ FluidLoop::StartTask(uint32_t item)
     Release(item, false, endPs);
 }
 
+HostMessage
+FluidLoop::ForHosts(uint32_t index) const
+{
+    const auto& its = m_fabric.Messages()[index];
+    return {index, its.src, its.dst, its.transport, its.bytes};
+}
+
 void
-FluidLoop::StartMessage(uint32_t index)
+FluidLoop::StartMessage(uint32_t index, WorldPs nowPs)
 {
     Message& message = m_messages[index];
     m_events++;
@@ -248,6 +256,15 @@ FluidLoop::StartMessage(uint32_t index)
         message.receiverEndPs = message.startPs;
         message.senderEndPs = message.startPs;
         Through(index);
+        return;
+    }
+    const WorldPs readyPs = m_hosts.Start(ForHosts(index), nowPs);
+    if (readyPs > nowPs)
+    {
+        if (readyPs != NEVER)
+        {
+            m_starts.push({readyPs, index});
+        }
         return;
     }
     auto uses = m_paths.UsesOf(index);
@@ -285,9 +302,19 @@ FluidLoop::FinishMessage(uint32_t flow)
     Credit(flow);
     sending.version = ++m_versions;
     m_rates.Remove(flow);
-    const auto endPs = static_cast<uint64_t>(std::llround(m_nowPs + sending.beyondPs));
-    message.receiverEndPs = WorldPs(endPs);
-    message.senderEndPs = message.receiverEndPs + sending.ackPs;
+    const WorldPs endPs(static_cast<uint64_t>(std::llround(m_nowPs + sending.beyondPs)));
+    const HostMessage its = ForHosts(sending.message);
+    message.receiverEndPs = m_hosts.Deliver(its, endPs);
+    message.senderEndPs = message.receiverEndPs;
+    if (m_isAcknowledged[its.transport])
+    {
+        const auto completed = m_hosts.Complete(its, endPs + sending.ackPs);
+        message.senderEndPs = completed.endPs;
+        if (completed.next)
+        {
+            m_starts.push({completed.endPs, *completed.next});
+        }
+    }
     Through(sending.message);
 }
 

@@ -6,6 +6,7 @@
 #include "fluid-paths.h"
 
 #include "ns3/fabric-tables.h"
+#include "ns3/host-costs.h"
 #include "ns3/task-graph.h"
 
 #include <array>
@@ -146,7 +147,8 @@ class FluidLoop
     void Execute(double nowPs);
     void Refresh();
     void StartTask(uint32_t item);
-    void StartMessage(uint32_t index);
+    fabric::HostMessage ForHosts(uint32_t index) const;
+    void StartMessage(uint32_t index, fabric::WorldPs nowPs);
     void FinishMessage(uint32_t flow);
     void Through(uint32_t index);
     void Release(uint32_t item, bool atSender, fabric::WorldPs endPs);
@@ -163,6 +165,7 @@ class FluidLoop
     std::vector<Message> m_messages;
     std::vector<Sending> m_sending;
     fabric::TaskGraph m_graph;
+    fabric::HostCosts m_hosts;
     /// Of each message, and of each task, the last end that it waited for [ps]
     std::array<std::vector<fabric::WorldPs>, 2> m_knownPs;
     std::vector<int64_t> m_decided;         ///< Until somebody asks

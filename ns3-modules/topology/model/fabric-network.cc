@@ -188,6 +188,20 @@ FabricNetwork::StreamOfPort(PortId port, RandomUse use, uint32_t number) const
     return CounterRandom(m_seed, use, key ^ Mix64(number)); // 0 changes nothing
 }
 
+std::vector<uint64_t>
+FabricNetwork::LineRatesBps() const
+{
+    std::vector<uint64_t> found(hosts.size(), 0);
+    for (size_t host = 0; host < hosts.size(); host++)
+    {
+        for (uint32_t i = 0; i < hosts[host].ports; i++)
+        {
+            found[host] += RateBps(hosts[host].firstPort + i);
+        }
+    }
+    return found;
+}
+
 uint64_t
 FabricNetwork::MemoryBytes() const
 {

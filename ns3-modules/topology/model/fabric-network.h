@@ -90,6 +90,7 @@ class FabricNetwork
         return rates[ports[port].rate].rateBps;
     }
 
+    std::vector<uint64_t> LineRatesBps() const; ///< Of each host, its ports added up [bit/s]
     uint64_t MemoryBytes() const;
 
     std::vector<NodeState> nodes;

@@ -76,8 +76,9 @@ MessageTable::Add(const FlowRow& row, uint32_t src, uint32_t dst)
 }
 
 void
-MessageTable::Build(const FabricTables& tables)
+MessageTable::Build(const FabricTables& tables, const std::vector<HostModel>& hosts)
 {
+    m_hosts = HostCosts(hosts, m_network.LineRatesBps());
     if (tables.flows.size() * sizeof(Message) > LARGE_BYTES)
     {
         m_messages.UseHugePages();
@@ -257,7 +258,7 @@ uint32_t
 MessageTable::Create(uint32_t src, uint32_t dst, uint64_t bytes, EnginePs startPs, EnginePs nowPs)
 {
     const uint32_t message = AddNew(src, dst, bytes, m_world.WorldOf(startPs));
-    Schedule(message, nowPs);
+    Schedule(message, m_messages[message].startPs, nowPs);
     return message;
 }
 
@@ -273,9 +274,9 @@ MessageTable::AddDone(uint32_t src, uint32_t dst, EnginePs nowPs)
 }
 
 void
-MessageTable::Schedule(uint32_t message, EnginePs nowPs)
+MessageTable::Schedule(uint32_t message, WorldPs atPs, EnginePs nowPs)
 {
-    Push(CONTROL_MESSAGE, m_messages[message].startPs, message, nowPs);
+    Push(CONTROL_MESSAGE, atPs, message, nowPs);
 }
 
 /// Schedule the start of a message of the table, or the end of a task.
@@ -284,18 +285,55 @@ MessageTable::ScheduleItem(uint32_t item, EnginePs nowPs)
 {
     if (!m_graph.IsTask(item))
     {
-        Schedule(item, nowPs);
+        Schedule(item, m_messages[item].startPs, nowPs);
         return;
     }
     const Task& task = m_graph.TaskOf(item);
     Push(CONTROL_TASK, task.startPs + task.durationPs, item, nowPs);
 }
 
+/// @return whether hosts have work with a message: not with those of a transport's own
+bool
+MessageTable::CostsHosts(uint32_t message) const
+{
+    return !m_hosts.AreFree() && message < m_graph.NumMessages() && m_messages[message].bytes > 0;
+}
+
+HostMessage
+MessageTable::ForHosts(uint32_t message) const
+{
+    const Message& its = m_messages[message];
+    return {message, its.src, its.dst, its.transport, its.bytes};
+}
+
+bool
+MessageTable::IsReady(uint32_t message, EnginePs nowPs)
+{
+    if (!CostsHosts(message)) [[likely]]
+    {
+        return true;
+    }
+    const WorldPs now = m_world.WorldOf(nowPs);
+    const WorldPs readyPs = m_hosts.Start(ForHosts(message), now);
+    if (readyPs > now && readyPs != WorldPs::Never())
+    {
+        Schedule(message, readyPs, nowPs);
+    }
+    return readyPs == now;
+}
+
 void
 MessageTable::Delivered(uint32_t message, EnginePs nowPs)
 {
-    m_messages[message].receiverEndPs = m_world.WorldOf(nowPs);
-    ReleaseMessage(message, false, nowPs);
+    const WorldPs now = m_world.WorldOf(nowPs);
+    End(message, CostsHosts(message) ? m_hosts.Deliver(ForHosts(message), now) : now, nowPs);
+}
+
+void
+MessageTable::End(uint32_t message, WorldPs receiverEndPs, EnginePs nowPs)
+{
+    m_messages[message].receiverEndPs = receiverEndPs;
+    ReleaseMessage(message, false, receiverEndPs, nowPs);
 }
 
 void
@@ -304,11 +342,32 @@ MessageTable::Acknowledged(uint32_t message, EnginePs nowPs)
     NS_ASSERT_MSG(m_messages[message].receiverEndPs ||
                       EngineOf(m_messages[message].dst) != m_engine,
                   "a message is acknowledged only after it is delivered");
+    if (!CostsHosts(message)) [[likely]]
+    {
+        EndAtSender(message, m_world.WorldOf(nowPs), nowPs);
+        return;
+    }
+    if (EndsAtReceiver(message))
+    {
+        EndAtSender(message, *m_messages[message].receiverEndPs, nowPs);
+        return;
+    }
+    const auto completed = m_hosts.Complete(ForHosts(message), m_world.WorldOf(nowPs));
+    EndAtSender(message, completed.endPs, nowPs);
+    if (completed.next)
+    {
+        Schedule(*completed.next, completed.endPs, nowPs);
+    }
+}
+
+void
+MessageTable::EndAtSender(uint32_t message, WorldPs senderEndPs, EnginePs nowPs)
+{
     NS_ASSERT_MSG(!m_messages[message].senderEndPs, "a message is done once");
-    m_messages[message].senderEndPs = m_world.WorldOf(nowPs);
+    m_messages[message].senderEndPs = senderEndPs;
     m_done++;
     m_left--;
-    ReleaseMessage(message, true, nowPs);
+    ReleaseMessage(message, true, senderEndPs, nowPs);
 }
 
 void
@@ -342,11 +401,11 @@ MessageTable::EngineOfEnd(uint32_t item) const
 
 /// Messages that were made at run time have no followers.
 void
-MessageTable::ReleaseMessage(uint32_t message, bool atSender, EnginePs nowPs)
+MessageTable::ReleaseMessage(uint32_t message, bool atSender, WorldPs endPs, EnginePs nowPs)
 {
     if (message < m_graph.NumMessages())
     {
-        Release(message, atSender, nowPs);
+        Release(message, atSender, endPs, nowPs);
     }
 }
 
@@ -360,17 +419,17 @@ MessageTable::EndTask(uint32_t item, EnginePs nowPs)
     {
         m_decided.push_back(task.id);
     }
-    Release(item, false, nowPs);
+    Release(item, false, m_world.WorldOf(nowPs), nowPs);
 }
 
-/// An end has come; what waited for it and for nothing else is scheduled.
+/// An end is known, now or later; what waited for it and for nothing else is scheduled.
 void
-MessageTable::Release(uint32_t item, bool atSender, EnginePs nowPs)
+MessageTable::Release(uint32_t item, bool atSender, WorldPs endPs, EnginePs nowPs)
 {
     m_graph.Release(
         item,
         atSender,
-        m_world.WorldOf(nowPs),
+        endPs,
         [this](uint32_t message) -> WorldPs& { return m_messages[message].startPs; },
         [this, nowPs](uint32_t ready) { ScheduleItem(ready, nowPs); },
         [this, item](uint32_t follower, WorldPs knownPs) {

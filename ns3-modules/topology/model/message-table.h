@@ -4,6 +4,7 @@
 #define FABRIC_MESSAGE_TABLE_H
 
 #include "fabric-network.h"
+#include "host-costs.h"
 #include "task-graph.h"
 
 #include "ns3/clocks.h"
@@ -58,8 +59,11 @@ class MessageTable
                  uint32_t engine = 0,
                  Tell tell = {});
 
-    /// Take the tables "flows", "tasks", "dependencies" and "rate_changes".
-    void Build(const FabricTables& tables);
+    /**
+     * Take the tables "flows", "tasks", "dependencies" and "rate_changes".
+     * @param hosts what messages cost their hosts, by transport
+     */
+    void Build(const FabricTables& tables, const std::vector<HostModel>& hosts);
 
     void Begin(); ///< Schedule what waits for nothing
 
@@ -103,6 +107,8 @@ class MessageTable
     /// @return whether any does
     bool AnyEndsAtReceiver() const;
 
+    /// The event of a message has come. @return whether its transport gets it now, not later
+    bool IsReady(uint32_t message, EnginePs nowPs);
     void Delivered(uint32_t message, EnginePs nowPs);    ///< Last byte in order at the destination
     void Acknowledged(uint32_t message, EnginePs nowPs); ///< Known at the source: it is done
     void PassPoint(uint32_t message, EnginePs nowPs);    ///< A message of no bytes has started
@@ -180,9 +186,13 @@ class MessageTable
     void AddRows(const FabricTables& tables);
     void BeginFrom(uint32_t message, uint32_t task, EnginePs nowPs);
     void CheckFurther(const FabricTables& tables, EnginePs nowPs) const;
-    void ReleaseMessage(uint32_t message, bool atSender, EnginePs nowPs);
-    void Release(uint32_t item, bool atSender, EnginePs nowPs);
-    void Schedule(uint32_t message, EnginePs nowPs);
+    bool CostsHosts(uint32_t message) const;
+    HostMessage ForHosts(uint32_t message) const;
+    void End(uint32_t message, WorldPs receiverEndPs, EnginePs nowPs);
+    void EndAtSender(uint32_t message, WorldPs senderEndPs, EnginePs nowPs);
+    void ReleaseMessage(uint32_t message, bool atSender, WorldPs endPs, EnginePs nowPs);
+    void Release(uint32_t item, bool atSender, WorldPs endPs, EnginePs nowPs);
+    void Schedule(uint32_t message, WorldPs atPs, EnginePs nowPs);
     void ScheduleItem(uint32_t item, EnginePs nowPs);
     void ScheduleRateChange(uint32_t row, EnginePs nowPs);
     void Push(ControlIndex what, WorldPs timePs, uint32_t payload, EnginePs nowPs);
@@ -210,6 +220,7 @@ class MessageTable
     bool m_hasBegun{false};
     std::vector<int64_t> m_decided; ///< Tasks that decide and have ended, until somebody asks
     TaskGraph m_graph;
+    HostCosts m_hosts;
     std::unordered_map<int64_t, uint32_t> m_hostOf; ///< By node id, if there may be more rows
     std::vector<RateChangeRow> m_rateChanges;
 };

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "host-costs.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+namespace fabric
+{
+
+namespace
+{
+
+/// @return time to move payload over a bus, rounded up [ps]
+uint64_t
+MovePs(uint64_t bytes, const std::optional<uint64_t>& rateBps)
+{
+    constexpr __uint128_t BIT_PS = 8'000'000'000'000; // of a byte at 1 bit/s
+    return rateBps ? static_cast<uint64_t>((BIT_PS * bytes + *rateBps - 1) / *rateBps) : 0;
+}
+
+/// One thing after the other. @return when this one is over
+WorldPs
+Serve(WorldPs& freePs, WorldPs nowPs, uint64_t timePs)
+{
+    freePs = std::max(freePs, nowPs) + timePs;
+    return freePs;
+}
+
+} // namespace
+
+HostCosts::HostCosts(std::vector<HostModel> models, std::vector<uint64_t> lineBps)
+    : m_lineBps(std::move(lineBps)),
+      m_models(std::move(models))
+{
+    const auto isFree = [](const HostModel& model) { return model.IsFree(); };
+    if (!std::ranges::all_of(m_models, isFree))
+    {
+        m_interfaces.resize(m_models.size() * m_lineBps.size());
+    }
+}
+
+const HostModel*
+HostCosts::ModelOf(uint32_t transport) const
+{
+    return !AreFree() && transport < m_models.size() && !m_models[transport].IsFree()
+               ? &m_models[transport]
+               : nullptr;
+}
+
+HostCosts::Interface&
+HostCosts::InterfaceOf(uint32_t transport, uint32_t host)
+{
+    return m_interfaces[transport * m_lineBps.size() + host];
+}
+
+bool
+HostCosts::Kept::Use(uint32_t peer, std::optional<uint64_t> room)
+{
+    const auto found = m_places.find(peer);
+    const bool wasKept = found != m_places.end();
+    if (wasKept)
+    {
+        m_order.erase(found->second);
+    }
+    else if (room && m_order.size() == *room)
+    {
+        m_places.erase(m_order.back());
+        m_order.pop_back();
+    }
+    m_order.push_front(peer);
+    m_places[peer] = m_order.begin();
+    return wasKept;
+}
+
+/// @return time that an interface needs before it can do anything for a peer [ps]
+uint64_t
+HostCosts::LoadPs(const HostModel& model, Interface& its, uint32_t peer) const
+{
+    const bool costs = model.missTimePs > 0;
+    return costs && !its.kept.Use(peer, model.connections) ? model.missTimePs : 0;
+}
+
+WorldPs
+HostCosts::Start(const HostMessage& message, WorldPs nowPs)
+{
+    const HostModel* model = ModelOf(message.transport);
+    if (!model)
+    {
+        return nowPs;
+    }
+    if (message.index >= m_stages.size())
+    {
+        m_stages.resize(message.index + size_t{1}, Stage::NEW);
+    }
+    Stage& stage = m_stages[message.index];
+    Interface& its = InterfaceOf(message.transport, message.src);
+    if (stage == Stage::POSTED)
+    {
+        return nowPs;
+    }
+    if (stage == Stage::NEW && model->outstanding)
+    {
+        Connection& connection = its.connections[message.dst];
+        if (connection.underWay == *model->outstanding)
+        {
+            connection.waiting.push_back(message.index);
+            return WorldPs::Never();
+        }
+        connection.underWay++;
+    }
+    stage = Stage::POSTED;
+    const WorldPs postedPs = Serve(its.hostFreePs, nowPs, model->messageTimePs);
+    const uint64_t requestPs = LoadPs(*model, its, message.dst) + model->requestTimePs;
+    const WorldPs requestedPs = Serve(its.requestFreePs, postedPs, requestPs);
+    const uint64_t movePs = MovePs(message.bytes, model->busRateBps);
+    const uint64_t linePs = MovePs(message.bytes, m_lineBps[message.src]);
+    const WorldPs readPs = Serve(its.readFreePs, requestedPs, movePs);
+    return readPs - std::min(movePs, linePs) + model->sendDelayPs;
+}
+
+WorldPs
+HostCosts::Deliver(const HostMessage& message, WorldPs nowPs)
+{
+    const HostModel* model = ModelOf(message.transport);
+    if (!model)
+    {
+        return nowPs;
+    }
+    Interface& its = InterfaceOf(message.transport, message.dst);
+    // A message alone is written as it comes; one that comes behind another waits for the bus.
+    WorldPs writtenPs = nowPs;
+    if (its.writtenPs)
+    {
+        writtenPs = std::max(nowPs, *its.writtenPs + MovePs(message.bytes, model->busRateBps));
+    }
+    its.writtenPs = writtenPs;
+    const uint64_t timePs = LoadPs(*model, its, message.src) + model->deliveryTimePs;
+    return Serve(its.deliveredFreePs, writtenPs, timePs) + model->deliveryDelayPs;
+}
+
+HostCosts::Completed
+HostCosts::Complete(const HostMessage& message, WorldPs nowPs)
+{
+    const HostModel* model = ModelOf(message.transport);
+    if (!model)
+    {
+        return {nowPs, std::nullopt};
+    }
+    const WorldPs endPs = nowPs + model->completionDelayPs;
+    if (!model->outstanding)
+    {
+        return {endPs, std::nullopt};
+    }
+    Connection& connection =
+        InterfaceOf(message.transport, message.src).connections[message.dst];
+    if (connection.waiting.empty())
+    {
+        connection.underWay--;
+        return {endPs, std::nullopt};
+    }
+    const uint32_t next = connection.waiting.front();
+    connection.waiting.pop_front();
+    m_stages[next] = Stage::HAS_PLACE;
+    return {endPs, next};
+}
+
+} // namespace fabric
+} // namespace ns3

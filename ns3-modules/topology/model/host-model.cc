@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "host-model.h"
+
+#include "ns3/uinteger.h"
+
+namespace ns3
+{
+namespace fabric
+{
+
+NS_OBJECT_ENSURE_REGISTERED(Host);
+
+TypeId
+Host::GetTypeId()
+{
+    const auto addTime = [](TypeId tid, const char* name, const char* help, auto member) {
+        constexpr uint64_t HOUR_PS = 3'600'000'000'000'000;
+        return tid.AddAttribute(name,
+                                help,
+                                UintegerValue(0),
+                                MakeUintegerAccessor(member),
+                                MakeUintegerChecker<uint64_t>(0, HOUR_PS));
+    };
+    const auto addOptional =
+        [](TypeId tid, const char* name, const char* help, auto member, uint64_t max) {
+            return tid.AddAttribute(name,
+                                    help,
+                                    OptionalUintegerValue(),
+                                    MakeOptionalUintegerAccessor(member),
+                                    MakeOptionalUintegerChecker(1, max));
+        };
+    static TypeId tid = [&] {
+        TypeId t = TypeId("ns3::Host")
+                       .SetParent<Section>()
+                       .SetGroupName("Fabric")
+                       .AddConstructor<Host>();
+        t = addTime(t,
+                    "MessageTimePs",
+                    "The sending host is busy so long with each message, one after the other: it "
+                    "writes the work request and rings the doorbell",
+                    &HostModel::messageTimePs);
+        t = addTime(t,
+                    "RequestTimePs",
+                    "The network interface of the sending host is busy so long with each message, "
+                    "one after the other, before its first frame",
+                    &HostModel::requestTimePs);
+        t = addTime(t,
+                    "SendDelayPs",
+                    "From there to the first frame: the interface fetches work request and data",
+                    &HostModel::sendDelayPs);
+        t = addTime(t,
+                    "DeliveryTimePs",
+                    "The receiving host is busy so long with each message, one after the other",
+                    &HostModel::deliveryTimePs);
+        t = addTime(t,
+                    "DeliveryDelayPs",
+                    "From the last byte at the interface of the destination until the application "
+                    "there has the message",
+                    &HostModel::deliveryDelayPs);
+        t = addTime(t,
+                    "CompletionDelayPs",
+                    "From the last acknowledgement until the application at the source knows",
+                    &HostModel::completionDelayPs);
+        t = addTime(t,
+                    "MissTimePs",
+                    "An interface is busy so long with loading a connection that it has not kept",
+                    &HostModel::missTimePs);
+        t = addOptional(t,
+                        "Connections",
+                        "Peers whose connections an interface keeps, those that it has used last; "
+                        "none keeps all after their first use",
+                        &HostModel::connections,
+                        1'000'000);
+        t = addOptional(t,
+                        "Outstanding",
+                        "Messages from a host to another that are under way at once, further ones "
+                        "wait; none sets no limit",
+                        &HostModel::outstanding,
+                        1'000'000);
+        return addOptional(t,
+                           "BusRateBps",
+                           "Rate at which payload moves between memory and interface, one message "
+                           "after the other at each end; none sets no limit",
+                           &HostModel::busRateBps,
+                           1'000'000'000'000'000);
+    }();
+    return tid;
+}
+
+} // namespace fabric
+} // namespace ns3
