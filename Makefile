@@ -15,7 +15,7 @@ EDITABLE := $(VENV)/editable_$(PLACE)
 SPACE := $(subst ,, )
 SITE_PACKAGES := $(VENV)/docs_$(PLACE)
 
-.PHONY: help setup figures gallery papers docs prose links test test-slurm battery digests drill long partitions \
+.PHONY: help setup figures gallery papers hardware docs prose links test test-slurm battery digests drill long partitions \
         sanitize sanitize-threads trust bench release clean
 .DELETE_ON_ERROR:
 
@@ -24,6 +24,7 @@ help:
 	@echo "make figures   run every scenario and draw every figure [SCALE=smoke|laptop|paper] [CORES=n]"
 	@echo "make gallery   run the scenarios of docs/gallery and draw their figures again"
 	@echo "make papers    run the scenarios of docs/papers and draw their figures again: eleven minutes of a core"
+	@echo "make hardware  run the experiments of measured/ and write docs/hardware/measured.csv and its figure"
 	@echo "make docs      build the pages of docs/ as a site, with the reference of the Python API"
 	@echo "make prose     measure how readable the pages are, and look for words that no dictionary has"
 	@echo "make links     follow every link of the pages, also those that lead to other sites"
@@ -54,6 +55,9 @@ gallery: setup
 
 papers: setup
 	@$(IN_VENV) python docs/gallery/draw.py papers
+
+hardware: setup
+	@$(IN_VENV) python docs/hardware/draw.py
 
 docs: setup $(SITE_PACKAGES)
 	@$(IN_VENV) python -m sphinx --fail-on-warning --keep-going --quiet docs build/site

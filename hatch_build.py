@@ -38,6 +38,8 @@ class Modules(BuildHookInterface):
             raise SystemExit("The C++ modules do not build: see above.")
         build = root / "build"
         libraries = [p for p in build.glob("lib/*.so") if not p.stem.endswith("-test")]
+        for library in libraries:  # the linker gives another mode than a copy has
+            library.chmod(0o644)
         for file in [*libraries, build / "typeids.json", *build.glob("include/ns3/*.h")]:
             self._add(build_data, file.resolve(), file.relative_to(build))
         # A study builds its modules in the same way, and their tests with the same helpers.

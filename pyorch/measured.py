@@ -13,6 +13,7 @@ import pandas as pd
 from pyorch import api
 from pyorch.calls import checked
 from pyorch.errors import SpecError, quoted
+from pyorch.runs.choose import choose
 from pyorch.runs.run import Runs
 from pyorch.spec import read_scenario
 from pyorch.spec.measured import UNITS, Measured, Of, Ours, Value
@@ -83,7 +84,9 @@ def table(
     ['within']
     """
     paths = [Path(path) for path in (files() if scenarios is None else scenarios)]
-    experiments = {path: read(path) for path in paths}  # all are read before the first one runs
+    experiments = {path: read(path) for path in paths}
+    for path in paths:
+        choose(path, asks=True)  # all are checked before the first one runs
     rows = [
         row
         for path, its in experiments.items()

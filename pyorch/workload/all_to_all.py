@@ -9,18 +9,22 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from pyorch.spec.fields import Closed, FieldError, MessageBytes, TimePs
+from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, TimePs
 from pyorch.spec.limits import MOST_FLOWS
 from pyorch.spec.network import Network
 from pyorch.workload._hosts import equal_messages, hosts
 
 
 class Params(Closed):
-    """`hosts` take part (0: all), every `spacing`-th host from the first."""
+    """`hosts` take part (0: all), every `spacing`-th host from the first.
+
+    With `server_hosts` each so many in a row are a server, and send each other nothing.
+    """
 
     message_bytes: MessageBytes = Field(alias="message")
     hosts: Annotated[int, Field(strict=True, ge=0)] = 0
     spacing: Annotated[int, Field(strict=True, ge=1)] = 1
+    server_hosts: Count = 1
     start_ps: TimePs = Field(0, alias="start")
 
 
@@ -35,6 +39,11 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             f" {counts['hosts']}); write 2 to {available}, or 0 for all.",
         )
     n = params.hosts or available
+    if params.server_hosts >= n:
+        raise FieldError(
+            "server_hosts", f"all {n} hosts are one server, so nobody sends. Lower it, to 1 for no"
+            " servers.",
+        )  # fmt: skip
     if n * (n - 1) > MOST_FLOWS:
         raise FieldError(
             "hosts", f"{n} hosts send {n * (n - 1):,} messages; at most {MOST_FLOWS:,}. Lower it,"
@@ -45,10 +54,11 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
 def flows(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:
-    """Return n (n - 1) flows."""
+    """Return n (n - 1) flows, or fewer with servers of several hosts."""
     ids = hosts(nodes)[:: params.spacing]
     ids = ids[: params.hosts] if params.hosts else ids
     n = len(ids)
-    src = np.tile(ids, n - 1)
-    dst = np.concatenate([np.roll(ids, -distance) for distance in range(1, n)])
-    return equal_messages(src, dst, params.message_bytes, params.start_ps)
+    src = np.tile(np.arange(n), n - 1)
+    dst = (src + np.repeat(np.arange(1, n), n)) % n
+    apart = src // params.server_hosts != dst // params.server_hosts
+    return equal_messages(ids[src[apart]], ids[dst[apart]], params.message_bytes, params.start_ps)

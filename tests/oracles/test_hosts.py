@@ -161,8 +161,8 @@ def test_domains_change_nothing(domains):
     whole, parts = (
         run(network, flows, ROCE, host=host, dependencies=waits, domains=n) for n in (1, domains)
     )
-    for table, columns in whole.tables.items():
-        for name, values in columns.items():
+    for table in whole.tables.keys() - {"process"}:
+        for name, values in whole[table].items():
             assert np.array_equal(values, parts[table][name]), (table, name)
 
 

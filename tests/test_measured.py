@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Values that were measured on hardware are set beside ours by closed forms, and as they stand."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pyorch import measured
+from pyorch.errors import SpecError
+
+ROOT = Path(__file__).parents[1]
+FILES = measured.files(ROOT / "measured")
+#: As `make hardware` has written it, and the page that shows it.
+TABLE = ROOT / "docs" / "hardware" / "measured.csv"
+PAGE = ROOT / "docs" / "hardware.md"
+#: Two frames of 1000 B in all, on two links of 1 us: 8 us of sending and 8 us more for a hop.
+SCENARIO = """\
+name: two
+measured:
+  source: a closed form
+  setup: two hosts around a switch
+  stated: [1 Gb/s]
+  tolerance: 1%
+  values:
+    - {what: the time, value: VALUE, unit: UNIT, ours: {metric: completion, OURS}}
+topology: {type: star, hosts: 2}
+link: {rate: 1 Gb/s, delay: 1 us}
+wire: {framing: 0 B}
+switch: {buffer: 8 MB}
+workload: {type: single, message: 938 B}
+transport: {type: ns3::RoceTransport, attributes: {HeaderBytes: 62, RethBytes: 0}}
+stop: 1 s
+variants: {short: {}, long: {workload.message: 1938 B}}
+"""
+SHORT_US, LONG_US = 18.0, 34.0
+
+
+def row(folder, value, unit, ours):
+    path = folder / "two.yaml"
+    text = SCENARIO.replace("VALUE", str(value)).replace("UNIT", unit).replace("OURS", ours)
+    path.write_text(text)
+    return measured.table([path]).iloc[0]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """A folder whose runs are made once."""
+    folder = tmp_path_factory.mktemp("study")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield folder
+
+
+TIME = "column: completion_ps"
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("unit", "ours", "expected"),
+    [
+        ("us", f"{TIME}, variant: short", SHORT_US),
+        ("ms", f"{TIME}, variant: long", LONG_US / 1000),
+        ("us", f"{TIME}", (SHORT_US + LONG_US) / 2),
+        ("us", f"{TIME}, variant: long, minus: {{variant: short}}", LONG_US - SHORT_US),
+        ("ratio", f"{TIME}, variant: long, over: {{variant: short}}", LONG_US / SHORT_US),
+        ("Gb/s", f"{TIME}, variant: short, bytes: 938 B", 8 * 938 / SHORT_US / 1000),
+        ("us", f"{TIME}, where: {{variant: long}}", LONG_US),
+    ],
+)
+def test_a_value_is_what_its_words_say(study, unit, ours, expected):
+    found = row(study, expected, unit, ours)
+    assert found["ours"] == pytest.approx(expected, rel=1e-9)
+    assert found["verdict"] == "within" and found["allowed"] == 0.01
+
+    far = row(study, expected * 1.02, unit, ours)
+    assert far["verdict"] == "outside" and far["ratio"] == pytest.approx(1 / 1.02)
+    stated = row(study, expected * 1.02, f"{unit}, uncertainty: 3%", ours)
+    assert stated["verdict"] == "within" and stated["allowed"] == 0.03
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ours", "said"),
+    [
+        (f"{TIME}, variant: longer", r"measured.values.0.ours: no run of variant 'longer'"),
+        ("column: complete_ps", r"completion has no column 'complete_ps'. It has "),
+        (f"{TIME}, where: {{seed: 7}}", r"completion has no row with {'seed': 7}"),
+    ],
+)
+def test_a_value_of_which_there_is_none_is_named(study, ours, said):
+    with pytest.raises(SpecError, match=rf"two.yaml: .*{said}"):
+        row(study, 1, "us", ours)
+
+
+@pytest.mark.parametrize(
+    ("unit", "ours", "said"),
+    [
+        ("GB/s", TIME, "unit: GB/s is no unit of completion_ps"),
+        ("us", f"{TIME}, over: {{variant: short}}", "unit: us is no unit of"),
+        ("us", f"{TIME}, over: {{variant: a}}, minus: {{variant: b}}", "write one of them"),
+        ("hours", TIME, "values.0.unit: "),
+    ],
+)
+def test_a_value_that_cannot_be_compared_is_refused_before_a_run(tmp_path, unit, ours, said):
+    with pytest.raises(SpecError, match="two.yaml:[0-9]+: measured") as error:
+        row(tmp_path, 1, unit, ours)
+    assert said in str(error.value)
+
+
+def test_a_scenario_without_a_measurement_is_named(tmp_path):
+    (tmp_path / "one.yaml").write_text("name: one\n" + SCENARIO[SCENARIO.index("topology:") :])
+    with pytest.raises(SpecError, match="one.yaml: has no section measured"):
+        measured.read(tmp_path / "one.yaml")
+    with pytest.raises(SpecError, match="no measured experiment"):
+        measured.files(tmp_path / "none")
+
+
+def test_the_table_has_all_experiments():
+    table = pd.read_csv(TABLE)
+    values = [(path.stem, value.what) for path in FILES for value in measured.read(path).values]
+    assert list(zip(table["experiment"], table["what"], strict=True)) == values
+
+
+def test_every_value_outside_is_explained():
+    outside = set(pd.read_csv(TABLE).query("verdict == 'outside'")["experiment"])
+    explained = {path.stem for path in FILES if measured.read(path).explained}
+    assert outside == explained
+
+
+def test_the_page_shows_the_table():
+    page = PAGE.read_text()
+    for row in pd.read_csv(TABLE).itertuples():
+        unit = "" if row.unit == "ratio" else f" {row.unit}"
+        cells = (row.what, f"{row.measured:g}{unit}", f"{row.ours:.4g}{unit}", f"{row.ratio:.2f}",
+                 f"{row.allowed:.0%}", row.verdict)  # fmt: skip
+        assert f"| {' | '.join(cells)} |" in page, row.what
+
+
+@pytest.mark.ns3
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_the_table_is_what_the_engine_gives(study, path):
+    written = pd.read_csv(TABLE).query("experiment == @path.stem").reset_index(drop=True)
+    pd.testing.assert_frame_equal(measured.table([path]), written, rtol=1e-5, check_dtype=False)
