@@ -205,6 +205,23 @@ def test_all_to_all_has_every_ordered_pair_once():
     assert pairs == [(0, 4), (0, 8), (4, 0), (4, 8), (8, 0), (8, 4)]
 
 
+def test_hosts_of_a_server_send_each_other_nothing():
+    tables, _ = fabric()
+    got = flows(all_to_all, tables, message="1 B", hosts=6, server_hosts=2)
+
+    pairs = set(zip(got["src"].tolist(), got["dst"].tolist(), strict=True))
+    assert pairs == {(a, b) for a in range(6) for b in range(6) if a // 2 != b // 2}
+    assert len(got["src"]) == len(pairs)
+
+
+def test_several_messages_have_the_same_ends():
+    tables, _ = fabric()
+    got = flows(single, tables, message="3 B", messages=4, source=2, target=5)
+
+    assert got["src"].tolist() == [2] * 4 and got["dst"].tolist() == [5] * 4
+    assert got["bytes"].tolist() == [3] * 4
+
+
 @pytest.mark.parametrize("random_hosts", [False, True])
 def test_outcast_and_incast_share_exactly_one_message(random_hosts):
     tables, _ = fabric()
