@@ -4,15 +4,19 @@
 A bar is what was allowed before the first run: the tolerance, or the uncertainty of the source.
 """
 
+import textwrap
 from pathlib import Path
 
 import pandas as pd
 
 from pyorch import figures, measured
+from pyorch.cli.list import question
 from pyorch.figures.command import drawn
 
 FOLDER = Path(__file__).resolve().parent
+PAGE = FOLDER.with_suffix(".md")
 NAME = "measured"
+BEGIN, END = "<!-- generated: make hardware -->\n", "<!-- end -->\n"
 
 
 def draw(figure, table: pd.DataFrame):
@@ -36,13 +40,56 @@ def draw(figure, table: pd.DataFrame):
     return table
 
 
+def text_of(table: pd.DataFrame, files: list[Path]) -> str:
+    """Return what the page says of each experiment."""
+    parts = []
+    for path in files:
+        its, own = measured.read(path), table[table["experiment"] == path.stem]
+        lines = [
+            f"### {path.stem.replace('_', ' ').capitalize()}", "", *wrapped(_sentence(question(path))), "",
+            *wrapped(f"Measured: {_ended(its.setup)} Source: {_ended(its.source)}"), "",
+            "| value | measured | ours | ratio | allowed | verdict |", "|---|---|---|---|---|---|",
+            *(f"| {' | '.join(cells(row))} |" for row in own.itertuples()), "",
+            *wrapped(f"Assumed: {_ended('; '.join(its.assumed))}"), "",
+        ]  # fmt: skip
+        if its.explained:
+            lines += [*wrapped(f"**Why ours differ.** {its.explained}"), ""]
+        parts.append("\n".join(lines))
+    return "\n".join(parts)
+
+
+def cells(row) -> tuple[str, ...]:
+    """Return the cells of a row of the page."""
+    unit = "" if row.unit == "ratio" else f" {row.unit}"
+    return (row.what, f"{row.measured:g}{unit}", f"{row.ours:.4g}{unit}", f"{row.ratio:.2f}",
+            f"{row.allowed:.0%}", row.verdict)  # fmt: skip
+
+
+def wrapped(text: str) -> list[str]:
+    """Return the lines of a paragraph."""
+    return textwrap.wrap(text, 100, break_long_words=False, break_on_hyphens=False)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _ended(text: str) -> str:
+    return f"{text}."
+
+
 def main() -> None:
-    """Run all experiments and write their table and figure."""
-    table = measured.table(measured.files(FOLDER.parents[1] / "measured"))
+    """Run all experiments and write their table, their figure and the page."""
+    files = measured.files(FOLDER.parents[1] / "measured")
+    table = measured.table(files)
     figure, data = drawn(draw, {"table": table}, "")
     figures.save(figure, NAME, data, FOLDER, " ".join((__doc__ or "").split()) + "\n")
     for suffix in ("pdf", "svg"):  # the page shows the PNG
         (FOLDER / f"{NAME}.{suffix}").unlink()
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    written = pd.read_csv(FOLDER / f"{NAME}.csv")
+    PAGE.write_text(f"{before}{BEGIN}\n{text_of(written, files)}\n{END}{after}")
     print(table.to_string(index=False))
 
 

@@ -34,7 +34,7 @@ namespace fabric
  * Boundary.
  *
  * Source: the structure is our own; Ethernet framing IEEE 802.3, priorities IEEE 802.1Q.
- * Not modelled: host processing time, cable lengths beyond a delay.
+ * Not modelled: cable lengths beyond a delay.
  */
 class EventEngine final : public PacketLoop
 {

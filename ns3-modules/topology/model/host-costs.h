@@ -45,8 +45,8 @@ struct HostMessage
  * What is asked of one host comes in the order of time, so that no event is needed but one for each
  * message that has to wait at its source.
  *
- * **Source** our own, after the stages that Kalia, Kaminsky and Andersen measure, "Design Guidelines
- * for High Performance RDMA Systems", USENIX ATC 2016, section 2.
+ * **Source** our own, after the stages that Kalia, Kaminsky and Andersen measure, "Design
+ * Guidelines for High Performance RDMA Systems", USENIX ATC 2016, section 2.
  * **Not modelled** a buffer of the interface that fills while the bus is busy, the order in which
  * frames of several messages share a bus, several cores that post.
  */

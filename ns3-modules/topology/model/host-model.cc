@@ -11,80 +11,101 @@ namespace fabric
 
 NS_OBJECT_ENSURE_REGISTERED(Host);
 
+namespace
+{
+
+constexpr uint64_t HOUR_PS = 3'600'000'000'000'000;
+
+struct TimeOption
+{
+    const char* name;
+    const char* help;
+    uint64_t HostModel::*member;
+};
+
+struct LimitOption
+{
+    const char* name;
+    const char* help;
+    std::optional<uint64_t> HostModel::*member;
+    uint64_t max;
+};
+
+constexpr TimeOption TIMES[] = {
+    {"MessageTimePs",
+     "The sending host is busy so long with each message, one after the other: it writes the work "
+     "request and rings the doorbell",
+     &HostModel::messageTimePs},
+    {"RequestTimePs",
+     "The network interface of the sending host is busy so long with each message, one after the "
+     "other, before its first frame",
+     &HostModel::requestTimePs},
+    {"SendDelayPs",
+     "From there to the first frame: the interface fetches work request and data",
+     &HostModel::sendDelayPs},
+    {"DeliveryTimePs",
+     "The receiving host is busy so long with each message, one after the other",
+     &HostModel::deliveryTimePs},
+    {"DeliveryDelayPs",
+     "From the last byte at the interface of the destination until the application there has the "
+     "message",
+     &HostModel::deliveryDelayPs},
+    {"CompletionDelayPs",
+     "From the last acknowledgement until the application at the source knows",
+     &HostModel::completionDelayPs},
+    {"MissTimePs",
+     "An interface is busy so long with loading a connection that it has not kept",
+     &HostModel::missTimePs},
+};
+
+constexpr LimitOption LIMITS[] = {
+    {"Connections",
+     "Peers whose connections an interface keeps, those that it has used last; none keeps all "
+     "after their first use",
+     &HostModel::connections,
+     1'000'000},
+    {"Outstanding",
+     "Messages from a host to another that are under way at once, further ones wait; none sets no "
+     "limit",
+     &HostModel::outstanding,
+     1'000'000},
+    {"BusRateBps",
+     "Rate at which payload moves between memory and interface, one message after the other at "
+     "each end; none sets no limit",
+     &HostModel::busRateBps,
+     1'000'000'000'000'000},
+};
+
+TypeId
+MakeTypeId()
+{
+    TypeId tid =
+        TypeId("ns3::Host").SetParent<Section>().SetGroupName("Fabric").AddConstructor<Host>();
+    for (const auto& [name, help, member] : TIMES)
+    {
+        tid.AddAttribute(name,
+                         help,
+                         UintegerValue(0),
+                         MakeUintegerAccessor(member),
+                         MakeUintegerChecker<uint64_t>(0, HOUR_PS));
+    }
+    for (const auto& [name, help, member, max] : LIMITS)
+    {
+        tid.AddAttribute(name,
+                         help,
+                         OptionalUintegerValue(),
+                         MakeOptionalUintegerAccessor(member),
+                         MakeOptionalUintegerChecker(1, max));
+    }
+    return tid;
+}
+
+} // namespace
+
 TypeId
 Host::GetTypeId()
 {
-    const auto addTime = [](TypeId tid, const char* name, const char* help, auto member) {
-        constexpr uint64_t HOUR_PS = 3'600'000'000'000'000;
-        return tid.AddAttribute(name,
-                                help,
-                                UintegerValue(0),
-                                MakeUintegerAccessor(member),
-                                MakeUintegerChecker<uint64_t>(0, HOUR_PS));
-    };
-    const auto addOptional =
-        [](TypeId tid, const char* name, const char* help, auto member, uint64_t max) {
-            return tid.AddAttribute(name,
-                                    help,
-                                    OptionalUintegerValue(),
-                                    MakeOptionalUintegerAccessor(member),
-                                    MakeOptionalUintegerChecker(1, max));
-        };
-    static TypeId tid = [&] {
-        TypeId t = TypeId("ns3::Host")
-                       .SetParent<Section>()
-                       .SetGroupName("Fabric")
-                       .AddConstructor<Host>();
-        t = addTime(t,
-                    "MessageTimePs",
-                    "The sending host is busy so long with each message, one after the other: it "
-                    "writes the work request and rings the doorbell",
-                    &HostModel::messageTimePs);
-        t = addTime(t,
-                    "RequestTimePs",
-                    "The network interface of the sending host is busy so long with each message, "
-                    "one after the other, before its first frame",
-                    &HostModel::requestTimePs);
-        t = addTime(t,
-                    "SendDelayPs",
-                    "From there to the first frame: the interface fetches work request and data",
-                    &HostModel::sendDelayPs);
-        t = addTime(t,
-                    "DeliveryTimePs",
-                    "The receiving host is busy so long with each message, one after the other",
-                    &HostModel::deliveryTimePs);
-        t = addTime(t,
-                    "DeliveryDelayPs",
-                    "From the last byte at the interface of the destination until the application "
-                    "there has the message",
-                    &HostModel::deliveryDelayPs);
-        t = addTime(t,
-                    "CompletionDelayPs",
-                    "From the last acknowledgement until the application at the source knows",
-                    &HostModel::completionDelayPs);
-        t = addTime(t,
-                    "MissTimePs",
-                    "An interface is busy so long with loading a connection that it has not kept",
-                    &HostModel::missTimePs);
-        t = addOptional(t,
-                        "Connections",
-                        "Peers whose connections an interface keeps, those that it has used last; "
-                        "none keeps all after their first use",
-                        &HostModel::connections,
-                        1'000'000);
-        t = addOptional(t,
-                        "Outstanding",
-                        "Messages from a host to another that are under way at once, further ones "
-                        "wait; none sets no limit",
-                        &HostModel::outstanding,
-                        1'000'000);
-        return addOptional(t,
-                           "BusRateBps",
-                           "Rate at which payload moves between memory and interface, one message "
-                           "after the other at each end; none sets no limit",
-                           &HostModel::busRateBps,
-                           1'000'000'000'000'000);
-    }();
+    static TypeId tid = MakeTypeId();
     return tid;
 }
 

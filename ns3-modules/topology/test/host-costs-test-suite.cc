@@ -24,7 +24,7 @@ Message(uint32_t index, uint32_t dst = 1)
     return {index, 0, dst, 0, 1000};
 }
 
-/// Stages that serve one message at a time: the slowest sets the pace, and all add up for the first.
+/// Stages that serve one message at a time: the slowest sets the pace, the first passes all.
 TEST_CASE(g_suite, "messages follow each other through the stages of a source")
 {
     HostModel model;
@@ -52,8 +52,10 @@ TEST_CASE(g_suite, "a bus moves one message after the other")
     NS_TEST_EXPECT_MSG_EQ(hosts.Start(Message(0), WorldPs(0)), WorldPs(900'000), "first");
     NS_TEST_EXPECT_MSG_EQ(hosts.Start(Message(1), WorldPs(0)), WorldPs(1'900'000), "second");
     // Written as they come, but no faster than the bus.
-    NS_TEST_EXPECT_MSG_EQ(hosts.Deliver(Message(0), WorldPs(2'000'000)), WorldPs(2'000'000), "first");
-    NS_TEST_EXPECT_MSG_EQ(hosts.Deliver(Message(1), WorldPs(2'100'000)), WorldPs(3'000'000), "second");
+    const WorldPs first = hosts.Deliver(Message(0), WorldPs(2'000'000));
+    const WorldPs second = hosts.Deliver(Message(1), WorldPs(2'100'000));
+    NS_TEST_EXPECT_MSG_EQ(first, WorldPs(2'000'000), "written as it came");
+    NS_TEST_EXPECT_MSG_EQ(second, WorldPs(3'000'000), "behind the first");
 }
 
 TEST_CASE(g_suite, "an interface keeps the connections that it has used last")
@@ -85,7 +87,7 @@ TEST_CASE(g_suite, "messages of a connection wait for a place, others do not")
     NS_TEST_EXPECT_MSG_EQ(hosts.Start(Message(0), WorldPs(0)), WorldPs(10), "first place");
     NS_TEST_EXPECT_MSG_EQ(hosts.Start(Message(1), WorldPs(0)), WorldPs(20), "second place");
     NS_TEST_EXPECT_MSG_EQ(hosts.Start(Message(2), WorldPs(0)), WorldPs::Never(), "no place");
-    NS_TEST_EXPECT_MSG_EQ(hosts.Start(Message(3, 2), WorldPs(0)), WorldPs(30), "another connection");
+    NS_TEST_EXPECT_MSG_EQ(hosts.Start(Message(3, 2), WorldPs(0)), WorldPs(30), "another one");
     const auto completed = hosts.Complete(Message(0), WorldPs(100));
     NS_TEST_EXPECT_MSG_EQ(completed.endPs, WorldPs(107), "the source knows");
     NS_TEST_ASSERT_MSG_EQ(completed.next.value_or(0), 2, "who has waited");
