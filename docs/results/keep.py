@@ -2,6 +2,7 @@
 """Puts into docs/results what `make figures SCALE=paper` has made, all of one commit.
 
 make figures SCALE=paper && python docs/results/keep.py
+python docs/results/keep.py jobs rail     # these figures alone
 """
 
 import subprocess
@@ -24,17 +25,21 @@ def python(*words: str) -> None:
     subprocess.run([sys.executable, *words], cwd=ROOT, check=True)
 
 
-def main() -> None:
-    """Compute what no figure needs, draw every figure, and copy the tables behind them."""
-    tables = set()
+def main(names: list[str]) -> None:
+    """Compute what no figure needs, draw the figures, and copy the tables behind them."""
+    plots = sorted((ROOT / "plots").glob("[!_]*.py"))
+    plots = [path for path in plots if not names or path.stem in names]
+    needed = {need for plot in plots for need in read_needs(plot).values()}
+    tables = {need_path(need, "results", SCALE) for need in needed}
     for metric, scenario in FURTHER:
+        if not any(need.startswith(f"{scenario}/") for need in needed):
+            continue
         table = need_path(f"{scenario}/{metric}.csv", "results", SCALE)
         python("-m", "pyorch", "metrics", metric, f"scenarios/{scenario}.yaml", "--scale", SCALE,
                "--out", table)  # fmt: skip
         tables.add(table)
     commits = {}
-    for plot in sorted((ROOT / "plots").glob("[!_]*.py")):
-        tables |= {need_path(need, "results", SCALE) for need in read_needs(plot).values()}
+    for plot in plots:
         python(f"plots/{plot.name}", "--scale", SCALE, "--out", str(HERE))
         (HERE / f"{plot.stem}.svg").unlink()  # the pages show the PNG
         made = HERE / f"{plot.stem}.provenance.csv"
@@ -53,4 +58,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -11,7 +11,7 @@ uint64_t
 WirePs(uint64_t bytes, uint64_t rateBps)
 {
     constexpr uint64_t PS_PER_SECOND_AND_BYTE = 8'000'000'000'000;
-    const auto product = static_cast<unsigned __int128>(bytes) * PS_PER_SECOND_AND_BYTE;
+    const auto product = static_cast<__uint128_t>(bytes) * PS_PER_SECOND_AND_BYTE;
     return static_cast<uint64_t>((product + rateBps - 1) / rateBps);
 }
 

@@ -45,7 +45,7 @@ class FlowSlots
 
     void Close(uint32_t slot)
     {
-        (*this)[slot] = T{};
+        (*this)[slot] = T();
         m_free.push_back(slot);
     }
 

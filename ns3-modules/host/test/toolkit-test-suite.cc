@@ -217,8 +217,8 @@ TEST_CASE(g_suite, "backoff")
         {
             for (const uint64_t fromPs : {0ULL, 12'345ULL, 1ULL << 63})
             {
-                const auto exact = static_cast<unsigned __int128>(fromPs) +
-                                   (static_cast<unsigned __int128>(waitPs) << doublings);
+                const auto exact = static_cast<__uint128_t>(fromPs) +
+                                   (static_cast<__uint128_t>(waitPs) << doublings);
                 const uint64_t expected =
                     exact < NEVER_PS ? static_cast<uint64_t>(exact) : NEVER_PS;
                 NS_TEST_ASSERT_MSG_EQ(Later(fromPs, waitPs, doublings),

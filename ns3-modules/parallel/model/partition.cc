@@ -158,7 +158,7 @@ Units::FindUnits(const FabricTables& tables)
     {
         const size_t a = *PlaceOf(tables.nodes, link.nodeA);
         const size_t b = *PlaceOf(tables.nodes, link.nodeB);
-        for (const auto [host, next] : {std::pair(a, b), std::pair(b, a)})
+        for (const auto& [host, next] : {std::pair(a, b), std::pair(b, a)})
         {
             if (m_of[host] == NONE && tables.nodes[next].isSwitch)
             {

@@ -69,7 +69,7 @@ TokenBucketShaper::Attach(SwitchContext& context)
 uint64_t
 TokenBucketShaper::TokensPs(uint64_t bytes, uint32_t queueClass) const
 {
-    constexpr unsigned __int128 PS_PER_SECOND_AND_BYTE = 8'000'000'000'000;
+    constexpr __uint128_t PS_PER_SECOND_AND_BYTE = 8'000'000'000'000;
     const uint64_t rateBps = m_rateBps[queueClass];
     return static_cast<uint64_t>((bytes * PS_PER_SECOND_AND_BYTE + rateBps - 1) / rateBps);
 }

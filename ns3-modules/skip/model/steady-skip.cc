@@ -393,7 +393,7 @@ SteadySkip::Show(const SkippedTime& all,
     for (piece.untilPs = firstPs; piece.untilPs < all.untilPs; piece.untilPs += *m_samplePs)
     {
         const auto between = [&](uint64_t from, uint64_t to) {
-            const auto grown = static_cast<unsigned __int128>(to - from);
+            const auto grown = static_cast<__uint128_t>(to - from);
             return from + static_cast<uint64_t>(grown * (piece.untilPs - fromPs) / byPs);
         };
         for (size_t i = 0; i < before.size(); i++)

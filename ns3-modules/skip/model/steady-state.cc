@@ -60,7 +60,7 @@ uint64_t
 SteadyState::Jump::Grown(uint64_t before, uint64_t after) const
 {
     const uint64_t overPs = OverPs();
-    const auto grown = static_cast<unsigned __int128>(after - before) * sincePs;
+    const auto grown = static_cast<__uint128_t>(after - before) * sincePs;
     return static_cast<uint64_t>((grown + overPs / 2) / overPs);
 }
 
