@@ -15,6 +15,8 @@ FILES = measured.files(ROOT / "measured")
 #: As `make hardware` has written it, and the page that shows it.
 TABLE = ROOT / "docs" / "hardware" / "measured.csv"
 PAGE = ROOT / "docs" / "hardware.md"
+#: Those that take the longest.
+LONG = {"deepep", "mrc_goodput", "sendrecv_planes", "victim"}
 #: Two frames of 1000 B in all, on two links of 1 us: 8 us of sending and 8 us more for a hop.
 SCENARIO = """\
 name: two
@@ -139,7 +141,13 @@ def test_the_page_is_what_table_and_files_say():
 
 @pytest.mark.ns3
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.long] * (path.stem in LONG))
+        for path in FILES
+    ],
+)
 def test_the_table_is_what_the_engine_gives(study, path):
     written = pd.read_csv(TABLE).query("experiment == @path.stem").reset_index(drop=True)
     pd.testing.assert_frame_equal(measured.table([path]), written, rtol=1e-5, check_dtype=False)

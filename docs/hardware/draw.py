@@ -46,7 +46,8 @@ def text_of(table: pd.DataFrame, files: list[Path]) -> str:
     for path in files:
         its, own = measured.read(path), table[table["experiment"] == path.stem]
         lines = [
-            f"### {path.stem.replace('_', ' ').capitalize()}", "", *wrapped(_sentence(question(path))), "",
+            f"### {_sentence(path.stem.replace('_', ' '))}", "",
+            *wrapped(_sentence(question(path))), "",
             *wrapped(f"Measured: {_ended(its.setup)} Source: {_ended(its.source)}"), "",
             "| value | measured | ours | ratio | allowed | verdict |", "|---|---|---|---|---|---|",
             *(f"| {' | '.join(cells(row))} |" for row in own.itertuples()), "",

@@ -367,7 +367,7 @@ def run_on_cluster(folder, *arguments):
 
 
 @pytest.mark.ns3
-@pytest.mark.slow
+@pytest.mark.long
 @plugins_there(GENERIC)
 def test_a_chunk_that_is_killed_goes_on_with_its_other_runs(study):
     submit = write_script(
@@ -404,7 +404,7 @@ def test_a_chunk_that_is_killed_goes_on_with_its_other_runs(study):
 
 
 @pytest.mark.ns3
-@pytest.mark.slow
+@pytest.mark.long
 @plugins_there(GENERIC, STORAGE)
 @pytest.mark.skipif(shutil.which("rsync") is None, reason="the storage needs rsync")
 def test_machines_that_share_no_files_make_the_same_bytes(study, tmp_path):
