@@ -127,6 +127,12 @@ def test_the_table_has_all_experiments():
     assert list(zip(table["experiment"], table["what"], strict=True)) == values
 
 
+def test_the_readme_says_how_many_there_are():
+    table = pd.read_csv(TABLE)
+    said = f"{len(table)} values of {table['experiment'].nunique()} published experiments"
+    assert said in (ROOT / "README.md").read_text()
+
+
 def test_every_value_outside_is_explained():
     outside = set(pd.read_csv(TABLE).query("verdict == 'outside'")["experiment"])
     explained = {path.stem for path in FILES if measured.read(path).explained}
