@@ -404,6 +404,33 @@ def test_the_page_names_the_commits_of_the_table_of_runs():
     assert commits == set(re.findall(r"\b[0-9a-f]{40}\b", PAGE))
 
 
+def test_the_table_of_two_jobs_shows_what_was_measured():
+    jobs = pd.read_csv(RESULTS / "jobs.csv")
+    page = (ROOT / "docs" / "training.md").read_text()
+    for _, rows in jobs.groupby(["case", "variant"]):
+        cells = [f"{its.alone_ps / 1e6:.1f} | {its.slowdown:.3f}" for its in rows.itertuples()]
+        assert f"{rows['label'].iloc[0]} | {' | '.join(cells)} |" in page
+    assert f"up\nto {jobs['slowdown'].max():.2f} times" in page
+
+
+def test_the_table_of_designs_in_packets_shows_what_was_measured():
+    path = RESULTS / "design_packets" / "paper" / "training_step.csv"
+    page = (ROOT / "docs" / "design.md").read_text()
+    for _, rows in pd.read_csv(path).groupby("case"):
+        shares = rows.set_index("variant")["exposed_share"]
+        cells = " | ".join(f"{shares[name]:.2%}"[:-1] for name in ("fluid", "sprayed", "rocev2"))
+        assert f" | {cells} |" in page
+
+
+def test_the_page_of_skipping_says_what_ndp_misses_after_a_cut():
+    errors = pd.read_csv(RESULTS / "skip_check.csv").set_index(["case", "variant"])
+    own = errors.loc[("cut", "ndp")]
+    said = (
+        f"NDP is {own['error_p99']:.0%}; its slowest message is off by {own['error_slowest']:.1%}"
+    )
+    assert said.replace("%", " %") in (ROOT / "docs" / "skip.md").read_text()
+
+
 def test_the_table_of_a_lost_rail_shows_what_was_measured():
     steps = pd.read_csv(RESULTS / "rail_lost" / "paper" / "training_step.csv")
     page = (ROOT / "docs" / "training.md").read_text()

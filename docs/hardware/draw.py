@@ -48,10 +48,10 @@ def text_of(table: pd.DataFrame, files: list[Path]) -> str:
         lines = [
             f"### {_sentence(path.stem.replace('_', ' '))}", "",
             *wrapped(_sentence(question(path))), "",
-            *wrapped(f"Measured: {_ended(its.setup)} Source: {_ended(its.source)}"), "",
+            *wrapped(f"Measured: {its.setup}. Source: {its.source}."), "",
             "| value | measured | ours | ratio | allowed | verdict |", "|---|---|---|---|---|---|",
             *(f"| {' | '.join(cells(row))} |" for row in own.itertuples()), "",
-            *wrapped(f"Assumed: {_ended('; '.join(its.assumed))}"), "",
+            *wrapped(f"Assumed: {'; '.join(its.assumed)}."), "",
         ]  # fmt: skip
         if its.explained:
             lines += [*wrapped(f"**Why ours differ.** {its.explained}"), ""]
@@ -73,10 +73,6 @@ def wrapped(text: str) -> list[str]:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _ended(text: str) -> str:
-    return f"{text}."
 
 
 def main() -> None:

@@ -28,6 +28,8 @@ def python(*words: str) -> None:
 def main(names: list[str]) -> None:
     """Compute what no figure needs, draw the figures, and copy the tables behind them."""
     plots = sorted((ROOT / "plots").glob("[!_]*.py"))
+    if unknown := {*names} - {path.stem for path in plots}:
+        raise SystemExit(f"docs/results: no figure {', '.join(sorted(unknown))} in plots/.")
     plots = [path for path in plots if not names or path.stem in names]
     needed = {need for plot in plots for need in read_needs(plot).values()}
     tables = {need_path(need, "results", SCALE) for need in needed}
