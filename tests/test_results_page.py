@@ -414,9 +414,8 @@ def test_the_table_of_two_jobs_shows_what_was_measured():
 
 
 def test_the_table_of_designs_in_packets_shows_what_was_measured():
-    path = RESULTS / "design_packets" / "paper" / "training_step.csv"
     page = (ROOT / "docs" / "design.md").read_text()
-    for _, rows in pd.read_csv(path).groupby("case"):
+    for _, rows in pd.read_csv(RESULTS / "design_packets.csv").groupby("case"):
         shares = rows.set_index("variant")["exposed_share"]
         cells = " | ".join(f"{shares[name]:.2%}"[:-1] for name in ("fluid", "sprayed", "rocev2"))
         assert f" | {cells} |" in page
