@@ -150,7 +150,7 @@ class FakePersistence:
 def test_snakemake_neither_removes_nor_notes_the_runs_of_a_chunk():
     snakemake.leave_alone(chunks.is_one, FakeJob, FakePersistence)
     for rule, expected in (
-        ("simulate_x_1", []),
+        ("simulate_x_0123456789", []),
         ("simulate", ["cleanup", "remove", "started", "finished"]),
     ):
         job = FakeJob(rule, [])
