@@ -5,6 +5,9 @@
 in a process of its own; user CPU of the run phase counts. The error is that of the completion
 time of each message; `slowest` compares the slowest of both runs.
 
+``python benchmarks/skip.py --model`` has the gradients and a step of a 13B model on 128 devices, with
+and without congestion control, in place of these cases.
+
 ``python benchmarks/skip.py --stock`` runs large cases with skips, some with memory, and what stock
 ns-3 takes per packet and hop on 128 hosts, measured in the same run. What it would take for these
 cases is an extrapolation: that, times the hops of their data packets.
@@ -58,13 +61,19 @@ GRADIENTS = (
     " groups: 32, placement: strided, stride: 32}"
 )
 ONE_SWITCH = "topology.rail={type: leaf_spine, leaves: 1, hosts_per_leaf: 16, spines: 1}"
+#: Name, variant of the 13B model, and what is changed.
+MODEL = [
+    (f"{what}, {variant}", variant, sets)
+    for what, sets in (("gradients", [GRADIENTS]), ("a step", []))
+    for variant in ("sprayed", "rocev2", "rocev2_dcqcn", "rocev2_hpcc")
+]
 PIPELINED = ["workload.schedule=1f1b", "workload.micro_batches=8"]
 #: Name, scenario, scale, variant and what is changed, of large cases.
 LARGE = [
     ("Figure 5, 8192 hosts, sprayed", SCENARIO, "paper", "sprayed", []),
-    ("13B, 128 devices: gradients", STEP, "laptop", None, [GRADIENTS]),
-    ("13B, 128 devices: a step", STEP, "laptop", None, []),
-    ("8 micro-batches, a switch a rail", STEP, "laptop", None, [ONE_SWITCH, *PIPELINED]),
+    ("13B, 128 devices: gradients", STEP, "laptop", "sprayed", [GRADIENTS]),
+    ("13B, 128 devices: a step", STEP, "laptop", "sprayed", []),
+    ("8 micro-batches, a switch a rail", STEP, "laptop", "sprayed", [ONE_SWITCH, *PIPELINED]),
 ]
 STOCK_HOSTS, STOCK_HOPS, REPEATS = 128, 4, 2  # of a data packet in the permutation of engine.py
 
@@ -82,7 +91,7 @@ class Done:
 
 
 def run(
-    variant: str | None, sets: list[str], scenario: Path = SCENARIO, scale: str = "smoke"
+    variant: str, sets: list[str], scenario: Path = SCENARIO, scale: str = "smoke"
 ) -> Done:
     """Make the first run of a variant and read what it left."""
     given = [parse_assignment(text) for text in sets]
@@ -133,6 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tolerance", default="1%")
     parser.add_argument("--only", nargs="+", default=[], help="words of the names of cases")
+    parser.add_argument("--model", action="store_true", help="a 13B model, with every control")
     parser.add_argument("--stock", action="store_true", help="large cases beside stock ns-3")
     options = parser.parse_args()
     if options.stock:
@@ -140,11 +150,12 @@ def main() -> None:
         return
     heads = ("full CPU [s]", "skipped", "CPU [s]", "fewer events", "p50", "p99", "slowest")
     print(f"{'case':38}", *(f"{head:>12}" for head in heads))
-    for name, variant, sets in CASES:
+    where = (STEP, "laptop") if options.model else (SCENARIO, "smoke")
+    for name, variant, sets in MODEL if options.model else CASES:
         if options.only and not any(word in name for word in options.only):
             continue
-        full = run(variant, sets)
-        skip = run(variant, [*sets, f"engine.skip={options.tolerance}"])
+        full = run(variant, sets, *where)
+        skip = run(variant, [*sets, f"engine.skip={options.tolerance}"], *where)
         error = np.abs(skip.fct_ps / full.fct_ps - 1)
         cells = (
             f"{full.cpu_s:.2f}",

@@ -240,10 +240,10 @@ def test_periods_are_skipped_until_the_last_packet_of_a_message_and_no_further()
         assert got.fct_ps() == (packets - 1) * DATA_PS + DATA_PS + last_ps + 2 * DELAY_PS
 
 
-@pytest.mark.parametrize("most_bytes", [20_000, 50_000])
+@pytest.mark.parametrize("most_bytes", [20_000, 50_000, 400_000])
 def test_periods_are_exact_with_marks_but_for_those_that_are_drawn(most_bytes):
     # Oracle: the full run. Between two thresholds a queue draws whom it marks, which no period
-    # tells beforehand: then rates serve.
+    # tells beforehand: then rates serve. Above both, as here above 50 kB, it marks all.
     flows = Flows()
     for host in (1, 2):
         flows.add(host, 0, 8000 * MTU)
@@ -256,7 +256,7 @@ def test_periods_are_exact_with_marks_but_for_those_that_are_drawn(most_bytes):
 
     assert skipped(got)[1] > 0.5 * 2 * 8000
     assert full["flows"]["ecn_marked_packets"].sum() > 0
-    if most_bytes > 20_000:
+    if most_bytes > 50_000:
         assert not got["skips"]["exact"].any()
     else:
         check_equal(got, full)
@@ -383,20 +383,80 @@ def test_a_transport_that_cannot_is_refused_by_its_name():
         run(star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [("ns3::WanTransport", {})], **SKIP)
 
 
+RED = ("ns3::RedEcn", {"KminBytes": 50_000, "KmaxBytes": 200_000})
+DCQCN = (ROCE, {"CongestionControl": "ns3::Dcqcn"})
+CONTROLLED = {"queue": RED, "pfc": {"XoffBytes": "300000"}, "buffer_bytes": 16_000_000}
 CONTROLS = [a["name"] for a in typeids.entries() if a["contract"] == "congestion_control"]
 
 
-@pytest.mark.parametrize("control", CONTROLS)
-def test_a_control_of_congestion_is_refused(control):
+@pytest.mark.parametrize("control", sorted({*CONTROLS} - {"ns3::Dcqcn"}))
+def test_a_congestion_control_that_is_never_at_rest_is_refused(control):
     transport = {"ns3::Smartt": SPRAY, "ns3::Nscc": "ns3::UecTransport"}.get(control, ROCE)
     attributes = {"CongestionControl": control} | ({"WindowBdp": 0} if transport == SPRAY else {})
-    queue = ("ns3::RedEcn", {"KminBytes": 50_000, "KmaxBytes": 200_000})
-    message = f"{transport}: CongestionControl moves windows or rates for longer than a steady"
+    message = f"{transport}: CongestionControl is never at rest: it moves windows or rates for"
     with pytest.raises(SimulationError, match=message):
         run(
-            star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [(transport, attributes)], queue=queue,
+            star(2, RATE, DELAY_PS), one_flow(0, 1, MTU), [(transport, attributes)], queue=RED,
             program="ns3::InbandTelemetry", **SKIP,
         )  # fmt: skip
+
+
+def test_a_message_whose_congestion_control_is_at_rest_is_skipped_without_any_error():
+    flows = one_flow(0, 1, 8000 * MTU + 17)
+    network = star(2, RATE, DELAY_PS)
+
+    got = run(network, flows, [DCQCN], **CONTROLLED, **SKIP)
+
+    assert skipped(got)[1] > 0.5 * 8000
+    check_equal(got, run(network, flows, [DCQCN], **CONTROLLED))
+
+
+def test_nothing_is_skipped_once_a_congestion_control_has_cut_a_rate():
+    # Two messages share a link from 1 ms on: from the first mark on rates go down and up.
+    flows = Flows()
+    flows.add(1, 0, 30_000_000)
+    flows.add(2, 0, 30_000_000, MS_PS)
+    network = star(3, RATE, DELAY_PS)
+
+    got = run(network, flows, [DCQCN], **CONTROLLED, **SKIP)
+
+    assert skipped(got)[1] > 0
+    assert (got["skips"]["time_ps"] + got["skips"]["skipped_ps"]).max() < MS_PS + 10 * US_PS
+    check_equal(got, run(network, flows, [DCQCN], **CONTROLLED))
+
+
+def controlled_case(seed):
+    """Draw who sends what to whom: over spines, around a ring, in pairs that a third one joins, or
+    to one host, one after the other."""
+    rng = np.random.default_rng(seed)
+    hosts = int(rng.integers(4, 9))
+    network = star(hosts, RATE, DELAY_PS)
+    pairs, late_us = [(host, (host + 1) % hosts) for host in range(hosts)], 50
+    if seed % 4 == 0:
+        leaves, per_leaf, spines = rng.integers(2, 4), rng.integers(2, 4), rng.integers(2, 4)
+        network = leaf_spine(leaves, per_leaf, spines, RATE, DELAY_PS)
+        pairs = [*enumerate(inter_leaf_permutation(leaves, per_leaf, rng))]
+    elif seed % 4 == 2:
+        pairs, late_us = [*pairs[:-1:2], (0, int(rng.integers(1, hosts)))], 1000
+    elif seed % 4 == 3:
+        pairs, late_us = [(host, 0) for host in range(1, hosts)], 1000
+    flows = Flows()
+    size = int(rng.integers(10, 30)) * 1_000_000
+    for src, dst in pairs:
+        bytes_ = size + int(rng.integers(0, 5000))
+        flows.add(int(src), int(dst), bytes_, int(rng.integers(0, late_us)) * US_PS)
+    return network, flows
+
+
+def test_random_networks_with_congestion_control_are_as_full_runs_to_the_picosecond():
+    packets = 0
+    for seed in range(NETWORKS):
+        network, flows = controlled_case(seed)
+        got = run(network, flows, [DCQCN], **CONTROLLED, **SKIP)
+        packets += skipped(got)[1]
+        if len(got["skips"]["exact"]) > 0:
+            check_equal(got, run(network, flows, [DCQCN], **CONTROLLED))
+    assert packets > 0
 
 
 def test_domains_are_refused():

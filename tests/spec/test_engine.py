@@ -117,14 +117,14 @@ def test_only_packets_can_be_skipped(small):
 
 
 @pytest.mark.ns3
-def test_a_control_that_moves_slowly_is_refused_before_the_run(small):
+def test_a_control_that_is_never_at_rest_is_refused_before_the_run(small):
     sets = [("engine.skip", "1%"), ("transport.attributes", {"CongestionControl": "ns3::Swift"})]
     with (
         check.refusals() as refusals,
         pytest.raises(
             SpecError,
             match="transport.attributes.CongestionControl: ns3::RoceTransport"
-            ": CongestionControl moves windows or rates",
+            ": CongestionControl is never at rest",
         ),  # fmt: skip
     ):
         small.plan(sets=sets, refusals=refusals)

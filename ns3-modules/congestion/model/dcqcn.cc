@@ -189,6 +189,13 @@ Dcqcn::Increase(Flow& flow) const
     }
 }
 
+/// Once it was notified alpha ages, also at line rate.
+bool
+Dcqcn::IsAtRest(uint32_t slot) const
+{
+    return m_flows[slot].alphaPs == 0;
+}
+
 uint64_t
 Dcqcn::RateBps(uint32_t slot) const
 {

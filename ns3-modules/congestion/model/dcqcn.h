@@ -35,10 +35,11 @@ class Dcqcn final : public fabric::CongestionControl
     uint64_t NextUpdatePs(uint32_t slot) const override;
     void OnUpdate(uint32_t slot) override;
     uint64_t RateBps(uint32_t slot) const override;
+    bool IsAtRest(uint32_t slot) const override; ///< It has never been notified
 
     Traits GetTraits() const override
     {
-        return {.needsNotifications = true};
+        return {.needsNotifications = true, .mayRest = true};
     }
 
     double Alpha(uint32_t slot) const;     ///< Estimate of congestion now [1]

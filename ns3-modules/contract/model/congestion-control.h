@@ -67,6 +67,7 @@ class CongestionControl : public Plugin
         uint64_t targetPs{0};    ///< A round trip beyond it is congestion, however empty queues
                                  ///< are; 0: there is no such target
         uint64_t hopTargetPs{0}; ///< Added for each link on the way
+        bool mayRest{false};     ///< IsAtRest may be true of a flow
     };
 
     static constexpr uint64_t NO_LIMIT = std::numeric_limits<uint64_t>::max();
@@ -89,6 +90,12 @@ class CongestionControl : public Plugin
     virtual void OnLoss(uint32_t slot, Loss how); ///< Packets of one window are taken for lost
     virtual uint64_t NextUpdatePs(uint32_t slot) const; ///< When OnUpdate is due, NEVER_PS [ps]
     virtual void OnUpdate(uint32_t slot);               ///< The time of NextUpdatePs has come
+
+    /**
+     * @return whether the flow is held back by nothing, and as long as no notification and no loss
+     * is reported all calls leave it as it is, however much time goes by. Only if mayRest.
+     */
+    virtual bool IsAtRest(uint32_t slot) const;
 
     virtual uint64_t WindowBytes(uint32_t slot) const; ///< Payload in flight, or NO_LIMIT [byte]
     virtual uint64_t RateBps(uint32_t slot) const;     ///< On the wire, > 0, NO_LIMIT [bit/s]

@@ -260,6 +260,12 @@ CongestionControl::OnLoss(uint32_t, Loss)
 {
 }
 
+bool
+CongestionControl::IsAtRest(uint32_t) const
+{
+    return false;
+}
+
 uint64_t
 CongestionControl::NextUpdatePs(uint32_t) const
 {

@@ -51,7 +51,8 @@ class QueueDiscipline : public Plugin
         bool marks{false};     ///< Frames may get ECN_MARKED
         bool trims{false};     ///< Data may be trimmed
         bool mayRepeat{false}; ///< It does the same with the same frames whenever they come to
-                               ///< empty queues: engine.skip may leave out whole periods of them
+                               ///< empty queues, unless NumDraws grows: engine.skip may leave out
+                               ///< whole periods of them
         uint32_t trimBytes{MIN_FRAME_BYTES};      ///< Size of a frame that is trimmed [byte]
         uint8_t trimPriority{NUM_PRIORITIES - 1}; ///< Of a frame that is trimmed or bounced
     };
@@ -92,6 +93,12 @@ class QueueDiscipline : public Plugin
      * @param queuedBytes bytes waiting in this class of the port, without this frame [byte]
      */
     virtual Verdict Admit(PortId port, Frame& frame, uint64_t queuedBytes) = 0;
+
+    /// @return random numbers that it has drawn until now. Only if mayRepeat.
+    virtual uint64_t NumDraws() const
+    {
+        return 0;
+    }
 
     /// A frame leaves its queue for the wire; `queuedBytes` stay behind [byte]. May set ECN_MARKED.
     virtual void Depart(PortId port, Frame& frame, uint64_t queuedBytes);

@@ -44,6 +44,8 @@ struct MessageProgress
     uint32_t sent;    ///< First copies
     uint32_t arrived; ///< Of these, as the source knows
     uint64_t clockPs; ///< When a clock of its congestion control turns next, NEVER_PS: none [ps]
+    bool isControlled{false}; ///< It has a congestion control,
+    bool isAtRest{false};     ///< which is CongestionControl::IsAtRest
 };
 
 /**
@@ -84,7 +86,7 @@ class Transport : public Plugin
         uint64_t hopTargetPs{0};     ///< Likewise
         bool mayReadmit{false};      ///< Readmit does what it says
         bool mayShorten{false};      ///< ProgressOf and Shorten do what they say
-        bool isSteady{true};         ///< No congestion control moves its windows and rates
+        bool isSteady{true};         ///< Its congestion control, if any, may be at rest
         bool mayRepeat{false};       ///< MayRepeat may be true of a message
         bool spreadsOverPorts{false}; ///< A message leaves by all ports that serve it
         bool acceptsOutOfOrder{true}; ///< The destination keeps what comes behind a hole
@@ -133,8 +135,8 @@ class Transport : public Plugin
 
     /**
      * @return whether all that decides how a message under way from this host goes on shows in the
-     * frames that its last packets and their answers were: no rate or window that creeps, no path
-     * that is drawn. Marks of ECN may be without effect.
+     * frames that its last packets and their answers were, as long as its congestion control, if
+     * any, is at rest: no rate or window that creeps, no path that is drawn.
      */
     virtual bool MayRepeat(uint32_t message) const;
 

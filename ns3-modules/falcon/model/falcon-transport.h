@@ -79,7 +79,6 @@ class FalconTransport final : public fabric::MessageTransport<FalconOutbound, fa
     Traits GetTraits() const override
     {
         Traits traits = MessageTransport::GetTraits();
-        traits.isSteady = false;
         traits.targetPs = static_cast<uint64_t>(m_baseTarget.GetPicoSeconds());
         traits.hopTargetPs = static_cast<uint64_t>(m_hopTarget.GetPicoSeconds());
         return traits;

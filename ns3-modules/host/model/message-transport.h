@@ -169,10 +169,12 @@ class MessageTransport : public MessageSource<Out>
     MessageProgress ProgressOf(uint32_t message) final
     {
         const Out& out = this->OutboundOf(Host().GetMessage(message).senderSlot);
-        return {out.packets.Packets(),
-                out.packets.Highest(),
-                out.packets.NumArrived(),
-                this->NextUpdatePs(out)};
+        MessageProgress progress{out.packets.Packets(),
+                                 out.packets.Highest(),
+                                 out.packets.NumArrived(),
+                                 NEVER_PS};
+        this->TellRest(out, progress);
+        return progress;
     }
 
     void Shorten(uint32_t index, uint32_t packets) final

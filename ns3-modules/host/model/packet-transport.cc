@@ -61,7 +61,7 @@ PacketTransport::GetTraits() const
             .targetPs = wants.targetPs,
             .hopTargetPs = wants.hopTargetPs,
             .mayReadmit = true,
-            .isSteady = !control,
+            .isSteady = !control || wants.mayRest,
             .reorderPackets = m_reorderPackets,
             .entropies = paths.entropies,
             .keepsOrder = paths.keepsOrder};
@@ -208,7 +208,7 @@ PacketTransport::OpenFlow(Outbound& out, uint32_t message)
 bool
 PacketTransport::MayRepeat(uint32_t message) const
 {
-    return m_traits.mayRepeat && !m_control && !m_reports && !m_paces &&
+    return m_traits.mayRepeat && !m_reports && Host().GetMessage(message).admittedBps == 0 &&
            m_order != FlowOrder::By::LEAST_REMAINING &&
            (SinglePathEntropy(message) || Host().NumPaths(message, Host().PortOf(message)) == 1);
 }
@@ -303,6 +303,18 @@ PacketTransport::WindowPackets(const Outbound& out) const
     // A window of less than one packet still lets one go, or nothing would ever move.
     return m_control ? std::max<uint64_t>(1, m_control->WindowBytes(out.slot) / m_mtuBytes)
                      : CongestionControl::NO_LIMIT;
+}
+
+void
+PacketTransport::TellRest(const Outbound& out, MessageProgress& progress) const
+{
+    if (!m_control)
+    {
+        return;
+    }
+    progress.clockPs = m_control->NextUpdatePs(out.slot);
+    progress.isControlled = true;
+    progress.isAtRest = m_traits.isSteady && m_control->IsAtRest(out.slot);
 }
 
 bool

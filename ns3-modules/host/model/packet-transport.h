@@ -109,11 +109,8 @@ class PacketTransport : public Transport
         return m_control && m_control->WindowBytes(out.slot) != CongestionControl::NO_LIMIT;
     }
 
-    /// @return when congestion control wants OnUpdate, NEVER_PS: not [ps]
-    uint64_t NextUpdatePs(const Outbound& out) const
-    {
-        return m_control ? m_control->NextUpdatePs(out.slot) : NEVER_PS;
-    }
+    /// Tell whether there is congestion control, and whether it is at rest.
+    void TellRest(const Outbound& out, MessageProgress& progress) const;
 
     bool HasControl() const ///< There is congestion control
     {

@@ -79,6 +79,7 @@ RedEcn::Depart(PortId port, Frame& frame, uint64_t queuedBytes)
     {
         const double chance = m_pmax * static_cast<double>(queuedBytes - kminBytes) /
                               static_cast<double>(kmaxBytes - kminBytes);
+        m_numDraws++;
         if (m_draws[port].Real() >= chance)
         {
             return;

@@ -34,11 +34,17 @@ class RedEcn : public DropTail
     Traits GetTraits(uint8_t) const override
     {
         const bool marks = LimitBytes() == 0 || m_kminBytes < LimitBytes();
-        return {.marks = marks, .mayRepeat = m_kminBytes == m_kmaxBytes}; // else it draws
+        return {.marks = marks, .mayRepeat = true};
+    }
+
+    uint64_t NumDraws() const override
+    {
+        return m_numDraws;
     }
 
   private:
     std::vector<fabric::RandomCursor> m_draws; ///< Per port
+    uint64_t m_numDraws{0};
     uint64_t m_kminBytes{0};                   ///< No mark up to here [byte]
     uint64_t m_kmaxBytes{0};                   ///< Always a mark above [byte]
     double m_pmax{0};                          ///< Probability of a mark just below Kmax [1]

@@ -13,6 +13,9 @@ namespace fabric
 namespace
 {
 
+/// Of a run and of a message, one part in so many may be searched in vain.
+constexpr uint64_t VAIN_PART = 4;
+
 /// Nobody reacts to marks in what MayRepeat.
 constexpr uint16_t SEEN_FLAGS =
     static_cast<uint16_t>(~(frame_flag::ECN_MARKED | frame_flag::ECN_ECHO));
@@ -31,9 +34,11 @@ PeriodSearch::PeriodSearch(const EngineState& state)
 }
 
 void
-PeriodSearch::Restart(uint32_t reference)
+PeriodSearch::Restart(uint32_t reference, uint32_t packets)
 {
-    m_isOn = true;
+    m_beganPs = m_state.EngineNowPs();
+    m_isOn = VAIN_PART * m_inVainPs <= m_beganPs.Ps();
+    m_most = std::min<size_t>(Repetition::MOST, packets / VAIN_PART);
     m_isCut = false;
     m_reference = reference;
     m_cutPs = m_state.EngineNowPs();
@@ -41,6 +46,13 @@ PeriodSearch::Restart(uint32_t reference)
     m_parts.Restart();
     m_nextLook = 2 * Repetition::LEAST;
     m_period = 0;
+}
+
+void
+PeriodSearch::Stop()
+{
+    m_inVainPs += m_isOn ? m_state.EngineNowPs() - m_beganPs : 0;
+    m_isOn = false;
 }
 
 /// @return hash of a frame, the same for any other one as far behind what its message has sent
@@ -142,7 +154,7 @@ PeriodSearch::Look(const Take& take)
     {
         return std::nullopt;
     }
-    if (m_parts.Size() >= Repetition::MOST)
+    if (m_parts.Size() >= (IsHopeful() ? Repetition::MOST : m_most))
     {
         Stop();
         return std::nullopt;
@@ -174,7 +186,7 @@ PeriodSearch::Look(const Take& take)
                a.counts[FlowTotals::TRIMMED] == b.counts[FlowTotals::TRIMMED] &&
                a.counts[FlowTotals::NAKS] == b.counts[FlowTotals::NAKS];
     };
-    if (m_queues != Queues() ||
+    if (m_queues != Queues() || m_from.draws != to.draws ||
         !std::equal(m_from.flows.begin(), m_from.flows.end(), to.flows.begin(), isLevel))
     {
         Stop(); // what waits grows
@@ -185,7 +197,8 @@ PeriodSearch::Look(const Take& take)
         m_length *= 2;
         return std::nullopt;
     }
-    Stop();
+    m_isOn = false;
+    m_inVainPs = 0;
     return Span{std::move(m_from), std::move(to)};
 }
 

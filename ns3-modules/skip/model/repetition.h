@@ -19,7 +19,7 @@ class Repetition
 {
   public:
     static constexpr size_t LEAST = 64;  ///< That must be as those a period before
-    static constexpr size_t MOST = 4096; ///< That are looked through
+    static constexpr size_t MOST = 8192; ///< That are looked through
 
     void Restart()
     {

@@ -40,12 +40,16 @@ SteadySkip::CheckPeriod(EnginePs nextPs)
     {
         if (const auto isOpenEnded = m_search.GoesOn())
         {
-            *isOpenEnded ? SkipPeriods(nextPs) : OnDisturbance();
+            *isOpenEnded && !IsHeldBack() ? SkipPeriods(nextPs) : OnDisturbance();
         }
         return;
     }
     m_span = m_search.Look([this](EnginePs atPs) { return Take(atPs); });
-    if (m_span)
+    if (m_span && IsHeldBack())
+    {
+        OnDisturbance();
+    }
+    else if (m_span)
     {
         SkipPeriods(nextPs);
     }

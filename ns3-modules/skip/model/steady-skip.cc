@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/link-flow-control.h"
 #include "ns3/log.h"
+#include "ns3/queue-discipline.h"
 #include "ns3/switch-program.h"
 
 #include <algorithm>
@@ -81,9 +82,8 @@ CheckMaySkip(const Object& plugin)
                         name << " does not know how to skip a steady state of its messages"
                              << ASIDE);
         NS_ABORT_MSG_IF(!traits.isSteady,
-                        name << ": CongestionControl moves windows or rates for longer than a "
-                                "steady state is measured, so completion times would differ by "
-                                "more than the tolerance"
+                        name << ": CongestionControl is never at rest: it moves windows or rates "
+                                "for longer than a steady state is measured"
                              << ASIDE);
     }
     const auto* program = dynamic_cast<const SwitchProgram*>(&plugin);
@@ -154,7 +154,22 @@ SteadySkip::Check(EnginePs nextPs)
 {
     if (m_disturbed)
     {
+        FindActive();
+    }
+    if (IsHeldBack())
+    {
+        OnDisturbance();
+        m_nextCheckPs = nextPs + m_firstWindowPs;
+        return;
+    }
+    if (m_disturbed)
+    {
         Begin(nextPs);
+        return;
+    }
+    if (m_isControlled)
+    {
+        m_nextCheckPs += m_firstWindowPs; // only what repeats is skipped
         return;
     }
     m_state.Add(Take(m_nextCheckPs));
@@ -188,11 +203,25 @@ SteadySkip::Check(EnginePs nextPs)
     m_nextCheckPs += m_state.WindowPs();
 }
 
-/// Something has changed: what was measured before says nothing any more.
-void
-SteadySkip::Begin(EnginePs nextPs)
+/// @return whether a congestion control decides how a message goes on
+bool
+SteadySkip::IsHeldBack()
 {
-    m_disturbed = false;
+    bool isHeldBack = false;
+    m_isControlled = false;
+    for (const Active& active : m_active)
+    {
+        const MessageProgress now = ProgressOf(active.message);
+        m_isControlled |= now.isControlled;
+        isHeldBack |= now.isControlled && !now.isAtRest;
+    }
+    return isHeldBack;
+}
+
+/// Find which messages are still under way, and what a round trip takes.
+void
+SteadySkip::FindActive()
+{
     std::erase_if(m_active, [this](const Active& active) {
         return m_engine.messages[active.message].receiverEndPs.has_value();
     });
@@ -202,6 +231,13 @@ SteadySkip::Begin(EnginePs nextPs)
         windowPs = std::max(windowPs, active.rttPs);
     }
     m_firstWindowPs = windowPs ? windowPs : IDLE_CHECK_PS;
+}
+
+/// Something has changed: what was measured before says nothing any more.
+void
+SteadySkip::Begin(EnginePs nextPs)
+{
+    m_disturbed = false;
     m_sinceJump = CONFIRMING_WINDOWS;
     m_nextCheckPs = nextPs;
     m_slowestPs = 0;
@@ -212,7 +248,8 @@ SteadySkip::Begin(EnginePs nextPs)
     m_disturbed = m_active.empty();
     if (MayRepeat())
     {
-        m_search.Restart(m_active.front().message);
+        const MessageProgress first = ProgressOf(m_active.front().message);
+        m_search.Restart(m_active.front().message, first.packets - first.sent);
     }
 }
 
@@ -283,6 +320,7 @@ SteadySkip::Take(EnginePs atPs) const
                               message.naks}});
         now.sources.push_back(SourceOf(active.message));
     }
+    now.draws = NumDraws();
     now.ports.reserve(m_skipped.ports.size());
     for (PortId id = 0; id < m_skipped.ports.size(); id++)
     {
@@ -302,6 +340,19 @@ SteadySkip::Take(EnginePs atPs) const
                              PausedByClock(m_engine.network, id, atPs)});
     }
     return now;
+}
+
+/// @return random numbers that queues have drawn until now
+uint64_t
+SteadySkip::NumDraws() const
+{
+    uint64_t draws = 0;
+    for (const auto& plugin : m_run.Plugins())
+    {
+        const auto* discipline = dynamic_cast<const QueueDiscipline*>(PeekPointer(plugin));
+        draws += discipline ? discipline->NumDraws() : 0;
+    }
+    return draws;
 }
 
 void

@@ -31,6 +31,9 @@ void CheckMaySkip(const Object& plugin);
  * to happen at times of the world (messages that start, links that change, the end of the run)
  * comes earlier on the engine's clock. Results add both again.
  *
+ * A congestion control moves windows and rates for longer than a steady state is measured. So with
+ * one only what repeats to the picosecond is skipped, while all controls are at rest.
+ *
  * **Source** Our own. That packet simulation of training can skip its steady states: Long et al.,
  * NSDI 2026.
  * **Not modelled** Partitions that are steady each for itself; transients that were seen before.
@@ -74,11 +77,14 @@ class SteadySkip final : public Observer
     void CheckRun() const;
     void Check(EnginePs nextPs);
     void CheckPeriod(EnginePs nextPs);
+    void FindActive();
+    bool IsHeldBack();
     void Begin(EnginePs nextPs);
     uint64_t MostPs(EnginePs nextPs) const;
     MessageProgress ProgressOf(uint32_t message) const;
     SourceTotals SourceOf(uint32_t message) const;
     Snapshot Take(EnginePs atPs) const;
+    uint64_t NumDraws() const;
     void Rebase();
     bool MayRepeat() const;
     void SkipPeriods(EnginePs nextPs);
@@ -97,6 +103,7 @@ class SteadySkip final : public Observer
     EnginePs m_nextCheckPs;
     uint64_t m_firstWindowPs; ///< After something has changed [ps]
     bool m_disturbed{true};
+    bool m_isControlled{false}; ///< A message under way has a congestion control
     uint64_t m_slowestPs{0}; ///< Longest wait for a congestion control, in the state at hand [ps]
     uint32_t m_sinceJump{0}; ///< Snapshots since the last jump
     SkippedTotals m_skipped;

@@ -54,6 +54,7 @@ struct Snapshot
     std::vector<FlowTotals> flows;     ///< Of the same messages in the same order in one history
     std::vector<SourceTotals> sources; ///< Of each of these
     std::vector<PortTotals> ports;
+    uint64_t draws{0}; ///< Random numbers of queues
 };
 
 /// A message as it goes on, for as long as nothing else happens.

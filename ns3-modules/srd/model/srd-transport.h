@@ -78,7 +78,6 @@ class SrdTransport final : public fabric::MessageTransport<SrdOutbound, fabric::
     Traits GetTraits() const override
     {
         Traits traits = MessageTransport::GetTraits();
-        traits.isSteady = false;
         return traits;
     }
 
