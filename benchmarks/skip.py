@@ -5,8 +5,8 @@
 in a process of its own; user CPU of the run phase counts. The error is that of the completion
 time of each message; `slowest` compares the slowest of both runs.
 
-``python benchmarks/skip.py --model`` has the gradients and a step of a 13B model on 128 devices, with
-and without congestion control, in place of these cases.
+``python benchmarks/skip.py --model`` has the gradients and a step of a 13B model on 128 devices in
+place of these cases, with and without congestion control.
 
 ``python benchmarks/skip.py --stock`` runs large cases with skips, some with memory, and what stock
 ns-3 takes per packet and hop on 128 hosts, measured in the same run. What it would take for these
@@ -90,9 +90,7 @@ class Done:
     hops: int
 
 
-def run(
-    variant: str, sets: list[str], scenario: Path = SCENARIO, scale: str = "smoke"
-) -> Done:
+def run(variant: str, sets: list[str], scenario: Path = SCENARIO, scale: str = "smoke") -> Done:
     """Make the first run of a variant and read what it left."""
     given = [parse_assignment(text) for text in sets]
     chosen = choose(scenario, scale, variant=variant, sets=given)[0]
