@@ -9,7 +9,7 @@ import pandas as pd
 from pyorch.spec.resolved import Spec
 from pyorch.theory import alone, hosts
 from pyorch.theory.fct import MIN_FRAME_BYTES, Framing, unloaded_fct_ps
-from pyorch.theory.paths import Network
+from pyorch.theory.paths import Network, distinct
 from pyorch.theory.ways import Ways, ways
 
 Columns = Mapping[str, np.ndarray]
@@ -76,7 +76,20 @@ class IdleTimes:
             Which of the latter have kept to one path.
         """
         columns = {key: np.asarray(flows[key]) for key in ("src", "dst", "bytes", "transport")}
-        routes = np.full((len(columns["src"]), 1), -1) if routes is None else routes
+        if routes is not None:
+            return self._of_each(columns, routes, one_path)
+        kinds, one_path = self._network.kinds, np.broadcast_to(one_path, len(columns["src"]))
+        first, which = distinct(
+            kinds[columns["src"]], kinds[columns["dst"]], columns["bytes"], columns["transport"],
+            one_path,
+        )  # fmt: skip
+        rows = {key: column[first] for key, column in columns.items()}
+        found = self._of_each(rows, np.full((len(first), 1), -1), one_path[first])
+        return found.take(which).reset_index(drop=True)
+
+    def _of_each(
+        self, columns: Columns, routes: np.ndarray, one_path: np.ndarray | bool
+    ) -> pd.DataFrame:
         its_ways = self._ways(columns, self._with_direct(columns, routes), one_path)
         frames = self._frames(columns)
         unloaded_ps = self._unloaded_ps(columns, frames, its_ways)

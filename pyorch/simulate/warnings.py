@@ -45,8 +45,8 @@ def small_buffers(tables: Tables, transports: Plugins) -> Iterator[str]:
     """
     for index, (name, given, _) in enumerate(transports):
         held = {key: int(given[key]) for key in BUFFERS if key in given}
-        ends = _ends(tables["flows"], index)
-        if not held or not ends:
+        ends = _ends(tables["flows"], index) if held else {}
+        if not ends:
             continue
         needs = [(path.product_bytes, flow) for path, flow in _paths(tables, ends)]
         if not needs:

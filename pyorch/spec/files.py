@@ -10,6 +10,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -154,7 +155,8 @@ def columns(
     if suffix not in TABLE_SUFFIXES:
         raise FieldError(key, f"{path}: is neither {' nor '.join(TABLE_SUFFIXES)}. Convert it.")
     try:
-        table = (_csv if suffix == ".csv" else _parquet)(io.BytesIO(content(file)))
+        raw = io.BytesIO(content(file))
+        table = _csv(raw, known) if suffix == ".csv" else _parquet(raw)
     except Exception as error:  # each parser has its own; all mean the same to a user
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise FieldError(key, f"{path}: is no readable {suffix} table: {why}") from None
@@ -174,14 +176,22 @@ def columns(
         if names.count(name) > 1:
             raise FieldError(key, f"{path}: column {quoted(name)} stands twice. Keep one.")
     return {
-        name: _numbers(table[name], known[name], f"{path}: {name}", key, suffix == ".csv")
+        name: _numbers(
+            table[name],
+            known[name],
+            f"{path}: {name}",
+            key,
+            is_text=suffix == ".csv" and str(table[name].type) == "string",
+        )
         for name in names
     }
 
 
-def _csv(raw: io.BytesIO) -> Any:
-    """Return an Arrow table of text: no cell is guessed to be a number, a date or missing."""
-    from pyarrow import csv, string
+def _csv(raw: io.BytesIO, known: Mapping[str, type]) -> Any:
+    """Return an Arrow table of whole numbers, if there is nothing else, or of text: no cell is
+    guessed to be a number, a date or missing.
+    """
+    from pyarrow import ArrowInvalid, csv, int64, string
 
     if raw.getvalue().count(b'"') % 2:  # Arrow would take the end of the file for the quote
         raise ValueError("a quoted cell does not end; is the file cut off?")
@@ -189,13 +199,21 @@ def _csv(raw: io.BytesIO) -> Any:
     if (n_columns := head.count(b",") + 1) > MOST_COLUMNS:
         raise ValueError(f"{n_columns} columns; at most {MOST_COLUMNS}")
     names = csv.open_csv(raw).schema.names
-    return csv.read_csv(
-        io.BytesIO(raw.getvalue()),
-        csv.ReadOptions(use_threads=False),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, string()), strings_can_be_null=False
-        ),
-    )
+
+    def read(kind: Any) -> Any:
+        options = csv.ConvertOptions(
+            column_types=dict.fromkeys(names, kind), strings_can_be_null=False, null_values=[]
+        )
+        return csv.read_csv(
+            io.BytesIO(raw.getvalue()), csv.ReadOptions(use_threads=False), convert_options=options
+        )
+
+    if {known.get(name) for name in names} == {int} and not raw.getvalue()[len(head) :].strip(
+        b"0123456789,\r\n"
+    ):
+        with suppress(ArrowInvalid):  # else the cell is found in the text
+            return read(int64())
+    return read(string())
 
 
 def _parquet(raw: io.BytesIO) -> Any:

@@ -6,9 +6,11 @@ Directed link 2 i leads from node_a to node_b of row i of the link table, 2 i + 
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
@@ -37,6 +39,34 @@ class Exits(NamedTuple):
     number: np.ndarray
     rate_bps: np.ndarray
     fastest_bps: np.ndarray
+
+
+def distinct(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of all rows that are alike, and which of these each row is.
+
+    Parameters
+    ----------
+    *columns : ndarray, n_rows
+
+    Returns
+    -------
+    first : ndarray
+        Rows, in their order.
+    which : ndarray, n_rows
+        Places in ``first``.
+
+    Examples
+    --------
+    >>> distinct(np.array([7, 5, 7]), np.array([1, 1, 1]))
+    (array([0, 1]), array([0, 1, 0]))
+    """
+    which = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        codes, values = pd.factorize(column)
+        which, _ = pd.factorize(which * len(values) + codes)
+    first = np.zeros(which.max(initial=-1) + 1, dtype=np.int64)
+    first[which[::-1]] = np.arange(len(which))[::-1]  # the last one that is written stays
+    return first, which
 
 
 class Network:
@@ -69,6 +99,23 @@ class Network:
         self.switch_row = np.cumsum(self.is_switch) - 1
         self.access_switches, self._attached = self._access_rows()
         self.switch_hops = self._hops_of_switches()
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """The kind of each node: hosts of one kind have links of equal rate and delay to the same
+        switches. A host that has a link to another host is of a kind of its own.
+        """
+        ports = np.diff(self._first)
+        columns = [ports]
+        own = np.zeros(self.n_nodes, dtype=bool)
+        for port in range(int(ports[~self.is_switch].max(initial=0))):
+            there = (ports > port) & ~self.is_switch
+            link = self._out[np.where(there, self._first[:-1] + port, 0)]
+            own |= there & ~self.is_switch[self.head[link]]
+            columns += [
+                np.where(there, of[link], -1) for of in (self.head, self.rate_bps, self.delay_ps)
+            ]
+        return distinct(*columns, np.where(own | self.is_switch, np.arange(self.n_nodes), -1))[1]
 
     def out_links(self, node: int) -> np.ndarray:
         """Return the links that leave a node, by peer and parallel index."""
@@ -124,10 +171,10 @@ class Network:
         ndarray of float64, n_flows
             Infinite where there is no path.
         """
-        pairs, place = np.unique(src * self.n_nodes + dst, return_inverse=True)
-        src, dst = np.divmod(pairs, self.n_nodes)
-        result = np.full(len(pairs), np.inf)
-        for rows in np.array_split(np.arange(len(pairs)), len(pairs) // 65536 + 1):
+        first, place = distinct(self.kinds[src], self.kinds[dst])
+        src, dst = src[first], dst[first]
+        result = np.full(len(first), np.inf)
+        for rows in np.array_split(np.arange(len(first)), len(first) // 65536 + 1):
             ways = self.switch_hops[
                 self.access_switches[src[rows]][:, :, None],
                 self.access_switches[dst[rows]][:, None, :],
