@@ -5,7 +5,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pyorch.theory import alone
+from pyorch.theory import alone, paths
 from pyorch.theory import ways as theory
 from pyorch.theory.fct import Framing, unloaded_fct_ps
 from pyorch.theory.paths import Network
@@ -165,3 +165,37 @@ def test_a_message_dealt_out_over_planes_is_done_when_its_busiest_port_is(planes
     assert its.links[0].tolist() == [planes, planes]
     ten = alone.Frames(*(np.array([value]) for value in (100, 100, 1, 10)))
     assert alone.alone_ps(ten, its)[0] == 100 + busiest
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_flows_between_hosts_of_the_same_kinds_have_the_same_ways(seed):
+    # Oracle: each pair for itself. Switches 0 to 4 in a ring with a chord; hosts with one or two
+    # links to a few places, at a few rates and delays, so that many are alike.
+    rng = np.random.default_rng(seed)
+    rates, delays = [100 * GBPS, 200 * GBPS], [US_PS, 2 * US_PS]
+
+    def link(a, b):
+        return (a, b, int(rng.choice(rates)), int(rng.choice(delays)))
+
+    links = [link(i, (i + 1) % 5) for i in range(5)] + [link(0, 2)]
+    for host in range(5, 45):
+        links += [link(host, int(rng.integers(0, 3))) for _ in range(rng.integers(1, 3))]
+    net = network(range(5), links)
+    src, dst = (ends.ravel() for ends in np.meshgrid(np.arange(5, 45), np.arange(5, 45)))
+    src, dst = src[src != dst], dst[src != dst]
+
+    first, which = paths.distinct(net.kinds[src], net.kinds[dst])
+
+    assert len(first) < 0.7 * len(src)
+    processing_ps = np.where(net.is_switch, 5, 0)
+    every = theory.ways(net, src, dst, processing_ps)
+    some = theory.ways(net, src[first], dst[first], processing_ps)
+    for all_rows, rows in zip(every, some, strict=True):
+        assert (all_rows == rows[which]).all()
+    assert (net.lengths(src, dst) == (every.links > 0).sum(axis=1)).all()
+
+
+def test_hosts_with_a_link_between_them_are_of_kinds_of_their_own():
+    links = [(0, 4, 1, 1), (1, 4, 1, 1), (2, 4, 1, 1), (3, 4, 1, 1), (2, 3, 1, 1)]
+    kinds = network([4], links).kinds
+    assert kinds[0] == kinds[1] and len({*kinds.tolist()}) == 4
