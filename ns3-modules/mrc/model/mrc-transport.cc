@@ -54,7 +54,7 @@ MrcTransport::GetTypeId()
                                                  .SetGroupName("Mrc")
                                                  .AddConstructor<MrcTransport>(),
                                              {.entropy = "ns3::PermutedEntropy",
-                                              .rto = "100us",
+                                              .rto = "50us",
                                               .reorderPackets = 256,
                                               .trimmable = true}));
         SetDefault(made, "HeaderBytes", DATA_BYTES);
