@@ -40,11 +40,6 @@ def check(
             "at", f"{format_exact(params.at_ps, TIME)} is not before stop,"
             f" {format_exact(stop_ps, TIME)}. Raise stop.",
         )  # fmt: skip
-    if params.at_ps + (params.duration_ps or 0) >= NEVER_PS:
-        raise FieldError(
-            "duration", f"the outage would end later than {NEVER_PS} ps. Leave `duration` out for"
-            " an outage for good.",
-        )  # fmt: skip
     if elements:
         check_slower(params.rate_bps, links, np.concatenate(list(elements.values())))
 
