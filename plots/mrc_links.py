@@ -8,7 +8,7 @@ gone during their first message. Time over that of the payload at 800 Gb/s. Symb
 seeds.
 """
 
-from matplotlib.ticker import NullFormatter, ScalarFormatter
+from matplotlib.ticker import NullFormatter
 
 from pyorch import figures
 
@@ -17,6 +17,8 @@ NEEDS = {"flow_times": "mrc_links/flow_times.csv"}
 GONE = "failures.0.count"
 #: Of a host: eight ports [bit/s].
 RATE_BPS = 800e9
+#: Of the logarithmic axes [1].
+TICKS = (1, 1.5, 2, 3, 5, 10, 20, 30)
 PARTS = {0: "first message of a connection", 1: "second message"}
 
 
@@ -48,9 +50,11 @@ def draw(figure, flow_times):
         ax.set_title(title, loc="left")
         ax.set(xlabel="links gone", ylabel="over the least time [1]", yscale="log")
         ax.set_xticks(range(len(gone)), [str(n) for n in gone])
-        ax.yaxis.set_major_formatter(ScalarFormatter())
+        ax.set_yticks([tick for tick in TICKS if tick < 2 * table["over_least"].max()])
+        ax.yaxis.set_major_formatter("{x:.3g}")
         ax.yaxis.set_minor_formatter(NullFormatter())
-        ax.grid(axis="y", which="both")
+        ax.grid(axis="y")
+        ax.set_ylim(1, 1.1 * table["over_least"].max())
     figures.legend(figure, panels, 2)
     return table
 
