@@ -58,7 +58,8 @@ class MrcTransport final : public fabric::MessageTransport<MrcOutbound, MrcInbou
         Traits traits = MessageTransport::GetTraits();
         traits.spreadsOverPorts = true;
         traits.keepsOrder = false;
-        traits.entropies = m_isSourceRouted ? fabric::PathSelector::ONE_FOR_EACH_PATH : m_entropies;
+        traits.entropies = m_isSourceRouted ? fabric::PathSelector::ONE_FOR_EACH_PATH
+                                            : std::max(2U, m_entropies); // of each port, and others
         return traits;
     }
 

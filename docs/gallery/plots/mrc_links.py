@@ -4,17 +4,13 @@
 Each host has eight ports of 100 Gb/s into eight planes of two tiers, and sends to a host of the
 next leaf, one message after the other. Links are drawn at random and down from the start. Routes
 know of them, but for MRC-like: its routes are static, and its connections find the paths that are
-gone during their first message. Time over that of the payload at 800 Gb/s. Symbols: mean over
-seeds.
+gone during their first message. Time over that of the payload at 800 Gb/s.
 """
 
 from matplotlib.ticker import NullFormatter
 
 from pyorch import figures
 
-#: Read by the Snakefile with ast.literal_eval, so importing this file draws nothing.
-NEEDS = {"flow_times": "mrc_links/flow_times.csv"}
-GONE = "failures.0.count"
 #: Of a host: eight ports [bit/s].
 RATE_BPS = 800e9
 #: Of the logarithmic axes [1].
@@ -22,29 +18,20 @@ TICKS = (1, 1.5, 2, 3, 5, 10, 20, 30)
 PARTS = {0: "first message of a connection", 1: "second message"}
 
 
-def slowest(flow_times):
-    """Return how long the slowest first and second message take over the least time [1]."""
-    table = flow_times.copy()
-    n_hosts = (table["flow"].max() + 1) // len(PARTS)
-    table["message"] = table["flow"] // n_hosts
-    table["over_least"] = table["fct_ps"] / (table["bytes"] * 8e12 / RATE_BPS)
-    names = ["variant", "label", GONE, "message"]
-    runs = table.groupby(["run", *names], sort=False, as_index=False)["over_least"].max()
-    return runs.groupby(names, sort=False, as_index=False)["over_least"].mean()
-
-
-def draw(figure, flow_times):
+def draw(figure, runs):
     """Draw one line for each variant in each panel; return what is drawn."""
-    table = slowest(flow_times)
+    import pandas as pd
+
+    table = pd.DataFrame(row for found in runs.items() for row in slowest(*found))
     panels = figures.panels(figure, [2.2, 2.2])
     pairs = table[["variant", "label"]].drop_duplicates().itertuples(index=False, name=None)
     looks = figures.styles(list(pairs))
-    gone = sorted(table[GONE].unique())
+    gone = sorted(table["gone"].unique())
     for ax, (message, title) in zip(panels, PARTS.items(), strict=True):
         for variant, look in looks.items():
             own = table[(table["variant"] == variant) & (table["message"] == message)]
             ax.plot(
-                own[GONE].map(gone.index), own["over_least"], linestyle=look.dashes,
+                own["gone"].map(gone.index), own["over_least"], linestyle=look.dashes,
                 marker=look.marker, color=look.color, linewidth=1, markersize=4, label=look.label,
             )  # fmt: skip
         ax.set_title(title, loc="left")
@@ -59,5 +46,15 @@ def draw(figure, flow_times):
     return table
 
 
-if __name__ == "__main__":
-    figures.main(draw, NEEDS)
+def slowest(variant, found):
+    """Yield how long the slowest first and second message of each run take over the least time."""
+    for run in found:
+        flows = run.metric("flow_times")
+        n_hosts = len(flows) // len(PARTS)
+        over_least = flows["fct_ps"] / (flows["bytes"] * 8e12 / RATE_BPS)
+        for message in PARTS:
+            yield {
+                "variant": variant, "label": run.label, "gone": run.spec.failures[0].params.count,
+                "message": message,
+                "over_least": over_least[flows["flow"] // n_hosts == message].max(),
+            }  # fmt: skip
