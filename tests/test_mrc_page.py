@@ -12,9 +12,7 @@ NAMES = {"MRC-like": "mrc", "UEC NSCC, REPS": "nscc", "sprayed": "sprayed",
 
 def test_the_page_has_the_values_of_the_figure():
     shown = pd.read_csv(DOCS / "gallery" / "figures" / "mrc_links.csv")
-    wide = shown.pivot_table(
-        index="variant", columns=["message", "gone"], values="over_least"
-    )
+    wide = shown.pivot_table(index="variant", columns=["message", "gone"], values="over_least")
     page = (DOCS / "transports.md").read_text().partition("**Links that are gone.**")[2]
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
     found = {row[0]: row[1:] for row in rows[1 : 1 + len(NAMES)]}
