@@ -62,13 +62,15 @@ def test_all_planes_carry_the_same_to_one_packet():
 @pytest.mark.parametrize("host", [0, 1], ids=["sender", "receiver"])
 def test_a_lost_port_costs_an_eighth_of_the_rate(host):
     # Oracle: 7/8 = 87.5 %. The port of the receiver is known by its acknowledgements alone: what
-    # goes there until the first comes, a round trip, is lost: 2 us and 4 packets, 64 in all.
+    # goes there until the first comes is lost: a round trip of four links and two packets, 2.7 us,
+    # has eight packets of 341 ns, as many more at most until one is answered. Losses alone would
+    # say it when 256 packets have overtaken one, 32 of each plane.
     packets = 16_000
     whole = send(planes(), packets)
     got = send(planes(), packets, **static([(0, host, SWITCH + 3, 0)]))
     assert whole.fct_ps() / got.fct_ps() == pytest.approx(7 / 8, rel=0.01)
     lost = load(got)[3]
-    assert lost == 0 if host == 0 else 0 < lost <= 64
+    assert lost == 0 if host == 0 else 0 < lost <= 16
     assert got.flow(0)["retransmitted_packets"] == lost
     assert np.ptp(np.delete(load(got), 3)) <= 1
 
@@ -105,7 +107,7 @@ def test_a_plane_that_loses_a_fifth_of_its_packets_is_left_and_probed():
     assert np.ptp(np.delete(load(got), 2)) <= 1
 
 
-def test_marks_skip_a_path_and_trims_at_the_last_hop_do_not():
+def test_marks_skip_a_path():
     # One of 16 uplinks has a fortieth of the rate, and in turn would get a sixteenth. Oracle: a
     # packet that is marked or trimmed there costs the path one turn, so it keeps half of its
     # turns or more, and all of them where no mark says anything.
@@ -120,30 +122,28 @@ def test_marks_skip_a_path_and_trims_at_the_last_hop_do_not():
     assert got.flow(0)["retransmitted_packets"] == got.flow(0)["trimmed_packets"]
 
 
-def test_no_packet_is_sent_twice_but_those_that_were_lost():
-    # Four senders into one: trims at the last hop say that no path is at fault. Oracle: each
-    # trimmed packet is sent once more, and nothing else; paths stay in turn.
-    hosts = 5
-    network = Network(hosts=list(range(hosts)), switches=[(SWITCH + i, 1) for i in range(2)])
-    for host in network.hosts:
-        for i in range(2):
-            network.link(host, SWITCH + i, RATE, DELAY_PS)
+def test_trims_at_the_last_hop_cost_packets_and_no_path():
+    # Four senders into one, each below a leaf of its own. Oracle: each trimmed packet is sent once
+    # more, and nothing else. No path is at fault, so those of a sender stay in turn: packets by
+    # spine are equal to one.
+    spines = 8
     flows = Flows()
-    for source in range(1, hosts):
+    for source in range(1, 5):
         flows.add(source, 0, 250 * MTU)  # fewer than must overtake a lost one
     got = run(
-        network, flows, [(MRC, NSCC)], forwarding="ns3::EntropyModulo", buffer_bytes=10**9,
+        leaf_spine(5, 1, spines, RATE, DELAY_PS), flows, [(MRC, NSCC)],
+        forwarding="ns3::EntropyModulo", buffer_bytes=10**9,
         queue=("ns3::PerDirection",
                {"ToHosts": "ns3::TrimmingQueue[LimitBytes=70000]",
-                "ToSwitches": "ns3::TrimmingQueue[LimitBytes=70000|KminBytes=1|KmaxBytes=1]"}),
+                "ToSwitches": "ns3::TrimmingQueue[LimitBytes=70000|KminBytes=14000|Pmax=1]"}),
     )  # fmt: skip
     table = got["flows"]
     assert (table["receiver_end_ps"] > 0).all()
-    assert table["trimmed_packets"].sum() > 0 and table["ecn_marked_packets"].sum() == 0
+    assert table["trimmed_packets"].min() > 0 and table["ecn_marked_packets"].sum() == 0
     assert table["retransmitted_packets"].tolist() == table["trimmed_packets"].tolist()
-    for source in range(1, hosts):
-        sent = [got.port(source, SWITCH + i)["sent_data_packets"] for i in range(2)]
-        assert abs(sent[0] - sent[1]) <= 1
+    for leaf in range(10_001, 10_005):
+        sent = [got.port(leaf, 20_000 + s)["sent_data_packets"] for s in range(spines)]
+        assert max(sent) - min(sent) <= 1
 
 
 def test_a_denied_plane_is_never_used():
