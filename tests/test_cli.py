@@ -66,7 +66,7 @@ def scenario(tmp_path):
         ("flow_controls", ["ns3::Pfc"]),
         ("flow-controls", ["ns3::Pfc"]),
         ("path_selectors", ["ns3::PermutedEntropy"]),
-        ("failures", ["random", "scheduled"]),
+        ("failures", ["drawn", "random", "scheduled"]),
         ("exports", ["chakra", "goal", "hpcc", "htsim"]),
         ("plots", ["fct", "heatmap", "pauses"]),
     ],

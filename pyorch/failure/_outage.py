@@ -142,6 +142,24 @@ def planes(nodes: dict[str, np.ndarray]) -> list[int]:
     return np.unique(_plane(nodes)[nodes["is_switch"] == 1]).tolist()
 
 
+def elements_of(
+    what: str, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return what may fail: the name of each element, and the rows of the links it takes along."""
+    if what == "switches":
+        return {f"switch {i}": links_of(links, [i]) for i in switches_of(nodes)}
+    if what == "planes":
+        return {
+            f"plane {plane}": links_of(links, switches_of(nodes, plane)) for plane in planes(nodes)
+        }
+    joins_switches = np.isin([links["node_a"], links["node_b"]], switches_of(nodes)).all(axis=0)
+    parallel = links.get("parallel", np.zeros(len(links["node_a"]), dtype=np.int64))
+    return {
+        f"link {links['node_a'][row]}-{links['node_b'][row]}-{parallel[row]}": np.array([row])
+        for row in np.flatnonzero(joins_switches | (what == "links"))
+    }
+
+
 def _plane(nodes: dict[str, np.ndarray]) -> np.ndarray:
     """Return the plane of each node, 0 where the topology has but one."""
     return nodes.get("plane", np.zeros(len(nodes["node"]), dtype=np.int64))

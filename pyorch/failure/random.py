@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from pyorch.failure._outage import Outages, check_slower, links_of, planes, switches_of
+from pyorch.failure._outage import Outages, check_slower, elements_of
 from pyorch.spec.fields import Closed, FieldError, RateBps, TimePs
 from pyorch.spec.limits import MOST_OUTAGES
 from pyorch.units import TIME, format_exact
@@ -30,7 +30,7 @@ def check(
     params: Params, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray], stop_ps: int
 ) -> None:
     """Raise FieldError if nothing can fail, or failing would change nothing."""
-    elements = _elements(params.what, nodes, links)
+    elements = elements_of(params.what, nodes, links)
     if not elements:
         raise FieldError("what", "no link joins two switches here, so none can fail. Say links.")
     rows = np.concatenate(list(elements.values()))
@@ -53,7 +53,7 @@ def outages(
     nothing for the others.
     """
     rows = []
-    for name, hit in _elements(params.what, nodes, links).items():
+    for name, hit in elements_of(params.what, nodes, links).items():
         numbers = _stream(seed, name)
         time_ps = _draw(numbers, params.mtbf_ps)
         while time_ps < stop_ps:
@@ -69,24 +69,6 @@ def _stream(seed: int, name: str) -> np.random.Generator:
     digest = hashlib.sha256(f"random failures of {name}".encode()).digest()
     key = [seed, int.from_bytes(digest[:16])]
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(key)))
-
-
-def _elements(
-    what: str, nodes: dict[str, np.ndarray], links: dict[str, np.ndarray]
-) -> dict[str, np.ndarray]:
-    """Return what may fail: the name of each element, and the rows of the links it takes along."""
-    if what == "switches":
-        return {f"switch {i}": links_of(links, [i]) for i in switches_of(nodes)}
-    if what == "planes":
-        return {
-            f"plane {plane}": links_of(links, switches_of(nodes, plane)) for plane in planes(nodes)
-        }
-    joins_switches = np.isin([links["node_a"], links["node_b"]], switches_of(nodes)).all(axis=0)
-    parallel = links.get("parallel", np.zeros(len(links["node_a"]), dtype=np.int64))
-    return {
-        f"link {links['node_a'][row]}-{links['node_b'][row]}-{parallel[row]}": np.array([row])
-        for row in np.flatnonzero(joins_switches | (what == "links"))
-    }
 
 
 def _draw(numbers: np.random.Generator, mean_ps: int) -> int:

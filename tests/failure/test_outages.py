@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyorch import spec
-from pyorch.failure import random, scheduled
+from pyorch.failure import drawn, random, scheduled
 from pyorch.failure._outage import NEVER_PS, Outages, link_events, merged
 from pyorch.render import input_tables
 from pyorch.spec.fields import FieldError
@@ -112,6 +112,40 @@ def test_a_flapping_link_fails_as_often_as_it_is_told():
     table = link_events(flaps, LINKS)
     assert table["time_ps"].tolist() == [1000, 3000, 6000, 8000, 11000, 13000]
     assert table["rate_bps"].tolist() == [0, 100] * 3
+
+
+def drawn_outages(count, seed=1, **given):
+    params = drawn.Params.model_validate({"count": count, **given})
+    drawn.check(params, NODES, LINKS, 10**9)
+    return drawn.outages(params, NODES, LINKS, seed, 10**9)
+
+
+def test_links_that_are_drawn_are_so_many_and_more_of_them_are_those_and_others():
+    # By hand: rows 2 to 6 of the link table join switches.
+    hit = [set(drawn_outages(count).link.tolist()) for count in range(6)]
+
+    assert [len(rows) for rows in hit] == [0, 1, 2, 3, 4, 5]
+    assert all(less < more for less, more in zip(hit, hit[1:], strict=False))
+    assert hit[5] == {2, 3, 4, 5, 6}
+    assert len({drawn_outages(1, seed).link[0] for seed in range(50)}) == 5
+
+    whole = drawn_outages(1, what="switches", at="1 us", duration="2 us", rate="50 bit/s")
+    assert set(whole.start_ps) == {10**6} and set(whole.end_ps) == {3 * 10**6}
+    assert set(whole.rate_bps) == {50} and len(whole.link) >= 3
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"count": 6}, "6, but there are 5 fabric_links here. Write 0 to 5."),
+        ({"count": 1, "at": "2 ms"}, "2 ms is not before stop, 1 ms. Raise stop."),
+        ({"count": 1, "rate": "100 bit/s"}, "is not slower than these links"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(given, said):
+    with pytest.raises(FieldError) as error:
+        drawn_outages(**given)
+    assert said in str(error.value)
 
 
 def random_outages(what, seed, stop_ps, links=LINKS, nodes=NODES, **more):

@@ -53,7 +53,7 @@ Switching::CountMark(PortId egressId, uint16_t before, const Frame& frame)
 {
     if ((frame.flags & ~before) & frame_flag::ECN_MARKED)
     {
-        m_state.network.counters[egressId].marked++;
+        m_state.network.counters[egressId].marked += frame.kind == frame_kind::DATA;
     }
 }
 

@@ -18,7 +18,6 @@ using namespace fabric;
 namespace
 {
 
-constexpr uint32_t BITMAP_PACKETS = 64;
 constexpr double INTERVAL_JITTER = 0.5; ///< Of an interval of oversubscription control, in all
 
 } // namespace
@@ -111,24 +110,14 @@ UecDestination::OnPayload(UecInbound& in, FrameId id, PortId port, uint32_t expe
         ReportGap(in, id, port);
         return;
     }
-    const uint32_t arrived = in.received.Count();
-    const bool isFirst = in.arrivedPackets == 0;
-    const bool isCopy = arrived == in.arrivedPackets;
-    in.arrivedPackets = arrived;
-    in.unansweredBytes += frame.bytes;
-    in.isAsked |= (frame.flags & uec::ASKS) != 0;
-    const bool isWhole = in.isAsked && in.received.Held() == 0;
-    in.isAsked &= !isWhole;
+    const bool isDue = selective::IsDue(in.unanswered, frame, in.received, m_ackEveryBytes);
     if (m_adapts)
     {
         m_oversubscription.OnData((frame.flags & frame_flag::ECN_MARKED) != 0);
     }
     TakeTarget(in, id, port, 0);
-    const bool atOnce =
-        isFirst || isCopy || isWhole || (frame.flags & (frame_flag::ECN_MARKED | uec::ASKS)) != 0;
-    if (atOnce || in.unansweredBytes >= m_ackEveryBytes)
+    if (isDue)
     {
-        in.unansweredBytes = 0;
         Acknowledge(in, id, port, ACK);
         return;
     }
@@ -171,26 +160,14 @@ UecDestination::ReportGap(UecInbound& in, FrameId id, PortId port)
         return;
     }
     in.reported = gap;
-    in.unansweredBytes = 0;
+    in.unanswered.bytes = 0;
     Acknowledge(in, id, port, NAK);
 }
 
 void
 UecDestination::Acknowledge(UecInbound& in, FrameId id, PortId port, uint8_t kind)
 {
-    const Frame& frame = Host().GetFrame(id);
-    const bool fromHere = (frame.flags & (frame_flag::ECN_MARKED | uec::ASKS)) != 0;
-    const uint32_t before = frame.packet - std::min(frame.packet, BITMAP_PACKETS - 1);
-    const uint32_t from = fromHere ? frame.packet : std::max(before, in.received.Base() + 1);
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < BITMAP_PACKETS && from + i < in.received.End(); i++)
-    {
-        bits |= uint64_t{in.received.Contains(from + i)} << i;
-    }
-    auto& words = Host().Note(id).words;
-    words[uec::BITMAP] = bits;
-    words[uec::FROM] = from;
-    words[uec::COUNT] = in.received.Count();
+    selective::Write(Host().Note(id), Host().GetFrame(id), in.received);
     SendAnswer(in, id, port, kind);
 }
 

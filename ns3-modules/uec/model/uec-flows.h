@@ -3,7 +3,7 @@
 #ifndef UEC_FLOWS_H
 #define UEC_FLOWS_H
 
-#include "ns3/flow-ends.h"
+#include "ns3/selective-answers.h"
 
 #include <optional>
 #include <utility>
@@ -14,19 +14,14 @@ namespace ns3
 /// What frames of the Ultra Ethernet transport say beside the fields of all frames.
 namespace uec
 {
-constexpr uint16_t ASKS = fabric::frame_flag::FREE;         ///< For an acknowledgement at once
-constexpr uint16_t STARVES = fabric::frame_flag::FREE << 1; ///< Credit was waited for too long
+constexpr uint16_t ASKS = fabric::selective::ASKS;
+constexpr uint16_t STARVES = ASKS << 1; ///< Credit was waited for too long
 /// Bits in which a packet carries UecOutbound::rewinds, which its answer returns
 constexpr uint16_t REWINDS = static_cast<uint16_t>(~(2 * STARVES - 1));
 
-/// Words of the note: data and pulls have the first, an acknowledgement all.
-enum Word : uint8_t
-{
-    CREDIT = 0, ///< Wanted or given, counted from the beginning [byte]
-    BITMAP = 0, ///< What has arrived from FROM on
-    FROM = 1,   ///< Packet
-    COUNT = 2,  ///< Packets that have arrived
-};
+/// Word of the note of data and pulls: credit wanted or given, counted from the beginning [byte].
+/// An acknowledgement has those of fabric::selective.
+constexpr uint8_t CREDIT = 0;
 } // namespace uec
 
 /// State of a UecTransport's message at its source.
@@ -43,11 +38,9 @@ struct UecOutbound : fabric::Outbound
 /// State of a UecTransport's message at its destination.
 struct UecInbound : fabric::DrivenInbound
 {
-    uint32_t arrivedPackets{0};  ///< Copies not counted
-    uint32_t unansweredBytes{0}; ///< Came since the last acknowledgement [byte]
-    bool isAsked{false};         ///< For an acknowledgement when no hole is left
-    uint64_t targetBytes{0};     ///< Credit that it is to have, from the beginning [byte]
-    uint64_t grantedBytes{0};    ///< Credit that was given, from the beginning [byte]
+    fabric::selective::Unanswered unanswered;
+    uint64_t targetBytes{0};  ///< Credit that it is to have, from the beginning [byte]
+    uint64_t grantedBytes{0}; ///< Credit that was given, from the beginning [byte]
     /// First missing packet, and uec::REWINDS of what came behind it, of the last gap reported
     std::optional<std::pair<uint32_t, uint16_t>> reported;
 };

@@ -5,7 +5,6 @@
 #include "ns3/abort.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace ns3
 {
@@ -113,24 +112,9 @@ UecTransport::TargetBytes(const UecOutbound& out) const
 void
 UecTransport::LearnMore(Outbound& out, FrameId id, fabric::Answer& answer)
 {
-    uint32_t count = answer.cumulative;
-    const FrameNote* note = Host().FindNote(id);
-    if (note && answer.cumulative < out.packets.Packets())
-    {
-        for (uint64_t bits = note->words[uec::BITMAP]; bits != 0; bits &= bits - 1)
-        {
-            const auto place = static_cast<uint32_t>(std::countr_zero(bits));
-            const auto from = static_cast<uint32_t>(note->words[uec::FROM]);
-            answer.newPackets += LearnArrival(out, from + place);
-        }
-        count = static_cast<uint32_t>(note->words[uec::COUNT]);
-    }
-    const auto& packets = out.packets;
-    const uint32_t known = packets.Next() - packets.ToResend() - packets.InFlight();
-    const uint32_t counted = known - answer.newPackets + out.unseenPackets;
-    const uint32_t unseen = std::max({count, counted, known}) - known;
-    answer.newPackets = answer.newPackets + unseen - out.unseenPackets;
-    out.unseenPackets = unseen;
+    selective::Read(out, Host().FindNote(id), answer, [&](uint32_t packet) {
+        return LearnArrival(out, packet);
+    });
 }
 
 /// Ordered: send from a packet on once more. What was sent before says nothing of it.
