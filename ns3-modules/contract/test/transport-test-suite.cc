@@ -185,11 +185,9 @@ TEST_CASE(g_suite, "messages under way have a limit only where their source lear
         network.Transport({{"Answers", answers ? "true" : "false"}});
         network.Section("ns3::Host", {{"Outstanding", "1"}});
         const std::string said = network.Complaint();
+        const bool isRefused = said.ends_with("does not learn of its end; leave outstanding out");
         NS_TEST_EXPECT_MSG_EQ(said.empty(), answers, said);
-        NS_TEST_EXPECT_MSG_EQ(said.find("does not learn of its end; leave outstanding out") ==
-                                  std::string::npos,
-                              answers,
-                              said);
+        NS_TEST_EXPECT_MSG_EQ(isRefused, !answers, said);
         NS_TEST_EXPECT_MSG_EQ(said.find('\n'), std::string::npos, "one line");
     }
 }
