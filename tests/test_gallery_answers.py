@@ -166,9 +166,33 @@ def scale_up():
     ]
 
 
+def gray():
+    table = shown("gray").set_index(["case", "variant"])
+    over, left = table["over_whole"], table["left_us"]
+    assert left["hole"][["smartt", "nscc", "mprdma", "falcon"]].between(20, 30).all()
+    stay = ["rocev2", "sprayed", "ndp", "ndp_scores", "nscc_bitmap"]
+    assert left["hole"][stay].isna().all() and left["hole"].notna().sum() + len(stay) == 11
+    kept = table["after_share"] / table["before_share"]
+    assert kept[["drops", "corrupts"]].min() > 0.9
+    whole = table["whole_us"]["hole"]
+    unfinished = table["unfinished"]
+    assert unfinished.groupby("variant").sum().loc[["rocev2", "ndp"]].tolist() == [1, 4]
+    assert unfinished.sum() == 5 and over["hole"]["mptcp"] < 1.01
+    return [
+        f"SRD and MPTCP after {left['hole', 'srd']:.0f} and {left['hole', 'mptcp']:.0f}.",
+        f"costs 1 to {over['hole'].max():.0f} times",
+        f"SMaRTT and MP-RDMA take {over['hole', 'smartt']:.1f} and {over['hole', 'mprdma']:.1f}"
+        f" times as long with a timeout of 1 ms, and UEC {over['hole', 'nscc']:.1f} times",
+        f"its timeouts, which double, cost {over['hole', 'falcon']:.1f} times",
+        f"{over['slow', 'ndp_scores']:.2f} times instead of {over['slow', 'ndp']:.2f}",
+        f"waits for the slow link, at {over['slow', 'sprayed']:.1f} times",
+        f"it takes {whole['mptcp'] / whole['sprayed']:.0f} times as long as spraying",
+    ]
+
+
 @pytest.mark.parametrize("answer", [
-    recovery, collision_size, where_to_spray, monitoring, tenants, placement, lost_parts, scale_up,
-    oversubscription,
+    gray, recovery, collision_size, where_to_spray, monitoring, tenants, placement, lost_parts,
+    scale_up, oversubscription,
 ], ids=lambda answer: answer.__name__)  # fmt: skip
 def test_an_answer_has_the_numbers_of_its_figure(answer):
     text = section(answer.__name__)

@@ -6,9 +6,11 @@ make papers                      # all of docs/papers
 python docs/gallery/draw.py incast
 """
 
+import contextlib
 import io
 import runpy
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pyorch
@@ -42,10 +44,14 @@ def runs_of(name: str) -> dict[str, list]:
     """Return the finished runs of a scenario by variant; what is finished is not run again."""
     place, found = place_of(name), {}
     file = place / "scenarios" / f"{name}.yaml"
+    folder = Path(RESULTS).parent if RESULTS else place
+    # One process loads the engine once and makes all runs.
+    with contextlib.chdir(folder), ProcessPoolExecutor(1) as one:
+        pyorch.sweep(file, executor=one, progress=False)
     for point in choose(file):
         run = pyorch.run(
-            file, variant=point.variant or None, seed=point.spec.seed, set=point.point,
-            results=RESULTS or place / "results",
+            file, variant=point.variant or None, case=point.case or None, seed=point.spec.seed,
+            set=point.point, results=RESULTS or place / "results",
         )  # fmt: skip
         found.setdefault(point.variant or name, []).append(run)
     return found

@@ -34,7 +34,11 @@ def draw(figure, table: pd.DataFrame):
         ax.plot(table["ratio"][rows], own, ls="", marker=marker, color=color, label=label)
     ax.set_yticks(places, table["experiment"].str.replace("_", " ") + ": " + table["what"])
     ax.set(xlabel="ours over measured [1]", ylim=(-0.6, len(table) - 0.4))
-    ax.set_xlim(min(0.4, table["ratio"].min() - 0.05), max(1.4, table["ratio"].max() + 0.05))
+    ax.set_xscale("log")
+    ax.set_xlim(min(0.4, 0.8 * table["ratio"].min()), max(2.5, 1.25 * table["ratio"].max()))
+    ticks = [x for x in (0.1, 0.2, 0.5, 1, 2, 5, 10) if ax.get_xlim()[0] <= x <= ax.get_xlim()[1]]
+    ax.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    ax.minorticks_off()
     ax.grid(axis="x")
     figures.legend(figure, [ax], 2)
     return table

@@ -37,9 +37,10 @@ class Graph(NamedTuple):
     ----------
     src, dst, bytes, step : ndarray, one row per message
         Ranks; payload [byte]; place in the algorithm, from 0.
-    own, needed : ndarray of bool, one row per message
+    own, needed, reduced : ndarray of bool, one row per message
         Whether it carries what its sender brought along, and not only what came to it; whether its
-        receiver has its result only when this has come.
+        receiver has its result only when this has come; whether its receiver adds it to what it
+        has.
     flow, after, at_sender : ndarray, one row per dependency
         Row `flow` starts when row `after` has come to its receiver, or, with `at_sender` 1, is
         acknowledged.
@@ -51,6 +52,7 @@ class Graph(NamedTuple):
     step: np.ndarray
     own: np.ndarray
     needed: np.ndarray
+    reduced: np.ndarray
     flow: np.ndarray
     after: np.ndarray
     at_sender: np.ndarray
@@ -69,6 +71,8 @@ class Counts(NamedTuple):
         The messages that must follow each other: how many of how many bytes.
     acks : int
         How many of these wait for the acknowledgement of the one before.
+    reductions : tuple of (int, int)
+        The reductions that must follow these: how many of how many bytes.
     """
 
     messages: int
@@ -76,13 +80,19 @@ class Counts(NamedTuple):
     port_bytes: int
     chain: tuple[tuple[int, int], ...]
     acks: int = 0
+    reductions: tuple[tuple[int, int], ...] = ()
 
     @property
     def steps(self) -> int:
         """How many messages must follow each other."""
         return sum(n for n, _ in self.chain)
 
-    def chain_ps(self, alone_ps: Callable[[int], int], ack_ps: int = 0) -> int:
+    def chain_ps(
+        self,
+        alone_ps: Callable[[int], int],
+        ack_ps: int = 0,
+        reduction_ps: Callable[[int], int] | None = None,
+    ) -> int:
         """Return the least time where every message has the network to itself [ps].
 
         Parameters
@@ -91,8 +101,13 @@ class Counts(NamedTuple):
             Bytes of a message to the time from its start to its end at the receiver [ps].
         ack_ps : int
             From there until its sender knows [ps].
+        reduction_ps : callable, optional
+            Bytes to the time that a rank needs to reduce them [ps]; none without it.
         """
-        return sum(n * alone_ps(size) for n, size in self.chain) + self.acks * ack_ps
+        sent_ps = sum(n * alone_ps(size) for n, size in self.chain) + self.acks * ack_ps
+        if reduction_ps is None:
+            return sent_ps
+        return sent_ps + sum(n * reduction_ps(size) for n, size in self.reductions)
 
 
 def messages(
@@ -103,13 +118,14 @@ def messages(
     *,
     own: np.ndarray | bool | None = None,
     needed: np.ndarray | bool = True,
+    reduced: np.ndarray | bool = False,
     waits: Sequence[tuple[np.ndarray, np.ndarray, int]] = (),
 ) -> Graph:
     """Return a graph of columns that are given as arrays or as one value for all.
 
     Parameters
     ----------
-    src, dst, size_bytes, step, own, needed : array_like
+    src, dst, size_bytes, step, own, needed, reduced : array_like
         As in `Graph`; `src` has its full length. Without `own` it is what waits for nothing.
     waits : sequence of tuple
         Parts of the dependencies: flow, after, and at_sender as one value for the part.
@@ -124,8 +140,10 @@ def messages(
     flow, after, at_sender = rows or [empty] * 3
     if own is None:
         own = ~np.isin(np.arange(len(src)), flow)
-    own, needed = (np.broadcast_to(np.asarray(c, bool), src.shape) for c in (own, needed))
-    return Graph(src, dst, size, step, own, needed, flow, after, at_sender)
+    own, needed, reduced = (
+        np.broadcast_to(np.asarray(c, bool), src.shape) for c in (own, needed, reduced)
+    )
+    return Graph(src, dst, size, step, own, needed, reduced, flow, after, at_sender)
 
 
 def side_by_side(graphs: Sequence[Graph]) -> Graph:
@@ -185,6 +203,7 @@ def counted_in_chunks(counts: Counts, chunks: int) -> Counts:
         port_bytes=counts.port_bytes * chunks,
         chain=((chunks - 1, first_bytes), *counts.chain),
         acks=counts.acks + chunks - 1,
+        reductions=counts.reductions,
     )
 
 

@@ -15,6 +15,8 @@ OPERATIONS = (
 )  # fmt: skip
 #: Each of these sends the whole vector in every message.
 _WHOLE = ("broadcast", "all_reduce")
+#: In these a rank adds what comes to what it has.
+_REDUCED = ("reduce_scatter", "all_reduce")
 
 
 class Params(Closed):
@@ -34,7 +36,8 @@ def graph(call: Call, params: Params) -> Graph:
     if call.operation == "gather":
         return messages(np.arange(1, n), np.zeros(n - 1), size, 0)
     turn, rank = np.divmod(np.arange((n - 1) * n), n)
-    return messages(rank, (rank + turn + 1) % n, size, 0)
+    reduced = call.operation in _REDUCED
+    return messages(rank, (rank + turn + 1) % n, size, 0, reduced=reduced)
 
 
 def counts(call: Call, params: Params) -> Counts:
@@ -42,7 +45,8 @@ def counts(call: Call, params: Params) -> Counts:
     n, size = call.ranks, _message_bytes(call)
     senders = 1 if call.operation in ("broadcast", "gather") else n
     each = (n - 1) * size
-    return Counts(senders * (n - 1), senders * each, each, ((1, size),))
+    reductions = ((1, size),) if call.operation in _REDUCED else ()
+    return Counts(senders * (n - 1), senders * each, each, ((1, size),), 0, reductions)
 
 
 def _message_bytes(call: Call) -> int:

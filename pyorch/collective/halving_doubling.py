@@ -42,7 +42,8 @@ def graph(call: Call, params: Params) -> Graph:
     distance = distances[step]
     partner = rank ^ distance
     waits = [all_before(partner.reshape(-1, n))]
-    return messages(rank, partner, distance * part, step, own=True, waits=waits)
+    reduced = step < _reductions(call)
+    return messages(rank, partner, distance * part, step, own=True, reduced=reduced, waits=waits)
 
 
 def counts(call: Call, params: Params) -> Counts:
@@ -50,7 +51,8 @@ def counts(call: Call, params: Params) -> Counts:
     n, part, distances = call.ranks, part_bytes(call, call.ranks), _distances(call)
     each = sum(distances) * part
     chain = tuple((1, distance * part) for distance in distances)
-    return Counts(n * len(distances), n * each, each, chain)
+    reductions = chain[: _reductions(call)]
+    return Counts(n * len(distances), n * each, each, chain, 0, reductions)
 
 
 def _distances(call: Call) -> list[int]:
@@ -59,3 +61,8 @@ def _distances(call: Call) -> list[int]:
     return {"reduce_scatter": up[::-1], "all_gather": up, "all_reduce": up[::-1] + up}[
         call.operation
     ]
+
+
+def _reductions(call: Call) -> int:
+    """Return how many of the steps reduce; these are the first."""
+    return 0 if call.operation == "all_gather" else log2_ranks(call)

@@ -53,20 +53,26 @@ def graph(call: Call, params: Params) -> Graph:
     if params.sites == 2:
         here, there = ranks.reshape(2, -1)
         size = part_bytes(call, len(here))
-        both = messages(np.concatenate([here, there]), np.concatenate([there, here]), size, 0)
+        ends = np.concatenate([here, there]), np.concatenate([there, here])
+        both = messages(*ends, size, 0, reduced=True)
         stages.insert(2, both)
     return reduce(then, stages)
 
 
 def counts(call: Call, params: Params) -> Counts:
     """Return the closed form: the sum of the stages, in which all ranks send alike."""
-    chain = []
+    chain, reductions = [], []
     for stage, _ in _stages(call, params):
-        chain += ring.counts(stage, ring.Params()).chain
+        its = ring.counts(stage, ring.Params())
+        chain += its.chain
+        reductions += its.reductions
     if params.sites == 2:
-        chain.insert(2, (1, part_bytes(call, call.ranks // 2)))
+        across = (1, part_bytes(call, call.ranks // 2))
+        chain.insert(2, across)
+        reductions.append(across)
     each = sum(n * size for n, size in chain)
-    return Counts(sum(n for n, _ in chain) * call.ranks, each * call.ranks, each, tuple(chain))
+    sent = sum(n for n, _ in chain) * call.ranks
+    return Counts(sent, each * call.ranks, each, tuple(chain), 0, tuple(reductions))
 
 
 def _stages(call: Call, params: Params) -> list[tuple[Call, bool]]:

@@ -30,10 +30,13 @@ def graph(call: Call, params: Params) -> Graph:
     step, rank = np.divmod(np.arange(steps * n), n)
     partner = rank ^ (1 << step)
     waits = [all_before(partner.reshape(steps, n))]
-    return messages(rank, partner, call.data_bytes, step, own=True, waits=waits)
+    return messages(
+        rank, partner, call.data_bytes, step, own=True, reduced=True, waits=waits
+    )  # fmt: skip
 
 
 def counts(call: Call, params: Params) -> Counts:
     """Return the closed form: S in each step."""
     n, steps, size = call.ranks, log2_ranks(call), call.data_bytes
-    return Counts(n * steps, n * steps * size, steps * size, ((steps, size),))
+    chain = ((steps, size),)
+    return Counts(n * steps, n * steps * size, steps * size, chain, 0, chain)

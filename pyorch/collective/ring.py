@@ -42,7 +42,7 @@ def graph(call: Call, params: Params) -> Graph:
     first_needed = 0 if call.operation == "all_gather" else n - 2
     return messages(
         rank, (rank + 1) % n, part_bytes(call, n), step,
-        own=step < own_steps, needed=step >= first_needed,
+        own=step < own_steps, needed=step >= first_needed, reduced=step < _reductions(call),
         waits=[(later, before, AT_RECEIVER)],
     )  # fmt: skip
 
@@ -55,8 +55,14 @@ def counts(call: Call, params: Params) -> Counts:
             n - 1, (n - 1) * call.data_bytes, call.data_bytes, ((n - 1, call.data_bytes),)
         )
     steps, part = _steps(call), part_bytes(call, n)
-    return Counts(n * steps, n * steps * part, steps * part, ((steps, part),))
+    reductions = ((_reductions(call), part),)
+    return Counts(n * steps, n * steps * part, steps * part, ((steps, part),), 0, reductions)
 
 
 def _steps(call: Call) -> int:
     return (call.ranks - 1) * (2 if call.operation == "all_reduce" else 1)
+
+
+def _reductions(call: Call) -> int:
+    """Return how many of the steps reduce; these are the first."""
+    return 0 if call.operation == "all_gather" else call.ranks - 1

@@ -59,7 +59,9 @@ def counts(call: Call, params: Params) -> Counts:
     # Up: as many as there are ones in a rank. Down: all that the root sends, one after the other.
     steps = {"reduce": depth, "broadcast": sends, "all_reduce": depth + sends}[call.operation]
     acks = 0 if call.operation == "reduce" else sends - 1
-    return Counts(passes * (n - 1), passes * (n - 1) * size, sends * size, ((steps, size),), acks)
+    reductions = () if call.operation == "broadcast" else ((depth, size),)
+    sent = passes * (n - 1)
+    return Counts(sent, sent * size, sends * size, ((steps, size),), acks, reductions)
 
 
 def _up(call: Call) -> Graph:
@@ -79,7 +81,8 @@ def _up(call: Call) -> Graph:
     step = np.log2(distance[order]).astype(np.int64)
     return messages(
         src, dst, size, step,
-        own=True, needed=dst == 0, waits=[(row[dst[inner]], inner, AT_RECEIVER)],
+        own=True, needed=dst == 0, reduced=call.operation != "gather",
+        waits=[(row[dst[inner]], inner, AT_RECEIVER)],
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ def refuse_common(tables: Tables, name: str) -> None:
         f" of {name} hold those that are known before", "Leave it out.",
     )  # fmt: skip
     refuse_if(
-        len(tables.get("link_events", {}).get("time_ps", ())) > 0,
+        any(len(tables.get(n, {}).get("time_ps", ())) for n in ("link_events", "loss_changes")),
         f"failures: files of {name} have none", "Leave failures out.",
     )  # fmt: skip
     refuse_if(

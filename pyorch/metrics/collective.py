@@ -22,16 +22,17 @@ def measure(run: RunTables) -> pd.DataFrame:
         ``workload`` and ``group``: indices, from 0; ``ranks``, ``data_bytes`` and ``chunks`` of
         the operation; ``steps``: messages that must follow each other; ``port_bytes``: the most
         that one rank sends or receives; ``completion_ps``: from its start until its last message
-        has come; ``ideal_ps``: its longest chain with every message alone on its path, or the bytes
-        of its busiest ports, of one network of a rank, at their rate, whichever is more;
-        ``over_ideal``: one over the other [1].
+        has come and is reduced; ``ideal_ps``: its longest chain with every message alone on its
+        path, or the bytes of its busiest ports, of one network of a rank, at their rate, whichever
+        is more; ``over_ideal``: one over the other [1].
     """
     return pd.DataFrame([_row(run, group) for group in groups(run)])
 
 
 def _row(run: RunTables, group: Group) -> dict[str, int | float]:
     flows = run.flows.iloc[group.rows]
-    completion_ps = int(flows["receiver_end_ps"].max() - group.params.start_ps)
+    done_ps = flows["receiver_end_ps"] + collective.reductions_ps(group.params, group.graph)
+    completion_ps = int(done_ps.max() - group.params.start_ps)
     ideal_ps = _ideal_ps(run, group)
     counts = collective.counts(group.params, group.ranks)
     return {
@@ -56,18 +57,19 @@ def _ideal_ps(run: RunTables, group: Group) -> int:
     relayed = np.flatnonzero(parts >= 0)
     alone_ps[relayed] += run.idle_ps["unloaded_fct_ps"].to_numpy()[parts[relayed]]
     graph = group.graph
-    gap_ps = np.full(len(graph.flow), group.params.step_delay_ps)
+    gap_ps = collective.delays_ps(group.params, graph)
     known_late = graph.at_sender == 1
     if known_late.any():
         gap_ps[known_late] += _answer_ps(run, group, graph.after[known_late])
-    chain_ps = chains.earliest_ends_ps(alone_ps, graph.flow, graph.after, gap_ps).max()
+    ends_ps = chains.earliest_ends_ps(alone_ps, graph.flow, graph.after, gap_ps)
+    chain_ps = (ends_ps + collective.reductions_ps(group.params, graph)).max()
     ends = run.flows.iloc[group.rows][["src", "dst"]].to_numpy().T
     # A rank sends over the ports that lead to a rank, and receives over those that lead back.
     ports_ps = [
         chains.busiest_port_ps(ports.link, idle["wire_bytes"] * 8e12 / ports.rate_bps, alone_ps)
         for ports in (run.network.exits(*ends), run.network.exits(*ends[::-1]))
     ]
-    return max(int(chain_ps), *ports_ps)
+    return group.params.launch_time_ps + max(int(chain_ps), *ports_ps)
 
 
 def _answer_ps(run: RunTables, group: Group, rows: np.ndarray) -> np.ndarray:

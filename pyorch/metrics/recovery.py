@@ -88,6 +88,8 @@ def _events(run: RunTables) -> pd.DataFrame:
     if "link_events" not in run.inputs:
         return pd.DataFrame(columns=["time_ps", *LINK, "rate_bps", "before_bps"], dtype="int64")
     events = pd.DataFrame(run.inputs["link_events"]).sort_values([*LINK, "time_ps"])
+    if "rate_back_bps" in events:  # of directions that differ the slower one
+        events["rate_bps"] = events[["rate_bps", "rate_back_bps"]].min(axis=1)
     links = pd.DataFrame({name: run.inputs["links"][name] for name in [*LINK, "rate_bps"]})
     nominal_bps = events.merge(links, on=LINK, suffixes=("", "_nominal"))["rate_bps_nominal"]
     before_bps = events.groupby(LINK)["rate_bps"].shift()

@@ -10,7 +10,7 @@ import numpy as np
 
 from pyorch.draws import nth_seed, stream
 from pyorch.errors import SpecError
-from pyorch.failure._outage import link_events, merged
+from pyorch.failure._outage import Outages, link_events, loss_changes, merged
 from pyorch.render.relays import relayed
 from pyorch.spec.fields import FieldError
 from pyorch.spec.jobs import nodes_of
@@ -75,7 +75,10 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
     if spec.trace.nodes:
         tables["sampled"] = {"node": np.array(spec.trace.nodes, dtype=np.int64)}
     if spec.failures:
-        tables["link_events"] = _link_events(spec, tables, seed)
+        found = _outages(spec, tables, seed)
+        tables["link_events"] = link_events(found, tables["links"])
+        if losses := loss_changes(found, tables["links"]):
+            tables["loss_changes"] = losses
         _add_changes(spec, parts, ids, tables)
     return tables
 
@@ -301,13 +304,13 @@ def _seed_of_load(spec: Spec, index: int, seed: int) -> int:
     return nth_seed(index if alone is None else alone, seed)
 
 
-def _link_events(spec: Spec, tables: Tables, seed: int) -> dict[str, np.ndarray]:
-    """Return when links change."""
+def _outages(spec: Spec, tables: Tables, seed: int) -> Outages:
+    """Return what happens to links, from all causes."""
     nodes, links, parts = tables["nodes"], tables["links"], []
     for index, failure in enumerate(spec.failures):
         given = nodes, links, nth_seed(index, seed), spec.stop_ps
         parts.append(failure.module.outages(failure.params, *given))
-    return link_events(merged(parts), links)
+    return merged(parts)
 
 
 def workload_of_flows(spec: Spec) -> np.ndarray:

@@ -28,8 +28,8 @@ from pyorch.simulate.warnings import (
 )
 
 INPUT_TABLES = (
-    "nodes", "links", "flows", "tasks", "drops", "link_events", "dependencies", "sampled", "routes",
-    "rate_changes", "controlled", "requests", "servers",
+    "nodes", "links", "flows", "tasks", "drops", "link_events", "loss_changes", "dependencies",
+    "sampled", "routes", "rate_changes", "controlled", "requests", "servers",
 )  # fmt: skip
 #: These the engine does not read.
 _OURS = ("controlled", "requests", "servers")

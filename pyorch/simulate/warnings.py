@@ -353,6 +353,7 @@ def kept_limits(tables: Tables, roles: Roles) -> Iterator[str]:
     if not slower.any():
         return
     slow = {name: column[slower] for name, column in events.items()}
+    slow["rate_bps"] = np.minimum(slow["rate_bps"], slow.get("rate_back_bps", slow["rate_bps"]))
     slow_links = _below_nominal(tables["links"], slow)
     if not slow_links.any():
         return

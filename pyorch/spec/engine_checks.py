@@ -17,6 +17,7 @@ def check_fluid(spec: Spec) -> None:
                 "a run of engine fluid has no packets to record. Leave it out, or write"
                 " engine: packets.",
             )
+    _refuse_losses(spec, "engine fluid loses no frames. Write engine: packets.")
     for index, load in enumerate(spec.workload):
         if getattr(load.params, "admission", "none") != "none":
             raise FieldError(
@@ -63,6 +64,10 @@ def check_skip(spec: Spec) -> None:
             )
     link = spec.link
     models = [link.loss_model, *(its.loss_model for its in link.classes)]
+    _refuse_losses(
+        spec, "what is lost now and then is not seen in a steady state, and engine.skip"
+        " would leave it out. Leave out one of them.",
+    )  # fmt: skip
     for key, loses in (("loss", link.loss_ratio), ("bit_error_ratio", link.bit_error_ratio),
                        ("loss_model", any(models))):  # fmt: skip
         if loses:
@@ -71,3 +76,10 @@ def check_skip(spec: Spec) -> None:
                 "what is lost now and then is not seen in a steady state, and engine.skip would"
                 " leave it out. Leave out one of them.",
             )
+
+
+def _refuse_losses(spec: Spec, why: str) -> None:
+    """Raise FieldError if a failure loses frames on links that it does not cut."""
+    for index, failure in enumerate(spec.failures):
+        if getattr(failure.params, "loses", False):
+            raise FieldError(f"failures.{index}", why)

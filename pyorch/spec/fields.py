@@ -7,9 +7,17 @@ YAML (``rate``), so a resolved spec can only hold integers whose names say what 
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    model_serializer,
+)
 from pydantic.fields import FieldInfo
 
 from pyorch import units
@@ -119,6 +127,23 @@ class Closed(BaseModel):
     """A section of the scenario: a key it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Grown(Closed):
+    """A section that leaves its `LATER` fields out of a spec where they are the default.
+
+    So a field that is new changes no name of a run that does not use it.
+    """
+
+    LATER: ClassVar[tuple[str, ...]] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_later(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        return {
+            key: value for key, value in whole(self).items()
+            if key not in self.LATER or getattr(self, key) != fields[key].default
+        }  # fmt: skip
 
 
 class Plugin(BaseModel):

@@ -104,11 +104,13 @@ def _epochs(tables: Mapping[str, Table]) -> Iterator[tuple[float, np.ndarray]]:
     if events is not None and len(events["time_ps"]):
         ends = ("node_a", "node_b", "parallel")
         rows = {key: row for row, key in enumerate(zip(*(links[end] for end in ends), strict=True))}
+        # Of directions that differ the faster one: a bound on times holds with it.
+        now_bps = np.maximum(events["rate_bps"], events.get("rate_back_bps", 0))
         order = np.argsort(events["time_ps"], kind="stable")
         for at in order:
             time_ps = int(events["time_ps"][at])
             if time_ps > now_ps:
                 yield time_ps - now_ps, rate_bps
                 now_ps = time_ps
-            rate_bps[rows[tuple(events[end][at] for end in ends)]] = events["rate_bps"][at]
+            rate_bps[rows[tuple(events[end][at] for end in ends)]] = now_bps[at]
     yield np.inf, rate_bps

@@ -91,9 +91,8 @@ def steps(
         What is left of the network has no path for a demand.
     """
     order = np.argsort(events["time_ps"], kind="stable")
-    rows = [
-        (int(events["time_ps"][i]), _cable(events, i), int(events["rate_bps"][i])) for i in order
-    ]
+    rate_bps = np.minimum(events["rate_bps"], events.get("rate_back_bps", events["rate_bps"]))
+    rows = [(int(events["time_ps"][i]), _cable(events, i), int(rate_bps[i])) for i in order]
     nodes, links, sites = network
     found: list[Step] = []
     last, in_force, seen_ps = first, links["rate_bps"], -1

@@ -2,16 +2,17 @@
 """A collective operation in groups of hosts: messages that wait for one another.
 
 Each group does the same at once; `pyorch/collective` has the algorithms. A message starts when what
-it waits for has come to its sender, and `step_delay` after that.
+it waits for has come to its sender and is reduced there, and `step_delay` after that.
 """
 
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from pyorch.collective._graph import (
+    AT_RECEIVER,
     Call,
     Counts,
     Graph,
@@ -20,7 +21,16 @@ from pyorch.collective._graph import (
     part_bytes,
 )
 from pyorch.errors import did_you_mean, quoted
-from pyorch.spec.fields import Closed, Count, FieldError, MessageBytes, Name, TimePs
+from pyorch.spec.fields import (
+    Closed,
+    Count,
+    FieldError,
+    Grown,
+    MessageBytes,
+    Name,
+    RateBps,
+    TimePs,
+)
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.spec.parts import Part, settled
@@ -62,13 +72,17 @@ def _is_whole(given: object, least: int) -> bool:
     return type(given) is int and least <= given <= MOST_NODES
 
 
-class Params(Closed):
+class Params(Grown):
     """What is done, on how many bytes, and which hosts are in which group.
 
     `ranks` hosts in each of `groups`; or `groups` lists the hosts of each, counted from 0, by rank.
     `first_host` is where a placement begins, so that several workloads lie side by side.
-    `without_slots` is followed before a spec is made, which has those groups as another workload.
+    `launch_time` passes from the start until ranks begin; a rank reduces what comes to it at
+    `reduction_rate`, bits of a message in a second. `without_slots` is followed before a spec is
+    made, which has those groups as another workload.
     """
+
+    LATER: ClassVar[tuple[str, ...]] = ("launch_time_ps", "reduction_rate_bps")
 
     algorithm: Annotated[Algorithm, BeforeValidator(_settle)]
     operation: str
@@ -80,6 +94,8 @@ class Params(Closed):
     stride: Annotated[int, Field(strict=True, ge=0)] = 0
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     step_delay_ps: TimePs = Field(0, alias="step_delay")
+    launch_time_ps: TimePs = Field(0, alias="launch_time")
+    reduction_rate_bps: RateBps | None = Field(None, alias="reduction_rate")
     start_ps: TimePs = Field(0, alias="start")
     without_slots: WithoutSlots | None = Field(None, exclude=True)
 
@@ -177,7 +193,7 @@ def flows(
         graph = graph_of(params, len(ranks))
         found.append((ids[ranks][graph.src], ids[ranks][graph.dst], graph.bytes))
     src, dst, size = (np.concatenate(column) for column in zip(*found, strict=True))
-    start_ps = np.full(len(src), params.start_ps, dtype=np.int64)
+    start_ps = np.full(len(src), params.start_ps + params.launch_time_ps, dtype=np.int64)
     return {"src": src, "dst": dst, "bytes": size, "start_ps": start_ps}
 
 
@@ -186,13 +202,38 @@ def dependencies(params: Params) -> dict[str, np.ndarray]:
     found, first = [], 0
     for size in sizes(params):
         graph = graph_of(params, size)
-        found.append((graph.flow + first, graph.after + first, graph.at_sender))
+        rows = (graph.flow + first, graph.after + first, graph.at_sender)
+        found.append((*rows, delays_ps(params, graph)))
         first += len(graph.src)
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
-    waits = dict(zip(("flow", "after", "at_sender"), columns, strict=True))
-    if params.step_delay_ps:
-        waits["delay_ps"] = np.full(len(waits["flow"]), params.step_delay_ps, dtype=np.int64)
-    return waits
+    names = ["flow", "after", "at_sender", "delay_ps"]
+    if not columns[-1].any():
+        names.pop()
+    return dict(zip(names, columns, strict=False))
+
+
+def delays_ps(params: Params, graph: Graph) -> np.ndarray:
+    """Return how long after the end of what it waits for each message starts, by dependency [ps].
+
+    What has come to its sender may have to be reduced first.
+    """
+    came = graph.at_sender == AT_RECEIVER
+    return params.step_delay_ps + np.where(came, reductions_ps(params, graph)[graph.after], 0)
+
+
+def reductions_ps(params: Params, graph: Graph) -> np.ndarray:
+    """Return how long the receiver of each message needs to reduce it, 0 if it does not [ps]."""
+    if params.reduction_rate_bps is None:
+        return np.zeros(len(graph.src), dtype=np.int64)
+    sizes_bytes, place = np.unique(graph.bytes, return_inverse=True)
+    needed_ps = [reduction_ps(params, size) for size in sizes_bytes.tolist()]
+    return np.where(graph.reduced, np.array(needed_ps, dtype=np.int64)[place], 0)
+
+
+def reduction_ps(params: Params, size_bytes: int) -> int:
+    """Return how long a rank needs to add what has come to what it has [ps]."""
+    rate_bps = params.reduction_rate_bps
+    return 0 if rate_bps is None else -(-8 * 10**12 * size_bytes // rate_bps)
 
 
 def sizes(params: Params) -> list[int]:
@@ -225,6 +266,7 @@ def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Par
     return Params.model_construct(
         algorithm=algorithm, operation=params.operation, data_bytes=params.data_bytes,
         chunks=params.chunks, groups=groups, step_delay_ps=params.step_delay_ps,
+        launch_time_ps=params.launch_time_ps, reduction_rate_bps=params.reduction_rate_bps,
         start_ps=params.start_ps,
     )  # fmt: skip
 

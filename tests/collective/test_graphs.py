@@ -19,6 +19,8 @@ GIVEN = {
     ],
 }  # fmt: skip
 PART_BYTES = 48
+#: Time to reduce a byte, over the time to send one.
+REDUCTION = 3
 
 
 def cases():
@@ -103,9 +105,38 @@ def test_the_closed_form_counts_what_the_graph_has(module, call, params, chunks)
         alone = counts.chain_ps(lambda size, latency=latency_ps: latency + size, ack_ps)
         assert ends.max() == alone
 
+        # A rank sends on what it has reduced, and has its result when the last is reduced.
+        for row, waits in enumerate(rows):
+            reduced = graph.bytes * graph.reduced * REDUCTION
+            starts[row] = max(
+                [0, *(ends[after] + (ack_ps if at else reduced[after]) for after, at in waits)]
+            )
+            ends[row] = starts[row] + latency_ps + graph.bytes[row]
+        done = (ends + graph.bytes * graph.reduced * REDUCTION).max()
+        assert done == counts.chain_ps(
+            lambda size, latency=latency_ps: latency + size, ack_ps, lambda size: REDUCTION * size
+        )
+
     assert len(graph.src) == counts.messages
     assert graph.bytes.sum() == counts.sent_bytes
     assert max(sent.max(), received.max()) == counts.port_bytes
+
+
+@pytest.mark.parametrize("module, call, params", CASES)
+def test_a_rank_adds_what_all_others_have_and_nothing_else(module, call, params):
+    # Each byte of the result is a sum of n: n - 1 additions, (n - 1) S in all. Recursive doubling,
+    # whole vectors sent by all, and stages that are all-reduces themselves add more than once.
+    graph, n = module.graph(call, params), call.ranks
+    reduced = int((graph.bytes * graph.reduced).sum())
+    if call.operation not in ("all_reduce", "reduce_scatter", "reduce") or hasattr(
+        module, "IN_NETWORK"
+    ):
+        assert reduced == 0
+        return
+    least = (n - 1) * call.data_bytes
+    lean = module.__name__.endswith(("ring", "halving_doubling", "tree"))
+    lean |= call.operation == "reduce_scatter"
+    assert reduced == least if lean else reduced >= least
 
 
 @pytest.mark.parametrize("name", ["ring", "halving_doubling"])

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What kinds of trouble add up to, counted moment by moment, and what they refuse."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,43 +12,11 @@ from pyorch.failure._outage import NEVER_PS, Outages, link_events, merged
 from pyorch.render import input_tables
 from pyorch.spec.fields import FieldError
 from pyorch.spec.scenario import parse_scenario
-
-TYPEIDS = Path(__file__).parents[1] / "data" / "typeids.json"
-SCENARIO = """\
-name: twice
-topology: {{type: leaf_spine, leaves: 2, hosts_per_leaf: 2, spines: 4}}
-link: {{rate: 800 Gb/s, delay: 500 ns}}
-switch: {{buffer: 8 MB}}
-workload: {{type: permutation, message: 40 kB}}
-transport: {{type: ns3::RoceTransport}}
-failures: [{failures}]
-stop: 20 ms
-"""
-
-#: Two hosts under two leaves (10, 11), two spines (20, 21) in planes 0 and 1; a double link.
-NODES = {
-    "node": np.array([0, 1, 10, 11, 20, 21]),
-    "is_switch": np.array([0, 0, 1, 1, 1, 1]),
-    "tier": np.array([0, 0, 1, 1, 2, 2]),
-    "plane": np.array([0, 0, 0, 0, 0, 1]),
-}
-LINKS = {
-    "node_a": np.array([0, 1, 10, 10, 11, 11, 11]),
-    "node_b": np.array([10, 11, 20, 21, 20, 21, 21]),
-    "parallel": np.array([0, 0, 0, 0, 0, 0, 1]),
-    "rate_bps": np.full(7, 100),
-    "delay_ps": np.full(7, 1),
-}
+from tests.failure.failing import LINKS, NODES, SCENARIO, TYPEIDS, scheduled_outages
 
 
 def of(*rows) -> Outages:
     return Outages(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
-
-
-def scheduled_outages(**given):
-    params = scheduled.Params.model_validate(given)
-    scheduled.check(params, NODES, LINKS, 10**9)
-    return scheduled.outages(params, NODES, LINKS, 1, 10**9)
 
 
 def test_overlapping_outages_leave_the_slowest_rate_and_no_empty_rows():

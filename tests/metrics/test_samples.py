@@ -62,6 +62,43 @@ def test_recovery_is_read_off_the_samples_of_all_flows_together():
     assert table["recovery_ps"].tolist() == [pd.NA, 45_000, pd.NA, 0]
 
 
+GRAY = """
+trace: {sample: 10 ns}
+failures:
+  - {type: scheduled, directions: [[4, 6]], at: 55 ns, loss: 0.5}
+  - {type: scheduled, directions: [[7, 5]], at: 70 ns, duration: 30 ns, rate: 1 Gb/s}
+"""
+
+
+def test_a_direction_is_avoided_once_it_has_less_than_half_of_its_share_for_good():
+    # Leaf 4 has two uplinks; that to 6 has half of the bytes until 80 ns, then a tenth. One sample
+    # with nothing at 70 ns counts: all that follow together have less than a quarter too.
+    own = [50, 50, 50, 50, 50, 50, 0, 50, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
+    rows = [(10_000 * (k + 1), 4, 6, sent) for k, sent in enumerate(own)]
+    rows += [(10_000 * (k + 1), 4, 7, 100 - sent) for k, sent in enumerate(own)]
+    # Spine 7 sends as much to 5 as to 4, slow or not.
+    rows += [(10_000 * (k + 1), 7, leaf, 40) for k in range(20) for leaf in (4, 5)]
+    run = run_of([200_000, 210_000, None, 250_000], more=GRAY)
+    run._tables["port_samples"] = pd.DataFrame(
+        [(time, node, peer, 0, 0, sent, 0) for time, node, peer, sent in rows],
+        columns=list(traces.CONTRACTS["port_samples"]),
+    ).astype("Int64")
+
+    table = measure("avoided", run)
+
+    assert table["failed_ps"].tolist() == [55_000, 70_000]
+    assert table[["node", "peer"]].to_numpy().tolist() == [[4, 6], [7, 5]]
+    assert table["before_share"].tolist() == [0.5, 0.5]
+    # From 60 ns on, when the first whole sample after 55 ns begins: 0, 50 and 12 times 10.
+    assert table["after_share"].tolist() == pytest.approx([170 / 1400, 0.5])
+    assert table["avoided_ps"].tolist() == [15_000, pd.NA]
+
+
+def test_a_run_in_which_nothing_fails_has_nothing_to_avoid():
+    with pytest.raises(TraceError, match=re.escape("nothing fails. Write failures: [...].")):
+        measure("avoided", run_of([1, 2, 3, 4], more="trace: {sample: 10 ns}"))
+
+
 def test_the_load_lasts_until_the_last_flow_has_started():
     # As long as flows start nobody can tell by the end of one that there is less to do.
     run = run_of([40_000, None, None, None], more=FAILURES.replace("3 ns", "50 ns"))

@@ -210,7 +210,7 @@ def run(
         Attributes of ns3::Pfc; None is a network without flow control.
     drops : sequence of (node, peer, ordinal)
         Scripted losses.
-    link_events : sequence of (time_ps, node_a, node_b, rate_bps)
+    link_events : sequence of (time_ps, node_a, node_b, rate_bps), maybe with rate_back_bps
         New rates of links; 0 is a cut.
     dependencies : sequence of (flow, after, at_sender) or (flow, after, at_sender, delay_ps)
         Flows that wait for others.
@@ -222,7 +222,8 @@ def run(
         Hosts whose frames go to pcap files.
     options
         ``engine`` (packets), ``skip_ppm``, ``threads``, ``domains``, ``program`` and
-        ``scheduler`` of switches, ``link_control``, ``host`` (options of all transports);
+        ``scheduler`` of switches, ``link_control``, ``host`` (options of all transports),
+        ``loss_changes`` (rows of time_ps, node, peer, loss_ratio, bit_error_ratio);
         of sections of a resolved spec: ``framing_bytes``, ``buffer_bytes``, ``arrivals``.
     """
     return run_tables(
@@ -249,7 +250,7 @@ def run_tables(
     nodes, links, flows, transports, *, forwarding, queue, pfc, drops, seed, stop_ps,
     link_events=(), dependencies=(), tasks=(), sampled=(), captures=None, engine="packets",
     program=None, scheduler=None, link_control=None, skip_ppm=None, threads=1, domains=None,
-    host=None, **options,
+    host=None, loss_changes=(), **options,
 ) -> Outcome:  # fmt: skip
     """Run on tables as they stand, also on wrong ones."""
     fabric = Fabric(seed=seed)
@@ -265,8 +266,13 @@ def run_tables(
     if drops:
         fabric.table("drops", _columns(drops, ("node", "peer", "ordinal")))
     if link_events:
-        names = ("time_ps", "node_a", "node_b", "rate_bps")
-        fabric.table("link_events", _columns(link_events, names))
+        names = ("time_ps", "node_a", "node_b", "rate_bps", "rate_back_bps")
+        fabric.table("link_events", _columns(link_events, names[: len(link_events[0])]))
+    if loss_changes:
+        columns = _columns(loss_changes, ("time_ps", "node", "peer"))
+        for name, place in (("loss_ratio", 3), ("bit_error_ratio", 4)):
+            columns[name] = np.array([row[place] for row in loss_changes], dtype=np.float64)
+        fabric.table("loss_changes", columns)
     if dependencies:
         names = ("flow", "after", "at_sender", "delay_ps")
         rows = [(*row, 0)[:4] for row in dependencies]

@@ -40,7 +40,7 @@ def alone_ps(n_packets):
     return 2 * LINK_PS + (first + whole) * BYTE_PS
 
 
-def ideal(workload, hosts=8):
+def ideal(workload, hosts=8, engine="packets"):
     """Return the outcome on a star, and its tables as a metric sees them."""
     text = TEXT.format(workload=workload, hosts=hosts)
     (planned,) = spec.plan(parse_scenario(text, "ideal.yaml"))
@@ -52,7 +52,7 @@ def ideal(workload, hosts=8):
     got = run_tables(
         tables["nodes"], tables["links"], tables["flows"],
         [(transport.type, transport.attributes)], forwarding="ns3::EcmpHash", queue=None,
-        pfc=None, drops=(), seed=1, stop_ps=10**11, dependencies=rows,
+        pfc=None, drops=(), seed=1, stop_ps=10**11, dependencies=rows, engine=engine,
     )  # fmt: skip
     frames = {name: pd.DataFrame(got[name]) for name in ("flows", "paths", "ports", "transports")}
     return got, RunTables(planned.spec, ".", frames)
@@ -175,3 +175,68 @@ def test_groups_do_not_meet_on_an_idle_network_and_steps_follow_each_other():
     assert steps["longest_ps"].tolist() == [alone_ps(1)] * 3
     hosts = set(zip(got["flows"]["src"].tolist(), got["flows"]["dst"].tolist(), strict=True))
     assert hosts == {(0, 2), (2, 4), (4, 6), (6, 0), (1, 3), (3, 5), (5, 7), (7, 1)}
+
+
+#: Of a message of a packet at 1 Tb/s, and of what launches a collective [ps].
+REDUCTION_PS, LAUNCH_PS = 4096 * 8, 7_000_001
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "operation", "parts", "steps", "reductions"),
+    [
+        ("ring", "all_reduce", 8, 14, 7),
+        ("ring", "reduce_scatter", 8, 7, 7),
+        ("ring", "all_gather", 8, 7, 0),
+        ("recursive_doubling", "all_reduce", 1, 3, 3),
+        ("tree", "reduce", 1, 3, 3),
+        ("tree", "broadcast", 1, 3, 0),
+        ("{type: hierarchical, local: 4}", "all_reduce", 8, 8, 4),
+    ],
+)
+def test_a_step_that_reduces_takes_the_time_of_its_bytes_longer(
+    algorithm, operation, parts, steps, reductions
+):
+    # Oracle: messages of a packet follow each other, 3 us apart so that no ACK is in the way; what
+    # is reduced starts later by its bytes over the rate, and the last is done as much later. Four
+    # ranks of a rack exchange quarters of eight packets, two racks halves of a quarter.
+    stages = [2] * 3 + [1] * 2 + [2] * 3
+    sizes = stages if "hierarchical" in algorithm else [1] * steps  # packets of each message
+    alone = sum(alone_ps(n) for n in sizes)
+    added = sum(n * REDUCTION_PS for n in sizes[:reductions])
+    acks = (steps - 1) * ANSWER_PS if operation == "broadcast" else 0
+    chain = LAUNCH_PS + alone + added + acks + (steps - 1) * 3_000_000
+    got, run = ideal(
+        f"{{type: collective, algorithm: {algorithm}, operation: {operation}, ranks: 8,"
+        f" bytes: {parts * 4096} B, step_delay: 3 us, launch_time: {LAUNCH_PS} ps,"
+        " reduction_rate: 1 Tb/s}"
+    )
+
+    table = collective.measure(run)
+    assert table["completion_ps"].tolist() == [chain] == table["ideal_ps"].tolist()
+    assert got["flows"]["start_ps"].min() == LAUNCH_PS
+
+
+def test_fluid_reduces_as_long_as_packets():
+    # Oracle: the two runs differ by the reductions of seven steps and the launch alone.
+    load = (
+        "{{type: collective, algorithm: ring, operation: all_reduce, bytes: 1048576 B, ranks: 8{}}}"
+    )
+    costs = ", launch_time: 5 us, reduction_rate: 1 Tb/s"
+    times = {}
+    for engine in ("packets", "fluid"):
+        for more in ("", costs):
+            _, run = ideal(load.format(more), engine=engine)
+            times[engine, more] = int(collective.measure(run)["completion_ps"].iloc[0])
+    reductions = 7 * 1048576 // 8 * 8
+    assert times["fluid", costs] - times["fluid", ""] == 5_000_000 + reductions
+    # In packets an ACK leaves in the time of a reduction instead of delaying the next message.
+    less = 5_000_000 + reductions - (times["packets", costs] - times["packets", ""])
+    assert 0 <= less <= 7 * ACK_PS
+
+
+def test_what_costs_nothing_changes_no_spec_and_no_table():
+    load = "{type: collective, algorithm: ring, operation: all_reduce, bytes: 64 kB, ranks: 8}"
+    text = TEXT.format(workload=load, hosts=8)
+    (planned,) = spec.plan(parse_scenario(text, "ideal.yaml"))
+    assert "delay_ps" not in input_tables(planned.spec)["dependencies"]
+    assert not {"launch_time_ps", "reduction_rate_bps"} & set(planned.spec.plain()["workload"][0])

@@ -175,6 +175,23 @@ TEST_CASE(g_suite, "Delivered ends a message whose source is not told")
 }
 
 /// Oracle, by hand: up to 200 ns, three frames, the one is urgent; then the other, of priority 3.
+TEST_CASE(g_suite, "messages under way have a limit only where their source learns of their end")
+{
+    for (const bool answers : {true, false})
+    {
+        TestNetwork network;
+        network.Star(2);
+        network.Flow(0, 1, 1000);
+        network.Transport({{"Answers", answers ? "true" : "false"}});
+        network.Section("ns3::Host", {{"Outstanding", "1"}});
+        const std::string said = network.Complaint();
+        const bool isRefused = said.ends_with("does not learn of its end; leave outstanding out");
+        NS_TEST_EXPECT_MSG_EQ(said.empty(), answers, said);
+        NS_TEST_EXPECT_MSG_EQ(isRefused, !answers, said);
+        NS_TEST_EXPECT_MSG_EQ(said.find('\n'), std::string::npos, "one line");
+    }
+}
+
 TEST_CASE(g_suite, "of two transports the one that is more urgent now is asked")
 {
     TestNetwork network;

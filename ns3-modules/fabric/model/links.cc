@@ -57,7 +57,7 @@ Links::Execute(uint32_t index, uint32_t row, bool isLast)
 }
 
 /**
- * A row of link_events comes into force: both directions of a cable change.
+ * A row of link_events comes into force: a cable changes, both its directions if it is cut.
  *
  * What is on the wire of a cut link is lost, however soon it is back; what waits for it at a switch
  * is dropped; hosts see their own link go down at once and send nothing. Switches go on sending to
@@ -93,11 +93,10 @@ Links::ChangeLink(uint32_t row)
         {
             m_wires.Changes().Flipped(row);
         }
-        for (const PortId port : {end, m_ports[end].peer})
-        {
-            m_ports[port].rate = m_state.network.RateIndex(rateBps);
-            RestorePort(port);
-        }
+        m_ports[end].rate = m_state.network.RateIndex(rateBps);
+        m_ports[m_ports[end].peer].rate = m_state.network.RateIndex(m_wires.Changes().BackBps(row));
+        RestorePort(end);
+        RestorePort(m_ports[end].peer);
     }
     m_wires.DecideCutThrough(m_ports[end].node);
     m_wires.DecideCutThrough(m_ports[m_ports[end].peer].node);

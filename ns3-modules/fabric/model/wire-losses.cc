@@ -57,6 +57,27 @@ WireLosses::Build(const FabricTables& tables)
         NS_ABORT_MSG_IF(row.ordinal <= 0, "drops: ordinal is " << row.ordinal << ", not > 0");
         At(m_network.ports[sender].peer).ordinals.push_back(static_cast<uint64_t>(row.ordinal));
     }
+    for (const auto& row : tables.lossChanges)
+    {
+        const PortId sender = m_network.FindPort(row.node, row.peer, row.parallel);
+        NS_ABORT_MSG_IF(sender == NO_PORT,
+                        "loss_changes: there is no link from node "
+                            << row.node << " to node " << row.peer << " (parallel " << row.parallel
+                            << ")");
+        const WorldPs timePs(static_cast<uint64_t>(row.timePs));
+        At(m_network.ports[sender].peer)
+            .changes.push_back({timePs, row.lossRatio, row.bitErrorRatio});
+    }
+}
+
+void
+WireLosses::Direction::Follow(WorldPs nowPs)
+{
+    for (; nextChange < changes.size() && changes[nextChange].timePs <= nowPs; nextChange++)
+    {
+        lossRatio = changes[nextChange].lossRatio;
+        bitErrorRatio = changes[nextChange].bitErrorRatio;
+    }
 }
 
 void
@@ -85,11 +106,12 @@ WireLosses::Any() const
 }
 
 bool
-WireLosses::Loses(PortId port, const Frame& frame)
+WireLosses::Loses(PortId port, const Frame& frame, WorldPs nowPs)
 {
     auto fate = LossModel::Fate::ARRIVES;
     if (const auto found = m_directions.find(port); found != m_directions.end())
     {
+        found->second.Follow(nowPs);
         fate = Judge(found->second, frame);
     }
     const uint8_t linkClass = m_network.ports[port].linkClass;

@@ -3,6 +3,7 @@
 #ifndef FABRIC_WIRE_LOSSES_H
 #define FABRIC_WIRE_LOSSES_H
 
+#include "ns3/clocks.h"
 #include "ns3/fabric-network.h"
 #include "ns3/loss-model.h"
 #include "ns3/random-cursor.h"
@@ -34,18 +35,30 @@ class WireLosses
     bool Any() const;
 
     /// Judge a frame that is not link control, and count it if it is lost. @return whether it is
-    bool Loses(PortId port, const Frame& frame);
+    bool Loses(PortId port, const Frame& frame, WorldPs nowPs);
 
   private:
+    /// Ratios that hold from a time on.
+    struct Change
+    {
+        WorldPs timePs;
+        double lossRatio;     ///< [1]
+        double bitErrorRatio; ///< [1]
+    };
+
     /// Losses of one direction of a link.
     struct Direction
     {
+        void Follow(WorldPs nowPs); ///< Take the ratios that hold now
+
         RandomCursor losses;
         RandomCursor errors;
         uint64_t seen{0};                 ///< Data frames so far
         std::vector<uint64_t> ordinals{}; ///< Of those that are lost, ascending
         double lossRatio{0};              ///< [1]
         double bitErrorRatio{0};          ///< [1]
+        std::vector<Change> changes{};    ///< By their times
+        size_t nextChange{0};             ///< First that does not hold yet
     };
 
     Direction& At(PortId port);

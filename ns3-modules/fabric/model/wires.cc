@@ -141,7 +141,8 @@ Wires::IsLost(PortId portId, const Frame& frame)
         return true;
     }
     // See docs/limitations.md: PAUSE frames do not expire, so they are not lost.
-    return frame.kind != frame_kind::LINK_CONTROL && m_losses.Loses(portId, frame);
+    return frame.kind != frame_kind::LINK_CONTROL &&
+           m_losses.Loses(portId, frame, m_state.WorldNowPs());
 }
 
 void
@@ -159,7 +160,8 @@ Wires::DecideCutThrough(uint32_t node)
     }
     for (PortId port = state.firstPort; port < state.firstPort + state.ports; port++)
     {
-        m_ports[m_ports[port].peer].cutsThrough = m_state.network.RateBps(port) == fastestBps;
+        const PortId sender = m_ports[port].peer;
+        m_ports[sender].cutsThrough = m_state.network.RateBps(sender) >= fastestBps;
     }
 }
 

@@ -70,7 +70,7 @@ class Facade
     void Seed(uint64_t seed);
 
     /// Give one integer column of an input table ("nodes", "links", "flows", "tasks", "drops",
-    /// "link_events", "dependencies", "sampled", "routes", "rate_changes")
+    /// "link_events", "loss_changes", "dependencies", "sampled", "routes", "rate_changes")
     void Column(const std::string& table,
                 const std::string& column,
                 const int64_t* values,

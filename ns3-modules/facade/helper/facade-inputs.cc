@@ -30,7 +30,9 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
     {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport", "rate_bps"}}},
     {"tasks", {{"task", "kind", "node", "duration_ps"}, {"stream", "start_ps", "decides"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
-    {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel"}}},
+    {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel", "rate_back_bps"}}},
+    {"loss_changes",
+     {{"time_ps", "node", "peer"}, {"parallel", "loss_ratio", "bit_error_ratio"}}},
     {"dependencies", {{"flow", "after"}, {"at_sender", "delay_ps"}}},
     {"sampled", {{"node"}, {}}},
     {"routes", {{"flow", "node", "peer"}, {"hop", "parallel", "reverse", "from_ps"}}},
@@ -226,8 +228,20 @@ FacadeInputs::Tables() const
     tables.dependencies =
         RowsOf<DependencyRow>("dependencies", "flow", "after", "at_sender", "delay_ps");
     tables.drops = RowsOf<DropRow>("drops", "node", "peer", "parallel", "ordinal");
-    tables.linkEvents =
-        RowsOf<LinkEventRow>("link_events", "time_ps", "node_a", "node_b", "parallel", "rate_bps");
+    tables.linkEvents = RowsOf<LinkEventRow>("link_events",
+                                             "time_ps",
+                                             "node_a",
+                                             "node_b",
+                                             "parallel",
+                                             "rate_bps",
+                                             "rate_back_bps");
+    tables.lossChanges =
+        RowsOf<LossChangeRow>("loss_changes", "time_ps", "node", "peer", "parallel");
+    for (size_t i = 0; i < tables.lossChanges.size(); i++)
+    {
+        tables.lossChanges[i].lossRatio = RealCell("loss_changes", "loss_ratio", i);
+        tables.lossChanges[i].bitErrorRatio = RealCell("loss_changes", "bit_error_ratio", i);
+    }
     tables.sampled = RowsOf<SampledRow>("sampled", "node");
     tables.routes =
         RowsOf<RouteRow>("routes", "flow", "node", "peer", "parallel", "reverse", "from_ps");

@@ -101,6 +101,8 @@ FluidLoop::AddItems(const FabricTables& tables, uint32_t firstTask)
 void
 FluidLoop::BuildChanges(const FabricTables& tables)
 {
+    NS_ABORT_MSG_IF(!tables.lossChanges.empty(),
+                    "loss_changes: the fluid engine has no frames to lose; use ns3::PacketEngine");
     for (const auto& row : tables.linkEvents)
     {
         const WorldPs timePs(static_cast<uint64_t>(row.timePs));

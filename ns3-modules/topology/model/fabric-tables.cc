@@ -80,6 +80,21 @@ CheckFlows(const std::vector<FlowRow>& flows, const NodeById& nodes)
     }
 }
 
+/// Name the end of a link with the lower id first.
+void
+OrderEnds(LinkEventRow& event)
+{
+    if (event.nodeA < event.nodeB)
+    {
+        return;
+    }
+    std::swap(event.nodeA, event.nodeB);
+    if (event.backBps > 0)
+    {
+        std::swap(event.rateBps, event.backBps);
+    }
+}
+
 void
 CheckLinkEvents(const std::vector<LinkEventRow>& events)
 {
@@ -94,10 +109,34 @@ CheckLinkEvents(const std::vector<LinkEventRow>& events)
         NS_ABORT_MSG_IF(event.rateBps < 0,
                         name << ": rate_bps is " << event.rateBps
                              << ", not >= 0 (0 cuts the link)");
+        NS_ABORT_MSG_IF(event.backBps < 0 || (event.rateBps == 0 && event.backBps > 0),
+                        name << ": rate_back_bps is " << event.backBps
+                             << ", not >= 0, or 0 where the link is cut");
         NS_ABORT_MSG_IF(before && before->timePs == event.timePs && before->nodeA == event.nodeA &&
                             before->nodeB == event.nodeB && before->parallel == event.parallel,
                         name << ": two events at the same time; which one holds?");
         before = &event;
+    }
+}
+
+void
+CheckLossChanges(const std::vector<LossChangeRow>& changes)
+{
+    const LossChangeRow* before = nullptr;
+    for (const auto& row : changes)
+    {
+        const auto name = "loss_changes: node " + std::to_string(row.node) + " to " +
+                          std::to_string(row.peer) + " (parallel " + std::to_string(row.parallel) +
+                          ") at " + std::to_string(row.timePs) + " ps";
+        NS_ABORT_MSG_IF(row.timePs < 0, name << ": time_ps is not >= 0");
+        NS_ABORT_MSG_IF(!(row.lossRatio >= 0 && row.lossRatio <= 1),
+                        name << ": loss_ratio is " << row.lossRatio << ", not in [0, 1]");
+        NS_ABORT_MSG_IF(!(row.bitErrorRatio >= 0 && row.bitErrorRatio < 1),
+                        name << ": bit_error_ratio is " << row.bitErrorRatio << ", not in [0, 1)");
+        NS_ABORT_MSG_IF(before && before->timePs == row.timePs && before->node == row.node &&
+                            before->peer == row.peer && before->parallel == row.parallel,
+                        name << ": two changes at the same time; which one holds?");
+        before = &row;
     }
 }
 
@@ -211,13 +250,7 @@ FabricTables::SortAndCheck()
             std::swap(link.nodeA, link.nodeB);
         }
     }
-    for (auto& event : linkEvents)
-    {
-        if (event.nodeA > event.nodeB)
-        {
-            std::swap(event.nodeA, event.nodeB);
-        }
-    }
+    std::ranges::for_each(linkEvents, OrderEnds);
     std::sort(nodes.begin(), nodes.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
     std::sort(links.begin(), links.end(), [](const auto& x, const auto& y) {
         return std::tie(x.nodeA, x.nodeB, x.parallel) < std::tie(y.nodeA, y.nodeB, y.parallel);
@@ -231,6 +264,10 @@ FabricTables::SortAndCheck()
     std::sort(linkEvents.begin(), linkEvents.end(), [](const auto& x, const auto& y) {
         return std::tie(x.timePs, x.nodeA, x.nodeB, x.parallel) <
                std::tie(y.timePs, y.nodeA, y.nodeB, y.parallel);
+    });
+    std::sort(lossChanges.begin(), lossChanges.end(), [](const auto& x, const auto& y) {
+        return std::tie(x.node, x.peer, x.parallel, x.timePs) <
+               std::tie(y.node, y.peer, y.parallel, y.timePs);
     });
     std::sort(dependencies.begin(), dependencies.end(), [](const auto& x, const auto& y) {
         return std::tie(x.flow, x.after, x.atSender) < std::tie(y.flow, y.after, y.atSender);
@@ -246,6 +283,7 @@ FabricTables::SortAndCheck()
     CheckLinks(links, byId);
     CheckFlows(flows, byId);
     CheckLinkEvents(linkEvents);
+    CheckLossChanges(lossChanges);
     CheckTasks(tasks, flows, byId);
     CheckDependencies(dependencies);
     for (const auto& row : sampled)

@@ -73,14 +73,26 @@ struct DropRow
     int64_t ordinal;  ///< Which data frame of this direction is lost, from 1
 };
 
-/// One row of the input table "link_events": a cable gets another rate, both directions.
+/// One row of the input table "link_events": a cable gets another rate.
 struct LinkEventRow
 {
-    int64_t timePs;   ///< [ps]
-    int64_t nodeA;    ///< One end
-    int64_t nodeB;    ///< Other end
-    int64_t parallel; ///< Index among parallel links
-    int64_t rateBps;  ///< New rate, 0 = cut [bit/s]
+    int64_t timePs;     ///< [ps]
+    int64_t nodeA;      ///< One end
+    int64_t nodeB;      ///< Other end
+    int64_t parallel;   ///< Index among parallel links
+    int64_t rateBps;    ///< New rate, 0 = cut of both directions [bit/s]
+    int64_t backBps{0}; ///< Of what node_b sends, 0: the same [bit/s]
+};
+
+/// One row of the input table "loss_changes": a direction of a cable loses another share.
+struct LossChangeRow
+{
+    int64_t timePs;          ///< Frames that come then or later [ps]
+    int64_t node;            ///< Sending end of the direction
+    int64_t peer;            ///< Receiving end
+    int64_t parallel;        ///< Index among parallel links
+    double lossRatio{0};     ///< Probability that a frame is lost on the wire, 1: all [1]
+    double bitErrorRatio{0}; ///< Probability that a bit is wrong on the wire [1]
 };
 
 /// One row of the input table "dependencies": a flow or task starts when another has ended.
@@ -149,6 +161,7 @@ struct FabricTables
     std::vector<TaskRow> tasks;
     std::vector<DropRow> drops;
     std::vector<LinkEventRow> linkEvents;
+    std::vector<LossChangeRow> lossChanges;
     std::vector<DependencyRow> dependencies;
     std::vector<SampledRow> sampled;
     std::vector<RouteRow> routes;

@@ -34,9 +34,11 @@ LinkChanges::Build(const std::vector<LinkEventRow>& rows,
         m_timesPs.push_back(timePs);
         m_ends.push_back(port);
         m_ratesBps.push_back(static_cast<uint64_t>(row.rateBps));
+        m_backBps.push_back(static_cast<uint64_t>(row.backBps > 0 ? row.backBps : row.rateBps));
         if (row.rateBps > 0)
         {
-            m_network.RateIndex(static_cast<uint64_t>(row.rateBps));
+            m_network.RateIndex(m_ratesBps.back());
+            m_network.RateIndex(m_backBps.back());
         }
         else
         {

@@ -47,10 +47,16 @@ class LinkChanges
         return m_ends[row];
     }
 
-    /// @return new rate of a row, 0 = cut [bit/s]
+    /// @return new rate of a row for what EndOf sends, 0 = cut [bit/s]
     uint64_t RateBps(uint32_t row) const
     {
         return m_ratesBps[row];
+    }
+
+    /// @return new rate of a row for what comes to EndOf [bit/s]
+    uint64_t BackBps(uint32_t row) const
+    {
+        return m_backBps[row];
     }
 
     /// @return time of the latest row that cuts, 0 if none does [ps]
@@ -78,7 +84,8 @@ class LinkChanges
     FabricNetwork& m_network;
     std::vector<WorldPs> m_timesPs;   ///< Of each row [ps]
     std::vector<PortId> m_ends;       ///< One port of the link of each row
-    std::vector<uint64_t> m_ratesBps; ///< Of each row [bit/s]
+    std::vector<uint64_t> m_ratesBps; ///< Of each row, from that port [bit/s]
+    std::vector<uint64_t> m_backBps;  ///< Of each row, to that port [bit/s]
     WorldPs m_lastCutPs;
     std::unordered_map<PortId, uint32_t> m_lastFlip; ///< By such a port: last row to flip it
     /// By receiving port: frames ever sent to it when its link was last cut, until all are lost
