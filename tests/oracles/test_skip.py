@@ -262,6 +262,20 @@ def test_periods_are_exact_with_marks_but_for_those_that_are_drawn(most_bytes):
         check_equal(got, full)
 
 
+def test_what_is_drawn_inside_another_discipline_repeats_no_period():
+    flows = Flows()
+    for host in (1, 2):
+        flows.add(host, 0, 8000 * MTU)
+    red = "ns3::RedEcn[KminBytes=20000|KmaxBytes=400000|LimitBytes=1000000000]"
+    transport = (ROCE, {"Recovery": "SelectiveRepeat", "WindowBytes": 100_000})
+    queue = ("ns3::PerDirection", {"ToHosts": red})
+
+    got = run(star(3, RATE, DELAY_PS), flows, [transport], queue=queue, **SKIP)
+
+    assert got["flows"]["ecn_marked_packets"].sum() > 0
+    assert not got["skips"]["exact"].any()
+
+
 def test_nothing_is_skipped_while_a_message_waits_for_its_timeout():
     # Oracle: the full run. Two messages fill a queue in turns that repeat; the first two
     # of five packets of another one find no room, and its timer has to run out when it is to.

@@ -113,6 +113,12 @@ PerDirection::Quiet(uint8_t priority) const
     return {std::min(toHost.admit, toSwitch.admit), std::min(toHost.depart, toSwitch.depart)};
 }
 
+uint64_t
+PerDirection::NumDraws() const
+{
+    return m_disciplines[TO_HOST]->NumDraws() + m_disciplines[TO_SWITCH]->NumDraws();
+}
+
 QueueDiscipline::Verdict
 PerDirection::Admit(PortId port, Frame& frame, uint64_t queuedBytes)
 {

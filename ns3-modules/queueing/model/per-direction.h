@@ -33,6 +33,7 @@ class PerDirection final : public fabric::QueueDiscipline
     void Attach(fabric::SwitchContext& context) override;
     Traits GetTraits(uint8_t priority) const override;
     QuietBytes Quiet(uint8_t priority) const override;
+    uint64_t NumDraws() const override;
     Verdict Admit(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
     void Depart(fabric::PortId port, fabric::Frame& frame, uint64_t queuedBytes) override;
 
