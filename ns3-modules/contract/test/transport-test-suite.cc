@@ -174,7 +174,6 @@ TEST_CASE(g_suite, "Delivered ends a message whose source is not told")
     NS_TEST_EXPECT_MSG_EQ(network.GetFacade().NowPs(), endPs, "the run is over");
 }
 
-/// Oracle, by hand: up to 200 ns, three frames, the one is urgent; then the other, of priority 3.
 TEST_CASE(g_suite, "messages under way have a limit only where their source learns of their end")
 {
     for (const bool answers : {true, false})
@@ -192,6 +191,7 @@ TEST_CASE(g_suite, "messages under way have a limit only where their source lear
     }
 }
 
+/// Oracle, by hand: up to 200 ns, three frames, the one is urgent; then the other, of priority 3.
 TEST_CASE(g_suite, "of two transports the one that is more urgent now is asked")
 {
     TestNetwork network;

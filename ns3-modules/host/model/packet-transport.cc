@@ -314,7 +314,7 @@ PacketTransport::TellRest(const Outbound& out, MessageProgress& progress) const
     }
     progress.clockPs = m_control->NextUpdatePs(out.slot);
     progress.isControlled = true;
-    progress.isAtRest = m_traits.isSteady && m_control->IsAtRest(out.slot);
+    progress.isAtRest = m_control->IsAtRest(out.slot);
 }
 
 bool

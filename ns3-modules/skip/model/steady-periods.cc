@@ -40,12 +40,12 @@ SteadySkip::CheckPeriod(EnginePs nextPs)
     {
         if (const auto isOpenEnded = m_search.GoesOn())
         {
-            *isOpenEnded && !IsHeldBack() ? SkipPeriods(nextPs) : OnDisturbance();
+            *isOpenEnded && !FindControls().move ? SkipPeriods(nextPs) : OnDisturbance();
         }
         return;
     }
     m_span = m_search.Look([this](EnginePs atPs) { return Take(atPs); });
-    if (m_span && IsHeldBack())
+    if (m_span && FindControls().move)
     {
         OnDisturbance();
     }

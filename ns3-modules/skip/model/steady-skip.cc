@@ -156,7 +156,8 @@ SteadySkip::Check(EnginePs nextPs)
     {
         FindActive();
     }
-    if (IsHeldBack())
+    const Controls controls = FindControls();
+    if (controls.move)
     {
         OnDisturbance();
         m_nextCheckPs = nextPs + m_firstWindowPs;
@@ -167,7 +168,7 @@ SteadySkip::Check(EnginePs nextPs)
         Begin(nextPs);
         return;
     }
-    if (m_isControlled)
+    if (controls.any)
     {
         m_nextCheckPs += m_firstWindowPs; // only what repeats is skipped
         return;
@@ -203,19 +204,17 @@ SteadySkip::Check(EnginePs nextPs)
     m_nextCheckPs += m_state.WindowPs();
 }
 
-/// @return whether a congestion control decides how a message goes on
-bool
-SteadySkip::IsHeldBack()
+SteadySkip::Controls
+SteadySkip::FindControls() const
 {
-    bool isHeldBack = false;
-    m_isControlled = false;
+    Controls found;
     for (const Active& active : m_active)
     {
         const MessageProgress now = ProgressOf(active.message);
-        m_isControlled |= now.isControlled;
-        isHeldBack |= now.isControlled && !now.isAtRest;
+        found.any |= now.isControlled;
+        found.move |= now.isControlled && !now.isAtRest;
     }
-    return isHeldBack;
+    return found;
 }
 
 /// Find which messages are still under way, and what a round trip takes.

@@ -74,11 +74,18 @@ class SteadySkip final : public Observer
         double errorHerePackets; ///< and in this one
     };
 
+    /// What congestion controls do to the messages under way.
+    struct Controls
+    {
+        bool any{false};  ///< There is one
+        bool move{false}; ///< One is not at rest
+    };
+
     void CheckRun() const;
     void Check(EnginePs nextPs);
     void CheckPeriod(EnginePs nextPs);
     void FindActive();
-    bool IsHeldBack();
+    Controls FindControls() const;
     void Begin(EnginePs nextPs);
     uint64_t MostPs(EnginePs nextPs) const;
     MessageProgress ProgressOf(uint32_t message) const;
@@ -103,7 +110,6 @@ class SteadySkip final : public Observer
     EnginePs m_nextCheckPs;
     uint64_t m_firstWindowPs; ///< After something has changed [ps]
     bool m_disturbed{true};
-    bool m_isControlled{false}; ///< A message under way has a congestion control
     uint64_t m_slowestPs{0}; ///< Longest wait for a congestion control, in the state at hand [ps]
     uint32_t m_sinceJump{0}; ///< Snapshots since the last jump
     SkippedTotals m_skipped;
