@@ -92,7 +92,9 @@ def work(parcel: bytes) -> bytes:
     with tempfile.TemporaryDirectory(prefix="pyorch-") as name:
         folder = Path(name)
         with tarfile.open(fileobj=io.BytesIO(parcel)) as tar:
-            tar.extractall(folder, filter="data")
+            # Python before 3.11.4, as that of Debian 12, has no filters and takes what is there.
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)
+            tar.extractall(folder)
         environment = os.environ | {BESIDE: str(folder / _FILES), trust.VARIABLE: "1"}
         command = [sys.executable, "-P", "-m", "pyorch.workflow.chunk", _PLAN]
         made = subprocess.run(
