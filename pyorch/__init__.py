@@ -1,23 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """An ns-3 simulation orchestrator for AI-datacenter networks."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyorch.api import load, results, run, sweep
+    from pyorch.session import Session
 
 __version__ = "0.1.0"
 
-_API = ("load", "results", "run", "sweep")
-__all__ = ["__version__", "load", "results", "run", "sweep"]
+#: What this package offers, and the module that has it.
+_API = {
+    "Session": "pyorch.session", "load": "pyorch.api", "results": "pyorch.api",
+    "run": "pyorch.api", "sweep": "pyorch.api",
+}  # fmt: skip
+__all__ = ["Session", "__version__", "load", "results", "run", "sweep"]
 
 
 def __getattr__(name: str) -> object:
-    """Take what `pyorch.api` offers from there, when it is asked for: this import stays cheap."""
+    """Take what is asked for from its module: this import stays cheap."""
     if name in _API:
-        from pyorch import api
-
-        return getattr(api, name)
+        return getattr(import_module(_API[name]), name)
     raise AttributeError(f"module 'pyorch' has no attribute {name!r}. It has {', '.join(_API)}.")
 
 

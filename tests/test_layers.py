@@ -14,7 +14,7 @@ PACKAGES = ["errors", "formats", "units", "built", "trust", "plugins", "reading"
             "collective", "training", "serving", "wan",
             "controller", "workload", "allocation", "failure", "render", "export", "simulate",
             "traces", "metrics", "figures", "study", "report", "views", "look", "runs", "scaffold",
-            "workflow", "api", "measured", "explain", "cli"]  # fmt: skip
+            "workflow", "api", "session", "measured", "explain", "cli"]  # fmt: skip
 MODULES = sorted([*PACKAGE.glob("[!_]*.py"), *PACKAGE.glob("*/**/*.py")])
 CPP = PACKAGE.parent / "ns3-modules"
 #: Modules of C++: each includes only modules of lines above its own.

@@ -189,6 +189,26 @@ def export(
         typer.echo(path)
 
 
+@app.command(rich_help_panel=_RUN)
+def session(
+    scenario: Annotated[Path, typer.Argument(help="scenarios/NAME.yaml")],
+    out: OutFile,
+    sets: SetOption = None,
+    seed: SeedOption = None,
+    variant: VariantOption = None,
+    case: CaseOption = None,
+    scale: ScaleOption = "laptop",
+) -> None:
+    """Write the network of a scenario for a program in C that sends messages on it."""
+    from pyorch.cli import run as one
+    from pyorch.runs.session_file import advice, text_of
+    from pyorch.writing import write_text
+
+    choice = one.Choice(scenario, sets or [], seed, variant, case, scale, asks=True)
+    write_text(out, text_of(one.choose(choice)))
+    typer.echo(f"{out}\n{advice()}")
+
+
 ResultsOption = Annotated[Path, typer.Option(help="Folder of the results.")]
 RunArgument = Annotated[
     str,

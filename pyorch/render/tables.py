@@ -52,7 +52,7 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
         tables["links"].setdefault("bit_error_ratio", np.full(n_links, ratio))
     relay = spec.topology.relays(flows["src"], flows["dst"])
     work = _tasks(spec, tables, seed, _following(ids, relay))
-    if not len(ids) and not work:
+    if not len(ids) and not work and not is_open(spec):
         raise SpecError(f"workload: there is no flow with seed {seed}. Raise load or duration.")
     if work:
         named = [name for name in TASK_COLUMNS if any(name in own for own in work.values())]
@@ -81,6 +81,11 @@ def input_tables(spec: Spec, seed: int | None = None) -> Tables:
             tables["loss_changes"] = losses
         _add_changes(spec, parts, ids, tables)
     return tables
+
+
+def is_open(spec: Spec) -> bool:
+    """Whether a program sends messages while the run goes on: `pyorch.Session`."""
+    return any(getattr(load.module, "IS_OPEN", False) for load in spec.workload)
 
 
 def message_tables(spec: Spec) -> Tables:

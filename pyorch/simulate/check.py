@@ -187,7 +187,7 @@ def answer(asked: dict, folder: Path) -> dict[str, str]:
     parts = list(zip(asked["parts"], given, strict=True))
     try:
         stack.trace(folder)
-        loader.load_types(_named(parts))
+        loader.load_libraries(loader.libraries_of(_named(parts)))
     except PyorchError as error:
         return {"error": str(error)}
     asks = [_part(part, texts) for part, texts in parts]

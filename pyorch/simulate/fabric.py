@@ -3,7 +3,7 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -386,16 +386,58 @@ class Fabric:
 
     def _fill(self, facade) -> None:
         facade.Seed(self.seed)
-        facade.Engine(_factory(facade, *self._engine_of_run()))
-        for (type_name, index), options in self._sections.items():
-            facade.Section(_factory(facade, type_name, as_attributes(options)), index)
         for index in self._link_classes:
             facade.LinkClass(index)
-        for role, index, type_name, attributes in self._roles:
-            facade.Use(role, _factory(facade, type_name, attributes), index)
+        for role, index, type_name, attributes in self._parts():
+            factory = _factory(facade, type_name, attributes)
+            if role == "engine":
+                facade.Engine(factory)
+            elif role == "section":
+                facade.Section(factory, index)
+            elif role == "transport":
+                facade.Transport(factory)
+            else:
+                facade.Use(role, factory, index)
+        give(facade, self._given())
+
+    def _parts(self) -> Iterator[tuple[str, int, str, dict[str, str]]]:
+        """Yield role, index of the class, type and attributes of all types, in their order."""
+        yield "engine", 0, *self._engine_of_run()
+        for (type_name, index), options in self._sections.items():
+            yield "section", index, type_name, as_attributes(options)
+        yield from self._roles
         for type_name, attributes in self._transports:
-            facade.Transport(_factory(facade, type_name, attributes))
-        give(facade, {t: columns for t, columns in self._tables.items() if t not in _OURS})
+            yield "transport", 0, type_name, attributes
+
+    def _given(self) -> dict[str, dict[str, np.ndarray]]:
+        """Return the tables that the engine reads."""
+        return {t: columns for t, columns in self._tables.items() if t not in _OURS}
+
+    def session_text(self) -> str:
+        """Return the network and what it is made of as a file of ``PyorchOpen``, session.h.
+
+        Raises
+        ------
+        SimulationError
+            The network does something that no session can.
+        """
+        for what, used in (("trace.pcap", self._captures), ("engine.skip", "skip_ppm" in self.engine),
+                           ("control", self._controlled), ("requests", self._served)):  # fmt: skip
+            if used:
+                raise SimulationError(f"{what}: a session has none. Leave it out.")
+        self.domains = None if self.engine_type == "fluid" else 1
+        needed = loader.libraries_of(self._type_names(), fluid=self.engine_type == "fluid")
+        lines = ["pyorch session 1", *(f"library {name}" for name in needed)]
+        lines += [f"seed {self.seed}", *(f"link_class {index}" for index in self._link_classes)]
+        for role, index, type_name, attributes in self._parts():
+            lines.append(f"part {role} {index} {type_name}")
+            lines += [f"attribute {name} {value}" for name, value in attributes.items()]
+        for table, columns in self._given().items():
+            for column, values in columns.items():
+                kind = "real" if values.dtype.kind == "f" else "whole"
+                lines.append(f"column {table} {column} {kind} {len(values)}")
+                lines.append(" ".join(map(repr, values.tolist())))
+        return "\n".join([*lines, "end", ""])
 
 
 def give(facade, tables: Mapping[str, Mapping[str, np.ndarray]]) -> None:

@@ -37,28 +37,28 @@ loaded: dict[str, Loaded] = {}
 
 
 def facade_of(type_names: Iterable[str], *, fluid: bool = False):
-    """Return the C++ namespace ``ns3::fabric`` with the libraries of these types loaded.
+    """Return the C++ namespace ``ns3::fabric``, with the libraries of `libraries_of` loaded."""
+    load_libraries(libraries_of(type_names, fluid=fluid))
+    return facade_namespace()
+
+
+def libraries_of(type_names: Iterable[str], *, fluid: bool = False) -> list[str]:
+    """Return the file names of the libraries of the engine and of types, each once.
 
     Parameters
     ----------
     type_names : iterable of str
         TypeIds that a scenario names, ``"ns3::RoceTransport"``.
     fluid : bool
-        Also the library of the fluid engine.
+        Also that of the fluid engine.
 
     Raises
     ------
     BuildError
         The modules are not built, or no module registers one of the types.
     """
-    load_types(type_names, [ENGINE, FLUID] if fluid else [ENGINE])
-    return facade_namespace()
-
-
-def load_types(type_names: Iterable[str], libraries: Iterable[str] = ()) -> None:
-    """Load libraries, and those of types; raise BuildError as `facade_of` does."""
     index = library_index()
-    names = [*libraries]
+    names = [ENGINE, FLUID] if fluid else [ENGINE]
     for name in type_names:
         if name not in index:
             raise BuildError(
@@ -66,7 +66,12 @@ def load_types(type_names: Iterable[str], libraries: Iterable[str] = ()) -> None
                 f"{did_you_mean(name, index) or ' Known: ' + ', '.join(sorted(index)) + '.'}"
             )
         names.append(index[name])
-    for name in dict.fromkeys(names):
+    return list(dict.fromkeys(names))
+
+
+def load_libraries(names: Iterable[str]) -> None:
+    """Load libraries of this build; raise BuildError if one is not there or cannot be loaded."""
+    for name in names:
         load_library(built.here().libraries / name)
 
 
@@ -177,7 +182,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
 def _needed(path: Path, error: str) -> Path:
     """Return the library whose absence the dynamic linker reports."""
     missing = re.match(r"(lib[^:/]+\.so[^:/]*): ", error)
-    for folder in (built.here().libraries, _wheel_libraries()):
+    for folder in (built.here().libraries, wheel_libraries()):
         if missing and missing[1] not in loaded and (folder / missing[1]).exists():
             return folder / missing[1]
     raise BuildError(
@@ -185,7 +190,8 @@ def _needed(path: Path, error: str) -> Path:
     )
 
 
-def _wheel_libraries() -> Path:
+def wheel_libraries() -> Path:
+    """Return the folder of ns-3's own libraries."""
     spec = importlib.util.find_spec("ns3")
     if spec is None or not spec.submodule_search_locations:
         raise BuildError("the Python package ns3 is not installed. Run: make setup")

@@ -19,7 +19,10 @@ class Contract(Protocol):
         "served",
         "service",
         "scheduler",
+        "IS_OPEN",
     )
+    #: A program sends messages while the run goes on.
+    IS_OPEN: bool
 
     @staticmethod
     def check(params: Closed, network: Network, stop_ps: int) -> None:

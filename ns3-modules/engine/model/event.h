@@ -29,6 +29,7 @@ enum ControlIndex : uint32_t
     CONTROL_TASK = 3,    ///< Task `payload` ends: a computation, or a barrier is passed
     CONTROL_ROUTE = 4,   ///< Row `payload` of the routes that hold from some time on
     CONTROL_RATE = 5,    ///< Row `payload` of rate_changes comes into force
+    CONTROL_ARRIVED = 6, ///< Message `payload`, which decides, has arrived
 };
 
 constexpr uint32_t EVENT_INDEX_BITS = 30;

@@ -76,9 +76,13 @@ EventEngine::EventEngine(const FabricTables& tables,
                   {m_observers, m_wires, m_nic, m_switching},
                   boundary)
         .Build(tables, m_links, m_held);
-    if (m_state.messages.Graph().MayGrow())
+    if (m_state.messages.MayGrow())
     {
         m_nodes = tables.nodes;
+        for (const auto& node : m_nodes)
+        {
+            m_nodeById[node.id] = &node;
+        }
     }
     m_isOpenEnded = boundary || std::ranges::any_of(m_nic.Traits(), &Transport::Traits::isOpen);
     if (m_state.network.NumPorts() * sizeof(Port) > CACHE_BYTES ||
@@ -176,8 +180,11 @@ EventEngine::ChangeRoute(const RouteRow& row)
 void
 EventEngine::Append(FabricTables& tables)
 {
-    tables.nodes = m_nodes;
-    tables.SortAndCheck();
+    if (!tables.tasks.empty())
+    {
+        tables.nodes = m_nodes;
+    }
+    tables.SortAndCheckFurther(m_nodeById);
     const uint32_t first = m_state.messages.Append(tables, m_state.EngineNowPs());
     m_nic.GiveEnds(first);
     m_state.FindReach(first);
@@ -479,10 +486,10 @@ EventEngine::ExecuteOthers(size_t first, size_t end)
         else if (index == CONTROL_TASK)
         {
             m_state.messages.EndTask(payload, m_state.EngineNowPs());
-            if (m_state.messages.IsToDecide())
-            {
-                LimitTo(NowPs()); // all of this time comes first
-            }
+        }
+        else if (index == CONTROL_ARRIVED)
+        {
+            m_state.messages.Decide(payload);
         }
         else if (index == CONTROL_ROUTE)
         {
@@ -501,6 +508,10 @@ EventEngine::ExecuteOthers(size_t first, size_t end)
             m_events -= m_state.engine != 0;
             m_links.Execute(index, payload, isLast);
         }
+    }
+    if (m_state.messages.IsToDecide())
+    {
+        LimitTo(NowPs()); // all of this time comes first
     }
 }
 

@@ -141,6 +141,7 @@ class EventEngine final : public PacketLoop
     uint64_t m_events{0};
     Instant m_instant;            ///< Being executed
     std::vector<NodeRow> m_nodes; ///< Of the tables, if there may be more rows
+    NodeById m_nodeById;          ///< Likewise
 };
 
 } // namespace fabric

@@ -288,7 +288,7 @@ Nic::Build(const std::vector<ObjectFactory>& transports,
             uses[message.dst][message.transport] = true;
         }
     }
-    const bool mayGrow = m_state.messages.Graph().MayGrow();
+    const bool mayGrow = m_state.messages.MayGrow();
     std::vector<std::pair<int, uint32_t>> order; // (-priority, index) of each transport
     std::vector<bool> acknowledged;
     for (uint32_t transport = 0; transport < transports.size(); transport++)

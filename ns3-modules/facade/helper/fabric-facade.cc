@@ -32,6 +32,7 @@ struct Facade::State
     std::vector<ObjectFactory> factories;
     std::vector<TypeId> factoryTypes;
     FacadeInputs inputs;
+    bool isOpen{false};
     Ptr<fabric::Engine> engine{CreateObject<PacketEngine>()};
     std::unique_ptr<Run> run;
     OutputTables outputs;
@@ -281,11 +282,18 @@ Facade::Capture(int64_t host, const std::string& path)
 }
 
 void
+Facade::Open()
+{
+    m_state->isOpen = true;
+}
+
+void
 Facade::Build()
 {
     m_state->run.reset();
     TrapFatal([this] {
         FabricTables tables = m_state->inputs.Tables();
+        tables.isOpen = m_state->isOpen;
         m_state->inputs = {};
         m_state->run = m_state->engine->Start(std::move(tables), m_state->options);
     });
@@ -410,6 +418,21 @@ Facade::Append()
     TrapFatal([this] {
         FabricTables tables = m_state->inputs.Tables();
         m_state->inputs = {};
+        m_state->run->Append(std::move(tables));
+    });
+}
+
+void
+Facade::Send(int64_t flow,
+             int64_t src,
+             int64_t dst,
+             int64_t bytes,
+             int64_t startPs,
+             int64_t transport)
+{
+    TrapFatal([&] {
+        FabricTables tables;
+        tables.flows.push_back({flow, src, dst, bytes, startPs, transport, 0, true});
         m_state->run->Append(std::move(tables));
     });
 }

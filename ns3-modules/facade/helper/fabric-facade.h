@@ -88,6 +88,7 @@ class Facade
      */
     void Capture(int64_t host, const std::string& path);
 
+    void Open();  ///< Append may be called although no row decides
     void Build(); ///< Check the tables and compile them into the engine's arrays
     /**
      * Run for about a given time of the wall clock.
@@ -111,13 +112,21 @@ class Facade
                      int64_t parallel,
                      bool reverse);
     /**
-     * Ask which tasks that decide, tasks.decides, have ended. RunSlice returns true after such a
-     * time, and executes nothing more before it is asked.
+     * Ask which tasks that decide, tasks.decides, have ended, and which messages that decide,
+     * flows.decides, have arrived. RunSlice returns true after such a time, and executes nothing
+     * more before it is asked.
      * @return their ids, in the order in which they have ended
      */
     std::vector<int64_t> Decided();
     /// Take what Column has said since: further flows, tasks and dependencies, with later ids
     void Append();
+    /// Take one further flow, which decides; its ends are node ids, its id is later than all others
+    void Send(int64_t flow,
+              int64_t src,
+              int64_t dst,
+              int64_t bytes,
+              int64_t startPs,
+              int64_t transport);
     /// Fill the tables "seen_flows" and "seen_ports" with what has been counted so far.
     void Look();
 

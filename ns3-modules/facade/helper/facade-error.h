@@ -19,14 +19,14 @@ Refuse(const std::string& text)
     throw std::runtime_error(text);
 }
 
-/// @return words with commas in between
+/// @return words with commas in between, or something else
 inline std::string
-Join(const std::vector<std::string>& words)
+Join(const std::vector<std::string>& words, const std::string& between = ", ")
 {
     std::string text;
     for (const auto& word : words)
     {
-        text += (text.empty() ? "" : ", ") + word;
+        text += (text.empty() ? "" : between) + word;
     }
     return text;
 }

@@ -45,7 +45,7 @@ AlonePs(const FluidFrames& frames,
 FluidLoop::FluidLoop(EventEngine& engine, const FabricTables& tables)
     : m_engine(engine),
       m_fabric(engine.View()),
-      m_paths(m_fabric, tables.linkEvents.empty() && !m_fabric.Messages().Graph().MayGrow()),
+      m_paths(m_fabric, tables.linkEvents.empty() && !m_fabric.Messages().MayGrow()),
       m_rates(m_paths.Capacities()),
       m_graph(tables),
       m_hosts(m_fabric.Options().hosts, m_fabric.Network().LineRatesBps()),
@@ -75,7 +75,7 @@ FluidLoop::AddItems(const FabricTables& tables, uint32_t firstTask)
     const auto firstMessage = static_cast<uint32_t>(m_messages.size());
     for (const auto& row : tables.flows)
     {
-        m_messages.push_back({.startPs = WorldPs(static_cast<uint64_t>(row.startPs))});
+        m_messages.push_back({.startPs = WorldPs(static_cast<uint64_t>(row.startPs)), .decides = row.decides});
     }
     if (!tables.dependencies.empty() || m_graph.NumTasks() > 0)
     {
@@ -248,11 +248,17 @@ FluidLoop::ForHosts(uint32_t index) const
     return {index, its.src, its.dst, its.transport, its.bytes};
 }
 
+/// A message begins, or has arrived if it decides.
 void
 FluidLoop::StartMessage(uint32_t index, WorldPs nowPs)
 {
     Message& message = m_messages[index];
     m_events++;
+    if (message.receiverEndPs != NEVER)
+    {
+        m_decided.push_back(m_fabric.Messages()[index].id);
+        return;
+    }
     if (m_fabric.Messages()[index].bytes == 0)
     {
         message.receiverEndPs = message.startPs;
@@ -326,6 +332,10 @@ FluidLoop::Through(uint32_t index)
 {
     const Message& message = m_messages[index];
     m_lastEndPs = std::max(m_lastEndPs, message.senderEndPs);
+    if (message.decides)
+    {
+        m_starts.push({message.receiverEndPs, index});
+    }
     Release(index, false, message.receiverEndPs);
     Release(index, true, message.senderEndPs);
 }

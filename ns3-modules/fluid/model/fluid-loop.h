@@ -60,7 +60,8 @@ class FluidLoop
     /// Take further tables of the engine, sorted and checked; they start from NowPs on.
     void Append(const fabric::FabricTables& tables);
 
-    /// @return ids of barriers that decide and have come since the last call; Run stops for them
+    /// @return ids of messages and barriers that decide and have ended since the last call; Run
+    /// stops for them
     std::vector<int64_t> TakeDecided()
     {
         return std::exchange(m_decided, {});
@@ -100,6 +101,7 @@ class FluidLoop
         fabric::WorldPs startPs; ///< As far as it is known [ps]
         fabric::WorldPs receiverEndPs{NEVER};
         fabric::WorldPs senderEndPs{NEVER};
+        bool decides{false}; ///< The run pauses when it has arrived
     };
 
     /// One that sends now, by its handle in MaxMin.

@@ -23,7 +23,7 @@ namespace
 
 constexpr const char* ASIDE = ": run it in one domain";
 constexpr const char* DECIDES =
-    "tasks: one decides, and others would have to learn of what follows";
+    "further messages may come, and all domains would have to learn of them";
 constexpr auto NO_DEADLINE = std::chrono::steady_clock::time_point::max();
 
 /// @return what one engine of several cannot know of a plug-in; "" if it can know all
@@ -135,7 +135,7 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
             NS_ABORT_MSG_IF(!why.empty(), why << ASIDE);
         }
     }
-    NS_ABORT_MSG_IF(m_view.First().Messages().Graph().MayGrow(), DECIDES << ASIDE);
+    NS_ABORT_MSG_IF(m_view.First().Messages().MayGrow(), DECIDES << ASIDE);
     m_lookaheadPs = LeastAnswerPs(m_view.First().Network());
     for (const auto& boundary : m_boundaries)
     {
@@ -173,7 +173,7 @@ ParallelRun::ParallelRun(const FabricTables& tables, const FabricOptions& option
 std::string
 ParallelRun::WhyOne(const FabricTables& tables, const FabricOptions& options)
 {
-    if (std::ranges::any_of(tables.tasks, &TaskRow::decides))
+    if (tables.MayGrow())
     {
         return DECIDES;
     }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
-#include <unordered_map>
 
 namespace ns3
 {
@@ -16,8 +15,6 @@ namespace fabric
 
 namespace
 {
-
-using NodeById = std::unordered_map<int64_t, const NodeRow*>;
 
 /// Look up a node or abort, naming who asked.
 template <typename Who>
@@ -255,8 +252,6 @@ FabricTables::SortAndCheck()
     std::sort(links.begin(), links.end(), [](const auto& x, const auto& y) {
         return std::tie(x.nodeA, x.nodeB, x.parallel) < std::tie(y.nodeA, y.nodeB, y.parallel);
     });
-    std::sort(flows.begin(), flows.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
-    std::sort(tasks.begin(), tasks.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
     std::sort(drops.begin(), drops.end(), [](const auto& x, const auto& y) {
         return std::tie(x.node, x.peer, x.parallel, x.ordinal) <
                std::tie(y.node, y.peer, y.parallel, y.ordinal);
@@ -269,9 +264,6 @@ FabricTables::SortAndCheck()
         return std::tie(x.node, x.peer, x.parallel, x.timePs) <
                std::tie(y.node, y.peer, y.parallel, y.timePs);
     });
-    std::sort(dependencies.begin(), dependencies.end(), [](const auto& x, const auto& y) {
-        return std::tie(x.flow, x.after, x.atSender) < std::tie(y.flow, y.after, y.atSender);
-    });
     std::sort(routes.begin(), routes.end(), [](const auto& x, const auto& y) {
         return std::tie(x.flow, x.reverse, x.node, x.fromPs) <
                std::tie(y.flow, y.reverse, y.node, y.fromPs);
@@ -281,17 +273,35 @@ FabricTables::SortAndCheck()
     });
     const NodeById byId = CheckNodes(nodes);
     CheckLinks(links, byId);
-    CheckFlows(flows, byId);
+    SortAndCheckFurther(byId);
     CheckLinkEvents(linkEvents);
     CheckLossChanges(lossChanges);
-    CheckTasks(tasks, flows, byId);
-    CheckDependencies(dependencies);
     for (const auto& row : sampled)
     {
         Find(byId, row.node, "sampled");
     }
     CheckRoutes(routes, byId);
     CheckRateChanges(rateChanges, flows);
+}
+
+void
+FabricTables::SortAndCheckFurther(const NodeById& known)
+{
+    std::sort(flows.begin(), flows.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
+    std::sort(tasks.begin(), tasks.end(), [](const auto& x, const auto& y) { return x.id < y.id; });
+    std::sort(dependencies.begin(), dependencies.end(), [](const auto& x, const auto& y) {
+        return std::tie(x.flow, x.after, x.atSender) < std::tie(y.flow, y.after, y.atSender);
+    });
+    CheckFlows(flows, known);
+    CheckTasks(tasks, flows, known);
+    CheckDependencies(dependencies);
+}
+
+bool
+FabricTables::MayGrow() const
+{
+    return isOpen || std::ranges::any_of(flows, &FlowRow::decides) ||
+           std::ranges::any_of(tasks, &TaskRow::decides);
 }
 
 } // namespace fabric

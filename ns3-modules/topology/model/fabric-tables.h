@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace ns3
@@ -50,6 +51,7 @@ struct FlowRow
     int64_t startPs;    ///< [ps]
     int64_t transport;  ///< Index of the transport
     int64_t rateBps{0}; ///< To which it is admitted, on the wire, 0: to any [bit/s]
+    bool decides{false}; ///< The run pauses when it has arrived, for further tables
 };
 
 /// One row of the input table "tasks": what a host does beside sending.
@@ -152,9 +154,13 @@ PlaceOf(const std::vector<Row>& rows, int64_t id)
     return static_cast<uint32_t>(found - rows.begin());
 }
 
+using NodeById = std::unordered_map<int64_t, const NodeRow*>;
+
 /// The experiment as plain rows.
 struct FabricTables
 {
+    bool isOpen{false}; ///< Further tables come although nothing here decides
+
     std::vector<NodeRow> nodes;
     std::vector<LinkRow> links;
     std::vector<FlowRow> flows;
@@ -173,6 +179,12 @@ struct FabricTables
      * delay, size or probability out of range. What waits for what is for TaskGraph to check.
      */
     void SortAndCheck();
+
+    /// The same for further flows, tasks and dependencies in a network whose nodes are checked.
+    void SortAndCheckFurther(const NodeById& known);
+
+    /// @return whether the run may pause for further tables
+    bool MayGrow() const;
 };
 
 } // namespace fabric

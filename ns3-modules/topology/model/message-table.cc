@@ -71,6 +71,11 @@ MessageTable::Add(const FlowRow& row, uint32_t src, uint32_t dst)
     message.tuple =
         static_cast<uint32_t>(CounterRandom(m_seed, RandomUse::FLOW_TUPLE, key).Bits(0));
     m_tuples[index] = message.tuple;
+    if (row.decides)
+    {
+        m_decides.resize(index + 1, false);
+        m_decides[index] = true;
+    }
     m_nextId = std::max(m_nextId, row.id + 1);
     return index;
 }
@@ -92,7 +97,8 @@ MessageTable::Build(const FabricTables& tables, const std::vector<HostModel>& ho
     }
     AddRows(tables);
     m_rateChanges = tables.rateChanges;
-    if (!m_graph.MayGrow())
+    m_mayGrow = tables.MayGrow();
+    if (!m_mayGrow)
     {
         m_hostOf = {};
     }
@@ -150,15 +156,19 @@ MessageTable::Append(const FabricTables& tables, EnginePs nowPs)
 void
 MessageTable::BeginFrom(uint32_t message, uint32_t task, EnginePs nowPs)
 {
-    for (uint32_t place = message; place < m_graph.NumItems(); place++)
-    {
-        const bool isBefore =
-            place >= m_graph.NumMessages() && place - m_graph.NumMessages() < task;
-        const uint32_t item = m_graph.ItemAt(place);
-        if (!isBefore && !m_graph.Waits(item) && EngineOfItem(item) == m_engine)
+    const auto begin = [&](uint32_t item) {
+        if (!m_graph.Waits(item) && EngineOfItem(item) == m_engine)
         {
             ScheduleItem(item, nowPs);
         }
+    };
+    for (; message < m_graph.NumMessages(); message++)
+    {
+        begin(message);
+    }
+    for (; task < m_graph.NumTasks(); task++)
+    {
+        begin(TaskGraph::FIRST_TASK + task);
     }
 }
 
@@ -333,6 +343,10 @@ void
 MessageTable::End(uint32_t message, WorldPs receiverEndPs, EnginePs nowPs)
 {
     m_messages[message].receiverEndPs = receiverEndPs;
+    if (message < m_decides.size() && m_decides[message])
+    {
+        Push(CONTROL_ARRIVED, receiverEndPs, message, nowPs);
+    }
     ReleaseMessage(message, false, receiverEndPs, nowPs);
 }
 

@@ -74,13 +74,19 @@ class MessageTable
      */
     uint32_t Append(const FabricTables& tables, EnginePs nowPs);
 
-    /// @return whether a task that decides has ended, and nobody has asked since
+    /// @return whether further tables may come
+    bool MayGrow() const
+    {
+        return m_mayGrow;
+    }
+
+    /// @return whether a message or task that decides has ended, and nobody has asked since
     bool IsToDecide() const
     {
         return !m_decided.empty();
     }
 
-    /// @return ids of tasks that decide and have ended since the last call
+    /// @return ids of messages and tasks that decide and have ended since the last call
     std::vector<int64_t> TakeDecided()
     {
         return std::exchange(m_decided, {});
@@ -113,6 +119,13 @@ class MessageTable
     void Acknowledged(uint32_t message, EnginePs nowPs); ///< Known at the source: it is done
     void PassPoint(uint32_t message, EnginePs nowPs);    ///< A message of no bytes has started
     void EndTask(uint32_t item, EnginePs nowPs);         ///< A task is over
+
+    /// A message that decides has arrived, and its host is through with it.
+    void Decide(uint32_t message)
+    {
+        m_decided.push_back(m_messages[message].id);
+    }
+
     /// A row of "rate_changes" comes into force. @return its message
     uint32_t ChangeRate(uint32_t row);
     /// One more row of "rate_changes", of a message that starts in this engine.
@@ -218,7 +231,9 @@ class MessageTable
     std::vector<bool> m_acknowledged; ///< By transport
     int64_t m_nextId{0};
     bool m_hasBegun{false};
-    std::vector<int64_t> m_decided; ///< Tasks that decide and have ended, until somebody asks
+    bool m_mayGrow{false};
+    std::vector<bool> m_decides;    ///< By message; shorter if the last ones do not
+    std::vector<int64_t> m_decided; ///< Who decides and has ended, until somebody asks
     TaskGraph m_graph;
     HostCosts m_hosts;
     std::unordered_map<int64_t, uint32_t> m_hostOf; ///< By node id, if there may be more rows

@@ -95,12 +95,6 @@ class TaskGraph
         return m_tasks[item - FIRST_TASK];
     }
 
-    /// @return whether a task pauses the run, so that further tables may come
-    bool MayGrow() const
-    {
-        return std::ranges::any_of(m_tasks, [](const Task& task) { return task.decides; });
-    }
-
     /// @return whether an item has not begun because of others that it waits for
     bool Waits(uint32_t item) const
     {

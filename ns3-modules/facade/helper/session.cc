@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "session.h"
+
+#include "facade-error.h"
+#include "fabric-facade.h"
+#include "session-file.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+using ns3::fabric::Facade;
+
+/// A run between two calls.
+struct PyorchSession
+{
+    Facade facade;
+    int64_t nowPs{0};
+    int64_t passedPs{0};         ///< All before it has happened
+    int64_t sent{0};             ///< Messages so far
+    std::deque<int64_t> arrived; ///< Of now, not returned yet
+    std::string names;           ///< For PyorchColumns
+};
+
+namespace
+{
+
+bool g_isOpen = false;
+std::string g_error;
+
+/// Do something; what it throws is kept for PyorchError. @return what it returns, or `failed`
+template <typename Result, typename Action>
+Result
+Try(Result failed, Action&& action)
+{
+    try
+    {
+        return action();
+    }
+    catch (const std::exception& error)
+    {
+        g_error = error.what();
+        return failed;
+    }
+}
+
+/// Run until a message arrives, or all before a time has happened.
+void
+RunUntil(PyorchSession& session, int64_t untilPs)
+{
+    Facade& facade = session.facade;
+    facade.RunSlice(untilPs - 1, std::numeric_limits<double>::infinity());
+    const int64_t nowPs = facade.NowPs();
+    const auto decided = facade.Decided();
+    session.arrived.assign(decided.begin(), decided.end());
+    std::sort(session.arrived.begin(), session.arrived.end());
+    if (decided.empty() && untilPs != PYORCH_FOREVER_PS)
+    {
+        session.nowPs = untilPs;
+        session.passedPs = untilPs;
+        return;
+    }
+    session.nowPs = std::max(session.nowPs, nowPs);
+    session.passedPs = session.nowPs + 1;
+}
+
+} // namespace
+
+PyorchSession*
+PyorchOpen(const char* path)
+{
+    return Try<PyorchSession*>(nullptr, [path] {
+        if (g_isOpen)
+        {
+            throw std::runtime_error("another session is open in this process; close it first");
+        }
+        auto session = std::make_unique<PyorchSession>();
+        ns3::fabric::ReadSessionFile(path, session->facade);
+        session->facade.Open();
+        session->facade.Build();
+        session->sent = static_cast<int64_t>(session->facade.FlowsTotal());
+        g_isOpen = true;
+        return session.release();
+    });
+}
+
+const char*
+PyorchError()
+{
+    return g_error.c_str();
+}
+
+int64_t
+PyorchSend(PyorchSession* session,
+           int64_t src,
+           int64_t dst,
+           int64_t bytes,
+           int64_t startPs,
+           int64_t transport)
+{
+    return Try<int64_t>(PYORCH_FAILED, [&] {
+        if (bytes < 1)
+        {
+            throw std::runtime_error("a message has 1 byte or more, not " + std::to_string(bytes));
+        }
+        if (startPs < session->passedPs - 1)
+        {
+            throw std::runtime_error("a message starts now or later; " + std::to_string(startPs) +
+                                     " ps is over");
+        }
+        session->facade.Send(session->sent, src, dst, bytes, startPs, transport);
+        return session->sent++;
+    });
+}
+
+int64_t
+PyorchAdvance(PyorchSession* session, int64_t untilPs)
+{
+    return Try<int64_t>(PYORCH_FAILED, [&]() -> int64_t {
+        if (session->arrived.empty() && untilPs > session->nowPs)
+        {
+            RunUntil(*session, untilPs);
+        }
+        if (session->arrived.empty())
+        {
+            return PYORCH_NOTHING;
+        }
+        const int64_t message = session->arrived.front();
+        session->arrived.pop_front();
+        return message;
+    });
+}
+
+int64_t
+PyorchNowPs(const PyorchSession* session)
+{
+    return session->nowPs;
+}
+
+int64_t
+PyorchPassedPs(const PyorchSession* session)
+{
+    return session->passedPs;
+}
+
+int64_t
+PyorchFinish(PyorchSession* session)
+{
+    return Try<int64_t>(PYORCH_FAILED, [&] {
+        session->facade.Finish();
+        return 0;
+    });
+}
+
+const char*
+PyorchColumns(PyorchSession* session, const char* table)
+{
+    return Try<const char*>(nullptr, [&] {
+        session->names = ns3::fabric::Join(session->facade.Columns(table), ",");
+        return session->names.c_str();
+    });
+}
+
+int64_t
+PyorchRows(PyorchSession* session, const char* table)
+{
+    return Try<int64_t>(PYORCH_FAILED,
+                        [&] { return static_cast<int64_t>(session->facade.Rows(table)); });
+}
+
+const int64_t*
+PyorchValues(PyorchSession* session, const char* table, const char* column)
+{
+    return Try<const int64_t*>(nullptr, [&] { return session->facade.Data(table, column); });
+}
+
+void
+PyorchClose(PyorchSession* session)
+{
+    g_isOpen = g_isOpen && session == nullptr;
+    delete session;
+}

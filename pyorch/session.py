@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A simulated network that a program drives: it sends, waits, and decides what it sends next.
+
+The engine runs in the process of the program, which is why nothing else of pyorch is loaded there:
+no pandas and no pyarrow. Another process makes the network of the scenario.
+"""
+
+import csv
+import ctypes
+import heapq
+import json
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+
+from pyorch import built, errors
+from pyorch.calls import checked
+from pyorch.errors import SimulationError
+from pyorch.reading import read_bytes
+from pyorch.simulate import loader
+from pyorch.writing import write_text
+
+FOREVER_PS = 2**63 - 1
+_FAILED = -2
+_LIBRARY = "library "  # a line of a session file
+#: Of a file of `Session.save`: ten million messages [byte].
+_MOST_BYTES = 10**9
+#: Columns of the file of `Session.save`. `passed_ps`: everything before had happened when the
+#: message was sent.
+COLUMNS = ("passed_ps", "start_ps", "src", "dst", "bytes", "transport")
+_WHOLE = ctypes.c_int64
+_SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
+    "PyorchOpen": (ctypes.c_void_p, [ctypes.c_char_p]),
+    "PyorchError": (ctypes.c_char_p, []),
+    "PyorchSend": (_WHOLE, [ctypes.c_void_p, *[_WHOLE] * 5]),
+    "PyorchAdvance": (_WHOLE, [ctypes.c_void_p, _WHOLE]),
+    "PyorchNowPs": (_WHOLE, [ctypes.c_void_p]),
+    "PyorchPassedPs": (_WHOLE, [ctypes.c_void_p]),
+    "PyorchFinish": (_WHOLE, [ctypes.c_void_p]),
+    "PyorchColumns": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_char_p]),
+    "PyorchRows": (_WHOLE, [ctypes.c_void_p, ctypes.c_char_p]),
+    "PyorchValues": (ctypes.POINTER(_WHOLE), [ctypes.c_void_p, *[ctypes.c_char_p] * 2]),
+    "PyorchClose": (None, [ctypes.c_void_p]),
+}
+
+
+class Session:
+    """A network on which a program sends messages while simulated time passes as it says.
+
+    Hosts are node ids, as ``pyorch topology --hosts`` shows them. A function that is called when a
+    message arrives, or at a time, may send messages, which start in that moment or later. There is
+    one session at a time in a process. At its end, `close` it, or use it in ``with``.
+
+    Parameters
+    ----------
+    scenario : path or mapping
+        A YAML file, or its content. Its workload is ``session``, which sends nothing by itself,
+        alone or beside others, which are background. Skipping, captures and controllers are
+        refused.
+    scale, variant, case, seed, set
+        As in `pyorch.run`. They have to leave one run.
+
+    Raises
+    ------
+    SpecError, SimulationError
+        The network cannot be built, or another session is open.
+
+    Examples
+    --------
+    Host 0 sends to host 5, which answers as soon as the message is there.
+
+    >>> import pyorch
+    >>> with pyorch.Session("scenarios/session.yaml") as session:
+    ...     asked = session.send(0, 5, 1_000_000)
+    ...     session.on_delivered(lambda message: session.send(5, 0, 1_000), asked)
+    ...     answer = session.advance(), session.advance()
+    ...     both = session.flows()
+    >>> answer, len(both["receiver_end_ps"])
+    ((0, 1), 2)
+    """
+
+    @checked
+    def __init__(
+        self,
+        scenario: Path | str | Mapping[str, object],
+        *,
+        scale: str = "laptop",
+        variant: str | None = None,
+        case: str | None = None,
+        seed: int | None = None,
+        set: Mapping[str, object] | None = None,  # noqa: A002, the word of the command line
+    ):
+        self._handle = None
+        text = _made(
+            {
+                "scenario": scenario if isinstance(scenario, Mapping) else str(scenario),
+                "scale": scale, "variant": variant, "case": case, "seed": seed, "sets": set or {},
+            }
+        )  # fmt: skip
+        loader.load_libraries(_libraries(text))
+        self._engine = _engine()
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(text)
+            file.flush()
+            self._handle = self._engine.PyorchOpen(file.name.encode())
+        if self._handle is None:
+            message = self._engine.PyorchError().decode(errors="replace")
+            raise SimulationError(message.removeprefix(f"{file.name}: "))
+        self._send, self._advance = self._engine.PyorchSend, self._engine.PyorchAdvance
+        self._now_ps = 0
+        self._sent: list[tuple[int, ...]] = []
+        self._everyone: list[Callable[[int], object]] = []
+        self._then: dict[int, list[Callable[[int], object]]] = {}
+        self._timers: list[tuple[int, int, Callable[[], object]]] = []
+        self._order = count()
+        #: By source, destination and tag: messages that nobody has received, or who waits.
+        self._label: dict[int, tuple[int, int, int]] = {}
+        self._here: dict[tuple[int, int, int], deque[int]] = {}
+        self._waiting: dict[tuple[int, int, int], deque[Callable[[int], object]]] = {}
+        self._flows: dict[str, np.ndarray] | None = None
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the network; nothing else can be asked of it."""
+        if self._handle is not None:
+            self._engine.PyorchClose(self._handle)
+            self._handle = None
+
+    @property
+    def now_ps(self) -> int:
+        """Simulated time [ps]."""
+        return self._now_ps
+
+    def send(
+        self, src: int, dst: int, size_bytes: int, *,
+        tag: int | None = None, start_ps: int | None = None, transport: int = 0,
+    ) -> int:  # fmt: skip
+        """Send a message; return its id, which is ``flow`` in the table of flows.
+
+        Parameters
+        ----------
+        src, dst : int
+            Node ids of two hosts.
+        size_bytes : int
+            Payload, at least 1 [byte].
+        tag : int, optional
+            By which `recv` asks for it; without one it is not received.
+        start_ps : int, optional
+            When it starts; now by default [ps].
+        transport : int
+            Number of the transport of the scenario, if it has several.
+
+        Raises
+        ------
+        SimulationError
+            There is no such host, or the start is over.
+        """
+        start_ps = self._now_ps if start_ps is None else start_ps
+        if start_ps < self._now_ps:
+            raise SimulationError(f"Session.send: {start_ps} ps is over, it is {self._now_ps} ps.")
+        message = self._transmit(src, dst, size_bytes, start_ps, transport)
+        if tag is not None:
+            self._label[message] = src, dst, tag
+        return message
+
+    def _transmit(self, src: int, dst: int, size_bytes: int, start_ps: int, transport: int) -> int:
+        """Send a message, and note it for `save`."""
+        passed_ps = self._engine.PyorchPassedPs(self._opened())
+        try:
+            message = self._send(self._handle, src, dst, size_bytes, start_ps, transport)
+        except ctypes.ArgumentError as error:
+            raise SimulationError(f"Session.send: {error}; give whole numbers.") from None
+        if message < 0:
+            raise self._failure("send")
+        self._sent.append((passed_ps, start_ps, src, dst, size_bytes, transport))
+        return message
+
+    def recv(self, src: int, dst: int, tag: int, then: Callable[[int], object]) -> None:
+        """Call a function with the id of the next message of a sender, receiver and tag.
+
+        Messages of one sender, receiver and tag are received in the order of their arrival, each
+        once. A message that has arrived before is received at once. Nothing holds a sender back
+        whose receiver does not wait for it.
+        """
+        label = src, dst, tag
+        if here := self._here.get(label):
+            then(here.popleft())
+        else:
+            self._waiting.setdefault(label, deque()).append(then)
+
+    def on_delivered(self, then: Callable[[int], object], message: int | None = None) -> None:
+        """Call a function with the id of a message as it arrives, or of every message."""
+        if message is None:
+            self._everyone.append(then)
+        else:
+            self._then.setdefault(message, []).append(then)
+
+    def at(self, time_ps: int, then: Callable[[], object]) -> None:
+        """Call a function at a time, before anything else of this time happens [ps].
+
+        Raises
+        ------
+        SimulationError
+            The time is over.
+        """
+        if time_ps < self._now_ps:
+            raise SimulationError(f"Session.at: {time_ps} ps is over, it is {self._now_ps} ps.")
+        heapq.heappush(self._timers, (time_ps, next(self._order), then))
+
+    def advance(self, until_ps: int = FOREVER_PS) -> int | None:
+        """Let time pass until a message arrives; return its id.
+
+        Functions whose time or message has come are called. Several messages that arrive at one
+        time are several calls, in the order of their ids.
+
+        Parameters
+        ----------
+        until_ps : int
+            If no message arrives before, this becomes the time, and None is returned [ps].
+        """
+        while True:
+            due_ps = min(self._timers[0][0], until_ps) if self._timers else until_ps
+            message = self._advance(self._opened(), due_ps)
+            self._now_ps = self._engine.PyorchNowPs(self._handle)
+            if message >= 0:
+                self._arrived(message)
+                return message
+            if message == _FAILED:
+                raise self._failure("advance")
+            if not self._timers or self._timers[0][0] > due_ps or due_ps == FOREVER_PS:
+                return None
+            heapq.heappop(self._timers)[2]()
+
+    def run(self, until_ps: int = FOREVER_PS) -> None:
+        """Let time pass until nothing is left to happen, or until a time [ps]."""
+        while self.advance(until_ps) is not None:
+            pass
+
+    def flows(self) -> dict[str, np.ndarray]:
+        """End the run; return the table of its messages, background included, by column.
+
+        Returns
+        -------
+        dict of ndarray of int64
+            ``flow``, ``src``, ``dst``, ``bytes``, ``start_ps``, ``receiver_end_ps`` and the other
+            columns of ``flows.parquet``; -1 where a message has not arrived.
+        """
+        if self._flows is None:
+            if self._engine.PyorchFinish(self._opened()) == _FAILED:
+                raise self._failure("flows")
+            names = self._engine.PyorchColumns(self._handle, b"flows").decode().split(",")
+            self._flows = {name: self._column("flows", name) for name in names}
+        return self._flows
+
+    def save(self, path: Path | str) -> None:
+        """Write what was sent as CSV, for `replay`, or for the workload ``flow_table``."""
+        rows = [",".join(COLUMNS), *(",".join(map(str, row)) for row in self._sent)]
+        write_text(Path(path), "".join(f"{row}\n" for row in rows))
+
+    def replay(self, path: Path | str) -> None:
+        """Send what `save` has written, each message as it was sent: the run is the same, bit for
+        bit, if the scenario is.
+
+        Raises
+        ------
+        SimulationError
+            The file is no such file.
+        """
+        text = read_bytes(path, _MOST_BYTES, SimulationError).decode(errors="replace")
+        rows = csv.DictReader(text.splitlines())
+        if tuple(rows.fieldnames or ()) != COLUMNS:
+            raise SimulationError(f"{path}: line 1: the columns are not {', '.join(COLUMNS)}.")
+        for row in rows:
+            try:
+                passed_ps, start_ps, *ends = (int(row[name]) for name in COLUMNS)
+            except (TypeError, ValueError):
+                raise SimulationError(
+                    f"{path}: line {rows.line_num}: a row is {len(COLUMNS)} whole numbers."
+                ) from None
+            while self.advance(passed_ps) is not None:
+                pass
+            src, dst, size_bytes, transport = ends
+            self._transmit(src, dst, size_bytes, start_ps, transport)
+
+    def _opened(self) -> int:
+        if self._handle is None:
+            raise SimulationError("Session: it is closed. Open another one.")
+        return self._handle
+
+    def _failure(self, what: str) -> SimulationError:
+        return SimulationError(f"Session.{what}: {self._engine.PyorchError().decode()}.")
+
+    def _arrived(self, message: int) -> None:
+        for then in self._everyone:
+            then(message)
+        for then in self._then.pop(message, ()):
+            then(message)
+        label = self._label.pop(message, None)
+        if label is None:
+            return
+        if waiting := self._waiting.get(label):
+            waiting.popleft()(message)
+        else:
+            self._here.setdefault(label, deque()).append(message)
+
+    def _column(self, table: str, name: str) -> np.ndarray:
+        rows = self._engine.PyorchRows(self._handle, table.encode())
+        values = self._engine.PyorchValues(self._handle, table.encode(), name.encode())
+        return np.ctypeslib.as_array(values, (rows,)).copy() if rows else np.zeros(0, np.int64)
+
+
+def _libraries(text: str) -> list[str]:
+    """Return the libraries that a session file names."""
+    lines = text.splitlines()
+    return [line.removeprefix(_LIBRARY) for line in lines if line.startswith(_LIBRARY)]
+
+
+@lru_cache(maxsize=1)
+def _engine() -> ctypes.CDLL:
+    """Return the functions of the engine, with their types."""
+    engine = loader.engine()
+    for name, (result, arguments) in _SIGNATURES.items():
+        function = getattr(engine, name)
+        function.restype, function.argtypes = result, arguments
+    return engine
+
+
+def _made(request: dict) -> str:
+    """Return the text of a session file, which another process makes."""
+    command = [sys.executable, "-P", "-m", "pyorch.runs.session_file"]
+    done = subprocess.run(
+        command, input=json.dumps(request), stdout=subprocess.PIPE, text=True, check=False
+    )
+    if not done.stdout:
+        raise SimulationError(f"the process that makes the network ended with {done.returncode}.")
+    said = json.loads(done.stdout)
+    if "error" in said:
+        raise getattr(errors, said["error"])(said["message"])
+    return said["text"]

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A network that a program drives, beside the same messages as a workload, and in C."""
+
+import random
+import re
+import shlex
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pyorch
+from pyorch.errors import SimulationError, SpecError
+from pyorch.runs import session_file
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "docs" / "extending" / "session" / "ping_pong.c"
+TIMES = ("start_ps", "receiver_end_ps", "sender_end_ps")
+LINK = {"rate": "400 Gb/s", "delay": "500 ns"}
+SCENARIO = {
+    "name": "session",
+    "topology": {"type": "leaf_spine", "leaves": 4, "hosts_per_leaf": 4, "spines": 4},
+    "link": LINK,
+    "switch": {"buffer": "16 MB"},
+    "workload": {"type": "session"},
+    "transport": {"type": "ns3::RoceTransport"},
+    "stop": "1 s",
+}
+SPRAYED = SCENARIO | {
+    "transport": {"type": "ns3::SprayTransport", "attributes": {"WindowBdp": 1.25}},
+    "link": LINK | {"jitter": "40 ns"},
+}
+ACK_PS = (66 + 20) * 8 * 1000 // 400  # with framing [byte], at 400 Gb/s
+pytestmark = pytest.mark.ns3
+
+
+def drawn(number):
+    """Return random messages, source, destination, bytes and start, in the order of starts."""
+    draw = random.Random(1)
+    rows = []
+    for _ in range(number):
+        src, dst = draw.sample(range(16), 2)
+        rows.append((src, dst, draw.randint(1, 400_000), draw.randint(0, 30_000_000)))
+    return sorted(rows, key=lambda row: row[3])
+
+
+def as_workload(scenario, rows, folder):
+    """Return a scenario with messages of the workload `flow_table`."""
+    path = folder / "flows.csv"
+    lines = ["src,dst,bytes,start_ps", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return scenario | {"workload": {"type": "flow_table", "file": str(path)}}
+
+
+def answering(session, seed):
+    """Send, and answer each message by up to two others, of sizes that depend on when it came."""
+    draw = random.Random(seed)
+
+    def answer(message):
+        for _ in range(draw.randint(0, 2) if message < 300 else 0):
+            src, dst = draw.sample(range(16), 2)
+            session.send(src, dst, 1 + session.now_ps % 200_000)
+
+    session.on_delivered(answer)
+    for src, dst, size_bytes, start_ps in drawn(50):
+        session.at(start_ps, partial(session.send, src, dst, size_bytes))
+    session.run()
+
+
+@pytest.mark.parametrize("scenario", [SCENARIO, SPRAYED], ids=["RoCEv2", "sprayed, unlike cables"])
+@pytest.mark.parametrize("way", ["start_ps", "at"])
+def test_messages_at_given_times_are_a_flow_table_bit_for_bit(scenario, way, tmp_path):
+    rows = drawn(200)
+    with pyorch.Session(scenario) as session:
+        for src, dst, size_bytes, start_ps in rows:
+            if way == "at":
+                session.at(start_ps, partial(session.send, src, dst, size_bytes))
+            else:
+                session.send(src, dst, size_bytes, start_ps=start_ps)
+        session.run()
+        ours = session.flows()
+    theirs = pyorch.run(as_workload(scenario, rows, tmp_path), out=tmp_path / "run").flows
+    for name in TIMES:
+        assert (ours[name] == theirs[name].to_numpy()).all(), name
+
+
+# In packets a host sends the last acknowledgement of a message before its answer.
+@pytest.mark.parametrize(("engine", "ack_ps"), [("packets", ACK_PS), ("fluid", 0)])
+def test_an_answer_starts_when_the_last_byte_of_its_message_is_there(engine, ack_ps, tmp_path):
+    scenario = SCENARIO | {"engine": engine}
+    alone = pyorch.run(
+        as_workload(scenario, [(0, 5, 1_000_000, 0)], tmp_path), out=tmp_path / "run"
+    ).flows
+    (one_ps,) = alone["receiver_end_ps"]
+    with pyorch.Session(scenario) as session:
+        session.on_delivered(
+            lambda message: message < 6 and session.send(*[(0, 5), (5, 0)][~message % 2], 1_000_000)
+        )
+        session.send(0, 5, 1_000_000)
+        arrivals = [(session.advance(), session.now_ps) for _ in range(7)]
+        assert session.advance() is None
+    assert arrivals == [(i, (i + 1) * one_ps + i * ack_ps) for i in range(7)]
+
+
+@pytest.mark.parametrize("scenario", [SCENARIO, SPRAYED], ids=["RoCEv2", "sprayed, unlike cables"])
+def test_a_saved_session_gives_the_same_times_again(scenario, tmp_path):
+    tables = []
+    with pyorch.Session(scenario) as session:
+        answering(session, seed=7)
+        session.save(tmp_path / "sent.csv")
+        tables.append(session.flows())
+    with pyorch.Session(scenario) as session:
+        session.replay(tmp_path / "sent.csv")
+        session.run()
+        tables.append(session.flows())
+    assert len(tables[0]["flow"]) > 100
+    for name in tables[0]:
+        assert (tables[0][name] == tables[1][name]).all(), name
+
+
+def test_a_time_is_reached_although_nothing_happens_then():
+    with pyorch.Session(SCENARIO) as session:
+        called = []
+        session.at(3_000, lambda: called.append(session.now_ps))
+        assert session.advance(5_000) is None
+        assert (session.now_ps, called) == (5_000, [3_000])
+        session.send(0, 1, 1_000)
+        assert session.advance(5_001) is None
+        assert session.advance() == 0
+        assert session.now_ps > 5_000
+
+
+def test_messages_are_received_in_their_order_by_sender_receiver_and_tag():
+    got = []
+    with pyorch.Session(SCENARIO) as session:
+        session.recv(0, 5, 1, lambda message: got.append(("waited", message)))
+        for tag in (1, 1, 2):
+            session.send(0, 5, 10_000, tag=tag)
+        session.send(0, 5, 10_000)
+        session.run()
+        session.recv(0, 5, 2, lambda message: got.append(("late", message)))
+        session.recv(0, 5, 1, lambda message: got.append(("late", message)))
+        session.recv(0, 5, 3, lambda message: got.append(("never", message)))
+    assert got == [("waited", 0), ("late", 2), ("late", 1)]
+
+
+def test_other_workloads_are_background():
+    background = {"type": "permutation", "message": "1 MB", "start": "0 ns"}
+    ends = []
+    for others in ([], [background]):
+        with pyorch.Session(SCENARIO | {"workload": [{"type": "session"}, *others]}) as session:
+            message = session.send(0, 5, 1_000_000)
+            session.run()
+            flows = session.flows()
+            ends.append(flows["receiver_end_ps"][flows["flow"] == message].item())
+        assert len(flows["flow"]) == (17 if others else 1)
+    assert ends[1] > ends[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda s: s.send(0, 16, 1), "node 16 is a switch"),
+        (lambda s: s.send(0, 99, 1), "there is no node 99"),
+        (lambda s: s.send(3, 3, 1), "from host 3 to itself"),
+        (lambda s: s.send(0, 1, 0), "1 byte or more, not 0"),
+        (lambda s: s.send(0, 1, 1, transport=4), "transport"),
+        (lambda s: (s.advance(10), s.send(0, 1, 1, start_ps=9)), "9 ps is over"),
+        (lambda s: s.send(0, 1, 1.5), "whole numbers"),
+        (lambda s: (s.advance(10), s.at(9, print)), "9 ps is over"),
+        (lambda s: pyorch.Session(SCENARIO), "another session is open"),
+        (lambda s: (s.close(), s.advance()), "it is closed"),
+    ],
+)
+def test_misuse_is_refused_in_one_line(call, says):
+    with pyorch.Session(SCENARIO) as session, pytest.raises(SimulationError) as refused:
+        call(session)
+    assert says in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"engine": {"skip": "1%"}}, "engine.skip"),
+        ({"trace": {"pcap": [0]}}, "trace.pcap"),
+        ({"sweep": {"seed": [1, 2]}}, "a session is one run"),
+        ({"transport": {"type": "ns3::NoTransport"}}, "NoTransport"),
+    ],
+)
+def test_a_scenario_that_no_session_can_have_is_refused(changes, says):
+    with pytest.raises((SpecError, SimulationError), match=says):
+        pyorch.Session(SCENARIO | changes)
+
+
+def test_a_session_is_no_run(tmp_path):
+    with pytest.raises(SpecError, match="a program sends the messages"):
+        pyorch.run(SCENARIO, out=tmp_path / "run")
+
+
+def test_a_file_that_is_no_saved_session_is_refused(tmp_path):
+    path = tmp_path / "sent.csv"
+    for text, says in (("a,b\n", "line 1: the columns"),
+                       ("passed_ps,start_ps,src,dst,bytes,transport\n0,0,1\n", "line 2: a row")):  # fmt: skip
+        path.write_text(text)
+        with pyorch.Session(SCENARIO) as session, pytest.raises(SimulationError, match=says):
+            session.replay(path)
+
+
+def test_the_process_of_a_session_loads_nothing_of_the_analysis():
+    code = (
+        f"import sys, pyorch\nwith pyorch.Session({SCENARIO!r}) as session:\n"
+        "    session.send(0, 5, 1000); session.run(); session.flows()\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "numpy" in loaded
+    assert not loaded & {"pandas", "pyarrow", "pydantic", "jinja2", "scipy", "cppyy"}
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """The program in C, and the environment in which it runs."""
+    folder = tmp_path_factory.mktemp("c")
+    compile_, run = session_file.advice().splitlines()
+    words = [
+        {"PROGRAM.c": str(PROGRAM), "PROGRAM": str(folder / "ping_pong")}.get(word, word)
+        for word in shlex.split(compile_)
+    ]
+    subprocess.run([*words, "-Wall", "-Wextra", "-Werror"], check=True)
+    name, _, value = shlex.split(run)[0].partition("=")
+    return folder / "ping_pong", {name: value}
+
+
+def test_a_program_in_c_gets_the_same_times(program, tmp_path):
+    path = tmp_path / "session.txt"
+    spec = session_file.chosen({"scenario": SCENARIO, "scale": "laptop"})
+    path.write_text(session_file.text_of(spec))
+    done = subprocess.run(
+        [program[0], path, "0", "5", "300000", "4"],
+        env=program[1], capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    with pyorch.Session(SCENARIO) as session:
+        for i in range(4):
+            session.send(*[(0, 5), (5, 0)][i % 2], 300_000)
+            session.advance()
+        ends = session.flows()["receiver_end_ps"]
+    assert np.array_equal(ends, [int(line.split()[0]) for line in done.stdout.splitlines()])
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (lambda text: "hello\n", "line 1: the first line is not"),
+        (lambda text: text[: len(text) // 2], "line .*(a number for each row|ends before)"),
+        (lambda text: text.replace("ns3::RoceTransport", "ns3::Rose"), "no TypeId 'ns3::Rose'"),
+        (lambda text: text.replace("seed ", "sead "), "'sead' is none of"),
+        (lambda text: text.replace("libroce.so", "librice.so"), "librice.so.*LD_LIBRARY_PATH"),
+        (lambda text: text.replace("rate_bps whole", "rate_bps whole 9"), "(rows|each row)"),
+    ],
+    ids=range(6),
+)
+def test_a_bad_file_is_one_line(program, edit, says, tmp_path):
+    path = tmp_path / "session.txt"
+    spec = session_file.chosen({"scenario": SCENARIO, "scale": "laptop"})
+    path.write_text(edit(session_file.text_of(spec)))
+    done = subprocess.run(
+        [program[0], path, "0", "5", "300000", "4"], env=program[1], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+
+
+    assert re.search(says, line), line
