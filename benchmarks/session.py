@@ -78,8 +78,12 @@ def main() -> None:
     parts = zip(*(sessions() for _ in range(REPEATS)), strict=True)
     send_s, told_s, idle_s = (statistics.median(part) for part in parts)
     table_s = statistics.median(tables)
-    for what, seconds in (("send", send_s), ("advance, nothing arrives", idle_s),
-                          ("advance, a message arrives, beyond its packets", told_s - table_s)):  # fmt: skip
+    costs_s = {
+        "send": send_s,
+        "advance, nothing arrives": idle_s,
+        "advance, a message arrives, beyond its packets": told_s - table_s,
+    }
+    for what, seconds in costs_s.items():
         print(f"{seconds / MESSAGES * 1e6:6.2f} us  {what}")
 
 

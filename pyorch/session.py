@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pyorch import built, errors
+from pyorch import errors
 from pyorch.calls import checked
 from pyorch.errors import SimulationError
 from pyorch.reading import read_bytes
@@ -42,7 +42,6 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "PyorchSend": (_WHOLE, [ctypes.c_void_p, *[_WHOLE] * 5]),
     "PyorchAdvance": (_WHOLE, [ctypes.c_void_p, _WHOLE]),
     "PyorchNowPs": (_WHOLE, [ctypes.c_void_p]),
-    "PyorchPassedPs": (_WHOLE, [ctypes.c_void_p]),
     "PyorchFinish": (_WHOLE, [ctypes.c_void_p]),
     "PyorchColumns": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_char_p]),
     "PyorchRows": (_WHOLE, [ctypes.c_void_p, ctypes.c_char_p]),
@@ -74,16 +73,21 @@ class Session:
 
     Examples
     --------
-    Host 0 sends to host 5, which answers as soon as the message is there.
+    Host 0 sends to host 5, which answers as soon as the message is there. The other examples have
+    this `network` too.
 
     >>> import pyorch
-    >>> with pyorch.Session("scenarios/session.yaml") as session:
+    >>> network = {
+    ...     "name": "session", "workload": {"type": "session"}, "stop": "1 s",
+    ...     "topology": {"type": "star", "hosts": 8}, "switch": {"buffer": "16 MB"},
+    ...     "link": {"rate": "400 Gb/s", "delay": "500 ns"},
+    ...     "transport": {"type": "ns3::RoceTransport"},
+    ... }
+    >>> with pyorch.Session(network) as session:
     ...     asked = session.send(0, 5, 1_000_000)
     ...     session.on_delivered(lambda message: session.send(5, 0, 1_000), asked)
-    ...     answer = session.advance(), session.advance()
-    ...     both = session.flows()
-    >>> answer, len(both["receiver_end_ps"])
-    ((0, 1), 2)
+    ...     session.advance(), session.advance(), session.advance()
+    (0, 1, None)
     """
 
     @checked
@@ -115,6 +119,7 @@ class Session:
             raise SimulationError(message.removeprefix(f"{file.name}: "))
         self._send, self._advance = self._engine.PyorchSend, self._engine.PyorchAdvance
         self._now_ps = 0
+        self._passed_ps = 0  # everything before has happened
         self._sent: list[tuple[int, ...]] = []
         self._everyone: list[Callable[[int], object]] = []
         self._then: dict[int, list[Callable[[int], object]]] = {}
@@ -133,7 +138,17 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Free the network; nothing else can be asked of it."""
+        """Free the network; nothing else can be asked of it.
+
+        Returns
+        -------
+        None
+
+        Examples
+        --------
+        >>> session = pyorch.Session(network)
+        >>> session.close()
+        """
         if self._handle is not None:
             self._engine.PyorchClose(self._handle)
             self._handle = None
@@ -162,10 +177,21 @@ class Session:
         transport : int
             Number of the transport of the scenario, if it has several.
 
+        Returns
+        -------
+        int
+            0 for the first message, of the background too, then one more each.
+
         Raises
         ------
         SimulationError
             There is no such host, or the start is over.
+
+        Examples
+        --------
+        >>> with pyorch.Session(network) as session:
+        ...     session.send(0, 5, 1_000_000), session.send(1, 5, 4096, start_ps=2_000_000)
+        (0, 1)
         """
         start_ps = self._now_ps if start_ps is None else start_ps
         if start_ps < self._now_ps:
@@ -177,14 +203,13 @@ class Session:
 
     def _transmit(self, src: int, dst: int, size_bytes: int, start_ps: int, transport: int) -> int:
         """Send a message, and note it for `save`."""
-        passed_ps = self._engine.PyorchPassedPs(self._opened())
         try:
-            message = self._send(self._handle, src, dst, size_bytes, start_ps, transport)
+            message = self._send(self._opened(), src, dst, size_bytes, start_ps, transport)
         except ctypes.ArgumentError as error:
             raise SimulationError(f"Session.send: {error}; give whole numbers.") from None
         if message < 0:
             raise self._failure("send")
-        self._sent.append((passed_ps, start_ps, src, dst, size_bytes, transport))
+        self._sent.append((self._passed_ps, start_ps, src, dst, size_bytes, transport))
         return message
 
     def recv(self, src: int, dst: int, tag: int, then: Callable[[int], object]) -> None:
@@ -193,7 +218,32 @@ class Session:
         Messages of one sender, receiver and tag are received in the order of their arrival, each
         once. A message that has arrived before is received at once. Nothing holds a sender back
         whose receiver does not wait for it.
+
+        Parameters
+        ----------
+        src, dst, tag : int
+            As in `send`.
+        then : callable
+            Is given the id.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        SimulationError
+            The session is closed.
+
+        Examples
+        --------
+        >>> with pyorch.Session(network) as session:
+        ...     session.recv(0, 5, 1, lambda message: print("here", message))
+        ...     session.advance() is None, session.send(0, 5, 4096, tag=1), session.advance()
+        here 0
+        (True, 0, 0)
         """
+        self._opened()
         label = src, dst, tag
         if here := self._here.get(label):
             then(here.popleft())
@@ -201,19 +251,65 @@ class Session:
             self._waiting.setdefault(label, deque()).append(then)
 
     def on_delivered(self, then: Callable[[int], object], message: int | None = None) -> None:
-        """Call a function with the id of a message as it arrives, or of every message."""
+        """Call a function with the id of a message as it arrives, or of every message.
+
+        Parameters
+        ----------
+        then : callable
+            Is given the id.
+        message : int, optional
+            Only this one, which has not arrived yet.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        SimulationError
+            The session is closed.
+
+        Examples
+        --------
+        >>> arrived = []
+        >>> with pyorch.Session(network) as session:
+        ...     session.on_delivered(arrived.append)
+        ...     sent = [session.send(host, 5, 4096) for host in (0, 1)]
+        ...     session.run()
+        >>> arrived
+        [0, 1]
+        """
+        self._opened()
         if message is None:
             self._everyone.append(then)
         else:
             self._then.setdefault(message, []).append(then)
 
     def at(self, time_ps: int, then: Callable[[], object]) -> None:
-        """Call a function at a time, before anything else of this time happens [ps].
+        """Call a function at a time, before anything else of this time happens.
+
+        Parameters
+        ----------
+        time_ps : int
+            Now or later [ps].
+        then : callable
+            Is given nothing.
+
+        Returns
+        -------
+        None
 
         Raises
         ------
         SimulationError
             The time is over.
+
+        Examples
+        --------
+        >>> with pyorch.Session(network) as session:
+        ...     session.at(3_000, lambda: print(session.now_ps))
+        ...     session.run()
+        3000
         """
         if time_ps < self._now_ps:
             raise SimulationError(f"Session.at: {time_ps} ps is over, it is {self._now_ps} ps.")
@@ -228,12 +324,31 @@ class Session:
         Parameters
         ----------
         until_ps : int
-            If no message arrives before, this becomes the time, and None is returned [ps].
+            If no message arrives before, this becomes the time [ps].
+
+        Returns
+        -------
+        int or None
+            None: no message has arrived.
+
+        Raises
+        ------
+        SimulationError
+            The engine has failed, or the session is closed.
+
+        Examples
+        --------
+        >>> with pyorch.Session(network) as session:
+        ...     first = session.send(0, 5, 1_000)
+        ...     session.advance(5), session.now_ps, session.advance(), session.now_ps > 1_000_000
+        (None, 5, 0, True)
         """
         while True:
             due_ps = min(self._timers[0][0], until_ps) if self._timers else until_ps
             message = self._advance(self._opened(), due_ps)
             self._now_ps = self._engine.PyorchNowPs(self._handle)
+            is_reached = message < 0 and due_ps != FOREVER_PS
+            self._passed_ps = self._now_ps if is_reached else self._now_ps + 1
             if message >= 0:
                 self._arrived(message)
                 return message
@@ -244,7 +359,29 @@ class Session:
             heapq.heappop(self._timers)[2]()
 
     def run(self, until_ps: int = FOREVER_PS) -> None:
-        """Let time pass until nothing is left to happen, or until a time [ps]."""
+        """Let time pass until nothing is left to happen, or until a time.
+
+        Parameters
+        ----------
+        until_ps : int
+            As in `advance`.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        SimulationError
+            As in `advance`.
+
+        Examples
+        --------
+        >>> with pyorch.Session(network) as session:
+        ...     session.run(1_000)
+        ...     session.now_ps
+        1000
+        """
         while self.advance(until_ps) is not None:
             pass
 
@@ -256,6 +393,19 @@ class Session:
         dict of ndarray of int64
             ``flow``, ``src``, ``dst``, ``bytes``, ``start_ps``, ``receiver_end_ps`` and the other
             columns of ``flows.parquet``; -1 where a message has not arrived.
+
+        Raises
+        ------
+        SimulationError
+            The session is closed.
+
+        Examples
+        --------
+        >>> with pyorch.Session(network) as session:
+        ...     size_bytes = session.send(0, 5, 1_000)
+        ...     session.run()
+        ...     (session.flows()["receiver_end_ps"] == session.now_ps).tolist()
+        [False]
         """
         if self._flows is None:
             if self._engine.PyorchFinish(self._opened()) == _FAILED:
@@ -265,18 +415,67 @@ class Session:
         return self._flows
 
     def save(self, path: Path | str) -> None:
-        """Write what was sent as CSV, for `replay`, or for the workload ``flow_table``."""
+        """Write what was sent as CSV, for `replay`.
+
+        Parameters
+        ----------
+        path : path
+            Of the file: ``start_ps``, ``src``, ``dst``, ``bytes``, ``transport``, and
+            ``passed_ps``, before which everything had happened when the message was sent.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        OutputError
+            It cannot be written.
+
+        Examples
+        --------
+        >>> with pyorch.Session(network) as session:
+        ...     message = session.send(0, 5, 1_000)
+        ...     session.save("sent.csv")
+        >>> print(open("sent.csv").read())
+        passed_ps,start_ps,src,dst,bytes,transport
+        0,0,0,5,1000,0
+        <BLANKLINE>
+        """
         rows = [",".join(COLUMNS), *(",".join(map(str, row)) for row in self._sent)]
         write_text(Path(path), "".join(f"{row}\n" for row in rows))
 
     def replay(self, path: Path | str) -> None:
-        """Send what `save` has written, each message as it was sent: the run is the same, bit for
-        bit, if the scenario is.
+        """Send what `save` has written, each message when it was sent.
+
+        The run is the same, bit for bit, if the scenario is.
+
+        Parameters
+        ----------
+        path : path
+            Of the file.
+
+        Returns
+        -------
+        None
 
         Raises
         ------
         SimulationError
-            The file is no such file.
+            The file is no such file, or time has passed already.
+
+        Examples
+        --------
+        >>> ends_ps = []
+        >>> for again in (False, True):
+        ...     with pyorch.Session(network) as session:
+        ...         session.replay("sent.csv") if again else session.send(0, 5, 1_000)
+        ...         session.save("sent.csv")
+        ...         session.run()
+        ...         ends_ps.append(session.now_ps)
+        0
+        >>> ends_ps[0] == ends_ps[1]
+        True
         """
         text = read_bytes(path, _MOST_BYTES, SimulationError).decode(errors="replace")
         rows = csv.DictReader(text.splitlines())

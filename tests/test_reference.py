@@ -17,8 +17,15 @@ from pyorch.errors import PyorchError
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "reference.md").read_text()
+#: Of the examples of sessions.
+NETWORK = {
+    "name": "session", "workload": {"type": "session"}, "stop": "1 s",
+    "topology": {"type": "star", "hosts": 8}, "switch": {"buffer": "16 MB"},
+    "link": {"rate": "400 Gb/s", "delay": "500 ns"},
+    "transport": {"type": "ns3::RoceTransport"},
+}  # fmt: skip
 #: They check nothing.
-NEVER_RAISE = {"quoted", "did_you_mean"}
+NEVER_RAISE = {"quoted", "did_you_mean", "close"}
 
 
 def named(path):
@@ -56,7 +63,7 @@ def place(tmp_path_factory):
         sweep = ["sweep", "scenarios/incast.yaml", "--scale", "smoke", "--metric", "slowdown"]
         subprocess.run([sys.executable, "-m", "pyorch", *sweep], check=True, capture_output=True)
         runs = pyorch.sweep("scenarios/incast.yaml", scale="smoke", cores=2)
-        yield {"pyorch": pyorch, "run": runs[0], "runs": runs, "many": runs}
+        yield {"pyorch": pyorch, "run": runs[0], "runs": runs, "many": runs, "network": NETWORK}
 
 
 def test_the_page_shows_all_that_the_package_offers():
@@ -73,7 +80,9 @@ def test_its_docstring_has_all_sections(path):
     found = re.findall(r"^(\w+)\n-+$", inspect.getdoc(its), re.M)
     wanted = ["Examples"]
     if inspect.isfunction(its):
-        wanted = ["Parameters", "Returns", *["Raises"] * (name not in NEVER_RAISE), "Examples"]
+        takes = {*inspect.signature(its).parameters} - {"self"}
+        raises = name not in NEVER_RAISE
+        wanted = [*["Parameters"] * bool(takes), "Returns", *["Raises"] * raises, "Examples"]
     assert [section for section in found if section in wanted] == wanted
 
 

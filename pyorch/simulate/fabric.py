@@ -421,8 +421,9 @@ class Fabric:
         SimulationError
             The network does something that no session can.
         """
-        for what, used in (("trace.pcap", self._captures), ("engine.skip", "skip_ppm" in self.engine),
-                           ("control", self._controlled), ("requests", self._served)):  # fmt: skip
+        used_by = {"trace.pcap": self._captures, "engine.skip": "skip_ppm" in self.engine,
+                   "control": self._controlled, "requests": self._served}  # fmt: skip
+        for what, used in used_by.items():
             if used:
                 raise SimulationError(f"{what}: a session has none. Leave it out.")
         self.domains = None if self.engine_type == "fluid" else 1

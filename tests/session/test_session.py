@@ -202,8 +202,8 @@ def test_a_session_is_no_run(tmp_path):
 
 def test_a_file_that_is_no_saved_session_is_refused(tmp_path):
     path = tmp_path / "sent.csv"
-    for text, says in (("a,b\n", "line 1: the columns"),
-                       ("passed_ps,start_ps,src,dst,bytes,transport\n0,0,1\n", "line 2: a row")):  # fmt: skip
+    head = "passed_ps,start_ps,src,dst,bytes,transport"
+    for text, says in (("a,b\n", "line 1: the columns"), (f"{head}\n0,0,1\n", "line 2: a row")):
         path.write_text(text)
         with pyorch.Session(SCENARIO) as session, pytest.raises(SimulationError, match=says):
             session.replay(path)
@@ -272,6 +272,5 @@ def test_a_bad_file_is_one_line(program, edit, says, tmp_path):
     )
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-
 
     assert re.search(says, line), line

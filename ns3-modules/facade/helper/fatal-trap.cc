@@ -101,8 +101,9 @@ struct FatalGuard::State
 };
 
 FatalGuard::FatalGuard()
-    : m_state(new State)
 {
+    std::unique_ptr<State>& unused = Unused();
+    m_state = unused ? std::move(unused) : std::make_unique<State>();
     m_state->stream.exceptions(std::ios::badbit); // or the exception ends in the stream's state
     m_state->cerrBuffer = std::cerr.rdbuf(m_state->printed.rdbuf());
     m_state->clogBuffer = std::clog.rdbuf(&m_state->lines);
@@ -117,7 +118,18 @@ FatalGuard::~FatalGuard()
     sigaction(SIGSEGV, &m_state->onSegfault, nullptr);
     std::cerr.rdbuf(m_state->cerrBuffer);
     std::clog.rdbuf(m_state->clogBuffer);
-    delete m_state;
+    if (m_state->printed.view().empty() && m_state->stream.good())
+    {
+        Unused() = std::move(m_state);
+    }
+}
+
+/// @return the streams of the last guard, if nothing was printed: to make them takes a microsecond
+std::unique_ptr<FatalGuard::State>&
+FatalGuard::Unused()
+{
+    static thread_local std::unique_ptr<State> unused;
+    return unused;
 }
 
 } // namespace fabric

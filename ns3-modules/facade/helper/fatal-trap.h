@@ -6,6 +6,7 @@
 #include "crash-trace.h"
 
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -33,7 +34,8 @@ class FatalGuard
 
   private:
     struct State;
-    State* m_state;
+    static std::unique_ptr<State>& Unused();
+    std::unique_ptr<State> m_state;
 };
 
 /// Call a function; what it throws becomes a std::runtime_error, also a fatal error of ns-3.

@@ -75,7 +75,8 @@ FluidLoop::AddItems(const FabricTables& tables, uint32_t firstTask)
     const auto firstMessage = static_cast<uint32_t>(m_messages.size());
     for (const auto& row : tables.flows)
     {
-        m_messages.push_back({.startPs = WorldPs(static_cast<uint64_t>(row.startPs)), .decides = row.decides});
+        const WorldPs startPs(static_cast<uint64_t>(row.startPs));
+        m_messages.push_back({.startPs = startPs, .decides = row.decides});
     }
     if (!tables.dependencies.empty() || m_graph.NumTasks() > 0)
     {
