@@ -13,8 +13,9 @@ namespace fabric
 namespace
 {
 
-/// Of a run and of a message, one part in so many may be searched in vain.
-constexpr uint64_t VAIN_PART = 4;
+/// Of a run, and of a message, one part in so many may be searched in vain.
+constexpr uint64_t VAIN_PART_OF_RUN = 12;
+constexpr uint64_t VAIN_PART_OF_MESSAGE = 4;
 
 /// Nobody reacts to marks in what MayRepeat.
 constexpr uint16_t SEEN_FLAGS =
@@ -37,8 +38,8 @@ void
 PeriodSearch::Restart(uint32_t reference, uint32_t packets)
 {
     m_beganPs = m_state.EngineNowPs();
-    m_isOn = VAIN_PART * m_inVainPs <= m_beganPs.Ps();
-    m_most = std::min<size_t>(Repetition::MOST, packets / VAIN_PART);
+    m_isOn = VAIN_PART_OF_RUN * m_inVainPs <= m_beganPs.Ps();
+    m_most = std::min<size_t>(Repetition::MOST, packets / VAIN_PART_OF_MESSAGE);
     m_isCut = false;
     m_reference = reference;
     m_cutPs = m_state.EngineNowPs();
