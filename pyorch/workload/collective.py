@@ -99,6 +99,11 @@ class Params(Grown):
     start_ps: TimePs = Field(0, alias="start")
     without_slots: WithoutSlots | None = Field(None, exclude=True)
 
+    @property
+    def reduced_by_switches(self) -> bool:
+        """Whether switches add up what ranks send."""
+        return bool(getattr(self.algorithm.module, "IN_NETWORK", False))
+
     @model_validator(mode="after")
     def _fits(self) -> "Params":
         """Refuse what contradicts itself, and what the algorithm cannot do."""

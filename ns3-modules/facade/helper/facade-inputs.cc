@@ -27,7 +27,7 @@ const std::map<std::string, InputShape> INPUT_SHAPES{
     {"links",
      {{"node_a", "node_b", "rate_bps", "delay_ps"},
       {"parallel", "loss_ratio", "bit_error_ratio", "class"}}},
-    {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport", "rate_bps"}}},
+    {"flows", {{"flow", "src", "dst", "bytes", "start_ps"}, {"transport", "rate_bps", "connection"}}},
     {"tasks", {{"task", "kind", "node", "duration_ps"}, {"stream", "start_ps", "decides"}}},
     {"drops", {{"node", "peer", "ordinal"}, {"parallel"}}},
     {"link_events", {{"time_ps", "node_a", "node_b", "rate_bps"}, {"parallel", "rate_back_bps"}}},
@@ -215,7 +215,8 @@ FacadeInputs::Tables() const
                                    "bytes",
                                    "start_ps",
                                    "transport",
-                                   "rate_bps");
+                                   "rate_bps",
+                                   "connection");
     CheckKinds();
     tables.tasks = RowsOf<TaskRow>("tasks",
                                    "task",
