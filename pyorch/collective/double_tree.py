@@ -55,8 +55,8 @@ def counts(call: Call, params: Params) -> Counts:
     parents = _parents(call, params)
     passes = [2 * int(_depths(parent).max()) for parent in parents]
     # Up a rank sends to its parent and receives from its children, down the other way round.
-    busiest = sum(
-        (parent >= 0) + np.bincount(parent[parent >= 0], minlength=n) for parent in parents
+    busiest = np.sum(
+        [(parent >= 0) + np.bincount(parent[parent >= 0], minlength=n) for parent in parents], 0
     ).max()
     sent = 2 * 2 * (n - 1)
     chain = ((max(passes), half),)

@@ -36,6 +36,7 @@ from pyorch.spec.network import Columns, Network
 from pyorch.spec.parts import Part, settled
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, placed
+from pyorch.workload._queue_pairs import QueuePairs, over_queue_pairs
 
 
 class Algorithm(Part):
@@ -79,10 +80,11 @@ class Params(Grown):
     `first_host` is where a placement begins, so that several workloads lie side by side.
     `launch_time` passes from the start until ranks begin; a rank reduces what comes to it at
     `reduction_rate`, bits of a message in a second. `without_slots` is followed before a spec is
-    made, which has those groups as another workload.
+    made, which has those groups as another workload. With `queue_pairs` messages between
+    two ranks have the header of a queue pair of their connection, and not each its own.
     """
 
-    LATER: ClassVar[tuple[str, ...]] = ("launch_time_ps", "reduction_rate_bps")
+    LATER: ClassVar[tuple[str, ...]] = ("launch_time_ps", "reduction_rate_bps", "queue_pairs")
 
     algorithm: Annotated[Algorithm, BeforeValidator(_settle)]
     operation: str
@@ -97,6 +99,7 @@ class Params(Grown):
     launch_time_ps: TimePs = Field(0, alias="launch_time")
     reduction_rate_bps: RateBps | None = Field(None, alias="reduction_rate")
     start_ps: TimePs = Field(0, alias="start")
+    queue_pairs: QueuePairs | None = None
     without_slots: WithoutSlots | None = Field(None, exclude=True)
 
     @property
@@ -181,6 +184,8 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             "groups", f"there is no host {last}. The {available} hosts are 0 to {available - 1}."
         )
     n_messages = sum(counts(params, size).messages for size in sizes(params))
+    if params.queue_pairs is not None and params.queue_pairs.split:
+        n_messages *= params.queue_pairs.per_connection
     if n_messages > MOST_FLOWS:
         raise FieldError(
             "groups", f"{n_messages:,} messages in all; at most {MOST_FLOWS:,}. Lower groups, ranks"
@@ -195,11 +200,12 @@ def flows(
     ids = hosts(nodes)
     found = []
     for ranks in members(params, nodes, links, seed):
-        graph = graph_of(params, len(ranks))
-        found.append((ids[ranks][graph.src], ids[ranks][graph.dst], graph.bytes))
-    src, dst, size = (np.concatenate(column) for column in zip(*found, strict=True))
+        graph, connection = _planned(params, len(ranks))
+        found.append((ids[ranks][graph.src], ids[ranks][graph.dst], graph.bytes, connection))
+    src, dst, size, connection = (np.concatenate(column) for column in zip(*found, strict=True))
     start_ps = np.full(len(src), params.start_ps + params.launch_time_ps, dtype=np.int64)
-    return {"src": src, "dst": dst, "bytes": size, "start_ps": start_ps}
+    flows = {"src": src, "dst": dst, "bytes": size, "start_ps": start_ps}
+    return flows if params.queue_pairs is None else {**flows, "connection": connection}
 
 
 def dependencies(params: Params) -> dict[str, np.ndarray]:
@@ -250,7 +256,13 @@ def sizes(params: Params) -> list[int]:
 
 def graph_of(params: Params, ranks: int) -> Graph:
     """Return the messages of one group of so many ranks, all chunks."""
-    return _graph(params.algorithm, params.operation, ranks, params.data_bytes, params.chunks)
+    return _planned(params, ranks)[0]
+
+
+def _planned(params: Params, ranks: int) -> tuple[Graph, np.ndarray]:
+    """Return the messages of one group, and the queue pair of each: 0 of a header of its own."""
+    algorithm, operation, pairs = params.algorithm, params.operation, params.queue_pairs
+    return _graph(algorithm, operation, ranks, params.data_bytes, params.chunks, pairs)
 
 
 def counts(params: Params, ranks: int) -> Counts:
@@ -261,9 +273,20 @@ def counts(params: Params, ranks: int) -> Counts:
 
 
 @lru_cache(maxsize=4)
-def _graph(algorithm: Algorithm, operation: str, ranks: int, data_bytes: int, chunks: int) -> Graph:
+def _graph(
+    algorithm: Algorithm,
+    operation: str,
+    ranks: int,
+    data_bytes: int,
+    chunks: int,
+    pairs: QueuePairs | None,
+) -> tuple[Graph, np.ndarray]:
     graph = algorithm.module.graph(Call(operation, ranks, data_bytes // chunks), algorithm.params)
-    return in_chunks(graph, chunks)
+    whole = in_chunks(graph, chunks)
+    lane = np.zeros(len(whole.src), dtype=np.int64)
+    if pairs is None:
+        return whole, lane
+    return over_queue_pairs(whole, lane, pairs, np.ones(len(lane), dtype=bool))
 
 
 def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Params:
@@ -272,7 +295,7 @@ def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Par
         algorithm=algorithm, operation=params.operation, data_bytes=params.data_bytes,
         chunks=params.chunks, groups=groups, step_delay_ps=params.step_delay_ps,
         launch_time_ps=params.launch_time_ps, reduction_rate_bps=params.reduction_rate_bps,
-        start_ps=params.start_ps,
+        start_ps=params.start_ps, queue_pairs=params.queue_pairs,
     )  # fmt: skip
 
 

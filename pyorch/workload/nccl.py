@@ -79,7 +79,7 @@ class Params(Closed):
     queue_pairs: QueuePairs = QueuePairs()
     first_host: Annotated[int, Field(strict=True, ge=0)] = 0
     start_ps: TimePs = Field(0, alias="start")
-    choice: Choice = Field(None, json_schema_extra=DERIVED)  # type: ignore[assignment]
+    choice: Choice = Field(None, json_schema_extra=DERIVED)
 
     @model_validator(mode="before")
     @classmethod
@@ -180,7 +180,8 @@ def _paths_ps(params: Params, context: dict[str, Any]) -> tuple[int, int]:
     to_ps = dijkstra(graph, indices=first)
     near = int(ids[params.first_host + min(1, params.local - 1)])
     far = int(ids[params.first_host + (params.local if params.ranks > params.local else 0)])
-    return tuple(int(to_ps[end]) if np.isfinite(to_ps[end]) else 0 for end in (near, far))
+    near_ps, far_ps = (int(ps) if np.isfinite(ps) else 0 for ps in to_ps[[near, far]])
+    return near_ps, far_ps
 
 
 def check(params: Params, network: Network, stop_ps: int) -> None:
@@ -261,7 +262,7 @@ def _parts(params: Params) -> tuple[Any, Any, Call, int]:
         size = params.data_bytes
         if name == "nvls":  # one n-th of the sum comes to each GPU, which sends it to all
             size = -(-size * (n + 1) // n)
-            size = int(-(-size // nccl.NVLS_SHARE[params.gpu]))
+            size = -(-100 * size // round(100 * nccl.NVLS_SHARE[params.gpu]))
         return in_network, in_network.Params(), Call(params.operation, n, size), 1
     if name == choices.POINT_TO_POINT:
         if params.operation == "send_recv":
