@@ -133,3 +133,49 @@ def infragraph(draw):
         ],
     }  # fmt: skip
     return draw.choice([json.dumps, yaml.safe_dump])(found).encode()
+
+
+def lab(draw):
+    """Return leaves and spines with hosts: names of switches and of hosts, and pairs of names."""
+    leaves, spines = ([f"{kind}{i}" for i in range(draw.randint(1, 3))] for kind in ("leaf", "s"))
+    hosts = [f"h{i}" for i in range(draw.randint(1, 5))]
+    cables = [(leaf, spine) for leaf in leaves for spine in spines]
+    cables += [(host, draw.choice(leaves)) for host in hosts] + draw.sample(cables, 1)
+    draw.shuffle(cables)
+    return leaves + spines, hosts, cables
+
+
+def containerlab(draw):
+    switches, hosts, cables = lab(draw)
+    nodes = {name: {"kind": "linux"} for name in hosts} | dict.fromkeys(switches)
+    links = []
+    for index, ends in enumerate(cables):
+        short = [f"{name}:e{index}" for name in ends]
+        long = [{"node": name, "interface": f"e{index}"} for name in ends]
+        links.append(draw.choice([{"endpoints": short}, {"type": "veth", "endpoints": long}]))
+    links += draw.choice([[], [{"endpoints": [f"{hosts[0]}:m", "mgmt-net:x"]}]])
+    lab_ = {"nodes": nodes, "links": links, "defaults": {"kind": "sonic-vs"}}
+    return draw.choice([json.dumps, yaml.safe_dump])({"name": "drawn", "topology": lab_}).encode()
+
+
+def ibnetdiscover(draw):
+    switches, hosts, cables = lab(draw)
+    names = {name: f"{'S' if name in switches else 'H'}-{i:016x}"
+             for i, name in enumerate(switches + hosts)}  # fmt: skip
+    blocks = {name: [] for name in names}
+    for a, b in cables:
+        speed = draw.choice(["4xHDR", "4xNDR", "1xSDR", "2xNDR", "4xFDR10"])
+        ports = [len(blocks[name]) + 1 for name in (a, b)]
+        for near, far, mine, its in ((a, b, *ports), (b, a, *ports[::-1])):
+            guid = "" if near in switches else "(1a)"
+            blocks[near].append(f'[{mine}]{guid}\t"{names[far]}"[{its}]\t# "{far}" lid 1 {speed}')
+    found = ["# Topology file: generated on Tue Jun  5 14:15:10 2007", ""]
+    for name, rows in blocks.items():
+        kind = "Switch" if name in switches else "Ca"
+        found += [
+            "vendid=0x2c9",
+            f'{kind}\t36 "{names[name]}"\t\t# "{name} HCA-1" lid 1',
+            *rows,
+            "",
+        ]
+    return "\n".join(found).encode()
