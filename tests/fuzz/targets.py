@@ -15,7 +15,7 @@ import valid
 import valid_graphs
 
 import scenarios
-from pyorch.topology import containerlab, ibnetdiscover, infragraph
+from pyorch.topology import containerlab, ibnetdiscover, infragraph, nccl_xml
 from pyorch.workload import htsim_cm
 
 
@@ -70,6 +70,10 @@ OF_IBNETDISCOVER = (
     'Switch Ca "S-0002c903" "H-0002c903" [1] [1](2c90) # lid 4xHDR 12xXDR 3xFDR vendid=0x2c9 Rt'
     " Chassis ibwarn:"
 )
+OF_NCCL_XML = (
+    '<system> </system> <gpu <nvlink <pci> count="5" tclass="0x068000" tclass="0x030200" rank="0"'
+    ' sm="90" <!DOCTYPE <!ENTITY &a; <![CDATA[ -1 9999999999'
+)
 TARGETS = {
     "htsim_cm": Target(flows.check_htsim_cm, valid.htsim_cm, OF_CM),
     "hpcc_flows": Target(flows.check_hpcc_flows, valid.hpcc_flows),
@@ -95,6 +99,7 @@ TARGETS = {
     "ibnetdiscover": Target(
         partial(graphs.check_network, ibnetdiscover), valid_graphs.ibnetdiscover, OF_IBNETDISCOVER
     ),
+    "nccl_xml": Target(partial(graphs.check_network, nccl_xml), valid_graphs.nccl_xml, OF_NCCL_XML),
     "preset": Target(presets.check_preset, valid.preset, OF_PRESET),
     "scenario": Target(scenarios.check_scenario, valid.scenario, OF_SCENARIO),
 }

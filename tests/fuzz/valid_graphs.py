@@ -179,3 +179,15 @@ def ibnetdiscover(draw):
             "",
         ]
     return "\n".join(found).encode()
+
+
+def nccl_xml(draw):
+    n, sm = draw.randint(2, 8), draw.choice([80, 86, 90, 100])
+    targets = draw.choice([["fffffff:ffff:ff"], ["0000:f5:00.0", "0000:f6:00.0"]])
+    rows = ['<system version="1">', '<cpu numaid="0" arch="x86_64">']
+    for rank in draw.sample(range(n), n):
+        links = [f'<nvlink target="{target}" count="{draw.randint(1, 18)}" tclass="0x068000"/>'
+                 for target in targets]  # fmt: skip
+        gpu = f'<gpu dev="{rank}" sm="{sm}" rank="{rank}" gdr="1">'
+        rows += [f'<pci busid="0000:a{rank}:00.0">', gpu, *links, "</gpu>", "</pci>"]
+    return "\n".join([*rows, "</cpu>", "</system>"]).encode()

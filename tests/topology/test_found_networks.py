@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Networks as containerlab and ibnetdiscover write them down."""
+"""Networks as containerlab, ibnetdiscover and NCCL write them down."""
 
 import pytest
 
 from pyorch.spec.fields import FieldError
 from pyorch.spec.resolved import Link
-from pyorch.topology import containerlab, ibnetdiscover
+from pyorch.topology import containerlab, ibnetdiscover, nccl_xml
 
 LINK = Link(rate_bps=10**11, delay_ps=500_000)
 #: The Clos of containerlab's examples, clos01, with a link in the long form and one that leaves.
@@ -61,6 +61,33 @@ Ca      1 "H-0008f10403961354"          # "gpu10 mlx5_0"
 
 Ca      1 "H-00000000000000aa"          # "Mellanox Technologies Aggregation Node"
 [1](aa)     "S-005442ba00003080"[24]                # lid 9 lmc 1 "leaf" lid 6 4xHDR
+"""
+#: A server of two H100 with four NVSwitches, as NCCL 2.2x dumps it; its GPUs are not in order.
+SERVER = """\
+<system version="1">
+  <cpu host_hash="0xa5f3" numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
+    <pci busid="0000:a1:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
+      <pci busid="0000:a3:00.0" class="0x020000" link_speed="32.0 GT/s PCIe" link_width="16">
+        <nic>
+          <net name="mlx5_7" dev="7" speed="400000" port="1" guid="0x34f4" gdr="1"/>
+        </nic>
+      </pci>
+      <pci busid="0000:a4:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16">
+        <gpu dev="1" sm="90" rank="1" gdr="1">
+          <nvlink target="0000:f5:00.0" count="5" tclass="0x068000"/>
+          <nvlink target="0000:f4:00.0" count="5" tclass="0x068000"/>
+          <nvlink target="0000:f3:00.0" count="4" tclass="0x068000"/>
+          <nvlink target="0000:f6:00.0" count="4" tclass="0x068000"/>
+        </gpu>
+      </pci>
+    </pci>
+    <pci busid="0000:ae:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16">
+      <gpu dev="0" sm="90" rank="0" gdr="1">
+        <nvlink target="fffffff:ffff:ff" count="17" tclass="0x068000"/>
+      </gpu>
+    </pci>
+  </cpu>
+</system>
 """
 
 
@@ -126,6 +153,27 @@ def test_speeds_are_those_of_data(tmp_path, speed, gbps):
     assert rates == {round(gbps * 10**9)}
 
 
+def test_a_server_has_its_gpus_at_the_rates_that_nccl_counts(tmp_path):
+    nodes, links, counts, said = read(nccl_xml, tmp_path, SERVER)
+
+    # 20.6 GB/s for each NVLink of Hopper, SM90_NVLINK_BW: 17 of rank 0, 18 of rank 1.
+    assert nodes["is_switch"].tolist() == [0, 0, 1]
+    assert links == [(0, 2, 0, 17 * 164_800_000_000, 500_000),
+                     (1, 2, 0, 18 * 164_800_000_000, 500_000)]  # fmt: skip
+    assert counts["hosts"] == 2
+    (line,) = said
+    assert line.endswith("net: 1 processors, 2 PCIe devices, 1 NICs are left out.")
+
+
+@pytest.mark.parametrize("sm, gb_per_s", [(60, 18), (70, 20), (80, 20), (86, 12), (89, 20), (100, 40.1), (103, 40.1)])  # fmt: skip # noqa: E501
+def test_links_have_the_rates_of_their_generation(tmp_path, sm, gb_per_s):
+    rates = {row[3] for row in read(nccl_xml, tmp_path, SERVER.replace('"90"', f'"{sm}"'))[1]}
+    assert rates == {round(n * gb_per_s * 8e9) for n in (17, 18)}
+
+
+BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaa'>]>"
+
+
 @pytest.mark.parametrize(
     "module, text, message",
     [
@@ -139,6 +187,18 @@ def test_speeds_are_those_of_data(tmp_path, speed, gbps):
          " nokia_srlinux, x. Write kinds, groups or names."),
         (containerlab, LAB.replace("leaf2:e1-1", "client10:e9"), "both are hosts"),
         (containerlab, LAB + "  x: *y\n", "net"),
+        (nccl_xml, "", "is no XML"),
+        (nccl_xml, SERVER[:900], "Is the file cut off?"),
+        (nccl_xml, BOMB + SERVER, "declares a document type. NCCL writes none; take it out."),
+        (nccl_xml, "<graphs version='1'/>", "begins with 'graphs', not with system"),
+        (nccl_xml, "<system/>", "0 GPUs; a network has two or more."),
+        (nccl_xml, SERVER.replace('rank="1"', 'rank="0"'), "two GPUs have rank 0."),
+        (nccl_xml, SERVER.replace('rank="1"', 'rank="-1"'), "gpu has rank '-1'; write 0 to"),
+        (nccl_xml, SERVER.replace('count="17"', 'count="9999"'), "GPU of rank 0: nvlink has count"
+         " '9999'; write 0 to 1000."),
+        (nccl_xml, SERVER.replace('count="17" tclass="0x068000"', 'count="17" tclass="0x030200"'),
+         "GPU of rank 0: has an NVLink to another GPU. Only servers with NVSwitches are read"),
+        (nccl_xml, SERVER.replace('count="17"', 'count="0"'), "sm 90 has no NVLink"),
         (ibnetdiscover, "", "0 nodes with links; there are 2 to"),
         (ibnetdiscover, FABRIC.replace("4xHDR", "3xHDR"), "'3xHDR' is no width and speed"),
         (ibnetdiscover, FABRIC.replace("4xHDR", "4xTDR"), "'4xTDR' is no width and speed"),
