@@ -43,7 +43,7 @@ def over_queue_pairs(
     """
     n = pairs.per_connection
     if not pairs.split or n == 1:
-        return graph, 1 + lane * n + _turns(graph, lane) % n
+        return graph, 1 + lane * n + turns(graph, lane) % n
     aligned = -(-graph.bytes // (n * ALIGNED_BYTES)) * ALIGNED_BYTES
     size = np.maximum(1, np.where(split_rows, aligned, graph.bytes))
     parts = np.maximum(1, -(-graph.bytes // size))
@@ -65,7 +65,7 @@ def over_queue_pairs(
     return cut, 1 + lane[whole] * n + part
 
 
-def _turns(graph: Graph, lane: np.ndarray) -> np.ndarray:
+def turns(graph: Graph, lane: np.ndarray) -> np.ndarray:
     """Return which message of its connection each is, from 0."""
     order = np.lexsort([np.arange(len(lane)), lane, graph.dst, graph.src])
     ends = np.stack([graph.src[order], graph.dst[order], lane[order]])

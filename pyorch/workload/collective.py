@@ -34,6 +34,7 @@ from pyorch.spec.fields import (
 from pyorch.spec.limits import MOST_FLOWS, MOST_NODES
 from pyorch.spec.network import Columns, Network
 from pyorch.spec.parts import Part, settled
+from pyorch.workload._clear_to_send import ClearToSend, with_announcements
 from pyorch.workload._hosts import hosts
 from pyorch.workload._placement import Placement, check_placement, placed
 from pyorch.workload._queue_pairs import QueuePairs, over_queue_pairs
@@ -81,10 +82,16 @@ class Params(Grown):
     `launch_time` passes from the start until ranks begin; a rank reduces what comes to it at
     `reduction_rate`, bits of a message in a second. `without_slots` is followed before a spec is
     made, which has those groups as another workload. With `queue_pairs` messages between
-    two ranks have the header of a queue pair of their connection, and not each its own.
+    two ranks have the header of a queue pair of their connection, and not each its own. With
+    `clear_to_send` each waits until its receiver has announced a buffer.
     """
 
-    LATER: ClassVar[tuple[str, ...]] = ("launch_time_ps", "reduction_rate_bps", "queue_pairs")
+    LATER: ClassVar[tuple[str, ...]] = (
+        "launch_time_ps",
+        "reduction_rate_bps",
+        "queue_pairs",
+        "clear_to_send",
+    )
 
     algorithm: Annotated[Algorithm, BeforeValidator(_settle)]
     operation: str
@@ -100,6 +107,7 @@ class Params(Grown):
     reduction_rate_bps: RateBps | None = Field(None, alias="reduction_rate")
     start_ps: TimePs = Field(0, alias="start")
     queue_pairs: QueuePairs | None = None
+    clear_to_send: ClearToSend | None = None
     without_slots: WithoutSlots | None = Field(None, exclude=True)
 
     @property
@@ -184,6 +192,8 @@ def check(params: Params, network: Network, stop_ps: int) -> None:
             "groups", f"there is no host {last}. The {available} hosts are 0 to {available - 1}."
         )
     n_messages = sum(counts(params, size).messages for size in sizes(params))
+    if params.clear_to_send is not None:
+        n_messages *= 2
     if params.queue_pairs is not None and params.queue_pairs.split:
         n_messages *= params.queue_pairs.per_connection
     if n_messages > MOST_FLOWS:
@@ -261,8 +271,10 @@ def graph_of(params: Params, ranks: int) -> Graph:
 
 def _planned(params: Params, ranks: int) -> tuple[Graph, np.ndarray]:
     """Return the messages of one group, and the queue pair of each: 0 of a header of its own."""
-    algorithm, operation, pairs = params.algorithm, params.operation, params.queue_pairs
-    return _graph(algorithm, operation, ranks, params.data_bytes, params.chunks, pairs)
+    return _graph(
+        params.algorithm, params.operation, ranks, params.data_bytes, params.chunks,
+        params.clear_to_send, params.queue_pairs,
+    )  # fmt: skip
 
 
 def counts(params: Params, ranks: int) -> Counts:
@@ -279,11 +291,15 @@ def _graph(
     ranks: int,
     data_bytes: int,
     chunks: int,
+    clear_to_send: ClearToSend | None,
     pairs: QueuePairs | None,
 ) -> tuple[Graph, np.ndarray]:
     graph = algorithm.module.graph(Call(operation, ranks, data_bytes // chunks), algorithm.params)
     whole = in_chunks(graph, chunks)
     lane = np.zeros(len(whole.src), dtype=np.int64)
+    if clear_to_send is not None:
+        whole = with_announcements(whole, lane, clear_to_send)
+        lane = np.zeros(len(whole.src), dtype=np.int64)
     if pairs is None:
         return whole, lane
     return over_queue_pairs(whole, lane, pairs, np.ones(len(lane), dtype=bool))
@@ -296,6 +312,7 @@ def listed(params: Params, groups: list[list[int]], algorithm: Algorithm) -> Par
         chunks=params.chunks, groups=groups, step_delay_ps=params.step_delay_ps,
         launch_time_ps=params.launch_time_ps, reduction_rate_bps=params.reduction_rate_bps,
         start_ps=params.start_ps, queue_pairs=params.queue_pairs,
+        clear_to_send=params.clear_to_send,
     )  # fmt: skip
 
 

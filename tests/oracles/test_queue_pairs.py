@@ -122,3 +122,34 @@ def test_a_ring_of_nccl_takes_its_latencies_and_its_messages(ranks):
     assert row["algbw_bps"] == pytest.approx(64 * ranks * 1e12 / row["time_ps"])
     assert row["busbw_bps"] == pytest.approx(row["algbw_bps"] * 2 * (ranks - 1) / ranks)
     assert (row["algorithm"], row["protocol"], row["count"]) == ("ring", "ll", 2 * ranks)
+
+
+ANNOUNCED_PS = 2 * (LINK_PS + (64 + 62 + 16 + 20) * 80)  # 64 B alone, over two links
+
+
+@pytest.mark.parametrize("buffers", [1, 2, 3, 8])
+def test_a_message_goes_when_its_buffer_is_announced(buffers):
+    more = f", clear_to_send: {{buffers: {buffers}}}"
+    _, tables = ran(RING.format(more=more), leaves=1, hosts=8)
+    flows = tables["flows"]
+    announced, sent = flows[flows["bytes"] == 64], flows[flows["bytes"] == 8000]
+    assert len(announced) == len(sent) == 14 * 8
+
+    for (src, dst), own in sent.groupby(["src", "dst"]):
+        its = announced[(announced["src"] == dst) & (announced["dst"] == src)]
+        assert (own["start_ps"].to_numpy() >= its["receiver_end_ps"].to_numpy()).all()
+        freed = own["receiver_end_ps"].to_numpy()[:-buffers]
+        assert its["start_ps"].tolist() == [0] * buffers + freed.tolist()
+
+
+def test_with_one_buffer_each_step_waits_for_an_announcement():
+    # A ring of 8 has 14 steps; with one buffer the announcement follows the message before it, when
+    # the data of the next step are there too. With more than one it has come by then.
+    ends = [
+        ran(RING.format(more=more), leaves=1, hosts=8, engine="fluid")[1]["flows"]
+        for more in ("", ", clear_to_send: {buffers: 1}", ", clear_to_send: {buffers: 2}")
+    ]
+    plain, one, two = (int(flows["receiver_end_ps"].max()) for flows in ends)
+
+    assert one - plain == 14 * ANNOUNCED_PS
+    assert ANNOUNCED_PS <= two - plain < 2 * ANNOUNCED_PS
