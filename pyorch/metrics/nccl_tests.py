@@ -32,10 +32,10 @@ def measure(run: RunTables) -> pd.DataFrame:
         to the end of the last message; ``algbw_bps``: size over time; ``busbw_bps``: that times
         `bus_factor`.
     """
+    ends_ps = run.flows.set_index("flow")["receiver_end_ps"]
     refuse(refusal(run.spec))
     owner = workload_of_flows(run.spec)
     ids = run.inputs["flows"]["flow"]
-    ends_ps = run.flows.set_index("flow")["receiver_end_ps"]
     rows = []
     for index, load in enumerate(run.spec.workload):
         if load.type != "nccl":

@@ -28,7 +28,7 @@ class Contract(Protocol):
 
     @staticmethod
     def flows(params: Closed, nodes: Columns, links: Columns, seed: int) -> Columns:
-        """Return src, dst, bytes, start_ps and maybe flow, rate_bps, one row for each message."""
+        """Return src, dst, bytes, start_ps, maybe flow, rate_bps, connection; a row a message."""
 
     @staticmethod
     def tasks(params: Closed, nodes: Columns, links: Columns, seed: int) -> Columns:
